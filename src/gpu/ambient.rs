@@ -1,23 +1,24 @@
-//! What surrounds the emulator in its process and could reach a result, with what is done about each. This is the one list;
-//! what makes threads or pools of threads, and what works on a caller's thread, goes through this module.
+//! Everything outside the emulator, in its process, that could affect a result, and how it is handled. This
+//! is the one list. Code that makes threads or pools, or that runs on a caller's thread, goes through this
+//! module.
 //!
-//! | ambient thing | what is done |
+//! | part of the environment | handling |
 //! |---|---|
-//! | floating-point control (MXCSR, x87, FPCR) | threads of the emulator set it when they start ([`spawn()`], [`spawn_scoped()`], [`pool()`]); what works on the thread of a caller (a run, a picture, an ioctl, a job of a caller's pool) holds it and gives the caller's own back ([`steady()`], [`hold()`]) |
-//! | number of processors, affinity | how many threads work, never what they make; `--threads` and the device's `A4EMU_THREADS` say otherwise |
-//! | `RAYON_NUM_THREADS`, `RAYON_RS_NUM_CPUS` | ignored: every pool is told its number of threads |
-//! | `RUST_MIN_STACK`, `ulimit -s` | ignored: every thread is told its size of stack; the command line works in a thread |
-//! | `RUST_BACKTRACE`, `RUST_LIB_BACKTRACE` | what a panic prints, and nothing else |
+//! | floating-point control (MXCSR, x87, FPCR) | threads of the emulator set it when they start ([`spawn()`], [`spawn_scoped()`], [`pool()`]); code that runs on a caller's thread (a run, a picture, an ioctl, a job of a caller's pool) sets it, and restores the caller's value afterwards ([`steady()`], [`hold()`]) |
+//! | number of processors, affinity | set the number of threads, but never a result; `--threads` and the device's `A4EMU_THREADS` override it |
+//! | `RAYON_NUM_THREADS`, `RAYON_RS_NUM_CPUS` | ignored: every pool gets an explicit number of threads |
+//! | `RUST_MIN_STACK`, `ulimit -s` | ignored: every thread gets an explicit stack size; the command line works in a thread |
+//! | `RUST_BACKTRACE`, `RUST_LIB_BACKTRACE` | change only what a panic prints |
 //! | `A4EMU_*` | read once, in the device's `settings`, in `companion`, `driver` and `names`: a4emu's own options |
-//! | `TMPDIR`, `XDG_RUNTIME_DIR` | where the folder of a `run` lies |
-//! | `PAGER`, `LESS`, `TERM`, `COLUMNS`, `NO_COLOR` | how a terminal shows what is put out |
-//! | `LANG`, `LC_*`, `TZ` | nothing reads them: numbers are formatted and parsed by Rust, times are durations |
-//! | current directory, root directory, file mode mask | the GPU's thread has its own from the moment when the device is opened (`ffi::own_table`); relative names of the device are made whole when its settings are read |
+//! | `TMPDIR`, `XDG_RUNTIME_DIR` | location of the folder of a `run` |
+//! | `PAGER`, `LESS`, `TERM`, `COLUMNS`, `NO_COLOR` | how a terminal shows the output |
+//! | `LANG`, `LC_*`, `TZ` | not read: numbers are formatted and parsed by Rust, times are durations |
+//! | current directory, root directory, file mode mask | the GPU's thread has its own from the moment when the device is opened (`ffi::own_table`); relative paths of the device are made absolute when its settings are read |
 //! | open descriptors | the GPU's threads have a table of their own (`ffi::own_table`) |
-//! | signal mask, handlers | the GPU's threads block all signals but those of a mistake in their own instruction; `run` unblocks the signals that it waits for (`run/signals`) |
-//! | `ulimit -u`, `ulimit -v` | fewer threads, then one ([`pool()`]); memory that is missing is an error of the open, the ioctl or the command |
+//! | signal mask, handlers | the GPU's threads block all signals except those of a fault in their own instruction; `run` unblocks the signals that it waits for (`run/signals`) |
+//! | `ulimit -u`, `ulimit -v` | fewer threads, then one ([`pool()`]); a failed allocation is an error of the open, the ioctl or the command |
 //! | `ulimit -f`, a full disk | an error of the file that is written |
-//! | time | a bound (`--time-limit`, the device's last two seconds), and the counters of time that a program reads |
+//! | time | a limit (`--time-limit`, the device's last two seconds), and the time counters that a program reads |
 
 use std::io;
 use std::num::NonZero;
@@ -30,13 +31,13 @@ use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 use a4emu_shader::float_control::set;
 pub use a4emu_shader::float_control::{Held, hold};
 
-/// Bytes of a thread's stack: what main threads usually have.
+/// Bytes of a thread's stack. Main threads usually have as much.
 pub const STACK: usize = 8 << 20;
 
-/// Most threads of a pool: more cost more than they do, for any frame.
+/// Most threads of a pool. More cost more than they gain, for any frame.
 pub const MOST_THREADS: u16 = 1024;
 
-/// Does `work` with Rust's floating-point control, on the thread that calls.
+/// Runs `work` on the calling thread with Rust's floating-point control.
 pub fn steady<R>(work: impl FnOnce() -> R) -> R {
     let _control = hold();
     work()
@@ -51,10 +52,10 @@ fn settled<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Has a thread called `name` do `work`.
+/// Runs `work` in a new thread called `name`.
 ///
 /// # Errors
-/// The system lets there be no more threads.
+/// The system allows no more threads.
 pub fn spawn<R: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> R + Send + 'static,
@@ -62,10 +63,10 @@ pub fn spawn<R: Send + 'static>(
     builder(name).spawn(|| settled(work))
 }
 
-/// Has a thread called `name` do `work`, which is over before `scope` is.
+/// Runs `work` in a new thread called `name`, which ends before `scope` does.
 ///
 /// # Errors
-/// The system lets there be no more threads.
+/// The system allows no more threads.
 pub fn spawn_scoped<'scope, R: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     name: &str,
@@ -74,7 +75,8 @@ pub fn spawn_scoped<'scope, R: Send + 'scope>(
     builder(name).spawn_scoped(scope, || settled(work))
 }
 
-/// Does `work` in a thread, and waits for it: the stack that a main thread has is what `ulimit -s` says.
+/// Runs `work` in a new thread and waits for it. `ulimit -s` sets the stack of the main thread, but not of
+/// this one.
 pub fn apart<R: Send>(work: fn() -> R) -> R {
     thread::scope(|scope| match spawn_scoped(scope, "a4emu", work) {
         Ok(started) => started.join().unwrap_or_else(|panic| resume_unwind(panic)),
@@ -82,20 +84,20 @@ pub fn apart<R: Send>(work: fn() -> R) -> R {
     })
 }
 
-/// Whose threads a pool has.
+/// The threads of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Members {
-    /// Threads of its own alone.
+    /// Only threads of its own.
     Own,
-    /// The thread that makes it is one of them, for good.
+    /// Also the thread that makes the pool, permanently.
     AndThis,
 }
 
-/// A pool of `threads` (by default, one for each processor), or of as many as the system lets there be. One that has no
-/// thread of its own works on the thread that asks.
+/// A pool of `threads` threads (default: one per processor), or of as many as the system allows. A pool
+/// without own threads works on the calling thread.
 ///
 /// # Errors
-/// Not even that can be made: this thread is in a pool already.
+/// The calling thread is already in a pool, and the pool needs it.
 pub fn pool(threads: Option<usize>, members: Members) -> io::Result<ThreadPool> {
     let processors = || thread::available_parallelism().map_or(1, NonZero::get);
     let wanted = threads.unwrap_or_else(processors).clamp(1, MOST_THREADS.into());
@@ -114,7 +116,8 @@ pub fn pool(threads: Option<usize>, members: Members) -> io::Result<ThreadPool> 
     builder.spawn_handler(sit).build().map_err(io::Error::other)
 }
 
-/// A thread that waits to become a worker: a pool that cannot have all of its threads is none, so they are made before.
+/// Starts a thread that waits to become a worker. A pool that lacks a thread cannot be built, so the threads
+/// start first.
 fn seat() -> io::Result<Sender<ThreadBuilder>> {
     let (sender, worker) = mpsc::channel::<ThreadBuilder>();
     spawn("a4emu-worker", move || worker.recv().map(ThreadBuilder::run))?;
@@ -133,7 +136,7 @@ mod tests {
     use crate::playback::Playback;
     use a4emu_shader::float_control::testing::{is_rusts, make_odd, with_odd_control};
 
-    /// The picture of a capture that depends on how numbers are rounded, played in a pool of a caller's.
+    /// The picture of a capture that depends on rounding, played in `pool`.
     fn picture(pool: &ThreadPool) -> Vec<u8> {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../captures/torus.rd.gz");
         let play = || {

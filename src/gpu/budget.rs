@@ -1,10 +1,10 @@
-//! One allowance of work for a whole run, in one currency: what a small input can make the
-//! emulator do is bounded, and where it is cut off does not depend on threads or machines.
+//! The budget: one allowance of work for a whole run. It bounds what a small input can make the emulator do.
+//! Where a run is cut off does not depend on threads or machines.
 //!
-//! Every kind of work has a price in *units*; a unit is about the work of moving 16 bytes.
-//! Whoever does work takes it from the [`Budget`] first. Work that several threads do at once
-//! is shared out before they start ([`Budget::share`]) and settled in a fixed order after they
-//! are done ([`Budget::settle`]), so that the cut is the same for any number of threads.
+//! Every kind of work has a price in *units*; a unit is about the work of moving 16 bytes. Work is charged to
+//! the [`Budget`] before it is done. Work of several threads is divided before they start ([`Budget::share`])
+//! and charged in a fixed order after they end ([`Budget::settle`]). So the cut is the same for any number of
+//! threads.
 
 use std::cell::Cell;
 use std::fmt;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// A kind of work that is charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Work {
-    /// A section of a capture, taken from its container.
+    /// A section of a capture, read from its container.
     Section,
     /// 16 bytes of a capture's container, read and unpacked.
     Unpacked16,
@@ -25,7 +25,7 @@ pub enum Work {
     Packet,
     /// A buffer that a capture announces.
     Buffer,
-    /// A warp started, whatever it runs.
+    /// The start of a warp, for any program.
     Warp,
     /// An instruction that a warp runs.
     WarpInstruction,
@@ -33,32 +33,32 @@ pub enum Work {
     LaneAccess,
     /// An attribute that is fetched for a vertex.
     Attribute,
-    /// An entry of a draw's vertex list: looked up, and made part of a primitive.
+    /// An entry of a draw's vertex list: its lookup, and its use in a primitive.
     Vertex,
     /// A pixel that a primitive's bounds touch.
     Pixel,
     /// A texel that a texture request reads.
     Texel,
-    /// 16 bytes that are copied, cleared, resolved or put out.
+    /// 16 bytes that are copied, cleared, resolved or output.
     Copy16,
-    /// A step of an assembler: a token, an expression's node, a dword put out.
+    /// A step of an assembler: a token, a node of an expression, an output dword.
     Assembly,
-    /// 16 bytes of text that a command makes.
+    /// 16 bytes of text that a command outputs.
     Text16,
-    /// An instruction of a program made ready to run.
+    /// The lowering of an instruction of a program.
     Lowering,
-    /// An instruction of a program that is not run, but listed or described.
+    /// An instruction of a program that is listed or described, and does not run.
     Reading,
-    /// A step of the analysis of a program by rules.
+    /// A step of a rule-based program analysis.
     Analysis,
-    /// A draw or dispatch set up: its state read from registers.
+    /// The setup of a draw or dispatch: reading its state from registers.
     Draw,
-    /// A draw or dispatch looked at: all its state described.
+    /// A description of all state of a draw or dispatch.
     Look,
 }
 
 impl Work {
-    /// Units that one of it costs. Measured on one core: a unit is 0.3 to 1 ns.
+    /// Price of one item in units. Measured on one core: a unit is 0.3 to 1 ns.
     pub const fn price(self) -> u64 {
         match self {
             Self::Copy16 => 1,
@@ -107,42 +107,42 @@ impl fmt::Display for Work {
     }
 }
 
-/// Units that any run may spend, however little its capture holds: some ten seconds.
+/// Units that any run may spend, even with an empty capture: about ten seconds.
 pub const BASE: u64 = 1 << 34;
 
-/// The work that a run may still do.
+/// The work that a run may still do, and what it has done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
     left: u64,
     spent: u64,
-    /// Units that the run has spent and that are taken with what is taken next.
+    /// Units spent but not yet charged. The next charge includes them.
     owed: Cell<u64>,
-    /// Units that observers have spent. They have as much as the run, apart from it: where a run is cut off does not depend
-    /// on who observes it, unless observing takes all of theirs.
+    /// Units that observers have spent. Their allowance equals the run's and is separate. So observers do not
+    /// change where a run is cut off, unless they use all of their allowance.
     observed: Cell<u64>,
-    /// Bytes that may still be kept of what the run shows.
+    /// Bytes that the run may still keep for its output.
     room: Cell<u64>,
-    /// Something would have taken more.
+    /// Whether something did not fit.
     full: Cell<bool>,
     growth: Growth,
-    /// When all further work is refused, whatever is left.
+    /// External ends: at these, all further work is refused.
     ends: Option<Ends>,
-    /// What was refused first.
+    /// The kind of work that was refused first.
     cut: Option<Work>,
-    /// Why, if it was not for the work.
+    /// The external end that cut the run off, if one did.
     ended: Option<Ended>,
-    /// [`Budget::take_cut_notice`] has said so.
+    /// Whether [`Budget::take_cut_notice`] has returned the notice.
     told: bool,
 }
 
-/// What ends a run from outside. Both depend on the machine.
+/// External ends of a run: a deadline and an interrupt. Both depend on the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
     deadline: Option<Instant>,
     interrupt: Option<Interrupt>,
 }
 
-/// Which of them it was.
+/// The kind of external end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
     Late,
@@ -150,12 +150,12 @@ enum Ended {
 }
 
 impl Ends {
-    /// How long the run may still take, if its time is limited.
+    /// The time that the run may still take, if it is limited.
     pub fn time_left(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Whether it has: the budget of the run will say so when it is asked next.
+    /// Whether one of them is reached. The budget then refuses the next work.
     pub fn are_reached(&self) -> bool {
         self.reached().is_some()
     }
@@ -168,17 +168,17 @@ impl Ends {
     }
 }
 
-/// Ends runs from another thread: all that have a copy of it are cut off where they are.
+/// Ends runs from another thread: all runs that have a clone of it.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Ends them.
+    /// Ends the runs.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody has.
+    /// Whether it has been raised.
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -192,7 +192,7 @@ impl PartialEq for Interrupt {
 
 impl Eq for Interrupt {}
 
-/// Whether a budget follows what the capture holds.
+/// Whether a budget grows with the contents of the capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Growth {
     Grows,
@@ -206,7 +206,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// A budget of `units`, and what it grows by.
+    /// A budget of `units` that can grow.
     pub const fn new(units: u64) -> Self {
         Self {
             left: units,
@@ -223,21 +223,22 @@ impl Budget {
         }
     }
 
-    /// A budget of `units`, whatever the capture holds.
+    /// A budget of `units` that never grows.
     pub const fn fixed(units: u64) -> Self {
         let mut budget = Self::new(units);
         budget.growth = Growth::Fixed;
         budget
     }
 
-    /// A budget of a run that may keep so many `bytes` of what it shows: rows, lines, findings.
+    /// The budget, with a limit of `bytes` for kept output: rows, lines, findings.
     #[must_use]
     pub fn with_room(self, bytes: u64) -> Self {
         self.room.set(bytes);
         self
     }
 
-    /// Takes room for `bytes` that are kept to the end of the run; false from the first time on that they do not fit.
+    /// Takes `bytes` from the room for output that is kept to the end of the run. Returns false if they do
+    /// not fit, and always after that.
     #[must_use]
     pub fn keep(&self, bytes: u64) -> bool {
         let left = self.room.get().checked_sub(bytes).filter(|_| !self.full.get());
@@ -246,39 +247,39 @@ impl Budget {
         left.is_some()
     }
 
-    /// Whether something would have taken more room than there is.
+    /// Whether something did not fit in the room for output.
     pub fn is_full(&self) -> bool {
         self.full.get()
     }
 
-    /// The same, used up after `time` from now as well. Where that is depends on the machine.
+    /// The budget, which also ends after `time` from now. This cut depends on the machine.
     #[must_use]
     pub fn for_time(mut self, time: Duration) -> Self {
         self.ends.get_or_insert_default().deadline = Instant::now().checked_add(time);
         self
     }
 
-    /// The same, used up as soon as `interrupt` is raised as well.
+    /// The budget, which also ends as soon as `interrupt` is raised.
     #[must_use]
     pub fn until(mut self, interrupt: Interrupt) -> Self {
         self.ends.get_or_insert_default().interrupt = Some(interrupt);
         self
     }
 
-    /// What ends the run from outside, for those who do much before they ask the budget again.
+    /// The external ends, for code that works long between two charges.
     pub fn ends(&self) -> Option<Ends> {
         self.ends.clone()
     }
 
-    /// Adds what the capture's size allows.
+    /// Adds `units`, unless the budget is fixed.
     pub fn grow(&mut self, units: u64) {
         if self.growth == Growth::Grows {
             self.left = self.left.saturating_add(units);
         }
     }
 
-    /// Takes `count` of `work`, or nothing if that is more than is left; then everything later
-    /// is refused too. Says whether it may be done.
+    /// Takes `count` of `work` and returns true. If that is more than is left, it takes nothing, returns
+    /// false and refuses everything later.
     #[must_use]
     pub fn take(&mut self, work: Work, count: u64) -> bool {
         self.look_outside(work);
@@ -293,19 +294,19 @@ impl Budget {
         true
     }
 
-    /// Charges `count` of `work` that the run has done: it is taken with what is taken next.
+    /// Charges `count` of `work` that is already done. The next [`Self::take`] includes it.
     pub fn owe(&self, work: Work, count: u64) {
         let units = count.saturating_mul(work.price());
         self.owed.set(self.owed.get().saturating_add(units));
     }
 
-    /// Charges `count` of `work` that an observer has done, to what observers may do.
+    /// Charges `count` of `work` to the observers' allowance.
     pub fn observe(&self, work: Work, count: u64) {
         let units = count.saturating_mul(work.price());
         self.observed.set(self.observed.get().saturating_add(units));
     }
 
-    /// Takes what is owed, and ends the run where observers have done all that they may.
+    /// Charges what is owed, and ends the run if the observers have used all of their allowance.
     #[inline]
     fn pay(&mut self) {
         let owed = self.owed.take();
@@ -316,7 +317,7 @@ impl Budget {
         }
     }
 
-    /// Whether `count` of `work` are left, once what is owed is paid.
+    /// Whether `count` of `work` is left after what is owed is charged.
     pub fn affords(&self, work: Work, count: u64) -> bool {
         let units = count.saturating_mul(work.price()).saturating_add(self.owed.get());
         self.cut.is_none() && units <= self.left
@@ -331,7 +332,7 @@ impl Budget {
         }
     }
 
-    /// How many of `work` are left for each of `jobs` that run side by side.
+    /// The number of `work` items that each of `jobs` concurrent jobs may do.
     pub fn share(&self, work: Work, jobs: usize) -> u64 {
         match self.cut {
             Some(_) => 0,
@@ -339,7 +340,7 @@ impl Budget {
         }
     }
 
-    /// Charges `count` of `work` that has been done within a [`Budget::share`].
+    /// Charges `count` of `work` that was done within a [`Budget::share`].
     pub fn settle(&mut self, work: Work, count: u64) {
         let units = count.saturating_mul(work.price());
         self.left = self.left.saturating_sub(units);
@@ -347,8 +348,8 @@ impl Budget {
         self.look_outside(work);
     }
 
-    /// All that the run could do from its beginning, as far as it grew, for a run of its own: what ends it from outside, and
-    /// what it may keep, is the same. Nothing if it was cut off.
+    /// A budget for a separate run, with all units that this run had from its beginning, including growth.
+    /// External ends and room are the same. A budget that was cut off stays cut off.
     #[must_use]
     pub fn anew(&self) -> Self {
         Self {
@@ -360,18 +361,19 @@ impl Budget {
         }
     }
 
-    /// What is left, for somebody who works beside the rest: [`Budget::rejoin`] charges what he did. Both may spend all
-    /// of it until then.
+    /// A copy of the budget for concurrent work. [`Budget::rejoin`] charges that work here. Until then, both
+    /// may spend all that is left.
     pub fn beside(&self) -> Self {
         Self { spent: 0, owed: Cell::new(0), observed: Cell::new(0), ..self.clone() }
     }
 
-    /// The same of one `count`-th of it.
+    /// Like [`Self::beside`], with one `count`-th of what is left.
     pub fn part_beside(&self, count: u64) -> Self {
         Self { left: self.left / count.max(1), ..self.beside() }
     }
 
-    /// Charges what was done [beside](Budget::beside). If that was cut off, so is the rest, for the same reason.
+    /// Charges the work of a [copy](Budget::beside). If the copy was cut off, this budget is too, for the
+    /// same reason.
     pub fn rejoin(&mut self, beside: &Self) {
         self.left = self.left.saturating_sub(beside.spent);
         self.spent = self.spent.saturating_add(beside.spent);
@@ -380,7 +382,7 @@ impl Budget {
         }
     }
 
-    /// Somebody's share was too small: the run is cut here, at `work`.
+    /// Cuts the run off at `work`, because a share was too small.
     pub fn exhaust(&mut self, work: Work) {
         self.cut.get_or_insert(work);
     }
@@ -390,7 +392,7 @@ impl Budget {
         self.cut
     }
 
-    /// Why the run was cut off, if it was, and the option that would let it go on.
+    /// The reason why the run was cut off, if it was, and the option that raises the limit.
     pub fn refusal(&self) -> Option<String> {
         self.cut.map(|work| match self.ended {
             Some(Ended::Late) => format!("--time-limit is over (it came to {work}; another run may come to others)"),
@@ -402,7 +404,7 @@ impl Budget {
         })
     }
 
-    /// [`Budget::refusal`], once: to be reported by whoever asks first after the cut.
+    /// [`Budget::refusal`] at the first call after the cut, then `None`. So the cut is reported once.
     pub fn take_cut_notice(&mut self) -> Option<String> {
         let notice = self.refusal().filter(|_| !self.told);
         self.told |= notice.is_some();
@@ -429,7 +431,7 @@ mod tests {
         assert_eq!(budget.spent(), 2 * Work::Warp.price());
     }
 
-    /// Every kind.
+    /// Every kind of work.
     const KINDS: [Work; 20] = [
         Work::Attribute,
         Work::Lowering,

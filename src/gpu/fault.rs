@@ -1,7 +1,7 @@
-//! What can go wrong: one type, [`Trouble`], with a severity, the [`Place`] where it was met,
-//! and one table from its kind to the exit status. A [`Fault`] is the program's or the
-//! stream's; what we do not support or cut off is ours; [`Missing`] memory is in no buffer
-//! of the capture. All are recorded with counts; none panics.
+//! Everything that can go wrong: one type, [`Trouble`], with a severity, a [`Place`] and one table from its
+//! kind to the exit status. A [`Fault`] is an error of the recorded program or its command stream.
+//! Unsupported features and limits are the emulator's. [`Missing`] memory is in no buffer of the capture. All
+//! are recorded with counts; none panics.
 
 mod missing;
 mod trouble;
@@ -11,20 +11,20 @@ use std::fmt;
 pub use missing::{Miss, Missing};
 pub use trouble::{Damage, Log, Report, Severity, Trouble};
 
-/// Where in the capture something happened.
+/// A place in the capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Submit, counted from 0 over the capture.
     pub submit: u32,
-    /// Number of the draw or dispatch that runs, or of the next one between two.
+    /// Number of the running draw or dispatch. Between two of them, the number of the next one.
     pub draws: u32,
-    /// Its frame draw; between two, the number that the next new one gets.
+    /// Number of its frame draw. Between two draws, the number that the next new frame draw gets.
     pub frame_draw: u32,
     /// GPU address of the packet.
     pub address: u32,
-    /// Calls around the packet's buffer: 0 in the buffer that was submitted.
+    /// Number of calls around the packet's buffer. 0 is the submitted buffer.
     pub depth: u32,
-    /// Inside a command buffer that this submit has already run.
+    /// Whether it is inside a command buffer that this submit has already run.
     pub repeated: bool,
 }
 
@@ -34,10 +34,10 @@ impl fmt::Display for Place {
     }
 }
 
-/// What the chip would hang on, or answer with garbage.
+/// An error on which the chip would hang or return garbage.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// A command stream that stops making sense, with the reader's words for it.
+    /// A command stream that cannot be parsed, with the reader's message.
     Stream(String),
     /// A packet that is shorter than its layout.
     ShortPacket {
@@ -46,60 +46,60 @@ pub enum Fault {
         /// Dwords of payload.
         dwords: usize,
     },
-    /// A call to a buffer that is nowhere.
+    /// A call to a buffer that is not in memory.
     NoBuffer {
         /// Its address.
         address: u32,
         /// Its length in dwords, as the call says.
         dwords: u32,
     },
-    /// A call to a buffer that ends too early.
+    /// A call to a buffer that memory holds only in part.
     CutBuffer {
         /// Its address.
         address: u32,
         /// Its length in dwords, as the call says.
         dwords: u32,
-        /// Dwords that are there.
+        /// Dwords that memory holds.
         held: u32,
     },
-    /// A call to a buffer that is being run.
+    /// A call to a buffer that is already running.
     SelfCall {
         /// Its address.
         address: u32,
     },
-    /// Calls nested deeper than any driver nests them.
+    /// Calls that are nested deeper than the limit.
     TooDeep {
-        /// The buffer that is not entered any more.
+        /// The buffer that was not entered.
         address: u32,
-        /// Calls that may be open.
+        /// Most calls that may be open.
         limit: u32,
     },
-    /// A wait whose condition nothing can make true any more.
+    /// A wait whose condition can no longer become true.
     EndlessWait {
         /// Memory address or register that it polls.
         polled: u32,
-        /// Value after the mask.
+        /// The polled value, after the mask.
         value: u32,
-        /// What it waits for.
+        /// The value that it waits for.
         reference: u32,
     },
     /// A register that does not exist.
     NoRegister(u32),
     /// A store to an address in no buffer.
     Store {
-        /// Who stored.
+        /// The unit that stored.
         client: Client,
         /// Page of the address.
         page: u32,
     },
-    /// A shader that cannot be run, or ran too long.
+    /// A shader that cannot run, or ran too long.
     Shader(String),
-    /// A draw, surface or descriptor that makes no sense.
+    /// A draw, surface or descriptor that is invalid.
     Draw(String),
 }
 
 impl Fault {
-    /// Whether the command stream itself is damaged; the other faults are the program's.
+    /// Whether the command stream itself is damaged. The other faults are the recorded program's.
     fn is_damage(&self) -> bool {
         match self {
             Self::Stream(_)
@@ -139,7 +139,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Who asked for memory.
+/// The unit that accesses memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Client {
     /// Command buffers.

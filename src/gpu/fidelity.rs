@@ -1,8 +1,8 @@
-//! Which guesses a run rests on: `replay --fidelity`, `--stats`, `info`.
+//! Guesses that a run rests on: `replay --fidelity`, `--stats`, `info`.
 //!
-//! A row of [`a4emu_decoder::guesses`] is noted where a run comes by what it says; in shaders by programs that
-//! are lowered to be watched, which say too what the result may reach ([`a4emu_shader::Reach`]). Registers
-//! and fields of registers that are inferred count when something that is not zero is written to them.
+//! A row of [`a4emu_decoder::guesses`] counts when the run uses it. In shaders, watched programs count it,
+//! and also tell which results it may reach ([`a4emu_shader::Reach`]). Inferred registers and fields count
+//! when a nonzero value is written to them.
 
 mod inferred;
 
@@ -17,26 +17,26 @@ use a4emu_shader::Reach;
 
 pub use inferred::Inferred;
 
-/// Guesses that something rests on, each with what comes of it.
+/// Guesses that a result rests on, each with its reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rests(BTreeMap<Guess, Reach>);
 
 impl Rests {
-    /// It rests on `guess`, and the result reaches this.
+    /// Adds `guess` with its reach.
     pub fn add(&mut self, guess: Guess, reach: Reach) {
         *self.0.entry(guess).or_default() |= reach;
     }
 
-    /// It rests on all that the other does.
+    /// Adds all guesses of `other`.
     pub fn append(&mut self, other: Self) {
         other.0.into_iter().for_each(|(guess, reach)| self.add(guess, reach));
     }
 }
 
-/// How much of a run rests on a guess.
+/// The use of one guess in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Exercise {
-    /// Draws and dispatches; between two of them counts as the next one.
+    /// Draws and dispatches that use it. Work between two draws counts for the next one.
     draws: u64,
     first: Place,
     last: u32,
@@ -47,25 +47,25 @@ struct Exercise {
 #[derive(Clone, Debug, Default)]
 pub struct Fidelity(BTreeMap<Guess, Exercise>);
 
-/// A line of the answer.
+/// One guess in the output.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
     /// Id of the guess.
     id: &'static str,
     /// `guess` or `inferred`.
     confidence: String,
-    /// Draws and dispatches that rest on it.
+    /// Number of draws and dispatches that rest on it.
     draws: u64,
     /// Number of the first of them.
     first: u32,
-    /// What the result may reach: `output`, `memory`, `control`, `address`.
+    /// The results that it may reach: `output`, `memory`, `control`, `address`.
     reaches: Vec<&'static str>,
     #[serde(skip)]
     row: Row,
 }
 
 impl Fidelity {
-    /// The draw at `at` rests on `guess`, and the result reaches this.
+    /// Notes that the draw at `at` rests on `guess`, with its reach.
     pub fn note(&mut self, guess: Guess, reach: Reach, at: Place) {
         let new = Exercise { draws: 0, first: at, last: at.draws, reach };
         let known = self.0.entry(guess).or_insert(new);
@@ -76,12 +76,12 @@ impl Fidelity {
         known.reach |= reach;
     }
 
-    /// The draw at `at` rests on these.
+    /// Notes that the draw at `at` rests on all of `rests`.
     pub fn extend(&mut self, rests: Rests, at: Place) {
         rests.0.into_iter().for_each(|(guess, reach)| self.note(guess, reach, at));
     }
 
-    /// The ids of the guesses, with the draws that rest on each.
+    /// The id of each guess, with the number of draws that rest on it.
     pub fn draws(&self) -> impl Iterator<Item = (String, u64)> {
         self.0.iter().map(|(guess, exercise)| (guess.row().id.to_owned(), exercise.draws))
     }
@@ -91,7 +91,7 @@ impl Fidelity {
         self.0.keys().map(|guess| guess.row().id)
     }
 
-    /// A line for each guess, in the order of the table.
+    /// One line for each guess, in the order of the table.
     pub fn lines(&self) -> Vec<Line> {
         let line = |(guess, exercise): (&Guess, &Exercise)| {
             let row = guess.row();
@@ -107,10 +107,10 @@ impl Fidelity {
         self.0.iter().map(line).collect()
     }
 
-    /// What `--fidelity` prints.
+    /// Writes the output of `--fidelity`.
     ///
     /// # Errors
-    /// That of `out`.
+    /// `out` cannot be written.
     pub fn write(&self, inferred: &Inferred, out: &mut impl Write) -> io::Result<()> {
         let known = Guess::ALL.len() - self.0.len();
         writeln!(out, "rests on {} guesses; {known} others were not come by", self.0.len())?;

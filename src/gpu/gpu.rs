@@ -1,4 +1,4 @@
-//! The chip: one value that owns all state. No globals, no sharing, no lifetimes.
+//! The chip: one value that owns all state. There are no globals, no sharing and no lifetimes.
 
 mod chip;
 mod gmem;
@@ -26,30 +26,30 @@ use crate::memory::Memory;
 use crate::regfile::RegFile;
 use a4emu_shader::{Chosen, Reach};
 
-/// Words of a stream-out program: one for every two components that a vertex can have.
+/// Most words of a stream-out program: one for every two components of a vertex.
 pub const STREAM_OUT: usize = 128;
 
-/// All stages, in order of the packets' numbering.
+/// All stages, in the order of the packets' numbering.
 pub const STAGES: [Stage; 6] = [Stage::VS, Stage::HS, Stage::DS, Stage::GS, Stage::FS, Stage::CS];
 
-/// Counters that packets can have written to memory or reset.
+/// Counters that packets can write to memory or reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Samples that passed depth and stencil, for occlusion queries.
     pub samples_passed: u64,
-    /// Time stamps handed out. Time is no input of a replay, so they only count up.
+    /// Number of time stamps returned. A replay has no time input, so they only count up.
     pub stamps: u32,
 }
 
-/// What the counter of clock ticks ([`RBBM_PERFCTR_CP_LO`] 0) counts.
+/// The source of the clock tick counter ([`RBBM_PERFCTR_CP_LO`] 0).
 ///
 /// [`RBBM_PERFCTR_CP_LO`]: a4emu_decoder::regs::rbbm_perfctr::RBBM_PERFCTR_CP_LO
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Clock {
-    /// Units of work done: time is no input of a replay.
+    /// Units of work done. A replay has no time input.
     #[default]
     Work,
-    /// What this says: the ticks that a program on the device can ask for beside it.
+    /// The value of this function: the ticks that a program on the device can also read elsewhere.
     Ticks(fn() -> u64),
 }
 
@@ -57,7 +57,7 @@ pub enum Clock {
 pub struct Gpu {
     /// Which chip.
     pub chip: Chip,
-    /// The board, or the specification.
+    /// Whether to follow the board or the specification.
     pub model: Model,
     /// The registers.
     pub regs: RegFile,
@@ -69,31 +69,31 @@ pub struct Gpu {
     pub loaded: LoadedState,
     /// The command processor's own state.
     pub cp: CpState,
-    /// Counters.
+    /// The counters.
     pub counters: Counters,
-    /// What clock ticks are.
+    /// The source of clock ticks.
     pub clock: Clock,
-    /// The stream-out program, as it was written to its port.
+    /// The stream-out program, in the order of its register writes.
     pub stream_out: Vec<VPC_SO_PROG>,
-    /// Registers that the draw which just ran has moved on, with their values: the command
-    /// processor writes them when it has the chip back.
+    /// Registers that the last draw advanced, with their new values. The command processor writes them after
+    /// the draw.
     pub written_back: Vec<(u32, u32)>,
-    /// What went wrong so far.
+    /// Reports so far.
     pub report: Report,
-    /// Guesses that the run rests on so far, if somebody wants to know ([`Gpu::watch_guesses`]).
+    /// Guesses that the run rests on so far, if [`Gpu::watch_guesses`] was called.
     pub fidelity: Option<Fidelity>,
-    /// What a0.x chose so far, if somebody wants to know ([`Gpu::watch_choices`]).
+    /// Registers that a0.x selected so far, if [`Gpu::watch_choices`] was called.
     pub chosen: Chosen,
-    /// Work that may still be done.
+    /// Work that the run may still do.
     pub budget: Budget,
-    /// Where execution is.
+    /// The current place of execution.
     pub at: Place,
-    /// What the draw pipeline keeps between draws.
+    /// State that the draw pipeline keeps between draws.
     pub pipeline: crate::draw::Pipeline,
 }
 
 impl Gpu {
-    /// A chip after power-on: registers zero and unwritten, nothing mapped.
+    /// A chip after power-on: registers are zero and unwritten, and no memory is mapped.
     pub fn new(chip: Chip) -> Self {
         Self {
             chip,
@@ -116,13 +116,13 @@ impl Gpu {
         }
     }
 
-    /// Notes from now on which guesses the run rests on. Shaders take longer for it.
+    /// Starts to note which guesses the run rests on. Shaders then run slower.
     pub fn watch_guesses(&mut self) {
         self.fidelity = Some(Fidelity::default());
         self.pipeline.programs.watched = Watched::Guesses;
     }
 
-    /// Clock ticks so far. What waits has not been done yet.
+    /// Clock ticks so far. Queued work does not count yet.
     pub fn ticks(&self) -> u64 {
         match self.clock {
             Clock::Work => self.budget.spent(),
@@ -130,34 +130,34 @@ impl Gpu {
         }
     }
 
-    /// Notes from now on which registers a0.x chooses.
+    /// Starts to note which registers a0.x selects.
     pub fn watch_choices(&mut self) {
         let watched = &mut self.pipeline.programs.watched;
         *watched = (*watched).max(Watched::Choices);
     }
 
-    /// Reports that the budget has cut the run off, if it has and nothing has reported it before.
+    /// Reports that the budget has ended the run, unless that was already reported.
     pub fn report_cut(&mut self) {
         if let Some(notice) = self.budget.take_cut_notice() {
             self.report.cut(notice, self.at);
         }
     }
 
-    /// What happens rests on `guess`, and the result reaches this.
+    /// Notes that the current work rests on `guess`, with its reach.
     pub fn rests_on(&mut self, guess: Guess, reach: Reach) {
         if let Some(fidelity) = &mut self.fidelity {
             fidelity.note(guess, reach, self.at);
         }
     }
 
-    /// Adds a word to the stream-out program; those for which there is no output are lost.
+    /// Adds a word to the stream-out program. Words past its end are lost.
     pub fn add_stream_out(&mut self, word: u32) {
         if self.stream_out.len() < STREAM_OUT {
             self.stream_out.push(VPC_SO_PROG(word));
         }
     }
 
-    /// Reads memory for `client`; what is missing reads as zero and is recorded.
+    /// Reads memory for `client`. Missing memory reads as zero and is recorded.
     pub fn fetch(&mut self, client: Client, addr: u32, out: &mut [u8]) {
         crate::draw::settle(self, addr, out.len() as u64);
         if !self.mem.read(addr, out) {
@@ -165,14 +165,14 @@ impl Gpu {
         }
     }
 
-    /// Reads a dword for `client`; a missing one reads as zero and is recorded.
+    /// Reads a dword for `client`. A missing dword reads as zero and is recorded.
     pub fn fetch_u32(&mut self, client: Client, addr: u32) -> u32 {
         let mut bytes = [0; 4];
         self.fetch(client, addr, &mut bytes);
         u32::from_le_bytes(bytes)
     }
 
-    /// Stores for `client`; a store to nowhere is a fault.
+    /// Stores for `client`. A store outside all buffers is a fault.
     pub fn store(&mut self, client: Client, addr: u32, bytes: &[u8]) {
         crate::draw::flush(self);
         if !self.mem.write(addr, bytes) {

@@ -1,8 +1,8 @@
-//! The A4xx in software: what a command stream does to registers and memory, and what is drawn.
+//! The A4xx in software: the effect of a command stream on registers and memory, and its draws.
 //!
-//! A capture is played by [`playback`] into a [`Gpu`](gpu::Gpu), which owns registers ([`regfile`]), memory ([`memory`]) and
-//! tile memory. The command processor ([`cp`]) executes packets; [`draw`] is the pipeline, by hardware block. Nothing here
-//! knows of command lines, files or terminals.
+//! [`playback`] plays a capture into a [`Gpu`](gpu::Gpu), which owns registers ([`regfile`]), memory
+//! ([`memory`]) and tile memory. The command processor ([`cp`]) executes packets. [`draw`] is the pipeline,
+//! by hardware block. This crate knows no command lines, files or terminals.
 
 #![deny(unsafe_code)]
 

@@ -1,48 +1,48 @@
-//! State of a draw that is kept for the next, for as long as nothing that it was made of changes.
+//! Caches of draw state. An entry is valid while the inputs that it was made from are unchanged.
 
 use hashbrown::HashMap;
 
 use crate::memory::Memory;
 use crate::regfile::{RegFile, Seen};
 
-/// Slots, before they are given out anew.
+/// Most slots. When all are used, numbering starts over.
 const MAX_SLOTS: usize = 4096;
 
-/// Numbers for packets, by address, in the order in which they are first seen.
+/// Numbers packets by address, in the order of their first occurrence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
     by_packet: HashMap<u32, usize>,
     packets: Vec<u32>,
-    /// What was said last.
+    /// The number that was returned last.
     last: usize,
 }
 
 impl Numbers {
-    /// How many there are.
+    /// How many packets have a number.
     pub fn len(&self) -> usize {
         self.packets.len()
     }
 
-    /// Whether there are none.
+    /// Whether no packet has a number.
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
-    /// Forgets all.
+    /// Forgets all numbers.
     pub fn clear(&mut self) {
         self.by_packet.clear();
         self.packets.clear();
     }
 
-    /// That of the packet at `packet`, if it has one.
+    /// The number of the packet at address `packet`, if it has one.
     pub fn find(&mut self, packet: u32) -> Option<usize> {
-        // Whoever asks asks again, and packets come in the same order for each tile.
+        // The last or the next number usually matches: packets come in the same order for each tile.
         let near = [self.last, self.last + 1].into_iter().find(|n| self.packets.get(*n) == Some(&packet));
         self.last = near.or_else(|| self.by_packet.get(&packet).copied())?;
         Some(self.last)
     }
 
-    /// That of the packet at `packet`: the next one, if it has none yet.
+    /// The number of the packet at address `packet`. A new packet gets the next number.
     pub fn of(&mut self, packet: u32) -> usize {
         self.find(packet).unwrap_or_else(|| {
             self.last = self.len();
@@ -53,13 +53,13 @@ impl Numbers {
     }
 }
 
-/// Numbers for those who have values kept: the packets of draws. A draw runs again for the next tile when all others
-/// have changed the state in between.
+/// Maps a draw packet's address to a cache slot, so that the draw finds its state again in the next tile.
+/// Until then, the other draws change the state.
 #[derive(Default)]
 pub struct Slots(Numbers);
 
 impl Slots {
-    /// That of the packet at `packet`.
+    /// The slot of the packet at address `packet`.
     pub fn of(&mut self, packet: u32) -> usize {
         if let Some(known) = self.0.find(packet) {
             return known;
@@ -71,7 +71,7 @@ impl Slots {
     }
 }
 
-/// What each [slot](Slots) has.
+/// One value per [slot](Slots).
 pub struct BySlot<T>(Vec<Option<T>>);
 
 impl<T> Default for BySlot<T> {
@@ -81,22 +81,22 @@ impl<T> Default for BySlot<T> {
 }
 
 impl<T> BySlot<T> {
-    /// What `slot` has.
+    /// The value of `slot`.
     pub fn get(&self, slot: usize) -> Option<&T> {
         self.0.get(slot)?.as_ref()
     }
 
-    /// The same, to be changed.
+    /// The value of `slot`, mutable.
     pub fn get_mut(&mut self, slot: usize) -> Option<&mut T> {
         self.0.get_mut(slot)?.as_mut()
     }
 
-    /// `slot` has this from now on.
+    /// Sets the value of `slot`.
     pub fn put(&mut self, slot: usize, value: T) {
         *self.slot(slot) = Some(value);
     }
 
-    /// What `slot` has, if it has anything.
+    /// The entry of `slot`, which may be empty. Creates missing slots.
     fn slot(&mut self, slot: usize) -> &mut Option<T> {
         if self.0.len() <= slot {
             self.0.resize_with(slot + 1, || None);
@@ -104,7 +104,7 @@ impl<T> BySlot<T> {
         &mut self.0[slot]
     }
 
-    /// `slot` has nothing any more.
+    /// Removes the value of `slot`.
     pub fn remove(&mut self, slot: usize) {
         if let Some(value) = self.0.get_mut(slot) {
             *value = None;
@@ -112,20 +112,20 @@ impl<T> BySlot<T> {
     }
 }
 
-/// Values with what each was made of: a key, registers, and memory. Each [slot](Slots) has one; whose it is does not
-/// matter as long as it was made of the same.
+/// A cache of values with their inputs: a key, registers and memory. Each [slot](Slots) has one entry. An
+/// entry is valid for any draw with the same inputs.
 pub struct Memo<K, T> {
     kept: BySlot<Kept<K, T>>,
-    /// The slot whose value was given last: often nothing changes from one draw to the next.
+    /// The slot whose value was returned last. Often nothing changes from one draw to the next.
     last: usize,
 }
 
 struct Kept<K, T> {
     key: K,
     registers: Seen,
-    /// Address and bytes.
+    /// Address and length in bytes of each range.
     memory: Vec<(u32, u32)>,
-    /// When the memory was read, as [`Memory::now`] counts.
+    /// When the memory was read ([`Memory::now`]).
     time: u64,
     value: T,
 }
@@ -137,7 +137,8 @@ impl<K, T> Default for Memo<K, T> {
 }
 
 impl<K: PartialEq, T> Memo<K, T> {
-    /// What `make` makes of `key` and registers alone, for `slot`.
+    /// The value that `make` returns for `key` and the registers that it reads. Reads the cache entry of
+    /// `slot`.
     pub fn get(&mut self, slot: usize, regs: &RegFile, key: K, make: impl FnOnce(&RegFile) -> T) -> &T {
         &self.kept(slot, regs, key, make).value
     }
@@ -149,7 +150,7 @@ impl<K: PartialEq, T> Memo<K, T> {
         key: K,
         make: impl FnOnce(&RegFile) -> T,
     ) -> &mut Kept<K, T> {
-        // What was given last is tried first, if it is quick, and again when the slot has nothing.
+        // Tries the last slot first with the fast check, and again last with the full one.
         let known =
             [(self.last, true), (slot, false), (self.last, false)].into_iter().find(|(slot, is_quick)| {
                 self.kept.get_mut(*slot).is_some_and(|kept| {
@@ -172,12 +173,13 @@ impl<K: PartialEq, T> Memo<K, T> {
         kept
     }
 
-    /// The registers that what was given last was made of.
+    /// The registers that the last returned value was made from.
     pub fn last_seen(&self) -> Option<&Seen> {
         self.kept.get(self.last).map(|kept| &kept.registers)
     }
 
-    /// The same of memory as well: `make` says which (address and bytes).
+    /// Like [`Self::get`], with memory as an input: `make` also returns the ranges that it read (address and
+    /// bytes).
     pub fn get_with_memory(
         &mut self,
         slot: usize,
@@ -213,7 +215,7 @@ mod tests {
     const REGISTER: u32 = 0x2100;
     const FAR: u32 = 0x3000;
 
-    /// A value that is made anew only when it has to be: how often, after each of these.
+    /// Checks how often the value was made after each step: only when an input changed.
     #[test]
     fn a_value_is_made_again_when_something_that_it_was_made_of_changes() {
         let (mut regs, mut memory, mut memo) = (RegFile::default(), Memory::new(), Memo::default());

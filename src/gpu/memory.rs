@@ -1,15 +1,13 @@
-//! The GPU's 32-bit address space: contiguous blocks found through a page map.
+//! The GPU's 32-bit address space: contiguous blocks, found through a page map.
 //!
-//! A block is one buffer of the capture (or pages shared with another process).
-//! What a capture does not hold is *missing*, never silently zero: reads of it
-//! fill zeros and say so, and the caller reports the miss with who asked
-//! ([`crate::fault::Missing`]). Nothing here is interior-mutable, so worker
-//! threads read through `&Memory`.
+//! A block is one buffer of the capture, or pages shared with another process. Memory that a capture does not
+//! hold is *missing*, never silently zero. A read of it fills zeros and says so, and the caller reports the
+//! miss with its client ([`crate::fault::Missing`]). Reads need no interior mutability, so worker threads
+//! read through `&Memory`.
 //!
-//! Captures re-dump buffers before each submit while nothing the GPU wrote was
-//! ever executed. So a snapshot is merged: a byte equal to the same byte of that
-//! buffer's previous snapshot was not touched by the CPU and keeps what the
-//! emulated GPU wrote there.
+//! Captures dump buffers again before each submit, without the results of the GPU. So a snapshot is merged: a
+//! byte equal to the same byte of the buffer's previous snapshot was not changed by the CPU. It keeps what
+//! the emulated GPU wrote there.
 
 mod block;
 mod changes;
@@ -27,23 +25,23 @@ use hashbrown::HashMap;
 use block::{Backing, Block, is_zero};
 use extents::Extents;
 
-/// Bytes in a page: the unit of the page map and of provenance.
+/// Bytes of a page, the unit of the page map and of provenance.
 pub const PAGE: u32 = 4096;
 
-/// A buffer without contents is backed in pieces of at most this many bytes, so
-/// that one write cannot make us allocate what its announced length says.
+/// Most bytes of one block without contents. Longer buffers are split, so that one write does not allocate
+/// the whole announced length.
 const PIECE: u32 = 64 << 20;
 
-/// Memory that somebody else also sees, such as a file mapped by another process.
+/// Memory that is also visible elsewhere, such as a file mapped by another process.
 pub trait SharedPages: AsRef<[u8]> + AsMut<[u8]> + Send + Sync {}
 impl<T: AsRef<[u8]> + AsMut<[u8]> + Send + Sync> SharedPages for T {}
 
-/// Whether somebody besides the GPU has been able to see pages so far, and so to write them.
+/// Whether code outside the GPU has ever been able to see some pages, and so to write them.
 #[derive(Clone, Default)]
 pub struct Seen(Arc<AtomicBool>);
 
 impl Seen {
-    /// From now on he is.
+    /// Marks the pages as seen from now on.
     pub fn note(&self) {
         self.0.store(true, Ordering::Release);
     }
@@ -53,58 +51,59 @@ impl Seen {
     }
 }
 
-/// Where the bytes of a page come from.
+/// The source of the bytes of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provenance {
-    /// The snapshot of this submit group, untouched since.
+    /// The snapshot of a submit group, unchanged since.
     Captured {
-        /// Group whose snapshot it was.
+        /// Group of the snapshot.
         group: u32,
     },
-    /// The emulated GPU wrote (some of) it.
+    /// The emulated GPU wrote at least a part of it.
     Written,
-    /// Pages that another process also writes.
+    /// Another process can also write it.
     Shared,
-    /// Announced without contents, and never written.
+    /// A buffer without contents, never written.
     Blank,
-    /// In no buffer.
+    /// No buffer.
     Unmapped,
 }
 
-/// The number that up to four bytes of memory are.
+/// Up to four bytes as a little-endian number.
 pub fn little_endian(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte))
 }
 
-/// Bytes of contents that are kept at a time if nobody says otherwise.
+/// Default of [`Memory::limit`], in bytes.
 pub const MAX_HELD: u64 = 1 << 29;
 
 /// The address space. Blocks never overlap.
 pub struct Memory {
-    /// By base.
+    /// Blocks by base address.
     blocks: HashMap<u32, Block>,
-    /// The bases, ascending.
+    /// The base addresses, ascending.
     bases: Arc<BTreeSet<u32>>,
-    /// Base of one block with bytes in a page: the short way to most blocks. Blank blocks
-    /// are not in it, since a length alone must not cost an entry for each page.
+    /// The base of one block in each page: the fast lookup for most blocks. Blocks without contents are not
+    /// in it, since a length alone must not cost an entry per page.
     pages: Arc<HashMap<u32, u32>>,
     group: u32,
-    /// Where the blocks of this group are.
+    /// Ranges of the blocks of this group.
     announced: Extents,
-    /// Bytes of ours that all blocks take together; zeros and shared pages take none.
+    /// Bytes of allocated memory of all blocks. Zeros and shared pages take none.
     held: u64,
-    /// How many they may be: contents past it are left out, and writes that need more.
+    /// Limit of the bytes held. Contents and writes that need more are left out.
     pub limit: u64,
     cut: bool,
-    /// Counts changes of bytes.
+    /// Number of changes of bytes.
     clock: u64,
-    /// When others may have written the shared pages last.
+    /// Time of the last possible write to shared pages from outside.
     shared_change: u64,
-    /// Whether it is an [overlay](Memory::overlay) over another: what is written is copied first, and counted.
+    /// Whether it is an [overlay](Memory::overlay). A write then copies shared bytes first, and counts the
+    /// copy.
     is_overlay: bool,
 }
 
-/// Bytes that were [lent](Memory::lend).
+/// Bytes that were [lent](Memory::lend), with the storage of their buffer.
 pub struct Lent {
     base: u32,
     backing: Backing,
@@ -113,17 +112,17 @@ pub struct Lent {
 }
 
 impl Lent {
-    /// To work on.
+    /// The lent bytes, for writing.
     pub fn bytes(&mut self) -> &mut [u8] {
         self.bytes_at(self.base + self.offset, self.len)
     }
 
-    /// Where the buffer begins that they are of.
+    /// Base address of their buffer.
     pub fn base(&self) -> u32 {
         self.base
     }
 
-    /// Others of that buffer: `len` at `address`, or as many as there are up to its end.
+    /// Other bytes of the buffer: `len` at `address`, or fewer if the buffer ends before.
     pub fn bytes_at(&mut self, address: u32, len: usize) -> &mut [u8] {
         let Some(offset) = address.checked_sub(self.base) else { return &mut [] };
         let all = self.backing.bytes_mut().and_then(|all| all.get_mut(offset as usize..)).unwrap_or_default();
@@ -150,32 +149,33 @@ impl Default for Memory {
     }
 }
 
-/// Building the address space: what a capture (or a driver) announces.
+/// Construction of the address space from what a capture or a driver announces.
 impl Memory {
-    /// Nothing mapped.
+    /// An address space with no buffers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A submit group begins: buffers announced from here on are its snapshots.
+    /// Begins a submit group: buffers announced from now on are its snapshots.
     ///
-    /// Buffers that the group does not name stay: drivers list only what a submit
-    /// uses, and what the GPU wrote must survive until a later submit reads it. They go
-    /// when an announcement overlaps them, which is how a freed address shows.
+    /// Buffers that the group does not name stay. Drivers list only the buffers of a submit, and what the GPU
+    /// wrote must survive until a later submit reads it. A buffer is removed when an announcement overlaps
+    /// it, which is how a freed address shows.
     pub fn begin_group(&mut self) {
         self.group += 1;
         self.announced.clear();
     }
 
-    /// How many groups have begun.
+    /// Number of groups that have begun.
     pub fn group(&self) -> u32 {
         self.group
     }
 
-    /// Announces the buffer at `base` of `len` bytes, with the `contents` that the
-    /// capture holds of it. Lengths past the end of the address space are cut.
+    /// Announces a buffer of `len` bytes at `base`, with the `contents` that the capture holds. A length past
+    /// the end of the address space is cut.
     ///
-    /// Contents shorter than `len` leave the rest without contents; more are cut.
+    /// If the contents are shorter than `len`, the rest is without contents. If they are longer, they are
+    /// cut.
     pub fn announce(&mut self, base: u32, len: u32, contents: Option<&[u8]>) {
         let len = u64::from(len).min((1 << 32) - u64::from(base)) as u32;
         let contents = contents.unwrap_or_default();
@@ -186,8 +186,8 @@ impl Memory {
         self.reserve(u64::from(base) + held as u64, u64::from(base) + u64::from(len));
     }
 
-    /// Maps pages that are shared with somebody else at `base`, in place of what was there. Before they are `seen`,
-    /// nobody but the GPU changes them.
+    /// Maps shared pages at `base`, and removes the buffers there. Until `seen` is set, only the GPU changes
+    /// the pages.
     pub fn map_shared(&mut self, base: u32, pages: Arc<dyn SharedPages>, seen: Seen) {
         let room = (1 << 32) - u64::from(base);
         let len = ((*pages).as_ref().len() as u64).min(room) as u32;
@@ -202,7 +202,7 @@ impl Memory {
         }
     }
 
-    /// A snapshot: of a known buffer, of a part of one of this group, or of a new one.
+    /// Places a snapshot of a known buffer, of a part of a buffer of this group, or of a new buffer.
     fn place(&mut self, base: u32, new: &[u8]) {
         let end = u64::from(base) + new.len() as u64;
         let group = self.group;
@@ -230,20 +230,19 @@ impl Memory {
         }
     }
 
-    /// Whether `more` bytes may be held; if not, the run is cut.
+    /// Whether `more` bytes may be held. If not, [`Self::was_cut`] reports it.
     fn affords(&mut self, more: u64) -> bool {
         let affords = self.held + more <= self.limit;
         self.cut |= !affords;
         affords
     }
 
-    /// Whether contents or writes were left out since the last call, because there were more
-    /// than [`Memory::limit`].
+    /// Whether contents or writes were left out since the last call, because of [`Memory::limit`].
     pub fn was_cut(&mut self) -> bool {
         std::mem::take(&mut self.cut)
     }
 
-    /// Changes the block at `addr`, which becomes one of this group.
+    /// Changes the block at `addr`, and makes it a block of this group.
     fn update(&mut self, addr: u32, change: impl FnOnce(&mut Block)) {
         let group = self.group;
         let Some(block) = self.block_mut(addr) else { return };
@@ -255,7 +254,7 @@ impl Memory {
         self.held = self.held - before + after;
     }
 
-    /// Declares `start..end` as mapped without contents, where this group has none.
+    /// Maps `start..end` without contents where this group has no buffer.
     fn reserve(&mut self, start: u64, end: u64) {
         let mut at = start;
         while at < end {
@@ -265,23 +264,22 @@ impl Memory {
         }
     }
 
-    /// An address-only record says nothing new about bytes that we have: a buffer of the
-    /// same place and size stays as the GPU left it.
+    /// Maps one piece without contents. A buffer of the same base and length keeps what the GPU wrote.
     fn reserve_piece(&mut self, base: u32, len: u32) {
         let (start, end) = (u64::from(base), u64::from(base) + u64::from(len));
         if self.block(base).is_some_and(|block| block.base == base && block.len == len) {
             return self.update(base, |_| {});
         }
-        // Between the buffers of this group there are stale ones at most. Only the gaps are
-        // looked at: what was announced a thousand times must not be walked as often.
+        // Between the buffers of this group there are at most stale ones. Visits only the gaps, so repeated
+        // announcements stay cheap.
         for (from, to) in self.announced.gaps(start, end) {
             self.unmap(from, to);
             self.insert(Block::blank(from as u32, (to - from) as u32, self.group));
         }
     }
 
-    /// Makes room for contents at `start..end`: stale buffers go; a blank one of this
-    /// group keeps its parts outside.
+    /// Makes room for contents at `start..end`: removes stale buffers. A block of this group without contents
+    /// keeps its parts outside.
     fn carve(&mut self, start: u64, end: u64) {
         for base in self.overlapping(start, end) {
             let block = self.remove(base);
@@ -312,7 +310,7 @@ impl Memory {
         self.blocks.insert(block.base, block);
     }
 
-    /// Takes out the block at `base`, which must be there.
+    /// Removes the block at `base`, which must exist.
     fn remove(&mut self, base: u32) -> Block {
         let block = self.blocks.remove(&base).expect("a base from `overlapping`");
         Arc::make_mut(&mut self.bases).remove(&base);
@@ -342,14 +340,14 @@ impl Memory {
     }
 }
 
-/// The page numbers that a block lies in.
+/// The page numbers of a block.
 fn pages_of(block: &Block) -> std::ops::RangeInclusive<u32> {
     block.base / PAGE..=((block.end() - 1) / u64::from(PAGE)) as u32
 }
 
-/// When bytes changed: whoever keeps something that was made of memory asks whether it still holds.
+/// Change tracking, for caches of values made from memory.
 impl Memory {
-    /// The time: it moves on with every change.
+    /// The current time. It advances with every change.
     pub fn now(&self) -> u64 {
         self.clock
     }
@@ -359,14 +357,14 @@ impl Memory {
         self.clock
     }
 
-    /// Those who share pages with us may have written them, and say that it is done: a submit's first
-    /// command buffer begins, or a wait of the GPU is over.
+    /// Assumes that shared pages were written from outside. Called when the first command buffer of a submit
+    /// begins, and when a wait of the GPU ends.
     pub fn host_may_have_written(&mut self) {
         self.shared_change = self.tick();
     }
 
-    /// Whether the `len` bytes at `addr` are in one buffer, and are what they were at `time`. A page
-    /// changes as a whole.
+    /// Whether the `len` bytes at `addr` are in one buffer and unchanged since `time`. Changes are tracked by
+    /// page.
     pub fn is_unchanged(&self, addr: u32, len: u32, time: u64) -> bool {
         let Some(block) = self.block(addr) else { return false };
         let first = addr - block.base;
@@ -378,22 +376,23 @@ impl Memory {
     }
 }
 
-/// Access, by the GPU and by tools.
+/// Access for the GPU and for tools.
 impl Memory {
-    /// `len` bytes at `addr` without a copy, if they are known and in one buffer.
+    /// The `len` bytes at `addr` without a copy, if they are known and in one buffer.
     pub fn slice(&self, addr: u32, len: usize) -> Option<&[u8]> {
         let block = self.block(addr)?;
         block.bytes(addr - block.base, len)
     }
 
-    /// `len` bytes at `addr` for the GPU to write in place, if they are in one buffer.
+    /// The `len` bytes at `addr` for the GPU to write in place, if they are in one buffer.
     pub fn slice_mut(&mut self, addr: u32, len: usize) -> Option<&mut [u8]> {
         let base = self.prepare(addr, len)?;
         self.blocks.get_mut(&base)?.prepared(addr - base, len)
     }
 
-    /// Notes that `len` bytes at `addr` change now, and what they were before. Gives the base of their buffer; nothing
-    /// if they are not in one buffer, or may not be written: then they are lent and have not been written to before.
+    /// Prepares `len` bytes at `addr` for a write: keeps the snapshot's bytes and marks a change. Returns the
+    /// base of their buffer. `None` if they are not in one buffer, if they exceed the limit, or if they are
+    /// lent and were not written before.
     pub fn prepare(&mut self, addr: u32, len: usize) -> Option<u32> {
         let block = self.block(addr)?;
         let copied = if self.is_overlay { block.shared_bytes() } else { 0 };
@@ -410,37 +409,37 @@ impl Memory {
         Some(base)
     }
 
-    /// What is in memory now, for somebody who reads it while the rest goes on. As long as it is there, pages that
-    /// another process also writes cannot be written.
+    /// A read-only snapshot of memory, for a concurrent reader. While it exists, pages that another process
+    /// also writes cannot be written.
     pub fn view(&self) -> Self {
         let blocks = self.blocks.iter().map(|(base, block)| (*base, block.view()));
         let (bases, pages) = (self.bases.clone(), self.pages.clone());
         Self { blocks: blocks.collect(), bases, pages, ..Self::default() }
     }
 
-    /// Lends `len` bytes at `addr` to somebody who works on them while the rest of the address space is read, if
-    /// they are in one buffer. Nothing is known of that buffer until they are [given back](Memory::give_back).
+    /// Lends `len` bytes at `addr` for writing while the rest of the address space is in use, if they are in
+    /// one buffer. The buffer's bytes are unknown until they are [given back](Memory::give_back).
     pub fn lend(&mut self, addr: u32, len: usize) -> Option<Lent> {
         self.slice_mut(addr, len)?;
         let lent = self.lend_buffer(addr)?;
         Some(Lent { offset: addr - lent.base, len, ..lent })
     }
 
-    /// Lends the whole buffer at `addr`, of which those bytes that will change have been written to before. Nothing if
-    /// somebody has it.
+    /// Lends the whole buffer at `addr`. The bytes that change must have been prepared or written before.
+    /// `None` if it is already lent.
     pub fn lend_buffer(&mut self, addr: u32) -> Option<Lent> {
         let block = self.block_mut(addr).filter(|block| !block.is_lent())?;
         Some(Lent { base: block.base, backing: block.lend(), offset: 0, len: block.len as usize })
     }
 
-    /// Takes back what was lent.
+    /// Takes back the storage of a lent buffer.
     pub fn give_back(&mut self, lent: Lent) {
         if let Some(block) = self.blocks.get_mut(&lent.base) {
             block.backing = lent.backing;
         }
     }
 
-    /// Fills `out` from `addr`; unknown bytes become zero. False if there were any.
+    /// Fills `out` from `addr`. Unknown bytes become zero; then it returns false.
     #[must_use = "a miss must be reported with who asked"]
     pub fn read(&self, addr: u32, out: &mut [u8]) -> bool {
         if let Some(bytes) = self.slice(addr, out.len()) {
@@ -466,7 +465,8 @@ impl Memory {
         complete
     }
 
-    /// How many bytes from `at` on are either all in one page of one buffer or all in no buffer; at least 1.
+    /// The number of bytes from `at` on that are either all in one page of one buffer or all in no buffer. At
+    /// least 1.
     fn run_at(&self, at: u64) -> usize {
         let Ok(addr) = u32::try_from(at) else { return usize::MAX };
         let run = match self.block(addr) {
@@ -487,7 +487,7 @@ impl Memory {
         Some(self.known_dwords(addr, count)).filter(|words| words.len() == count)
     }
 
-    /// Up to `count` dwords at `addr`: those before the first that is not known.
+    /// Up to `count` dwords at `addr`: those before the first unknown one.
     pub fn known_dwords(&self, addr: u32, count: usize) -> Vec<u32> {
         let mut words = Vec::new();
         while words.len() < count {
@@ -496,7 +496,7 @@ impl Memory {
             else {
                 break;
             };
-            // As much as the buffer holds at once, then page by page, then what is left over.
+            // Tries the whole buffer at once, then one page, then one dword.
             let left = count - words.len();
             let steps =
                 [left, left.min(self.room(at) as usize / 4), left.min((PAGE - at % PAGE) as usize / 4), 1];
@@ -507,8 +507,8 @@ impl Memory {
         words
     }
 
-    /// Appends `count` dwords out of one buffer, of which a single one may stand across two. False, and nothing done,
-    /// where they are not all known.
+    /// Appends `count` dwords of one buffer. A single dword may span two buffers. Returns false, and appends
+    /// none, if they are not all known.
     fn read_run(&self, addr: u32, count: usize, words: &mut Vec<u32>) -> bool {
         if let Some(bytes) = self.slice(addr, count * 4) {
             words.extend(bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)));
@@ -519,7 +519,7 @@ impl Memory {
         single.is_some()
     }
 
-    /// Stores `bytes` at `addr`; false if some of it is in no buffer (the rest is stored).
+    /// Stores `bytes` at `addr`. Returns false if a part is in no buffer; the rest is stored.
     #[must_use = "a store to nowhere is a fault"]
     pub fn write(&mut self, addr: u32, bytes: &[u8]) -> bool {
         if let Some(to) = self.slice_mut(addr, bytes.len()) {
@@ -541,7 +541,7 @@ impl Memory {
         complete
     }
 
-    /// Stores a dword; false if it is in no buffer.
+    /// Stores a dword. Returns false if it is in no buffer.
     #[must_use = "a store to nowhere is a fault"]
     pub fn write_u32(&mut self, addr: u32, value: u32) -> bool {
         self.write(addr, &value.to_le_bytes())
@@ -554,7 +554,7 @@ impl Memory {
         below.is_some_and(|base| self.blocks[base].end() > start)
     }
 
-    /// Where the byte at `addr` comes from.
+    /// The source of the byte at `addr`.
     pub fn provenance(&self, addr: u32) -> Provenance {
         self.block(addr).map_or(Provenance::Unmapped, |block| block.provenance(addr - block.base))
     }
@@ -579,7 +579,8 @@ impl Memory {
         near.filter(|block| block.holds(addr)).or_else(|| self.far_block(addr))
     }
 
-    /// The block that holds `addr`, by order: for blank ones and where buffers share a page.
+    /// The block that holds `addr`, by order of the bases: for blocks without contents, and for blocks that
+    /// share a page.
     fn far_block(&self, addr: u32) -> Option<&Block> {
         let base = self.bases.range(..=addr).next_back()?;
         self.blocks.get(base).filter(|block| block.holds(addr))

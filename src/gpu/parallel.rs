@@ -1,7 +1,7 @@
-//! Jobs that threads share. Whoever is done first stays awake for the others: they are done soon, and to wake a thread
-//! takes as long as to draw a band of a frame.
+//! Jobs that several threads share. A thread that finds no job keeps polling for a while. Waking a thread
+//! would take as long as drawing a band of a frame.
 //!
-//! What comes of it does not depend on who does what.
+//! Results do not depend on which thread does which job.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,26 +13,26 @@ use rayon::Yield;
 
 use crate::ambient::{hold, steady};
 
-/// How long somebody who finds nothing to help with stays awake.
+/// How long a thread without work keeps polling.
 const AWAKE: Duration = Duration::from_micros(200);
 
-/// Which of the jobs that are left a helper takes. Who has them done takes the first.
+/// Which of the remaining jobs a helper thread takes. The calling thread takes the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Helpers {
-    /// The first as well: so the jobs begin in their order.
+    /// The first, so that jobs begin in order.
     TakeFirst,
-    /// The last: so each thread has jobs that lie beside each other, and finds what it has left in its cache when it
-    /// had such jobs before.
+    /// The last, so that each thread has adjacent jobs. Data in the thread's CPU cache is then used again
+    /// when its jobs are the same as before.
     TakeLast,
 }
 
-/// Has `work` done for each of `jobs`, of which each thread takes another when it is done with one. Gives the results
-/// in their order.
+/// Runs `work` for each of `jobs` on several threads. Each thread takes its next job when one is done.
+/// Results are in the order of `jobs`.
 pub fn each<J: Send, R: Send>(jobs: Vec<J>, helpers: Helpers, work: impl Fn(J) -> R + Sync) -> Vec<R> {
     each_with(jobs, helpers, || (), |(), job| work(job))
 }
 
-/// The same, where each thread works with something of its own, which `begin` makes.
+/// Like [`each`], with a state of each thread, which `begin` makes.
 pub fn each_with<J: Send, S, R: Send>(
     jobs: Vec<J>,
     helpers: Helpers,
@@ -78,17 +78,17 @@ pub fn each_with<J: Send, S, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Has `job` done by some thread of the pool, later. The pool may be a caller's.
+/// Runs `job` later on a thread of the pool, which may be a caller's pool.
 pub fn spawn(job: impl FnOnce() + Send + 'static) {
     rayon::spawn(move || steady(job));
 }
 
-/// What is in `mutex`, whatever became of who had it before.
+/// Locks `mutex`, also if a thread panicked while it held the lock.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Counts a helper that goes, whatever makes him.
+/// Counts a helper thread that ends, also by a panic.
 struct Goes<'a>(&'a AtomicUsize);
 
 impl Drop for Goes<'_> {
@@ -102,8 +102,8 @@ thread_local! {
     static HELPS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Helps with whatever there is for threads to do until `is_over`, as long as there is something now and then. False
-/// if there was nothing for a while, or this thread is none that helps.
+/// Runs jobs of the pool until `is_over` returns true. Returns false if there was no job for [`AWAKE`], or
+/// this thread is not in a pool.
 pub fn help_until(is_over: impl FnMut() -> bool) -> bool {
     let before = HELPS.replace(true);
     let is_over = work_until(is_over, rayon::yield_now);
@@ -111,8 +111,8 @@ pub fn help_until(is_over: impl FnMut() -> bool) -> bool {
     is_over
 }
 
-/// Does `work`, which says whether there was any, until `is_over`, as long as there is some now and then. False if there
-/// was none for a while, or it says that there will be none.
+/// Runs `work` until `is_over` returns true. `work` says whether it did something. Returns false if it did
+/// nothing for [`AWAKE`], or returns `None`.
 pub fn work_until(mut is_over: impl FnMut() -> bool, mut work: impl FnMut() -> Option<Yield>) -> bool {
     let mut idle_since = None;
     loop {
@@ -129,8 +129,8 @@ pub fn work_until(mut is_over: impl FnMut() -> bool, mut work: impl FnMut() -> O
     }
 }
 
-/// Stays awake for what is about to begin, if this is not the thread `other`, and none that waits for something: whoever
-/// does is awake, and is to notice that it is there.
+/// Polls for jobs for a while, unless this is thread `other` or it is already in [`help_until`]. Such a
+/// thread already polls, and must notice when its own wait is over.
 pub fn stay_awake(other: Option<usize>) {
     if may_stay(other) {
         help_until(|| false);
@@ -166,7 +166,7 @@ mod tests {
                 assert_eq!(squares, (0..jobs).map(|job| job * job).collect::<Vec<_>>());
                 let hands = begun.into_inner();
                 assert!(hands <= threads.min(jobs), "{hands} of {threads} threads");
-                // What each has done with its own, one job after the other.
+                // The count of each thread's own state: its jobs, one after the other.
                 let of_hand =
                     |hand| done.iter().filter(|(_, by, _)| *by == hand).map(|(.., count)| *count).max();
                 assert_eq!((0..hands).filter_map(of_hand).sum::<usize>(), jobs);
@@ -178,7 +178,7 @@ mod tests {
     fn all_threads_have_a_share() {
         let both = std::sync::Barrier::new(2);
         for order in [Helpers::TakeFirst, Helpers::TakeLast] {
-            // Nobody gets past the first job alone.
+            // The first job ends only when the other thread has begun the second.
             let wait = |job: usize| (job, both.wait().is_leader()).0;
             assert_eq!(with_threads(2, || each(vec![0, 1], order, wait)), [0, 1]);
         }

@@ -1,4 +1,4 @@
-//! Which pass of the driver's scheme a draw belongs to.
+//! Passes of the driver's rendering scheme.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::draw::gs;
 use crate::gpu::Stage;
 use crate::regfile::RegFile;
 
-/// What a draw is for.
+/// The pass of a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pass {
     /// Sorts primitives into bins; writes no pixels.
@@ -28,7 +28,7 @@ pub enum Pass {
 }
 
 impl Pass {
-    /// All of them.
+    /// All passes.
     pub const ALL: [Self; 5] = [Self::Binning, Self::Gmem, Self::Bypass, Self::Resolve, Self::Restore];
 
     /// The pass that the registers are set up for.
@@ -54,8 +54,8 @@ impl Pass {
         }
     }
 
-    /// The stages that a draw of this pass runs, in order. While binning and copying nothing is shaded, and no primitives
-    /// are made of others.
+    /// The stages that a draw of this pass runs, in order. Binning and resolve passes run no fragment shader,
+    /// no tessellation and no geometry shader.
     pub fn stages(
         self,
         regs: &RegFile,
@@ -73,7 +73,7 @@ impl Pass {
         stages.into_iter().filter(|(_, runs)| *runs).map(|(stage, _)| stage)
     }
 
-    /// As `decode` and `replay` print it.
+    /// The name in the output of `decode` and `replay`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Binning => "binning",

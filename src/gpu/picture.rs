@@ -1,5 +1,5 @@
-//! The picture of a surface in memory: rows made as they are asked for, so that a picture
-//! takes no memory of its own, however large a register says that it is.
+//! The picture of a surface in memory. Rows are made one at a time. So a picture takes no memory of its own,
+//! even if a register gives a huge size.
 
 use std::io::Write;
 
@@ -12,24 +12,24 @@ use crate::memory::Memory;
 use a4emu_shader::format::arrangement::{Arrangement, resolved};
 use a4emu_shader::format::{Codec, Format, Transfer};
 
-/// Bytes of a picture up to which it is built whole, which packs several times faster.
+/// Most bytes of a picture that is built as a whole. PNG compression is then several times faster.
 const WHOLE: u64 = 1 << 26;
 
-/// What a pixel of a picture is.
+/// Pixel type of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Four bytes.
+    /// Four bytes: red, green, blue, alpha.
     Rgba8,
-    /// A grey value of 16 bits, high byte first.
+    /// A grey value of 16 bits, big-endian.
     Grey16,
     /// A grey value of 8 bits.
     Grey8,
 }
 
-/// What becomes of alpha, which viewers show as holes.
+/// Handling of alpha, which viewers show as transparency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Alpha {
-    /// It stays.
+    /// Alpha is kept.
     #[default]
     Kept,
     /// All pixels become opaque.
@@ -37,7 +37,7 @@ pub enum Alpha {
 }
 
 impl Alpha {
-    /// Does that to `pixels` of `kind`.
+    /// Applies it to `pixels` of type `kind`.
     pub fn apply(self, kind: Kind, pixels: &mut [u8]) {
         if self == Self::Opaque && kind == Kind::Rgba8 {
             pixels.as_chunks_mut::<4>().0.iter_mut().for_each(|[_, _, _, alpha]| *alpha = u8::MAX);
@@ -55,7 +55,7 @@ impl Kind {
         }
     }
 
-    /// A PNG of such pixels into `out`.
+    /// A PNG encoder for such pixels, which writes to `out`.
     pub fn encoder<W: Write>(self, out: W, [width, height]: [u32; 2]) -> png::Encoder<'static, W> {
         let (color, depth) = match self {
             Self::Rgba8 => (png::ColorType::Rgba, png::BitDepth::Eight),
@@ -69,21 +69,21 @@ impl Kind {
     }
 }
 
-/// How the bytes of a surface's pixel become those of a picture's.
+/// Conversion of a surface's pixel to a picture's pixel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Texel {
     /// Colour.
     Color(Codec),
-    /// Depth, with stencil beside it or not.
+    /// Depth, with or without stencil.
     Depth(DepthFormat),
-    /// Stencil, behind 24 bits of depth.
+    /// Stencil, after 24 bits of depth.
     PackedStencil,
-    /// Stencil alone.
+    /// Stencil without depth.
     Stencil,
 }
 
 impl Texel {
-    /// Of a colour format; nothing where single pixels cannot be read.
+    /// The conversion for a colour format. `None` if single pixels cannot be read.
     pub fn color(format: ColorFmt, swap: ColorSwap) -> Option<Self> {
         Some(Self::Color(Format::color(format)?.codec(swap, Transfer::Linear)?))
     }
@@ -105,7 +105,7 @@ impl Texel {
         }
     }
 
-    /// The bytes of one sample that stand for all of a pixel's: a colour's average, else the first.
+    /// Resolves the samples of a pixel to one: the average of colours, else the first sample.
     pub fn resolve(&self, samples: &[u8], out: &mut [u8]) {
         match self {
             Self::Color(codec) if samples.len() > out.len() => {
@@ -115,8 +115,8 @@ impl Texel {
         }
     }
 
-    /// `row` becomes the pixels from (x, y) on of a surface of `pitch` that is arranged so, each resolved; `read`
-    /// fetches bytes, given how far they are from its first.
+    /// Fills `row` with the pixels from (x, y) on, each resolved. The surface has the given arrangement and
+    /// pitch. `read` fetches bytes at an offset from the surface's first byte.
     pub fn gather(
         &self,
         arrangement: Arrangement,
@@ -138,7 +138,7 @@ impl Texel {
         }
     }
 
-    /// What a pixel of the picture is.
+    /// The pixel type of the picture.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Color(_) => Kind::Rgba8,
@@ -147,7 +147,7 @@ impl Texel {
         }
     }
 
-    /// Appends the pixel `texel` to those of a picture. Integers are cut to a byte, floats to 0..1.
+    /// Converts the pixel `texel` and appends it to `out`. Integers are cut to a byte, floats to 0..1.
     pub fn put(&self, texel: &[u8], out: &mut Vec<u8>) {
         match self {
             Self::Color(codec) => {
@@ -172,20 +172,21 @@ fn grey(format: DepthFormat, texel: &[u8]) -> u16 {
     }
 }
 
-/// The frame that submit `submit` has left: the largest colour surface that it rendered, the last of equals.
+/// The frame of submit `submit`: the largest colour surface that it rendered, the last of equals.
 pub fn frame(surfaces: &Surfaces, submit: u32) -> Option<&Written> {
     largest(surfaces.iter().filter(|it| it.submit == submit && it.content == Content::Color))
 }
 
-/// The largest of what was rendered, the last of equals: a frame, where nothing says what is presented.
+/// The largest of the rendered surfaces, the last of equals. It serves as the frame, as a capture does not
+/// say which surface is presented.
 pub fn largest<'s>(rendered: impl Iterator<Item = &'s Written>) -> Option<&'s Written> {
     rendered.max_by_key(|it| u64::from(it.width) * u64::from(it.height))
 }
 
-/// Why a surface has no picture.
+/// Reason why a surface has no picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPicture {
-    /// It has no pixels, or its format no pixel codec.
+    /// The surface has no pixels, or its format has no pixel codec.
     #[error("pictures of such a surface are not supported")]
     Unsupported,
     /// No buffer holds any of its pixels.
@@ -193,21 +194,21 @@ pub enum NoPicture {
     Missing,
 }
 
-/// The picture of a surface, in memory row order.
+/// The picture of a surface, with rows in memory order.
 pub struct Picture<'m> {
     memory: &'m Memory,
     surface: Written,
     texel: Texel,
-    /// Rows up to the last that some buffer holds.
+    /// Number of rows, up to the last one that a buffer holds.
     height: u32,
     alpha: Alpha,
 }
 
 impl<'m> Picture<'m> {
-    /// The picture of `surface`, up to its last row that some buffer holds.
+    /// The picture of `surface`, up to its last row that a buffer holds.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The surface has no picture.
     pub fn of(surface: &Written, memory: &'m Memory) -> Result<Self, NoPicture> {
         let texel = Texel::of(surface).ok_or(NoPicture::Unsupported)?;
         let mut picture =
@@ -220,18 +221,18 @@ impl<'m> Picture<'m> {
         Ok(picture)
     }
 
-    /// The same with `alpha` done to its pixels.
+    /// The picture, with `alpha` applied to its pixels.
     #[must_use]
     pub fn with_alpha(self, alpha: Alpha) -> Self {
         Self { alpha, ..self }
     }
 
-    /// Columns and rows.
+    /// Width and height in pixels.
     pub fn size(&self) -> [u32; 2] {
         [self.surface.width, self.height]
     }
 
-    /// What its pixels are.
+    /// The pixel type.
     pub fn kind(&self) -> Kind {
         self.texel.kind()
     }
@@ -240,7 +241,7 @@ impl<'m> Picture<'m> {
         self.surface.width as usize * self.texel.bytes()
     }
 
-    /// Whether some buffer holds a part of row `y`, or of the tiles that it goes through.
+    /// Whether a buffer holds a part of row `y`, or of the tiles that contain the row.
     fn is_held(&self, y: u32) -> bool {
         let Arrangement { samples, tiling } = self.surface.arrangement;
         let first = u64::from(y - y % tiling.rows()) * u64::from(self.surface.pitch);
@@ -249,13 +250,13 @@ impl<'m> Picture<'m> {
         self.memory.holds_any(start, start + row * u64::from(tiling.rows()))
     }
 
-    /// How the bytes of the surface become its pixels.
+    /// The conversion of the surface's pixels.
     pub fn texel(&self) -> Texel {
         self.texel
     }
 
-    /// The bytes of row `y` as the surface holds them, [`Texel::bytes`] for each pixel, samples resolved; what is not
-    /// in memory is zero.
+    /// The bytes of row `y` in the surface's format, [`Texel::bytes`] for each pixel, samples resolved.
+    /// Missing memory is zero.
     pub fn texels(&self, y: u32) -> Vec<u8> {
         let _control = hold();
         let mut texels = vec![0; self.row_bytes()];
@@ -268,7 +269,7 @@ impl<'m> Picture<'m> {
         texels
     }
 
-    /// Appends row `y` to `out`; what is not in memory is black.
+    /// Appends row `y` to `out`. Missing memory is black.
     fn row(&self, y: u32, out: &mut Vec<u8>) {
         let (_control, before) = (hold(), out.len());
         self.texels(y).chunks_exact(self.texel.bytes()).for_each(|texel| self.texel.put(texel, out));
@@ -282,7 +283,7 @@ impl<'m> Picture<'m> {
         pixels
     }
 
-    /// Hands out the pixels of each row, of which one is in memory at a time.
+    /// Calls `take` with the pixels of each row. One row is in memory at a time.
     pub fn each_row(&self, mut take: impl FnMut(&[u8])) {
         let mut row = Vec::new();
         for y in 0..self.height {
@@ -292,7 +293,7 @@ impl<'m> Picture<'m> {
         }
     }
 
-    /// A hash of its size, its kind and its pixels, as runs of a corpus note it.
+    /// A hash of its size, its kind and its pixels. Corpus runs store it.
     pub fn hash(&self) -> String {
         let [width, height] = self.size();
         let mut hash = Xxh3::new();
@@ -301,10 +302,10 @@ impl<'m> Picture<'m> {
         format!("{:032x}", hash.digest128())
     }
 
-    /// Writes it as PNG.
+    /// Writes the picture as PNG.
     ///
     /// # Errors
-    /// When `out` cannot be written.
+    /// `out` cannot be written.
     pub fn write(&self, out: impl Write) -> anyhow::Result<()> {
         let [width, height] = self.size();
         let bytes = u64::from(width) * u64::from(height) * self.kind().bytes() as u64;

@@ -1,4 +1,4 @@
-//! A capture driving a chip: sections in file order become memory and submits.
+//! Playback of a capture on a chip: sections in file order become memory and submits.
 //!
 //! Source: docs/hardware/capture-format.md, sections 4 and 5.
 
@@ -16,32 +16,32 @@ mod novelty;
 
 use novelty::Novelty;
 
-/// Units of work that a dword of contents adds to the budget, if it is new. Measured: games take some
-/// thousands, and a recording of any length has ten times as many as it takes.
+/// Units of work that each new dword of contents adds to the budget. Measured: games need some thousands. A
+/// recording of any length has ten times what it needs.
 const UNITS_PER_DWORD: u64 = 1 << 16;
 
-/// Sections that one which cannot be read counts as: a message is made of it.
+/// Number of sections that an unreadable section is charged as, because it makes a message.
 const DAMAGED: u64 = 8;
 
-/// Units spent before contents add any. To count what is new takes as long as to unpack it, and
-/// the budget that a run begins with is more than most of them take.
+/// Units spent before contents add to the budget. Counting new dwords takes as long as unpacking them, and
+/// the initial budget is enough for most runs.
 const SPENT_BEFORE: u64 = BASE / 64;
 
-/// A chip, and how far the capture has got.
+/// A chip, and the state of the playback of a capture.
 pub struct Playback {
     /// The chip.
     pub gpu: Gpu,
-    /// The last announced buffer, whose contents may follow.
+    /// The last announced buffer. Its contents may follow.
     announced: Option<AddressRecord>,
-    /// The last section executed something: the next buffer begins a new group.
+    /// Whether the last section executed commands. The next buffer then begins a new group.
     executed: bool,
-    /// The capture has said which chip it is.
+    /// Whether the capture has named its chip.
     chip_known: bool,
-    /// What of its contents is new.
+    /// Counts the new dwords of the contents.
     novelty: Novelty,
-    /// What is done with a capture of another generation.
+    /// How to treat a capture of another generation.
     pub foreign: Foreign,
-    /// Bytes of the container that have been paid.
+    /// Bytes of the container that are already charged.
     read: u64,
 }
 
@@ -53,7 +53,7 @@ impl Default for Playback {
 }
 
 impl Playback {
-    /// Runs a capture to its end, or to where `observer` or `engine` stops it or the budget is used up.
+    /// Runs a capture to its end. `observer`, `engine` or the end of the budget can stop it earlier.
     pub fn run(
         &mut self,
         sections: impl IntoIterator<Item = Result<Section, CaptureError>>,
@@ -76,7 +76,7 @@ impl Playback {
             }
         }
         self.flush_announcement(None, observer);
-        // The container may have ended because time was over.
+        // The container may have ended at the time limit.
         self.charge(Work::Section, 0, observer);
         if self.gpu.budget.is_full() {
             let what = "what is kept of the run takes more room than there is (--max-memory)";
@@ -85,7 +85,7 @@ impl Playback {
         Flow::Continue
     }
 
-    /// Takes `count` of `work` from the budget; what is refused is said.
+    /// Takes `count` of `work` from the budget, and reports a refusal.
     fn charge(&mut self, work: Work, count: u64, observer: &mut dyn Observer) -> bool {
         let granted = self.gpu.budget.take(work, count);
         if let Some(notice) = self.gpu.budget.take_cut_notice() {
@@ -94,7 +94,7 @@ impl Playback {
         granted
     }
 
-    /// Takes the work of reading the container to the end of `section`.
+    /// Charges the reading of the container up to the end of `section`.
     fn pay_container(&mut self, section: &Section, observer: &mut dyn Observer) -> bool {
         let end = section.offset + section.payload.len() as u64;
         let bytes = end.saturating_sub(self.read);
@@ -102,7 +102,8 @@ impl Playback {
         self.charge(Work::Section, 1, observer) && self.charge(Work::Unpacked16, bytes.div_ceil(16), observer)
     }
 
-    /// One section. `engine` and `observer` are called with Rust's floating-point control, whatever this thread has.
+    /// Runs one section. `engine` and `observer` run with Rust's floating-point control, independent of this
+    /// thread's.
     pub fn section(
         &mut self,
         section: &Section,
@@ -134,7 +135,7 @@ impl Playback {
         self.gpu.report.troubles.note(trouble, self.gpu.at);
     }
 
-    /// The first number that is not "unknown" decides; later ones are ignored.
+    /// Sets the chip. The first nonzero id counts; later ones are ignored.
     fn chip(&mut self, id: u32, observer: &mut dyn Observer) {
         if self.chip_known || id == 0 {
             return;
@@ -149,7 +150,7 @@ impl Playback {
         }
     }
 
-    /// Whether commands are passed over, since they are those of another generation.
+    /// Whether commands are skipped because they are of another generation.
     fn passes_over(&self) -> bool {
         self.foreign == Foreign::PassOver && !self.gpu.chip.is_a4xx()
     }
@@ -171,7 +172,7 @@ impl Playback {
         self.flush_announcement(Some(bytes), observer);
     }
 
-    /// Maps the announced buffer, now that it is known whether contents follow.
+    /// Maps the announced buffer. `contents` are those that follow it, if any.
     fn flush_announcement(&mut self, contents: Option<&[u8]>, observer: &mut dyn Observer) {
         let Some(AddressRecord { address, length }) = self.announced.take() else { return };
         let held = contents.map_or(&[][..], |bytes| &bytes[..bytes.len().min(length as usize)]);
@@ -193,7 +194,7 @@ impl Playback {
         }
     }
 
-    /// Says what the limit of memory left out, if it did.
+    /// Reports memory that the limit left out.
     fn tell_cut_memory(&mut self) {
         if self.gpu.mem.was_cut() {
             let limit = self.gpu.mem.limit;
@@ -245,7 +246,7 @@ mod tests {
         Section { offset, id: SectionId::TEST, payload: vec![0; payload] }
     }
 
-    /// How many of these sections are taken from a container by a run that may do `units`, and what it has spent.
+    /// How many of these sections a run with a budget of `units` reads, and what it spends.
     fn taken(units: u64, sections: &[Section]) -> (usize, u64) {
         let mut playback = Playback::default();
         playback.gpu.budget = Budget::fixed(units);

@@ -1,4 +1,4 @@
-//! The register file: values, and which registers anybody wrote.
+//! The register file: the values of registers, and which of them were written.
 
 use std::cell::Cell;
 
@@ -12,27 +12,27 @@ pub use footprint::{Footprint, Remade, Sources};
 
 use footprint::Recorder;
 
-/// Registers that packets can reach (dword offsets).
+/// Number of registers that packets can reach (dword offsets).
 pub const COUNT: usize = 0x4000;
 
 const WORDS: usize = COUNT / 64;
 
-/// Registers whose changes are not told apart.
+/// Registers per page. Changes are tracked by page.
 const PAGE: usize = 32;
 
-/// Words with a bit for each page of registers.
+/// Words of a set with one bit for each page.
 const PAGE_WORDS: usize = COUNT / PAGE / 64;
 
-/// The registers of a page, a bit each.
+/// One bit for each register of a page.
 type PageBits = u32;
 
 /// A register and its value.
 type Value = (u16, u32);
 
-/// Registers that most values are made of no more than.
+/// Typical number of registers that a value is made from.
 const TYPICAL_READ: usize = 32;
 
-/// The numbers of the bits that are set in `words`, ascending.
+/// The indices of the set bits of `words`, ascending.
 fn set_bits(words: impl IntoIterator<Item = u64>) -> impl Iterator<Item = usize> {
     words.into_iter().enumerate().flat_map(|(index, mut word)| {
         std::iter::from_fn(move || {
@@ -56,7 +56,7 @@ impl Default for RegSet {
 }
 
 impl RegSet {
-    /// Adds `offset`, which must be below [`COUNT`]; false if it was there.
+    /// Adds `offset`, which must be below [`COUNT`]. Returns false if it was already in the set.
     pub fn insert(&mut self, offset: u32) -> bool {
         let (word, bit) = (&mut self.0[offset as usize / 64], 1 << (offset % 64));
         let new = *word & bit == 0;
@@ -75,34 +75,34 @@ impl RegSet {
     }
 }
 
-/// Every register's value, and which of them anybody ever wrote.
+/// The value of every register, and which registers were ever written.
 ///
-/// Banking is invisible to an in-order chip: a write is there at once, and a draw uses
-/// what is there when it comes.
+/// Banking is invisible on an in-order chip: a write takes effect at once, and a draw uses the values at its
+/// time.
 #[derive(Clone)]
 pub struct RegFile {
     words: Box<[u32; COUNT]>,
     written: RegSet,
     /// Counts writes that change a value.
     clock: u64,
-    /// When each page changed last.
+    /// When each page last changed.
     changed: Box<[u64; COUNT / PAGE]>,
-    /// Registers that were read since [`RegFile::watch`] began, and the pages that have such.
+    /// Registers that were read since [`RegFile::watch`] began, and the pages that contain them.
     read: Box<[Cell<PageBits>; COUNT / PAGE]>,
     pages_read: [Cell<u64>; PAGE_WORDS],
-    /// The footprint that is noted.
+    /// The footprint that is being recorded.
     noting: Option<Box<Recorder>>,
-    /// How many have been begun.
+    /// Number of footprints that were begun.
     footprints: u64,
 }
 
-/// Which registers something was made of, with their values, and when.
+/// The registers that a value was made from, with their values and the time.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pages: [u64; PAGE_WORDS],
     time: u64,
     values: Vec<Value>,
-    /// The footprint in which they have been noted last.
+    /// Number of the last footprint that counts them as inputs.
     noted: Cell<u64>,
 }
 
@@ -122,10 +122,10 @@ impl Default for RegFile {
 }
 
 impl RegFile {
-    /// Stores `value`; what the register held, if somebody had written it.
+    /// Stores `value`. Returns the old value, or `None` at the first write.
     ///
     /// # Errors
-    /// When there is no such register.
+    /// The register does not exist.
     pub fn write(&mut self, offset: u32, value: u32) -> Result<Option<u32>, Fault> {
         if offset as usize >= COUNT {
             return Err(Fault::NoRegister(offset));
@@ -134,7 +134,8 @@ impl RegFile {
         Ok((!self.note_write(offset)).then_some(old))
     }
 
-    /// Stores `values` from `first` on; false, and nothing done, when there are no such registers.
+    /// Stores `values` from register `first` on. Returns false, and stores none, if one of the registers does
+    /// not exist.
     #[must_use]
     pub fn write_run(&mut self, first: u32, values: &[u32]) -> bool {
         if first as usize + values.len() > COUNT {
@@ -147,7 +148,7 @@ impl RegFile {
         true
     }
 
-    /// Somebody has written the register at `offset`; whether nobody had before.
+    /// Marks the register at `offset` as written. Returns whether this is its first write.
     fn note_write(&mut self, offset: u32) -> bool {
         if let Some(noting) = &mut self.noting {
             noting.write(offset);
@@ -155,7 +156,7 @@ impl RegFile {
         self.written.insert(offset)
     }
 
-    /// Changes a register that there is, and gives what it held.
+    /// Sets an existing register and returns its old value.
     fn set(&mut self, offset: usize, value: u32) -> u32 {
         let old = std::mem::replace(&mut self.words[offset], value);
         if old != value {
@@ -165,7 +166,7 @@ impl RegFile {
         old
     }
 
-    /// What `make` makes, and which registers it has read for that. Not within another `watch`.
+    /// The result of `make`, and the registers that it read. Must not be called within another `watch`.
     pub fn watch<T>(&self, make: impl FnOnce(&Self) -> T) -> (T, Seen) {
         self.pages_read.iter().for_each(|pages| pages.set(0));
         let made = make(self);
@@ -178,13 +179,14 @@ impl RegFile {
         (made, Seen { pages, time: self.clock, values, noted: Cell::new(0) })
     }
 
-    /// Whether nobody changed the registers of `seen` since, as far as that is told apart: if not, they may have the
-    /// values that they had then all the same.
+    /// Whether the pages of the registers of `seen` are unchanged. If they changed, the registers may still
+    /// have the same values.
     pub fn is_untouched(&self, seen: &Seen) -> bool {
         set_bits(seen.pages).all(|page| self.changed[page] <= seen.time)
     }
 
-    /// Whether the registers of `seen` have the values that they had then. It is quicker the next time.
+    /// Whether the registers of `seen` still have their values. Updates the time of `seen`, so the next check
+    /// is faster.
     pub fn is_unchanged(&self, seen: &mut Seen) -> bool {
         if self.is_untouched(seen) {
             return true;
@@ -208,29 +210,29 @@ impl RegFile {
             noting.read(offset, self.words[offset as usize]);
         }
         let (pages, bit) = (&self.pages_read[page / 64], 1 << (page % 64));
-        // What an earlier watch has left there does not count.
+        // Bits that an earlier watch left do not count.
         let before = if pages.get() & bit == 0 { 0 } else { read.get() };
         pages.set(pages.get() | bit);
         read.set(before | 1 << (offset as usize % PAGE));
     }
 
-    /// The value at `offset`; zero where nobody wrote and past the end.
+    /// The value at `offset`. Zero if it was never written, or past the end.
     pub fn read(&self, offset: u32) -> u32 {
         self.note_read(offset);
         self.words.get(offset as usize).copied().unwrap_or(0)
     }
 
-    /// The value at `offset` if somebody wrote it.
+    /// The value at `offset`, if it was ever written.
     pub fn written(&self, offset: u32) -> Option<u32> {
         self.written.contains(offset).then(|| self.words[offset as usize])
     }
 
-    /// Register `R`, typed (element 0 of an array).
+    /// Register `R` as its type (element 0 of an array).
     pub fn get<R: Register>(&self) -> R {
         R::from_word(self.read(R::ROW.offset))
     }
 
-    /// Element `index` of the register array `R`, typed; zero past its end.
+    /// Element `index` of the register array `R` as its type. Zero past its end.
     pub fn at<R: Register>(&self, index: u32) -> R {
         if index >= R::ROW.len {
             return R::from_word(0);
@@ -238,7 +240,7 @@ impl RegFile {
         R::from_word(self.read(R::ROW.offset + index * R::ROW.stride))
     }
 
-    /// The registers ever written, by offset, with their values.
+    /// The written registers, by offset, with their values.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
         self.written.iter().map(|offset| (offset, self.words[offset as usize]))
     }
@@ -262,7 +264,7 @@ mod tests {
         assert!(regs.is_unchanged(&mut seen));
     }
 
-    /// What was read before, of the same page or of another, is no part of it.
+    /// Registers read before the watch, on the same page or on another, do not count.
     #[test]
     fn a_watch_sees_what_is_read_meanwhile() {
         let mut regs = RegFile::default();

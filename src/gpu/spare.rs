@@ -1,8 +1,8 @@
-//! Long lists that have done their work, for the next ones that are as long: all of them is overwritten anyhow, so that
-//! nobody need clear it first, in a loop of its own that goes through all of the memory.
+//! Pools of long lists for reuse. A reused list is not cleared, since its user overwrites all of it. This
+//! saves a pass over the memory.
 use std::sync::Mutex;
 
-/// Lists of one kind.
+/// Unused lists of one item type.
 pub struct Pool<T>(Mutex<Vec<Vec<T>>>);
 
 impl<T> Default for Pool<T> {
@@ -11,14 +11,14 @@ impl<T> Default for Pool<T> {
     }
 }
 
-/// Bytes from which on a list is long: shorter ones are in the caches anyhow.
+/// Fewest bytes of a list that is kept. Shorter lists fit in the CPU caches anyway.
 const LONG: usize = 64 << 10;
 
-/// Bytes of all that are kept.
+/// Most bytes of all lists that are kept.
 const MAX_BYTES: usize = 64 << 20;
 
 impl<T: Clone> Pool<T> {
-    /// A list of `count` items, each of which is `fill` or anything that was in a list before.
+    /// A list of `count` items. Each item is `fill` or a leftover of an earlier list.
     pub fn take(&self, count: usize, fill: T) -> Vec<T> {
         match self.find(count) {
             Some(mut list) => {
@@ -29,7 +29,7 @@ impl<T: Clone> Pool<T> {
         }
     }
 
-    /// An empty list with as much room as there is.
+    /// An empty list with the largest capacity in the pool.
     pub fn largest(&self) -> Vec<T> {
         let all = self.0.try_lock().ok();
         let largest = all.and_then(|mut all| {
@@ -42,18 +42,18 @@ impl<T: Clone> Pool<T> {
         })
     }
 
-    /// A list with room for `count` items, which is long.
+    /// Finds a list with capacity for `count` items, if that many are long.
     fn find(&self, count: usize) -> Option<Vec<T>> {
         if count * size_of::<T>() < LONG {
             return None;
         }
-        // Who cannot have them at once does without: after a fork nobody may be there to give them back.
+        // `try_lock`: after fork() the lock's owner may not exist. Allocate instead.
         let mut all = self.0.try_lock().ok()?;
         let index = all.iter().rposition(|list| list.capacity() >= count)?;
         Some(all.remove(index))
     }
 
-    /// Keeps a list that has done its work, if it is long and there is room.
+    /// Keeps a list for reuse, if it is long and the pool has room.
     pub fn leave(&self, list: Vec<T>) {
         let bytes = |list: &Vec<T>| list.capacity() * size_of::<T>();
         if bytes(&list) < LONG {

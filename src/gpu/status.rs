@@ -1,25 +1,25 @@
-//! The exit status that what went wrong stands for, and failures that carry one.
+//! Exit statuses, and errors that carry one.
 
 use std::process::{ExitCode, Termination};
 
-/// Exit status of a run; over several inputs the largest one counts.
+/// Exit status of a run. For several inputs, the largest one counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// Fine, or the same.
+    /// No problem, or no difference.
     #[default]
     Fine = 0,
-    /// A difference, or an assertion that failed.
+    /// A difference, or a failed assertion.
     Differs = 1,
-    /// Wrong use, or the operating system refused.
+    /// Wrong usage, or the operating system refused a request.
     Usage = 2,
-    /// A damaged capture; what could be read was put out.
+    /// A damaged capture. The readable part was output.
     Damaged = 3,
-    /// Something that is not supported yet; the rest was done.
+    /// An unsupported feature. The rest was done.
     Unsupported = 4,
 }
 
 impl Status {
-    /// The status that a process exited with; what none of ours does is wrong use.
+    /// The status for a process exit code. An unknown code is [`Self::Usage`].
     pub fn from_code(code: u8) -> Self {
         let all = [Self::Fine, Self::Differs, Self::Usage, Self::Damaged, Self::Unsupported];
         all.into_iter().find(|status| *status as u8 == code).unwrap_or(Self::Usage)
@@ -38,12 +38,12 @@ impl Termination for Status {
     }
 }
 
-/// An error with the exit status that it stands for.
+/// An error with its exit status.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
-    /// What the process exits with.
+    /// Exit status of the process.
     pub status: Status,
-    /// One lower-case line.
+    /// One line of text, in lower case.
     pub message: String,
 }

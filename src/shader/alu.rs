@@ -1,10 +1,8 @@
-//! The pure operations: what a compact operation is, and the loops over lanes.
+//! The pure operations and their loops over lanes.
 //!
-//! The shape was measured, not guessed: two halves of 16 lanes, each loaded,
-//! operated on and stored before the next; sign modifiers as one AND and one
-//! XOR per operand; the execution mask as 32 words applied behind the
-//! operation, and not at all when every lane runs. [`super::rows`] makes one
-//! arm per row from it.
+//! The form of the loops was measured: two halves of 16 lanes, each loaded, computed and stored before the
+//! next. Sign modifiers are one AND and one XOR per operand. The execution mask is 32 words, applied after
+//! the operation, and not at all when every lane executes. [`super::rows`] makes one loop per row from it.
 use a4emu_decoder::isa::ir3::Cond;
 use a4emu_decoder::isa::semantics::Relation;
 use multiversion::multiversion;
@@ -13,13 +11,13 @@ use super::lanes::{ALL, LANES, Lanes, Mask};
 use super::rowmap::SINK;
 use super::rows::AluOp;
 
-/// Lanes that one pass of a loop covers: one AVX-512 register.
+/// Lanes of one pass of a loop: one AVX-512 register.
 const PASS: usize = 16;
 
-/// Index of a register row of a warp: see [`super::rowmap`].
+/// Index of a register row of a warp ([`super::rowmap`]).
 pub type Row = u16;
 
-/// The loop of an operation, compiled for this CPU. It stores to the row given last.
+/// The loop of an operation, compiled for this CPU. The last argument is the destination row.
 pub type Kernel = fn(&mut [Lanes], &Alu, Row);
 
 /// An operation that reads up to three rows and writes one, lane by lane.
@@ -27,15 +25,15 @@ pub type Kernel = fn(&mut [Lanes], &Alu, Row);
 pub struct Alu {
     /// The loop over lanes of `op`.
     pub kernel: Kernel,
-    /// What it does.
+    /// The operation.
     pub op: AluOp,
-    /// Row that is written.
+    /// Destination row.
     pub dst: Row,
-    /// Rows that are read; unused ones are the zero row.
+    /// Source rows. Unused ones are the zero row.
     pub src: [Row; 3],
-    /// Bits of each source that are kept: all but the sign for `abs`.
+    /// Mask of the bits that are kept, for each source: all but the sign for `abs`.
     pub and: [u32; 3],
-    /// Bits of each source that are then flipped: the sign for `neg`.
+    /// Mask of the bits that are then flipped, for each source: the sign for `neg`.
     pub xor: [u32; 3],
     /// The condition of a compare.
     pub cond: Cond,
@@ -44,15 +42,15 @@ pub struct Alu {
 }
 
 impl Alu {
-    /// The reference: what `lane` computes. Zero where the row has no semantics.
+    /// The reference result of `lane`. Zero if the row has no semantics.
     pub fn value(&self, rows: &[Lanes], lane: usize) -> u32 {
         let src = std::array::from_fn(|n| (rows[self.src[n] as usize][lane] & self.and[n]) ^ self.xor[n]);
         self.op.eval(src, self.cond, self.width).unwrap_or(0)
     }
 }
 
-/// A condition as the outcomes of a comparison that it accepts: what
-/// [`Cond::test`] says, without a branch per lane.
+/// A condition as the set of comparison outcomes for which it holds. Equals [`Cond::test`], without a branch
+/// per lane.
 #[derive(Clone, Copy)]
 pub struct Outcomes {
     less: bool,
@@ -62,7 +60,7 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// The outcomes for `cond`. `ne` is not `eq`, which a NaN makes true.
+    /// The outcomes for `cond`. `ne` is the inverse of `eq`, so NaN makes it true.
     pub fn of(cond: Cond) -> Self {
         Self {
             less: matches!(cond, Cond::Lt | Cond::Le),
@@ -80,7 +78,7 @@ impl Relation for Outcomes {
     }
 }
 
-/// `f` over all lanes.
+/// Applies `f` to all lanes.
 #[inline(always)]
 pub fn lanewise<const N: usize>(rows: &mut [Lanes], alu: &Alu, dst: Row, f: impl Fn([u32; N]) -> u32) {
     for pass in 0..LANES / PASS {
@@ -92,7 +90,7 @@ pub fn lanewise<const N: usize>(rows: &mut [Lanes], alu: &Alu, dst: Row, f: impl
     }
 }
 
-/// As [`lanewise`], with sign modifiers.
+/// Like [`lanewise`], with sign modifiers.
 #[inline(always)]
 pub fn lanewise_signed<const N: usize>(rows: &mut [Lanes], alu: &Alu, dst: Row, f: impl Fn([u32; N]) -> u32) {
     for pass in 0..LANES / PASS {
@@ -108,7 +106,7 @@ pub fn lanewise_signed<const N: usize>(rows: &mut [Lanes], alu: &Alu, dst: Row, 
     }
 }
 
-/// One pass: `f` of the elements of `src` to the destination.
+/// One pass: applies `f` to the elements of `src` and stores to row `dst`.
 #[inline(always)]
 fn elementwise<const N: usize>(
     rows: &mut [Lanes],
@@ -128,7 +126,7 @@ fn elementwise<const N: usize>(
     rows[dst as usize].0.as_chunks_mut::<PASS>().0[pass] = out;
 }
 
-/// The scalar row, lane after lane.
+/// Applies the scalar function of the row, lane by lane.
 #[inline(never)]
 pub fn one_by_one(rows: &mut [Lanes], alu: &Alu, dst: Row) {
     let mut out = Lanes::ZERO;
@@ -138,7 +136,7 @@ pub fn one_by_one(rows: &mut [Lanes], alu: &Alu, dst: Row) {
     rows[dst as usize] = out;
 }
 
-/// Takes `new` in the lanes whose word in `mask` is all ones.
+/// Copies `new` in the lanes whose word in `mask` is all ones.
 #[inline(always)]
 fn merge(row: &mut Lanes, new: &Lanes, mask: &Lanes) {
     for pass in 0..LANES / PASS {
@@ -152,9 +150,8 @@ fn merge(row: &mut Lanes, new: &Lanes, mask: &Lanes) {
     }
 }
 
-/// Does `each` to all operations, from four call sites: every one of them
-/// remembers its own history of kernels, which halves the time of a shader
-/// whose operations follow no pattern.
+/// Calls `each` for all operations, from four call sites. The CPU's branch predictor keeps a history of
+/// kernels for each site. This halves the time of a shader whose operations follow no pattern.
 #[inline(always)]
 fn unrolled(alus: &[Alu], mut each: impl FnMut(&Alu)) {
     let (fours, rest) = alus.as_chunks::<4>();
@@ -169,7 +166,7 @@ fn unrolled(alus: &[Alu], mut each: impl FnMut(&Alu)) {
     }
 }
 
-/// Runs operations on the lanes whose word in `mask` is all ones: into the sink first.
+/// Runs operations on the lanes whose word in `mask` is all ones. Results go through the sink row.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2", "x86_64+avx2"))]
 fn run_masked(alus: &[Alu], rows: &mut [Lanes], mask: &Lanes) {
     unrolled(

@@ -1,4 +1,4 @@
-//! Putting a program together: the part of lowering that every front end shares.
+//! Assembly of a program: the part of lowering that every front end shares.
 use a4emu_decoder::isa::ir3::Cond;
 use a4emu_decoder::isa::pico::Op as PicoOp;
 use hashbrown::{HashMap, HashSet};
@@ -15,14 +15,14 @@ use super::rows::{AluOp, kernel};
 use super::summary::Summary;
 use super::tier::Tier;
 
-/// A source of an operation: a row and what is done to its bits.
+/// A source of an operation: a row, and modifiers of its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand {
     /// The row.
     pub row: Row,
-    /// Bits that are kept.
+    /// Mask of the bits that are kept.
     pub and: u32,
-    /// Bits that are then flipped.
+    /// Mask of the bits that are flipped after that.
     pub xor: u32,
 }
 
@@ -32,8 +32,8 @@ impl From<Row> for Operand {
     }
 }
 
-/// Collects operations and effects in program order. Targets of branches are
-/// source instructions until [`Builder::finish`].
+/// Collects operations and effects in program order. Branch targets are source instructions until
+/// [`Builder::finish`].
 #[derive(Default)]
 pub struct Builder {
     alus: Vec<Alu>,
@@ -41,34 +41,34 @@ pub struct Builder {
     steps: Vec<Step>,
     uniforms: Vec<Uniform>,
     uniform_rows: HashMap<Uniform, Row>,
-    /// Source instruction -> step that begins with it.
+    /// The step that begins with each source instruction, for branch targets.
     starts: HashMap<u32, u32>,
-    /// Operations before this one belong to finished steps.
+    /// Number of operations in finished steps.
     taken: u32,
-    /// Source instruction being lowered, and those since the last step that is no doubt.
+    /// The source instruction being lowered. `pending` counts those since the last step that is not a doubt.
     at: u32,
     pending: u32,
-    /// The doubts since then.
+    /// Number of doubts since then.
     doubts: usize,
-    /// Whether it is looked for guesses.
+    /// Whether doubts are added for guesses.
     watched: bool,
-    /// Where it is to be said what a0.x chooses: the program's hash.
+    /// The program's hash, if selections of a0.x are reported.
     chooses: Option<u64>,
 }
 
 impl Builder {
-    /// Of a program in which what may rest on guesses is doubted, and of which it is said what a0.x chooses.
+    /// A builder that adds doubts for guesses, and reports selections of a0.x.
     pub fn watched(program: u64) -> Self {
         Self { watched: true, ..Self::choosing(program) }
     }
 
-    /// Of a program of which it is said what a0.x chooses.
+    /// A builder that reports selections of a0.x.
     pub fn choosing(program: u64) -> Self {
         Self { chooses: Some(program), ..Self::default() }
     }
 
-    /// Begins source instruction `at`; `target` says whether control can
-    /// arrive here other than from the one before.
+    /// Begins source instruction `at`. If it is in `targets`, control can also arrive from elsewhere, so a
+    /// new step begins.
     pub fn instruction(&mut self, at: u32, targets: &HashSet<u32>) {
         if targets.contains(&at) {
             self.end_open_step();
@@ -84,7 +84,7 @@ impl Builder {
         }
     }
 
-    /// The row of a value that is the same in every lane.
+    /// The row of a value that is equal in all lanes.
     pub fn uniform(&mut self, uniform: Uniform) -> Row {
         let uniforms = &mut self.uniforms;
         *self.uniform_rows.entry(uniform).or_insert_with(|| {
@@ -125,7 +125,7 @@ impl Builder {
         self.sources.push(self.at);
     }
 
-    /// Has what comes next doubted, in a program that is watched.
+    /// Adds a doubt for the next operation, if guesses are watched.
     pub fn doubt(&mut self, when: When) {
         if self.watched {
             self.look(when);
@@ -144,8 +144,8 @@ impl Builder {
         self.end_step(effect);
     }
 
-    /// Ends the step. The first of those that doubts make out of one stands for the instructions of all of them:
-    /// a program that is cut off is cut off in the same place whether it is watched or not.
+    /// Ends the step. If doubts split it, the first part counts the instructions of all parts. So the
+    /// instruction limit ends a watched program in the same place.
     fn end_step(&mut self, effect: Effect) {
         let end = self.alus.len() as u32;
         let doubt = matches!(effect, Effect::Doubt(_));
@@ -155,7 +155,7 @@ impl Builder {
             self.doubts += 1;
             return;
         }
-        // The step that leaves the program is behind its last instruction.
+        // The step that leaves the program is past its last instruction.
         let last = self.steps.len() - 1;
         let at = self.at - u32::from(self.doubts > 0 && self.steps[last].effect == Effect::LeftProgram);
         let first = &mut self.steps[last - self.doubts];
@@ -163,8 +163,8 @@ impl Builder {
         (self.pending, self.doubts) = (0, 0);
     }
 
-    /// Leaves out, of the operations since the last effect, those that do nothing for the rows `wanted`: copies are read
-    /// where they come from, and results that nobody reads are not computed.
+    /// Removes operations since the last effect that do not affect the rows `wanted`. Reads of copies become
+    /// reads of the original, and unused results are not computed.
     pub fn keep_wanted(&mut self, wanted: impl Iterator<Item = Row>) {
         let first = self.taken as usize;
         self.read_originals(first);
@@ -182,7 +182,8 @@ impl Builder {
         self.sources.retain(|_| keep.next() == Some(&true));
     }
 
-    /// Has operations from the `first` on read what a copy was made of, as long as both hold it.
+    /// Replaces reads of copies by reads of their original, in operations from `first` on, while both hold
+    /// the same value.
     fn read_originals(&mut self, first: usize) {
         let mut originals: HashMap<Row, Row> = HashMap::new();
         for alu in &mut self.alus[first..] {
@@ -195,13 +196,13 @@ impl Builder {
         }
     }
 
-    /// The program, with branch targets resolved. Control that leaves the
-    /// source goes to a last step that faults.
+    /// The program, with resolved branch targets. Control that leaves the source goes to a last step that
+    /// faults.
     pub fn finish(mut self, instructions: usize) -> Program {
         let Self { steps, starts, .. } = &mut self;
         let mut targets = steps.iter_mut().filter_map(|step| step.effect.target_mut());
         if targets.any(|target| !starts.contains_key(target)) {
-            // Who comes to the last step from elsewhere does nothing of what is before it.
+            // A jump to the last step must not run the operations before it.
             self.end_open_step();
         }
         self.at = instructions as u32;
@@ -217,7 +218,7 @@ impl Builder {
         }
         let [zeroed, overwritten] = touched_rows(&self.alus, &self.steps);
         let summary = Summary::of(self.steps.iter().map(|step| &step.effect));
-        // Who looks reads rows that machine code may leave out.
+        // A doubt reads rows that compiled code may leave out.
         let watched = self.watched || self.steps.iter().any(|step| matches!(step.effect, Effect::Doubt(_)));
         let Self { alus, sources, steps, uniforms, .. } = self;
         let constants = constants_read(&steps, &uniforms);
@@ -238,7 +239,7 @@ impl Builder {
     }
 }
 
-/// How many scalars of the constant file are read: up to the last of them. `None` when a0.x chooses them.
+/// Number of scalars of the constant file up to the last one read. `None` if a0.x selects them.
 fn constants_read(steps: &[Step], uniforms: &[Uniform]) -> Option<usize> {
     let chosen = |step: &Step| matches!(step.effect, Effect::Gather(Gather { file: File::Constants, .. }));
     match steps.iter().any(chosen) {
@@ -250,7 +251,7 @@ fn constants_read(steps: &[Step], uniforms: &[Uniform]) -> Option<usize> {
 }
 
 impl Builder {
-    /// Says of each doubt what it reaches.
+    /// Sets the reach of each doubt.
     fn find_reaches(&mut self) {
         let backwards = Backwards::new(&self.alus, &self.steps);
         let reaches: Vec<Reach> = (0..self.steps.len()).map(|step| backwards.result(step)).collect();
@@ -263,7 +264,7 @@ impl Builder {
 }
 
 impl Effect {
-    /// The step that this effect may go to.
+    /// The target step of this effect.
     fn target_mut(&mut self) -> Option<&mut u32> {
         match self {
             Self::Branch(branch) => Some(&mut branch.target),

@@ -1,4 +1,4 @@
-//! How often instructions run, for whoever asks.
+//! Execution counts of instructions.
 
 use std::ops::Range;
 
@@ -8,27 +8,27 @@ use super::program::Program;
 use super::run::{Outcome, step};
 use super::warp::Warp;
 
-/// Whether it is counted how often each instruction runs.
+/// Whether execution counts of instructions are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Counting {
-    /// No: that costs nothing.
+    /// No, at no cost.
     #[default]
     Off,
     /// Yes.
     On,
 }
 
-/// How often an instruction ran.
+/// Execution count of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InstructionCount {
-    /// Warps that ran it, each time that they came to it.
+    /// Number of warps that ran it, including repetitions.
     pub warps: u64,
-    /// Lanes for which it ran, helpers too.
+    /// Number of lanes that ran it, including helpers.
     pub lanes: u64,
 }
 
 impl InstructionCount {
-    /// Adds those of `later` to `all`, instruction by instruction.
+    /// Adds the counts in `later` to `all`, instruction by instruction.
     pub fn merge(all: &mut Vec<Self>, later: &[Self]) {
         all.resize(all.len().max(later.len()), Self::default());
         for (all, later) in all.iter_mut().zip(later) {
@@ -38,7 +38,7 @@ impl InstructionCount {
     }
 }
 
-/// As [`run`](super::run), and counts each instruction in `counts`, where the program's have a place each.
+/// Like [`run`](super::run()), and increments the entry of each executed instruction in `counts`.
 pub fn run_counting(
     program: &Program,
     warp: &mut Warp,
@@ -61,10 +61,10 @@ pub fn run_counting(
 }
 
 impl Program {
-    /// Indices of the instructions that step `index` stands for.
+    /// Indices of the instructions of step `index`.
     fn instructions_of(&self, index: u32) -> Range<usize> {
         let step = &self.steps[index as usize];
-        // The step that leaves the program is behind its last instruction.
+        // The step that leaves the program is past its last instruction.
         let end = if step.effect == Effect::LeftProgram { step.at } else { step.at + 1 };
         (end - step.instructions) as usize..end as usize
     }

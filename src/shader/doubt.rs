@@ -1,8 +1,8 @@
-//! Where a program rests on a guess, and how far what came of it reaches.
+//! Doubts: places in a program that may rest on a guess, with the reach of their result.
 //!
-//! A program that is lowered to be watched ([`super::Program::watched`]) has a [`Doubt`] before each operation that
-//! may rest on one. When it is come by, the doubt looks whether it does: with these values, another rule
-//! would give another result. Programs that nobody watches have none, and cost nothing.
+//! A watched program ([`super::Program::watched`]) has a [`Doubt`] before each operation that may rest on a
+//! guess. When it executes, the doubt checks whether another rule would give another result for the actual
+//! values. Programs that are not watched have no doubts, and no cost.
 use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::isa::ir3::access::FileReg;
 use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Reg, Round, Type};
@@ -24,46 +24,46 @@ use super::warp::Warp;
 /// A place in a program that may rest on a guess.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Doubt {
-    /// What makes it rest on one.
+    /// The condition under which it does.
     pub(super) when: When,
-    /// Where the result may go.
+    /// The reach of the result.
     pub(super) reach: Reach,
 }
 
-/// What makes a place rest on a guess.
+/// Condition under which a place rests on a guess.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum When {
-    /// That it is come by.
+    /// Always, when it executes.
     Always(Guess),
-    /// The values that the operation behind it takes.
+    /// Depends on the source values of the next operation.
     Sources(Guess, Sources),
-    /// An address register outside of the file.
+    /// When the index is outside of the register file.
     Outside {
-        /// Which file, where it is relative to.
+        /// The indexed file.
         file: File,
-        /// Index beside a0.x.
+        /// Offset that is added to a0.x.
         offset: i32,
     },
-    /// The texture and the sampler.
+    /// Depends on the texture and the sampler.
     Texture(Sample<Row>),
-    /// Nothing: it is said which register a0.x chooses.
+    /// Never: only reports which register a0.x selects.
     Chosen {
-        /// For whom.
+        /// The operand.
         chooser: Chooser,
-        /// Row of the register of index 0.
+        /// Row of the register with index 0.
         base: Row,
-        /// Index beside a0.x.
+        /// Offset that is added to a0.x.
         offset: i32,
     },
 }
 
-/// Where an operation takes its values from.
+/// The sources of an operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sources {
     rows: [Row; 3],
     and: [u32; 3],
     xor: [u32; 3],
-    /// How many of them count.
+    /// Number of sources in use.
     count: usize,
 }
 
@@ -79,7 +79,7 @@ impl Sources {
 }
 
 impl When {
-    /// Whatever is doubtful about `alu`.
+    /// The doubts about `alu`.
     pub fn of_alu(alu: &Alu) -> Vec<Self> {
         let guess = match alu.op {
             AluOp::Cat4(_) => return vec![Self::Always(Guess::SpecialFunctions), denormals(alu)],
@@ -106,7 +106,7 @@ impl When {
         guess.into_iter().chain(takes_floats(alu.op).then(|| denormals(alu))).collect()
     }
 
-    /// The register that a0.x chooses for `effect`, which belongs to instruction `at` of a program.
+    /// The selection of a register by a0.x in `effect`, which belongs to instruction `at` of a program.
     pub fn of_choice(effect: &Effect, program: u64, at: u32) -> Option<Self> {
         let (way, base, offset) = match effect {
             Effect::Gather(Gather { file: File::Registers(base), offset, .. }) => {
@@ -118,7 +118,7 @@ impl When {
         Some(Self::Chosen { chooser: Chooser { program, at, way }, base, offset })
     }
 
-    /// Whatever is doubtful about `effect`.
+    /// The doubt about `effect`.
     pub fn of_effect(effect: &Effect) -> Option<Self> {
         match effect {
             Effect::Gather(Gather { file, offset, .. }) => {
@@ -137,18 +137,18 @@ impl When {
     }
 }
 
-/// The doubt that any operation on floats has.
+/// The doubt about denormals, which any operation on floats has.
 fn denormals(alu: &Alu) -> When {
     When::Sources(Guess::Denormals, Sources::of(alu))
 }
 
-/// Ops of two sources whose meaning is their name's.
+/// Operations with two sources whose semantics are derived from their names.
 fn is_unused2(op: Cat2Op) -> bool {
     use Cat2Op::*;
     matches!(op, CmpvF | CmpvU | CmpvS | MgenB | GetbitB | Shb | Msad)
 }
 
-/// Ops of three sources whose meaning is their name's.
+/// Operations with three sources whose semantics are derived from their names.
 fn is_unused3(op: Cat3Op) -> bool {
     use Cat3Op::*;
     matches!(op, MadshU16 | SelS16 | SelS32 | SelF16 | SelF32 | SadS16 | SadS32)
@@ -165,8 +165,8 @@ fn takes_floats(op: AluOp) -> bool {
     }
 }
 
-/// Whether an operation on `sources` rests on `guess` in one of the lanes of `mask`: by another rule the result would be
-/// another. It has no branch that depends on a lane, so that it takes about as long as the operation itself.
+/// Whether an operation on `sources` rests on `guess` in a lane of `mask`, so that another rule would give
+/// another result. It has no branch per lane, so it takes about as long as the operation.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma"))]
 fn decides(guess: Guess, rows: [&Lanes; 3], sources: &Sources, mask: Mask) -> bool {
     let values: [[u32; LANES]; 3] = std::array::from_fn(|n| {
@@ -214,20 +214,20 @@ fn decides(guess: Guess, rows: [&Lanes; 3], sources: &Sources, mask: Mask) -> bo
     }
 }
 
-/// Whether `holds` for one of the lanes of `mask`.
+/// Whether `holds` is true for one of the lanes of `mask`.
 #[inline(always)]
 fn any_lane(mask: Mask, holds: impl Fn(usize) -> bool) -> bool {
     (0..LANES).fold(0, |any, lane| any | (u32::from(holds(lane)) & mask >> lane)) & 1 != 0
 }
 
-/// Bits of an f32's fraction that an f16 of its exponent has no room for, with the first bit of 1. if that is one of them.
+/// Number of fraction bits of an f32 that an f16 of its exponent cannot hold. The implicit leading 1 counts.
 #[inline(always)]
 fn bits_below_half(bits: u32) -> u32 {
-    // 2^-14 is the smallest f16 with 11 bits; each power below it has one bit less.
+    // 2^-14 is the smallest f16 with 11 bits. Each lower power of two has one bit less.
     (126 - (bits >> 23 & 0xff).clamp(102, 113)).clamp(13, 24)
 }
 
-/// What of an f32, which is no NaN, is lost in an f16: 0 where both are the same number.
+/// The part of an f32 (not NaN) that an f16 loses. 0 if the f16 has the same value.
 #[inline(always)]
 fn below_half(bits: u32) -> u32 {
     let exponent = bits >> 23 & 0xff;
@@ -238,7 +238,7 @@ fn below_half(bits: u32) -> u32 {
     lost | u32::from(is_finite_but_too_large | is_too_small)
 }
 
-/// Whether an f32 becomes another f16 when it is rounded to even than when it is cut off.
+/// Whether rounding an f32 to even and truncating it give different f16 values.
 #[inline(always)]
 fn rounds_up(bits: u32) -> bool {
     let exponent = bits >> 23 & 0xff;
@@ -251,7 +251,7 @@ fn rounds_up(bits: u32) -> bool {
 }
 
 impl Warp {
-    /// Tells the environment what `doubt` comes to in the lanes of `mask`.
+    /// Evaluates `doubt` in the lanes of `mask`, and reports to the environment if it rests on the guess.
     pub(super) fn doubt(&self, doubt: &Doubt, mask: Mask, environment: &mut impl Environment) {
         let reach = doubt.reach;
         let counted = mask & self.live;
@@ -298,7 +298,7 @@ mod tests {
 
     use super::*;
 
-    /// f32 with all exponents and the fractions at which something changes, of both signs.
+    /// f32 values with all exponents, critical fractions and both signs.
     fn floats() -> impl Iterator<Item = u32> {
         let fractions =
             (0..=23).flat_map(|bit| [1 << bit, (1 << bit) - 1, (1 << bit) + 1, 3 << bit, 5 << bit]);

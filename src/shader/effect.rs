@@ -1,25 +1,26 @@
-//! What an instruction does besides computing: control flow, and what [`super::ops`] lists.
+//! Effects: what an instruction does besides computing. Control flow, and the operations of [`super::ops`].
 //!
-//! Every list of these is matched without a wildcard, so that a new effect is
-//! a compile error wherever it has to be handled.
+//! Every `match` on effects is without a wildcard, so that a new effect is a compile error wherever it must
+//! be handled.
 use super::alu::Row;
 use super::doubt::Doubt;
 use super::ops::{Destination, Op};
 
-/// What ends a step.
+/// The end of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Nothing: the next step is a branch target.
+    /// No effect: the next step is a branch target.
     Continue,
-    /// Nothing: what comes next may rest on a guess, or a0.x chooses for it. Only programs that are watched have these.
+    /// A check whether the next operation rests on a guess, or which register a0.x selects for it. Only in
+    /// watched programs.
     Doubt(Box<Doubt>),
     /// end: the lanes are done.
     End,
-    /// Lanes may go to another step.
+    /// A branch of some lanes to another step.
     Branch(Branch),
-    /// call: go to a step, return behind this one.
+    /// call: goes to a step, and returns to the step after this one.
     Call {
-        /// Step to go to.
+        /// The called step.
         target: u32,
     },
     /// ret.
@@ -30,68 +31,68 @@ pub enum Effect {
     Region(Region),
     /// Work-group barrier.
     Barrier,
-    /// A register chosen per lane.
+    /// Reads a register selected per lane.
     Gather(Gather),
-    /// Write a register chosen per lane.
+    /// Writes a register selected per lane.
     Scatter {
         /// Row of index 0.
         base: Row,
-        /// Index beside a0.x.
+        /// Offset that is added to a0.x.
         offset: i32,
         /// Row that holds the value.
         src: Row,
     },
     /// dsx, dsy and their fine forms.
     Derivative {
-        /// Along which axis.
+        /// The axis.
         axis: Axis,
-        /// Row that is written.
+        /// Destination row.
         dst: Row,
-        /// Row that is read, f32 bits.
+        /// Source row, f32 bits.
         src: Row,
     },
-    /// What the environment does, and where its answer goes.
+    /// An operation of the environment, and the destination of its result.
     Op(Op<Row>, Destination),
-    /// Behind the last instruction.
+    /// Control left the program past its last instruction.
     LeftProgram,
-    /// Not a valid instruction.
+    /// An invalid instruction.
     Invalid,
-    /// A valid one that is not supported: its name.
+    /// A valid but unsupported instruction, with its name.
     Unsupported(&'static str),
 }
 
-/// Rows whose words, not zero, mean true.
+/// A condition on predicate rows. A nonzero word is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// Every lane.
+    /// True in every lane.
     Always,
-    /// One predicate.
+    /// One test holds.
     If(Test),
-    /// Both.
+    /// Both tests hold.
     Both(Test, Test),
-    /// At least one.
+    /// At least one test holds.
     Either(Test, Test),
 }
 
-/// A predicate row, perhaps inverted.
+/// A predicate row, maybe inverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Test {
     /// The row.
     pub row: Row,
-    /// What the row must be for the test to hold.
+    /// The value of the predicate for which the test holds.
     pub sense: bool,
 }
 
-/// Who goes when only some lanes meet a branch's condition.
+/// The lanes that branch, when the condition holds in only some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vote {
-    /// Each lane for itself: br, jump.
+    /// Each lane with the condition: br, jump.
     Each,
-    /// All if any: bany.
+    /// All lanes, if the condition holds in one: bany.
     Any,
-    /// All if all: ball.
+    /// All lanes, if the condition holds in all: ball.
     All,
-    /// Only the lowest: getone.
+    /// The lowest lane with the condition: getone.
     One,
 }
 
@@ -100,44 +101,44 @@ pub enum Vote {
 pub struct Branch {
     /// Condition per lane.
     pub condition: Condition,
-    /// How lanes are counted.
+    /// The lanes that branch.
     pub vote: Vote,
-    /// Step to go to.
+    /// Target step.
     pub target: u32,
 }
 
 /// Predicated regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Region {
-    /// predt, predf: from here only lanes in which the test holds run.
+    /// predt, predf: from here on only lanes in which the test holds execute.
     Begin(Test),
-    /// (jp) in a region: the same test again.
+    /// (jp) in a region: tests again.
     Again(Test),
-    /// prede: everybody runs again.
+    /// prede: all lanes execute again.
     End,
 }
 
-/// From where a relative source is read.
+/// A source operand relative to a0.x.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gather {
-    /// Row that is written.
+    /// Destination row.
     pub dst: Row,
-    /// What is indexed.
+    /// The indexed file.
     pub file: File,
-    /// Index beside a0.x.
+    /// Offset that is added to a0.x.
     pub offset: i32,
 }
 
-/// What a0.x can index.
+/// A file that a0.x can index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum File {
-    /// Full or half registers: the row of index 0.
+    /// Full or half registers, with the row of index 0.
     Registers(Row),
     /// The constant file.
     Constants,
 }
 
-/// Axis and step of a derivative.
+/// Axis and precision of a derivative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
     /// One value per quad, along x in the top row.

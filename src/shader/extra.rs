@@ -1,10 +1,10 @@
-//! Operations that no instruction set names, for lowering: moves, widening, narrowing, and
-//! the common conversions in a form that vectorises.
+//! Operations for lowering that no instruction set names: moves, widening, narrowing, and the common
+//! conversions in a form that vectorises.
 use a4emu_decoder::evaluate;
 use a4emu_decoder::isa::ir3::convert::convert;
 use a4emu_decoder::isa::ir3::{Round, Type};
 
-/// Their rows, with the columns of [`a4emu_decoder::for_each_cat2`].
+/// Rows of the operations, with the columns of [`a4emu_decoder::for_each_cat2`].
 macro_rules! for_each_extra {
     ($callback:ident, $($arg:tt)*) => {
         $callback! { $($arg)*;
@@ -44,33 +44,32 @@ macro_rules! ops {
 for_each_extra!(ops, Extra);
 for_each_extra!(evaluate, Extra);
 
-/// The f32 that the f16 in `bits` is.
+/// Converts f16 bits to f32 bits.
 #[inline(always)]
 pub fn to_float(bits: u32) -> u32 {
     convert(bits, Type::F16, Type::F32, Round::Default)
 }
 
-/// The f16 nearest to the f32 in `bits`, ties to even.
+/// Converts f32 bits to the nearest f16, ties to even.
 #[inline(always)]
 pub fn to_half(bits: u32) -> u32 {
     convert(bits, Type::F32, Type::F16, Round::Even)
 }
 
-/// The u32 that the f32 in `bits` becomes.
+/// Converts f32 bits to u32, saturating. NaN becomes 0.
 #[inline(always)]
 pub fn to_uint(bits: u32) -> u32 {
     truncate(bits, 0.0, 4_294_967_295.0)
 }
 
-/// The s32 that the f32 in `bits` becomes.
+/// Converts f32 bits to s32, saturating. NaN becomes 0.
 #[inline(always)]
 pub fn to_sint(bits: u32) -> u32 {
     truncate(bits, -2_147_483_648.0, 2_147_483_647.0)
 }
 
-/// The integer that the f32 in `bits` becomes between two limits; NaN becomes 0.
-/// The same as a saturating cast, but it vectorises: behind 1.5 * 2^52 an f64
-/// has an integer in its low bits.
+/// Converts f32 bits to an integer between two limits. NaN becomes 0. Equals a saturating cast, but it
+/// vectorises: after adding 1.5 * 2^52, an f64 has the integer in its low bits.
 #[inline(always)]
 fn truncate(bits: u32, least: f64, greatest: f64) -> u32 {
     let value = f64::from(f32::from_bits(bits)).trunc();

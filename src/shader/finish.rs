@@ -1,27 +1,27 @@
-//! How compiled code makes pixels of the colours that a fragment shader leaves: dwords of normalised bytes.
+//! Conversion of fragment colours to pixels (dwords of normalised bytes) in compiled code.
 
 use std::fmt;
 
-/// What of that is in the code.
+/// The parameters of the conversion that are part of the code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Finish {
     /// The first of the four full registers with the colour.
     pub regid: u32,
-    /// The component that each byte is, the lowest first.
+    /// The colour component of each byte, lowest byte first.
     pub order: [usize; 4],
-    /// What a colour and what is there are multiplied with, and then added, if that is done; else it takes its place.
+    /// Factors of the colour and of the old pixel in the blend sum. `None` if the colour replaces the pixel.
     pub blend: Option<[ByAlpha; 2]>,
-    /// Whether the colour's alpha stays in its register, for whoever tests it.
+    /// Whether the colour's alpha stays in its register, for the alpha test.
     pub keeps_alpha: bool,
 }
 
-/// A factor of a blend equation: `one + alpha * a`, both of them 0, 1 or -1, so that nothing is rounded which a
-/// factor of its own would not round.
+/// A factor of a blend equation: `one + alpha * a`. Both fields are 0, 1 or -1, so rounding is as for a
+/// factor computed separately.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ByAlpha {
-    /// Whatever the alpha is.
+    /// The constant part.
     pub one: f32,
-    /// Times the alpha.
+    /// The factor of the alpha.
     pub alpha: f32,
 }
 
@@ -33,14 +33,14 @@ impl ByAlpha {
     }
 }
 
-/// What became of warps that run side by side.
+/// Result of running several warps in lockstep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarpGroup {
-    /// Nothing was done.
+    /// No warp ran.
     Not,
-    /// Colours are in registers.
+    /// The colours are in registers.
     Colors,
-    /// Pixels are in [`Warp::pixels`](super::warp::Warp::pixels).
+    /// The pixels are in [`Warp::pixels`](super::warp::Warp::pixels).
     Pixels,
 }
 

@@ -1,15 +1,14 @@
-//! Where the lanes are.
+//! Control flow of the lanes of a warp.
 //!
-//! Lanes at the same step form a group. The group that is furthest behind runs
-//! (smallest step first), and groups that meet become one, so any control flow
-//! comes together again, reducible or not, without a stack. While all lanes
-//! agree there is one group and nothing to schedule.
+//! Lanes at the same step form a group. The group with the smallest step runs, and groups that reach the same
+//! step are merged. So any control flow converges again, reducible or not, without a stack. While all lanes
+//! agree, there is one group and no scheduling.
 use super::lanes::{LANES, Mask, lanes_of};
 
-/// Nested calls per lane; the compiler's model of the branch stack has 64 entries.
+/// Most nested calls per lane. The compiler's model of the branch stack has 64 entries.
 const CALL_DEPTH: usize = 64;
 
-/// Lanes that wait for others.
+/// A group of lanes that does not run.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     step: u32,
@@ -20,33 +19,33 @@ struct Group {
 /// Control state of a warp.
 #[derive(Clone, Debug, Default)]
 pub struct Flow {
-    /// Step that the running group is at.
+    /// Step of the running group.
     pub step: u32,
     /// Lanes of the running group.
     pub active: Mask,
-    /// Smallest step at which another group waits: the running group must not pass it.
+    /// Smallest step of a waiting group. The running group must not pass it.
     pub meet: u32,
     waiting: Vec<Group>,
     calls: Vec<[u32; LANES]>,
     depth: [u8; LANES],
-    /// Lanes between predt or predf and prede, and those of them that do not run.
+    /// Lanes between predt or predf and prede. Those of them that do not execute are in `off`.
     inside: Mask,
     off: Mask,
 }
 
-/// What to do when the running group cannot go on.
+/// Result of [`Flow::schedule`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// A group is running.
     Run,
-    /// All that is left waits at a barrier (and may go on the next time).
+    /// All remaining lanes wait at a barrier. It is released for the next call.
     Barrier,
-    /// Nothing is left.
+    /// No lane remains.
     Ended,
 }
 
 impl Flow {
-    /// All of `lanes` at step 0.
+    /// Starts `lanes` at step 0.
     pub fn restart(&mut self, lanes: Mask) {
         self.waiting.clear();
         self.calls.clear();
@@ -60,7 +59,7 @@ impl Flow {
         self.active & !self.off
     }
 
-    /// The lanes of `taken` go to `target`, the others of the group to the next step.
+    /// Moves the lanes of `taken` to `target`, and the others of the group to the next step.
     pub fn branch(&mut self, taken: Mask, target: u32) {
         if taken == self.active {
             self.step = target;
@@ -73,7 +72,7 @@ impl Flow {
         }
     }
 
-    /// Puts lanes that are no longer in the running group aside.
+    /// Adds a waiting group of lanes that have left the running group.
     fn park(&mut self, mask: Mask, step: u32, wait: Wait) {
         let at_barrier = wait == Wait::Barrier;
         self.waiting.push(Group { step, mask, at_barrier });
@@ -82,25 +81,25 @@ impl Flow {
         }
     }
 
-    /// `lanes` of the group are done.
+    /// Ends `lanes` of the group.
     pub fn end(&mut self, lanes: Mask) {
         self.active &= !lanes;
         self.off &= !lanes;
     }
 
-    /// The group waits before the next step until [`Flow::release`].
+    /// Makes the group wait before the next step until [`Flow::release`].
     pub fn wait(&mut self) {
         self.park(self.active, self.step + 1, Wait::Barrier);
         self.active = 0;
     }
 
-    /// Lets those who waited at a barrier go on.
+    /// Releases the groups that wait at a barrier.
     fn release(&mut self) {
         self.waiting.iter_mut().for_each(|group| group.at_barrier = false);
     }
 
-    /// Chooses the group that runs, when the running one has come to where
-    /// others wait, or is gone.
+    /// Selects the group that runs next. Called when the running group has reached a waiting one, or is
+    /// empty.
     pub fn schedule(&mut self) -> Next {
         if self.active != 0 {
             self.park(self.active, self.step, Wait::Ready);
@@ -120,7 +119,7 @@ impl Flow {
         Next::Run
     }
 
-    /// Nobody can run.
+    /// The result when no group can run. Releases the barrier.
     fn idle(&mut self) -> Next {
         self.meet = u32::MAX;
         if self.waiting.is_empty() {
@@ -130,7 +129,7 @@ impl Flow {
         Next::Barrier
     }
 
-    /// Notes where each of `lanes` returns to; `None` when the stack is full.
+    /// Pushes the return step of each of `lanes`. `None` if the stack is full.
     pub fn call(&mut self, lanes: Mask) -> Option<()> {
         for lane in lanes_of(lanes) {
             let depth = self.depth[lane] as usize;
@@ -146,7 +145,7 @@ impl Flow {
         Some(())
     }
 
-    /// Sends each of `lanes` to where it was called from; `None` when one was not called.
+    /// Returns each of `lanes` to its caller. `None` if one of them is in no call.
     pub fn ret(&mut self, lanes: Mask) -> Option<()> {
         if lanes_of(lanes).any(|lane| self.depth[lane] == 0) {
             return None;
@@ -165,35 +164,35 @@ impl Flow {
         Some(())
     }
 
-    /// Where `lane`, which has been called, returns to.
+    /// The return step of `lane`, which is in a call.
     fn return_step(&self, lane: usize) -> u32 {
         self.calls[self.depth[lane] as usize - 1][lane]
     }
 
-    /// The step that `lane` executes next; `None` when it has ended.
+    /// The step that `lane` executes next. `None` if it has ended.
     pub fn step_of(&self, lane: usize) -> Option<u32> {
         let is_in = |mask: Mask| mask >> lane & 1 != 0;
         let waiting = || self.waiting.iter().find(|group| is_in(group.mask)).map(|group| group.step);
         if is_in(self.active) { Some(self.step) } else { waiting() }
     }
 
-    /// Where the calls that `lane` is in return to, the innermost first.
+    /// The return steps of the open calls of `lane`, innermost first.
     pub fn returns_of(&self, lane: usize) -> impl Iterator<Item = u32> {
         self.calls[..usize::from(self.depth[lane])].iter().rev().map(move |steps| steps[lane])
     }
 
-    /// From here only the lanes of `truth` run.
+    /// Begins a region in which only the lanes of `truth` execute.
     pub fn enter_region(&mut self, truth: Mask) {
         self.inside |= self.active;
         self.renew_region(truth);
     }
 
-    /// Within a region `truth` is the new condition; outside nothing happens.
+    /// Sets a new condition within a region. Without effect outside.
     pub fn renew_region(&mut self, truth: Mask) {
         self.off = (self.off & !self.active) | (self.inside & self.active & !truth);
     }
 
-    /// All lanes of the group run again.
+    /// Ends the region: all lanes of the group execute again.
     pub fn leave_region(&mut self) {
         self.inside &= !self.active;
         self.off &= !self.active;

@@ -1,11 +1,9 @@
 //! Texel, pixel and vertex-attribute formats.
 //!
-//! A [`Format`] is what the number in a descriptor means: one row of
-//! `format/table.rs`. Together with the memory order (SWAP) and the transfer
-//! function (sRGB) it resolves, once per draw, into a [`Codec`] that converts
-//! between the bytes of a texel and four 32-bit lanes. A lane is what a shader
-//! register would hold: binary32 bits, or an integer for the integer types.
-//! Rounding is decided in `format/convert.rs`.
+//! A [`Format`] is the meaning of the number in a descriptor: one row of `format/table.rs`. With the memory
+//! order (SWAP) and the transfer function (sRGB) it resolves to a [`Codec`], once per draw. A codec converts
+//! between the bytes of a texel and four 32-bit lanes. A lane is the content of a shader register: binary32
+//! bits, or an integer for the integer types. `format/convert.rs` defines the rounding.
 pub mod arrangement;
 #[cfg(target_arch = "x86_64")]
 pub mod avx512;
@@ -21,7 +19,7 @@ pub use block::{Block, Compression, Profile};
 pub use codec::{Codec, UnormField};
 pub use convert::{float_to_unorm, unorm_step, unorm_to_float};
 
-/// How the bits of a component are to be read.
+/// Type of the bits of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// 0 to 1.
@@ -38,7 +36,7 @@ pub enum Type {
     Fixed,
 }
 
-/// Where the components of a texel lie.
+/// Positions of the components of a texel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Bit fields from the least significant bit (the lowest address) up.
@@ -51,7 +49,7 @@ pub enum Layout {
     /// 8 bits of luminance for x, y and z, then 8 bits of alpha.
     /// Guess `luminance-alpha`.
     LuminanceAlpha8,
-    /// Depth in bits 23:0 of a dword, the rest ignored.
+    /// Depth in bits 23:0 of a dword. The rest is ignored.
     Depth24,
     /// Three 9-bit mantissas with a common 5-bit exponent.
     SharedExponent,
@@ -62,23 +60,23 @@ pub enum Layout {
 /// Whether x, y and z of a normalised format are stored in sRGB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
-    /// Stored as they are.
+    /// Stored as linear values.
     Linear,
     /// Decoded when read, encoded when written; w stays linear.
     Srgb,
 }
 
-/// What a format number means.
+/// Layout and type of a texel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// Where the components lie.
+    /// Positions of the components.
     pub layout: Layout,
-    /// What they are.
+    /// Type of the components.
     pub ty: Type,
 }
 
 impl Format {
-    /// The format of a texture descriptor; `None` for numbers without a meaning.
+    /// The format of a texture descriptor. `None` for unknown numbers.
     pub const fn texture(fmt: TexFmt) -> Option<Self> {
         table::texture(fmt)
     }
@@ -109,7 +107,7 @@ impl Format {
         matches!(self.ty, Type::Uint | Type::Sint)
     }
 
-    /// How to read and write single texels; `None` for compressed formats.
+    /// The codec for single texels. `None` for compressed formats.
     pub fn codec(self, swap: ColorSwap, transfer: Transfer) -> Option<Codec> {
         Codec::new(self, swap, transfer)
     }

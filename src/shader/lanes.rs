@@ -1,4 +1,4 @@
-//! The vector that everything in a warp is made of.
+//! The vector of 32 lanes.
 use std::ops::{Deref, DerefMut};
 
 /// Threads (fibers) in a warp.
@@ -13,8 +13,8 @@ pub const ALL: Mask = u32::MAX;
 /// One scalar register of every lane, as bits. Lanes `4q..4q+3` are a quad of
 /// 2x2 pixels: 0 top left, 1 top right, 2 bottom left, 3 bottom right.
 ///
-/// Aligned so that half of it is one AVX-512 register and never straddles a
-/// cache line. Half-precision values stand in the low 16 bits, zero-extended.
+/// The alignment lets half of it be one AVX-512 register that never crosses a cache line. Half-precision
+/// values are in the low 16 bits, zero-extended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Lanes(pub [u32; LANES]);
@@ -28,12 +28,12 @@ impl Lanes {
         Self([bits; LANES])
     }
 
-    /// The lanes' bits, read as floats.
+    /// The lanes' bits as floats.
     pub fn floats(&self) -> [f32; LANES] {
         self.0.map(f32::from_bits)
     }
 
-    /// The lanes that are not zero.
+    /// The lanes with a nonzero word.
     pub fn nonzero(&self) -> Mask {
         self.0.iter().enumerate().fold(0, |mask, (lane, &bits)| mask | (u32::from(bits != 0) << lane))
     }
@@ -43,7 +43,7 @@ impl Lanes {
         Self(std::array::from_fn(|lane| 0u32.wrapping_sub((mask >> lane) & 1)))
     }
 
-    /// Takes `new` in the lanes of `mask`, and leaves the others.
+    /// Sets the lanes of `mask` to those of `new`.
     pub fn merge(&mut self, new: &Self, mask: Mask) {
         let mask = Self::from_mask(mask);
         for lane in 0..LANES {

@@ -1,6 +1,6 @@
-//! Shaders, 32 lanes at a time.
+//! Execution of shaders, 32 lanes at a time.
 //!
-//! Three things meet here, and nothing else of the emulator is known:
+//! This crate knows nothing else of the emulator. Its parts are:
 //!
 //! - a [`Program`]: instruction words lowered once into steps. A step is a run
 //!   of pure ALU operations on resolved register rows, and then one effect

@@ -1,11 +1,11 @@
-//! Which rows effects read and write: what the clearing of registers is based on.
+//! Rows that effects read and write. They determine which registers are cleared.
 use super::alu::{Alu, Row};
 use super::effect::{Condition, Effect, File, Region, Test};
 use super::program::Step;
 use super::rowmap::{ADDRESS, REGISTERS, ZERO};
 
-/// Register rows that a program touches: first those that are not surely written, in every lane, before they are
-/// read, which must be cleared for each warp; then those that are.
+/// Register rows that a program uses. First those that may be read before every lane has written them; they
+/// are cleared for each warp. Then those that are written first.
 pub(super) fn touched_rows(alus: &[Alu], steps: &[Step]) -> [Vec<Row>; 2] {
     let mut rows = Rows { of: [State::Untouched; ZERO as usize], straight: true };
     for step in steps {
@@ -21,18 +21,18 @@ pub(super) fn touched_rows(alus: &[Alu], steps: &[Step]) -> [Vec<Row>; 2] {
         .map(|state| (0..ZERO).filter(|&row| rows.of[row as usize] == state).collect())
 }
 
-/// What became of a row.
+/// State of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Untouched,
-    /// The first to touch it wrote it, in every lane.
+    /// First used by a write, in every lane.
     Written,
     Unsure,
 }
 
 struct Rows {
     of: [State; ZERO as usize],
-    /// Every lane has come this far.
+    /// Whether every lane has come this far.
     straight: bool,
 }
 
@@ -53,7 +53,7 @@ impl Rows {
 }
 
 impl Effect {
-    /// Whether the next step surely runs next, with the same lanes.
+    /// Whether the next step runs next, with the same lanes.
     fn falls_through(&self) -> bool {
         !matches!(
             self,
@@ -66,7 +66,7 @@ impl Effect {
         )
     }
 
-    /// Every row that it reads.
+    /// Calls `read` with every row that it reads.
     pub(super) fn visit_reads(&self, mut read: impl FnMut(Row)) {
         match self {
             Self::Op(op, _) => op.visit(read),
@@ -85,12 +85,12 @@ impl Effect {
             Self::Derivative { src, .. } => read(*src),
             Self::Region(Region::End) | Self::Continue | Self::End | Self::Barrier => {}
             Self::Return | Self::Call { .. } | Self::LeftProgram | Self::Invalid | Self::Unsupported(_) => {}
-            // The operation behind it reads the same.
+            // The operation after it reads the same rows.
             Self::Doubt(_) => {}
         }
     }
 
-    /// Every row that it surely writes where lanes run.
+    /// Calls `write` with every row that it always writes in the executing lanes.
     pub(super) fn visit_writes(&self, mut write: impl FnMut(Row)) {
         match self {
             Self::Op(_, destination) => destination.rows().for_each(|(row, _)| write(row)),

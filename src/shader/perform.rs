@@ -1,4 +1,4 @@
-//! Operations of the environment: from rows to lanes and back.
+//! Operations of the environment: operands from rows, results to rows.
 use multiversion::multiversion;
 
 use super::alu::Row;
@@ -9,8 +9,8 @@ use super::ops::{Destination, Op, Plain, Precision};
 use super::warp::{ANSWER, Warp, take};
 
 impl Warp {
-    /// Has `environment` do `op` for the lanes of `mask`. What writes memory is done for
-    /// those alone that are neither helpers nor killed.
+    /// Does `op` in `environment` for the lanes of `mask`. Lanes that are helpers or killed do not write
+    /// memory.
     pub(super) fn perform(
         &mut self,
         op: &Op<Row>,
@@ -27,7 +27,7 @@ impl Warp {
         self.ask(op, destination, mask, environment)
     }
 
-    /// The same of what is no common request, or one that is not done sooner.
+    /// Like [`Self::perform`], without the fast path.
     pub(super) fn ask(
         &mut self,
         op: &Op<Row>,
@@ -42,8 +42,8 @@ impl Warp {
         Ok(())
     }
 
-    /// Has `environment` do a common request for the lanes of `mask`, if that is done sooner; false, and nothing
-    /// done, if not.
+    /// Does a common sample in `environment` by its fast path, for the lanes of `mask`. Returns false, and
+    /// does nothing, if there is none.
     #[inline]
     pub(super) fn filter(
         &mut self,
@@ -63,7 +63,8 @@ impl Warp {
         done
     }
 
-    /// The same where all lanes take the answer as it is: its components go straight to their registers.
+    /// Like [`Self::filter`] if all lanes take the result unchanged: its components go straight to their
+    /// registers.
     #[inline]
     fn filter_in_place(
         &mut self,
@@ -78,7 +79,7 @@ impl Warp {
         if place.end > spare {
             return false;
         }
-        // What lies where the answer goes is read elsewhere: nobody answers in the spare rows meanwhile.
+        // Operands in the result's rows are read from copies in the spare rows, which are unused meanwhile.
         let mut copies = 0;
         let plain = plain.map(|row| match usize::from(row) {
             row if place.contains(&row) => {
@@ -94,7 +95,7 @@ impl Warp {
         environment.filter(&plain.map(at), mask, out)
     }
 
-    /// The rows of `destination` take what was answered.
+    /// Stores the result in the rows of `destination`.
     #[inline]
     fn take_answer(&mut self, destination: Destination, mask: Mask) {
         let Self { rows, idle, .. } = self;
@@ -111,7 +112,7 @@ impl Warp {
     }
 }
 
-/// Copies a row as widely as it will be read: what narrow stores have just written, a wide load waits for.
+/// Copies a row with wide stores. A wide load right after narrow stores would stall.
 #[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
 fn copy(rows: &mut [Lanes], from: usize, to: usize) {
     rows[to] = rows[from];

@@ -1,4 +1,4 @@
-//! A shader in the form that runs.
+//! Shader programs in executable form.
 use std::fmt;
 
 use a4emu_decoder::isa::pico;
@@ -13,18 +13,17 @@ use super::rowmap;
 use super::summary::Summary;
 use super::tier::Tier;
 
-/// A lowered program, independent of constants and lanes. Cache it by the
-/// contents of its instruction words.
+/// A lowered program, independent of constants and lanes. Cache it by the contents of its instruction words.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(super) alus: Vec<Alu>,
     /// The instruction that each operation belongs to.
-    // Read by what compiles programs, which is not everywhere.
+    // Only the compiler reads this, and not all hosts have one.
     #[cfg_attr(not(all(target_arch = "x86_64", target_os = "linux")), allow(dead_code))]
     pub(super) sources: Vec<u32>,
     pub(super) steps: Vec<Step>,
     pub(super) uniforms: Vec<Uniform>,
-    /// That of [`Program::constants_read`].
+    /// Result of [`Program::constants_read`].
     pub(super) constants: Option<usize>,
     /// Rows that may be read before they are written.
     pub(super) zeroed: Vec<Row>,
@@ -33,43 +32,42 @@ pub struct Program {
     pub(super) summary: Summary,
     pub(super) instructions: usize,
     pub(super) watched: bool,
-    /// That of [`Program::hash_of`]; 0 for PicoGpu's.
+    /// Result of [`Program::hash_of`]. 0 for PicoGpu programs.
     #[cfg_attr(not(all(target_arch = "x86_64", target_os = "linux")), allow(dead_code))]
     pub(super) hash: u64,
     pub(super) tier: Tier,
 }
 
-/// A run of operations and the effect that ends it. Control flow moves from
-/// step to step.
+/// Several operations and the effect that ends them. Control flow moves from step to step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// First operation.
     pub first: u32,
-    /// Behind the last operation.
+    /// End of the operations, exclusive.
     pub end: u32,
-    /// Instructions of the source that this step stands for, the last of them that at `at`.
+    /// Number of instructions in this step. The last one is at `at`.
     pub instructions: u32,
-    /// Index of the instruction behind the effect.
+    /// Index of the instruction with the effect.
     pub at: u32,
-    /// What happens after the operations.
+    /// The effect after the operations.
     pub effect: Effect,
 }
 
-/// A value that is the same in every lane for as long as constants stay.
+/// A value that is equal in all lanes while the constants are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Uniform {
     /// An immediate.
     Bits(u32),
     /// A scalar of the constant file.
     Constant(u16),
-    /// Its f32 value rounded to f16.
+    /// A scalar of the constant file: its f32 value rounded to f16.
     HalfFloat(u16),
-    /// Its low 16 bits.
+    /// A scalar of the constant file: its low 16 bits.
     HalfInteger(u16),
 }
 
-/// Why words cannot be a program at all. A single instruction that cannot be
-/// decoded is no such reason: it faults when it is reached.
+/// Reason why words are not a program. A single invalid instruction is no reason: it faults when it is
+/// reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramError {
     /// There are no instructions.
@@ -90,76 +88,76 @@ impl fmt::Display for ProgramError {
 impl std::error::Error for ProgramError {}
 
 impl Program {
-    /// Instructions accepted at most. Lengths in registers count 16
-    /// instructions in 8 bits, so real programs are below half of it.
+    /// Most instructions accepted. Lengths in registers count 16 instructions in 8 bits, so real programs are
+    /// below half of it.
     pub const MAX_INSTRUCTIONS: usize = 1 << 13;
 
-    /// XXH3 of words, little-endian, without the zeros behind the last.
+    /// XXH3 of `words` (little-endian), without the zeros after the last nonzero word.
     pub fn hash_of(words: &[u64]) -> u64 {
         let used = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
         let bytes: Vec<u8> = words[..used].iter().flat_map(|word| word.to_le_bytes()).collect();
         xxh3_64(&bytes)
     }
 
-    /// `hash`, which is that of a program, as listings and the names of files have it.
+    /// The short form of a program's `hash`, for listings and file names.
     pub fn short(hash: u64) -> String {
         format!("{:08x}", hash >> 32)
     }
 
-    /// Lowers ir3 instruction words. Words that are never reached do not
-    /// matter, and those that are no instruction fault when reached.
+    /// Lowers ir3 instruction words. Words that are never reached do not matter. Invalid instructions fault
+    /// when they are reached.
     pub fn new(code: &[u64]) -> Result<Self, ProgramError> {
         lower::lower(code, lower::SyncFlag::Scheduling, Granularity::Runs)
     }
 
-    /// As [`Program::new`] for a hull shader, where an (ss) after a store is a
-    /// barrier between the invocations of a patch (docs/hardware/ir3-isa.md, section 10.3).
+    /// Like [`Program::new`] for a hull shader, where an (ss) after a store is a barrier between the
+    /// invocations of a patch (docs/hardware/ir3-isa.md, section 10.3).
     pub fn new_hull(code: &[u64]) -> Result<Self, ProgramError> {
         lower::lower(code, lower::SyncFlag::Barrier, Granularity::Runs)
     }
 
-    /// As [`Program::new`], with what may rest on guesses doubted: the environment hears of it.
+    /// Like [`Program::new`], and reports to the environment which guesses it rests on.
     pub fn watched(code: &[u64]) -> Result<Self, ProgramError> {
         lower::lower(code, lower::SyncFlag::Scheduling, Granularity::Watched)
     }
 
-    /// As [`Program::new_hull`], with what may rest on guesses doubted: the environment hears of it.
+    /// Like [`Program::new_hull`], and reports to the environment which guesses it rests on.
     pub fn hull_watched(code: &[u64]) -> Result<Self, ProgramError> {
         lower::lower(code, lower::SyncFlag::Barrier, Granularity::Watched)
     }
 
-    /// As [`Program::new`]; the environment hears what a0.x chooses.
+    /// Like [`Program::new`], and reports to the environment which registers a0.x selects.
     pub fn choosing(code: &[u64]) -> Result<Self, ProgramError> {
         lower::lower(code, lower::SyncFlag::Scheduling, Granularity::Choices)
     }
 
-    /// As [`Program::new_hull`]; the environment hears what a0.x chooses.
+    /// Like [`Program::new_hull`], and reports to the environment which registers a0.x selects.
     pub fn hull_choosing(code: &[u64]) -> Result<Self, ProgramError> {
         lower::lower(code, lower::SyncFlag::Barrier, Granularity::Choices)
     }
 
-    /// Lowers PicoGpu instructions. `interface` names the registers that `lduni` loads
-    /// from the constant file, one after the other, and that `initregs` clears.
+    /// Lowers PicoGpu instructions. `interface` names the registers that `lduni` loads from the constant
+    /// file, in order, and those that `initregs` clears.
     pub fn from_pico(code: &[pico::Instr], interface: &Interface) -> Result<Self, ProgramError> {
         lower::pico::lower(code, interface, Granularity::Runs)
     }
 
-    /// As [`Program::new`], with a step for every instruction: for a debugger.
+    /// Like [`Program::new`], with one step per instruction, for a debugger.
     pub fn stepwise(code: &[u64]) -> Result<Self, ProgramError> {
         lower::lower(code, lower::SyncFlag::Scheduling, Granularity::Instructions)
     }
 
-    /// As [`Program::from_pico`], with a step for every instruction: for a debugger.
+    /// Like [`Program::from_pico`], with one step per instruction, for a debugger.
     pub fn pico_stepwise(code: &[pico::Instr], interface: &Interface) -> Result<Self, ProgramError> {
         lower::pico::lower(code, interface, Granularity::Instructions)
     }
 
-    /// As [`Program::new_hull`], with a step for every instruction: for a debugger.
+    /// Like [`Program::new_hull`], with one step per instruction, for a debugger.
     pub fn hull_stepwise(code: &[u64]) -> Result<Self, ProgramError> {
         lower::lower(code, lower::SyncFlag::Barrier, Granularity::Instructions)
     }
 
-    /// Ids of the full registers that may be read before they are written: inputs.
+    /// Ids of the full registers that may be read before they are written: the inputs.
     pub fn inputs(&self) -> impl Iterator<Item = u32> {
         let full = rowmap::FULL..rowmap::FULL + rowmap::REGISTERS;
         self.zeroed.iter().filter(move |row| full.contains(row)).map(|row| u32::from(row - rowmap::FULL))
@@ -170,29 +168,29 @@ impl Program {
         Row::try_from(id).is_ok_and(|id| self.overwritten.contains(&(rowmap::FULL + id)))
     }
 
-    /// Whether the environment hears of the guesses that it rests on, or of what a0.x chooses.
+    /// Whether it reports guesses or selections of a0.x to the environment.
     pub fn is_watched(&self) -> bool {
         self.watched
     }
 
-    /// Instructions before lowering.
+    /// Number of instructions before lowering.
     pub fn instructions(&self) -> usize {
         self.instructions
     }
 
-    /// What it can do.
+    /// The summary of its effects.
     pub fn summary(&self) -> Summary {
         self.summary
     }
 
-    /// Vec4 registers that it names: the highest full one, and half of the highest half one.
-    /// A register that is chosen by a0.x counts as all 48.
+    /// Number of vec4 registers: up to the highest full one, plus half of those up to the highest half one. A
+    /// register selected by a0.x counts as all 48.
     pub fn registers(&self) -> u32 {
         let [full, half] = self.vec4s();
         full + half.div_ceil(2)
     }
 
-    /// How many vec4s of the full and of the half registers it names: the highest and all below.
+    /// Number of vec4s up to the highest named register, of the full and of the half file.
     pub fn vec4s(&self) -> [u32; 2] {
         let mut named = vec![];
         for alu in &self.alus {
@@ -210,18 +208,18 @@ impl Program {
         [vec4s(rowmap::FULL), vec4s(rowmap::HALF)]
     }
 
-    /// How many scalars of the constant file it can read: up to the last of them. `None` when a0.x chooses them.
+    /// Number of scalars of the constant file up to the last one that it reads. `None` if a0.x selects them.
     pub fn constants_read(&self) -> Option<usize> {
         self.constants
     }
 
-    /// Which scalars of the constant file it reads. `None` when a0.x chooses them.
+    /// The scalars of the constant file that it reads. `None` if a0.x selects them.
     pub fn constants(&self) -> Option<impl Iterator<Item = usize> + use<'_>> {
         self.constants.map(|_| self.uniforms.iter().filter_map(|uniform| uniform.constant()))
     }
 
-    /// Whether the program reads the same of two constant files: what others left behind its own
-    /// constants does not matter.
+    /// Whether the program reads equal values from two constant files. Constants that it does not read may
+    /// differ.
     pub fn reads_alike(&self, a: &[u32], b: &[u32]) -> bool {
         match self.constants() {
             None => a == b,
@@ -229,7 +227,7 @@ impl Program {
         }
     }
 
-    /// The location of a varying that `row` names, if it stands in the instruction.
+    /// The varying location in `row`, if it is an immediate.
     pub(super) fn location(&self, row: Row) -> Option<u16> {
         match self.uniforms.get(usize::from(row.checked_sub(rowmap::UNIFORMS)?))? {
             Uniform::Bits(location) => (*location).try_into().ok(),
@@ -237,14 +235,14 @@ impl Program {
         }
     }
 
-    /// Rows that a warp of this program has.
+    /// Number of rows of a warp of this program.
     pub fn rows(&self) -> usize {
         rowmap::UNIFORMS as usize + self.uniforms.len()
     }
 }
 
 impl Uniform {
-    /// The scalar of the constant file that it is made of.
+    /// The scalar of the constant file that it is made from.
     pub(super) fn constant(self) -> Option<usize> {
         match self {
             Self::Bits(_) => None,
@@ -252,7 +250,7 @@ impl Uniform {
         }
     }
 
-    /// The value, given the constant file; beyond its end constants are 0.
+    /// The value, for a given constant file. Constants past its end are 0.
     pub(super) fn resolve(self, constants: &[u32]) -> u32 {
         let constant = |index: u16| constants.get(index as usize).copied().unwrap_or(0);
         match self {

@@ -1,4 +1,4 @@
-//! How far a value goes: what of a program's effects it may decide, without running it.
+//! Reach of a value: which effects of a program it may influence. Found without running the program.
 use std::ops::{BitOr, BitOrAssign};
 
 use super::alu::{Alu, Row};
@@ -7,23 +7,23 @@ use super::ops::Op;
 use super::program::Step;
 use super::rowmap::{ADDRESS, REGISTERS, UNIFORMS};
 
-/// What a value may come to decide.
+/// The set of effects that a value may influence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reach(u8);
 
 impl Reach {
-    /// What the stage puts out: of fragments, pixels.
+    /// Output of the stage. For fragments, pixels.
     pub const OUTPUT: Self = Self(1);
-    /// Words in memory.
+    /// Stored data.
     pub const MEMORY: Self = Self(2);
-    /// Which way lanes go, and whether they go on.
+    /// Branches and kills.
     pub const CONTROL: Self = Self(4);
-    /// Where something is read or written, texture coordinates included.
+    /// Addresses of reads and writes, including texture coordinates.
     pub const ADDRESS: Self = Self(8);
-    /// All of it.
+    /// All effects.
     const ALL: Self = Self(15);
 
-    /// The names of its parts.
+    /// The names of the effects.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let names = ["output", "memory", "control", "address"];
         names.into_iter().enumerate().filter_map(move |(bit, name)| (self.0 >> bit & 1 != 0).then_some(name))
@@ -43,24 +43,24 @@ impl BitOrAssign for Reach {
     }
 }
 
-/// Times that the steps are gone through: more says that everything reaches everything.
+/// Most passes over the steps. If they do not suffice, everything is assumed to reach everything.
 const ROUNDS: usize = 64;
 
-/// Of each row that can be written, what its value reaches.
+/// The reach of the value in each writable row.
 type Rows = [Reach; UNIFORMS as usize];
 
-/// The program, backwards.
+/// Backward data flow analysis of a program.
 pub struct Backwards<'a> {
     alus: &'a [Alu],
     steps: &'a [Step],
-    /// At the start of each step.
+    /// Reaches at the start of each step.
     starts: Vec<Rows>,
-    /// Whether a write may leave lanes that run later as they were.
+    /// Whether a write may leave some later executing lanes unchanged.
     predicated: bool,
 }
 
 impl<'a> Backwards<'a> {
-    /// Finds out what rows reach from each step on.
+    /// Computes the reaches of all rows at each step.
     pub fn new(alus: &'a [Alu], steps: &'a [Step]) -> Self {
         let predicated = steps.iter().any(|step| matches!(step.effect, Effect::Region(_)));
         let starts = vec![[Reach::default(); UNIFORMS as usize]; steps.len()];
@@ -74,7 +74,7 @@ impl<'a> Backwards<'a> {
         all
     }
 
-    /// Goes through the steps once; says whether something changed.
+    /// Makes one pass over the steps. Returns whether something changed.
     fn round(&mut self) -> bool {
         let mut changed = false;
         for index in (0..self.steps.len()).rev() {
@@ -88,7 +88,7 @@ impl<'a> Backwards<'a> {
         changed
     }
 
-    /// What rows reach behind a step.
+    /// The reaches of rows after step `index`.
     fn behind(&self, index: usize) -> Rows {
         let mut rows = [Reach::default(); UNIFORMS as usize];
         let mut join = |step: usize| {
@@ -113,7 +113,7 @@ impl<'a> Backwards<'a> {
         rows
     }
 
-    /// What the value that is written to `row` reaches; the one before reaches nothing of it any more.
+    /// The reach of the value that is written to `row`. The old value of the row then reaches nothing.
     fn take(&self, rows: &mut Rows, row: Row) -> Reach {
         let Some(reach) = rows.get_mut(usize::from(row)) else { return Reach::default() };
         if self.predicated { *reach } else { std::mem::take(reach) }
@@ -159,7 +159,7 @@ impl<'a> Backwards<'a> {
         }
     }
 
-    /// What comes of the operation or the effect behind the doubt that ends step `index`.
+    /// The reach of the result of the operation or effect after the doubt that ends step `index`.
     pub fn result(&self, index: usize) -> Reach {
         let mut behind = self.steps.iter().enumerate().skip(index + 1);
         let is_doubt = |step: &Step| matches!(step.effect, Effect::Doubt(_)) && step.first == step.end;
@@ -177,7 +177,7 @@ impl<'a> Backwards<'a> {
         rows.get(usize::from(alu.dst)).copied().unwrap_or_default()
     }
 
-    /// Goes backwards through operations.
+    /// Propagates reaches backward through operations.
     fn compute(&self, alus: &[Alu], rows: &mut Rows) {
         for alu in alus.iter().rev() {
             let reach = self.take(rows, alu.dst);
@@ -186,14 +186,14 @@ impl<'a> Backwards<'a> {
     }
 }
 
-/// `row` reaches this as well.
+/// Adds `reach` to `row`.
 fn add(rows: &mut Rows, row: Row, reach: Reach) {
     if let Some(row) = rows.get_mut(usize::from(row)) {
         *row |= reach;
     }
 }
 
-/// What the operands of `op` reach, given what its answer does.
+/// Adds the reaches of the operands of `op`. `answer` is the reach of its result.
 fn operands(op: &Op<Row>, answer: Reach, rows: &mut Rows) {
     let stored = match op {
         Op::Store { data, .. } | Op::ImageStore { data, .. } => data.to_vec(),

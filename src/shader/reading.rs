@@ -1,24 +1,24 @@
-//! How compiled code reads a texture: one level of normalised bytes in dwords, which lie row by row.
+//! Texture reads in compiled code: one level of normalised bytes in dwords, stored row by row.
 
 use std::fmt;
 
-/// What of that is in the code.
+/// The parameters of a texture read that are part of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Four texels are mixed; else the nearest is taken.
+    /// Whether four texels are mixed. Otherwise the nearest one is taken.
     pub is_linear: bool,
-    /// Along which axis it is repeated; else the texels at the edges go on.
+    /// Whether the texture repeats, per axis. Otherwise coordinates are clamped to the edge.
     pub repeats: [bool; 2],
-    /// What the components of an answer are.
+    /// The source of each component of the result.
     pub components: [Part; 4],
 }
 
-/// What a component is.
+/// The source of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// This byte of the texels.
+    /// A byte of each texel, with this index.
     Byte(u32),
-    /// These bits.
+    /// A constant, as bits.
     Constant(u32),
 }
 
@@ -34,24 +34,25 @@ impl fmt::Display for Reading {
     }
 }
 
-/// Where the level lies, for code to read when it runs.
+/// The layout of the level, which the code reads at run time.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TexelExtent {
-    /// What coordinates are multiplied with: texels, or 256 times as many where four are mixed.
+    /// Factor of the coordinates: the size in texels, or 256 times the size with linear filtering.
     pub units: [f32; 2],
-    /// Texels in a row, and rows.
+    /// Texels in a row, and number of rows.
     pub size: [u32; 2],
-    /// Those but one.
+    /// The size minus one.
     pub but_one: [u32; 2],
-    /// Number of the dword that is the first texel.
+    /// Dword offset of the first texel.
     pub offset: u32,
-    /// Dwords from one row to the next.
+    /// Distance of two rows, in dwords.
     pub pitch: u32,
 }
 
 impl TexelExtent {
-    /// A level of `size` texels, both below 2^15, and so far from the texture's base, read so.
+    /// The layout of a level of `size` texels, both below 2^15, at a dword offset and pitch from the
+    /// texture's base.
     pub fn new(size: [u32; 2], (offset, pitch): (u32, u32), reading: &Reading) -> Self {
         let units = if reading.is_linear { 256.0 } else { 1.0 };
         let but_one = size.map(|size| size.saturating_sub(1));

@@ -1,14 +1,12 @@
 //! The pure operations and their loops over lanes, made from the decoder's rows.
 //!
-//! A row's semantics is a scalar function, and [`AluOp::eval`] is its value for one lane:
-//! the reference. Operations here work on full registers.
-//! Half operands are widened before and results narrowed after, which gives the
-//! same values as the half forms (computed in f32 and rounded once, or in 32
-//! bits and cut); on A4xx they are rare enough that this costs nothing.
+//! A row's semantics is a scalar function. [`AluOp::eval`] is its value for one lane: the reference.
+//! Operations here work on full registers. Half operands are widened before, and results are narrowed after.
+//! This gives the same values as the half forms (computed in f32 and rounded once, or in 32 bits and cut). On
+//! A4xx they are rare enough that this costs nothing.
 //!
-//! Each loop is a function of its own, chosen when a program is lowered. (As
-//! arms of one big match, LLVM merges what their loops have in common before it
-//! vectorises, and they run two to four times slower.)
+//! Each loop is a separate function, selected when a program is lowered. As arms of one big match they run
+//! two to four times slower, since LLVM merges their common parts before it vectorises.
 use a4emu_decoder::isa::ir3::convert::convert;
 use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond, Round, Type};
 use a4emu_decoder::isa::pico::Op as PicoOp;
@@ -23,26 +21,26 @@ use super::lanes::Lanes;
 /// A pure operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AluOp {
-    /// One of ir3's, with two sources.
+    /// An ir3 operation with two sources.
     Cat2(Cat2Op),
-    /// The same with (sat) on integers.
+    /// An ir3 operation with two sources and (sat) on integers.
     Saturated(Cat2Op),
-    /// The same with (ei): half the sum.
+    /// An ir3 operation with two sources and (ei): half the sum.
     Halved(Cat2Op),
-    /// One of ir3's, with three sources.
+    /// An ir3 operation with three sources.
     Cat3(Cat3Op),
     /// A special function of ir3.
     Cat4(Cat4Op),
-    /// One of PicoGpu's.
+    /// A PicoGpu operation.
     Pico(PicoOp),
-    /// One that no instruction set names.
+    /// An operation that no instruction set names.
     Extra(Extra),
-    /// A conversion without a row of its own.
+    /// A conversion without its own row.
     Convert(Type, Type, Round),
 }
 
 impl AluOp {
-    /// The value of one lane, modifiers applied; `None` for rows that do not compute.
+    /// The value of one lane, from sources with modifiers applied. `None` for rows that do not compute.
     #[inline(never)]
     pub fn eval(self, src: [u32; 3], cond: Cond, width: u32) -> Option<u32> {
         match self {
@@ -69,7 +67,7 @@ macro_rules! into_alu_op {
 }
 into_alu_op!(Cat2Op => Cat2, Cat3Op => Cat3, Cat4Op => Cat4, PicoOp => Pico, Extra => Extra);
 
-/// The loop of a row, by its columns.
+/// The loop of a row, from its columns.
 macro_rules! lane_loop {
     ($rows:ident, $alu:ident, $dst:ident; $class:ident, $denormals:ident, Common, $f:expr) => {{
         let relation = Outcomes::of($alu.cond);
@@ -88,8 +86,8 @@ macro_rules! lane_loop {
     };
 }
 
-/// Makes the functions that find the loop of a row: compiled for the best that CPUs have,
-/// and, to test it, for AVX2 alone.
+/// Makes the functions that select the loop of a row. They use the widest vectors that the CPU has; for
+/// tests, also only AVX2.
 macro_rules! kernels {
     ($name:ident, $avx2:ident, $set:ident; $($rows:tt)*) => {
         kernels! {
@@ -121,7 +119,7 @@ for_each_cat4!(kernels, cat4, cat4_avx2, Cat4Op);
 for_each_pico!(kernels, pico_op, pico_avx2, PicoOp);
 for_each_extra!(kernels, extra, extra_avx2, Extra);
 
-/// Makes the function that finds the loop of any operation.
+/// Makes the function that selects the loop of any operation.
 macro_rules! kernel_of_any {
     ($(#[$meta:meta])* $name:ident, $cat2:ident, $cat3:ident, $cat4:ident, $pico:ident, $extra:ident) => {
         $(#[$meta])*

@@ -1,4 +1,4 @@
-//! Running a warp.
+//! Execution of a warp.
 use std::fmt;
 
 use a4emu_decoder::isa::semantics::float_bits;
@@ -14,16 +14,15 @@ use super::program::{Program, Step};
 use super::rowmap::{ADDRESS, REGISTERS};
 use super::warp::{Killed, Warp};
 
-/// Why `run` came back. It is so small that it comes back in registers.
+/// Reason why [`run`] returned. Small enough to be returned in registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Every lane has ended.
     Ended,
-    /// Every lane waits at a barrier or has ended: call `run` again when the
-    /// other warps of the group have come as far.
+    /// Every lane waits at a barrier or has ended. Call `run` again after the other warps of the group have
+    /// reached it.
     Barrier,
-    /// The warp cannot go on. The launcher records it and should give up on
-    /// the rest of the draw.
+    /// The warp cannot continue. The launcher records the fault and should skip the rest of the draw.
     Fault(Box<ShaderFault>),
 }
 
@@ -33,7 +32,7 @@ impl From<ShaderFault> for Outcome {
     }
 }
 
-/// What went wrong, at which instruction.
+/// A fault, with the index of its instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShaderFault {
     /// The instruction limit was reached.
@@ -43,21 +42,21 @@ pub enum ShaderFault {
     },
     /// Control went past the last instruction or before the first.
     OutOfProgram {
-        /// How many instructions there are.
+        /// Number of instructions of the program.
         at: u32,
     },
     /// More nested calls than the chip's branch stack holds, or a return
     /// without a call.
     CallStack {
-        /// The call or return.
+        /// Index of the call or return.
         at: u32,
     },
-    /// A word that is not known here.
+    /// An instruction word that is not known.
     Invalid {
         /// Its index.
         at: u32,
     },
-    /// An instruction that is known but not supported.
+    /// An instruction that is known but unsupported.
     Unsupported {
         /// Its index.
         at: u32,
@@ -67,7 +66,8 @@ pub enum ShaderFault {
 }
 
 impl ShaderFault {
-    /// What of it we cannot do: whether the program is right is another question. Nothing for what the program does wrong.
+    /// A description of what is unsupported or unknown, as this may be no error of the program. `None` for
+    /// errors of the program.
     pub fn refusal(&self) -> Option<String> {
         match self {
             Self::Invalid { at } => Some(format!("instruction {at}, a word that is not known to a4emu,")),
@@ -101,8 +101,8 @@ pub fn run(program: &Program, warp: &mut Warp, environment: &mut impl Environmen
     }
 }
 
-/// Runs one step of one group of lanes: one instruction of a program that was lowered
-/// for stepping. `None` while there is more to do.
+/// Runs one step of one group of lanes. In a program lowered for stepping, that is one instruction. Returns
+/// `None` while there is more to run.
 #[inline(always)]
 pub fn step(program: &Program, warp: &mut Warp, environment: &mut impl Environment) -> Option<Outcome> {
     if let Err(outcome) = warp.settle() {
@@ -122,13 +122,13 @@ pub fn step(program: &Program, warp: &mut Warp, environment: &mut impl Environme
 }
 
 impl Step {
-    /// That the environment refuses `op`, which ends the step.
+    /// The fault for `op`, which ends this step and which the environment does not support.
     pub(super) fn refused(&self, op: &Op<Row>) -> ShaderFault {
         ShaderFault::Unsupported { at: self.at, what: op.name() }
     }
 }
 
-/// Does what `step` ends with, and moves on.
+/// Performs the effect of `step` and advances the control flow.
 pub(super) fn apply(
     step: &Step,
     warp: &mut Warp,
@@ -174,7 +174,7 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// The lanes that go, given those that `want` to among those that run.
+/// The lanes that branch. `want` are those of the `running` lanes in which the condition holds.
 fn vote(vote: Vote, want: Mask, running: Mask) -> Mask {
     let all_if = |condition: bool| if condition { running } else { 0 };
     match vote {
@@ -186,7 +186,7 @@ fn vote(vote: Vote, want: Mask, running: Mask) -> Mask {
 }
 
 impl Warp {
-    /// Makes sure that a group is running, or says why none can.
+    /// Makes sure that a group of lanes runs. Otherwise returns the reason.
     #[inline(always)]
     fn settle(&mut self) -> Result<(), Outcome> {
         if self.flow.active != 0 && self.flow.step < self.flow.meet {
@@ -199,13 +199,13 @@ impl Warp {
         }
     }
 
-    /// Why nobody can run now: the warp has ended, or waited at a barrier, which lets it go on.
+    /// The reason why no lane can run: the warp has ended, or it waited at a barrier, which this call ends.
     pub fn pause(&mut self) -> Option<Outcome> {
         self.settle().err()
     }
 
-    /// Index of the instruction that runs next, and the lanes that will execute it; of a
-    /// step of several, the last. `None` when the warp has ended or waits.
+    /// Index of the next instruction (the last one of its step), and the lanes that will execute it. `None`
+    /// if the warp has ended or waits.
     pub fn next_instruction(&mut self, program: &Program) -> Option<(u32, Mask)> {
         self.settle().ok()?;
         Some((program.steps[self.flow.step as usize].at, self.flow.executing()))
@@ -225,8 +225,7 @@ impl Warp {
         }
     }
 
-    /// Makes helpers of `lanes`, or ends them. When nobody's outputs count any more, the
-    /// warp ends.
+    /// Makes helpers of `lanes`, or ends them. If no lane's outputs count any more, the warp ends.
     fn kill(&mut self, lanes: Mask) {
         self.killed |= lanes & self.live;
         match self.on_kill {
@@ -244,8 +243,8 @@ impl Warp {
         }
     }
 
-    /// Reads a register or constant chosen by a0.x; out of range reads 0
-    /// (guess `relative-outside`).
+    /// Reads a register or constant selected by a0.x. An index out of range reads 0 (guess
+    /// `relative-outside`).
     fn gather(&mut self, gather: &Gather, mask: Mask) {
         let address = *self.row(ADDRESS);
         let value = std::array::from_fn(|lane| {
@@ -259,8 +258,7 @@ impl Warp {
         self.write(gather.dst, &Lanes(value), mask);
     }
 
-    /// Writes a register chosen by a0.x; out of range is dropped
-    /// (guess `relative-outside`).
+    /// Writes a register selected by a0.x. A write out of range is dropped (guess `relative-outside`).
     fn scatter(&mut self, base: Row, offset: i32, src: Row, mask: Mask) {
         let (address, value) = (*self.row(ADDRESS), *self.row(src));
         for lane in lanes_of(mask) {
@@ -285,7 +283,7 @@ impl Warp {
     }
 }
 
-/// The row of a relative access to register `index` of the file at `base`.
+/// The row of register `index` in the file at row `base`. `None` if it is out of range.
 pub(super) fn indexed(base: Row, index: i32) -> Option<Row> {
     let index = Row::try_from(index).ok().filter(|&index| index < REGISTERS)?;
     Some(base + index)

@@ -1,27 +1,26 @@
-//! What a program can do, without running it.
+//! What a program can do, found without running it.
 use super::effect::{Effect, Vote};
 use super::ops::{Op, Space};
 
-/// What the reachable instructions of a program do besides computing.
+/// Effects of the reachable instructions, other than computing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// It discards lanes.
+    /// Whether it discards lanes.
     pub kills: bool,
-    /// It writes memory that outlives the warp.
+    /// Whether it writes memory that outlives the warp.
     pub stores: bool,
-    /// It writes memory that its group's invocations share, or the inputs of its primitive.
+    /// Whether it writes memory that its group's invocations share, or the inputs of its primitive.
     pub stores_locally: bool,
-    /// It reads memory through pointers or descriptors.
+    /// Whether it reads memory through pointers or descriptors.
     pub loads: bool,
-    /// It asks for textures.
+    /// Whether it samples or queries textures.
     pub samples: bool,
-    /// It does something that can differ between lanes although their registers
-    /// and constants are the same.
+    /// Whether results can differ between lanes with the same registers and constants.
     pub varies: bool,
 }
 
 impl Summary {
-    /// Looks at every effect.
+    /// The summary of `effects`.
     pub(super) fn of<'a>(effects: impl Iterator<Item = &'a Effect>) -> Self {
         let mut summary = Self::default();
         effects.for_each(|effect| summary.add(effect));

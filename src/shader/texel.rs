@@ -1,4 +1,4 @@
-//! Programs that answer with a texel and do nothing else.
+//! Detection of programs that return one texel and do nothing else.
 
 use super::alu::Row;
 use super::effect::Effect;
@@ -6,22 +6,23 @@ use super::ops::{Destination, Op, Plain, Precision};
 use super::program::{Program, Step};
 use super::rowmap::{FULL, REGISTERS};
 
-/// What a program does that answers with the filtered texel at two varyings: what restores tile memory is like that.
+/// A program that returns the filtered texel at two varyings. Programs that restore tile memory are like
+/// that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TexelProgram {
-    /// Id of the full register with the first weight of its fragments; the second is in the next.
+    /// Id of the full register with the first barycentric weight. The second is in the next register.
     pub ij: u32,
-    /// Locations of both coordinates.
+    /// Varying locations of the two coordinates.
     pub locations: [u16; 2],
     /// Sampler slot.
     pub sampler: u32,
     /// Texture slot.
     pub texture: u32,
-    /// Id of the first of four full registers with the answer.
+    /// Id of the first of the four full result registers.
     pub result: u32,
 }
 
-/// All that a step does, and where that goes, if it is only one thing.
+/// The operation and destination of a step that does only this operation.
 fn operation(step: &Step) -> Option<(&Op<Row>, &Destination)> {
     match &step.effect {
         Effect::Op(op, to) if step.first == step.end && to.precision == Precision::Full => Some((op, to)),
@@ -30,7 +31,7 @@ fn operation(step: &Step) -> Option<(&Op<Row>, &Destination)> {
 }
 
 impl Program {
-    /// What it does, if it answers with a texel and does nothing else.
+    /// The program as a [`TexelProgram`], if it is one.
     pub fn as_texel(&self) -> Option<TexelProgram> {
         let [s, t, ask, end, ..] = self.steps.as_slice() else { return None };
         if self.watched || end.effect != Effect::End || end.first != end.end {
@@ -45,7 +46,7 @@ impl Program {
         let are_those =
             [t.i, t.j] == weights && s.j == s.i + 1 && [s_to, t_to].iter().all(|to| to.components == 1);
         let are_there = coords == [s_to.first, t_to.first] && s_to.first != t_to.first;
-        // The second coordinate is made of the weights as well.
+        // The second coordinate is computed from the weights too, so the first must not overwrite them.
         let are_kept = !weights.contains(&s_to.first);
         let [ij, result] =
             [s.i, to.first].map(|row| (FULL..FULL + REGISTERS - 3).contains(&row).then_some(row - FULL));
@@ -77,7 +78,7 @@ mod tests {
     fn what_the_driver_restores_with_is_one() {
         let texel = TexelProgram { ij: 0, locations: [4, 5], sampler: 2, texture: 3, result: 4 };
         assert_eq!(of(RESTORE), Some(texel));
-        // The answer may go where the coordinates were.
+        // The result may go to the registers of the coordinates.
         assert_eq!(of(&RESTORE.replace("r1.x", "r0.x")), Some(TexelProgram { result: 0, ..texel }));
         assert_eq!(of(&RESTORE.replace(", 5,", ", 4,")), Some(TexelProgram { locations: [4, 4], ..texel }));
     }
@@ -100,7 +101,7 @@ mod tests {
             assert!(RESTORE.contains(from));
             assert_eq!(of(&RESTORE.replace(from, to)), None, "{to}");
         }
-        // The first coordinate is where the weights of the second were.
+        // The first coordinate overwrites the weights of the second.
         let over = "bary.f r0.x, 4, r0.x\nbary.f (ei)r0.y, 5, r0.x\nsam (f32)(xyzw)r1.x, r0.x, s#2, t#3\nend";
         assert_eq!(of(over), None);
         let watched = Program::watched(&assemble(RESTORE).expect("text")).expect("a program");

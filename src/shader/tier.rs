@@ -1,4 +1,4 @@
-//! When a program is compiled.
+//! The decision when a program is compiled.
 use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -7,23 +7,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::jit::Routine;
 use super::program::Program;
 
-/// Which programs are compiled.
+/// Selection of the programs that are compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Jit {
-    /// None: the interpreter runs them
+    /// None: the interpreter runs all
     Off,
-    /// All, before they run
+    /// All, before their first run
     On,
-    /// Those that have run often enough for it to pay
+    /// Programs that run often enough for it to pay
     #[default]
     Auto,
 }
 
 impl Jit {
-    /// All there are.
+    /// All values.
     pub const ALL: [Self; 3] = [Self::Off, Self::On, Self::Auto];
 
-    /// As the option has it.
+    /// The name in the option.
     pub fn name(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -41,17 +41,17 @@ impl FromStr for Jit {
     }
 }
 
-/// Warps from which on compiling pays: it takes as long as the interpreter for some hundreds.
+/// Number of warps from which on compiling pays. It takes as long as interpreting some hundreds of warps.
 const PAYS: u64 = 512;
 
-/// How far a program has come. A copy of it begins anew.
+/// The warp count of a program, and its code once compiled. A clone starts from zero.
 #[derive(Default)]
 pub struct Tier {
     warps: Count,
     routine: OnceLock<Option<Routine>>,
 }
 
-/// A number that many threads change, in a line of the caches of its own.
+/// A counter that many threads change, in a cache line of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Count(AtomicU64);
@@ -69,10 +69,10 @@ impl fmt::Debug for Tier {
 }
 
 impl Program {
-    /// Compiles it, if it is time. Who calls this between draws gets the same programs compiled in every run.
+    /// Compiles the program, if it is due. If called between draws, every run compiles the same programs.
     pub fn prepare(&self, jit: Jit) {
         let tier = &self.tier;
-        // Between draws one thread asks what others count.
+        // After the decision, the shared counter is not read.
         if tier.routine.get().is_some() {
             return;
         }
@@ -86,15 +86,15 @@ impl Program {
         }
     }
 
-    /// So many warps of it have run. Behind the time at which it is compiled nobody asks, and what all threads change is
-    /// dear.
+    /// Counts `warps` warps that have run. Does nothing after the decision, since a counter that all threads
+    /// change is slow.
     pub fn ran(&self, warps: u64) {
         if self.tier.routine.get().is_none() {
             self.tier.warps.0.fetch_add(warps, Ordering::Relaxed);
         }
     }
 
-    /// Its code, when it is compiled.
+    /// The compiled code, if there is some.
     pub fn routine(&self) -> Option<&Routine> {
         self.tier.routine.get()?.as_ref()
     }

@@ -8,40 +8,40 @@ use super::lanes::{ALL, Lanes, Mask};
 use super::program::Program;
 use super::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SINK, ZERO};
 
-/// Warp instructions after which a shader counts as endless.
+/// Limit of warp instructions. A shader that exceeds it counts as endless.
 pub const INSTRUCTION_LIMIT: u64 = 1 << 22;
 
-/// Rows of an answer: x, y, z, w.
+/// Rows of a result: x, y, z, w.
 pub(super) const ANSWER: usize = 4;
 
-/// Rows behind those of a program: for pixels, and an answer.
+/// Rows after those of a program: one for pixels, and those of a result.
 const SPARE: usize = 1 + ANSWER;
 
-/// Registers, control flow and constants of 32 lanes running one program.
-/// Clone it for each further warp of a group: the constants are shared.
+/// Registers, control flow and constants of 32 lanes that run one program. Clone it for each further warp of
+/// a group: the clones share the constants.
 #[derive(Clone, Debug, Default)]
 pub struct Warp {
-    /// Those of the program, and behind them one for pixels and [`ANSWER`] for what the environment answers, which
-    /// nobody has to clear.
+    /// Rows of the program, then one for pixels and [`ANSWER`] for results of the environment. The last ones
+    /// are never cleared.
     pub(super) rows: Vec<Lanes>,
-    /// A warp that is not used yet has none: even an empty one would be shared with all threads.
+    /// The constant file. `None` in an unused warp, since even an empty `Arc` would be shared by all threads.
     constants: Option<Arc<[u32]>>,
-    /// What compiled code reads of the environment.
+    /// Data of the environment that compiled code reads.
     pub(super) frame: Vec<Lanes>,
     pub(super) flow: Flow,
     pub(super) live: Mask,
     pub(super) killed: Mask,
-    /// Lanes that were never started: what their registers hold is of no interest.
+    /// Lanes that were never started. Their registers may hold anything.
     pub(super) idle: Mask,
     pub(super) executed: u64,
     /// Warp instructions since the restart that ran as machine code.
     pub compiled: u64,
-    /// Instructions executed since the restart, summed over lanes. Counted with
-    /// [`Killed::End`] alone: there the runs of single lanes are what a draw costs.
+    /// Instructions executed since the restart, summed over lanes. Counted only with [`Killed::End`], where a
+    /// draw is charged by lane.
     pub lane_instructions: u64,
-    /// Instructions until the warp is cut off ([`INSTRUCTION_LIMIT`] at first).
+    /// Number of instructions at which the warp is cut off ([`INSTRUCTION_LIMIT`] by default).
     pub limit: u64,
-    /// What becomes of killed lanes ([`Killed::Help`] at first).
+    /// Behaviour of killed lanes ([`Killed::Help`] by default).
     pub on_kill: Killed,
 }
 
@@ -53,24 +53,24 @@ pub struct QuadRegisters {
     killed: Mask,
 }
 
-/// What a lane does after a kill.
+/// Behaviour of a lane after a kill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Killed {
-    /// It runs on for derivatives and stores nothing: fragment shaders.
+    /// The lane runs on for derivatives and stores nothing: fragment shaders.
     #[default]
     Help,
-    /// It has ended, with its registers as they are: geometry shaders.
+    /// The lane ends and keeps its registers: geometry shaders.
     End,
 }
 
 impl Warp {
-    /// Registers for `program`, with the constant file as this launch sees it
-    /// (scalars; c448.. holds the SSBO mirror; beyond the slice reads 0).
+    /// A warp for `program`, with the constant file of this launch (scalars; c448.. holds the SSBO mirror;
+    /// constants past the slice read 0).
     pub fn new(program: &Program, constants: &[u32]) -> Self {
         Self::with_constants(program, constants.into())
     }
 
-    /// The same with a constant file that others have as well.
+    /// Like [`Self::new`], with a constant file that several warps share.
     pub fn with_constants(program: &Program, constants: Arc<[u32]>) -> Self {
         let mut warp = Self {
             rows: vec![Lanes::ZERO; program.rows() + SPARE],
@@ -90,14 +90,14 @@ impl Warp {
         warp
     }
 
-    /// Puts the constants that the program names into rows, the same in all lanes.
+    /// Fills the constant rows of the program, equal in all lanes.
     fn spread(&mut self, program: &Program) {
         let constants = self.constants.as_deref().unwrap_or_default();
         let uniforms = self.rows.iter_mut().rev().skip(SPARE).zip(program.uniforms.iter().rev());
         uniforms.for_each(|(row, uniform)| *row = Lanes::splat(uniform.resolve(constants)));
     }
 
-    /// Goes on with the constant file `constants`, before the first instruction of `program`.
+    /// Replaces the constant file. Call before the first instruction of `program`.
     pub fn set_constants(&mut self, program: &Program, constants: &Arc<[u32]>) {
         if !self.constants.as_ref().is_some_and(|held| Arc::ptr_eq(held, constants)) {
             self.constants = Some(constants.clone());
@@ -105,13 +105,13 @@ impl Warp {
         }
     }
 
-    /// Has `change` change the constants, before the first instruction of `program`.
+    /// Calls `change` to change the constants. Call before the first instruction of `program`.
     pub fn change_constants(&mut self, program: &Program, change: impl FnOnce(&mut [u32])) {
         change(Arc::make_mut(self.constants.get_or_insert_default()));
         self.spread(program);
     }
 
-    /// Becomes a copy of `other`, in the memory that this one has.
+    /// Copies `other` and reuses the memory of this warp.
     pub fn copy_from(&mut self, other: &Self) {
         let mut rows = std::mem::take(&mut self.rows);
         rows.clone_from(&other.rows);
@@ -120,7 +120,7 @@ impl Warp {
         *self = Self { rows, frame, constants, flow, ..*other };
     }
 
-    /// The registers of the quad that begins with lane `first`.
+    /// The registers of the quad whose first lane is `first`.
     pub fn quad(&self, first: usize) -> QuadRegisters {
         let of_row = |row: &Lanes| std::array::from_fn(|lane| row[first + lane]);
         let of_mask = |mask: Mask| mask >> first & 15;
@@ -128,7 +128,7 @@ impl Warp {
         QuadRegisters { rows, live: of_mask(self.live), killed: of_mask(self.killed) }
     }
 
-    /// Has the registers of `quad`, out of a warp of the same program, in its first four lanes; no others count.
+    /// Copies `quad` of a warp of the same program to the first four lanes. Only these are live.
     pub fn put_quad(&mut self, quad: &QuadRegisters) {
         for (row, lanes) in self.rows.iter_mut().zip(&quad.rows) {
             row.0[..4].copy_from_slice(lanes);
@@ -136,15 +136,14 @@ impl Warp {
         (self.live, self.killed) = (quad.live, quad.killed);
     }
 
-    /// Back to the first instruction, with the registers that the program
-    /// touches zero in effect. `live` lanes count; `helpers` run as well, for
-    /// derivatives, but store nothing.
+    /// Restarts at the first instruction. Registers that the program may read are zero. `live` lanes count;
+    /// `helpers` run as well for derivatives, but store nothing.
     pub fn restart(&mut self, program: &Program, live: Mask, helpers: Mask) {
         self.restart_but(0..0, program, live, helpers);
     }
 
-    /// The same where full registers `given` keep what they hold, because all of their lanes are written before the
-    /// first instruction.
+    /// Like [`Self::restart`], but the full registers `given` are not cleared. The caller must write them in
+    /// all lanes before the first instruction.
     #[inline]
     pub fn restart_but(&mut self, given: Range<u32>, program: &Program, live: Mask, helpers: Mask) {
         self.clear(given, program);
@@ -157,8 +156,8 @@ impl Warp {
         self.lane_instructions = 0;
     }
 
-    /// Back to the first instruction of a program that runs side by side: as [`Warp::restart_but`] where all lanes that are
-    /// not `live` help. It will have run so many `instructions`.
+    /// Prepares a warp for lockstep execution at the first instruction. Like [`Warp::restart_but`] where all
+    /// lanes that are not `live` are helpers. `instructions` is the number that the warp will have executed.
     #[inline]
     pub fn begin_together(&mut self, given: Range<u32>, program: &Program, live: Mask, instructions: u64) {
         self.clear(given, program);
@@ -176,25 +175,23 @@ impl Warp {
         }
     }
 
-    /// Lets `lanes` end before the first instruction: their registers stay as
-    /// they are, as if the program had been left there.
+    /// Ends `lanes` before the first instruction. Their registers stay unchanged.
     pub fn stop_lanes(&mut self, lanes: Mask) {
         self.flow.end(lanes);
     }
 
-    /// Full register with this id (number * 4 + component). Ids that name no
-    /// register (r63.x) read zero.
+    /// The full register with id `id` (number * 4 + component). Ids that name no register (r63.x) read zero.
     pub fn full(&self, id: u32) -> &Lanes {
         self.row(register(FULL, id).unwrap_or(ZERO))
     }
 
-    /// The same, to write inputs after a restart. What is written to ids that
-    /// name no register is lost.
+    /// The full register `id`, for writing inputs after a restart. Writes to ids that name no register are
+    /// lost.
     pub fn full_mut(&mut self, id: u32) -> &mut Lanes {
         &mut self.rows[register(FULL, id).unwrap_or(SINK) as usize]
     }
 
-    /// Four full registers from this id on.
+    /// The four full registers from `id` on.
     #[inline]
     pub fn four(&self, id: u32) -> [&Lanes; 4] {
         match register(FULL, id + 3).and(self.rows.get(usize::from(FULL) + id as usize..)) {
@@ -203,36 +200,37 @@ impl Warp {
         }
     }
 
-    /// Whether there are so many full registers, at least one, from this id on.
+    /// Whether the `count` full registers from `id` on exist. `count` is at least 1.
     pub fn has_full(id: u32, count: u32) -> bool {
         id.checked_add(count - 1).is_some_and(|last| register(FULL, last).is_some())
     }
 
-    /// Full registers `id` and `id + 1`, to write inputs after a restart; `None` if one of them does not exist.
+    /// Full registers `id` and `id + 1`, for writing inputs after a restart. `None` if one of them does not
+    /// exist.
     pub fn full_pair_mut(&mut self, id: u32) -> Option<&mut [Lanes; 2]> {
         let (first, _) = (register(FULL, id)?, register(FULL, id + 1)?);
         self.rows.get_mut(first as usize..)?.first_chunk_mut()
     }
 
-    /// Pixels that compiled code has made of colours.
+    /// The pixels that compiled code has made of the colours.
     #[inline]
     pub fn pixels(&self) -> &Lanes {
         &self.rows[self.rows.len() - SPARE]
     }
 
-    /// Their place, for those that colours are blended with before it runs.
+    /// The pixels, for writing the old pixels of a blend before the code runs.
     #[inline]
     pub fn pixels_mut(&mut self) -> &mut Lanes {
         let row = self.rows.len() - SPARE;
         &mut self.rows[row]
     }
 
-    /// Half register with this id: 16 bits, zero-extended, per lane.
+    /// The half register with id `id`: 16 bits, zero-extended, per lane.
     pub fn half(&self, id: u32) -> &Lanes {
         self.row(register(HALF, id).unwrap_or(ZERO))
     }
 
-    /// The same, to write inputs after a restart.
+    /// The half register `id`, for writing inputs after a restart.
     pub fn half_mut(&mut self, id: u32) -> &mut Lanes {
         &mut self.rows[register(HALF, id).unwrap_or(SINK) as usize]
     }
@@ -242,27 +240,27 @@ impl Warp {
         self.row(ADDRESS)
     }
 
-    /// Component 0 to 3 of the predicate p0: not zero is true.
+    /// Component 0 to 3 of the predicate p0. Nonzero is true.
     pub fn predicate(&self, component: u32) -> &Lanes {
         self.row(PREDICATES + (component & 3) as Row)
     }
 
-    /// The constant file: what is beyond it reads 0.
+    /// The constant file. Constants past its end read 0.
     pub fn constants(&self) -> &[u32] {
         self.constants.as_deref().unwrap_or_default()
     }
 
-    /// Lanes that the launch started: those that count, and helpers.
+    /// Lanes that the launch started: live lanes and helpers.
     pub fn started(&self) -> Mask {
         !self.idle
     }
 
-    /// The instruction that `lane` executes next; `None` when it has ended.
+    /// The instruction that `lane` executes next. `None` if it has ended.
     pub fn instruction_of(&self, program: &Program, lane: usize) -> Option<u32> {
         self.flow.step_of(lane).map(|step| program.steps[step as usize].at)
     }
 
-    /// The instructions that `lane` returns to from the calls that it is in, the innermost first.
+    /// The return addresses of the open calls of `lane`, innermost first.
     pub fn returns_of(&self, program: &Program, lane: usize) -> Vec<u32> {
         self.flow.returns_of(lane).map(|step| program.steps[step as usize].at).collect()
     }
@@ -286,13 +284,13 @@ impl Warp {
         &self.rows[row as usize]
     }
 
-    /// Takes `value` in the lanes of `mask`; lanes that never started may change too.
+    /// Writes `value` to the lanes of `mask`. Lanes that never started may change too.
     pub(super) fn write(&mut self, row: Row, value: &Lanes, mask: Mask) {
         take(&mut self.rows[row as usize], value, mask, self.idle);
     }
 }
 
-/// `row` takes `value` in the lanes of `mask`; those that are `idle` may change too.
+/// Writes `value` to the lanes of `mask` in `row`. `idle` lanes may change too.
 pub(super) fn take(row: &mut Lanes, value: &Lanes, mask: Mask, idle: Mask) {
     match mask | idle {
         ALL => *row = *value,
@@ -300,7 +298,7 @@ pub(super) fn take(row: &mut Lanes, value: &Lanes, mask: Mask, idle: Mask) {
     }
 }
 
-/// The row of register `id` in the file that begins at `base`.
+/// The row of register `id` in the file that begins at row `base`. `None` if it does not exist.
 fn register(base: Row, id: u32) -> Option<Row> {
     (id < u32::from(REGISTERS)).then(|| base + id as Row)
 }

@@ -1,4 +1,4 @@
-//! Type-3 packets: which function does what.
+//! Dispatch of type-3 packets by opcode.
 
 use a4emu_decoder::pm4::{self, Pm4};
 
@@ -45,7 +45,7 @@ impl Cp<'_> {
         Step::Next
     }
 
-    /// Packets that only change state: registers, memory, what was loaded.
+    /// Packets that only change state: registers, memory, loaded state.
     fn state_command(&mut self, opcode: u8, packet: &Pm4<'_>) {
         match packet {
             Pm4::SetConstant(packet) => self.set_constant(packet),
@@ -73,7 +73,7 @@ impl Cp<'_> {
         }
     }
 
-    /// What an in-order chip without a clock may leave out, and what we cannot do.
+    /// Packets without an effect on an in-order chip without a clock, and unsupported packets.
     fn without_effect(&mut self, opcode: u8, packet: &Pm4<'_>) {
         match packet {
             // Waits, flushes, hints and the kernel's own packets.
@@ -103,7 +103,7 @@ impl Cp<'_> {
             | Pm4::SetProtectedMode(_)
             | Pm4::SetSecureMode(_)
             | Pm4::BootstrapUcode(_) => {}
-            // Where bins are: every primitive is drawn in every bin, clipped by its scissor.
+            // Bins are not used: every primitive is drawn in every bin, clipped by its scissor.
             Pm4::SetBinData(_) | Pm4::SetBin(_) | Pm4::SetBinMask(_) | Pm4::SetBinSelect(_) => {}
             Pm4::Short { payload, .. } => {
                 let name = pm4::row(opcode).map_or("a packet", |row| row.name);

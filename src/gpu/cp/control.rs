@@ -12,19 +12,19 @@ use crate::fault::Client;
 use a4emu_shader::Reach;
 
 impl Cp<'_> {
-    /// An indirect buffer of any opcode.
+    /// Runs the buffer of an indirect-buffer packet of any opcode.
     pub(super) fn indirect_buffer(&mut self, call: IndirectBufferCall) -> Step {
         self.call_buffer(call.address, call.dwords, Client::CommandStream)
     }
 
-    /// A conditional call, which is taken (guess `conditional-buffer`), and said so.
+    /// Takes a conditional call (guess `conditional-buffer`), and reports the condition as unsupported.
     pub(super) fn conditional_call(&mut self, name: &str, call: IndirectBufferCall) -> Step {
         self.gpu.rests_on(Guess::ConditionalBuffer, Reach::CONTROL);
         self.unsupported(&format!("the condition of {name}"));
         self.indirect_buffer(call)
     }
 
-    /// CP_COND_REG_EXEC: passes over the next dwords if the condition does not hold.
+    /// CP_COND_REG_EXEC: skips the next dwords if the condition does not hold.
     pub(super) fn cond_reg_exec(&mut self, packet: &CondRegExec<'_>) -> Step {
         let (execute, dwords) = match packet.range() {
             Some(CondExecRange::Predicate { dwords }) => (self.gpu.cp.predicate.unwrap_or(true), dwords),
@@ -39,7 +39,7 @@ impl Cp<'_> {
         if execute { Step::Next } else { Step::Skip(dwords) }
     }
 
-    /// CP_SET_DRAW_STATE: groups set, dropped or run at once.
+    /// CP_SET_DRAW_STATE: sets or removes state groups, or runs them at once.
     pub(super) fn set_draw_state(&mut self, packet: &SetDrawState<'_>) -> Step {
         for entry in packet.groups() {
             if let Step::Stop = self.set_group(entry) {

@@ -1,4 +1,4 @@
-//! Draws and dispatches: groups first, parameters read, then the pipeline.
+//! Draws and dispatches: runs the state groups, reads parameters, and calls the engine.
 
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::guesses::Guess;
@@ -16,14 +16,14 @@ use crate::fault::Client;
 use crate::pass::Pass;
 use a4emu_shader::Reach;
 
-/// Which draw or dispatch a packet becomes.
+/// The numbers of a draw or dispatch.
 struct Identity {
     number: u32,
     frame_draw: u32,
     submit: u32,
 }
 
-/// What a draw packet holds, before the chip numbers it.
+/// The contents of a draw packet, before the draw gets its numbers.
 struct Draw {
     initiator: VGT_DRAW_INITIATOR_A4XX,
     count: u32,
@@ -33,7 +33,7 @@ struct Draw {
     first_instance: Option<u32>,
 }
 
-/// Indices of `bytes` each out of packed dwords, low first.
+/// Unpacks indices of `bytes` bytes each from dwords, low first.
 fn unpack_indices(bytes: u32, dwords: &[u32]) -> Vec<u32> {
     let packed: Vec<u8> = dwords.iter().flat_map(|word| word.to_le_bytes()).collect();
     let index = |chunk: &[u8]| {
@@ -44,7 +44,7 @@ fn unpack_indices(bytes: u32, dwords: &[u32]) -> Vec<u32> {
     packed.chunks(bytes as usize).map(index).collect()
 }
 
-/// Where an A4xx draw takes its indices from: a buffer `(base, bytes)`, starting at `first`.
+/// The index source of an A4xx draw: a buffer `(base, bytes)`, from index `first` on.
 fn index_source(initiator: VGT_DRAW_INITIATOR_A4XX, buffer: Option<(u32, u32)>, first: u32) -> IndexSource {
     match (initiator.SOURCE_SELECT(), buffer) {
         (SrcSel::DI_SRC_SEL_DMA, Some((base, size))) => {
@@ -68,7 +68,7 @@ impl Cp<'_> {
         })
     }
 
-    /// CP_DRAW_INDIRECT: {vertices, instances, first vertex, first instance} in memory.
+    /// CP_DRAW_INDIRECT: reads {vertices, instances, first vertex, first instance} from memory.
     pub(super) fn draw_indirect(&mut self, packet: &DrawIndirect<'_>) -> Step {
         let [count, instances, first, instance] = self.fetch_parameters(packet.INDIRECT);
         self.draw(Draw {
@@ -81,8 +81,8 @@ impl Cp<'_> {
         })
     }
 
-    /// CP_DRAW_INDX_INDIRECT: {indices, instances, first index, base vertex, first instance}
-    /// in memory.
+    /// CP_DRAW_INDX_INDIRECT: reads {indices, instances, first index, base vertex, first instance} from
+    /// memory.
     pub(super) fn draw_indx_indirect(&mut self, packet: &DrawIndxIndirect<'_>) -> Step {
         let [count, instances, first, base, instance] = self.fetch_parameters(packet.INDIRECT);
         let buffer = Some((packet.INDX_BASE, packet.INDX_SIZE));
@@ -103,13 +103,14 @@ impl Cp<'_> {
         self.draw_old(packet.initiator, packet.NUM_INDICES, index_source(initiator, buffer, 0))
     }
 
-    /// CP_DRAW_INDX_2: the indices stand in the packet.
+    /// CP_DRAW_INDX_2: the packet contains the indices.
     pub(super) fn draw_indx_2(&mut self, packet: &DrawIndx2<'_>) -> Step {
         let indices = unpack_indices(packet.initiator.to_a4xx().index_bytes(), packet.rest);
         self.draw_old(packet.initiator, packet.NUM_INDICES, IndexSource::Immediate(indices))
     }
 
-    /// An instance count of 0 in the early initiator means one instance (guess `old-instances`).
+    /// Runs a draw with the initiator of A3xx and before. An instance count of 0 means one instance (guess
+    /// `old-instances`).
     fn draw_old(&mut self, old: VGT_DRAW_INITIATOR, count: u32, indices: IndexSource) -> Step {
         if old.NUM_INSTANCES() == 0 {
             self.gpu.rests_on(Guess::OldInstances, Reach::OUTPUT);
@@ -129,13 +130,13 @@ impl Cp<'_> {
         self.dispatch([packet.NGROUPS_X, packet.NGROUPS_Y, packet.NGROUPS_Z], None)
     }
 
-    /// CP_EXEC_CS_INDIRECT: {x, y, z} in memory.
+    /// CP_EXEC_CS_INDIRECT: reads {x, y, z} from memory.
     pub(super) fn exec_cs_indirect(&mut self, packet: &ExecCsIndirect<'_>) -> Step {
         let groups = self.fetch_parameters(packet.ADDR);
         self.dispatch(groups, Some(packet.local_size.local_size()))
     }
 
-    /// CP_RUN_OPENCL: the group counts stand in registers.
+    /// CP_RUN_OPENCL: registers hold the group counts.
     pub(super) fn run_opencl(&mut self) -> Step {
         let regs = &self.gpu.regs;
         let groups = [
@@ -147,16 +148,15 @@ impl Cp<'_> {
         self.dispatch(groups, None)
     }
 
-    /// CP_DRAW_AUTO: the count stands in a stream-out counter. Which one and in what unit is
-    /// not known (docs/hardware/command-processor.md, open questions), so it is numbered and
-    /// not drawn.
+    /// CP_DRAW_AUTO: a stream-out counter holds the vertex count. Which counter and in which unit is not
+    /// known (docs/hardware/command-processor.md, open questions). The draw gets a number but is not drawn.
     pub(super) fn draw_auto(&mut self, packet: &DrawAuto<'_>) -> Step {
         self.gpu.rests_on(Guess::DrawAuto, Reach::CONTROL);
         let initiator = self.flagged(packet.initiator);
         self.draw_uncounted("CP_DRAW_AUTO", Some(initiator), Some(packet.NUM_INSTANCES))
     }
 
-    /// A draw of which it is not known how much it draws.
+    /// Launches a draw whose number of vertices is not known.
     pub(super) fn draw_uncounted(
         &mut self,
         packet: &'static str,
@@ -169,12 +169,12 @@ impl Cp<'_> {
         })
     }
 
-    /// The initiator with the flags that CP_SET_DRAW_INIT_FLAGS adds to each.
+    /// `initiator` with the flags of CP_SET_DRAW_INIT_FLAGS.
     fn flagged(&self, initiator: VGT_DRAW_INITIATOR_A4XX) -> VGT_DRAW_INITIATOR_A4XX {
         VGT_DRAW_INITIATOR_A4XX(initiator.0 | self.gpu.cp.init_flags)
     }
 
-    /// The parameters of an indirect packet.
+    /// Reads the parameters of an indirect packet.
     fn fetch_parameters<const N: usize>(&mut self, address: u32) -> [u32; N] {
         self.depends_on_draws("the parameters of an indirect draw or dispatch", address);
         std::array::from_fn(|i| self.gpu.fetch_u32(Client::Indirect, address.wrapping_add(i as u32 * 4)))
@@ -208,7 +208,7 @@ impl Cp<'_> {
         }
     }
 
-    /// A draw, unless the predicate says no: then it is none.
+    /// Runs the state groups, then launches a draw unless the draw predicate forbids it.
     fn predicated(&mut self, call: impl FnOnce(Identity, Pass) -> Call) -> Step {
         match self.run_groups() {
             Step::Stop => Step::Stop,
@@ -217,8 +217,8 @@ impl Cp<'_> {
         }
     }
 
-    /// Everything that counts as a draw comes through here: it gets its numbers and its pass,
-    /// is shown, and the engine has it.
+    /// Launches a draw or dispatch: gives it its numbers and its pass, shows it to the observer, and runs it
+    /// in the engine.
     fn launch(&mut self, call: impl FnOnce(Identity, Pass) -> Call) -> Step {
         let at = &mut self.gpu.at;
         at.frame_draw = self.gpu.cp.frame_draws.number(at.address);
@@ -236,9 +236,9 @@ impl Cp<'_> {
         if flow == Flow::Stop { self.stop() } else { Step::Next }
     }
 
-    /// Runs the pending state groups in ascending order; each runs once.
+    /// Runs the pending state groups in ascending order.
     ///
-    /// They do not stay armed (guess `groups-once`).
+    /// Each runs once; they do not stay armed (guess `groups-once`).
     fn run_groups(&mut self) -> Step {
         for index in 0..super::GROUPS {
             let Some(Group { address, dwords }) = self.gpu.cp.groups[index].take() else { continue };

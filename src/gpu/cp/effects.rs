@@ -1,4 +1,4 @@
-//! What a register write sets off: one table.
+//! Side effects of register writes: one table.
 
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::load_state::Stage;
@@ -10,12 +10,12 @@ use a4emu_decoder::regs::vpc::{VPC_SO_CNTL, VPC_SO_PROG};
 use super::Cp;
 use crate::regfile::COUNT;
 
-/// More than the new value in its register.
+/// A side effect of a register write, besides the new value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// The stage's program is in memory from now on.
+    /// The stage's program comes from memory from now on.
     ProgramInMemory(Stage),
-    /// The stream-out program begins anew.
+    /// The stream-out program starts over.
     StreamOutReset,
     /// The value is the next word of the stream-out program.
     StreamOutWord,
@@ -25,7 +25,7 @@ pub(super) enum Effect {
     NrtData,
 }
 
-/// The registers that do more than hold a value.
+/// The registers whose writes have a side effect.
 const EFFECTS: &[(u32, Effect)] = &[
     (SP_VS_OBJ_START::ROW.offset, Effect::ProgramInMemory(Stage::VS)),
     (SP_HS_OBJ_START::ROW.offset, Effect::ProgramInMemory(Stage::HS)),
@@ -39,7 +39,7 @@ const EFFECTS: &[(u32, Effect)] = &[
     (CP_ME_NRT_DATA::ROW.offset, Effect::NrtData),
 ];
 
-/// The effect of each register.
+/// The side effect of each register, by offset.
 static BY_OFFSET: [Option<Effect>; COUNT] = {
     let mut table = [None; COUNT];
     let mut row = 0;
@@ -50,19 +50,19 @@ static BY_OFFSET: [Option<Effect>; COUNT] = {
     table
 };
 
-/// What a write to the register at `offset` sets off: every write asks.
+/// The side effect of a write to the register at `offset`. Every write calls this.
 pub(super) fn effect(offset: u32) -> Option<Effect> {
     BY_OFFSET[offset as usize]
 }
 
-/// Whether one of `count` registers from `first` on has an effect, or does not exist.
+/// Whether one of the `count` registers from `first` on has a side effect, or does not exist.
 pub(super) fn have_effects(first: u32, count: usize) -> bool {
     let first = first as usize;
     BY_OFFSET.get(first..first + count).is_none_or(|run| run.iter().any(Option::is_some))
 }
 
 impl Cp<'_> {
-    /// Does what the write of `value` to a register sets off.
+    /// Performs the side effect of writing `value` to a register.
     pub(super) fn set_off(&mut self, effect: Effect, value: u32) {
         match effect {
             Effect::ProgramInMemory(stage) => self.gpu.loaded.take_code_from_memory(stage),
@@ -73,9 +73,8 @@ impl Cp<'_> {
         }
     }
 
-    /// CP_ME_NRT_DATA stores through CP_ME_NRT_ADDR, which advances by 4 a write: two
-    /// writes store a low and a high half (docs/hardware/command-processor.md,
-    /// section 3.5).
+    /// Stores `value` through CP_ME_NRT_ADDR, which advances by 4 a write. Two writes of CP_ME_NRT_DATA store
+    /// a low and a high half (docs/hardware/command-processor.md, section 3.5).
     fn store_nrt(&mut self, value: u32) {
         let base = self.gpu.regs.get::<CP_ME_NRT_ADDR>().VALUE();
         let address = base.wrapping_add(self.gpu.cp.nrt_offset);

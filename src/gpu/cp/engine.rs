@@ -1,4 +1,4 @@
-//! Who draws: the emulated pipeline, or nobody.
+//! Engines, which run or skip draws and dispatches.
 
 use std::collections::BTreeMap;
 
@@ -15,24 +15,24 @@ use crate::pass::Pass;
 /// Stream-out buffers.
 const STREAM_OUT_BUFFERS: u32 = 4;
 
-/// What the command processor hands draws and dispatches to.
+/// Runs the draws and dispatches of the command processor.
 pub trait Engine {
-    /// Runs `call`, or leaves it out.
+    /// Runs `call`, or skips it.
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow;
 
-    /// Whether it runs each call and does nothing else: draws that are known may then be drawn without it.
+    /// Whether the engine only runs each call. Recorded draws may then be replayed without it.
     fn only_renders(&self) -> bool {
         false
     }
 
-    /// Whether a draw that was left out may have written to `address`.
+    /// Whether a skipped draw may have written to `address`.
     fn is_stale(&self, address: u32) -> bool {
         let _ = address;
         false
     }
 
-    /// What has been stored in the `bytes` at `address` was made of something that draws
-    /// change, such as a counter.
+    /// Marks the `bytes` at `address` as stale. They were stored from a value that draws change, such as a
+    /// counter.
     fn stored_stale(&mut self, address: u32, bytes: u32) {
         let _ = (address, bytes);
     }
@@ -57,18 +57,18 @@ impl Engine for Renderer {
     }
 }
 
-/// Leaves every draw and dispatch out, and remembers which buffers they could have written:
-/// what packets read there is what the capture holds and not what the chip would see.
+/// Skips every draw and dispatch, and remembers which buffers they could have written. Packets that read
+/// there get the contents of the capture, not what the chip would see.
 #[derive(Clone, Debug, Default)]
 pub struct Skip {
-    /// Starts of such buffers, with one past their last byte.
+    /// Ends (exclusive) of stale ranges, by their start.
     stale: BTreeMap<u32, u64>,
-    /// Something has been left out.
+    /// Whether a draw or dispatch has been skipped.
     skipped: bool,
 }
 
 impl Skip {
-    /// The buffer that holds `address`: how much of it a draw writes takes a draw to say.
+    /// Marks the buffer that holds `address` as stale. Which part a draw writes is not known.
     fn buffer(&mut self, gpu: &Gpu, address: u32) {
         if address == 0 || self.is_stale(address) {
             return;

@@ -1,4 +1,4 @@
-//! Events that write memory or touch counters; the flushes do nothing in order.
+//! Events that write memory or use counters. Flush events do nothing, as the chip is in-order.
 
 use a4emu_decoder::pm4::CP_EVENT_WRITE_0;
 use a4emu_decoder::regs::enums::VgtEventType;
@@ -8,12 +8,12 @@ use super::Cp;
 use crate::draw;
 use crate::fault::Client;
 
-/// A sample count record: 16 counters of 64 bits, of which drivers read the first
+/// Bytes of a sample count record: 16 counters of 64 bits. Drivers read the first one
 /// (docs/hardware/command-processor.md, section 10).
 const SAMPLE_RECORD: usize = 128;
 
 impl Cp<'_> {
-    /// Any of the event packets; `write` is the address and value of the long form.
+    /// Runs an event packet. `write` is the address and value of the long form.
     pub(super) fn event(&mut self, event: CP_EVENT_WRITE_0, write: Option<(u32, u32)>) {
         match event.EVENT() {
             VgtEventType::ZPASS_DONE => self.write_sample_count(),
@@ -34,8 +34,8 @@ impl Cp<'_> {
         self.gpu.counters.stamps
     }
 
-    /// ZPASS_DONE with RB_SAMPLE_COUNT_CONTROL.COPY: the counter in the first slot, zeros
-    /// in the others.
+    /// ZPASS_DONE with RB_SAMPLE_COUNT_CONTROL.COPY: writes the counter to the first slot and zeros to the
+    /// others.
     fn write_sample_count(&mut self) {
         let control = self.gpu.regs.get::<RB_SAMPLE_COUNT_CONTROL>();
         if !control.COPY() {

@@ -1,4 +1,4 @@
-//! CP_LOAD_STATE4: shader code, constants and descriptors into per-stage state.
+//! CP_LOAD_STATE4: loads shader code, constants and descriptors into per-stage state.
 
 use a4emu_decoder::load_state::{StateKind, StateSource};
 use a4emu_decoder::pm4::LoadState4;
@@ -9,7 +9,7 @@ use crate::budget::Work;
 use crate::draw;
 use crate::fault::Client;
 
-/// Bytes of a type-3 header and of CP_LOAD_STATE4 before inline data.
+/// Bytes of the type-3 header and of CP_LOAD_STATE4 in front of inline data.
 const INLINE_OFFSET: u32 = 12;
 
 fn client(kind: StateKind) -> Client {
@@ -37,7 +37,7 @@ impl Cp<'_> {
         self.load_paid(packet);
     }
 
-    /// The same of state that is paid, and that nobody is about to write.
+    /// CP_LOAD_STATE4 without the charge to the budget. No queued work may write the memory that it reads.
     pub(super) fn load_paid(&mut self, packet: &LoadState4<'_>) {
         match packet.source() {
             StateSource::Inline(data) => {
@@ -51,8 +51,8 @@ impl Cp<'_> {
         }
     }
 
-    /// The dwords that an indirect load names, up to the first that is missing: what is not
-    /// there leaves the slots as they were.
+    /// The dwords that an indirect load names, up to the first missing one. The slots of missing dwords keep
+    /// their values.
     fn fetch_state(&mut self, client: Client, address: u32, dwords: u32) -> Vec<u32> {
         let data = self.gpu.mem.known_dwords(address, dwords as usize);
         let known = data.len() as u32;

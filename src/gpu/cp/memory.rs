@@ -7,7 +7,7 @@ use super::Cp;
 use super::stream::Step;
 use crate::fault::{Client, Fault};
 
-/// Whether `value` FUNCTION `reference`; unknown functions hold.
+/// Whether `value` FUNCTION `reference` holds. Unknown functions hold.
 fn holds<T: Ord>(function: CondFunction, value: T, reference: T) -> bool {
     match function {
         CondFunction::WRITE_ALWAYS | CondFunction::Other(_) => true,
@@ -21,13 +21,13 @@ fn holds<T: Ord>(function: CondFunction, value: T, reference: T) -> bool {
 }
 
 impl Cp<'_> {
-    /// CP_MEM_WRITE: the dwords that follow the address.
+    /// CP_MEM_WRITE: stores the dwords that follow the address.
     pub(super) fn mem_write(&mut self, packet: &MemWrite<'_>) {
         let bytes: Vec<u8> = packet.rest.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.store(packet.ADDR, &bytes);
     }
 
-    /// CP_MEM_TO_MEM: the sum of up to three sources, each perhaps negated.
+    /// CP_MEM_TO_MEM: stores the sum of up to three sources. Each may be negated.
     pub(super) fn mem_to_mem(&mut self, packet: &MemToMem<'_>) {
         let control = packet.control;
         let len = if control.DOUBLE() { 8 } else { 4 };
@@ -45,7 +45,7 @@ impl Cp<'_> {
         }
     }
 
-    /// CP_COND_WRITE: stores if memory or a register compares.
+    /// CP_COND_WRITE: stores if the comparison of memory or a register holds.
     pub(super) fn cond_write(&mut self, packet: &CondWrite<'_>) {
         let control = packet.control;
         let polled = match control.POLL_MEMORY() {
@@ -64,8 +64,8 @@ impl Cp<'_> {
         }
     }
 
-    /// CP_WAIT_REG_MEM. Nobody else can change memory while we wait, so the condition is
-    /// tried once; a wait that would never end is a fault, and execution goes on.
+    /// CP_WAIT_REG_MEM: tests the condition once, as memory does not change during a wait. A wait that would
+    /// never end is a fault; execution continues.
     pub(super) fn wait_reg_mem(&mut self, packet: &WaitRegMem<'_>) {
         let control = packet.control;
         self.gpu.mem.host_may_have_written();
@@ -87,7 +87,7 @@ impl Cp<'_> {
         }
     }
 
-    /// CP_COND_EXEC: passes over the next dwords unless `*ADDR0 != 0` and `*ADDR1 < REF`.
+    /// CP_COND_EXEC: skips the next dwords unless `*ADDR0 != 0` and `*ADDR1 < REF`.
     pub(super) fn cond_exec(&mut self, packet: &CondExec<'_>) -> Step {
         for address in [packet.ADDR0, packet.ADDR1] {
             self.depends_on_draws("the condition of CP_COND_EXEC", address);

@@ -1,20 +1,20 @@
-//! The command processor: packets in, state changes and draws out. The only reader of streams:
-//! every command that shows or runs a capture is an [`Observer`] of it.
+//! The command processor: it reads packets, and makes state changes and draws of them. It is the only reader
+//! of streams: every command that shows or runs a capture is an [`Observer`] of it.
 //!
 //! The path of one packet:
 //!
 //! 1. [`stream`] takes it from the dwords of a buffer ([`a4emu_decoder::packet::Packets`]), shows it
 //!    to the [`Observer`] and matches on its type.
-//! 2. Type 0 is a run of register writes: each goes to [`registers`], which stores the value,
-//!    shows it, and looks in the one table ([`effects`]) for what the write sets off.
-//! 3. Type 3 is a command: [`command`] names the function for each opcode. Calls and conditions
+//! 2. Type 0 is a run of register writes: each goes to [`registers`], which stores the value and shows it. If
+//!    the table in [`effects`] has a side effect for the register, it is performed.
+//! 3. Type 3 is a command: [`command`] selects the function for each opcode. Calls and conditions
 //!    are in [`control`], packets that copy or compare memory in [`memory`], loads of shader state
 //!    in [`load`], events in [`events`].
-//! 4. Draws and dispatches end in [`draws`]: pending state groups run, parameters are read, the
-//!    [`Call`] gets its number, its frame draw and its pass, is shown, and goes to the [`Engine`]: the
-//!    [`Renderer`], or [`Skip`], which leaves it out.
+//! 4. Draws and dispatches end in [`draws`]: pending state groups run, and parameters are read. The
+//!    [`Call`] gets its number, its frame draw and its pass, is shown to the observer, and goes to the
+//!    [`Engine`]. That is the [`Renderer`], or [`Skip`], which skips it.
 //!
-//! A buffer that runs again for the next tile need not take that path: [`rerun`].
+//! A buffer that runs again for the next tile can be replayed without that path: [`rerun`].
 
 mod command;
 mod control;
@@ -43,25 +43,25 @@ use crate::gpu::Gpu;
 
 use stream::Streams;
 
-/// Draw-state groups that packets can name.
+/// Number of draw-state groups that packets can name.
 pub const GROUPS: usize = 32;
 
-/// The command processor's own state: what is in no register and no memory.
+/// The command processor's own state, which is in no register and no memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpState {
     /// ME scratch RAM (8 slots, apart from the CP_SCRATCH registers).
     pub scratch: [u32; 8],
-    /// State groups that run before the next draw: address and dwords.
+    /// State groups that run before the next draw.
     pub groups: [Option<Group>; GROUPS],
-    /// Gates packets whose header says "predicated"; nobody has set it at first.
+    /// Gates packets whose header says "predicated". `None` until a packet sets it.
     pub predicate: Option<bool>,
     /// Gates draws.
     pub draw_predicate: DrawPredicate,
-    /// OR-ed into draw initiators.
+    /// Flags that are OR-ed into draw initiators.
     pub init_flags: u32,
-    /// Bytes by which the next write of CP_ME_NRT_DATA lies past CP_ME_NRT_ADDR.
+    /// Offset from CP_ME_NRT_ADDR of the next write of CP_ME_NRT_DATA, in bytes.
     pub nrt_offset: u32,
-    /// Which draws run the same packet.
+    /// Numbers of the frame's draws, by packet.
     pub frame_draws: FrameDraws,
 }
 
@@ -70,7 +70,7 @@ pub struct CpState {
 pub struct Group {
     /// Its address.
     pub address: u32,
-    /// Its length.
+    /// Its length in dwords.
     pub dwords: u32,
 }
 
@@ -92,33 +92,33 @@ impl Default for DrawPredicate {
 }
 
 impl DrawPredicate {
-    /// Whether a draw happens.
+    /// Whether draws run.
     pub fn draws(self) -> bool {
         self.pass || !self.global || !self.local
     }
 }
 
-/// The command processor at work: the chip it drives, who draws and who watches.
+/// The command processor while it runs, with its chip, engine and observer.
 pub struct Cp<'a> {
     gpu: &'a mut Gpu,
     engine: &'a mut dyn Engine,
     observer: &'a mut dyn Observer,
-    /// Whether the observer is to see packets and registers.
+    /// Whether the observer sees packets and registers.
     shows: bool,
-    /// Whether it is noted what packets do.
+    /// Whether packets are being recorded.
     notes: bool,
-    /// Bytes that may still be kept of what buffers did.
+    /// Bytes that recordings may still use.
     room: usize,
-    /// Addresses of the buffers being run, outermost first.
+    /// Addresses of the running buffers, outermost first.
     open: Vec<u32>,
-    /// Buffers that have been run.
+    /// Buffers that have run.
     seen: Streams,
-    /// The observer or the engine has ended the run.
+    /// Whether the observer or the engine has ended the run.
     flow: Flow,
 }
 
 impl<'a> Cp<'a> {
-    /// For `gpu`, whose draws `engine` runs, watched by `observer`.
+    /// A command processor for `gpu`. `engine` runs its draws, and `observer` watches it.
     pub fn new(gpu: &'a mut Gpu, engine: &'a mut dyn Engine, observer: &'a mut dyn Observer) -> Self {
         let shows = !observer.is_blind();
         Self {
@@ -134,19 +134,20 @@ impl<'a> Cp<'a> {
         }
     }
 
-    /// Records that something is wrong, here.
+    /// Records a trouble at the current place.
     fn trouble(&mut self, trouble: impl Into<Trouble>) {
         let trouble = trouble.into();
         self.observer.trouble(self.gpu, &trouble);
         self.gpu.report.troubles.note(trouble, self.gpu.at);
     }
 
-    /// Records that something is not supported, here.
+    /// Records an unsupported feature at the current place.
     fn unsupported(&mut self, what: &str) {
         self.trouble(Trouble::Unsupported(what.to_owned()));
     }
 
-    /// Takes `count` of `work` from the budget; false, and said once, when it is used up.
+    /// Takes `count` of `work` from the budget. Returns false if the budget is used up, and reports that
+    /// once.
     #[inline]
     fn charge(&mut self, work: Work, count: u64) -> bool {
         if self.gpu.budget.cut().is_some() {
@@ -162,7 +163,7 @@ impl<'a> Cp<'a> {
         granted
     }
 
-    /// Says that the budget is used up: each packet asks, so this stands apart.
+    /// Reports once that the budget is used up. Not inlined, as each packet calls [`Self::charge`].
     #[cold]
     fn say_cut(&mut self) {
         if let Some(notice) = self.gpu.budget.take_cut_notice() {
@@ -170,8 +171,7 @@ impl<'a> Cp<'a> {
         }
     }
 
-    /// Says so if what `what` reads at `address` may have been written by a draw that was
-    /// left out.
+    /// Reports a stale read if a skipped draw may have written `address`. `what` names the reading.
     fn depends_on_draws(&mut self, what: &str, address: u32) {
         if self.engine.is_stale(address) {
             self.trouble(Trouble::Stale(format!(

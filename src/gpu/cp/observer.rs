@@ -1,4 +1,4 @@
-//! Who watches execution: listings, traces, golden state, counts.
+//! Observers of execution: listings, traces, golden state, counts.
 
 use a4emu_decoder::load_state::StateKind;
 use a4emu_decoder::packet::Packet;
@@ -9,23 +9,23 @@ use crate::gpu::{Gpu, Stage};
 use crate::pass::Pass;
 use crate::regfile::RegFile;
 
-/// What to do after an observer or an engine has seen something.
+/// Whether the run continues. Observers and engines return it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// Go on.
+    /// Continue the run.
     Continue,
     /// End the run here.
     Stop,
 }
 
-/// A draw or a dispatch: what counts as one is what the command processor makes one of.
+/// A draw or a dispatch, as the command processor counts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     /// A draw.
     Draw(DrawCall),
     /// A compute dispatch.
     Dispatch(DispatchCall),
-    /// A draw of which it is not known how much it draws.
+    /// A draw whose number of vertices is not known.
     Uncounted(UncountedDraw),
 }
 
@@ -39,7 +39,7 @@ impl Call {
         }
     }
 
-    /// The number that it shares with the runs of the same packet for other tiles.
+    /// The frame draw's number. All runs of one packet, for all tiles, have the same number.
     pub fn frame_draw(&self) -> u32 {
         match self {
             Self::Draw(call) => call.frame_draw,
@@ -48,7 +48,7 @@ impl Call {
         }
     }
 
-    /// The submit that holds it.
+    /// The submit that contains it.
     pub fn submit(&self) -> u32 {
         match self {
             Self::Draw(call) => call.submit,
@@ -57,7 +57,7 @@ impl Call {
         }
     }
 
-    /// The stages that it runs, in order.
+    /// The shader stages that it runs, in order.
     pub fn stages(&self, regs: &RegFile) -> impl Iterator<Item = Stage> + use<> {
         let initiator = match self {
             Self::Draw(call) => Some(call.initiator),
@@ -69,7 +69,7 @@ impl Call {
         draw.into_iter().flatten().chain(compute)
     }
 
-    /// What a draw is for; a dispatch belongs to no pass.
+    /// The pass of a draw. A dispatch has none.
     pub fn pass(&self) -> Option<Pass> {
         match self {
             Self::Draw(call) => Some(call.pass),
@@ -82,33 +82,33 @@ impl Call {
 /// A block of state that CP_LOAD_STATE4 loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load<'a> {
-    /// Which state, of which stage.
+    /// The kind of state, and its stage.
     pub kind: StateKind,
     /// First unit (DST_OFF).
     pub first: u32,
     /// Address of the first dword.
     pub address: u32,
-    /// Dwords that the packet asks for.
+    /// Dwords that the packet announces.
     pub announced: u32,
-    /// What was loaded; short where memory is missing.
+    /// The loaded dwords. Fewer than `announced` where memory is missing.
     pub data: &'a [u32],
 }
 
 /// A buffer that the capture announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Announced {
-    /// GPU address; of other generations 64 bits.
+    /// GPU address. Other generations use 64 bits.
     pub address: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub bytes: u32,
-    /// Bytes whose contents the capture holds.
+    /// Number of bytes that the capture holds.
     pub captured: u32,
 }
 
-/// Sees execution as it happens. `gpu.at` says where it is.
+/// Sees execution as it happens. `gpu.at` is the current place.
 pub trait Observer {
-    /// Whether it looks at neither packets nor registers, nor at what is loaded: they need not be shown to it then, and
-    /// calls that are like others before only be [counted](Observer::drawn_again).
+    /// Whether the observer ignores packets, registers and loaded state. They need not be shown then, and
+    /// replayed draws are only [counted](Observer::drawn_again).
     fn is_blind(&self) -> bool {
         false
     }
@@ -134,12 +134,13 @@ pub trait Observer {
         Flow::Continue
     }
 
-    /// A submit is passed over: the capture is of another generation ([`Playback`](crate::playback::Playback)).
+    /// A submit is skipped, as the capture is of another generation
+    /// ([`Playback`](crate::playback::Playback)).
     fn passed_over(&mut self, gpu: &Gpu) {
         let _ = gpu;
     }
 
-    /// The submit has run to its end, and nothing of what comes next in the capture is there yet.
+    /// A submit has run to its end. The next section of the capture has not been read yet.
     fn submitted(&mut self, gpu: &Gpu) -> Flow {
         let _ = gpu;
         Flow::Continue
@@ -150,7 +151,7 @@ pub trait Observer {
         let _ = (gpu, packet);
     }
 
-    /// Register `offset` was written; it held `old`, or nobody had written it.
+    /// Register `offset` was written. `old` is its previous value, or `None` at its first write.
     fn register(&mut self, gpu: &Gpu, offset: u32, old: Option<u32>) {
         let _ = (gpu, offset, old);
     }
@@ -160,30 +161,30 @@ pub trait Observer {
         let _ = (gpu, address, bytes);
     }
 
-    /// Shader state was loaded.
+    /// CP_LOAD_STATE4 loaded shader state.
     fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
         let _ = (gpu, load);
     }
 
-    /// `call` is about to run; all its state is there.
+    /// `call` is about to run. Its state is complete.
     fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
         let _ = (gpu, call);
         Flow::Continue
     }
 
-    /// So many draws have run again, each as when it was shown as a [call](Observer::call) but for its tile: who is
-    /// [blind](Observer::is_blind) may be told this instead.
+    /// `draws` draws were replayed for another tile. A [blind](Observer::is_blind) observer gets this instead
+    /// of a [call](Observer::call) for each.
     fn drawn_again(&mut self, draws: usize) {
         let _ = draws;
     }
 
-    /// Something is wrong with the capture or its stream; the run goes on.
+    /// A problem of the capture or its stream was found. The run continues.
     fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) {
         let _ = (gpu, trouble);
     }
 }
 
-/// Watches nothing.
+/// An observer that ignores everything.
 pub struct Silent;
 
 impl Observer for Silent {

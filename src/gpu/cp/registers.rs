@@ -14,11 +14,11 @@ use crate::budget::Work;
 use crate::draw;
 use crate::fault::Client;
 
-/// Low half of the counter that queries of time read; the high half is behind it (docs/hardware/registers.md).
+/// Low half of the counter that time queries read. The high half follows it (docs/hardware/registers.md).
 const TICKS: u32 = RBBM_PERFCTR_CP_LO::ROW.offset;
 
 impl Cp<'_> {
-    /// Writes one register, with what that sets off.
+    /// Writes one register and performs the side effect of the write.
     pub(super) fn write_reg(&mut self, offset: u32, value: u32) {
         let old = match self.gpu.regs.write(offset, value) {
             Ok(old) => old,
@@ -42,7 +42,7 @@ impl Cp<'_> {
         }
     }
 
-    /// CP_SET_CONSTANT: values into context registers, or the sum of a register and a constant.
+    /// CP_SET_CONSTANT: writes values to context registers, or the sum of a register and a constant to one.
     pub(super) fn set_constant(&mut self, packet: &SetConstant<'_>) {
         match packet.writes() {
             RegisterWrites::Values { first, values } => self.write_regs(first, values),
@@ -61,7 +61,7 @@ impl Cp<'_> {
         self.write_reg(control.DST_REG(), value);
     }
 
-    /// CP_REG_TO_MEM: registers to dwords or 64-bit values, or added to what is there.
+    /// CP_REG_TO_MEM: stores registers as dwords or as 64-bit values, or adds them to memory.
     pub(super) fn reg_to_mem(&mut self, packet: &RegToMem<'_>) {
         let control = packet.control;
         let step: u32 = if control.B64() { 2 } else { 1 };
@@ -85,12 +85,12 @@ impl Cp<'_> {
         }
     }
 
-    /// Whether the first counter of the CP is to count clock ticks.
+    /// Whether the first counter of the CP counts clock ticks.
     fn counts_ticks(&self) -> bool {
         self.gpu.regs.get::<CP_PERFCTR_CP_SEL>().VALUE() == CpPerfcounterSelect::CP_ALWAYS_COUNT
     }
 
-    /// The first counter of the CP comes to where the clock is, behind the draws so far.
+    /// Writes the clock to the first counter of the CP, after running the queued draws.
     fn count_ticks(&mut self) {
         draw::flush(self.gpu);
         let ticks = self.gpu.ticks();
@@ -111,7 +111,7 @@ impl Cp<'_> {
         }
     }
 
-    /// CP_REG_TO_SCRATCH: registers to the ME's own RAM; slots past the last are dropped.
+    /// CP_REG_TO_SCRATCH: copies registers to the ME's own RAM. Slots past the last are dropped.
     pub(super) fn reg_to_scratch(&mut self, packet: &RegToScratch<'_>) {
         let control = packet.control;
         let slots = self.gpu.cp.scratch.iter_mut().skip(control.SCRATCH() as usize);
@@ -120,7 +120,7 @@ impl Cp<'_> {
         }
     }
 
-    /// CP_SCRATCH_TO_REG: the way back.
+    /// CP_SCRATCH_TO_REG: copies slots of the ME's own RAM to registers.
     pub(super) fn scratch_to_reg(&mut self, packet: &ScratchToReg<'_>) {
         let control = packet.control;
         let scratch = self.gpu.cp.scratch;
@@ -130,7 +130,7 @@ impl Cp<'_> {
         }
     }
 
-    /// One or two consecutive registers as a number.
+    /// One or two consecutive registers as a number, low register first.
     fn gather(&self, register: u32, count: u32) -> u64 {
         let low = u64::from(self.gpu.regs.read(register));
         match count {
@@ -146,14 +146,14 @@ impl Cp<'_> {
         u64::from_le_bytes(bytes)
     }
 
-    /// Stores for a packet, where the observer sees it.
+    /// Stores for a packet, and shows the store to the observer.
     pub(super) fn store(&mut self, address: u32, bytes: &[u8]) {
         self.gpu.store(Client::Packet, address, bytes);
         self.observer.store(self.gpu, address, bytes);
     }
 }
 
-/// Two dwords as one number, low first.
+/// Two dwords as one number.
 pub(super) fn wide(low: u32, high: u32) -> u64 {
     u64::from(high) * (1 << 32) + u64::from(low)
 }
@@ -173,17 +173,17 @@ mod tests {
     const STREAM: u32 = 0x1000;
     const STORED: u32 = 0x8000;
 
-    /// Sees packets and registers.
+    /// An observer that sees packets and registers.
     struct Watching;
 
     impl Observer for Watching {}
 
-    /// What is left of `words`: registers, where programs are, the stream-out program, a part of memory, troubles.
+    /// The state after `words` ran: registers, program sources, the stream-out program, some memory, reports.
     fn left(words: &[u32], observer: &mut dyn Observer) -> impl PartialEq + std::fmt::Debug + use<> {
         let mut gpu = Gpu::new(Chip::default());
         gpu.mem.announce(STREAM, 4 * words.len() as u32, Some(bytemuck::cast_slice(words)));
         gpu.mem.announce(STORED, 0x1000, Some(&[0; 0x1000]));
-        // The store counts until a packet says otherwise.
+        // The program comes from CP_LOAD_STATE4 until a packet changes that.
         for stage in [Stage::VS, Stage::FS] {
             gpu.loaded.load(a4emu_decoder::load_state::StateKind::Instructions(stage), 0, &[1, 2]);
         }
@@ -205,7 +205,7 @@ mod tests {
         ];
         let mut words = vec![pack::type0(CP_ME_NRT_ADDR::ROW.offset, 1), STORED];
         for (number, effect) in effects.into_iter().enumerate() {
-            // Up to, from and over it; in the middle of a page and over its end.
+            // Runs that end at, begin at and span the register; within a page and across its end.
             for (before, count) in [(1, 1), (0, 1), (3, 4), (40, 41), (1, 3), (70, 90)] {
                 words.push(pack::type0(effect - before, count));
                 words.extend((0..count).map(|i| 0x100 * (number as u32 + 1) + i));

@@ -1,9 +1,10 @@
-//! Buffers of draws that run again for the next tile, done again without a look at each packet.
+//! Recording and replay of indirect buffers (IBs) that run again for the next tile.
 //!
-//! What the packets of such a buffer take from the machine and leave in it is noted when they run for the second time, or
-//! for the first if buffers of the frame before have run again. From then on, if all that they take is the same but for
-//! what says where the tile is, their draws are drawn, and the machine is left as they leave it. Packets that do more
-//! than that run each time.
+//! A recording holds the inputs and outputs of the packets of one IB. It is made when the IB runs for the
+//! second time, or for the first time if IBs of earlier frames have run again. From then on the IB is
+//! replayed if its inputs are unchanged, except those that give the position of the tile. A replay runs the
+//! draws, and then sets registers and loaded state to the recorded outputs. An IB with packets that do more
+//! than that runs packet by packet.
 
 use a4emu_decoder::packet::{Packet, Packets};
 use a4emu_decoder::pm4::Pm4;
@@ -17,43 +18,44 @@ use crate::gpu::LoadedFootprint;
 use crate::pass::Pass;
 use crate::regfile;
 
-/// Draws of a buffer from which on it is worth it.
+/// Fewest draws of an IB for which a recording is made.
 const MANY: u32 = 16;
 
-/// Dwords of a buffer that may have so many.
+/// Fewest dwords of an IB that may have that many draws.
 const LONG: usize = 256;
 
-/// Buffers that are noted when they first run, after one has run again, until nobody hopes any more that they will: most
-/// frames are like the one before.
+/// Number of IBs that are recorded at their first run after a replay. Most frames are like the frame before,
+/// so such an IB probably runs again. Without a further replay, recording at first runs ends.
 const HOPE: u32 = 64;
 
-/// Bytes that are kept of what all buffers did.
+/// Most bytes kept for all recordings.
 pub(super) const MAX_BYTES: usize = 64 << 20;
 
-/// What a buffer did.
+/// The recording of an IB.
 pub(super) struct IbReplay {
     draws: draw::IbReplay,
     registers: regfile::Footprint,
     loaded: LoadedFootprint,
-    /// What was OR-ed into draw initiators.
+    /// Flags that were OR-ed into draw initiators.
     init_flags: u32,
-    /// Whether that was the first time.
+    /// Whether the recording is of the first run.
     is_of_first: bool,
 }
 
-/// What is known of a buffer that has been run.
+/// What is known about an IB that has run.
 #[derive(Default)]
 pub(super) enum IbHistory {
-    /// It is to be run packet by packet.
+    /// Always run it packet by packet.
     #[default]
     Not,
-    /// It has been run once, and had so many draws.
+    /// The IB has run once, with this number of draws.
     Once(u32),
-    /// It did this.
+    /// The IB has a recording.
     Known(Box<IbReplay>),
 }
 
-/// Whether a packet has to do with nothing but registers, loaded state and draws. Of a command, that is to be seen.
+/// Whether a recording covers the packet: it changes only registers, loaded state and draws. For a type-3
+/// packet, [`is_noted_command`] decides.
 fn is_noted(packet: &Packet<'_>) -> bool {
     match *packet {
         Packet::Type0 { reg, one_reg: false, values } => {
@@ -78,7 +80,7 @@ fn is_noted_command(packet: &Pm4<'_>) -> bool {
 }
 
 impl Cp<'_> {
-    /// Runs a buffer for the first time; and what is known of it then.
+    /// Runs a buffer for the first time. Also returns its history for the next run.
     pub(super) fn run_first(&mut self, base: u32, words: &[u32]) -> (Step, IbHistory) {
         let before = self.gpu.at.draws;
         let may_note = match self.gpu.pipeline.resolves {
@@ -98,7 +100,7 @@ impl Cp<'_> {
         (step, IbHistory::Once(self.gpu.at.draws - before))
     }
 
-    /// Runs a buffer that has been run before, of which this is known; and what is known afterwards.
+    /// Runs a buffer that has run before, with history `noted`. Also returns its history for the next run.
     pub(super) fn run_again(&mut self, base: u32, words: &[u32], noted: IbHistory) -> (Step, IbHistory) {
         let many = if self.gpu.pipeline.resolves == Resolves::Ahead { 1 } else { MANY };
         match noted {
@@ -107,7 +109,7 @@ impl Cp<'_> {
                     self.gpu.pipeline.recording_credits = HOPE;
                     return (self.rerun(base, words, &mut rerun), IbHistory::Known(rerun));
                 }
-                // For the first tile, what is left by the frame before may count.
+                // For the first tile, state that the frame before left may be an input.
                 match rerun.is_of_first && self.begins_noting() {
                     true => self.run_noting(base, words, false),
                     false => (self.run(base, words, 0), IbHistory::Known(rerun)),
@@ -120,7 +122,7 @@ impl Cp<'_> {
         }
     }
 
-    /// Begins to note what packets do, if nobody looks at each.
+    /// Begins a recording, if no observer sees single packets.
     fn begins_noting(&mut self) -> bool {
         if !self.is_plain() || !draw::rerun::begin(self.gpu, self.room) {
             return false;
@@ -131,21 +133,21 @@ impl Cp<'_> {
         true
     }
 
-    /// Runs a buffer while it is noted what its packets do.
+    /// Runs a buffer and records it.
     fn run_noting(&mut self, base: u32, words: &[u32], is_of_first: bool) -> (Step, IbHistory) {
         let step = self.run(base, words, 0);
         let rerun = self.end_noting(is_of_first).filter(|_| step == Step::Next);
         (step, rerun.map_or(IbHistory::Not, |rerun| IbHistory::Known(rerun.into())))
     }
 
-    /// Whether only the pipeline sees draws, and nothing has a say in them that is not noted.
+    /// Whether only the pipeline sees draws, and every input of a draw can be recorded.
     fn is_plain(&self) -> bool {
         let cp = &self.gpu.cp;
         let is_armed = cp.groups.iter().any(Option::is_some);
         !self.shows && self.engine.only_renders() && !is_armed && cp.draw_predicate.draws()
     }
 
-    /// What was noted, if that is all there was.
+    /// Ends the recording and returns it, if it is complete.
     fn end_noting(&mut self, is_of_first: bool) -> Option<IbReplay> {
         if !std::mem::take(&mut self.notes) {
             return None;
@@ -157,21 +159,21 @@ impl Cp<'_> {
         Some(IbReplay { draws, registers, loaded, init_flags, is_of_first })
     }
 
-    /// A packet is about to run: if it does more than is noted, nothing is.
+    /// Stops the recording if it does not cover `packet`, which is about to run.
     pub(super) fn note(&mut self, packet: &Packet<'_>) {
         if !is_noted(packet) {
             self.stop_noting();
         }
     }
 
-    /// The same of a command.
+    /// Stops the recording if it does not cover the type-3 packet.
     pub(super) fn note_command(&mut self, packet: &Pm4<'_>) {
         if !is_noted_command(packet) {
             self.stop_noting();
         }
     }
 
-    /// Nothing of this buffer is noted.
+    /// Discards the recording of this buffer.
     fn stop_noting(&mut self) {
         self.notes = false;
         draw::rerun::end(self.gpu);
@@ -179,7 +181,7 @@ impl Cp<'_> {
         self.gpu.loaded.end_footprint();
     }
 
-    /// Whether the buffer would do the same now, but for where the tile is.
+    /// Whether a replay has the effect of running the buffer now. The position of the tile may differ.
     fn is_ready(&mut self, rerun: &mut IbReplay) -> bool {
         self.is_plain()
             && rerun.init_flags == self.gpu.cp.init_flags
@@ -188,7 +190,7 @@ impl Cp<'_> {
             && rerun.draws.make_ready(self.gpu, &mut self.room)
     }
 
-    /// Does what the buffer did. From where that cannot be paid it runs packet by packet.
+    /// Replays the buffer. If the budget does not allow a draw, the buffer runs packet by packet from there.
     fn rerun(&mut self, base: u32, words: &[u32], rerun: &mut IbReplay) -> Step {
         let draws = rerun.draws.run(self.gpu);
         self.observer.drawn_again(draws);
@@ -200,7 +202,8 @@ impl Cp<'_> {
         Step::Next
     }
 
-    /// Runs what is behind so many draws of a buffer, all of whose packets are noted. Those before are paid.
+    /// Runs the rest of a recorded buffer after its first `draws` draws. The packets before are already
+    /// charged.
     fn go_on_behind(&mut self, base: u32, words: &[u32], draws: usize) -> Step {
         let mut packets = Packets::new(words);
         let mut left = draws;

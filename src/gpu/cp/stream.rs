@@ -1,4 +1,4 @@
-//! Walking command buffers: packets in order, calls, limits.
+//! Execution of command buffers: packets in order, calls, limits.
 
 use std::rc::Rc;
 
@@ -13,23 +13,22 @@ use crate::draw;
 use crate::fault::{Client, Fault, Trouble};
 use crate::memory::Memory;
 
-/// Calls that may be open at once. The chip has two levels below the ring and state groups
-/// one deeper (docs/hardware/command-processor.md, sections 5 and 6); streams of other tools
-/// may nest deeper.
+/// Most calls that may be open at once. The chip has two levels below the ring, and state groups one deeper
+/// (docs/hardware/command-processor.md, sections 5 and 6). Streams of other tools may nest deeper.
 pub const MAX_DEPTH: u32 = 8;
 
-/// Dwords of buffers that are kept.
+/// Most dwords of buffers that are kept.
 const MAX_KEPT: usize = 1 << 21;
 
-/// Buffers that have been run, by address and length: those of draws run again for each tile.
+/// Buffers that have run, by address and length. Buffers of draws run again for each tile.
 #[derive(Default)]
 pub(super) struct Streams {
     seen: HashMap<(u32, u32), Option<Stream>>,
-    /// Dwords that are kept.
+    /// Number of dwords that are kept.
     kept: usize,
 }
 
-/// What a buffer held, and when, as [`Memory::now`] counts.
+/// The contents of a buffer, and when they were read ([`Memory::now`]).
 struct Stream {
     words: Rc<Vec<u32>>,
     time: u64,
@@ -37,25 +36,25 @@ struct Stream {
 }
 
 impl Streams {
-    /// What has been run from there, if nothing has changed it since.
+    /// The dwords that ran from `address`, if no store has changed them since.
     fn find(&self, address: u32, dwords: u32, memory: &Memory) -> Option<Rc<Vec<u32>>> {
         let stream = self.seen.get(&(address, dwords))?.as_ref()?;
         memory.is_unchanged(address, dwords.saturating_mul(4), stream.time).then(|| stream.words.clone())
     }
 
-    /// What is noted of those from there.
+    /// The history of the buffer at `address`.
     fn noted(&mut self, address: u32, dwords: u32) -> Option<&mut IbHistory> {
         let stream = self.seen.get_mut(&(address, dwords))?.as_mut()?;
         Some(&mut stream.noted)
     }
 
-    /// These are run now. Whether it is the first time that anything from there is.
+    /// Keeps the dwords that now run from `address`. Returns whether this buffer runs for the first time.
     fn add(&mut self, address: u32, dwords: u32, words: &Rc<Vec<u32>>, memory: &Memory) -> bool {
         let before = self.seen.remove(&(address, dwords));
         if let Some(Some(stream)) = &before {
             self.kept -= stream.words.len();
         }
-        // What is missing is said each time.
+        // An incomplete buffer is not kept, so that each run reports what is missing.
         let is_kept = words.len() == dwords as usize && self.kept + words.len() <= MAX_KEPT;
         let stream = is_kept.then(|| {
             self.kept += words.len();
@@ -66,27 +65,27 @@ impl Streams {
     }
 }
 
-/// What follows a packet.
+/// Where execution continues after a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The next packet.
+    /// At the next packet.
     Next,
-    /// The packet behind this many dwords.
+    /// At the packet after this many dwords.
     Skip(u32),
-    /// Nothing more of this submit: the run has been ended, or its budget is used up.
+    /// Nowhere in this submit: the run was ended, or its budget is used up.
     Stop,
 }
 
 impl Cp<'_> {
-    /// Runs the `dwords` of command stream at `address`, as a submit names them.
+    /// Runs the `dwords` of command stream at `address`, as one submit.
     pub fn submit(&mut self, address: u32, dwords: u32) -> Flow {
         let flow = self.submit_part(address, dwords);
         draw::flush(self.gpu);
         flow
     }
 
-    /// The same for one of several streams that are submitted together. Draws may wait for what comes with the others:
-    /// behind the last, [`draw::flush`].
+    /// Runs one of several streams that are submitted together. Draws may stay queued for the next stream:
+    /// call [`draw::flush`] after the last one.
     pub fn submit_part(&mut self, address: u32, dwords: u32) -> Flow {
         self.gpu.cp.frame_draws.begin_submit();
         self.gpu.at.address = address;
@@ -97,13 +96,13 @@ impl Cp<'_> {
         self.flow
     }
 
-    /// The observer or the engine wants no more.
+    /// Ends the run for the observer or the engine.
     pub(super) fn stop(&mut self) -> Step {
         self.flow = Flow::Stop;
         Step::Stop
     }
 
-    /// Runs a buffer and returns: a submit, an indirect buffer or a state group.
+    /// Runs a buffer (a submit, an indirect buffer or a state group) and returns.
     pub(super) fn call_buffer(&mut self, address: u32, dwords: u32, client: Client) -> Step {
         if let Some(fault) = self.refuses(address) {
             self.trouble(fault);
@@ -132,7 +131,7 @@ impl Cp<'_> {
         step
     }
 
-    /// Why the buffer at `address` must not be entered: nested calls multiply.
+    /// The fault if the buffer at `address` must not be entered. Nested calls multiply the work.
     fn refuses(&self, address: u32) -> Option<Fault> {
         if self.open.contains(&address) {
             return Some(Fault::SelfCall { address });
@@ -141,8 +140,8 @@ impl Cp<'_> {
         too_deep.then_some(Fault::TooDeep { address, limit: MAX_DEPTH })
     }
 
-    /// The dwords of a buffer, as far as they are known, and whether this is the first time. A copy: packets may store
-    /// into the buffer that they stand in.
+    /// The dwords of a buffer, as far as memory holds them, and whether it runs for the first time. They are
+    /// a copy, as packets may store into their own buffer.
     fn fetch_stream(&mut self, address: u32, dwords: u32, client: Client) -> (Rc<Vec<u32>>, bool) {
         draw::settle(self.gpu, address, u64::from(dwords) * 4);
         if let Some(words) = self.seen.find(address, dwords, &self.gpu.mem) {
@@ -162,7 +161,7 @@ impl Cp<'_> {
         (words, is_new)
     }
 
-    /// Executes the packets of one buffer in order, from the dword `first` on.
+    /// Executes the packets of one buffer in order, starting at dword `first`.
     pub(super) fn run(&mut self, base: u32, words: &[u32], first: usize) -> Step {
         let mut packets = Packets::new(words);
         Packets::skip(&mut packets, first);
@@ -210,7 +209,7 @@ impl Cp<'_> {
     }
 }
 
-/// Nothing says where the next packet of a damaged buffer would start: it ends there.
+/// The report of a damaged buffer. The start of its next packet is unknown, so the buffer ends there.
 fn damage(buffer: u32, error: &PacketError) -> Trouble {
     let what = format!("{error} of the buffer at {buffer:#010x}");
     match error {

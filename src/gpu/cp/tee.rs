@@ -1,4 +1,4 @@
-//! Several observers at once.
+//! Distribution of events to several observers.
 
 use a4emu_decoder::packet::Packet;
 
@@ -7,8 +7,8 @@ use super::{Call, Flow, Observer};
 use crate::fault::Trouble;
 use crate::gpu::Gpu;
 
-/// Shows everything to each of its observers, in order; the first that wants to stop
-/// decides, and those behind it do not see that call.
+/// Shows everything to each of its observers, in order. The first observer that stops the run ends the
+/// distribution; later ones do not see that call.
 #[derive(Default)]
 pub struct Tee<'a>(pub Vec<&'a mut dyn Observer>);
 
@@ -44,7 +44,7 @@ impl Observer for Tee<'_> {
         self.all(|observer| observer.passed_over(gpu));
     }
 
-    /// All see it: it is over, whoever has had enough.
+    /// Shows it to all observers, also after one stops the run, as the submit is over.
     fn submitted(&mut self, gpu: &Gpu) -> Flow {
         let mut flow = Flow::Continue;
         self.all(|observer| {

@@ -1,10 +1,10 @@
-//! What a draw packet says, and which draw it is.
+//! Parameters of a draw packet, and numbers that identify the draw.
 
 use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
 
 use crate::pass::Pass;
 
-/// Where the vertex indices of a draw come from.
+/// Source of the vertex indices of a draw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum IndexSource {
     /// 0, 1, 2, ...
@@ -25,24 +25,24 @@ pub enum IndexSource {
     },
 }
 
-/// One draw, as the packet gives it (indirect parameters already fetched).
+/// A draw as its packet describes it. Indirect parameters are already fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DrawCall {
     /// Number of the draw, from 0 over the whole capture.
     pub number: u32,
-    /// Number that it shares with its runs for other tiles.
+    /// Number that all runs of the draw for different tiles share.
     pub frame_draw: u32,
-    /// Number of the submit that holds it.
+    /// Number of its submit.
     pub submit: u32,
-    /// What it is for.
+    /// Pass of the draw.
     pub pass: Pass,
-    /// The draw initiator; the A4xx form whatever the packet was.
+    /// The draw initiator, in A4xx form for all packets.
     pub initiator: VGT_DRAW_INITIATOR_A4XX,
     /// Vertices (or indices) per instance.
     pub count: u32,
-    /// Instances.
+    /// Number of instances.
     pub instances: u32,
-    /// Where the indices come from.
+    /// Source of the indices.
     pub indices: IndexSource,
     /// Base vertex (first vertex) of an indirect draw, in place of VFD_INDEX_OFFSET (guess `indirect-base`).
     pub base_vertex: Option<u32>,
@@ -50,36 +50,36 @@ pub struct DrawCall {
     pub first_instance: Option<u32>,
 }
 
-/// One dispatch, as the packet gives it (indirect parameters already fetched).
+/// A dispatch as its packet describes it. Indirect parameters are already fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DispatchCall {
     /// Number among draws and dispatches, from 0 over the whole capture.
     pub number: u32,
-    /// Number that it shares with other runs of its packet in the submit.
+    /// Number that all runs of its packet in the submit share.
     pub frame_draw: u32,
-    /// Number of the submit that holds it.
+    /// Number of its submit.
     pub submit: u32,
-    /// Work groups in x, y, z.
+    /// Workgroups in x, y, z.
     pub groups: [u32; 3],
     /// Local size from the packet (the indirect form); otherwise HLSQ_CL_NDRANGE_0 has it.
     pub local_size: Option<[u32; 3]>,
 }
 
-/// A draw whose count only the chip knows, or whose packet nobody has described.
+/// A draw with a count that only the chip knows, or with an undocumented packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UncountedDraw {
     /// Number among draws and dispatches, from 0 over the whole capture.
     pub number: u32,
-    /// Number that it shares with its runs for other tiles.
+    /// Number that all runs of the draw for different tiles share.
     pub frame_draw: u32,
-    /// Number of the submit that holds it.
+    /// Number of its submit.
     pub submit: u32,
-    /// What it is for.
+    /// Pass of the draw.
     pub pass: Pass,
     /// Name of the packet.
     pub packet: &'static str,
-    /// The draw initiator, where the packet is known to have one.
+    /// The draw initiator, if the packet is known to have one.
     pub initiator: Option<VGT_DRAW_INITIATOR_A4XX>,
-    /// Instances, where the packet is known to say.
+    /// Number of instances, if the packet is known to contain it.
     pub instances: Option<u32>,
 }

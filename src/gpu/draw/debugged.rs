@@ -1,4 +1,4 @@
-//! One warp of a draw or dispatch before its first instruction: for a debugger.
+//! Inspection of one warp of a draw or dispatch before its first instruction, for a debugger.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::gpu::Stage;
 use crate::memory::Memory;
 use a4emu_shader::{Environment, LANES, Program, Warp, lanes_of};
 
-/// What of a draw somebody wants to look at.
+/// Selects a warp or lane of a draw or dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The n-th warp of the stage. Of fragments: the n-th 8x4 pixels that a primitive touches.
+    /// The n-th warp of the stage. For fragments: the n-th 8x4 block that a primitive touches.
     Warp(u32),
     /// The n-th vertex that the draw lists, or the n-th point of the tessellator.
     Vertex(u32),
@@ -26,46 +26,46 @@ pub enum Place {
     Pixel {
         /// Column and row.
         at: [i32; 2],
-        /// The primitive that covers it; else the last.
+        /// Number of the primitive; otherwise the last one that covers the pixel.
         primitive: Option<u32>,
-        /// The sample of it, where the shader runs for each; else the first that is covered.
+        /// Number of the sample, if the shader runs per sample; otherwise the first covered one.
         sample: Option<usize>,
     },
-    /// An invocation: x, y, z of a dispatch; primitive (or patch), invocation of it and, of a geometry
+    /// An invocation: x, y, z of a dispatch; or primitive (or patch), its invocation and, for a geometry
     /// shader, vertex.
     Invocation([u32; 3]),
 }
 
-/// A warp before its first instruction, of a program with a step per instruction.
+/// A warp before its first instruction. Its program can run one instruction per step.
 pub struct Launch<'l> {
     /// The program's words.
     pub words: &'l [u64],
-    /// The same, lowered.
+    /// The lowered program.
     pub program: &'l Program,
-    /// Its registers, inputs in place.
+    /// The warp, with inputs in its registers.
     pub warp: Warp,
-    /// What it sees.
+    /// Environment of the warp.
     pub environment: &'l mut dyn Environment,
-    /// The lane that was asked for.
+    /// The selected lane.
     pub lane: Option<usize>,
-    /// Which pixels, of a fragment shader.
+    /// Pixels of the warp, for a fragment shader.
     pub pixels: Option<WarpPixels>,
 }
 
-/// What became of a wish to look at a warp.
+/// Result of a request to inspect a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Looked {
-    /// It was handed over.
+    /// The warp was passed on.
     Done,
-    /// This run of the draw does not have it; one for another tile may.
+    /// This run of the draw lacks the warp. A run for another tile may have it.
     NotHere,
 }
 
 impl VertexStages {
-    /// The warp of `stage` at `place`, and its lane if that is known already.
+    /// Returns the request for the warp of `stage` at `place`, and its lane if already known.
     ///
     /// # Errors
-    /// The stage has no such place.
+    /// A fault if the stage has no such place.
     pub(super) fn wanted(
         &self,
         stage: Stage,
@@ -84,7 +84,7 @@ impl VertexStages {
         })
     }
 
-    /// The state of `stage`, if the draw has that.
+    /// Returns the state of `stage`, if the draw has that stage.
     pub(super) fn stage_mut(&mut self, stage: Stage) -> Option<&mut Arc<StageState>> {
         match stage {
             Stage::VS => Some(&mut self.vertex.stage),
@@ -96,12 +96,12 @@ impl VertexStages {
     }
 }
 
-/// The lane with `[patch, invocation, _]`.
+/// Returns the lane with `[patch, invocation, _]`.
 fn hull_lane(warp: &Warp, [patch, invocation, _]: [u32; 3]) -> Option<usize> {
     started(warp).find(|lane| warp.full(2)[*lane] == patch && entry(warp, *lane).INVOCATION() == invocation)
 }
 
-/// The lane with `[primitive, invocation, vertex]`.
+/// Returns the lane with `[primitive, invocation, vertex]`.
 fn geometry_lane(warp: &Warp, [primitive, invocation, vertex]: [u32; 3]) -> Option<usize> {
     started(warp).find(|lane| {
         let entry = entry(warp, *lane);

@@ -1,4 +1,4 @@
-//! The state of draws, by its parts.
+//! Cached state of draws, by parts.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use super::vfd::state::Unplaced;
 use super::vpc::state::VertexOutputs;
 use crate::memo::{Memo, Slots};
 
-/// What registers say, with what of it is not supported.
+/// State from registers, with its unsupported features.
 pub(super) type Said<T> = (T, Vec<String>);
 
-/// What the registers and loaded state of draws were made into.
+/// Cached snapshots of registers and loaded state.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// Of the draws' packets.
+    /// Slots of the draw packets.
     pub slots: Slots,
-    /// In the order of [`crate::gpu::STAGES`]; each is taken out while its stage is looked at.
+    /// Stage caches in the order of [`crate::gpu::STAGES`]. Each is taken out during its use.
     pub stages: [Option<Box<StageCache>>; 6],
     pub attributes: Memo<(), Said<Box<[Unplaced]>>>,
     pub outputs: Memo<(), Arc<VertexOutputs>>,

@@ -1,4 +1,4 @@
-//! What bounds a draw: each limit by itself, and that the stages ask.
+//! Tests of draw limits: each limit alone, and that the stages check them.
 
 use crate::budget::{Budget, Work};
 use crate::draw::ds;
@@ -41,7 +41,7 @@ fn vertices(instances: u32, components: usize) -> VertexState {
     }
 }
 
-/// By the number of them, before anything is fetched or paid.
+/// Tests the limit on the number of vertices, before any fetch or charge.
 #[test]
 fn no_draw_has_more_vertices_than_fit() {
     let mut budget = Budget::new(0);
@@ -50,7 +50,7 @@ fn no_draw_has_more_vertices_than_fit() {
     assert_eq!(budget.cut(), None);
 }
 
-/// And by what comes out, before any is shaded.
+/// Tests the limit on the output size, before any shading.
 #[test]
 fn no_draw_makes_more_of_its_vertices_than_fits() {
     let mut budget = Budget::default();
@@ -59,7 +59,7 @@ fn no_draw_makes_more_of_its_vertices_than_fits() {
     assert!(vertices(100, 1).shade(&mut Memory::new(), &mut budget).is_ok());
 }
 
-/// Rows are those of earlier vertices; what nobody writes in them is zero, also where the run is cut before they are shaded.
+/// Rows reuse memory of earlier vertices. Components that no shader writes must be zero, also after a cut.
 #[test]
 fn rows_of_vertices_hold_nothing_of_others() {
     const COUNT: u32 = 20_000;
@@ -88,7 +88,8 @@ fn rows_hold_nothing_of_others(state: &VertexState, count: u32) {
     }
 }
 
-/// Many vertices are on the screen as soon as they are shaded, where set-up would put them; not where the run is cut.
+/// Large draws compute screen positions during shading. The positions equal those of set-up, and are absent
+/// after a cut.
 #[test]
 fn vertices_are_placed_where_set_up_places_them() {
     let viewport = Viewport { scale: [320.0, -240.0, 0.5], offset: [320.0, 240.0, 0.5] };

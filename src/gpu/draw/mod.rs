@@ -1,14 +1,13 @@
-//! A draw, hardware block by hardware block.
+//! Draws, by hardware block.
 //!
-//! [`pipeline`] is the block diagram. A block's `state.rs` reads its registers; its other files take
-//! state and values, and give values and what is to be recorded. Whoever knows a register's prefix
-//! knows the folder:
+//! [`pipeline`] connects the blocks. A block's `state.rs` reads its registers. Its other files take state and
+//! values, and return values and log entries. The name of a folder is the prefix of its registers:
 //!
 //! - [`pc`]: primitive control: topology, restart, provoking vertex, tessellator;
 //! - [`vfd`]: vertex fetch: indices, instances, attributes;
 //! - [`sp`]: shader processor: programs, constants, the memory shaders see, the launcher of all stages;
-//! - [`vs`], [`hs`], [`ds`], [`gs`], [`fs`], [`cs`]: the stages' own steps: what a warp starts with, and
-//!   what is taken from it;
+//! - [`vs`], [`hs`], [`ds`], [`gs`], [`fs`], [`cs`]: the steps of each stage: inputs of a warp, and
+//!   collection of its outputs;
 //! - [`vpc`]: varyings, linkage, transform feedback;
 //! - [`gras`]: rasteriser: clip, viewport, set-up, polygon offset, pixels, quads;
 //! - [`rb`]: render backend: depth, stencil, alpha test, blending, targets, resolve;

@@ -393,8 +393,7 @@ fn assembled(
     Ok(keep_if_known(gpu, call, stages, state, made))
 }
 
-/// Caches and returns the primitives of a draw. Records a fault if set-up does not support the primitive
-/// type.
+/// Caches and returns the primitives of a draw. Reports the primitive type if set-up does not support it.
 fn keep_if_known(
     gpu: &mut Gpu,
     call: &DrawCall,

@@ -1,8 +1,8 @@
-//! Primitives of a draw that runs once per tile, kept from one tile to the next.
+//! Cache of primitives of draws that run once per tile, kept from one tile to the next.
 //!
-//! The same packet draws the same primitives again if nothing that they were made of has
-//! changed: state is compared field by field, and memory knows when the pages of vertices and
-//! indices changed. Draws with more stages than the vertex shader are made anew for every tile.
+//! A draw packet makes the same primitives again if none of its inputs changed. State is compared field by
+//! field, and memory tells when the pages of vertices and indices changed. Draws with more stages than the
+//! vertex shader are not cached.
 
 use std::sync::Arc;
 
@@ -14,47 +14,46 @@ use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::PrimitiveState;
 use crate::draw::vs::VertexState;
 
-/// Bytes kept before everything is forgotten.
+/// Maximum size of the cache in bytes. A full cache is cleared.
 const MAX_BYTES: usize = 128 << 20;
 
-/// Bytes of an entry that are worth giving to the next draw as soon as nobody needs them any more.
+/// Bytes from which on the memory of an entry is reused soon after its last use.
 const HEAVY: usize = 1 << 20;
 
-/// Submits after which nobody does who has not asked for them.
+/// Submits without use after which a heavy entry is dropped.
 const PATIENCE: u64 = 4;
 
 struct Entry {
     vertex: VertexState,
     primitive: Arc<PrimitiveState>,
-    /// Where vertices and indices are: address and bytes.
+    /// Vertex and index memory: address and bytes.
     sources: Vec<(u32, u32)>,
-    /// When they were read, as [`Memory::now`] counts.
+    /// Time when the memory was read, as [`Memory::now`] counts.
     time: u64,
     made: Arc<Primitives>,
     bytes: usize,
-    /// The submit that has used it last.
+    /// Number of the last submit that used the entry.
     used: u64,
 }
 
-/// Primitives by the slots of the draws' packets ([`Slots`](crate::memo::Slots)).
+/// Cache of primitives by the slots of draw packets ([`Slots`](crate::memo::Slots)).
 #[derive(Default)]
 pub struct PrimitiveCache {
     entries: BySlot<Entry>,
     bytes: usize,
-    /// How many submits there have been.
+    /// Number of submits so far.
     submits: u64,
-    /// Slots that may have entries that are [`HEAVY`].
+    /// Slots that may have [`HEAVY`] entries.
     heavy: Vec<usize>,
 }
 
 impl PrimitiveCache {
-    /// Forgets everything.
+    /// Clears the cache.
     pub fn clear(&mut self) {
         *self = Self { submits: self.submits, ..Self::default() };
     }
 
-    /// A submit begins: what is heavy and has not been used for some is forgotten. Frames seldom draw what those before
-    /// them have.
+    /// Begins a submit. Drops heavy entries without recent use, because a frame seldom repeats them later.
     pub fn begin_submit(&mut self) {
         self.submits += 1;
         for slot in std::mem::take(&mut self.heavy) {
@@ -71,7 +70,7 @@ impl PrimitiveCache {
         self.entries.remove(slot);
     }
 
-    /// What the packet of `slot` drew before, if it would draw the same now.
+    /// Returns the primitives of the packet of `slot`, if its inputs are unchanged.
     pub fn find(
         &mut self,
         slot: usize,
@@ -87,13 +86,12 @@ impl PrimitiveCache {
             entry.used = self.submits;
             return Some(entry.made.clone());
         }
-        // Its memory is for what is made instead.
+        // Drop the entry, so that the new primitives can use its memory.
         self.remove(slot);
         None
     }
 
-    /// Keeps what the packet of `slot` drew, if it depends on nothing but state and
-    /// what its attributes and indices name.
+    /// Caches the primitives of the packet of `slot`, if they depend only on state, attributes and indices.
     pub fn keep(
         &mut self,
         slot: usize,
@@ -103,7 +101,7 @@ impl PrimitiveCache {
         made: &Arc<Primitives>,
     ) {
         let Some(sources) = known_sources(&vertex, memory) else { return };
-        // Draws may share their constants; each is counted as if it had its own.
+        // Draws may share their constants. Each entry counts them as its own.
         let bytes = made.bytes() + size_of::<Entry>() + 4 * vertex.stage.constants.len();
         self.remove(slot);
         if self.bytes + bytes > MAX_BYTES {
@@ -118,13 +116,13 @@ impl PrimitiveCache {
     }
 }
 
-/// Bytes that [`PrimitiveCache::find`] looks through for `vertex`: the times of its pages.
+/// Returns how many bytes [`PrimitiveCache::find`] reads for `vertex`: the times of its pages.
 pub fn looked_through(vertex: &VertexState) -> u64 {
     let pages = |(_, len): (u32, u32)| u64::from(len / PAGE);
     sources(vertex).map(pages).sum::<u64>() * size_of::<u64>() as u64
 }
 
-/// The memory that vertices and indices lie in: address and bytes.
+/// Returns the memory ranges of vertices and indices: address and bytes.
 pub fn ranges(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
     let indices = match &vertex.fetch.indices {
         IndexSource::Memory { base, size, .. } => Some((*base, *size)),
@@ -133,15 +131,15 @@ pub fn ranges(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
     vertex.fetch.attributes.iter().map(|attribute| (attribute.address, attribute.size)).chain(indices)
 }
 
-/// The same with the textures that the shader may sample.
+/// Returns the memory ranges of vertices, indices and the textures that the shader may sample.
 pub fn sources(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
     let stage = &vertex.stage;
     let textures = stage.summary.samples.then(|| stage.textures.places()).into_iter().flatten();
     ranges(vertex).chain(textures.map(|(from, to)| (from as u32, (to - from).min(u32::MAX.into()) as u32)))
 }
 
-/// The memory that the draw's vertices are made of; `None` when it is not all known, or the shader
-/// may read more.
+/// Returns the memory ranges that the draw's vertices depend on. `None` when some of it is missing, or the
+/// shader may read more.
 fn known_sources(vertex: &VertexState, memory: &Memory) -> Option<Vec<(u32, u32)>> {
     if vertex.stage.reads_buffers() {
         return None;
@@ -188,7 +186,7 @@ mod tests {
             VertexState { fetch, stage: self.stage.clone(), outputs: outputs.into() }
         }
 
-        /// The draw of `slot` has so many vertices.
+        /// Caches `vertices` vertices for the draw of `slot`.
         fn keep(&mut self, slot: usize, vertices: u32) {
             let made = Primitives::new(Vertices::new(0, vertices as usize), Vec::new(), Vec::new());
             let vertex = self.vertex(vertices);

@@ -1,4 +1,4 @@
-//! Counts and times of everything drawn so far: what `--stats` prints.
+//! Counts and times of all draws so far, as `--stats` prints them.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::fidelity::Line;
 use crate::gpu::Stage;
 use a4emu_shader::{Counting, InstructionCount};
 
-/// What `--stats` prints.
+/// Report that `--stats` prints.
 #[derive(Clone, Debug, Serialize)]
 pub struct StatsReport {
     #[serde(flatten)]
@@ -21,12 +21,12 @@ pub struct StatsReport {
     pub(super) guesses: Option<Vec<Line>>,
 }
 
-/// Counts and times of everything drawn so far.
+/// Counts and times of all draws so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
     /// Draws and dispatches run.
     pub draws: u64,
-    /// Draws among them that ran again with all of their buffer. It is no result, and not put out.
+    /// Draws that ran in a replay of their indirect buffer. Not a result, so not printed.
     #[serde(skip)]
     pub reruns: u64,
     /// Vertices shaded.
@@ -37,7 +37,7 @@ pub struct Stats {
     pub warps: u64,
     /// Warp instructions run.
     pub instructions: u64,
-    /// Those of them that ran as machine code.
+    /// Instructions of `instructions` that ran as machine code.
     pub compiled: u64,
     /// Samples that passed depth and stencil.
     pub pixels: u64,
@@ -48,13 +48,13 @@ pub struct Stats {
 /// Milliseconds by stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct StageTimes {
-    /// Registers to state.
+    /// Snapshots of registers.
     pub snapshot: f64,
     /// Fetch and vertex shader.
     pub vertex: f64,
     /// Clipping and set-up.
     pub primitive: f64,
-    /// Rasteriser, fragment shader, merge.
+    /// Rasteriser, fragment shader, render backend.
     pub fragment: f64,
     /// Copies to memory.
     pub resolve: f64,
@@ -63,7 +63,7 @@ pub struct StageTimes {
 }
 
 impl StageTimes {
-    /// What each of `runs` runs took since `before`, on average.
+    /// Returns the average time of each of `runs` runs since `before`.
     pub fn since(&self, before: &Self, runs: u32) -> Self {
         let each = |now: f64, then: f64| (now - then) / f64::from(runs.max(1));
         Self {
@@ -77,47 +77,47 @@ impl StageTimes {
     }
 }
 
-/// What tessellation cost so far.
+/// Cost of tessellation so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TessellationCost {
-    /// Patches.
+    /// Number of patches.
     pub patches: u64,
-    /// Those of them without points.
+    /// Number of patches without points.
     pub culled: u64,
-    /// Domain points.
+    /// Number of domain points.
     pub points: u64,
-    /// Points, lines and triangles that came out.
+    /// Number of output points, lines and triangles.
     pub primitives: u64,
 }
 
-/// What the shader of a stage took for a draw, or for some of its fragments.
+/// Cost of the shader of a stage for a draw, or for some of its fragments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageCost {
-    /// Where the draw was issued.
+    /// Place of the draw in the command stream.
     pub at: Place,
     /// The stage.
     pub stage: Stage,
     /// Warp instructions run.
     pub instructions: u64,
-    /// All that it did, in units of the budget.
+    /// Total cost in budget units.
     pub units: u64,
     /// Samples that passed depth and stencil.
     pub samples: u64,
-    /// How often each instruction ran; empty if they are not counted.
+    /// Execution count of each instruction, empty unless enabled.
     pub counts: Vec<InstructionCount>,
 }
 
-/// What the stages of draws took, in the order of their ends, for whoever asks.
+/// Costs of the stages of draws on request, in the order in which they finish.
 #[derive(Debug, Default)]
 pub struct CostList {
-    /// A stage of a draw each.
+    /// One entry per stage and draw.
     pub list: Vec<StageCost>,
-    /// Whether instructions are counted, too.
+    /// Whether to count instructions, too.
     pub counting: Counting,
 }
 
 impl CostList {
-    /// An empty one.
+    /// Creates an empty list.
     pub fn new(counting: Counting) -> Self {
         Self { list: Vec::new(), counting }
     }

@@ -1,22 +1,22 @@
-//! Why a draw ends before its end.
+//! Reasons for an early end of a draw.
 
 use std::fmt;
 
 use crate::budget::{Budget, Work};
 use crate::fault::Fault;
 
-/// Bytes that a draw holds at a time on its way from indices to primitives. Larger ones go in parts, if their vertices
-/// can be shaded part for part (`pipeline/parts`).
+/// Maximum bytes that a draw holds between indices and primitives. Larger draws are split into parts, if
+/// their vertices allow it (`pipeline/parts`).
 pub const MAX_HELD: u64 = 3 << 27;
 
-/// Why a draw or dispatch cannot go on.
+/// Reason why a draw or dispatch cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The program asked for something impossible.
+    /// A fault of the program.
     Fault(Fault),
-    /// It is larger than we can hold; later draws run.
+    /// The draw exceeds the memory limit. Later draws run.
     TooLarge(String),
-    /// The budget of the run is used up; nothing runs any more.
+    /// The budget of the run is used up. No later draw runs.
     NoBudget,
 }
 
@@ -36,10 +36,10 @@ impl fmt::Display for Stop {
     }
 }
 
-/// Refuses a draw for which `bytes` would be held at a time, which is `what`.
+/// Refuses a draw that would hold `bytes` at a time. `what` names it in the message.
 ///
 /// # Errors
-/// That is more than [`MAX_HELD`].
+/// The size is more than [`MAX_HELD`].
 pub fn must_fit(bytes: u64, what: impl fmt::Display) -> Result<(), Stop> {
     match bytes <= MAX_HELD {
         true => Ok(()),
@@ -47,10 +47,10 @@ pub fn must_fit(bytes: u64, what: impl fmt::Display) -> Result<(), Stop> {
     }
 }
 
-/// Takes `count` of `work` from `budget`.
+/// Takes `count` units of `work` from `budget`.
 ///
 /// # Errors
-/// There is not so much left.
+/// The budget has fewer units left.
 pub fn charge(budget: &mut Budget, work: Work, count: u64) -> Result<(), Stop> {
     budget.take(work, count).then_some(()).ok_or(Stop::NoBudget)
 }

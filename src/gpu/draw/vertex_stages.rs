@@ -1,5 +1,4 @@
-//! The stages between the registers and set-up: vertices, then whatever works on whole
-//! primitives.
+//! The stages before set-up: vertices, then the stages that take whole primitives.
 
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use super::sp::state::StageState;
 use super::vpc::state::FeedbackState;
 use super::vs::VertexState;
 
-/// What the stages in front of set-up need of the registers.
+/// State of the stages before set-up.
 pub struct VertexStages {
     /// Vertex fetch and shader.
     pub vertex: VertexState,
@@ -24,15 +23,15 @@ pub struct VertexStages {
     pub geometry: Option<GeometryState>,
     /// Transform feedback.
     pub feedback: Option<FeedbackState>,
-    /// Type of what the draw packet lists.
+    /// Primitive type of the draw packet.
     pub topology: PrimType,
-    /// Which vertex of a primitive in a strip is kept in its place.
+    /// Provoking vertex of a primitive.
     pub provoking: Provoking,
     /// Number of the draw.
     pub draw: u32,
 }
 
-/// What becomes of patches.
+/// State of the tessellation stages.
 pub struct Tessellation {
     /// The hull shader.
     pub hull: Arc<StageState>,
@@ -43,7 +42,7 @@ pub struct Tessellation {
 }
 
 impl VertexStages {
-    /// Type of the list that reaches set-up.
+    /// Returns the type of the list that reaches set-up.
     pub fn topology(&self) -> PrimType {
         match (&self.geometry, &self.tessellation) {
             (Some(geometry), _) => geometry.topology,
@@ -52,17 +51,17 @@ impl VertexStages {
         }
     }
 
-    /// Whether the vertex stage is all there is.
+    /// Returns whether the vertex stage is the only stage.
     pub fn is_plain(&self) -> bool {
         self.geometry.is_none() && self.tessellation.is_none()
     }
 
-    /// Whether what reaches set-up follows from the vertices, and nothing else is done.
+    /// Returns whether the primitives depend only on the vertices, and the stages have no other results.
     pub fn is_reusable(&self) -> bool {
         self.is_plain() && self.feedback.is_none()
     }
 
-    /// Whether they write memory.
+    /// Returns whether the stages write memory.
     pub fn store(&self) -> bool {
         let geometry = self.geometry.iter().map(|geometry| &geometry.stage);
         let tessellation = self.tessellation.iter().flat_map(|it| [&it.hull, &it.domain.stage]);
@@ -70,7 +69,7 @@ impl VertexStages {
         self.feedback.is_some() || stages.any(|stage| stage.stores())
     }
 
-    /// Which viewports primitives go through.
+    /// Returns which viewports primitives use.
     pub fn viewports(&self) -> Viewports {
         match self.geometry.as_ref().and_then(|geometry| geometry.primitive_word) {
             Some(_) => Viewports::Chosen,
@@ -78,13 +77,13 @@ impl VertexStages {
         }
     }
 
-    /// What chooses the layer of the targets.
+    /// Returns the selection of the layer of the targets.
     pub fn layers(&self) -> Layers {
         self.geometry.as_ref().map_or(Layers::First, |geometry| geometry.layers)
     }
 
-    /// The whole primitives of `list` that the first stage after the vertices takes; `None` when it
-    /// cannot take their type.
+    /// Returns the primitives of `list` for the first stage after the vertices, or `None` when it cannot take
+    /// their type.
     pub fn whole_primitives(&self, list: &[u32]) -> Option<PrimitiveList> {
         let per_instance = self.vertex.fetch.list_len();
         match &self.tessellation {

@@ -1,4 +1,4 @@
-//! Shaded vertices: what travels from the last vertex stage to the rasteriser.
+//! Shaded vertices, passed from the last vertex stage to the rasteriser.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,37 +9,37 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::spare::Pool;
 
-/// Words in front of the varyings: position x, y, z, w and point size.
+/// Words before the varyings: position x, y, z, w and point size.
 pub const HEADER: usize = 5;
 
 /// Marks a primitive restart in a list of vertex numbers.
 pub const RESTART: u32 = u32::MAX;
 
-/// Vertices on their way to set-up.
+/// Vertices for set-up.
 #[derive(Clone, Default)]
 pub struct VertexStream {
     /// The vertices.
     pub vertices: Vertices,
-    /// Their numbers in drawing order, with restarts.
+    /// Vertex numbers in drawing order, with restarts.
     pub list: Vec<u32>,
-    /// What a geometry shader said of each vertex; empty without one.
+    /// Geometry shader's primitive word of each vertex; empty without a geometry shader.
     pub words: Vec<PRIMITIVE_WORD>,
 }
 
-/// Vertices as rows of equal length: clip-space position, point size, then the
-/// varying components by VPC location (as bits: flat ones may be integers).
+/// Vertices as rows of equal length: clip-space position, point size, then the varying components by VPC
+/// location. Components are bits, because flat ones may be integers.
 #[derive(Clone, Debug, Default)]
 pub struct Vertices {
     stride: usize,
     words: Vec<u32>,
-    /// Where the first of them are on the screen, through the first viewport of the draw, if whoever shaded them has
-    /// found that out.
+    /// Screen positions of the first vertices in the draw's first viewport, if the vertex stage computed
+    /// them.
     screen: Vec<ScreenVertex>,
-    /// Who has their memory next, if anybody waits for it.
+    /// Pool that gets the memory back, if any.
     spare: Option<SpareLists>,
 }
 
-/// A vertex after the viewport transform. As long as a vector, so that none lies in two lines of a cache.
+/// A vertex after the viewport transform. Aligned, so that none crosses a cache line.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C, align(32))]
 pub struct ScreenVertex {
@@ -51,13 +51,13 @@ pub struct ScreenVertex {
     pub inv_w: f32,
     /// Position in sub-pixels.
     pub snapped: [i32; 2],
-    /// Bit i: outside plane i of the clip volume.
+    /// Bit i is set if the vertex is outside plane i of the clip volume.
     pub outcode: u32,
-    /// Nothing.
+    /// Padding.
     pub unused: u32,
 }
 
-/// What draws have left for the next ones, who share it.
+/// Pools of vertex memory that draws share for reuse.
 #[derive(Clone, Default)]
 pub struct SpareLists(Arc<Lists>);
 
@@ -68,12 +68,12 @@ struct Lists {
 }
 
 impl SpareLists {
-    /// Rows of vertices.
+    /// Returns the pool of vertex rows.
     pub fn rows(&self) -> &Pool<u32> {
         &self.0.rows
     }
 
-    /// Vertices on the screen.
+    /// Returns the pool of screen vertices.
     pub fn screen(&self) -> &Pool<ScreenVertex> {
         &self.0.screen
     }
@@ -100,92 +100,93 @@ impl PartialEq for Vertices {
 }
 
 impl Vertices {
-    /// `count` vertices with `varyings` components each, in memory that others have left, in which anything may be:
-    /// whoever shades them writes all of it.
+    /// Creates `count` vertices with `varyings` components each, in uninitialised reused memory. The vertex
+    /// stage must write all of it.
     pub fn unwritten(varyings: usize, count: usize, spare: &SpareLists) -> Self {
         let stride = HEADER + varyings;
         let words = spare.rows().take(stride * count, 0);
         Self { stride, words, screen: Vec::new(), spare: Some(spare.clone()) }
     }
 
-    /// None yet, with `varyings` components each, in as much memory as others have left.
+    /// Creates an empty list of vertices with `varyings` components each, in reused memory.
     pub fn to_come(varyings: usize, spare: &SpareLists) -> Self {
         let words = spare.rows().largest();
         Self { stride: HEADER + varyings, words, screen: Vec::new(), spare: Some(spare.clone()) }
     }
 
-    /// What others have left, if anybody shares it.
+    /// Returns the pools that the memory belongs to, if any.
     pub fn spare(&self) -> Option<&SpareLists> {
         self.spare.as_ref()
     }
 
-    /// `count` zero vertices with `varyings` components each.
+    /// Creates `count` zero vertices with `varyings` components each.
     pub fn new(varyings: usize, count: usize) -> Self {
         let stride = HEADER + varyings;
         Self { stride, words: vec![0; stride * count], screen: Vec::new(), spare: None }
     }
 
-    /// Words of a vertex.
+    /// Returns the words of a vertex.
     pub fn stride(&self) -> usize {
         self.stride
     }
 
-    /// Varying components of a vertex.
+    /// Returns the number of varying components of a vertex.
     pub fn varying_components(&self) -> usize {
         self.stride - HEADER
     }
 
-    /// How many there are.
+    /// Returns the number of vertices.
     pub fn len(&self) -> usize {
         self.words.len() / self.stride.max(1)
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no vertices.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// Bytes that so many take, with `varyings` components each.
+    /// Returns the bytes of `count` vertices with `varyings` components each.
     pub fn bytes_of(varyings: usize, count: usize) -> u64 {
         ((HEADER + varyings) as u64).saturating_mul(4 * count as u64)
     }
 
-    /// All rows, for a stage to fill in.
+    /// Returns all rows for writing.
     pub fn rows_mut(&mut self) -> &mut [u32] {
         &mut self.words
     }
 
-    /// The rows from vertex `first` on.
+    /// Returns the rows from vertex `first` on.
     pub fn rows_from(&self, first: usize) -> &[u32] {
         &self.words[first * self.stride..]
     }
 
-    /// Says where they are on the screen.
+    /// Sets the screen positions.
     pub fn place(&mut self, screen: Vec<ScreenVertex>) {
         self.screen = screen;
     }
 
-    /// Where the first of them are on the screen, as far as that has been [found out](Vertices::place).
+    /// Takes the screen positions, if they were [set](Vertices::place).
     pub fn take_places(&mut self) -> Vec<ScreenVertex> {
         std::mem::take(&mut self.screen)
     }
 
-    /// The row of vertex `v`.
+    /// Returns the row of vertex `v`.
     pub fn row(&self, v: u32) -> &[u32] {
         &self.words[v as usize * self.stride..][..self.stride]
     }
 
-    /// The varying components of vertex `v`.
+    /// Returns the varying components of vertex `v`.
     pub fn varyings(&self, v: u32) -> &[u32] {
         &self.row(v)[HEADER..]
     }
 
-    /// How many varying components each has.
+    /// Returns the number of varying components of each vertex.
     pub fn components(&self) -> usize {
         self.stride.saturating_sub(HEADER)
     }
 
-    /// Sixteen words from component `first` of vertex `v` on: those that are behind its last may be anything.
+    /// Returns sixteen words from component `first` of vertex `v` on. Words after the last component are
+    /// undefined.
     #[inline]
     pub fn sixteen(&self, v: u32, first: usize) -> [u32; 16] {
         let from = self.words.get(v as usize * self.stride + HEADER + first..);
@@ -196,23 +197,23 @@ impl Vertices {
         })
     }
 
-    /// Clip-space position of vertex `v`.
+    /// Returns the clip-space position of vertex `v`.
     pub fn position(&self, v: u32) -> [f32; 4] {
         let row = self.row(v);
         std::array::from_fn(|i| f32::from_bits(row[i]))
     }
 
-    /// Point size of vertex `v`.
+    /// Returns the point size of vertex `v`.
     pub fn point_size(&self, v: u32) -> f32 {
         f32::from_bits(self.row(v)[4])
     }
 
-    /// Puts vertex `v` on the plane where w is `w`, which rounding may have missed.
+    /// Sets w of vertex `v`, to correct rounding on a clip plane.
     pub fn set_w(&mut self, v: u32, w: f32) {
         self.words[v as usize * self.stride + 3] = w.to_bits();
     }
 
-    /// Bytes that they take.
+    /// Returns the bytes of all rows.
     pub fn bytes(&self) -> u64 {
         size_of_val(self.words.as_slice()) as u64
     }
@@ -229,10 +230,10 @@ impl Vertices {
         self.len() as u32 - 1
     }
 
-    /// Adds the vertex that is `t` of the way from `a` to `b`, in clip space.
+    /// Adds the vertex at fraction `t` from `a` to `b`, in clip space.
     ///
-    /// Every word is interpolated as a float; flat components are taken from the
-    /// provoking vertex later and never from here.
+    /// Interpolates every word as a float. Flat components are not used: they come from the provoking vertex
+    /// later.
     pub fn push_between(&mut self, a: u32, b: u32, t: f32) -> u32 {
         for i in 0..self.stride {
             let from = f32::from_bits(self.words[a as usize * self.stride + i]);

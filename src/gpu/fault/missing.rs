@@ -1,4 +1,4 @@
-//! Memory that was read and is in no buffer of the capture.
+//! Reads of memory that no buffer of the capture holds.
 
 use std::collections::BTreeMap;
 
@@ -6,29 +6,29 @@ use rangemap::RangeSet;
 
 use super::Client;
 
-/// Address ranges kept for each client; further ones join the last.
+/// Most address ranges kept for each client. More ranges are merged into the last one.
 const MAX_RANGES: usize = 4096;
 
 /// A read of memory that the capture does not hold: `len` bytes at `address`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Miss {
-    /// Who asked.
+    /// The unit that read.
     pub client: Client,
-    /// First byte.
+    /// Address of the first byte.
     pub address: u32,
     /// Bytes.
     pub len: u32,
 }
 
-/// Every address that was read and is not in the capture, by who asked; ranges merged.
+/// Address ranges that were read and that the capture does not hold, by client. Adjacent ranges are merged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Missing {
     ranges: BTreeMap<Client, RangeSet<u64>>,
 }
 
 impl Missing {
-    /// Adds a miss. Independent of the order of calls up to 4,096 ranges a client; behind that
-    /// the gap between the last two closes.
+    /// Adds a miss. With more than 4,096 ranges a client, the last two are merged; the result then depends on
+    /// the order of calls.
     pub fn note(&mut self, miss: Miss) {
         if miss.len == 0 {
             return;
@@ -44,7 +44,7 @@ impl Missing {
         }
     }
 
-    /// Adds many, such as what a worker thread collected.
+    /// Adds several misses, such as the misses of a worker thread.
     pub fn extend(&mut self, misses: impl IntoIterator<Item = Miss>) {
         misses.into_iter().for_each(|miss| self.note(miss));
     }
@@ -60,7 +60,7 @@ impl Missing {
         })
     }
 
-    /// Whether nothing was missing.
+    /// Whether no read missed.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

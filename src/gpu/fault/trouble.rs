@@ -1,4 +1,4 @@
-//! One type for whatever goes wrong, and the one rule from it to the exit status.
+//! Reports of what goes wrong, and the rule that makes an exit status of them.
 
 use std::fmt;
 
@@ -8,56 +8,56 @@ use hashbrown::HashMap;
 use super::{Client, Fault, Miss, Missing, Place};
 use crate::status::{Failure, Status};
 
-/// Different reports of one run that are kept; more are only counted.
+/// Most different reports of a run that are kept. Further ones are only counted.
 const MAX_KEPT: usize = 1000;
 
-/// Something that went wrong; the run goes on with the rest.
+/// A problem that is reported. The run continues with the rest.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Trouble {
-    /// The capture could not be read on.
+    /// The operating system failed to read the capture.
     Io(Damage),
     /// Damage of the container.
     Container(Damage),
-    /// A section that says what no A4xx capture says, and is passed over.
+    /// A section with contents that no A4xx capture has. It is skipped.
     OddSection(String),
-    /// What the program or the command stream got wrong.
+    /// An error of the recorded program or of its command stream.
     Fault(Fault),
-    /// Something that is not supported yet: left out, and the rest was still done.
+    /// A feature that is not supported yet. It is left out; the rest is done.
     Unsupported(String),
-    /// An input that is of another kind than this is for: what of it can be read is read.
+    /// An input of a kind that this tool does not read. Its readable parts are read.
     Refused(String),
-    /// What one of our own limits ended: where, and the option that lets it run.
+    /// Work that a limit of the emulator ended. The text says where, and which option raises the limit.
     Cut(String),
-    /// A value that depends on draws that were skipped: it is taken as the capture holds it.
+    /// A value that depends on skipped draws. The value in the capture is used instead.
     Stale(String),
     /// Memory that was read and is not in the capture.
     Missing(Miss),
 }
 
-/// What a reader of captures says.
+/// An error of the capture reader.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Damage {
-    /// In words.
+    /// The description, for people.
     pub what: String,
-    /// Byte of the unpacked stream.
+    /// Offset in the unpacked stream, in bytes.
     pub offset: Option<u64>,
 }
 
-/// How bad a trouble is; the worst is the largest.
+/// Severity of a [`Trouble`]. A larger value is worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The recorded program's own affair, or the recording's.
+    /// A problem of the recorded program or of the recording.
     Warning,
-    /// The operating system refused.
+    /// The operating system refused a request.
     Usage,
     /// The capture is damaged: its container or its command stream.
     Damaged,
-    /// We cannot do it.
+    /// The emulator does not support it.
     Unsupported,
 }
 
 impl Severity {
-    /// What the process exits with.
+    /// The exit status for this severity. With `strict`, a warning counts as damage.
     pub fn status(self, strict: bool) -> Status {
         match self {
             Self::Warning if !strict => Status::Fine,
@@ -69,12 +69,12 @@ impl Severity {
 }
 
 impl Trouble {
-    /// Damage of the container that is at no byte in particular.
+    /// Damage of the container that has no offset.
     pub fn damaged(what: String) -> Self {
         Self::Container(Damage { what, offset: None })
     }
 
-    /// What kind of trouble it is, in one word.
+    /// The kind of the trouble in one word.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Io(_) => "io",
@@ -88,7 +88,7 @@ impl Trouble {
         }
     }
 
-    /// The byte of the unpacked capture that it is about, if it is about one.
+    /// Offset in the unpacked capture, in bytes, if the trouble has one.
     pub fn offset(&self) -> Option<u64> {
         match self {
             Self::Io(damage) | Self::Container(damage) => damage.offset,
@@ -96,7 +96,7 @@ impl Trouble {
         }
     }
 
-    /// How bad it is: the one rule, for every command.
+    /// The severity. Every command uses this one rule.
     pub fn severity(&self) -> Severity {
         match self {
             Self::Io(_) => Severity::Usage,
@@ -146,20 +146,20 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// Reports with where each was first met and how often, in order of first meeting.
+/// Reports in the order of their first occurrence, each with its first place and its count.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     rows: Vec<(Trouble, Place, u64)>,
     index: HashMap<Trouble, usize>,
-    /// The worst so far.
+    /// The worst severity so far.
     worst: Option<Severity>,
-    /// Reports that differed from those that are kept.
+    /// Number of reports that were not kept and equal no kept one.
     dropped: u64,
 }
 
 impl Log {
-    /// Adds one report. It is kept if it is one of the first 1,000, or worse than all before: the
-    /// exit status has to be right.
+    /// Adds one report. It is kept if it is one of the first 1,000, or worse than all before: the exit status
+    /// has to be right.
     pub fn note(&mut self, what: Trouble, at: Place) {
         if let Some(index) = self.index.get(&what) {
             self.rows[*index].2 += 1;
@@ -175,39 +175,39 @@ impl Log {
         }
     }
 
-    /// What was reported, where first, and how often.
+    /// The reports, each with its first place and its count.
     pub fn iter(&self) -> impl Iterator<Item = &(Trouble, Place, u64)> {
         self.rows.iter()
     }
 
-    /// Reports that differed from all that are kept: there were too many.
+    /// Number of reports that were not kept, because there were too many different ones.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// What a limit of ours cut off first, if one did.
+    /// The text of the first report of a limit that ended work, if there is one.
     pub fn first_cut(&self) -> Option<String> {
         let mut cuts = self.rows.iter().filter(|(trouble, ..)| matches!(trouble, Trouble::Cut(_)));
         cuts.next().map(|(cut, ..)| cut.to_string())
     }
 
-    /// Whether nothing was reported.
+    /// Whether there is no report.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Reports in all, kept or not.
+    /// Number of all reports, kept or not.
     pub fn total(&self) -> u64 {
         self.rows.iter().map(|row| row.2).sum::<u64>() + self.dropped
     }
 }
 
-/// Everything that a run has to say about what went wrong.
+/// Everything that went wrong in a run.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// All of it but missing memory, in order of first meeting.
+    /// All reports except missing memory, in the order of their first occurrence.
     pub troubles: Log,
-    /// What the capture does not hold.
+    /// Memory that the capture does not hold.
     pub missing: Missing,
 }
 
@@ -222,17 +222,17 @@ impl Report {
         self.troubles.note(Trouble::Unsupported(what.into()), at);
     }
 
-    /// Records what a limit of ours cut off.
+    /// Records that a limit of the emulator ended some work.
     pub fn cut(&mut self, what: impl Into<String>, at: Place) {
         self.troubles.note(Trouble::Cut(what.into()), at);
     }
 
-    /// Records a read of `len` bytes at `address` that found something missing.
+    /// Records a read of `len` bytes at `address` that the capture does not fully hold.
     pub fn miss(&mut self, client: Client, address: u32, len: u32) {
         self.missing.note(Miss { client, address, len });
     }
 
-    /// The faults.
+    /// The recorded faults.
     pub fn faults(&self) -> impl Iterator<Item = &Fault> {
         self.troubles.iter().filter_map(|(trouble, ..)| match trouble {
             Trouble::Fault(fault) => Some(fault),
@@ -240,7 +240,7 @@ impl Report {
         })
     }
 
-    /// What is not supported, without where and how often.
+    /// The unsupported features, without place and count.
     pub fn unsupported_features(&self) -> impl Iterator<Item = &str> {
         self.troubles.iter().filter_map(|(trouble, ..)| match trouble {
             Trouble::Unsupported(what) | Trouble::Refused(what) => Some(what.as_str()),
@@ -248,10 +248,10 @@ impl Report {
         })
     }
 
-    /// The failure of whoever looks for something in an input that was refused.
+    /// Fails if the input was refused. For commands that search in the input.
     ///
     /// # Errors
-    /// The input was.
+    /// The input was refused.
     pub fn must_be_taken(&self) -> Result<(), Failure> {
         let refused = self.troubles.iter().find(|(trouble, ..)| matches!(trouble, Trouble::Refused(_)));
         refused.map_or(Ok(()), |(trouble, ..)| {
@@ -259,13 +259,13 @@ impl Report {
         })
     }
 
-    /// The first of the worst, with where it was met, unless all are warnings.
+    /// The first of the worst reports, with its place. `None` if all are warnings.
     pub fn worst(&self) -> Option<&(Trouble, Place, u64)> {
         let bad = self.troubles.iter().filter(|(trouble, ..)| trouble.severity() > Severity::Warning);
         bad.reduce(|worst, it| if it.0.severity() > worst.0.severity() { it } else { worst })
     }
 
-    /// The worst exit status that anything here calls for.
+    /// The worst exit status of all reports.
     pub fn status(&self, strict: bool) -> Status {
         let missing = self.missing.iter().next().map(|_| Severity::Warning);
         let all = self.troubles.iter().map(|(trouble, ..)| trouble.severity()).chain(missing);
@@ -283,7 +283,7 @@ mod tests {
         Place { address, ..Place::default() }
     }
 
-    /// The whole table, of which a fault's kind and `--strict` are part.
+    /// Checks the whole table, including the kinds of faults and `--strict`.
     #[test]
     fn each_trouble_has_its_status() {
         let text = || String::from("x");
@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(of(CaptureError::Empty), Severity::Damaged);
     }
 
-    /// A thousand kinds of warning do not hide what is damaged, and everything is counted.
+    /// A thousand warnings do not hide damage, and every report is counted.
     #[test]
     fn reports_are_capped_and_the_worst_is_kept() {
         let mut report = Report::default();

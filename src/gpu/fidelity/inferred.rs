@@ -1,4 +1,4 @@
-//! Registers and fields whose names or places are inferred, as a run writes them.
+//! Registers and fields with inferred names or offsets that a run writes.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use a4emu_decoder::regs;
 use crate::cp::Observer;
 use crate::gpu::Gpu;
 
-/// Those that something other than zero was written to, with how often.
+/// Number of nonzero writes to each inferred register or field, by name.
 #[derive(Clone, Debug, Default)]
 pub struct Inferred(BTreeMap<String, u64>);
 
@@ -29,10 +29,10 @@ impl Observer for Inferred {
 }
 
 impl Inferred {
-    /// A line for each.
+    /// Writes one line for each.
     ///
     /// # Errors
-    /// That of `out`.
+    /// `out` cannot be written.
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         for (name, writes) in &self.0 {
             writeln!(

@@ -1,4 +1,4 @@
-//! The members of the family, and what is known of each.
+//! The chips of the A4xx family, and what is known of each.
 
 use std::fmt;
 
@@ -6,26 +6,26 @@ use a4emu_decoder::capture::{Foreign, is_a4xx};
 
 use crate::fault::Trouble;
 
-/// A chip of which something is known.
+/// The known facts of a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChipRow {
-    /// Three digits, such as 420.
+    /// Number of three digits, such as 420.
     pub id: u32,
-    /// The same, as text.
+    /// The number as text.
     pub name: &'static str,
-    /// Bytes of tile memory.
+    /// Tile memory in bytes.
     pub gmem_bytes: usize,
-    /// The patch level that the device says.
+    /// The patch level that the device reports.
     pub patch: u8,
-    /// Whether Mesa's driver has it, so that the device can be it.
+    /// Whether Mesa's driver supports it, so that the device can report it.
     pub in_mesa: bool,
-    /// Who says so.
+    /// Source of the facts.
     pub source: &'static str,
 }
 
 const KIB: usize = 1 << 10;
 
-/// All of them. The kernel's driver and Mesa have three; the vendor's has a fourth.
+/// All known chips. The kernel's driver and Mesa list three, the vendor's driver a fourth.
 pub const CHIPS: [ChipRow; 4] = [
     ChipRow {
         id: 405,
@@ -61,15 +61,15 @@ pub const CHIPS: [ChipRow; 4] = [
     },
 ];
 
-/// A member of the family.
+/// A chip of the family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chip {
-    /// Three digits, such as 420.
+    /// Number of three digits, such as 420.
     pub id: u32,
 }
 
 impl Default for Chip {
-    /// A capture that does not say is taken for the most common one.
+    /// The most common chip, for a capture that does not name its chip.
     fn default() -> Self {
         Self { id: 420 }
     }
@@ -85,23 +85,23 @@ impl fmt::Display for Chip {
 }
 
 impl Chip {
-    /// Its row of [`CHIPS`], if it has one.
+    /// The chip's row of [`CHIPS`], if it has one.
     pub fn row(self) -> Option<&'static ChipRow> {
         CHIPS.iter().find(|row| row.id == self.id)
     }
 
-    /// Bytes of tile memory; of a chip that nobody lists those of the default, which no known one exceeds.
+    /// Tile memory in bytes. An unlisted chip has as much as the default, which no known chip exceeds.
     pub fn gmem_bytes(self) -> usize {
         const MOST: usize = 1536 * KIB;
         self.row().map_or(MOST, |row| row.gmem_bytes)
     }
 
-    /// Whether this is a chip we emulate.
+    /// Whether this chip is emulated.
     pub const fn is_a4xx(self) -> bool {
         is_a4xx(self.id)
     }
 
-    /// What is to be said of a capture of this chip, if it is of another generation.
+    /// The report for a capture of this chip, if it is of another generation.
     pub fn refusal(self, foreign: Foreign) -> Option<Trouble> {
         match foreign {
             _ if self.is_a4xx() => None,

@@ -1,4 +1,4 @@
-//! Tile memory.
+//! Tile memory (GMEM).
 
 use std::ops::{Deref, DerefMut};
 
@@ -6,19 +6,19 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::draw::rb::cells::UniformTiles;
 
-/// Bytes of a line of this computer's caches.
+/// Bytes of a cache line of the host.
 const LINE: usize = 64;
 
 #[derive(Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C, align(64))]
 struct Line([u8; LINE]);
 
-/// The bytes of tile memory. They begin where a line of this computer's caches does, so that blocks of pixels do not
-/// lie in one line more than they must.
+/// The bytes of tile memory (GMEM). They are aligned to a cache line of the host, so that blocks of pixels
+/// span no more lines than needed.
 #[derive(Clone, Default)]
 pub struct Gmem {
     lines: Vec<Line>,
-    /// What is known of them, as long as they are written by nobody who does not know it.
+    /// Known uniform tiles. A write through `DerefMut` discards this.
     cells: UniformTiles,
 }
 
@@ -29,19 +29,20 @@ impl PartialEq for Gmem {
 }
 
 impl Gmem {
-    /// So many bytes, all of them zero; a number of whole lines.
+    /// Tile memory of `bytes` zeros, rounded up to whole lines.
     pub fn new(bytes: usize) -> Self {
         let mut new = Self::default();
         new.resize(bytes);
         new
     }
 
-    /// Makes it so many bytes, those that are new zero; a number of whole lines.
+    /// Changes the size to `bytes`, rounded up to whole lines. New bytes are zero.
     pub fn resize(&mut self, bytes: usize) {
         self.lines.resize(bytes.div_ceil(LINE), Line::zeroed());
     }
 
-    /// The bytes, for `write` to write, with what is known of them, of which it gives back what is known behind that.
+    /// Calls `write` with the bytes and the known uniform tiles. `write` returns the uniform tiles after its
+    /// writes.
     pub fn write_known<R>(&mut self, write: impl FnOnce(&mut [u8], UniformTiles) -> (UniformTiles, R)) -> R {
         let cells = std::mem::take(&mut self.cells);
         let (cells, result) = write(bytemuck::cast_slice_mut(&mut self.lines), cells);
@@ -95,7 +96,7 @@ mod tests {
             tiling: Tiling::Linear,
         };
         let area = Rect { x0: 0, y0: 0, x1: 64, y1: 4 };
-        // How many cells something is known of, and from now on of all.
+        // Counts the known cells, and then marks all cells as known.
         let mut gmem = Gmem::new(1 << 10);
         let known = |gmem: &mut Gmem, surface: Surface, area: Rect| {
             gmem.write_known(|_, cells| {

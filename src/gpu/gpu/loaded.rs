@@ -1,4 +1,4 @@
-//! What CP_LOAD_STATE4 loads: programs, constants and descriptors by stage, and how often they changed.
+//! State that CP_LOAD_STATE4 loads, by stage: programs, constants and descriptors. Changes are counted.
 
 use a4emu_decoder::load_state::{Pipe, Stage, StateKind};
 
@@ -10,8 +10,8 @@ use footprint::Recorder;
 
 /// Vec4s in a stage's constant file.
 ///
-/// The chip has 512 for all stages together (docs/hardware/command-processor.md,
-/// section 7.2); offsets in packets are relative to the stage's own part, so a full file for each is what any partition can need.
+/// The chip has 512 for all stages together (docs/hardware/command-processor.md, section 7.2). Offsets in
+/// packets are relative to the stage's own part. A full file for each stage is enough for any partition.
 pub const CONSTANTS: usize = 512;
 /// Instructions in a stage's instruction store: 64 groups of 16.
 pub const INSTRUCTIONS: usize = 64 * 16;
@@ -20,8 +20,8 @@ pub const TEXTURES: usize = 128;
 /// SSBO and image slots.
 pub const SSBOS: usize = 64;
 
-/// Where a stage's program is, whichever was said last (docs/hardware/command-processor.md,
-/// section 7.2).
+/// The location of a stage's program. The last packet that sets it counts
+/// (docs/hardware/command-processor.md, section 7.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CodeSource {
     /// In memory at `SP_xS_OBJ_START`.
@@ -31,7 +31,7 @@ pub enum CodeSource {
     Store,
 }
 
-/// What CP_LOAD_STATE4 loaded for one stage.
+/// State that CP_LOAD_STATE4 loaded for one stage.
 #[derive(Clone)]
 pub struct ShaderState {
     /// The constant file: [`CONSTANTS`] vec4s. A new program does not clear it.
@@ -42,20 +42,20 @@ pub struct ShaderState {
     pub samplers: Vec<[u32; 2]>,
     /// The instruction store, [`INSTRUCTIONS`] words.
     pub code: Vec<u64>,
-    /// Which of the store and OBJ_START was written last.
+    /// Whether the store or OBJ_START was written last.
     pub source: CodeSource,
-    /// How often each of them changed.
+    /// Change counts of the parts.
     pub changes: StateChanges,
 }
 
-/// How often the parts of a stage's loaded state changed.
+/// Change counts of the parts of a stage's loaded state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StateChanges {
     /// Constants.
     pub constants: u64,
     /// Textures and samplers.
     pub textures: u64,
-    /// The instruction store, and whether it counts.
+    /// The instruction store and `source`.
     pub code: u64,
 }
 
@@ -81,7 +81,7 @@ pub struct SsboState {
     pub sizes: Vec<[u32; 2]>,
     /// Type 2: addresses (2 dwords).
     pub addresses: Vec<[u32; 2]>,
-    /// How often they changed.
+    /// Change count of all three.
     pub changes: u64,
 }
 
@@ -96,16 +96,16 @@ impl Default for SsboState {
     }
 }
 
-/// All state that LOAD_STATE4 writes.
+/// All state that CP_LOAD_STATE4 writes.
 #[derive(Clone, Default)]
 pub struct LoadedState {
-    /// By [`Stage`], in the order of [`STAGES`].
+    /// State of each stage, in the order of [`STAGES`].
     stages: [ShaderState; 6],
-    /// Shared by the 3D stages (block 0xe).
+    /// SSBOs and images of the 3D stages (block 0xe).
     pub ssbo_3d: SsboState,
-    /// Of compute (block 0xf).
+    /// SSBOs and images of compute (block 0xf).
     pub ssbo_compute: SsboState,
-    /// The footprint that is noted.
+    /// The footprint that is being recorded.
     noting: Option<Box<Recorder>>,
 }
 
@@ -119,7 +119,7 @@ impl LoadedState {
         &mut self.stages[stage as usize]
     }
 
-    /// Stores `data` where CP_LOAD_STATE4 puts state of `kind`, from unit `first` on.
+    /// Stores `data` as state of `kind`, from unit `first` on.
     pub fn load(&mut self, kind: StateKind, first: u32, data: &[u32]) {
         if let Some(noting) = &mut self.noting {
             noting.load(kind, first, data.len());
@@ -155,8 +155,7 @@ impl LoadedState {
                 let SsboState { addresses, changes, .. } = self.ssbo_mut(pipe);
                 fill(addresses, changes, first, data);
             }
-            // Bookkeeping for preemption as far as anybody knows
-            // (docs/hardware/command-processor.md, section 7.1).
+            // Probably bookkeeping for preemption (docs/hardware/command-processor.md, section 7.1).
             StateKind::Ubos(_) | StateKind::Unknown => {}
         }
     }
@@ -168,7 +167,7 @@ impl LoadedState {
         }
     }
 
-    /// The program of `stage` is in memory from now on.
+    /// Makes `stage` run its program from memory from now on.
     pub fn take_code_from_memory(&mut self, stage: Stage) {
         let state = self.stage_mut(stage);
         let is_new = state.source != CodeSource::Memory;
@@ -188,8 +187,8 @@ impl LoadedState {
     }
 }
 
-/// Copies `data` into `slots` from `first` on, `N` dwords each, and counts in `changes` if that makes
-/// a difference. What lies past the end is dropped: the chip has no such slot.
+/// Copies `data` to `slots` from slot `first` on, `N` dwords each. Increments `changes` if a slot changes.
+/// Data past the end is dropped, as the chip has no such slot.
 fn fill<const N: usize>(slots: &mut [[u32; N]], changes: &mut u64, first: u32, data: &[u32]) {
     let slots = slots.get_mut(first as usize..).unwrap_or_default();
     let words = data.as_chunks::<N>().0;
@@ -200,7 +199,7 @@ fn fill<const N: usize>(slots: &mut [[u32; N]], changes: &mut u64, first: u32, d
     }
 }
 
-/// Copies instructions into the store; `first` counts groups of 16.
+/// Copies instructions to the store. `first` counts groups of 16.
 fn fill_code(store: &mut [u64], first: u32, data: &[u32]) {
     let store = store.iter_mut().skip(first as usize * 16);
     for (slot, [low, high]) in store.zip(data.as_chunks::<2>().0) {

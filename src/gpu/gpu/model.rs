@@ -1,28 +1,28 @@
-//! `--model`: the board or the specification, where the two differ.
+//! `--model`: the board or the specification, where they differ.
 
-/// Whose behaviour is asked for where a real board does otherwise than OpenGL says.
+/// The behaviour to emulate where a real board differs from the OpenGL specification.
 ///
-/// What differs, with the evidence, is in docs/hardware/board-a420.md, sections 3 and 4: the rules that
-/// a driver can see.
+/// The differences that a driver can see, with the evidence, are in docs/hardware/board-a420.md, sections 3
+/// and 4.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Model {
-    /// That of an A420 board, as far as its results show it
+    /// An A420 board, as far as its results are known
     #[default]
     Board,
-    /// What OpenGL says
+    /// The OpenGL specification
     StrictGl,
 }
 
 impl Model {
-    /// All there are.
+    /// All models.
     pub const ALL: [Self; 2] = [Self::Board, Self::StrictGl];
 
-    /// The one of this name.
+    /// The model with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|model| model.name() == name)
     }
 
-    /// As the option has it.
+    /// The name in the option.
     pub fn name(self) -> &'static str {
         match self {
             Self::Board => "board",

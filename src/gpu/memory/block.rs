@@ -1,4 +1,4 @@
-//! One buffer: contiguous bytes, stored only where there is something to store.
+//! One buffer: contiguous bytes. Storage is allocated when there is something to store.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -7,40 +7,41 @@ use std::sync::Arc;
 use super::changes::Changes;
 use super::{PAGE, Provenance, Seen, SharedPages};
 
-/// What known zeros read as: one run of them serves every buffer that holds nothing else.
+/// The bytes of an all-zero buffer. All such buffers share them.
 static ZEROS: [u8; 1 << 24] = [0; 1 << 24];
 
-/// Where the bytes are. A [view](super::Memory::view) holds them as well.
+/// The storage of a block. A [view](super::Memory::view) shares it.
 #[derive(Clone)]
 pub(super) enum Backing {
-    /// Contents from the capture, all of them zero so far: nothing is stored.
+    /// Contents from the capture that are all zero so far. Nothing is stored.
     Zeros,
     /// Contents from the capture.
     Captured(Arc<Vec<u8>>),
-    /// Address only: no storage before the first write; then which pages were written.
+    /// A buffer without contents. It has no storage before the first write. `present` tells which pages were
+    /// written.
     Blank {
         bytes: Arc<Vec<u8>>,
         present: Arc<Vec<bool>>,
     },
     Shared(Arc<dyn SharedPages>),
-    /// With somebody else for a time: nothing is known of them.
+    /// The storage is lent. Its bytes are unknown until they are given back.
     Lent(Pages),
 }
 
-/// Which pages of bytes that are lent have been written to before.
+/// The pages of lent storage that were written before.
 #[derive(Clone)]
 pub(super) enum Pages {
-    /// Those that [`Block::before`] has.
+    /// The pages in [`Block::before`].
     Kept,
-    /// These.
+    /// The pages marked here.
     Present(Arc<Vec<bool>>),
-    /// That does not matter.
+    /// Not tracked.
     Any,
 }
 
 impl Backing {
-    /// What is stored, to be written. What a view sees as well is copied first; pages that another process sees
-    /// cannot be, and are not written then.
+    /// The stored bytes for writing. Storage that a view shares is copied first. `None` if pages of another
+    /// process are shared with a view, which cannot be copied.
     pub(super) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         match self {
             Self::Zeros => Some(&mut []),
@@ -57,11 +58,11 @@ pub(super) struct Block {
     pub(super) len: u32,
     pub(super) group: u32,
     pub(super) backing: Backing,
-    /// Pages (by index in the block) that the GPU wrote, as their last snapshot had them.
+    /// Contents of the pages that the GPU wrote, as in their last snapshot. By page index in the block.
     before: BTreeMap<u32, Box<[u8]>>,
     /// When its bytes changed.
     pub(super) changes: Changes,
-    /// Whether somebody besides the GPU may have written it.
+    /// Whether code outside the GPU may have written it.
     pub(super) seen: Seen,
 }
 
@@ -90,12 +91,12 @@ impl Block {
         matches!(self.backing, Backing::Zeros | Backing::Captured(_))
     }
 
-    /// Whether it may be only announced: such a block is in no page map.
+    /// Whether the block has no contents of the capture. Such a block is not in the page map.
     pub(super) fn is_blank(&self) -> bool {
         matches!(self.backing, Backing::Blank { .. })
     }
 
-    /// Bytes of ours that it takes.
+    /// Bytes of allocated memory that it uses.
     pub(super) fn stored(&self) -> u64 {
         let storage = match &self.backing {
             Backing::Zeros | Backing::Shared(_) | Backing::Lent(_) => 0,
@@ -104,7 +105,7 @@ impl Block {
         storage + self.before.len() as u64 * u64::from(PAGE)
     }
 
-    /// Bytes of ours that it may take more when `len` of it are written.
+    /// Most bytes by which [`Block::stored`] grows if `len` of its bytes are written.
     pub(super) fn growth(&self, len: usize) -> u64 {
         let snapshot = (len as u64).min(self.len.into()) + 2 * u64::from(PAGE);
         match &self.backing {
@@ -116,7 +117,7 @@ impl Block {
         }
     }
 
-    /// One past the last byte.
+    /// End of the block, exclusive.
     pub(super) fn end(&self) -> u64 {
         u64::from(self.base) + u64::from(self.len)
     }
@@ -125,7 +126,7 @@ impl Block {
         addr >= self.base && self.end() > u64::from(addr)
     }
 
-    /// Bytes `range` if all of them are known.
+    /// The `len` bytes at `offset`, if all of them are known.
     pub(super) fn bytes(&self, offset: u32, len: usize) -> Option<&[u8]> {
         let range = offset as usize..(offset as usize).checked_add(len)?;
         match &self.backing {
@@ -142,7 +143,7 @@ impl Block {
         }
     }
 
-    /// Storage appears now if there was none.
+    /// Allocates the storage, if there is none.
     fn make_storage(&mut self) {
         match &mut self.backing {
             Backing::Zeros => self.backing = Backing::Captured(Arc::new(vec![0; self.len as usize])),
@@ -154,12 +155,12 @@ impl Block {
         }
     }
 
-    /// Whether somebody has its storage.
+    /// Whether its storage is lent.
     pub(super) fn is_lent(&self) -> bool {
         matches!(self.backing, Backing::Lent(_))
     }
 
-    /// Gives its storage away: until it has that back, nothing is known of its bytes.
+    /// Lends its storage. Its bytes are unknown until the storage is given back.
     pub(super) fn lend(&mut self) -> Backing {
         let pages = match &self.backing {
             Backing::Zeros | Backing::Captured(_) => Pages::Kept,
@@ -170,7 +171,7 @@ impl Block {
         std::mem::replace(&mut self.backing, Backing::Lent(pages))
     }
 
-    /// Bytes of its storage that somebody else holds as well: a write copies them first.
+    /// Bytes of its storage that a view or another process shares. A write copies them first.
     pub(super) fn shared_bytes(&self) -> u64 {
         match &self.backing {
             Backing::Captured(bytes) | Backing::Blank { bytes, .. } if Arc::strong_count(bytes) > 1 => {
@@ -181,21 +182,21 @@ impl Block {
         }
     }
 
-    /// Pages that another process also sees become a copy, which it does not.
+    /// Replaces pages that are shared with another process by a private copy.
     pub(super) fn leave_others(&mut self) {
         if let Backing::Shared(pages) = &self.backing {
             self.backing = Backing::Captured(Arc::new((**pages).as_ref().to_vec()));
         }
     }
 
-    /// The same bytes, for whoever only reads.
+    /// A read-only view of the same bytes.
     pub(super) fn view(&self) -> Self {
         Self::new(self.base, self.len, self.group, self.backing.clone())
     }
 
-    /// Gets bytes `offset..offset + len` ready for the GPU to write: keeps what the snapshot
-    /// had, and notes that they change `now`. Gives by how many bytes [`Block::stored`] grew; nothing if they are not
-    /// here: they are lent, and have not been written to before.
+    /// Prepares the bytes `offset..offset + len` for a write of the GPU: keeps the snapshot's bytes, and
+    /// marks them as changed at time `now`. Returns by how many bytes [`Block::stored`] grew. `None` if they
+    /// are lent and were not written before.
     pub(super) fn prepare(&mut self, offset: u32, len: usize, now: u64) -> Option<u64> {
         let end = (offset as usize).checked_add(len).filter(|end| *end <= self.len as usize)?;
         let before = self.stored();
@@ -211,7 +212,7 @@ impl Block {
         Some(self.stored() - before)
     }
 
-    /// Whether `pages` may be written to now, or were before they were lent.
+    /// Whether `pages` may be written now. Lent pages may if they were written before.
     fn was_written(&self, mut pages: RangeInclusive<u32>) -> bool {
         match &self.backing {
             Backing::Lent(Pages::Kept) => pages.all(|page| self.before.contains_key(&page)),
@@ -222,12 +223,12 @@ impl Block {
         }
     }
 
-    /// Bytes that are [prepared](Block::prepare), if they are here.
+    /// [Prepared](Block::prepare) bytes, unless they are lent.
     pub(super) fn prepared(&mut self, offset: u32, len: usize) -> Option<&mut [u8]> {
         self.backing.bytes_mut()?.get_mut(offset as usize..offset as usize + len)
     }
 
-    /// Marks `pages` of the block as about to be written by the GPU.
+    /// Marks `pages` of the block as written by the GPU.
     fn touch(&mut self, pages: RangeInclusive<u32>) {
         match &mut self.backing {
             Backing::Captured(bytes) => {
@@ -244,9 +245,8 @@ impl Block {
         }
     }
 
-    /// Takes over the snapshot `new` of the bytes at `offset`: those that the CPU did
-    /// not change since the previous snapshot stay as the GPU left them. What does change,
-    /// changes `now`.
+    /// Merges the snapshot `new` of the bytes at `offset`. Bytes that the CPU did not change since the
+    /// previous snapshot keep what the GPU wrote. Changed pages get the time `now`.
     pub(super) fn merge(&mut self, offset: u32, new: &[u8], now: u64) {
         if matches!(self.backing, Backing::Zeros) {
             if is_zero(new) {
@@ -268,7 +268,7 @@ impl Block {
         }
     }
 
-    /// Whether bytes changed.
+    /// Merges the part of a snapshot in one page. Returns whether bytes changed.
     fn merge_page(&mut self, at: u32, new: &[u8]) -> bool {
         let within = (at % PAGE) as usize;
         let now = match &mut self.backing {
@@ -311,7 +311,7 @@ pub(super) fn is_zero(bytes: &[u8]) -> bool {
     bytes.chunks(PAGE as usize).all(|page| page.iter().fold(0, |all, byte| all | byte) == 0)
 }
 
-/// A copy; the system keeps no memory for pages of it that are only zeros.
+/// A copy of `bytes`. Pages of zeros are not touched, so the system allocates no memory for them.
 fn stored(bytes: &[u8]) -> Vec<u8> {
     let mut stored = vec![0; bytes.len()];
     let pages = stored.chunks_mut(PAGE as usize).zip(bytes.chunks(PAGE as usize));

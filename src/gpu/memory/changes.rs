@@ -1,25 +1,25 @@
-//! When the bytes of a block changed, page by page.
+//! Times at which the bytes of a block changed, page by page.
 
 use std::ops::RangeInclusive;
 
-/// The times of the last changes, as counted by the address space.
+/// Times of the last changes, by the clock of the address space.
 #[derive(Default)]
 pub(super) struct Changes {
-    /// Of any of it.
+    /// The last change of any page.
     latest: u64,
-    /// Of the block as a whole.
+    /// The last change of the whole block.
     all: u64,
-    /// Of each page, as soon as one changed alone.
+    /// The last change of each page. Empty until a single page changes.
     pages: Vec<u64>,
 }
 
 impl Changes {
-    /// Everything changes at time `now`.
+    /// Marks all pages as changed at time `now`.
     pub(super) fn note_all(&mut self, now: u64) {
         (self.latest, self.all) = (now, now);
     }
 
-    /// The `pages`, of a block that has `count`, change at time `now`.
+    /// Marks `pages` as changed at time `now`. The block has `count` pages.
     pub(super) fn note(&mut self, pages: RangeInclusive<u32>, count: u32, now: u64) {
         if count == 1 {
             return self.note_all(now);

@@ -1,13 +1,13 @@
-//! Parts of the address space, merged.
+//! Sets of address ranges, merged.
 
 use std::collections::BTreeMap;
 
-/// Disjoint ranges of addresses that do not touch: start to end.
+/// Disjoint address ranges that do not touch. Start to end (exclusive).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extents(BTreeMap<u64, u64>);
 
 impl Extents {
-    /// Forgets all of them.
+    /// Removes all ranges.
     pub fn clear(&mut self) {
         self.0.clear();
     }
@@ -21,7 +21,7 @@ impl Extents {
         self.0.insert(start, end);
     }
 
-    /// Takes `start..end` out.
+    /// Removes `start..end`.
     pub fn remove(&mut self, start: u64, end: u64) {
         while let Some((&from, &to)) = self.0.range(..end).next_back().filter(|(_, to)| **to > start) {
             self.0.remove(&from);
@@ -30,7 +30,7 @@ impl Extents {
         }
     }
 
-    /// What of `start..end` is in none, ascending.
+    /// The parts of `start..end` that are in no range, ascending.
     pub fn gaps(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut gaps = Vec::new();
         let mut at = end;
@@ -52,7 +52,7 @@ impl Extents {
 mod tests {
     use super::*;
 
-    /// Against one flag for each address.
+    /// Compares the ranges with one flag for each address.
     #[test]
     fn they_are_what_flags_would_be() {
         let (mut extents, mut flags) = (Extents::default(), [false; 64]);

@@ -1,14 +1,14 @@
-//! Memory for a run that is thrown away: what it writes is its own.
+//! Overlays: memory for a run whose writes are discarded.
 
 use super::Memory;
 
-/// 16 bytes that a block of the address space takes in an overlay, about.
+/// Cost of one block of the address space in an overlay, in units of 16 bytes (estimated).
 const BLOCK: u64 = 16;
 
 impl Memory {
-    /// Memory that holds what this one holds, for a run whose writes nobody else may see. A buffer is copied before its
-    /// first write; all copies together take no more than the [limit](Memory::limit) leaves, and writes that need more
-    /// are left out, as [`Memory::was_cut`] says.
+    /// An overlay of this memory, for a run whose writes must not affect it. A buffer is copied before its
+    /// first write. The copies take at most the bytes that the [limit](Memory::limit) leaves. Writes that
+    /// need more are left out, and [`Memory::was_cut`] reports it.
     pub fn overlay(&self) -> Self {
         Self {
             group: self.group,
@@ -18,7 +18,7 @@ impl Memory {
         }
     }
 
-    /// Times 16 bytes that it has taken to make this overlay, and to write to it so far.
+    /// Cost of making this overlay and of its copies so far, in units of 16 bytes.
     pub fn overlay_cost(&self) -> u64 {
         BLOCK * self.blocks.len() as u64 + self.held / 16
     }

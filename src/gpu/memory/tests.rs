@@ -83,8 +83,8 @@ fn writes_past_the_limit_are_refused() {
     assert!(memory.was_cut());
 }
 
-/// The same announcements again and again, over many small buffers: each is looked at once,
-/// not once for every buffer that is there.
+/// Announces the same ranges many times over many small buffers. Each announcement visits each buffer at most
+/// once, not all buffers.
 #[test]
 fn announcements_over_many_buffers_take_no_time() {
     const BUFFERS: u32 = 100_000;
@@ -108,7 +108,7 @@ fn what_a_later_snapshot_stores_counts() {
     assert!(memory.was_cut(), "there are 0x4000 bytes already");
 }
 
-/// Whether pages 1 and 2 of a buffer at 0x1000 are what they were at `time`.
+/// Whether pages 1 and 2 of a buffer at 0x1000 are unchanged since `time`.
 fn unchanged(memory: &Memory, time: u64) -> [bool; 2] {
     [0x2000, 0x3000].map(|page| memory.is_unchanged(page, 0x1000, time))
 }

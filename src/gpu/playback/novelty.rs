@@ -1,22 +1,22 @@
-//! How much of what a capture holds is new.
+//! Measure of how much of a capture's contents is new.
 //!
-//! A kilobyte of a packed file can hold a megabyte of zeros, or of any other pattern, so bytes alone
-//! are no measure of how much somebody recorded. What does not pack is what was not there a
-//! moment ago: a dword is counted if it is not zero and none of the last [`WINDOW`] had its value.
-//! DEFLATE repeats what is up to 32 KB back, at any of the four places in a dword, and that is
-//! within the window: each dword that counts has cost about a byte of the file. What counts is the
-//! same whether a capture is packed or not.
+//! A kilobyte of a packed file can hold a megabyte of zeros, or of any other pattern. So the number of bytes
+//! does not measure how much was recorded. Only data that does not pack counts: a dword counts if it is not
+//! zero and none of the last [`WINDOW`] dwords had its value. DEFLATE repeats data from up to 32 KB back, at
+//! any of the four byte offsets in a dword. The window covers that. So each dword that counts has cost about
+//! a byte of the file. The count is the same for packed and unpacked captures.
 
-/// Dwords among which a value counts once, at least.
+/// Fewest dwords after which a value can count again.
 const WINDOW: u32 = 1 << 15;
 
-/// Bits of a place in the table: twice as many places as values that two windows can hold.
+/// Bits of a place in the table. The table has twice as many places as values that two windows can hold.
 const PLACE_BITS: u32 = 17;
 
-/// Places where a value may be. Where all are taken it is not counted: nobody gains by crowding them.
+/// Places where a value may be. If all are taken, the value does not count, so crowding them has no
+/// advantage.
 const PLACES: usize = 8;
 
-/// A value, and when it came last.
+/// A value, and the window of its last occurrence.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     dword: u32,
@@ -24,10 +24,10 @@ struct Seen {
     window: u32,
 }
 
-/// The values that came lately.
+/// The recent values.
 pub(super) struct Novelty {
     seen: Vec<Seen>,
-    /// Number of the window that is being filled, and how many dwords are in it.
+    /// Number of the current window, and the number of dwords in it.
     window: u32,
     filled: u32,
     last: u32,
@@ -40,7 +40,7 @@ impl Default for Novelty {
 }
 
 impl Novelty {
-    /// How many dwords of `contents`, which come next, are new.
+    /// Number of new dwords in `contents`, which follow the contents before.
     pub(super) fn count(&mut self, contents: &[u8]) -> u64 {
         let (lines, rest) = contents.as_chunks::<64>();
         let lines = lines.iter().map(|line| match *line == [0; 64] {
@@ -58,7 +58,7 @@ impl Novelty {
         dwords.map(|dword| u64::from(self.is_new(dword))).sum()
     }
 
-    /// So many dwords have come.
+    /// Advances the window by `dwords`.
     fn pass(&mut self, dwords: u32) {
         self.filled += dwords;
         if self.filled >= WINDOW {
@@ -69,7 +69,7 @@ impl Novelty {
 
     fn is_new(&mut self, dword: u32) -> bool {
         self.pass(1);
-        // Most come in runs.
+        // Most repeated values come in runs.
         if dword == 0 || dword == self.last {
             return false;
         }
@@ -115,10 +115,10 @@ mod tests {
         assert_eq!(count(round().chain(round())), 6 * u64::from(WINDOW));
     }
 
-    /// However many values want the same places.
+    /// Many values that hash to the same places.
     #[test]
     fn crowding_gains_nothing() {
-        // The inverse of the factor: values whose products follow each other.
+        // Multiples of the factor's inverse: their products are consecutive.
         let inverse =
             (0..5).fold(1u32, |x, _| x.wrapping_mul(2u32.wrapping_sub(x.wrapping_mul(0x9e37_79b1))));
         let crowd = (0..1000).map(|i| inverse.wrapping_mul(i + 1));

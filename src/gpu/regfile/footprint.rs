@@ -1,73 +1,73 @@
-//! What some packets have to do with registers: what they take from them, and what they leave in them.
+//! Footprints: the registers that packets read (inputs) and write (outputs).
 
 use std::cell::{Cell, RefCell};
 
 use super::{RegFile, RegSet, Seen, Value};
 
-/// What packets that were run took from registers, and left in them. Where registers hold the same, the same packets do
-/// the same.
+/// The input and output registers of packets that ran. If the inputs have the same values, the packets have
+/// the same effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
-    /// Registers that somebody has read before one of the packets wrote them.
+    /// Registers that were read before one of the packets wrote them.
     inputs: Vec<Value>,
-    /// Registers that they have written, as they were left.
+    /// Registers that the packets wrote, with their final values.
     outputs: Vec<Value>,
 }
 
-/// Registers that something was made of while a footprint was noted.
+/// Registers that a value was made from during the recording of a footprint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sources {
-    /// All of them.
+    /// All of the registers.
     values: Vec<Value>,
-    /// Those that packets had written by then: they have the same value whenever those packets have run.
+    /// The registers that packets of the recording had written before. A replay always sets the same values.
     fixed: Vec<Value>,
 }
 
-/// A [`Footprint`] while it is noted.
+/// A [`Footprint`] that is being recorded.
 #[derive(Clone, Default)]
 pub(super) struct Recorder {
     /// Registers that packets have written.
     written: RegSet,
-    /// Those that were read before.
+    /// Registers that were read before they were written.
     read: RefCell<RegSet>,
     inputs: RefCell<Vec<Value>>,
-    /// Whether what is read now does not count.
+    /// Whether reads are currently ignored.
     is_paused: Cell<bool>,
-    /// Which footprint of the register file it is.
+    /// Number of this footprint in the register file.
     number: u64,
-    /// How many registers packets have written.
+    /// Number of registers that packets have written.
     count: usize,
 }
 
 impl Recorder {
-    /// The register at `offset`, which holds `value`, is read.
+    /// Notes a read of the register at `offset`, which holds `value`.
     pub fn read(&self, offset: u32, value: u32) {
         if !self.is_paused.get() && !self.written.contains(offset) && self.read.borrow_mut().insert(offset) {
             self.inputs.borrow_mut().push((offset as u16, value));
         }
     }
 
-    /// It is written.
+    /// Notes a write of the register at `offset`.
     pub fn write(&mut self, offset: u32) {
         self.count += usize::from(self.written.insert(offset));
     }
 }
 
 impl RegFile {
-    /// From now on it is noted what is taken from registers and left in them.
+    /// Starts to record which registers are read and written.
     pub fn begin_footprint(&mut self) {
         self.footprints += 1;
         self.noting = Some(Box::new(Recorder { number: self.footprints, ..Recorder::default() }));
     }
 
-    /// What was noted since then.
+    /// Ends the recording and returns the footprint.
     pub fn end_footprint(&mut self) -> Option<Footprint> {
         let Recorder { written, inputs, .. } = *self.noting.take()?;
         let outputs = written.iter().map(|offset| (offset as u16, self.words[offset as usize])).collect();
         Some(Footprint { inputs: inputs.into_inner(), outputs })
     }
 
-    /// What `make` makes; the registers that it reads are no part of a footprint.
+    /// The result of `make`. Its register reads are not part of a footprint.
     pub fn aside<T>(&self, make: impl FnOnce(&Self) -> T) -> T {
         let be_deaf = |is_paused| self.noting.iter().for_each(|noting| noting.is_paused.set(is_paused));
         be_deaf(true);
@@ -76,9 +76,9 @@ impl RegFile {
         made
     }
 
-    /// Something that was made of the registers of `seen` is used again: for a footprint, they are read.
+    /// Notes the registers of `seen` as read, because a value made from them is used again.
     pub fn note_seen(&self, seen: &Seen) {
-        // What has been noted once has nothing new: what was not read by then was written.
+        // Already in this recording: each of these registers is an input or was written earlier.
         if let Some(noting) = &self.noting
             && !noting.is_paused.get()
             && seen.noted.replace(noting.number) != noting.number
@@ -87,12 +87,12 @@ impl RegFile {
         }
     }
 
-    /// How many registers packets have written since [`RegFile::begin_footprint`].
+    /// Number of registers that packets have written since [`RegFile::begin_footprint`].
     pub fn written_since(&self) -> usize {
         self.noting.as_ref().map_or(0, |noting| noting.count)
     }
 
-    /// The registers of `seen`, told apart by the footprint that is noted.
+    /// The registers of `seen`, split by the footprint that is being recorded.
     pub fn sources(&self, seen: &Seen) -> Sources {
         let is_written = |offset| self.noting.as_ref().is_some_and(|noting| noting.written.contains(offset));
         let values = seen.values.clone();
@@ -100,12 +100,12 @@ impl RegFile {
         Sources { values, fixed }
     }
 
-    /// Whether the packets of `footprint` would find the same now.
+    /// Whether the inputs of `footprint` have their recorded values.
     pub fn is_input(&self, footprint: &Footprint) -> bool {
         self.holds(&footprint.inputs)
     }
 
-    /// Registers hold what the packets of `footprint` leave in them.
+    /// Sets the outputs of `footprint` to their recorded values.
     pub fn leave(&mut self, footprint: &Footprint) {
         for (offset, value) in &footprint.outputs {
             self.set((*offset).into(), *value);
@@ -113,8 +113,9 @@ impl RegFile {
         }
     }
 
-    /// What `make` makes of `sources` as they are once the packets have run that were noted with them: nothing if it is
-    /// what was made of them then, or not of them alone.
+    /// Makes a value again from `sources`, with the register values after a replay of their packets.
+    /// [`Remade::Same`] if these equal the recorded values; [`Remade::OfOthers`] if `make` reads other
+    /// registers now.
     pub fn made_of<T>(&mut self, sources: &Sources, make: impl FnOnce(&Self) -> T) -> Remade<T> {
         let offset = |(offset, _): &Value| *offset;
         let held = |value: &Value| (offset(value), self.words[usize::from(offset(value))]);
@@ -132,20 +133,20 @@ impl RegFile {
         remade
     }
 
-    /// Registers hold these values, and nobody hears of it.
+    /// Sets registers to `values`, without noting a write or a change.
     fn hold(&mut self, values: &[Value]) {
         values.iter().for_each(|(offset, value)| self.words[*offset as usize] = *value);
     }
 }
 
-/// What [`RegFile::made_of`] has made.
+/// Result of [`RegFile::made_of`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remade<T> {
-    /// It would be what it was.
+    /// The value is unchanged.
     Same,
-    /// This.
+    /// The new value.
     New(T),
-    /// It is made of other registers than before.
+    /// The value is now made from other registers.
     OfOthers,
 }
 
@@ -161,7 +162,7 @@ mod tests {
         regs.write(offset, value).expect("a register");
     }
 
-    /// Registers of which A holds 1 and B 2, and a footprint of `packets`.
+    /// A register file in which A was 1 and B was 2, and the footprint of `packets` on it.
     fn noted(packets: impl FnOnce(&mut RegFile)) -> (RegFile, Footprint) {
         let mut regs = RegFile::default();
         assert!(regs.write_run(A, &[1, 2]));
@@ -187,7 +188,7 @@ mod tests {
         assert_eq!(footprint, Footprint { inputs, outputs });
     }
 
-    /// Who keeps a value does not read again what it was made of.
+    /// A cached value is used without reading its registers again; they count as read.
     #[test]
     fn what_is_used_again_counts_as_read() {
         let mut regs = RegFile::default();

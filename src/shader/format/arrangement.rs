@@ -1,20 +1,20 @@
-//! How the pixels of a surface follow each other: their samples, and tiles.
+//! Order of the pixels of a surface: samples and tiles.
 
 use a4emu_decoder::regs::enums::TileMode;
 
 use super::{Codec, Type};
 
-/// The order of pixels in memory (guess `tile-order`).
+/// Order of pixels in memory (guess `tile-order`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiling {
     /// Row by row.
     Linear,
-    /// Squares of so many pixels a side, a row of squares after the other; within each, row by row.
+    /// Squares with this side, in pixels, in rows of squares. Within a square, row by row.
     Squares(u32),
 }
 
 impl Tiling {
-    /// What a register says; `None` for the number without a name.
+    /// The tiling of a register value. `None` for the value without a name.
     pub fn of(mode: TileMode) -> Option<Self> {
         match mode {
             TileMode::TILE4_LINEAR => Some(Self::Linear),
@@ -24,7 +24,7 @@ impl Tiling {
         }
     }
 
-    /// Rows that belong together.
+    /// Height of a tile in rows.
     pub fn rows(self) -> u32 {
         match self {
             Self::Linear => 1,
@@ -32,7 +32,7 @@ impl Tiling {
         }
     }
 
-    /// Where pixel (x, y) would be if pixels lay row by row.
+    /// The position in a row-by-row surface with the same address as pixel (x, y).
     #[inline(always)]
     pub fn in_rows(self, [x, y]: [u32; 2]) -> [u32; 2] {
         match self {
@@ -44,13 +44,13 @@ impl Tiling {
         }
     }
 
-    /// Bytes from the first pixel to pixel (x, y), of `cpp` bytes each, where a row has `pitch`.
+    /// Offset in bytes of pixel (x, y) from the first pixel. A pixel has `cpp` bytes, a row `pitch` bytes.
     pub fn offset(self, at: [u32; 2], pitch: u32, cpp: u32) -> u64 {
         let [x, y] = self.in_rows(at).map(u64::from);
         y * u64::from(pitch) + x * u64::from(cpp)
     }
 
-    /// The pixel that starts so many bytes after the first; the inverse of [`Tiling::offset`].
+    /// The pixel at `offset` bytes from the first one: the inverse of [`Tiling::offset`].
     pub fn pixel(self, offset: u32, pitch: u32, cpp: u32) -> Option<[u32; 2]> {
         let rows = self.rows();
         let (band, rest) = (offset.checked_div(pitch.checked_mul(rows)?)?, offset % (pitch * rows));
@@ -63,7 +63,7 @@ impl Tiling {
 /// Samples and order of a surface's pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrangement {
-    /// Samples of a pixel, one after the other (guess `sample-layout`).
+    /// Samples of a pixel, stored consecutively (guess `sample-layout`).
     pub samples: u32,
     /// Order of pixels.
     pub tiling: Tiling,
@@ -74,7 +74,7 @@ impl Arrangement {
     pub const PLAIN: Self = Self { samples: 1, tiling: Tiling::Linear };
 }
 
-/// The components of a pixel, given the bytes of all its samples: their average, and of integers the first
+/// The components of a pixel from the bytes of all its samples: their average. For integers, the first sample
 /// (guess `resolve-average`).
 pub fn resolved(codec: &Codec, pixel: &[u8]) -> [u32; 4] {
     let mut samples =

@@ -1,15 +1,15 @@
-//! Compressed formats: what a block covers and holds, and decoding one.
+//! Compressed formats: block sizes, and decoding of a block.
 //!
-//! | formats | by | where that is wrong |
+//! | formats | decoder | errors of the decoder |
 //! |---|---|---|
 //! | DXT, RGTC, BPTC | bcdec_rs | |
 //! | ETC2 RGB, RGBA | texture2ddecoder | |
-//! | ETC2 punch-through | texture2ddecoder | colour of transparent texels, mended here |
+//! | ETC2 punch-through | texture2ddecoder | colour of transparent texels, corrected here |
 //! | EAC, R and RG | own code | the crates give 8 of the 11 bits |
 //! | ATC | own code | see `atc.rs` |
 //! | ASTC | own code | see `astc.rs` |
 //!
-//! `vectors.txt` holds what a block must give.
+//! `vectors.txt` holds expected results.
 mod astc;
 mod atc;
 
@@ -18,7 +18,7 @@ use super::{Transfer, Type, srgb};
 
 pub use astc::Profile;
 
-/// How a block of texels is compressed.
+/// Compression of a block of texels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// S3TC, RGB with one-bit alpha.
@@ -57,14 +57,14 @@ pub enum Compression {
     Astc(u32, u32),
 }
 
-/// The smallest piece of a surface: one texel, or one compressed block.
+/// The smallest unit of a surface: one texel, or one compressed block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Texels from left to right.
+    /// Width in texels.
     pub width: u32,
-    /// Texels from top to bottom.
+    /// Height in texels.
     pub height: u32,
-    /// Bytes in memory.
+    /// Size in memory, in bytes.
     pub bytes: u32,
 }
 
@@ -85,15 +85,15 @@ impl Compression {
     }
 }
 
-/// Lanes of one texel, absent components filled in.
+/// The lanes of one texel, with defaults for absent components.
 pub type Lanes4 = [u32; 4];
 
 impl Compression {
-    /// Decodes `block` (as many bytes as [`Compression::block`] says) and gives
-    /// `texel` the lanes x, y, z, w (binary32) of each texel, row by row.
+    /// Decodes `block` ([`Compression::block`] gives its size), and calls `texel` with the lanes x, y, z, w
+    /// (binary32) of each texel, row by row.
     ///
-    /// Any bytes are fine: codes without a meaning give the decoder's error colour, and so do codes that
-    /// `profile` does without.
+    /// Any bytes are valid input. Invalid codes, and codes that `profile` does not allow, give the decoder's
+    /// error colour.
     pub fn decode(
         self,
         block: &[u8],
@@ -149,8 +149,8 @@ fn from_bgra(word: u32) -> [u8; 4] {
     [r, g, b, a]
 }
 
-/// A texel of the punch-through format: texture2ddecoder keeps the colour of a transparent one,
-/// which the specification makes black (an A420 too: docs/hardware/board-a420.md, section 8).
+/// A texel of the punch-through format. texture2ddecoder keeps the colour of a transparent texel. The
+/// specification makes it black (an A420 too: docs/hardware/board-a420.md, section 8).
 fn clear_if_transparent(word: u32) -> [u8; 4] {
     match from_bgra(word) {
         [.., 0] => [0; 4],
@@ -172,7 +172,7 @@ fn with_defaults(color: [f32; 3]) -> Lanes4 {
     [color[0], color[1], color[2], 1.0].map(f32::to_bits)
 }
 
-/// `N` interpolated components.
+/// Decodes `N` interpolated components.
 fn rgtc<const N: usize>(block: &[u8], signed: bool, mut texel: impl FnMut(Lanes4)) {
     let mut out = [[0.0; 16]; N];
     for (out, part) in out.iter_mut().zip(block.chunks_exact(8)) {
@@ -191,8 +191,8 @@ fn bptc_float(block: &[u8], signed: bool, mut texel: impl FnMut(Lanes4)) {
     }
 }
 
-/// `N` components of 11 bits. Own code: the crates give 8 bits.
-/// Source: OpenGL ES 3.0, appendix C.1.5 and C.1.6.
+/// Decodes `N` components of 11 bits. Own code: the crates give 8 bits. Source: OpenGL ES 3.0, appendix C.1.5
+/// and C.1.6.
 fn eac<const N: usize>(block: &[u8], signed: bool, mut texel: impl FnMut(Lanes4)) {
     let parts: [[f32; 16]; N] = std::array::from_fn(|c| eac_part(&block[c * 8..], signed));
     for y in 0..4 {
@@ -202,7 +202,7 @@ fn eac<const N: usize>(block: &[u8], signed: bool, mut texel: impl FnMut(Lanes4)
     }
 }
 
-/// Texels in the block's own order, column by column.
+/// The texels in the block's own order, column by column.
 fn eac_part(block: &[u8], signed: bool) -> [f32; 16] {
     const MODIFIERS: [[i32; 4]; 16] = [
         [-3, -6, -9, -15],
@@ -229,7 +229,7 @@ fn eac_part(block: &[u8], signed: bool) -> [f32; 16] {
     let indices = u64::from_be_bytes(bytes);
     std::array::from_fn(|i| {
         let index = (indices >> (45 - 3 * i)) as usize & 7;
-        // The upper four are the lower ones, negated and less one.
+        // An upper modifier is the negated lower one minus one.
         let modifier = if index < 4 { modifiers[index] } else { -modifiers[index - 4] - 1 };
         let value = base + modifier * step;
         if signed { value.clamp(-1023, 1023) as f32 / 1023.0 } else { value.clamp(0, 2047) as f32 / 2047.0 }

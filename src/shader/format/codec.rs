@@ -1,31 +1,31 @@
-//! A format, its memory order and transfer function, resolved for the inner loops.
+//! Codecs: a format with its memory order and transfer function, resolved for the inner loops.
 use a4emu_decoder::regs::enums::ColorSwap;
 
 use super::convert::{self, mask};
 use super::{Format, Layout, Transfer, Type, srgb};
 
-/// Converts texels of one format, uncompressed, of at most 16 bytes.
+/// Converts texels of one uncompressed format of at most 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Codec {
-    /// Of x, y, z, w.
+    /// Fields of x, y, z, w.
     fields: [Field; 4],
     ty: Type,
     transfer: Transfer,
     packing: Packing,
     bytes: u32,
-    /// The bits that are a component's.
+    /// Mask of the bits that belong to a component.
     bits: u128,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 struct Field {
-    /// Position of the lowest bit in the texel read as a little-endian number.
+    /// Lowest bit in the texel, as a little-endian number.
     shift: u32,
-    /// Bits; 0 if the component is absent.
+    /// Width in bits. 0 if the component is absent.
     width: u32,
 }
 
-/// A normalised component of a dword.
+/// A normalised component within a dword.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UnormField {
     shift: u32,
@@ -34,38 +34,38 @@ pub struct UnormField {
 }
 
 impl UnormField {
-    /// The number of its byte, if it is one.
+    /// The index of its byte, if it is exactly one byte.
     pub fn byte(self) -> Option<u32> {
         (self.mask == 0xff && self.shift.is_multiple_of(8)).then_some(self.shift / 8)
     }
 
-    /// Whether it has more than 16 bits, which [`UnormField::decode_wide`] is for.
+    /// Whether it has more than 16 bits, so that [`UnormField::decode_wide`] is needed.
     #[inline(always)]
     pub fn is_wide(self) -> bool {
         self.mask > 0xffff
     }
 
-    /// Its value, if it has up to 16 bits.
+    /// The value of a field of up to 16 bits.
     #[inline(always)]
     pub fn decode(self, word: u32) -> f32 {
         self.number(word) * self.step
     }
 
-    /// Its value, if it has more. It has at most 24, so that binary32 holds the number and the greatest one: what they
-    /// are divided to there is rounded as it is in [`convert`].
+    /// The value of a field of 17 to 24 bits. binary32 holds both the number and its maximum exactly, so the
+    /// quotient is rounded as in [`convert`].
     #[inline(always)]
     pub fn decode_wide(self, word: u32) -> f32 {
         self.number(word) / self.mask as i32 as f32
     }
 
-    /// The signed conversion is the same for so few bits, and has an instruction.
+    /// The raw number. Signed conversion gives the same value for so few bits, and has a vector instruction.
     #[inline(always)]
     fn number(self, word: u32) -> f32 {
         ((word >> (self.shift % 32)) & self.mask) as i32 as f32
     }
 }
 
-/// Bits of a component that [`UnormField`] takes at most.
+/// Most bits of a [`UnormField`].
 const UNORM_FIELD: u32 = 24;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Codec {
             Layout::Block(_) => return None,
         };
         let ty = format.ty;
-        // Only 8-bit unorm formats exist in sRGB; the bit means nothing on others.
+        // sRGB exists only for 8-bit unorm formats. The bit has no meaning for others.
         let srgb_capable = ty == Type::Unorm && fields[0].width == 8;
         let transfer = if srgb_capable { transfer } else { Transfer::Linear };
         let codec = Self { fields, ty, transfer, packing, bytes: format.block().bytes, bits: 0 };
@@ -113,12 +113,12 @@ impl Codec {
         self.ty
     }
 
-    /// Whether lanes hold integers rather than binary32.
+    /// Whether lanes hold integers instead of binary32.
     pub const fn is_integer(&self) -> bool {
         matches!(self.ty, Type::Uint | Type::Sint)
     }
 
-    /// Whether every component is 32 bits of what lanes hold.
+    /// Whether every component has 32 bits and is stored unchanged.
     pub fn is_exact(&self) -> bool {
         let holds = matches!(self.ty, Type::Float | Type::Uint | Type::Sint);
         holds && self.fields.iter().all(|field| matches!(field.width, 0 | 32))
@@ -129,8 +129,8 @@ impl Codec {
         self.fields[component].width != 0
     }
 
-    /// How many components there are, if a texel is just as many dwords, x first, that are
-    /// lanes as they stand.
+    /// The number of components, if a texel consists of exactly that many dwords, x first, with unchanged
+    /// lane values.
     pub fn plain_dwords(&self) -> Option<usize> {
         let count = (self.bytes / 4) as usize;
         let plain = |c: usize| match c < count {
@@ -140,13 +140,13 @@ impl Codec {
         (self.bytes.is_multiple_of(4) && (0..4).all(plain)).then_some(count)
     }
 
-    /// The bits of the texel that are a component's.
+    /// Mask of the bits that belong to any component.
     #[inline]
     pub const fn all_bits(&self) -> u128 {
         self.bits
     }
 
-    /// The bits of the texel that the components in `mask` (bit 0 is x) occupy.
+    /// Mask of the bits of the components in `components` (bit 0 is x).
     pub fn bits(&self, components: u32) -> u128 {
         if self.packing == Packing::SharedExponent {
             return if components == 0 { 0 } else { 0xffff_ffff };
@@ -155,7 +155,7 @@ impl Codec {
         chosen.fold(0, |bits, field| bits | field.put(u32::MAX))
     }
 
-    /// The texel at the start of `memory`; bytes beyond its end read as 0.
+    /// The texel at the start of `memory`. Bytes past its end read as 0.
     pub fn load(&self, memory: &[u8]) -> u128 {
         let mut word = [0; 16];
         let length = memory.len().min(self.bytes as usize);
@@ -163,14 +163,13 @@ impl Codec {
         u128::from_le_bytes(word)
     }
 
-    /// Puts `texel` at the start of `memory`; what lies beyond its end is dropped.
+    /// Stores `texel` at the start of `memory`. Bytes past its end are dropped.
     pub fn store(&self, texel: u128, memory: &mut [u8]) {
         let length = memory.len().min(self.bytes as usize);
         memory[..length].copy_from_slice(&texel.to_le_bytes()[..length]);
     }
 
-    /// Where the components of a texel of at most a dword are that it has, if all of them are normalised and as they
-    /// stand; `None` if not.
+    /// The fields of a texel of at most a dword, if all components are linear unorm. `None` otherwise.
     pub fn unorm_fields(&self) -> Option<[Option<UnormField>; 4]> {
         let known = |c: usize| match self.kernel(c) {
             Kernel::Absent | Kernel::Unorm => true,
@@ -184,7 +183,7 @@ impl Codec {
         (matches!(self.bytes, 1 | 2 | 4) && (0..4).all(known)).then(|| std::array::from_fn(field))
     }
 
-    /// Lanes x, y, z, w of a texel; absent ones are 0, 0, 0, 1.
+    /// Lanes x, y, z, w of a texel. Absent ones are 0, 0, 0, 1.
     pub fn decode(&self, texel: u128) -> [u32; 4] {
         match self.packing {
             Packing::Fields => std::array::from_fn(|c| self.decode_component(c, texel)),
@@ -195,7 +194,7 @@ impl Codec {
         }
     }
 
-    /// As [`Codec::decode`], but integers are converted to float.
+    /// Like [`Codec::decode`], with integers converted to float.
     pub fn decode_float(&self, texel: u128) -> [f32; 4] {
         self.decode(texel).map(|lane| self.lane_to_float(lane))
     }
@@ -211,7 +210,7 @@ impl Codec {
         }
     }
 
-    /// The value of a lane of this format as a float: integers are converted.
+    /// The value of a lane of this format as a float. Integers are converted.
     pub fn lane_to_float(&self, lane: u32) -> f32 {
         match self.ty {
             Type::Uint => lane as f32,
@@ -220,7 +219,7 @@ impl Codec {
         }
     }
 
-    /// 32 texels of at most 4 bytes each, to lanes `[component][texel]`.
+    /// Decodes 32 texels of at most 4 bytes each to lanes `[component][texel]`.
     pub fn decode_words(&self, words: &[u32; 32]) -> [[u32; 32]; 4] {
         std::array::from_fn(|c| self.decode_component_of(c, words))
     }
@@ -253,11 +252,11 @@ impl Codec {
         std::array::from_fn(|i| self.decode(u128::from(words[i]) << shift)[component])
     }
 
-    /// Values that stand in memory order (of the first, second, .. component in
-    /// memory), as lanes x, y, z, w. Border colours are stored like that.
+    /// Converts values in memory order (of the first, second, .. component in memory) to lanes x, y, z, w.
+    /// Border colours are stored in memory order.
     ///
-    /// Integers read backwards keep their order: Mesa stores the border of
-    /// stencil views, which are that, in the first place (freedreno_texture.c).
+    /// Reversed integer formats keep their order: Mesa stores the border of stencil views, which have such a
+    /// format, in this order (freedreno_texture.c).
     pub fn border_lanes(&self, values: [u32; 4]) -> [u32; 4] {
         let backwards = self.is_integer() && self.fields[3].width != 0 && self.fields[3].shift == 0;
         if backwards {
@@ -269,13 +268,13 @@ impl Codec {
         })
     }
 
-    /// Number of components that lie below `component`.
+    /// Number of components at lower bits than `component`.
     fn rank(&self, component: usize) -> usize {
         let here = self.fields[component].shift;
         self.fields.iter().filter(|field| field.width != 0 && field.shift < here).count()
     }
 
-    /// The inverse: lanes `[component][texel]` to 32 texels of at most 4 bytes.
+    /// Encodes lanes `[component][texel]` to 32 texels of at most 4 bytes.
     pub fn encode_words(&self, lanes: &[[u32; 32]; 4]) -> [u32; 32] {
         if self.packing == Packing::SharedExponent {
             return std::array::from_fn(|i| self.encode(std::array::from_fn(|c| lanes[c][i])) as u32);
@@ -326,7 +325,7 @@ impl Codec {
         }
     }
 
-    /// What a component reads as that the format does not have.
+    /// The value of a component that the format lacks.
     pub const fn absent(&self, component: usize) -> u32 {
         match (component, self.is_integer()) {
             (3, true) => 1,
@@ -336,14 +335,14 @@ impl Codec {
     }
 }
 
-/// Which loop converts a component of 32 texels.
+/// The loop that converts a component of 32 texels.
 enum Kernel {
     Absent,
     Copy,
     Unorm,
     /// Floats of 16, 11 or 10 bits.
     Half,
-    /// Normalised, of more bits than a binary32 product is exact for.
+    /// Normalised, with more bits than a binary32 product can hold exactly.
     WideUnorm,
     Other,
 }
@@ -353,7 +352,7 @@ fn decode_unorm(words: &[u32; 32], field: Field) -> [u32; 32] {
     let (step, mask) = (convert::unorm_step(field.width), mask(field.width));
     let mut out = [0; 32];
     for (out, word) in out.iter_mut().zip(words) {
-        // At most 16 bits: the signed conversion is the same, and has an instruction.
+        // At most 16 bits: signed conversion gives the same value, and has a vector instruction.
         *out = (((word >> field.shift) & mask) as i32 as f32 * step).to_bits();
     }
     out
@@ -382,8 +381,8 @@ fn decode_half(words: &[u32; 32], field: Field) -> [u32; 32] {
 
 #[inline(always)]
 fn encode_unorm(lanes: &[u32; 32], field: Field, words: &mut [u32; 32]) {
-    /// Adding it to a float in 0..2^23 leaves the integer nearest to it (ties to
-    /// even) in the low bits; unlike a call of `round` every CPU does that in a vector.
+    /// Adding this to a float in 0..2^23 leaves the nearest integer (ties to even) in the low bits. Unlike a
+    /// call of `round`, every CPU vectorises this.
     const MAGIC: f32 = 8_388_608.0;
     let (scale, mask) = (mask(field.width) as f32, mask(field.width));
     merge(words, lanes, |lane| {
@@ -405,8 +404,8 @@ fn field((shift, width): (u32, u32)) -> Field {
     Field { shift, width }
 }
 
-/// Memory order after SWAP. A swap that would move a component into a
-/// place that the format does not have leaves the order as it is (guess `swap-unfit`).
+/// The memory order after SWAP. A swap that would move a component to a missing one leaves the order
+/// unchanged (guess `swap-unfit`).
 fn reorder(order: [usize; 4], widths: [u32; 4], swap: ColorSwap) -> [usize; 4] {
     let swapped = match swap {
         ColorSwap::WZYX | ColorSwap::Other(_) => [0, 1, 2, 3],
@@ -418,7 +417,7 @@ fn reorder(order: [usize; 4], widths: [u32; 4], swap: ColorSwap) -> [usize; 4] {
     if fits { order.map(|slot| swapped[slot]) } else { order }
 }
 
-/// Fields laid out one after the other in memory order.
+/// Places fields one after the other in memory order.
 fn place(widths: [u32; 4], order: [usize; 4]) -> [Field; 4] {
     let mut fields = [Field::default(); 4];
     let mut shift = 0;

@@ -1,11 +1,10 @@
-//! One component: bits of a texel <-> value in a 32-bit lane.
+//! Conversion of one component between the bits of a texel and a 32-bit lane.
 //!
-//! A lane holds binary32 bits for normalised, fixed and float types and a
-//! two's complement or unsigned integer for the integer types, exactly as a
-//! shader register does.
+//! A lane holds the content of a shader register. For normalised, fixed and float types these are binary32
+//! bits; for integer types, a two's complement or unsigned integer.
 //!
-//! Rounding (decided here once: guess `format-rounding`; these are the
-//! rules of GL and of the reference rasterisers):
+//! Rounding is defined here (guess `format-rounding`; these are the rules of GL and of the reference
+//! rasterisers):
 //!
 //! | type | to float | from float |
 //! |---|---|---|
@@ -20,7 +19,7 @@ use half::f16;
 
 use super::Type;
 
-/// The lane value of a component of `width` bits (1..=32) holding `raw`.
+/// The lane value of a component of `width` bits (1..=32) with bits `raw`.
 pub fn decode(ty: Type, raw: u32, width: u32) -> u32 {
     match ty {
         Type::Unorm => unorm_to_float(raw, width).to_bits(),
@@ -32,7 +31,7 @@ pub fn decode(ty: Type, raw: u32, width: u32) -> u32 {
     }
 }
 
-/// The bits of a component of `width` bits that stores `lane`.
+/// The bits of a component of `width` bits for a lane value.
 pub fn encode(ty: Type, lane: u32, width: u32) -> u32 {
     match ty {
         Type::Unorm => float_to_unorm(f32::from_bits(lane), width),
@@ -44,17 +43,17 @@ pub fn encode(ty: Type, lane: u32, width: u32) -> u32 {
     }
 }
 
-/// The lowest `width` bits set.
+/// A mask of the lowest `width` bits.
 pub const fn mask(width: u32) -> u32 {
     if width == 0 { 0 } else { u32::MAX >> (32 - width) }
 }
 
-/// What one step of a unorm of `width` <= 16 bits is worth.
+/// The value of one step of a unorm of `width` <= 16 bits.
 pub const fn unorm_step(width: u32) -> f32 {
     1.0 / mask(width) as f32
 }
 
-/// Unorm to float, see the table above.
+/// Converts unorm to float.
 pub fn unorm_to_float(raw: u32, width: u32) -> f32 {
     match width {
         0..=16 => raw as f32 * unorm_step(width),
@@ -62,13 +61,13 @@ pub fn unorm_to_float(raw: u32, width: u32) -> f32 {
     }
 }
 
-/// The same of more than 16 bits, of which `mask` is the largest.
+/// Converts a unorm of more than 16 bits to float. `mask` is its largest value.
 #[inline(always)]
 pub fn unorm_to_float_wide(raw: u32, mask: u32) -> f32 {
     (f64::from(raw) / f64::from(mask)) as f32
 }
 
-/// Float to unorm, see the table above.
+/// Converts float to unorm.
 pub fn float_to_unorm(value: f32, width: u32) -> u32 {
     match width {
         // NaN survives the clamp and becomes 0 in the cast.
@@ -110,11 +109,11 @@ pub fn widen_to_half(raw: u32, width: u32) -> u32 {
     if width == 16 { raw } else { raw << (15 - width) }
 }
 
-/// The value of the half in the low 16 bits; NaN payloads survive. Without
-/// branches or calls, so that loops over it become vectors.
+/// The value of the half in the low 16 bits. NaN payloads are kept. It has no branches or calls, so that
+/// loops over it vectorise.
 #[inline(always)]
 pub fn half_to_float(half: u32) -> f32 {
-    // 2^112: the difference of the exponent biases. Subnormals come out right too.
+    // 2^112, the difference of the exponent biases. Subnormals are correct too.
     const REBIAS: f32 = f32::from_bits((127 + 112) << 23);
     let magnitude = (half & 0x7fff) << 13;
     let finite = (f32::from_bits(magnitude) * REBIAS).to_bits();
@@ -131,8 +130,8 @@ fn float_to_small(value: f32, width: u32) -> u32 {
     }
 }
 
-/// A non-negative half, rounded towards zero so that its low mantissa bits can
-/// be cut off; NaN keeps a bit that survives the cut.
+/// The bits of a non-negative half, rounded towards zero, so that low mantissa bits can be cut off. NaN keeps
+/// a bit above the cut.
 fn float_to_unsigned_half(value: f32) -> u32 {
     const NAN: u32 = 0x7fff;
     const INFINITY: f32 = f32::INFINITY;
@@ -149,21 +148,21 @@ fn toward_zero(value: f32) -> u32 {
     u32::from(nearest.to_bits()) - u32::from(nearest.to_f32() > value)
 }
 
-/// Shared-exponent RGB (9_9_9_E5): bits 8:0, 17:9, 26:18 and exponent 31:27.
+/// Decodes shared-exponent RGB (9_9_9_E5): bits 8:0, 17:9, 26:18 and exponent 31:27.
 pub fn decode_shared_exponent(word: u32) -> [f32; 3] {
     // 2^(e - 15 - 9), built from bits: e is 0..=31, so it is always normal.
     let scale = f32::from_bits(((word >> 27) + 127 - 24) << 23);
     [0, 9, 18].map(|shift| ((word >> shift) & 0x1ff) as f32 * scale)
 }
 
-/// The inverse, by the rule of EXT_texture_shared_exponent.
+/// Encodes shared-exponent RGB, by the rule of EXT_texture_shared_exponent.
 pub fn encode_shared_exponent(rgb: [f32; 3]) -> u32 {
     const LARGEST: f32 = 65408.0;
     let clamped = rgb.map(|c| c.clamp(0.0, LARGEST));
     let top = clamped.iter().fold(0.0f32, |a, &b| a.max(b));
     let floor_log2 = (top.to_bits() >> 23) as i32 - 127;
     let guess = floor_log2.max(-16) + 16;
-    // Rounding up can need one exponent more.
+    // Rounding up can need an exponent one higher.
     let exponent = guess + i32::from(mantissa(top, guess) == 512);
     let [r, g, b] = clamped.map(|c| mantissa(c, exponent));
     r | g << 9 | b << 18 | (exponent as u32) << 27

@@ -1,17 +1,17 @@
-//! sRGB transfer of 8-bit components, as tables of binary32 bits: `powf` differs
-//! between platforms in its last bit, and pictures must not.
+//! sRGB transfer of 8-bit components, as tables of binary32 bits. `powf` differs between platforms in its
+//! last bit, and pictures must not.
 //!
-//! Both tables come from the formula of the GL specification (8.24, 17.3.7),
-//! evaluated in binary64 and rounded once.
+//! Both tables come from the formula of the GL specification (8.24, 17.3.7), evaluated in binary64 and
+//! rounded once.
 
 /// Linear value of an 8-bit sRGB component.
 pub fn decode(code: u8) -> f32 {
     f32::from_bits(LINEAR[usize::from(code)])
 }
 
-/// The 8-bit sRGB code nearest to `linear`; NaN and negative values give 0.
+/// The 8-bit sRGB code nearest to `linear`. NaN and negative values give 0.
 pub fn encode(linear: f32) -> u8 {
-    // Positive floats order as their bits do.
+    // Positive floats have the order of their bits.
     let bits = if linear > 0.0 { linear.to_bits() } else { 0 };
     MIDPOINT.partition_point(|&edge| edge <= bits) as u8
 }

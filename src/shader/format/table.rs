@@ -1,6 +1,5 @@
-//! The rows: one per format, in the three number spaces of the chip. The
-//! matches are exhaustive: a format without a row does not compile.
-//! Source: a4xx.xml (a4xx_tex_fmt, a4xx_color_fmt, a4xx_vtx_fmt).
+//! The format tables: one row per format, in the three number spaces of the chip. The matches are exhaustive:
+//! a format without a row does not compile. Source: a4xx.xml (a4xx_tex_fmt, a4xx_color_fmt, a4xx_vtx_fmt).
 use a4emu_decoder::regs::enums::{ColorFmt, TexFmt, VtxFmt};
 
 use super::Type::{Fixed, Float, Sint, Snorm, Uint, Unorm};
@@ -25,7 +24,7 @@ const fn packed(widths: [u32; 4]) -> Layout {
     Layout::Fields { widths, order: [0, 1, 2, 3] }
 }
 
-/// W in the lowest bits, then Z, Y, X.
+/// Fields with W in the lowest bits, then Z, Y, X.
 const fn reversed(widths: [u32; 4]) -> Layout {
     Layout::Fields { widths, order: [3, 2, 1, 0] }
 }

@@ -1,4 +1,4 @@
-//! Where there is no compiler: every program is interpreted.
+//! Replacement for hosts without a compiler: every program is interpreted.
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::__m512i;
 use std::convert::Infallible;
@@ -14,11 +14,11 @@ use super::reading::TexelExtent;
 use super::run::Outcome;
 use super::warp::Warp;
 
-/// A compiled program, of which there is none.
+/// A compiled program. It never exists.
 pub enum Routine {}
 
 impl Routine {
-    /// None.
+    /// Returns `None`: no program can be compiled.
     pub fn new(_: &Program) -> Option<Self> {
         None
     }
@@ -44,40 +44,40 @@ impl Routine {
     }
 }
 
-/// A texture for compiled code, of which there is none.
+/// A texture for compiled code. It never exists.
 #[derive(Clone, Copy, Debug)]
 pub struct Texels<'a>(Infallible, PhantomData<&'a [u8]>);
 
-/// Warps that run side by side at most.
+/// Most warps in lockstep.
 pub const TOGETHER: usize = 1;
 
-/// What a warp of those costs.
+/// Cost of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WarpCost {
-    /// Its instructions.
+    /// Number of its instructions.
     pub instructions: u64,
-    /// Those of them that are machine code.
+    /// Number of its compiled instructions.
     pub compiled: u64,
-    /// Its requests for texels.
+    /// Number of its samples.
     pub requests: u64,
 }
 
-/// None do.
+/// Returns [`WarpGroup::Not`]: no warps run in lockstep.
 pub fn run_together(_: &Program, _: &mut [Warp], _: &mut impl Environment, _: Option<&Finish>) -> WarpGroup {
     WarpGroup::Not
 }
 
-/// There is no machine that code is made for.
+/// Returns `None`: there is no instruction set to compile for.
 pub fn target() -> Option<&'static str> {
     None
 }
 
-/// Nothing is refused.
+/// Returns `None`: no memory for code is ever requested.
 pub fn refusal() -> Option<String> {
     None
 }
 
-/// Nothing.
+/// Returns an empty listing.
 pub fn listing(_: &Program, _: &dyn Fn(u32) -> String) -> String {
     String::new()
 }
@@ -87,17 +87,17 @@ pub fn run(_: &Program, routine: &Routine, _: &mut Warp, _: &mut impl Environmen
     match *routine {}
 }
 
-/// Does nothing: it would be a hint.
+/// Ignores the hint to prefetch.
 pub fn prefetch<T>(_: &[T]) {}
 
-/// Memory of which dwords are read at 16 places at once, of which there is none.
+/// Memory for gathers of 16 dwords. It never exists.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub struct Dwords<'a>(Infallible, PhantomData<&'a [u8]>);
 
 #[cfg(target_arch = "x86_64")]
 impl<'a> Dwords<'a> {
-    /// None.
+    /// Returns `None`: there are no gathers.
     pub fn new(_: &'a [u8]) -> Option<Self> {
         None
     }

@@ -1,4 +1,4 @@
-//! Instructions of either machine, one after the other, and what they touch.
+//! Assembler for both instruction sets. It also records the memory that the code accesses.
 use hashbrown::HashMap;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand,
@@ -13,41 +13,41 @@ use super::wall::{Extent, Field, Texels};
 /// Bytes of a row.
 const ROW: usize = size_of::<Lanes>();
 
-/// The registers that code is called with.
+/// Registers of the arguments of the code.
 const ROWS: Register = Register::RDI;
 const POOL: Register = Register::RSI;
 const FRAME: Register = Register::RDX;
 const MASK: Register = Register::ECX;
 const TEXTURES: Register = Register::R8;
-/// Counts passes.
+/// Counts the remaining passes.
 const PASSES: Register = Register::EAX;
-/// Where a texture's dwords begin.
+/// Address of a texture's first dword.
 const ADDRESS: Register = Register::R9;
 
-/// What an instruction reads last: a vector register, or a row of one of the slices.
+/// The last source of an instruction: a vector register, or a row of one of the slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Of the machine.
+    /// A vector register.
     Register(u8),
-    /// Of the warp.
+    /// A row of the warp.
     Row(Row),
-    /// Of the code's constants.
+    /// A constant of the code.
     Pool(usize),
-    /// Of the frame: the lanes of the pass at hand.
+    /// A row of the frame: the lanes of the current pass.
     Frame(usize),
-    /// Of a texture: a number that is the same for all lanes. AVX-512 alone.
+    /// A field of a texture, equal in all lanes. Only AVX-512.
     Texture(usize, Field),
 }
 
-/// A place in the code that is gone to.
+/// A branch target in the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Label(usize);
 
-/// Where a condition stands: a mask register, or a vector of all ones and zeros.
+/// Location of a condition: a mask register, or a vector of all ones and zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flag(pub u8);
 
-/// A relation of two values, as an outcome of comparing them.
+/// A relation of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// Less.
@@ -62,13 +62,13 @@ pub enum Relation {
     Equal,
     /// Not equal, or not comparable.
     NotEqual,
-    /// One of them is a NaN.
+    /// At least one value is a NaN.
     Unordered,
 }
 
 /// Collects instructions.
 pub struct Assembler {
-    /// What they are for.
+    /// The instruction set.
     pub machine: Machine,
     /// Whether some lanes may not execute.
     pub masked: bool,
@@ -76,9 +76,9 @@ pub struct Assembler {
     pool: Vec<Lanes>,
     constants: HashMap<u32, usize>,
     extent: Extent,
-    /// The number of the instruction that each label is before.
+    /// Index of the instruction after each label.
     labels: Vec<usize>,
-    /// Instructions that go to a label.
+    /// Instructions that branch to a label.
     jumps: Vec<(usize, Label)>,
 }
 
@@ -88,30 +88,30 @@ pub struct Assembled {
     pub bytes: Vec<u8>,
     /// Its instructions, in order.
     pub code: Vec<Instruction>,
-    /// The first of those that were collected.
+    /// Index of the first instruction of the body.
     pub body: usize,
     /// Its constants.
     pub pool: Vec<Lanes>,
-    /// What it touches.
+    /// The memory that it accesses.
     pub extent: Extent,
 }
 
-/// AVX-512: the lanes that do not execute. (AVX2 has them in its last vector register.)
+/// AVX-512: mask register of the lanes that do not execute. AVX2 uses the last vector register.
 const IDLE: Register = Register::K7;
 
 impl Assembler {
-    /// Nothing yet.
+    /// An assembler without instructions.
     pub fn new(machine: Machine, masked: bool) -> Self {
         let (code, pool, constants, extent, labels, jumps) = Default::default();
         Self { machine, masked, code, pool, constants, extent, labels, jumps }
     }
 
-    /// Vector registers that values can be in: in AVX2 the last one says who executes, if that matters.
+    /// Number of vector registers for values. With masking, AVX2 keeps the idle lanes in the last one.
     pub fn registers(&self) -> u8 {
         self.machine.registers() - u8::from(self.masked && self.machine == Machine::Avx2)
     }
 
-    /// How many instructions there are.
+    /// Number of instructions.
     pub fn len(&self) -> usize {
         self.code.len()
     }
@@ -126,7 +126,7 @@ impl Assembler {
         Source::Pool(index)
     }
 
-    /// A constant with a word for each lane.
+    /// A constant with one word per lane.
     fn constant_lanes(&mut self, lanes: Lanes) -> Source {
         let known = self.pool.iter().position(|known| *known == lanes);
         Source::Pool(known.unwrap_or_else(|| {
@@ -158,7 +158,7 @@ impl Assembler {
         MemoryOperand::with_base_displ(base, (index * ROW) as i64)
     }
 
-    /// Bytes before the texture with this number.
+    /// Byte offset of the texture with this number.
     fn texture(&mut self, number: usize) -> usize {
         self.extent.textures = self.extent.textures.max(number + 1);
         number * size_of::<Texels<'_>>()
@@ -172,7 +172,7 @@ impl Assembler {
         self.code.push(instruction.expect("operands that the form takes"));
     }
 
-    /// The last instruction reads `source` last: a number of a texture goes to all lanes.
+    /// Marks the last instruction's source as broadcast, if it is a field of a texture.
     fn spread_last(&mut self, source: Source) {
         if let (Source::Texture(..), Some(last)) = (source, self.code.last_mut()) {
             last.set_is_broadcast(true);
@@ -190,7 +190,7 @@ impl Assembler {
         self.spread_last(b);
     }
 
-    /// Other instructions, of AVX-512 alone: `dst`, which they may read, becomes something of `a` and `b`.
+    /// Emits an AVX-512 instruction in which `dst` also may be a source, with sources `a` and `b`.
     pub fn three(&mut self, form: Code, dst: u8, a: u8, b: Source, number: Option<u32>) {
         let (dst, a) = (self.vector(dst), self.vector(a));
         let instruction = match (b, number) {
@@ -203,14 +203,14 @@ impl Assembler {
         self.spread_last(b);
     }
 
-    /// All lanes of `dst` take a number of a texture.
+    /// Loads a field of a texture to all lanes of `dst`.
     pub fn spread(&mut self, dst: u8, source: Source) {
         let (dst, memory) = (self.vector(dst), self.memory(source));
         self.push(Instruction::with2(Code::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, dst, memory));
     }
 
-    /// `dst` takes the dwords with these `numbers` of a texture, which become no higher than that of its last. What is in
-    /// `flag` is lost.
+    /// Loads the dwords with these `numbers` of a texture to `dst`. Numbers are first lowered to that of the
+    /// last dword. Overwrites `flag` and `numbers`.
     pub fn gather(&mut self, texture: usize, flag: Flag, dst: u8, numbers: u8) {
         self.two(Vector::MinUnsigned, numbers, numbers, Source::Texture(texture, Field::Last));
         self.address(texture);
@@ -218,8 +218,8 @@ impl Assembler {
         self.gather_from(Code::EVEX_Vpgatherdd_zmm_k1_vm32z, flag, dst, index);
     }
 
-    /// Two registers take the dwords with these `numbers` of a texture, which become no higher than that of the last but
-    /// one, and those behind them. What is in `flag`, `numbers` and `spare` is lost.
+    /// Loads the dwords with these `numbers` of a texture, and those after them, to two registers. Numbers
+    /// are first lowered to that of the last dword but one. Overwrites `flag`, `numbers` and `spare`.
     pub fn gather_pairs(
         &mut self,
         texture: usize,
@@ -236,7 +236,7 @@ impl Assembler {
         let form = Code::EVEX_Vextracti32x8_ymmm256_k1z_zmm_imm8;
         self.push(Instruction::with3(form, low, self.vector(numbers), 1u32));
         self.gather_from(Code::EVEX_Vpgatherdq_zmm_k1_vm32y, flag, second, low);
-        // The even dwords of both, and the odd ones.
+        // Selects the even dwords of both, and the odd ones.
         let (even, odd) = (self.constant_lanes(Lanes(EVEN)), self.constant_lanes(Lanes(ODD)));
         self.load(numbers, odd);
         self.three(
@@ -251,42 +251,42 @@ impl Assembler {
         self.load(second, Source::Register(numbers));
     }
 
-    /// The address of a texture's first dword.
+    /// Loads the address of a texture's first dword.
     fn address(&mut self, texture: usize) {
         let displacement = self.texture(texture) + Texels::ADDRESS;
         let memory = MemoryOperand::with_base_displ(TEXTURES, displacement as i64);
         self.push(Instruction::with2(Code::Mov_r64_rm64, ADDRESS, memory));
     }
 
-    /// `dst` takes what is at these dwords from the address on, in all lanes.
+    /// Gathers the dwords at these indices from the address, in all lanes of `dst`.
     fn gather_from(&mut self, form: Code, flag: Flag, dst: u8, numbers: Register) {
         let flag = self.flag(flag);
         self.push(Instruction::with3(Code::VEX_Kxnorw_kr_kr_kr, flag, flag, flag));
-        // So that it does not wait for what was in it.
+        // Breaks the dependency on the old value.
         self.two(Vector::Xor, dst, dst, Source::Register(dst));
         let memory = MemoryOperand::with_base_index_scale(ADDRESS, numbers, 4);
         let gather = Instruction::with2(form, self.vector(dst), memory);
         self.push(gather.map(|gather| with_mask(gather, flag)));
     }
 
-    /// A label that is bound later.
+    /// A new label. It must be bound later.
     pub fn label(&mut self) -> Label {
         self.labels.push(usize::MAX);
         Label(self.labels.len() - 1)
     }
 
-    /// What comes next is where the label is.
+    /// Binds a label to the next instruction.
     pub fn bind(&mut self, Label(label): Label) {
         self.labels[label] = self.code.len();
     }
 
-    /// Goes there.
+    /// Emits a jump.
     pub fn jump(&mut self, to: Label) {
         self.jumps.push((self.code.len(), to));
         self.push(Instruction::with_branch(Code::Jmp_rel32_64, 0));
     }
 
-    /// Goes there unless `flag` is set in all lanes. AVX-512 alone.
+    /// Emits a jump unless `flag` is set in all lanes. Only AVX-512.
     pub fn jump_unless_all(&mut self, flag: Flag, to: Label) {
         let flag = self.flag(flag);
         self.push(Instruction::with2(Code::VEX_Kortestw_kr_kr, flag, flag));
@@ -310,21 +310,21 @@ impl Assembler {
         self.push(Instruction::with3(form, dst, a, number));
     }
 
-    /// A register takes a row.
+    /// Loads a row to a register.
     pub fn load(&mut self, dst: u8, source: Source) {
         self.one(Vector::Load, dst, source);
     }
 
-    /// Memory takes a register, in all lanes.
+    /// Stores a register to memory, in all lanes.
     pub fn store(&mut self, to: Source, src: u8) {
         let (form, src) = (self.machine.form(Vector::Store), self.vector(src));
         let memory = self.memory(to);
         self.push(Instruction::with2(form, memory, src));
     }
 
-    /// Which lanes of `a` and `b` are in a relation, as floats.
+    /// Sets `flag` in lanes where `a` and `b`, as floats, have the relation.
     pub fn compare(&mut self, flag: Flag, relation: Relation, a: u8, b: Source) {
-        // Intel's predicates: ordered and quiet, but not equal.
+        // Intel's predicates: ordered and quiet, except for not-equal.
         let predicate = match relation {
             Relation::Less => 0x11,
             Relation::LessOrEqual => 0x12,
@@ -346,7 +346,7 @@ impl Assembler {
         self.push(instruction);
     }
 
-    /// Lanes in which `a` and `b` have a bit in common, or have none. AVX-512 alone.
+    /// Sets `flag` in lanes in which `a` and `b` have a common bit, or have none. Only AVX-512.
     pub fn test(&mut self, flag: Flag, common: bool, a: u8, b: Source) {
         let form = match common {
             true => Code::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32,
@@ -355,7 +355,7 @@ impl Assembler {
         self.flag_of_two(form, flag, a, b);
     }
 
-    /// An integer comparison to a flag: those of AVX-512 take a predicate, those of AVX2 are a form each.
+    /// Emits an integer comparison to a flag. AVX-512 forms take a predicate; AVX2 has one form per relation.
     pub fn compare_integers(&mut self, form: Code, flag: Flag, a: u8, b: Source, predicate: Option<u32>) {
         let Some(predicate) = predicate else { return self.flag_of_two(form, flag, a, b) };
         let (flag, a) = (self.flag(flag), self.vector(a));
@@ -428,11 +428,11 @@ impl Assembler {
         }
     }
 
-    /// `dst` becomes `row` in the lanes that do not execute.
+    /// Sets `dst` to `row` in the lanes that do not execute.
     pub fn merge(&mut self, dst: u8, row: Row) {
         debug_assert!(self.masked);
         match self.machine {
-            // Where nobody executes the row is loaded.
+            // Loads the row in idle lanes only.
             Machine::Avx512 => {
                 self.load(dst, Source::Row(row));
                 let last = self.code.last_mut().expect("the load");
@@ -445,7 +445,7 @@ impl Assembler {
         }
     }
 
-    /// Other instructions, of AVX-512 alone, with one source.
+    /// Emits an AVX-512 instruction with one source.
     pub fn one_of(&mut self, form: Code, dst: u8, a: Source) {
         let dst = self.vector(dst);
         let instruction = match a {
@@ -455,7 +455,8 @@ impl Assembler {
         self.push(instruction);
     }
 
-    /// The function whose body is what was collected: it is gone through once for each register full of lanes.
+    /// The function with the collected instructions as its body. The body runs once for each register full of
+    /// lanes.
     pub fn finish(mut self) -> Result<Assembled, IcedError> {
         let body = std::mem::take(&mut self.code);
         let machine = self.machine;
@@ -488,13 +489,13 @@ impl Assembler {
         Ok(Assembled { bytes, code, body: first, pool, extent })
     }
 
-    /// AVX2: the bit of the mask that is each lane's.
+    /// AVX2: the bit of each lane in the mask.
     fn lane_bits(&mut self) -> Option<Source> {
         let bits = Lanes(std::array::from_fn(|lane| 1 << (lane % 8)));
         (self.masked && self.machine == Machine::Avx2).then(|| self.constant_lanes(bits))
     }
 
-    /// Spreads which lanes of the pass at hand do not execute.
+    /// Emits the computation of the idle lanes of the current pass.
     fn idle_lanes(&mut self, lane_bits: Option<Source>) {
         match (self.machine, lane_bits) {
             (Machine::Avx512, _) if self.masked => {
@@ -507,7 +508,7 @@ impl Assembler {
                 self.push(Instruction::with2(Code::VEX_Vmovd_xmm_rm32, low, MASK));
                 self.push(Instruction::with2(Code::VEX_Vpbroadcastd_ymm_xmmm32, self.vector(idle), low));
                 self.two(Vector::And, idle, idle, bits);
-                // All ones where the bit is not set: in AVX2 nothing is compared with zero in memory for free.
+                // All ones where the bit is not set. AVX2 has no free comparison with zero in memory.
                 self.two(Vector::Xor, 0, 0, Source::Register(0));
                 let form = Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256;
                 self.flag_of_two(form, Flag(idle), idle, Source::Register(0));
@@ -517,7 +518,7 @@ impl Assembler {
     }
 }
 
-/// In each half the numbers of every second dword of two registers, from `first` on.
+/// Indices of every second dword of two registers, from `first` on, for each half.
 const fn pairs(first: u32) -> [u32; LANES] {
     let mut out = [0; LANES];
     let mut lane = 0;

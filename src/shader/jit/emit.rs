@@ -1,7 +1,7 @@
-//! From a plan to instructions: which value is in which register, and when it is in memory.
+//! Code generation from a plan, with register allocation.
 //!
-//! Values are given registers as they come. When there is none left, the value that is needed last goes: one
-//! that is also in memory is forgotten, another is put into a row of the frame.
+//! Values get registers as they are computed. If no register is free, the value with the furthest next use is
+//! evicted. If it is not in memory, it is stored in a spill row of the frame.
 use hashbrown::HashMap;
 
 use super::super::alu::Row;
@@ -15,7 +15,7 @@ use super::sample;
 use super::select;
 use super::ways::Coded;
 
-/// Where a value is.
+/// Location of a value.
 #[derive(Clone, Copy, Debug, Default)]
 struct Home {
     register: Option<u8>,
@@ -23,37 +23,37 @@ struct Home {
     memory: Option<Source>,
 }
 
-/// Rows of the frame for values that have no register.
+/// Number of spill rows of the frame.
 pub const SPILLS: usize = 64;
 
-/// Why there is no code.
+/// Reason why a plan has no code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// More values than registers and spill rows hold.
+    /// There are more values than registers and spill rows.
     TooManyValues,
-    /// An operation that is left to the interpreter.
+    /// An operation that only the interpreter supports.
     Operation,
-    /// The assembler takes none of it.
+    /// The assembler failed.
     Assembler,
 }
 
-/// What machine code is there for.
+/// Purpose of machine code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// This instruction of the shader.
+    /// A shader instruction, with this index.
     Instruction(u32),
-    /// Pixels of a colour.
+    /// Conversion of a colour to pixels.
     Pixels,
-    /// Rows that are read later.
+    /// Stores of live rows.
     Results,
-    /// Going on to the next lanes, or back.
+    /// Loop to the next lanes, or return.
     Next,
 }
 
-/// From which machine instruction of the body on the code is there for what.
+/// Purpose of the machine code from an instruction of the body on.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
-    /// For what.
+    /// The purpose.
     pub place: Place,
     /// Number of machine instructions before it.
     pub from: usize,
@@ -61,43 +61,43 @@ pub struct Mark {
 
 /// Emits the code of a plan.
 pub struct Emitter<'p> {
-    /// What is emitted.
+    /// The emitted instructions.
     pub asm: Assembler,
     program: &'p Program,
     plan: Plan,
     homes: Vec<Home>,
-    /// Values that rows have from the beginning.
+    /// Values of input rows.
     inputs: HashMap<Row, ValueId>,
-    /// The node at hand.
+    /// Index of the current node.
     at: u32,
-    /// What each register holds.
+    /// The value in each register.
     holds: Vec<Option<ValueId>>,
-    /// Registers that the node at hand needs: not to be given away.
+    /// Registers that the current node needs. They are not evicted.
     pinned: u32,
-    /// Registers that hold intermediate results of the node at hand.
+    /// Registers with intermediate results of the current node.
     temporaries: u32,
-    /// AVX-512: mask registers in use by the node at hand.
+    /// AVX-512: number of mask registers in use by the current node.
     flags: u8,
-    /// Values in spill rows, and how many rows were ever used.
+    /// Values in spill rows. `spills` is the number of rows ever used.
     spilled: Vec<Option<ValueId>>,
     spills: usize,
     marks: Vec<Mark>,
 }
 
-/// Code, and what it came from.
+/// Emitted code, with its marks.
 pub struct Emitted {
     /// The code.
     pub assembled: Assembled,
-    /// Where each node begins.
+    /// Start of each node.
     pub marks: Vec<Mark>,
-    /// Spill rows that it uses.
+    /// Number of spill rows that it uses.
     pub spills: usize,
 }
 
-/// Emits `plan`, whose requests for texels are `coded`.
+/// Emits `plan`, with the samples and conversion of `coded`.
 ///
 /// # Errors
-/// Why it is left to the interpreter.
+/// The plan cannot be compiled; the interpreter runs it.
 pub fn emit(
     program: &Program,
     plan: Plan,
@@ -181,13 +181,13 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Which of the four values from `first` on somebody reads, a bit each.
+    /// The values that are used, of the four from `first` on. One bit each.
     fn wanted(&self, first: ValueId) -> u32 {
         let made = &self.plan.values[first as usize..][..4];
         made.iter().rev().fold(0, |wanted, value| wanted << 1 | u32::from(!value.uses.is_empty()))
     }
 
-    /// The row in which lanes that do not execute have what a neighbour's derivative reads.
+    /// The row with the source of a derivative, in lanes that do not execute.
     fn row_of_derivative(&self, node: &super::plan::Node) -> Option<Row> {
         use super::super::effect::Effect;
         match &self.program.steps[node.step as usize].effect {
@@ -196,7 +196,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The results go to their rows.
+    /// Stores the results in their rows.
     fn results(&mut self) -> Result<(), Refusal> {
         for (row, value) in std::mem::take(&mut self.plan.results) {
             let register = self.register(value)?;
@@ -215,12 +215,12 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Whether a NaN among `value` must be the canonical one.
+    /// Whether a NaN in `value` must be the canonical one.
     pub fn needs_bits(&self, value: ValueId) -> bool {
         self.plan.values[value as usize].bits
     }
 
-    /// A register that holds `value`, until the node is done.
+    /// A register that holds `value`, reserved until the node ends.
     pub fn register(&mut self, value: ValueId) -> Result<u8, Refusal> {
         let Home { register, memory } = self.homes[value as usize];
         let register = match (register, memory) {
@@ -238,7 +238,7 @@ impl Emitter<'_> {
         Ok(register)
     }
 
-    /// `value` as the last operand of an instruction: in its row, if it is there and not needed again soon.
+    /// `value` as the last operand of an instruction. Its row, if it is in memory and not used again soon.
     pub fn operand(&mut self, value: ValueId) -> Result<Source, Refusal> {
         match self.homes[value as usize].memory {
             Some(memory) if self.is_in_memory(value) => Ok(memory),
@@ -246,12 +246,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether `value` is best read where it lies.
+    /// Whether `value` is best read from memory.
     pub fn is_in_memory(&self, value: ValueId) -> bool {
         self.homes[value as usize].register.is_none() && self.plan.values[value as usize].uses.len() < 2
     }
 
-    /// A register for an intermediate result of the node at hand, or for its value.
+    /// A register for an intermediate result or the result of the current node.
     pub fn temporary(&mut self) -> Result<u8, Refusal> {
         let register = self.free()?;
         self.temporaries |= 1 << register;
@@ -259,7 +259,7 @@ impl Emitter<'_> {
         Ok(register)
     }
 
-    /// A place for a condition, until the node is done.
+    /// A location for a condition, reserved until the node ends.
     pub fn flag(&mut self) -> Result<Flag, Refusal> {
         match self.asm.machine {
             Machine::Avx512 => {
@@ -270,14 +270,14 @@ impl Emitter<'_> {
         }
     }
 
-    /// A constant in a register.
+    /// Loads a constant to a register.
     pub fn constant(&mut self, bits: u32) -> Result<u8, Refusal> {
         let (register, source) = (self.temporary()?, self.asm.constant(bits));
         self.asm.load(register, source);
         Ok(register)
     }
 
-    /// A register that holds nothing that is needed.
+    /// A free register. Evicts a value if there is none.
     fn free(&mut self) -> Result<u8, Refusal> {
         let taken = |n: usize| self.holds[n].is_some() || self.pinned >> n & 1 != 0;
         if let Some(free) = (0..self.holds.len()).find(|n| !taken(*n)) {
@@ -290,14 +290,15 @@ impl Emitter<'_> {
         Ok(register as u8)
     }
 
-    /// How far it is to where `value` is needed next; twice that if it need not be stored until then.
+    /// Distance to the next use of `value`. Doubled if eviction needs no store.
     fn distance(&self, value: ValueId) -> u32 {
         let next = self.plan.values[value as usize].uses.last().copied().unwrap_or(END);
         let free = self.homes[value as usize].memory.is_some();
         if next == END { END } else { (next - self.at) * if free { 2 } else { 1 } }
     }
 
-    /// Stores `value`, which is only a result any more, to its rows, if nobody needs what is there.
+    /// Stores `value` in its result rows, if that is its only remaining use and the old contents of the rows
+    /// are dead. Returns whether it did.
     fn settle(&mut self, value: ValueId, register: u8) -> bool {
         let values = &self.plan.values;
         let is_mine = |result: &&(Row, ValueId)| result.1 == value;
@@ -317,7 +318,7 @@ impl Emitter<'_> {
         done
     }
 
-    /// Makes `register` free.
+    /// Evicts the value in `register`.
     fn evict(&mut self, register: u8) -> Result<(), Refusal> {
         let Some(value) = self.holds[usize::from(register)].take() else { return Ok(()) };
         if self.homes[value as usize].memory.is_none() && self.settle(value, register) {
@@ -335,7 +336,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Node `at` has read `value`: when nobody does any more, its register is free.
+    /// Notes that node `at` has read `value`. After its last use, its register is free.
     fn used(&mut self, value: ValueId, at: u32) {
         let uses = &mut self.plan.values[value as usize].uses;
         if uses.last() == Some(&at) {
@@ -353,13 +354,13 @@ impl Emitter<'_> {
             .for_each(|spilled| *spilled = None);
     }
 
-    /// `register` holds `value` from now on.
+    /// Sets `register` as the location of `value`.
     fn define(&mut self, value: ValueId, register: u8) {
         self.holds[usize::from(register)] = Some(value);
         self.homes[value as usize].register = Some(register);
     }
 
-    /// The node is done; `kept` are its results.
+    /// Ends a node. `kept` are its result registers.
     fn release_temporaries(&mut self, kept: &[Option<u8>]) {
         let is_own = |register: &u8| self.temporaries >> register & 1 != 0;
         debug_assert!(kept.iter().flatten().all(is_own), "a result in a register of its own");

@@ -1,5 +1,5 @@
-//! Code in which colours become pixels, for draws whose targets are common enough ([`Finish`]). How they do is part of the
-//! code, so that there may be several ways.
+//! Variants of code that convert colours to pixels, for draws with common render targets ([`Finish`]). The
+//! conversion is part of the code, so there are several variants.
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,26 +10,27 @@ use super::line::Line;
 use super::machine::Machine;
 use super::ways::Coded;
 
-/// Ways to finish for which some code is there again at most. Draws that finish otherwise leave colours.
+/// Most variants of a routine. Other draws leave colours.
 const WAYS: usize = 4;
 
-/// Warps from which on such code pays: it spares less than the first code of a program does, and takes as long to make.
+/// Number of warps from which on a variant pays. It saves less than the first compilation of a program, and
+/// takes as long.
 pub(super) const PAYS: u64 = 256;
 
-/// The code of a [`Routine`] again, for different ways to finish.
+/// Variants of a [`Routine`] with different conversions.
 #[derive(Default)]
 pub struct EpilogueVariants([OnceLock<Variant>; WAYS]);
 
 struct Variant {
     finish: Finish,
-    /// Those that have come before there is code.
+    /// Warps that ran before the variant was compiled.
     warps: AtomicU64,
     routine: OnceLock<Option<Box<Routine>>>,
 }
 
 impl EpilogueVariants {
-    /// The way through the code that finishes so, which has what is `coded` as well, and that code, for so many warps more;
-    /// `None` if there is no such code, or not yet.
+    /// The line and the routine of the variant with `finish` and the readings of `coded`. Counts `warps` more
+    /// warps. `None` if the variant does not exist, or not yet.
     pub fn get(
         &self,
         program: &Program,
@@ -54,7 +55,7 @@ impl EpilogueVariants {
         Some((routine.line.as_ref()?, routine))
     }
 
-    /// All of it that there is.
+    /// The code of all existing variants.
     pub fn all(&self) -> impl Iterator<Item = &Routine> {
         self.0.iter().filter_map(|variant| variant.get()?.routine.get()?.as_deref())
     }

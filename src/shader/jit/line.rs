@@ -1,5 +1,4 @@
-//! A program that goes straight from its first step to its end: where its segments lie, and what each of them ends
-//! with, is found out once and not by every warp.
+//! Straight-line programs. The segments and their last effects are determined once, not for every warp.
 use super::super::alu::{self, Alu, Row};
 use super::super::effect::Effect;
 use super::super::environment::{Environment, Refused};
@@ -12,43 +11,44 @@ use super::Routine;
 use super::emit::SPILLS;
 use super::segment::{Part, Segment};
 
-/// Warps that run side by side at most: with more of them their registers leave the first cache.
+/// Most warps in lockstep. More registers would not fit in the first-level cache.
 pub const TOGETHER: usize = 4;
 
-/// The way through a program that has only one.
+/// The path through a straight-line program.
 pub struct Line {
     stretches: Vec<Stretch>,
-    /// Instructions on it.
+    /// Number of its instructions.
     instructions: u64,
-    /// Those of them that are machine code.
+    /// Number of its compiled instructions.
     compiled: u64,
-    /// Requests for texels on it; `None` if there is something else that a warp alone has to do.
+    /// Number of its samples. `None` if it has other effects, which prevent lockstep.
     requests: Option<u64>,
-    /// Locations of varyings that are interpolated on it.
+    /// Locations of its interpolated varyings.
     pub locations: Vec<u16>,
 }
 
-/// What a warp costs on its way through a line, by which nothing else is done than to compute, and to ask for texels.
+/// Cost of a warp on a line that only computes and samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WarpCost {
-    /// Its instructions.
+    /// Number of its instructions.
     pub instructions: u64,
-    /// Those of them that are machine code.
+    /// Number of its compiled instructions.
     pub compiled: u64,
-    /// Its requests for texels.
+    /// Number of its samples.
     pub requests: u64,
 }
 
-/// Steps up to one that has an effect.
+/// Steps up to one with an effect.
 struct Stretch {
     first: u32,
     last: u32,
-    /// What the last one asks for, if that is the common request for texels.
+    /// The sample of the last step, if it is a common one.
     plain: Option<Plain<Row>>,
 }
 
 impl Line {
-    /// The way through `program`, cut into `segments`; `None` if it has several, or none to its end.
+    /// The line of `program`, which is cut into `segments`. `None` if the program has branches or does not
+    /// reach its end.
     pub fn new(program: &Program, segments: &[Option<Segment>]) -> Option<Self> {
         let (stretches, locations) = Default::default();
         let mut line = Self { stretches, instructions: 0, compiled: 0, requests: Some(0), locations };
@@ -64,7 +64,7 @@ impl Line {
             }
             line.stretches.push(Stretch { first, last, plain: plain(&step.effect) });
             line.requests = match &step.effect {
-                // What it takes to ask for different textures in each lane is known when they are asked for.
+                // The cost of samples with slots per lane is known only when they run.
                 Effect::Op(Op::Sample(Sample { slots: Slots::Uniform { .. }, .. }), _) => {
                     line.requests.map(|requests| requests + 1)
                 }
@@ -85,25 +85,25 @@ impl Line {
 }
 
 impl Line {
-    /// What a warp costs on it, if it does nothing that others would have to wait for.
+    /// The cost of a warp, if warps can run in lockstep.
     pub fn toll(&self) -> Option<WarpCost> {
         let Self { instructions, compiled, requests, .. } = *self;
         Some(WarpCost { instructions, compiled, requests: requests? })
     }
 
-    /// Whether its end is in the code.
+    /// Whether its end is compiled.
     pub fn has_end(&self, segments: &[Option<Segment>]) -> bool {
         self.stretches.last().is_some_and(|stretch| segments[stretch.first as usize].is_some())
     }
 
-    /// Its instructions that are machine code.
+    /// Number of its compiled instructions.
     pub fn compiled(&self) -> u64 {
         self.compiled
     }
 
-    /// Runs all lanes of `warps` side by side along the whole of it, which has a [`Line::toll`]: all of them along a
-    /// stretch before the next. They have the same primitive, and so one frame, of which the first has the memory; all
-    /// varyings are there.
+    /// Runs all lanes of `warps` in lockstep along the line, which must have a [`Line::toll`]: each stretch
+    /// in all warps before the next. All warps have the same primitive and share the frame of the first. The
+    /// environment must have planes for all varyings.
     pub(super) fn take_together(
         &self,
         program: &Program,
@@ -126,7 +126,7 @@ impl Line {
                 let filtered =
                     plain.as_ref().is_some_and(|plain| warp.filter(plain, *destination, ALL, environment));
                 if !filtered {
-                    // It has texels for whoever asks.
+                    // Samples are always supported.
                     let _ = warp.ask(op, *destination, ALL, environment);
                 }
             }
@@ -135,8 +135,8 @@ impl Line {
     }
 }
 
-/// Runs `alus` in all lanes of `warps`, each of them in all before the next: so that the processor need not wait for one
-/// to begin another.
+/// Runs each of `alus` in all lanes of all `warps` before the next one. The warps are independent, so the
+/// processor can overlap their work.
 fn loops_together(alus: &[Alu], warps: &mut [Warp]) {
     for alu in alus.chunks(1) {
         warps.iter_mut().for_each(|warp| alu::run(alu, &mut warp.rows, ALL));
@@ -173,7 +173,7 @@ impl Segment {
     }
 }
 
-/// The request that an effect is, if it is the common one for texels.
+/// The sample of an effect, if it is a common one.
 pub fn plain(effect: &Effect) -> Option<Plain<Row>> {
     match effect {
         Effect::Op(Op::Sample(sample), _) => sample.plain(),
@@ -182,8 +182,8 @@ pub fn plain(effect: &Effect) -> Option<Plain<Row>> {
 }
 
 impl Warp {
-    /// Whether all of the line can run: every lane takes part that has not ended before the first step, and nobody
-    /// has to count single lanes.
+    /// Whether the whole line can run: all started lanes execute from the first step on, and lanes are not
+    /// counted.
     pub(super) fn may_take(&self, line: &Line) -> bool {
         let executing = self.flow.executing();
         (self.flow.step, self.executed, self.on_kill) == (0, 0, Killed::Help)
@@ -191,7 +191,7 @@ impl Warp {
             && line.instructions <= self.limit
     }
 
-    /// Runs the line. `None` if it has to be left, at a step that is still to be executed.
+    /// Runs the line. `None` if it had to stop, at a step that has not run yet.
     pub(super) fn take(
         &mut self,
         line: &Line,
@@ -225,7 +225,7 @@ impl Warp {
                     asked.map_err(|Refused| step.refused(op))
                 }
                 (Effect::End, _) => {
-                    // Nobody else is left: on a line lanes do not part.
+                    // No other lane remains, as lanes do not diverge on a line.
                     self.flow.end(executing);
                     return Some(Outcome::Ended);
                 }

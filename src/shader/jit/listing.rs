@@ -1,4 +1,4 @@
-//! Compiled code to look at.
+//! Listings of compiled code.
 use std::fmt::Write;
 
 use iced_x86::{Formatter, Instruction, IntelFormatter};
@@ -9,8 +9,8 @@ use super::machine::Machine;
 use super::segment::{Made, segments};
 use super::ways::Coded;
 
-/// The code of `program` for this computer, where all lanes execute: each instruction of the shader (`text` of its index) before the
-/// machine code that it became; nothing where none of it has code.
+/// A listing of the code of `program` for this computer, with all lanes executing. Each shader instruction
+/// (`text` of its index) precedes its machine code. Empty if no part is compiled.
 pub fn listing(program: &Program, text: &dyn Fn(u32) -> String) -> String {
     let mut listing = Listing { text, out: String::new(), formatter: IntelFormatter::new() };
     if let Some(machine) = Machine::here() {
@@ -32,7 +32,7 @@ struct Listing<'l> {
 }
 
 impl Listing<'_> {
-    /// What is in the code that follows beside operations.
+    /// Lists the texture reads and conversion of the code that follows.
     fn beside(&mut self, coded: &Coded) {
         if !coded.readings.is_empty() {
             self.line(format_args!("; with requests for texels:"));

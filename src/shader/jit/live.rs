@@ -1,4 +1,4 @@
-//! Which rows are read later: what a segment has to write.
+//! Liveness of rows: it determines which rows a segment must store.
 use std::ops::Range;
 
 use super::super::alu::Row;
@@ -15,14 +15,14 @@ const WORDS: usize = ROWS.div_ceil(64);
 pub struct RowSet([u64; WORDS]);
 
 impl RowSet {
-    /// Registers that somebody may look at when a lane has ended.
+    /// Registers that may be read after a lane has ended.
     pub fn registers() -> Self {
         let mut set = Self::default();
         (FULL..HALF + REGISTERS).for_each(|row| set.add(row));
         set
     }
 
-    /// The four full registers from this id on.
+    /// The four full registers from `id` on.
     pub fn four(id: u32) -> Self {
         let mut set = Self::default();
         (0..4).for_each(|c| set.add(FULL + (id + c) as Row));
@@ -33,7 +33,7 @@ impl RowSet {
         Self([u64::MAX; WORDS])
     }
 
-    /// Whether `row` is in it.
+    /// Whether it contains `row`.
     pub fn has(&self, row: Row) -> bool {
         self.0.get(usize::from(row) / 64).is_some_and(|word| word >> (row % 64) & 1 != 0)
     }
@@ -55,22 +55,22 @@ impl RowSet {
     }
 }
 
-/// Rows that are read behind the operations of each step: by its effect, or by what comes then.
+/// Rows that are live after the operations of each step: its effect or later steps read them.
 ///
-/// Lanes are looked at one by one: each runs its own way through the program, and a write in its way is a
-/// write of all that it will see. Two things break this. What a quad's neighbours read (derivatives,
-/// coordinates) may be read while its lane is elsewhere, so in programs whose lanes may part such rows are
-/// always read. And in predicated regions lanes pass writes that they do not do: there nothing ends.
+/// The analysis is per lane: each lane follows its own path, and a write on the path is a write of all that
+/// the lane reads later. There are two exceptions. Quad neighbours may read a row (derivatives, coordinates)
+/// while its lane is elsewhere. So in programs where lanes may diverge, such rows are always live. And in
+/// predicated regions lanes skip writes, so there a write does not end the life of a row.
 pub struct Liveness {
     behind: Vec<RowSet>,
-    /// Rows that are always read.
+    /// Rows that are always live.
     always: RowSet,
-    /// Whether a row is not read any more before it is written.
+    /// Whether a row is dead before it is written.
     writes_count: bool,
 }
 
 impl Liveness {
-    /// Of `program`, of which `ends` are looked at when it has ended.
+    /// The liveness of `program`. The rows `ends` are read after it has ended.
     pub fn new(program: &Program, ends: RowSet) -> Self {
         let steps = &program.steps;
         let always = shared_rows(steps);
@@ -99,7 +99,7 @@ impl Liveness {
         }
     }
 
-    /// Rows that are read before `alus`, of those that are read behind them.
+    /// Rows that are live before `alus`, for given live rows after them.
     fn before(&self, program: &Program, alus: Range<u32>, mut live: RowSet) -> RowSet {
         for alu in program.alus[alus.start as usize..alus.end as usize].iter().rev() {
             if self.writes_count {
@@ -111,14 +111,14 @@ impl Liveness {
         live
     }
 
-    /// Rows that are read from operation `alu` of step `index` on.
+    /// Rows that are live before operation `alu` of step `index`.
     pub fn before_alu(&self, program: &Program, index: u32, alu: u32) -> RowSet {
         let end = program.steps[index as usize].end;
         self.before(program, alu..end, self.behind[index as usize])
     }
 }
 
-/// What may be read behind step `index`.
+/// Rows that are live after step `index`.
 fn after(step: &Step, index: usize, before: &[RowSet], ends: &RowSet) -> RowSet {
     let next = before.get(index + 1).copied().unwrap_or_default();
     let with = |mut set: RowSet, other: &RowSet| {
@@ -128,7 +128,7 @@ fn after(step: &Step, index: usize, before: &[RowSet], ends: &RowSet) -> RowSet 
     match &step.effect {
         Effect::Branch(branch) => with(next, &before[branch.target as usize]),
         Effect::Call { target } => with(next, &before[*target as usize]),
-        // It comes back to wherever it was called from.
+        // Control returns to any caller.
         Effect::Return => RowSet::all(),
         Effect::End => *ends,
         // A lane may end here.
@@ -139,7 +139,7 @@ fn after(step: &Step, index: usize, before: &[RowSet], ends: &RowSet) -> RowSet 
     }
 }
 
-/// Rows that lanes read of each other, in a program whose lanes may part.
+/// Rows that lanes read from each other, in a program where lanes may diverge.
 fn shared_rows(steps: &[Step]) -> RowSet {
     let mut rows = RowSet::default();
     let parts = |step: &Step| {

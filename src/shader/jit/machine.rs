@@ -1,7 +1,7 @@
-//! The machines that code is emitted for, and their vector instructions.
+//! Instruction sets that code is compiled for, and their vector instructions.
 use iced_x86::{Code, Register};
 
-/// A kind of machine.
+/// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Machine {
     /// AVX-512 (F, BW, DQ, VL): 16 lanes a register, conditions in mask registers.
@@ -11,7 +11,7 @@ pub enum Machine {
 }
 
 impl Machine {
-    /// The best that this computer is, if it is one.
+    /// The best instruction set of this computer, if it has one.
     pub fn here() -> Option<Self> {
         let wide = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
@@ -20,7 +20,7 @@ impl Machine {
         if wide { Some(Self::Avx512) } else { is_x86_feature_detected!("avx2").then_some(Self::Avx2) }
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Avx512 => "AVX-512",
@@ -28,7 +28,7 @@ impl Machine {
         }
     }
 
-    /// Lanes in a register.
+    /// Number of lanes in a register.
     pub fn lanes(self) -> usize {
         match self {
             Self::Avx512 => 16,
@@ -36,7 +36,7 @@ impl Machine {
         }
     }
 
-    /// Vector registers.
+    /// Number of vector registers.
     pub fn registers(self) -> u8 {
         match self {
             Self::Avx512 => 32,
@@ -54,7 +54,7 @@ impl Machine {
 }
 
 impl Vector {
-    /// Whether the sources can change places.
+    /// Whether the sources can be exchanged.
     pub fn commutes(self) -> bool {
         matches!(
             self,

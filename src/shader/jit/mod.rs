@@ -1,14 +1,14 @@
 //! Compiled shaders.
 //!
-//! A [`Routine`] is a program cut into segments (`segment`), each of them planned as values (`plan`, with what
-//! is read later from `live`), given registers (`emit`) and instructions (`select`, `assembler`, `machine`),
-//! and placed behind the `wall`, where the only unsafe code is. What has no code runs in the interpreter's
-//! loops, operation by operation; control flow and what the environment does are the interpreter's too. So
-//! a warp goes from one to the other between any two steps, and the bits are the same.
+//! A [`Routine`] is a program cut into segments (`segment`). Each segment is planned as values (`plan`, with
+//! the liveness from `live`). It gets registers (`emit`) and instructions (`select`, `assembler`, `machine`),
+//! and is placed in executable memory (`wall`, the only unsafe code). Operations without code run in the
+//! interpreter's loops. Control flow and operations of the environment also run in the interpreter. So a warp
+//! can change between compiled code and interpreter at any step, and results are bit-identical.
 //!
-//! Textures that are common enough are read in the code (`sample`), of programs without branches, for AVX-512, and colours
-//! of common targets become pixels there (`pixel`). How that is done depends on the draw, so that there is such code for
-//! several ways to read (`ways`) and to finish (`finished`).
+//! Common texture reads are part of the code (`sample`), in programs without branches, with AVX-512. So is
+//! the conversion of colours to pixels of common render targets (`pixel`). Both depend on the draw, so a
+//! program has variants of its code, by texture reads (`ways`) and by conversion (`finished`).
 mod assembler;
 mod emit;
 mod finished;
@@ -41,7 +41,7 @@ use machine::Machine;
 use segment::{Part, Segment};
 use ways::{Coded, SamplerVariants};
 
-/// What this computer runs of what code is made for, if anything.
+/// Name of the instruction set that code is compiled for on this computer. `None` if there is none.
 pub fn target() -> Option<&'static str> {
     Machine::here().map(Machine::name)
 }
@@ -56,41 +56,41 @@ pub use wall::{Dwords, prefetch};
 /// A compiled program.
 pub struct Routine {
     machine: Machine,
-    /// By the step that they begin with.
+    /// The segments, by their first step.
     segments: Vec<Option<Segment>>,
-    /// The way through all of them, if there is only one.
+    /// The straight-line path through all segments, if the program has no branches.
     line: Option<Line>,
-    /// The same with requests for texels in the code.
+    /// Variants of the code with texture reads.
     ways: Option<SamplerVariants>,
-    /// What is in the code beside operations.
+    /// Texture reads and conversion in this code.
     coded: Coded,
-    /// The same with pixels instead of colours.
+    /// Variants of the code that store pixels instead of colours.
     finished: EpilogueVariants,
 }
 
 impl Routine {
-    /// The code of `program`; `None` when there is none for it, or for this computer.
+    /// Compiles `program`. `None` if no part of it can be compiled, or not for this computer.
     pub fn new(program: &Program) -> Option<Self> {
         Self::for_machine(program, Machine::here()?)
     }
 
-    /// What a warp costs, where several can run side by side.
+    /// The cost of a warp, if several warps can run in lockstep.
     pub fn toll(&self) -> Option<WarpCost> {
         self.line.as_ref()?.toll()
     }
 
-    /// Whether there may be code that makes pixels of colours.
+    /// Whether code can convert colours to pixels.
     pub fn makes_pixels(&self) -> bool {
         self.machine == Machine::Avx512
     }
 
-    /// Texture and sampler of each request for texels that can be in the code, if any can.
+    /// Texture and sampler slot of each sample that can be in the code, if there is one.
     pub fn requests(&self) -> Option<&[[u32; 2]]> {
         Some(&self.ways.as_ref()?.requests)
     }
 
-    /// The number of the code of `program`, whose routine this is, that has those of these requests in it of which it is
-    /// said how they are read; if there is such code.
+    /// The number of the variant that does the samples with a given reading in the code. `None` if there is
+    /// no such variant. `program` must be the program of this routine.
     pub fn way(&self, program: &Program, readings: &[Option<Reading>]) -> Option<usize> {
         self.ways.as_ref()?.number(program, readings)
     }
@@ -125,17 +125,18 @@ impl Routine {
         }
     }
 
-    /// The same way through code that finishes so, if there is such code for so many warps more.
+    /// The line and the routine of the variant that ends with `finish`, if it exists. Counts `warps` more
+    /// warps for the decision to compile it.
     fn finished(&self, program: &Program, finish: &Finish, warps: usize) -> Option<(&Line, &Self)> {
         self.makes_pixels().then(|| self.finished.get(program, finish, &self.coded, warps))?
     }
 
-    /// Whether the end of its only way is in the code.
+    /// Whether the end of its line is compiled.
     fn has_end(&self) -> bool {
         self.line.as_ref().is_some_and(|line| line.has_end(&self.segments))
     }
 
-    /// Calls `look` with what is in each code that it has beside that for all draws.
+    /// Calls `look` with the texture reads and conversion of each variant.
     fn each_variant(&self, look: &mut dyn FnMut(&Coded)) {
         let ways = self.ways.iter().flat_map(SamplerVariants::all);
         for routine in self.finished.all().chain(ways) {
@@ -144,7 +145,8 @@ impl Routine {
         }
     }
 
-    /// The line of the way that reads textures as they are here, and the code, if all varyings of it are here.
+    /// The line and the routine of the variant for the current textures, if the environment has planes for
+    /// all its varyings.
     fn way_here(&self, program: &Program, environment: &mut impl Environment) -> Option<(&Line, &Self)> {
         let way = self.ways.as_ref()?.get(environment.way(program)?)?;
         let line = way.line.as_ref()?;
@@ -163,7 +165,7 @@ impl Routine {
         has_code.then_some(Self { ways, ..routine })
     }
 
-    /// With this in the code as well.
+    /// Compiles `program` with texture reads and conversion as in `coded`.
     fn with(program: &Program, machine: Machine, coded: Coded) -> Option<Self> {
         let routine = Self::cut(program, machine, coded);
         routine.segments.iter().any(Option::is_some).then_some(routine)
@@ -176,7 +178,7 @@ impl Routine {
     }
 }
 
-/// As [`run`](super::run()), with the code of `routine` where it has any.
+/// Like [`run`](super::run()), with the code of `routine` where there is some.
 pub fn run(
     program: &Program,
     routine: &Routine,
@@ -194,7 +196,7 @@ pub fn run(
             None => (line, routine),
         };
         if let Some(outcome) = warp.take(taken, program, code, environment) {
-            // Which warps had requests in their code is not the same in every run; what is counted is.
+            // The variant can differ from run to run. The statistics must not.
             warp.compiled = line.compiled();
             return outcome;
         }
@@ -215,9 +217,9 @@ pub fn run(
     }
 }
 
-/// Runs all lanes of `warps`, which have begun with [`Warp::begin_together`], side by side to the end that each would
-/// come to alone; what is interpolated is the same primitive for all. Where there is code that makes pixels of colours as
-/// `finish` says, that is all that they leave.
+/// Runs all lanes of `warps` in lockstep, with the results and cost of running them in turn. The warps must
+/// have begun with [`Warp::begin_together`], and have the same primitive. With a variant for `finish`, they
+/// leave only pixels.
 pub fn run_together(
     program: &Program,
     warps: &mut [Warp],
@@ -230,7 +232,7 @@ pub fn run_together(
 }
 
 impl Warp {
-    /// Whether the whole segment can run at once; if so, what its code reads of the environment is in the frame.
+    /// Whether the whole segment can run at once. If so, stores the planes that its code reads in the frame.
     fn may_run(&mut self, program: &Program, segment: &Segment, environment: &mut impl Environment) -> bool {
         let mask = self.flow.executing() | self.idle;
         let has_code = |part: &Part| match part {
@@ -242,7 +244,8 @@ impl Warp {
             && self.has_frame(segment, environment)
     }
 
-    /// Makes the frame that the code of `segment` reads, if it can be had.
+    /// Fills the frame that the code of `segment` reads. Returns false if the environment has no planes for
+    /// it.
     #[inline]
     fn has_frame(&mut self, segment: &Segment, environment: &mut impl Environment) -> bool {
         if self.frame.len() < segment.frame {
@@ -269,7 +272,7 @@ impl Warp {
         apply(last, self, executing, environment).err().map(Outcome::from)
     }
 
-    /// Runs the operations of `segment`, for which there is code, in the lanes of `mask`.
+    /// Runs the compiled and interpreted operations of `segment` in the lanes of `mask`.
     #[inline]
     fn run_parts(
         &mut self,

@@ -1,20 +1,20 @@
-//! Names for code, as Linux `perf` reads them.
+//! Names of compiled code for Linux `perf`.
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Whether `A4EMU_PERF_MAP=1` asks for names.
+/// Whether `A4EMU_PERF_MAP=1` is set.
 pub fn wanted() -> bool {
     static WANTED: OnceLock<bool> = OnceLock::new();
     *WANTED.get_or_init(|| std::env::var_os("A4EMU_PERF_MAP").is_some_and(|value| value == "1"))
 }
 
-/// Adds code at `address`, so many bytes, to `/tmp/perf-PID.map`. The file is nobody else's: what is there when
-/// the process first writes is replaced, and a link is not followed.
+/// Adds code at `address` of length `bytes` to `/tmp/perf-PID.map`. The file belongs to this process: the
+/// first call replaces an existing file, and links are not followed.
 ///
 /// # Errors
-/// When it cannot be written.
+/// The file cannot be written.
 pub fn note((address, bytes): (usize, usize), name: std::fmt::Arguments<'_>) -> io::Result<()> {
     static BEGUN: Mutex<bool> = Mutex::new(false);
     let mut begun = BEGUN.lock().unwrap_or_else(PoisonError::into_inner);

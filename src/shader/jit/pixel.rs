@@ -1,7 +1,7 @@
-//! Colours become pixels within the code: dwords of normalised bytes, in place of what was there or blended with it.
+//! Conversion of colours to pixels in compiled code: dwords of normalised bytes, with or without blending.
 //!
-//! The steps are those of the render backend's own AVX-512 (`rb/color/avx512`), of the same bits; what is multiplied by 0 or
-//! 1 there is not here, which changes none: all numbers are from 0 to 1.
+//! The steps and the resulting bits are those of the render backend's AVX-512 code (`rb/color/avx512`).
+//! Multiplications by 0 or 1 are omitted, which changes no result, as all numbers are from 0 to 1.
 use iced_x86::Code;
 
 use super::super::finish::{ByAlpha, Finish};
@@ -11,10 +11,10 @@ use super::machine::Vector;
 use super::plan::Node;
 use super::sample::Bytes;
 
-/// Added to a number from 0 to 255 it leaves the nearest integer in the low bits.
+/// Adding this to a number from 0 to 255 leaves the nearest integer in the low bits.
 const NEAREST: f32 = 8_388_608.0;
 
-/// The register with the pixels of a node that reads the components of a colour, and what was there.
+/// Emits a node that reads the components of a colour and the old pixels. Returns the register of the pixels.
 pub fn pixel(e: &mut Emitter<'_>, finish: &Finish, node: &Node) -> Result<u8, Refusal> {
     let blend = match finish.blend {
         Some(by) => Some(Blend::new(e, by, node)?),
@@ -35,8 +35,8 @@ pub fn pixel(e: &mut Emitter<'_>, finish: &Finish, node: &Node) -> Result<u8, Re
     joined(e, bytes)
 }
 
-/// Dwords of the low bytes of four registers, the first the lowest. Above them are the bits of 2^23 alone, of which 8 bits
-/// further up none is left.
+/// Joins the low bytes of four registers to dwords, the first byte lowest. The registers otherwise contain
+/// only the bits of 2^23, which a shift by 8 or more removes.
 fn joined(e: &mut Emitter<'_>, [a, b, c, d]: [u8; 4]) -> Result<u8, Refusal> {
     /// (A and B) or C.
     const AND_OR: u32 = 0xea;
@@ -51,9 +51,9 @@ fn joined(e: &mut Emitter<'_>, [a, b, c, d]: [u8; 4]) -> Result<u8, Refusal> {
     Ok(a)
 }
 
-/// What colours are blended with.
+/// The parameters of a blend.
 struct Blend {
-    /// Pixels that were there, and what makes numbers of them.
+    /// The old pixels, and their conversion to floats.
     old: (u8, Bytes),
     of_color: Factor,
     of_old: Factor,
@@ -68,7 +68,7 @@ impl Blend {
         Ok(Self { old, of_color: Factor::new(e, of_color, alpha)?, of_old: Factor::new(e, of_old, alpha)? })
     }
 
-    /// `value`, which is that of a byte's component, becomes what is blended of it.
+    /// Blends `value`, the component of a byte, with the old pixels.
     fn apply(&self, e: &mut Emitter<'_>, value: u8, byte: u32) -> Result<(), Refusal> {
         self.of_color.apply(e, value);
         if self.of_old != Factor::Zero {
@@ -83,7 +83,7 @@ impl Blend {
     }
 }
 
-/// What a number is multiplied with.
+/// A factor of the blend equation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Factor {
     Zero,
@@ -115,10 +115,10 @@ impl Factor {
     }
 }
 
-/// A number from 0 to 1, in a new register; NaN becomes zero.
+/// Clamps a value to 0..1 in a new register. NaN becomes zero.
 fn limited(e: &mut Emitter<'_>, value: u8) -> Result<u8, Refusal> {
     let (zero, one) = (e.asm.constant(0), e.asm.constant(1f32.to_bits()));
-    // Where one of two is NaN, or both are zero, the second counts.
+    // If one source is NaN, or both are zero, the result is the second source.
     let limited = e.two(Vector::Max, value, zero)?;
     e.asm.two(Vector::Min, limited, limited, one);
     Ok(limited)

@@ -1,8 +1,8 @@
-//! What a run of instructions computes: values instead of rows.
+//! Plans: the computation of a segment in terms of values instead of rows.
 //!
 //! A segment is a run of steps that always execute together, with the same lanes. Within it each result is a
-//! value of its own, whatever row it goes to; moves disappear, results that nobody needs are not computed, and
-//! rows are written once, at the end, if anybody reads them later.
+//! separate value, independent of its row. Moves disappear, unused results are not computed, and live rows
+//! are written once, at the end.
 use std::iter;
 use std::ops::Range;
 
@@ -23,26 +23,26 @@ use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op};
 /// Index of a value of a segment.
 pub type ValueId = u32;
 
-/// Values that a node reads at most.
+/// Most values that a node reads.
 pub const SOURCES: usize = 5;
 
-/// What a node does.
+/// Operation of a node.
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
-    /// This operation of the program.
+    /// The operation of the program with this index.
     Alu(u32),
-    /// bary.f: the component of the frame with this index, at i and j.
+    /// bary.f: the varying with this index in the frame, at i and j.
     Varying(usize),
     /// dsx, dsy.
     Derivative(Axis),
-    /// The request for texels with this number, at s and t: four values, one after the other.
+    /// The sample with this number, at s and t. Its result is four consecutive values.
     Sample(usize),
-    /// Pixels of the four components of a colour, and of what was there.
+    /// Conversion of the four components of a colour, and the old pixels, to pixels.
     Pixel,
 }
 
 impl Work {
-    /// How many values it makes.
+    /// Number of its result values.
     pub fn values(self) -> u32 {
         if matches!(self, Self::Sample(_)) { 4 } else { 1 }
     }
@@ -51,24 +51,24 @@ impl Work {
 /// One computation.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
-    /// Which.
+    /// The operation.
     pub work: Work,
-    /// What it reads.
+    /// The values that it reads.
     pub sources: [ValueId; SOURCES],
-    /// The first value that it makes.
+    /// Its first result value.
     pub value: ValueId,
-    /// The step that it belongs to, if it is of one.
+    /// The step that it belongs to. 0 for pixels.
     pub step: u32,
 }
 
-/// What is known of a value.
+/// Properties of a value.
 #[derive(Clone, Debug, Default)]
 pub struct Value {
-    /// The row that holds it from the beginning: an input.
+    /// The row that holds it at the start, for an input.
     pub row: Option<Row>,
-    /// Nodes that read it, the last first. `u32::MAX` is the end of the segment.
+    /// Nodes that read it, the last one first. `u32::MAX` is the end of the segment.
     pub uses: Vec<u32>,
-    /// Whether its bits matter, not just the number that they are: then a NaN is the canonical one.
+    /// Whether its exact bits matter, not only its number. A NaN must then be the canonical one.
     pub bits: bool,
 }
 
@@ -76,29 +76,30 @@ pub struct Value {
 pub struct Plan {
     /// Computations that are needed, in order.
     pub nodes: Vec<Node>,
-    /// By id.
+    /// The values, by id.
     pub values: Vec<Value>,
-    /// Rows that are written at the end, with what they get.
+    /// Rows that are written at the end, with their values.
     pub results: Vec<(Row, ValueId)>,
 }
 
-/// At the end of a segment.
+/// The use of a value at the end of a segment.
 pub const END: u32 = u32::MAX;
 
-/// A piece of a step: operations, and perhaps the effect behind them.
+/// A part of a step: operations, and maybe the effect after them.
 #[derive(Clone, Debug)]
 pub struct Piece {
     /// The step.
     pub step: u32,
     /// Operations of the program.
     pub alus: Range<u32>,
-    /// Whether the step's effect belongs to it.
+    /// Whether it includes the step's effect.
     pub effect: bool,
 }
 
 impl Plan {
-    /// Of these pieces of `program`, behind which the rows `live` are read, or pixels are made of a colour as `finish` says,
-    /// with the requests `coded`. Components of the frame are added to `locations`: three rows for each.
+    /// The plan of these pieces of `program`. The rows `live` are live after them, unless `finish` converts a
+    /// colour to pixels. Samples in the code are those of `coded`. Varyings are appended to `locations`; each
+    /// has three rows in the frame.
     pub fn new(
         program: &Program,
         pieces: &[Piece],
@@ -117,13 +118,13 @@ impl Plan {
                 builder.effect(piece.step, &program.steps[piece.step as usize].effect, program);
             }
         }
-        // Behind the rows of the program is that of [`Warp::pixels`](super::super::warp::Warp::pixels).
+        // The row of [`Warp::pixels`](super::super::warp::Warp::pixels) follows the rows of the program.
         let pixels = finish.map(|finish| builder.pixels(finish, program.rows() as Row));
         builder.finish(program, live, pixels)
     }
 }
 
-/// Whether a segment can go on through `effect`.
+/// Whether a segment can include `effect`.
 pub fn is_inline(effect: &Effect, program: &Program) -> bool {
     match effect {
         Effect::Derivative { .. } => true,
@@ -149,7 +150,7 @@ impl Builder<'_> {
         self.values.len() as ValueId - 1
     }
 
-    /// What `row` holds now.
+    /// The current value of `row`.
     fn read(&mut self, row: Row) -> ValueId {
         if let Some(value) = self.rows.get(&row) {
             return *value;
@@ -171,7 +172,7 @@ impl Builder<'_> {
         self.write(dst, value);
     }
 
-    /// The first value of a new node.
+    /// Adds a node and returns its first result value.
     fn made<const N: usize>(&mut self, step: u32, work: Work, read: [ValueId; N]) -> ValueId {
         let mut sources = [0; SOURCES];
         sources[..N].copy_from_slice(&read);
@@ -183,7 +184,7 @@ impl Builder<'_> {
 
     fn alu(&mut self, step: u32, index: u32, alu: &Alu) {
         let sources = alu.src.map(|row| self.read(row));
-        // What an input row holds must be safe from what is written to that row at the end.
+        // An input row may be overwritten at the end, so its value is copied.
         let movable = self.values[sources[0] as usize].row.is_none_or(|row| row >= rowmap::UNIFORMS);
         match is_move(alu) && movable {
             true => self.write(alu.dst, sources[0]),
@@ -220,7 +221,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What becomes of the pixels in `row` and of the colour, and the alpha if it stays.
+    /// The result rows with their values: the pixels in `row`, and the alpha if it is kept.
     fn pixels(&mut self, finish: &Finish, row: Row) -> Vec<(Row, ValueId)> {
         let rows = [0, 1, 2, 3].map(|c| rowmap::FULL + (finish.regid + c) as Row);
         let [x, y, z, w] = rows.map(|row| self.read(row));
@@ -242,7 +243,7 @@ impl Builder<'_> {
             values[*value as usize].bits = true;
         }
         let mut needed: Vec<Node> = Vec::new();
-        // Numbers from the end on are turned round below.
+        // Node numbers count from the end here. They are reversed below.
         for node in nodes.iter().rev() {
             let made = &values[node.value as usize..][..node.work.values() as usize];
             if made.iter().all(|value| value.uses.is_empty()) {
@@ -268,7 +269,7 @@ impl Builder<'_> {
     }
 }
 
-/// How many of its sources a node reads.
+/// Number of sources that a node reads.
 pub fn reads(node: &Node, program: &Program) -> usize {
     match node.work {
         Work::Alu(index) => sources_of(program.alus[index as usize].op),
@@ -287,14 +288,14 @@ fn sources_of(op: AluOp) -> usize {
     }
 }
 
-/// Whether `alu` gives the bits of its first source.
+/// Whether the result of `alu` has the bits of its first source.
 fn is_move(alu: &Alu) -> bool {
     let plain = alu.and[0] == u32::MAX && alu.xor[0] == 0;
     let moves = matches!(alu.op, AluOp::Extra(Extra::Copy) | AluOp::Cat2(Cat2Op::AbsnegS));
     plain && moves
 }
 
-/// Whether the bits of source `n` matter, given whether those of the result do.
+/// Whether the exact bits of source `n` matter. `result` tells whether those of the result do.
 fn passes_bits(node: &Node, n: usize, program: &Program, result: bool) -> bool {
     let Work::Alu(index) = node.work else { return false };
     match program.alus[index as usize].op {

@@ -1,7 +1,8 @@
-//! Requests for texels within the code: a level of a texture whose texels are dwords of normalised bytes, filtered.
+//! Texture samples in compiled code: one level of a texture with normalised bytes in dwords, filtered.
 //!
-//! The steps are those of the texture unit's own AVX-512 (`tpl1/planar/avx512`), of the same bits: positions in 1/256 of
-//! a texel are integers, and a byte under the bits of 2^23 is what it stands for after one fused operation.
+//! The steps and the resulting bits are those of the texture unit's AVX-512 code (`tpl1/planar/avx512`).
+//! Positions in 1/256 of a texel are integers. A byte in the low mantissa bits of 2^23 becomes a float by one
+//! fused operation.
 use iced_x86::Code;
 
 use super::super::reading::{Part, Reading};
@@ -13,16 +14,16 @@ use super::wall::Field;
 use super::ways::Coded;
 use crate::format::unorm_step;
 
-/// Bits of a position behind the texel's number.
+/// Fraction bits of a position.
 const FRACTION: u32 = 8;
 
-/// Added to a byte as the low bits of a float: its last mantissa bit is worth 1.
+/// A float whose last mantissa bit has the value 1. A byte in its low bits adds to it.
 const ABOVE: f32 = (1 << 23) as f32;
 
-/// Where the request at hand is.
+/// The current sample.
 #[derive(Clone, Copy)]
 struct Request {
-    /// Its number.
+    /// Number of its texture.
     texture: usize,
     reading: Reading,
     by_pairs: bool,
@@ -35,7 +36,8 @@ impl Request {
     }
 }
 
-/// The registers with the components of the request with this number that are `wanted`, bit 0 for x.
+/// Emits the sample with number `texture`. Returns the registers of its components that are `wanted` (bit 0
+/// for x).
 pub fn sample(
     e: &mut Emitter<'_>,
     texture: usize,
@@ -66,14 +68,14 @@ pub fn sample(
     Ok(out)
 }
 
-/// The texels that components are made of.
+/// The texels that components are made from.
 enum Taps {
     One(u8),
     Four(Four),
 }
 
-/// The four texels around positions, left before right and upper before lower, what the right and the lower ones weigh,
-/// and registers for three numbers.
+/// The four texels around positions: left before right, and upper before lower. With the weights of the right
+/// and the lower ones, and three spare registers.
 struct Four {
     texels: [u8; 4],
     weights: [u8; 2],
@@ -95,14 +97,14 @@ impl Four {
     }
 }
 
-/// The blend of every linear filter: `a` becomes `a + weight * (b - a)`; what is in `b` is lost.
+/// Linear interpolation of a filter: `a` becomes `a + weight * (b - a)`. Overwrites `b`.
 fn mix(e: &mut Emitter<'_>, a: u8, b: u8, weight: u8) {
     e.asm.two(Vector::Sub, b, b, Source::Register(a));
     e.asm.two(Vector::Mul, b, weight, Source::Register(b));
     e.asm.two(Vector::Add, a, a, Source::Register(b));
 }
 
-/// What makes numbers of bytes.
+/// Conversion of bytes to floats.
 pub struct Bytes {
     lowest: u8,
     step: u8,
@@ -111,7 +113,7 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// Its constants in registers.
+    /// Loads its constants to registers.
     pub fn new(e: &mut Emitter<'_>) -> Result<Self, Refusal> {
         let step: f32 = unorm_step(8);
         let (above, above_steps) = (ABOVE.to_bits(), (ABOVE * step).to_bits());
@@ -123,7 +125,7 @@ impl Bytes {
         })
     }
 
-    /// `dst` takes what this byte of `texels` stands for.
+    /// Converts byte `byte` of each of `texels` to a float in `dst`.
     pub fn value(&self, e: &mut Emitter<'_>, dst: u8, texels: u8, byte: u32) {
         match byte {
             0 => e.asm.load(dst, Source::Register(texels)),
@@ -143,11 +145,11 @@ impl Bytes {
     }
 }
 
-/// A coordinate in units of an axis, from 0 to all of them, in a new register.
+/// A coordinate in units of an axis, from 0 to the size, in a new register.
 fn position(e: &mut Emitter<'_>, request: &Request, axis: usize, coord: u8) -> Result<u8, Refusal> {
     let (zero, units) = (e.asm.constant(0), request.field(Field::Units(axis)));
     let at = e.temporary()?;
-    // Where one of two is NaN the second counts, which the law has in the same places.
+    // If one source is NaN, the result is the second source. The reference has the same order.
     match request.reading.repeats[axis] {
         true => {
             let one = e.asm.constant(1f32.to_bits());
@@ -167,11 +169,11 @@ fn position(e: &mut Emitter<'_>, request: &Request, axis: usize, coord: u8) -> R
     Ok(at)
 }
 
-/// `texel`, in `-1..size`, becomes the one that it stands for; `spare` is lost.
+/// Wraps or clamps `texel`, in `-1..size`, to the texture. Overwrites `spare`.
 fn low(e: &mut Emitter<'_>, request: &Request, axis: usize, [texel, spare]: [u8; 2]) {
     match request.reading.repeats[axis] {
         true => {
-            // -1 is the highest of the unsigned numbers.
+            // -1 is the largest unsigned number.
             e.asm.two(Vector::AddInteger, spare, texel, request.field(Field::Size(axis)));
             e.asm.two(Vector::MinUnsigned, texel, texel, Source::Register(spare));
         }
@@ -182,7 +184,7 @@ fn low(e: &mut Emitter<'_>, request: &Request, axis: usize, [texel, spare]: [u8;
     }
 }
 
-/// The same of one in `0..=size`.
+/// Wraps or clamps `texel`, in `0..=size`, to the texture. Overwrites `spare`.
 fn high(e: &mut Emitter<'_>, request: &Request, axis: usize, [texel, spare]: [u8; 2]) {
     match request.reading.repeats[axis] {
         true => {
@@ -193,14 +195,14 @@ fn high(e: &mut Emitter<'_>, request: &Request, axis: usize, [texel, spare]: [u8
     }
 }
 
-/// The number of a row becomes that of its first dword; `spare` is lost. Rows and pitches have 15 bits.
+/// Converts a row number to the number of its first dword. Overwrites `spare`. Rows and pitches have 15 bits.
 fn row(e: &mut Emitter<'_>, request: &Request, [row, spare]: [u8; 2]) {
     e.asm.spread(spare, request.field(Field::Pitch));
     e.asm.three(Code::EVEX_Vpmaddwd_zmm_k1z_zmm_zmmm512, row, row, Source::Register(spare), None);
     e.asm.two(Vector::AddInteger, row, row, request.field(Field::Offset));
 }
 
-/// The texels that positions fall into.
+/// Reads the texels at positions.
 fn nearest(e: &mut Emitter<'_>, request: &Request, [s, t]: [u8; 2]) -> Result<u8, Refusal> {
     let (x, y) = (position(e, request, 0, s)?, position(e, request, 1, t)?);
     let spare = e.temporary()?;
@@ -212,14 +214,14 @@ fn nearest(e: &mut Emitter<'_>, request: &Request, [s, t]: [u8; 2]) -> Result<u8
     Ok(y)
 }
 
-/// The texels around positions, and their weights.
+/// Reads the texels around positions, and computes their weights.
 fn linear(e: &mut Emitter<'_>, request: &Request, [s, t]: [u8; 2]) -> Result<Four, Refusal> {
     let mut at = [position(e, request, 0, s)?, position(e, request, 1, t)?];
     let (half, rest) = (e.asm.constant(1 << (FRACTION - 1)), e.asm.constant((1 << FRACTION) - 1));
     let unit = e.asm.constant((1.0 / (1 << FRACTION) as f32).to_bits());
     let weights = [e.temporary()?, e.temporary()?];
     for (at, weight) in at.iter_mut().zip(weights) {
-        // Counted from the centre of the texel before.
+        // Positions are relative to the centre of the texel before.
         e.asm.two(Vector::SubInteger, *at, *at, half);
         e.asm.two(Vector::And, weight, *at, rest);
         e.asm.one(Vector::SignedToFloat, weight, Source::Register(weight));
@@ -236,7 +238,7 @@ fn linear(e: &mut Emitter<'_>, request: &Request, [s, t]: [u8; 2]) -> Result<Fou
     let other = e.temporary()?;
     let texels = [e.temporary()?, e.temporary()?, e.temporary()?, e.temporary()?];
     let [upper_left, upper_right, lower_left, lower_right] = texels;
-    // Less than the last column, unsigned, in every lane: then the right texels are behind the left ones.
+    // If every column is below the last one (unsigned), the right texels follow the left ones.
     let less = Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
     e.asm.compare_integers(less, request.flag, column, request.field(Field::ButOne(0)), Some(1));
     let (apart, done) = (e.asm.label(), e.asm.label());
@@ -256,7 +258,7 @@ fn linear(e: &mut Emitter<'_>, request: &Request, [s, t]: [u8; 2]) -> Result<Fou
     }
     e.asm.jump(done);
     e.asm.bind(apart);
-    // The right column is where the last texel goes until it is read.
+    // The right column uses the register of the last texel until that is read.
     let right = lower_right;
     e.asm.two(Vector::AddInteger, right, column, one);
     high(e, request, 0, [right, spare]);

@@ -1,4 +1,4 @@
-//! A program cut into what always executes together.
+//! Segments: the parts of a program that always execute together.
 use std::io;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -18,22 +18,22 @@ use super::select;
 use super::wall::{Code, Texels};
 use super::ways::Coded;
 
-/// Operations from which on code pays: for fewer the interpreter's loops are as fast as the call.
+/// Fewest operations for which code pays. For fewer, the interpreter is as fast.
 const LEAST: usize = 3;
 
-/// Steps that always execute one after the other, with the same lanes.
+/// Steps that always execute in sequence, with the same lanes.
 pub struct Segment {
     /// Its parts, in order.
     pub parts: Vec<Part>,
-    /// The step whose effect ends it: that is the interpreter's.
+    /// The last step. The interpreter performs its effect.
     pub last: u32,
-    /// Instructions of the source.
+    /// Number of source instructions.
     pub instructions: u64,
-    /// Those of them that are machine code.
+    /// Number of compiled instructions.
     pub compiled: u64,
-    /// Locations that its code reads, each in three rows of the frame, behind the spill rows.
+    /// Varying locations that its code reads. Each has three rows in the frame, after the spill rows.
     pub locations: Vec<u16>,
-    /// Rows that the frame must have.
+    /// Number of rows of the frame.
     pub frame: usize,
 }
 
@@ -41,22 +41,22 @@ pub struct Segment {
 pub enum Part {
     /// Compiled.
     Native(Box<Native>),
-    /// Left to the interpreter.
+    /// Interpreted.
     Loops(Range<u32>),
 }
 
 /// Compiled operations.
 pub struct Native {
     machine: Machine,
-    /// The step that the segment begins with.
+    /// The first step of the segment.
     step: u32,
-    /// What they are.
+    /// The operations.
     pieces: Vec<Piece>,
-    /// Rows that are read later.
+    /// Rows that are live after them.
     live: RowSet,
-    /// For all lanes.
+    /// Code for all lanes.
     all: Placed,
-    /// For some of them, from when it is first needed on.
+    /// Code for a part of the lanes. Compiled at its first use.
     some: OnceLock<Option<Placed>>,
 }
 
@@ -66,27 +66,28 @@ pub struct Placed {
     pool: Vec<Lanes>,
 }
 
-/// Code before it has a place, for whoever wants to look at it.
+/// Emitted code before it is placed, for listings.
 #[derive(Clone, Copy)]
 pub struct Made<'m> {
-    /// The step that its segment begins with.
+    /// The first step of its segment.
     pub step: u32,
     /// The code.
     pub emitted: &'m Emitted,
 }
 
 impl Placed {
-    /// Runs it on the lanes of `mask`, with the textures of the requests that are in it.
+    /// Runs the code on the lanes of `mask`. `textures` are those of its samples.
     pub fn call(&self, rows: &mut [Lanes], frame: &mut [Lanes], mask: Mask, textures: &[Texels<'_>]) {
         self.code.call(rows, &self.pool, frame, mask, textures);
     }
 
-    /// Gives `emitted` a place. It is of the segment of `program` that begins with `step`.
+    /// Places `emitted` in executable memory. It is the code of the segment of `program` with first step
+    /// `step`.
     fn new(emitted: &Emitted, program: &Program, step: u32) -> Option<Self> {
         let assembled = &emitted.assembled;
         let code = Code::new(&assembled.bytes, assembled.extent).map_err(refused).ok()?;
         if names::wanted() {
-            // Only a profile misses it.
+            // An error only affects profiles.
             let _ =
                 names::note(code.place(), format_args!("ir3 {} step {step}", Program::short(program.hash)));
         }
@@ -95,8 +96,8 @@ impl Placed {
 }
 
 impl Native {
-    /// What runs the lanes of `mask`, which are all where requests for texels or pixels are in the code; `locations` are those of
-    /// the segment.
+    /// The code for the lanes of `mask`. Code with samples or pixels needs all lanes. `locations` are those
+    /// of the segment.
     pub fn code(&self, program: &Program, locations: &[u16], mask: Mask) -> Option<&Placed> {
         if mask == ALL {
             return Some(&self.all);
@@ -110,20 +111,20 @@ impl Native {
     }
 }
 
-/// Why the system last gave no memory for code.
+/// Reason of the last failure to get memory for code.
 static REFUSED: Mutex<Option<String>> = Mutex::new(None);
 
 fn refused(error: io::Error) {
     *REFUSED.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
 }
 
-/// Why there is no machine code, since this was last asked, if the system gave no memory for it. The interpreter
-/// then runs everything.
+/// The reason why there is no compiled code, if the system gave no memory for it since the last call. The
+/// interpreter then runs everything.
 pub fn refusal() -> Option<String> {
     REFUSED.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// Steps at which control can arrive other than from the one before, and step 0.
+/// Steps that control can reach other than from the step before, and step 0.
 fn targets(program: &Program, coded: &Coded) -> HashSet<u32> {
     let mut targets = HashSet::from_iter([0]);
     for (index, step) in (0..).zip(&program.steps) {
@@ -139,8 +140,8 @@ fn targets(program: &Program, coded: &Coded) -> HashSet<u32> {
     targets
 }
 
-/// The segments of `program`, by the step that they begin with, with the requests `coded`; `look` sees all code that is
-/// made.
+/// The segments of `program`, by first step, with the samples and conversion of `coded`. Calls `look` with
+/// all emitted code.
 pub fn segments(
     program: &Program,
     machine: Machine,
@@ -161,8 +162,8 @@ pub fn segments(
     steps.map(|step| if targets.contains(&step) { cut(step) } else { None }).collect()
 }
 
-/// Instructions of a segment that some of the interpreter is in: operations in its loops, and the effect of the
-/// step `last`, if it has one.
+/// Number of instructions of a segment that involve the interpreter: operations in its loops, and the effect
+/// of step `last`, if it has one.
 fn interpreted(program: &Program, parts: &[Part], last: u32) -> u64 {
     let mut all: Vec<u32> = Vec::new();
     for part in parts {
@@ -186,16 +187,16 @@ struct Cutter<'c> {
     liveness: &'c Liveness,
     first: u32,
     parts: Vec<Part>,
-    /// What is compiled next.
+    /// Parts of steps that are compiled next.
     pieces: Vec<Piece>,
     locations: Vec<u16>,
-    /// What becomes of the colour behind what is compiled next.
+    /// The conversion at the end of the code that is compiled next.
     finish: Option<&'c Finish>,
     look: &'c mut dyn FnMut(&Made<'_>),
 }
 
 impl Cutter<'_> {
-    /// The segment from its first step on, if any of it has code.
+    /// The segment from its first step on. `None` if no part of it is compiled.
     fn cut(mut self, targets: &HashSet<u32>) -> Option<Segment> {
         let mut instructions = 0;
         let mut index = self.first;
@@ -223,7 +224,7 @@ impl Cutter<'_> {
         Some(Segment { parts, last: index, instructions, compiled, locations, frame })
     }
 
-    /// Operations `alus` of step `step`: runs that have code, and what lies between.
+    /// Adds operations `alus` of step `step`: runs of operations with code, and those between.
     fn operations(&mut self, step: u32, alus: Range<u32>) -> Option<()> {
         let has_code = |index: &u32| select::has_code(&self.program.alus[*index as usize]);
         let all: Vec<u32> = alus.collect();
@@ -246,7 +247,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// Compiles what was collected before operation `alu` of step `step`. `None` when that cannot be.
+    /// Compiles the pieces collected before operation `alu` of step `step`. `None` if that is not possible.
     fn flush(&mut self, step: u32, alu: u32) -> Option<()> {
         let mut pieces = std::mem::take(&mut self.pieces);
         let operations: usize = pieces.iter().map(|piece| piece.alus.len()).sum();

@@ -1,7 +1,7 @@
-//! Which instructions an operation becomes.
+//! Instruction selection for operations.
 //!
-//! The scalar rows are the law: each of these gives their bits, and the tests hold every operation against
-//! them. What is not here is left to the interpreter.
+//! The scalar rows are the reference: the code for each operation gives the same bits, and tests compare
+//! every operation with them. Operations without code are interpreted.
 use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond};
 use iced_x86::Code;
 
@@ -15,13 +15,13 @@ use super::emit::{Emitter, Refusal, SPILLS};
 use super::machine::{Machine, Vector};
 use super::plan::{Node, ValueId};
 
-/// The NaN that results have.
+/// The canonical NaN of results.
 const NAN: u32 = 0x7fc0_0000;
 const SIGN: u32 = 1 << 31;
 const EXPONENT: u32 = 0x7f80_0000;
 const ONE: u32 = 0x3f80_0000;
 
-/// Whether `op` has code: everything else ends a segment.
+/// Whether `alu` can be compiled. Other operations end a segment.
 pub fn has_code(alu: &Alu) -> bool {
     match alu.op {
         AluOp::Cat2(op) => cat2_has_code(op),
@@ -61,7 +61,7 @@ fn cat2_has_code(op: Cat2Op) -> bool {
     )
 }
 
-/// The register with what `alu` computes.
+/// Emits `alu`. Returns the result register.
 pub fn alu(e: &mut Emitter<'_>, alu: &Alu, node: &Node) -> Result<u8, Refusal> {
     let mut s = Select { e, alu, node };
     match alu.op {
@@ -75,7 +75,7 @@ pub fn alu(e: &mut Emitter<'_>, alu: &Alu, node: &Node) -> Result<u8, Refusal> {
     }
 }
 
-/// bary.f: the value at vertex 0, and what the others differ from it by, times i and j.
+/// bary.f: emits the value at vertex 0, plus the differences of the other vertices times i and j.
 pub fn varying(e: &mut Emitter<'_>, place: usize, node: &Node) -> Result<u8, Refusal> {
     let row = |n: usize| Source::Frame(SPILLS + 3 * place + n);
     let (i, j) = (e.register(node.sources[0])?, e.register(node.sources[1])?);
@@ -85,7 +85,7 @@ pub fn varying(e: &mut Emitter<'_>, place: usize, node: &Node) -> Result<u8, Ref
     e.two(Vector::Add, sum, row(0))
 }
 
-/// dsx, dsy: lanes of a quad stand side by side, and `row` has those that do not execute.
+/// dsx, dsy: the lanes of a quad are adjacent. `row` holds the values of lanes that do not execute.
 pub fn derivative(e: &mut Emitter<'_>, axis: Axis, source: ValueId, row: Option<Row>) -> Result<u8, Refusal> {
     let mut value = e.register(source)?;
     if let Some(row) = row {
@@ -94,7 +94,7 @@ pub fn derivative(e: &mut Emitter<'_>, axis: Axis, source: ValueId, row: Option<
         e.asm.merge(merged, row);
         value = merged;
     }
-    // Two bits for each lane: which of the quad's it takes.
+    // Two bits per lane: the lane of the quad to read.
     let (from, to) = match axis {
         Axis::X | Axis::FineX => (0b10_10_00_00, 0b11_11_01_01),
         Axis::Y | Axis::FineY => (0b01_00_01_00, 0b11_10_11_10),
@@ -105,7 +105,7 @@ pub fn derivative(e: &mut Emitter<'_>, axis: Axis, source: ValueId, row: Option<
     canonical(e, difference)
 }
 
-/// `value` with the one NaN.
+/// `value` with every NaN replaced by the canonical one.
 fn canonical(e: &mut Emitter<'_>, value: u8) -> Result<u8, Refusal> {
     let flag = e.flag()?;
     e.asm.compare(flag, Relation::Unordered, value, Source::Register(value));
@@ -146,7 +146,7 @@ impl Select<'_, '_> {
         Ok(Source::Register(register))
     }
 
-    /// Source `n`, a denormal counting as the zero of its sign.
+    /// Source `n` with denormals flushed to zero of the same sign.
     fn flushed(&mut self, n: usize) -> Result<u8, Refusal> {
         let value = self.register(n)?;
         self.flush(value)
@@ -170,7 +170,7 @@ impl Select<'_, '_> {
         Ok(dst)
     }
 
-    /// A float result.
+    /// A float result, with canonical NaNs if its bits matter.
     fn float(&mut self, value: u8) -> Result<u8, Refusal> {
         match self.e.needs_bits(self.node.value) {
             true => canonical(self.e, value),
@@ -179,8 +179,8 @@ impl Select<'_, '_> {
     }
 
     fn two(&mut self, op: Vector) -> Result<u8, Refusal> {
-        // The source that is in memory comes last, where the order does not matter: not even to a NaN, whose
-        // bits do not.
+        // The source in memory comes last, if the operation commutes. That may change the bits of a NaN,
+        // which do not matter here.
         let order = if op.commutes() && self.is_in_memory(0) { [1, 0] } else { [0, 1] };
         let (a, b) = (self.register(order[0])?, self.source(order[1])?);
         self.e.two(op, a, b)
@@ -202,7 +202,7 @@ impl Select<'_, '_> {
         Ok(dst)
     }
 
-    /// The other source for a NaN; of zeros the second.
+    /// Minimum or maximum: if one source is NaN, the other one; of two zeros, the second.
     fn limit(&mut self, op: Vector) -> Result<u8, Refusal> {
         let (a, b) = (self.register(0)?, self.register(1)?);
         let value = self.e.two(op, a, Source::Register(b))?;
@@ -258,7 +258,7 @@ impl Select<'_, '_> {
         }
     }
 
-    /// AVX2 knows equal and greater, of signed integers.
+    /// AVX2 can only compare signed integers for equal and greater.
     fn compare_narrow(&mut self, signed: bool, hit: u32, mut a: u8, mut b: u8) -> Result<u8, Refusal> {
         let cond = self.alu.cond;
         if !signed && !matches!(cond, Cond::Eq | Cond::Ne) {
@@ -290,7 +290,7 @@ impl Select<'_, '_> {
         self.e.two(op, a, Source::Register(amount))
     }
 
-    /// The low bits of sources 0 and 1, or those with their sign.
+    /// The low bits of sources 0 and 1, zero- or sign-extended.
     fn narrowed(&mut self, bits: u32, signed: bool) -> Result<[u8; 2], Refusal> {
         let mut both = [self.register(0)?, self.register(1)?];
         for value in &mut both {
@@ -393,7 +393,7 @@ impl Select<'_, '_> {
         self.e.two(Vector::AddInteger, product, c)
     }
 
-    /// The first source where the second is not zero.
+    /// Source 0 where source 1 is nonzero, else source 2.
     fn selected(&mut self) -> Result<u8, Refusal> {
         let b = self.register(1)?;
         let flag = self.e.flag()?;
@@ -468,7 +468,7 @@ impl Select<'_, '_> {
         }
     }
 
-    /// Between 0 and 1; NaN and denormals become 0.
+    /// Clamps to 0..1. NaN and denormals become 0.
     fn saturated(&mut self) -> Result<u8, Refusal> {
         let a = self.flushed(0)?;
         let a = self.e.with_constant(Vector::Max, a, 0)?;
@@ -491,13 +491,13 @@ impl Select<'_, '_> {
         self.e.two(Vector::Add, high, Source::Register(low))
     }
 
-    /// Toward zero, within the range; NaN becomes 0.
+    /// Truncates and saturates. NaN becomes 0.
     fn float_to_uint(&mut self) -> Result<u8, Refusal> {
         const TWO_31: f32 = 2_147_483_648.0;
         let a = self.register(0)?;
         let a = self.e.with_constant(Vector::Max, a, 0)?;
         if self.e.asm.machine == Machine::Avx512 {
-            // What is too large becomes all ones.
+            // A value that is too large becomes all ones.
             let dst = self.e.temporary()?;
             self.e.asm.one_of(Code::EVEX_Vcvttps2udq_zmm_k1z_zmmm512b32_sae, dst, Source::Register(a));
             return Ok(dst);
@@ -517,12 +517,12 @@ impl Select<'_, '_> {
         Ok(dst)
     }
 
-    /// Toward zero, within the range; NaN becomes 0.
+    /// Truncates and saturates. NaN becomes 0.
     fn float_to_sint(&mut self) -> Result<u8, Refusal> {
         let a = self.register(0)?;
         let whole = self.e.one(Vector::FloatToSigned, Source::Register(a))?;
         let flag = self.e.flag()?;
-        // What is too small becomes the least anyway.
+        // A value that is too small becomes the minimum anyway.
         let limit = self.e.asm.constant(2_147_483_648.0f32.to_bits());
         self.e.asm.compare(flag, Relation::GreaterOrEqual, a, limit);
         let (high, most) = (self.e.temporary()?, self.e.asm.constant(i32::MAX as u32));

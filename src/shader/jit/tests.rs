@@ -1,4 +1,4 @@
-//! Compiled code against the interpreter, bit for bit.
+//! Tests of compiled code against the interpreter, bit for bit.
 mod pixels;
 
 use a4emu_decoder::isa::ir3::program::assemble;
@@ -25,7 +25,7 @@ use crate::{
     Refused, TexelExtent, Warp,
 };
 
-/// Machines that this computer can play.
+/// Instruction sets that this computer can run.
 fn machines() -> Vec<Machine> {
     match Machine::here() {
         Some(Machine::Avx512) => vec![Machine::Avx512, Machine::Avx2],
@@ -34,7 +34,7 @@ fn machines() -> Vec<Machine> {
     }
 }
 
-/// Every operation with code, and with how it can be modified.
+/// Every operation that can be compiled, with its possible modifiers.
 fn operations() -> Vec<Alu> {
     let ops = Cat2Op::ALL.iter().map(|&op| AluOp::from(op));
     let ops =
@@ -55,7 +55,7 @@ fn operations() -> Vec<Alu> {
     all
 }
 
-/// A program of these operations and an effect for each step.
+/// A program of these operations, with an effect for each step.
 fn program_of(steps: Vec<(Vec<Alu>, Effect)>) -> Program {
     let mut alus = Vec::new();
     let mut made = Vec::new();
@@ -88,7 +88,7 @@ fn native(routine: &Routine) -> &Segment {
     segment
 }
 
-/// What `program` leaves in a warp of which the lanes outside `mask` have ended.
+/// The rows after `program` ran in a warp whose lanes outside `mask` had ended.
 fn left(program: &Program, routine: Option<&Routine>, sources: &[Lanes], mask: Mask) -> Vec<Lanes> {
     let mut warp = Warp::new(program, &[]);
     warp.restart(program, ALL, 0);
@@ -107,9 +107,9 @@ fn every_operation_gives_what_its_row_gives() {
     let sources = sources();
     for machine in machines() {
         for alu in operations() {
-            // The result is also compared with itself, so that one form of it need not be canonical.
+            // The result is also compared with itself, so that one copy need not be canonical.
             let with = |dst| Alu { dst, ..alu };
-            // A branch makes it possible that lanes part.
+            // An effect after which lanes may have ended.
             let branch = Effect::Kill(crate::effect::Condition::If(crate::effect::Test {
                 row: crate::rowmap::ZERO,
                 sense: true,
@@ -133,7 +133,7 @@ fn every_operation_gives_what_its_row_gives() {
     }
 }
 
-/// A warp that may do less than the whole of a program without branches stops where the interpreter stops.
+/// A warp with an instruction limit below a straight-line program's length stops where the interpreter stops.
 #[test]
 fn a_limit_cuts_a_line_as_it_cuts_steps() {
     let op = AluOp::from(Cat2Op::AddU);
@@ -164,13 +164,13 @@ fn a_limit_cuts_a_line_as_it_cuts_steps() {
     }
 }
 
-/// A word of category 1 to 4 that only computes, on few registers.
+/// A random word of category 1 to 4 that only computes, on few registers.
 fn computing_word() -> impl Strategy<Value = u64> {
     let word = (1u64..=4, any::<u64>()).prop_map(|(category, bits)| {
         let small = bits & !(0x00f0_00f0_0000_0000 | 0xf0 | 0xf0 << 16);
         category << 61 | small & !(7 << 61)
     });
-    // Common operations more often than a random opcode would.
+    // Common operations more often than by random opcodes.
     let common = (0usize..12, any::<u64>()).prop_map(|(n, bits)| {
         let op = [0u64, 1, 2, 3, 5, 6, 9, 16, 28, 54, 48, 20][n];
         let registers = bits & 0x0000_000f_c00f_c00f & !(0x3800 | 0x3800 << 16);
@@ -179,7 +179,7 @@ fn computing_word() -> impl Strategy<Value = u64> {
     prop_oneof![1 => word, 1 => common]
 }
 
-/// Short branches, and compares that set predicates.
+/// A random word: a short branch, or a compare that sets predicates.
 fn flow_word() -> impl Strategy<Value = u64> {
     let branch = (any::<u32>(), -10i32..10)
         .prop_map(|(high, offset)| u64::from(high & 0x1fff_ffff) << 32 | u64::from(offset as u32));
@@ -192,7 +192,7 @@ fn flow_word() -> impl Strategy<Value = u64> {
     prop_oneof![2 => branch, 1 => compare, 2 => derivative]
 }
 
-/// A sample of a texture, at its own level or at one that a register names.
+/// A random word that samples a texture, with implicit level or a level from a register.
 fn sample_word() -> impl Strategy<Value = u64> {
     (prop::sample::select(vec![3u64, 5]), 0u64..16, 0u64..16, 0u64..16, 1u64..16).prop_map(
         |(op, dst, coords, level, components)| {
@@ -202,7 +202,7 @@ fn sample_word() -> impl Strategy<Value = u64> {
     )
 }
 
-/// Knows the planes of all locations, and answers other questions with numbers of its own.
+/// An environment that knows the planes of all locations, and returns made-up numbers for other operations.
 struct Numbers;
 
 impl Environment for Numbers {
@@ -226,7 +226,7 @@ impl Environment for Numbers {
         Ok(())
     }
 
-    /// Of some requests: what [`Environment::perform`] would not have answered.
+    /// Does some samples, with results that differ from [`Environment::perform`].
     fn filter(&mut self, request: &Plain<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> bool {
         let Plain { coords: [s, t], level, components, .. } = *request;
         let first = mask.trailing_zeros() as usize % LANES;
@@ -253,18 +253,18 @@ impl Environment for Numbers {
     }
 }
 
-/// Different in each quad.
+/// A plane that differs for each quad.
 fn plane(location: u16, lane: usize) -> [u32; 3] {
     let n = f32::from(location) + (lane / 4) as f32;
     [n + 0.25, 1.0 - n, n * 0.1].map(f32::to_bits)
 }
 
-/// Registers, predicates and what the warp says of itself, after a run.
+/// Outcome, counters, killed lanes and rows of a warp after a run.
 fn state(warp: &Warp, outcome: Outcome) -> (Outcome, u64, u64, Mask, Vec<Lanes>) {
     (outcome, warp.executed, warp.lane_instructions, warp.killed, warp.rows[..384].to_vec())
 }
 
-/// How a warp ends. At a barrier rows that nobody reads any more need not be what the interpreter leaves.
+/// Runs to the end of a warp, through barriers. At a barrier, dead rows may differ from the interpreter's.
 fn through_barriers(mut run: impl FnMut() -> Outcome) -> Outcome {
     loop {
         let outcome = run();
@@ -294,7 +294,7 @@ fn same(words: &[u64], values: &[u32], live: Mask, helpers: Mask, on_kill: Kille
         let outcome = through_barriers(|| run(&program, &routine, &mut warp, &mut Numbers));
         let found = state(&warp, outcome);
         assert_eq!(expected.0, found.0, "{machine:?}: outcome");
-        // A warp that was cut off is thrown away.
+        // A warp that faulted is discarded.
         if matches!(expected.0, Outcome::Fault(_)) {
             continue;
         }
@@ -309,11 +309,12 @@ fn same(words: &[u64], values: &[u32], live: Mask, helpers: Mask, on_kill: Kille
     }
 }
 
-/// Warps of all lanes, live or helping, each with these `values` turned by other lanes, side by side and one after the other.
+/// Compares lockstep execution with execution in turn. All lanes are live or helpers; each warp has these
+/// `values` rotated.
 fn same_together(program: &Program, routine: &Routine, values: &[u32]) {
     let Some(toll) = routine.toll() else { return };
     let constants: Vec<u32> = (0..64).map(|n| (n as f32 * 0.75).to_bits()).collect();
-    // Registers hold what the warp before left.
+    // Registers hold values of an earlier warp.
     let used = || {
         let mut warp = Warp::new(program, &constants);
         (0..64).for_each(|id| *warp.full_mut(id) = Lanes::splat(0x4049_0fdb));
@@ -346,7 +347,7 @@ fn same_together(program: &Program, routine: &Routine, values: &[u32]) {
     pixels::same_pixels(program, routine, &[finish], |turn, warp| enter(warp, turn));
 }
 
-/// Edge values and any others.
+/// Edge values and random values.
 fn value() -> impl Strategy<Value = u32> {
     prop_oneof![
         any::<u32>(),
@@ -378,7 +379,7 @@ proptest! {
     }
 }
 
-/// `scripts/fuzz` runs it: `A4EMU_PROGRAMS` programs from seed `A4EMU_SEED` on.
+/// `scripts/fuzz` runs this with `A4EMU_PROGRAMS` programs, starting at seed `A4EMU_SEED`.
 #[test]
 #[ignore = "hours: scripts/fuzz runs it"]
 fn many_programs_do_the_same() {
@@ -393,7 +394,7 @@ fn many_programs_do_the_same() {
             (0..len).map(|_| word.new_tree(&mut runner).expect("a word").current()).collect()
         };
         let words = sample(4 + seed % 60);
-        // The rest of the state: a multiplicative sequence is random enough, with edge values among it.
+        // The rest of the state: a linear congruential sequence, mixed with edge values.
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut next = || {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
@@ -445,7 +446,7 @@ fn lanes_that_are_off_in_a_region_keep_their_registers() {
     same_text(&text, Killed::Help);
 }
 
-/// Lanes leave the loop one after the other; what they leave behind is their neighbours' derivative.
+/// Lanes leave the loop one by one. Their neighbours' derivatives read the values that they left.
 #[test]
 fn a_neighbour_reads_what_a_lane_left_that_is_elsewhere() {
     let text = "mov.f32f32 r3.x, c0.x\nagain:\nadd.f r3.x, r3.x, c0.y\nmul.f r1.x, r3.x, r0.x\nadd.f r1.y, r1.x, r3.x\ndsx (f32)(x)r2.x, r1.y\n\
@@ -493,7 +494,7 @@ fn varyings_and_derivatives_are_in_the_code() {
     same(&words, &values, ALL, 0, Killed::Help);
 }
 
-/// What a program that asks once for texels answers, read in pairs or one by one, which has to be the same.
+/// The result of a program with one sample. Pair reads and single reads must agree.
 fn sampled(reading: Reading, texels: Texels<'_>) -> Vec<Lanes> {
     let program = Program::new(&assemble("sam (f32)(xyzw)r1.x, r0.x, s#0, t#0\nend\n").unwrap()).unwrap();
     let ways = SamplerVariants::new(&program, Machine::Avx512).expect("a request that can be in the code");
@@ -514,7 +515,7 @@ fn sampled(reading: Reading, texels: Texels<'_>) -> Vec<Lanes> {
     pairs
 }
 
-/// What textures say of their size is not relied on: nothing but their own dwords is read.
+/// Compiled code does not trust the size of a texture: it reads only the texture's own dwords.
 #[test]
 fn code_reads_nothing_beside_a_texture() {
     if Machine::here() != Some(Machine::Avx512) {

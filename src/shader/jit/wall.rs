@@ -1,20 +1,21 @@
-//! The wall: memory that is written, then executed, and the call into it; and reads at many places at once. The only
-//! unsafe code of the emulator outside the device.
+//! The wall: executable memory and the calls into it, and gather reads. It is the only unsafe code of the
+//! emulator outside the device.
 //!
-//! What the rest relies on, and what is checked where:
+//! Invariants, and where they are checked:
 //!
 //! - Pages are written first, and executable later; they are never both. They are unmapped when the last
-//!   [`Code`] of them is dropped, and nothing calls into them without one.
-//! - Behind the code lies a page that is neither readable nor executable, so that control that would run out
-//!   of the code stops there.
-//! - Emitted code is a leaf: it neither calls nor touches the stack, it writes nothing but rows and frame and
-//!   reads nothing but those, the pool and the textures, within the [`Extent`] that the emitter measured: [`Code::call`]
-//!   refuses slices that are shorter. It uses registers alone that a caller of its ABI expects to lose.
-//! - What it reads through a texture are dwords whose numbers it has lowered to the last one, or pairs of them to the
-//!   last but one, in `Assembler::gather` and `gather_pairs`, which emit all such loads. Both numbers stand in [`Texels`],
-//!   which only this module makes, of memory that is lent for as long.
-//! - [`prefetch`] hints at memory that is there.
-//! - [`Dwords`] reads at 8 or 16 places at once, each of which is lowered to the last one that is in the slice.
+//!   [`Code`] of them is dropped. Calls into them need a [`Code`].
+//! - A page without access rights follows the code, so that control that runs past the end of the code
+//!   faults.
+//! - Emitted code is a leaf function: it neither calls nor uses the stack. It writes only rows and frame. It
+//!   reads only these, the pool and the textures, within the [`Extent`] that the emitter measured.
+//!   [`Code::call`] refuses shorter slices. It changes only caller-saved registers of its ABI.
+//! - Code reads dwords of a texture, after lowering their numbers to that of the last one. For pairs, it
+//!   lowers them to the last but one. Only `Assembler::gather` and `gather_pairs` emit such loads. Both
+//!   limits are in [`Texels`], which only this module constructs, from memory that is borrowed for the same
+//!   lifetime.
+//! - [`prefetch`] only hints at valid memory.
+//! - [`Dwords`] reads at 8 or 16 positions at once, each lowered to the last one in the slice.
 #![allow(unsafe_code, reason = "the wall: see its documentation")]
 use std::arch::x86_64::{
     __cpuid, __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_castsi512_si256, _mm512_extracti64x4_epi64,
@@ -34,38 +35,38 @@ use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, m
 use super::super::lanes::{Lanes, Mask};
 use super::super::reading::TexelExtent;
 
-/// Bytes that the processor fetches at once.
+/// Bytes of a cache line.
 const CACHE_LINE: usize = 64;
 
-/// A page, and what code is rounded up to.
+/// Bytes of a page. Code is rounded up to whole pages.
 const PAGE: usize = 4096;
 
-/// Memory of which dwords are read at 16 places at once.
+/// Memory for gathers of 16 dwords.
 #[derive(Clone, Copy)]
 pub struct Dwords<'a> {
     bytes: &'a [u8],
-    /// The number of the last dword. There is one before it.
+    /// Number of the last dword. There are at least two.
     last: u32,
-    /// Whether two dwords are read at once where both are wanted.
+    /// Whether two adjacent dwords are read as one, if both are needed.
     by_pairs: bool,
 }
 
-/// Whether the processor is AMD's: those read what is gathered one after the other, however wide it is (Zen 5: 16 pairs
-/// take 3.7 ns, twice 16 dwords 6.4). On Intel's (Sapphire Rapids) pairs took longer.
+/// Whether the processor is from AMD. These execute the loads of a gather one by one, at any width (Zen 5: 16
+/// pairs take 3.7 ns, twice 16 dwords 6.4). On Intel (Sapphire Rapids) pairs take longer.
 pub(super) static GATHERS_ONE_BY_ONE: LazyLock<bool> = LazyLock::new(|| {
     let vendor = __cpuid(0);
     [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"AuthenticAMD"
 });
 
 impl<'a> Dwords<'a> {
-    /// Of `bytes`, if there are two dwords in them, and not more than the instruction can count.
+    /// The dwords of `bytes`. `None` if there are fewer than two, or more than the instruction can index.
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
         let last = (bytes.len() / 4).checked_sub(1)?;
         let by_pairs = *GATHERS_ONE_BY_ONE;
         (1..=i32::MAX as usize / 4).contains(&last).then_some(Self { bytes, last: last as u32, by_pairs })
     }
 
-    /// The dwords with these numbers, or the last for those beyond it.
+    /// The dwords with these numbers. Numbers past the last dword read the last one.
     ///
     /// # Safety
     /// The processor has AVX-512F.
@@ -73,21 +74,22 @@ impl<'a> Dwords<'a> {
     #[inline]
     pub fn at(&self, numbers: __m512i) -> __m512i {
         let numbers = _mm512_min_epu32(numbers, _mm512_set1_epi32(self.last as i32));
-        // SAFETY: the 4 bytes from 4 * number on are in `bytes` for all numbers up to `last`, and none is higher. None is
-        // negative for the instruction, which has signed ones.
+        // SAFETY: the 4 bytes at 4 * number are in `bytes` for all numbers up to `last`, and no number is
+        // higher. None is negative for the instruction, which takes signed indices.
         unsafe { _mm512_i32gather_epi32::<4>(numbers, self.bytes.as_ptr().cast()) }
     }
 
-    /// Those behind the dwords with these numbers, or the last.
+    /// The dwords after those with these numbers, at most the last one.
     #[target_feature(enable = "avx512f")]
     #[inline]
     fn behind(&self, numbers: __m512i) -> __m512i {
         let numbers = _mm512_min_epu32(numbers, _mm512_set1_epi32(self.last as i32 - 1));
-        // SAFETY: as above; the base is one dword on, and so no number is higher than that of the last but one.
+        // SAFETY: as above. The base is one dword further, and no number is higher than that of the last
+        // dword but one.
         unsafe { _mm512_i32gather_epi32::<4>(numbers, self.bytes.as_ptr().add(4).cast()) }
     }
 
-    /// The dwords with these numbers, of which none is the last, and those behind them.
+    /// The dwords with these numbers, and those after them. No number may be that of the last dword.
     ///
     /// # Safety
     /// The processor has AVX-512F.
@@ -100,7 +102,7 @@ impl<'a> Dwords<'a> {
         let numbers = _mm512_min_epu32(numbers, _mm512_set1_epi32(self.last as i32 - 1));
         let [low, high] = [_mm512_castsi512_si256(numbers), _mm512_extracti64x4_epi64::<1>(numbers)];
         let first = self.bytes.as_ptr().cast();
-        // SAFETY: as above; the 8 bytes from 4 * number on end where the next dword does, which there is.
+        // SAFETY: as above. The 8 bytes at 4 * number end with the next dword, which exists.
         let [low, high] =
             unsafe { [_mm512_i32gather_epi64::<4>(low, first), _mm512_i32gather_epi64::<4>(high, first)] };
         let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -109,26 +111,26 @@ impl<'a> Dwords<'a> {
     }
 }
 
-/// A level of a texture of dwords, for emitted code, which reads it field by field ([`Field`]).
+/// A level of a texture of dwords. Emitted code reads its fields ([`Field`]).
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Texels<'a> {
-    /// The first dword.
+    /// Address of the first dword.
     first: *const u8,
     /// Number of the last dword.
     last: u32,
-    /// Of the one before it.
+    /// Number of the last dword but one.
     last_pair: u32,
     extent: TexelExtent,
     lent: PhantomData<&'a [u8]>,
 }
 
-// SAFETY: what it points to is only read, and is lent like a slice of bytes, which all threads may have.
+// SAFETY: the memory is only read, and is borrowed like a slice of bytes, which all threads may share.
 unsafe impl Send for Texels<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Texels<'_> {}
 
-/// A number of [`Texels`].
+/// A field of [`Texels`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// [`TexelExtent::units`] of an axis.
@@ -141,14 +143,14 @@ pub enum Field {
     Offset,
     /// [`TexelExtent::pitch`].
     Pitch,
-    /// The last dword.
+    /// Number of the last dword.
     Last,
-    /// The one before it.
+    /// Number of the last dword but one.
     LastPair,
 }
 
 impl Field {
-    /// Bytes before it.
+    /// Its byte offset in [`Texels`].
     pub fn offset(self) -> usize {
         let extent = offset_of!(Texels<'_>, extent);
         match self {
@@ -164,59 +166,59 @@ impl Field {
 }
 
 impl<'a> Texels<'a> {
-    /// The address of the first dword comes first.
+    /// Byte offset of the address of the first dword.
     pub const ADDRESS: usize = offset_of!(Self, first);
 
-    /// Those of `dwords`.
+    /// A texture level in `dwords`, with this extent.
     pub fn new(dwords: Dwords<'a>, extent: TexelExtent) -> Self {
         let Dwords { bytes, last, .. } = dwords;
         Self { first: bytes.as_ptr(), last, last_pair: last - 1, extent, lent: PhantomData }
     }
 }
 
-/// Has the processor fetch `items`, which will be read soon.
+/// Prefetches `items`, which are read soon, into the caches.
 #[inline]
 pub fn prefetch<T>(items: &[T]) {
     for line in (0..size_of_val(items)).step_by(CACHE_LINE) {
-        // SAFETY: a hint, which does nothing but to the caches; the place is in `items`.
+        // SAFETY: a hint, which only affects the caches. The address is in `items`.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(items.as_ptr().cast::<i8>().add(line)) };
     }
 }
 
-/// How much of each slice emitted code touches, in rows.
+/// Number of entries of each slice that emitted code accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// Of the warp's rows.
+    /// Rows of the warp.
     pub rows: usize,
-    /// Of the constants that belong to the code.
+    /// Constants of the code.
     pub pool: usize,
-    /// Of what the environment gives, and of values without a register.
+    /// Rows of the frame: planes from the environment, and spilled values.
     pub frame: usize,
-    /// Of textures.
+    /// Textures.
     pub textures: usize,
 }
 
-/// What emitted code is called as: rows, pool, frame, the lanes that execute, textures.
+/// Signature of emitted code: rows, pool, frame, executing lanes, textures.
 type Entry = unsafe extern "sysv64" fn(*mut Lanes, *const Lanes, *mut Lanes, Mask, *const Texels<'_>);
 
-/// Machine code that can run.
+/// Executable machine code.
 pub struct Code {
     pages: NonNull<c_void>,
-    /// Bytes that can be executed; the guard is behind them.
+    /// Length in bytes. A guard page follows.
     len: usize,
     extent: Extent,
 }
 
-// SAFETY: the pages are never written after `new`, and unmapped only when nobody has the value any more.
+// SAFETY: the pages are never written after `new`, and unmapped only when the value is dropped.
 unsafe impl Send for Code {}
 // SAFETY: as above; running code does not change it.
 unsafe impl Sync for Code {}
 
 impl Code {
-    /// Code of these bytes, which touch no more than `extent`.
+    /// Makes `bytes` executable. The code must access no more than `extent`.
     ///
     /// # Errors
-    /// When the system gives no memory, or none that can be executed.
+    /// The system gives no memory, or none that can be executable.
     pub fn new(bytes: &[u8], extent: Extent) -> io::Result<Self> {
         let len = bytes.len().next_multiple_of(PAGE);
         let access = ProtFlags::READ | ProtFlags::WRITE;
@@ -226,7 +228,7 @@ impl Code {
         let code = Self { pages, len, extent };
         // SAFETY: `len` bytes from `pages` on are ours alone, writable, and not yet executable.
         unsafe { slice::from_raw_parts_mut(address.cast::<u8>(), bytes.len()) }.copy_from_slice(bytes);
-        // SAFETY: both ranges are whole pages of our mapping, and no reference into them is left.
+        // SAFETY: both ranges are whole pages of our mapping, and no reference into them remains.
         unsafe {
             mprotect(address, len, MprotectFlags::READ | MprotectFlags::EXEC)?;
             mprotect(address.byte_add(len), PAGE, MprotectFlags::empty())?;
@@ -234,10 +236,10 @@ impl Code {
         Ok(code)
     }
 
-    /// Runs it.
+    /// Runs the code.
     ///
     /// # Panics
-    /// When a slice is shorter than the code's extent.
+    /// A slice is shorter than the code's extent.
     pub fn call(
         &self,
         rows: &mut [Lanes],
@@ -249,15 +251,15 @@ impl Code {
         let Extent { rows: of_rows, pool: of_pool, frame: of_frame, textures: of_textures } = self.extent;
         assert!(rows.len() >= of_rows && pool.len() >= of_pool && frame.len() >= of_frame);
         assert!(textures.len() >= of_textures);
-        // SAFETY: the pages hold a whole function of this ABI, which the emitter made, and it touches no more of
-        // the slices than was just checked, and of the memory behind textures nothing beyond their last dword.
+        // SAFETY: the pages hold a whole function of this ABI, which the emitter made. It accesses no more of
+        // the slices than was just checked, and of texture memory only up to the last dword.
         unsafe {
             let entry = std::mem::transmute::<*mut c_void, Entry>(self.pages.as_ptr());
             entry(rows.as_mut_ptr(), pool.as_ptr(), frame.as_mut_ptr(), mask, textures.as_ptr());
         }
     }
 
-    /// Where it lies, and how long it is: for profilers.
+    /// Its address and length in bytes, for profilers.
     pub fn place(&self) -> (usize, usize) {
         (self.pages.as_ptr().addr(), self.len)
     }
@@ -265,7 +267,8 @@ impl Code {
 
 impl Drop for Code {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, whole, and nobody can call into it any more. A failure leaves it mapped.
+        // SAFETY: the mapping is ours and whole, and no call into it is possible any more. On failure it
+        // stays mapped.
         let _ = unsafe { munmap(self.pages.as_ptr(), self.len + PAGE) };
     }
 }
@@ -285,7 +288,7 @@ mod tests {
             let [first, second] = dwords.pairs(numbers);
             [dwords.at(numbers), dwords.behind(numbers), first, second].map(bytemuck::cast)
         }
-        // With bytes at its end that make no dword, and words behind it that are none of its own.
+        // Extra bytes at its end that make no dword, and further words after it.
         let words: Vec<u32> = (0..40).map(|number| 100 + number).collect();
         let bytes = &bytemuck::cast_slice::<u32, u8>(&words)[..4 * 30 + 3];
         let dwords = Dwords::new(bytes).expect("two of them");

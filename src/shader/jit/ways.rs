@@ -1,5 +1,5 @@
-//! Code with requests for texels in it, for draws some of whose textures can be read so ([`Reading`]). How they are read
-//! is part of the code, so that there may be several ways.
+//! Variants of code that contain texture reads, for draws with suitable textures ([`Reading`]). The kind of
+//! read is part of the code, so there are several variants.
 use std::sync::OnceLock;
 
 use hashbrown::HashMap;
@@ -15,46 +15,46 @@ use super::line::plain;
 use super::machine::Machine;
 use super::wall::GATHERS_ONE_BY_ONE;
 
-/// Ways of reading for which a program has code at most. Draws that read otherwise ask the texture unit.
+/// Most variants of a program. Other draws sample through the texture unit.
 const WAYS: usize = 4;
 
-/// The code that a program has for different ways of reading its textures.
+/// Variants of the code of a program with different texture reads.
 pub struct SamplerVariants {
-    /// Texture and sampler of each request that can be in the code.
+    /// Texture and sampler slot of each sample that can be in the code.
     pub requests: Vec<[u32; 2]>,
-    /// The steps that they are.
+    /// The steps of these samples.
     steps: Vec<u32>,
     ways: Box<[OnceLock<Way>; WAYS]>,
 }
 
-/// One of them.
+/// One variant.
 struct Way {
     readings: Vec<Option<Reading>>,
     routine: Option<Routine>,
 }
 
-/// What is in some code beside operations.
+/// The contents of a variant besides operations.
 #[derive(Clone, Default)]
 pub struct Coded {
-    /// Requests for texels, by the steps that they are.
+    /// The number of each sample in the code, by its step.
     numbers: HashMap<u32, usize>,
-    /// By number.
+    /// The readings, by number.
     pub readings: Vec<Reading>,
-    /// What becomes of the colour at the end, if that is in the code.
+    /// Conversion of the colour at the end, if it is in the code.
     pub finish: Option<Finish>,
-    /// Texels that lie side by side are read together: that is quicker on some processors.
+    /// Whether adjacent texels are read together, which is faster on some processors.
     pub by_pairs: bool,
 }
 
 impl Coded {
-    /// The number of the request that `step` is, if that is in the code.
+    /// The number of the sample in `step`, if it is in the code.
     pub fn number(&self, step: u32) -> Option<usize> {
         self.numbers.get(&step).copied()
     }
 }
 
 impl SamplerVariants {
-    /// For `program`, if it has requests that can be in the code for `machine`.
+    /// The variants for `program`, if it has samples that can be in the code for `machine`.
     pub fn new(program: &Program, machine: Machine) -> Option<Self> {
         let (requests, steps, ways) = Default::default();
         let mut all = Self { requests, steps, ways };
@@ -67,7 +67,8 @@ impl SamplerVariants {
         (machine == Machine::Avx512 && !all.steps.is_empty()).then_some(all)
     }
 
-    /// The number of the way that reads each request so, or asks the texture unit, if there is code for it.
+    /// The number of the variant with these readings. A sample without a reading goes through the texture
+    /// unit. `None` if there is no code for it.
     pub fn number(&self, program: &Program, readings: &[Option<Reading>]) -> Option<usize> {
         if readings.iter().all(Option::is_none) {
             return None;
@@ -80,12 +81,12 @@ impl SamplerVariants {
         self.get(number).is_some().then_some(number)
     }
 
-    /// The code with this number.
+    /// The code of variant `number`.
     pub fn get(&self, number: usize) -> Option<&Routine> {
         self.ways.get(number)?.get()?.routine.as_ref()
     }
 
-    /// The code of all ways that there are.
+    /// The code of all existing variants.
     pub fn all(&self) -> impl Iterator<Item = &Routine> {
         self.ways.iter().filter_map(|way| way.get()?.routine.as_ref())
     }
@@ -102,7 +103,7 @@ impl SamplerVariants {
     }
 }
 
-/// The request that an effect is, if it can be in the code.
+/// The sample of an effect, if it can be in the code.
 fn request(effect: &Effect) -> Option<Plain<Row>> {
     match effect {
         Effect::Op(_, destination) if destination.precision == Precision::Full => plain(effect),

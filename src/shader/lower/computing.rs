@@ -1,4 +1,4 @@
-//! Categories 1 to 4.
+//! Lowering of categories 1 to 4.
 use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::isa::ir3::{
     Cat1, Cat1Dst, Cat1Op, Cat1Src, Cat2, Cat2Class, Cat2Op, Cat3, Cat3Class, Cat4, Cond, Operand, Reg,
@@ -17,16 +17,16 @@ use crate::program::Uniform;
 use crate::rowmap::{ADDRESS, SINK};
 use crate::rows::AluOp;
 
-/// A computation on 32-bit sources whose result still has to find its place.
+/// A computation on 32-bit sources. Its result may still need saturation and narrowing.
 struct Computation<'a> {
     op: AluOp,
     sources: &'a [builder::Operand],
     cond: Cond,
     /// Width of integer sources.
     width: u32,
-    /// Is the result a float?
+    /// Type of the result.
     numbers: Numbers,
-    /// (sat) on a float.
+    /// Whether (sat) applies to a float.
     saturate: bool,
 }
 
@@ -42,7 +42,7 @@ impl Lowerer {
         }
     }
 
-    /// The row with the bits of category 1's source.
+    /// The row with the bits of the source of a category 1 instruction.
     fn move_source(&mut self, src: &Cat1Src, ty: Type, repetition: u8) -> Row {
         let numbers = if ty.is_float() { Numbers::Float } else { Numbers::Bits };
         match src {
@@ -65,7 +65,7 @@ impl Lowerer {
         }
     }
 
-    /// `dst` = `src` converted as a cov says.
+    /// Converts `src` to `dst`, with the types and rounding of `instr`.
     fn convert(&mut self, instr: &Cat1, dst: Row, src: Row) {
         let (op, width) = conversion(instr.src_type, instr.dst_type, instr.round);
         self.builder.alu_narrow(op, dst, src, width);
@@ -96,7 +96,7 @@ impl Lowerer {
         }
     }
 
-    /// Category 2's ops without arithmetic.
+    /// Lowers category 2 operations without arithmetic.
     fn effect2(&mut self, instr: &Cat2) {
         match instr.op {
             Cat2Op::BaryF => self.bary(instr),
@@ -126,7 +126,7 @@ impl Lowerer {
         }
     }
 
-    /// The `n`th of the registers from `operand`, as f32.
+    /// The `n`th register from `operand` on, as f32.
     fn coordinate_source(&mut self, operand: &Operand, n: u8, bank: Bank, repetition: u8) -> Row {
         let steps = n + if operand.step { repetition } else { 0 };
         let stepped = Operand { step: true, ..*operand };
@@ -168,7 +168,7 @@ impl Lowerer {
         }
     }
 
-    /// Computes into register `dst`, clamping and narrowing on the way.
+    /// Adds a computation with destination register `dst`, and saturates and narrows its result.
     fn compute(&mut self, computation: &Computation<'_>, dst: Reg, half: bool) {
         let bank = Bank::of(half);
         let row = bank.destination(dst);
@@ -191,7 +191,7 @@ impl Lowerer {
     }
 }
 
-/// The operation of `instr`, with (sat) and (ei) on integers.
+/// The operation of `instr`, including (sat) and (ei) on integers.
 fn flagged(instr: &Cat2) -> AluOp {
     match instr.op {
         op if instr.sat && op.saturates() => AluOp::Saturated(op),
@@ -200,7 +200,7 @@ fn flagged(instr: &Cat2) -> AluOp {
     }
 }
 
-/// How a class reads its sources; nothing for effects.
+/// The source type of a class. `None` for effects.
 fn numbers_of(class: Cat2Class) -> Option<Numbers> {
     Some(match class {
         Cat2Class::Float2 | Cat2Class::Float1 | Cat2Class::CmpF => Numbers::Float,
@@ -211,7 +211,7 @@ fn numbers_of(class: Cat2Class) -> Option<Numbers> {
     })
 }
 
-/// How a class reads its sources, and from which registers.
+/// The source type of a class, and its register file.
 fn shape_of(class: Cat3Class) -> (Numbers, Bank) {
     match class {
         Cat3Class::Float32 => (Numbers::Float, Bank::Full),
@@ -225,8 +225,8 @@ fn shape_of(class: Cat3Class) -> (Numbers, Bank) {
     }
 }
 
-/// The operation that converts between two types, and its width. The ones with
-/// rows of their own give what [`AluOp::Convert`] would, in loops that vectorise.
+/// The operation that converts between two types, and its width. Conversions with their own row equal
+/// [`AluOp::Convert`], and their loops vectorise.
 fn conversion(from: Type, to: Type, round: Round) -> (AluOp, u32) {
     let plain = round == Round::Default;
     let (op, width) = match (from, to) {

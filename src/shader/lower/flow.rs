@@ -1,4 +1,4 @@
-//! Categories 0 and 7, and what flags do to the flow.
+//! Lowering of categories 0 and 7, and of flags that affect control flow.
 use a4emu_decoder::isa::ir3::{Cat0, Cat0Op, Cat7, Cat7Op, Instr, Predicate};
 
 use super::{Lowerer, SyncFlag};
@@ -55,7 +55,7 @@ impl Lowerer {
     pub(super) fn cat7(&mut self, instr: &Cat7) {
         match instr.op {
             Cat7Op::Bar => self.builder.effect(Effect::Barrier),
-            // Memory is in order here.
+            // Memory accesses are always in order.
             Cat7Op::Fence => {}
             Cat7Op::Sleep | Cat7Op::Icinv | Cat7Op::Dccln | Cat7Op::Dcinv | Cat7Op::Dcflu => {
                 self.builder.effect(Effect::Unsupported(instr.op.name()));
@@ -63,7 +63,7 @@ impl Lowerer {
         }
     }
 
-    /// What the flags of `instr` ask for before it runs.
+    /// Adds the effects of the flags of `instr`, before the instruction.
     pub(super) fn synchronise(&mut self, instr: &Instr) {
         if instr.flags.ss && self.stored {
             self.stored = false;

@@ -1,4 +1,4 @@
-//! Category 6.
+//! Lowering of category 6.
 use a4emu_decoder::isa::ir3::{Cat6, Cat6Class, Cat6Form, Cat6Op, Reg, RegOrImm, Type, View};
 
 use super::Lowerer;
@@ -13,10 +13,10 @@ use crate::ops::{
 use crate::program::Uniform;
 use crate::rowmap::{REGISTERS, ZERO};
 
-/// Components that one effect moves at most.
+/// Most components of one effect.
 const CHUNK: u8 = 4;
 
-/// Operands of an access through a slot.
+/// Operands of an access through a descriptor slot.
 struct Through {
     view: View,
     slot: RegOrImm,
@@ -78,7 +78,7 @@ impl Lowerer {
         }
     }
 
-    /// `count` operands from `operand` on; behind an immediate come zeros.
+    /// `count` operands from `operand` on. After an immediate, they are zeros.
     fn few_reg_or_imm(&mut self, operand: RegOrImm, count: u8) -> Few<Row> {
         match operand {
             RegOrImm::Reg(reg) => Bank::Full.sources(reg, count),
@@ -132,7 +132,7 @@ impl Lowerer {
         }
     }
 
-    /// `count` registers in their 32-bit forms.
+    /// `count` registers, widened to 32 bits.
     fn widened(&mut self, ty: Type, first: Reg, count: u8) -> Few<Row> {
         let sources = Bank::of(ty.is_half()).sources(first, count);
         let op = match number(ty) {
@@ -158,24 +158,24 @@ impl Lowerer {
     }
 }
 
-/// `count` registers from `dst` on, as many as there are; the others are lost.
+/// The destination of `components` in registers from `dst` on. Components without a register are lost.
 pub(super) fn destination(bank: Bank, dst: Reg, components: u8, precision: Precision) -> Destination {
     let room = REGISTERS.saturating_sub(dst.0.into()).min(4);
     let first = bank.base().saturating_add(dst.0.into());
     Destination { first, components: components & ((1u8 << room) - 1), precision }
 }
 
-/// `count` registers of `ty` that take bits as they are.
+/// The destination of `count` registers of `ty` that take bits unchanged.
 fn plain(ty: Type, dst: Reg, count: u8) -> Destination {
     destination(Bank::of(ty.is_half()), dst, (1u8 << count) - 1, Precision::Full)
 }
 
-/// `count` registers of `ty` that take 32-bit values.
+/// The destination of `count` registers of `ty` that take converted 32-bit values.
 fn converted(ty: Type, dst: Reg, count: u8) -> Destination {
     destination(Bank::of(ty.is_half()), dst, (1u8 << count) - 1, precision(ty))
 }
 
-/// What registers of `ty` make of 32-bit values.
+/// The conversion of 32-bit values for registers of `ty`.
 pub(super) fn precision(ty: Type) -> Precision {
     match (ty.is_half(), ty.is_float()) {
         (false, _) => Precision::Full,
@@ -184,12 +184,12 @@ pub(super) fn precision(ty: Type) -> Precision {
     }
 }
 
-/// `count` components in groups that one effect can move: first and how many.
+/// Splits `count` components into groups that one effect can move: first component and number.
 fn chunks(count: u8) -> impl Iterator<Item = (u8, u8)> {
     (0..count).step_by(CHUNK.into()).map(move |first| (first, CHUNK.min(count - first)))
 }
 
-/// Where the components from `first` on are.
+/// The address of the components from `first` on.
 fn access(instr: &Cat6, address: Reg, offset: i32, first: u8) -> MemoryAccess<Row> {
     let width = match instr.ty.bytes() {
         1 => Width::Byte,

@@ -1,10 +1,9 @@
-//! ir3 instructions to steps.
+//! Lowering of ir3 instructions to steps.
 //!
-//! Instructions are lowered one by one, each repetition of a (rptN) on its
-//! own. What the compact operations cannot express in their operands (half
-//! precision, integer modifiers, relative addresses) becomes further
-//! operations on temporaries. Only instructions that control can reach are
-//! looked at: what follows `end` in an instruction store is of no interest.
+//! Each instruction is lowered separately, and so is each repetition of a (rptN). Operands that a compact
+//! operation cannot express (half precision, integer modifiers, relative addresses) become further operations
+//! on temporaries. Only reachable instructions are lowered: the instruction store may hold anything after
+//! `end`.
 mod computing;
 mod flow;
 mod memory;
@@ -21,29 +20,29 @@ use super::effect::{Effect, Test};
 use super::program::{Program, ProgramError};
 use super::rowmap::{TEMPORARIES, TEMPORARY_COUNT};
 
-/// What an (ss) flag means to the stage.
+/// Meaning of an (ss) flag in the stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyncFlag {
-    /// Only when results arrive: nothing here.
+    /// Only waits for results, so it has no effect.
     Scheduling,
-    /// After a store, a barrier (hull shaders).
+    /// A barrier after a store (hull shaders).
     Barrier,
 }
 
-/// How much a step holds.
+/// Size of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granularity {
-    /// As many operations as run without an effect between them.
+    /// All operations up to the next effect.
     Runs,
-    /// One instruction, for stepping.
+    /// One instruction, for a debugger.
     Instructions,
-    /// As many, and it is said what a0.x chooses.
+    /// Like [`Self::Runs`], with reports of the registers that a0.x selects.
     Choices,
-    /// The same, but for what may rest on a guess, which is doubted.
+    /// Like [`Self::Choices`], with doubts before operations that may rest on a guess.
     Watched,
 }
 
-/// The program of `code`.
+/// Lowers `code` to a program.
 pub fn lower(code: &[u64], sync: SyncFlag, granularity: Granularity) -> Result<Program, ProgramError> {
     match code.len() {
         0 => return Err(ProgramError::Empty),
@@ -71,7 +70,7 @@ pub fn lower(code: &[u64], sync: SyncFlag, granularity: Granularity) -> Result<P
     Ok(Program { hash, ..lowerer.builder.finish(code.len()) })
 }
 
-/// The instruction that `instr` at `at` names as its target.
+/// The branch target of `instr`, which is at index `at`.
 fn target(at: usize, instr: &Instr) -> Option<u32> {
     match &instr.body {
         Body::Cat0(flow) if flow.op.class().has_target() => {
@@ -81,12 +80,12 @@ fn target(at: usize, instr: &Instr) -> Option<u32> {
     }
 }
 
-/// Every instruction that another one names, and those that calls return to.
+/// The indices of all branch targets.
 fn targets(instrs: &[Instr]) -> HashSet<u32> {
     instrs.iter().enumerate().filter_map(|(at, instr)| target(at, instr)).collect()
 }
 
-/// Which instructions control can come to.
+/// Whether each instruction is reachable.
 fn reached(instrs: &[Instr]) -> Vec<bool> {
     let mut reached = vec![false; instrs.len()];
     let mut open = vec![0];
@@ -103,7 +102,7 @@ fn reached(instrs: &[Instr]) -> Vec<bool> {
     reached
 }
 
-/// Does control never go to the next instruction?
+/// Whether control never continues at the next instruction.
 fn stops(instr: &Instr) -> bool {
     match &instr.body {
         Body::Cat0(flow) => matches!(flow.op, Cat0Op::End | Cat0Op::Jump | Cat0Op::Ret),
@@ -111,17 +110,17 @@ fn stops(instr: &Instr) -> bool {
     }
 }
 
-/// Lowering in progress.
+/// State of the lowering of a program.
 struct Lowerer {
     builder: Builder,
     sync: SyncFlag,
-    /// A store came after the last (ss).
+    /// Whether a store followed the last (ss).
     stored: bool,
-    /// The test of the predicated region that the instruction is in.
+    /// The test of the current predicated region.
     region: Option<Test>,
-    /// Index of the instruction.
+    /// Index of the current instruction.
     at: u32,
-    /// Temporaries taken by the current repetition.
+    /// Number of temporaries in use by the current repetition.
     used: Row,
 }
 
@@ -142,8 +141,8 @@ impl Lowerer {
         }
     }
 
-    /// `count` temporaries that follow each other. No instruction needs more
-    /// than there are; were it so, the last would be shared.
+    /// The first of `count` consecutive temporaries. No instruction needs more than there are; otherwise it
+    /// would share the last ones.
     fn temporaries(&mut self, count: Row) -> Row {
         let first = self.used.min(TEMPORARY_COUNT - count);
         self.used = first + count;

@@ -1,4 +1,4 @@
-//! Registers, constants and immediates as rows.
+//! Lowering of registers, constants and immediates to rows.
 use a4emu_decoder::isa::ir3::convert::convert;
 use a4emu_decoder::isa::ir3::{Cat2Op, FLUT, Operand, Reg, Round, Src, Type};
 
@@ -12,7 +12,7 @@ use crate::program::Uniform;
 use crate::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SINK, ZERO};
 use crate::rows::AluOp;
 
-/// How an operation reads its sources.
+/// Type of the sources of an operation. It defines widening and modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
     /// Floats; neg and abs act on the sign bit.
@@ -58,30 +58,30 @@ impl Bank {
         }
     }
 
-    /// Row that a source register is read from: what is none reads 0.
+    /// Row that a source register is read from. A register that does not exist reads 0.
     pub fn source(self, reg: Reg) -> Row {
         self.row(reg).unwrap_or(ZERO)
     }
 
-    /// Rows that `count` registers from `first` on are read from.
+    /// Rows of `count` source registers from `first` on.
     pub fn sources(self, first: Reg, count: u8) -> Few<Row> {
         let rows: [Row; 4] = std::array::from_fn(|n| self.source(step(first, n as u8)));
         Few::new(&rows[..count.into()])
     }
 
-    /// Row that a destination register is written to: what is none is lost.
+    /// Row that a destination register is written to. A write to a register that does not exist is lost.
     pub fn destination(self, reg: Reg) -> Row {
         self.row(reg).unwrap_or(SINK)
     }
 }
 
-/// The register `steps` further on.
+/// The register `steps` after `reg`.
 pub fn step(reg: Reg, steps: u8) -> Reg {
     Reg(reg.0.saturating_add(steps))
 }
 
 impl Lowerer {
-    /// A source in its 32-bit form, modifiers applied, in repetition `repetition`.
+    /// A source in 32-bit form with modifiers applied, in repetition `repetition`.
     pub fn source(
         &mut self,
         operand: &Operand,
@@ -116,7 +116,7 @@ impl Lowerer {
         }
     }
 
-    /// A constant: half sources convert it (floats) or take its low bits.
+    /// A constant. For half sources it is converted (floats) or cut to its low bits.
     fn constant(&mut self, index: u16, numbers: Numbers, bank: Bank) -> Row {
         self.builder.uniform(match (bank, numbers) {
             (Bank::Full, _) => Uniform::Constant(index),
@@ -139,7 +139,7 @@ impl Lowerer {
         dst
     }
 
-    /// Makes the 32 bits in the temporary `row` the value of a half source.
+    /// Converts the 32 bits in the temporary `row` to the value of a half source.
     fn narrow_in_place(&mut self, row: Row, numbers: Numbers, bank: Bank) -> Row {
         match (bank, numbers) {
             (Bank::Full, _) => {}
@@ -149,12 +149,12 @@ impl Lowerer {
         row
     }
 
-    /// The low 16 bits of `src`.
+    /// Stores the low 16 bits of `src` to `dst`.
     pub fn cut(&mut self, dst: Row, src: Row) {
         self.builder.alu_narrow(Extra::Cut, dst, src, 16);
     }
 
-    /// The row with the 32-bit form of what `row` holds.
+    /// The row with the 32-bit form of the value in `row`.
     pub fn widen(&mut self, row: Row, numbers: Numbers, bank: Bank) -> Row {
         let op = match (bank, numbers) {
             (Bank::Full, _) | (Bank::Half, Numbers::Uint | Numbers::Bits) => return row,
@@ -166,8 +166,8 @@ impl Lowerer {
         wide
     }
 
-    /// Applies (neg) and (abs): to floats as masks of the sign bit, to
-    /// integers and bits by an operation of their own.
+    /// Applies (neg) and (abs). For floats these are masks of the sign bit; for integers and bits, separate
+    /// operations.
     fn modified(&mut self, operand: &Operand, row: Row, numbers: Numbers, bank: Bank) -> builder::Operand {
         let sign = 1 << 31;
         let op = match (numbers, operand.abs, operand.neg) {

@@ -1,9 +1,8 @@
-//! PicoGpu instructions to steps: the other front end of the executor.
+//! Lowering of PicoGpu instructions to steps.
 //!
-//! A register is four rows of the full file, r0.x to r15.w. All ops work
-//! component by component on rows, in order; those that mix components go
-//! through temporaries, so that a destination may also be a source. What each op does is
-//! that of PicoGpu's gpu/blocks/shader_array/shader_unit.cpp.
+//! A register is four rows of the full file, r0.x to r15.w. All operations work component by component on
+//! rows, in order. Operations that mix components use temporaries, so that a destination may also be a
+//! source. The semantics is that of PicoGpu's gpu/blocks/shader_array/shader_unit.cpp.
 use a4emu_decoder::isa::pico::command::Interface;
 use a4emu_decoder::isa::pico::{Form, Instr, Io, Kind, Mask, Op, REGISTERS, corners};
 use hashbrown::HashSet;
@@ -22,7 +21,7 @@ fn row(register: u8, component: usize) -> Row {
     FULL + Row::from(register) * 4 + component as Row
 }
 
-/// The program of `code`. Uniforms come from the constant file, one after the other.
+/// Lowers `code` to a program. Uniforms are read from the constant file, in order.
 pub fn lower(
     code: &[Instr],
     interface: &Interface,
@@ -45,7 +44,8 @@ pub fn lower(
         lowerer.builder.instruction(at as u32, &targets);
         lowerer.instruction(instr);
     }
-    // Vectors are computed of which one component is read, interpolation above all. A debugger shows all of them.
+    // Drops the computation of components that are not read, mostly in interpolation. A debugger shows all of
+    // them.
     if granularity != Granularity::Instructions {
         let read =
             |io: &Io| (0..io.components).map(|component| row(io.register, component)).collect::<Vec<_>>();
@@ -58,14 +58,14 @@ pub fn lower(
 struct Lowerer<'a> {
     builder: Builder,
     interface: &'a Interface,
-    /// Registers that instructions before wrote, or a shading unit before the first: bit n is r`n`.
+    /// Registers written so far, by instructions or by the shading unit before the first one. Bit n is r`n`.
     written: u32,
 }
 
 impl Lowerer<'_> {
     fn instruction(&mut self, instr: &Instr) {
         match instr.op {
-            // A debugger stops here; nothing else happens.
+            // A debugger stops here. It has no other effect.
             Op::Trap => {}
             Op::Initregs => self.clear_registers(),
             Op::Lduni => self.load_uniforms(),
@@ -76,8 +76,8 @@ impl Lowerer<'_> {
                 self.broadcast(instr, TEMPORARIES);
             }
             Op::Fnorm => self.normalize(instr),
-            // One component after the other: where a register is swizzled onto itself, later
-            // components find what earlier ones have put there.
+            // One component after the other: if a register is swizzled onto itself, later components read
+            // what earlier ones have written.
             Op::Swizzle => (0..4).for_each(|c| {
                 self.copy(row(instr.dst, c), row(instr.src[0], instr.pattern[c].into()));
             }),
@@ -86,8 +86,8 @@ impl Lowerer<'_> {
         self.written |= u32::from(instr.op.form() != Form::Nullary) << instr.dst;
     }
 
-    /// Zeroes the registers that are neither input nor uniform. A warp starts with zeros in all that no instruction
-    /// and no corner of a triangle has filled.
+    /// Clears the registers that are neither input nor uniform. Only registers that were written need it: a
+    /// warp starts with all others zero.
     fn clear_registers(&mut self) {
         let (Interface { inputs, uniforms, .. }, written) = (self.interface, self.written);
         for register in (0..REGISTERS).filter(|register| written >> register & 1 != 0) {
@@ -106,12 +106,12 @@ impl Lowerer<'_> {
         self.alu(Extra::Copy, dst, &[src]);
     }
 
-    /// Temporaries 0 to 3 to the destination, whatever its mask says: PicoGpu ignores it where a whole vector results.
+    /// Copies temporaries 0 to 3 to the destination. Ignores its mask, as PicoGpu does for vector results.
     fn take(&mut self, instr: &Instr) {
         Mask::ALL.components().for_each(|c| self.copy(row(instr.dst, c), TEMPORARIES + c as Row));
     }
 
-    /// One row to all masked components of the destination.
+    /// Copies one row to all masked components of the destination.
     fn broadcast(&mut self, instr: &Instr, src: Row) {
         instr.mask.components().for_each(|c| self.copy(row(instr.dst, c), src));
     }
@@ -141,7 +141,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The sum of products of `a` and `b`, x first, to temporary 0. Uses temporary 1.
+    /// Computes the sum of products of `a` and `b`, x first, in temporary 0. Uses temporary 1.
     fn sum_of_products(&mut self, a: u8, b: u8) {
         let [sum, product] = [TEMPORARIES, TEMPORARIES + 1];
         self.alu(Op::Fmul, sum, &[row(a, 0), row(b, 0)]);
@@ -156,7 +156,7 @@ impl Lowerer<'_> {
         self.broadcast(instr, TEMPORARIES);
     }
 
-    /// a.i * b.j - a.j * b.i, to `dst`. Uses temporary 4.
+    /// Computes a.i * b.j - a.j * b.i in `dst`. Uses temporary 4.
     fn determinant(&mut self, instr: &Instr, i: usize, j: usize, dst: Row) {
         let [a, b, _] = instr.src;
         self.alu(Op::Fmul, dst, &[row(a, i), row(b, j)]);

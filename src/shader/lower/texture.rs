@@ -1,4 +1,4 @@
-//! Category 5.
+//! Lowering of category 5.
 use a4emu_decoder::isa::ir3::{Cat5, Cat5Op, Cat5Slots, Reg};
 
 use super::Lowerer;
@@ -9,7 +9,7 @@ use crate::effect::{Axis, Effect};
 use crate::extra::Extra;
 use crate::ops::{Destination, Few, Lod, Op, Precision, Query, Question, Sample, SampleKind, Slots};
 
-/// What is done with the second source's last value.
+/// Use of the last value of the second source.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Implicit,
@@ -89,7 +89,7 @@ impl Lowerer {
         self.ask(Op::Sample(sample), destination);
     }
 
-    /// Offsets and level from the second source; gradients begin at `gradients`.
+    /// Offsets and level of detail from the second source. Gradients begin at `gradients`.
     fn second(
         &mut self,
         instr: &Cat5,
@@ -115,7 +115,7 @@ impl Lowerer {
         (offsets, lod)
     }
 
-    /// Rows with `count` source registers from `first`, in their 32-bit form.
+    /// Rows of `count` source registers from `first` on, in 32-bit form.
     fn vector(&mut self, instr: &Cat5, first: Reg, count: u8, numbers: Numbers) -> Few<Row> {
         if !instr.half {
             return Bank::Full.sources(first, count);
@@ -134,8 +134,8 @@ impl Lowerer {
         self.ask(Op::Query(query), tex_result(instr));
     }
 
-    /// One derivative per component written; results wait in temporaries, for
-    /// the registers may overlap.
+    /// Adds one derivative per written component. Results go through temporaries, as the registers may
+    /// overlap.
     fn derivatives(&mut self, instr: &Cat5, axis: Axis) {
         let result = tex_result(instr);
         let values = self.temporaries(4);
@@ -165,7 +165,7 @@ fn slots(instr: &Cat5) -> Slots<Row> {
     }
 }
 
-/// Where the result goes.
+/// The destination of the result.
 fn tex_result(instr: &Cat5) -> Destination {
     destination(Bank::of(instr.ty.is_half()), instr.dst, instr.wrmask, precision(instr.ty))
 }

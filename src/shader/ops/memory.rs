@@ -15,7 +15,7 @@ pub enum Space {
     Private,
 }
 
-/// Bytes in memory of one component.
+/// Size in memory of one component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// 8 bits.
@@ -27,7 +27,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// The number of bytes.
+    /// The size in bytes.
     pub const fn bytes(self) -> u32 {
         match self {
             Self::Byte => 1,
@@ -37,10 +37,10 @@ impl Width {
     }
 }
 
-/// Where a plain load or store of consecutive components goes.
+/// Address of a plain load or store of consecutive components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryAccess<R> {
-    /// Which memory.
+    /// The address space.
     pub space: Space,
     /// Byte address, without the offset.
     pub address: R,
@@ -73,7 +73,7 @@ pub enum ImageLayout {
     Typed,
 }
 
-/// What the bits in the registers of a typed access mean.
+/// Type of the bits in the registers of a typed access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     /// binary32 (binary16 registers are widened before they get here).
@@ -84,22 +84,21 @@ pub enum Number {
     Sint,
 }
 
-/// Where an access through an SSBO or image slot goes.
+/// Address of an access through an SSBO or image slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageAccess<R> {
     /// Slot of the descriptor (SSBOs first, then images), per lane.
     pub slot: R,
     /// Raw or converted.
     pub layout: ImageLayout,
-    /// How the registers are read.
+    /// Type of the registers.
     pub number: Number,
     /// Absolute byte address, computed by the program.
     pub address: R,
-    /// Dword offset (untyped: `position[0]`) or coordinates: redundant for
-    /// finding the data, there for bounds checks. Those that the access does not name
-    /// repeat the last.
+    /// Dword offset (untyped: `position[0]`) or coordinates. They are not needed to find the data, but for
+    /// bounds checks. Unused places repeat the last coordinate.
     pub position: [R; 3],
-    /// Coordinates that the access names: 1 to 3; 4 is a raw buffer.
+    /// Number of coordinates: 1 to 3. 4 is a raw buffer.
     pub dimensions: u8,
 }
 
@@ -128,7 +127,7 @@ pub enum AtomicOp {
     Xor,
 }
 
-/// Memory an atomic acts on.
+/// Memory that an atomic acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtomicPlace<R> {
     /// Byte address in work-group memory.
@@ -140,13 +139,13 @@ pub enum AtomicPlace<R> {
 /// An atomic on one dword per lane. Lanes act in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Atomic<R> {
-    /// Where.
+    /// The memory.
     pub place: AtomicPlace<R>,
-    /// What.
+    /// The function.
     pub op: AtomicOp,
     /// Sint selects signed min and max.
     pub number: Number,
-    /// The operand; of a compare-exchange the new value, and what it compares with.
+    /// The operand. For a compare-exchange, the new value and the value to compare with.
     pub data: Few<R>,
 }
 

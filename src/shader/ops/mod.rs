@@ -1,9 +1,8 @@
-//! What an instruction asks of the machine around the warp: one type per operation.
+//! Operations that an instruction requests from the environment: one type per operation.
 //!
-//! Each is generic over its operand: a row of the warp's registers when it is lowered
-//! (`Sample<Row>`), the values in all lanes when it runs (`Sample<&Lanes>`). `map` is the
-//! only list of an operation's operands: it makes the one of the other, and tells
-//! [`super::liveness`] what is read.
+//! Each is generic over its operand: a row of the warp's registers after lowering (`Sample<Row>`), or the
+//! values in all lanes at run time (`Sample<&Lanes>`). `map` is the only list of an operation's operands. It
+//! converts one form to the other, and gives [`super::liveness`] the rows that are read.
 mod memory;
 mod texture;
 
@@ -21,57 +20,57 @@ use super::alu::Row;
 pub enum Op<R> {
     /// ldg, ldl, ldlw, ldp.
     Load {
-        /// Of component 0.
+        /// The address of component 0.
         from: MemoryAccess<R>,
-        /// 1 to 4.
+        /// Number of components, 1 to 4.
         components: usize,
     },
     /// stg, stl, stlw, stp.
     Store {
-        /// Of component 0.
+        /// The address of component 0.
         to: MemoryAccess<R>,
         /// The components.
         data: Few<R>,
     },
     /// ldgb.
     ImageLoad {
-        /// Which texel.
+        /// The texel.
         from: ImageAccess<R>,
-        /// 1 to 4.
+        /// Number of components, 1 to 4.
         components: usize,
     },
     /// stgb, stib.
     ImageStore {
-        /// Which texel.
+        /// The texel.
         to: ImageAccess<R>,
         /// The components.
         data: Few<R>,
     },
-    /// resinfo: x low part of the width, y, z.
+    /// resinfo: returns x low part of the width, y, z.
     ImageSize {
         /// Slot of the descriptor.
         slot: R,
     },
-    /// atomic.*: answers with each lane's value before its own operation.
+    /// atomic.*: returns each lane's value before its own operation.
     Atomic(Atomic<R>),
-    /// sam and its relatives: answers with x, y, z, w before the write mask, f32 bits when
-    /// its number is Float, integers otherwise.
+    /// sam and its variants: returns x, y, z, w before the write mask. They are f32 bits if its number is
+    /// Float, else integers.
     Sample(Sample<R>),
-    /// getsize, getinfo, getbuf, ...: answers with integers.
+    /// getsize, getinfo, getbuf, ...: returns integers.
     Query(Query<R>),
-    /// bary.f: answers with the interpolated component, as bits.
+    /// bary.f: returns the interpolated component, as bits.
     Varying(Varying<R>),
-    /// ldlv: answers with components of the provoking vertex, as bits.
+    /// ldlv: returns components of the provoking vertex, as bits.
     FlatVarying {
-        /// Of the first.
+        /// Location of the first component.
         location: u32,
-        /// 1 to 4.
+        /// Number of components, 1 to 4.
         components: usize,
     },
 }
 
 impl<R: Copy> Op<R> {
-    /// The same operation on other operands.
+    /// The operation with other operands.
     #[inline]
     pub fn map<S>(&self, mut f: impl FnMut(R) -> S) -> Op<S> {
         let f = &mut f;
@@ -93,17 +92,17 @@ impl<R: Copy> Op<R> {
         }
     }
 
-    /// Every operand.
+    /// Calls `f` with every operand.
     pub fn visit(&self, f: impl FnMut(R)) {
         self.map(f);
     }
 
-    /// Does it write memory, which helper and killed lanes must not?
+    /// Whether it writes memory. Helper and killed lanes must not.
     pub fn writes(&self) -> bool {
         matches!(self, Self::Store { .. } | Self::ImageStore { .. } | Self::Atomic(_))
     }
 
-    /// What it is called in messages.
+    /// Its name in messages.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Load { .. } => "load",
@@ -137,7 +136,7 @@ impl<R: Copy> Varying<R> {
     }
 }
 
-/// One to four operands. What [`Deref`] does not show repeats the last.
+/// One to four operands. The unused places repeat the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Few<R> {
     values: [R; 4],
@@ -148,13 +147,13 @@ impl<R: Copy> Few<R> {
     /// The first four of `values`.
     ///
     /// # Panics
-    /// When there are none.
+    /// `values` is empty.
     pub fn new(values: &[R]) -> Self {
         let last = values.len().min(4) - 1;
         Self { values: std::array::from_fn(|n| values[n.min(last)]), count: last as u8 + 1 }
     }
 
-    /// The first three.
+    /// The first three operands.
     pub fn three(&self) -> [R; 3] {
         std::array::from_fn(|n| self.values[n])
     }
@@ -178,38 +177,38 @@ impl<R> Deref for Few<R> {
     }
 }
 
-/// Where an answer goes.
+/// Destination of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Destination {
     /// Row of component x.
     pub first: Row,
     /// Components written: bit 0 x .. bit 3 w.
     pub components: u8,
-    /// Registers written.
+    /// Conversion to the registers.
     pub precision: Precision,
 }
 
-/// What registers make of an answer.
+/// Conversion of a result to its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// Nothing: bits as they are.
+    /// None: full registers take the bits as they are.
     Full,
-    /// Half registers, from f32.
+    /// Half registers: f32 is converted to f16.
     HalfFloat,
-    /// Half registers, low 16 bits.
+    /// Half registers: the low 16 bits.
     HalfInteger,
 }
 
 impl Destination {
-    /// Nowhere: the operation has no answer.
+    /// No destination: the operation has no result.
     pub const NONE: Self = Self { first: 0, components: 0, precision: Precision::Full };
 
-    /// Component x to `row`, as it is.
+    /// Component x goes to `row`, unchanged.
     pub fn row(row: Row) -> Self {
         Self { first: row, components: 1, precision: Precision::Full }
     }
 
-    /// The rows that are written, with the components that they take.
+    /// The written rows, each with its component.
     pub fn rows(self) -> impl Iterator<Item = (Row, usize)> {
         let written = (0..4).filter(move |c| self.components >> c & 1 != 0);
         written.map(move |c| (self.first + c, usize::from(c)))

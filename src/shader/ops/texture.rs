@@ -3,7 +3,7 @@
 use super::{Few, Number};
 use crate::lanes::Lanes;
 
-/// What is made of the texels.
+/// The operation on the texels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleKind {
     /// Filter: coordinates are f32.
@@ -12,24 +12,23 @@ pub enum SampleKind {
     Fetch,
     /// One component (0 x .. 3 w) of the four texels of the bilinear footprint.
     Gather(u8),
-    /// Levels of detail that `Filter` would use: x clamped, y not, as s32 with
-    /// 8 fraction bits.
+    /// Levels of detail that `Filter` would use: x clamped, y unclamped, as s32 with 8 fraction bits.
     QueryLod,
 }
 
-/// Which texels are wanted and at which level.
+/// Selection of the level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lod<R> {
-    /// From the quad's derivatives (coarse: one value per quad and direction, from the top
-    /// row and the left column). Only fragment shaders ask for it.
+    /// From the quad's derivatives (coarse: one value per quad and direction, from the top row and the left
+    /// column). Only fragment shaders use it.
     Implicit,
-    /// Implicit plus this, f32 bits (samb).
+    /// Implicit plus a bias, f32 bits (samb).
     Bias(R),
-    /// This level, f32 bits (saml).
+    /// A given level, f32 bits (saml).
     Explicit(R),
-    /// This level, an integer (isaml).
+    /// A given level, an integer (isaml).
     Level(R),
-    /// From these d/dx and d/dy of x, y, z, f32 bits (samgq).
+    /// From given d/dx and d/dy of x, y, z, f32 bits (samgq).
     Gradients([R; 3], [R; 3]),
     /// Level 0 (isam, isamm, gather4).
     Zero,
@@ -48,10 +47,10 @@ impl<R: Copy> Lod<R> {
     }
 }
 
-/// Descriptor slots: the same in every lane, or a register.
+/// Descriptor slots: equal in all lanes, or from registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slots<R> {
-    /// Slots that stand in the instruction.
+    /// Slots from the instruction.
     Uniform {
         /// Sampler slot.
         sampler: u32,
@@ -86,22 +85,22 @@ impl Slots<&Lanes> {
     }
 }
 
-/// sam and its relatives. Helper lanes are asked for like all others.
+/// sam and its variants. Helper lanes sample like all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample<R> {
-    /// Filter, fetch or gather.
+    /// Filter, fetch, gather or level query.
     pub kind: SampleKind,
-    /// How the level is chosen.
+    /// Selection of the level.
     pub lod: Lod<R>,
-    /// What the result registers hold (TYPE): Float converts, Uint and Sint are raw.
+    /// Type of the result registers (TYPE): Float converts, Uint and Sint are raw.
     pub number: Number,
-    /// Components that will be written: bit 0 x .. bit 3 w.
+    /// Components to write: bit 0 x .. bit 3 w.
     pub components: u8,
-    /// Sampler and texture.
+    /// Sampler and texture slots.
     pub slots: Slots<R>,
     /// 2 coordinates, or 3 with `.3d` (3D and cube).
     pub coords: Few<R>,
-    /// Layer (`.a`): f32 with 0.5 added, to be truncated; an integer for fetches.
+    /// Layer (`.a`): f32 plus 0.5, to be truncated; an integer for fetches.
     pub layer: Option<R>,
     /// Reference value (`.s`), f32 bits.
     pub reference: Option<R>,
@@ -131,22 +130,22 @@ impl<R: Copy> Sample<R> {
     }
 }
 
-/// The common request: a texture of two coordinates, filtered.
+/// The common sample: a texture of two coordinates, filtered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plain<R> {
     /// Sampler slot.
     pub sampler: u32,
     /// Texture slot.
     pub texture: u32,
-    /// Where.
+    /// The coordinates, f32 bits.
     pub coords: [R; 2],
-    /// At which level.
+    /// Selection of the level.
     pub level: PlainLevel<R>,
-    /// Components that will be written: bit 0 x .. bit 3 w.
+    /// Components to write: bit 0 x .. bit 3 w.
     pub components: u8,
 }
 
-/// The level of a common request.
+/// Level of a common sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainLevel<R> {
     /// As [`Lod::Implicit`].
@@ -158,7 +157,7 @@ pub enum PlainLevel<R> {
 }
 
 impl<R: Copy> Sample<R> {
-    /// The request, if it is a common one.
+    /// The sample as [`Plain`], if it is a common one.
     #[inline]
     pub fn plain(&self) -> Option<Plain<R>> {
         let Self { kind: SampleKind::Filter, number: Number::Float, components, .. } = *self else {
@@ -180,7 +179,7 @@ impl<R: Copy> Sample<R> {
 }
 
 impl<R: Copy> Plain<R> {
-    /// The same request on other operands.
+    /// The sample with other operands.
     #[inline]
     pub fn map<S>(&self, mut f: impl FnMut(R) -> S) -> Plain<S> {
         let Self { sampler, texture, coords: [s, t], level, components } = *self;
@@ -194,7 +193,7 @@ impl<R: Copy> Plain<R> {
     }
 }
 
-/// The questions of getsize and its relatives.
+/// Queries of getsize and its variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question<R> {
     /// getsize: width, height, depth at a level (integer), w the DEPTH field.
@@ -224,14 +223,14 @@ impl<R: Copy> Question<R> {
     }
 }
 
-/// A question about a texture.
+/// A query of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Query<R> {
-    /// Which.
+    /// The kind of query.
     pub question: Question<R>,
-    /// What the result registers hold.
+    /// Type of the result registers.
     pub number: Number,
-    /// Which texture.
+    /// The texture.
     pub slots: Slots<R>,
 }
 

@@ -1,4 +1,4 @@
-//! What a watched program says that it rests on, and what that reaches.
+//! Tests of the guesses that watched programs report, and of their reach.
 use std::collections::BTreeMap;
 
 use a4emu_decoder::guesses::Guess;
@@ -7,11 +7,11 @@ use a4emu_decoder::isa::ir3::program::assemble;
 use super::{constants, floats, integers};
 use crate::{ALL, Environment, Lanes, Mask, Op, Outcome, Program, Reach, Refused, Sample, Warp, run};
 
-/// Hears what a program rests on; memory and textures answer 0.
+/// An environment that collects reported guesses. Memory and textures read 0.
 #[derive(Default)]
 struct Listener {
     heard: BTreeMap<Guess, Reach>,
-    /// Requests for textures, with what they reach.
+    /// The reach of each sample.
     sampled: Vec<Reach>,
 }
 
@@ -30,7 +30,7 @@ impl Environment for Listener {
     }
 }
 
-/// What `source` rests on, with lane numbers in r0.x (integer) and r0.y (float), and constant n the float n.
+/// Runs `source` with lane numbers in r0.x (integer) and r0.y (float), and constant n the float n.
 fn listen(source: &str) -> Listener {
     let program = Program::watched(&assemble(&format!("{source}\nend")).unwrap()).unwrap();
     let (mut warp, mut listener) = (Warp::new(&program, &constants()), Listener::default());
@@ -49,7 +49,7 @@ fn guesses(source: &str) -> Vec<Guess> {
 fn a_guess_counts_where_another_rule_would_give_another_result() {
     let nan = "mov.u32u32 r1.x, 0x7fc00000\n";
     for (source, expected) in [
-        // 2^-24 behind 1 is lost when the product is rounded first.
+        // 2^-24 relative to 1 is lost if the product is rounded first.
         ("mov.u32u32 r1.x, 0x3f800001\nmad.f32 r1.y, r1.x, r1.x, (neg)r1.x", vec![Guess::MadRoundsTwice]),
         ("mad.f32 r1.y, c2.x, r0.y, c3.x", vec![]),
         (&format!("{nan}min.f r1.y, r1.x, c1.x"), vec![Guess::NanMinMax]),

@@ -1,10 +1,10 @@
-//! Memory, atomics, textures, varyings and derivatives as an environment sees them.
+//! Tests of memory, atomics, textures, varyings and derivatives with a test environment.
 use super::*;
 use crate::{
     AtomicPlace, Lod, MemoryAccess, Op, Plain, PlainLevel, Refused, Sample, ShaderFault, Space, lanes_of,
 };
 
-/// A little memory of dwords, and notes of what was asked.
+/// A small memory of dwords, with a log of requests.
 #[derive(Default)]
 struct Machine {
     words: Vec<u32>,
@@ -163,7 +163,7 @@ fn storage_loads_name_slot_and_position() {
     assert_eq!(machine.notes, ["image Untyped 4"]);
 }
 
-/// What the environment is asked for by one texture instruction.
+/// The request of one texture instruction.
 fn asked(instruction: &str) -> String {
     let set = "(rpt3)mov.u32u32 r1.x, 7\n(rpt3)mov.u32u32 r2.x, 8\n(rpt3)mov.u32u32 r3.x, 9\n";
     let mut machine = Machine::new();
@@ -212,7 +212,7 @@ fn texture_results_obey_the_write_mask_and_the_execution_mask() {
     assert_eq!([16, 17, 18, 19].map(|id| *warp.full(id)), [few(0), few(2), few(0), few(4)]);
 }
 
-/// Answers samples with sums of their operands: all of them at length, or those sooner that can be.
+/// An environment that returns sums of the operands of samples. `sooner` enables the fast path.
 struct Sums {
     sooner: bool,
     done: usize,
@@ -244,7 +244,7 @@ impl Environment for Sums {
     }
 }
 
-/// Where an answer goes may be where its request comes from, and lies next to what others need.
+/// The result may overwrite operands, and is next to other live registers.
 #[test]
 fn a_sample_that_is_answered_sooner_leaves_what_the_other_leaves() {
     let set = "add.u r0.z, r0.x, 70\nadd.u r0.w, r0.x, 300\nadd.u r1.x, r0.x, 500\nadd.u r1.y, r0.x, 1023\n";

@@ -1,8 +1,8 @@
-//! Branches, loops, calls, votes, predicated regions, kills and barriers.
+//! Tests of branches, loops, calls, votes, predicated regions, kills and barriers.
 use super::*;
 use crate::{InstructionCount, LANES, ShaderFault, run_counting};
 
-/// p0.x where the lane number is below r0.z's constant.
+/// Sets p0.x in lanes below r0.z.
 const BELOW_8: &str = "mov.u32u32 r0.z, 8\ncmps.u.lt p0.x, r0.x, r0.z\n";
 
 #[test]

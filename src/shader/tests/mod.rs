@@ -1,4 +1,4 @@
-//! Whole programs, in assembly, on one warp.
+//! Tests of whole programs, in assembly, on one warp.
 mod doubts;
 mod effects;
 mod flow;
@@ -13,7 +13,7 @@ use seed::random_cases;
 
 use super::{ALL, Environment, Lanes, Mask, Outcome, Program, Warp, run};
 
-/// The program of an assembly text.
+/// Assembles a program.
 pub(crate) fn program(source: &str) -> Program {
     Program::new(&assemble(source).unwrap()).unwrap()
 }
@@ -28,8 +28,8 @@ fn integers(f: impl Fn(u32) -> u32) -> Lanes {
     Lanes(std::array::from_fn(|lane| f(lane as u32)))
 }
 
-/// A warp that ran `source` to its end in `environment`, with lane numbers in
-/// r0.x (integer) and r0.y (float).
+/// Runs `source` to its end in `environment`, with lane numbers in r0.x (integer) and r0.y (float). Returns
+/// the warp.
 fn ran_in(source: &str, live: Mask, environment: &mut impl Environment) -> Warp {
     let program = program(source);
     let mut warp = Warp::new(&program, &constants());
@@ -40,12 +40,12 @@ fn ran_in(source: &str, live: Mask, environment: &mut impl Environment) -> Warp 
     warp
 }
 
-/// The same without an environment, all lanes live.
+/// Like [`ran_in`] without an environment, with all lanes live.
 fn ran(source: &str) -> Warp {
     ran_in(source, ALL, &mut ())
 }
 
-/// Constant n is the float n, up to c15.w.
+/// A constant file: constant n is the float n, up to c15.w.
 fn constants() -> [u32; 64] {
     std::array::from_fn(|n| (n as f32).to_bits())
 }

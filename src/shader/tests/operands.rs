@@ -1,4 +1,4 @@
-//! Modifiers, repeats, half registers, constants and relative addresses.
+//! Tests of modifiers, repeats, half registers, constants and relative addresses.
 use super::*;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Random programs: the vector path against one lane at a time, and hostile words.
+//! Tests with random programs: the vector path against single lanes, and hostile words.
 use proptest::prelude::*;
 
 use super::*;
@@ -6,14 +6,14 @@ use crate::LANES;
 use crate::lanes::lanes_of;
 use crate::{InstructionCount, ShaderFault, run_counting};
 
-/// What the operations of `program` do to one lane, by the rows' `eval`.
+/// Runs the operations of `program` on one lane, with the rows' `eval`.
 fn one_lane(program: &Program, rows: &mut [Lanes], lane: usize) {
     for alu in &program.alus {
         rows[alu.dst as usize][lane] = alu.value(rows, lane);
     }
 }
 
-/// A word of category 2, 3 or 4 that only computes, on r0 to r3 mostly.
+/// A random word of category 2, 3 or 4 that only computes, mostly on r0 to r3.
 fn computing_word() -> impl Strategy<Value = u64> {
     let word = (2u64..=4, any::<u64>()).prop_map(|(category, bits)| {
         let small = bits & !(0x00f0_00f0_0000_0000 | 0xf0 | 0xf0 << 16);
@@ -89,7 +89,7 @@ proptest! {
     }
 }
 
-/// Mostly category 0 with short branches, some compares that set predicates.
+/// A random word, mostly of category 0 with a short branch, else a compare that sets a predicate.
 fn flow_word() -> impl Strategy<Value = u64> {
     let branch = (any::<u32>(), -10i32..10)
         .prop_map(|(high, offset)| u64::from(high & 0x1fff_ffff) << 32 | u64::from(offset as u32));
@@ -100,7 +100,7 @@ fn flow_word() -> impl Strategy<Value = u64> {
     prop_oneof![3 => branch, 1 => compare]
 }
 
-/// Doubts cut the repeated operation into steps; the limit does not see them.
+/// Doubts split a repeated operation into steps. The instruction limit must not change.
 #[test]
 fn a_watched_program_is_cut_off_and_counted_as_the_other() {
     // A repeated sad.s16 of its own results, and a branch back to it.
@@ -125,7 +125,7 @@ fn a_watched_program_is_cut_off_and_counted_as_the_other() {
 
 #[test]
 fn a_jump_out_of_the_program_does_nothing_on_its_way() {
-    // A call of what is before the program; the operation behind it is the last.
+    // A call to before the program. The operation after it is the last one.
     let words = [0x1180_0000_ffff_ffff, 0x9803_1401_8c0f_6000];
     for program in [Program::new(&words).unwrap(), Program::watched(&words).unwrap()] {
         let mut warp = Warp::new(&program, &constants());

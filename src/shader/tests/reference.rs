@@ -1,5 +1,5 @@
-//! Every operation's loops against its scalar reference, bit for bit, on each
-//! kind of CPU that this machine can play.
+//! Tests of every operation's loops against its scalar reference, bit for bit, for each kind of CPU that this
+//! machine can run.
 use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond, Round, Type};
 use a4emu_decoder::isa::pico;
 
@@ -9,7 +9,7 @@ use crate::lanes::{ALL, LANES, Lanes, Mask};
 use crate::rowmap;
 use crate::rows::{self, AluOp};
 
-/// Floats and integers at the edges of what ops do.
+/// Floats and integers at the edges of the value ranges.
 pub(crate) const EDGES: [u32; 24] = [
     0x0000_0000, // 0, 0.0
     0x8000_0000, // -0.0, least s32
@@ -39,11 +39,10 @@ pub(crate) const EDGES: [u32; 24] = [
 
 pub(crate) const MASKS: [Mask; 4] = [ALL, 0x5555_0f01, 1 << 31, 0];
 
-/// The best loops of this CPU, and AVX2's. The baseline is what the scalar
-/// reference itself is compiled for.
+/// The widest loops of this CPU, and those of AVX2. The scalar reference is compiled for the baseline.
 const PATHS: [fn(AluOp) -> Kernel; 2] = [rows::kernel, rows::kernel_avx2];
 
-/// Every operation with a value.
+/// Every operation that computes a value.
 fn operations() -> Vec<AluOp> {
     let types = || Type::ALL.iter().copied();
     let pairs = types().flat_map(|from| types().map(move |to| (from, to)));
@@ -58,7 +57,7 @@ fn operations() -> Vec<AluOp> {
     ops.filter(|op: &AluOp| op.eval([0; 3], Cond::Lt, 32).is_some()).chain(conversions).collect()
 }
 
-/// Do sources have sign modifiers?
+/// Whether sources have sign modifiers.
 pub(crate) fn is_float(op: AluOp) -> bool {
     match op {
         AluOp::Cat2(op) => op.class().is_float(),
@@ -83,7 +82,7 @@ fn value(op: impl Into<AluOp>, cond: Cond, src: [u32; 3]) -> u32 {
     op.into().eval(src, cond, 32).unwrap()
 }
 
-/// Sources that bring every pair of edge values together.
+/// Sources with every pair of edge values.
 pub(crate) fn sources() -> Vec<[Lanes; 3]> {
     let pairs = EDGES.len() * EDGES.len();
     let value = |n: usize, k: usize| {

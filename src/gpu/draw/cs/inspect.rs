@@ -1,4 +1,4 @@
-//! One warp of a dispatch before its first instruction, for a debugger.
+//! Inspection of one warp of a dispatch before its first instruction, for a debugger.
 
 use crate::budget::Budget;
 use crate::draw::sp::environment::StageEnvironment;
@@ -11,17 +11,17 @@ use a4emu_shader::{Environment, LANES, Lanes, Mask, Op, Outcome, Refused, Warp};
 
 use super::state::DispatchState;
 
-/// A warp of a work group, and those that share its memory and meet it at barriers.
+/// A warp of a workgroup, with the other warps that share its memory and barriers.
 struct Company<'a> {
     worker: Worker<'a>,
     /// Warps of the group that run before it.
     before: Vec<Warp>,
-    /// And after it.
+    /// Warps of the group that run after it.
     after: Vec<Warp>,
 }
 
 impl Company<'_> {
-    /// Runs warps to the next barrier. Gives those that came to it.
+    /// Runs warps to the next barrier. Returns the warps that reached it.
     fn meet(&mut self, warps: Vec<Warp>) -> Vec<Warp> {
         let mut waiting = Vec::new();
         for warp in warps {
@@ -46,29 +46,29 @@ impl Environment for Company<'_> {
     }
 }
 
-/// Which warp of a dispatch somebody wants to look at.
+/// Selects a warp of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhichWarp {
-    /// The n-th, counted over all groups.
+    /// The n-th warp, counted over all groups.
     Warp(u32),
-    /// That of a global invocation id.
+    /// The warp with a global invocation id.
     Invocation([u32; 3]),
 }
 
-/// A warp of a dispatch.
+/// Position of a warp in a dispatch.
 struct WarpPlace {
     group: [u32; 3],
-    /// In its group.
+    /// Number in its group.
     warp: usize,
     lane: usize,
 }
 
 impl DispatchState {
-    /// Hands over the chosen warp, with the lane that was asked for. The groups before its own have run if
-    /// the shader stores, and the warps before it in the group have come to the first barrier.
+    /// Passes the chosen warp and its lane to `look`. If the shader stores, earlier groups have run. Earlier
+    /// warps of the group have reached the first barrier.
     ///
     /// # Errors
-    /// There is no such warp.
+    /// A fault if there is no such warp.
     pub fn inspect(
         &self,
         chosen: WhichWarp,
@@ -92,7 +92,7 @@ impl DispatchState {
         Ok(())
     }
 
-    /// Where the chosen warp is.
+    /// Returns the position of the chosen warp.
     fn place(&self, chosen: WhichWarp) -> Result<WarpPlace, Fault> {
         let nothing = || {
             let [[x, y, z], [w, h, d]] = [self.groups, self.size];

@@ -1,4 +1,4 @@
-//! Dispatches: work groups of warps that share memory and meet at barriers.
+//! Dispatches: workgroups of warps that share memory and barriers.
 pub mod inspect;
 pub mod state;
 
@@ -10,24 +10,24 @@ use a4emu_shader::{LANES, Lanes, Outcome, Warp};
 use state::{DispatchState, put};
 
 impl DispatchState {
-    /// Runs all groups, x fastest: each job is a group.
+    /// Runs all groups, x fastest. Each job is a group.
     pub fn run(&self, memory: &mut Memory, budget: &mut Budget) -> ShaderLog {
         if self.groups.contains(&0) {
             return ShaderLog::default();
         }
         let work = |worker: &mut Worker<'_>, group| self.group(worker, group);
-        // Groups are many and small: waking other threads for a wave of them costs more.
+        // Use one thread: groups are many and small, and waking other threads costs more.
         launch(&self.stage, memory, budget, Threads::This, self.group_ids(), work).log
     }
 
-    /// The ids of all groups, x fastest.
+    /// Returns the ids of all groups, x fastest.
     fn group_ids(&self) -> impl Iterator<Item = [u32; 3]> + use<> {
         let [width, height, depth] = self.groups;
         let rows = (0..depth).flat_map(move |z| (0..height).map(move |y| [y, z]));
         rows.flat_map(move |[y, z]| (0..width).map(move |x| [x, y, z]))
     }
 
-    /// One work group: every warp runs to the next barrier before any goes on.
+    /// Runs one workgroup. Every warp reaches the next barrier before any warp continues.
     fn group(&self, worker: &mut Worker<'_>, group: [u32; 3]) {
         let mut running = self.start(worker, group);
         while !running.is_empty() {
@@ -44,7 +44,7 @@ impl DispatchState {
         }
     }
 
-    /// The warps of a group before their first instruction.
+    /// Prepares the warps of a group before their first instruction.
     fn start(&self, worker: &mut Worker<'_>, group: [u32; 3]) -> Vec<Warp> {
         worker.begin_group(|constants| put(constants, self.group, &group));
         let count = self.size.iter().product::<u32>() as usize;
@@ -55,7 +55,7 @@ impl DispatchState {
         (0..count).step_by(LANES).map(start).collect()
     }
 
-    /// Puts the local ids of the invocations from `first` on into registers.
+    /// Writes the local ids of the invocations from `first` on to registers.
     fn enter(&self, warp: &mut Warp, first: u32) {
         let Some(id) = self.local_id else { return };
         let [width, height, _] = self.size;

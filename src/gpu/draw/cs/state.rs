@@ -1,4 +1,4 @@
-//! The registers of a dispatch.
+//! State of a dispatch from registers.
 
 use std::sync::Arc;
 
@@ -10,28 +10,28 @@ use crate::draw::sp::state::StageState;
 use crate::fault::Fault;
 use crate::regfile::RegFile;
 
-/// Invocations of a work group, as many as the register's fields and the chip allow.
+/// Maximum number of invocations of a workgroup that the register fields and the chip allow.
 const MAX_LOCAL: u32 = 1024;
 
 /// A dispatch, ready to run.
 pub struct DispatchState {
-    /// The shader. Its constants hold what is the same for all groups.
+    /// The shader. Its constants contain the values that all groups share.
     pub stage: StageState,
-    /// Work groups in x, y, z.
+    /// Workgroups in x, y, z.
     pub groups: [u32; 3],
     /// Invocations of a group in x, y, z.
     pub size: [u32; 3],
-    /// Constant that gets the group id.
+    /// First constant of the group id.
     pub group: Option<u32>,
-    /// Register that gets the local id.
+    /// First register of the local id.
     pub local_id: Option<u32>,
 }
 
 impl DispatchState {
-    /// With the shader `stage`.
+    /// Takes a snapshot for the shader `stage`.
     ///
     /// # Errors
-    /// Work groups of a size that no program has.
+    /// A fault when the workgroup size is not valid.
     pub fn snapshot(regs: &RegFile, call: &DispatchCall, stage: &StageState) -> Result<Self, Fault> {
         let range = regs.get::<HLSQ_CL_NDRANGE_0>();
         let local = || [range.LOCALSIZEX() + 1, range.LOCALSIZEY() + 1, range.LOCALSIZEZ() + 1];
@@ -53,7 +53,7 @@ impl DispatchState {
     }
 }
 
-/// Puts `values` into the constant file from scalar `id` on.
+/// Writes `values` to the constant file from scalar `id` on.
 pub(super) fn put(constants: &mut [u32], id: Option<u32>, values: &[u32]) {
     let Some(id) = id else { return };
     for (i, value) in values.iter().enumerate() {

@@ -13,10 +13,10 @@ use crate::memory::Memory;
 use a4emu_shader::{LANES, Warp};
 use state::DomainState;
 
-/// Points that one job shades.
+/// Points per job.
 const CHUNK: usize = 8 * LANES;
 
-/// A point to shade.
+/// A domain point to shade.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DomainPoint {
     /// Id of its patch in the instance.
@@ -27,21 +27,20 @@ pub struct DomainPoint {
     at: [f32; 2],
 }
 
-/// All points of a draw, and how they connect.
+/// All points of a draw, and their primitives.
 pub struct Points {
     /// The points, patch by patch.
     pub points: Vec<DomainPoint>,
-    /// The primitives; their ids are those of the patches.
+    /// The primitives, with the ids of their patches.
     pub primitives: PrimitiveList,
     /// Patches without points.
     pub culled: u64,
 }
 
-/// Tessellates patches with `factors`, whose ids are `ids`. The points will have as many varying
-/// `components`.
+/// Tessellates patches with these `ids` and `factors`. The points will have `components` varying components.
 ///
 /// # Errors
-/// There are more points than we can hold, or than the run may have.
+/// The points exceed the memory limit or the budget.
 pub fn points(
     state: &PatchState,
     components: usize,
@@ -70,7 +69,7 @@ pub fn points(
 }
 
 impl Points {
-    /// Bytes that they take, with what becomes of them.
+    /// Returns the bytes of the points and of their shaded vertices.
     fn bytes(&self, components: usize) -> u64 {
         let connections = size_of_val(&*self.primitives.vertices) + size_of_val(&*self.primitives.ids);
         let points = size_of_val(&*self.points) + connections;
@@ -102,7 +101,7 @@ pub fn shade(
     (vertices, log)
 }
 
-/// Warp after warp.
+/// Shades the points of a job, warp by warp.
 fn shade_job(
     state: &DomainState,
     worker: &mut Worker<'_>,
@@ -118,7 +117,7 @@ fn shade_job(
     }
 }
 
-/// Registers at the start: r0.y the patch's id, r0.z its number, and where the point is.
+/// Writes the inputs to registers: r0.y the patch's id, r0.z its number, and the point's coordinates.
 fn enter(state: &DomainState, warp: &mut Warp, points: &[DomainPoint]) {
     for (lane, point) in points.iter().enumerate() {
         warp.full_mut(1)[lane] = point.id;

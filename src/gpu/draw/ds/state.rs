@@ -1,4 +1,4 @@
-//! The registers of the domain shader.
+//! State of the domain shader from registers.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use crate::regfile::RegFile;
 pub struct DomainState {
     /// The shader.
     pub stage: Arc<StageState>,
-    /// What it hands on.
+    /// Outputs of the shader.
     pub outputs: VertexOutputs,
     /// Registers of u and v.
     pub coordinate: [Option<u32>; 2],
 }
 
-/// Asks that there is a domain shader for the patches of draw `draw`.
+/// Checks that draw `draw` has a domain shader for its patches.
 ///
 /// # Errors
-/// There is none.
+/// A fault if there is none.
 pub fn require(regs: &RegFile, draw: u32) -> Result<(), Fault> {
     let control = regs.get::<HLSQ_DS_CONTROL_REG>();
     match control.ENABLED() || control.INSTRLENGTH() != 0 {
@@ -35,7 +35,7 @@ pub fn require(regs: &RegFile, draw: u32) -> Result<(), Fault> {
 }
 
 impl DomainState {
-    /// With the shader `stage`.
+    /// Takes a snapshot for the shader `stage`.
     pub fn snapshot(regs: &RegFile, stage: Arc<StageState>) -> Self {
         let coordinate = regs.get::<VFD_CONTROL_3>();
         Self {

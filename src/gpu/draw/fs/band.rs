@@ -1,4 +1,4 @@
-//! The fragments of one band of rows, on one thread.
+//! Runs the fragments of one band of rows, on one thread.
 
 mod together;
 
@@ -33,38 +33,38 @@ use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
 use super::state::{Barycentrics, FragmentInputs};
 use super::{Coloring, FragmentDraw};
 
-/// The fragments of one band, in the order of the primitives.
+/// A run of one band's fragments, in the order of the primitives.
 pub struct BandRun<'p, 'b, 'w> {
     draw: &'p FragmentDraw<'p>,
-    /// Where varyings come from.
+    /// Source of the varyings.
     source: &'p Source<'p>,
     surfaces: &'p mut [PixelRows<'b>],
     worker: &'p mut Worker<'w>,
-    /// The short form of the depth test, if it comes early and has one.
+    /// The packed depth test, if the test is early and has a packed form.
     early: Option<(usize, PackedTest)>,
-    /// The register of i and j, if fragments start with nothing else.
+    /// The register of i and j, if fragments have no other input.
     perspective_alone: Option<u32>,
-    /// What a warp costs where several can run side by side, with that register.
+    /// The cost of a warp that can run in lockstep with others, with the register of i and j.
     together: Option<(WarpCost, u32)>,
-    /// Whether nothing comes after the shader but colours ([`FragmentDraw::has_plain_colors`]).
+    /// Whether only colour writes follow the shader ([`FragmentDraw::has_plain_colors`]).
     is_plain: bool,
-    /// How code makes pixels of colours, if it can, and their surface ([`FragmentDraw::finish`]).
+    /// The finish that compiled code can do (colours to pixels), with its surface ([`FragmentDraw::finish`]).
     finish: Option<(Finish, usize)>,
     frames: &'p Frames,
-    /// Those of less than a warp, and room for more.
+    /// Quads that do not fill a warp yet, and room for more.
     queue: [Quad; 2 * QUADS],
     queued: usize,
     occupied: Occupied,
     samples: u64,
-    /// What holds the columns of all pixels that may have been written and were not yet said to be.
+    /// Columns that contain all pixels written since the last [`BandRun::forget_touched`].
     touched: Range<i32>,
 }
 
-/// No columns; with others they are those.
+/// An empty range of columns. Its union with other columns is the other columns.
 const NO_COLUMNS: Range<i32> = Range { start: i32::MAX, end: i32::MIN };
 
 impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
-    /// Nothing drawn yet; of the frames nothing is known.
+    /// Creates a run that has drawn nothing, with unknown frame contents.
     pub fn new(
         draw: &'p FragmentDraw<'p>,
         source: &'p Source<'p>,
@@ -96,7 +96,8 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
-    /// Draws the primitives `order` (indices, ascending) within `area`. Gives the samples that passed.
+    /// Draws the primitives `order` (indices, ascending) within `area`. Returns the number of samples that
+    /// passed.
     pub fn run(mut self, area: Rect, order: impl Iterator<Item = u32> + Clone) -> u64 {
         let is_shaded = self.draw.plan.color == Coloring::Shaded;
         let (mut coming, mut next) = (order.clone().skip(AHEAD), order.clone().skip(1));
@@ -118,7 +119,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         self.samples
     }
 
-    /// Of what has been drawn to nothing is known any more.
+    /// Marks the cells of all written columns as unknown.
     fn forget_touched(&mut self) {
         let touched = std::mem::replace(&mut self.touched, NO_COLUMNS);
         let targets = &self.draw.state.targets;
@@ -138,8 +139,8 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
-    /// What happens to the depth and stencil of a rectangle all of whose pixels get the
-    /// same, whatever they hold; that is what clears are.
+    /// Returns the depth and stencil fills of a rectangle whose pixels all get the same values. Clears are
+    /// such rectangles.
     fn depth_fill(&self, primitive: &ScreenPrimitive) -> Option<[Option<Fill>; 2]> {
         if self.draw.plan.color == Coloring::Shaded || !primitive.shape.is_rectangle() {
             return None;
@@ -151,7 +152,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         flat.then(|| depth.fill(primitive.face, primitive.depth_at([corner.x0, corner.y0], [0, 0])))?
     }
 
-    /// Notes what becomes of pixels, where somebody wants to know.
+    /// Records pixel fates, if they are requested.
     #[inline(always)]
     fn note(&self, note: impl FnOnce(&Reasons)) {
         if let Some(reasons) = self.draw.reasons {
@@ -159,7 +160,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
-    /// Fills `area` with what its pixels get.
+    /// Fills `area` with constant values.
     fn fill(&mut self, area: Rect, depth: [Option<Fill>; 2]) {
         self.forget_touched();
         self.samples += area.area();
@@ -172,7 +173,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
-    /// Copies texels to the pixels of a rectangle, if that is the same as to shade them.
+    /// Copies texels to the pixels of a rectangle, if that gives the same result as shading.
     #[inline(never)]
     fn copies(&mut self, primitive: &ScreenPrimitive, area: Rect) -> bool {
         let area = primitive.shape.bounds.intersect(area);
@@ -191,7 +192,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         is_done
     }
 
-    /// Draws what is covered of some times 8x4 pixels, and takes them out of the list.
+    /// Draws the covered pixels of several 8x4 blocks, and removes the blocks from the list.
     #[inline(always)]
     fn halves(
         &mut self,
@@ -246,7 +247,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
-    /// Those of 8x4 pixels that pass.
+    /// Tests the pixels of an 8x4 block early. Returns the pixels that pass.
     #[inline(always)]
     fn test_early(&mut self, signs: impl Signs, primitive: &ScreenPrimitive, at: [i32; 2], mask: u32) -> u32 {
         let short = match &self.early {
@@ -260,8 +261,8 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
-    /// Shades what is in the queue if a quad of another primitive has one of these pixels, row by row and four to a
-    /// quad.
+    /// Flushes the queue if a quad of another primitive in it has one of these pixels. `rows` has the pixels
+    /// row by row, `mask` four to a quad.
     #[inline(always)]
     fn make_way(&mut self, primitive: u32, at: [i32; 2], rows: u32, mask: u32) {
         if self.occupied.may_have(at, rows) && self.shares_pixels(primitive, at, mask) {
@@ -269,8 +270,9 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
-    /// Queues quads of 8x4 pixels, of which no quad of another primitive in the queue has one: two quads of a warp must
-    /// not share a pixel, or their order would be lost. The pixels are given row by row and four to a quad.
+    /// Queues the quads of an 8x4 block. Two quads of a warp must not share a pixel, or their order would be
+    /// lost, so the caller calls [`Self::make_way`] first. `rows` has the pixels row by row, `mask` four to a
+    /// quad.
     #[inline(always)]
     fn enqueue(&mut self, primitive: u32, at: [i32; 2], rows: u32, mask: u32, pack: impl Pack) {
         self.occupied.add(at, rows);
@@ -282,15 +284,15 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
-    /// Whether a quad of another primitive in the queue has one of these pixels.
+    /// Returns whether a quad of another primitive in the queue has one of these pixels.
     #[inline(never)]
     fn shares_pixels(&self, primitive: u32, at: [i32; 2], mask: u32) -> bool {
         let queue = &self.queue[..self.queued];
         queue.iter().any(|quad| quad.primitive != primitive && quad.touches(at, mask))
     }
 
-    /// Shades some times 8x4 pixels (four to a quad, and some in every quad), each a warp of its own. They share none, so
-    /// that they may come behind what else there is of their primitive.
+    /// Shades several 8x4 blocks (masks four to a quad, with a pixel in every quad), one warp each. They
+    /// share no pixels with the queue, so they may run after other quads of their primitive.
     #[inline(never)]
     fn blocks(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) {
         for blocks in blocks.chunks(TOGETHER) {
@@ -300,7 +302,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
-    /// Shades 8x4 pixels.
+    /// Shades one 8x4 block.
     #[inline(never)]
     fn block(&mut self, primitive: u32, at: [i32; 2], mask: u32) {
         if !self.worker.is_stopped() {
@@ -311,7 +313,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
-    /// Shades the quads in the queue, as many as a warp has.
+    /// Shades the quads in the queue, at most one warp of them.
     #[inline(never)]
     fn flush(&mut self) {
         let count = self.queued.min(QUADS);
@@ -357,8 +359,8 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
-    /// What comes after the shader, of which these lanes were live: alpha test, late tests, and colours; or pixels, for this
-    /// surface, if it has left those.
+    /// Runs the steps after the shader for the `live` lanes: alpha test, late tests and colour writes. If the
+    /// shader code already made pixels, stores them in surface `pixels`.
     #[inline(always)]
     fn merge(
         &mut self,
@@ -427,21 +429,21 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     }
 }
 
-/// What is known of the frames of a worker's warps, of whatever runs one after the other.
+/// States of the warp frames of a worker, shared by warps that use the same frame one after the other.
 #[derive(Debug, Default)]
 pub struct Frames {
-    /// Of the warp that runs alone.
+    /// Frame of the warp that runs alone.
     alone: FrameState,
-    /// Of those that run side by side.
+    /// Frame of warps that run in lockstep.
     beside: FrameState,
 }
 
-/// Which of a worker's warps.
+/// Selects one of a worker's warps.
 #[derive(Clone, Copy)]
 enum Ran {
-    /// The one that runs alone.
+    /// The warp that runs alone.
     Alone,
-    /// The one with this number, of those side by side.
+    /// The warp with this number among those that run in lockstep.
     Beside(usize),
 }
 
@@ -454,22 +456,22 @@ impl Ran {
     }
 }
 
-/// Some times 8x4 pixels of a primitive, each with its first pixel and what is covered of it, row by row. Each step is
-/// done for all of them before the next, so that the processor need not wait for one to begin another.
+/// Several 8x4 blocks of a primitive: first pixel and covered pixels (row by row) of each. Each step runs for
+/// all blocks before the next step, so that the processor can overlap their work.
 #[derive(Clone, Copy, Default)]
 struct Halves {
     all: [([i32; 2], u32); HALVES],
     count: usize,
 }
 
-/// How many primitives before one is drawn it is fetched.
+/// How many primitives ahead to prefetch.
 const AHEAD: usize = 3;
 
-/// Times 8x4 pixels that are handled together.
+/// Maximum number of 8x4 blocks handled together.
 const HALVES: usize = 16;
 
 impl Halves {
-    /// Adds one, if anything of it is covered.
+    /// Adds a block, if any pixel of it is covered.
     #[inline(always)]
     fn push(&mut self, at: [i32; 2], mask: u32) {
         self.all[self.count] = (at, mask);
@@ -495,7 +497,7 @@ fn cover(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive,
     draw_halves(run, index, primitive, &mut halves);
 }
 
-/// All steps of these pixels, compiled for the widest vectors.
+/// Draws the blocks, compiled for the widest vectors.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+popcnt", "x86_64+avx2+popcnt"))]
 fn draw_halves(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive, halves: &mut Halves) {
     match_target! {
@@ -512,7 +514,7 @@ fn draw_halves(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrim
     }
 }
 
-/// Tests the `covered` lanes of a warp, whose quads may show either face.
+/// Tests the `covered` lanes of a warp, whose quads may show either face. Returns the lanes that pass.
 pub fn test_quads(
     depth: &DepthTarget,
     surfaces: &mut [PixelRows<'_>],
@@ -542,7 +544,7 @@ fn occupied(mask: u32) -> u32 {
     (pairs | pairs >> 2) & EVERY_QUAD
 }
 
-/// The lanes of a warp of these quads: those outside the primitive help.
+/// Returns the lanes of a warp of these quads. Lanes outside the primitive are helpers.
 pub fn lanes_of_quads(quads: &[Quad]) -> WarpLanes {
     let mut live = 0;
     for (q, quad) in quads.iter().enumerate() {
@@ -552,7 +554,7 @@ pub fn lanes_of_quads(quads: &[Quad]) -> WarpLanes {
     WarpLanes { live, helpers: all & !live }
 }
 
-/// Puts what the fragment starts with into registers.
+/// Writes the fragment inputs to registers.
 pub fn enter(inputs: &FragmentInputs, warp: &mut Warp, pieces: &WarpQuads<'_>, weights: &Weights, live: u32) {
     for (id, kind) in &inputs.ij {
         let pair = match kind {
@@ -589,7 +591,7 @@ fn enter_ij(id: u32, warp: &mut Warp, [i, j]: &[Floats; 2]) {
     *warp.full_mut(id + 1) = Lanes::from(*j);
 }
 
-/// Four registers as 32-bit colours; those of the half file are `widened` first.
+/// Returns four registers as 32-bit colours. Half registers are converted in `widened` first.
 #[inline(always)]
 pub fn colors<'a>(
     warp: &'a Warp,

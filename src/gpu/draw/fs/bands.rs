@@ -1,4 +1,4 @@
-//! Bands of rows: how the pixels of a draw are shared out among threads.
+//! Bands of rows: divides the pixels of a draw among threads.
 
 use multiversion::multiversion;
 
@@ -13,19 +13,20 @@ use super::band::{BandRun, Frames};
 use super::sampled::SampledRun;
 use super::{Coloring, FragmentDraw, Plan};
 
-/// Rows of a band, which is a job and a row of cells. Fixed, so that nothing depends on the number of threads.
+/// Rows of a band. A band is one job and one row of cells. The size is fixed, so that results do not depend
+/// on the number of threads.
 pub(super) const BAND_ROWS: i32 = CELL;
 
-/// Pixels to shade below which a draw is not worth waking other threads.
+/// Pixels to shade below which waking other threads costs more than it saves.
 pub(super) const SMALL_DRAW: u64 = 1 << 13;
 
-/// Pixels to fill, or to copy, that take as long as one to shade.
+/// Pixels to fill or copy that take as long as one pixel to shade.
 const FILLED_PER_SHADED: u64 = 16;
 
-/// Pixels to shade that take as long as it takes to begin with a primitive.
+/// Pixels to shade that take as long as the start of one primitive.
 const SHADED_PER_PRIMITIVE: u64 = 16;
 
-/// Some rows of a draw, or of several, and what touches them.
+/// A band of rows, and what touches it.
 pub(super) struct Band<'p, 'l, T> {
     pub area: Rect,
     pub surfaces: Vec<PixelRows<'p>>,
@@ -33,8 +34,8 @@ pub(super) struct Band<'p, 'l, T> {
 }
 
 impl FragmentDraw<'_> {
-    /// Draws within `area`, band by band; a shader that stores sees its fragments in primitive order
-    /// instead. Gives the samples that passed in each band.
+    /// Draws within `area`, band by band. A shader that stores gets its fragments in primitive order instead.
+    /// Returns the number of samples that passed in each band.
     pub fn shade(
         &self,
         area: Rect,
@@ -58,7 +59,8 @@ impl FragmentDraw<'_> {
         launch(stage, memory, budget, threads, lists.cut(surfaces), draw)
     }
 
-    /// Draws the primitives `order` (indices, ascending) within `area`. Gives the samples that passed.
+    /// Draws the primitives `order` (indices, ascending) within `area`. Returns the number of samples that
+    /// passed.
     pub(super) fn band(
         &self,
         surfaces: &mut [PixelRows<'_>],
@@ -75,33 +77,32 @@ impl FragmentDraw<'_> {
         }
     }
 
-    /// How much there is to do, in pixels to shade.
+    /// Returns the cost within `area`, in pixels to shade.
     fn cost(&self, area: Rect) -> u64 {
         Visible::of(self.bounds, area).map_or(0, |visible| self.plan.cost(&visible))
     }
 }
 
-/// What a draw can change.
+/// The part of the screen that a draw can change.
 #[derive(Clone, Copy)]
 pub struct Visible {
-    /// What holds all of it.
+    /// Rectangle around all of it.
     pub area: Rect,
-    /// Primitives.
+    /// Number of primitives.
     pub primitives: u64,
-    /// Pixels of all their bounds.
+    /// Sum of the pixels of their bounds.
     pub pixels: u64,
 }
 
 impl Visible {
-    /// Of primitives with these `bounds`, of which no more than what is `inside` can be seen. `None` when there is
-    /// nothing.
+    /// Computes the part of primitives with these `bounds` that is `inside`. `None` if it is empty.
     pub fn of(bounds: &[Rect], inside: Rect) -> Option<Self> {
         let visible = visible(bounds, inside);
         (visible.primitives > 0).then_some(visible)
     }
 }
 
-/// A loop without branches, because it sees all primitives of a draw for each tile.
+/// Has no branches, because it reads all primitives of a draw for each tile.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn visible(bounds: &[Rect], inside: Rect) -> Visible {
     let (mut area, mut primitives, mut pixels) = (Rect::NOTHING, 0, 0);
@@ -115,7 +116,7 @@ fn visible(bounds: &[Rect], inside: Rect) -> Visible {
     Visible { area, primitives, pixels }
 }
 
-/// Calls `f` with the number of each of `bounds` that has pixels of `area`, and with these.
+/// Calls `f` with the index of each rectangle of `bounds` that overlaps `area`, and with the overlap.
 pub(super) fn each_touching(bounds: &[Rect], area: Rect, mut f: impl FnMut(u32, Rect)) {
     for (first, bounds) in (0..).step_by(RECTS).zip(bounds.chunks(RECTS)) {
         let mut rest = touching(bounds, area);
@@ -127,10 +128,10 @@ pub(super) fn each_touching(bounds: &[Rect], area: Rect, mut f: impl FnMut(u32, 
     }
 }
 
-/// Rectangles that are looked at together.
+/// Rectangles tested together.
 const RECTS: usize = 64;
 
-/// Which of up to [`RECTS`] rectangles have pixels of `area`, a bit each.
+/// Returns which of up to [`RECTS`] rectangles overlap `area`, one bit each.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn touching(bounds: &[Rect], area: Rect) -> u64 {
     let mut are = [0; RECTS];
@@ -141,12 +142,12 @@ fn touching(bounds: &[Rect], area: Rect) -> u64 {
 }
 
 impl Plan {
-    /// How much there is to do, in pixels to shade.
+    /// Returns the cost of the visible part, in pixels to shade.
     pub(super) fn cost(&self, visible: &Visible) -> u64 {
         visible.pixels / self.each() as u64 + visible.primitives * SHADED_PER_PRIMITIVE
     }
 
-    /// What is done with each pixel.
+    /// Returns the work per pixel.
     pub(super) fn each(&self) -> Each {
         match (&self.color, &self.copy) {
             (Coloring::Shaded, None) => Each::Shaded,
@@ -155,7 +156,7 @@ impl Plan {
     }
 }
 
-/// What touches each band of an area, in its order, and how much there is to do.
+/// Entries that touch each band of an area, in order, with the cost of each band.
 pub(super) struct Lists<T> {
     pub area: Rect,
     /// Number of the first band.
@@ -163,23 +164,23 @@ pub(super) struct Lists<T> {
     bands: Vec<List<T>>,
 }
 
-/// What touches a band.
+/// Entries that touch one band.
 pub(super) struct List<T> {
     pub entries: Vec<T>,
-    /// How much there is to do, in pixels to shade.
+    /// Cost of the band, in pixels to shade.
     pub cost: u64,
 }
 
-/// What is done with pixels: so many take as long as one that is shaded.
+/// Work per pixel. The value is the number of pixels that take as long as one shaded pixel.
 #[derive(Clone, Copy)]
 pub(super) enum Each {
     Shaded = 1,
-    /// Or copied.
+    /// Filled or copied.
     Filled = FILLED_PER_SHADED as isize,
 }
 
 impl<T: Copy> Lists<T> {
-    /// Of the bands of `area`, which start at multiples of [`BAND_ROWS`]. Nothing touches them yet.
+    /// Creates empty lists for the bands of `area`, which start at multiples of [`BAND_ROWS`].
     pub fn new(area: Rect) -> Self {
         let first = area.y0.div_euclid(BAND_ROWS);
         let count = (area.y1 - 1).div_euclid(BAND_ROWS) - first + 1;
@@ -187,7 +188,7 @@ impl<T: Copy> Lists<T> {
         Self { area, first, bands }
     }
 
-    /// Adds `entry` to the bands that `bounds` touch, if they are not empty.
+    /// Adds `entry` to the bands that `bounds` touch, unless `bounds` is empty.
     #[inline]
     pub fn add(&mut self, bounds: Rect, entry: T, each: Each) {
         if bounds.is_empty() {
@@ -199,7 +200,7 @@ impl<T: Copy> Lists<T> {
             Each::Shaded => bounds.area(),
             Each::Filled => bounds.area() / FILLED_PER_SHADED,
         };
-        // Most are in one band: a division takes longer than the rest.
+        // Most entries touch one band, and a division takes longer than the rest.
         let of_each = match (touched.end() - touched.start() + 1) as u64 {
             1 => shaded,
             bands => shaded / bands,
@@ -210,7 +211,7 @@ impl<T: Copy> Lists<T> {
         }
     }
 
-    /// The same, and behind it what is in the bands of `more`, which are those of the same area.
+    /// Appends the entries of `more`, which has the same area, band by band.
     pub fn followed_by(mut self, more: Self) -> Self {
         for (band, mut more) in self.bands.iter_mut().zip(more.bands) {
             band.cost += more.cost;
@@ -222,7 +223,7 @@ impl<T: Copy> Lists<T> {
         self
     }
 
-    /// The bands, each with its rows of every surface.
+    /// Returns the bands, each with its rows of every surface.
     pub fn cut<'p>(&self, surfaces: Vec<PixelRows<'p>>) -> impl Iterator<Item = Band<'p, '_, T>> {
         let mut rest = surfaces;
         (self.first + 1..).zip(&self.bands).map(move |(next, list)| {
@@ -242,7 +243,7 @@ mod tests {
 
     const AREA: Rect = Rect { x0: -16, y0: -40, x1: 100, y1: 90 };
 
-    /// Rectangles in and around the area, some of them empty.
+    /// Returns rectangles in and around the area, some of them empty.
     fn rectangles(count: usize) -> Vec<Rect> {
         let mut seed = 7u32;
         let mut number = |from: i32, to: i32| {
@@ -258,7 +259,7 @@ mod tests {
         all
     }
 
-    /// Those that have pixels of the area, with these.
+    /// Returns the rectangles that overlap the area, with the overlap.
     fn seen(all: &[Rect]) -> Vec<(u32, Rect)> {
         let inside = (0..).zip(all).map(|(number, bounds)| (number, bounds.intersect(AREA)));
         inside.filter(|(_, inside)| !inside.is_empty()).collect()
@@ -282,7 +283,7 @@ mod tests {
             assert_eq!(visible.area, union);
         }
         assert!(Visible::of(&[Rect::NOTHING, AREA], Rect::NOTHING).is_none());
-        // Of those that are in its columns or rows alone there is nothing.
+        // Rectangles that overlap the area only in columns or only in rows do not count.
         let seen = Rect { x0: 10, y0: 10, x1: 12, y1: 12 };
         let (below, beside) = (Rect { y0: 200, y1: 210, ..AREA }, Rect { x0: 200, x1: 210, ..AREA });
         assert_eq!(Visible::of(&[below, seen, beside], AREA).map(|visible| visible.area), Some(seen));

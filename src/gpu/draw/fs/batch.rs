@@ -1,13 +1,13 @@
-//! Draws to tile memory that wait for their fragments, and copies of what they leave.
+//! Queued draws to tile memory, and copies of their results.
 //!
-//! A draw that only reads memory and writes tile memory need not be done at once: nobody looks at tile
-//! memory before the tile is resolved. So draws wait until somebody does, or writes memory, or the
-//! targets change. Then the rows of the tile are shared out in bands, and each band gets the
-//! fragments of all draws in their order, on one thread. Small draws so use all threads, and what
-//! waking threads costs is paid once for hundreds of them.
+//! A draw that only reads memory and writes tile memory can wait until its tile memory is read. So draws are
+//! queued until an access to tile memory, a write to memory or a change of targets. Then the rows of the tile
+//! are divided into bands. One thread draws the fragments of all draws in one band, in order. So small draws
+//! use all threads, and hundreds of them pay once for waking threads.
 //!
-//! A copy to memory ([`copies`](super::copies)) can wait as well, and then the next tile's draws behind it: all tiles
-//! that lie in the same place of tile memory are done in one go, band by band, while a band's rows are in the cache.
+//! A copy to memory ([`copies`](super::copies)) can wait as well, with the draws of the next tile after it.
+//! All tiles at the same place in tile memory then run together, band by band, while the rows of a band are
+//! in the processor's cache.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,125 +32,126 @@ use crate::gpu::Gmem;
 use crate::memory::{Lent, Memory};
 use crate::parallel::{self, Helpers};
 
-/// Draws and copies that wait at most.
+/// Maximum number of queued draws and copies.
 const MAX_STEPS: usize = 2048;
 
-/// Bytes of primitives from which on no draw waits any more.
+/// Bytes of primitives from which on the batch is full.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Primitives that one thread sorts in a row.
+/// Primitives that one thread sorts in one job.
 const SHARE: usize = 1 << 15;
 
-/// Bytes of primitives that are worth finding out whether another draw has them already.
+/// Bytes of primitives from which on shared primitives are counted only once.
 const HEAVY: usize = 64 << 10;
 
-/// A draw that waits.
+/// A queued draw.
 pub struct Waiting {
-    /// Where it was issued.
+    /// Place in the command stream.
     pub at: Place,
-    /// Its state.
+    /// Pipeline state.
     pub state: DrawState,
-    /// What it draws.
+    /// Primitives of the draw.
     pub made: Arc<Primitives>,
-    /// How many of these primitives.
+    /// Number of primitives to draw.
     pub count: usize,
-    /// How its fragments are handled.
+    /// Plan for the fragments.
     pub plan: Plan,
-    /// Where it may draw.
+    /// Area that it may draw to.
     pub area: Rect,
-    /// Where it is noted what becomes of pixels, if somebody wants to know.
+    /// Map for pixel fates, if requested.
     pub reasons: Option<Arc<Reasons>>,
 }
 
-/// One thing that waits.
+/// A queued draw or copy.
 enum Step {
-    /// A draw, with the indices of its surfaces and where its tile begins.
+    /// A draw, with the indices of its surfaces and the anchor of its tile.
     Draw(Waiting, Arc<[usize]>, [i32; 2]),
     /// A copy from a surface.
     Copy(Copy),
 }
 
-/// Draws to the same part of tile memory, in their order.
+/// Queued draws to the same part of tile memory, in order.
 ///
-/// Places in it count from where a tile begins ([`anchor`]), so that all tiles are in the same place.
+/// Positions are relative to the start of the tile ([`anchor`]), so that all tiles overlap.
 #[derive(Default)]
 pub struct Batch {
-    /// All of their surfaces, which do not overlap.
+    /// All surfaces of the draws. They do not overlap.
     surfaces: Vec<Surface>,
-    /// In their order.
+    /// Draws and copies, in order.
     steps: Vec<Step>,
-    /// Where copies go.
+    /// Destinations of the copies.
     copies: Copies,
-    /// What holds the areas of all.
+    /// Rectangle around the areas of all steps.
     area: Option<Rect>,
-    /// Pixels that they touch.
+    /// Estimated cost, in pixels to shade.
     cost: u64,
-    /// Bytes of what they draw.
+    /// Bytes of primitives.
     bytes: usize,
-    /// Where what is [`HEAVY`] of that lies, each once: all tiles draw the same.
+    /// Addresses of primitive lists of at least [`HEAVY`] bytes, so that a list shared by many tiles counts
+    /// once.
     heavy: Vec<usize>,
     /// Targets of the last draw.
     last: Option<Last>,
 }
 
-/// A batch in which it is known what touches each band.
+/// A batch with its steps sorted by band.
 pub struct Sorted {
     batch: Batch,
     lists: Lists<Entry>,
 }
 
-/// The number of a step, and which primitive of it.
+/// The number of a step, and the number of a primitive in it.
 type Entry = (u32, u32);
 
-/// Targets of a draw that waits.
+/// Targets of a queued draw.
 struct Last {
     targets: Arc<Targets>,
-    /// Where its tile begins.
+    /// Anchor of its tile.
     anchor: [i32; 2],
     /// Indices of its surfaces.
     surfaces: Arc<[usize]>,
 }
 
-/// Where the tile begins that surfaces are in: their first pixel, but for the rows above it that its first band
-/// would have on the screen. `None` when they do not begin in the same place.
+/// Returns the start of the tile of these surfaces: their first pixel, with the row rounded down to a band.
+/// `None` when the surfaces start in different places.
 fn anchor(surfaces: &[Surface]) -> Option<[i32; 2]> {
     let [x, y] = surfaces.first().map_or([0, 0], |surface| surface.origin);
     let is_same = surfaces.iter().all(|surface| surface.origin == [x, y]);
     is_same.then_some([x, y - y.rem_euclid(BAND_ROWS)])
 }
 
-/// `surface` as seen from `anchor`. It is its first layer alone.
+/// Returns the first layer of `surface` with positions relative to the anchor.
 fn seen_from(surface: &Surface, [x, y]: [i32; 2]) -> Surface {
     Surface { origin: [surface.origin[0] - x, surface.origin[1] - y], layer: 0, ..*surface }
 }
 
-/// What became of a draw.
+/// Result of a draw.
 pub struct Finished {
-    /// Where it was issued.
+    /// Place in the command stream.
     pub at: Place,
-    /// Samples that passed.
+    /// Number of samples that passed.
     pub samples: u64,
-    /// What its shader did.
+    /// Log of its shader.
     pub log: ShaderLog,
 }
 
 impl Batch {
-    /// Whether nothing waits.
+    /// Returns whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Whether it is worth waking other threads.
+    /// Returns whether the batch is worth waking other threads.
     pub fn is_large(&self) -> bool {
         self.cost >= SMALL_DRAW
     }
 
-    /// Whether memory is to be written.
+    /// Returns the destinations of the queued copies.
     pub fn copies(&self) -> &Copies {
         &self.copies
     }
 
-    /// Whether a draw to `targets` within `area` can wait with the others.
+    /// Returns whether a draw to `targets` within `area` fits into the batch.
     pub fn can_take(&self, targets: &Arc<Targets>, area: Rect) -> bool {
         if self.is_full() {
             return false;
@@ -167,7 +168,8 @@ impl Batch {
         self.steps.len() >= MAX_STEPS || self.bytes >= MAX_BYTES
     }
 
-    /// Whether `surfaces`, drawn to within `area`, are in the same tile memory as the others and overlap none.
+    /// Returns whether `surfaces`, drawn to within `area`, share tile memory with the batch and overlap no
+    /// other surface.
     fn has_room(&self, surfaces: &[Surface], area: Rect) -> bool {
         let Some(anchor) = anchor(surfaces) else { return false };
         let surfaces: Vec<Surface> = surfaces.iter().map(|surface| seen_from(surface, anchor)).collect();
@@ -182,7 +184,7 @@ impl Batch {
         !has_twice(&surfaces) && (0..all.len()).all(|index| in_place(&all, all_area, index))
     }
 
-    /// Adds a draw that [`Batch::can_take`]s, of which so much is visible.
+    /// Adds a draw that [`Batch::can_take`] accepts, with its visible part.
     pub fn add(&mut self, draw: Waiting, visible: &Visible) {
         let targets = &draw.state.targets;
         let last = match self.last.take().filter(|last| Arc::ptr_eq(&last.targets, targets)) {
@@ -200,7 +202,7 @@ impl Batch {
         self.last = Some(last);
     }
 
-    /// Counts the bytes of what another draws, if no other has it.
+    /// Adds the bytes of primitives, unless an earlier draw has the same large list.
     fn weigh(&mut self, made: &Arc<Primitives>) {
         let (bytes, place) = (made.bytes(), Arc::as_ptr(made).addr());
         if bytes >= HEAVY {
@@ -212,8 +214,9 @@ impl Batch {
         self.bytes += bytes;
     }
 
-    /// Adds the copy of `area` that `state` says, if it can wait: what it copies lies row by row in the `gmem_bytes` of
-    /// tile memory, and no draw that waits reads where it goes. There may be what copies before it have `left`.
+    /// Queues the copy of `area` that `state` describes. Returns false unless its source lies row by row in
+    /// the `gmem_bytes` of tile memory, and no queued draw reads its destination. `left` is the cache of
+    /// earlier copies.
     pub fn take_copy(
         &mut self,
         state: &ResolveState,
@@ -254,7 +257,7 @@ impl Batch {
         self.area = Some(self.area.map_or(area, |all| all.union(area)));
     }
 
-    /// They are complete: what touches each band is found out.
+    /// Sorts the steps by band, when the batch is complete.
     pub fn sorted(self, threads: Threads) -> Sorted {
         const NOTHING: Rect = Rect { x0: 0, y0: 0, x1: 0, y1: 0 };
         let new = || Lists::new(self.area.unwrap_or(NOTHING));
@@ -269,7 +272,7 @@ impl Batch {
         Sorted { batch: self, lists }
     }
 
-    /// Steps that one thread sorts in a row.
+    /// Divides the steps into ranges, each sorted by one thread.
     fn shares(&self) -> Vec<Range<usize>> {
         let (mut shares, mut first, mut left) = (Vec::new(), 0, SHARE);
         for (number, step) in self.steps.iter().enumerate() {
@@ -287,7 +290,7 @@ impl Batch {
         shares
     }
 
-    /// `lists` with what of these steps touches each band.
+    /// Adds the entries of a range of steps to `lists`, by band.
     fn sort(&self, steps: Range<usize>, mut lists: Lists<Entry>) -> Lists<Entry> {
         for number in steps {
             let (step, number) = (&self.steps[number], number as u32);
@@ -307,12 +310,12 @@ impl Batch {
 }
 
 impl Sorted {
-    /// Where copies go.
+    /// Returns the destinations of the copies.
     pub fn copies(&self) -> &Copies {
         &self.batch.copies
     }
 
-    /// Draws the fragments of all, and copies to `lent`, which is what the copies [lend](Copies::lend).
+    /// Draws all fragments, and copies to the buffers `lent`, from [`Copies::lend`].
     pub fn shade(
         &self,
         gmem: &mut Gmem,
@@ -362,7 +365,7 @@ impl Sorted {
         );
     }
 
-    /// The bands, with what is written of each.
+    /// Returns one job per band, with the destination rows of its copies.
     fn jobs<'p>(
         &self,
         gmem: &'p mut [u8],
@@ -382,7 +385,7 @@ impl Sorted {
         jobs
     }
 
-    /// One band, with so many units of work for all of its draws, and what ends them from outside.
+    /// Runs one band. All its draws share a limit of work units, `share`; `ends` can stop them from outside.
     fn band<'m>(
         &'m self,
         Job { mut band, mut strips }: Job<'_, '_>,
@@ -431,7 +434,7 @@ impl Sorted {
     }
 }
 
-/// A band with the rows in memory that are copied to.
+/// A band with the destination rows of its copies.
 struct Job<'p, 'l> {
     band: Band<'p, 'l, Entry>,
     strips: Vec<Strip<'p>>,
@@ -445,18 +448,18 @@ impl Step {
         }
     }
 
-    /// The textures of a draw.
+    /// Binds the textures of a draw.
     fn bind<'m>(&'m self, memory: &'m Memory) -> Option<BoundBank<'m>> {
         Some(self.draw()?.state.fragment.stage.textures.bind(memory))
     }
 }
 
-/// Whether the shader of a stage may read the buffer of this place and length.
+/// Returns whether the shader of a stage may read the buffer (address and length).
 pub fn reads(stage: &StageState, buffer: (u32, u32)) -> bool {
     stage.summary.loads || stage.textures.reads(buffer)
 }
 
-/// Calls `work` with those of `all` that are `chosen`, each once, of a tile that begins at `anchor`.
+/// Calls `work` with the `chosen` surfaces of `all`, each once, moved to the tile that begins at `anchor`.
 fn with_surfaces<R>(
     all: &mut [PixelRows<'_>],
     chosen: &[usize],
@@ -475,13 +478,13 @@ fn with_surfaces<R>(
     work(&mut rows)
 }
 
-/// Whether a surface is there more than once.
+/// Returns whether a surface occurs twice.
 fn has_twice(surfaces: &[Surface]) -> bool {
     surfaces.iter().enumerate().any(|(i, surface)| surfaces[..i].contains(surface))
 }
 
-/// Of one draw in one band: its number, samples that passed, what its shader did, and what it wanted
-/// more of than it may have.
+/// Result of one draw in one band: its number, samples that passed, the shader log, and the exhausted kind of
+/// work, if any.
 type BandDone = (u32, u64, ShaderLog, Option<crate::budget::Work>);
 
 impl Waiting {
@@ -512,7 +515,7 @@ mod tests {
     use crate::draw::vertices::Vertices;
     use crate::gpu::Model;
 
-    /// A draw of so many primitives, each of some pixels further down.
+    /// Returns a draw of `count` primitives, each some pixels below the previous one.
     fn waiting(count: usize) -> Waiting {
         let targets = Targets::snapshot(&Default::default(), &mut Vec::new());
         let primitive = PrimitiveState::snapshot(

@@ -1,10 +1,11 @@
-//! Copies of tile memory that wait behind the draws they copy.
+//! Resolve copies that are queued behind the draws they copy.
 //!
-//! What a copy writes is shared out by rows, as bands share out tile memory: each [`Strip`] belongs to the band whose
-//! rows go there. Tiles beside each other go to the same rows, out of the same band.
+//! Destination rows are divided like bands of tile memory: each [`Strip`] belongs to the band that is its
+//! source. Adjacent tiles write the same rows, from the same band.
 //!
-//! Frame after frame is copied to the same place. What a copy has [left](ResolveCache) there is known for cells all of whose
-//! pixels are the same, and need not be written again as long as nobody else writes there.
+//! Most frames copy to the same place as the frame before. The [`ResolveCache`] keeps the contents of uniform
+//! cells of the destination. A cell with the same contents is not copied again, as long as no other write
+//! changes the memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,35 +19,35 @@ use a4emu_shader::format::arrangement::Tiling;
 
 use super::bands::BAND_ROWS;
 
-/// A copy that waits.
+/// A queued copy.
 pub struct Copy {
-    /// What is copied where.
+    /// Source, destination and format.
     pub state: ResolveState,
-    /// The pixels, on the screen.
+    /// The pixels, in screen coordinates.
     pub area: Rect,
     /// Index of the surface that it copies from.
     pub surface: usize,
-    /// Where its tile begins.
+    /// Anchor of its tile.
     pub anchor: [i32; 2],
-    /// Index of where it goes.
+    /// Index of its destination.
     pub destination: usize,
-    /// What is there.
+    /// Known contents of the destination.
     pub left: Arc<LeftCells>,
 }
 
-/// Rows in memory of one band.
+/// Destination rows of one band.
 pub struct Strip<'p> {
-    /// Number of the band, from where tiles begin.
+    /// Number of the band, relative to the tile.
     pub band: i32,
     destination: usize,
-    /// First row, on the screen.
+    /// First row, in screen coordinates.
     y: i32,
     bytes: &'p mut [u8],
-    /// Of the first pixel of rows.
+    /// Column of the first pixel of the rows.
     x: i32,
 }
 
-/// How a surface lies in memory, row by row.
+/// Layout of a surface in memory, row by row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Layout {
     base: u32,
@@ -55,43 +56,43 @@ struct Layout {
 }
 
 impl Layout {
-    /// Of the surface that `state` copies to.
+    /// Returns the layout of the surface that `state` copies to.
     fn of(state: &ResolveState) -> Self {
         let ResolveState { base, pitch, cpp, .. } = *state;
         Self { base, pitch, cpp }
     }
 
-    /// Address of a pixel.
+    /// Returns the address of a pixel.
     fn address(&self, x: i32, y: i32) -> u32 {
         self.base.wrapping_add((u64::from(self.pitch) * y as u64 + u64::from(self.cpp) * x as u64) as u32)
     }
 
-    /// Address of the first pixel of `area`, and bytes from there to behind the last.
+    /// Returns the address of the first pixel of `area`, and the number of bytes up to the end of the last.
     fn place(&self, area: Rect) -> (u32, usize) {
         let rows = (area.y1 - area.y0 - 1) as usize * self.pitch as usize;
         (self.address(area.x0, area.y0), rows + (area.x1 - area.x0) as usize * self.cpp as usize)
     }
 }
 
-/// A surface in memory that copies go to.
+/// A surface in memory that copies write to.
 struct Destination {
     layout: Layout,
     /// First address and length of its buffer.
     buffer: (u32, u32),
-    /// What holds the areas of all copies to it.
+    /// Rectangle around the areas of all copies to it.
     area: Rect,
-    /// For every [`BAND_ROWS`] rows that are written, by number: the band that they come from.
+    /// Pairs of destination rows, by number in units of [`BAND_ROWS`], and their source band.
     bands: Vec<(i32, i32)>,
 }
 
 impl Destination {
-    /// Whether it is the same surface as `new`, and no row comes from two bands.
+    /// Returns whether it is the same surface as `new`, and no row comes from two bands.
     fn goes_with(&self, new: &Self) -> bool {
         let is_other = |(rows, band): &(i32, i32)| self.bands.iter().any(|(r, b)| r == rows && b != band);
         self.layout == new.layout && !new.bands.iter().any(is_other)
     }
 
-    /// The rows of its bands; `bytes` begin with the first pixel of its area.
+    /// Divides `bytes` into strips. They begin with the first pixel of its area.
     fn strips<'p>(&self, destination: usize, bytes: &'p mut [u8], strips: &mut Vec<Strip<'p>>) {
         let Rect { x0: x, y0, y1, .. } = self.area;
         let (mut rest, mut y) = (bytes, y0);
@@ -108,25 +109,25 @@ impl Destination {
     }
 }
 
-/// Where the copies that wait go.
+/// Destinations of the queued copies.
 #[derive(Default)]
 pub struct Copies {
     destinations: Vec<Destination>,
 }
 
 impl Copies {
-    /// Whether none waits.
+    /// Returns whether no copy is queued.
     pub fn is_empty(&self) -> bool {
         self.destinations.is_empty()
     }
 
-    /// First address and length of the buffers that are to be written.
+    /// Returns first address and length of the buffers to be written.
     pub fn buffers(&self) -> impl Iterator<Item = (u32, u32)> {
         self.destinations.iter().map(|to| to.buffer)
     }
 
-    /// Makes room for a copy of `area` out of the tile that begins at `anchor`; gives the number of where it goes.
-    /// `None` when it cannot wait.
+    /// Adds a copy of `area` from the tile that begins at `anchor`. Returns the index of its destination, or
+    /// `None` when the copy cannot be queued.
     pub fn take(
         &mut self,
         state: &ResolveState,
@@ -151,7 +152,7 @@ impl Copies {
         if address < base || memory.buffer_at(address) != Some(new.buffer) {
             return None;
         }
-        // What is in the way of a write shows now, and that the bytes change.
+        // Check now that the write can succeed, and mark the bytes as changed.
         memory.prepare(address, len)?;
         let Some(index) = known else {
             self.destinations.push(new);
@@ -164,20 +165,20 @@ impl Copies {
         Some(index)
     }
 
-    /// The buffers of all destinations, which nobody else sees until they are given back; but for those that somebody
-    /// has already.
+    /// Takes the buffers of all destinations out of memory until they are given back. Skips buffers that are
+    /// already lent.
     pub fn lend(&self, memory: &mut Memory) -> Vec<Lent> {
         self.destinations.iter().filter_map(|to| memory.lend_buffer(to.layout.base)).collect()
     }
 
-    /// What each band writes of what was lent.
+    /// Divides the lent buffers into strips, one for each band that writes to them.
     pub fn strips<'p>(&self, lent: &'p mut [Lent]) -> Vec<Strip<'p>> {
         let mut strips = Vec::new();
         for lent in lent {
             let is_it = |to: &Destination| to.buffer.0 == lent.base();
             if let Some(index) = self.destinations.iter().position(is_it) {
                 let to = &self.destinations[index];
-                // The last rows may be narrower than others, and the buffer end with them.
+                // The last rows may be narrower, and the buffer may end with them.
                 let (address, len) = to.layout.place(to.area);
                 to.strips(index, lent.bytes_at(address, len), &mut strips);
             }
@@ -186,53 +187,53 @@ impl Copies {
     }
 }
 
-/// What copies have left in memory, as far as it is still there.
+/// Known contents of memory after resolve copies.
 #[derive(Default)]
 pub struct ResolveCache(Vec<LeftSurface>);
 
-/// Surfaces at most of which that is known.
+/// Maximum number of cached surfaces.
 const MOST_SURFACES: usize = 16;
 
-/// Copies to a surface at most, of which that is known.
+/// Maximum number of cached copies per surface.
 const MOST_COPIES: usize = 256;
 
-/// A surface in memory that copies went to.
+/// A surface in memory that copies wrote to.
 struct LeftSurface {
     layout: Layout,
-    /// What holds the areas of all copies.
+    /// Rectangle around the areas of all copies.
     area: Rect,
-    /// When memory was last made ready for one.
+    /// Time when memory was last prepared for a copy.
     time: u64,
-    /// None of which overlap.
+    /// Copies that do not overlap each other.
     copies: Vec<LeftCopy>,
 }
 
 struct LeftCopy {
     area: Rect,
-    /// Where its tile begins.
+    /// Anchor of its tile.
     anchor: [i32; 2],
     cells: Arc<LeftCells>,
 }
 
-/// What a copy has left of each cell of the tile that it copies. Only copies change it, one after the other.
+/// Known contents of each destination cell of a copy. Only copies change it, one after the other.
 pub struct LeftCells {
-    /// Numbers of the first cell, from the left and from the top.
+    /// Column and row of the first cell.
     first: [i32; 2],
     columns: i32,
-    /// Row by row: a dword, or [`NOT_KNOWN`].
+    /// Pixel value of each cell, row by row, or [`NOT_KNOWN`].
     cells: Vec<AtomicU64>,
 }
 
 const NOT_KNOWN: u64 = u64::MAX;
 
 impl ResolveCache {
-    /// Looks whether somebody else has written to where `state` copies to: then nothing is known of it any more.
+    /// Drops the cache entry of the destination of `state` if another write has changed its memory.
     pub fn look(&mut self, state: &ResolveState, memory: &Memory) {
         let layout = Layout::of(state);
         self.0.retain(|surface| surface.layout != layout || surface.is_unchanged(memory));
     }
 
-    /// A copy is to be done that memory was made ready for at `time`. Gives what the last copy of the same has left.
+    /// Returns the known contents at the destination of a copy, after memory was prepared for it at `time`.
     pub fn take(&mut self, state: &ResolveState, area: Rect, anchor: [i32; 2], time: u64) -> Arc<LeftCells> {
         let layout = Layout::of(state);
         let mut surface = match self.0.iter().position(|surface| surface.layout == layout) {
@@ -256,7 +257,7 @@ impl LeftSurface {
         u32::try_from(len).is_ok_and(|len| memory.is_unchanged(address, len, self.time))
     }
 
-    /// What the last copy of the same has left.
+    /// Returns the cells of the same copy, or new unknown cells.
     fn copy(&mut self, area: Rect, anchor: [i32; 2]) -> Arc<LeftCells> {
         if let Some(same) = self.copies.iter().find(|copy| (copy.area, copy.anchor) == (area, anchor)) {
             return same.cells.clone();
@@ -272,7 +273,7 @@ impl LeftSurface {
 }
 
 impl LeftCells {
-    /// Of nothing in `area`, as its tile sees it, is known what is there.
+    /// Creates unknown cells for `area`, in tile coordinates.
     fn of(area: Rect) -> Self {
         let (x, y) = (numbers(area.x0..area.x1), numbers(area.y0..area.y1));
         let cells = (0..x.len() * y.len()).map(|_| AtomicU64::new(NOT_KNOWN));
@@ -284,13 +285,13 @@ impl LeftCells {
         (0..self.columns).contains(&column).then(|| self.cells.get((row * self.columns + column) as usize))?
     }
 
-    /// Whether a cell is there as it is now.
+    /// Returns whether a cell of the destination already has the contents `now`.
     fn has(&self, cell: [i32; 2], now: Option<u32>) -> bool {
         let there = self.cell(cell).map(|there| there.load(Ordering::Relaxed));
         now.is_some_and(|now| there == Some(now.into()))
     }
 
-    /// It is there as it is now.
+    /// Sets the contents of a cell of the destination.
     fn note(&self, cell: [i32; 2], now: Option<u32>) {
         self.cell(cell).into_iter().for_each(|there| {
             there.store(now.map_or(NOT_KNOWN, u64::from), Ordering::Relaxed);
@@ -298,7 +299,7 @@ impl LeftCells {
     }
 }
 
-/// For every [`BAND_ROWS`] rows of `area`, by number: the band of the tile that begins at `anchor`.
+/// Returns the source band of each row group of `area`, for the tile that begins at `anchor`.
 fn bands(area: Rect, anchor: [i32; 2]) -> Vec<(i32, i32)> {
     let first = anchor[1].div_euclid(BAND_ROWS);
     let rows = area.y0.div_euclid(BAND_ROWS)..=(area.y1 - 1).div_euclid(BAND_ROWS);
@@ -306,13 +307,12 @@ fn bands(area: Rect, anchor: [i32; 2]) -> Vec<(i32, i32)> {
 }
 
 impl Copy {
-    /// Copies the rows of a band, whose area this is, to those of `strips` that are its own; but for cells that are
-    /// there as they are.
+    /// Copies the rows of `band` to its own strips. Skips cells that already have the same contents.
     pub fn rows(&self, band: Rect, from: &mut PixelRows<'_>, strips: &mut [Strip<'_>]) {
         let area = band.seen_from(self.anchor.map(|at| -at)).intersect(self.area);
         let [left, row] = [self.anchor[0], band.y0.div_euclid(CELL)];
         let cells = numbers(area.x0 - left..area.x1 - left);
-        // What several samples become is nobody's to know.
+        // With several samples, uniform samples need not give a uniform result, so the cell is unknown.
         let known = |from: &PixelRows<'_>, number| from.known(number).filter(|_| self.state.samples == 1);
         let mut from = from.moved(self.anchor);
         for strip in strips.iter_mut().filter(|strip| strip.destination == self.destination) {
@@ -332,7 +332,7 @@ impl Copy {
         }
     }
 
-    /// Copies the pixels of `area`; whether there is room for all of them.
+    /// Copies the pixels of `area`. Returns whether there was room for all of them.
     fn pixels(&self, area: Rect, from: &mut PixelRows<'_>, strip: &mut Strip<'_>) -> bool {
         let (cpp, pitch) = (self.state.cpp as usize, self.state.pitch as usize);
         let Ok(width @ 1..) = usize::try_from(area.x1 - area.x0) else { return true };
@@ -377,11 +377,11 @@ mod tests {
         }
     }
 
-    /// The tile on the right, of two times two cells that are narrower at the right end.
+    /// The tile on the right: two by two cells, narrower at the right end.
     const AREA: Rect = Rect { x0: 64, y0: 0, x1: 120, y1: 40 };
     const ANCHOR: [i32; 2] = [64, 0];
 
-    /// Memory with room for all, and what was taken of it for a copy.
+    /// Creates a copy to `memory` and its entry in the cache.
     fn taken(left: &mut ResolveCache, memory: &mut Memory, samples: u32) -> (Copy, Copies) {
         let (state, mut copies) = (state(samples), Copies::default());
         left.look(&state, memory);
@@ -390,8 +390,8 @@ mod tests {
         (Copy { state, area: AREA, surface: 0, anchor: ANCHOR, destination, left }, copies)
     }
 
-    /// Copies a tile whose pixels all are `pixel`, of which these cells are known to be, row by row. Gives the cells
-    /// that were written, each by its first pixel; memory does not hear of anything.
+    /// Copies a tile whose pixels are all `pixel`. `known` tells which cells are known to be uniform, row by
+    /// row. Returns the first pixel of each cell that was written. Does not change memory.
     fn written(
         left: &mut ResolveCache,
         memory: &mut Memory,
@@ -431,7 +431,7 @@ mod tests {
         let known = [[true, true], [false, true]];
         assert_eq!(written(&mut left, &mut memory, 5, known, 1), all, "nobody knows what is there");
         assert_eq!(written(&mut left, &mut memory, 5, known, 1), [[64, 32]]);
-        // Others than those.
+        // Different contents from those in memory.
         assert_eq!(written(&mut left, &mut memory, 6, known, 1), all);
         assert_eq!(written(&mut left, &mut memory, 6, [[false; 2]; 2], 1), all);
         assert_eq!(written(&mut left, &mut memory, 0, [[true; 2]; 2], 1), all);
@@ -442,10 +442,10 @@ mod tests {
             "what is not known now is not known then"
         );
         assert_eq!(written(&mut left, &mut memory, 6, known, 1), [[64, 32]]);
-        // Somebody writes a byte far from them, in the rows of the tile.
+        // Another write changes a byte far from the cells, in the rows of the tile.
         assert!(memory.write(0x1000 + 512 * 39 + 4 * 70, &[1]));
         assert_eq!(written(&mut left, &mut memory, 6, known, 1), all);
-        // Another copy goes to some of it.
+        // Another copy overlaps a part of the area.
         let other = Rect { x0: 100, x1: 128, ..AREA };
         left.take(&state(1), other, ANCHOR, memory.now());
         assert_eq!(written(&mut left, &mut memory, 6, known, 1), all);

@@ -1,8 +1,8 @@
-//! What each primitive of a draw does to one pixel, and why.
+//! Determines what each primitive of a draw does to one pixel, and why.
 //!
-//! The pixel is drawn apart from all others, in a copy of its own, by the steps that draw every pixel:
-//! the same tests, the same shader (one quad of it, instruction by instruction), the same blending. Of a shader that
-//! stores, whose fragments depend on those before them, the results are those that the whole draw [gave](Ran).
+//! The pixel is drawn alone, in its own copy, with the same steps as every pixel: the same tests, shader and
+//! blending. The shader runs one quad, instruction by instruction. For a shader that stores, fragments depend
+//! on earlier ones, so the results come from a [run](Ran) of the whole draw.
 
 use std::collections::VecDeque;
 
@@ -32,18 +32,18 @@ use super::sampled::{any, at_place, enter_sampled, kept};
 use super::state::Rate;
 use super::tap::Ran;
 
-/// A colour: red, green, blue, alpha, as a shader would put it out.
+/// A colour as the shader outputs it: red, green, blue, alpha.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[serde(untagged)]
 pub enum Color {
-    /// Of a target of numbers.
+    /// Colour of a float or normalised target.
     Floats([f32; 4]),
-    /// Of a target of integers, as bits.
+    /// Colour of an integer target, as bits.
     Integers([u32; 4]),
 }
 
 impl Color {
-    /// What these lanes are in a target with this format.
+    /// Converts lanes to a colour in a target with this format.
     pub fn new(codec: &Codec, lanes: [u32; 4]) -> Self {
         match codec.is_integer() {
             true => Self::Integers(lanes),
@@ -52,10 +52,10 @@ impl Color {
     }
 }
 
-/// What a pixel holds.
+/// Contents of a pixel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PixelValues {
-    /// In the draw's colour targets, in their order.
+    /// Colours in the draw's colour targets, in order.
     pub colors: Vec<Color>,
     /// Window depth.
     pub depth: Option<f32>,
@@ -63,106 +63,106 @@ pub struct PixelValues {
     pub stencil: Option<u32>,
 }
 
-/// What became of a primitive at the pixel.
+/// Result of a primitive at the pixel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// The pixel is outside of the scissors.
     Scissored,
-    /// The face that is seen is dropped.
+    /// The primitive's face is culled.
     Culled,
-    /// The shader killed it.
+    /// The shader killed the fragment.
     Killed {
         /// Index of the instruction.
         instruction: u32,
     },
-    /// The shader did not come to its end, or the work that the run may do is used up.
+    /// The shader did not finish, or the budget is exhausted.
     Failed(String),
     /// The alpha test failed: `alpha func reference` does not hold.
     Alpha {
         /// The comparison.
         func: CompareFunc,
-        /// Of output 0.
+        /// Alpha of output 0.
         alpha: f32,
-        /// What it is compared with.
+        /// Reference value of the test.
         reference: f32,
     },
     /// The stencil test failed: `reference func stored` does not hold, both masked.
     Stencil {
         /// The comparison.
         func: CompareFunc,
-        /// Masked.
+        /// Reference value, masked.
         reference: u32,
-        /// Masked.
+        /// Stored value, masked.
         stored: u32,
-        /// What the buffer became.
+        /// Operation on the stencil buffer.
         op: StencilOp,
     },
     /// The depth test failed: `z func stored` does not hold.
     Depth {
         /// The comparison.
         func: CompareFunc,
-        /// Window depth as the buffer would hold it.
+        /// Window depth in the precision of the buffer.
         z: f32,
-        /// What the buffer holds.
+        /// Depth in the buffer.
         stored: f32,
     },
-    /// It passed all tests, but no component of any target may change.
+    /// All tests passed, but the write masks disable every component.
     Masked,
-    /// Colours were written.
+    /// Colours are written.
     Written,
 }
 
-/// What one primitive did to the pixel.
+/// Effect of one primitive on the pixel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Touch {
     /// Number of the primitive in the draw.
     pub primitive: u32,
-    /// Which side is seen.
+    /// Visible side.
     pub face: Face,
-    /// Colour outputs of the shader by target, if it ran to its end.
+    /// Colour outputs of the shader by target, if it finished.
     pub outputs: Option<Vec<Color>>,
-    /// What became of it.
+    /// Result of the primitive.
     pub verdict: Verdict,
-    /// What the pixel held.
+    /// Contents of the pixel before.
     pub before: PixelValues,
-    /// What it holds now.
+    /// Contents of the pixel after.
     pub after: PixelValues,
 }
 
-/// A draw of which nothing is culled yet, and a pixel of it.
+/// One pixel of a draw, before culling.
 pub struct PixelOf<'a> {
-    /// The draw; its fragment shader has a step per instruction.
+    /// The draw. Its fragment shader runs one instruction per step.
     pub draw: &'a FragmentDraw<'a>,
-    /// Of each primitive: its number in the draw.
+    /// Number in the draw of each primitive.
     pub numbers: &'a [u32],
-    /// The faces that are dropped.
+    /// The culled faces.
     pub cull: [Option<Face>; 2],
-    /// What the scissors leave.
+    /// Area within the scissors.
     pub area: Rect,
     /// Screen position.
     pub at: [i32; 2],
 }
 
-/// The number of a primitive, and the samples of the pixel's quad that are shaded at once: all, or one.
+/// A primitive and the samples of the pixel's quad that are shaded together: all, or one.
 struct Shaded {
     index: u32,
     covered: Coverage<u32>,
     only: Option<usize>,
 }
 
-/// The pixel while it is drawn.
+/// State of the pixel while it is drawn.
 struct Drawing<'a, 'm> {
-    /// What it holds in each surface.
+    /// Bytes of the pixel in each surface.
     bytes: &'a mut [Vec<u8>],
     worker: &'a mut Worker<'m>,
-    /// What its fragments became, if the shader stores: then it is not run again.
+    /// Results of its fragments, if the shader stores. Then the shader does not run again.
     ran: Option<VecDeque<Ran>>,
     budget: &'a mut Budget,
 }
 
 impl PixelOf<'_> {
-    /// What every primitive that covers the pixel does to it, in order, given what it holds in each
-    /// surface; `bytes` is what it holds afterwards. `ran` is what its fragments became, if the shader stores.
+    /// Returns the effect of every primitive that covers the pixel, in order. `bytes` has the pixel in each
+    /// surface, and is updated. `ran` has the results of its fragments, if the shader stores.
     pub fn history(
         &self,
         bytes: &mut [Vec<u8>],
@@ -197,8 +197,8 @@ impl PixelOf<'_> {
         Touch { primitive: number, face: primitive.face, outputs, verdict, before, after }
     }
 
-    /// What the primitive does to the pixel, or to one after the other of its samples: then what it did to the last
-    /// that it wrote.
+    /// Draws the pixel, or its samples one after the other. Then the result is that of the last written
+    /// sample.
     fn fragment(
         &self,
         primitive: &ScreenPrimitive,
@@ -263,12 +263,12 @@ impl PixelOf<'_> {
         (outputs, if masked { Verdict::Masked } else { Verdict::Written })
     }
 
-    /// The lane of the pixel in its quad.
+    /// Returns the lane of the pixel in its quad.
     fn lane(&self) -> usize {
         (self.at[0] & 1) as usize + 2 * (self.at[1] & 1) as usize
     }
 
-    /// The lanes of the pixel's quad, those in `area`, that are covered, by sample.
+    /// Returns the covered lanes of the pixel's quad within `area`, by sample.
     fn coverage(&self, primitive: &ScreenPrimitive, area: Rect) -> Coverage<u32> {
         let [x, y] = self.at.map(|at| at & !1);
         let quad = Rect { x0: x, y0: y, x1: x + 2, y1: y + 2 };
@@ -283,7 +283,7 @@ impl PixelOf<'_> {
         covered
     }
 
-    /// Tests the pixel's samples, which `covered` loses where they fail; says why if none passes.
+    /// Tests the pixel's samples and clears failed ones in `covered`. Returns the reason if none passes.
     fn tests(
         &self,
         pieces: &WarpQuads<'_>,
@@ -309,7 +309,7 @@ impl PixelOf<'_> {
         why.filter(|_| any(*covered) & here == 0)
     }
 
-    /// Tests depth and stencil of a sample; says why if it fails.
+    /// Tests depth and stencil of a sample. Returns the reason if it fails.
     fn test(
         &self,
         depth: &DepthTarget,
@@ -337,7 +337,7 @@ impl PixelOf<'_> {
         Some(Verdict::Depth { func, z, stored: held.depth.unwrap_or_default() })
     }
 
-    /// Runs the shader; says why the pixel gets nothing of it.
+    /// Runs the shader. Returns the reason if the pixel gets no result.
     fn shade(
         &self,
         worker: &mut Worker<'_>,
@@ -412,7 +412,7 @@ impl PixelOf<'_> {
         }
     }
 
-    /// The pixel as a surface of its own.
+    /// Makes one-pixel surfaces from the pixel's bytes.
     fn rows<'b>(&self, bytes: &'b mut [Vec<u8>]) -> Vec<PixelRows<'b>> {
         let row = |bytes: &'b mut Vec<u8>| {
             let cpp = bytes.len() as u32;
@@ -421,7 +421,7 @@ impl PixelOf<'_> {
         bytes.iter_mut().map(row).collect()
     }
 
-    /// What the pixel holds, of so many samples: of its colours what a resolve makes, else the first sample.
+    /// Returns the contents of the pixel: resolved colours, and depth and stencil of the first sample.
     fn values(&self, bytes: &[Vec<u8>], samples: usize) -> PixelValues {
         let targets = &self.draw.state.targets;
         let color =
@@ -433,8 +433,8 @@ impl PixelOf<'_> {
     }
 }
 
-/// Has `worker` hold the end of the next fragment that `ran`, which is of a primitive with these vertices, and of this
-/// sample; says why the pixel gets nothing of it.
+/// Restores the end state of the next fragment in `ran` for these vertices and this sample into `worker`.
+/// Returns the reason if the pixel gets no result.
 fn take_next(
     ran: &mut VecDeque<Ran>,
     vertices: [u32; 3],
@@ -452,7 +452,7 @@ fn take_next(
     }
 }
 
-/// What sample `index` of `count` of the pixel holds in each surface.
+/// Returns the bytes of sample `index` of `count` in each surface.
 fn sample(bytes: &[Vec<u8>], [index, count]: [usize; 2]) -> Vec<Vec<u8>> {
     let of_sample = |bytes: &Vec<u8>| {
         let len = bytes.len() / count;

@@ -1,4 +1,4 @@
-//! One warp of fragments before its first instruction, for a debugger.
+//! Inspection of one warp of fragments before its first instruction, for a debugger.
 
 use crate::draw::gras::quad::{quad_order, quads};
 use crate::draw::gras::raster::{Rect, Shape};
@@ -18,24 +18,24 @@ use super::sampled::{any, enter_sampled};
 use super::state::Rate;
 use super::tap::{Caught, Fragment, Wanted};
 
-/// Which pixels of a draw somebody wants to look at.
+/// Selects a warp of a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhichWarp {
-    /// The n-th 8x4 pixels that a primitive touches, counted over the draw.
+    /// The n-th 8x4 block that a primitive touches, counted over the draw.
     Warp(u32),
-    /// Those around a pixel.
+    /// The warp around a pixel.
     Pixel {
         /// Column and row.
         at: [i32; 2],
-        /// Of this primitive; else of the last one that covers it.
+        /// Number of the primitive; otherwise the last one that covers the pixel.
         primitive: Option<u32>,
-        /// This sample, where the shader runs for each; else the first that is covered.
+        /// Sample to select, if the shader runs for each; otherwise the first covered one.
         sample: Option<usize>,
     },
 }
 
 impl WhichWarp {
-    /// Whether such pixels can be in `area`.
+    /// Returns whether the warp can overlap `area`.
     pub fn is_inside(self, area: Rect) -> bool {
         match self {
             Self::Warp(_) => true,
@@ -44,34 +44,35 @@ impl WhichWarp {
     }
 }
 
-/// The pixel at (x, y).
+/// Returns the pixel at (x, y) as a rectangle.
 fn pixel([x, y]: [i32; 2]) -> Rect {
     Rect { x0: x, y0: y, x1: x + 1, y1: y + 1 }
 }
 
-/// The pixels of a warp: 8x4 of one primitive, or, of a shader that stores, those that the draw has together.
+/// The pixels of a warp: an 8x4 block of one primitive, or the quads that a draw with stores puts together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarpPixels {
-    /// Number of the primitive in the draw; of several, that of the fragment that was asked for, or of the first.
+    /// Number of the primitive in the draw. With several, that of the selected fragment, or of the first
+    /// quad.
     pub primitive: u32,
-    /// Where it, or the piece of it, is among those that were set up.
+    /// Index of the primitive, or of a piece of it, after set-up.
     index: usize,
     /// The first pixel of each quad.
     quads: Vec<[i32; 2]>,
     /// Covered lanes of each sample, four to a quad.
     covered: Coverage<u32>,
-    /// The sample that it is run for, if it is run for each.
+    /// The shaded sample, if the shader runs for each sample.
     pub sample: Option<usize>,
-    /// All primitives that cover the pixel that was asked for.
+    /// All primitives that cover the selected pixel.
     pub covering: Vec<u32>,
 }
 
-/// Of a primitive that was set up, where it is among them, its number in the draw, and the first of 8x4 pixels that
-/// it covers.
+/// A primitive: its index after set-up, its number in the draw, and the first pixel of an 8x4 block that it
+/// covers.
 struct Piece(usize, u32, [i32; 2]);
 
 impl WarpPixels {
-    /// The lane of the chosen pixel.
+    /// Returns the lane of the chosen pixel.
     pub fn lane_of(&self, chosen: WhichWarp) -> Option<usize> {
         match chosen {
             WhichWarp::Warp(_) => None,
@@ -79,7 +80,7 @@ impl WarpPixels {
         }
     }
 
-    /// The pixel of `lane`, if it has one.
+    /// Returns the pixel of `lane`, if it has one.
     pub fn pixel(&self, lane: usize) -> Option<[i32; 2]> {
         let ([x, y], corner) = (self.quads.get(lane / 4)?, lane as i32 % 4);
         Some([x + corner % 2, y + corner / 2])
@@ -87,8 +88,8 @@ impl WarpPixels {
 }
 
 impl FragmentDraw<'_> {
-    /// Hands over the warp of the chosen pixels of `area` with its inputs in place. Depth and
-    /// stencil take no pixels away. `numbers` has the number in the draw of each primitive that was set up.
+    /// Passes the warp of the chosen pixels of `area`, with its inputs, to `look`. Depth and stencil tests do
+    /// not run. `numbers` has the number in the draw of each primitive after set-up.
     ///
     /// # Errors
     /// A fault when the draw covers no such pixels.
@@ -120,7 +121,8 @@ impl FragmentDraw<'_> {
         Ok(())
     }
 
-    /// How the warp of the chosen pixels of `area` is found while a draw that stores runs, and what is known of it.
+    /// Returns the request that finds the chosen warp while a draw with stores runs, and its pixels as far as
+    /// known.
     ///
     /// # Errors
     /// A fault when the draw covers no such pixels.
@@ -147,7 +149,7 @@ impl FragmentDraw<'_> {
         Ok((Some(pixels), Wanted::Fragment(Fragment { at, vertices, earlier, sample })))
     }
 
-    /// Hands over a warp that was taken out of the draw, of which this much may be known before.
+    /// Passes a caught warp to `look`. `known` has its pixels as far as they are known.
     pub fn inspect_caught(
         &self,
         known: Option<WarpPixels>,
@@ -178,7 +180,7 @@ impl FragmentDraw<'_> {
         look(pixels, warp, StageEnvironment { memory: &mut memory, quads: Some(&pieces) });
     }
 
-    /// Where the shader runs for each sample, the chosen one of `pixels`.
+    /// Selects a sample of `pixels`, if the shader runs for each.
     fn of_sample(&self, pixels: WarpPixels, chosen: WhichWarp) -> Result<WarpPixels, Fault> {
         let lane = pixels.lane_of(chosen);
         let is_covered = |sample: usize| match lane {
@@ -205,8 +207,8 @@ impl FragmentDraw<'_> {
         Ok(WarpPixels { covered, sample, ..pixels })
     }
 
-    /// Calls `emit` with the first pixel of every 8x4 pixels of `area` in which `shape` covers samples that are not
-    /// masked, and of each sample the lanes in which it is.
+    /// Calls `emit` with the first pixel of each 8x4 block of `area` in which `shape` covers unmasked
+    /// samples, and with the covered lanes of each sample.
     fn cover(&self, shape: &Shape, area: Rect, mut emit: impl FnMut([i32; 2], Coverage<u32>)) {
         let targets = &self.state.targets;
         targets.samples.cover_halves(shape, area, |at, masks| {
@@ -217,7 +219,7 @@ impl FragmentDraw<'_> {
         });
     }
 
-    /// The n-th warp in `area`, counted over all primitives.
+    /// Returns the n-th warp in `area`, counted over all primitives.
     fn nth(&self, area: Rect, number: u32, numbers: &[u32]) -> Result<WarpPixels, Fault> {
         let mut count = 0;
         for (index, (primitive, of_draw)) in self.primitives.iter().zip(numbers).enumerate() {
@@ -233,7 +235,7 @@ impl FragmentDraw<'_> {
         Err(Fault::Draw(format!("its fragments make {count} warps")))
     }
 
-    /// The warp with the pixel `at`, of the primitive that is asked for or the last.
+    /// Returns the warp with the pixel `at`, for the given primitive or the last one that covers it.
     fn around(
         &self,
         area: Rect,
@@ -266,7 +268,7 @@ impl FragmentDraw<'_> {
         }
     }
 
-    /// The 8x4 pixels of `piece`.
+    /// Returns the 8x4 block of `piece`.
     fn warp_pixels(&self, piece: &Piece, area: Rect, covering: Vec<u32>) -> WarpPixels {
         let Piece(index, primitive, at) = *piece;
         let group = Rect { x0: at[0], y0: at[1], x1: at[0] + 8, y1: at[1] + 4 };

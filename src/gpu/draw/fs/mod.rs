@@ -1,16 +1,16 @@
-//! Fragments: rows of pixels are tested early, gathered in quads, shaded eight quads at a time, merged.
+//! Fragments: tests rows of pixels early, gathers quads, shades eight quads per warp, and merges the results.
 //!
-//! - [`bands`]: how the pixels of a draw are shared out among threads.
+//! - [`bands`]: divides the pixels of a draw among threads.
 //! - [`band`]: the fragments of one band.
-//! - [`batch`]: draws that wait, to share bands with others.
-//! - [`copies`]: copies of tile memory that wait behind them.
-//! - [`history`]: what each primitive does to one pixel, and why.
+//! - [`batch`]: queued draws that share bands.
+//! - [`copies`]: resolve copies queued behind draws.
+//! - [`history`]: effects of each primitive on one pixel, and why.
 //! - [`inspect`]: one warp, for a debugger.
 //! - `outline`: the pixels on the edge of a primitive.
-//! - [`reasons`]: what became of all pixels.
+//! - [`reasons`]: fates of all pixels.
 //! - [`sampled`]: the fragments of one band, of targets with several samples of a pixel.
-//! - [`tap`]: single fragments of a draw that stores, as it runs them.
-//! - [`texels`]: rectangles whose pixels become texels.
+//! - [`tap`]: observes single fragments of a draw whose shader stores.
+//! - [`texels`]: rectangles that copy texels to pixels.
 pub mod band;
 pub mod bands;
 pub mod batch;
@@ -48,13 +48,13 @@ pub struct DrawState {
     pub primitive: Arc<PrimitiveState>,
     /// Fragment inputs.
     pub fragment: FragmentState,
-    /// Where results go.
+    /// Render targets and their state.
     pub targets: Arc<Targets>,
 }
 
 impl DrawState {
-    /// Whether barycentrics may reach a colour as they are: the shader reads them other than for varyings, or leaves
-    /// them where a colour is taken from.
+    /// Returns whether barycentrics may affect a colour directly: the shader reads them as plain registers,
+    /// or a colour output uses their registers.
     fn depends_on_barycentrics(&self) -> bool {
         let program = &self.fragment.stage.program;
         let is_read = |id: u32| program.inputs().any(|input| input == id);
@@ -69,33 +69,34 @@ impl DrawState {
     }
 }
 
-/// A draw ready for its fragments.
+/// A draw after set-up.
 pub struct FragmentDraw<'a> {
-    /// Its state.
+    /// Pipeline state.
     pub state: &'a DrawState,
-    /// Its vertices.
+    /// Vertices of the draw.
     pub vertices: &'a Vertices,
-    /// Its primitives, in order.
+    /// Primitives of the draw, in order.
     pub primitives: &'a [ScreenPrimitive],
-    /// Of each of them.
+    /// Bounds of each primitive.
     pub bounds: &'a [Rect],
-    /// How fragments are handled.
+    /// Plan for the fragments.
     pub plan: &'a Plan,
-    /// Where it is noted what becomes of pixels, if somebody wants to know.
+    /// Map for pixel fates, if requested.
     pub reasons: Option<&'a Reasons>,
-    /// Who takes single fragments, of a shader that stores.
+    /// Observer of single fragments, for a shader that stores.
     pub tap: Option<&'a Tap>,
 }
 
 impl<'a> FragmentDraw<'a> {
-    /// Where varyings come from.
+    /// Returns the source of the varyings.
     pub(super) fn source(&self) -> Source<'a> {
         let FragmentInputs { interpolation, replacement, interpolated, .. } = &*self.state.fragment.inputs;
         let FragmentDraw { primitives, vertices, .. } = *self;
         Source { primitives, vertices, interpolation, replacement, interpolated: *interpolated }
     }
 
-    /// Whether nothing comes after the shader but a colour for each target, in full registers, and nobody looks.
+    /// Returns whether only colour writes follow the shader, from full registers, without records of pixel
+    /// fates.
     fn has_plain_colors(&self) -> bool {
         let Targets { alpha_test, color, .. } = &*self.state.targets;
         let is_plain = |target: &ColorTarget| {
@@ -105,8 +106,7 @@ impl<'a> FragmentDraw<'a> {
         !is_tested && self.reasons.is_none() && color.iter().all(is_plain)
     }
 
-    /// Runs the warp of these quads, which `worker` has started, to its end, unless somebody wants it before. Says
-    /// whether it came to its end.
+    /// Runs a started warp to its end, unless the tap catches it first. Returns whether it finished.
     pub(super) fn finish_warp(
         &self,
         worker: &mut Worker<'_>,
@@ -119,36 +119,36 @@ impl<'a> FragmentDraw<'a> {
         }
     }
 
-    /// [`Targets::finish`], if nobody looks.
+    /// Returns [`Targets::finish`], unless pixel fates are recorded.
     fn finish(&self) -> Option<(Finish, usize)> {
         self.state.targets.finish().filter(|_| self.reasons.is_none())
     }
 }
 
-/// What can be done without running the shader for every pixel.
+/// Decisions about the work that every pixel needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Depth and stencil before or after the shader.
+    /// Whether depth and stencil tests run before or after the shader.
     pub order: TestOrder,
-    /// What covered pixels get.
+    /// Source of the colours of covered pixels.
     pub color: Coloring,
-    /// What rectangles are copied from where that is the same as to shade them.
+    /// Source of the texel copy, where a rectangle copy gives the same result as shading.
     pub copy: Option<Box<TexelCopy>>,
 }
 
 /// Where colours come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Coloring {
-    /// Nothing is written: the shader has no effect.
+    /// No colour is written, because the shader has no effect.
     None,
     /// All pixels get the same dword, one per target.
     Solid(Vec<u32>),
-    /// The shader says.
+    /// The shader computes the colour.
     Shaded,
 }
 
 impl Plan {
-    /// Decides what can be done without running the shader for every pixel.
+    /// Decides which work every pixel needs.
     pub fn new(state: &DrawState, memory: &mut Memory, budget: &mut Budget) -> Self {
         let stage = &state.fragment.stage;
         let late = state.targets.order == TestOrder::Late || stage.kills();
@@ -167,14 +167,15 @@ impl Plan {
         Self { order, color, copy }
     }
 
-    /// The same, where the shader runs for every pixel that it says something of.
+    /// Returns the plan without the texel copy, so that the shader runs for every pixel.
     #[must_use]
     pub fn without_copy(self) -> Self {
         Self { copy: None, ..self }
     }
 }
 
-/// The dword of every target if all pixels get the same: the shader has no inputs, and runs once.
+/// Returns the dword of every target if all pixels get the same one: then the shader has no inputs and runs
+/// once.
 fn solid(state: &DrawState, memory: &mut Memory, budget: &mut Budget) -> Option<Vec<u32>> {
     let is_watched = state.fragment.stage.program.is_watched();
     if !state.fragment.is_uniform() || is_watched || state.depends_on_barycentrics() {

@@ -1,9 +1,9 @@
-//! The pixels on the edge of what a primitive covers, for whoever shows its wires.
+//! Finds the pixels on the edge of a primitive, for wireframe views.
 
 use crate::draw::gras::raster::{BLOCK, Rect, Shape};
 
-/// Calls `found` with each pixel of `area` that `shape` covers and beside which (left, right, above, below) it covers
-/// none. A side of the view volume or of `area` that cuts a polygon is no edge of it.
+/// Calls `found` with each pixel of `area` that `shape` covers and that has an uncovered neighbour (left,
+/// right, above, below). Cuts by the view volume or by `area` are not edges.
 pub fn outline(shape: &Shape, area: Rect, mut found: impl FnMut(i32, i32)) {
     let inside = shape.bounds.intersect(area);
     if inside.is_empty() {
@@ -20,7 +20,7 @@ pub fn outline(shape: &Shape, area: Rect, mut found: impl FnMut(i32, i32)) {
     }
 }
 
-/// What a shape covers of a rectangle, and of the pixels around it.
+/// Coverage of a shape in a rectangle and the pixels around it.
 struct Covered {
     around: Rect,
     pixels: Vec<bool>,
@@ -31,7 +31,7 @@ impl Covered {
         let around = Rect { x0: inside.x0 - 1, y0: inside.y0 - 1, x1: inside.x1 + 1, y1: inside.y1 + 1 };
         let mut uncut = *shape;
         if !shape.is_rectangle() {
-            // A polygon is what its edges say; its bounds may have been cut.
+            // Use the edges of a polygon without its bounds, which may be clipped.
             uncut.bounds = around;
         }
         let mut covered = Self { around, pixels: vec![false; around.area() as usize] };
@@ -58,7 +58,7 @@ impl Covered {
 mod tests {
     use super::*;
 
-    /// The outline of `shape` in `area`, a line a row.
+    /// Draws the outline of `shape` in `area`, one text line per row.
     fn drawn(shape: &Shape, area: Rect) -> String {
         let mut rows = vec![vec!['.'; (area.x1 - area.x0) as usize]; (area.y1 - area.y0) as usize];
         outline(shape, area, |x, y| rows[(y - area.y0) as usize][(x - area.x0) as usize] = '#');

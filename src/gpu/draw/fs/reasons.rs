@@ -1,5 +1,5 @@
-//! What became of the pixels that a draw covers, as bits of a map, with how many fragments there were and what they
-//! cost: for whoever shows a draw.
+//! A map of the fates of pixels that a draw covers, as bits, with fragment counts and costs, for inspection
+//! tools.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
@@ -11,47 +11,47 @@ use super::outline::outline;
 
 /// A primitive covers the pixel.
 pub const COVERED: u8 = 1;
-/// One failed the depth or the stencil test.
+/// A fragment failed the depth or the stencil test.
 pub const FAILED: u8 = 2;
-/// One was killed by the shader, or failed the alpha test.
+/// The shader or the alpha test dropped a fragment.
 pub const KILLED: u8 = 4;
-/// One passed everything, so that it is written as far as masks let it.
+/// A fragment passed all tests. It is written as far as the masks allow.
 pub const WRITTEN: u8 = 8;
-/// More than one primitive covers it.
+/// More than one primitive covers the pixel.
 pub const OVERDRAWN: u8 = 16;
-/// It is on the edge of a primitive; noted for whoever asks for [`Plane::Edges`].
+/// The pixel is on the edge of a primitive. Recorded only with [`Plane::Edges`].
 pub const EDGE: u8 = 32;
 
-/// What the cost of a pixel is counted in: parts of a warp instruction. A warp with all lanes covered spends as
-/// many on each of its pixels as it runs instructions.
+/// Units of the cost of a pixel per warp instruction. A warp with all lanes covered costs each of its pixels
+/// one unit per instruction.
 pub const COST_UNIT: u64 = LANES as u64;
 
-/// What is noted only for whoever asks.
+/// Records that are made only on request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plane {
     /// The edges of primitives, as a bit.
     Edges,
     /// How many fragments cover each pixel.
     Fragments,
-    /// What the fragment shader spent on each pixel.
+    /// Cost of the fragment shader for each pixel.
     Cost,
 }
 
-/// A byte of such bits for each pixel of a part of the screen. Threads add bits in any order: the
-/// map is the same.
+/// One byte of bits for each pixel of a part of the screen. Threads add bits in any order, with the same
+/// result.
 #[derive(Debug)]
 pub struct Reasons {
     area: Rect,
     bits: Vec<AtomicU8>,
-    /// Empty where nobody asks; so is `cost`.
+    /// Fragment counts, empty unless requested.
     fragments: Vec<AtomicU32>,
-    /// In parts of warp instructions: [`COST_UNIT`].
+    /// Costs in [`COST_UNIT`] parts of warp instructions, empty unless requested.
     cost: Vec<AtomicU64>,
     outlines: bool,
 }
 
 impl Reasons {
-    /// Of no draw yet, with `planes`; what is outside of `area` is not noted.
+    /// Creates an empty map with `planes`. Pixels outside of `area` are not recorded.
     pub fn new(area: Rect, planes: &[Plane]) -> Self {
         let pixels = area.area() as usize;
         let size = |plane| if planes.contains(&plane) { pixels } else { 0 };
@@ -64,24 +64,24 @@ impl Reasons {
         }
     }
 
-    /// The part of the screen.
+    /// Returns the part of the screen.
     pub fn area(&self) -> Rect {
         self.area
     }
 
-    /// Row by row.
+    /// Returns the bits of the pixels, row by row.
     pub fn rows(&self) -> impl Iterator<Item = Vec<u8>> {
         let width = (self.area.x1 - self.area.x0).max(1) as usize;
         let row = |row: &[AtomicU8]| row.iter().map(|bits| bits.load(Ordering::Relaxed)).collect();
         self.bits.chunks_exact(width).map(row)
     }
 
-    /// How many fragments cover each pixel, row by row, if that was asked for.
+    /// Returns the number of fragments of each pixel, row by row, if requested.
     pub fn fragments(&self) -> impl Iterator<Item = u32> {
         self.fragments.iter().map(|count| count.load(Ordering::Relaxed))
     }
 
-    /// What each pixel cost, in parts of a warp instruction ([`COST_UNIT`]), row by row, if that was asked for.
+    /// Returns the cost of each pixel in [`COST_UNIT`] parts of a warp instruction, row by row, if requested.
     pub fn cost(&self) -> impl Iterator<Item = u64> {
         self.cost.iter().map(|cost| cost.load(Ordering::Relaxed))
     }
@@ -105,21 +105,21 @@ impl Reasons {
         }
     }
 
-    /// All pixels of `area` have `bits`.
+    /// Adds `bits` to all pixels of `area`.
     #[cold]
     pub(super) fn rectangle(&self, area: Rect, bits: u8) {
         let Rect { x0, y0, x1, y1 } = area.intersect(self.area);
         (y0..y1).for_each(|y| (x0..x1).for_each(|x| self.pixel(x, y, bits)));
     }
 
-    /// Those of `mask` among the 8x4 at (x, y), row by row.
+    /// Adds `bits` to the pixels of `mask` in the 8x4 block at (x, y), row by row.
     #[cold]
     pub(super) fn half_block(&self, [x, y]: [i32; 2], mask: u32, bits: u8) {
         let covered = (0..32).filter(|pixel| mask >> pixel & 1 != 0);
         covered.for_each(|pixel| self.pixel(x + pixel % 8, y + pixel / 8, bits));
     }
 
-    /// The pixels of `shape` in `area` beside which it covers none, if somebody asks for them.
+    /// Marks the edge pixels of `shape` in `area`, if requested.
     #[cold]
     pub(super) fn outline(&self, shape: &Shape, area: Rect) {
         if self.outlines {
@@ -127,8 +127,8 @@ impl Reasons {
         }
     }
 
-    /// A warp of `quads` has run so many instructions: the pixels of its `live` lanes share them. What is
-    /// left over goes to the first, so that the sum over all pixels is what was run.
+    /// Divides the instructions of a warp of `quads` among the pixels of its `live` lanes. The first pixel
+    /// gets the remainder, so that the sum is exact.
     #[cold]
     pub(super) fn spent(&self, quads: &[Quad], live: Mask, instructions: u64) {
         let lanes = u64::from(live.count_ones());
@@ -144,7 +144,7 @@ impl Reasons {
         }
     }
 
-    /// Those of `lanes`, four to a quad.
+    /// Adds `bits` to the pixels of `lanes`, four to a quad.
     #[cold]
     pub(super) fn quads(&self, quads: &[Quad], lanes: u32, bits: u8) {
         for (quad, first) in quads.iter().zip((0..).step_by(4)) {

@@ -1,6 +1,6 @@
-//! The fragments of one band of a draw to targets that hold several samples of a pixel, on one thread.
+//! Runs the fragments of one band for multisampled targets, on one thread.
 //!
-//! Coverage, tests and colours are those of samples; the shader runs once for a pixel, or for each of its samples.
+//! Coverage, tests and colours are per sample. The shader runs once per pixel, or once per sample.
 
 use crate::draw::gras::quad::{QUADS, Quad, covered_quads, quad_order};
 use crate::draw::gras::raster::Rect;
@@ -21,7 +21,7 @@ use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
 use super::state::{Barycentrics, FragmentInputs, Rate, Spot};
 use super::{Coloring, FragmentDraw};
 
-/// The fragments of one band, in the order of the primitives.
+/// A run of one band's fragments, in the order of the primitives.
 pub struct SampledRun<'p, 'b, 'w> {
     draw: &'p FragmentDraw<'p>,
     surfaces: &'p mut [PixelRows<'b>],
@@ -31,7 +31,7 @@ pub struct SampledRun<'p, 'b, 'w> {
     passed: u64,
 }
 
-/// A quad, whose mask has the pixels of which a sample is covered, and of each sample the pixels where it is.
+/// A quad with the pixels that have a covered sample, and the covered pixels of each sample.
 #[derive(Clone, Copy)]
 struct SampledQuad {
     quad: Quad,
@@ -39,7 +39,7 @@ struct SampledQuad {
 }
 
 impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
-    /// Nothing drawn yet.
+    /// Creates a run that has drawn nothing.
     pub fn new(
         draw: &'p FragmentDraw<'p>,
         surfaces: &'p mut [PixelRows<'b>],
@@ -49,7 +49,8 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
         Self { draw, surfaces, worker, samples, queue: Vec::with_capacity(QUADS), passed: 0 }
     }
 
-    /// Draws the primitives `order` (indices, ascending) within `area`. Gives the samples that passed.
+    /// Draws the primitives `order` (indices, ascending) within `area`. Returns the number of samples that
+    /// passed.
     pub fn run(mut self, area: Rect, order: impl IntoIterator<Item = u32>) -> u64 {
         let draw = self.draw;
         for index in order {
@@ -68,7 +69,7 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
         self.passed
     }
 
-    /// Notes what becomes of pixels, where somebody wants to know.
+    /// Records pixel fates, if they are requested.
     fn note(&self, note: impl FnOnce(&Reasons)) {
         if let Some(reasons) = self.draw.reasons {
             note(reasons);
@@ -98,7 +99,7 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
         }
     }
 
-    /// Sample `index` of all surfaces.
+    /// Returns sample `index` of all surfaces.
     fn sample(&mut self, index: usize) -> Vec<PixelRows<'_>> {
         let count = self.samples.count();
         self.surfaces.iter_mut().map(|rows| rows.sample(index, count)).collect()
@@ -130,8 +131,8 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
         }
     }
 
-    /// Queues quads of 8x4 pixels, given by masks in the order of quads. Two quads of a warp must not share a
-    /// pixel, or their order would be lost.
+    /// Queues quads of an 8x4 block. `masks` has the pixels in quad order. Two quads of a warp must not share
+    /// a pixel, or their order would be lost.
     fn enqueue(&mut self, primitive: u32, at: [i32; 2], masks: Coverage<u32>) {
         let mask = any(masks);
         if self.queue.iter().any(|it| it.quad.primitive != primitive && it.quad.touches(at, mask)) {
@@ -185,7 +186,7 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
         }
     }
 
-    /// What comes after the shader: alpha, late tests, colours.
+    /// Runs the steps after the shader: alpha test, late tests and colour writes.
     fn merge(&mut self, pieces: &WarpQuads<'_>, before: Coverage<u32>) {
         let draw = self.draw;
         let covered = kept(&draw.state.targets, &self.worker.warp, before);
@@ -227,7 +228,7 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
     }
 }
 
-/// What kills and alpha leave of `covered`, and the shader's own mask.
+/// Returns the lanes of `covered` that remain after kills, alpha test and the shader's sample mask.
 pub(super) fn kept(targets: &Targets, warp: &Warp, covered: Coverage<u32>) -> Coverage<u32> {
     let mut widened = Default::default();
     let alpha = colors(warp, &targets.outputs[0], &mut widened)[3];
@@ -242,12 +243,12 @@ pub(super) fn kept(targets: &Targets, warp: &Warp, covered: Coverage<u32>) -> Co
     masks
 }
 
-/// Where any sample is covered.
+/// Returns the lanes with any covered sample.
 pub(super) fn any(masks: Coverage<u32>) -> u32 {
     masks.into_iter().fold(0, |all, mask| all | mask)
 }
 
-/// The covered lanes of a warp, by sample.
+/// Returns the covered lanes of a warp, by sample.
 fn lanes_of_samples(quads: &[SampledQuad]) -> Coverage<u32> {
     std::array::from_fn(|index| {
         let lanes = quads.iter().zip((0..).step_by(4));
@@ -255,18 +256,18 @@ fn lanes_of_samples(quads: &[SampledQuad]) -> Coverage<u32> {
     })
 }
 
-/// A sample's place, in pixels.
+/// Converts the place of a sample to pixels.
 fn in_pixels(place: Place) -> [f32; 2] {
     place.map(|at| at as f32 / PARTS as f32)
 }
 
-/// Positions and weights there.
+/// Returns positions and weights at a place in each pixel.
 pub(super) fn at_place(pieces: &WarpQuads<'_>, place: Place) -> Weights {
     pieces.weights_beside(&in_pixels(place).map(|by| [by; LANES]))
 }
 
-/// Puts what fragments start with into registers: `covered` has their samples, `only` the one that is shaded if not
-/// all are at once.
+/// Writes fragment inputs to registers. `covered` has their samples; `only` is the shaded sample if the
+/// shader runs per sample.
 pub(super) fn enter_sampled(
     inputs: &FragmentInputs,
     warp: &mut Warp,
@@ -302,15 +303,15 @@ pub(super) fn enter_sampled(
     }
 }
 
-/// A bit of each lane's word for every sample that is covered there.
+/// Returns a word per lane with one bit for every covered sample.
 fn words_of_lanes(covered: Coverage<u32>) -> Words {
     std::array::from_fn(|lane| {
         covered.iter().enumerate().fold(0, |word, (index, mask)| word | (mask >> lane & 1) << index)
     })
 }
 
-/// How far from the centres of their pixels lanes that ask for the centroid look: nowhere if all or no samples are
-/// covered, else to the first that is (guess `centroid-place`).
+/// Returns the offsets of the centroid from the pixel centre per lane: zero if all or no samples are covered,
+/// else the place of the first covered sample (guess `centroid-place`).
 fn centroids(samples: &Samples, covered: Coverage<u32>) -> [Floats; 2] {
     let mut out = [[0.0; LANES]; 2];
     for lane in 0..LANES {

@@ -12,16 +12,16 @@ use crate::draw::vpc::planes::Interpolated;
 use crate::draw::vpc::state::MAX_VARYINGS;
 use crate::regfile::RegFile;
 
-/// Which barycentrics a register pair receives.
+/// Type of barycentrics in a register pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Barycentrics {
-    /// With perspective.
+    /// Perspective-correct.
     Perspective,
     /// Linear on the screen.
     Linear,
 }
 
-/// Where in a pixel barycentrics are those of, if it has several samples.
+/// Position of barycentrics in a pixel with several samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spot {
     /// At its centre, or at a covered sample if not all are.
@@ -44,15 +44,15 @@ pub enum Rate {
 pub struct FragmentState {
     /// The shader.
     pub stage: Arc<StageState>,
-    /// What it starts with.
+    /// Inputs of the shader.
     pub inputs: Arc<FragmentInputs>,
 }
 
-/// What fragments start with, and how varyings are interpolated.
+/// Fragment inputs, and how varyings are interpolated.
 pub struct FragmentInputs {
     /// Registers of barycentrics.
     pub ij: Vec<(u32, Barycentrics)>,
-    /// Those of them that are not for the centres of pixels.
+    /// Barycentrics at other places than pixel centres, also present in `ij`.
     pub beside: Vec<(u32, Barycentrics, Spot)>,
     /// Registers of window x and y.
     pub xy: Option<u32>,
@@ -64,16 +64,16 @@ pub struct FragmentInputs {
     pub sample_id: Option<u32>,
     /// Register of the coverage.
     pub sample_mask: Option<u32>,
-    /// By location.
+    /// Interpolation mode, by location.
     pub interpolation: [IntpMode; MAX_VARYINGS],
-    /// By location: what replaces it in points.
+    /// Replacement in point sprites, by location.
     pub replacement: [ReplMode; MAX_VARYINGS],
     /// Which locations are interpolated.
     pub interpolated: Interpolated,
 }
 
 impl FragmentInputs {
-    /// The register of i and j with perspective, if the fragment starts with nothing else.
+    /// Returns the register of perspective i and j, if the fragment has no other input.
     pub fn perspective_alone(&self) -> Option<u32> {
         let rest = [self.xy, self.zw, self.face, self.sample_id, self.sample_mask];
         match *self.ij.as_slice() {
@@ -82,7 +82,7 @@ impl FragmentInputs {
         }
     }
 
-    /// As the registers say.
+    /// Takes a snapshot of the registers.
     pub fn snapshot(regs: &RegFile) -> Self {
         let (c1, c2) = (regs.get::<HLSQ_CONTROL_1_REG>(), regs.get::<HLSQ_CONTROL_2_REG>());
         let (c3, c4) = (regs.get::<HLSQ_CONTROL_3_REG>(), regs.get::<HLSQ_CONTROL_4_REG>());
@@ -112,14 +112,15 @@ impl FragmentInputs {
     }
 }
 
-/// Of all locations, out of registers that have sixteen each.
+/// Combines registers of sixteen locations each into one list by location.
 fn by_location<T: Copy>(register: impl Fn(u32) -> [T; 16]) -> [T; MAX_VARYINGS] {
     let registers: [[T; 16]; MAX_VARYINGS / 16] = std::array::from_fn(|i| register(i as u32));
     std::array::from_fn(|location| registers[location / 16][location % 16])
 }
 
 impl FragmentInputs {
-    /// A shader that asks which sample it is, or for what is at its place, runs for each.
+    /// Returns how often the shader runs. It runs per sample if it uses the sample number or barycentrics at
+    /// the sample.
     pub fn rate(&self) -> Rate {
         let of_sample = self.beside.iter().any(|(_, _, spot)| *spot == Spot::Sample);
         if of_sample || self.sample_id.is_some() { Rate::Sample } else { Rate::Pixel }
@@ -127,8 +128,8 @@ impl FragmentInputs {
 }
 
 impl FragmentState {
-    /// Whether every pixel gets the same outputs, if they do not depend on barycentrics: no other inputs, and no effect
-    /// but registers.
+    /// Returns whether every pixel gets the same outputs: no inputs besides barycentrics, and no effects
+    /// besides registers. The caller must check that barycentrics have no effect.
     pub fn is_uniform(&self) -> bool {
         let FragmentInputs { xy, zw, face, sample_id, sample_mask, .. } = &*self.inputs;
         [xy, zw, face, sample_id, sample_mask].iter().all(|id| id.is_none()) && self.stage.is_uniform()

@@ -1,7 +1,7 @@
-//! Fragments of a draw whose shader stores, taken as the draw runs them: for whoever looks at single ones.
+//! Observes single fragments while a draw whose shader stores runs, for inspection tools.
 //!
-//! What such a fragment loads, and what an atomic gives it, depends on all that ran before it. So the whole draw runs, in
-//! [memory that is thrown away](crate::memory::Memory::overlay), and what is wanted is taken on the way.
+//! Loads and atomics of such a fragment depend on all earlier fragments. So the whole draw runs in [memory
+//! that is discarded](crate::memory::Memory::overlay), and the tap takes the requested fragments on the way.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -14,12 +14,12 @@ use crate::draw::vpc::interpolate::WarpQuads;
 use crate::memory::Memory;
 use a4emu_shader::{LANES, QuadRegisters, Warp};
 
-/// Results that are kept of a draw.
+/// Maximum number of results kept per draw.
 const MAX_RESULTS: usize = 1 << 12;
 
-/// What is wanted of a draw.
+/// Request to a tap.
 pub enum Wanted {
-    /// What the fragments at these pixels of the first layer become.
+    /// The results of the fragments at these pixels of the first layer.
     Results(Vec<[i32; 2]>),
     /// The warp with this number, before its first instruction.
     Warp(u32),
@@ -29,74 +29,74 @@ pub enum Wanted {
 
 /// A fragment of a draw.
 pub struct Fragment {
-    /// Its pixel.
+    /// Pixel of the fragment.
     pub at: [i32; 2],
     /// The vertices of its primitive.
     pub vertices: [u32; 3],
-    /// How many fragments of the same pixel and vertices come before it.
+    /// Number of earlier fragments with the same pixel and vertices.
     pub earlier: u32,
-    /// The sample, where the shader runs for each.
+    /// The sample, if the shader runs for each.
     pub sample: Option<usize>,
 }
 
-/// What a fragment became.
+/// Result of a fragment.
 pub struct Ran {
     /// The vertices of its primitive.
     pub vertices: [u32; 3],
-    /// The sample, where the shader runs for each.
+    /// The sample, if the shader runs for each.
     pub sample: Option<usize>,
     /// The registers of its quad at the end.
     pub registers: QuadRegisters,
-    /// The instruction that killed it, if one did; or why the warp came to no end.
+    /// Index of the instruction that killed the fragment, if any; or the reason why the warp did not finish.
     pub ended: Result<Option<u32>, String>,
 }
 
 /// A warp before its first instruction.
 pub struct Caught {
-    /// Its registers.
+    /// The GPU memory at that time.
     pub warp: Warp,
     /// The memory of the GPU at that time.
     pub memory: Memory,
-    /// What it has besides.
+    /// The other memory of the warp.
     pub own: OwnMemory,
-    /// Its quads, each with the primitive of its number.
+    /// Quads of the warp, each with an index into `primitives`.
     pub quads: Vec<Quad>,
     /// The primitives of the quads.
     pub primitives: Vec<ScreenPrimitive>,
-    /// The sample, where the shader runs for each.
+    /// The sample, if the shader runs for each.
     pub sample: Option<usize>,
 }
 
-/// What has been taken so far.
+/// Results collected so far.
 #[derive(Default)]
 struct Taken {
-    /// Of each pixel, in their order: its fragments, in theirs.
+    /// Results of each pixel's fragments, in order.
     results: Vec<VecDeque<Ran>>,
     count: usize,
-    /// Warps, or fragments like the one that is wanted, that have come.
+    /// Number of warps or matching fragments seen so far.
     seen: u32,
     caught: Option<Box<Caught>>,
 }
 
-/// Takes what is wanted of a draw while that runs.
+/// Takes the requested data of a draw while it runs.
 pub struct Tap {
     wanted: Wanted,
     taken: Mutex<Taken>,
 }
 
 impl Tap {
-    /// Waits for what is wanted.
+    /// Creates a tap for a request.
     pub fn new(wanted: Wanted) -> Self {
         Self { wanted, taken: Mutex::default() }
     }
 
-    /// Whether it wants anything of layer `number` of the targets.
+    /// Returns whether the tap observes layer `number` of the targets.
     pub fn is_of_layer(&self, number: u32) -> bool {
         number == 0 || !matches!(self.wanted, Wanted::Results(_))
     }
 
-    /// Runs the warp of these quads, which `worker` has started, to its end, unless that is wanted before its first
-    /// instruction. Says whether it came to its end.
+    /// Runs a started warp of these quads to its end, unless the tap catches it before its first instruction.
+    /// Returns whether it finished.
     pub fn finish(&self, worker: &mut Worker<'_>, pieces: &WarpQuads<'_>, sample: Option<usize>) -> bool {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         match &self.wanted {
@@ -108,22 +108,22 @@ impl Tap {
         }
     }
 
-    /// What the fragments of each pixel became, in the order of the pixels.
+    /// Returns the results of the fragments of each pixel, in the order of the pixels.
     pub fn take_results(&self) -> Vec<VecDeque<Ran>> {
         std::mem::take(&mut self.taken.lock().unwrap_or_else(PoisonError::into_inner).results)
     }
 
-    /// The warp that was wanted, or how many there were without it.
+    /// Returns the caught warp.
     ///
     /// # Errors
-    /// It did not come.
+    /// The number of warps or matching fragments seen, if the requested one did not come.
     pub fn take_caught(&self) -> Result<Box<Caught>, u32> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         taken.caught.take().ok_or(taken.seen)
     }
 }
 
-/// The lane of the pixel `at` among these quads, if it is covered there.
+/// Returns the lane of the pixel `at` among these quads, if it is covered.
 fn lane_of(quads: &[Quad], at: [i32; 2]) -> Option<usize> {
     let corner = (at[0] & 1) as usize + 2 * (at[1] & 1) as usize;
     let has_it = |quad: &Quad| [quad.x, quad.y] == at.map(|at| at & !1) && quad.mask >> corner & 1 != 0;
@@ -164,7 +164,7 @@ impl Taken {
         has_ended
     }
 
-    /// Whether the warp of these quads is the one that is wanted.
+    /// Returns whether the warp of these quads is the requested one.
     fn is_next(&mut self, wanted: &Wanted, pieces: &WarpQuads<'_>, sample: Option<usize>) -> bool {
         let (is_like_it, number) = match wanted {
             Wanted::Results(_) => (false, 0),
@@ -179,7 +179,7 @@ impl Taken {
         is_like_it && self.seen == number.saturating_add(1)
     }
 
-    /// Takes the warp; the draw ends there.
+    /// Catches the warp and ends the draw.
     fn catch(&mut self, worker: &mut Worker<'_>, pieces: &WarpQuads<'_>, sample: Option<usize>) -> bool {
         let numbered = (0..).zip(&*pieces.quads).map(|(primitive, quad)| Quad { primitive, ..*quad });
         self.caught = Some(Box::new(Caught {
@@ -195,5 +195,5 @@ impl Taken {
     }
 }
 
-/// Why a warp came to no end that did nothing wrong.
+/// Reason for a warp that did not finish without a fault.
 const NO_MORE: &str = "the work that the run may do is used up";

@@ -1,7 +1,8 @@
-//! Rectangles whose pixels become texels of the same size one by one: what restores tile memory, and copies.
+//! Rectangles that copy texels of the same size to pixels. They are used for restores of tile memory and for
+//! copies.
 //!
-//! A shader that does nothing but ask for a texel need not run where it is known beforehand which one each pixel gets,
-//! and that its bytes are those of the pixel.
+//! A shader that only fetches one texel need not run if the texel of each pixel is known and its bytes equal
+//! those of the pixel.
 
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::ScreenPrimitive;
@@ -14,17 +15,17 @@ use a4emu_shader::{Number, TexelProgram};
 
 use super::DrawState;
 
-/// What a draw copies texels from.
+/// Source of a texel copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TexelCopy {
     program: TexelProgram,
     texels: ByteTexels,
-    /// Index of the surface that it goes to.
+    /// Index of the destination surface.
     pub surface: usize,
 }
 
 impl TexelCopy {
-    /// That of a draw, tested early, all of whose pixels become texels byte by byte, whatever they hold.
+    /// Returns the copy of a draw if all its pixels become texels byte by byte, whatever they contain.
     pub fn of(state: &DrawState) -> Option<Self> {
         let DrawState { fragment, targets, .. } = state;
         let [target] = targets.color.as_slice() else { return None };
@@ -40,12 +41,13 @@ impl TexelCopy {
         (is_its_own && target.stores_bytes(texels.order)).then_some(Self { program, texels, surface })
     }
 
-    /// The slot of the texture.
+    /// Returns the slot of the texture.
     pub fn texture(&self) -> u32 {
         self.program.texture
     }
 
-    /// How far the texel of each pixel of `area` is from the pixel, if that is the same for all, and the texture has them.
+    /// Returns the offset from the pixels of `area` to their texels, if it is constant and the texels are
+    /// inside the texture.
     fn shift(&self, source: &Source<'_>, primitive: &ScreenPrimitive, area: Rect) -> Option<[i32; 2]> {
         let (last_x, last_y) = (area.x1 - 1, area.y1 - 1);
         let corners = [[area.x0, area.y0], [last_x, area.y0], [area.x0, last_y], [last_x, last_y]];
@@ -56,7 +58,7 @@ impl TexelCopy {
             shift[axis] = (ramp.at(corners[0]) * size).floor() as i32 - corners[0][axis];
             let is_there = |corner: [i32; 2]| {
                 let texel = corner[axis].checked_add(shift[axis])?;
-                // What lies between corners is no farther from the centre of its texel.
+                // Pixels between the corners are no farther from the centre of their texel.
                 let off = (ramp.at(corner) * size - (f64::from(texel) + 0.5)).abs();
                 ((0..self.texels.size[axis]).contains(&texel) && off + ramp.error * size < 0.5).then_some(())
             };
@@ -65,8 +67,8 @@ impl TexelCopy {
         Some(shift)
     }
 
-    /// Copies to the pixels of `area`, all of which `primitive` covers, out of `bytes`, which begin at the base of the
-    /// texture. False where it is not that easy: then they may have become anything.
+    /// Copies to the pixels of `area`, all covered by `primitive`, from `bytes`, which begin at the base of
+    /// the texture. Returns false if a copy is not possible; the pixels are then undefined.
     pub fn copy(
         &self,
         (source, primitive, area): (&Source<'_>, &ScreenPrimitive, Rect),

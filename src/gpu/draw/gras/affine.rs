@@ -1,17 +1,16 @@
-//! Planes over the screen, and how steep they are.
+//! Planes over the screen, and their slopes.
 
 use bytemuck::{Pod, Zeroable};
 
-/// A value that changes evenly over the screen: at the primitive's origin, and per pixel.
+/// A value that is linear over the screen: the value at the primitive's origin, and its slope per pixel.
 ///
-/// Slopes are rounded once, all else is evaluated in binary32 (guess `plane-precision`: pixel
-/// centres that fall on a texel boundary or a clip plane show it). This
-/// is the form that both reference rasterisers use, but for an origin within the
-/// primitive, which keeps the digits of small primitives far from the corner.
+/// Slopes are rounded once. All other arithmetic is binary32 (guess `plane-precision`: pixel centres on a
+/// texel boundary or a clip plane show it). Both reference rasterisers use this form, but with an origin
+/// outside the primitive. An origin inside keeps the precision of small primitives far from the corner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Affine {
-    /// At the origin.
+    /// Value at the origin.
     pub at: f32,
     /// Change per pixel to the right.
     pub dx: f32,
@@ -20,19 +19,19 @@ pub struct Affine {
 }
 
 impl Affine {
-    /// The plane that has `value` at the point `from` the origin.
+    /// Returns the plane with `value` at the point `from`, relative to the origin.
     pub fn through(value: f32, from: [f32; 2], slope: Slope) -> Self {
         let [dx, dy] = slope.map(|d| d as f32);
         Self { at: value - (dx * from[0] + dy * from[1]), dx, dy }
     }
 }
 
-/// How depth and weights of a primitive change over the screen. These are sixteen numbers one after the other, so that
-/// whoever wants those of several primitives at once has each of them in a vector.
+/// Planes of depth and weights of a primitive. The layout is sixteen consecutive numbers, so that code for
+/// several primitives can load each into one vector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Planes {
-    /// Window position that `i` and `j` count from.
+    /// Window position of the origin of `i` and `j`.
     pub base: [f32; 2],
     /// Weight of vertex 1, linear on the screen.
     pub i: Affine,
@@ -40,7 +39,7 @@ pub struct Planes {
     pub j: Affine,
     /// 1/w at the vertices.
     pub inv_w: [f32; 3],
-    /// Window position that `z` counts from: the first pixel's centre.
+    /// Window position of the origin of `z`: the first pixel's centre.
     pub origin: [f32; 2],
     /// Window depth.
     pub z: Affine,
@@ -49,7 +48,7 @@ pub struct Planes {
 /// Change per pixel to the right and down.
 pub type Slope = [f64; 2];
 
-/// How the weights of vertex 1 and 2 change over the screen. `None` without an area.
+/// Returns the slopes of the weights of vertex 1 and 2. `None` without an area.
 pub fn barycentrics(p: [[f32; 2]; 3]) -> Option<[Slope; 2]> {
     let d = |a: usize| [f64::from(p[a][0]) - f64::from(p[0][0]), f64::from(p[a][1]) - f64::from(p[0][1])];
     let (u, v) = (d(1), d(2));
@@ -57,13 +56,13 @@ pub fn barycentrics(p: [[f32; 2]; 3]) -> Option<[Slope; 2]> {
     (area != 0.0).then(|| [[v[1] / area, -v[0] / area], [-u[1] / area, u[0] / area]])
 }
 
-/// How a value that is `z` at the vertices changes over the screen.
+/// Returns the slope of a value that is `z` at the vertices.
 pub fn depth_slope(z: [f32; 3], [i, j]: [Slope; 2]) -> Slope {
     let (d1, d2) = (f64::from(z[1] - z[0]), f64::from(z[2] - z[0]));
     [0, 1].map(|axis| i[axis] * d1 + j[axis] * d2)
 }
 
-/// How the fraction of the way from `a` to `b` changes over the screen.
+/// Returns the slope of the fraction of the way from `a` to `b`.
 pub fn along(a: [f32; 2], b: [f32; 2]) -> Slope {
     let (dx, dy) = (f64::from(b[0]) - f64::from(a[0]), f64::from(b[1]) - f64::from(a[1]));
     let square = dx * dx + dy * dy;

@@ -1,46 +1,46 @@
 //! Clipping in homogeneous space, before the perspective division.
 //!
-//! Near, far and the guard band are real planes; the sides of the view volume are left
-//! to the scissor, which gives the same pixels of triangles. Points and lines are wider than what
-//! is clipped: see [`Sides`].
+//! Near, far and the guard band are real planes. The scissor cuts at the sides of the view volume, which
+//! gives the same pixels for triangles. Points and lines are wider than their clipped vertices: see
+//! [`Sides`].
 
 use crate::draw::vertices::Vertices;
 
-/// Window coordinates beyond this are clipped away geometrically (pixels). Wider than
-/// any surface, and small enough that edge functions fit their integers. The chip's own
-/// guard band is not documented and cannot be seen in pixels.
+/// Geometry with window coordinates beyond this (pixels) is clipped. The limit is wider than any surface, and
+/// small enough for integer edge functions. The chip's guard band is not documented, and pixels do not show
+/// it.
 pub const GUARD_BAND: f32 = 32768.0;
 
-/// Least w that a vertex in front of the eye can have.
+/// Minimum w of a vertex in front of the eye.
 const EPSILON: f32 = 1e-30;
 
-/// A half space: kept where `dot(plane, position) >= 0`.
+/// A half space. Positions with `dot(plane, position) >= 0` are inside.
 pub type PixelRows = [f32; 4];
 
 /// The planes that primitives of a draw are clipped against.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClipVolume {
     planes: [PixelRows; MOST_PLANES],
-    /// How many there are.
+    /// Number of planes.
     count: usize,
-    /// Of those, the first ones that triangles are clipped against: all but the sides.
+    /// Number of planes that clip triangles: all except the sides. They come first.
     solid: usize,
 }
 
-/// In front of the eye, near, far, the guard band, and the sides.
+/// Maximum number of planes: in front of the eye, near, far, the guard band, and the sides.
 const MOST_PLANES: usize = 11;
 
-/// What the sides of the view volume cut of points and lines.
+/// Selects how the sides of the view volume cut points and lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sides {
-    /// The pixels beyond, as of triangles.
+    /// Pixels outside are cut, as for triangles.
     Pixels,
-    /// Points with their centre beyond, whole; of lines the part with its axis beyond. What is left has its
-    /// size, and may reach beyond.
+    /// Points with their centre outside are dropped. Lines are cut where their axis leaves the volume. The
+    /// remaining primitive keeps its width, and may extend beyond the sides.
     Axes,
 }
 
-/// Which end of the depth range is clipped, and where the near plane is.
+/// Selects the clipped ends of the depth range, and the position of the near plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DepthClip {
     /// Clip at the near plane.
@@ -61,7 +61,7 @@ pub struct Viewport {
 }
 
 impl ClipVolume {
-    /// The volume for a draw.
+    /// Creates the volume for a draw.
     pub fn new(depth: DepthClip, viewport: &Viewport) -> Self {
         let mut volume = Self { planes: [[0.0; 4]; MOST_PLANES], count: 0, solid: 0 };
         volume.add([0.0, 0.0, 0.0, 1.0]);
@@ -95,12 +95,12 @@ impl ClipVolume {
         self.count += 1;
     }
 
-    /// Whether a position is between the sides.
+    /// Returns whether a position is between the sides.
     pub fn is_between_sides(&self, position: [f32; 4]) -> bool {
         (self.solid..self.count).all(|side| self.distance(side, position) >= 0.0)
     }
 
-    /// Of each of `N` positions, given by component; bit i: it is outside plane i.
+    /// Returns the outcodes of `N` positions, given by component. Bit i means outside plane i.
     #[inline(always)]
     pub fn outcodes<const N: usize>(&self, p: &[[f32; N]; 4]) -> [u32; N] {
         let mut codes = [0; N];
@@ -113,7 +113,7 @@ impl ClipVolume {
         codes
     }
 
-    /// Distance from plane `i`. The first (w) keeps a little away from the eye.
+    /// Returns the distance from plane `i`. The first plane (w) has a small offset from the eye.
     #[inline(always)]
     fn distance(&self, i: usize, p: [f32; 4]) -> f32 {
         let plane = &self.planes[i];
@@ -121,8 +121,8 @@ impl ClipVolume {
         if i == 0 { dot - EPSILON } else { dot }
     }
 
-    /// The part of the convex `polygon` that is inside. New vertices are added to
-    /// `vertices`; fewer than three left means that nothing is.
+    /// Clips the convex `polygon`. New vertices are added to `vertices`. A result of fewer than three
+    /// vertices is empty.
     pub fn polygon(&self, vertices: &mut Vertices, polygon: &[u32]) -> Vec<u32> {
         let mut inside = polygon.to_vec();
         for plane in 0..self.solid {
@@ -131,7 +131,7 @@ impl ClipVolume {
         inside
     }
 
-    /// Sutherland and Hodgman's step: `polygon` against one plane.
+    /// Clips `polygon` against one plane, by Sutherland and Hodgman's algorithm.
     fn cut(&self, plane: usize, vertices: &mut Vertices, polygon: &[u32]) -> Vec<u32> {
         let mut out = Vec::with_capacity(polygon.len() + 1);
         for (i, &to) in polygon.iter().enumerate() {
@@ -145,9 +145,9 @@ impl ClipVolume {
         out
     }
 
-    /// The vertex where the line from `from` to `to` passes through the plane, if it
-    /// does. Always computed from the inside out, so that neighbours agree on it; a vertex far outside
-    /// would cancel the digits of what is near (docs/hardware/board-a420.md, D6).
+    /// Returns the vertex where the line from `from` to `to` crosses the plane, if it does. The computation
+    /// always starts inside, so that neighbours agree. Starting far outside would lose precision of the near
+    /// vertex (docs/hardware/board-a420.md, D6).
     fn crossing(&self, plane: usize, vertices: &mut Vertices, from: u32, to: u32) -> Option<u32> {
         let a = self.distance(plane, vertices.position(from));
         let b = self.distance(plane, vertices.position(to));
@@ -162,7 +162,7 @@ impl ClipVolume {
         Some(new)
     }
 
-    /// The part of a line that is inside, as far as `sides` cut it.
+    /// Clips a line. `sides` selects whether the sides cut it.
     pub fn line(&self, vertices: &mut Vertices, line: [u32; 2], sides: Sides) -> Option<[u32; 2]> {
         let planes = if sides == Sides::Axes { self.count } else { self.solid };
         let ends = line.map(|v| vertices.position(v));
@@ -202,7 +202,7 @@ mod tests {
         all
     }
 
-    /// Whichever end is outside.
+    /// Tests both ends outside.
     #[test]
     fn a_line_is_cut_where_it_leaves() {
         let mut v = vertices(&[[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, -3.0, 1.0], [0.5, 0.0, 0.0, 1.0]]);

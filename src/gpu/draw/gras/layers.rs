@@ -1,4 +1,4 @@
-//! Layered targets: which primitives go to which layer.
+//! Layered targets: assigns primitives to layers.
 
 use std::collections::BTreeMap;
 
@@ -9,30 +9,30 @@ use crate::draw::gras::setup::ScreenPrimitive;
 /// Primitives of one layer, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// Its number.
+    /// Number of the layer.
     pub number: u32,
-    /// What is drawn there.
+    /// Primitives of the layer.
     pub primitives: Vec<ScreenPrimitive>,
 }
 
-/// Which primitives are drawn together.
+/// Grouping of primitives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grouping {
-    /// All of a layer, lowest first: no layer sees another's pixels.
+    /// All primitives of a layer, lowest layer first. No layer reads pixels of another.
     Layers,
-    /// Those of a layer that follow each other: for fragments that store, whose order can
-    /// be seen.
+    /// Only consecutive primitives of a layer, for fragments that store, because the order of stores is
+    /// visible.
     Runs,
 }
 
-/// The layer that `primitive` goes to, if primitives choose theirs.
+/// Returns the layer of `primitive`, if primitives select layers.
 pub fn layer(primitive: &ScreenPrimitive, words: &[PRIMITIVE_WORD]) -> u32 {
     words.get(primitive.provoking as usize).map_or(0, |word| word.LAYER())
 }
 
-/// Splits primitives by the layer that the provoking vertex's word names.
+/// Splits primitives by the layer in the word of the provoking vertex.
 ///
-/// GL leaves it open which vertex decides; here it is the provoking one (guess `layer-vertex`).
+/// GL leaves the deciding vertex undefined; the emulator uses the provoking one (guess `layer-vertex`).
 pub fn split(primitives: Vec<ScreenPrimitive>, words: &[PRIMITIVE_WORD], grouping: Grouping) -> Vec<Layer> {
     let layer = |p: &ScreenPrimitive| layer(p, words);
     match grouping {

@@ -1,12 +1,12 @@
 //! Lines as parallelograms: GL's aliased lines of any width.
 //!
-//! A line is as wide as it says along its minor axis. Its ends are moved so that a
-//! strip of one-pixel lines follows the diamond-exit rule: each pixel once. Rule: GL
-//! specification, "basic line segment rasterization"; guess `line-shape`.
+//! The width of a line counts along its minor axis. Its ends are moved so that a strip of one-pixel lines
+//! follows the diamond-exit rule: each pixel once. Rule: GL specification, "basic line segment
+//! rasterization"; guess `line-shape`.
 
 use crate::draw::gras::raster::{Shape, Snapped, snap};
 
-/// Major and minor coordinate of an end, and where it is in its pixel's diamond.
+/// Major and minor coordinate of an end of a line.
 #[derive(Clone, Copy)]
 struct End {
     major: f32,
@@ -14,7 +14,7 @@ struct End {
 }
 
 impl End {
-    /// Offset of the position from its pixel's centre.
+    /// Returns the offset of the position from its pixel's centre.
     fn off_centre(self) -> [f32; 2] {
         [self.major, self.minor].map(|v| v - v.floor() - 0.5)
     }
@@ -25,12 +25,12 @@ impl End {
     }
 }
 
-/// How far from the centre of its pixel a diamond reaches along the minor axis. A line through the corner, on the
-/// border of two rows, is drawn in one of them, and so it crosses the diamond there.
+/// Extent of a diamond from the pixel centre along the minor axis. A line through the corner, on the border
+/// of two rows, belongs to one of the rows, so it must count as crossing the diamond there.
 const CORNER: f32 = 0.5;
 
-/// The pixels of a line from `from` to `to` in window coordinates, `width` pixels wide;
-/// `None` for one without length.
+/// Returns the shape of a line from `from` to `to` in window coordinates, `width` pixels wide. `None` for a
+/// line without length.
 pub fn line(from: [f32; 2], to: [f32; 2], width: f32) -> Option<Shape> {
     let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
     if !(dx.is_finite() && dy.is_finite()) || (dx == 0.0 && dy == 0.0) {
@@ -49,35 +49,35 @@ pub fn line(from: [f32; 2], to: [f32; 2], width: f32) -> Option<Shape> {
 
 /// Moves both ends along the line to the pixel boundaries that the diamond-exit rule gives.
 ///
-/// A pixel is drawn if the line leaves its diamond: the first pixel counts if the line
-/// starts in or before its diamond, the last one only if the line gets past its diamond.
+/// A pixel is drawn if the line leaves its diamond. The first pixel counts if the line starts in or before
+/// its diamond; the last one only if the line ends after its diamond.
 fn ends(from: End, to: End, direction: f32, slope: f32) -> (End, End) {
     let draw_first = from.in_diamond() || before_diamond(from, direction, slope);
     let draw_last = !to.in_diamond() && past_diamond(to, direction, slope);
     (edge_of_pixel(from, direction, slope, !draw_first), edge_of_pixel(to, direction, slope, draw_last))
 }
 
-/// Whether a line that starts at `at`, outside the diamond, still has to cross it.
+/// Returns whether a line that starts at `at`, outside the diamond, crosses it later.
 fn before_diamond(at: End, direction: f32, slope: f32) -> bool {
     let [major, minor] = at.off_centre();
     major * direction < 0.0 && (minor - major * slope).abs() <= CORNER
 }
 
-/// Whether a line that ends at `at`, outside the diamond, has crossed it.
+/// Returns whether a line that ends at `at`, outside the diamond, has crossed it.
 fn past_diamond(at: End, direction: f32, slope: f32) -> bool {
     let [major, minor] = at.off_centre();
     major * direction > 0.0 && (minor - major * slope).abs() <= CORNER
 }
 
-/// The point of the line at the boundary of its pixel: the one that lies in the
-/// line's direction if `beyond`, else the one against it.
+/// Returns the point of the line at the boundary of its pixel: the boundary in the line's direction if
+/// `beyond`, else the one against it.
 fn edge_of_pixel(at: End, direction: f32, slope: f32, beyond: bool) -> End {
     let forward = if beyond { direction } else { -direction };
     let major = at.major.floor() + if forward > 0.0 { 1.0 } else { 0.0 };
     End { major, minor: at.minor + (major - at.major) * slope }
 }
 
-/// Corners clockwise on the screen, with `first.major <= last.major`.
+/// Returns the shape with clockwise corners on the screen. `first.major <= last.major`.
 fn parallelogram(first: End, last: End, width: f32, x_major: bool) -> Shape {
     let half = width / 2.0;
     let corner = |end: End, side: f32| -> Snapped {
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_line_on_the_border_of_two_rows_begins_with_its_first_pixel() {
-        // As a clipped one does, at the edge of the window.
+        // A line clipped at the edge of the window starts like this.
         let row: Vec<_> = (0..6).map(|x| (x, 3)).collect();
         assert_eq!(pixels([0.0, 4.0], [6.0, 4.0], 1.0), row);
         assert_eq!(pixels([6.0, 4.0], [0.0, 4.0], 1.0), row);

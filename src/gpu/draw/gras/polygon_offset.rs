@@ -1,17 +1,17 @@
-//! Polygon offset: what is added to the depth of a triangle so that it does not fight with another.
+//! Polygon offset: changes the depth of a triangle to avoid depth conflicts with another.
 
 use super::affine::Slope;
 
 /// GL's polygon offset, in terms of window z.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PolygonOffset {
-    /// Times the greatest slope.
+    /// Factor of the greatest slope.
     pub scale: f32,
-    /// Added, in window z already for unorm depth.
+    /// Constant offset, already in window z for unorm depth.
     pub units: f32,
-    /// `units` counts in the exponent of the primitive's greatest z (float depth).
+    /// Whether `units` scale with the exponent of the primitive's greatest z (float depth).
     pub float_depth: Option<FloatDepth>,
-    /// Limit; none when zero.
+    /// Limit of the offset; zero means no limit.
     pub clamp: f32,
 }
 
@@ -20,7 +20,7 @@ pub struct PolygonOffset {
 pub struct FloatDepth;
 
 impl PolygonOffset {
-    /// What is added to the z of a triangle whose z has this slope. `top` is the greatest |z| of its vertices.
+    /// Returns the offset of a triangle with this slope of z. `top` is the greatest |z| of its vertices.
     pub(super) fn bias(&self, slope: Slope, top: f32) -> f32 {
         let slope = slope[0].abs().max(slope[1].abs()) as f32;
         let unit = match self.float_depth {

@@ -1,4 +1,4 @@
-//! What reaches the rasteriser of a draw.
+//! Primitives that reach the rasteriser.
 
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
@@ -8,26 +8,26 @@ use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::ScreenPrimitive;
 use crate::draw::vertices::{SpareLists, Vertices};
 
-/// Primitives of which one thread should not have to see all.
+/// Number of primitives from which on several threads compute the bounds.
 const MANY: usize = 4096;
 
-/// What reaches the rasteriser of a draw.
+/// Primitives of a draw that reach the rasteriser.
 #[derive(Clone)]
 pub struct Primitives {
-    /// Shaded vertices, and those that clipping added.
+    /// Shaded vertices, and vertices that clipping added.
     pub vertices: Vertices,
-    /// Set-up primitives.
+    /// Primitives after set-up.
     pub primitives: Vec<ScreenPrimitive>,
-    /// What a geometry shader said of the vertices; empty without one.
+    /// Geometry shader's primitive word of each vertex; empty without a geometry shader.
     pub words: Vec<PRIMITIVE_WORD>,
-    /// Of each primitive: apart, because every tile looks at all of them.
+    /// Bounds of each primitive. A separate list, because every tile reads all of them.
     pub bounds: Vec<Rect>,
-    /// Of all of them: most draws of a frame are seen in a few tiles.
+    /// Bounds of all primitives. Most draws of a frame are visible in only a few tiles.
     pub extent: Rect,
 }
 
 impl Primitives {
-    /// With the bounds of `primitives`.
+    /// Creates the list, and computes the bounds of `primitives`.
     pub fn new(vertices: Vertices, primitives: Vec<ScreenPrimitive>, words: Vec<PRIMITIVE_WORD>) -> Self {
         let bounds = |primitive: &ScreenPrimitive| primitive.shape.bounds;
         let bounds: Vec<Rect> = match primitives.len() {
@@ -38,12 +38,12 @@ impl Primitives {
         Self { vertices, primitives, words, bounds, extent }
     }
 
-    /// None yet, of vertices with so many components of varyings, in as much memory as others have left.
+    /// Creates an empty list for vertices with `components` varying components, in reused memory.
     pub fn to_come(components: usize, spare: &SpareLists) -> Self {
         Self::new(Vertices::to_come(components, spare), Vec::new(), Vec::new())
     }
 
-    /// Adds `more` at the end, with those of their vertices that primitives have.
+    /// Appends `more`, without vertices that none of its primitives uses.
     pub fn append(&mut self, more: Self) {
         let mut rows = vec![None; more.vertices.len()];
         let vertices = &mut self.vertices;
@@ -58,14 +58,14 @@ impl Primitives {
         self.extent = self.extent.union(more.extent);
     }
 
-    /// Bytes that they take.
+    /// Returns the bytes of the lists.
     pub fn bytes(&self) -> usize {
         let primitive = size_of::<ScreenPrimitive>() + size_of::<Rect>();
         self.vertices.bytes() as usize + self.primitives.len() * primitive
     }
 }
 
-/// What holds all of `bounds`.
+/// Returns the union of `bounds`.
 fn extent(bounds: &[Rect]) -> Rect {
     bounds.iter().filter(|bounds| !bounds.is_empty()).fold(Rect::NOTHING, |all, bounds| all.union(*bounds))
 }

@@ -1,4 +1,4 @@
-//! 2x2 pixels: what fragments are shaded in.
+//! Quads: 2x2 pixels, the unit of fragment shading.
 
 use std::ops::Deref;
 
@@ -7,8 +7,8 @@ use bytemuck::{Pod, Zeroable};
 /// Quads in a warp.
 pub const QUADS: usize = 8;
 
-/// 2x2 pixels of one primitive. Bit 0 of the mask is the upper left pixel, bit 1 the upper
-/// right, bits 2 and 3 the ones below.
+/// A quad of one primitive. Bit 0 of the mask is the upper left pixel, bit 1 the upper right, bits 2 and 3
+/// the ones below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Quad {
@@ -23,14 +23,14 @@ pub struct Quad {
 }
 
 impl Quad {
-    /// Calls `f` with number and position of those of its pixels that `bits` say.
+    /// Calls `f` with number and position of the pixels in `bits`.
     pub fn covered(&self, bits: u32, mut f: impl FnMut(usize, i32, i32)) {
         for i in (0..4).filter(|i| bits >> i & 1 != 0) {
             f(i as usize, self.x + (i & 1), self.y + (i >> 1));
         }
     }
 
-    /// Whether a pixel of it is one of `mask` (four to a quad) of the 8x4 at (x, y).
+    /// Returns whether it shares a pixel with `mask` (four to a quad) of the 8x4 block at (x, y).
     pub fn touches(&self, [x, y]: [i32; 2], mask: u32) -> bool {
         let (dx, dy) = (self.x - x, self.y - y);
         let here = (0..8).contains(&dx) && (0..4).contains(&dy);
@@ -38,11 +38,11 @@ impl Quad {
     }
 }
 
-/// The quads of a warp: up to eight, one after the other.
+/// The quads of a warp, at most eight.
 #[derive(Clone, Copy, Debug)]
 pub struct Quads<'a> {
     all: &'a [Quad],
-    /// The first pixel, if they are known to be those of 8x4 pixels in their order.
+    /// First pixel of the 8x4 block that the quads form in order, if known.
     block: Option<[i32; 2]>,
 }
 
@@ -55,17 +55,17 @@ impl Deref for Quads<'_> {
 }
 
 impl<'a> Quads<'a> {
-    /// Any quads.
+    /// Creates a list of any quads.
     pub fn new(all: &'a [Quad]) -> Self {
         Self { all, block: None }
     }
 
-    /// Those of the 8x4 pixels at `at` ([`quads`]).
+    /// Creates a list of the quads of the 8x4 block at `at` ([`quads`]).
     pub fn of_block(all: &'a [Quad; QUADS], at: [i32; 2]) -> Self {
         Self { all, block: Some(at) }
     }
 
-    /// The first of the 8x4 pixels that they are known to be.
+    /// Returns the first pixel of the 8x4 block, if the quads are known to form one.
     pub fn block(&self) -> Option<[i32; 2]> {
         self.block
     }
@@ -75,7 +75,7 @@ impl<'a> Quads<'a> {
         self.each_quad(mask, |q, quad, bits| quad.covered(bits, |i, x, y| f(4 * q + i, x, y)));
     }
 
-    /// Calls `f` with number and four-bit mask of every quad that has pixels of `mask`.
+    /// Calls `f` with number and four-bit mask of every quad with pixels of `mask`.
     #[inline(always)]
     pub fn each_quad(&self, mask: u32, mut f: impl FnMut(usize, &Quad, u32)) {
         for (q, quad) in self.all.iter().enumerate() {
@@ -87,7 +87,7 @@ impl<'a> Quads<'a> {
     }
 }
 
-/// The quads of 8x4 pixels at (x, y), of which `mask` are covered, four to a quad.
+/// Returns the quads of the 8x4 block at (x, y). `mask` has the covered pixels, four to a quad.
 #[inline(always)]
 pub fn quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> [Quad; QUADS] {
     let mut out = [Quad::default(); QUADS];
@@ -98,16 +98,16 @@ pub fn quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> [Quad; QUADS] {
     out
 }
 
-/// A way to put those quads of 8x4 pixels that have covered ones (of a primitive, at (x, y), the mask) into a list. Gives
-/// how many they are; what is behind them in the list may be anything.
+/// A function that packs the quads with covered pixels of an 8x4 block (of a primitive, at (x, y), with a
+/// mask) into a list. It returns their number. The rest of the list is undefined.
 pub trait Pack: Fn(u32, [i32; 2], u32, &mut [Quad; QUADS]) -> usize + Copy {}
 
 impl<F: Fn(u32, [i32; 2], u32, &mut [Quad; QUADS]) -> usize + Copy> Pack for F {}
 
-/// [`Pack`], one quad after the other.
+/// Packs quads as [`Pack`] describes, one after the other.
 #[inline(always)]
 pub fn pack_quads(primitive: u32, at: [i32; 2], mask: u32, out: &mut [Quad; QUADS]) -> usize {
-    // Those without pixels are overwritten: that is cheaper than to find out how many there are.
+    // Empty quads are overwritten by the next one, which is cheaper than a branch.
     let mut count = 0;
     for quad in &quads(primitive, at, mask) {
         out[count] = *quad;
@@ -116,7 +116,7 @@ pub fn pack_quads(primitive: u32, at: [i32; 2], mask: u32, out: &mut [Quad; QUAD
     count
 }
 
-/// The same, four quads at once.
+/// Packs quads as [`Pack`] describes, four at a time.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,popcnt")]
 #[inline]
@@ -134,7 +134,7 @@ pub(in crate::draw) fn quads_at_once(
         let beside = _mm512_setr_epi32(0, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 6, 0, 0, 0);
         let quads = _mm512_add_epi32(_mm512_and_si512(_mm512_srlv_epi32(all, shifts), bits), beside);
         let masks = _mm512_maskz_mov_epi32(0b0100_0100_0100_0100, quads);
-        // Whole quads stay, of which the third number is not zero.
+        // Keep whole quads whose third number is not zero.
         let kept = _mm512_test_epi32_mask(masks, masks) >> 2;
         let packed: [Quad; 4] = bytemuck::cast(_mm512_maskz_compress_epi32(15 * kept, quads));
         (packed, kept.count_ones() as usize)
@@ -145,7 +145,7 @@ pub(in crate::draw) fn quads_at_once(
     count + more
 }
 
-/// Those that have covered pixels.
+/// Returns the quads with covered pixels.
 #[inline(always)]
 pub fn covered_quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> impl Iterator<Item = Quad> {
     let mut rest = mask;
@@ -157,13 +157,13 @@ pub fn covered_quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> impl Iterat
     })
 }
 
-/// Which pixels the quads of a queue have: all of them, and perhaps others. All parts of the screen of 32x16 pixels
-/// share one place, with a bit for each pixel.
+/// A conservative set of the pixels of queued quads. It may contain more pixels, because all 32x16 regions of
+/// the screen share one bit map.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Occupied([u32; 16]);
 
 impl Occupied {
-    /// Whether one of these pixels of the 8x4 at `at` (row by row) may be among them.
+    /// Returns whether the set may contain one of these pixels of the 8x4 block at `at` (row by row).
     #[inline(always)]
     pub fn may_have(&self, at: [i32; 2], mask: u32) -> bool {
         let mut common = 0;
@@ -174,7 +174,7 @@ impl Occupied {
         common != 0
     }
 
-    /// These are among them.
+    /// Adds pixels of the 8x4 block at `at` (row by row).
     #[inline(always)]
     pub fn add(&mut self, at: [i32; 2], mask: u32) {
         for row in 0..4 {
@@ -183,7 +183,7 @@ impl Occupied {
         }
     }
 
-    /// Where a row of 8x4 pixels has its place, and its bits there.
+    /// Returns the index in the bit map of a row of an 8x4 block, and its bits.
     #[inline(always)]
     fn row([x, y]: [i32; 2], mask: u32, row: u32) -> (usize, u32) {
         let bits = mask >> (8 * row) & 0xff;
@@ -191,7 +191,8 @@ impl Occupied {
     }
 }
 
-/// Row-by-row 8x4 pixels to quads: bits y1 y0 x2 x1 x0 of the index become y1 x2 x1 y0 x0.
+/// Converts a mask of an 8x4 block from row order to quad order: bits y1 y0 x2 x1 x0 of the index become y1
+/// x2 x1 y0 x0.
 #[inline(always)]
 pub fn quad_order(mask: u32) -> u32 {
     let swap = |v: u32, shift: u32, keep: u32| {
@@ -201,8 +202,8 @@ pub fn quad_order(mask: u32) -> u32 {
     swap(swap(mask, 4, 0x00f0_00f0), 2, 0x0c0c_0c0c)
 }
 
-/// The halves of 8x4 of an 8x8 block at (x, y) that have covered pixels, each with its
-/// first pixel and its mask. Bit `8 * y + x` is a pixel of either.
+/// Returns the 8x4 halves with covered pixels of an 8x8 block at (x, y), with first pixel and mask. Bit `8 *
+/// y + x` is a pixel of either.
 #[inline(always)]
 pub fn halves([x, y]: [i32; 2], mask: u64) -> impl Iterator<Item = ([i32; 2], u32)> {
     (0..2).filter_map(move |half| {

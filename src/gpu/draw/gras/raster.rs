@@ -1,4 +1,4 @@
-//! Which pixels a primitive covers, in blocks of 8x8.
+//! Coverage of primitives, in blocks of 8x8 pixels.
 //!
 //! Positions are snapped to 1/256 pixel. A pixel is covered when its centre is inside,
 //! or on a top or left edge (guess `fill-rule`; docs/hardware/registers.md, section 5).
@@ -25,13 +25,13 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// Everything that the rasteriser can address.
+    /// All pixels that the rasteriser can address.
     pub const ALL: Self = Self { x0: 0, y0: 0, x1: 1 << 15, y1: 1 << 15 };
 
-    /// No pixel; united with another rectangle it is that.
+    /// An empty rectangle. Its union with another rectangle is the other rectangle.
     pub const NOTHING: Self = Self { x0: i32::MAX, y0: i32::MAX, x1: i32::MIN, y1: i32::MIN };
 
-    /// The pixels in both.
+    /// Returns the pixels in both.
     pub fn intersect(self, other: Self) -> Self {
         Self {
             x0: self.x0.max(other.x0),
@@ -41,7 +41,7 @@ impl Rect {
         }
     }
 
-    /// The smallest rectangle that holds both.
+    /// Returns the smallest rectangle that contains both.
     pub fn union(self, other: Self) -> Self {
         Self {
             x0: self.x0.min(other.x0),
@@ -51,22 +51,22 @@ impl Rect {
         }
     }
 
-    /// The same pixels, counted from `anchor`.
+    /// Returns the pixels in coordinates relative to `anchor`.
     pub fn seen_from(self, [x, y]: [i32; 2]) -> Self {
         Self { x0: self.x0 - x, y0: self.y0 - y, x1: self.x1 - x, y1: self.y1 - y }
     }
 
-    /// Whether there is no pixel in it.
+    /// Returns whether the rectangle is empty.
     pub fn is_empty(self) -> bool {
         self.x0 >= self.x1 || self.y0 >= self.y1
     }
 
-    /// Whether pixel (x, y) is in it.
+    /// Returns whether it contains pixel (x, y).
     pub fn contains(self, [x, y]: [i32; 2]) -> bool {
         (self.x0..self.x1).contains(&x) && (self.y0..self.y1).contains(&y)
     }
 
-    /// Pixels in it.
+    /// Returns the number of pixels.
     pub fn area(self) -> u64 {
         if self.is_empty() { 0 } else { (self.x1 - self.x0) as u64 * (self.y1 - self.y0) as u64 }
     }
@@ -75,9 +75,8 @@ impl Rect {
 /// A position in 1/256 pixel.
 pub type Snapped = [i32; 2];
 
-/// Snaps a window coordinate; one beyond the guard band is cut to it, and NaN becomes 0.
-/// The integer appears in the low bits of an f64 behind 1.5 * 2^52: a conversion that
-/// saturates does not vectorise.
+/// Snaps a window coordinate. Values outside the guard band are limited to it, and NaN becomes 0. Adding 1.5
+/// * 2^52 leaves the integer in the low bits of an f64; a saturating conversion would not vectorise.
 #[inline(always)]
 pub fn snap(v: f32) -> i32 {
     let limit = crate::draw::gras::clip::GUARD_BAND * SUBPIXELS as f32;
@@ -95,7 +94,7 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// The edge of a polygon that runs clockwise on the screen (y down).
+    /// Creates an edge of a polygon that is clockwise on the screen (y down).
     #[inline(always)]
     fn new(from: Snapped, to: Snapped) -> Self {
         let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
@@ -106,32 +105,34 @@ impl Edge {
         Self { a: -dy, b: dx, c: at_origin - i64::from(!top_left) }
     }
 
-    /// In units of a step of one pixel: the sub-pixel fraction goes by a floor division, which keeps the
-    /// sign exact.
+    /// Returns the value in units of one pixel step. The floor division drops the sub-pixel fraction, and
+    /// keeps the sign exact.
     #[inline(always)]
     fn at(&self, x: i32, y: i32) -> i64 {
         let c = self.c.div_euclid(SUBPIXELS);
         i64::from(self.a) * i64::from(x) + i64::from(self.b) * i64::from(y) + c
     }
 
-    /// The edge that says of a pixel's centre what this one says of the point `by` sub-pixels from it.
+    /// Returns the edge whose value at a pixel's centre is this edge's value at the point `by` sub-pixels
+    /// from it.
     fn seen_from(&self, [x, y]: Snapped) -> Self {
         let c = self.c + i64::from(self.a) * i64::from(x) + i64::from(self.b) * i64::from(y);
         Self { c, ..*self }
     }
 }
 
-/// Which of 16 numbers are negative, a bit each: [`signs`], or what this computer has for it.
+/// A function that returns the signs of 16 numbers, one bit each: [`signs`], or a faster variant for this
+/// processor.
 pub trait Signs: Copy + Fn(&[i32; 16]) -> u16 {}
 impl<F: Copy + Fn(&[i32; 16]) -> u16> Signs for F {}
 
-/// The numbers that are negative, a bit each.
+/// Returns the negative numbers, one bit each.
 #[inline(always)]
 pub fn signs(numbers: &[i32; 16]) -> u16 {
     numbers.iter().enumerate().fold(0, |all, (bit, number)| all | (number >> 31) as u32 & 1 << bit) as u16
 }
 
-/// The same in one instruction: no loop becomes that.
+/// Returns the negative numbers in one instruction, which the compiler does not generate from a loop.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
@@ -142,14 +143,14 @@ pub(in crate::draw) fn signs_at_once(numbers: &[i32; 16]) -> u16 {
 /// Edges of a shape.
 const EDGES: usize = 4;
 
-/// The edges of a shape on their way over blocks. Everything is inside one that is not there.
+/// State of a walk over blocks. Edges that the shape does not have contain every pixel.
 #[derive(Clone, Copy)]
 struct Walk {
     a: [i32; EDGES],
     b: [i32; EDGES],
     /// Values at the block's first pixel.
     at: [i64; EDGES],
-    /// What is added to those for the least and the greatest values in the block.
+    /// Added to these for the least and the greatest values in the block.
     least: [i64; EDGES],
     greatest: [i64; EDGES],
 }
@@ -168,7 +169,7 @@ impl Walk {
         walk
     }
 
-    /// To the next block, to the right or down.
+    /// Moves to the next block, to the right or down.
     #[inline(always)]
     fn step(&mut self, slope: impl Fn(&Self) -> &[i32; EDGES]) {
         for e in 0..EDGES {
@@ -176,7 +177,8 @@ impl Walk {
         }
     }
 
-    /// The pixels of the block that are inside all edges. The sign of a combination says whether one is negative.
+    /// Returns the pixels of the block inside all edges. The sign bit of an OR tells whether one value is
+    /// negative.
     #[inline(always)]
     fn covered(&self, signs: impl Signs) -> u64 {
         let (mut beyond, mut crossing) = (0, 0);
@@ -191,8 +193,8 @@ impl Walk {
         }
     }
 
-    /// The same, pixel by pixel. Edges that cross the block have values there that fit 32 bits; all of it is inside
-    /// the others.
+    /// Tests each pixel of the block. Edges that cross the block have values of at most 32 bits in it; the
+    /// other edges contain the whole block.
     #[inline(always)]
     fn inside(&self, signs: impl Signs) -> u64 {
         let [mut at, mut a, mut b] = [[0; EDGES]; 3];
@@ -222,23 +224,23 @@ impl Walk {
 pub struct Shape {
     edges: [Edge; EDGES],
     count: usize,
-    /// The pixels that can be covered.
+    /// Pixels that can be covered.
     pub bounds: Rect,
 }
 
 impl Shape {
-    /// All pixels of `bounds`.
+    /// Creates the shape of all pixels of `bounds`.
     pub fn rectangle(bounds: Rect) -> Self {
         Self { edges: [Edge::default(); EDGES], count: 0, bounds }
     }
 
-    /// Whether it is all pixels of its bounds.
+    /// Returns whether it covers all pixels of its bounds.
     pub fn is_rectangle(&self) -> bool {
         self.count == 0
     }
 
-    /// The polygon with these corners, no more than [`EDGES`], clockwise on the screen. How many is known beforehand, so
-    /// that nothing goes round a list: all triangles are made here.
+    /// Creates a polygon with these corners, at most [`EDGES`], clockwise on the screen. The number is a
+    /// compile-time constant, because this is the fast path for all triangles.
     #[inline(always)]
     pub fn polygon<const N: usize>(corners: [Snapped; N]) -> Self {
         let mut edges = [Edge::default(); EDGES];
@@ -248,38 +250,38 @@ impl Shape {
         Self { edges, count: N, bounds: bounds_of(&corners) }
     }
 
-    /// The pixels of the axis-aligned rectangle that holds `corners`.
+    /// Creates the rectangle of the pixels whose centres are in the bounding box of `corners`.
     #[inline]
     pub fn between(corners: &[Snapped]) -> Self {
         Self::rectangle(bounds_of(corners))
     }
 
-    /// The axis-aligned rectangle that holds `corners`, as a polygon: it may end within a pixel.
+    /// Creates the bounding box of `corners` as a polygon, which may end within a pixel.
     pub fn upright(corners: &[Snapped]) -> Self {
         let [x0, y0, x1, y1] = extremes(corners);
         Self::polygon([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
     }
 
-    /// The shape that has at a pixel's centre what this one has at the point `by` sub-pixels from it.
-    /// A rectangle has the same everywhere in a pixel.
+    /// Returns the shape whose coverage at a pixel's centre is this shape's coverage at the point `by`
+    /// sub-pixels from it. A rectangle is not changed.
     pub fn seen_from(&self, by: Snapped) -> Self {
         Self { edges: self.edges.map(|edge| edge.seen_from(by)), ..*self }
     }
 
-    /// The same shape, cut to `clip`.
+    /// Returns the shape cut to `clip`.
     pub fn cut(mut self, clip: Rect) -> Self {
         self.bounds = self.bounds.intersect(clip);
         self
     }
 
-    /// Calls `emit` with the first pixel and the coverage of blocks of `clip`, all that
-    /// have covered pixels, row by row. Bit `8 * y + x` of the mask is pixel (x, y).
+    /// Calls `emit` with first pixel and coverage of each block of `clip` with covered pixels, row by row.
+    /// Bit `8 * y + x` of the mask is pixel (x, y).
     #[inline(always)]
     pub fn cover(&self, clip: Rect, emit: impl FnMut(i32, i32, u64)) {
         self.cover_by(signs, clip, emit);
     }
 
-    /// The same where this computer may have something quicker than [`signs`].
+    /// Calls `emit` as [`Self::cover`] does. `signs` may be faster than [`signs`].
     #[inline(always)]
     pub fn cover_by(&self, signs: impl Signs, clip: Rect, mut emit: impl FnMut(i32, i32, u64)) {
         let area = self.bounds.intersect(clip);
@@ -301,7 +303,7 @@ impl Shape {
         }
     }
 
-    /// The pixels of `area` that are covered in the block that starts at (x, y).
+    /// Returns the covered pixels of `area` in the block at (x, y).
     pub fn block(&self, area: Rect, x: i32, y: i32) -> u64 {
         block(&self.edges, x, y) & rect_mask(self.bounds.intersect(area), x, y)
     }
@@ -312,11 +314,11 @@ fn block(edges: &[Edge; EDGES], x: i32, y: i32) -> u64 {
     Walk::new(edges, x, y).covered(signs)
 }
 
-/// Pixels along a side of an area that is small: few blocks hold it, if they begin where it does.
+/// Side of an area that counts as small. Blocks that start at its corner need fewer blocks.
 const SMALL: i32 = 2 * BLOCK;
 
-/// Where the blocks of `area`, a part of `clip`, begin. Those of a large one have their place on the screen. Those of a
-/// small one begin with it, at a quad, or so that they do not go beyond `clip` if that can be.
+/// Returns the first block of `area`, a part of `clip`. Blocks of a large area are aligned to the screen.
+/// Blocks of a small area start at a quad of its corner, and stay within `clip` if possible.
 #[inline(always)]
 fn first_block(area: Rect, clip: Rect) -> [i32; 2] {
     let first = |from: i32, to: i32, least: i32, end: i32| {
@@ -329,7 +331,7 @@ fn first_block(area: Rect, clip: Rect) -> [i32; 2] {
     [first(area.x0, area.x1, clip.x0, clip.x1), first(area.y0, area.y1, clip.y0, clip.y1)]
 }
 
-/// Pixels of the block at (x, y) that lie in `rect`.
+/// Returns the pixels of the block at (x, y) that lie in `rect`.
 #[inline(always)]
 fn rect_mask(rect: Rect, x: i32, y: i32) -> u64 {
     let columns = span(rect.x0 - x, rect.x1 - x) * 0x0101_0101_0101_0101;
@@ -340,22 +342,22 @@ fn rect_mask(rect: Rect, x: i32, y: i32) -> u64 {
     columns & (u64::MAX >> (8 * (8 - (bottom - top))) << (8 * top))
 }
 
-/// Bits `from..to` of eight, both cut to 0..=8.
+/// Returns bits `from..to` of eight, both limited to 0..=8.
 #[inline(always)]
 fn span(from: i32, to: i32) -> u64 {
     let (from, to) = (from.clamp(0, 8), to.clamp(0, 8));
     if from >= to { 0 } else { (0xff >> (8 - (to - from))) << from }
 }
 
-/// The pixels whose centres can be inside the corners' bounding box: half open, so a
-/// centre on the right or lower side is out.
+/// Returns the pixels whose centres can be inside the corners' bounding box. The box is half open, so a
+/// centre on the right or lower side is outside.
 #[inline(always)]
 fn bounds_of(corners: &[Snapped]) -> Rect {
     let [x0, y0, x1, y1] = extremes(corners).map(|v| (v + 127).div_euclid(256));
     Rect { x0, y0, x1, y1 }
 }
 
-/// Least x and y, greatest x and y.
+/// Returns least x and y, and greatest x and y.
 #[inline(always)]
 pub fn extremes(corners: &[Snapped]) -> [i32; 4] {
     let [x, y] = corners.first().copied().unwrap_or_default();
@@ -364,7 +366,7 @@ pub fn extremes(corners: &[Snapped]) -> [i32; 4] {
         .fold([x, y, x, y], |[x0, y0, x1, y1], [x, y]| [x0.min(*x), y0.min(*y), x1.max(*x), y1.max(*y)])
 }
 
-/// Twice the area of a triangle, in squared sub-pixels; positive when clockwise on the screen.
+/// Returns twice the area of a triangle, in squared sub-pixels. Positive means clockwise on the screen.
 pub fn signed_area(p: [Snapped; 3]) -> i64 {
     let d = |a: Snapped, b: Snapped| [i64::from(b[0] - a[0]), i64::from(b[1] - a[1])];
     let (u, v) = (d(p[0], p[1]), d(p[0], p[2]));
@@ -377,7 +379,7 @@ mod tests {
 
     use super::*;
 
-    /// Covered pixels, slowly, for comparison.
+    /// Returns the covered pixels, for comparison.
     fn pixels(shape: &Shape, clip: Rect) -> Vec<(i32, i32)> {
         let mut out = Vec::new();
         shape.cover(clip, |x, y, mask| {
@@ -427,7 +429,7 @@ mod tests {
         assert_eq!(got, want);
     }
 
-    /// Triangles of all sizes, whole and cut: pixel by pixel what the block of each pixel says.
+    /// Compares triangles of all sizes, whole and cut, with the block of each pixel.
     #[test]
     fn small_areas_are_covered_like_large_ones_and_in_few_blocks() {
         let mut seed = 5u32;
@@ -472,7 +474,8 @@ mod tests {
         assert!(covered > 9_000 && small > 150, "{covered} {small}");
     }
 
-    /// Half of all that can be drawn on: nowhere along its long side do the values of the others fit 32 bits.
+    /// A triangle over half of the drawable area. Along its long side, values of the other edges need more
+    /// than 32 bits.
     #[test]
     fn edges_far_from_a_block_do_not_wrap_around_in_it() {
         let s = [[-8_388_608, -8_388_608], [8_388_608, -8_388_000], [-8_388_000, 8_388_608]];
@@ -517,7 +520,7 @@ mod tests {
         assert!(signed_area([[0, 0], [0, 256], [256, 0]]) < 0);
     }
 
-    /// [`signs`], or what this computer has for it.
+    /// Returns [`signs`] by the fastest variant for this processor.
     #[multiversion(targets("x86_64+avx512f+avx512dq"))]
     fn quickest(numbers: &[i32; 16]) -> u16 {
         match_target! {

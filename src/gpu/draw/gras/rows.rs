@@ -1,15 +1,15 @@
-//! Rows of vertices to numbers by component and back, 16 at once in the instructions of AVX-512. The compiler makes
-//! these of the loops beside them through memory, number by number, and whoever reads those together waits.
+//! Transposes rows of vertices, 16 at a time with AVX-512. The compiler implements the scalar loops through
+//! memory, number by number, and wide reads of that memory would stall.
 use std::arch::x86_64::*;
 
 use super::screen_vertex::Components;
 use crate::draw::vertices::ScreenVertex;
 use a4emu_shader::{LANES, Lanes};
 
-/// Rows that are handled together.
+/// Number of rows per step.
 const ROWS: usize = 16;
 
-/// The first four words of each of 16 rows, by component.
+/// Returns the first four words of each of 16 rows, by component.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(in crate::draw) fn positions(rows: &[u32], stride: usize) -> [[f32; ROWS]; 4] {
@@ -20,7 +20,7 @@ pub(in crate::draw) fn positions(rows: &[u32], stride: usize) -> [[f32; ROWS]; 4
     bytemuck::cast(columns(bytemuck::cast_slice(rows), &offsets))
 }
 
-/// Four dwords of each vertex of a warp, which begin at these offsets; `None` when they are not all there.
+/// Returns four dwords of each vertex of a warp at these offsets. `None` when some are out of range.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(in crate::draw) fn dwords(bytes: &[u8], offsets: &[u64; LANES]) -> Option<[Lanes; 4]> {
@@ -38,10 +38,10 @@ pub(in crate::draw) fn dwords(bytes: &[u8], offsets: &[u64; LANES]) -> Option<[L
     Some(all)
 }
 
-/// Bytes of four dwords.
+/// Size of four dwords in bytes.
 const FOUR: usize = 16;
 
-/// Four dwords from each offset on, which are there, by component.
+/// Returns four dwords at each offset, by component. The offsets must be in range.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn columns(bytes: &[u8], offsets: &[u64; ROWS]) -> [__m512; 4] {
@@ -50,7 +50,7 @@ fn columns(bytes: &[u8], offsets: &[u64; ROWS]) -> [__m512; 4] {
     transposed([a, b, c, d])
 }
 
-/// Those of row `first`, 4 behind it, and so on.
+/// Returns the rows `first`, `first + 4` and so on.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn every_fourth(bytes: &[u8], offsets: &[u64; ROWS], first: usize) -> __m512 {
@@ -67,7 +67,7 @@ fn four_at(bytes: &[u8], offset: u64) -> __m128 {
     bytemuck::cast(*four)
 }
 
-/// 16 vertices on the screen, of which these are the components.
+/// Writes 16 screen vertices from their components.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(super) fn on_screen(components: &Components, out: &mut [ScreenVertex; ROWS]) {
@@ -76,7 +76,7 @@ pub(super) fn on_screen(components: &Components, out: &mut [ScreenVertex; ROWS])
     let lower = by_row([bytemuck::cast(left), bytemuck::cast(top), outcodes, [0; ROWS]]);
     for (at, four) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
         for (quarter, out) in four.iter_mut().enumerate() {
-            // Half by half: what is put together of two in memory and read as one waits.
+            // Write each half separately. A wide read of memory just written in parts would stall.
             let out: &mut [[u32; 4]; 2] = bytemuck::cast_mut(out);
             out[0] = upper[quarter][at];
             out[1] = lower[quarter][at];
@@ -84,7 +84,7 @@ pub(super) fn on_screen(components: &Components, out: &mut [ScreenVertex; ROWS])
     }
 }
 
-/// Puts four components of a warp's vertices into the rows that there are of them, from word `at` of each on.
+/// Writes four components of a warp's vertices to their rows, from word `at` of each on.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(in crate::draw) fn put(components: [&Lanes; 4], rows: &mut [u32], stride: usize, at: usize) {
@@ -99,23 +99,23 @@ pub(in crate::draw) fn put(components: [&Lanes; 4], rows: &mut [u32], stride: us
     }
 }
 
-/// The first or the second 16 of 32.
+/// Returns the first or the second 16 of 32.
 fn of_half(component: &Lanes, half: usize) -> [u32; ROWS] {
     component.0.as_chunks().0[half]
 }
 
-/// Four numbers of each of 16 rows; row `r` is in `[r % 4][r / 4]`.
+/// Returns four numbers of each of 16 rows. Row `r` is in `[r % 4][r / 4]`.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn by_row(components: [[u32; ROWS]; 4]) -> [[[u32; 4]; 4]; 4] {
     bytemuck::cast(transposed(bytemuck::cast(components)))
 }
 
-/// Four times 4x4 numbers, columns for rows: the same the other way round.
+/// Transposes four 4x4 matrices. The function is its own inverse.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn transposed([a, b, c, d]: [__m512; 4]) -> [__m512; 4] {
-    /// The lower, and the upper two of both.
+    /// The lower and the upper two numbers of both operands.
     const LOWER: i32 = 0x44;
     const UPPER: i32 = 0xee;
     let (ab, cd) = (_mm512_unpacklo_ps(a, b), _mm512_unpacklo_ps(c, d));

@@ -1,23 +1,24 @@
-//! The samples of a pixel: where they lie, and which of them a shape covers.
+//! The samples of a pixel: their places, and their coverage by a shape.
 
 use crate::draw::gras::raster::{BLOCK, Rect, SUBPIXELS, Shape, Snapped, extremes};
 
-/// Samples that a pixel has at most.
+/// Maximum number of samples of a pixel.
 pub const MAX_SAMPLES: usize = 4;
 
-/// Where a sample lies, in 1/16 pixel to the right of and below the pixel's centre.
+/// Place of a sample, in 1/16 pixel right of and below the pixel's centre.
 pub type Place = [i32; 2];
 
-/// Parts of a pixel that places count in.
+/// Units of a place per pixel.
 pub const PARTS: i32 = 16;
 
-/// The places of Direct3D's standard patterns, by the binary logarithm of their number (guess `sample-places`).
+/// Sample places of Direct3D's standard patterns, by the binary logarithm of their number (guess
+/// `sample-places`).
 const STANDARD: [&[Place]; 3] = [&[[0, 0]], &[[4, 4], [-4, -4]], &[[-2, -6], [6, -2], [-6, 2], [2, 6]]];
 
-/// What is covered of 64 pixels (a bit each), or of fewer, by sample.
+/// Coverage of up to 64 pixels (one bit each) by sample.
 pub type Coverage<T> = [T; MAX_SAMPLES];
 
-/// How many samples of a pixel there are, and where it is looked at.
+/// Number of samples per pixel, and their places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Samples {
     count: usize,
@@ -25,11 +26,11 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// One, at the centre.
+    /// One sample, at the centre.
     pub const ONE: Self = Self { count: 1, places: [[0, 0]; MAX_SAMPLES] };
 
-    /// Of targets that hold `2^held` samples of a pixel, with a rasteriser that looks at `2^looked`. One that
-    /// looks at the centre alone covers all or none. Counts beyond four are one.
+    /// Creates samples for targets with `2^held` samples per pixel and a rasteriser with `2^looked`. A
+    /// rasteriser with one sample covers all samples or none. Counts beyond four mean one.
     pub fn of([held, looked]: [u32; 2]) -> Self {
         let Some(standard) = STANDARD.get(held as usize) else { return Self::ONE };
         let mut samples = Self { count: standard.len(), ..Self::ONE };
@@ -39,22 +40,22 @@ impl Samples {
         samples
     }
 
-    /// How many there are.
+    /// Returns the number of samples.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Where each is.
+    /// Returns the place of each sample.
     pub fn places(&self) -> &[Place] {
         &self.places[..self.count]
     }
 
-    /// Whether pixels are covered as a whole.
+    /// Returns whether all samples of a pixel are covered together.
     fn whole(&self) -> bool {
         self.places().iter().all(|place| *place == [0, 0])
     }
 
-    /// `shape`, a polygon, with all pixels of which a sample may be inside.
+    /// Returns the polygon `shape` with bounds of all pixels that may have a sample inside.
     #[inline]
     pub fn polygon(&self, mut shape: Shape) -> Shape {
         if !self.whole() {
@@ -64,7 +65,7 @@ impl Samples {
         shape
     }
 
-    /// The axis-aligned rectangle that holds `corners`.
+    /// Returns the bounding box of `corners`.
     pub fn rectangle(&self, corners: &[Snapped]) -> Shape {
         let of_pixels = extremes(corners).iter().all(|v| i64::from(*v) % SUBPIXELS == 0);
         match self.whole() || of_pixels {
@@ -73,8 +74,8 @@ impl Samples {
         }
     }
 
-    /// Calls `emit` with the first pixel of every block of `clip` in which `shape` covers samples, row by row, and
-    /// of each sample the pixels in which it is covered. Bit `8 * y + x` is pixel (x, y).
+    /// Calls `emit` with the first pixel of each block of `clip` with covered samples, row by row, and with
+    /// the covered pixels of each sample. Bit `8 * y + x` is pixel (x, y).
     pub fn cover(&self, shape: &Shape, clip: Rect, mut emit: impl FnMut([i32; 2], Coverage<u64>)) {
         let area = shape.bounds.intersect(clip);
         let shapes = self.places.map(|place| shape.seen_from(place.map(|at| at * SUBPIXELS as i32 / PARTS)));
@@ -92,7 +93,8 @@ impl Samples {
         }
     }
 
-    /// The same of every 8x4 pixels, which are half a block: bit `8 * y + x` is pixel (x, y) of them.
+    /// Calls `emit` as [`Self::cover`] does, but for 8x4 halves of blocks. Bit `8 * y + x` is pixel (x, y) of
+    /// the half.
     pub fn cover_halves(&self, shape: &Shape, clip: Rect, mut emit: impl FnMut([i32; 2], Coverage<u32>)) {
         self.cover(shape, clip, |[x, y], masks| {
             for half in 0..2 {
@@ -112,7 +114,7 @@ mod tests {
 
     const CLIP: Rect = Rect { x0: 1, y0: 1, x1: 30, y1: 23 };
 
-    /// The samples that are covered: pixel and number.
+    /// Returns the covered samples: pixel and number.
     fn covered(samples: Samples, shape: &Shape) -> Vec<(i32, i32, usize)> {
         let mut out = Vec::new();
         samples.cover(shape, CLIP, |[x, y], masks| {
@@ -147,7 +149,7 @@ mod tests {
     #[test]
     fn rectangles_end_within_pixels_and_on_their_edges() {
         let four = Samples::of([2, 2]);
-        // Its left side is 5/8 into pixel 3: samples 1 and 3 are to the right of that.
+        // The left side is 5/8 into pixel 3, so samples 1 and 3 are right of it.
         let [from, to] = [[3.625, 4.0], [8.0, 5.0]].map(|p| p.map(snap));
         let shape = four.rectangle(&[from, to]);
         assert_eq!(covered(four, &shape).iter().filter(|(x, ..)| *x == 3).count(), 2);

@@ -1,4 +1,4 @@
-//! Vertices on the screen: from clip space to the window.
+//! Transforms vertices from clip space to the window.
 
 use multiversion::multiversion;
 use multiversion::target::match_target;
@@ -11,20 +11,20 @@ use crate::draw::vertices::{ScreenVertex, Vertices};
 use crate::parallel::{self, Helpers};
 
 impl ScreenVertex {
-    /// Whether planes through it keep their digits: neither at the eye nor far out. It may
-    /// be behind the eye, where the same planes go on.
+    /// Returns whether planes through the vertex are precise: it is neither at the eye nor far outside. It
+    /// may be behind the eye, where the same planes are valid.
     pub fn is_on_screen(&self) -> bool {
         self.xy.iter().all(|c| c.abs() <= GUARD_BAND) && self.inv_w.is_finite() && self.z.is_finite()
     }
 }
 
-/// Vertices that are transformed together.
+/// Number of vertices transformed together.
 const GROUP: usize = 16;
 
-/// Vertices that one thread transforms in a row: a multiple of a group.
+/// Number of vertices that one thread transforms in one job: a multiple of a group.
 const CHUNK: usize = 128 * GROUP;
 
-/// Appends the vertices that are not on the screen yet.
+/// Transforms and appends the vertices that have no screen position yet.
 pub fn transform(
     viewport: &Viewport,
     volume: &ClipVolume,
@@ -47,7 +47,7 @@ pub fn transform(
     });
 }
 
-/// Puts the vertices of some rows on the screen.
+/// Transforms the vertices of some rows to the screen.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 pub fn transform_rows(
     viewport: &Viewport,
@@ -75,7 +75,7 @@ pub fn transform_rows(
     }
 }
 
-/// Positions by component, of no more rows than a group has.
+/// Returns positions by component, of at most one group of rows.
 #[inline(always)]
 fn positions(rows: &[u32], stride: usize) -> [[f32; GROUP]; 4] {
     let mut position = [[0.0; GROUP]; 4];
@@ -87,7 +87,7 @@ fn positions(rows: &[u32], stride: usize) -> [[f32; GROUP]; 4] {
     position
 }
 
-/// Vertices on the screen by component.
+/// Screen vertices by component.
 pub(super) struct Components {
     pub xyz: [[f32; GROUP]; 3],
     pub inv_w: [f32; GROUP],
@@ -95,7 +95,7 @@ pub(super) struct Components {
     pub outcodes: [u32; GROUP],
 }
 
-/// Positions by component to the screen.
+/// Transforms positions by component to the screen.
 #[inline(always)]
 fn screen_vertices(viewport: &Viewport, volume: &ClipVolume, p: &[[f32; GROUP]; 4]) -> Components {
     let outcodes = volume.outcodes(p);
@@ -118,7 +118,7 @@ fn screen_vertices(viewport: &Viewport, volume: &ClipVolume, p: &[[f32; GROUP]; 
     Components { xyz, inv_w, snapped, outcodes }
 }
 
-/// The vertices, as far as there are `out`.
+/// Writes the vertices to `out`, which may be shorter than a group.
 #[inline(always)]
 fn put(Components { xyz, inv_w, snapped, outcodes }: &Components, out: &mut [ScreenVertex]) {
     for (l, out) in out.iter_mut().enumerate().take(GROUP) {

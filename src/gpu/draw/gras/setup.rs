@@ -1,5 +1,4 @@
-//! Primitive assembly and set-up: clip, cull, viewport, and the planes from which
-//! depth and barycentrics are interpolated.
+//! Primitive assembly and set-up: clip, cull, viewport, and the planes of depth and barycentrics.
 
 mod alone;
 
@@ -18,7 +17,7 @@ use crate::draw::pc::topology::{Primitive, primitives};
 use crate::draw::stop::MAX_HELD;
 use crate::draw::vertices::{HEADER, ScreenVertex, Vertices};
 
-/// Which side of a triangle is seen. Everything but triangles shows its front.
+/// Visible side of a triangle. All other primitives show their front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Face {
     /// Front.
@@ -27,73 +26,72 @@ pub enum Face {
     Back,
 }
 
-/// What becomes of a triangle.
+/// How triangles are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolygonMode {
-    /// Its corners are drawn.
+    /// Draw the corners.
     Points,
-    /// Its edges are drawn.
+    /// Draw the edges.
     Lines,
-    /// It is filled.
+    /// Fill the triangle.
     Fill,
 }
 
-/// Marker: the fragment shader asks for weights that are linear on the screen. Those are
-/// of the whole primitive: counted between the corners that clipping made, values that
-/// were cut in clip space would bend.
+/// Marker: the fragment shader uses weights that are linear on the screen. They must be those of the whole
+/// primitive. Weights between corners that clipping added would bend such values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinearWeights;
 
-/// Where the planes of weights are at their most exact.
+/// Origin of the planes of weights, where they are most precise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WeightBase {
-    /// At the screen's first pixel: the same primitive elsewhere has other last bits.
+    /// The screen's first pixel. The last bits of weights depend on the primitive's position.
     Screen,
-    /// At the primitive's first pixel.
+    /// The primitive's first pixel.
     Primitive,
 }
 
-/// Everything that set-up needs of the registers.
+/// Set-up state from registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrimitiveState {
-    /// What the vertex list means.
+    /// Type of the vertex list.
     pub topology: PrimType,
-    /// Vertex of flat varyings.
+    /// Provoking vertex.
     pub provoking: Provoking,
     /// Viewport transform.
     pub viewport: Viewport,
-    /// Clipping; `None` when it is disabled as a whole.
+    /// Depth clipping; `None` when all clipping is disabled.
     pub depth_clip: Option<DepthClip>,
-    /// Drop front, back faces.
+    /// Culled faces.
     pub cull: [Option<Face>; 2],
-    /// Clockwise on the screen is front.
+    /// Winding of front faces on the screen.
     pub front_winding: Winding,
-    /// Of front and back faces.
+    /// Polygon modes of front and back faces.
     pub polygon_mode: [PolygonMode; 2],
-    /// Added to the depth of triangles.
+    /// Polygon offset of triangles.
     pub offset: Option<PolygonOffset>,
-    /// Whether weights are of the primitive before clipping.
+    /// Whether weights belong to the primitive before clipping.
     pub linear: Option<LinearWeights>,
-    /// Where weights count from.
+    /// Origin of weights.
     pub weight_base: WeightBase,
-    /// Where pixels are looked at.
+    /// Sample places.
     pub samples: Samples,
     /// Width of lines in pixels.
     pub line_width: f32,
-    /// Size of points in pixels when the vertices do not say.
+    /// Size of points in pixels when the vertices do not have a size.
     pub point_size: f32,
-    /// Least and greatest size when they do.
+    /// Minimum and maximum of the vertices' point size.
     pub point_range: [f32; 2],
-    /// The inside of the view volume's sides: clipping as a scissor.
+    /// The area inside the view volume's sides, for clipping by scissor.
     pub sides: Rect,
-    /// What they cut of points and lines.
+    /// Selects how the sides cut points and lines.
     pub cut: Sides,
-    /// The same of viewports 1 and on, if a geometry shader chooses.
+    /// Viewports 1 and on with the area inside their sides, if a geometry shader selects a viewport.
     pub others: Vec<(Viewport, Rect)>,
 }
 
 impl PrimitiveState {
-    /// The way of vertices to the screen, if that is the same for all.
+    /// Returns the projection, if it is the same for all vertices.
     pub fn projection(&self) -> Option<Projection> {
         self.others.is_empty().then(|| Projection::new(self.depth_clip, self.viewport))
     }
@@ -108,28 +106,28 @@ pub enum Winding {
     CounterClockwise,
 }
 
-/// A primitive ready for the rasteriser.
+/// A primitive after set-up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScreenPrimitive {
-    /// What it covers.
+    /// Covered area.
     pub shape: Shape,
-    /// Which side is seen.
+    /// Visible side.
     pub face: Face,
-    /// Whether sprite coordinates replace varyings, and where they start.
+    /// Sprite, if sprite coordinates replace varyings.
     pub sprite: Option<Sprite>,
-    /// Rows of the vertices that varyings are interpolated between.
+    /// Rows of the vertices for interpolation.
     pub vertices: [u32; 3],
-    /// Row of the vertex of flat varyings.
+    /// Row of the provoking vertex.
     pub provoking: u32,
-    /// Its depth and its weights.
+    /// Planes of depth and weights.
     pub planes: Planes,
-    /// Added to the depth of each pixel: in the plane, the rounding of a steep one would swallow it
-    /// (docs/hardware/board-a420.md, D5).
+    /// Polygon offset, added to the depth of each pixel. As part of a steep plane, it would be lost by
+    /// rounding (docs/hardware/board-a420.md, D5).
     pub bias: f32,
 }
 
 impl ScreenPrimitive {
-    /// Window depth at the centre of the pixel that lies `step` from `first`.
+    /// Returns the window depth at the centre of the pixel at offset `step` from `first`.
     #[inline(always)]
     pub fn depth_at(&self, first: [i32; 2], step: [i32; 2]) -> f32 {
         let Planes { origin, z, .. } = &self.planes;
@@ -137,14 +135,14 @@ impl ScreenPrimitive {
         z.at + z.dx * from(0) + z.dy * from(1) + self.bias
     }
 
-    /// The same `beside` pixels from that centre.
+    /// Returns the window depth at a point `beside` pixels from that pixel's centre.
     pub fn depth_beside(&self, first: [i32; 2], step: [i32; 2], beside: [f32; 2]) -> f32 {
         let origin = [0, 1].map(|axis| self.planes.origin[axis] - beside[axis]);
         Self { planes: Planes { origin, ..self.planes }, ..self.clone() }.depth_at(first, step)
     }
 }
 
-/// The square of a point.
+/// The square of a point sprite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sprite {
     /// Upper left corner.
@@ -153,42 +151,42 @@ pub struct Sprite {
     pub inv_size: f32,
 }
 
-/// What set-up made of a draw.
+/// Results of set-up for a draw.
 #[derive(Debug, Default)]
 pub struct Assembled {
     /// The primitives, in order.
     pub primitives: Vec<ScreenPrimitive>,
-    /// Those of the list at the end that there was no room for.
+    /// Number of primitives at the end of the list that did not fit into memory.
     pub left_out: usize,
 }
 
-/// Bytes that set-up holds for a primitive of the list, and for one on the screen.
+/// Bytes held per primitive of the list, and per primitive after set-up.
 const LISTED: u64 = size_of::<Primitive>() as u64;
 const MADE: u64 = (size_of::<ScreenPrimitive>() + size_of::<Rect>()) as u64;
 
-/// Bytes that are held while `list` is made into primitives of `vertices`, before there are any: the
-/// lists, the vertices, and where those are on the screen.
+/// Returns the bytes held before set-up of `list` and `vertices`: lists, vertices, and screen vertices.
 pub fn held(vertices: &Vertices, list: &[u32]) -> u64 {
     let screen = (size_of::<ScreenVertex>() * vertices.len()) as u64;
     vertices.bytes() + screen + (4 + LISTED) * list.len() as u64
 }
 
-/// Bytes that a draw of `entries` holds from set-up on, with `components` of varyings: so many vertices, and as many
-/// primitives. What clipping adds comes on top.
+/// Returns the bytes that a draw of `entries` vertices and as many primitives holds from set-up on, with
+/// `components` varying components. Clipping can add to that.
 pub fn held_of(entries: u64, components: usize) -> u64 {
     let vertex = Vertices::bytes_of(components, 1) + size_of::<ScreenVertex>() as u64;
     entries.saturating_mul(vertex + 4 + LISTED + MADE)
 }
 
-/// Makes the primitives of `list` (vertex numbers with restarts) out of `vertices`, to
-/// which clipping adds, as long as no more than [`MAX_HELD`] bytes are held. `None` for a primitive
-/// type that cannot be assembled here.
+/// Sets up the primitives of `list` (vertex numbers with restarts). Clipping adds to `vertices`. Stops when
+/// more than [`MAX_HELD`] bytes would be held. Returns `None` for a primitive type that set-up does not
+/// support.
 pub fn assemble(state: &PrimitiveState, vertices: &mut Vertices, list: &[u32]) -> Option<Assembled> {
     assemble_in(state, vertices, list, &[], MAX_HELD)
 }
 
-/// The same with what a geometry shader said of each vertex: its viewport. The provoking
-/// vertex decides for the primitive (guess `layer-vertex`).
+/// Sets up primitives as [`assemble`] does, with a `limit` in bytes. `words` are a geometry shader's
+/// primitive words, which select viewports. The provoking vertex decides for the primitive (guess
+/// `layer-vertex`).
 pub fn assemble_in(
     state: &PrimitiveState,
     vertices: &mut Vertices,
@@ -199,7 +197,8 @@ pub fn assemble_in(
     assemble_with(state, vertices, list, words, limit, None)
 }
 
-/// As [`assemble_in`], and of each primitive the number in the list of what it is, or is a piece of.
+/// Sets up primitives as [`assemble_in`] does. Also returns the list number of each resulting primitive or
+/// piece.
 pub fn assemble_numbered(
     state: &PrimitiveState,
     vertices: &mut Vertices,
@@ -213,8 +212,8 @@ pub fn assemble_numbered(
     Some((assembled, numbers))
 }
 
-/// Calls `each` after each primitive of the list with how many have been made by then, and its number. Without it
-/// the list may be set up in chunks, whose primitives are the same.
+/// Calls `each` after each primitive of the list with the count of results so far, and its number. Without
+/// `each`, chunks of the list may be set up in parallel, with the same results.
 fn assemble_with(
     state: &PrimitiveState,
     vertices: &mut Vertices,
@@ -237,7 +236,7 @@ fn assemble_with(
     if let Some(triangles) = triangles.filter(|_| in_chunks(&setup, list.len() / 3)) {
         match setup.add_all(list.len() / 3, triangles) {
             Ok(()) => return done(setup),
-            // Without restarts the primitives of the list are just those.
+            // The list has no restarts, so the chunks cover its primitives.
             Err(chunks) if chunks.iter().all(Option::is_some) => seen = chunks,
             Err(_) => {}
         }
@@ -277,9 +276,9 @@ struct Setup<'a> {
     state: &'a PrimitiveState,
     vertices: &'a mut Vertices,
     words: &'a [PRIMITIVE_WORD],
-    /// Bytes that may be held beside the list of vertices.
+    /// Bytes that may be held apart from the vertex list.
     room: u64,
-    /// The viewports, and which of them the primitive goes through.
+    /// All viewports. `at` is the current one.
     viewports: Vec<ViewportVertices>,
     at: usize,
     out: Vec<ScreenPrimitive>,
@@ -305,29 +304,29 @@ impl<'a> Setup<'a> {
         setup
     }
 
-    /// Bytes of vertices and primitives.
+    /// Returns the bytes of vertices and primitives.
     fn held(&self) -> u64 {
         let screen: usize = self.viewports.iter().map(|viewport| viewport.screen.len()).sum();
         let screen = (size_of::<ScreenVertex>() * screen) as u64;
         self.vertices.bytes() + screen + MADE * self.out.len() as u64
     }
 
-    /// Whether there is room for so many `more` bytes beside what is held, and a list of `count` primitives.
+    /// Returns whether `more` bytes fit, in addition to held bytes and a list of `count` primitives.
     fn fits(&self, count: usize, more: u64) -> bool {
         LISTED * count as u64 + self.held() + more <= self.room
     }
 
-    /// Viewport transform of the vertices that have none yet.
+    /// Transforms the vertices that have no screen position yet.
     fn transform_new(&mut self) {
         self.viewports[self.at].transform(self.vertices);
     }
 
-    /// The viewport that the primitive goes through.
+    /// Returns the current viewport.
     fn viewport(&self) -> &ViewportVertices {
         &self.viewports[self.at]
     }
 
-    /// Goes through the viewport that vertex `v` names; one that is not there is the first.
+    /// Selects the viewport of vertex `v`. An invalid number selects the first.
     fn choose_viewport(&mut self, v: u32) {
         let named = self.words.get(v as usize).map_or(0, |word| word.VIEWPORT() as usize);
         let named = if named < self.viewports.len() { named } else { 0 };
@@ -353,20 +352,21 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// The vertices of a triangle on the screen.
+    /// Returns the screen vertices of a triangle.
     #[inline(always)]
     fn on_screen(&self, [a, b, c]: [u32; 3]) -> [&ScreenVertex; 3] {
         let screen = &self.viewport().screen;
         [&screen[a as usize], &screen[b as usize], &screen[c as usize]]
     }
 
-    /// Their places in sub-pixels.
+    /// Returns the positions of a triangle in sub-pixels.
     #[inline(always)]
     fn snapped(&self, v: [u32; 3]) -> [Snapped; 3] {
         self.on_screen(v).map(|v| v.snapped)
     }
 
-    /// Whether a part of the triangle is outside the view volume; `None` if one plane has all of it outside.
+    /// Returns whether the triangle is partly outside the view volume; `None` if one plane excludes all of
+    /// it.
     fn is_clipped(&self, v: [u32; 3]) -> Option<bool> {
         let [a, b, c] = self.on_screen(v);
         let [a, b, c] = [a.outcode, b.outcode, c.outcode];
@@ -384,7 +384,7 @@ impl<'a> Setup<'a> {
         self.polygon(&polygon, v, provoking);
     }
 
-    /// The convex polygon that clipping left of triangle `v`: cull, and fill or outline it.
+    /// Culls, fills or outlines the convex polygon that clipping made of triangle `v`.
     fn polygon(&mut self, corners: &[u32], v: [u32; 3], provoking: u32) {
         let pairs = corners.get(1..).unwrap_or_default().windows(2);
         let pieces = pairs.map(|pair| [corners[0], pair[0], pair[1]]);
@@ -412,7 +412,7 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// Moves what was made of a triangle, from primitive `first` on, by the polygon offset.
+    /// Applies the polygon offset to the primitives of a triangle, from index `first` on.
     fn offset(&mut self, first: usize, v: [u32; 3]) {
         let Some(offset) = self.state.offset.filter(|_| first < self.out.len()) else { return };
         let w = v.map(|v| self.viewport().screen[v as usize]);
@@ -422,12 +422,12 @@ impl<'a> Setup<'a> {
         self.out[first..].iter_mut().for_each(|primitive| primitive.bias = bias);
     }
 
-    /// Twice the area of a triangle; positive when clockwise on the screen.
+    /// Returns twice the area of a triangle. Positive means clockwise on the screen.
     fn area(&self, v: [u32; 3]) -> i64 {
         signed_area(self.snapped(v))
     }
 
-    /// The vertices between which the values of `piece`, a part of `whole`, are found.
+    /// Returns the vertices for interpolation of `piece`, a part of `whole`.
     fn basis<const N: usize>(&self, piece: [u32; N], whole: [u32; N]) -> [u32; N] {
         let on_screen = |v: &u32| self.viewport().screen[*v as usize].is_on_screen();
         match self.state.linear {
@@ -436,14 +436,14 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// The face that a polygon of this area shows; `None` if nothing of it is drawn.
+    /// Returns the visible face of a polygon with this area; `None` if it is culled or empty.
     fn face(&self, area: i64) -> Option<Face> {
         let clockwise = self.state.front_winding == Winding::Clockwise;
         let face = if (area > 0) == clockwise { Face::Front } else { Face::Back };
         (area != 0 && !self.state.cull.contains(&Some(face))).then_some(face)
     }
 
-    /// `piece`, a part of triangle `whole`, filled, if there can be pixels in it.
+    /// Sets up `piece`, a part of triangle `whole`, if it can have pixels.
     fn filled(
         &self,
         piece: [u32; 3],
@@ -456,14 +456,14 @@ impl<'a> Setup<'a> {
         is_seen.then(|| self.triangle_between(piece, area, whole, provoking, face))
     }
 
-    /// Whether there can be pixels in a triangle.
+    /// Returns whether a triangle can have pixels.
     #[inline(always)]
     fn has_pixels(&self, v: [u32; 3]) -> bool {
         let bounds = Shape::between(&self.snapped(v));
         !self.state.samples.polygon(bounds).cut(self.viewport().sides).bounds.is_empty()
     }
 
-    /// `piece`, with twice this area, a part of triangle `whole`.
+    /// Sets up `piece` with twice this area, a part of triangle `whole`.
     #[inline(always)]
     fn triangle_between(
         &self,
@@ -479,8 +479,8 @@ impl<'a> Setup<'a> {
         self.planar(shape, self.basis(piece, whole), provoking, face)
     }
 
-    /// A shape whose values come from the plane through three vertices. They count from
-    /// the last (guess `plane-precision`).
+    /// Creates a primitive with values from the plane through three vertices. The last one is the base (guess
+    /// `plane-precision`).
     fn planar(&self, shape: Shape, v: [u32; 3], provoking: u32, face: Face) -> ScreenPrimitive {
         let v = [v[2], v[0], v[1]];
         let w = self.on_screen(v);
@@ -511,7 +511,7 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// Where the weights of a primitive at `origin` count from.
+    /// Returns the origin of the weights of a primitive at `origin`.
     fn base(&self, origin: [f32; 2]) -> [f32; 2] {
         match self.state.weight_base {
             WeightBase::Screen => [0.5; 2],
@@ -537,7 +537,7 @@ impl<'a> Setup<'a> {
         self.push(self.linear(shape, self.basis(piece, whole), provoking, face));
     }
 
-    /// A shape whose values change from one vertex to another.
+    /// Creates a primitive with values that are linear between two vertices.
     fn linear(&self, shape: Shape, v: [u32; 2], provoking: u32, face: Face) -> ScreenPrimitive {
         let [a, b] = v.map(|v| self.viewport().screen[v as usize]);
         let shape = shape.cut(self.beyond_sides());
@@ -564,12 +564,12 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// How the sides cut points and lines, if anything is clipped.
+    /// Returns how the sides cut points and lines, if clipping is on.
     fn cut_sides(&self) -> Sides {
         if self.state.depth_clip.is_some() { self.state.cut } else { Sides::Pixels }
     }
 
-    /// The pixels where points and lines can be drawn.
+    /// Returns the area where points and lines can be drawn.
     fn beyond_sides(&self) -> Rect {
         match self.cut_sides() {
             Sides::Pixels => self.viewport().sides,
@@ -577,7 +577,8 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// Points are dropped with their centre outside near, far or the guard band, and perhaps the sides.
+    /// Sets up a point. Drops it if its centre is outside near, far or the guard band, or outside the sides
+    /// if they cut axes.
     fn point(&mut self, v: u32, provoking: u32, face: Face) {
         let w = self.viewport().screen[v as usize];
         let beyond = || !self.viewport().projection.volume.is_between_sides(self.vertices.position(v));
@@ -613,10 +614,9 @@ impl<'a> Setup<'a> {
         if size.is_nan() { 1.0 } else { size }
     }
 
-    /// A rectangle from two opposite corners. The other two are made by taking what
-    /// varies to the right (x, even components) from one and what varies down (y, odd
-    /// components) from the other: restores send (s, t) pairs and expect s to follow x.
-    /// Beyond that it is guess `rectangle-varyings`.
+    /// Sets up a rectangle from two opposite corners. The other two corners mix their values: x and even
+    /// components from one corner, y and odd components from the other. Restores send (s, t) pairs and expect
+    /// s to follow x. The rest is guess `rectangle-varyings`.
     fn corners(&mut self, v: [u32; 2]) {
         let across = self.mixed(v[1], v[0]);
         let down = self.mixed(v[0], v[1]);
@@ -624,7 +624,7 @@ impl<'a> Setup<'a> {
         self.rectangle([v[0], across, down]);
     }
 
-    /// A vertex with x and even varyings of `even`, y and odd varyings of `odd`.
+    /// Adds a vertex with x and even varyings of `even`, and y and odd varyings of `odd`.
     fn mixed(&mut self, even: u32, odd: u32) -> u32 {
         let mut row = self.vertices.row(even).to_vec();
         let other = self.vertices.row(odd);
@@ -635,14 +635,14 @@ impl<'a> Setup<'a> {
         self.vertices.push(&row)
     }
 
-    /// A rectangle with three of its corners given; the plane through them goes on.
+    /// Sets up a rectangle from three of its corners. The plane through them extends over the rectangle.
     fn rectangle(&mut self, v: [u32; 3]) {
         let shape = self.state.samples.rectangle(&self.snapped(v));
         self.push(self.planar(shape, v, v[2], Face::Front));
     }
 }
 
-/// The centre of the first pixel of a shape.
+/// Returns the centre of the first pixel of a shape.
 fn first_centre(shape: &Shape) -> [f32; 2] {
     [shape.bounds.x0 as f32 + 0.5, shape.bounds.y0 as f32 + 0.5]
 }

@@ -1,4 +1,4 @@
-//! The registers of the rasteriser: clipping, viewports, set-up, scissors.
+//! State of the rasteriser from registers: clipping, viewports, set-up, scissors.
 
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::regs::enums::*;
@@ -15,17 +15,17 @@ use crate::draw::pc::state::provoking;
 use crate::gpu::Model;
 use crate::regfile::RegFile;
 
-/// Which viewports a draw can go through.
+/// Selects the viewports of a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Viewports {
-    /// The first.
+    /// The first viewport.
     First,
-    /// Any: a geometry shader chooses.
+    /// Any viewport, selected by a geometry shader.
     Chosen,
 }
 
 impl PrimitiveState {
-    /// For primitives of type `topology`.
+    /// Takes a snapshot for primitives of type `topology`.
     pub fn snapshot(regs: &RegFile, topology: PrimType, viewports: Viewports, model: Model) -> Self {
         let mut state = primitive_state(regs, topology, model);
         if viewports == Viewports::Chosen {
@@ -66,7 +66,7 @@ fn primitive_state(regs: &RegFile, topology: PrimType, model: Model) -> Primitiv
     }
 }
 
-/// Binary logarithms of the samples that targets hold of a pixel, and of those that the rasteriser looks at.
+/// Returns the binary logarithms of the sample counts of targets and rasteriser.
 pub fn sample_counts(regs: &RegFile) -> [u32; 2] {
     let (target, scan) = (regs.get::<RB_MSAA_CONTROL>(), regs.get::<GRAS_SC_CONTROL>());
     [
@@ -75,7 +75,7 @@ pub fn sample_counts(regs: &RegFile) -> [u32; 2] {
     ]
 }
 
-/// The first viewport.
+/// Returns the first viewport.
 pub fn viewport(regs: &RegFile) -> Viewport {
     Viewport {
         scale: [
@@ -91,7 +91,7 @@ pub fn viewport(regs: &RegFile) -> Viewport {
     }
 }
 
-/// Viewports 1 to 15, among which a geometry shader chooses.
+/// Returns viewports 1 to 15, from which a geometry shader can select.
 fn other_viewports(regs: &RegFile, primitive: &PrimitiveState) -> Vec<(Viewport, Rect)> {
     let other = |i: u32| Viewport {
         scale: [
@@ -113,8 +113,9 @@ fn other_viewports(regs: &RegFile, primitive: &PrimitiveState) -> Vec<(Viewport,
     (0..GRAS_CL_VPORT_AFTER_0_XOFFSET::ROW.len).map(|i| with_sides(other(i))).collect()
 }
 
-/// Guess `plane-precision` (docs/hardware/board-a420.md, B5): the same rectangle drawn in two places has other texels on a board
-/// where its samples lie on texels' edges. Screen, bin and tile cannot be told apart there.
+/// Guess `plane-precision` (docs/hardware/board-a420.md, B5): on a board, the same rectangle in two places
+/// gets different texels when its samples lie on texel edges. The tests cannot distinguish screen, bin and
+/// tile as origin.
 fn weight_base(model: Model) -> WeightBase {
     match model {
         Model::Board => WeightBase::Screen,
@@ -122,8 +123,8 @@ fn weight_base(model: Model) -> WeightBase {
     }
 }
 
-/// Guess `side-clipping` (docs/hardware/board-a420.md, B7): points and lines whose axis is just outside are missing on a board;
-/// whether what is inside reaches beyond its viewport there cannot be seen in the tests.
+/// Guess `side-clipping` (docs/hardware/board-a420.md, B7): points and lines whose axis is just outside are
+/// missing on a board. The tests do not show whether primitives inside extend beyond the viewport there.
 fn cut(model: Model) -> Sides {
     match model {
         Model::Board => Sides::Axes,
@@ -131,7 +132,7 @@ fn cut(model: Model) -> Sides {
     }
 }
 
-/// The pixels inside the sides of the view volume: clipping against them is a scissor.
+/// Returns the pixels inside the sides of the view volume. Clipping against the sides is a scissor.
 fn sides(viewport: &Viewport) -> Rect {
     let side = |axis: usize, sign: f32| {
         let at = viewport.offset[axis] + sign * viewport.scale[axis].abs();
@@ -153,7 +154,7 @@ fn polygon_modes(regs: &RegFile) -> [PolygonMode; 2] {
     }
 }
 
-/// In units of r (docs/hardware/registers.md, section 5).
+/// Returns the polygon offset in units of r (docs/hardware/registers.md, section 5).
 fn polygon_offset(regs: &RegFile) -> PolygonOffset {
     let units = regs.get::<GRAS_SU_POLY_OFFSET_OFFSET>().VALUE();
     let format = regs.get::<GRAS_DEPTH_CONTROL>().FORMAT();
@@ -170,8 +171,8 @@ fn polygon_offset(regs: &RegFile) -> PolygonOffset {
     }
 }
 
-/// The intersection of the scissors; corners are inclusive. One that was never written
-/// is open.
+/// Returns the intersection of the scissors, whose corners are inclusive. A scissor that was never written
+/// has no effect.
 pub fn scissor(regs: &RegFile) -> Rect {
     let rect = |tl: (u32, u32), br: (u32, u32)| Rect {
         x0: tl.0 as i32,

@@ -1,19 +1,19 @@
-//! A viewport and the vertices that went through it.
+//! A viewport with its transformed vertices.
 
 use crate::draw::gras::clip::{ClipVolume, DepthClip, Viewport};
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::screen_vertex::{transform, transform_rows};
 use crate::draw::vertices::{ScreenVertex, SpareLists, Vertices};
 
-/// A viewport and the vertices that went through it so far.
+/// A viewport with the vertices transformed so far.
 pub struct ViewportVertices {
-    /// The way through it.
+    /// Transform and clip volume.
     pub projection: Projection,
-    /// The inside of the view volume's sides.
+    /// The area inside the view volume's sides.
     pub sides: Rect,
-    /// The vertices on the screen.
+    /// The screen vertices.
     pub screen: Vec<ScreenVertex>,
-    /// Who has the memory of these next, if anybody waits for it.
+    /// Pool that gets their memory back, if any.
     spare: Option<SpareLists>,
 }
 
@@ -25,38 +25,38 @@ impl Drop for ViewportVertices {
     }
 }
 
-/// The way of vertices to the screen.
+/// Transform of vertices to the screen, with the clip volume.
 pub struct Projection {
     viewport: Viewport,
-    /// What primitives are clipped against.
+    /// Clip volume of primitives.
     pub volume: ClipVolume,
 }
 
 impl Projection {
-    /// Through this viewport. Without `depth` nothing is clipped but what is behind the eye.
+    /// Creates the projection of a viewport. Without `depth`, only the part behind the eye is clipped.
     pub fn new(depth: Option<DepthClip>, viewport: Viewport) -> Self {
         let depth = depth.unwrap_or(DepthClip { near: false, far: false, zero_to_one: false });
         Self { viewport, volume: ClipVolume::new(depth, &viewport) }
     }
 
-    /// Puts the vertices of some rows on the screen.
+    /// Transforms the vertices of some rows to the screen.
     pub fn place(&self, rows: &[u32], stride: usize, screen: &mut [ScreenVertex]) {
         transform_rows(&self.viewport, &self.volume, rows, stride, screen);
     }
 }
 
 impl ViewportVertices {
-    /// Nothing transformed yet.
+    /// Creates a viewport without transformed vertices.
     pub fn new(projection: Projection, sides: Rect) -> Self {
         Self { projection, sides, screen: Vec::new(), spare: None }
     }
 
-    /// Has those that are on the screen already.
+    /// Takes the screen positions that the vertex stage computed.
     pub fn take_places(&mut self, vertices: &mut Vertices) {
         self.screen = vertices.take_places();
     }
 
-    /// Transforms those of `vertices` that came since.
+    /// Transforms the vertices added since the last call.
     pub fn transform(&mut self, vertices: &Vertices) {
         if self.spare.is_none() {
             self.spare = vertices.spare().cloned();

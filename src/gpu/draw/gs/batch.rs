@@ -1,4 +1,4 @@
-//! Running a geometry shader: subwarps of a warp, each with an invocation of a primitive.
+//! Runs a geometry shader in subwarps, with one invocation of a primitive per subwarp.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -20,42 +20,42 @@ use super::probe::{self, Excess};
 use super::state::GeometryState;
 use super::subwarps::{Invocation, Running, Subwarps};
 
-/// A draw's geometry stage, ready to run.
+/// The geometry stage of a draw.
 pub struct GeometryDraw<'a> {
-    /// Its registers.
+    /// State of the stage.
     pub state: &'a GeometryState,
-    /// The vertices that come in.
+    /// The input vertices.
     pub vertices: &'a Vertices,
-    /// The primitives that come in.
+    /// The input primitives.
     pub primitives: &'a PrimitiveList,
-    /// How they are laid on lanes.
+    /// Assignment of invocations to lanes.
     pub choice: Choice,
-    /// Number of the draw, for what goes wrong.
+    /// Number of the draw, for fault messages.
     pub draw: u32,
 }
 
-/// What a batch of primitives made.
+/// Results of a batch of primitives.
 #[derive(Default)]
 pub struct Batch {
-    /// By primitive and invocation.
+    /// Emitted vertices, by primitive and invocation.
     pub emitted: Vec<Emitted>,
-    /// What it took.
+    /// Cost of the batch.
     pub cost: Cost,
-    /// What was wrong with it.
+    /// First excess of vertices, if any.
     pub excess: Option<Excess>,
 }
 
-/// A batch while it runs.
+/// A running batch.
 struct BatchRun<'w, 'a, 'd> {
     draw: &'d GeometryDraw<'d>,
     layout: InputLayout,
     worker: &'w mut Worker<'a>,
     subwarps: Subwarps,
-    /// Lanes that a subwarp uses.
+    /// Lanes used per subwarp.
     width: usize,
-    /// Invocations that have made all that they may, and have not killed.
+    /// Invocations that reached the vertex limit without a kill.
     full: Vec<Invocation>,
-    /// An access outside the inputs, by invocation and vertex.
+    /// First access outside the inputs, with its invocation and vertex.
     outside: Option<((usize, usize), OutsideInputs)>,
     batch: Batch,
 }
@@ -71,7 +71,7 @@ impl GeometryDraw<'_> {
         BatchRun::new(self, worker).run(invocations)
     }
 
-    /// How primitives lie in the shader's inputs.
+    /// Returns the layout of primitives in the shader's inputs.
     pub(super) fn layout(&self) -> InputLayout {
         InputLayout::new(self.primitives.size, self.vertices.varying_components())
     }
@@ -108,7 +108,7 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
         self.batch
     }
 
-    /// Fills the subwarps, and the places of their primitives among the inputs.
+    /// Assigns invocations to free subwarps, and writes their primitives to the inputs.
     fn fill(&mut self, invocations: &mut Peekable<impl Iterator<Item = Invocation>>) {
         let mut begun = [None; SUBWARPS];
         self.subwarps.fill(invocations, |subwarp, invocation| begun[subwarp] = Some(invocation));
@@ -121,12 +121,11 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
         }
     }
 
-    /// Runs the next vertices of every subwarp. Gives how many lanes of each ran.
+    /// Runs the next vertices of every subwarp. Returns how many lanes of each ran.
     ///
-    /// Runs behind a kill would not happen on the chip, so they must not be heard of: when
-    /// the warp has something to report, it runs again with no more than the lanes that
-    /// count; when it could not go on, with the first of each subwarp, and so from then on. (A
-    /// shader that stores has one lane anyway.)
+    /// Lanes after a kill would not run on the chip, so their effects must not be visible. If the warp has
+    /// something to report, it runs again with only the lanes that count. If it faults, it runs again with
+    /// one lane per subwarp, and so do later warps. (A shader that stores always has one lane.)
     fn run_warp(&mut self) -> [usize; SUBWARPS] {
         let earlier = std::mem::take(&mut self.worker.memory.log);
         let mut counts = self.subwarps.each(|_, running| self.left(running).min(self.width));
@@ -147,8 +146,8 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
         counts
     }
 
-    /// Of accesses outside the inputs by lanes that count, that of the first vertex of the first invocation is told of,
-    /// however they are laid on warps.
+    /// Keeps the access outside the inputs with the lowest invocation and vertex among lanes that count. So
+    /// the report does not depend on the assignment to warps.
     fn keep_first_outside(&mut self, outside: Vec<OutsideInputs>, real: [usize; SUBWARPS]) {
         for outside in outside {
             let (subwarp, k) = self.subwarps.subwarp_of(outside.lane);
@@ -160,12 +159,12 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
         }
     }
 
-    /// Vertices that an invocation may still make.
+    /// Returns the number of vertices that an invocation may still emit.
     fn left(&self, running: &Running) -> usize {
         (self.draw.state.max_vertices - running.next) as usize
     }
 
-    /// Lanes of a subwarp up to the first that killed, of `count` that ran.
+    /// Returns the lanes of a subwarp up to the first that killed, among `count` lanes that ran.
     fn real(&self, subwarp: usize, count: usize) -> usize {
         let killed = (0..count).position(|k| self.is_killed(self.lane(subwarp, k)));
         killed.map_or(count, |k| k + 1)
@@ -179,14 +178,14 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
         self.worker.warp.killed() & (1 << lane) != 0
     }
 
-    /// Runs the program in the first `counts` lanes of the subwarps. Gives what it reported.
+    /// Runs the program in the first `counts` lanes of the subwarps. Returns the log.
     fn launch(&mut self, counts: &[usize; SUBWARPS]) -> ShaderLog {
         let lanes = |(subwarp, count): (usize, &usize)| ((1u64 << count) - 1) << self.lane(subwarp, 0);
         let live = counts.iter().enumerate().filter(|(_, count)| **count > 0).map(lanes).sum::<u64>() as u32;
         let (entry, ids) = self.entry();
         let state = self.draw.state;
         let enter = |warp: &mut Warp, memory: &mut ShaderMemory<'_>| {
-            // What earlier warps left there would depend on who shared them.
+            // Contents left by earlier warps would depend on the assignment to warps.
             memory.clear_private();
             state.enter(warp, &entry, &ids);
         };
@@ -200,8 +199,8 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
         std::mem::take(&mut self.worker.memory.log)
     }
 
-    /// Entry words and primitive ids of the lanes. The inputs of each begin at its address 0, so that none sees which
-    /// others share its warp.
+    /// Returns entry words and primitive ids of the lanes. Inputs of each lane begin at its address 0, so
+    /// that the shader cannot see the assignment to warps.
     fn entry(&self) -> (Lanes, Lanes) {
         let (mut entry, mut ids) = (Lanes::ZERO, Lanes::ZERO);
         for lane in 0..self.draw.choice.lanes * self.draw.choice.subwarps {
@@ -213,7 +212,7 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
         (entry, ids)
     }
 
-    /// Takes the vertices of a subwarp, of which `count` lanes ran.
+    /// Collects the vertices of a subwarp of which `count` lanes ran.
     fn harvest(&mut self, subwarp: usize, count: usize) {
         let Some(running) = self.subwarps.get(subwarp) else { return };
         let real = self.real(subwarp, count);

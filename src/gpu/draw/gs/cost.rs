@@ -1,4 +1,4 @@
-//! What geometry shaders cost, by the mode that they ran in.
+//! Costs of geometry shaders, by dispatch mode.
 
 use std::collections::BTreeMap;
 
@@ -8,36 +8,36 @@ use a4emu_shader::LANES;
 
 use crate::draw::gs::dispatch::{Choice, Mode, Why};
 
-/// What draws in one mode for one reason cost.
+/// Cost of draws with one mode and reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Cost {
-    /// Draws.
+    /// Number of draws.
     pub draws: u64,
-    /// Input primitives.
+    /// Number of input primitives.
     pub primitives: u64,
-    /// Invocations.
+    /// Number of invocations.
     pub invocations: u64,
-    /// Runs of the shader up to and with the one that killed: what the chip would run.
+    /// Number of runs of the shader up to the one that killed, as the chip would run them.
     pub runs: u64,
-    /// Vertices that came out.
+    /// Number of emitted vertices.
     pub vertices: u64,
-    /// Warps.
+    /// Number of warps.
     pub warps: u64,
-    /// Warps besides, to see what shaders would do behind their last vertex.
+    /// Number of extra warps that probe for a kill after the last vertex.
     pub probes: u64,
-    /// Lanes that were started in them, those behind a kill included.
+    /// Number of lanes started, including those after a kill.
     #[serde(skip)]
     pub lanes: u64,
-    /// Warp instructions.
+    /// Number of warp instructions.
     pub instructions: u64,
-    /// Instructions summed over lanes: what runs one after the other would take.
+    /// Number of instructions summed over lanes, as serial execution would need.
     pub lane_instructions: u64,
     /// Vec4 registers beyond the budget, summed over warps.
     pub spills: u64,
 }
 
 impl Cost {
-    /// Adds what came later.
+    /// Adds a later cost.
     pub fn add(&mut self, later: &Self) {
         self.draws += later.draws;
         self.primitives += later.primitives;
@@ -53,33 +53,33 @@ impl Cost {
     }
 }
 
-/// The costs of everything drawn so far.
+/// Costs of all draws so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DispatchCosts(BTreeMap<(Mode, Why), Cost>);
 
-/// A row of them, as `--stats` prints it.
+/// One row of the costs, as `--stats` prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// How the warps were filled.
+    /// Dispatch mode.
     pub mode: Mode,
-    /// Why so.
+    /// Reason for the mode.
     pub why: Why,
-    /// What that cost.
+    /// Cost.
     #[serde(flatten)]
     pub cost: Cost,
-    /// Lanes started, of all lanes.
+    /// Share of lanes that were started.
     pub started: f64,
-    /// Lanes whose run counted, of all lanes.
+    /// Share of lanes with a run that counted.
     pub occupancy: f64,
 }
 
 impl DispatchCosts {
-    /// Adds a draw.
+    /// Adds the cost of a draw.
     pub fn add(&mut self, choice: &Choice, cost: &Cost) {
         self.0.entry((choice.mode, choice.why)).or_default().add(cost);
     }
 
-    /// The rows, by mode and reason.
+    /// Returns the rows, by mode and reason.
     pub fn rows(&self) -> Vec<Row> {
         self.0.iter().map(|((mode, why), cost)| row(*mode, *why, cost)).collect()
     }

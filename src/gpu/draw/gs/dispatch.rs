@@ -1,15 +1,14 @@
-//! How the invocations of geometry shaders are laid on the 32 lanes.
+//! Assignment of geometry shader invocations to the 32 lanes of a warp.
 //!
-//! The three modes are those of Intel's i965 driver (docs/hardware/geometry-and-tessellation.md,
-//! section 4), there for two halves of a vec4 register, here for two halves of a warp: a geometry shader
-//! seldom makes 32 vertices, so one invocation leaves lanes idle that a second can use.
-//! Nothing of it can be seen in what is drawn, fed back or stored.
+//! The three modes are those of Intel's i965 driver (docs/hardware/geometry-and-tessellation.md, section 4).
+//! There they fill two halves of a vec4 register, here two halves of a warp. A geometry shader seldom makes
+//! 32 vertices, so a second invocation can use the idle lanes. The mode has no effect on what is drawn, fed
+//! back or stored.
 //!
-//! The budget: a warp has the 48 vec4 registers that an ir3 program can name (r0 to r47,
-//! [`REGISTERS`] / 4), and each of two objects wants the shader's own footprint. What does not
-//! fit would live in private memory. This executor has a row of 32 words for every register
-//! whatever the mode, so a spill is counted, as what a machine with that budget would have to
-//! move, and costs nothing.
+//! Budget: a warp has the 48 vec4 registers that an ir3 program can name (r0 to r47, [`REGISTERS`] / 4). Each
+//! of two objects needs the shader's full footprint. Registers beyond that would be in private memory. This
+//! emulator has a row of 32 words for every register in any mode. So a spill only counts what a machine with
+//! that budget would have to move, and costs nothing.
 //!
 //! [`REGISTERS`]: a4emu_shader
 use serde::Serialize;
@@ -19,14 +18,14 @@ use a4emu_shader::LANES;
 /// Vec4 registers of a warp.
 pub const BUDGET: u32 = 48;
 
-/// Input components of a vertex that the dual modes take: the limit of the i965 note, and
-/// the least that OpenGL asks for.
+/// Maximum number of input components of a vertex in the dual modes: the limit of the i965 note, and the
+/// minimum that OpenGL requires.
 pub const MAX_INPUTS: usize = 64;
 
-/// Invocations in a warp at most.
+/// Maximum number of invocations in a warp.
 pub const SUBWARPS: usize = 2;
 
-/// What is laid on a warp.
+/// Dispatch mode: contents of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
@@ -38,10 +37,10 @@ pub enum Mode {
     DualObject,
 }
 
-/// What `--gs-dispatch` asks for.
+/// Setting of `--gs-dispatch`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Setting {
-    /// What suits the shader
+    /// The mode that suits the shader
     #[default]
     Auto,
     /// One invocation in a warp
@@ -52,50 +51,51 @@ pub enum Setting {
     DualObject,
 }
 
-/// Why a mode was chosen.
+/// Reason for a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
-    /// It was asked for.
+    /// The setting requires it.
     Asked,
-    /// The registers of two objects fit.
+    /// Registers of two objects fit into the budget.
     Fits,
-    /// They do not: two instances share their inputs, and may spill.
+    /// Registers of two objects exceed the budget. Two instances share their inputs, and may spill.
     RegistersExceedBudget,
-    /// More than 64 input components: the dual modes refuse.
+    /// The vertices have more than 64 input components, which the dual modes do not support.
     InputsExceedLimit,
-    /// The shader stores to memory that other runs see, so that none may come before another's kill is known.
+    /// The shader stores to shared memory, so no run may start before earlier kills are known.
     StoresInOrder,
 }
 
-/// What a shader needs.
+/// Resources that a shader needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
     /// Vec4 registers.
     pub registers: u32,
     /// Varying components of an input vertex.
     pub inputs: usize,
-    /// Whether it stores, be it to local memory: only private memory is seen by nobody else.
+    /// Whether it stores to global or local memory. Private memory does not count, because no other lane sees
+    /// it.
     pub stores: bool,
 }
 
-/// A mode, and what follows from it.
+/// A mode with the values that follow from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The mode.
     pub mode: Mode,
-    /// Its reason.
+    /// Reason for the mode.
     pub why: Why,
     /// Invocations in a warp.
     pub subwarps: usize,
-    /// Lanes of each.
+    /// Lanes of each invocation.
     pub lanes: usize,
-    /// Vec4 registers beyond the budget, in a warp.
+    /// Vec4 registers of a warp beyond the budget.
     pub spills: u32,
 }
 
 impl Choice {
-    /// The mode for a shader, given what was asked for.
+    /// Selects the mode for a shader and a setting.
     pub fn new(setting: Setting, demand: &Demand) -> Self {
         let fits = 2 * demand.registers <= BUDGET;
         let (mode, why) = match setting {
@@ -113,7 +113,7 @@ impl Choice {
         Self { mode, why, subwarps, lanes, spills }
     }
 
-    /// What there is to say when a mode that was asked for is not used.
+    /// Returns a message when the mode that the setting requires is not used.
     pub fn refusal(&self, setting: Setting, demand: &Demand) -> Option<String> {
         let asked = matches!(setting, Setting::DualInstanced | Setting::DualObject);
         (asked && self.why == Why::InputsExceedLimit).then(|| {

@@ -1,4 +1,4 @@
-//! What geometry shaders made: rows of vertices, and the strips that they form.
+//! Results of geometry shaders: rows of vertices, and the strips that they form.
 
 use a4emu_decoder::regs::enums::PrimType;
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
@@ -8,31 +8,31 @@ use crate::draw::vertices::{RESTART, Vertices};
 /// The vertices of one invocation, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Emitted {
-    /// As rows of [`Vertices`].
+    /// Rows of [`Vertices`].
     pub rows: Vec<u32>,
-    /// The primitive word of each.
+    /// Primitive word of each vertex.
     pub words: Vec<PRIMITIVE_WORD>,
 }
 
-/// All vertices of a draw, and the list that joins them.
+/// All emitted vertices of a draw, with their list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Strips {
     /// The vertices.
     pub vertices: Vertices,
-    /// The primitive word of each.
+    /// Primitive word of each vertex.
     pub words: Vec<PRIMITIVE_WORD>,
-    /// Their numbers with restarts where strips end; of points those of stream 0 alone,
-    /// because only that stream is drawn.
+    /// Vertex numbers, with a restart at the end of each strip. For points only stream 0, because only that
+    /// stream is drawn.
     pub list: Vec<u32>,
 }
 
 impl Strips {
-    /// Nothing yet, of vertices with `components` varyings that make a list of `topology`.
+    /// Creates empty strips for vertices with `components` varyings.
     pub fn new(components: usize) -> Self {
         Self { vertices: Vertices::new(components, 0), ..Self::default() }
     }
 
-    /// Adds an invocation: it never goes on with the strip of another.
+    /// Adds an invocation. It always starts a new strip.
     pub fn push(&mut self, topology: PrimType, emitted: &Emitted) {
         let first = self.words.len() as u32;
         match topology {

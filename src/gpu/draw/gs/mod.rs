@@ -1,19 +1,19 @@
 //! The geometry shader stage.
 //!
-//! The A4xx has no instruction that emits a vertex. The program runs once for each output
-//! vertex, with the vertex's number in r0.x, until a run executes `kill`: that ends the
-//! invocation (docs/hardware/geometry-and-tessellation.md, section 1). A later run does not depend on an earlier
-//! one, so the lanes of a warp run successive vertices side by side; what comes after the
-//! first lane that kills is dropped.
+//! The A4xx has no instruction that emits a vertex. The program runs once for each output vertex, with the
+//! vertex's number in r0.x, until a run executes `kill`, which ends the invocation
+//! (docs/hardware/geometry-and-tessellation.md, section 1). A later run does not depend on an earlier one, so
+//! the lanes of a warp run successive vertices in parallel. Results of lanes after the first kill are
+//! dropped.
 //!
-//! The run that kills makes a vertex only if it wrote its position before (guess `geometry-kill`). That
-//! makes both forms of section 1.3 work: the rewrite kills in the run for the last vertex, the
-//! emulation of EmitVertex in one behind it, and a shader that makes nothing kills at once.
+//! The run that kills makes a vertex only if it wrote its position before (guess `geometry-kill`). This
+//! supports both forms of section 1.3. The rewrite kills in the run for the last vertex; the emulation of
+//! EmitVertex kills in the run after it. A shader without output kills at once.
 //!
-//! - [`dispatch`]: how invocations are laid on the lanes.
-//! - [`batch`]: runs them.
-//! - [`emitted`]: vertices to strips.
-//! - [`cost`]: what it all cost.
+//! - [`dispatch`]: assignment of invocations to lanes.
+//! - [`batch`]: runs invocations.
+//! - [`emitted`]: converts vertices to strips.
+//! - [`cost`]: costs of the stage.
 pub mod batch;
 pub mod cost;
 pub mod dispatch;
@@ -31,7 +31,7 @@ use crate::draw::stop::MAX_HELD;
 use crate::fault::Fault;
 use crate::memory::Memory;
 
-/// Bytes of a draw that come out of its geometry shader: set-up needs as much again.
+/// Maximum output of a geometry shader per draw in bytes. Set-up needs the same again.
 const MAX_EMITTED: u64 = MAX_HELD / 2;
 
 use batch::{Batch, GeometryDraw};
@@ -39,29 +39,29 @@ use cost::Cost;
 use emitted::Strips;
 use probe::Excess;
 
-/// Vertices that a batch may make: what bounds its memory.
+/// Maximum number of vertices of a batch, which limits its memory.
 const BATCH_VERTICES: u32 = 1 << 13;
 
-/// Batches that are launched together.
+/// Number of batches that are launched together.
 const BATCHES: usize = 16;
 
-/// What the stage makes of a draw.
+/// Results of the stage for a draw.
 #[derive(Default)]
 pub struct Shaded {
-    /// What comes out.
+    /// Emitted strips.
     pub strips: Strips,
-    /// What the shader did.
+    /// Log of the shader.
     pub log: ShaderLog,
-    /// What it took.
+    /// Cost of the stage.
     pub cost: Cost,
-    /// What else went wrong.
+    /// Other fault of the draw, if any.
     pub fault: Option<Fault>,
-    /// Why only part of it is there.
+    /// Message if the results are incomplete because of a limit.
     pub too_large: Option<String>,
 }
 
-/// Runs the stage for all primitives of a draw: each job is a batch of them. Waves of batches are
-/// launched one by one, because what they make is to be held.
+/// Runs the stage for all primitives of a draw. Each job is a batch of them. Waves of batches are launched
+/// one by one, so that a limit on memory can stop them.
 pub fn shade(draw: &GeometryDraw<'_>, memory: &mut Memory, budget: &mut Budget) -> Shaded {
     let state = draw.state;
     let per = BATCH_VERTICES / (state.max_vertices * state.invocations);
@@ -98,7 +98,7 @@ impl Shaded {
         self.fault = self.fault.take().or(fault);
     }
 
-    /// Whether more came out than we hold.
+    /// Returns whether the output exceeds the memory limit.
     fn is_too_large(&mut self, draw: u32) -> bool {
         let large = setup::held(&self.strips.vertices, &self.strips.list) > MAX_EMITTED;
         if large {

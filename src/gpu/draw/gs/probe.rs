@@ -1,8 +1,7 @@
-//! What a shader would do behind the last vertex that it may make.
+//! Probes what a shader would do after its vertex limit.
 //!
-//! PC_GS_PARAM ends an invocation that has not killed. Whether it would have killed then tells
-//! a good shader from one that runs away; one run for one vertex more says so, of which
-//! nothing else may be seen.
+//! PC_GS_PARAM ends an invocation that has not killed. A well-behaved shader would kill next; a runaway
+//! shader would not. So the probe runs one more vertex, and drops all its other effects.
 
 use a4emu_decoder::stage_words::STAGE_ENTRY;
 
@@ -13,28 +12,28 @@ use a4emu_shader::{LANES, Lanes, Warp};
 use super::batch::GeometryDraw;
 use super::subwarps::Invocation;
 
-/// Vertices that the entry word can number: the one behind them has no number.
+/// Number of vertices that the entry word can number. A probe after the last one is not possible.
 const COUNTABLE: u32 = 1 << 10;
 
-/// A shader that wants to make more than PC_GS_PARAM allows.
+/// A shader that emits more than PC_GS_PARAM allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Excess {
-    /// It had not killed when as many vertices as allowed were out.
+    /// The shader does not kill after the maximum number of vertices.
     NoKill,
-    /// It would make one more, and then kill.
+    /// The shader makes one more vertex, and then kills.
     OneMore,
 }
 
-/// What came of it.
+/// Result of a probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Probed {
-    /// What the first shader that ran away does.
+    /// Behaviour of the first shader with an excess.
     pub excess: Option<Excess>,
-    /// Warps that it took.
+    /// Number of warps used.
     pub warps: u64,
 }
 
-/// Runs the invocations `full`, which have not killed, for one vertex more, 32 in a warp.
+/// Runs the invocations `full`, which reached the limit without a kill, for one more vertex, 32 in a warp.
 pub fn run(draw: &GeometryDraw<'_>, full: &[Invocation], worker: &mut Worker<'_>) -> Probed {
     let mut probed = Probed::default();
     if full.is_empty() || worker.is_stopped() || draw.state.max_vertices == COUNTABLE {
@@ -52,7 +51,7 @@ pub fn run(draw: &GeometryDraw<'_>, full: &[Invocation], worker: &mut Worker<'_>
     probed
 }
 
-/// A warp with an invocation in each lane.
+/// Runs a warp with one invocation per lane.
 fn probe(draw: &GeometryDraw<'_>, invocations: &[Invocation], worker: &mut Worker<'_>) -> Option<Excess> {
     let (mut entry, mut ids) = (Lanes::ZERO, Lanes::ZERO);
     for (lane, invocation) in invocations.iter().enumerate() {
@@ -65,7 +64,7 @@ fn probe(draw: &GeometryDraw<'_>, invocations: &[Invocation], worker: &mut Worke
         draw.state.enter(warp, &entry, &ids);
     };
     if !worker.run(lanes, None, enter) {
-        // Some lane came to no end, and so to no kill.
+        // A lane did not finish, so it did not kill.
         return Some(Excess::NoKill);
     }
     let warp = &worker.warp;

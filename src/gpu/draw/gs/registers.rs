@@ -1,4 +1,4 @@
-//! What a geometry shader finds in registers and leaves there.
+//! Inputs and outputs of a geometry shader in registers.
 
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
@@ -8,13 +8,13 @@ use a4emu_shader::{Killed, Lanes, Warp};
 use super::state::GeometryState;
 use crate::draw::gs::emitted::Emitted;
 
-/// What position registers hold before the shader: a NaN that no operation makes. A run that
-/// kills with this still in place has made no vertex.
+/// Value of position registers before the shader: a NaN that no operation makes. A run that kills with this
+/// value unchanged makes no vertex.
 const UNWRITTEN: u32 = 0x7fa4_0004;
 
 impl GeometryState {
-    /// Sets registers as they are before the first instruction: r0.x, r0.y, and outputs, which
-    /// must not depend on the warp that was there before. A kill will end its lane.
+    /// Initialises registers before the first instruction: r0.x, r0.y, and outputs, which must not depend on
+    /// the previous warp. A kill ends its lane.
     pub(super) fn enter(&self, warp: &mut Warp, entry: &Lanes, ids: &Lanes) {
         warp.on_kill = Killed::End;
         let outputs = &self.outputs;
@@ -29,13 +29,13 @@ impl GeometryState {
         *warp.full_mut(1) = *ids;
     }
 
-    /// Whether a lane wrote its position. Registers with inputs do not tell.
+    /// Returns whether a lane wrote its position. Registers that contain inputs are ignored.
     pub(super) fn has_position(&self, warp: &Warp, lane: usize) -> bool {
         let position = self.outputs.position;
         (position..position + 4).filter(|id| *id > 1).any(|id| warp.full(id)[lane] != UNWRITTEN)
     }
 
-    /// Adds the vertex of a lane.
+    /// Appends the vertex of a lane.
     pub(super) fn export(&self, warp: &Warp, lane: usize, emitted: &mut Emitted) {
         let outputs = &self.outputs;
         let start = emitted.rows.len();

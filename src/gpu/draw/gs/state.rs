@@ -1,4 +1,4 @@
-//! The registers of the geometry shader.
+//! State of the geometry shader from registers.
 
 use std::sync::Arc;
 
@@ -13,41 +13,41 @@ use crate::draw::vpc::state::VertexOutputs;
 use crate::gpu::Stage;
 use crate::regfile::RegFile;
 
-/// What the geometry stage needs of the registers.
+/// State of the geometry stage.
 pub struct GeometryState {
     /// The shader.
     pub stage: Arc<StageState>,
-    /// What it hands on.
+    /// Outputs of the shader.
     pub outputs: VertexOutputs,
     /// Register of the primitive word.
     pub primitive_word: Option<u32>,
-    /// Vertices that an invocation makes at most: 1 to 1024.
+    /// Maximum number of vertices per invocation: 1 to 1024.
     pub max_vertices: u32,
     /// Invocations of a primitive: 1 to 32.
     pub invocations: u32,
-    /// What comes out: points, line strips or triangle strips.
+    /// Output type: points, line strips or triangle strips.
     pub topology: PrimType,
-    /// Which layer primitives go to.
+    /// Selection of the layer of primitives.
     pub layers: Layers,
 }
 
-/// What chooses the layer of the render target.
+/// Selection of the layer of the render target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layers {
-    /// Nothing: all is in the first.
+    /// All primitives use the first layer.
     First,
-    /// The primitive word.
+    /// The primitive word selects the layer.
     Chosen,
 }
 
-/// Whether there is a geometry shader: HLSQ_GS_CONTROL_REG says so, or has instructions for it.
+/// Returns whether there is a geometry shader: HLSQ_GS_CONTROL_REG enables it, or has instructions for it.
 pub fn is_on(regs: &RegFile) -> bool {
     let control = regs.get::<HLSQ_GS_CONTROL_REG>();
     control.ENABLED() || control.INSTRLENGTH() != 0
 }
 
 impl GeometryState {
-    /// With the shader `stage`.
+    /// Takes a snapshot for the shader `stage`.
     pub fn snapshot(regs: &RegFile, stage: Arc<StageState>) -> Self {
         let param = regs.get::<PC_GS_PARAM>();
         Self {
@@ -62,7 +62,7 @@ impl GeometryState {
     }
 }
 
-/// The list that the strips of an output type make. Points have their own size.
+/// Returns the list type of an output type. Points have their own size.
 fn topology(kind: PaSuScDraw) -> PrimType {
     match kind {
         PaSuScDraw::PC_DRAW_POINTS => PrimType::DI_PT_POINTLIST_PSIZE,

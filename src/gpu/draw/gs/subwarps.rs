@@ -1,4 +1,4 @@
-//! Subwarps: the groups of lanes of a warp that have an invocation each.
+//! Subwarps: groups of lanes of a warp, with one invocation each.
 
 use std::iter::Peekable;
 
@@ -7,24 +7,24 @@ use crate::draw::gs::dispatch::{Choice, Mode, SUBWARPS};
 /// One invocation of a primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invocation {
-    /// Running number in the batch.
+    /// Number in the batch.
     pub index: usize,
-    /// Which primitive.
+    /// Number of the primitive.
     pub primitive: usize,
-    /// Which invocation of it.
+    /// Number of the invocation in the primitive.
     pub number: u32,
 }
 
-/// An invocation that has lanes.
+/// An invocation that is assigned to a subwarp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Running {
-    /// Which.
+    /// The invocation.
     pub invocation: Invocation,
-    /// The vertex of its first lane.
+    /// Number of the vertex in its first lane.
     pub next: u32,
 }
 
-/// The subwarps of a warp, each of as many lanes.
+/// The subwarps of a warp, all of the same size.
 #[derive(Clone, Debug)]
 pub struct Subwarps {
     choice: Choice,
@@ -32,13 +32,13 @@ pub struct Subwarps {
 }
 
 impl Subwarps {
-    /// Empty ones.
+    /// Creates free subwarps.
     pub fn new(choice: Choice) -> Self {
         Self { choice, running: [None; SUBWARPS] }
     }
 
-    /// Gives free subwarps to the invocations that come next, and calls `begin` with each.
-    /// Two instances of one primitive wait for each other.
+    /// Assigns the next invocations to free subwarps, and calls `begin` with each. In instanced mode, both
+    /// subwarps must have the same primitive.
     pub fn fill(
         &mut self,
         invocations: &mut Peekable<impl Iterator<Item = Invocation>>,
@@ -59,37 +59,37 @@ impl Subwarps {
         }
     }
 
-    /// Whether nobody is left.
+    /// Returns whether all subwarps are free.
     pub fn is_empty(&self) -> bool {
         self.running.iter().all(Option::is_none)
     }
 
-    /// Who has a subwarp.
+    /// Returns the invocation of a subwarp.
     pub fn get(&self, subwarp: usize) -> Option<Running> {
         self.running[subwarp]
     }
 
-    /// Gives a subwarp on, or leaves it free.
+    /// Assigns an invocation to a subwarp, or frees it.
     pub fn put(&mut self, subwarp: usize, running: Option<Running>) {
         self.running[subwarp] = running;
     }
 
-    /// Something about every subwarp that is in use, 0 for the others.
+    /// Returns a value for every subwarp in use, and 0 for free ones.
     pub fn each(&self, of: impl Fn(usize, &Running) -> usize) -> [usize; SUBWARPS] {
         std::array::from_fn(|subwarp| self.running[subwarp].map_or(0, |running| of(subwarp, &running)))
     }
 
-    /// First lane of a subwarp.
+    /// Returns the first lane of a subwarp.
     pub fn first_lane(&self, subwarp: usize) -> usize {
         subwarp * self.choice.lanes
     }
 
-    /// The subwarp that a lane belongs to, and which lane of that it is.
+    /// Returns the subwarp of a lane, and the lane's number in it.
     pub fn subwarp_of(&self, lane: usize) -> (usize, usize) {
         (lane / self.choice.lanes, lane % self.choice.lanes)
     }
 
-    /// Place of a subwarp's primitive among the inputs: two instances share theirs.
+    /// Returns the slot of a subwarp's primitive in the inputs. Two instances share one slot.
     pub fn slot(&self, subwarp: usize) -> usize {
         if self.choice.mode == Mode::DualObject { subwarp } else { 0 }
     }
@@ -100,8 +100,8 @@ mod tests {
     use super::*;
     use crate::draw::gs::dispatch::{Demand, Setting};
 
-    /// Three primitives of three invocations; who begins, warp after warp, if all rise
-    /// after one.
+    /// Runs three primitives of three invocations. Returns the invocations that begin in each warp, if all
+    /// end after one warp.
     fn beginning(setting: Setting) -> Vec<Vec<(usize, u32)>> {
         let choice = Choice::new(setting, &Demand { registers: 4, inputs: 4, stores: false });
         let items = (0..9).map(|i| Invocation { index: i, primitive: i / 3, number: i as u32 % 3 });

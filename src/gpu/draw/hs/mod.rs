@@ -1,7 +1,7 @@
-//! The hull shader: a lane per vertex of the patch that goes out, all of a patch in one warp.
+//! The hull shader: a lane per output vertex of a patch, with all lanes of a patch in one warp.
 //!
-//! Lanes of a warp are in step, so a barrier between the invocations of a patch needs nothing
-//! but that all come to it. Everything that the shader makes is stored.
+//! Lanes of a warp run in step, so a barrier between the invocations of a patch needs no extra work. All
+//! outputs of the shader are stores.
 pub mod state;
 
 use std::ops::Range;
@@ -19,20 +19,20 @@ use crate::draw::vertices::Vertices;
 use crate::memory::Memory;
 use a4emu_shader::{LANES, Warp};
 
-/// The hull stage of a draw, ready to run.
+/// The hull stage of a draw.
 pub struct Hull<'a> {
     /// The shader.
     pub stage: &'a StageState,
-    /// What a patch is.
+    /// Patch state.
     pub state: &'a PatchState,
-    /// The vertices that come in.
+    /// The input vertices.
     pub vertices: &'a Vertices,
-    /// The patches that come in.
+    /// The input patches.
     pub patches: &'a PrimitiveList,
 }
 
 impl Hull<'_> {
-    /// Runs the stage for all patches: each job is a warp.
+    /// Runs the stage for all patches. Each job is a warp.
     pub fn shade(&self, memory: &mut Memory, budget: &mut Budget) -> ShaderLog {
         let slots = LANES / self.state.vertices_out;
         let count = self.patches.len();
@@ -48,8 +48,8 @@ impl Hull<'_> {
         worker.run(lanes, None, |warp, _| self.enter(warp, job));
     }
 
-    /// Registers at the start: r0.x slot and invocation, r0.y the patch's id in its instance,
-    /// r0.z its number in the draw, which counts over instances (guess `patch-number`).
+    /// Writes the inputs to registers: r0.x slot and invocation, r0.y the patch's id in its instance, r0.z
+    /// its number in the draw, counted over instances (guess `patch-number`).
     fn enter(&self, warp: &mut Warp, job: Range<usize>) {
         let vertices = self.state.vertices_out;
         for lane in 0..job.len() * vertices {

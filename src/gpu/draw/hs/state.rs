@@ -1,14 +1,14 @@
-//! The registers of the hull shader.
+//! State of the hull shader from registers.
 
 use a4emu_decoder::regs::hlsq::HLSQ_HS_CONTROL_REG;
 
 use crate::fault::Fault;
 use crate::regfile::RegFile;
 
-/// Asks that there is a hull shader for the patches of draw `draw`.
+/// Checks that draw `draw` has a hull shader for its patches.
 ///
 /// # Errors
-/// There is none.
+/// A fault if there is none.
 pub fn require(regs: &RegFile, draw: u32) -> Result<(), Fault> {
     let control = regs.get::<HLSQ_HS_CONTROL_REG>();
     match control.ENABLED() || control.INSTRLENGTH() != 0 {

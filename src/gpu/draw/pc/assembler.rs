@@ -1,13 +1,12 @@
-//! The primitive assembler: which vertices of a list make a primitive, adjacent ones included.
+//! The primitive assembler: selects the vertices of each primitive of a list, including adjacent ones.
 //!
-//! Set-up ([`super::topology`]), hull and geometry shaders ([`PrimitiveList`]) are all fed by
-//! [`assemble`].
+//! [`assemble`] feeds set-up ([`super::topology`]) and, with [`PrimitiveList`], hull and geometry shaders.
 
 use a4emu_decoder::regs::enums::PrimType;
 
 use crate::draw::vertices::RESTART;
 
-/// Which vertex of a primitive gives flat varyings.
+/// Selects the vertex of a primitive that provides flat varyings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provoking {
     /// The first.
@@ -17,7 +16,7 @@ pub enum Provoking {
 }
 
 impl Provoking {
-    /// Which of `corners` corners it is in the order in which a list names them.
+    /// Returns its index among `corners` corners in list order.
     pub fn corner(self, corners: usize) -> usize {
         match self {
             Self::First => 0,
@@ -26,10 +25,9 @@ impl Provoking {
     }
 }
 
-/// Calls `emit` with the vertices of every primitive of a list without restarts, in the order in which
-/// they are drawn, and with the number of its provoking corner. Adjacent vertices stand as
-/// OpenGL has them: around a line, and behind each corner of a triangle. `None` for types
-/// that are not made of such primitives.
+/// Calls `emit` for every primitive of a list without restarts, in drawing order, with its vertices and the
+/// index of its provoking corner. Adjacent vertices are in OpenGL order: around a line, and after each corner
+/// of a triangle. Returns `None` for types without such primitives.
 pub fn assemble(
     topology: PrimType,
     provoking: Provoking,
@@ -59,7 +57,7 @@ pub fn assemble(
     Some(())
 }
 
-/// Every other triangle of a strip has two corners exchanged, so that all wind alike.
+/// Emits a triangle strip. Every other triangle has two corners exchanged, so that all have the same winding.
 fn strip(provoking: usize, run: &[u32], emit: &mut impl FnMut(&[u32], usize)) {
     for (i, v) in run.windows(3).enumerate() {
         match i % 2 {
@@ -69,14 +67,14 @@ fn strip(provoking: usize, run: &[u32], emit: &mut impl FnMut(&[u32], usize)) {
     }
 }
 
-/// The provoking vertex of a fan's triangle i is i + 1 (first) or i + 2 (last), as in GL.
+/// Emits a triangle fan. The provoking vertex of triangle i is i + 1 (first) or i + 2 (last), as in GL.
 fn fan(provoking: Provoking, run: &[u32], emit: &mut impl FnMut(&[u32], usize)) {
     let Some((hub, rim)) = run.split_first() else { return };
     rim.windows(2).for_each(|v| emit(&[*hub, v[0], v[1]], 1 + provoking.corner(2)));
 }
 
-/// Source: the table of triangles with adjacency in the OpenGL specification, chapter 10.1.
-/// Vertex, then the one across the edge to the next.
+/// Emits a triangle strip with adjacency. Source: the table of triangles with adjacency in the OpenGL
+/// specification, chapter 10.1. Each vertex is followed by the one across the edge to the next.
 fn strip_with_adjacency(provoking: usize, run: &[u32], emit: &mut impl FnMut(&[u32], usize)) {
     let count = run.len().saturating_sub(4) / 2;
     for i in 0..count {
@@ -91,21 +89,21 @@ fn strip_with_adjacency(provoking: usize, run: &[u32], emit: &mut impl FnMut(&[u
     }
 }
 
-/// Whole primitives of equal size, as hull and geometry shaders take them.
+/// Complete primitives of equal size, for hull and geometry shaders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrimitiveList {
     /// Vertices of a primitive.
     pub size: usize,
     /// Numbers of the vertices, primitive by primitive.
     pub vertices: Vec<u32>,
-    /// The id of each primitive, which begins at 0 with every instance.
+    /// Ids of the primitives. They start at 0 with every instance.
     pub ids: Vec<u32>,
 }
 
 impl PrimitiveList {
-    /// The primitives of `list`, which holds instances of `per_instance` entries with a
-    /// restart between them. The provoking corner stands first or last. `None` for a type that
-    /// cannot be the input of a geometry shader.
+    /// Assembles the primitives of `list`, which has instances of `per_instance` entries with a restart
+    /// between them. The provoking corner becomes first or last. Returns `None` for a type that a geometry
+    /// shader cannot take.
     pub fn assemble(
         topology: PrimType,
         provoking: Provoking,
@@ -126,7 +124,7 @@ impl PrimitiveList {
         Some(out)
     }
 
-    /// Patches of `size` vertices.
+    /// Assembles patches of `size` vertices.
     pub fn patches(size: usize, list: &[u32], per_instance: usize) -> Self {
         let mut out = Self { size, ..Self::default() };
         for instance in list.chunks(per_instance + 1) {
@@ -140,23 +138,23 @@ impl PrimitiveList {
         out
     }
 
-    /// How many there are.
+    /// Returns the number of primitives.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// The vertices of primitive `p`.
+    /// Returns the vertices of primitive `p`.
     pub fn primitive(&self, p: usize) -> &[u32] {
         &self.vertices[p * self.size..][..self.size]
     }
 }
 
-/// Vertices of a primitive.
+/// Returns the number of vertices of a primitive.
 fn size(topology: PrimType) -> Option<usize> {
     Some(match topology {
         PrimType::DI_PT_POINTLIST | PrimType::DI_PT_POINTLIST_PSIZE => 1,
@@ -168,8 +166,8 @@ fn size(topology: PrimType) -> Option<usize> {
     })
 }
 
-/// A triangle turned, neighbours and all, so that its provoking corner stands first or last; lines and
-/// points are named in such an order.
+/// Rotates a triangle with its adjacent vertices, so that its provoking corner is first or last. Lines and
+/// points are already in such an order.
 fn turned(v: &[u32], corner: usize, provoking: Provoking) -> impl Iterator<Item = u32> {
     let corners = if v.len().is_multiple_of(3) { 3 } else { 1 };
     let turns = (corners + corner - provoking.corner(corners)) % corners;
@@ -209,7 +207,7 @@ mod tests {
         assert_eq!(last(PrimType::DI_PT_TRIFAN, &[9, 1, 2, 3]).vertices, [9, 1, 2, 9, 2, 3]);
     }
 
-    /// The specification's table, with its vertices counted from 1.
+    /// Compares with the specification's table, which counts vertices from 1.
     #[test]
     fn strips_with_adjacency_follow_the_table() {
         let list: Vec<u32> = (1..=10).collect();

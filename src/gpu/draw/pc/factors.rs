@@ -1,4 +1,4 @@
-//! Tessellation factors, as the hull shader stored them.
+//! Tessellation factors that the hull shader stored.
 //!
 //! A group per patch: the primitive id, then outer and inner factors; 12 bytes for isolines,
 //! 20 for triangles, 28 for quads (docs/hardware/geometry-and-tessellation.md,
@@ -10,19 +10,19 @@ use crate::memory::Memory;
 
 use super::state::PatchState;
 
-/// A factor above this is no factor: a thousand times what the tessellator can do.
+/// Limit for reports: larger factors are an error. It is a thousand times the tessellator's maximum.
 const ABSURD: f32 = 65536.0;
 
-/// What was wrong with factors.
+/// Problems with factors.
 #[derive(Default)]
 pub struct Problems {
-    /// Factors that are in no buffer.
+    /// Reads of factors outside of all buffers.
     pub missing: Missing,
-    /// What there is to say: of each kind the first.
+    /// First fault of each kind.
     pub faults: Vec<Fault>,
 }
 
-/// Outer and inner factors that a domain has.
+/// Returns how many outer and inner factors a domain has.
 fn counts(domain: Domain) -> (usize, usize) {
     match domain {
         Domain::Quads => (4, 2),
@@ -31,7 +31,7 @@ fn counts(domain: Domain) -> (usize, usize) {
     }
 }
 
-/// The factors of `patches` patches. Those that cannot be read are 0, which culls.
+/// Reads the factors of `patches` patches. Unreadable factors are 0, which culls the patch.
 pub fn read(state: &PatchState, patches: usize, memory: &Memory) -> (Vec<Factors>, Problems) {
     let (outer, inner) = counts(state.tessellator.domain);
     let len = 4 * (1 + outer + inner);
@@ -65,7 +65,7 @@ impl Problems {
         self.missing.note(Miss { client: Client::Geometry, address, len: len as u32 });
     }
 
-    /// Complains about the first factor that no program means.
+    /// Reports the first invalid factor of each kind.
     fn check(&mut self, state: &PatchState, patch: usize, factors: &Factors) {
         let wrong = |factor: &&f32| factor.is_nan() || factor.abs() > ABSURD;
         let Some(factor) = factors.outer.iter().chain(&factors.inner).find(wrong) else { return };

@@ -1,4 +1,4 @@
-//! The registers of the primitive control: restart, provoking vertex, patches.
+//! State of the primitive control from registers: restart, provoking vertex, patches.
 
 use a4emu_decoder::pm4::{PatchType, TESS_MODE_BITS};
 use a4emu_decoder::regs::enums::PrimType;
@@ -10,10 +10,10 @@ use crate::draw::call::DrawCall;
 use crate::fault::Fault;
 use crate::regfile::RegFile;
 
-/// Vertices of a patch at most, coming in or going out.
+/// Maximum number of vertices of an input or output patch.
 const MAX_PATCH: u32 = 32;
 
-/// Which vertex of a primitive gives what all of it shares.
+/// Returns which vertex of a primitive provides its flat values.
 pub fn provoking(regs: &RegFile) -> Provoking {
     match regs.get::<PC_PRIM_VTX_CNTL>().PROVOKING_VTX_LAST() {
         true => Provoking::Last,
@@ -21,32 +21,33 @@ pub fn provoking(regs: &RegFile) -> Provoking {
     }
 }
 
-/// The index that ends a strip, if one does.
+/// Returns the restart index, if restart is enabled.
 pub fn restart(regs: &RegFile) -> Option<u32> {
     let enabled = regs.get::<PC_PRIM_VTX_CNTL>().PRIMITIVE_RESTART();
     enabled.then(|| regs.get::<PC_RESTART_INDEX>().VALUE())
 }
 
-/// What becomes of the patches of a draw.
+/// Patch state of a draw.
 #[derive(Clone, Copy, Debug)]
 pub struct PatchState {
-    /// Vertices of a patch that comes in: 1 to 32.
+    /// Vertices of an input patch: 1 to 32.
     pub vertices_in: usize,
-    /// Vertices of a patch that goes out, a lane each: 1 to 32.
+    /// Vertices of an output patch, one lane each: 1 to 32.
     pub vertices_out: usize,
-    /// What the tessellator does.
+    /// Tessellator state.
     pub tessellator: Tessellation,
-    /// Where the hull shader leaves the factors.
+    /// Address of the factors.
     pub factors: u32,
     /// Number of the draw.
     pub draw: u32,
 }
 
 impl PatchState {
-    /// For patches of `vertices_in` vertices of `domain`, as [`patches`] gives them.
+    /// Takes a snapshot for input patches of `vertices_in` vertices and `domain`, as [`patches`] returns
+    /// them.
     ///
     /// # Errors
-    /// A fault when a patch that goes out has no size.
+    /// A fault when the output patch size is invalid.
     pub fn snapshot(
         regs: &RegFile,
         draw: u32,
@@ -67,7 +68,7 @@ impl PatchState {
         })
     }
 
-    /// Type of the list that comes out.
+    /// Returns the type of the output list.
     pub fn topology(&self) -> PrimType {
         match self.tessellator.primitive_vertices() {
             1 => PrimType::DI_PT_POINTLIST,
@@ -77,10 +78,10 @@ impl PatchState {
     }
 }
 
-/// Vertices of a patch that comes in and its domain, if the draw is of patches.
+/// Returns the size of an input patch and its domain, if the draw has patches.
 ///
 /// # Errors
-/// A fault when it asks for tessellation and is not.
+/// A fault when tessellation is enabled but the primitive type is not a patch.
 pub fn patches(call: &DrawCall) -> Result<Option<(usize, Domain)>, Fault> {
     let initiator = call.initiator;
     let asked = TESS_MODE_BITS(initiator.0).ENABLE() != 0;
@@ -107,8 +108,7 @@ pub fn patches(call: &DrawCall) -> Result<Option<(usize, Domain)>, Fault> {
     Ok(Some((size as usize, domain)))
 }
 
-/// For isolines the winding's bit means connected (docs/hardware/geometry-and-tessellation.md,
-/// section 2).
+/// For isolines the winding bit means connected (docs/hardware/geometry-and-tessellation.md, section 2).
 fn connection(domain: Domain, param: PC_HS_PARAM) -> Connection {
     match (domain, param.CONNECTED(), param.CW()) {
         (Domain::Isolines, _, true) => Connection::CounterClockwise,

@@ -1,13 +1,11 @@
-//! The tessellator: factors of a patch to points of its domain, and how they connect.
+//! The tessellator: converts factors of a patch to points of its domain, with their connections.
 //!
-//! A pure function. Points are where OpenGL puts them (concentric rings, each a
-//! subdivision away from the one around it). They connect as Direct3D 11 says and
-//! other implementations do: rings are stitched edge by edge, and an edge whose
-//! subdivision changes grows its triangles where new points appear. That the A4xx
-//! agrees is guess `tessellator-connects`.
+//! A pure function. Points follow OpenGL (concentric rings, each one subdivision away from the ring around
+//! it). Connections follow Direct3D 11 and other implementations: rings are stitched edge by edge, and an
+//! edge with a new subdivision gets new triangles at the new points. Guess `tessellator-connects`: the A4xx
+//! does the same.
 //!
-//! Coordinates are computed in 16.16 fixed point, so an edge that two patches share
-//! gets the same points from either side.
+//! Coordinates use 16.16 fixed point, so two patches get the same points on a shared edge.
 mod edge;
 mod quad;
 mod stitch;
@@ -18,7 +16,7 @@ use a4emu_decoder::regs::enums::TessSpacing;
 pub use edge::Spacing;
 use edge::{Edge, Fixed, ONE};
 
-/// The space that a patch's points lie in.
+/// Domain of a patch's points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
     /// u and v from 0 to 1.
@@ -29,50 +27,50 @@ pub enum Domain {
     Isolines,
 }
 
-/// What the points become.
+/// Output primitives made from the points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Connection {
-    /// Nothing: each point once.
+    /// Points only, each once.
     Points,
-    /// Lines or triangles, as the domain has it; triangles counter-clockwise when u
-    /// goes right and v goes up.
+    /// Lines or triangles, depending on the domain. Triangles are counter-clockwise when u goes right and v
+    /// goes up.
     CounterClockwise,
-    /// The same, triangles clockwise.
+    /// Lines or triangles, depending on the domain. Triangles are clockwise when u goes right and v goes up.
     Clockwise,
 }
 
-/// What the registers say about tessellation.
+/// Tessellation state from registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tessellation {
     /// The domain.
     pub domain: Domain,
-    /// How edges are divided.
+    /// Division of edges.
     pub spacing: Spacing,
-    /// What comes out.
+    /// Output primitives.
     pub connection: Connection,
 }
 
-/// The factors of a patch. Those that the domain lacks are not looked at.
+/// The factors of a patch. Factors that the domain does not have are ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Factors {
-    /// Of the edges: quads u=0, v=0, u=1, v=1; triangles u=0, v=0, w=0; isolines the
-    /// number of lines, then the segments of each.
+    /// Factors of the edges: quads u=0, v=0, u=1, v=1; triangles u=0, v=0, w=0; isolines the number of lines,
+    /// then the segments of each.
     pub outer: [f32; 4],
-    /// Of the inside: quads along u and v; triangles the first.
+    /// Factors of the inside: quads along u and v; triangles only the first.
     pub inner: [f32; 2],
 }
 
-/// A tessellated patch. A patch that is culled has no points.
+/// A tessellated patch. A culled patch has no points.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
     /// u and v.
     pub points: Vec<[f32; 2]>,
-    /// Numbers of points: one, two or three for each point, line or triangle.
+    /// Indices of points: one, two or three for each point, line or triangle.
     pub indices: Vec<u32>,
 }
 
 impl Spacing {
-    /// What the register says; unknown values divide equally.
+    /// Converts the register value. Unknown values divide equally.
     pub fn new(spacing: TessSpacing) -> Self {
         match spacing {
             TessSpacing::ODD_SPACING => Self::FractionalOdd,
@@ -83,8 +81,8 @@ impl Spacing {
 }
 
 impl Tessellation {
-    /// The points and primitives of a patch; none when an outer factor is 0, negative
-    /// or no number.
+    /// Returns the points and primitives of a patch. The result is empty when an outer factor is 0, negative
+    /// or NaN.
     pub fn run(&self, factors: &Factors) -> Mesh {
         let edges = match self.domain {
             Domain::Quads => 4,
@@ -104,7 +102,7 @@ impl Tessellation {
         builder.finish(self.connection)
     }
 
-    /// Vertices of a primitive that comes out.
+    /// Returns the number of vertices of an output primitive.
     pub fn primitive_vertices(&self) -> usize {
         match (self.connection, self.domain) {
             (Connection::Points, _) => 1,
@@ -114,7 +112,7 @@ impl Tessellation {
     }
 }
 
-/// Lines at equal distances whatever the spacing; none at v = 1.
+/// Makes lines at equal distances for any spacing, without a line at v = 1.
 fn isolines(builder: &mut Builder, spacing: Spacing, factors: &Factors) {
     let across = Edge::outer(factors.outer[0], Spacing::Equal);
     let along = Edge::outer(factors.outer[1], spacing);
@@ -125,7 +123,7 @@ fn isolines(builder: &mut Builder, spacing: Spacing, factors: &Factors) {
     }
 }
 
-/// A mesh on its way.
+/// A mesh under construction.
 #[derive(Default)]
 struct Builder {
     points: Vec<[Fixed; 2]>,
@@ -155,18 +153,18 @@ impl Builder {
     }
 }
 
-/// A closed ring of points: each side from corner to corner, both included.
+/// A closed ring of points. Each side includes both of its corners.
 type Ring<const N: usize> = [Vec<u32>; N];
 
-/// Appends to each side, which lacks its last corner, where the next begins.
+/// Appends to each side the first point of the next side.
 fn close<const N: usize>(mut sides: Ring<N>) -> Ring<N> {
     let corners: [u32; N] = std::array::from_fn(|i| sides[(i + 1) % N][0]);
     sides.iter_mut().zip(corners).for_each(|(side, corner)| side.push(corner));
     sides
 }
 
-/// Fills the space between each ring and the next one inside it. Only the outermost may
-/// be divided differently from what is inside it.
+/// Fills the space between each ring and the next one inside it. Only the outermost ring may have a division
+/// different from the ring inside it.
 fn stitch_rings<const N: usize>(builder: &mut Builder, rings: &[Ring<N>]) {
     for (depth, pair) in rings.windows(2).enumerate() {
         for (outside, inside) in pair[0].iter().zip(&pair[1]) {

@@ -1,4 +1,4 @@
-//! Vertex lists to what set-up draws: points, lines, triangles and rectangles.
+//! Converts vertex lists to the primitives of set-up: points, lines, triangles and rectangles.
 
 use a4emu_decoder::regs::enums::PrimType;
 
@@ -20,11 +20,11 @@ pub enum Primitive {
     Rectangle([u32; 3]),
 }
 
-/// The primitives of `list`, in order. Lists restart at every [`RESTART`]; vertices that
-/// do not fill a primitive are dropped. Adjacent vertices are left out: only a geometry
-/// shader sees them. `None` for a type that needs tessellation or does not exist.
+/// Returns the primitives of `list`, in order. Lists restart at every [`RESTART`]; incomplete primitives are
+/// dropped. Adjacent vertices are left out, because only a geometry shader uses them. Returns `None` for a
+/// type that needs tessellation or does not exist.
 pub fn primitives(topology: PrimType, provoking: Provoking, list: &[u32]) -> Option<Vec<Primitive>> {
-    // Entries that each primitive has for itself.
+    // List entries that belong to one primitive only.
     let own = match topology {
         PrimType::DI_PT_LINELIST | PrimType::DI_PT_RECTLIST => 2,
         PrimType::DI_PT_TRILIST => 3,
@@ -43,7 +43,7 @@ pub fn primitives(topology: PrimType, provoking: Provoking, list: &[u32]) -> Opt
     Some(out)
 }
 
-/// What is drawn of a primitive, adjacent vertices included, of which corner `provoking` counts.
+/// Returns the drawn part of a primitive with adjacent vertices, with provoking corner `provoking`.
 fn drawn(v: &[u32], provoking: usize) -> Primitive {
     let line = |a, b| Primitive::Line([a, b], [a, b][provoking]);
     let triangle = |v: [u32; 3]| Primitive::Triangle(v, v[provoking]);
@@ -54,7 +54,7 @@ fn drawn(v: &[u32], provoking: usize) -> Primitive {
     }
 }
 
-/// The driver sends two opposite corners; a list that only divides by three holds triples.
+/// Adds rectangles. The driver sends two opposite corners. A list whose length is odd contains triples.
 fn rectangles(run: &[u32], out: &mut Vec<Primitive>) {
     if run.len().is_multiple_of(2) {
         out.extend(run.chunks_exact(2).map(|v| Primitive::Corners([v[0], v[1]])));

@@ -1,10 +1,10 @@
-//! Fragments that others draw while the command processor goes on with what follows.
+//! Batches of fragments that worker threads draw while the command processor continues.
 //!
-//! What they need is theirs for that time: tile memory and the buffers that copies go to, which nobody else sees, and
-//! a view of the rest of memory, which nobody writes. So whoever looks at one of them, or writes memory, waits for
-//! them first, as for draws that have not begun. Several batches are ahead: each begins when the one before it ends,
-//! without the command processor. Where they begin and where they are waited for depends on the stream alone, and so
-//! does what they may cost.
+//! A running batch owns tile memory and the destination buffers of its copies, and has a read-only view of
+//! other memory. So the command processor waits for the batches before it reads that tile memory or those
+//! buffers, or writes any memory. Several batches can be in the queue. Each starts when the previous one
+//! ends, without the command processor. Start and wait points depend only on the command stream, and so does
+//! the budget.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -23,85 +23,85 @@ use crate::parallel::{self, help_until, locked, stay_awake};
 use super::late::Resolves;
 use super::{flush, helper, record_finished, take_batch};
 
-/// Draws of known primitives after which the command processor may have had as much to do as whoever draws what waits.
-/// (glmark2's ideas has 400 in a tile and is as quick with 384 as with 1024; those with a few are quicker with all tiles
-/// in one go, band by band.)
+/// Number of draws with known primitives that gives the command processor about as much work as the threads
+/// that draw the batch. (glmark2's ideas has 400 in a tile and is as quick with 384 as with 1024; those with
+/// a few are quicker with all tiles in one go, band by band.)
 const MANY_DRAWS: u64 = 512;
 
-/// So many of them take it as long as one whose primitives it makes.
+/// Draws with known primitives that cost the command processor as much as one draw with new primitives.
 pub(super) const KNOWN_PER_NEW: u64 = 3;
 
-/// Batches that are ahead at most.
+/// Maximum number of batches in the queue.
 const MOST: usize = 16;
 
-/// How long he sleeps then, before he looks again.
+/// How long the waiting thread sleeps before it polls again.
 const NAP: Duration = Duration::from_micros(50);
 
-/// Batches that others draw, one after the other.
+/// Batches that worker threads draw, one after the other.
 #[derive(Default)]
 pub(super) struct Ahead {
     line: Arc<Mutex<RasterQueue>>,
-    /// What becomes of those that have not been waited for, in their order.
+    /// Receivers for the results of batches not yet waited for, in order.
     begun: VecDeque<Receiver<Done>>,
-    /// First address and length of the buffers that are lent.
+    /// First address and length of the buffers lent to batches.
     writes: Vec<(u32, u32)>,
 }
 
-/// Who is next.
+/// Queue of batches that have not started.
 #[derive(Default)]
 struct RasterQueue {
     waiting: VecDeque<Task>,
-    /// What they work with, while nobody does.
+    /// Working state of the batches, present while none of them runs.
     bench: Option<RasterContext>,
-    /// Nothing is added before all are done.
+    /// Set when no more batches are added until all are done.
     is_closed: bool,
 }
 
-/// What goes from one batch to the next.
+/// Working state passed from one batch to the next.
 struct RasterContext {
     gmem: Gmem,
     lent: Vec<Lent>,
-    /// What is left for them, who work beside the command processor.
+    /// Remaining budget for batches, which run beside the command processor.
     budget: Budget,
 }
 
-/// A batch to be drawn.
+/// A batch to draw.
 struct Task {
     batch: Sorted,
     memory: Memory,
-    /// Buffers that are lent from now on.
+    /// Buffers lent to this batch and all later ones.
     lent: Vec<Lent>,
     sender: SyncSender<Done>,
-    /// The thread that finds what there is to draw.
+    /// Index of the thread that issued the batch.
     finder: Option<usize>,
 }
 
-/// What became of it.
+/// Result of a batch.
 struct Done {
-    /// What it cost.
+    /// Budget that contains the cost of the batch.
     budget: Budget,
-    /// What became of its draws, or the panic that ended them.
+    /// Results of its draws, or the panic that ended them.
     finished: Result<Vec<Finished>, Box<dyn Any + Send>>,
     milliseconds: f64,
 }
 
 impl Ahead {
-    /// Whether all have been waited for.
+    /// Returns whether all batches have been waited for.
     pub(super) fn is_empty(&self) -> bool {
         self.begun.is_empty()
     }
 
-    /// Whether nobody draws any of them now. What comes of anything does not depend on that.
+    /// Returns whether no batch runs now. Only timing may depend on this, never results.
     fn is_at_rest(&self) -> bool {
         self.is_empty() || locked(&self.line).bench.is_some()
     }
 
-    /// Whether a buffer that they have is one of those.
+    /// Returns whether a lent buffer meets the condition `is_one`.
     pub(super) fn writes(&self, is_one: impl Fn((u32, u32)) -> bool) -> bool {
         self.writes.iter().copied().any(is_one)
     }
 
-    /// Has `task` done behind those before it.
+    /// Queues `task` behind the earlier batches.
     fn add(&mut self, task: Task, done: Receiver<Done>) {
         let mut line = locked(&self.line);
         match line.bench.take() {
@@ -118,7 +118,7 @@ impl Task {
         parallel::spawn(move || self.run(&line, bench));
     }
 
-    /// Draws the batch; then the next one begins.
+    /// Draws the batch, then starts the next one.
     fn run(self, line: &Arc<Mutex<RasterQueue>>, mut bench: RasterContext) {
         let start = Instant::now();
         let Self { batch, memory, lent, sender, finder } = self;
@@ -136,9 +136,9 @@ impl Task {
         let is_closed = here.is_closed;
         drop(here);
         let milliseconds = start.elapsed().as_secs_f64() * 1e3;
-        // Who does not wait for it any more is gone with the chip.
+        // The receiver is missing only if the whole `Gpu` was dropped.
         let _ = sender.send(Done { budget, finished, milliseconds });
-        // Nobody has to wait for that.
+        // Drop the batch after sending, so that no thread waits for the drop.
         drop(batch);
         if !is_closed {
             stay_awake(finder);
@@ -146,7 +146,8 @@ impl Task {
     }
 }
 
-/// Others begin with what waits, if they may need as long for it as the command processor has needed to find it.
+/// Submits the queued draws to worker threads if drawing them may take as long as the command processor took
+/// to find them.
 pub(super) fn try_submit(gpu: &mut Gpu) {
     let is_worth_it = match gpu.pipeline.resolves {
         Resolves::AtOnce => false,
@@ -158,8 +159,8 @@ pub(super) fn try_submit(gpu: &mut Gpu) {
     }
 }
 
-/// A tile is complete: if it is the first, others begin with it while the command processor finds what is in those
-/// behind it, which are drawn in one go.
+/// Ends a tile. The first tile is submitted at once, so that workers draw it while the command processor
+/// reads the later tiles. The later tiles are drawn together.
 pub(super) fn try_submit_tile(gpu: &mut Gpu) {
     let is_first = gpu.pipeline.resolves == Resolves::Late && gpu.pipeline.ahead.is_empty();
     match is_first && gpu.pipeline.batch.is_large() {
@@ -168,7 +169,8 @@ pub(super) fn try_submit_tile(gpu: &mut Gpu) {
     }
 }
 
-/// Whatever is ahead is done; what waits goes behind it, if it is much, so that nobody has to wait in between.
+/// Waits for all submitted batches. If the queued draws are many, submits them first, so that there is only
+/// one wait.
 pub(super) fn finish_ahead(gpu: &mut Gpu) {
     if !gpu.pipeline.ahead.is_empty() && gpu.pipeline.batch.is_large() {
         submit_batch(gpu);
@@ -176,8 +178,8 @@ pub(super) fn finish_ahead(gpu: &mut Gpu) {
     drain_ahead(gpu);
 }
 
-/// What comes next cannot wait with the rest: others begin with that, or it is done at once, if it is little or
-/// somebody may look at memory in between.
+/// Empties the batch because it cannot take the next draw. Submits the draws to worker threads, or draws them
+/// at once if they are few or resolves are immediate.
 pub(super) fn make_room(gpu: &mut Gpu) {
     match gpu.pipeline.resolves {
         Resolves::Late if gpu.pipeline.batch.is_large() => submit_batch(gpu),
@@ -186,7 +188,7 @@ pub(super) fn make_room(gpu: &mut Gpu) {
     }
 }
 
-/// Others begin with what waits as soon as they are done with what they have.
+/// Submits the queued draws to worker threads, which start after the earlier batches.
 fn submit_batch(gpu: &mut Gpu) {
     if gpu.pipeline.batch.is_empty() {
         return;
@@ -199,13 +201,13 @@ fn submit_batch(gpu: &mut Gpu) {
         let bench = RasterContext { gmem, lent: Vec::new(), budget: gpu.budget.beside() };
         locked(&gpu.pipeline.ahead.line).bench = Some(bench);
     }
-    // Whoever draws is not waited for.
+    // Use only this thread if a batch runs; the other threads are busy with it.
     let threads = if gpu.pipeline.ahead.is_at_rest() { Threads::All } else { Threads::This };
     let batch = take_batch(gpu).sorted(threads);
     let lent = batch.copies().lend(&mut gpu.mem);
     let writes = &mut gpu.pipeline.ahead.writes;
     for buffer in batch.copies().buffers() {
-        // Tile after tile goes to the same, and every draw asks.
+        // Many tiles copy to the same buffer, and every draw searches this list.
         if !writes.contains(&buffer) {
             writes.push(buffer);
         }
@@ -217,7 +219,7 @@ fn submit_batch(gpu: &mut Gpu) {
     gpu.pipeline.ahead.add(task, done);
 }
 
-/// Waits for all batches that are ahead, and helps with them.
+/// Waits for all submitted batches and helps to draw them.
 pub(super) fn drain_ahead(gpu: &mut Gpu) {
     if !gpu.pipeline.ahead.is_empty() {
         locked(&gpu.pipeline.ahead.line).is_closed = true;
@@ -227,7 +229,8 @@ pub(super) fn drain_ahead(gpu: &mut Gpu) {
     }
 }
 
-/// Waits for the first batch that is ahead, and helps with it. Behind the last, all is back where it was.
+/// Waits for the first submitted batch and helps to draw it. After the last one, tile memory and buffers
+/// return to the `Gpu`.
 fn wait_for_first(gpu: &mut Gpu) {
     let Some(done) = gpu.pipeline.ahead.begun.pop_front() else { return };
     let done = wait(&done);
@@ -239,7 +242,7 @@ fn wait_for_first(gpu: &mut Gpu) {
                 gpu.gmem = gmem;
                 lent.into_iter().for_each(|lent| gpu.mem.give_back(lent));
             }
-            // They never ran: the threads have come to an end.
+            // No batch ran, because the thread pool has ended.
             None => gpu.gmem.resize(gpu.chip.gmem_bytes()),
         }
     }
@@ -252,7 +255,7 @@ fn wait_for_first(gpu: &mut Gpu) {
     }
 }
 
-/// What comes, or nothing if nobody can send it any more.
+/// Waits for a result. Returns `None` if the sender is gone.
 fn wait(done: &Receiver<Done>) -> Option<Done> {
     loop {
         let mut come = done.try_recv();
@@ -265,7 +268,7 @@ fn wait(done: &Receiver<Done>) -> Option<Done> {
         match come {
             Ok(done) => return Some(done),
             Err(TryRecvError::Disconnected) => return None,
-            // This thread is none of those that draw.
+            // This thread is not in the pool, so it cannot help.
             Err(TryRecvError::Empty) if rayon::current_thread_index().is_none() => return done.recv().ok(),
             Err(TryRecvError::Empty) => {
                 if let Ok(done) = done.recv_timeout(NAP) {

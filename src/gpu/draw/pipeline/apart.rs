@@ -1,4 +1,4 @@
-//! Runs that are thrown away: whoever looks at a draw before it runs leaves the machine as it is.
+//! Trial runs: a tool can look at a draw before it runs, and the machine stays unchanged.
 
 use crate::budget::Work;
 use crate::draw::stop::{Stop, charge};
@@ -6,20 +6,20 @@ use crate::gpu::Gpu;
 
 use super::{Pipeline, flush};
 
-/// What becomes of tile memory while something is looked at.
+/// What happens to tile memory during a trial run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TileMemory {
-    /// Nothing that runs writes it.
+    /// The trial run does not write tile memory.
     Untouched,
-    /// What runs writes a copy, which is thrown away.
+    /// The trial run writes a copy, which is discarded.
     Copied,
 }
 
-/// Has `look` run what it likes of the next draw or dispatch, in memory and tile memory that are thrown away, with all
-/// that draws count or keep. What goes wrong, and what it costs, stays.
+/// Calls `look`, which may run any part of the next draw or dispatch. Discards its memory writes, its tile
+/// memory writes and its changes to counters and caches. Faults and costs are kept.
 ///
 /// # Errors
-/// What `look` gives, or that the run may do no more.
+/// Errors of `look`, or an exhausted budget.
 pub(super) fn apart<R>(
     gpu: &mut Gpu,
     tile_memory: TileMemory,

@@ -1,4 +1,4 @@
-//! Which guesses a draw rests on by its state. (Shaders say for themselves: `shader/doubt`.)
+//! Determines the guesses that a draw rests on because of its state. (`shader/doubt` does this for shaders.)
 
 use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::regs::enums::PrimType;
@@ -16,10 +16,10 @@ use crate::gpu::Gpu;
 use a4emu_shader::Reach;
 use a4emu_shader::format::arrangement::Tiling;
 
-/// Guesses, each with whether it is rested on.
+/// Guesses, each with whether the draw rests on it.
 type Asked<const N: usize> = [(bool, Guess); N];
 
-/// What a draw whose fragments run rests on before set-up.
+/// Returns the guesses about the stages before set-up, for a draw that runs fragments.
 pub(super) fn of_stages(stages: &VertexStages, call: &DrawCall) -> Vec<Guess> {
     let (hull, geometry) = (stages.tessellation.is_some(), stages.geometry.is_some());
     let layered = stages.layers() == Layers::Chosen;
@@ -42,7 +42,7 @@ pub(super) fn of_stages(stages: &VertexStages, call: &DrawCall) -> Vec<Guess> {
     ])
 }
 
-/// Notes what a draw rests on: `before` set-up, and from there on.
+/// Records the guesses of a draw: `before` set-up, and those of all later stages.
 pub(super) fn record_guesses(gpu: &mut Gpu, before: Vec<Guess>, state: &DrawState, made: &Primitives) {
     if made.primitives.is_empty() {
         return before.into_iter().for_each(|guess| gpu.rests_on(guess, Reach::OUTPUT));
@@ -84,7 +84,7 @@ fn of_targets(targets: &Targets) -> Vec<Guess> {
     ])
 }
 
-/// What depends on there being several samples of a pixel.
+/// Returns the guesses about multisampling, if pixels have several samples.
 fn of_samples(state: &DrawState) -> Vec<Guess> {
     let (targets, inputs) = (&state.targets, &state.fragment.inputs);
     if targets.samples.count() == 1 {
@@ -109,7 +109,7 @@ fn of_order(targets: &Targets) -> Vec<Guess> {
     ])
 }
 
-/// What a copy from tile memory rests on.
+/// Returns the guesses about a copy from tile memory.
 pub(super) fn of_copy(copy: &ResolveState) -> Vec<Guess> {
     rested([
         (copy.samples > 1, Guess::ResolveAverage),
@@ -119,7 +119,7 @@ pub(super) fn of_copy(copy: &ResolveState) -> Vec<Guess> {
     ])
 }
 
-/// Those that are rested on.
+/// Returns the guesses that apply.
 fn rested<const N: usize>(asked: Asked<N>) -> Vec<Guess> {
     asked.into_iter().filter_map(|(rests, guess)| rests.then_some(guess)).collect()
 }

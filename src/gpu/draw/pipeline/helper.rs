@@ -1,21 +1,21 @@
-//! A thread that is woken before there is something for it to do: to wake one takes as long as to draw a band.
+//! Wakes a worker thread shortly before work arrives, because waking takes as long as drawing a band.
 //!
-//! It changes nothing but when things are done.
+//! This affects timing only, never results.
 
 use crate::gpu::Gpu;
 use crate::parallel::{spawn, stay_awake};
 
-/// Vertices of a draw from which on they are much to shade.
+/// Vertices from which on a draw counts as large.
 const MANY_VERTICES: u64 = 2048;
 
-/// Submits until nobody expects any more that there is something to help with.
+/// Number of submits without much work after which workers are no longer woken early.
 const MEMORY: u32 = 4;
 
-/// Whether there will be something to help with: most frames are like the one before.
+/// Predicts whether work for helpers will come, because most frames are like the previous one.
 #[derive(Default)]
 pub(super) struct ExpectedDemand(u32);
 
-/// A submit begins: where there was much to do in those before it, somebody is woken who will be there by then.
+/// Begins a submit. If recent submits had much work, wakes a worker so that it is ready in time.
 pub(super) fn begin_submit(gpu: &mut Gpu) {
     let ExpectedDemand(left) = &mut gpu.pipeline.expected;
     if *left > 0 {
@@ -24,13 +24,12 @@ pub(super) fn begin_submit(gpu: &mut Gpu) {
     }
 }
 
-/// There is something to help with.
+/// Records that there is work for helpers.
 pub(super) fn is_needed(gpu: &mut Gpu) {
     gpu.pipeline.expected.0 = MEMORY;
 }
 
-/// So many vertices are about to be shaded: if that is much, somebody is woken to help, who does no harm if there is
-/// nothing for him.
+/// Wakes a worker if a draw is about to shade many `vertices`. An idle worker does no harm.
 pub(super) fn shades(gpu: &mut Gpu, vertices: u64) {
     if vertices >= MANY_VERTICES {
         is_needed(gpu);
@@ -38,7 +37,7 @@ pub(super) fn shades(gpu: &mut Gpu, vertices: u64) {
     }
 }
 
-/// Wakes a thread that does nothing: it helps with what there is, until there has been nothing for a while.
+/// Wakes a worker thread. It helps with any work, and sleeps again after a while without work.
 fn wake_worker() {
     let mine = rayon::current_thread_index();
     if mine.is_some() && rayon::current_num_threads() > 1 {

@@ -1,4 +1,4 @@
-//! Copies that wait: who must not read memory before they are done.
+//! Deferred resolve copies, and the reads that must wait for them.
 
 use crate::draw::call::DrawCall;
 use crate::draw::fs::batch::reads;
@@ -11,26 +11,27 @@ use crate::gpu::{Gpu, STAGES};
 
 use super::{drain_ahead, flush, unmade};
 
-/// When the draws of the resolve pass are done.
+/// When draws of the resolve pass run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Resolves {
-    /// At once.
+    /// Resolves run at once.
     #[default]
     AtOnce,
-    /// When somebody on the chip reads or writes memory that they write, and at the latest at the end of the submit:
-    /// for whoever does not look at memory in between. Others may draw meanwhile.
+    /// Resolves run when the chip accesses the memory that they write, and at the latest at the end of the
+    /// submit. Callers must not look at memory in between. Worker threads may draw meanwhile.
     Late,
-    /// As late; and others begin with whatever waits, however little it is. This is slower, and shows what goes wrong
-    /// when the command processor does not wait for them.
+    /// Resolves are late as with [`Self::Late`], and even the smallest batch goes to worker threads. This is
+    /// slower. It finds places where the command processor does not wait as it should.
     Ahead,
 }
 
-/// Has what waits done if it writes some of the `len` bytes at `address`, which are about to be read.
+/// Waits until no deferred copy still has to write to the `len` bytes at `address`. Call it before the chip
+/// reads them.
 pub fn settle(gpu: &mut Gpu, address: u32, len: u64) {
     settle_if(gpu, |buffer| overlap(buffer, (address, len)));
 }
 
-/// The same of the programs and border colours of the stages of a draw.
+/// Waits for deferred copies to the programs and border colours of the stages of a draw.
 pub(super) fn settle_state(gpu: &mut Gpu, call: &DrawCall) {
     if gpu.pipeline.batch.copies().is_empty() && gpu.pipeline.ahead.is_empty() {
         return;
@@ -43,37 +44,37 @@ pub(super) fn settle_state(gpu: &mut Gpu, call: &DrawCall) {
     settle_if(gpu, |buffer| places.as_flattened().iter().any(|place| overlap(buffer, *place)));
 }
 
-/// The same of what a vertex stage fetches.
+/// Waits for deferred copies to the memory that a vertex stage fetches.
 pub(super) fn settle_vertices(gpu: &mut Gpu, vertex: &VertexState) {
     settle_if(gpu, |buffer| {
         ranges(vertex).any(|(at, len)| overlap(buffer, (at, len.into()))) || reads(&vertex.stage, buffer)
     });
 }
 
-/// The same of what the stages behind that read.
+/// Waits for deferred copies to the memory that the stages after the vertex shader read.
 pub(super) fn settle_stages(gpu: &mut Gpu, stages: &VertexStages, fragment: Option<&StageState>) {
     let hull = stages.tessellation.iter().flat_map(|it| [&it.hull, &it.domain.stage]);
     let behind = hull.chain(stages.geometry.iter().map(|it| &it.stage)).map(|stage| &**stage).chain(fragment);
     settle_if(gpu, |buffer| behind.clone().any(|stage| reads(stage, buffer)));
 }
 
-/// Has what waits, or is ahead, done if a buffer that it writes is one of those.
+/// Runs the queued and submitted draws if they write to a buffer for which `is_read` is true.
 fn settle_if(gpu: &mut Gpu, is_read: impl Fn((u32, u32)) -> bool) {
     if gpu.pipeline.batch.copies().buffers().any(&is_read) {
         flush(gpu);
     } else if gpu.pipeline.ahead.writes(is_read) {
-        // Who makes primitives sees memory as it was without those buffers.
+        // Queued geometry uses the memory as it was before these copies, so it must finish first.
         unmade::finish(gpu);
         drain_ahead(gpu);
     }
 }
 
-/// Whether what waits, or is ahead, writes a buffer that is one of those.
+/// Returns whether queued or submitted draws write to a buffer for which `is_read` is true.
 pub(super) fn waits_for(gpu: &Gpu, is_read: impl Fn((u32, u32)) -> bool) -> bool {
     gpu.pipeline.batch.copies().buffers().any(&is_read) || gpu.pipeline.ahead.writes(is_read)
 }
 
-/// Whether a buffer has bytes of this place and length.
+/// Returns whether a buffer overlaps a range of memory. Both are an address and a length in bytes.
 pub(super) fn overlap((base, len): (u32, u32), (address, wanted): (u32, u64)) -> bool {
     let (base, address) = (u64::from(base), u64::from(address));
     base < address + wanted && address < base + u64::from(len)

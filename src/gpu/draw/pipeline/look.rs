@@ -1,5 +1,5 @@
-//! What a draw is made of, for whoever looks at it: its vertices, what it does to a pixel, one warp before
-//! its first instruction.
+//! Contents of a draw for inspection tools: its vertices, its effect on a pixel, and one warp before its
+//! first instruction.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -40,17 +40,18 @@ use crate::gpu::{Gpu, Stage};
 use crate::pass::Pass;
 use a4emu_shader::Program;
 
-/// Pixels whose history in a draw somebody wants.
+/// Pixels whose history in a draw is requested.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     /// Screen positions.
     pub pixels: Vec<[i32; 2]>,
-    /// Of each pixel, in the same order: what the primitives of the draw that ran did to it. Empty if it
-    /// drew nothing.
+    /// Per pixel, in the same order: what the primitives of the draw did to it. Empty if the draw did not
+    /// run.
     pub found: Vec<Vec<Touch>>,
 }
 
-/// As [`super::primitives`], after the watched pixels have been looked at.
+/// Makes the primitives as [`super::primitives`] does, after it has recorded the history of the watched
+/// pixels.
 pub(super) fn watched(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -67,7 +68,7 @@ pub(super) fn watched(
     assembled(gpu, call, stages, state, stream)
 }
 
-/// What the draw will do to the watched pixels of the first layer.
+/// Determines the history of the watched pixels of the first layer.
 fn histories(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -110,7 +111,7 @@ fn histories(
     Ok(())
 }
 
-/// What the fragments at `pixels` of the first layer become, of a draw that stores.
+/// Determines the results of the fragments at `pixels` of the first layer, for a draw whose shader stores.
 fn results(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -123,7 +124,7 @@ fn results(
     Ok(tap.take_results())
 }
 
-/// Draws all fragments, of which `tap` takes some.
+/// Draws all fragments, with `tap` as observer.
 fn tapped(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -143,17 +144,17 @@ fn tapped(
     }
 }
 
-/// What reaches the rasteriser, for whoever wants to know which primitive of the draw it is.
+/// Primitives for the rasteriser with their numbers in the draw.
 struct Numbered {
     made: Primitives,
-    /// Of each, the number in the draw of the primitive that it is, or is a piece of.
+    /// Per primitive: the number in the draw of the primitive that it is, or is a piece of.
     numbers: Vec<u32>,
-    /// Primitives at the end of the draw that there was no room for.
+    /// Number of primitives at the end of the draw that did not fit into memory.
     left_out: usize,
 }
 
 impl Numbered {
-    /// Without the primitives of other layers than the first.
+    /// Keeps only the primitives of the first layer.
     fn of_first_layer(self) -> Self {
         let Primitives { vertices, primitives, words, .. } = self.made;
         let (primitives, numbers) = primitives
@@ -165,7 +166,8 @@ impl Numbered {
     }
 }
 
-/// What set-up makes of `stream`. `None` when it does not know the primitive type.
+/// Runs set-up on `stream` and keeps the primitive numbers. Returns `None` when the primitive type is not
+/// supported.
 fn numbered(gpu: &mut Gpu, state: &PrimitiveState, stream: VertexStream) -> Result<Option<Numbered>, Stop> {
     let VertexStream { mut vertices, list, words } = stream;
     charge(&mut gpu.budget, Work::Vertex, list.len() as u64)?;
@@ -176,26 +178,26 @@ fn numbered(gpu: &mut Gpu, state: &PrimitiveState, stream: VertexStream) -> Resu
     }))
 }
 
-/// The vertices of a draw, as they are fetched and as they reach set-up.
+/// The vertices of a draw, as fetched and as they reach set-up.
 pub struct DrawVertices {
-    /// The attributes that are fetched.
+    /// The attributes that the draw fetches.
     pub attributes: Arc<[Attribute]>,
-    /// What is fetched.
+    /// The fetched values.
     pub fetched: Fetched,
-    /// Type of what its list makes.
+    /// Primitive type of the fetched vertex list.
     pub topology: PrimType,
-    /// What reaches set-up; nothing where the type of primitive is not supported.
+    /// The vertices that reach set-up. `None` when the primitive type is not supported.
     pub stream: Option<VertexStream>,
-    /// Type of what that list makes.
+    /// Primitive type of the vertex list that reaches set-up.
     pub out_topology: PrimType,
-    /// Whether what reaches set-up are the vertices that were fetched, in their order.
+    /// Whether the vertices that reach set-up are the fetched ones in the same order.
     pub is_plain: bool,
 }
 
-/// The vertices of a draw. What shaders store for it, they alone see.
+/// Returns the vertices of a draw. Stores by its shaders are discarded.
 ///
 /// # Errors
-/// The draw cannot be run.
+/// A fault or an exhausted budget that stops the draw.
 pub fn vertices_of(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
     apart(gpu, TileMemory::Untouched, |gpu| vertices_apart(gpu, call))
 }
@@ -213,8 +215,8 @@ fn vertices_apart(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> 
     })
 }
 
-/// Hands over the warp at `place` of a stage in front of set-up. The stages before it, and the warps of its own, have run
-/// by then; what they stored, and what it stores, is thrown away afterwards.
+/// Passes the warp at `place` of a stage before set-up to `look`. The earlier stages and the earlier warps of
+/// the stage have run by then. All their stores are discarded afterwards.
 ///
 /// # Errors
 /// There is no such warp.
@@ -249,7 +251,7 @@ fn vertices_looked_at(
     let budget = gpu.budget.clone();
     let ran = vertex_stream(gpu, &stages, None);
     if catch.get().is_ok() {
-        // What ended the launch was the catch, and not that the run may do no more.
+        // The catch ended the launch, not the budget.
         gpu.budget = budget;
     }
     let caught = match (catch.get(), ran) {
@@ -268,11 +270,11 @@ fn vertices_looked_at(
     Ok(Looked::Done)
 }
 
-/// Hands over a warp of the draw's fragment shader. What the stages before it store has happened by then, and, if it
-/// stores itself, what its own warps before that one have done; all of that is thrown away afterwards.
+/// Passes a warp of the draw's fragment shader to `look`. The stages before it have run, and for a shader
+/// with stores also its earlier warps. All their stores are discarded afterwards.
 ///
 /// # Errors
-/// Nothing is drawn there.
+/// A fault if the draw makes no such fragment.
 pub fn inspect_fragments(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -335,7 +337,7 @@ fn fragments_looked_at(
     Ok(Looked::Done)
 }
 
-/// The warp of a draw that stores which is `wanted`.
+/// Runs a draw whose shader stores, and catches the `wanted` warp.
 fn caught(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -349,7 +351,7 @@ fn caught(
     let ran = tapped(gpu, call, state, stream, tap.clone());
     match (tap.take_caught(), ran) {
         (Ok(caught), _) => {
-            // What ended the draw was the tap, and not that the run may do no more.
+            // The tap ended the draw, not the budget.
             gpu.budget = budget;
             Ok(caught)
         }
@@ -364,8 +366,8 @@ fn caught(
     }
 }
 
-/// Hands over a warp of a dispatch. If the shader stores, the groups before its own have run by then; what they stored,
-/// and what it stores, is thrown away afterwards.
+/// Passes a warp of a dispatch to `look`. If the shader stores, the earlier workgroups have run. All their
+/// stores are discarded afterwards.
 ///
 /// # Errors
 /// There is no such warp.

@@ -1,7 +1,8 @@
-//! Draws that are too large to be held at once: part after part goes as far as set-up, and what is left of all of them
-//! is one draw's again, as long as that can be held.
+//! Draws that are too large to hold at once. Their parts go as far as set-up one by one. The remaining
+//! primitives form one draw again, as long as they fit into memory.
 //!
-//! Only vertices that nobody counts or stores can be shaded part for part: one that two parts have is shaded in both.
+//! Only vertices without counted or stored results can be split, because parts that share a vertex shade it
+//! twice.
 
 use std::sync::Arc;
 
@@ -23,10 +24,10 @@ use super::guesses::record_guesses;
 use super::record::record_vertices;
 use super::{Stopwatch, draw_first_layer, keep, set_up};
 
-/// Bytes from which a draw goes in parts: clipping can make four times as many of them.
+/// Bytes of vertices from which on a draw is split. Clipping can make four times as many of them.
 const LARGE: u64 = MAX_HELD / 4;
 
-/// Whether a draw has to go in parts, and can.
+/// Returns whether a draw must be split, and can be.
 pub(super) fn are_needed(stages: &VertexStages) -> bool {
     let vertex = &stages.vertex;
     let entries = u64::from(vertex.fetch.count) * u64::from(vertex.fetch.instances);
@@ -38,8 +39,9 @@ fn parts(stages: &VertexStages) -> Option<Parts<'_>> {
     Parts::new(&stages.vertex.fetch, stages.topology)
 }
 
-/// What reaches the rasteriser, made part for part. What is more than can be held is drawn at once; `rests` are the
-/// guesses that the draw rests on, if those are noted. `None` when the primitive type is not supported.
+/// Makes the primitives for the rasteriser part by part. Draws them early when they exceed the memory limit.
+/// `rests` are the guesses that the draw rests on, if guesses are recorded. Returns `None` when the primitive
+/// type is not supported.
 pub(super) fn primitives(
     gpu: &mut Gpu,
     call: &DrawCall,

@@ -1,4 +1,4 @@
-//! What is recorded of draws: how they ended, what they took, what went wrong.
+//! Records how draws ended, what they cost and what went wrong.
 
 use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::regs::enums::PrimType;
@@ -29,7 +29,7 @@ pub(super) fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
     gpu.report_cut();
 }
 
-/// Records what the vertex shader did since `start`.
+/// Records the work of the vertex shader since `start`.
 pub(super) fn record_vertices(gpu: &mut Gpu, mut shaded: Shaded, start: Stopwatch) -> Shaded {
     gpu.pipeline.stats.vertices += shaded.vertices.len() as u64;
     record_cost(gpu, Stage::VS, &shaded.log, 0);
@@ -38,7 +38,7 @@ pub(super) fn record_vertices(gpu: &mut Gpu, mut shaded: Shaded, start: Stopwatc
     shaded
 }
 
-/// Records what set-up has made of `vertices`.
+/// Records the primitives that set-up made from `vertices`.
 pub(super) fn record_primitives(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -51,12 +51,12 @@ pub(super) fn record_primitives(
     Primitives::new(vertices, primitives, words)
 }
 
-/// Records that set-up does not know a type of primitive.
+/// Records that set-up does not support a primitive type.
 pub(super) fn unknown_type(gpu: &mut Gpu, call: &DrawCall, topology: PrimType) {
     gpu.report.unsupported(format!("draw {}: primitive type {topology:?}", call.number), gpu.at);
 }
 
-/// Records that there was no room for primitives at the end of a draw, if there are such.
+/// Records the primitives at the end of a draw that did not fit into memory, if any.
 pub(super) fn no_room(gpu: &mut Gpu, call: &DrawCall, left_out: usize) {
     if left_out > 0 {
         let what = format!("draw {}: there is no room for its last {left_out} primitives", call.number);
@@ -64,7 +64,7 @@ pub(super) fn no_room(gpu: &mut Gpu, call: &DrawCall, left_out: usize) {
     }
 }
 
-/// Records what the fragments of a draw did.
+/// Records the work of the fragments of a draw.
 pub(super) fn record_fragments(gpu: &mut Gpu, samples: u64, log: ShaderLog) {
     gpu.pipeline.stats.pixels += samples;
     gpu.counters.samples_passed += samples;
@@ -72,7 +72,7 @@ pub(super) fn record_fragments(gpu: &mut Gpu, samples: u64, log: ShaderLog) {
     record_log(gpu, "fragment", log);
 }
 
-/// Records what the shader of `stage` took, if somebody wants to know it by draw.
+/// Records the cost of the shader of `stage`, if costs per draw are requested.
 pub(super) fn record_cost(gpu: &mut Gpu, stage: Stage, log: &ShaderLog, samples: u64) {
     if let Some(costs) = &mut gpu.pipeline.costs {
         let (instructions, units, counts) = (log.work.instructions, log.work.units(), log.counts.clone());
@@ -80,7 +80,7 @@ pub(super) fn record_cost(gpu: &mut Gpu, stage: Stage, log: &ShaderLog, samples:
     }
 }
 
-/// Records what the shader of `stage` did.
+/// Records the work and the faults of the shader of `stage`.
 pub(super) fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
     gpu.pipeline.stats.warps += log.work.warps;
     gpu.pipeline.stats.instructions += log.work.instructions;
@@ -112,7 +112,7 @@ pub(super) fn record_unsupported(gpu: &mut Gpu, unsupported: impl IntoIterator<I
     unsupported.into_iter().for_each(|what| gpu.report.unsupported(what, gpu.at));
 }
 
-/// Records surfaces that are in no memory.
+/// Records surfaces that lie outside of all memory.
 pub(super) fn record_outside(gpu: &mut Gpu, surfaces: &[Surface], outside: &[Outside]) {
     for &Outside { surface, address, len } in outside {
         gpu.report.missing.note(Miss { client: Client::RenderTarget, address, len });

@@ -1,7 +1,8 @@
-//! Draws of a buffer that runs again for the next tile: they are drawn once more without a look at the state of each.
+//! Replay of an indirect buffer (IB) for the next tile: its draws run again without checking the state of
+//! each.
 //!
-//! Drivers run one buffer of draws for each tile, and all that changes in between is where the tile lies. Frames of
-//! hundreds of small draws spend more on finding out that nothing else has than on drawing.
+//! Drivers run one buffer of draws for each tile, and only the position of the tile changes in between.
+//! Frames with hundreds of small draws spend more time on checking the state than on drawing.
 
 mod noting;
 
@@ -27,61 +28,62 @@ use super::record::record_end;
 pub(super) use noting::{Recorder, note, note_call, record_culled};
 pub use noting::{begin, end, note_memory, pay};
 
-/// Draws of a buffer that are known.
+/// Recorded draws of an indirect buffer.
 #[derive(Default)]
 pub struct IbReplay {
     draws: Vec<Draw>,
-    /// What it costs to come from the last of them to the end, in units of the budget.
+    /// Cost of the packets after the last draw, in budget units.
     rest: u64,
-    /// What they are drawn to.
+    /// Targets of the draws.
     targets: Vec<TileBinding>,
-    /// Memory that they are made of: address and bytes.
+    /// Memory ranges that the draws depend on: address and length in bytes.
     memory: Vec<(u32, u32)>,
-    /// Their vertex and fragment stages.
+    /// Vertex and fragment stages of the draws.
     stages: Vec<Arc<StageState>>,
-    /// When the first draw was noted, as [`Memory::now`](crate::memory::Memory::now) counts.
+    /// Time of the first recorded draw, as [`Memory::now`](crate::memory::Memory::now) counts.
     time: u64,
 }
 
-/// A draw that is known.
+/// A recorded draw.
 struct Draw {
-    /// Address of its packet.
+    /// Address of the draw packet.
     address: u32,
     call: DrawCall,
     primitive: Arc<PrimitiveState>,
     fragment: FragmentState,
-    /// Which of the targets are its.
+    /// Index of its targets in the list.
     targets: usize,
     made: Made,
-    /// What it costs to come to it from the one before it, in units of the budget.
+    /// Cost of the packets between the previous draw and this one, in budget units.
     units: u64,
 }
 
 /// Primitives of a draw.
 enum Made {
-    /// These.
+    /// Primitives that are present.
     Known(Arc<Primitives>),
-    /// What is kept in this slot for the draw of such vertices.
+    /// Primitives to look up in this cache slot, for this vertex state.
     Kept(usize, Box<VertexState>),
 }
 
-/// Targets, and what they are made of.
+/// Targets with the registers that they depend on.
 struct TileBinding {
-    /// As they were, and of what.
+    /// Targets at recording, with their register sources.
     first: Arc<Targets>,
     sources: Sources,
-    /// As they are for the tile that is drawn now.
+    /// Targets for the current tile.
     now: Arc<Targets>,
 }
 
 impl IbReplay {
-    /// How many draws there are.
+    /// Returns the number of draws.
     pub fn count(&self) -> usize {
         self.draws.len()
     }
 
-    /// Makes them ready for the tile that registers say, with `room` for so many bytes of primitives. False if they may
-    /// be others: it is for the caller to know that registers and loaded state are the same but for the tile.
+    /// Prepares the draws for the tile that the registers describe, with `room` bytes for primitives. Returns
+    /// false if the draws may differ. The caller must check that registers and loaded state are the same
+    /// except for the tile.
     pub fn make_ready(&mut self, gpu: &mut Gpu, room: &mut usize) -> bool {
         let is_unchanged = |(address, len): &(u32, u32)| gpu.mem.is_unchanged(*address, *len, self.time);
         let is_ready = are_unseen(gpu)
@@ -95,13 +97,13 @@ impl IbReplay {
             && self.targets.iter_mut().all(|targets| targets.follow(gpu))
     }
 
-    /// Whether one of them may read this buffer.
+    /// Returns whether a draw may read this buffer.
     fn reads(&self, buffer: (u32, u32)) -> bool {
         self.memory.iter().any(|(address, len)| overlap(buffer, (*address, (*len).into())))
             || self.stages.iter().any(|stage| reads(stage, buffer))
     }
 
-    /// Draws what it is ready for, as their packets would, as long as that can be paid. How many those were.
+    /// Runs the prepared draws as their packets would, as long as the budget lasts. Returns how many ran.
     pub fn run(&mut self, gpu: &mut Gpu) -> usize {
         let Self { draws, targets, .. } = self;
         let mut ran = 0;
@@ -112,13 +114,13 @@ impl IbReplay {
         ran
     }
 
-    /// Pays for the packets behind the last draw, if that can be paid.
+    /// Pays for the packets after the last draw. Returns false if the budget is too small.
     pub fn pay_rest(&self, gpu: &mut Gpu) -> bool {
         pays(gpu, self.rest)
     }
 }
 
-/// Whether nobody looks at draws one by one, who may then be drawn together.
+/// Returns whether no tool observes single draws, so that they may run together.
 fn are_unseen(gpu: &Gpu) -> bool {
     let pipeline = &gpu.pipeline;
     pipeline.resolves != Resolves::AtOnce
@@ -128,14 +130,14 @@ fn are_unseen(gpu: &Gpu) -> bool {
         && gpu.fidelity.is_none()
 }
 
-/// Takes so many units from the budget, or nothing if they are not there.
+/// Takes units from the budget. Takes none and returns false if there are too few.
 fn pays(gpu: &mut Gpu, units: u64) -> bool {
     let count = units / Work::Copy16.price();
     gpu.budget.affords(Work::Copy16, count) && gpu.budget.take(Work::Copy16, count)
 }
 
 impl Draw {
-    /// Finds its primitives, unless they are known; false if there are none, or no room for them.
+    /// Finds the primitives in the cache, unless present. Returns false if they are missing or exceed `room`.
     fn find(&mut self, gpu: &mut Gpu, room: &mut usize) -> bool {
         let Made::Kept(slot, vertex) = &self.made else { return true };
         let found = gpu.pipeline.primitives.find(*slot, vertex, &self.primitive, &gpu.mem);
@@ -145,7 +147,7 @@ impl Draw {
         true
     }
 
-    /// Draws it; false, and nothing done, if what comes before it cannot be paid.
+    /// Runs the draw. Returns false and does nothing if the budget does not cover the packets before it.
     fn run(&mut self, gpu: &mut Gpu, targets: &[TileBinding]) -> bool {
         let Made::Known(made) = &self.made else { return false };
         if !pays(gpu, self.units) {
@@ -168,7 +170,8 @@ impl Draw {
 }
 
 impl TileBinding {
-    /// They are those of the tile that registers say; false if that takes more than was known.
+    /// Updates the targets to the tile that the registers describe. Returns false if they depend on other
+    /// registers now.
     fn follow(&mut self, gpu: &mut Gpu) -> bool {
         let mut unsupported = Vec::new();
         match gpu.regs.made_of(&self.sources, |regs| Targets::snapshot(regs, &mut unsupported)) {

@@ -16,7 +16,7 @@ use super::late::{Resolves, settle_state, settle_vertices};
 use super::record::record_unsupported;
 use super::{Pipeline, Stopwatch, flush, guesses, unmade, vertex_state, vertices};
 
-/// A draw of the resolve pass: its rectangle says what is copied.
+/// Runs a draw of the resolve pass. Its rectangle is the area to copy.
 pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     unmade::finish(gpu);
     if gpu.pipeline.resolves == Resolves::AtOnce {
@@ -33,7 +33,7 @@ pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     charge(&mut gpu.budget, Work::Copy16, copy.blocks(area))?;
     gpu.pipeline.surfaces.note(copy.written(call.submit, call.number));
     let Pipeline { batch, left, .. } = &mut gpu.pipeline;
-    // Tile memory itself may be with those who draw ahead.
+    // A submitted batch may own tile memory, so do not access it here.
     if batch.take_copy(&copy, area, gpu.chip.gmem_bytes(), &mut gpu.mem, left) {
         try_submit_tile(gpu);
         return Ok(());
@@ -44,8 +44,8 @@ pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     Ok(result?)
 }
 
-/// The pixels that the rectangle of a resolve covers. Without a usable vertex stage, all that
-/// the scissors leave.
+/// Returns the pixels that the rectangle of a resolve covers. Without a usable vertex stage, these are all
+/// pixels within the scissors.
 fn resolved_area(gpu: &mut Gpu, call: &DrawCall) -> Rect {
     let bounds = resolve_bounds(&gpu.regs);
     let state = PrimitiveState::snapshot(&gpu.regs, call.initiator.PRIM_TYPE(), Viewports::First, gpu.model);

@@ -1,4 +1,4 @@
-//! What a draw can change, and what of that the budget pays for; how its fragments are handled.
+//! Determines which pixels a draw can change, how many primitives the budget pays for, and how fragments run.
 
 use crate::budget::Work;
 use crate::draw::fs::bands::Visible;
@@ -11,19 +11,20 @@ use crate::draw::sp::state::StageState;
 use crate::gpu::Gpu;
 use crate::memory::Memory;
 
-/// Whether nothing of `made` is within the scissor.
+/// Returns whether all primitives of `made` are outside the scissor.
 pub fn is_out_of_sight(made: &Primitives, targets: &Targets) -> bool {
     made.extent.intersect(targets.scissor).is_empty()
 }
 
-/// How the fragments of a draw are handled. Whoever asks what shaders take, or what becomes of pixels, sees them run.
+/// Returns how the fragments of a draw run. If costs or pixel histories are requested, the shader always
+/// runs.
 pub fn plan(gpu: &mut Gpu, state: &DrawState) -> Plan {
     let plan = Plan::new(state, &mut gpu.mem, &mut gpu.budget);
     let is_looked_at = gpu.pipeline.costs.is_some() || gpu.pipeline.reasons.is_some();
     if is_looked_at { plan.without_copy() } else { plan }
 }
 
-/// Whether fragments read the buffers of `surfaces` in memory.
+/// Returns whether the fragment shader can read the buffers of `surfaces` in memory.
 pub fn reads(stage: &StageState, surfaces: &[Surface], mem: &Memory) -> Reads {
     let anywhere = stage.summary.loads || stage.summary.stores;
     let mut buffers = surfaces.iter().filter_map(|surface| surface.buffer(mem));
@@ -33,7 +34,7 @@ pub fn reads(stage: &StageState, surfaces: &[Surface], mem: &Memory) -> Reads {
     }
 }
 
-/// What a draw of `made` to `surfaces` can change; `None` when there is nothing.
+/// Returns the area that a draw of `made` to `surfaces` can change. `None` if it is empty.
 pub fn visible(gpu: &Gpu, state: &DrawState, surfaces: &[Surface], made: &Primitives) -> Option<Visible> {
     if is_out_of_sight(made, &state.targets) {
         return None;
@@ -41,13 +42,13 @@ pub fn visible(gpu: &Gpu, state: &DrawState, surfaces: &[Surface], made: &Primit
     Visible::of(&made.bounds, drawable(gpu, state, surfaces))
 }
 
-/// The pixels that a draw to `surfaces` may change: within the scissor, and where there is memory.
+/// Returns the pixels that a draw to `surfaces` may change: within the scissor, and backed by memory.
 pub fn drawable(gpu: &Gpu, state: &DrawState, surfaces: &[Surface]) -> Rect {
     state.targets.scissor.intersect(reachable(surfaces, gpu.chip.gmem_bytes(), &gpu.mem))
 }
 
-/// How many of the primitives with these `bounds`, of which so much of `targets` is visible, the budget pays for, which it
-/// does.
+/// Charges the budget for the visible pixels of primitives with these `bounds`. Returns how many primitives
+/// it pays for.
 pub fn affordable(
     gpu: &mut Gpu,
     targets: &Targets,

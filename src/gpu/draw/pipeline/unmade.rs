@@ -1,10 +1,9 @@
-//! Small draws whose primitives others make while the command processor goes on with what follows.
+//! Small draws whose vertex work runs on worker threads while the command processor continues.
 //!
-//! A frame of hundreds of small draws that have changed gives nobody but the command processor something to do until its
-//! first tile is complete. So it only takes down the state of such a draw; whoever is free fetches and shades its
-//! vertices and sets up its primitives, of memory as it was then, which nobody writes before that. Afterwards the draws
-//! go on in their order as if they had been made at once. When that is depends on the stream alone, and so does what they
-//! may cost.
+//! A frame with hundreds of small changed draws would leave all other threads idle until the first tile is
+//! complete. So the command processor only queues the state of such a draw. Free worker threads fetch and
+//! shade its vertices and set up its primitives, from a snapshot of memory. Results are applied in stream
+//! order. Start and end depend only on the command stream, and so does the budget.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -34,103 +33,104 @@ use super::late::Resolves;
 use super::record::{record_end, record_primitives, record_vertices};
 use super::{Stopwatch, draw_first_layer, helper, keep_if_known, note_written, primitives};
 
-/// Draws that are made at once in a batch, before others wait: who has a few does not gain by it.
+/// Draws per batch that run at once before queueing starts. Batches with few draws gain nothing from it.
 const AT_ONCE: u32 = 16;
 
-/// Draws that wait at most.
+/// Maximum number of queued draws.
 const MOST: usize = 256;
 
-/// Draws that wait for their primitives, and known ones behind them.
+/// Queued draws: those without primitives, and draws with known primitives after them.
 #[derive(Default)]
 pub(super) struct GeometryQueue {
     draws: Vec<Waiting>,
-    /// Where those are made that have to be, if there are any.
+    /// Worker queue, if a draw needs primitives.
     shop: Option<Arc<GeometryWorkers>>,
-    /// Memory that the last shop has left.
+    /// List allocations for reuse.
     spare: Lists,
-    /// New ones that have been made at once since the last batch was taken.
+    /// Draws with new primitives that ran at once since the last batch was taken.
     at_once: u32,
 }
 
-/// A draw that waits.
+/// A queued draw.
 struct Waiting {
     at: Place,
     call: DrawCall,
     what: What,
 }
 
-/// What is to be done with a draw.
+/// What to do with a queued draw.
 enum What {
-    /// It is drawn when its primitives are made.
+    /// Draw it when its primitives are made.
     Made(DrawState),
-    /// These are drawn.
+    /// Draw these primitives.
     Known(DrawState, Arc<Primitives>),
-    /// It is noted that it was for these targets, of which it reaches nothing.
+    /// Only record its targets: it changes none of their pixels.
     OutOfSight(Arc<Targets>),
 }
 
-/// Lists of a shop.
+/// Lists of a worker queue.
 #[derive(Default)]
 struct Lists {
     orders: VecDeque<Box<GeometryTask>>,
     made: Vec<GeometryResult>,
 }
 
-/// Where primitives are made.
+/// Queue from which worker threads take geometry tasks.
 struct GeometryWorkers {
     orders: Mutex<VecDeque<Box<GeometryTask>>>,
     made: Mutex<Vec<GeometryResult>>,
-    /// Memory as the draws see it, until all are made.
+    /// Snapshot of memory for the draws, present until all tasks are done.
     memory: RwLock<Option<Memory>>,
-    /// Nothing is added any more.
+    /// Set when no more tasks are added.
     is_closed: AtomicBool,
 }
 
-/// What is to be made.
+/// Geometry work of one draw.
 struct GeometryTask {
-    /// Which of the draws that wait it is.
+    /// Index of the draw in the queue.
     number: usize,
     stages: VertexStages,
     primitive: Arc<PrimitiveState>,
-    /// What it may cost.
+    /// Budget limit of the task.
     budget: Budget,
-    /// Whether somebody asks for times.
+    /// Whether to measure times.
     is_timed: bool,
 }
 
-/// What became of an order.
+/// Result of a geometry task.
 struct GeometryResult {
     order: Box<GeometryTask>,
-    /// The vertices, and what set-up has made of them, or the panic that ended that.
+    /// The vertices and primitives, or the panic that ended the task.
     result: Result<Result<Parts, Stop>, Box<dyn Any + Send>>,
 }
 
-/// What a draw has afterwards.
+/// Vertices and primitives of a draw.
 struct Parts {
     shaded: Shaded,
     assembled: Option<Assembled>,
-    /// What vertices and primitives took.
+    /// Time for vertices and for primitives.
     milliseconds: [f64; 2],
 }
 
 impl GeometryQueue {
-    /// A batch has been taken: what comes next is new.
+    /// Starts a new batch.
     pub(super) fn begin(&mut self) {
         self.at_once = 0;
     }
 
-    /// Whether the draw of the packet at `address` is among them.
+    /// Returns whether the draw of the packet at `address` is in the queue.
     pub(super) fn has(&self, address: u32) -> bool {
         self.draws.iter().any(|draw| draw.at.address == address)
     }
 
-    /// Whether none waits.
+    /// Returns whether the queue is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.draws.is_empty()
     }
 }
 
-/// Lets a draw wait, if that is worth it and nobody can see it; or gives back its stages. Its primitives may be known.
+/// Queues a draw if that is worthwhile and has no visible effect. Otherwise returns its stages. Its
+/// primitives may be known.
 pub(super) fn enqueue_geometry(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -158,7 +158,7 @@ pub(super) fn enqueue_geometry(
     None
 }
 
-/// A draw to `targets` reaches nothing of them.
+/// Records the targets of a draw that changes no pixel, in stream order.
 pub(super) fn out_of_sight(gpu: &mut Gpu, call: &DrawCall, targets: Arc<Targets>) {
     match gpu.pipeline.unmade.is_empty() {
         true => note_written(gpu, call, &targets, &targets.surfaces),
@@ -166,14 +166,14 @@ pub(super) fn out_of_sight(gpu: &mut Gpu, call: &DrawCall, targets: Arc<Targets>
     }
 }
 
-/// Whether a draw that is to be made is one of the first since the last batch.
+/// Returns whether a draw without primitives is one of the first since the last batch.
 fn is_one_of_few(gpu: &mut Gpu) -> bool {
     let at_once = &mut gpu.pipeline.unmade.at_once;
     *at_once += 1;
     *at_once <= AT_ONCE && gpu.pipeline.resolves == Resolves::Late
 }
 
-/// Has the primitives of a draw made.
+/// Adds a geometry task for a draw.
 fn order(gpu: &mut Gpu, stages: VertexStages, state: &DrawState) {
     let order = Box::new(GeometryTask {
         number: gpu.pipeline.unmade.draws.len(),
@@ -197,7 +197,7 @@ fn wait(gpu: &mut Gpu, call: &DrawCall, what: What) {
     }
 }
 
-/// Makes what is left to be made, and has all that waits go on in its order.
+/// Completes all geometry tasks and continues all queued draws in order.
 pub(super) fn finish(gpu: &mut Gpu) {
     if gpu.pipeline.unmade.is_empty() {
         return;
@@ -225,7 +225,7 @@ pub(super) fn finish(gpu: &mut Gpu) {
     (gpu.pipeline.unmade.draws, gpu.pipeline.unmade.spare) = (draws, spare);
 }
 
-/// What a draw has been made of goes on.
+/// Continues a draw with the result of its geometry task.
 fn go_on(gpu: &mut Gpu, call: &DrawCall, state: DrawState, made: GeometryResult) -> Result<(), Stop> {
     let GeometryResult { order, result } = made;
     let GeometryTask { stages, budget, .. } = *order;
@@ -242,7 +242,7 @@ fn go_on(gpu: &mut Gpu, call: &DrawCall, state: DrawState, made: GeometryResult)
                 assembled.map(|assembled| record_primitives(gpu, call, assembled, vertices, Vec::new()));
             keep_if_known(gpu, call, stages, &state, made)
         }
-        // A part of the budget was too small: with all of it.
+        // The task's share of the budget was too small. Run it again with the whole budget.
         _ => primitives(gpu, call, stages, &state, None)?,
     };
     match primitives {
@@ -252,7 +252,7 @@ fn go_on(gpu: &mut Gpu, call: &DrawCall, state: DrawState, made: GeometryResult)
 }
 
 impl GeometryWorkers {
-    /// Somebody who has nothing else to do begins to work in it.
+    /// Creates a worker queue and starts a worker on it.
     fn open(memory: Memory, Lists { orders, made }: Lists) -> Arc<Self> {
         let shop = Arc::new(Self {
             orders: Mutex::new(orders),
@@ -267,7 +267,7 @@ impl GeometryWorkers {
         shop
     }
 
-    /// Makes what there is, and looks out for more.
+    /// Runs tasks until the queue is closed and empty.
     fn help(&self) {
         let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
         let Some(memory) = &*memory else { return };
@@ -276,7 +276,7 @@ impl GeometryWorkers {
         work_until(is_over, next);
     }
 
-    /// Makes the next, if one is left.
+    /// Runs the next task. Returns false if there is none.
     fn make_next(&self, memory: &Memory) -> bool {
         let Some(order) = locked(&self.orders).pop_front() else { return false };
         let made = order.make(memory);
@@ -284,13 +284,14 @@ impl GeometryWorkers {
         true
     }
 
-    /// Makes what is left. Gives all in their order, and a list without orders; nobody has memory any more.
+    /// Runs all remaining tasks and releases the memory snapshot. Returns the results in order, and an empty
+    /// task list.
     fn close(&self) -> Lists {
         self.is_closed.store(true, Ordering::Release);
         let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
         while memory.as_ref().is_some_and(|memory| self.make_next(memory)) {}
         drop(memory);
-        // Who still makes one is done with it before he could be waited for asleep.
+        // Spin: a worker that still runs a task finishes it sooner than a sleeping thread wakes.
         let mut memory = loop {
             match self.memory.try_write() {
                 Ok(memory) => break memory,

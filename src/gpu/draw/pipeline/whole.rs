@@ -1,4 +1,4 @@
-//! The stages between the vertex shader and set-up: those that take whole primitives, and transform feedback.
+//! The stages between vertex shader and set-up that take whole primitives, and transform feedback.
 
 use crate::budget::Work;
 use crate::draw::gs::batch::GeometryDraw;
@@ -17,7 +17,7 @@ use crate::gpu::{Gpu, Stage};
 
 use super::record::{record_cost, record_log};
 
-/// The stages that take whole primitives.
+/// Runs the stages that take whole primitives.
 pub(super) fn whole_primitives(
     gpu: &mut Gpu,
     stages: &VertexStages,
@@ -38,7 +38,7 @@ pub(super) fn whole_primitives(
     }))
 }
 
-/// Hull shader, tessellator, domain shader.
+/// Runs hull shader, tessellator and domain shader.
 fn tessellate(
     gpu: &mut Gpu,
     tessellation: &Tessellation,
@@ -68,7 +68,7 @@ fn tessellate(
     Ok((shaded, points.primitives))
 }
 
-/// Geometry shader.
+/// Runs the geometry shader.
 fn shade_geometry(
     gpu: &mut Gpu,
     state: &GeometryState,
@@ -97,7 +97,7 @@ fn shade_geometry(
     Ok(VertexStream { vertices: strips.vertices, list: strips.list, words: strips.words })
 }
 
-/// Transform feedback.
+/// Runs transform feedback.
 pub(super) fn feed_back(
     gpu: &mut Gpu,
     feedback: &FeedbackState,

@@ -1,4 +1,4 @@
-//! The alpha test: pixels are dropped by the alpha of output 0.
+//! The alpha test: drops pixels by the alpha of output 0.
 
 use a4emu_decoder::regs::enums::CompareFunc;
 
@@ -6,17 +6,17 @@ use multiversion::multiversion;
 
 use super::depth::{Words, float_holds, outcomes};
 
-/// How alpha is compared.
+/// Comparison of the alpha test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AlphaTest {
-    /// What passes.
+    /// Comparison function.
     pub func: CompareFunc,
-    /// What alpha is compared with.
+    /// Reference value.
     pub reference: f32,
 }
 
 impl AlphaTest {
-    /// The lanes whose `alpha` passes.
+    /// Returns the lanes whose `alpha` passes.
     pub fn passes(&self, alpha: &Words) -> u32 {
         passes(outcomes(self.func), alpha, self.reference)
     }

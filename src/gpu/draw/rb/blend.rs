@@ -1,7 +1,7 @@
-//! Blending: 32 pixels at a time in binary32.
+//! Blending of 32 pixels at a time, in binary32.
 //!
-//! Sources and destinations of unorm and snorm targets are limited to their range before
-//! the equation, as GL says. Guess `blend-precision`.
+//! The equation gets sources and destinations of unorm and snorm targets limited to their range, as in GL.
+//! Guess `blend-precision`.
 
 use a4emu_decoder::regs::enums::{BlendFactor, BlendOpcode, RopCode};
 
@@ -16,27 +16,27 @@ pub type Colors = [Channel; 4];
 /// One half (colour or alpha) of a blend equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Equation {
-    /// How the products are combined.
+    /// How to combine the products.
     pub op: BlendOpcode,
-    /// Times the source.
+    /// Factor of the source.
     pub src: BlendFactor,
-    /// Times the destination.
+    /// Factor of the destination.
     pub dst: BlendFactor,
 }
 
-/// A target's blending.
+/// Blending of a target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Blend {
-    /// Of red, green and blue.
+    /// Equation of red, green and blue.
     pub rgb: Equation,
-    /// Of alpha.
+    /// Equation of alpha.
     pub alpha: Equation,
     /// The constant colour.
     pub constant: [f32; 4],
 }
 
 impl Equation {
-    /// The source as it is.
+    /// Equation that returns the source unchanged.
     const COPY: Self = Self {
         op: BlendOpcode::BLEND_DST_PLUS_SRC,
         src: BlendFactor::FACTOR_ONE,
@@ -45,12 +45,12 @@ impl Equation {
 }
 
 impl Blend {
-    /// Whether the result is the source whatever is in the target.
+    /// Returns whether the result is always the source.
     pub fn is_copy(&self) -> bool {
         self.rgb == Equation::COPY && self.alpha == Equation::COPY
     }
 
-    /// The blended colours, not limited. `src1` is the second colour output (dual source).
+    /// Returns the blended colours without limits. `src1` is the second colour output (dual source).
     #[inline(always)]
     pub fn apply(&self, src: &Colors, src1: &Colors, dst: &Colors) -> Colors {
         let inputs = Inputs { src, src1, dst, constant: &self.constant };
@@ -64,8 +64,8 @@ impl Blend {
         out
     }
 
-    /// What source and destination are multiplied with, if that is the same for all components, depends on the
-    /// source's alpha alone, and the products are added.
+    /// Returns the factors of source and destination. `None` unless they are the same for all components and
+    /// depend only on source alpha, and the operation is addition.
     pub fn by_alpha(&self) -> Option<[ByAlpha; 2]> {
         let Equation { op: BlendOpcode::BLEND_DST_PLUS_SRC, src, dst } = self.rgb else { return None };
         let of = |factor| match factor {
@@ -78,7 +78,7 @@ impl Blend {
         (self.rgb == self.alpha).then_some([of(src)?, of(dst)?])
     }
 
-    /// Whether a factor is of the second colour output.
+    /// Returns whether a factor uses the second colour output.
     pub fn is_dual(&self) -> bool {
         let dual = |factor| {
             matches!(
@@ -101,7 +101,7 @@ struct Inputs<'a> {
 }
 
 impl Inputs<'_> {
-    /// What component `c` is multiplied with.
+    /// Returns the factor of component `c`.
     #[inline(always)]
     fn factor(&self, factor: BlendFactor, c: usize) -> Channel {
         match factor {
@@ -164,7 +164,7 @@ pub fn limit(colors: &mut Colors, min: f32, max: f32) {
     }
 }
 
-/// The logic operation `code` on every bit: a truth table of source and destination.
+/// Applies the logic operation `code` to every bit. The code is a truth table of source and destination.
 pub fn rop(code: RopCode, s: u128, d: u128) -> u128 {
     let table = code.to_bits();
     let term = |bit: u32, v: u128| if table & (1 << bit) != 0 { v } else { 0 };

@@ -1,45 +1,44 @@
-//! Squares of a surface in tile memory all of whose pixels are the same, as far as that is known: what a clear leaves
-//! where nothing is drawn.
+//! Cells: squares of a surface in tile memory whose pixels are known to be equal, for example after a clear.
 //!
-//! That is most of many frames. Where it is known, pixels need not be cleared to what they are, nor copied to memory
-//! that has them already.
+//! Many frames consist mostly of such cells. A cell with known contents need not be cleared to the same
+//! value, nor copied to memory that already has it.
 
 use std::ops::Range;
 
 use crate::draw::gras::raster::Rect;
 use crate::draw::rb::surface::Surface;
 
-/// Pixels on each side of a cell. Cells count from where the tile begins.
+/// Pixels on each side of a cell. Cells are numbered from the start of the tile.
 pub const CELL: i32 = 32;
 
-/// What all pixels of a cell have in common, as far as it is known: their bytes are a number, of at most four.
+/// Known common bits of all pixels of a cell. A pixel has at most four bytes, read as one number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Common {
-    /// Bits that are known to be the same.
+    /// Mask of the known bits.
     pub bits: u32,
-    /// What these are.
+    /// Values of the known bits.
     pub value: u32,
 }
 
 impl Common {
-    /// What all pixels are, if all bits of that are known.
+    /// Returns the value of all pixels, if every bit is known.
     pub fn pixel(self) -> Option<u32> {
         (self.bits == u32::MAX).then_some(self.value)
     }
 }
 
-/// The cells of some surfaces of a tile, within an area of it.
+/// Cells of the surfaces of a tile within an area.
 #[derive(Clone, Debug, Default)]
 pub struct UniformTiles {
     surfaces: Vec<Surface>,
     area: Option<Rect>,
-    /// Row by row; in each those of one surface after the other, from left to right.
+    /// All cells, row by row. Each row has the cells of one surface after the other, from left to right.
     all: Vec<Common>,
 }
 
 impl UniformTiles {
-    /// The cells of `surfaces`, none of which overlap in `area`. What these are known to be stays known, if they were
-    /// of the same before: others may have had the same bytes.
+    /// Returns the cells of `surfaces`, which do not overlap in `area`. Known contents are kept only for the
+    /// same surfaces and area; other surfaces may have overwritten the bytes.
     #[must_use]
     pub fn of(self, surfaces: &[Surface], area: Rect) -> Self {
         if self.surfaces == surfaces && self.area == Some(area) {
@@ -49,7 +48,7 @@ impl UniformTiles {
         Self { surfaces: surfaces.to_vec(), area: Some(area), all: vec![Common::default(); count] }
     }
 
-    /// Row by row from the top: the cells of each surface.
+    /// Returns the cells of each surface, row by row from the top.
     pub fn rows(&mut self) -> impl Iterator<Item = impl Iterator<Item = Cells<'_>>> {
         let area = self.area.unwrap_or(Rect::NOTHING);
         let columns = numbers(0..area.x1).len().max(1);
@@ -65,7 +64,7 @@ impl UniformTiles {
     }
 }
 
-/// Numbers of the cells that have some of these pixels.
+/// Returns the numbers of the cells that overlap a range of pixels.
 pub fn numbers(pixels: Range<i32>) -> Range<i32> {
     match pixels.is_empty() {
         true => 0..0,
@@ -73,24 +72,24 @@ pub fn numbers(pixels: Range<i32>) -> Range<i32> {
     }
 }
 
-/// A row of cells of a surface, from its first column on.
+/// A row of cells of a surface, from the first column on.
 #[derive(Debug, Default)]
 pub struct Cells<'a> {
-    /// From left to right.
+    /// Known contents, from left to right.
     pub known: &'a mut [Common],
-    /// Columns of the surface that they are of.
+    /// Columns of the surface that the cells cover.
     pub columns: Range<i32>,
-    /// Rows that they are of.
+    /// Number of pixel rows that the cells cover.
     pub rows: i32,
 }
 
 impl Cells<'_> {
-    /// The same for a while.
+    /// Borrows the cells again.
     pub fn lent(&mut self) -> Cells<'_> {
         Cells { known: self.known, columns: self.columns.clone(), rows: self.rows }
     }
 
-    /// The cells that have some of these columns.
+    /// Returns the cells that overlap `columns`.
     pub fn touching(&self, columns: Range<i32>) -> Range<usize> {
         let Range { start, end } = numbers(columns);
         let count = self.known.len();
@@ -98,13 +97,13 @@ impl Cells<'_> {
         inside(start)..inside(end)
     }
 
-    /// The columns of cell `number`.
+    /// Returns the columns of cell `number`.
     pub fn columns_of(&self, number: usize) -> Range<i32> {
         let first = number as i32 * CELL;
         first.max(self.columns.start)..(first + CELL).min(self.columns.end)
     }
 
-    /// These bits are not known any more of the cells that have some of these columns.
+    /// Marks `bits` as unknown in the cells that overlap `columns`.
     pub fn forget(&mut self, columns: Range<i32>, bits: u32) {
         let touching = self.touching(columns);
         self.known[touching].iter_mut().for_each(|known| known.bits &= !bits);

@@ -1,4 +1,4 @@
-//! The last stage: colours into their targets, eight quads at a time.
+//! The last stage: writes colours to their targets, eight quads at a time.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -20,15 +20,15 @@ use crate::draw::rb::surface::{DwordQuads, PixelRows};
 /// The register that holds a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColorOutput {
-    /// First of four.
+    /// First of four registers.
     pub regid: u32,
-    /// In the half file.
+    /// Register file.
     pub precision: Precision,
-    /// What it holds.
+    /// Number type of the registers.
     pub number: Number,
 }
 
-/// Which register file.
+/// Selects a register file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     /// 32 bits.
@@ -40,14 +40,14 @@ pub enum Precision {
 /// The components of 32 colours.
 pub type Four<'a> = [&'a Words; 4];
 
-/// The colours of 8x4 pixels, quad by quad.
+/// Colours of an 8x4 block, quad by quad.
 #[derive(Clone, Copy)]
 pub struct BlockColors<'a> {
     /// The first pixel.
     pub at: [i32; 2],
-    /// The pixels that take them, four bits per quad.
+    /// Pixels to write, four bits per quad.
     pub mask: u32,
-    /// Of all pixels, and of dual sources the second ones.
+    /// Colours of all pixels, and the second colours of dual-source blending.
     pub colors: [Four<'a>; 2],
 }
 
@@ -56,9 +56,9 @@ pub struct BlockColors<'a> {
 pub struct ColorTarget {
     /// Index of its surface.
     pub surface: usize,
-    /// Where its colour comes from.
+    /// Source of its colour.
     pub output: ColorOutput,
-    /// Its format.
+    /// Pixel format.
     pub codec: Codec,
     /// Blending; `None` stores the source.
     pub blend: Option<Blend>,
@@ -66,42 +66,42 @@ pub struct ColorTarget {
     pub rop: Option<RopCode>,
     /// Bits of a pixel that may change.
     pub writable: u128,
-    /// 8888 unorm in this order of bytes, for the fast path.
+    /// Byte order of an 8888 unorm format, for the fast path.
     pub unorm8: Option<[usize; 4]>,
-    /// How its colours are dithered.
+    /// Dithering of its colours.
     pub dither: Option<Dither>,
 }
 
-/// Dwords that are stored as they are in the time that it takes to blend one.
+/// Plain dword stores that take as long as blending one dword.
 const BLENDED: u64 = 6;
 
 impl ColorTarget {
-    /// How many plain dwords a pixel of it takes as long as: one that is blended is read and decoded as well.
+    /// Returns the cost of a pixel in plain dword stores. Blending also reads and decodes the old pixel.
     pub fn dwords(&self) -> u64 {
         let dwords = u64::from(self.codec.bytes().div_ceil(4));
         let is_plain = self.blend.is_none() && self.rop.is_none();
         dwords * if is_plain { 1 } else { BLENDED }
     }
 
-    /// Whether all of a pixel becomes its colour, blended or not.
+    /// Returns whether the write replaces all bits of a pixel.
     fn is_whole(&self) -> bool {
         self.rop.is_none() && self.writable == self.codec.all_bits()
     }
 
-    /// Whether a pixel's new value depends on its old one.
+    /// Returns whether a pixel's new value depends on its old one.
     fn reads_target(&self) -> bool {
         self.blend.is_some() || !self.is_whole()
     }
 
-    /// Whether the pixels of colours each of which is a byte, this one of four, just become these bytes.
+    /// Returns whether storing byte colours in this component order only copies the bytes.
     pub fn stores_bytes(&self, order: [u32; 4]) -> bool {
         let is_plain = !self.reads_target() && self.dither.is_none();
         let is_same = |of: [usize; 4]| (0..).zip(of).all(|(byte, component)| order[component] == byte);
         is_plain && self.unorm8.is_some_and(is_same)
     }
 
-    /// The word that `colors` (bits) of one lane becomes, if every covered pixel gets just
-    /// that, and fits a dword.
+    /// Encodes `colors` (bits) and returns the word of lane 0. `None` unless every covered pixel gets exactly
+    /// this value, and it fits a dword.
     pub fn solid(&self, colors: &[Words; 4]) -> Option<u32> {
         if self.reads_target() || self.codec.bytes() != 4 || self.dither.is_some() {
             return None;
@@ -109,8 +109,8 @@ impl ColorTarget {
         Some(self.encode(&colors.each_ref())[0])
     }
 
-    /// Writes the pixels of `mask` (four bits per quad). The colours are lent and not handed over: what has just been
-    /// put together word by word is slow to copy.
+    /// Writes the pixels of `mask` (four bits per quad). Takes the colours by reference, because a copy of
+    /// freshly written words is slow.
     pub fn write(
         &self,
         surface: &mut PixelRows<'_>,
@@ -137,13 +137,13 @@ impl ColorTarget {
         self.write_any(surface, pixels, mask, colors, src1);
     }
 
-    /// The order of bytes, if all of a pixel becomes its colour in the common format.
+    /// Returns the byte order, if the write replaces the whole pixel in the common format.
     #[inline(always)]
     fn common(&self) -> Option<[usize; 4]> {
         self.unorm8.filter(|_| self.is_whole() && self.dither.is_none())
     }
 
-    /// How compiled code finishes a pixel, if it can.
+    /// Returns how compiled code can finish a pixel, if it can.
     pub fn finish(&self) -> Option<Finish> {
         let order = self.common()?;
         let blend = match &self.blend {
@@ -155,7 +155,8 @@ impl ColorTarget {
         is_full.then_some(Finish { regid, order, blend, keeps_alpha: false })
     }
 
-    /// The same of one block after the other, as long as that is quicker than to write quads. Gives those that are left.
+    /// Writes blocks one after the other while that is faster than writing quads. Returns the remaining
+    /// blocks.
     pub fn write_blocks<'b, 'c>(
         &self,
         surface: &mut PixelRows<'_>,
@@ -168,7 +169,7 @@ impl ColorTarget {
         }
     }
 
-    /// The same of any format, and of pixels that do not lie side by side.
+    /// Writes pixels of any format and position.
     #[inline(never)]
     fn write_any(
         &self,
@@ -203,7 +204,7 @@ impl ColorTarget {
         pixels.store(surface, mask, &new);
     }
 
-    /// Formats of more than four bytes, and dithered ones, pixel by pixel.
+    /// Writes formats of more than four bytes and dithered formats, pixel by pixel.
     fn write_wide(
         &self,
         surface: &mut PixelRows<'_>,
@@ -241,7 +242,7 @@ impl ColorTarget {
         });
     }
 
-    /// `src` and, of dual sources, the second colour, blended with what the target holds.
+    /// Blends `src` (and the second colour of dual sources) with the target's contents `dst`.
     #[inline(always)]
     fn blended(&self, blend: &Blend, src: [&Four<'_>; 2], dst: &[Words; 4]) -> [Words; 4] {
         let floats = |words: &Four<'_>| -> Colors {
@@ -263,22 +264,22 @@ impl ColorTarget {
         bytemuck::cast(blend.apply(&src0, &src1, &dst))
     }
 
-    /// The order of bytes and the factors of the common blending, if this is it.
+    /// Returns byte order and factors, if this is the common blending.
     #[inline(always)]
     fn unorm8_by_alpha(&self, blend: &Blend) -> Option<([usize; 4], [ByAlpha; 2])> {
         let order = self.unorm8.filter(|_| self.codec.has(3))?;
         Some((order, blend.by_alpha()?))
     }
 
-    /// Limits the constant of blending to the range of a normalised format, as GL says. The
-    /// driver gives it as a float, a unorm and a snorm for the chip to choose from.
+    /// Limits the blend constant to the range of a normalised format, as in GL. The driver provides it as
+    /// float, unorm and snorm, and the chip selects one.
     pub fn limit_constant(&mut self) {
         if let (Some(least), Some(blend)) = (self.least(), &mut self.blend) {
             blend.constant = blend.constant.map(|c| c.clamp(least, 1.0));
         }
     }
 
-    /// Least value of a normalised format.
+    /// Returns the minimum value of a normalised format.
     fn least(&self) -> Option<f32> {
         match self.codec.ty() {
             Type::Unorm => Some(0.0),
@@ -287,7 +288,7 @@ impl ColorTarget {
         }
     }
 
-    /// In memory where lines of the caches begin, as everything that is passed on.
+    /// Encodes colours. The result is aligned to cache lines.
     fn encode(&self, colors: &Four<'_>) -> Lanes {
         match self.unorm8 {
             Some(order) => encode_unorm8(order, colors),
@@ -296,15 +297,15 @@ impl ColorTarget {
     }
 }
 
-/// What pixels become that hold `old`: read, blended and written in one piece, so that all of it is
-/// compiled for the widest vectors.
+/// Blends pixels with contents `old`. Reading, blending and writing are one function, so that the compiler
+/// uses the widest vectors for all of it.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn blended_words(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], old: &Words) -> Lanes {
     blended_all(target, blend, src, old)
 }
 
-/// The same of 8x4 pixels, one block after the other, in place, as long as they lie side by side. Gives the blocks that
-/// are left.
+/// Blends blocks in place, one after the other, while their pixels are contiguous on the surface. Returns the
+/// remaining blocks.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma", "x86_64+avx2"))]
 fn blend_blocks<'b, 'c>(
     target: &ColorTarget,
@@ -334,7 +335,7 @@ fn blend_blocks<'b, 'c>(
     &[]
 }
 
-/// The same of those pixels of quads that are in `mask`.
+/// Blends the pixels of quads in `mask`.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma", "x86_64+avx2"))]
 fn blend_quads(
     target: &ColorTarget,
@@ -371,12 +372,12 @@ fn blended_all(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], old: &W
     }
 }
 
-/// Added to a float between 0 and 2^23 it leaves the nearest integer (ties to even) in the
-/// low bits, which is faster than a conversion that saturates.
+/// Rounding constant: added to a float between 0 and 2^23, it leaves the nearest integer (ties to even) in
+/// the low bits. This is faster than a saturating conversion.
 const NEAREST: f32 = 8_388_608.0;
 
-/// Encodes the colours of 8x4 pixels, quad by quad, and stores those in the masks, one block after the other, as long as
-/// they lie side by side. Gives the blocks that are left.
+/// Encodes and stores the masked colours of blocks, one after the other, while their pixels are contiguous on
+/// the surface. Returns the remaining blocks.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma", "x86_64+avx2"))]
 fn store_blocks<'b, 'c>(
     order: [usize; 4],
@@ -393,7 +394,7 @@ fn store_blocks<'b, 'c>(
     &[]
 }
 
-/// The same of quads.
+/// Encodes and stores the colours of quads in `mask`.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma", "x86_64+avx2"))]
 fn store_quads(order: [usize; 4], colors: &Four<'_>, quads: &mut DwordQuads<'_>, mask: u32) {
     match_target! {
@@ -407,7 +408,7 @@ fn encode_unorm8(order: [usize; 4], colors: &Four<'_>) -> Lanes {
     to_unorm8(order, colors)
 }
 
-/// Bytes in the given order, nearest, ties to even: the rule of `format/convert.rs`.
+/// Converts to bytes in the given order: nearest, ties to even, as in `format/convert.rs`.
 #[inline(always)]
 fn to_unorm8(order: [usize; 4], colors: &Four<'_>) -> Lanes {
     let [a, b, c, d] = order.map(|c| colors[c]);
@@ -419,7 +420,7 @@ fn to_unorm8(order: [usize; 4], colors: &Four<'_>) -> Lanes {
     out
 }
 
-/// A float from 0 to 1; NaN becomes zero.
+/// Limits a float to 0..1; NaN becomes zero.
 #[inline(always)]
 fn limited(bits: u32) -> f32 {
     let v = f32::from_bits(bits);
@@ -432,14 +433,14 @@ fn unorm8(v: f32) -> u32 {
     (v * 255.0 + NEAREST).to_bits() & 255
 }
 
-/// What byte `byte` of `word` stands for.
+/// Returns the value of byte `byte` of `word`.
 #[inline(always)]
 fn from_unorm8(word: u32, byte: usize) -> f32 {
     const STEP: f32 = unorm_step(8);
     ((word >> (8 * byte)) & 255) as i32 as f32 * STEP
 }
 
-/// The common blending, of each pixel in one go.
+/// Blends each pixel with the common blending.
 #[inline(always)]
 fn unorm8_by_alpha(order: [usize; 4], src: &Four<'_>, old: &Words, [by_src, by_dst]: [ByAlpha; 2]) -> Lanes {
     let (channels, alpha) = (order.map(|c| src[c]), src[3]);
@@ -490,7 +491,7 @@ mod tests {
 
     const QUAD: Quad = Quad { x: 2, y: 0, mask: 15, primitive: 0 };
 
-    /// The draw to one target, or two, that code may finish, and draws that it may not.
+    /// Tests targets that compiled code may finish, and targets that it may not.
     #[test]
     fn code_finishes_what_needs_no_more_than_alpha() {
         let common = target(ColorFmt::RB4_R8G8B8A8_UNORM, ColorSwap::WXYZ, Some([2, 1, 0, 3]));
@@ -547,8 +548,8 @@ mod tests {
         }
     }
 
-    /// 8x4 pixels, or some of them, written in one go, and quad by quad through the codec, with each of the factors in
-    /// question.
+    /// Compares whole blocks and partial blocks with pixels written quad by quad through the codec, for each
+    /// factor.
     #[test]
     fn the_common_blending_agrees_with_the_general_one() {
         use BlendFactor::*;
@@ -587,7 +588,7 @@ mod tests {
         }
     }
 
-    /// Two primitives share a quad, and some quads are outside the plane.
+    /// Two primitives share a quad, and some quads lie outside the plane.
     #[test]
     fn quads_that_are_anywhere_are_written_pixel_by_pixel() {
         let c = color([0.25, 0.5, 0.75, 0.5]);

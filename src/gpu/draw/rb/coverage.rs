@@ -1,20 +1,20 @@
-//! Which samples of a covered pixel are written: masks, and alpha as coverage.
+//! Selects the samples of a covered pixel to write: masks, and alpha to coverage.
 
 use super::depth::Words;
 use crate::draw::gras::samples::{Coverage, MAX_SAMPLES};
 
-/// Marker: alpha of output 0 leaves samples out.
+/// Marker: alpha of output 0 removes samples (alpha to coverage).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlphaCoverage;
 
-/// What leaves samples out, beside tests.
+/// Sample masks apart from tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleControl {
     /// A bit for each sample that may be written.
     pub mask: u32,
-    /// Whether alpha does.
+    /// Whether alpha to coverage is on.
     pub alpha: Option<AlphaCoverage>,
-    /// Register in which the shader leaves a bit for each sample that it wants.
+    /// Register with the shader's sample mask.
     pub output: Option<u32>,
 }
 
@@ -25,21 +25,21 @@ impl Default for SampleControl {
 }
 
 impl SampleControl {
-    /// What is left of pixels that are covered so, before the shader.
+    /// Applies the fixed mask to the covered pixels, before the shader.
     pub fn masked(&self, covered: Coverage<u32>) -> Coverage<u32> {
         std::array::from_fn(|sample| if self.mask >> sample & 1 != 0 { covered[sample] } else { 0 })
     }
 }
 
-/// The samples that each lane's word asks for, as lanes by sample.
+/// Transposes the sample mask of each lane to a lane mask of each sample.
 pub fn by_sample(words: &Words) -> Coverage<u32> {
     std::array::from_fn(|sample| {
         words.iter().enumerate().fold(0, |lanes, (lane, word)| lanes | (word >> sample & 1) << lane)
     })
 }
 
-/// The samples of `count` that an alpha leaves: the first of them, as many as are nearest to their share
-/// (guess `alpha-coverage`).
+/// Returns the mask of the first samples of `count`, as many as are nearest to the share `alpha` (guess
+/// `alpha-coverage`).
 pub fn alpha_samples(alpha: f32, count: usize) -> u32 {
     let kept = (0..count.min(MAX_SAMPLES)).filter(|sample| alpha * count as f32 > *sample as f32 + 0.5);
     kept.fold(0, |mask, sample| mask | 1 << sample)

@@ -1,4 +1,4 @@
-//! Depth and stencil: 32 pixels at a time, whatever they lie in.
+//! Depth and stencil tests of 32 pixels at a time, for any layout.
 
 use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat, StencilOp};
 use multiversion::multiversion;
@@ -13,19 +13,19 @@ pub type Words = [u32; 32];
 /// Stencil test and update of one face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StencilFace {
-    /// How the reference compares with the buffer.
+    /// Comparison of the reference with the buffer.
     pub func: CompareFunc,
-    /// The test failed.
+    /// Operation if the stencil test fails.
     pub fail: StencilOp,
-    /// Both tests passed.
+    /// Operation if both tests pass.
     pub zpass: StencilOp,
-    /// The depth test failed.
+    /// Operation if the depth test fails.
     pub zfail: StencilOp,
     /// Reference value.
     pub reference: u32,
-    /// Bits that are compared.
+    /// Bits to compare.
     pub mask: u32,
-    /// Bits that are written.
+    /// Bits to write.
     pub write_mask: u32,
 }
 
@@ -43,7 +43,7 @@ pub enum DepthWrite {
 pub struct DepthStencil {
     /// Layout of the depth buffer.
     pub format: DepthFormat,
-    /// Test and what it stores; `None` when the test is off.
+    /// Test and write mode; `None` when the test is off.
     pub depth: Option<(CompareFunc, DepthWrite)>,
     /// Depth limits, as window z.
     pub limits: [f32; 2],
@@ -54,14 +54,14 @@ pub struct DepthStencil {
 /// The stored values of 32 pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// Depth as the format has it: unorm or float bits.
+    /// Depth in the format's encoding: unorm or float bits.
     pub depth: Words,
     /// Stencil.
     pub stencil: Words,
 }
 
 impl DepthStencil {
-    /// Window z as the buffer stores it.
+    /// Converts window z to the format of the buffer.
     pub fn quantise(&self, z: &[f32; 32]) -> Words {
         match self.format {
             DepthFormat::DEPTH4_16 => quantise(z, self.limits, 65535.0),
@@ -70,7 +70,7 @@ impl DepthStencil {
         }
     }
 
-    /// The window depth that a stored value stands for.
+    /// Converts a stored value to window depth.
     pub fn window_depth(&self, raw: u32) -> f32 {
         match self.format {
             DepthFormat::DEPTH4_16 => raw as f32 / 65535.0,
@@ -79,7 +79,7 @@ impl DepthStencil {
         }
     }
 
-    /// The bits of depth and of stencil that may change.
+    /// Returns the bits of depth and of stencil that may change.
     pub fn written(&self) -> [u32; 2] {
         let depth = match self.depth {
             Some((_, DepthWrite::Store)) => u32::MAX,
@@ -88,8 +88,8 @@ impl DepthStencil {
         [depth, self.stencil.map_or(0, |faces| faces[0].write_mask | faces[1].write_mask)]
     }
 
-    /// Tests the pixels of `mask`; returns those that pass. `stored` becomes what the
-    /// buffer holds afterwards.
+    /// Tests the pixels of `mask`; returns those that pass. Updates `stored` to the new contents of the
+    /// buffer.
     pub fn test(&self, face: Face, z: &Words, stored: &mut Stored, mask: u32) -> u32 {
         let Some(faces) = &self.stencil else { return self.test_depth(z, stored, mask) };
         let face = &faces[face as usize];
@@ -101,8 +101,8 @@ impl DepthStencil {
         passed
     }
 
-    /// The bits of depth and of stencil that a pixel of `face` replaces, if it passes
-    /// whatever the buffer holds and the result does not depend on it either.
+    /// Returns the bits of depth and of stencil that every pixel of `face` replaces. `None` unless all pixels
+    /// pass and the result does not depend on the buffer.
     pub fn replaced(&self, face: Face) -> Option<[u32; 2]> {
         let depth = match self.depth {
             None | Some((CompareFunc::FUNC_ALWAYS, DepthWrite::Keep)) => 0,
@@ -120,7 +120,7 @@ impl DepthStencil {
         }
     }
 
-    /// The stencil that such a pixel gets.
+    /// Returns the stencil value that [`Self::replaced`] writes.
     pub fn replacement(&self, face: Face) -> u32 {
         self.stencil.map_or(0, |faces| {
             let face = &faces[face as usize];
@@ -128,8 +128,8 @@ impl DepthStencil {
         })
     }
 
-    /// The short form of the test, if there is one: of dwords with 24-bit depth below a stencil that
-    /// neither counts nor changes.
+    /// Returns the packed form of the test, if there is one: dwords with 24-bit depth, and a stencil that is
+    /// neither tested nor changed.
     pub fn packed(&self) -> Option<PackedTest> {
         let (None, DepthFormat::DEPTH4_24_8, Some((func, write))) = (&self.stencil, self.format, self.depth)
         else {
@@ -150,7 +150,7 @@ impl DepthStencil {
 }
 
 impl StencilFace {
-    /// Whether the test passes where the buffer holds `stored`.
+    /// Returns whether the test passes for a stored value.
     pub fn passes(&self, stored: u32) -> bool {
         self.compare(&[stored; 32]) != 0
     }
@@ -170,7 +170,7 @@ impl StencilFace {
     }
 }
 
-/// The stencil value that `op` makes of `s`.
+/// Applies `op` to the stencil value `s`.
 fn apply(op: StencilOp, s: u32, reference: u32) -> u32 {
     match op {
         StencilOp::STENCIL_ZERO => 0,
@@ -184,7 +184,7 @@ fn apply(op: StencilOp, s: u32, reference: u32) -> u32 {
     }
 }
 
-/// Which of the outcomes less, equal, greater pass `func`, as all-ones words.
+/// Returns which of the outcomes less, equal, greater pass `func`, as all-ones words.
 pub(super) fn outcomes(func: CompareFunc) -> [u32; 3] {
     let bits = match func {
         CompareFunc::FUNC_NEVER | CompareFunc::Other(_) => [false, false, false],
@@ -199,7 +199,7 @@ pub(super) fn outcomes(func: CompareFunc) -> [u32; 3] {
     bits.map(all_if)
 }
 
-/// The lanes where `a func b` holds.
+/// Returns the lanes where `a func b` holds.
 fn compare(func: CompareFunc, a: &Words, b: &Words) -> u32 {
     match func {
         CompareFunc::FUNC_ALWAYS => u32::MAX,
@@ -216,13 +216,13 @@ fn compare_lanes(pass: [u32; 3], a: &Words, b: &Words) -> u32 {
     passed
 }
 
-/// All ones, or nothing.
+/// Returns all ones, or zero.
 #[inline(always)]
 fn all_if(holds: bool) -> u32 {
     0u32.wrapping_sub(holds.into())
 }
 
-/// All ones if the outcome of comparing `a` with `b` is one that passes.
+/// Returns all ones if the outcome of comparing `a` with `b` passes.
 #[inline(always)]
 fn holds([less, equal, greater]: [u32; 3], a: u32, b: u32) -> u32 {
     let lt = if a < b { less } else { 0 };
@@ -231,7 +231,7 @@ fn holds([less, equal, greater]: [u32; 3], a: u32, b: u32) -> u32 {
     lt | eq | gt
 }
 
-/// The same of floats: one that is NaN is neither less nor equal nor greater, but not equal.
+/// Compares floats. NaN is not less, equal or greater, but it is not equal.
 #[inline(always)]
 pub(super) fn float_holds([less, equal, greater]: [u32; 3], a: f32, b: f32) -> u32 {
     let lt = if a < b { less } else { 0 };
@@ -246,19 +246,19 @@ pub(super) fn float_holds([less, equal, greater]: [u32; 3], a: f32, b: f32) -> u
 pub struct PackedTest {
     /// Which of less, equal, greater pass, as all-ones words.
     pass: [u32; 3],
-    /// Bits that a passed pixel takes.
+    /// Bits that a pixel that passes writes.
     written: u32,
     limits: [f32; 2],
 }
 
 impl PackedTest {
-    /// Tests window z of the pixels of `mask`, and stores in the same pass; returns those that pass.
+    /// Tests window z of the pixels of `mask`, and updates `words`; returns those that pass.
     pub fn test(&self, z: &[f32; 32], words: &mut Words, mask: u32) -> u32 {
         test_packed(self, z, words, mask)
     }
 
-    /// The same of 8x4 pixels at (x, y) whose window z are those of `primitive`, row by row, in place. `None`, with
-    /// nothing done, if not all of them are on the surface.
+    /// Tests the 8x4 block at `at` in place, row by row, with the window z of `primitive`. Returns `None` and
+    /// does nothing if a part of the block is outside the surface.
     #[inline(always)]
     pub fn test_rows(
         &self,
@@ -277,10 +277,10 @@ impl PackedTest {
         Some(passed)
     }
 
-    /// Tests the pixels of `mask`, each at the window z that `z` gives, and stores; those that pass.
+    /// Tests the pixels of `mask`, with window z from `z`, and updates `words`. Returns those that pass.
     #[inline(always)]
     fn pixels(&self, signs: impl Signs, z: impl Fn(usize) -> f32, words: &mut Words, mask: u32) -> u32 {
-        // What nearly all draws ask is one comparison.
+        // Nearly all draws use one of these two comparisons.
         match self.pass {
             [u32::MAX, 0, 0] => self.pixels_by(|a, b| all_if(a < b), signs, z, words, mask),
             [u32::MAX, u32::MAX, 0] => self.pixels_by(|a, b| all_if(a <= b), signs, z, words, mask),
@@ -288,8 +288,8 @@ impl PackedTest {
         }
     }
 
-    /// The same, where `passes` says if a depth passes beside a stored one: all ones, or nothing. Both are below 2^31,
-    /// so that they may be signed: comparing those is one instruction everywhere.
+    /// Tests pixels with `passes`, which returns all ones or zero for a depth and a stored depth. Both are
+    /// below 2^31, so they can be signed; signed comparison is one instruction on all processors.
     #[inline(always)]
     fn pixels_by(
         &self,
@@ -320,7 +320,7 @@ fn test_packed(test: &PackedTest, z: &[f32; 32], words: &mut Words, mask: u32) -
     test.pixels(signs, |i| z[i], words, mask)
 }
 
-/// Takes `new` in the lanes of `mask`.
+/// Copies `new` to the lanes of `mask`.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 pub(super) fn select(old: &mut Words, new: &Words, mask: u32) {
     for i in 0..32 {
@@ -329,13 +329,13 @@ pub(super) fn select(old: &mut Words, new: &Words, mask: u32) {
     }
 }
 
-/// From here on every float is an integer.
+/// Every float from here on is an integer.
 const INTEGERS: f32 = 8_388_608.0;
 
-/// The bits of a 24-bit depth.
+/// Mask of the bits of a 24-bit depth.
 pub const DEPTH24: u32 = 0xff_ffff;
 
-/// All of `z`, [`quantised`].
+/// Converts all of `z` by [`quantised`].
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn quantise(z: &[f32; 32], limits: [f32; 2], scale: f32) -> Words {
     let mut out = [0; 32];
@@ -345,10 +345,10 @@ fn quantise(z: &[f32; 32], limits: [f32; 2], scale: f32) -> Words {
     out
 }
 
-/// `z` within `limits` as an unsigned integer of `scale` (below 2^24), nearest (ties to
-/// even). Adding 2^23 rounds and leaves the integer in the low bits (a sum of 2^24 carries
-/// into the exponent, which is right too); from 2^23 on the value is an integer already.
-/// That is faster than a conversion that saturates. NaN is the lower limit; neither of them is NaN.
+/// Converts `z` within `limits` to an unsigned integer of `scale` (below 2^24), nearest (ties to even).
+/// Adding 2^23 rounds and leaves the integer in the low bits. A sum of 2^24 carries into the exponent, which
+/// is right too. From 2^23 on the value is already an integer. This is faster than a saturating conversion.
+/// NaN becomes the lower limit; the limits are not NaN.
 #[inline(always)]
 fn quantised(z: f32, [low, high]: [f32; 2], scale: f32) -> u32 {
     let raised = if z > low { z } else { low };
@@ -372,7 +372,7 @@ mod tests {
         Stored { depth: [depth; 32], stencil: [stencil; 32] }
     }
 
-    /// The functions, and which of less, equal, greater pass.
+    /// All functions, and which of less, equal, greater pass.
     const FUNCTIONS: [(CompareFunc, [bool; 3]); 8] = [
         (CompareFunc::FUNC_NEVER, [false, false, false]),
         (CompareFunc::FUNC_LESS, [true, false, false]),
@@ -388,7 +388,7 @@ mod tests {
     fn the_short_form_of_the_test_does_what_the_long_one_does() {
         let z = [f32::NAN, -1.0, -0.0, 0.25, 0.5, 1.0, 2.0, f32::INFINITY];
         let held = [0, 0x3f_ffff, 0x40_0000, 0x7f_ffff, 0x80_0000, 0x80_0001, 0xff_fffe, DEPTH24];
-        // Limits may lie beyond 1, and the wrong way round.
+        // Limits may exceed 1, and may be in the wrong order.
         let limits = [[0.0, 1.0], [0.25, 0.5], [0.5, 0.25], [0.0, 255.0]];
         for (func, limits) in FUNCTIONS.into_iter().flat_map(|(func, _)| limits.map(|limits| (func, limits)))
         {

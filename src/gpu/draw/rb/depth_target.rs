@@ -1,4 +1,4 @@
-//! The depth and stencil buffers of a draw: where the tests find their values.
+//! The depth and stencil buffers of a draw, and access to their values.
 
 use multiversion::multiversion;
 
@@ -9,7 +9,7 @@ use crate::draw::rb::pixels::{Pixels, Rows};
 use crate::draw::rb::surface::PixelRows;
 use crate::memory::little_endian;
 
-/// Where depth and stencil lie.
+/// Layout of depth and stencil.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DepthLayout {
     /// A surface of 16 or 32-bit depth, and one of stencil if there is one.
@@ -28,12 +28,12 @@ pub enum DepthLayout {
 pub struct DepthTarget {
     /// Tests and updates.
     pub state: DepthStencil,
-    /// Where the values are.
+    /// Layout of the values.
     pub layout: DepthLayout,
 }
 
 impl DepthTarget {
-    /// The surfaces that may change, each with the bits that do.
+    /// Returns the surfaces that may change, each with the bits that may change.
     pub fn written(&self) -> impl Iterator<Item = (usize, u32)> {
         let [depth_bits, stencil_bits] = self.state.written();
         let surfaces = match self.layout {
@@ -47,7 +47,7 @@ impl DepthTarget {
         surfaces.into_iter().flatten()
     }
 
-    /// The surface that the short form of the test is of, if there is one.
+    /// Returns the packed form of the test and its surface, if there is one.
     pub fn packed(&self) -> Option<(usize, PackedTest)> {
         match self.layout {
             DepthLayout::Packed(surface) => Some((surface, self.state.packed()?)),
@@ -55,8 +55,8 @@ impl DepthTarget {
         }
     }
 
-    /// Tests the pixels of `mask` among the 8x4 at `at`, row by row, whose depth is that of `primitive`;
-    /// returns those that pass.
+    /// Tests the pixels of `mask` in the 8x4 block at `at`, row by row, with the depth of `primitive`.
+    /// Returns those that pass.
     #[inline(never)]
     pub fn test_early(
         &self,
@@ -69,7 +69,7 @@ impl DepthTarget {
         self.test(surfaces, &Rows(at), primitive.face, &z, mask)
     }
 
-    /// Tests the pixels of `mask` among 32; returns those that pass.
+    /// Tests the pixels of `mask` among 32. Returns those that pass.
     pub fn test(
         &self,
         surfaces: &mut [PixelRows<'_>],
@@ -109,7 +109,7 @@ impl DepthTarget {
         passed
     }
 
-    /// Stored depth and stencil of a pixel, given its bytes in each surface.
+    /// Returns stored depth and stencil of a pixel, given its bytes in each surface.
     pub fn values(&self, bytes: &[Vec<u8>]) -> [Option<u32>; 2] {
         let word = |surface: usize| little_endian(&bytes[surface]);
         match self.layout {
@@ -118,8 +118,8 @@ impl DepthTarget {
         }
     }
 
-    /// What pixels of depth `z` become if all of them pass and none of the results
-    /// depends on what was there.
+    /// Returns the fills that replace tests for pixels of depth `z`. `None` unless all pixels pass and the
+    /// result does not depend on the buffer.
     pub fn fill(&self, face: Face, z: f32) -> Option<[Option<Fill>; 2]> {
         let [depth_mask, stencil_mask] = self.state.replaced(face)?;
         let z = self.state.quantise(&[z; 32])[0];
@@ -141,7 +141,7 @@ impl DepthTarget {
     }
 }
 
-/// Window depth of the 8x4 pixels at `at`, row by row.
+/// Returns the window depth of the 8x4 pixels at `at`, row by row.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn depth_rows(primitive: &ScreenPrimitive, at: [i32; 2]) -> [f32; 32] {
     let mut out = [0.0; 32];
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(by_rows[8..12], [0, 0, 0x20, 0x40], "stencil stays");
     }
 
-    /// What a test of all pixels leaves of `before`, beside what the fill says.
+    /// Checks that a test of all pixels changes `before` exactly as the fill does.
     fn check_fill(target: &DepthTarget, before: u32) {
         let fill = target.fill(Face::Front, 0.25).expect("a fill")[0].expect("of the packed surface");
         let mut bytes = before.to_le_bytes().repeat(32);

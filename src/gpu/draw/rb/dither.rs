@@ -1,35 +1,36 @@
-//! Ordered dithering: pixels in turn round up and down.
+//! Ordered dithering: nearby pixels round up at different thresholds.
 
 use crate::draw::gras::quad::Quads;
 use crate::draw::rb::depth::Words;
 use a4emu_shader::format::{Format, Layout, Transfer, Type};
 
-/// In 4x4 pixels, the order in which they round up as a colour rises (guess `dither-matrix`).
+/// Order in which the pixels of a 4x4 square round up as a colour rises (guess `dither-matrix`).
 const ORDER: [[u8; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
 
 /// Dithering of a format.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dither {
-    /// How far the numbers of each component lie apart.
+    /// Distance between adjacent values of each component.
     steps: [f32; 4],
 }
 
 impl Dither {
-    /// Of a normalised format without a curve; others are stored as they are (guess `dither-matrix`).
+    /// Creates the dithering of a linear normalised format. Other formats are not dithered (guess
+    /// `dither-matrix`).
     pub fn new(format: Format, transfer: Transfer) -> Option<Self> {
         let Layout::Fields { widths, .. } = format.layout else { return None };
         let step = |width: u32| if width == 0 { 0.0 } else { 1.0 / ((1u64 << width) - 1) as f32 };
         (format.ty == Type::Unorm && transfer == Transfer::Linear).then(|| Self { steps: widths.map(step) })
     }
 
-    /// A colour at pixel (x, y), of which rounding to nearest then gives the dithered one.
+    /// Offsets a colour at pixel (x, y) so that rounding to nearest gives the dithered value.
     pub fn moved(&self, [x, y]: [i32; 2], color: [f32; 4]) -> [f32; 4] {
         let order = f32::from(ORDER[(y & 3) as usize][(x & 3) as usize]);
         let part = (order + 0.5) / 16.0 - 0.5;
         std::array::from_fn(|c| color[c] - part * self.steps[c])
     }
 
-    /// The same of the lanes of `mask`.
+    /// Offsets the colours of the lanes of `mask`.
     pub fn move_lanes(&self, pixels: &Quads<'_>, mask: u32, colors: &mut [Words; 4]) {
         pixels.each_pixel(mask, |lane, x, y| {
             let color = std::array::from_fn(|c| f32::from_bits(colors[c][lane]));

@@ -1,4 +1,4 @@
-//! The same value for many pixels: what clears look like.
+//! Fills many pixels with the same value, as clears do.
 
 use multiversion::multiversion;
 
@@ -8,10 +8,10 @@ use crate::draw::rb::pixels::store_pixel;
 use crate::draw::rb::surface::PixelRows;
 use crate::memory::little_endian;
 
-/// What pixels of a surface become whatever they hold: `value` in the bits of `mask`.
+/// New bits of pixels of a surface, whatever they contain: `value` in the bits of `mask`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
-    /// Index of the surface, of pixels of at most four bytes.
+    /// Index of the surface, with pixels of at most four bytes.
     pub surface: usize,
     /// The new bits, within the mask.
     pub value: u32,
@@ -20,13 +20,13 @@ pub struct Fill {
 }
 
 impl Fill {
-    /// Whether pixels that have this in common stay as they are.
+    /// Returns whether pixels with these common bits already have the value.
     fn is_in(self, Common { bits, value }: Common) -> bool {
         bits & self.mask == self.mask && (value ^ self.value) & self.mask == 0
     }
 }
 
-/// Fills all pixels of `area`, but for cells that are known to hold that.
+/// Fills all pixels of `area`, except cells known to have the value.
 pub fn fill_rectangle(surfaces: &mut [PixelRows<'_>], area: Rect, fill: Fill) {
     let surface = &mut surfaces[fill.surface];
     let cells = surface.cells_at(area.x0..area.x1);
@@ -42,7 +42,7 @@ pub fn fill_rectangle(surfaces: &mut [PixelRows<'_>], area: Rect, fill: Fill) {
     cells.for_each(|number| note_filled(surface, number, area, fill));
 }
 
-/// What is known of a cell behind a fill of `area`.
+/// Updates the known contents of a cell after a fill of `area`.
 fn note_filled(surface: &mut PixelRows<'_>, number: usize, area: Rect, fill: Fill) {
     let (cell, before) = (surface.cell(number), surface.cells.known[number]);
     if fill.is_in(before) {
@@ -61,7 +61,7 @@ fn note_filled(surface: &mut PixelRows<'_>, number: usize, area: Rect, fill: Fil
     surface.cells.known[number] = known;
 }
 
-/// What all pixels of `area` are, of at most four bytes each.
+/// Returns the common value of all pixels of `area`, of at most four bytes, if they are equal.
 fn all_of(surface: &mut PixelRows<'_>, area: Rect) -> Option<u32> {
     let (cpp, width) = (surface.cpp(), (area.x1 - area.x0) as usize);
     let first = little_endian(surface.pixels(area.x0, area.y0, 1)?);
@@ -70,7 +70,7 @@ fn all_of(surface: &mut PixelRows<'_>, area: Rect) -> Option<u32> {
     are_all.then_some(first)
 }
 
-/// Whether all pixels of `row` are `pixel`.
+/// Returns whether all pixels of `row` are `pixel`.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn is_all(row: &[u8], cpp: usize, pixel: u32) -> bool {
     let differs = match cpp {
@@ -95,7 +95,7 @@ fn fill_pixels(surface: &mut PixelRows<'_>, area: Rect, fill: Fill) {
     for y in area.y0..area.y1 {
         match surface.pixels(area.x0, y, width) {
             Some(row) => fill_row(row, cpp, fill),
-            // Partly outside: what is inside counts.
+            // The row is partly outside. Fill the part inside.
             None => {
                 for x in area.x0..area.x1 {
                     if let Some(pixel) = surface.pixels(x, y, 1) {
@@ -126,7 +126,7 @@ fn fill_row(row: &mut [u8], cpp: usize, fill: Fill) {
     }
 }
 
-/// Puts one dword into the pixels of `mask` among the 8x4 at (x, y), row by row.
+/// Writes one dword to the pixels of `mask` in the 8x4 block at (x, y), row by row.
 pub fn fill_rows(surface: &mut PixelRows<'_>, [x, y]: [i32; 2], mask: u32, word: u32) {
     for row in 0..4i32 {
         let bits = (mask >> (8 * row)) & 0xff;
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(bytes[20], 1, "column 1 does");
     }
 
-    /// Pixels of a row of cells, of which the last is not whole.
+    /// A row of cells whose last one is incomplete.
     const KNOWN: Rect = Rect { x0: 5, y0: 0, x1: 97, y1: 20 };
 
     fn with_cells<'a>(bytes: &'a mut [u8], cpp: usize, known: &'a mut [Common]) -> PixelRows<'a> {
@@ -201,7 +201,7 @@ mod tests {
         rows
     }
 
-    /// Fills of all sorts and pixels that are drawn, with cells and without.
+    /// Compares fills and drawn pixels with and without cells.
     #[test]
     fn what_is_known_of_cells_is_so() {
         let mut seed = 1u32;
@@ -265,7 +265,7 @@ mod tests {
             [Common { bits: u32::MAX, value: 0x0012_3456 }; 4],
             "zeros in the other bits were found"
         );
-        // Something that nobody says.
+        // Change the bytes without telling the cells.
         bytes.fill(7);
         fill_rectangle(&mut [with_cells(&mut bytes, 4, &mut known)], KNOWN, fill);
         assert!(bytes.iter().all(|byte| *byte == 7));

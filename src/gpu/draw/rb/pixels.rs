@@ -1,4 +1,4 @@
-//! 32 pixels of a surface at once, as words: loading and storing them.
+//! Loads and stores 32 pixels of a surface at once, as words.
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx512;
@@ -11,18 +11,18 @@ use crate::draw::rb::depth::{Words, select};
 use crate::draw::rb::surface::{DwordQuads, Dwords, PixelRows};
 use a4emu_shader::Lanes;
 
-/// 32 pixels, in an order of their own. A mask has a bit for each.
+/// 32 pixels in an order defined by the type. Masks have one bit per pixel.
 pub trait Pixels {
-    /// Their words, of at most four bytes; those outside `mask` do not matter, and those
+    /// Returns the words of the pixels, of at most four bytes. Words outside `mask` are undefined, and words
     /// outside the surface are zero.
     fn load(&self, surface: &mut PixelRows<'_>, mask: u32) -> Lanes;
 
-    /// Stores the words of `mask`. The others may be stored as well if [`Pixels::load`]
-    /// gave them, which changes nothing.
+    /// Stores the words of `mask`. May also store the others as [`Pixels::load`] returned them, which changes
+    /// nothing.
     fn store(&self, surface: &mut PixelRows<'_>, mask: u32, words: &Words);
 }
 
-/// 8x4 pixels row by row, the first at this position.
+/// An 8x4 block in row order, with the position of its first pixel.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows(pub [i32; 2]);
 
@@ -68,7 +68,7 @@ impl Pixels for Rows {
 }
 
 impl Rows {
-    /// Calls `f` with position, first lane and covered pixels of every row of `mask`.
+    /// Calls `f` with position, first lane and covered pixels of each row of `mask`.
     #[inline(always)]
     fn each(&self, mask: u32, mut f: impl FnMut(i32, i32, usize, u32)) {
         let [x, y] = self.0;
@@ -116,7 +116,7 @@ impl Pixels for Quads<'_> {
     }
 }
 
-/// Loads several times 8x4 pixels, quad by quad, each from its first pixel on; those outside the surface are zero.
+/// Loads several 8x4 blocks in quad order, each from its first pixel. Pixels outside the surface are zero.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 pub fn load_blocks<'l>(surface: &mut PixelRows<'_>, blocks: impl Iterator<Item = ([i32; 2], &'l mut Lanes)>) {
     for ([x, y], to) in blocks {
@@ -135,7 +135,7 @@ pub fn load_blocks<'l>(surface: &mut PixelRows<'_>, blocks: impl Iterator<Item =
     }
 }
 
-/// Stores what is in its mask of several times 8x4 pixels, quad by quad, each from its first pixel on.
+/// Stores the masked pixels of several 8x4 blocks in quad order, each from its first pixel.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 pub fn store_blocks<'l>(
     surface: &mut PixelRows<'_>,
@@ -153,7 +153,7 @@ pub fn store_blocks<'l>(
     }
 }
 
-/// Stores those of 8x4 pixels in `mask`, quad by quad.
+/// Stores the pixels of an 8x4 block that are in `mask`, in quad order.
 #[inline(always)]
 pub(super) fn store_by_loops(rows: &mut Dwords<'_, 8>, mask: u32, words: &Words) {
     if mask == u32::MAX {
@@ -181,7 +181,7 @@ fn store_quads(quads: &mut DwordQuads<'_>, mask: u32, words: &Words) {
     quads.store(mask, words);
 }
 
-/// Pixels of 8x4, row by row, quad by quad.
+/// Converts an 8x4 block from row order to quad order.
 #[inline(always)]
 pub(super) fn in_quads(rows: &Words) -> Words {
     let (pairs, mut out) = (rows.as_chunks::<2>().0, [0; 32]);
@@ -191,7 +191,7 @@ pub(super) fn in_quads(rows: &Words) -> Words {
     out
 }
 
-/// The inverse.
+/// Converts an 8x4 block from quad order to row order.
 #[inline(always)]
 pub(super) fn in_rows(quads: &Words) -> Words {
     let (pairs, mut out) = (quads.as_chunks::<2>().0, [0; 32]);
@@ -202,7 +202,7 @@ pub(super) fn in_rows(quads: &Words) -> Words {
     out
 }
 
-/// Where row `at % 2` of quad `at / 2` is among the pairs of pixels of 8x4, row by row.
+/// Returns the index in row order of the pixel pair in row `at % 2` of quad `at / 2`.
 #[inline(always)]
 fn pair_in_rows(at: usize) -> usize {
     let (quad, row) = (at / 2, at % 2);
@@ -223,7 +223,7 @@ fn bytes_of(words: &[u32], bytes: &mut [u8]) {
     }
 }
 
-/// One pixel of at most four bytes; 0 outside the surface.
+/// Loads one pixel of at most four bytes; 0 outside the surface.
 fn load_pixel(surface: &mut PixelRows<'_>, x: i32, y: i32) -> u32 {
     let mut word = [0; 4];
     if let Some(bytes) = surface.pixels(x, y, 1) {
@@ -233,7 +233,7 @@ fn load_pixel(surface: &mut PixelRows<'_>, x: i32, y: i32) -> u32 {
     u32::from_le_bytes(word)
 }
 
-/// Stores one pixel of at most four bytes; nothing outside the surface.
+/// Stores one pixel of at most four bytes; does nothing outside the surface.
 pub fn store_pixel(surface: &mut PixelRows<'_>, x: i32, y: i32, word: u32) {
     if let Some(bytes) = surface.pixels(x, y, 1) {
         let len = bytes.len().min(4);

@@ -1,4 +1,4 @@
-//! Which surfaces in memory were rendered.
+//! List of the rendered surfaces in memory.
 
 use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, DepthFormat};
 
@@ -6,12 +6,12 @@ use super::state::Targets;
 use super::surface::{Location, Surface};
 use a4emu_shader::format::arrangement::Arrangement;
 
-/// What a surface holds.
+/// Content of a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Colour in its own format.
+    /// Colours in the surface's own format.
     Color,
-    /// Depth (and stencil) that was copied under a colour format.
+    /// Depth (and stencil) that was copied with a colour format.
     Depth(DepthFormat),
 }
 
@@ -22,7 +22,7 @@ pub struct Written {
     pub submit: u32,
     /// Draw of the last write.
     pub draw: u32,
-    /// Of the first pixel.
+    /// Address of the first pixel.
     pub address: u32,
     /// Pixels in a row.
     pub width: u32,
@@ -34,14 +34,14 @@ pub struct Written {
     pub format: ColorFmt,
     /// Order of its components.
     pub swap: ColorSwap,
-    /// How its pixels lie.
+    /// Arrangement of its pixels.
     pub arrangement: Arrangement,
-    /// What it holds.
+    /// Content of the surface.
     pub content: Content,
 }
 
 impl Targets {
-    /// The colour targets in memory, which draw `draw` of submit `submit` has written on `surfaces`.
+    /// Returns the colour targets in memory that draw `draw` of submit `submit` has written on `surfaces`.
     pub fn written(&self, surfaces: &[Surface], submit: u32, draw: u32) -> Vec<Written> {
         let [width, height] = self.size;
         let targets = self.color.iter().zip(&self.color_format);
@@ -63,18 +63,18 @@ pub struct Surfaces {
 }
 
 impl Surfaces {
-    /// Notes a write: the surface moves to the end.
+    /// Records a write, and moves the surface to the end.
     pub fn note(&mut self, written: Written) {
         self.list.retain(|surface| surface.address != written.address);
         self.list.push(written);
     }
 
-    /// All surfaces, last written last.
+    /// Returns all surfaces in the order of their last write.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Written> {
         self.list.iter()
     }
 
-    /// The colour surface that was written last.
+    /// Returns the colour surface that was written last.
     pub fn last_color(&self) -> Option<&Written> {
         self.list.iter().rev().find(|surface| surface.content == Content::Color)
     }

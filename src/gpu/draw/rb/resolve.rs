@@ -1,4 +1,4 @@
-//! Tile memory to memory: a sibling of a draw, made by the copy hardware of the RB.
+//! Copies tile memory to memory, as the copy hardware of the RB does.
 
 use rayon::prelude::*;
 
@@ -14,18 +14,18 @@ use crate::memory::Memory;
 use a4emu_shader::format::arrangement::{Tiling, resolved};
 use a4emu_shader::format::{Codec, Format, Transfer};
 
-/// Rows that one job copies.
+/// Rows per copy job.
 const ROWS: usize = 32;
 
-/// What becomes of the samples of a pixel (guess `resolve-average`).
+/// Conversion of the samples of a pixel to one value (guess `resolve-average`).
 enum Merge {
-    /// Their average.
+    /// Average of the samples.
     Average(Codec, Option<Dither>),
-    /// The first.
+    /// The first sample.
     First,
 }
 
-/// Makes pixels of samples.
+/// Converts samples to pixels.
 pub struct Copier {
     merge: Merge,
     samples: usize,
@@ -33,7 +33,7 @@ pub struct Copier {
 }
 
 impl Copier {
-    /// Samples of a row of pixels, the first of which is at (x, y), to pixels.
+    /// Converts the samples of a row of pixels to pixels. The first pixel is at (x, y).
     pub fn row(&self, [x, y]: [i32; 2], from: &[u8], to: &mut [u8]) {
         if self.samples == 1 {
             return to.copy_from_slice(from);
@@ -56,26 +56,27 @@ impl Merge {
     }
 }
 
-/// That nobody has memory at `address`.
+/// Returns the fault for missing memory at `address`.
 fn lost(address: u32) -> Fault {
     Fault::Store { client: Client::Resolve, page: address - address % crate::memory::PAGE }
 }
 
 impl ResolveState {
-    /// Bytes of a row.
+    /// Returns the bytes of a row.
     fn row_bytes(&self, area: Rect) -> usize {
         (area.x1 - area.x0).max(0) as usize * self.cpp as usize
     }
 
-    /// Blocks of 16 bytes that it takes as long as to copy `area`: samples and tiles go pixel by pixel.
+    /// Returns the cost of copying `area`, in blocks of 16 bytes. Samples and tiled surfaces are copied pixel
+    /// by pixel.
     pub fn blocks(&self, area: Rect) -> u64 {
         let bytes = area.area() * u64::from(self.cpp) / 16;
         let plain = self.samples == 1 && self.arrangement.tiling == Tiling::Linear;
         if plain { bytes } else { area.area() * u64::from(self.samples) }
     }
 
-    /// Whether the pixels of `area` lie in the `gmem_bytes` of tile memory, each row behind the one before. Of others a
-    /// row goes on in the next, and rows can be missing.
+    /// Returns whether the pixels of `area` lie in the `gmem_bytes` of tile memory, in separate rows.
+    /// Otherwise rows can overlap or be missing.
     pub fn has_rows(&self, area: Rect, gmem_bytes: usize) -> bool {
         let [left, top] = self.origin;
         let bytes = |pixels: i32| pixels as u64 * u64::from(self.cpp) * u64::from(self.samples);
@@ -87,10 +88,10 @@ impl ResolveState {
         row <= self.gmem_pitch.into() && last + row <= gmem_bytes as u64
     }
 
-    /// Copies the pixels of `area`: of rows that are missing, none.
+    /// Copies the pixels of `area`. Skips rows that are missing.
     ///
     /// # Errors
-    /// A fault when the destination is in no memory.
+    /// A fault when the destination is outside all memory.
     pub fn run(&self, area: Rect, gmem: &[u8], mem: &mut Memory) -> Result<(), Fault> {
         if area.is_empty() {
             return Ok(());
@@ -111,7 +112,8 @@ impl ResolveState {
         let pitch = (self.pitch as usize).max(1);
         let rows = to.par_chunks_mut(pitch * ROWS).enumerate();
         let copier = self.copier();
-        // Each job goes as far as it can, whatever becomes of the others: so the bytes are the same for all of them.
+        // Each job copies as far as it can, whatever the result of other jobs, so the bytes do not depend on
+        // threads.
         let copied = rows.map(|(index, rows)| {
             let _control = hold();
             let first = area.y0 + (index * ROWS) as i32;
@@ -124,7 +126,7 @@ impl ResolveState {
         copied.reduce(|| Some(()), Option::and).ok_or(lost(address))
     }
 
-    /// The same to tiles.
+    /// Copies to a tiled surface.
     fn run_tiled(&self, area: Rect, gmem: &[u8], mem: &mut Memory) -> Result<(), Fault> {
         let to = self.to();
         let (mut rows, whole) = tiled::rows(&to, self.base, area, mem);
@@ -141,7 +143,7 @@ impl ResolveState {
         Ok(())
     }
 
-    /// What makes its pixels.
+    /// Returns the converter from samples to pixels.
     pub fn copier(&self) -> Copier {
         let format = Format::color(self.format).filter(|_| self.content == Content::Color);
         let merge = match format.and_then(|format| format.codec(self.swap, Transfer::Linear)) {
@@ -151,7 +153,7 @@ impl ResolveState {
         Copier { merge, samples: self.samples as usize, cpp: self.cpp as usize }
     }
 
-    /// The bytes of tile memory that are copied at screen row `y`.
+    /// Returns the bytes of tile memory to copy for screen row `y`.
     fn source<'g>(&self, area: Rect, y: i32, gmem: &'g [u8]) -> Option<&'g [u8]> {
         let x = usize::try_from(area.x0 - self.origin[0]).ok()?;
         let y = usize::try_from(y - self.origin[1]).ok()?;
@@ -160,21 +162,21 @@ impl ResolveState {
         gmem.get(from..from + self.row_bytes(area) * samples)
     }
 
-    /// The surface that it copies from.
+    /// Returns the source surface.
     pub fn from(&self) -> Surface {
         let location = Location::Gmem(self.gmem_base);
         let (cpp, tiling) = (self.cpp * self.samples, Tiling::Linear);
         Surface { location, pitch: self.gmem_pitch, cpp, origin: self.origin, layer: 0, tiling }
     }
 
-    /// The surface that it copies to.
+    /// Returns the destination surface.
     pub fn to(&self) -> Surface {
         let location = Location::Memory(self.base);
         let tiling = self.arrangement.tiling;
         Surface { location, pitch: self.pitch, cpp: self.cpp, origin: [0, 0], layer: 0, tiling }
     }
 
-    /// What draw `draw` of submit `submit` has written then.
+    /// Returns the record of this copy as a write of draw `draw` in submit `submit`.
     pub fn written(&self, submit: u32, draw: u32) -> Written {
         let [width, height] = self.size;
         Written {

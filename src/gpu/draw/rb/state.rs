@@ -1,4 +1,4 @@
-//! The registers of the render backend: targets, depth, stencil, alpha test, blending, copies.
+//! State of the render backend from registers: targets, depth, stencil, alpha test, blending, copies.
 
 use a4emu_decoder::regs::enums::*;
 use a4emu_decoder::regs::gras::*;
@@ -24,61 +24,62 @@ use crate::draw::rb::depth_target::{DepthLayout, DepthTarget};
 use crate::draw::rb::dither::Dither;
 use crate::draw::rb::surface::{Location, Surface};
 
-/// Where fragments go.
+/// Render targets and tests of a draw.
 pub struct Targets {
-    /// All surfaces; targets name them by index.
+    /// All surfaces. Targets refer to them by index.
     pub surfaces: Vec<Surface>,
-    /// The colour targets that are written.
+    /// Colour targets with write access.
     pub color: Vec<ColorTarget>,
     /// Index of each colour target in RB_MRT.
     pub color_index: Vec<u32>,
-    /// Format of each colour target, for pictures.
+    /// Format of each colour target, for display.
     pub color_format: Vec<(ColorFmt, ColorSwap)>,
     /// Depth and stencil, when a test is on.
     pub depth: Option<DepthTarget>,
-    /// Register of the shader's depth.
+    /// Register of the shader's depth output.
     pub depth_output: Option<u32>,
     /// Alpha test, when it is on.
     pub alpha_test: Option<AlphaTest>,
     /// Register of output 0, for the alpha test, and of output 1, for dual source.
     pub outputs: [ColorOutput; 2],
-    /// The pixels that may be written.
+    /// Pixels that the draw may write.
     pub scissor: Rect,
-    /// Pixels of the frame.
+    /// Size of the frame in pixels.
     pub size: [u32; 2],
-    /// Tests may not come before the shader.
+    /// Whether tests must run after the shader.
     pub order: TestOrder,
-    /// The samples that surfaces hold of a pixel.
+    /// Samples per pixel of the surfaces.
     pub samples: Samples,
-    /// Which of them are written.
+    /// Samples to write.
     pub sample_control: SampleControl,
-    /// Whether a target is dithered, or not, for its alpha being off.
+    /// Whether dithering of a target depends on blending ("alpha off").
     pub alpha_off: Option<AlphaOff>,
 }
 
-/// Marker: dithering depends on alpha.
+/// Marker: dithering depends on "alpha off".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlphaOff;
 
-/// When depth and stencil are tested.
+/// Time of the depth and stencil tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestOrder {
-    /// Before the shader, if the shader does not mind.
+    /// Before the shader, if the shader allows it.
     Early,
     /// After the shader.
     Late,
 }
 
 impl Targets {
-    /// What a pixel that a primitive may cover costs, in those that have one plain colour of a dword.
+    /// Returns the cost of a pixel in the bounds of a primitive, in writes of one plain dword colour.
     pub fn pixel_price(&self) -> u64 {
         let colors: u64 = self.color.iter().map(ColorTarget::dwords).sum();
         let depth = u64::from(self.depth.is_some());
         (colors + depth).max(1) * self.samples.count() as u64
     }
 
-    /// How compiled code makes pixels of the colour, if there is one alone, and their surface. What comes between shader and
-    /// pixels may leave some of them out, by the colour's alpha or by a depth that is not the shader's.
+    /// Returns the finish by compiled code, with its surface, if there is exactly one colour target. Pixels
+    /// can be dropped between shader and finish: by the alpha of the colour, or by a depth that is not the
+    /// shader's.
     pub fn finish(&self) -> Option<(Finish, usize)> {
         let Self { alpha_test, color, outputs, depth_output, .. } = self;
         let [target] = &color[..] else { return None };
@@ -89,7 +90,7 @@ impl Targets {
         Some((Finish { keeps_alpha: alpha_test.is_some(), ..target.finish()? }, target.surface))
     }
 
-    /// Reads what is written where.
+    /// Takes a snapshot of the registers.
     pub fn snapshot(regs: &RegFile, unsupported: &mut Vec<String>) -> Self {
         let mut targets = Self {
             surfaces: Vec::new(),
@@ -205,20 +206,20 @@ impl Targets {
     }
 }
 
-/// A copy of tile memory to memory, as the resolve pass makes it.
+/// A copy of tile memory to memory in the resolve pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ResolveState {
     /// Screen position of the first pixel in tile memory.
     pub origin: [i32; 2],
-    /// Where that is.
+    /// Offset of the first pixel in tile memory.
     pub gmem_base: u32,
-    /// Bytes from row to row there.
+    /// Bytes from row to row in tile memory.
     pub gmem_pitch: u32,
-    /// Where the first pixel of the screen goes.
+    /// Address for the first pixel of the screen in memory.
     pub base: u32,
-    /// Bytes from row to row there.
+    /// Bytes from row to row in memory.
     pub pitch: u32,
-    /// Bytes of a pixel there.
+    /// Bytes of a pixel in memory.
     pub cpp: u32,
     /// Samples of a pixel in tile memory that become one in memory.
     pub samples: u32,
@@ -226,18 +227,18 @@ pub struct ResolveState {
     pub format: ColorFmt,
     /// Order of its components.
     pub swap: ColorSwap,
-    /// How pixels lie in memory.
+    /// Arrangement of the pixels in memory.
     pub arrangement: Arrangement,
-    /// How averages of samples are dithered.
+    /// Dithering of averaged samples.
     pub dither: Option<Dither>,
-    /// What is copied.
+    /// Content of the source.
     pub content: Content,
-    /// Pixels of the whole surface.
+    /// Size of the whole surface in pixels.
     pub size: [u32; 2],
 }
 
 impl ResolveState {
-    /// The copy that the registers ask for; `None` when it is not supported.
+    /// Returns the copy that the registers describe, or `None` when it is not supported.
     pub fn snapshot(regs: &RegFile, unsupported: &mut Vec<String>) -> Option<Self> {
         let control = regs.get::<RB_COPY_CONTROL>();
         let info = regs.get::<RB_COPY_DEST_INFO>();
@@ -276,8 +277,8 @@ impl ResolveState {
     }
 }
 
-/// How many samples of a pixel become one, and how many there are after that: a copy that resolves none of a target
-/// with several copies all (guess `copy-samples`).
+/// Returns how many samples become one pixel, and how many samples per pixel remain. A copy without resolve
+/// of a multisampled target copies all samples (guess `copy-samples`).
 pub fn copied_samples(regs: &RegFile, control: RB_COPY_CONTROL) -> [u32; 2] {
     match control.MSAA_RESOLVE() {
         MsaaSamples::MSAA_TWO => [2, 1],
@@ -286,25 +287,25 @@ pub fn copied_samples(regs: &RegFile, control: RB_COPY_CONTROL) -> [u32; 2] {
     }
 }
 
-/// Pixels of the frame.
+/// Returns the size of the frame in pixels.
 fn frame_size(regs: &RegFile) -> [u32; 2] {
     let size = regs.get::<RB_FRAME_BUFFER_DIMENSION>();
     [size.WIDTH(), size.HEIGHT()]
 }
 
-/// Whether nothing is drawn: what the stages before the rasteriser store is all that is left.
+/// Returns whether rasteriser discard is on. Then only stores of the vertex stages have an effect.
 pub fn discards(regs: &RegFile) -> bool {
     regs.get::<RB_RENDER_CONTROL>().DISABLE_COLOR_PIPE()
 }
 
-/// What the resolve pass copies at most: all that the scissors leave of the tile.
+/// Returns the largest area of a resolve copy: the part of the tile within the scissors.
 pub fn resolve_bounds(regs: &RegFile) -> Rect {
     let [x0, y0] = bin_origin(regs);
     scissor(regs).intersect(Rect { x0, y0, ..Rect::ALL })
 }
 
-/// Whether the copy is of the depth buffer. The open driver copies it like a colour, so
-/// its place in tile memory decides, unless a colour target is there.
+/// Returns whether the copy reads the depth buffer. The open driver copies it like a colour, so its position
+/// in tile memory decides, unless a colour target has the same position.
 fn is_depth(regs: &RegFile, control: RB_COPY_CONTROL) -> bool {
     let base = control.GMEM_BASE();
     let depth = regs.get::<RB_DEPTH_INFO>();
@@ -316,7 +317,7 @@ fn is_depth(regs: &RegFile, control: RB_COPY_CONTROL) -> bool {
     copied || control.MODE() == CopyControlMode::RB_COPY_DEPTH_STENCIL
 }
 
-/// Whether colours are dithered; "alpha off" is taken for blending that is (guess `dither-alpha`).
+/// Returns whether colours are dithered. "Alpha off" is read as "blending off" (guess `dither-alpha`).
 fn dithers(mode: DitherMode, blends: bool) -> bool {
     match mode {
         DitherMode::DITHER_ALWAYS => true,
@@ -325,7 +326,8 @@ fn dithers(mode: DitherMode, blends: bool) -> bool {
     }
 }
 
-/// A420 has up to four samples, and its blocks are told the same number (docs/hardware/hazards.md, P24).
+/// Reports sample counts that A420 does not support. It has up to four samples, and drivers give all blocks
+/// the same number (docs/hardware/hazards.md, P24).
 fn note_multisampling(regs: &RegFile, unsupported: &mut Vec<String>) {
     let [held, looked] = sample_counts(regs);
     if held > 2 || (looked != 0 && looked != held) {
@@ -336,7 +338,7 @@ fn note_multisampling(regs: &RegFile, unsupported: &mut Vec<String>) {
     }
 }
 
-/// What leaves samples out, if there are several.
+/// Returns the sample masks. A target with one sample has none.
 fn sample_control(regs: &RegFile) -> SampleControl {
     if Samples::of(sample_counts(regs)).count() == 1 {
         return SampleControl::default();
@@ -349,17 +351,17 @@ fn sample_control(regs: &RegFile) -> SampleControl {
     }
 }
 
-/// The register of the samples that the shader leaves: r0.x is what drivers write who do not mean it
+/// Returns the register of the shader's sample mask. Drivers write r0.x when there is none
 /// (docs/hardware/registers.md, section 10.2; guess `mask-output`).
 fn mask_output(regs: &RegFile) -> Option<u32> {
     used(regs.get::<SP_FS_OUTPUT_REG>().SAMPLEMASK_REGID()).filter(|id| *id != 0)
 }
 
-/// A target's surface: in memory when bypassing tile memory. The bin offset counts only
-/// while ENABLE_GMEM is set (docs/hardware/registers.md, section 6.1).
+/// Returns a target's surface, in memory when tile memory is bypassed. The bin offset counts only while
+/// ENABLE_GMEM is set (docs/hardware/registers.md, section 6.1).
 ///
-/// Layers follow each other after as many rows as RB_FRAME_BUFFER_DIMENSION has (guess `layer-stride`:
-/// RB_MRT_CONTROL3.STRIDE, which the open driver leaves 0 for targets in memory, may say it).
+/// Each layer has as many rows as RB_FRAME_BUFFER_DIMENSION (guess `layer-stride`: RB_MRT_CONTROL3.STRIDE,
+/// which the open driver leaves 0 for targets in memory, may set it).
 fn surface(regs: &RegFile, base: u32, pitch: u32, cpp: u32) -> Surface {
     let location = if is_bypass(regs) { Location::Memory(base) } else { Location::Gmem(base) };
     let layer = pitch.saturating_mul(regs.get::<RB_FRAME_BUFFER_DIMENSION>().HEIGHT());
@@ -367,8 +369,8 @@ fn surface(regs: &RegFile, base: u32, pitch: u32, cpp: u32) -> Surface {
     Surface { location, pitch, cpp, origin: bin_origin(regs), layer, tiling: Tiling::Linear }
 }
 
-/// Order of the pixels of colour target `i`; that of tile memory cannot be seen from outside.
-/// `None` for a number without a name.
+/// Returns the pixel order of colour target `i`. The order in tile memory is not visible from outside. `None`
+/// for a number without a name.
 pub fn color_tiling(regs: &RegFile, i: u32) -> Option<Tiling> {
     match is_bypass(regs) {
         true => Tiling::of(regs.at::<RB_MRT_BUF_INFO>(i).COLOR_TILE_MODE()),
@@ -376,7 +378,7 @@ pub fn color_tiling(regs: &RegFile, i: u32) -> Option<Tiling> {
     }
 }
 
-/// Bytes from row to row of colour target `i`.
+/// Returns the bytes from row to row of colour target `i`.
 pub fn color_pitch(regs: &RegFile, i: u32) -> u32 {
     match regs.at::<RB_MRT_BUF_INFO>(i).COLOR_BUF_PITCH() {
         0 => regs.at::<RB_MRT_CONTROL3>(i).STRIDE(),
@@ -384,12 +386,12 @@ pub fn color_pitch(regs: &RegFile, i: u32) -> u32 {
     }
 }
 
-/// Whether targets are in memory.
+/// Returns whether targets are in memory.
 pub fn is_bypass(regs: &RegFile) -> bool {
     regs.get::<RB_MODE_CONTROL>().BYPASS() != 0
 }
 
-/// Screen position of the first pixel of the targets.
+/// Returns the screen position of the first pixel of the targets.
 fn bin_origin(regs: &RegFile) -> [i32; 2] {
     let offset = regs.get::<RB_BIN_OFFSET>();
     match regs.get::<RB_MODE_CONTROL>().ENABLE_GMEM() {
@@ -457,7 +459,7 @@ fn blend(regs: &RegFile, i: u32) -> Blend {
     }
 }
 
-/// The order of components in memory, if the format is the one with a fast path.
+/// Returns the order of components in memory, if the format has a fast path.
 fn unorm8(format: Format, swap: ColorSwap, transfer: Transfer) -> Option<[usize; 4]> {
     let bytes = matches!(format.layout, Layout::Fields { widths: [8, 8, 8, 8], order: [0, 1, 2, 3] });
     if !bytes || format.ty != Type::Unorm || transfer != Transfer::Linear {
@@ -476,7 +478,7 @@ fn depth_test(regs: &RegFile) -> Option<(CompareFunc, DepthWrite)> {
     control.Z_TEST_ENABLE().then(|| (control.ZFUNC(), write))
 }
 
-/// Limits of window z: those of the register when it counts, else 0 to 1.
+/// Returns the limits of window z: from registers when enabled, else 0 to 1.
 fn limits(regs: &RegFile, format: DepthFormat) -> [f32; 2] {
     if !regs.get::<RB_DEPTH_CONTROL>().Z_CLAMP_ENABLE() {
         return [0.0, 1.0];

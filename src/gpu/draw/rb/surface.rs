@@ -11,7 +11,7 @@ use crate::draw::gras::raster::Rect;
 use crate::draw::rb::cells::Cells;
 use crate::draw::rb::tiled;
 
-/// Where a surface lives.
+/// Location of a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
     /// Byte offset in tile memory.
@@ -23,7 +23,7 @@ pub enum Location {
 /// A surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Surface {
-    /// Of its first pixel.
+    /// Location of its first pixel.
     pub location: Location,
     /// Bytes from one row to the next.
     pub pitch: u32,
@@ -38,7 +38,7 @@ pub struct Surface {
 }
 
 impl Surface {
-    /// Layer `n` of it.
+    /// Returns layer `n`.
     pub fn at_layer(&self, n: u32) -> Self {
         let offset = self.layer.wrapping_mul(n);
         let location = match self.location {
@@ -48,13 +48,13 @@ impl Surface {
         Self { location, ..*self }
     }
 
-    /// Whether there is one row, however long: the driver copies buffers by drawing to them with a pitch of 0
-    /// (fd_blitter, where piglit's vbo-subdata-many has it).
+    /// Returns whether the surface has only one row of any length. The driver copies buffers by drawing to
+    /// them with a pitch of 0 (fd_blitter, where piglit's vbo-subdata-many has it).
     fn is_one_row(&self) -> bool {
         self.pitch == 0
     }
 
-    /// Where the pixel at screen position (x, y) lies, if the surface has one there.
+    /// Returns the location of the pixel at screen position (x, y), if the surface has one there.
     pub fn pixel(&self, [x, y]: [i32; 2]) -> Option<Location> {
         let (x, y) = (u32::try_from(x - self.origin[0]).ok()?, u32::try_from(y - self.origin[1]).ok()?);
         x.checked_mul(self.cpp).filter(|at| *at < self.pitch || self.is_one_row() && y == 0)?;
@@ -65,7 +65,7 @@ impl Surface {
         })
     }
 
-    /// The screen position of the pixel that lies at `place`; the inverse of [`Surface::pixel`].
+    /// Returns the screen position of the pixel at `place`. It is the inverse of [`Surface::pixel`].
     pub fn position(&self, place: Location) -> Option<[i32; 2]> {
         let offset = match (self.location, place) {
             (Location::Gmem(base), Location::Gmem(at)) => at.checked_sub(base)?,
@@ -76,7 +76,7 @@ impl Surface {
         Some([self.origin[0] + column as i32, self.origin[1] + i32::try_from(row).ok()?])
     }
 
-    /// First address and length of the buffer in memory that its first pixel lies in.
+    /// Returns first address and length of the buffer in memory that contains its first pixel.
     pub fn buffer(&self, mem: &Memory) -> Option<(u32, u32)> {
         match self.location {
             Location::Gmem(_) => None,
@@ -84,8 +84,8 @@ impl Surface {
         }
     }
 
-    /// The bytes of the pixel at a screen position; those that are nowhere are zero, which whoever draws
-    /// there reports.
+    /// Returns the bytes of the pixel at a screen position. Missing bytes are zero; a draw to that place
+    /// reports them.
     pub fn read_pixel(&self, at: [i32; 2], gmem: &[u8], mem: &Memory) -> Vec<u8> {
         let mut bytes = vec![0; self.cpp as usize];
         match self.pixel(at) {
@@ -103,7 +103,7 @@ impl Surface {
     }
 }
 
-/// The rows of a surface that a worker owns.
+/// The rows of a surface that one worker owns.
 #[derive(Debug)]
 pub struct PixelRows<'a> {
     bytes: &'a mut [u8],
@@ -113,8 +113,8 @@ pub struct PixelRows<'a> {
     step: usize,
     x0: i32,
     y0: i32,
-    /// What is known of its cells; without one, nothing. Whoever writes pixels and does not say that these are all the
-    /// same has them [forgotten](PixelRows::forget).
+    /// Known contents of its cells, or none. A function that writes pixels and does not set the contents must
+    /// call [forget](PixelRows::forget).
     pub cells: Cells<'a>,
 }
 
@@ -125,14 +125,14 @@ pub struct Dwords<'a, const C: usize> {
 }
 
 impl<const C: usize> Dwords<'_, C> {
-    /// Row `row` of those that there are.
+    /// Returns row `row` of the block.
     #[inline(always)]
     pub fn row(&mut self, row: usize) -> &mut [[u8; 4]; C] {
         let rest = &mut self.plane[row * self.pitch..];
         rest.as_chunks_mut().0.first_chunk_mut().expect("dwords() has looked")
     }
 
-    /// Puts row after row into `words`.
+    /// Loads all rows into `words`.
     #[inline(always)]
     pub fn load(&mut self, words: &mut [u32; 32]) {
         for (y, words) in words.as_chunks_mut::<C>().0.iter_mut().enumerate() {
@@ -143,7 +143,7 @@ impl<const C: usize> Dwords<'_, C> {
         }
     }
 
-    /// Takes row after row from `words`.
+    /// Stores all rows from `words`.
     #[inline(always)]
     pub fn store(&mut self, words: &[u32; 32]) {
         for (y, words) in words.as_chunks::<C>().0.iter().enumerate() {
@@ -155,29 +155,29 @@ impl<const C: usize> Dwords<'_, C> {
     }
 }
 
-/// Eight times 2x2 pixels of four bytes.
+/// Eight quads (2x2 pixels) of four bytes per pixel.
 pub struct DwordQuads<'a> {
     plane: &'a mut [u8],
     pitch: usize,
-    /// Where each begins.
+    /// Byte offset of each quad.
     at: [usize; QUADS],
 }
 
 impl DwordQuads<'_> {
-    /// The two pixels of each row of quad `q`, the left one in the lower half.
+    /// Returns the two pixels of each row of quad `q`, the left one in the low half.
     #[inline(always)]
     pub fn pairs(&mut self, q: usize) -> [u64; 2] {
         let rows = self.rows(q);
         [rows.first_chunk(), rows.last_chunk()].map(|pair| u64::from_le_bytes(*pair.expect(LOOKED)))
     }
 
-    /// What there is from the first pixel of quad `q` to the last.
+    /// Returns the bytes from the first pixel of quad `q` to the last.
     #[inline(always)]
     fn rows(&mut self, q: usize) -> &mut [u8] {
         &mut self.plane[self.at[q]..][..self.pitch + 8]
     }
 
-    /// The words of all pixels, four to a quad.
+    /// Loads the words of all pixels, four to a quad.
     #[inline(always)]
     pub fn load(&mut self) -> [u32; 4 * QUADS] {
         bytemuck::cast(std::array::from_fn::<_, QUADS, _>(|q| self.pairs(q)))
@@ -186,7 +186,7 @@ impl DwordQuads<'_> {
     /// Stores the words of the pixels in `mask`.
     #[inline(always)]
     pub fn store(&mut self, mask: u32, words: &[u32; 4 * QUADS]) {
-        // Those of which nothing is stored are not left out: nobody could foresee which.
+        // Quads without pixels in `mask` are not skipped, because the branches would be mispredicted.
         for (q, quad) in words.as_chunks::<4>().0.iter().enumerate() {
             let ([upper, lower], bits) = (bytemuck::cast(*quad), mask >> (4 * q));
             let rows = self.rows(q);
@@ -198,7 +198,7 @@ impl DwordQuads<'_> {
 
 const LOOKED: &str = "dword_quads() has looked";
 
-/// Stores those of two pixels that `bits` say. Another quad may have the other.
+/// Stores the pixels of a pair that `bits` selects. Another quad may own the other pixel.
 #[inline(always)]
 fn store_pair(pair: &mut [u8; 8], new: u64, bits: u32) {
     const MASKS: [u64; 4] = [0, 0xffff_ffff, 0xffff_ffff << 32, u64::MAX];
@@ -207,35 +207,35 @@ fn store_pair(pair: &mut [u8; 8], new: u64, bits: u32) {
 }
 
 impl<'a> PixelRows<'a> {
-    /// `bytes` start with the pixel at screen position `first`. A pitch of 0 is that of a single row: the others are
-    /// behind the end.
+    /// Creates rows from `bytes`, which start with the pixel at screen position `first`. A pitch of 0 means a
+    /// single row; all other rows are outside.
     pub fn new(bytes: &'a mut [u8], pitch: u32, cpp: u32, first: [i32; 2]) -> Self {
         let (pitch, cpp) = (if pitch == 0 { bytes.len() } else { pitch as usize }, cpp as usize);
         let [x0, y0] = first;
         Self { bytes, pitch, cpp, step: cpp, x0, y0, cells: Cells::default() }
     }
 
-    /// Bytes of a pixel.
+    /// Returns the bytes of a pixel.
     pub fn cpp(&self) -> usize {
         self.cpp
     }
 
-    /// Where the pixel (x, y) begins; `None` if it is left of the plane or above it.
+    /// Returns the offset of the pixel (x, y), or `None` if it is left of the plane or above it.
     #[inline(always)]
     fn place(&self, x: i32, y: i32) -> Option<usize> {
         let (x, y) = (usize::try_from(x - self.x0).ok()?, usize::try_from(y - self.y0).ok()?);
         Some(y * self.pitch + x * self.step)
     }
 
-    /// `count` pixels from (x, y), if all are in the plane, and side by side.
+    /// Returns `count` pixels from (x, y), if they are contiguous and all in the plane.
     pub fn pixels(&mut self, x: i32, y: i32, count: usize) -> Option<&mut [u8]> {
         let at = self.place(x, y)?;
         let side_by_side = count == 1 || self.step == self.cpp;
         self.bytes.get_mut(at..at + count * self.cpp).filter(|_| side_by_side)
     }
 
-    /// `C` pixels of four bytes from (x, y) and as many in each of the `R - 1` rows below, if all are in the
-    /// plane, and side by side.
+    /// Returns a block of `R` rows of `C` pixels of four bytes from (x, y), if its rows are contiguous and
+    /// all in the plane.
     #[inline(always)]
     pub fn dwords<const C: usize, const R: usize>(&mut self, x: i32, y: i32) -> Option<Dwords<'_, C>> {
         let from = self.place(x, y)?;
@@ -246,8 +246,8 @@ impl<'a> PixelRows<'a> {
         Some(Dwords { plane, pitch: self.pitch })
     }
 
-    /// Those of `quads` that have pixels of `mask` (four to a quad), if all are pixels of four bytes, side by
-    /// side in the plane. The others may be anywhere in it.
+    /// Returns the quads with pixels in `mask` (four to a quad), if all have four bytes per pixel, contiguous
+    /// rows and are in the plane. Quads without such pixels may be anywhere.
     #[inline(always)]
     pub fn dword_quads(&mut self, quads: &[Quad], mask: u32) -> Option<DwordQuads<'_>> {
         if (self.step, self.cpp) != (4, 4) || self.pitch < 8 {
@@ -264,39 +264,39 @@ impl<'a> PixelRows<'a> {
         are_inside.then_some(DwordQuads { plane: self.bytes, pitch: self.pitch, at })
     }
 
-    /// They are so much further to the right and down on the screen from now on.
+    /// Moves the rows to the right and down on the screen.
     pub fn shift(&mut self, [x, y]: [i32; 2]) {
         (self.x0, self.y0) = (self.x0 + x, self.y0 + y);
     }
 
-    /// The same rows for a while, so much further to the right and down on the screen.
+    /// Borrows the rows, moved to the right and down on the screen.
     pub fn moved(&mut self, [x, y]: [i32; 2]) -> PixelRows<'_> {
         let (x0, y0) = (self.x0 + x, self.y0 + y);
         PixelRows { bytes: self.bytes, x0, y0, cells: self.cells.lent(), ..*self }
     }
 
-    /// The cells that have pixels in these columns of the screen.
+    /// Returns the cells that overlap these screen columns.
     pub fn cells_at(&self, columns: Range<i32>) -> Range<usize> {
         self.cells.touching(columns.start - self.x0..columns.end - self.x0)
     }
 
-    /// What all pixels of cell `number` from the left are, if that is known.
+    /// Returns the common value of all pixels of cell `number`, if known.
     pub fn known(&self, number: i32) -> Option<u32> {
         self.cells.known.get(usize::try_from(number).ok()?)?.pixel()
     }
 
-    /// The pixels of cell `number`, on the screen.
+    /// Returns the pixels of cell `number` in screen coordinates.
     pub fn cell(&self, number: usize) -> Rect {
         let Range { start, end } = self.cells.columns_of(number);
         Rect { x0: self.x0 + start, y0: self.y0, x1: self.x0 + end, y1: self.y0 + self.cells.rows }
     }
 
-    /// These bits of pixels in these columns of the screen may be anything from now on.
+    /// Marks `bits` as unknown in the cells that overlap these screen columns.
     pub fn forget(&mut self, columns: Range<i32>, bits: u32) {
         self.cells.forget(columns.start.saturating_sub(self.x0)..columns.end.saturating_sub(self.x0), bits);
     }
 
-    /// Sample `index` of `count` of every pixel.
+    /// Returns sample `index` of `count` of every pixel.
     pub fn sample(&mut self, index: usize, count: usize) -> PixelRows<'_> {
         let cpp = self.cpp / count;
         let from = (index * cpp).min(self.bytes.len());
@@ -314,15 +314,15 @@ impl<'a> PixelRows<'a> {
     }
 }
 
-/// Bytes of a surface that hold the rows of `area`, from the surface's start.
+/// Returns the bytes of a surface that contain the rows of `area`, from the surface's start.
 pub fn extent(surface: &Surface, area: Rect) -> Range<u64> {
     let row = |y: i32| u64::try_from(y - surface.origin[1]).unwrap_or(0) * u64::from(surface.pitch);
     let used = u64::try_from(area.x1 - surface.origin[0]).unwrap_or(0) * u64::from(surface.cpp);
     row(area.y0)..(row(area.y1 - 1) + used.max(1))
 }
 
-/// The pixels for which some surface has memory: whatever scissors say, no more than
-/// these are worth drawing. Without surfaces there are only samples to count.
+/// Returns the pixels for which some surface has memory. Drawing outside of them has no effect, even within
+/// the scissor. Without surfaces, samples are still counted.
 pub fn reachable(surfaces: &[Surface], gmem_bytes: usize, mem: &Memory) -> Rect {
     let extent = |surface: &Surface| {
         let room = match surface.location {
@@ -342,42 +342,42 @@ pub fn reachable(surfaces: &[Surface], gmem_bytes: usize, mem: &Memory) -> Rect 
     surfaces.iter().map(extent).reduce(Rect::union).unwrap_or(Rect::ALL)
 }
 
-/// Blocks of 16 bytes that are copied in and out, at most, to draw in `area`.
+/// Returns the maximum number of 16-byte blocks that are copied in and out to draw in `area`.
 pub fn copied(surfaces: &[Surface], area: Rect) -> u64 {
     let bytes = |surface: &Surface| match surface.location {
         Location::Gmem(_) => 0,
         Location::Memory(_) => {
             let range = extent(surface, area);
-            // Those of tiles are copied pixel by pixel.
+            // Tiled surfaces are copied pixel by pixel.
             (range.end - range.start) * if surface.tiling == Tiling::Linear { 1 } else { 8 }
         }
     };
     surfaces.iter().map(bytes).sum::<u64>() / 8
 }
 
-/// What did not fit: part of a surface that is in no memory.
+/// A part of a surface that lies outside all memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outside {
     /// Index of the surface.
     pub surface: usize,
-    /// First byte wanted.
+    /// Address of the first byte.
     pub address: u32,
-    /// Bytes wanted.
+    /// Number of bytes.
     pub len: u32,
 }
 
-/// Whether a draw reads the buffers that its surfaces lie in.
+/// Whether a draw reads the buffers that contain its surfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// It may.
+    /// The draw may read them.
     Surfaces,
-    /// It does not: they are its alone while it draws.
+    /// The draw does not read them, so it can own them while it runs.
     Elsewhere,
 }
 
-/// Calls `work` with one plane per surface that holds the rows of `area`. Surfaces that overlap another in tile
-/// memory, or in memory lie in a buffer that the draw reads or that holds another of its surfaces, are worked on
-/// in a copy, in `spare` lists, and stored afterwards in order of `surfaces`.
+/// Calls `work` with one plane per surface, which contains the rows of `area`. Some surfaces get a copy from
+/// `spare` lists, which is stored afterwards in the order of `surfaces`: those that overlap another in tile
+/// memory, and those in a buffer that the draw reads or that contains another surface.
 pub fn with_rows<R>(
     surfaces: &[Surface],
     area: Rect,
@@ -408,7 +408,7 @@ pub fn with_rows<R>(
     (result, outside)
 }
 
-/// The rows of `area` of surfaces in memory, each of which is all in a buffer that holds no other of them.
+/// Lends the rows of `area` of surfaces in memory, if each lies in a buffer without another surface.
 fn lend(surfaces: &[Surface], area: Rect, mem: &mut Memory) -> Vec<Option<Lent>> {
     let buffers: Vec<_> = surfaces.iter().map(|surface| surface.buffer(mem)).collect();
     let mut rows = |(surface, buffer): (&Surface, &Option<(u32, u32)>)| {
@@ -426,7 +426,7 @@ fn lend(surfaces: &[Surface], area: Rect, mem: &mut Memory) -> Vec<Option<Lent>>
     surfaces.iter().zip(&buffers).map(&mut rows).collect()
 }
 
-/// The rows of `area` of surfaces that are all [in place](in_place).
+/// Returns the rows of `area` of surfaces that are all [in place](in_place).
 pub fn rows_in_place<'a>(surfaces: &[Surface], area: Rect, gmem: &'a mut [u8]) -> Vec<PixelRows<'a>> {
     let bytes = split_gmem(surfaces, area, gmem).into_iter().map(Option::unwrap_or_default);
     let rows = surfaces.iter().zip(bytes).map(|(surface, bytes)| {
@@ -435,7 +435,7 @@ pub fn rows_in_place<'a>(surfaces: &[Surface], area: Rect, gmem: &'a mut [u8]) -
     rows.collect()
 }
 
-/// Whether a surface can be worked on in place: in tile memory, and overlapping no other.
+/// Returns whether a surface is drawn in place: it is in tile memory and overlaps no other.
 pub fn in_place(surfaces: &[Surface], area: Rect, index: usize) -> bool {
     let range = |s: &Surface| match s.location {
         Location::Gmem(base) => {
@@ -518,7 +518,7 @@ fn copy_out(surfaces: &[Surface], area: Rect, copies: &[Vec<u8>], gmem: &mut [u8
     }
 }
 
-/// The bytes of every surface that is worked on in place.
+/// Returns the bytes of every surface that is drawn in place.
 fn split_gmem<'a>(surfaces: &[Surface], area: Rect, gmem: &'a mut [u8]) -> Vec<Option<&'a mut [u8]>> {
     let mut order: Vec<(u64, usize)> = Vec::new();
     for (index, surface) in surfaces.iter().enumerate() {

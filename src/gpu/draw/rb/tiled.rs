@@ -1,18 +1,18 @@
-//! Surfaces in memory whose pixels do not follow each other row by row: drawn to as rows, in a copy.
+//! Tiled surfaces in memory. A draw works on a copy in row order.
 
 use crate::draw::gras::raster::Rect;
 use crate::draw::rb::surface::{Surface, extent};
 use crate::memory::Memory;
 
-/// Of a surface in memory, the bytes of all rows that lie among those of `area`.
+/// Bytes of a surface in memory, extended to whole tile rows around `area`.
 struct Bands {
-    /// From the surface's first byte to the first of them.
+    /// Offset of the first byte from the surface's start.
     start: u64,
     bytes: Vec<u8>,
 }
 
 impl Bands {
-    /// As many as there is memory for; what is not known is zero.
+    /// Reads the bytes as far as there is memory. Unknown bytes are zero.
     fn read(surface: &Surface, base: u32, area: Rect, mem: &Memory) -> Self {
         let rows = surface.tiling.rows();
         let row = |y: i32| u32::try_from(y - surface.origin[1]).unwrap_or(0);
@@ -25,8 +25,8 @@ impl Bands {
         Self { start, bytes }
     }
 
-    /// Calls `each` with every pixel of the rows of `area`, up to its last column: where it lies among rows, and its
-    /// bytes. Whether all are in memory.
+    /// Calls `each` with every pixel of the rows of `area`, up to its last column: its offset in row order,
+    /// and its bytes. Returns whether all pixels are in memory.
     fn each(&mut self, surface: &Surface, area: Rect, mut each: impl FnMut(usize, &mut [u8])) -> bool {
         let cpp = surface.cpp as usize;
         let columns = (surface.pitch / surface.cpp.max(1)).min((area.x1 - surface.origin[0]).max(0) as u32);
@@ -45,7 +45,7 @@ impl Bands {
     }
 }
 
-/// The rows of `area`, one after the other, and whether all of them are in memory.
+/// Returns the rows of `area` in row order, and whether all of them are in memory.
 pub fn rows(surface: &Surface, base: u32, area: Rect, mem: &Memory) -> (Vec<u8>, bool) {
     let mut bands = Bands::read(surface, base, area, mem);
     let room = bands.bytes.len() as u64;
@@ -59,7 +59,7 @@ pub fn rows(surface: &Surface, base: u32, area: Rect, mem: &Memory) -> (Vec<u8>,
     (rows, whole)
 }
 
-/// Stores what [`rows`] gave.
+/// Stores rows from [`rows`] back.
 pub fn store(surface: &Surface, base: u32, area: Rect, rows: &[u8], mem: &mut Memory) {
     let mut bands = Bands::read(surface, base, area, mem);
     let _rest_is_nowhere = bands.each(surface, area, |at, pixel| {
@@ -93,7 +93,7 @@ mod tests {
         mem.announce(0x1000, 128, Some(&before));
         let area = Rect { x0: 3, y0: 3, x1: 8, y1: 6 };
         let (mut copy, whole) = rows(&SURFACE, 0x1000, area, &mem);
-        // Row 3 starts behind three rows of the first square; its columns 4 and on are in the second.
+        // Row 3 starts after three rows of the first square; its columns 4 and on are in the second.
         assert_eq!((&copy[..10], whole), (&[24, 25, 26, 27, 28, 29, 30, 31, 56, 57][..], true));
         assert_eq!(copy[16..20], [64, 65, 66, 67]);
         copy[2 * 16 + 2 * 5] = 200;

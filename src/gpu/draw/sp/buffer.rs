@@ -1,4 +1,4 @@
-//! Storage buffers and images: what their descriptors say.
+//! Storage buffers and images, as their descriptors describe them.
 
 use a4emu_decoder::regs::enums::ColorSwap;
 use a4emu_decoder::regs::tex::{SSBO_1_0, SSBO_1_1};
@@ -6,19 +6,19 @@ use a4emu_decoder::regs::tex::{SSBO_1_0, SSBO_1_1};
 use a4emu_shader::format::{Codec, Format, Transfer};
 use a4emu_shader::{ImageAccess, ImageLayout, Lanes};
 
-/// What SSBO_1 says about a storage buffer or image.
+/// Contents of SSBO_1 for a storage buffer or image.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer {
-    /// Width, height and depth as the fields have them.
+    /// Width, height and depth as in the fields.
     pub(super) size: [u32; 3],
-    /// Elements of a buffer.
+    /// Number of elements of a buffer.
     elements: u32,
-    /// Of a format that pixels can have.
+    /// Codec, if pixels can have this format.
     pub(super) codec: Option<Codec>,
 }
 
 impl Buffer {
-    /// From the two words of its descriptor.
+    /// Decodes the two words of the descriptor.
     pub(super) fn new(words: [u32; 2]) -> Self {
         let (size_0, size_1) = (SSBO_1_0(words[0]), SSBO_1_1(words[1]));
         let format = Format::color(size_0.FMT());
@@ -29,7 +29,7 @@ impl Buffer {
         }
     }
 
-    /// Whether `position` lies inside. A buffer image says its size like a buffer.
+    /// Returns whether `position` lies inside. A buffer image has its size in the same fields as a buffer.
     pub(super) fn contains(&self, request: &ImageAccess<&Lanes>, lane: usize) -> bool {
         let at = request.position.map(|p| p[lane]);
         let [width, height, depth] = self.size;

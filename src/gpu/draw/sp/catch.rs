@@ -1,4 +1,4 @@
-//! A warp that somebody waits for: a debugger.
+//! Catches a warp for a debugger.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::memory::{OwnMemory, ShaderMemory};
 use a4emu_shader::Warp;
 
-/// Which warp of a launch is wanted.
+/// Selects a warp of a launch.
 pub enum Wanted {
-    /// The n-th to start.
+    /// The n-th warp to start.
     Number(u32),
-    /// The first in which this finds a lane.
+    /// The first warp in which this function finds a lane.
     Lane(fn(&Warp, [u32; 3]) -> Option<usize>, [u32; 3]),
 }
 
-/// Takes a warp of a launch before its first instruction; the launch ends there. Jobs run in order, so what
-/// came before it has happened, and nothing of what comes behind.
+/// Takes a warp of a launch before its first instruction, and ends the launch. Jobs run in order, so all
+/// earlier work has happened, and no later work.
 pub struct Catch {
     wanted: Wanted,
     started: AtomicU32,
@@ -24,19 +24,19 @@ pub struct Catch {
 
 /// A warp before its first instruction.
 pub struct Caught {
-    /// Its registers.
+    /// The warp with its registers.
     pub warp: Warp,
-    /// What it has besides the memory of the GPU.
+    /// Memory of the warp that is not GPU memory.
     pub memory: OwnMemory,
 }
 
 impl Catch {
-    /// Waits for the warp that is `wanted`.
+    /// Creates a catch for the `wanted` warp.
     pub fn new(wanted: Wanted) -> Self {
         Self { wanted, started: AtomicU32::new(0), caught: OnceLock::new() }
     }
 
-    /// A warp starts: takes it if it is the one.
+    /// Takes the warp that starts, if it is the wanted one.
     pub(super) fn offer(&self, warp: &Warp, memory: &ShaderMemory<'_>) {
         let number = self.started.fetch_add(1, Ordering::Relaxed);
         let is_it = match self.wanted {
@@ -48,12 +48,12 @@ impl Catch {
         }
     }
 
-    /// Whether it has come.
+    /// Returns whether the warp has been caught.
     pub(super) fn is_caught(&self) -> bool {
         self.caught.get().is_some()
     }
 
-    /// The lane that was wanted of the warp; `known` if that does not depend on it.
+    /// Returns the wanted lane of the warp, or `known` if the lane does not depend on the warp.
     pub fn lane(&self, known: Option<usize>) -> Option<usize> {
         match (&self.wanted, self.caught.get()) {
             (Wanted::Lane(find, what), Some(caught)) => find(&caught.warp, *what),
@@ -61,10 +61,10 @@ impl Catch {
         }
     }
 
-    /// The warp, or how many there were without it.
+    /// Returns the caught warp.
     ///
     /// # Errors
-    /// It did not come.
+    /// The number of warps that started, if the wanted one did not come.
     pub fn get(&self) -> Result<&Caught, u32> {
         self.caught.get().ok_or_else(|| self.started.load(Ordering::Relaxed))
     }

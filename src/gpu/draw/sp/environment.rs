@@ -1,4 +1,4 @@
-//! What a running shader sees of the rest of the machine.
+//! The environment of a running shader: its access to the rest of the machine.
 
 use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::isa::ir3::access::FileReg;
@@ -11,11 +11,11 @@ use a4emu_shader::{
 
 use super::memory::ShaderMemory;
 
-/// What a shader of any stage sees.
+/// The environment of a shader of any stage.
 pub struct StageEnvironment<'e, 'q, 'a> {
     /// Memory and textures.
     pub memory: &'e mut ShaderMemory<'a>,
-    /// Where the varyings of fragments come from.
+    /// Source of the varyings of fragments.
     pub quads: Option<&'e WarpQuads<'q>>,
 }
 
@@ -81,7 +81,7 @@ impl Environment for StageEnvironment<'_, '_, '_> {
     }
 }
 
-/// bary.f.
+/// Runs bary.f.
 fn interpolate(quads: &WarpQuads<'_>, varying: &Varying<&Lanes>, mask: Mask, out: &mut Lanes) {
     let location = varying.location[0];
     if varying.location.iter().all(|l| *l == location) {

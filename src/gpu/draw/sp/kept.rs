@@ -1,4 +1,4 @@
-//! The state of a shader stage from draw to draw: only what changed is made anew.
+//! Caches the state of a shader stage between draws, and rebuilds only what changed.
 
 use std::sync::Arc;
 
@@ -18,62 +18,62 @@ use crate::memo::{BySlot, Memo};
 use crate::memory::Memory;
 use a4emu_shader::{Counting, Program};
 
-/// Places of programs that are remembered.
+/// Maximum number of program locations in the cache.
 const MAX_PLACES: usize = 4096;
 
-/// Programs whose warps are kept for the next draw with them.
+/// Maximum number of programs whose warps are kept for reuse.
 const MAX_SPARES: usize = 8;
 
-/// The last states of a stage, by their parts.
+/// Cache of the last states of a stage and their parts.
 #[derive(Default)]
 pub struct StageCache {
-    /// Programs in memory, by where they are, and when they were read.
+    /// Programs in memory by location, with the time when they were read.
     programs: HashMap<CodePlace, (Loaded, u64)>,
     buffers: Memo<u64, Arc<[Buffer]>>,
     textures: Memo<u64, Arc<TextureBank>>,
     no_textures: Arc<TextureBank>,
-    /// By slot.
+    /// Cached states by slot.
     states: BySlot<Known>,
-    /// The slot whose state was given last.
+    /// Slot of the state that was returned last.
     last: usize,
-    /// What draws with the latest programs have left, in no order.
+    /// Spare warps of the latest programs, in no order.
     spares: Vec<(Arc<Program>, SpareWarps)>,
-    /// What draws with any program have left.
+    /// Spare lists of all programs.
     lists: SpareLists,
-    /// How often the cache of programs had started over.
+    /// Count of restarts of the program cache at the last look-up.
     restarts: u64,
 }
 
-/// A state that was given.
+/// A cached state.
 struct Known {
     state: Arc<StageState>,
-    /// How often constants and buffers had changed.
+    /// Counts of changes of constants and buffers.
     changes: [u64; 2],
     place: CodePlace,
-    /// When the program was read.
+    /// Time when the program was read.
     time: u64,
 }
 
-/// Why a stage cannot run.
+/// Reason why a stage cannot run.
 pub enum NoStage {
-    /// Its program is not there.
+    /// The program is missing.
     Missing(Miss),
-    /// Its program is none.
+    /// The program is invalid.
     Fault(Fault),
-    /// Lowering its program is more work than is left.
+    /// Lowering its program costs more than the remaining budget.
     NoBudget,
 }
 
 impl StageCache {
-    /// Where the program of the state is that was given last.
+    /// Returns the location of the program of the last returned state.
     pub fn last_place(&self) -> Option<CodePlace> {
         self.states.get(self.last).map(|known| known.place)
     }
 
-    /// The state of `stage` now, for `slot`.
+    /// Returns the state of `stage` now, for `slot`.
     ///
     /// # Errors
-    /// There is no program.
+    /// The program is missing or invalid, or the budget is too small.
     pub fn get(
         &mut self,
         gpu: &Gpu,
@@ -88,7 +88,7 @@ impl StageCache {
             self.states = BySlot::default();
             self.spares.clear();
         }
-        // Draws that wait share all of this, with other threads: nothing is shared once more for looking at it.
+        // Queued draws share all these parts with other threads, so borrow them here instead of cloning.
         let read;
         let (program, summary, time) = match Known::find(&self.states, [self.last, slot], place, &gpu.mem) {
             Some(known) => (&known.state.program, known.state.summary, known.time),
@@ -141,20 +141,20 @@ impl StageCache {
     }
 }
 
-/// What a state is to be made of.
+/// Parts of a state.
 struct Parts<'k> {
     program: &'k Arc<Program>,
     textures: &'k Arc<TextureBank>,
     buffers: &'k Arc<[Buffer]>,
     counting: Counting,
-    /// Scalars of the constant file; `None` for all.
+    /// Number of scalars of the constant file, or `None` for all.
     wanted: Option<usize>,
-    /// How often constants and buffers had changed.
+    /// Counts of changes of constants and buffers.
     changes: [u64; 2],
 }
 
 impl Parts<'_> {
-    /// Whether a state that was given is made of the same.
+    /// Returns whether a cached state has the same parts.
     fn are_of(&self, known: &Known, gpu: &Gpu) -> bool {
         let state = &known.state;
         Arc::ptr_eq(&state.program, self.program)
@@ -167,7 +167,7 @@ impl Parts<'_> {
 }
 
 impl Known {
-    /// The first of `slots` whose program is the one at `place`.
+    /// Returns the first state of `slots` whose program is the one at `place`.
     fn find<'k>(
         states: &'k BySlot<Self>,
         slots: [usize; 2],
@@ -179,7 +179,7 @@ impl Known {
     }
 }
 
-/// The warps that draws with `program` have left.
+/// Returns the spare warps of `program`.
 fn spare(spares: &mut Vec<(Arc<Program>, SpareWarps)>, program: &Arc<Program>) -> SpareWarps {
     let known = spares.iter().position(|(known, _)| Arc::ptr_eq(known, program));
     let at = known.unwrap_or_else(|| {
@@ -192,7 +192,7 @@ fn spare(spares: &mut Vec<(Arc<Program>, SpareWarps)>, program: &Arc<Program>) -
     spares[at].1.clone()
 }
 
-/// The program at `place`, and when it was read.
+/// Returns the program at `place`, and the time when it was read.
 fn program(
     known: &mut HashMap<CodePlace, (Loaded, u64)>,
     gpu: &Gpu,
@@ -222,12 +222,12 @@ fn program(
     Ok((loaded, now))
 }
 
-/// How many scalars of the constant file are kept for `program`; `None` for all.
+/// Returns how many scalars of the constant file to keep for `program`, or `None` for all.
 fn constants_wanted(gpu: &Gpu, stage: Stage, program: &Program) -> Option<usize> {
     let wanted = match stage {
-        // What is the same for all work groups is put into them.
+        // Values that all workgroups share are written into the constants.
         Stage::CS => None,
-        // Who looks may ask for any.
+        // An inspection tool may read any constant.
         _ => program.constants_read().filter(|_| gpu.pipeline.watch.is_none()),
     };
     wanted.map(|wanted| wanted.min(4 * CONSTANTS))

@@ -1,11 +1,10 @@
-//! The launcher: runs the warps of any stage, within the budget of the run.
+//! The launcher: runs the warps of any stage within the budget.
 //!
-//! A stage cuts its work into *jobs* (512 vertices, 32 rows of pixels, a work group, ...) and says what
-//! a job does with a [`Worker`]. Jobs run in *waves* of [`WAVE`], on as many threads as there
-//! are; those of a shader that stores run one after the other. Each job of a wave may cost an equal
-//! share of what is left of the budget, and after the wave all that was done is charged in the
-//! order of the jobs. So the cut is the same for any number of threads: neither the size of jobs
-//! nor that of waves depends on it.
+//! A stage divides its work into *jobs* (512 vertices, 32 rows of pixels, a workgroup, ...) and defines what
+//! a [`Worker`] does for a job. Jobs run in *waves* of [`WAVE`], on all threads. Jobs of a shader that stores
+//! run one after the other. Each job of a wave may cost an equal share of the remaining budget. After the
+//! wave, the work is charged in the order of the jobs. So the cut is the same for any number of threads: the
+//! sizes of jobs and waves are fixed.
 
 use std::cmp::Reverse;
 use std::iter;
@@ -26,78 +25,78 @@ use a4emu_shader::{
     run, run_counting, step,
 };
 
-/// Jobs that run side by side.
+/// Number of jobs in a wave.
 const WAVE: usize = 32;
 
-/// Who runs the jobs of a shader that does not store.
+/// Threads that run the jobs of a shader that does not store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
     /// All threads.
     All,
-    /// This one: there is so little to do that waking others costs more.
+    /// This thread only. The work is so small that waking others costs more.
     This,
 }
 
 /// The lanes of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WarpLanes {
-    /// Those whose results count.
+    /// Lanes whose results count.
     pub live: Mask,
-    /// Those that run only so that their neighbours have derivatives.
+    /// Lanes that run only to give their neighbours derivatives.
     pub helpers: Mask,
 }
 
 impl WarpLanes {
-    /// The first `count`, all of which count.
+    /// Returns the first `count` lanes as live lanes, without helpers.
     pub fn first(count: usize) -> Self {
         let live = if count >= LANES { Mask::MAX } else { (1 << count) - 1 };
         Self { live, helpers: 0 }
     }
 }
 
-/// Runs warps of one stage for one job after the other.
+/// Runs warps of one stage, job after job.
 pub struct Worker<'a> {
     /// The stage.
     pub stage: &'a StageState,
-    /// The registers of the warp that runs. (A stage whose warps wait for each other has more.)
+    /// The current warp. (A stage with barriers between warps has more of them.)
     pub warp: Warp,
-    /// Those that run side by side, as many as there ever were.
+    /// Warps that run in lockstep. The list never shrinks.
     pub beside: Vec<Warp>,
-    /// The warp of which those of a work group are copies.
+    /// Template of the warps of a workgroup.
     fresh: Option<Box<Warp>>,
     /// Warps that have ended.
     ended: Vec<Warp>,
-    /// What it sees.
+    /// Memory that the shader sees.
     pub memory: ShaderMemory<'a>,
-    /// What the job wanted more of than it may have.
+    /// Work kind whose limit ended the job, if any.
     exhausted: Option<Work>,
-    /// What ends it from outside.
+    /// Signal that ends the job from outside.
     ends: Option<Ends>,
-    /// How often each instruction ran in the job at hand, if they are counted.
+    /// Execution counts of each instruction in the current job, if enabled.
     counts: Vec<InstructionCount>,
 }
 
 impl<'a> Worker<'a> {
-    /// A worker with nothing done, and no limit but that of a single warp.
+    /// Creates a worker with no limit except that of a single warp.
     pub fn new(stage: &'a StageState, gpu: GpuMemory<'a>) -> Self {
         let (warp, beside, fresh, ended, counts) = Default::default();
         let memory = ShaderMemory::new(gpu, stage);
         Self { stage, warp, beside, fresh, ended, memory, exhausted: None, ends: None, counts }
     }
 
-    /// The same, whose jobs are over as soon as the run ends from outside.
+    /// Makes jobs end as soon as the run is ended from outside.
     #[must_use]
     pub fn until(self, ends: &Option<Ends>) -> Self {
         Self { ends: ends.clone(), ..self }
     }
 
-    /// Whether the job is over before its end: a fault, or all that it may cost is used up.
+    /// Returns whether the job has ended early: by a fault, or by its budget.
     pub fn is_stopped(&self) -> bool {
         self.memory.log.fault.is_some() || self.exhausted.is_some()
     }
 
-    /// Runs a warp of `lanes` to its end. At barriers it goes on: whatever waits for it is in the same
-    /// warp. `enter` puts its inputs into registers. Says whether it came to its end.
+    /// Runs a warp of `lanes` to its end. Barriers do not wait, because all threads of the group are in this
+    /// warp. `enter` writes its inputs to registers. Returns whether it finished.
     pub fn run(
         &mut self,
         lanes: WarpLanes,
@@ -108,7 +107,7 @@ impl<'a> Worker<'a> {
         self.finish(quads)
     }
 
-    /// Runs the warp that has been started to its end, as [`Worker::run`] does.
+    /// Runs the started warp to its end, as [`Worker::run`] does.
     pub fn finish(&mut self, quads: Option<&WarpQuads<'_>>) -> bool {
         loop {
             match self.resume(quads) {
@@ -119,7 +118,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// The same, and calls `look` with the warp after each step, and with the step's instruction.
+    /// Runs the started warp to its end. After each step, calls `look` with the warp and the instruction.
     pub fn finish_stepwise(
         &mut self,
         quads: Option<&WarpQuads<'_>>,
@@ -144,20 +143,21 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// What a warp costs where several can run side by side: nobody looks at single ones.
+    /// Returns the cost of a warp that can run in lockstep. `None` if single warps are observed.
     pub fn toll(&self) -> Option<WarpCost> {
         self.stage.program.routine().filter(|_| !self.stage.is_looked_at())?.toll()
     }
 
-    /// Whether code may make pixels of colours, where several warps run side by side.
+    /// Returns whether compiled code can convert colours to pixels when several warps run in lockstep.
     pub fn makes_pixels(&self) -> bool {
         self.stage.program.routine().is_some_and(Routine::makes_pixels)
     }
 
-    /// Runs a warp for each mask of `live` lanes side by side, in [`Worker::beside`], whose other lanes help: they have a
-    /// `toll`, and `quads` are of the one primitive that all are of, or those of the only warp. `enter` writes all lanes of
-    /// full registers `given`, which are in the rows of each. What they do and cost is what it is one after the other;
-    /// nothing is done where it might not be. They may leave pixels alone, made as `finish` says.
+    /// Runs several warps of one straight-line program in lockstep, with the results and cost of running them
+    /// in turn. The warps are in [`Worker::beside`], one per mask of `live` lanes; the other lanes are
+    /// helpers. `quads` belong to the one primitive of all warps, or to the only warp. `enter` writes all
+    /// lanes of the full registers `given`. Does nothing where results could differ. The code may leave
+    /// finished pixels, as `finish` describes.
     pub fn run_together(
         &mut self,
         toll: WarpCost,
@@ -194,8 +194,7 @@ impl<'a> Worker<'a> {
         ran
     }
 
-    /// A warp of the group that [`Worker::begin_group`] began, before its first instruction, in the
-    /// memory of one that has ended.
+    /// Prepares a warp of the group that [`Worker::begin_group`] began. Reuses the memory of an ended warp.
     pub fn warp_of_group(
         &mut self,
         lanes: WarpLanes,
@@ -210,7 +209,7 @@ impl<'a> Worker<'a> {
         std::mem::take(&mut self.warp)
     }
 
-    /// A work group begins, whose constants `change` makes of the stage's.
+    /// Begins a workgroup. `change` writes its constants over those of the stage.
     pub fn begin_group(&mut self, change: impl FnOnce(&mut [u32])) {
         let program = &self.stage.program;
         let fresh = || Box::new(Warp::with_constants(program, self.stage.constants.clone()));
@@ -218,17 +217,17 @@ impl<'a> Worker<'a> {
         self.memory.spend_clearing(self.stage.constants.len() as u64 / 4);
     }
 
-    /// The warp at hand has ended: another of its size may have its memory.
+    /// Keeps the memory of the ended warp for reuse by another of its size.
     pub fn reuse_warp(&mut self) {
         self.ended.push(std::mem::take(&mut self.warp));
     }
 
-    /// A warp before its first instruction.
+    /// Prepares a warp before its first instruction.
     pub fn start(&mut self, lanes: WarpLanes, enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>)) {
         self.start_given(0..0, lanes, enter);
     }
 
-    /// The same where `enter` writes all lanes of full registers `given`, which then need not be cleared.
+    /// Prepares a warp. `enter` writes all lanes of the full registers `given`, so they are not cleared.
     pub fn start_given(
         &mut self,
         given: Range<u32>,
@@ -237,7 +236,7 @@ impl<'a> Worker<'a> {
     ) {
         self.memory.spend(Work::Warp, 1, |work| &mut work.warps);
         if self.warp.limit == 0 {
-            // The first: draws that only fill pixels need none.
+            // Create the first warp here, because draws that only fill pixels need none.
             self.warp = self.stage.warp();
         }
         self.warp.restart_but(given, &self.stage.program, lanes.live, lanes.helpers);
@@ -247,8 +246,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Runs the warp until it ends, waits or faults; `None` if the job may not cost any more, or a debugger has
-    /// its warp.
+    /// Runs the warp until it ends, waits or faults. Returns `None` if the job's budget is exhausted or a
+    /// catch took the warp.
     pub fn resume(&mut self, quads: Option<&WarpQuads<'_>>) -> Option<Outcome> {
         let counting = self.stage.counting;
         self.resume_by(quads, |program, warp, environment, counts| match counting {
@@ -260,7 +259,7 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// The same, where `go` runs it.
+    /// Runs the warp with `go` until it ends, waits or faults.
     fn resume_by(
         &mut self,
         quads: Option<&WarpQuads<'_>>,
@@ -296,7 +295,7 @@ impl<'a> Worker<'a> {
         Some(outcome)
     }
 
-    /// Does something that leaves nothing but what it costs: no reports, and stores that it alone sees.
+    /// Runs `work` without effects except its cost: reports are dropped, and stores go to a private overlay.
     pub fn dry_run<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
         let log = std::mem::take(&mut self.memory.log);
         let overlay =
@@ -311,13 +310,13 @@ impl<'a> Worker<'a> {
         result
     }
 
-    /// No more is to be done: whoever waits for a warp has it.
+    /// Stops the job, because the wanted warp was caught.
     pub fn stop(&mut self) {
         self.exhausted = Some(Work::Warp);
     }
 
-    /// Does one job that may cost `share` units. Gives the result, what the shader did, and what it
-    /// wanted more of than it may have.
+    /// Runs one job that may cost `share` units. Returns the result, the shader log, and the exhausted kind
+    /// of work, if any.
     pub fn one_job<R>(
         &mut self,
         share: u64,
@@ -331,7 +330,7 @@ impl<'a> Worker<'a> {
         (result, log, exhausted)
     }
 
-    /// Has done its last job: leaves its warp to the next. Gives the textures that were used.
+    /// Ends the worker, and keeps its warps for reuse. Returns the textures that were used.
     pub fn retire(mut self) -> u128 {
         self.leave_warp();
         self.memory.used_textures
@@ -346,7 +345,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Does a job that may cost `share` units.
+    /// Runs a job that may cost `share` units.
     fn job<J, R>(&mut self, job: J, share: u64, work: impl FnOnce(&mut Self, J) -> R) -> Done<R> {
         self.memory.begin_job(share);
         let result = work(self, job);
@@ -358,13 +357,13 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Units that a warp of this toll costs at most, with these textures.
+/// Returns the maximum cost of a warp in units, with these textures.
 fn price(WarpCost { instructions, requests, .. }: WarpCost, textures: &TextureBank) -> u64 {
     let warp = Work::Warp.price().saturating_add(instructions * Work::WarpInstruction.price());
     warp.saturating_add(most_for_texels(requests, textures))
 }
 
-/// One of several workers: whenever it goes, it leaves its warp to the next.
+/// A worker that keeps its warps for reuse when it is dropped.
 struct Hand<'a>(Worker<'a>);
 
 impl Drop for Hand<'_> {
@@ -373,23 +372,23 @@ impl Drop for Hand<'_> {
     }
 }
 
-/// What a job left.
+/// Result of a job.
 struct Done<R> {
     result: R,
     log: ShaderLog,
     exhausted: Option<Work>,
 }
 
-/// The results of a launch, in the order of its jobs.
+/// Results of a launch, in the order of its jobs.
 pub struct Launched<R> {
-    /// What the jobs made. After a fault or a cut there are fewer than jobs.
+    /// Results of the jobs. After a fault or a cut there are fewer results than jobs.
     pub results: Vec<R>,
-    /// What the shader did, and what went wrong.
+    /// Log of the shader.
     pub log: ShaderLog,
 }
 
 impl<R> Launched<R> {
-    /// Takes the result of the next job, and charges what it cost.
+    /// Adds the result of the next job, and charges its cost.
     fn add(&mut self, done: Done<R>, budget: &mut Budget) {
         done.log.work.settle(budget);
         if let Some(work) = done.exhausted {
@@ -399,13 +398,13 @@ impl<R> Launched<R> {
         self.results.push(done.result);
     }
 
-    /// Whether no later job runs.
+    /// Returns whether no later job runs.
     fn is_over(&self, budget: &Budget) -> bool {
         self.log.fault.is_some() || budget.cut().is_some()
     }
 }
 
-/// Has `work` done for `jobs` by workers of `stage`, until one faults or the budget is used up.
+/// Runs `work` for each of `jobs` on workers of `stage`, until one faults or the budget is used up.
 pub fn launch<J: Send, R: Send>(
     stage: &StageState,
     memory: &mut Memory,
@@ -423,7 +422,7 @@ pub fn launch<J: Send, R: Send>(
     launch_reading(stage, memory, budget, threads, jobs, work)
 }
 
-/// The same of a shader that [only reads](StageState::only_reads).
+/// Runs `work` for each of `jobs`, for a stage that [only reads](StageState::only_reads).
 pub fn launch_reading<J: Send, R: Send>(
     stage: &StageState,
     memory: &Memory,
@@ -440,9 +439,9 @@ pub fn launch_reading<J: Send, R: Send>(
     launched
 }
 
-/// Has `work` done for `jobs` wave after wave, each job with its share of the budget, and `settle` called
-/// with the results in the order of the jobs, until the budget is used up. How much there is to do for a job, `cost`
-/// says, of which only the order counts.
+/// Runs `work` for `jobs` in waves, each job with its share of the budget. Calls `settle` with the results in
+/// the order of the jobs, until the budget is used up. `cost` estimates the cost of a job; only the order
+/// matters.
 pub fn in_waves<J: Send, R: Send>(
     budget: &mut Budget,
     threads: Threads,
@@ -465,8 +464,8 @@ pub fn in_waves<J: Send, R: Send>(
     }
 }
 
-/// Has `work` done for `jobs`, of which each thread takes the one that costs most of those that are left: so all have
-/// something to do until the end, however different they are. Gives the results in the order of the jobs.
+/// Runs `work` for `jobs`. Each thread takes the most expensive remaining job, so that all threads finish at
+/// about the same time. Returns the results in the order of the jobs.
 fn one_by_one<J: Send, R: Send>(
     jobs: Vec<J>,
     cost: impl Fn(&J) -> u64,
@@ -479,7 +478,7 @@ fn one_by_one<J: Send, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// One job after the other, in memory that nobody else has. Gives the textures that were used.
+/// Runs one job after the other, with exclusive access to memory. Returns the textures that were used.
 fn in_order<J, R>(
     stage: &StageState,
     memory: &mut Memory,
@@ -499,7 +498,7 @@ fn in_order<J, R>(
     worker.retire()
 }
 
-/// Wave after wave. Gives the textures that were used.
+/// Runs the jobs in waves. Returns the textures that were used.
 fn side_by_side<'a, J: Send, R: Send>(
     stage: &'a StageState,
     gpu: impl Fn() -> GpuMemory<'a> + Sync,
@@ -551,7 +550,7 @@ fn side_by_side<'a, J: Send, R: Send>(
     used
 }
 
-/// Notes what was wrong with the textures that were used.
+/// Records problems with the textures that were used.
 fn note_textures(bank: &BoundBank<'_>, used: u128, stage: &StageState, log: &mut ShaderLog) {
     if used == 0 {
         return;
@@ -584,8 +583,7 @@ mod tests {
         StageState { summary: Summary { stores, ..Summary::default() }, ..StageState::of(text) }
     }
 
-    /// Warps that each job ran, what that took, and where it was cut: of jobs that want as many warps
-    /// as `wanted` says, on so many threads.
+    /// Returns the warps that each job ran, their work, and the cut. Job `i` asks for `wanted[i]` warps.
     fn run(
         stage: &StageState,
         wanted: &[u32],
@@ -605,12 +603,12 @@ mod tests {
         (launched.results, launched.log.work, budget.cut())
     }
 
-    /// What a warp of `end` costs.
+    /// Cost of a warp of `end`.
     const WARP: u64 = Work::Warp.price() + Work::WarpInstruction.price();
 
     #[test]
     fn all_runs_when_the_budget_is_large_enough() {
-        // One, one that is left of a wave, and more.
+        // Numbers of jobs: one, a full wave and one more, and more than two waves.
         for (jobs, stores) in [1, WAVE + 1, 70].into_iter().flat_map(|jobs| [(jobs, false), (jobs, true)]) {
             let (wanted, warps) = (vec![3; jobs], 3 * jobs as u64);
             let (ran, work, cut) = run(&stage("end\n", stores), &wanted, 64 * warps * WARP, 2);
@@ -648,7 +646,8 @@ mod tests {
         assert!(work.instructions <= 5001, "{}", work.instructions);
     }
 
-    /// What a job costs, and whether its warps ran side by side, that has so many units for four warps.
+    /// Runs four warps in a job with this budget. Returns the work, whether they ran in lockstep, and the
+    /// results.
     fn side_by_side_for(stage: &StageState, units: u64) -> (ShaderWork, bool, Vec<Lanes>) {
         let (primitives, vertices) = ([primitive()], Vertices::new(0, 3));
         let (interpolation, replacement) =

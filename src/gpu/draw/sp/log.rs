@@ -1,4 +1,4 @@
-//! What shaders did and what went wrong while they ran, collected where nobody else may write.
+//! Logs of shaders: work and faults, collected where shared state must not be written.
 
 use crate::budget::{Budget, Work};
 use crate::fault::{Fault, Missing};
@@ -6,40 +6,40 @@ use crate::fidelity::Rests;
 use crate::gpu::Stage;
 use a4emu_shader::{Chosen, InstructionCount, ShaderFault};
 
-/// Pages of stores to nowhere that are kept.
+/// Maximum number of recorded pages of invalid stores.
 const MAX_LOST_PAGES: usize = 64;
 
-/// What the warps of one stage of a draw or dispatch leave besides their results.
+/// Side results of the warps of one stage of a draw or dispatch.
 #[derive(Default)]
 pub struct ShaderLog {
-    /// Reads that found nothing.
+    /// Reads of missing memory.
     pub missing: Missing,
-    /// Pages of stores to nowhere: the first ones.
+    /// First pages of stores outside of all buffers.
     pub lost_pages: Vec<u32>,
-    /// What is not supported.
+    /// Unsupported features.
     pub unsupported: Vec<String>,
-    /// Why a shader gave up.
+    /// Reason why a shader stopped.
     pub fault: Option<ShaderFault>,
-    /// Accesses outside the primitive's inputs: the first of each lane, of one warp.
+    /// Accesses outside the primitive's inputs: the first of each lane, for one warp.
     pub outside_inputs: Vec<OutsideInputs>,
     /// Guesses that the program rests on, if it is watched.
     pub rests: Option<Box<Rests>>,
-    /// What a0.x chose, if the program is watched for it.
+    /// Registers selected by a0.x, if the program is watched for that.
     pub chosen: Option<Box<Chosen>>,
-    /// What it took.
+    /// Work of the shader.
     pub work: ShaderWork,
-    /// How often each instruction ran; empty if they are not counted.
+    /// Execution count of each instruction, empty unless enabled.
     pub counts: Vec<InstructionCount>,
 }
 
-/// Work of shaders, by the kinds that a budget knows.
+/// Work of shaders, by the kinds of work in a budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShaderWork {
     /// Warps started.
     pub warps: u64,
     /// Warp instructions run.
     pub instructions: u64,
-    /// Those of them that were machine code, which costs the same.
+    /// Instructions of `instructions` that ran as machine code, at the same cost.
     pub compiled: u64,
     /// Texels read.
     pub texels: u64,
@@ -50,7 +50,7 @@ pub struct ShaderWork {
 }
 
 impl ShaderWork {
-    /// How much of each kind of work it is.
+    /// Returns the amount of each kind of work.
     fn kinds(&self) -> [(Work, u64); 5] {
         [
             (Work::Warp, self.warps),
@@ -61,13 +61,13 @@ impl ShaderWork {
         ]
     }
 
-    /// What it costs, in the budget's units.
+    /// Returns the cost in budget units.
     #[inline]
     pub fn units(&self) -> u64 {
         self.kinds().iter().fold(0, |units, (work, count)| units.saturating_add(count * work.price()))
     }
 
-    /// Charges it to `budget`.
+    /// Charges the work to `budget`.
     pub fn settle(&self, budget: &mut Budget) {
         self.kinds().into_iter().for_each(|(work, count)| budget.settle(work, count));
     }
@@ -83,8 +83,7 @@ impl ShaderWork {
 }
 
 impl ShaderLog {
-    /// Whether there is nothing to say but what it took, and what lanes read outside the
-    /// primitive's inputs.
+    /// Returns whether the log contains only work and accesses outside of inputs.
     pub fn is_quiet(&self) -> bool {
         self.missing.is_empty()
             && self.lost_pages.is_empty()
@@ -92,7 +91,7 @@ impl ShaderLog {
             && self.fault.is_none()
     }
 
-    /// Adds what came later.
+    /// Appends a later log.
     pub fn append(&mut self, later: Self) {
         self.missing.extend(later.missing.iter());
         later.lost_pages.into_iter().for_each(|page| self.lose(page));
@@ -113,7 +112,7 @@ impl ShaderLog {
         }
     }
 
-    /// Notes a store to a page in no buffer.
+    /// Records a store to a page outside of all buffers.
     pub fn lose(&mut self, page: u32) {
         if self.lost_pages.len() < MAX_LOST_PAGES {
             self.lost_pages.push(page);
@@ -124,20 +123,20 @@ impl ShaderLog {
 /// An access outside the inputs of a geometry or hull shader's primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutsideInputs {
-    /// Whose shader.
+    /// Stage of the shader.
     pub stage: Stage,
-    /// In which lane.
+    /// Lane of the warp.
     pub lane: usize,
-    /// First byte.
+    /// Address of the first byte.
     pub address: u32,
-    /// Bytes.
+    /// Number of bytes.
     pub len: usize,
-    /// Bytes that the inputs have.
+    /// Size of the inputs in bytes.
     pub size: usize,
 }
 
 impl OutsideInputs {
-    /// As a fault of draw `draw`.
+    /// Converts the access to a fault of draw `draw`.
     pub fn fault(&self, draw: u32) -> Fault {
         let Self { stage, address, len, size, .. } = self;
         let what = format!("{len} bytes at {address:#x} of a local vertex buffer of {size:#x}");

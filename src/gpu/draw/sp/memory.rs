@@ -1,4 +1,4 @@
-//! The memory that a shader sees: GPU memory, textures, and what belongs to its group or lanes.
+//! Memory that a shader sees: GPU memory, textures, and memory of its group or lanes.
 
 use std::ops::Range;
 
@@ -16,42 +16,42 @@ use super::log::{OutsideInputs, ShaderLog, ShaderWork};
 use super::state::StageState;
 use crate::draw::tpl1::{Answered, BoundBank, FILTERED, ForCode, TextureBank};
 
-/// Bytes of work-group memory that a shader can have.
+/// Maximum size of workgroup memory in bytes.
 const GROUP_BYTES: usize = 64 << 10;
-/// Bytes of private memory of a lane.
+/// Size of private memory of a lane in bytes.
 const PRIVATE_BYTES: usize = 16 << 10;
-/// Accesses that one which finds nothing is charged for besides: it has to be noted.
+/// Extra accesses charged for a read of missing memory, for its log entry.
 const MISS: u64 = 16;
-/// Texels of compressed blocks that a request decodes in a lane at most: two levels, the eight corners of a volume, the
-/// largest blocks.
+/// Maximum number of texels of compressed blocks that a request decodes in a lane: two levels, the eight
+/// corners of a volume, the largest blocks.
 const MOST_DECODED: u64 = 2 * 8 * 12 * 12;
 
-/// Units that so many requests for texels of a whole warp cost, of textures that are not compressed.
+/// Returns the units that texel requests of a whole warp cost, for textures that are not compressed.
 fn price_of_texels(requests: u64) -> u64 {
     requests.saturating_mul(LANES as u64 * FILTERED * Work::Texel.price())
 }
 
-/// Units that so many requests for texels of a whole warp cost at most, with the textures of a stage.
+/// Returns the maximum units that texel requests of a whole warp cost, with the textures of a stage.
 pub(super) fn most_for_texels(requests: u64, textures: &TextureBank) -> u64 {
     let decoded = requests.saturating_mul(LANES as u64 * MOST_DECODED * Work::Texel.price());
     price_of_texels(requests).saturating_add(if textures.is_compressed() { decoded } else { 0 })
 }
 
-/// Warps of a job from which on it pays to find out whether code can read textures itself.
+/// Warps per job from which on it pays to check whether compiled code can read textures directly.
 const READS_ITSELF: u64 = 4;
 
-/// GPU memory, as a worker may use it.
+/// Access of a worker to GPU memory.
 pub enum GpuMemory<'a> {
-    /// Shared with other workers: stores are dropped. Texels are looked up once for all of them.
+    /// Shared with other workers. Stores are dropped. Textures are bound once for all workers.
     ReadOnly(&'a Memory, &'a BoundBank<'a>),
-    /// For one worker alone.
+    /// Exclusive to one worker.
     ReadWrite(&'a mut Memory),
-    /// For one worker alone, and thrown away with it: an [overlay](Memory::overlay).
+    /// Exclusive to one worker and discarded after it: an [overlay](Memory::overlay).
     Overlay(Box<Memory>),
 }
 
 impl GpuMemory<'_> {
-    /// To read from.
+    /// Returns the memory for reads.
     pub fn get(&self) -> &Memory {
         match self {
             Self::ReadOnly(memory, _) => memory,
@@ -60,7 +60,7 @@ impl GpuMemory<'_> {
         }
     }
 
-    /// To write to, if this worker may.
+    /// Returns the memory for writes, if this worker may write.
     fn get_mut(&mut self) -> Option<&mut Memory> {
         match self {
             Self::ReadOnly(..) => None,
@@ -70,16 +70,16 @@ impl GpuMemory<'_> {
     }
 }
 
-/// How lanes share the inputs: each of them has a part, in which its addresses begin at 0.
+/// Division of the inputs among lanes. Addresses in each part begin at 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputParts {
-    /// Lanes in a row that have the same part.
+    /// Number of consecutive lanes that share a part.
     pub lanes: usize,
-    /// Bytes of a part.
+    /// Size of a part in bytes.
     pub bytes: usize,
 }
 
-/// Memory of a warp that is not the GPU's.
+/// Memory of a warp apart from GPU memory.
 #[derive(Clone, Debug, Default)]
 pub struct OwnMemory {
     group: Vec<u8>,
@@ -93,26 +93,25 @@ pub struct ShaderMemory<'a> {
     /// GPU memory.
     pub gpu: GpuMemory<'a>,
     stage: &'a StageState,
-    /// Texture slots that were read, a bit each.
+    /// Texture slots that were read, one bit each.
     pub(super) used_textures: u128,
-    /// Work-group memory, as far as it was written.
+    /// Workgroup memory, empty until the first store.
     group: Vec<u8>,
     private: Vec<u8>,
-    /// The vertices of the primitives that a hull or geometry shader works on, which ldlw reads: as
-    /// long as there are primitives in it.
+    /// Vertices of the primitives of a hull or geometry shader, which ldlw reads. Empty without primitives.
     pub inputs: Vec<u8>,
-    /// How the lanes share those, if not all have all of them.
+    /// Division of the inputs among lanes, unless every lane has all of them.
     pub parts: Option<InputParts>,
-    /// What is to be reported.
+    /// Log of reports.
     pub log: ShaderLog,
-    /// What the job at hand took so far.
+    /// Work of the current job so far.
     pub(super) work: ShaderWork,
-    /// Units of work that the job at hand may still cost.
+    /// Remaining budget units of the current job.
     left: u64,
 }
 
 impl<'a> ShaderMemory<'a> {
-    /// For a stage.
+    /// Creates memory for a stage.
     pub(super) fn new(gpu: GpuMemory<'a>, stage: &'a StageState) -> Self {
         let (group, private, inputs) = (Vec::new(), Vec::new(), Vec::new());
         let (used_textures, left) = (0, u64::MAX);
@@ -120,19 +119,19 @@ impl<'a> ShaderMemory<'a> {
         Self { gpu, stage, used_textures, group, private, inputs, parts, log, work, left }
     }
 
-    /// Copies of the memory that is not the GPU's.
+    /// Returns copies of the memory apart from GPU memory.
     pub(in crate::draw) fn own(&self) -> OwnMemory {
         let (group, private) = (self.group.clone(), self.private.clone());
         OwnMemory { group, private, inputs: self.inputs.clone(), parts: self.parts }
     }
 
-    /// For a stage, with `own` memory besides the GPU's.
+    /// Creates memory for a stage, with `own` memory.
     pub fn with_own(gpu: GpuMemory<'a>, stage: &'a StageState, own: OwnMemory) -> Self {
         let OwnMemory { group, private, inputs, parts } = own;
         Self { group, private, inputs, parts, ..Self::new(gpu, stage) }
     }
 
-    /// Forgets what earlier warps of the job left in private memory.
+    /// Clears private memory that earlier warps of the job wrote.
     pub(in crate::draw) fn clear_private(&mut self) {
         if !self.private.is_empty() {
             self.private.fill(0);
@@ -140,26 +139,27 @@ impl<'a> ShaderMemory<'a> {
         }
     }
 
-    /// Forgets what earlier jobs left in memory that is not the GPU's.
+    /// Begins a job with an allowance of budget units, and clears all memory apart from GPU memory and
+    /// inputs.
     pub(super) fn begin_job(&mut self, allowance: u64) {
         self.left = allowance;
         self.clear_group();
         self.private.clear();
     }
 
-    /// Units of work that the job may still cost.
+    /// Returns the remaining budget units of the job.
     pub(super) fn left(&self) -> u64 {
         self.left
     }
 
-    /// Charges `count` of this `kind` of work, which `noted` counts.
+    /// Charges `count` units of this `kind` of work to the counter `noted`.
     #[inline]
     pub(super) fn spend(&mut self, kind: Work, count: u64, noted: impl FnOnce(&mut ShaderWork) -> &mut u64) {
         *noted(&mut self.work) += count;
         self.left = self.left.saturating_sub(count.saturating_mul(kind.price()));
     }
 
-    /// Charges what a texture request of so many lanes reads.
+    /// Charges the texels that a request of `lanes` lanes reads.
     #[inline]
     fn spend_texels(&mut self, lanes: u64) {
         let texels = FILTERED * lanes;
@@ -170,17 +170,17 @@ impl<'a> ShaderMemory<'a> {
         self.spend(Work::LaneAccess, count, |work| &mut work.accesses);
     }
 
-    /// Charges the elements of an attribute that were looked up one by one, and those of them that are missing.
+    /// Charges attribute elements that were fetched one by one, and missing ones.
     pub fn spend_fetch(&mut self, [apart, missing]: [u64; 2]) {
         self.spend_accesses(apart + MISS * missing);
     }
 
-    /// Charges so many blocks of 16 bytes that were cleared.
+    /// Charges the clearing of blocks of 16 bytes.
     pub(super) fn spend_clearing(&mut self, blocks: u64) {
         self.spend(Work::Copy16, blocks, |work| &mut work.cleared);
     }
 
-    /// Samples a texture. A job that has used up its allowance reads zero: its warp ends soon.
+    /// Samples a texture. A job without budget reads zero, as its warp ends soon.
     pub fn sample(&mut self, request: &Sample<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) {
         if self.left() == 0 {
             return out.fill(Lanes::ZERO);
@@ -194,7 +194,8 @@ impl<'a> ShaderMemory<'a> {
         self.spend(Work::Texel, more, |work| &mut work.texels);
     }
 
-    /// The same of a common request, if it can be had sooner. What is in `out` in other lanes is lost.
+    /// Samples a texture by a fast path for common requests. Returns false if there is none. Other lanes of
+    /// `out` are overwritten.
     #[inline]
     pub fn filter(&mut self, request: &Plain<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> bool {
         let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return false };
@@ -207,15 +208,15 @@ impl<'a> ShaderMemory<'a> {
         true
     }
 
-    /// What the code of the stage's program needs to read textures itself, if it can, and if all requests of a warp may
-    /// be made.
+    /// Returns the data that compiled code needs to read textures directly. `None` if it cannot, or if the
+    /// budget does not cover all requests of a warp.
     pub fn for_code(&self, program: &Program) -> Option<&ForCode<'a>> {
         let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return None };
         let for_code = bound.for_code(program, self.work.warps >= READS_ITSELF)?;
         (self.left > price_of_texels(for_code.requests)).then_some(for_code)
     }
 
-    /// Charges the requests that are in the code, for so many lanes.
+    /// Charges the requests of the compiled code, for `lanes` lanes.
     pub fn sampled(&mut self, lanes: u64) {
         let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return };
         let Some(ForCode { texels, used, .. }) = bound.known_for_code() else { return };
@@ -223,7 +224,7 @@ impl<'a> ShaderMemory<'a> {
         self.spend_texels(texels.len() as u64 * lanes);
     }
 
-    /// The textures of that code.
+    /// Returns the textures of the compiled code.
     pub fn texels(&self) -> &[Texels<'a>] {
         match &self.gpu {
             GpuMemory::ReadOnly(_, bound) => bound.known_for_code().map_or(&[], |for_code| &for_code.texels),
@@ -231,7 +232,7 @@ impl<'a> ShaderMemory<'a> {
         }
     }
 
-    /// What memory has of the texture in a slot, from its base on, if it stays as it is.
+    /// Returns the bytes of the texture in a slot from its base on, if memory does not change.
     pub fn texture_bytes(&mut self, slot: u32) -> Option<&[u8]> {
         let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return None };
         let (bytes, used) = bound.texture_bytes(slot)?;
@@ -239,25 +240,25 @@ impl<'a> ShaderMemory<'a> {
         Some(bytes)
     }
 
-    /// getsize and its relatives.
+    /// Runs getsize and related queries.
     pub fn query(&mut self, request: &Query<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) {
         self.used_textures |= self.stage.textures.query(request, mask, out);
     }
 
-    /// Charges an access of the lanes of `mask`, if that is allowed.
+    /// Charges an access of the lanes of `mask`. Returns false if the budget is used up.
     fn charge(&mut self, mask: Mask) -> bool {
         let allowed = self.left() > 0;
         self.spend_accesses(u64::from(mask.count_ones()));
         allowed
     }
 
-    /// Forgets work-group memory: a new group begins.
+    /// Clears workgroup memory for a new group.
     pub fn clear_group(&mut self) {
         self.spend_clearing(self.group.len() as u64 / 16);
         self.group.fill(0);
     }
 
-    /// ldg, ldl, ldp.
+    /// Runs ldg, ldl and ldp.
     pub fn load(&mut self, request: &MemoryAccess<&Lanes>, mask: Mask, out: &mut [Lanes]) {
         if !self.charge(mask) {
             return out.fill(Lanes::ZERO);
@@ -280,7 +281,7 @@ impl<'a> ShaderMemory<'a> {
         }
     }
 
-    /// stg, stl, stp.
+    /// Runs stg, stl and stp.
     pub fn store(&mut self, request: &MemoryAccess<&Lanes>, mask: Mask, values: &[&Lanes]) {
         if !self.charge(mask) {
             return;
@@ -308,7 +309,7 @@ impl<'a> ShaderMemory<'a> {
         }
     }
 
-    /// What tells the memory of a lane in `space` from that of others at the same address.
+    /// Returns a number that differs between lanes with different memory at the same address in `space`.
     fn whose(&self, space: Space, lane: usize) -> usize {
         match space {
             Space::Global | Space::Local => 0,
@@ -317,7 +318,7 @@ impl<'a> ShaderMemory<'a> {
         }
     }
 
-    /// Where a lane's part of the inputs is.
+    /// Returns the range of a lane's part of the inputs.
     fn part(&self, lane: usize) -> Range<usize> {
         let all = self.inputs.len();
         match self.parts {
@@ -329,7 +330,7 @@ impl<'a> ShaderMemory<'a> {
         }
     }
 
-    /// Notes an access outside a lane's inputs, which are so long. It reads zero, and writes nothing (guess
+    /// Records an access outside a lane's inputs of `size` bytes. It reads zero, and writes nothing (guess
     /// `inputs-outside`).
     fn note_outside(&mut self, lane: usize, address: u32, len: usize, size: usize) {
         let inside = address as usize + len <= size;
@@ -339,7 +340,7 @@ impl<'a> ShaderMemory<'a> {
         }
     }
 
-    /// Notes the guesses that a texture request rests on, whose answer reaches this.
+    /// Records the guesses that a texture request rests on. Its result reaches `reach`.
     pub(super) fn note_guesses(&mut self, sample: &Sample<&Lanes>, mask: Mask, reach: Reach) {
         let Self { stage, log, .. } = self;
         let rests = log.rests.get_or_insert_default();
@@ -386,7 +387,7 @@ impl<'a> ShaderMemory<'a> {
         buffer.contains(request, lane).then_some(*buffer)
     }
 
-    /// ldgb. Outside the buffer reads zero.
+    /// Runs ldgb. Lanes outside the buffer read zero.
     pub fn image_load(&mut self, request: &ImageAccess<&Lanes>, mask: Mask, out: &mut [Lanes]) {
         if !self.charge(mask) {
             return out.fill(Lanes::ZERO);
@@ -409,7 +410,7 @@ impl<'a> ShaderMemory<'a> {
         }
     }
 
-    /// stgb, stib. Outside the buffer stores nothing.
+    /// Runs stgb and stib. Lanes outside the buffer store nothing.
     pub fn image_store(&mut self, request: &ImageAccess<&Lanes>, mask: Mask, values: &[&Lanes]) {
         if !self.charge(mask) {
             return;
@@ -435,7 +436,7 @@ impl<'a> ShaderMemory<'a> {
         }
     }
 
-    /// resinfo.
+    /// Runs resinfo.
     pub fn image_size(&self, slot: &Lanes, mask: Mask, out: &mut [Lanes; 4]) {
         for lane in lanes_of(mask) {
             let Some(buffer) = self.stage.buffers.get(slot[lane] as usize) else { continue };
@@ -443,7 +444,7 @@ impl<'a> ShaderMemory<'a> {
         }
     }
 
-    /// atomic.*, lane by lane.
+    /// Runs atomic.*, lane by lane.
     pub fn atomic(&mut self, request: &Atomic<&Lanes>, mask: Mask, old: &mut Lanes) {
         if !self.charge(mask) {
             return *old = Lanes::ZERO;
@@ -475,20 +476,20 @@ impl<'a> ShaderMemory<'a> {
     }
 }
 
-/// Where a lane's private byte lies.
+/// Returns the index of a lane's private byte.
 fn private_at(lane: usize, address: u32) -> usize {
     lane * PRIVATE_BYTES + (address as usize % PRIVATE_BYTES)
 }
 
-/// Bytes from `at`; what was never written is zero.
+/// Reads bytes from `at`. Bytes that were never written are zero.
 fn read_array(array: &[u8], at: usize, out: &mut [u8]) {
     for (i, byte) in out.iter_mut().enumerate() {
         *byte = array.get(at.wrapping_add(i)).copied().unwrap_or(0);
     }
 }
 
-/// Stores within the first `limit` bytes; the array grows to that at the first store. Gives the
-/// blocks of 16 bytes that were cleared for it.
+/// Stores bytes within the first `limit` bytes. The first store grows the array to the limit. Returns the
+/// number of cleared blocks of 16 bytes.
 fn write_array(array: &mut Vec<u8>, limit: usize, at: usize, bytes: &[u8]) -> u64 {
     let grown = limit.saturating_sub(array.len());
     if grown > 0 {
@@ -498,7 +499,7 @@ fn write_array(array: &mut Vec<u8>, limit: usize, at: usize, bytes: &[u8]) -> u6
     grown as u64 / 16
 }
 
-/// Stores what is all within the array.
+/// Stores bytes if they are all within the array.
 fn write_inside(array: &mut [u8], at: usize, bytes: &[u8]) {
     if let Some(to) = at.checked_add(bytes.len()).and_then(|end| array.get_mut(at..end)) {
         to.copy_from_slice(bytes);

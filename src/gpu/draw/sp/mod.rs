@@ -1,4 +1,4 @@
-//! SP, the shader processor: programs, constants, what shaders see, and the launcher of all stages.
+//! SP, the shader processor: programs, constants, shader environment, and the launcher of all stages.
 pub mod buffer;
 pub mod catch;
 pub mod environment;

@@ -1,5 +1,4 @@
-//! The inputs of geometry and hull shaders: the vertices of whole primitives, as they read them
-//! with `ldlw`.
+//! The inputs of geometry and hull shaders: vertices of whole primitives, which the shader reads with `ldlw`.
 //!
 //! Source: docs/hardware/geometry-and-tessellation.md, section 1.1. For V vertices the
 //! primitive begins with V system blocks; then each attribute stands once per vertex:
@@ -19,7 +18,7 @@ const SYSTEM: usize = 0x40;
 /// Bytes of an attribute of a vertex.
 const ATTRIBUTE: usize = 0x10;
 
-/// How primitives lie there.
+/// Layout of primitives in the inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputLayout {
     /// Vertices of a primitive.
@@ -39,7 +38,7 @@ impl InputLayout {
         self.vertices * (SYSTEM + ATTRIBUTE * self.attributes)
     }
 
-    /// Makes `inputs` hold these primitives and nothing else.
+    /// Fills `inputs` with exactly these primitives.
     pub fn fill_all<'p>(
         &self,
         inputs: &mut Vec<u8>,
@@ -53,7 +52,7 @@ impl InputLayout {
         }
     }
 
-    /// Puts a primitive into its place, [`InputLayout::stride`] bytes long.
+    /// Writes a primitive to its place of [`InputLayout::stride`] bytes.
     pub fn fill(&self, place: &mut [u8], vertices: &Vertices, primitive: &[u32]) {
         let (system, attributes) = place.split_at_mut(SYSTEM * self.vertices);
         for (v, number) in primitive.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Shader programs, lowered once.
+//! Cache of lowered shader programs.
 
 use std::sync::Arc;
 
@@ -12,47 +12,47 @@ use a4emu_shader::{Jit, Program, Summary};
 #[derive(Clone, Debug, Default)]
 pub struct Programs {
     lowered: HashMap<Vec<u64>, Loaded>,
-    /// Those of hull shaders, in which (ss) can mean more.
+    /// Programs of hull shaders, in which (ss) can mean more.
     hull: HashMap<Vec<u64>, Loaded>,
-    /// Instructions of all that are kept.
+    /// Number of cached instructions.
     kept: usize,
-    /// How often the cache has started over: whoever keeps programs of it lets them go then.
+    /// Number of restarts of the cache. Other caches drop their programs when it changes.
     pub restarts: u64,
-    /// What they are watched for.
+    /// What programs are watched for.
     pub watched: Watched,
-    /// Which of them are compiled.
+    /// Selects programs to compile.
     pub jit: Jit,
 }
 
-/// What programs are watched for, while they run.
+/// What programs are watched for while they run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Watched {
-    /// Nothing.
+    /// Programs are not watched.
     #[default]
     Nothing,
-    /// The registers that a0.x chooses.
+    /// Registers selected by a0.x.
     Choices,
-    /// These, and guesses.
+    /// Registers selected by a0.x, and guesses.
     Guesses,
 }
 
-/// A program and what it can do.
+/// A program and a summary of it.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// Ready to run.
+    /// The lowered program.
     pub program: Arc<Program>,
-    /// What it can do.
+    /// Capabilities that it uses.
     pub summary: Summary,
 }
 
-/// Programs kept before the cache starts over.
+/// Maximum number of cached programs.
 const MAX_PROGRAMS: usize = 4096;
 
-/// Instructions of theirs, each of which takes some hundreds of bytes.
+/// Maximum number of cached instructions, each of which takes some hundreds of bytes.
 const MAX_INSTRUCTIONS: usize = 1 << 19;
 
 impl Programs {
-    /// Programs that have machine code: their words, and how a file of them is called.
+    /// Returns the programs that have machine code, with their words and a file name suffix.
     pub fn compiled(&self) -> impl Iterator<Item = (&[u64], &Program, &'static str)> {
         let all = self.lowered.iter().map(|known| (known, ".txt"));
         let all = all.chain(self.hull.iter().map(|known| (known, ".hs.txt")));
@@ -60,16 +60,16 @@ impl Programs {
         compiled.map(|((words, loaded), kind)| (words.as_slice(), &*loaded.program, kind))
     }
 
-    /// Instructions that [`Programs::get`] would have to lower.
+    /// Returns the number of instructions that [`Programs::get`] would have to lower.
     pub fn lowered_by_getting(&self, stage: Stage, words: &[u64]) -> u64 {
         let known = if stage == Stage::HS { &self.hull } else { &self.lowered };
         if known.contains_key(words) { 0 } else { words.len() as u64 }
     }
 
-    /// The program that `stage` makes of `words`.
+    /// Returns the program of `stage` with these `words`.
     ///
     /// # Errors
-    /// A fault when there is too much of it.
+    /// A fault when the program is too long.
     pub fn get(&mut self, stage: Stage, words: &[u64]) -> Result<Loaded, Fault> {
         let known = if stage == Stage::HS { &mut self.hull } else { &mut self.lowered };
         if let Some(loaded) = known.get(words) {

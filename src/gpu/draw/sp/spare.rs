@@ -1,37 +1,38 @@
-//! Warps that a draw leaves for the next one with the same program.
+//! Spare warps, which a draw leaves for the next draw with the same program.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use a4emu_shader::Warp;
 
-/// Warps of one program. Whoever leaves some gets these again sooner than others do: they are in the caches of its core.
+/// Spare warps of one program. A thread reuses its own warps first, because they are in the cache of its
+/// core.
 #[derive(Clone, Default)]
 pub struct SpareWarps(Arc<[Shard; SHELVES]>);
 
-/// What threads have left, in a line of the caches that no other threads write.
+/// Spare warps of some threads, aligned to cache lines that no other threads write.
 #[derive(Default)]
 #[repr(align(128))]
 struct Shard(Mutex<Vec<Warp>>);
 
-/// Shelves, which threads share when there are more of them.
+/// Number of shards. Threads share them when there are more threads.
 const SHELVES: usize = 16;
 
-/// Warps that are kept on a shelf.
+/// Maximum number of warps per shard.
 const MAX_SPARE: usize = 64;
 
 impl SpareWarps {
-    /// One of them.
+    /// Takes a spare warp, if there is one.
     pub fn take(&self) -> Option<Warp> {
         let own = own_shelf();
         (own..SHELVES).chain(0..own).find_map(|shelf| self.on(shelf, Vec::pop))
     }
 
-    /// Leaves `warp`.
+    /// Adds a spare warp.
     pub fn leave(&self, warp: Warp) {
         self.leave_all([warp]);
     }
 
-    /// Leaves all of `warps`.
+    /// Adds spare warps.
     pub fn leave_all(&self, warps: impl IntoIterator<Item = Warp>) {
         self.on(own_shelf(), |kept| {
             let room = MAX_SPARE.saturating_sub(kept.len());
@@ -44,7 +45,7 @@ impl SpareWarps {
     }
 }
 
-/// That of this thread.
+/// Returns the shard of this thread.
 fn own_shelf() -> usize {
     rayon::current_thread_index().map_or(0, |index| index % SHELVES)
 }

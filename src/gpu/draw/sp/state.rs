@@ -1,4 +1,4 @@
-//! The registers of a shader stage: where its program, constants and descriptors are.
+//! State of a shader stage from registers: its program, constants and descriptors.
 
 use std::sync::Arc;
 
@@ -20,37 +20,37 @@ use crate::draw::vertices::SpareLists;
 /// First vec4 of the constant file that mirrors SSBO descriptors.
 const SSBO_MIRROR: usize = 448;
 
-/// Instructions in one unit of the length registers.
+/// Instructions per unit of the length registers.
 const LENGTH_UNIT: u32 = 16;
 
-/// What a stage runs with, the same for all of a draw.
+/// State that a stage runs with, constant during a draw.
 #[derive(Clone)]
 pub struct StageState {
     /// Which stage.
     pub stage: Stage,
     /// The program.
     pub program: Arc<Program>,
-    /// What the program can do.
+    /// Capabilities that the program uses.
     pub summary: Summary,
     /// Textures and samplers.
     pub textures: Arc<TextureBank>,
-    /// The constant file, with the SSBO mirror in place: as much of it as the program can read, or all.
+    /// The constant file with the SSBO mirror, all of it or the part that the program can read.
     pub constants: Arc<[u32]>,
     /// Storage buffers and images.
     pub(super) buffers: Arc<[Buffer]>,
-    /// Warps that draws with this program have left.
+    /// Spare warps of this program.
     pub(super) spare: SpareWarps,
-    /// Lists that draws have left.
+    /// Spare lists.
     pub lists: SpareLists,
-    /// Who waits for one of its warps.
+    /// Catch that waits for one of its warps.
     pub(super) catch: Option<Arc<Catch>>,
-    /// Whether its instructions are counted.
+    /// Whether to count its instructions.
     pub(super) counting: Counting,
 }
 
 impl StageState {
-    /// Whether the other makes the same of the same inputs, as long as memory stays as it is. Storage buffers are not
-    /// compared.
+    /// Returns whether both states give the same results for the same inputs and memory. Storage buffers are
+    /// not compared.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.program, &other.program)
             && (Arc::ptr_eq(&self.constants, &other.constants)
@@ -58,27 +58,27 @@ impl StageState {
             && (!self.summary.samples || self.textures == other.textures)
     }
 
-    /// The same with another program.
+    /// Returns the state with another program.
     pub fn with_program(&self, program: Arc<Program>) -> Self {
         Self { program, spare: SpareWarps::default(), ..self.clone() }
     }
 
-    /// The same, one of whose warps `catch` takes.
+    /// Returns the state with a `catch` for one of its warps.
     pub fn caught_by(self, catch: Arc<Catch>) -> Self {
         Self { catch: Some(catch), ..self }
     }
 
-    /// Whether the warp that somebody waits for has come, so that no other runs.
+    /// Returns whether the catch has its warp, so that no other warp runs.
     pub(super) fn is_caught(&self) -> bool {
         self.catch.as_ref().is_some_and(|catch| catch.is_caught())
     }
 
-    /// Whether somebody looks at single warps, or counts what they do.
+    /// Returns whether a catch or instruction counts observe single warps.
     pub fn is_looked_at(&self) -> bool {
         self.catch.is_some() || self.counting != Counting::Off
     }
 
-    /// A warp of the program, which [`Warp::restart`] makes ready.
+    /// Returns a warp of the program. The caller resets it with [`Warp::restart`].
     pub(super) fn warp(&self) -> Warp {
         match self.spare.take() {
             Some(mut warp) => {
@@ -89,33 +89,33 @@ impl StageState {
         }
     }
 
-    /// Whether its warps need no memory of their own to work on, and so can run beside others.
+    /// Returns whether its warps need no exclusive memory, so that they can run in parallel.
     pub fn only_reads(&self) -> bool {
         !self.stores() && self.catch.is_none()
     }
 
-    /// Whether it writes memory, so that warps must run in order.
+    /// Returns whether it writes memory, so that warps must run in order.
     pub fn stores(&self) -> bool {
         self.summary.stores
     }
 
-    /// Whether its results depend on memory other than attributes and textures.
+    /// Returns whether its results depend on memory other than attributes and textures.
     pub fn reads_buffers(&self) -> bool {
         self.summary.loads || self.summary.stores
     }
 
-    /// Whether it discards lanes.
+    /// Returns whether it discards lanes.
     pub fn kills(&self) -> bool {
         self.summary.kills
     }
 
-    /// Whether its outputs are the same whenever its input registers are.
+    /// Returns whether equal input registers always give equal outputs.
     pub fn is_uniform(&self) -> bool {
         !self.summary.varies && !self.summary.stores && !self.summary.kills
     }
 }
 
-/// The first `wanted` scalars of the constant file of `stage`, or all of it, with the SSBO mirror in place.
+/// Returns the first `wanted` scalars of the constant file of `stage`, or all of it, with the SSBO mirror.
 pub(super) fn constants(gpu: &Gpu, stage: Stage, wanted: Option<usize>) -> Arc<[u32]> {
     let (held, ssbo) = (gpu.loaded.stage(stage).constants.as_flattened(), gpu.loaded.ssbo(stage));
     let used = ssbo.descriptors.iter().rposition(|d| *d != [0; 4]).map_or(0, |last| last + 1);
@@ -125,23 +125,23 @@ pub(super) fn constants(gpu: &Gpu, stage: Stage, wanted: Option<usize>) -> Arc<[
     }
 }
 
-/// Whether the program of `state` would read the same of the constant file as it is now.
+/// Returns whether the program of `state` would read the same values from the current constant file.
 pub(super) fn has_constants(state: &StageState, gpu: &Gpu) -> bool {
     let held = gpu.loaded.stage(state.stage).constants.as_flattened();
     gpu.loaded.ssbo(state.stage).changes == 0 && state.program.reads_alike(&state.constants, held)
 }
 
-/// Where a stage's program is.
+/// Location of a stage's program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CodePlace {
-    /// In memory, at this address, so many instructions.
+    /// In memory: address and number of instructions.
     Memory(u32, u32),
-    /// In the instruction store, after so many changes, so many instructions.
+    /// In the instruction store: its count of changes, and number of instructions.
     Store(u64, u32),
 }
 
 impl CodePlace {
-    /// Of `stage`.
+    /// Returns the location of the program of `stage`.
     pub fn of(gpu: &Gpu, stage: Stage) -> Self {
         let (start, length) = place(&gpu.regs, stage);
         let loaded = gpu.loaded.stage(stage);
@@ -151,7 +151,7 @@ impl CodePlace {
         }
     }
 
-    /// Address and bytes of what is in memory.
+    /// Returns address and size in bytes of a program in memory.
     pub fn in_memory(self) -> Option<(u32, u32)> {
         match self {
             Self::Memory(start, length) => Some((start, length * 8)),
@@ -159,7 +159,7 @@ impl CodePlace {
         }
     }
 
-    /// Instructions of what is in the store, from the first on.
+    /// Returns the number of instructions in the store, from the first on.
     pub fn in_store(self) -> usize {
         match self {
             Self::Memory(..) => 0,
@@ -167,18 +167,18 @@ impl CodePlace {
         }
     }
 
-    /// Whether the program really is there.
+    /// Returns whether memory contains the program.
     pub fn is_known(self, memory: &Memory) -> bool {
         self.in_memory().is_none_or(|(start, bytes)| memory.slice(start, bytes as usize).is_some())
     }
 
-    /// Whether it is still what it was at `time`.
+    /// Returns whether the program is unchanged since `time`.
     pub fn is_unchanged(self, memory: &Memory, time: u64) -> bool {
         self.in_memory().is_none_or(|(start, bytes)| memory.is_unchanged(start, bytes, time))
     }
 }
 
-/// Constants from c448 on read the SSBO descriptors (docs/hardware/ir3-isa.md, section 9.3).
+/// Writes SSBO descriptors to constants from c448 on (docs/hardware/ir3-isa.md, section 9.3).
 fn mirrored(descriptors: &[[u32; 4]], mut constants: Vec<u32>) -> Vec<u32> {
     let (start, end) = (4 * SSBO_MIRROR, 4 * (SSBO_MIRROR + descriptors.len()));
     constants.resize(constants.len().max(end), 0);
@@ -186,7 +186,7 @@ fn mirrored(descriptors: &[[u32; 4]], mut constants: Vec<u32>) -> Vec<u32> {
     constants
 }
 
-/// Address and length in instructions of a stage's program.
+/// Returns address and length in instructions of a stage's program.
 pub fn place(regs: &RegFile, stage: Stage) -> (u32, u32) {
     let (start, units) = match stage {
         Stage::VS => (regs.get::<SP_VS_OBJ_START>().VALUE(), regs.get::<SP_VS_LENGTH_REG>().VALUE()),
@@ -199,16 +199,16 @@ pub fn place(regs: &RegFile, stage: Stage) -> (u32, u32) {
     (start, units.saturating_mul(LENGTH_UNIT).min(Program::MAX_INSTRUCTIONS as u32))
 }
 
-/// Instructions in the store of a program whose length register says so many: of none, all count.
+/// Returns the number of instructions in the store for a length register. Zero means the whole store.
 fn stored(length: u32) -> usize {
     if length == 0 { INSTRUCTIONS } else { INSTRUCTIONS.min(length as usize) }
 }
 
-/// The instructions of `stage`, from memory or the instruction store, whichever was said
-/// last. When the memory is not in the capture, the store has to do.
+/// Returns the instructions of `stage`, from memory or the instruction store, whichever was set last. Falls
+/// back to the store when the capture lacks the memory.
 ///
 /// # Errors
-/// Where they should be, when there are none.
+/// The address that should have them, when there are none.
 pub fn code(gpu: &Gpu, stage: Stage) -> Result<Vec<u64>, Miss> {
     let (start, length) = place(&gpu.regs, stage);
     let loaded = gpu.loaded.stage(stage);
@@ -227,7 +227,7 @@ pub fn code(gpu: &Gpu, stage: Stage) -> Result<Vec<u64>, Miss> {
 
 #[cfg(test)]
 impl StageState {
-    /// A stage that runs `text` and is bound to nothing.
+    /// Creates a stage that runs `text` without bindings.
     pub fn of(text: &str) -> Self {
         let words = a4emu_decoder::isa::ir3::program::assemble(text).expect("text");
         Self {

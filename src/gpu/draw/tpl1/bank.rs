@@ -1,4 +1,4 @@
-//! The textures and samplers of a shader stage during a draw.
+//! Textures and samplers of a shader stage during a draw.
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
@@ -17,84 +17,84 @@ use crate::memory::Memory;
 use a4emu_shader::jit::Texels;
 use a4emu_shader::{LANES, Lanes, Mask, Plain, Program, Query, Sample, Slots, lanes_of};
 
-/// Texels that a filter reads in a lane.
+/// Number of texels that a filter reads per lane.
 pub const FILTERED: u64 = 4;
 
-/// Bytes that are copied in the time that it takes to read a texel.
+/// Bytes that can be copied in the time of one texel read.
 const COPIED_PER_TEXEL: u64 = 64;
 
-/// Texture slots that a bank keeps apart when it says which were used.
+/// Number of texture slots that a bank distinguishes in its list of used slots.
 const SLOTS: usize = 128;
 
-/// Descriptors of one stage, resolved. Holds no memory.
+/// Decoded descriptors of one stage. Contains addresses, no memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextureBank {
     textures: Vec<Result<Texture, TextureError>>,
     samplers: Vec<Sampler>,
-    /// What a slot without a descriptor is.
+    /// Sampler of a slot without a descriptor.
     unset: Sampler,
     border_misses: Vec<Miss>,
-    /// Where border colours were read.
+    /// Memory ranges of the border colours.
     border_places: Vec<(u32, u32)>,
 }
 
-/// A bank with the memory behind its textures, for draws that only read it.
-/// Workers share it.
+/// A bank with the memory of its textures, for draws that only read memory. Workers share it.
 #[derive(Clone)]
 pub struct BoundBank<'a> {
     bank: &'a TextureBank,
     memory: &'a Memory,
     slots: Vec<Slot<'a>>,
-    /// For code that reads them itself.
+    /// Data for compiled code that reads textures directly.
     for_code: OnceLock<Option<ForCode<'a>>>,
 }
 
-/// Textures for the code of a program that reads them itself.
+/// Textures for compiled code that reads them directly.
 #[derive(Clone)]
 pub struct ForCode<'a> {
-    /// The number of that code.
+    /// Number of the code variant.
     pub way: usize,
-    /// Requests of the program.
+    /// Number of requests of the program.
     pub requests: u64,
-    /// One for each of those that are in the code.
+    /// Texels of each request in the code.
     pub texels: Vec<Texels<'a>>,
-    /// The slots of these textures.
+    /// Slots of these textures.
     pub used: Used,
 }
 
-/// What is looked up of a texture when it is first used.
+/// Data of a texture, cached at its first use.
 #[derive(Clone, Default)]
 struct Slot<'a> {
     bytes: OnceLock<Bytes<'a>>,
-    /// For the common requests with the first sampler, whose number it is, that one asked with.
+    /// Fast path of the texture with the sampler of its first request, and the number of this sampler.
     common: OnceLock<Option<(u32, Planar<'a>)>>,
 }
 
-/// Texture slots that a request read, one bit each; merge with `|`. Hand the
-/// sum of a draw to [`BoundBank::problems`].
+/// Mask of the texture slots that a request read, one bit each; merge with `|`. Pass the sum of a draw to
+/// [`BoundBank::problems`].
 pub type Used = u128;
 
-/// What it took to answer a request.
+/// Cost of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answered {
-    /// Textures that were used.
+    /// Texture slots that were used.
     pub used: Used,
-    /// Texels that were read besides those of one filter in each lane: lanes that name different textures are answered one
-    /// texture after the other, blocks are decoded as a whole, and what does not lie in one piece is copied before.
+    /// Texels read in addition to one filter per lane. Lanes with different textures are processed one
+    /// texture after the other, blocks are decoded completely, and memory that is not contiguous is copied
+    /// first.
     pub more: u64,
 }
 
-/// What is to be reported about the textures that a draw used.
+/// Problems of the textures that a draw used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems {
-    /// Slot and why it read as zero.
+    /// Slot, and reason why it read as zero.
     pub unsupported: Vec<(usize, TextureError)>,
-    /// What the capture does not hold.
+    /// Memory that the capture lacks.
     pub missing: Vec<Miss>,
 }
 
 impl TextureBank {
-    /// Resolves the descriptors of a stage; border colours lie at `border_base`
+    /// Decodes the descriptors of a stage. Border colours are at `border_base`
     /// (TPL1_TP_xS_BORDER_COLOR_BASE_ADDR).
     pub fn new(
         textures: &[[u32; 8]],
@@ -126,35 +126,36 @@ impl TextureBank {
         self.samplers.push(Sampler { border, ..sampler });
     }
 
-    /// Where border colours were read: address and bytes.
+    /// Returns the memory ranges of the border colours: address and bytes.
     pub fn border_places(&self) -> &[(u32, u32)] {
         &self.border_places
     }
 
-    /// Where the textures lie: the first byte of each, and one past its last.
+    /// Returns the memory ranges of the textures: the first byte of each, and one past its last.
     pub fn places(&self) -> impl Iterator<Item = (u64, u64)> {
         self.textures.iter().flatten().map(Texture::place)
     }
 
-    /// Whether a texture has bytes in the buffer at this address, of so many bytes.
+    /// Returns whether a texture overlaps the buffer (address and bytes).
     pub fn reads(&self, (start, len): (u32, u32)) -> bool {
         let end = u64::from(start) + u64::from(len);
         self.places().any(|(from, to)| from < end && to > start.into())
     }
 
-    /// What is read of the texture in one slot with the sampler in another, if that is nearest texels of four bytes.
+    /// Returns the texels of one slot read with the sampler of another, if they are nearest texels of four
+    /// bytes.
     pub fn byte_texels(&self, texture: u32, sampler: u32) -> Option<ByteTexels> {
         ByteTexels::of(self.texture(texture)?, self.samplers.get(sampler as usize)?)
     }
 
-    /// Views of the memory behind all textures.
+    /// Binds the memory of all textures.
     pub fn bind<'a>(&'a self, memory: &'a Memory) -> BoundBank<'a> {
         let slots = self.textures.iter().map(|_| Slot::default()).collect();
         BoundBank { bank: self, memory, slots, for_code: OnceLock::new() }
     }
 
-    /// As [`BoundBank::sample`], for draws that write memory between requests:
-    /// looks the texels up anew each time.
+    /// Runs a request as [`BoundBank::sample`] does, for draws that write memory between requests. It reads
+    /// the texture's memory anew each time.
     pub fn sample(
         &self,
         memory: &Memory,
@@ -168,7 +169,7 @@ impl TextureBank {
         })
     }
 
-    /// getsize and its relatives.
+    /// Runs getsize and related queries.
     pub fn query(&self, request: &Query<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Used {
         each_pair(&request.slots, mask, |_, slot, mask| {
             let answer = self
@@ -178,7 +179,7 @@ impl TextureBank {
         })
     }
 
-    /// Calls `note` with the guesses that a request rests on.
+    /// Calls `note` with each guess that a request rests on.
     pub fn guesses(&self, request: &Sample<&Lanes>, mask: Mask, mut note: impl FnMut(Guess)) {
         each_pair(&request.slots, mask, |sampler, slot, _| {
             let sampler = self.samplers.get(sampler as usize).unwrap_or(&self.unset);
@@ -235,7 +236,7 @@ impl TextureBank {
         }
     }
 
-    /// Whether any of its textures is compressed: what a request then costs is not known before.
+    /// Returns whether any texture is compressed. The cost of a request is then not known in advance.
     pub fn is_compressed(&self) -> bool {
         self.textures
             .iter()
@@ -245,15 +246,15 @@ impl TextureBank {
 }
 
 impl<'a> BoundBank<'a> {
-    /// Answers a texture request in the lanes of its mask.
+    /// Runs a texture request in the lanes of its mask.
     pub fn sample(&self, request: &Sample<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Answered {
         self.bank.sample_with(request, mask, out, |slot| {
             Cow::Borrowed(self.bytes(slot).map_or(&[][..], |it| &it.bytes))
         })
     }
 
-    /// As [`BoundBank::sample`] in all lanes, of a common request; `None`, and nothing done, if its texture or
-    /// sampler is not.
+    /// Runs a common request as [`BoundBank::sample`] does, in all lanes. Returns `None` and does nothing if
+    /// its texture or sampler has no fast path.
     #[inline]
     pub fn filter(&self, request: &Plain<&Lanes>, out: &mut [Lanes; 4]) -> Option<Used> {
         let Plain { texture, sampler, .. } = *request;
@@ -264,8 +265,8 @@ impl<'a> BoundBank<'a> {
         Some(bit(texture))
     }
 
-    /// What the code of `program`, which is that of the stage, needs to read textures itself, if it can read some that the
-    /// program asks for. That is found out when it `pays` to; before, it is `None`.
+    /// Returns the data that the compiled code of the stage's `program` needs to read textures directly, if
+    /// it can. The data is prepared only when it `pays`; before, the result is `None`.
     pub fn for_code(&self, program: &Program, pays: bool) -> Option<&ForCode<'a>> {
         match pays {
             true => self.for_code.get_or_init(|| self.make_for_code(program)).as_ref(),
@@ -273,7 +274,7 @@ impl<'a> BoundBank<'a> {
         }
     }
 
-    /// The same, as far as it has been found out.
+    /// Returns the data for compiled code, if it has been prepared.
     pub fn known_for_code(&self) -> Option<&ForCode<'a>> {
         self.for_code.get()?.as_ref()
     }
@@ -299,7 +300,7 @@ impl<'a> BoundBank<'a> {
         None
     }
 
-    /// What is kept of a texture for common requests: memory has to have all of it in one piece.
+    /// Returns the fast path to cache for a texture. Its memory must be contiguous.
     fn common(&self, texture: u32, sampler: u32) -> Option<(u32, Planar<'a>)> {
         let Cow::Borrowed(bytes) = self.bytes(texture as usize)?.bytes else { return None };
         let planar =
@@ -307,13 +308,13 @@ impl<'a> BoundBank<'a> {
         Some((sampler, planar))
     }
 
-    /// The texture in one slot, read with the sampler in another, if both are common.
+    /// Returns the fast path of a texture and a sampler, if both have one.
     fn planar(&self, texture: u32, sampler: u32) -> Option<Planar<'_>> {
         let (bytes, sampler) = (self.bytes(texture as usize)?, self.bank.samplers.get(sampler as usize)?);
         Planar::new(self.bank.texture(texture)?, sampler, &bytes.bytes)
     }
 
-    /// What memory has of the texture in a slot, from its base on, for whoever reads it without a request.
+    /// Returns the bytes of the texture in a slot from its base on, for reads without a request.
     pub fn texture_bytes(&self, slot: u32) -> Option<(&[u8], Used)> {
         Some((&self.bytes(slot as usize)?.bytes, bit(slot)))
     }
@@ -323,12 +324,12 @@ impl<'a> BoundBank<'a> {
         Some(self.slots.get(slot)?.bytes.get_or_init(|| texture.bytes(self.memory)))
     }
 
-    /// getsize and its relatives.
+    /// Runs getsize and related queries.
     pub fn query(&self, request: &Query<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Used {
         self.bank.query(request, mask, out)
     }
 
-    /// What was wrong with the slots in `used`, in the order of the slots.
+    /// Returns the problems of the slots in `used`, in slot order.
     pub fn problems(&self, used: Used) -> Problems {
         let mut problems = Problems::default();
         for slot in (0..SLOTS.min(self.slots.len())).filter(|slot| used >> slot & 1 != 0) {

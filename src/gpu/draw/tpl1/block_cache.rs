@@ -1,12 +1,12 @@
-//! The compressed blocks that one request has decoded.
+//! Cache of the compressed blocks that one request has decoded.
 //!
-//! Lives as long as a request, so it cannot go stale, needs no lock, and a
-//! hostile texture cannot make it grow.
+//! The cache exists only during a request. So it cannot become stale, needs no lock, and has a limited size for any
+//! texture.
 use a4emu_shader::format::{Block, Compression, Format, Profile, Transfer};
 
-/// Blocks kept: more than a request of 8 quads usually touches on one level.
+/// Number of cached blocks: more than a request of 8 quads usually needs on one level.
 const KEPT: usize = 8;
-/// No block lies there: offsets are multiples of the block size.
+/// An offset without a block. Valid offsets are multiples of the block size.
 const NOWHERE: u32 = u32::MAX;
 
 pub(super) struct BlockCache {
@@ -14,13 +14,13 @@ pub(super) struct BlockCache {
     format: Format,
     transfer: Transfer,
     profile: Profile,
-    /// Offset of each kept block.
+    /// Offset of each cached block.
     places: [u32; KEPT],
-    /// Which is replaced next.
+    /// Next slot to replace.
     next: usize,
-    /// Texels of the kept blocks, one block after the other.
+    /// Texels of the cached blocks, block by block.
     texels: Vec<[u32; 4]>,
-    /// Texels that were decoded so far.
+    /// Number of texels decoded so far.
     decoded: u64,
 }
 
@@ -30,7 +30,7 @@ impl BlockCache {
         Self { compression, format, transfer, profile, places, next: 0, texels, decoded: 0 }
     }
 
-    /// Texels that were decoded so far.
+    /// Returns the number of texels decoded so far.
     pub fn decoded(&self) -> u64 {
         self.decoded
     }
@@ -39,7 +39,7 @@ impl BlockCache {
         self.compression.block()
     }
 
-    /// Texel (`x`, `y`) of the block at `offset`; what is not in `bytes` is 0.
+    /// Returns texel (`x`, `y`) of the block at `offset`. Blocks outside `bytes` are 0.
     pub fn texel(&mut self, bytes: &[u8], offset: u32, x: u32, y: u32) -> [u32; 4] {
         let block = self.block();
         let kept = self.places.iter().position(|&place| place == offset);
@@ -54,7 +54,7 @@ impl BlockCache {
         self.texels.get(at).copied().unwrap_or_default()
     }
 
-    /// Decodes into the next slot.
+    /// Decodes a block into the next slot.
     fn decode(&mut self, data: &[u8], offset: u32) -> usize {
         let block = self.block();
         let size = (block.width * block.height) as usize;

@@ -1,7 +1,7 @@
-//! Cube maps: from a direction to a face, and across the seams.
+//! Cube maps: converts directions to faces, and handles the seams.
 //!
-//! Faces are +x, -x, +y, -y, +z, -z. On ties x wins over y over z, as in
-//! softpipe. What seams and corners give is guess `cube-seams`.
+//! Faces are +x, -x, +y, -y, +z, -z. On ties x is preferred to y, and y to z, as in softpipe. The results at
+//! seams and corners are guess `cube-seams`.
 use super::{Floats, Ints};
 use a4emu_shader::LANES;
 
@@ -14,8 +14,8 @@ pub(super) struct Projection {
     pub t: Floats,
 }
 
-/// (s, t, major axis) of a vector as `face` sees it. Linear: holds for
-/// derivatives too, and its inverse is [`from_face`].
+/// Returns (s, t, major axis) of a vector on `face`. The function is linear, so it is valid for derivatives
+/// too. Its inverse is [`from_face`].
 #[inline(always)]
 fn to_face<T: std::ops::Neg<Output = T>>(face: i32, [x, y, z]: [T; 3]) -> [T; 3] {
     match face {
@@ -64,7 +64,7 @@ pub(super) fn project(direction: [&Floats; 3]) -> Projection {
     Projection { face, s, t }
 }
 
-/// Derivatives of s and t from those of the direction.
+/// Converts derivatives of the direction to derivatives of s and t.
 pub(super) fn project_gradient(direction: [&Floats; 3], face: &Ints, d: [&Floats; 3]) -> [Floats; 2] {
     let mut out = [[0.0; LANES]; 2];
     for i in 0..LANES {
@@ -76,11 +76,11 @@ pub(super) fn project_gradient(direction: [&Floats; 3], face: &Ints, d: [&Floats
     out
 }
 
-/// The texel that lies one step outside `face` of `size` texels, on whichever
-/// face it really is: (x, y, face). One of `x` and `y` must be on the face.
+/// Returns the real position of a texel one step outside `face` of `size` texels: (x, y, face). One of `x`
+/// and `y` must be on the face.
 pub(super) fn across(face: i32, x: i32, y: i32, size: i32) -> (i32, i32, i32) {
-    // In units of half a texel from the centre, a texel beyond the edge lies at
-    // size + 1, further out than the face itself: its axis becomes the major one.
+    // In units of half a texel from the centre, a texel beyond the edge lies at size + 1, further out than
+    // the face itself. So its axis becomes the major one.
     let size = i64::from(size);
     let centre = |at: i32| 2 * i64::from(at) + 1 - size;
     let vector = from_face(face, [centre(x), centre(y), size]);

@@ -1,4 +1,4 @@
-//! Texture descriptors, resolved once per draw.
+//! Texture descriptors, decoded once per draw.
 use std::borrow::Cow;
 use std::fmt;
 
@@ -13,78 +13,79 @@ use crate::memory::Memory;
 use a4emu_shader::format::arrangement::{Arrangement, Tiling};
 use a4emu_shader::format::{Codec, Compression, Format, Layout, Profile, Transfer, UnormField};
 
-/// A texture as the sampling loops want it. Holds addresses, not memory.
+/// A texture in a form for the sampling loops. Contains addresses, no memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Texture {
     pub(super) kind: TextureKind,
     pub(super) levels: Pyramid,
     pub(super) texels: Texels,
-    /// Of planar textures whose texels lie row by row, with components that are normalised and in a dword.
+    /// Texel description for the fast path: planar textures in row order, with normalised components within a
+    /// dword.
     pub(super) unorm: Option<Unorm>,
     /// Samples and order of texels.
     pub(super) arrangement: Arrangement,
     pub(super) swizzle: [TexSwiz; 4],
-    /// How finely places between its texels count.
+    /// Precision of positions between texels.
     pub(super) precision: Precision,
     /// The format's number, for getinfo.
     pub(super) fmt: TexFmt,
     pub(super) swap: ColorSwap,
     pub(super) transfer: Transfer,
-    /// The DEPTH and MIPLVLS fields as they stand.
+    /// Raw DEPTH field; `miplvls` is the raw MIPLVLS field.
     pub(super) depth_field: u32,
     pub(super) miplvls: u32,
     base: u32,
     extent: u64,
 }
 
-/// What coordinates mean.
+/// Meaning of the coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextureKind {
-    /// Rows, and layers with `.a`. 1D textures are one row high.
+    /// Rows, and layers with `.a`. 1D textures have one row.
     Planar,
     /// Six faces, times the number of cubes.
     Cube,
     /// Slices.
     Volume,
-    /// Elements one after the other, `levels[0].width` of them.
+    /// Consecutive elements, `levels[0].width` of them.
     Buffer,
 }
 
-/// Texels whose components are normalised and in a dword.
+/// Texels with normalised components within a dword.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Unorm {
-    /// What x, y, z and w are made of once they are swizzled.
+    /// Source of x, y, z and w after the swizzle.
     pub components: [Component; 4],
     /// Bytes of a texel.
     pub texel: u32,
-    /// Whether each component is a byte of a dword, in levels of few of these.
+    /// Whether each component is a byte of a dword, and levels are small in dwords.
     pub of_bytes: bool,
 }
 
-/// What a component of an answer is made of.
+/// Source of a component of the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Component {
-    /// This part of the texels.
+    /// A field of the texels.
     Texels(UnormField),
-    /// Nothing: these bits.
+    /// A constant, as bits.
     Constant(u32),
 }
 
-/// How bytes become components.
+/// Conversion of bytes to components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Texels {
     Plain(Codec),
     Block { compression: Compression, format: Format, transfer: Transfer, profile: Profile },
 }
 
-/// Why a descriptor cannot be sampled.
+/// Reason why a descriptor cannot be sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextureError {
     /// More samples than A420 has.
     Samples,
-    /// A number that names no format.
+    /// The number of an unknown format.
     Format(u32),
-    /// A number that names no texture type.
+    /// The number of an unknown texture type.
     Type(u32),
 }
 
@@ -100,16 +101,16 @@ impl fmt::Display for TextureError {
 
 impl std::error::Error for TextureError {}
 
-/// The bytes behind a texture.
+/// The bytes of a texture.
 #[derive(Clone, Debug)]
 pub(super) struct Bytes<'m> {
     pub bytes: Cow<'m, [u8]>,
-    /// What the capture does not hold of it.
+    /// Miss, if the capture lacks a part.
     pub missing: Option<Miss>,
 }
 
 impl Texture {
-    /// Resolves the eight dwords of a descriptor.
+    /// Decodes the eight dwords of a descriptor.
     pub fn new(words: &[u32; 8], model: Model) -> Result<Self, TextureError> {
         let (c0, c2, c3) = (TEX_CONST_0(words[0]), TEX_CONST_2(words[2]), TEX_CONST_3(words[3]));
         if c0.SAMPLES() == MsaaSamples::MSAA_EIGHT {
@@ -144,18 +145,18 @@ impl Texture {
         })
     }
 
-    /// Where it lies: its first byte, and one past its last.
+    /// Returns the memory range: its first byte, and one past its last.
     pub(super) fn place(&self) -> (u64, u64) {
         (self.base.into(), u64::from(self.base) + self.extent)
     }
 
-    /// Bytes from its base to the end of its last texel.
+    /// Returns the bytes from its base to the end of its last texel.
     pub fn bytes_spanned(&self) -> u64 {
         self.extent
     }
 
-    /// Bytes behind it: a view where memory has them in one piece, else a copy
-    /// with zeros for what is not known (never larger than the buffer at its base).
+    /// Returns its bytes: a slice where memory is contiguous, else a copy with zeros for missing parts (never
+    /// larger than the buffer at its base).
     pub(super) fn bytes<'m>(&self, memory: &'m Memory) -> Bytes<'m> {
         let wanted = self.extent.min(u64::from(u32::MAX)) as u32;
         let held = wanted.min(memory.room(self.base));
@@ -170,7 +171,7 @@ impl Texture {
     }
 }
 
-/// What there is to know of normalised texels of at most a dword.
+/// Returns the description of normalised texels of at most a dword.
 fn unorm(codec: &Codec, swizzle: [TexSwiz; 4], levels: &Pyramid) -> Option<Unorm> {
     let fields = codec.unorm_fields()?;
     let components = swizzle.map(|from| match (source(from), from) {
@@ -187,7 +188,7 @@ fn unorm(codec: &Codec, swizzle: [TexSwiz; 4], levels: &Pyramid) -> Option<Unorm
     Some(Unorm { components, texel, of_bytes })
 }
 
-/// Component that a swizzle takes, if it takes one.
+/// Returns the component that a swizzle selects, if it is not a constant.
 pub(super) fn source(swizzle: TexSwiz) -> Option<usize> {
     match swizzle {
         TexSwiz::A4XX_TEX_X => Some(0),
@@ -220,7 +221,7 @@ impl Texels {
         }
     }
 
-    /// How to read texels one by one, if they are not compressed.
+    /// Returns the codec for single texels, if they are not compressed.
     fn codec(&self) -> Option<&Codec> {
         match self {
             Self::Plain(codec) => Some(codec),
@@ -228,14 +229,14 @@ impl Texels {
         }
     }
 
-    /// Whether lanes hold integers.
+    /// Returns whether lanes contain integers.
     pub(super) fn is_integer(&self) -> bool {
         matches!(self, Self::Plain(codec) if codec.is_integer())
     }
 }
 
-/// Guess `astc-hdr` (docs/hardware/board-a420.md, B12): what a board makes of HDR blocks is not the error colour that
-/// OpenGL ES wants.
+/// Guess `astc-hdr` (docs/hardware/board-a420.md, B12): for HDR blocks, a board does not return the error
+/// colour that OpenGL ES requires.
 fn profile(model: Model) -> Profile {
     match model {
         Model::Board => Profile::Hdr,
@@ -243,7 +244,7 @@ fn profile(model: Model) -> Profile {
     }
 }
 
-/// How the descriptor's texels lie.
+/// Returns the texel arrangement of the descriptor.
 fn arrangement(c0: TEX_CONST_0) -> Arrangement {
     let samples = 1 << c0.SAMPLES().to_bits();
     Arrangement { samples, tiling: Tiling::of(c0.tile_mode()).unwrap_or(Tiling::Linear) }

@@ -1,4 +1,4 @@
-//! From texel positions to components.
+//! Reads texels at positions, and converts them to components.
 use bytemuck::Pod;
 use multiversion::target::match_target;
 
@@ -11,7 +11,7 @@ use a4emu_shader::format::Codec;
 use a4emu_shader::format::arrangement::Arrangement;
 use a4emu_shader::{LANES, Lanes, Mask};
 
-/// The level that each lane reads, field by field.
+/// Level of each lane, as one array per field.
 pub(super) struct Images {
     pub width: Ints,
     pub height: Ints,
@@ -30,12 +30,13 @@ pub(super) struct Texel<'a> {
 }
 
 impl Images {
-    /// Level `index[lane]` for each lane. A level that does not exist is anything: whoever cares looks at `index`.
+    /// Returns level `index[lane]` for each lane. A level that does not exist gives undefined values, so
+    /// callers must check `index`.
     pub fn of(levels: &Pyramid, index: &Ints) -> Self {
         if levels.len() > 1 { pick(&levels.table, index) } else { Self::uniform(&levels[0]) }
     }
 
-    /// The same level for all lanes.
+    /// Returns the same level for all lanes.
     pub fn uniform(level: &Level) -> Self {
         Self {
             width: [level.width as i32; LANES],
@@ -47,19 +48,19 @@ impl Images {
         }
     }
 
-    /// Offset of row `y` of the first slice, in the level of `lane`.
+    /// Returns the offset of row `y` of the first slice, in the level of `lane`.
     #[inline(always)]
     pub fn row(&self, lane: usize, y: u32) -> u32 {
         self.offset[lane].wrapping_add(y.wrapping_mul(self.pitch[lane]))
     }
 
-    /// Bytes from one row to the next, in the level of `lane`.
+    /// Returns the bytes from one row to the next, in the level of `lane`.
     #[inline(always)]
     pub fn pitch(&self, lane: usize) -> u32 {
         self.pitch[lane]
     }
 
-    /// The lanes whose texel does not exist.
+    /// Returns the lanes whose texel does not exist.
     pub fn outside(&self, at: &Texel<'_>) -> Lanes {
         let mut outside = Lanes::ZERO;
         for i in 0..LANES {
@@ -77,7 +78,7 @@ pub(super) struct Fetcher<'a> {
     texels: &'a Texels,
     arrangement: Arrangement,
     bytes: &'a [u8],
-    /// Components that are wanted: bit 0 is x.
+    /// Required components: bit 0 is x.
     need: u32,
     blocks: Option<BlockCache>,
 }
@@ -93,13 +94,13 @@ impl<'a> Fetcher<'a> {
         Self { texels: &texture.texels, arrangement: texture.arrangement, bytes, need, blocks }
     }
 
-    /// Texels that had to be decoded, block by block, so far.
+    /// Returns the number of texels decoded from blocks so far.
     pub fn decoded(&self) -> u64 {
         self.blocks.as_ref().map_or(0, BlockCache::decoded)
     }
 
-    /// Components of `at`, of textures with several samples the first. What is not in memory is 0; a texel that
-    /// does not exist gives something: whoever cares looks at [`Images::outside`].
+    /// Reads components of `at`, from the first sample of multisampled textures. Missing memory reads as 0. A
+    /// texel that does not exist gives undefined values, so callers must check [`Images::outside`].
     pub fn texels(&mut self, images: &Images, at: &Texel<'_>, out: &mut Color) {
         match self.texels {
             Texels::Plain(_) if self.arrangement != Arrangement::PLAIN => {
@@ -110,7 +111,7 @@ impl<'a> Fetcher<'a> {
         }
     }
 
-    /// The same of sample `sample` of each texel; of one that does not exist, of the last.
+    /// Reads components of sample `sample` of each texel. A sample that does not exist means the last.
     pub fn samples(&mut self, images: &Images, at: &Texel<'_>, sample: &Ints, out: &mut Color) {
         let Texels::Plain(codec) = self.texels else { return self.texels(images, at, out) };
         let Arrangement { samples, tiling } = self.arrangement;
@@ -123,7 +124,7 @@ impl<'a> Fetcher<'a> {
         plain(codec, self.bytes, self.need, images, &Texel { x: &x, y: &y, z: at.z }, out);
     }
 
-    /// How to read texels one by one, if they lie row by row.
+    /// Returns the codec for single texels, if they are in row order.
     pub fn codec(&self) -> Option<&'a Codec> {
         match self.texels {
             Texels::Plain(codec) if self.arrangement == Arrangement::PLAIN => Some(codec),
@@ -131,8 +132,8 @@ impl<'a> Fetcher<'a> {
         }
     }
 
-    /// The blend of the four texels around a position: what blending the results
-    /// of [`Fetcher::texels`] gives.
+    /// Blends the four texels around a position. The result is equal to blending results of
+    /// [`Fetcher::texels`].
     pub fn bilinear(&self, codec: &Codec, images: &Images, [x, y]: [&Pair; 2], z: &Ints, out: &mut Color) {
         bilinear(codec, self.bytes, self.need, images, [x, y], z, out);
     }
@@ -153,7 +154,7 @@ impl<'a> Fetcher<'a> {
 }
 
 simd! {
-    /// The level of each lane: number `index[lane]` of those in `table`.
+    /// Returns the level of each lane: number `index[lane]` in `table`.
     fn pick(table: &[[u32; MAX_LEVELS]; 6], index: &Ints) -> Images {
         let pick = |field: usize| match_target! {
             "x86_64+avx512f" => pick_at_once(&table[field], index),
@@ -165,7 +166,7 @@ simd! {
     }
 }
 
-/// Of each lane the number that the last four bits of `index` say.
+/// Returns for each lane the number selected by the last four bits of `index`.
 #[inline(always)]
 fn pick_each(table: &[u32; MAX_LEVELS], index: &Ints) -> [u32; LANES] {
     let mut out = [0; LANES];
@@ -175,7 +176,8 @@ fn pick_each(table: &[u32; MAX_LEVELS], index: &Ints) -> [u32; LANES] {
     out
 }
 
-/// The same in one instruction for 16 lanes: no loop becomes that.
+/// Selects numbers as [`pick_each`] does, with one instruction per 16 lanes. The compiler does not generate
+/// it from a loop.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 #[inline]
@@ -244,7 +246,7 @@ simd! {
     }
 }
 
-/// One component of four texels, mixed in x and then in y.
+/// Mixes one component of four texels, in x and then in y.
 #[inline(always)]
 fn mix_taps(
     codec: &Codec,
@@ -265,7 +267,7 @@ fn mix_taps(
     }
 }
 
-/// The blend of every linear filter.
+/// Mixes two numbers, as all linear filters do.
 #[inline(always)]
 pub(super) fn mix(a: f32, b: f32, weight: f32) -> f32 {
     a + weight * (b - a)
@@ -279,8 +281,8 @@ pub(super) fn mix_all(near: &mut [u32; LANES], far: &[u32; LANES], weight: &Floa
     }
 }
 
-/// Offset of row of blocks `y` in slice `z`. Wraps on hostile sizes: where that
-/// leads to is checked against the bytes.
+/// Returns the offset of block row `y` in slice `z`. Hostile sizes wrap; the reader checks the offset against
+/// the bytes.
 #[inline(always)]
 fn row(images: &Images, lane: usize, y: u32, z: u32) -> u32 {
     let slice = z.wrapping_mul(images.slice[lane]);
@@ -306,7 +308,7 @@ fn offsets(codec: &Codec, x: &Ints, rows: &[u32; LANES]) -> [u32; LANES] {
     at
 }
 
-/// The texels of `size` bytes (1, 2 or 4) at these offsets; what is not in `bytes` is 0.
+/// Reads texels of `size` bytes (1, 2 or 4) at these offsets. Texels outside `bytes` are 0.
 #[inline(always)]
 pub(super) fn gather_texels(size: u32, bytes: &[u8], at: &[u32; LANES], out: &mut [u32; LANES]) {
     match size {
@@ -316,8 +318,7 @@ pub(super) fn gather_texels(size: u32, bytes: &[u8], at: &[u32; LANES], out: &mu
     }
 }
 
-/// The dwords that hold component `c` of the texels at these offsets; what is not
-/// in `bytes` is 0.
+/// Reads the dwords with component `c` of the texels at these offsets. Dwords outside `bytes` are 0.
 #[inline(always)]
 fn gather(codec: &Codec, c: usize, bytes: &[u8], at: &[u32; LANES], out: &mut [u32; LANES]) {
     match codec.bytes() {
@@ -327,8 +328,8 @@ fn gather(codec: &Codec, c: usize, bytes: &[u8], at: &[u32; LANES], out: &mut [u
     }
 }
 
-/// The `T` that is `plus` beyond each offset, all multiples of its size. The host
-/// is little-endian like the chip.
+/// Reads the `T` that is `plus` units after each offset. Offsets are multiples of its size. The host is
+/// little-endian like the chip.
 #[inline(always)]
 fn gather_units<T: Pod + Into<u32>>(bytes: &[u8], plus: u32, at: &[u32; LANES], out: &mut [u32; LANES]) {
     let size = size_of::<T>();
@@ -336,8 +337,8 @@ fn gather_units<T: Pod + Into<u32>>(bytes: &[u8], plus: u32, at: &[u32; LANES], 
     let units: &[T] = bytemuck::try_cast_slice(&bytes[..whole]).unwrap_or_default();
     for i in 0..LANES {
         let index = (at[i] / size as u32).wrapping_add(plus) as usize;
-        // Leaving early keeps this from becoming a vector gather, which is slower
-        // than 32 loads on the CPUs that we measured.
+        // The early return prevents the compiler from using a vector gather, which is slower than 32 loads on
+        // the CPUs that we measured.
         match units.get(index) {
             Some(&unit) => out[i] = unit.into(),
             None => return gather_bytes(bytes, plus, at, size, out),
@@ -345,7 +346,7 @@ fn gather_units<T: Pod + Into<u32>>(bytes: &[u8], plus: u32, at: &[u32; LANES], 
     }
 }
 
-/// Whether all of `far` lie behind `near`.
+/// Returns whether each position in `far` is one after the position in `near`.
 #[inline(always)]
 fn are_next(near: &Ints, far: &Ints) -> bool {
     let mut others = 0;
@@ -355,7 +356,8 @@ fn are_next(near: &Ints, far: &Ints) -> bool {
     others == 0
 }
 
-/// The dword at each offset, and the one behind it: one load for both. False when one is not in `bytes`.
+/// Reads the dword at each offset and the one after it, with one load. Returns false when one is outside
+/// `bytes`.
 #[inline(always)]
 pub(super) fn gather_pairs(
     bytes: &[u8],
@@ -374,8 +376,8 @@ pub(super) fn gather_pairs(
 }
 
 simd! {
-    /// The two dwords at each of these offsets; false when one is not there. A function of its own: as a part of a
-    /// longer one, for so many lanes, its numbers do not fit the registers of the host.
+    /// Reads the two dwords at each offset; returns false when one is outside. A separate function, because
+    /// inlined for 32 lanes it would need more registers than the host has.
     fn load_pairs(bytes: &[u8], at: &[u32; LANES], pairs: &mut [u64; LANES]) -> bool {
         let Some(last) = bytes.len().checked_sub(PAIR) else { return false };
         let mut highest = 0;
@@ -386,7 +388,7 @@ simd! {
             return false;
         }
         for i in 0..LANES {
-            // None is behind the last, so that this changes nothing; but said here it costs less than asking of each.
+            // All are at most `last`, so this changes nothing. It is cheaper than a bounds check per load.
             let first = (at[i] as usize).min(last);
             if let Some(pair) = bytes[first..].first_chunk() {
                 pairs[i] = u64::from_le_bytes(*pair);
@@ -396,11 +398,10 @@ simd! {
     }
 }
 
-/// Bytes of two dwords.
+/// Size of two dwords in bytes.
 const PAIR: usize = 8;
 
-/// As [`gather_units`], for memory that the host has at an odd address and for
-/// texels that are not in it.
+/// Reads as [`gather_units`] does, for memory at an odd host address and for texels outside the bytes.
 #[cold]
 fn gather_bytes(bytes: &[u8], plus: u32, at: &[u32; LANES], size: usize, out: &mut [u32; LANES]) {
     for (out, &at) in out.iter_mut().zip(at) {
@@ -413,7 +414,7 @@ fn gather_bytes(bytes: &[u8], plus: u32, at: &[u32; LANES], size: usize, out: &m
     }
 }
 
-/// Replaces the lanes of `which` (nonzero) by one colour.
+/// Replaces the lanes of `which` (nonzero) with one colour.
 pub(super) fn replace(color: &mut Color, which: &Lanes, by: &[u32; 4]) {
     if which.nonzero() == Mask::default() {
         return;

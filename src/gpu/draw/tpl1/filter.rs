@@ -1,4 +1,4 @@
-//! One image of a texture, filtered: the taps around a position and their blend.
+//! Filters one image of a texture: blends the texels around a position.
 use a4emu_decoder::regs::enums::CompareFunc;
 
 use super::cube;
@@ -8,31 +8,31 @@ use super::wrap::{self, Axis, Pair, Precision};
 use super::{Color, Floats, Ints, simd};
 use a4emu_shader::{LANES, Lanes};
 
-/// Everything about a request that does not depend on the level.
+/// Parts of a request that do not depend on the level.
 pub(super) struct Footprint<'a> {
-    /// s, t, r; r only of volumes.
+    /// s, t, r. r is used only for volumes.
     pub coords: [&'a Floats; 3],
-    /// Slice for all but volumes: layer, or face + 6 * layer.
+    /// Slice for all types except volumes: layer, or face + 6 * layer.
     pub layer: &'a Ints,
     pub offsets: [Option<&'a Ints>; 3],
     pub wrap: [Wrap; 3],
     pub unnormalized: bool,
-    /// How finely the place between texels counts.
+    /// Precision of positions between texels.
     pub precision: Precision,
-    /// Whether r is an axis of its own.
+    /// Whether r is a separate axis.
     pub volume: bool,
-    /// Whether texels beyond the edge of a face are those of its neighbour.
+    /// Whether texels beyond the edge of a face come from the adjacent face.
     pub seamless: bool,
-    /// What to compare with, and how.
+    /// Comparison function and reference.
     pub compare: Option<(CompareFunc, &'a Floats)>,
-    /// Lane bits that stand for texels outside, if there can be any.
+    /// Border colour as lane bits, if texels outside are possible.
     pub border: Option<[u32; 4]>,
-    /// Components that are wanted: bit 0 is x.
+    /// Required components: bit 0 is x.
     pub need: u32,
 }
 
 impl Footprint<'_> {
-    /// Components that are not wanted keep what is in `out`.
+    /// Filters one image. Components that are not required stay unchanged in `out`.
     pub fn filtered(&self, filter: Filter, fetcher: &mut Fetcher<'_>, images: &Images, out: &mut Color) {
         match filter {
             Filter::Nearest => self.nearest(fetcher, images, out),
@@ -60,8 +60,8 @@ impl Footprint<'_> {
         blend(out, &far, &z.weight, self.need);
     }
 
-    /// The four taps of the bilinear footprint, in the order of textureGather:
-    /// (0,1), (1,1), (1,0), (0,0).
+    /// Returns the four texels of the bilinear footprint, in the order of textureGather: (0,1), (1,1), (1,0),
+    /// (0,0).
     pub fn corners(&self, fetcher: &mut Fetcher<'_>, images: &Images) -> [Color; 4] {
         let [x, y] = self.pairs(images);
         let taps = [(&x.near, &y.far), (&x.far, &y.far), (&x.far, &y.near), (&x.near, &y.near)];
@@ -120,7 +120,7 @@ impl Footprint<'_> {
         blend(out, &right, &x.weight, self.need);
     }
 
-    /// One texel, as the filter sees it.
+    /// Reads one texel, with border and comparison.
     fn tap(&self, fetcher: &mut Fetcher<'_>, images: &Images, at: &Texel<'_>, out: &mut Color) {
         if self.seamless {
             return self.cube_tap(fetcher, images, at, out);
@@ -132,8 +132,8 @@ impl Footprint<'_> {
         self.compared(out);
     }
 
-    /// A texel that may lie on the next face; at a corner of the cube, where
-    /// there is none, the mean of the three around it.
+    /// Reads a texel that may be on an adjacent face. At a corner of the cube, where no face is adjacent, the
+    /// result is the mean of the three texels around it.
     fn cube_tap(&self, fetcher: &mut Fetcher<'_>, images: &Images, at: &Texel<'_>, out: &mut Color) {
         if images.outside(at).nonzero() == 0 {
             fetcher.texels(images, at, out);
@@ -164,8 +164,8 @@ impl Footprint<'_> {
 /// A texel position per lane.
 type Position = (Ints, Ints, Ints);
 
-/// Positions of `at` clamped to its face, with only x allowed over the edge and
-/// with only y. Lanes off in one direction alone get that step in both.
+/// Returns three positions: `at` clamped to its face, with only x allowed beyond the edge, and with only y.
+/// Lanes beyond in one direction only use that step in both.
 fn seam(images: &Images, at: &Texel<'_>) -> [Position; 3] {
     let mut out = [([0; LANES], [0; LANES], [0; LANES]); 3];
     for i in 0..LANES {
@@ -191,7 +191,7 @@ fn seam(images: &Images, at: &Texel<'_>) -> [Position; 3] {
     out
 }
 
-/// The lanes that lie beyond a corner of their face.
+/// Returns the lanes that are beyond a corner of their face.
 fn corners(images: &Images, at: &Texel<'_>) -> Lanes {
     let off = |at: i32, size: i32| at < 0 || at >= size;
     Lanes(std::array::from_fn(|i| u32::from(off(at.x[i], images.width[i]) && off(at.y[i], images.height[i]))))
@@ -208,7 +208,7 @@ fn mean(color: &mut Color, others: &[Color; 2], lanes: &Lanes) {
 }
 
 simd! {
-    /// Mixes the components in `need` of `b` into `a`.
+    /// Mixes the components of `b` in `need` into `a`.
     pub(super) fn blend(a: &mut Color, b: &Color, weight: &Floats, need: u32) {
         for c in 0..4 {
             if need >> c & 1 != 0 {
@@ -218,7 +218,7 @@ simd! {
     }
 }
 
-/// 1 where reference FUNC texel, else 0, in x, y and z.
+/// Sets x, y and z to 1 where the comparison of reference and texel passes, else to 0.
 fn compare(function: CompareFunc, reference: &Floats, color: &mut Color) {
     let mut out = [0; LANES];
     for i in 0..LANES {

@@ -1,4 +1,4 @@
-//! Which guesses a texture request rests on.
+//! Determines the guesses that a texture request rests on.
 use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::regs::enums::TexFmt;
 
@@ -8,7 +8,7 @@ use a4emu_shader::SampleKind;
 use a4emu_shader::format::Compression;
 use a4emu_shader::format::arrangement::Tiling;
 
-/// Those of a request of this kind for `texture` with `sampler`.
+/// Returns the guesses of a request of this kind for `texture` with `sampler`.
 pub(super) fn of(texture: &Texture, sampler: &Sampler, kind: SampleKind) -> impl Iterator<Item = Guess> {
     let fetches = kind == SampleKind::Fetch;
     let is_filtered = !texture.texels.is_integer() && [sampler.mag, sampler.min].contains(&Filter::Linear);

@@ -1,4 +1,4 @@
-//! Where the levels, layers and texels of a texture lie.
+//! Layout of the levels, layers and texels of a texture.
 //!
 //! Source: docs/hardware/textures-and-memory.md, section 3 (freedreno_layout, fd4_resource).
 use std::ops::Deref;
@@ -7,7 +7,7 @@ use crate::gpu::Model;
 use a4emu_shader::format::Block;
 use a4emu_shader::format::arrangement::Arrangement;
 
-/// Layers of 3D levels and array layers start at multiples of this.
+/// Alignment of the layers of 3D levels and arrays.
 const PAGE: u32 = 4096;
 
 /// One mip level. Sizes are in texels and at least 1.
@@ -15,7 +15,7 @@ const PAGE: u32 = 4096;
 pub(super) struct Level {
     pub width: u32,
     pub height: u32,
-    /// Slices of a 3D texture, layers or faces of the others.
+    /// Slices of a 3D texture, otherwise layers or faces.
     pub depth: u32,
     /// Bytes from the texture's base to the first texel.
     pub offset: u32,
@@ -25,14 +25,15 @@ pub(super) struct Level {
     pub slice: u32,
 }
 
-/// Levels that a descriptor can name.
+/// Maximum number of levels of a descriptor.
 pub(super) const MAX_LEVELS: usize = 16;
 
 /// The levels of a texture, at least one.
 #[derive(Clone, Debug)]
 pub(super) struct Pyramid {
     all: Vec<Level>,
-    /// The same field by field, of textures with several: width, height, depth, offset, pitch and slice.
+    /// Fields of the levels as arrays, for textures with several levels: width, height, depth, offset, pitch
+    /// and slice.
     pub table: [[u32; MAX_LEVELS]; 6],
 }
 
@@ -49,7 +50,8 @@ impl Pyramid {
         Self { all, table }
     }
 
-    /// Whether numbers of rows, and of dwords from one to the next, fit 15 bits. (Every pitch is a multiple of 32 bytes.)
+    /// Returns whether the number of rows, and the pitch in dwords, fit 15 bits. (Every pitch is a multiple
+    /// of 32 bytes.)
     pub fn are_of_few_dwords(&self) -> bool {
         let fits = |number: u32| number <= i16::MAX as u32;
         self.all.iter().all(|level| fits(level.pitch / 4) && fits(level.height))
@@ -70,7 +72,7 @@ impl PartialEq for Pyramid {
     }
 }
 
-/// What a descriptor says about the levels.
+/// Level parameters of a descriptor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub width: u32,
@@ -87,24 +89,24 @@ pub(super) struct Shape {
     pub pitch_align: u32,
     /// Bytes per layer, or per slice of level 0.
     pub layer_size: u32,
-    /// Bytes below which the slices of a 3D texture do not shrink.
+    /// Slices of a 3D texture do not become smaller than this, in bytes.
     pub min_layer_size: u32,
-    /// How slices shrink from level to level.
+    /// Reduction of slices from level to level.
     pub slices: Slices,
 }
 
-/// How large a slice of a level of a 3D texture is, before it is rounded up to whole pages.
+/// Size rule of a slice of a 3D level, before rounding up to whole pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slices {
-    /// A quarter of the level before it.
+    /// A quarter of the previous level.
     Quartered,
-    /// Its rows, one after the other: what the driver reserves.
+    /// The size of its rows, as the driver reserves it.
     Rows,
 }
 
 impl Slices {
-    /// Guess `slice-quarter` (docs/hardware/board-a420.md, B4): the sum that has a board fail three tests of odd sizes, and
-    /// no other; two others that do are not excluded.
+    /// Guess `slice-quarter` (docs/hardware/board-a420.md, B4): this rule explains why a board fails three
+    /// tests of odd sizes, and no other test. Two other rules that also do are not excluded.
     pub fn of(model: Model) -> Self {
         match model {
             Model::Board => Self::Quartered,
@@ -113,7 +115,7 @@ impl Slices {
     }
 }
 
-/// `size` at `level`, at least 1.
+/// Returns `size` at `level`, at least 1.
 pub(super) fn minify(size: u32, level: u32) -> u32 {
     (size >> level.min(31)).max(1)
 }
@@ -123,19 +125,19 @@ fn align(value: u32, to: u32) -> u32 {
 }
 
 impl Shape {
-    /// Rows of texels are as long as rows of tiles at least.
+    /// Returns the pitch of a level. Rows of texels are at least as long as rows of tiles.
     fn pitch(&self, level: u32) -> u32 {
         let tile = self.arrangement.tiling.rows() * self.block.bytes * self.arrangement.samples;
         align(self.pitch >> level.min(31), self.pitch_align.max(tile.next_power_of_two()))
     }
 
-    /// Rows of blocks, to the end of their tile.
+    /// Returns the number of block rows, rounded up to whole tiles.
     fn rows(&self, level: u32) -> u32 {
         align(minify(self.height, level).div_ceil(self.block.height), self.arrangement.tiling.rows())
     }
 
-    /// Levels of a 2D, cube or array texture: each layer holds all of them.
-    /// Hostile sizes saturate; whoever reads checks bounds.
+    /// Returns the levels of a 2D, cube or array texture, where each layer contains all levels. Hostile sizes
+    /// saturate; readers check bounds.
     pub fn layer_first(&self) -> Pyramid {
         let mut offset = 0u32;
         let place = |level| {
@@ -146,7 +148,7 @@ impl Shape {
         Pyramid::new((0..self.levels).map(place).collect())
     }
 
-    /// Levels of a 3D texture: each level holds all of its slices.
+    /// Returns the levels of a 3D texture, where each level contains all its slices.
     pub fn level_first(&self) -> Pyramid {
         let mut offset = 0u32;
         let place = |level| {
@@ -172,7 +174,7 @@ impl Shape {
         Level { width, height, depth, offset, pitch: self.pitch(level), slice }
     }
 
-    /// Bytes from the base to the end of the last texel.
+    /// Returns the bytes from the base to the end of the last texel.
     pub fn extent(&self, levels: &[Level]) -> u64 {
         let end = |level: &Level| {
             let band = self.arrangement.tiling.rows();
@@ -229,7 +231,8 @@ mod tests {
 
     #[test]
     fn slices_of_odd_levels_are_quarters_on_the_board_and_rows_for_the_driver() {
-        // 129 rows of 1,568 bytes, and 64 of 800: the texture of texelFetch 98x129x9 with RGBA32F.
+        // Level 0 has 129 rows of 1,568 bytes, and level 1 has 64 of 800: the texture of texelFetch 98x129x9
+        // with RGBA32F.
         let block = Block { width: 1, height: 1, bytes: 16 };
         let (pitch, pitch_align) = (98 * 16 + 480, 512);
         let layer_size = align(129 * pitch, PAGE);

@@ -1,9 +1,9 @@
 //! Level of detail.
 //!
-//! Isotropic, as softpipe and llvmpipe have it: the logarithm of the largest
-//! single derivative in texels, not of the length of the gradient. Each pixel has its own
-//! row's and column's derivative (guess `level-of-detail`; docs/hardware/board-a420.md, D9). It has 8 fraction bits, as
-//! the sampler's limits and bias have, and what getlod answers.
+//! Isotropic, as in softpipe and llvmpipe: the logarithm of the largest single derivative in texels, not of
+//! the length of the gradient. Each pixel uses the derivative of its own row and column (guess
+//! `level-of-detail`; docs/hardware/board-a420.md, D9). The result has 8 fraction bits, like the sampler's
+//! limits and bias, and the result of getlod.
 use multiversion::target::match_target;
 
 use super::sampler::{Filter, Sampler};
@@ -17,10 +17,10 @@ pub(super) struct Gradients<'a> {
     pub ddy: [&'a Floats; 3],
 }
 
-/// Levels to read for each lane.
+/// Levels to read in each lane.
 pub(super) struct Levels {
     pub near: Ints,
-    /// Next smaller level; equal to `near` where only that one counts.
+    /// Next smaller level; equal to `near` where only one level counts.
     pub far: Ints,
     /// Weight of `far`.
     pub weight: Floats,
@@ -29,14 +29,14 @@ pub(super) struct Levels {
 }
 
 simd! {
-    /// log2 of the footprint in texels; `size` is that of level 0.
+    /// Returns log2 of the footprint in texels. `size` is the size of level 0.
     pub(super) fn lambda(gradients: &Gradients<'_>, size: [f32; 3]) -> Floats {
         let mut rho = [0.0f32; LANES];
         for axis in 0..3 {
             let (ddx, ddy) = (gradients.ddx[axis], gradients.ddy[axis]);
             for i in 0..LANES {
                 let (dx, dy) = (ddx[i].abs() * size[axis], ddy[i].abs() * size[axis]);
-                // Comparisons with NaN are false: NaN does not count.
+                // Comparisons with NaN are false, so NaN is ignored.
                 rho[i] = if dx > rho[i] { dx } else { rho[i] };
                 rho[i] = if dy > rho[i] { dy } else { rho[i] };
             }
@@ -46,7 +46,7 @@ simd! {
 }
 
 simd! {
-    /// How much `value` grows along each lane's row, and down its column, within its quad.
+    /// Returns the differences of `value` within each quad, along each lane's row and column.
     pub(super) fn differences(value: &Floats) -> [Floats; 2] {
         match_target! {
             "x86_64+avx512f" => within_quads_at_once(value),
@@ -55,7 +55,7 @@ simd! {
     }
 }
 
-/// [`differences`], for whoever is compiled for the widest vectors anyhow.
+/// Computes [`differences`], for callers that are already compiled for the widest vectors.
 #[inline(always)]
 fn within_quads(value: &Floats) -> [Floats; 2] {
     let (mut rows, mut columns) = ([0.0; LANES], [0.0; LANES]);
@@ -67,7 +67,7 @@ fn within_quads(value: &Floats) -> [Floats; 2] {
     [rows, columns]
 }
 
-/// The same within registers: a loop of it reads memory at odd places, which has just been written.
+/// Computes [`differences`] in registers. A loop would read unaligned memory that was just written.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 #[inline]
@@ -82,7 +82,7 @@ fn within_quads_at_once(value: &Floats) -> [Floats; 2] {
     [bytemuck::cast([rows(first), rows(second)]), bytemuck::cast([columns(first), columns(second)])]
 }
 
-/// The footprint in texels, from what two coordinates differ by within each quad.
+/// Returns the footprint in texels, from the differences of two coordinates within each quad.
 #[inline(always)]
 fn of_quads(coords: [&Floats; 2], size: [f32; 2], differences: impl Fn(&Floats) -> [Floats; 2]) -> Floats {
     let mut rho = [0.0f32; LANES];
@@ -90,7 +90,7 @@ fn of_quads(coords: [&Floats; 2], size: [f32; 2], differences: impl Fn(&Floats) 
         let [rows, columns] = differences(coords[axis]);
         for i in 0..LANES {
             let (dx, dy) = (rows[i].abs() * size[axis], columns[i].abs() * size[axis]);
-            // Comparisons with NaN are false: NaN does not count.
+            // Comparisons with NaN are false, so NaN is ignored.
             rho[i] = if dx > rho[i] { dx } else { rho[i] };
             rho[i] = if dy > rho[i] { dy } else { rho[i] };
         }
@@ -98,25 +98,25 @@ fn of_quads(coords: [&Floats; 2], size: [f32; 2], differences: impl Fn(&Floats) 
     rho
 }
 
-/// What the levels of detail of a warp come to.
+/// Level of detail of a warp.
 #[derive(Default)]
 pub(super) struct Detail {
-    /// The level of detail of each lane, within the limits.
+    /// Level of detail of each lane, within the limits.
     pub lod: Floats,
     /// The last level.
     pub last: f32,
-    /// The lowest and the highest of the nearer levels.
+    /// Lowest and highest near level.
     pub near: [i32; 2],
-    /// Of the farther ones.
+    /// Lowest and highest far level.
     pub far: [i32; 2],
-    /// Whether farther ones may count.
+    /// Whether far levels may count.
     pub blended: bool,
-    /// Whether the magnification filter applies anywhere, and everywhere.
+    /// Whether the magnification filter applies in any lane, and in all lanes.
     pub magnified: [bool; 2],
 }
 
 simd! {
-    /// That of a request of two coordinates at the level that its quads want.
+    /// Returns the detail of a request of two coordinates at the level from quad differences.
     pub(super) fn implicit(
         coords: [&Floats; 2],
         size: [f32; 2],
@@ -139,7 +139,7 @@ simd! {
 }
 
 simd! {
-    /// The same at the level that each lane names.
+    /// Returns the detail of a request at an explicit level per lane.
     pub(super) fn explicit(
         level: &Lanes,
         (sampler, precision): (&Sampler, Precision),
@@ -154,36 +154,36 @@ simd! {
 }
 
 simd! {
-    /// The same of level 0.
+    /// Returns the detail of a request of level 0.
     pub(super) fn zero((sampler, precision): (&Sampler, Precision), count: usize) -> Detail {
         detail(clamp(&[0.0; LANES], sampler, precision), sampler.mip, count)
     }
 }
 
-/// Footprints up to this many texels have a level of detail below 1/512, which is 0 in steps of 1/256.
+/// Footprints up to this size have a level of detail below 1/512, which is 0 in steps of 1/256.
 const HARDLY_MINIFIED: f32 = 1.001;
 
-/// Whether the levels of detail of all these footprints come to 0 or less, which can be said without knowing them.
+/// Returns whether all levels of detail are 0 or less, without computing logarithms.
 #[inline(always)]
 fn is_magnified(rho: &Floats, precision: Precision) -> bool {
     let most = match precision {
         Precision::Cut => HARDLY_MINIFIED,
         Precision::Exact => 1.0,
     };
-    // None is negative or NaN, so that they are in the order of their bits.
+    // No number is negative or NaN, so the order of bits is the order of numbers.
     rho.iter().fold(0, |all, rho| all.max(rho.to_bits())) <= most.to_bits()
 }
 
 #[inline(always)]
 fn detail(lod: Floats, mip: Filter, count: usize) -> Detail {
-    // Numbers that are not negative are in the order of their bits.
+    // For non-negative numbers, the order of bits is the order of numbers.
     let (mut low, mut high) = (u32::MAX, 0);
     for i in 0..LANES {
         let bits = raised(lod[i]).to_bits();
         low = low.min(bits);
         high = high.max(bits);
     }
-    // What follows never falls when the level of detail rises: all lanes lie between these two.
+    // The functions below are monotonic, so the results of all lanes are between these two.
     let ends = [f32::from_bits(low), f32::from_bits(high)];
     let last = (count - 1) as f32;
     let [first, second] = [lowered(ends[0], last), lowered(ends[1], last)];
@@ -197,8 +197,8 @@ fn detail(lod: Floats, mip: Filter, count: usize) -> Detail {
     Detail { lod, last, near, far, blended, magnified: [ends[0] <= 0.0, ends[1] <= 0.0] }
 }
 
-/// Base-2 logarithm of non-negative numbers to about 1e-7, the same on every
-/// machine (the library's is not). 0 gives -127.
+/// Returns the base-2 logarithm of non-negative numbers to about 1e-7, the same on every machine (library
+/// results differ). 0 gives -127.
 #[inline(always)]
 fn log2(values: &Floats) -> Floats {
     const TWO_OVER_LN_2: f32 = 2.885_39;
@@ -216,7 +216,7 @@ fn log2(values: &Floats) -> Floats {
     out
 }
 
-/// `lod` as finely as it counts, within the sampler's limits; NaN gives the lower one.
+/// Rounds `lod` to its precision, and limits it to the sampler's limits. NaN becomes the lower limit.
 #[inline(always)]
 pub(super) fn clamp(lod: &Floats, sampler: &Sampler, precision: Precision) -> Floats {
     let mut out = *lod;
@@ -232,23 +232,23 @@ pub(super) fn clamp(lod: &Floats, sampler: &Sampler, precision: Precision) -> Fl
     out
 }
 
-/// Levels of detail from one level to the next.
+/// Steps of the level of detail between two levels.
 pub(super) const STEPS: f32 = 256.0;
 
 impl Detail {
-    /// Whether the magnification filter applies in `lane`.
+    /// Returns whether the magnification filter applies in `lane`.
     #[inline(always)]
     pub fn is_magnified(&self, lane: usize) -> bool {
         self.lod[lane] <= 0.0
     }
 
-    /// Level of `lane`, with what lies between two.
+    /// Returns the level of `lane`, with its fraction.
     #[inline(always)]
     fn level(&self, lane: usize) -> f32 {
         lowered(raised(self.lod[lane]), self.last)
     }
 
-    /// Weight of the farther level of `lane`.
+    /// Returns the weight of the far level of `lane`.
     #[inline(always)]
     pub fn weight(&self, lane: usize) -> f32 {
         let level = self.level(lane);
@@ -256,7 +256,7 @@ impl Detail {
     }
 }
 
-/// One of the two levels around a level of detail.
+/// Selects the near or the far level around a level of detail.
 #[derive(Clone, Copy)]
 pub(super) enum Which {
     Near,
@@ -264,7 +264,7 @@ pub(super) enum Which {
 }
 
 simd! {
-    /// The level that each lane reads.
+    /// Returns the level that each lane reads.
     pub(super) fn numbers(detail: &Detail, which: Which, mip: Filter) -> Ints {
         let mut numbers = [0; LANES];
         match which {
@@ -284,7 +284,7 @@ simd! {
 }
 
 simd! {
-    /// Which of `count` levels a clamped `lod` reads.
+    /// Returns the levels of `count` that a clamped `lod` reads.
     pub(super) fn select(lod: &Floats, mip: Filter, count: usize) -> Levels {
         chosen(lod, mip, count)
     }
@@ -318,7 +318,8 @@ fn chosen(lod: &Floats, mip: Filter, count: usize) -> Levels {
     Levels { near, far, weight, magnified }
 }
 
-/// The lowest and the highest level that levels of detail within `low..=high` read; textures have fewer.
+/// Returns the lowest and highest level that levels of detail in `low..=high` read. The texture may have
+/// fewer levels.
 pub(super) fn reach([low, high]: [f32; 2], mip: Filter) -> [u32; 2] {
     let highest = match mip {
         Filter::Nearest => nearer(raised(high), mip),
@@ -327,7 +328,7 @@ pub(super) fn reach([low, high]: [f32; 2], mip: Filter) -> [u32; 2] {
     [nearer(raised(low), mip) as u32, highest as u32]
 }
 
-/// Level 0 is the lowest.
+/// Limits the level of detail to 0 from below.
 #[inline(always)]
 fn raised(lod: f32) -> f32 {
     if lod > 0.0 { lod } else { 0.0 }
@@ -338,11 +339,11 @@ fn lowered(level: f32, last: f32) -> f32 {
     if level < last { level } else { last }
 }
 
-/// The nearer of the levels around this.
+/// Returns the near level.
 #[inline(always)]
 fn nearer(level: f32, mip: Filter) -> i32 {
     match mip {
-        // Halfway goes down: ceil(level + 0.5) - 1.
+        // Halves round down: ceil(level + 0.5) - 1.
         Filter::Nearest => whole((level + 0.5).ceil()) - 1,
         Filter::Linear => whole(level.floor()),
     }
@@ -367,7 +368,7 @@ mod tests {
         assert!(log2(&[f32::INFINITY; LANES])[0] > 100.0);
     }
 
-    /// What is said without the logarithm is what it says.
+    /// The shortcut without logarithms agrees with the logarithm.
     #[test]
     fn what_is_hardly_minified_has_no_level_of_detail() {
         let sampler = Sampler::default();

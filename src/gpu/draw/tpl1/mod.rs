@@ -1,17 +1,14 @@
-//! Textures: descriptors to filtered colours, 32 lanes at a time.
+//! Textures: converts descriptors and requests to filtered colours, 32 lanes at a time.
 //!
-//! The order of things in a request (docs/hardware/textures-and-memory.md, section 2.1):
-//! coordinates (projection, cube face) -> level of detail -> texel positions
-//! along each axis ([`wrap`]) -> bytes -> components ([`a4emu_shader::format`]) ->
-//! compare, filter -> swizzle -> registers.
+//! Steps of a request (docs/hardware/textures-and-memory.md, section 2.1): coordinates (projection, cube
+//! face) -> level of detail -> texel positions along each axis ([`wrap`]) -> bytes -> components
+//! ([`a4emu_shader::format`]) -> compare, filter -> swizzle -> registers.
 //!
-//! A [`TextureBank`] resolves the descriptors of one shader stage once per
-//! draw. It keeps addresses only; [`TextureBank::bind`] borrows the memory
-//! behind them, which workers share.
+//! A [`TextureBank`] decodes the descriptors of one shader stage once per draw. It contains only addresses.
+//! [`TextureBank::bind`] borrows their memory, which workers share.
 //!
-//! Precision (guess `filter-precision`): filtering is done in binary32 with
-//! the formulas of the reference rasterisers: `a + w * (b - a)`, x before y
-//! before z before level.
+//! Precision (guess `filter-precision`): filters use binary32 and the formulas of the reference rasterisers:
+//! `a + w * (b - a)`, x before y before z before level.
 #![allow(clippy::needless_range_loop, reason = "loops over lanes walk several arrays at once")]
 mod bank;
 mod block_cache;
@@ -40,8 +37,8 @@ use a4emu_shader::LANES;
 #[cfg(test)]
 mod tests;
 
-/// A function compiled for the widest vectors too; the fitting one is taken when
-/// it is called. No version contracts multiply and add, so all agree.
+/// Defines a function that is also compiled for the widest vectors; each call selects a version at run time.
+/// No version fuses multiply and add, so all results agree.
 macro_rules! simd {
     ($(#[$doc:meta])* $vis:vis fn $($rest:tt)*) => {
         $(#[$doc])*

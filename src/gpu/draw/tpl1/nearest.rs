@@ -1,15 +1,15 @@
-//! Textures whose nearest texels are four bytes as they lie in memory.
+//! Textures with nearest filter whose texels are copied as four bytes.
 
 use super::descriptor::{Component, Texture};
 use super::layout::Level;
 use super::sampler::{Edge, Filter, Sampler};
 
-/// One level of a texture, read with a sampler that takes the nearest texel, of four normalised bytes each.
+/// One level of a texture of four normalised bytes per texel, with a sampler that takes the nearest texel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteTexels {
-    /// Texels in a row, and rows.
+    /// Texels per row, and number of rows.
     pub size: [i32; 2],
-    /// The byte that each component is.
+    /// Byte of each component.
     pub order: [u32; 4],
     /// Bytes from the texture's base to the first texel.
     offset: u32,
@@ -18,7 +18,8 @@ pub struct ByteTexels {
 }
 
 impl ByteTexels {
-    /// Those of `texture` and `sampler`, if they are such. What lies outside is the nearest at the edge.
+    /// Returns the texels of `texture` and `sampler`, if they have this form. The sampler must clamp to the
+    /// edge.
     pub(super) fn of(texture: &Texture, sampler: &Sampler) -> Option<Self> {
         let unorm = texture.unorm.as_ref().filter(|unorm| unorm.texel == 4)?;
         let last = texture.levels.len() as u32 - 1;
@@ -36,8 +37,8 @@ impl ByteTexels {
         Some(Self { size: [width.try_into().ok()?, height.try_into().ok()?], order, offset, pitch })
     }
 
-    /// `count` texels from the one at `x` in row `y`, all of which the level has; `None` if not all are in `bytes`, which
-    /// begin at the base of the texture.
+    /// Returns `count` texels from the one at `x` in row `y`, all inside the level. `bytes` begin at the base
+    /// of the texture. `None` if they do not contain all texels.
     pub fn row<'m>(&self, bytes: &'m [u8], [x, y]: [i32; 2], count: usize) -> Option<&'m [u8]> {
         let at = u64::from(self.offset)
             + u64::from(self.pitch) * u64::try_from(y).ok()?

@@ -1,10 +1,9 @@
-//! The common request in one go: a filtered planar texture of normalised texels that lie row by row.
+//! Fast path of common requests: filters a planar texture of normalised texels in row order.
 //!
-//! What comes out is what the general way ([`filter`](super::filter), [`wrap`](super::wrap),
-//! [`fetch`](super::fetch)) makes of it, bit for bit: the expressions are the same, but each lane goes through all of
-//! them before the next, and what all lanes have in common (the level, most of the time) is a number of its own, so
-//! that what lies between stays in registers. Components are answered in the order of the swizzle, nothing is moved
-//! afterwards.
+//! Results are equal to those of the general path ([`filter`](super::filter), [`wrap`](super::wrap),
+//! [`fetch`](super::fetch)), bit for bit. The expressions are the same, but each lane runs all of them before
+//! the next lane. Values that all lanes share (usually the level) are single numbers, so intermediate results
+//! stay in registers. Components are produced in swizzle order and need no later move.
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
@@ -24,42 +23,42 @@ use a4emu_shader::{LANES, Lanes, Plain, PlainLevel};
 #[cfg(target_arch = "x86_64")]
 use a4emu_shader::{Part, Reading, TexelExtent};
 
-/// A texture and a sampler that are common ones, for their common requests.
+/// A texture and a sampler on the fast path.
 #[derive(Clone, Copy)]
 pub(super) struct Planar<'a> {
     texture: &'a Texture,
     sampler: &'a Sampler,
     bytes: &'a [u8],
-    /// What the texels are.
+    /// Texel description.
     unorm: &'a Unorm,
     edges: [Edge; 2],
-    /// Whether all texels are in `bytes`.
+    /// Whether `bytes` contain all texels.
     is_whole: bool,
-    /// The texels, if all of them are dwords that are there.
+    /// The texels as dwords, if all of them are four-byte texels within `bytes`.
     #[cfg(target_arch = "x86_64")]
     dwords: Option<Dwords<'a>>,
-    /// How and where all requests read, if the limits leave no choice: all levels of detail come to the same.
+    /// Filter and level of all requests, if the sampler's limits allow only one.
     only: Option<(Filter, Extent)>,
 }
 
-/// One of its requests.
+/// A request on the fast path.
 #[derive(Clone, Copy)]
 struct Request<'a> {
-    /// Where, in units of the texture's size.
+    /// Coordinates in units of the texture's size.
     coords: [&'a Floats; 2],
     made: Made<'a>,
 }
 
-/// The components of an answer.
+/// Components of a result.
 #[derive(Clone, Copy)]
 struct Made<'a> {
-    /// What the texels are.
+    /// Texel description.
     unorm: &'a Unorm,
-    /// Those that are wanted: bit 0 is x.
+    /// Requested components: bit 0 is x.
     wanted: u8,
 }
 
-/// The level that a lane reads.
+/// Level that a lane reads.
 #[derive(Clone, Copy)]
 struct Extent {
     width: i32,
@@ -76,7 +75,7 @@ impl Extent {
 }
 
 impl<'a> Planar<'a> {
-    /// `texture` in `bytes`, read with `sampler`, if both are common ones.
+    /// Returns the fast path of `texture` in `bytes` with `sampler`, if both allow it.
     pub fn new(texture: &'a Texture, sampler: &'a Sampler, bytes: &'a [u8]) -> Option<Self> {
         let (unorm, edges) = (texture.unorm.as_ref()?, sampler.edges?);
         let is_whole = texture.bytes_spanned() <= bytes.len() as u64;
@@ -99,7 +98,7 @@ impl<'a> Planar<'a> {
         })
     }
 
-    /// The texels, where they can be filtered as dwords: weights have the fewer bits.
+    /// Returns the texels for filters on dwords, which need weights of few bits.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     fn dwords(&self, filter: Filter) -> Option<Dwords<'a>> {
@@ -107,7 +106,7 @@ impl<'a> Planar<'a> {
         self.dwords.filter(|_| is_cut)
     }
 
-    /// How compiled code reads it, if all requests read one level and it can; and that level.
+    /// Returns how compiled code can read the texture, with its level, if all requests read one level.
     #[cfg(target_arch = "x86_64")]
     pub fn for_code(&self) -> Option<(Reading, Texels<'a>)> {
         let (filter, Extent { width, height, offset, pitch }) = self.only?;
@@ -122,7 +121,7 @@ impl<'a> Planar<'a> {
         Some((reading, Texels::new(dwords, extent)))
     }
 
-    /// The answer to `plain`.
+    /// Runs the request `plain`.
     #[inline]
     pub fn answer(&self, plain: &Plain<&Lanes>, out: &mut [Lanes; 4]) {
         let [s, t] = plain.coords;
@@ -134,7 +133,7 @@ impl<'a> Planar<'a> {
         }
     }
 
-    /// The same where it matters at which level.
+    /// Runs a request when several levels are possible.
     #[inline(never)]
     fn at_levels(&self, request: &Request<'_>, level: &PlainLevel<&Lanes>, out: &mut [Lanes; 4]) {
         let (sampler, levels) = (self.sampler, &self.texture.levels);
@@ -151,7 +150,7 @@ impl<'a> Planar<'a> {
     fn of_levels(&self, request: &Request<'_>, detail: &Detail, out: &mut [Lanes; 4]) {
         let (min, mag) = (self.sampler.min, self.sampler.mag);
         match detail.magnified {
-            // Level 0, whatever the level of detail: it need not be waited for.
+            // The level is always 0, so do not wait for the level of detail.
             [_, true] => return of_one(self, request, mag, Extent::of(&self.texture.levels[0]), out),
             [false, _] => self.image(request, min, detail, Which::Near, out),
             _ if min == mag => self.image(request, min, detail, Which::Near, out),
@@ -171,7 +170,7 @@ impl<'a> Planar<'a> {
         }
     }
 
-    /// One image, filtered: for each lane the nearer or the farther of its levels, all of them within `low..=high`.
+    /// Filters one image: the near or the far level of each lane.
     fn image(
         &self,
         request: &Request<'_>,
@@ -194,7 +193,7 @@ impl<'a> Planar<'a> {
         }
     }
 
-    /// The level that `image` says of each lane. Compiled into the callers, once for each kind of `image`.
+    /// Filters with the level `image(lane)` of each lane. Inlined into each caller, once per kind of `image`.
     #[inline(always)]
     fn filtered(
         &self,
@@ -221,7 +220,7 @@ impl<'a> Planar<'a> {
         }
     }
 
-    /// The texel that each position falls into.
+    /// Reads the texel at each position.
     #[inline(always)]
     fn nearest(
         &self,
@@ -265,7 +264,7 @@ impl<'a> Planar<'a> {
         texels(self.bytes, &places, texel, words);
     }
 
-    /// The texels around each position.
+    /// Reads the texels around each position.
     #[inline(always)]
     fn linear(
         &self,
@@ -322,13 +321,13 @@ impl<'a> Planar<'a> {
 }
 
 impl Made<'_> {
-    /// Those that are wanted.
+    /// Returns the requested components.
     fn components(&self) -> impl Iterator<Item = usize> {
         let wanted = self.wanted;
         (0..4).filter(move |c| wanted >> c & 1 != 0)
     }
 
-    /// The part of the texels that component `c` is made of, if it is wanted and made of any. A constant is made here.
+    /// Returns the texel field of component `c`, if requested. Writes a constant component directly.
     #[inline(always)]
     fn part(&self, c: usize, out: &mut Lanes) -> Option<UnormField> {
         match self.unorm.components[c] {
@@ -340,13 +339,13 @@ impl Made<'_> {
     }
 }
 
-/// A way of finding texels beyond an edge. A type for each: a loop that chooses in each lane would not become vectors.
+/// A wrap mode. One type per mode, because a branch in each lane would prevent vectorisation.
 trait Wrapped {
-    /// A coordinate in texels, in `0..=size`.
+    /// Returns a coordinate in texels, in `0..=size`.
     fn position(coord: f32, size: i32) -> f32;
-    /// The texel that one in `-1..size` stands for.
+    /// Wraps a texel in `-1..size`.
     fn low(texel: i32, size: i32) -> i32;
-    /// The texel that one in `0..=size` stands for.
+    /// Wraps a texel in `0..=size`.
     fn high(texel: i32, size: i32) -> i32;
 }
 
@@ -360,7 +359,7 @@ impl Wrapped for Repeated {
 
     #[inline(always)]
     fn low(texel: i32, size: i32) -> i32 {
-        // -1 is the highest of the unsigned numbers.
+        // As an unsigned number, -1 is the maximum.
         (texel as u32).min(texel.wrapping_add(size) as u32) as i32
     }
 
@@ -390,7 +389,7 @@ impl Wrapped for Clamped {
 }
 
 simd! {
-    /// The same level for all lanes.
+    /// Filters with the same level for all lanes.
     fn of_one(
         planar: &Planar<'_>,
         request: &Request<'_>,
@@ -411,7 +410,7 @@ simd! {
 }
 
 simd! {
-    /// The levels with these numbers.
+    /// Filters with the levels of these numbers.
     fn of_each(
         planar: &Planar<'_>,
         request: &Request<'_>,
@@ -455,28 +454,29 @@ fn of_lane(images: &Images, lane: usize) -> Extent {
 
 /// The four texels around a position.
 struct Tap {
-    /// Offsets of the rows that they are in, the upper first.
+    /// Offsets of the two rows, the upper first.
     rows: [u32; 2],
-    /// Number of the left column, before it is wrapped.
+    /// Number of the left column, before wrapping.
     column: i32,
-    /// Columns that there are.
+    /// Number of columns.
     width: i32,
-    /// Weight of the right ones.
+    /// Weight of the right texels.
     x: f32,
-    /// Of the lower ones.
+    /// Weight of the lower texels.
     y: f32,
 }
 
-/// The texels around each position, and what they weigh.
+/// The texels around each position, with their weights.
 struct Taps {
-    /// Left before right, upper before lower.
+    /// Texels: left before right, upper before lower.
     words: [[u32; LANES]; 4],
     x: Floats,
     y: Floats,
 }
 
 impl Taps {
-    /// Reads them, if all are in `bytes` and the right ones behind the left ones. False if not.
+    /// Reads all texels. Returns false if some are outside `bytes`, or if wrapping separates left and right
+    /// texels.
     #[inline(always)]
     fn side_by_side(&mut self, tap: impl Fn(usize) -> Tap, texel: u32, bytes: &[u8]) -> bool {
         match texel {
@@ -493,7 +493,7 @@ impl Taps {
         }
     }
 
-    /// The same, where `pair` reads the texel at an offset and the one behind it.
+    /// Reads all texels. `pair` reads the texel at an offset and the one after it.
     #[inline(always)]
     fn pairs(&mut self, tap: impl Fn(usize) -> Tap, texel: u32, pair: impl Fn(u32) -> [u32; 2]) -> bool {
         let Self { words: [upper_left, upper_right, lower_left, lower_right], x, y } = self;
@@ -505,7 +505,7 @@ impl Taps {
             (x[i], y[i]) = (right, down);
             apart |= u32::from(column as u32 >= (width - 1) as u32);
         }
-        // A loop of its own: not always the compiler makes gathers of it, and with them go the vectors of the rest.
+        // A separate loop: if the compiler uses no gathers for it, the other loop is still vectorised.
         for i in 0..LANES {
             [upper_left[i], upper_right[i]] = pair(above[i]);
             [lower_left[i], lower_right[i]] = pair(below[i]);
@@ -514,8 +514,8 @@ impl Taps {
     }
 }
 
-/// Where the last `N` bytes are. Asked right before they are read: behind a tuple of several the compiler no longer
-/// knows that [`dword`] stays within `bytes`, and makes no gather of it.
+/// Returns the offset of the last `N` bytes. Call it directly before the read: otherwise the compiler does
+/// not know that [`dword`] stays within `bytes`, and generates no gather.
 #[inline(always)]
 fn last<const N: usize>(bytes: &[u8]) -> Option<u32> {
     let last = bytes.len().checked_sub(N)?;
@@ -525,7 +525,8 @@ fn last<const N: usize>(bytes: &[u8]) -> Option<u32> {
     Some(last as u32)
 }
 
-/// The four bytes at an offset that is no higher than `last`, where the last four are: a loop of it becomes a gather.
+/// Returns the dword at an offset of at most `last`, the offset of the last dword. A loop of it becomes a
+/// gather.
 #[inline(always)]
 fn dword(bytes: &[u8], at: u32, last: u32) -> u32 {
     let first = (at & i32::MAX as u32).min(last) as usize;
@@ -533,13 +534,13 @@ fn dword(bytes: &[u8], at: u32, last: u32) -> u32 {
 }
 
 simd! {
-    /// [`gather_texels`], for all that is not common.
+    /// Calls [`gather_texels`], for uncommon cases.
     fn texels(bytes: &[u8], at: &[u32; LANES], size: u32, words: &mut [u32; LANES]) {
         gather_texels(size, bytes, at, words);
     }
 }
 
-/// The components of these texels.
+/// Decodes the components of texels.
 #[inline(always)]
 fn decoded(words: &[u32; LANES], made: &Made<'_>, out: &mut [Lanes; 4]) {
     for (c, out) in out.iter_mut().enumerate() {
@@ -558,7 +559,7 @@ fn decoded_by(decode: impl Fn(u32) -> f32, words: &[u32; LANES], out: &mut Lanes
     }
 }
 
-/// The components of four texels, mixed.
+/// Decodes and mixes the components of four texels.
 #[inline(always)]
 fn mixed(taps: &Taps, made: &Made<'_>, out: &mut [Lanes; 4]) {
     for (c, out) in out.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Questions about a texture: getsize, getbuf, getinfo.
+//! Queries about a texture: getsize, getbuf, getinfo.
 //!
 //! Source: docs/hardware/ir3-isa.md, section 8.1; the codes of getinfo are OpenCL's image
 //! channel types and orders as the A3xx/A4xx blob numbers them.
@@ -9,8 +9,8 @@ use super::layout::minify;
 use a4emu_shader::format::{Format, Layout, Transfer, Type};
 use a4emu_shader::{LANES, Lanes, Question};
 
-/// x, y, z, w of the answer, as integers. Facts about render targets are not
-/// known here and give 0.
+/// Returns x, y, z, w of the result as integers. Queries about render targets are not supported here and
+/// return 0.
 pub(super) fn answer(texture: &Texture, query: &Question<&Lanes>) -> [Lanes; 4] {
     match query {
         Question::Size(level) => size(texture, level),
@@ -22,8 +22,8 @@ pub(super) fn answer(texture: &Texture, query: &Question<&Lanes>) -> [Lanes; 4] 
     }
 }
 
-/// Width, height, depth at a level, and the DEPTH field. A level that does not
-/// exist has size 0 (guess `texel-outside`).
+/// Returns width, height and depth at a level, and the DEPTH field. A level that does not exist has size 0
+/// (guess `texel-outside`).
 fn size(texture: &Texture, level: &Lanes) -> [Lanes; 4] {
     let mut out = [Lanes::ZERO; 4];
     let volume = texture.kind == TextureKind::Volume;
@@ -38,9 +38,9 @@ fn size(texture: &Texture, level: &Lanes) -> [Lanes; 4] {
     out
 }
 
-/// Channel type and order, levels and samples. MIPLVLS is one less than the levels, and
-/// the A4xx adds the one itself: the driver's compiler does for A3xx only
-/// (ir3_compiler.h, `levels_add_one`), and piglit's arb_texture_query_levels wants it.
+/// Returns channel type and order, levels and samples. MIPLVLS is one less than the levels. The A4xx adds the
+/// one itself: the driver's compiler does it for A3xx only (ir3_compiler.h, `levels_add_one`), and piglit's
+/// arb_texture_query_levels requires it.
 fn info(texture: &Texture) -> [u32; 4] {
     let format = Format::texture(texture.fmt);
     let (ty, order) = format.map_or((0, 0), |format| (channel_type(format), channel_order(format, texture)));

@@ -1,23 +1,23 @@
-//! Sampler descriptors and border colours, resolved once per draw.
+//! Sampler descriptors and border colours, decoded once per draw.
 use a4emu_decoder::regs::enums::{CompareFunc, TexClamp, TexFilter};
 use a4emu_decoder::regs::tex::{TEX_SAMP_0, TEX_SAMP_1};
 
 use super::lod;
 use crate::memory::Memory;
 
-/// Offset in it of four binary32 numbers.
+/// Offset of four binary32 numbers in the border record.
 const BORDER_FLOATS: usize = 32;
-/// Offset in it of four 32-bit integers.
+/// Offset of four 32-bit integers in the border record.
 const BORDER_INTEGERS: usize = 48;
 
-/// How one image of a texture is filtered.
+/// Filter of one image of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filter {
     Nearest,
     Linear,
 }
 
-/// What happens to coordinates outside the image.
+/// Wrap mode: handling of coordinates outside the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wrap {
     Repeat,
@@ -28,12 +28,12 @@ pub(super) enum Wrap {
     MirrorClamp,
 }
 
-/// How texels beyond an edge are found, of the wrap modes that are common.
+/// Handling of texels beyond an edge, for the common wrap modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edge {
-    /// At the other one.
+    /// Continue at the opposite edge.
     Repeat,
-    /// They are those at the edge.
+    /// Use the texel at the edge.
     Clamp,
 }
 
@@ -47,55 +47,54 @@ impl Edge {
     }
 }
 
-/// A sampler as the sampling loops want it.
+/// A sampler in a form for the sampling loops.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampler {
     pub(super) mag: Filter,
     pub(super) min: Filter,
     pub(super) mip: Filter,
     pub(super) wrap: [Wrap; 3],
-    /// The edges of two coordinates, if they are common ones and the coordinates no texels. A border of the third
-    /// shows in neither.
+    /// Edges of two coordinates, if both wrap modes are common and coordinates are normalised. A border of
+    /// the third coordinate has no effect on them.
     pub(super) edges: Option<[Edge; 2]>,
     pub(super) compare: CompareFunc,
     pub(super) seamless: bool,
-    /// A filter is anisotropic.
+    /// Whether a filter is anisotropic.
     pub(super) is_anisotropic: bool,
-    /// A wrap mode is one without a name.
+    /// Whether a wrap mode has a value without a name.
     pub(super) has_unnamed_wrap: bool,
-    /// Coordinates are texels.
+    /// Whether coordinates are in texels.
     pub(super) unnormalized: bool,
     pub(super) bias: f32,
     pub(super) min_lod: f32,
     pub(super) max_lod: f32,
     pub(super) border: Border,
-    /// The lowest and the highest level that the limits let it read.
+    /// Lowest and highest level that the limits allow.
     pub(super) reach: [u32; 2],
-    /// The filter, if the limits leave no choice.
+    /// The filter, if the limits allow only one.
     pub(super) filter: Option<Filter>,
 }
 
-/// A border colour, in the order of the record: the components in memory
-/// order (before SWAP and swizzle).
+/// A border colour in the order of its record: components in memory order (before SWAP and swizzle).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Border {
-    /// Used by normalised and float formats.
+    /// Colour for normalised and float formats.
     pub floats: [f32; 4],
-    /// Used by integer formats.
+    /// Colour for integer formats.
     pub integers: [u32; 4],
 }
 
 impl Border {
-    /// Bytes of one sampler's record.
+    /// Size of one sampler's record in bytes.
     pub const BYTES: u32 = 64;
 
-    /// Where the record of sampler `slot` lies in the array at `base`.
+    /// Returns the address of the record of sampler `slot` in the array at `base`.
     pub fn address(base: u32, slot: u32) -> u32 {
         base.wrapping_add(slot.wrapping_mul(Self::BYTES))
     }
 
-    /// The record of sampler `slot` in the array at `base`; transparent black
-    /// and false if the capture does not hold it.
+    /// Reads the record of sampler `slot` in the array at `base`. Returns transparent black and false if the
+    /// capture lacks it.
     pub fn read(memory: &Memory, base: u32, slot: u32) -> (Self, bool) {
         let mut record = [0; Self::BYTES as usize];
         let known = memory.read(Self::address(base, slot), &mut record);
@@ -108,7 +107,7 @@ impl Border {
     }
 }
 
-/// A descriptor of zeros.
+/// Sampler of an all-zero descriptor.
 impl Default for Sampler {
     fn default() -> Self {
         Self::new(&[0; 2], Border::default())
@@ -116,7 +115,7 @@ impl Default for Sampler {
 }
 
 impl Sampler {
-    /// Resolves the two dwords of a descriptor.
+    /// Decodes the two dwords of a descriptor.
     pub fn new(words: &[u32; 2], border: Border) -> Self {
         let (s0, s1) = (TEX_SAMP_0(words[0]), TEX_SAMP_1(words[1]));
         let clamps = [s0.WRAP_S(), s0.WRAP_T(), s0.WRAP_R()];
@@ -143,13 +142,13 @@ impl Sampler {
         }
     }
 
-    /// Whether some coordinates give the border colour.
+    /// Returns whether some coordinates give the border colour.
     pub(super) fn uses_border(&self) -> bool {
         self.wrap.contains(&Wrap::ClampToBorder)
     }
 }
 
-/// The filter of levels of detail within `low..=high`, if it is one.
+/// Returns the filter of levels of detail in `low..=high`, if there is only one.
 fn only_filter([low, high]: [f32; 2], mag: Filter, min: Filter) -> Option<Filter> {
     match () {
         () if mag == min || low > 0.0 => Some(min),
@@ -158,7 +157,7 @@ fn only_filter([low, high]: [f32; 2], mag: Filter, min: Filter) -> Option<Filter
     }
 }
 
-/// Anisotropic filtering is done as linear (guess `anisotropy-linear`).
+/// Returns the filter. Anisotropic filtering is done as linear (guess `anisotropy-linear`).
 fn filter(filter: TexFilter) -> Filter {
     match filter {
         TexFilter::A4XX_TEX_NEAREST | TexFilter::Other(_) => Filter::Nearest,
@@ -170,7 +169,7 @@ fn edges([s, t, _]: [Wrap; 3]) -> Option<[Edge; 2]> {
     Some([Edge::of(s)?, Edge::of(t)?])
 }
 
-/// The values without a name repeat (guess `wrap-unnamed`).
+/// Returns the wrap mode. Values without a name repeat (guess `wrap-unnamed`).
 fn wrap(clamp: TexClamp) -> Wrap {
     match clamp {
         TexClamp::A4XX_TEX_REPEAT | TexClamp::Other(_) => Wrap::Repeat,

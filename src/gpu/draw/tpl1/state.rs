@@ -1,4 +1,4 @@
-//! The registers of the texture unit: where border colours are.
+//! State of the texture unit from registers: addresses of border colours.
 
 use a4emu_decoder::regs::tpl1::*;
 
@@ -7,7 +7,7 @@ use super::sampler::Border;
 use crate::gpu::{Gpu, Stage, TEXTURES};
 use crate::regfile::RegFile;
 
-/// The textures of a stage, without the empty slots at the end.
+/// Takes a snapshot of the textures of a stage, without empty slots at the end.
 pub fn textures(gpu: &Gpu, stage: Stage) -> TextureBank {
     let loaded = gpu.loaded.stage(stage);
     let textures = loaded.textures.iter().rposition(|d| *d != [0; 8]).map_or(0, |last| last + 1);
@@ -17,12 +17,12 @@ pub fn textures(gpu: &Gpu, stage: Stage) -> TextureBank {
     TextureBank::new(textures, samplers, border, gpu.model, &gpu.mem)
 }
 
-/// Address and length of the border colours that the stage's samplers can have.
+/// Returns address and length of the border colours of a stage's samplers.
 pub fn border_place(regs: &RegFile, stage: Stage) -> (u32, u64) {
     (border_colors(regs, stage), TEXTURES as u64 * u64::from(Border::BYTES))
 }
 
-/// Where the border colours of the stage's samplers are.
+/// Returns the address of the border colours of a stage's samplers.
 pub fn border_colors(regs: &RegFile, stage: Stage) -> u32 {
     match stage {
         Stage::VS => regs.get::<TPL1_TP_VS_BORDER_COLOR_BASE_ADDR>().VALUE(),

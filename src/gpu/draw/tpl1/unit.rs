@@ -1,4 +1,4 @@
-//! One texture, one sampler, one request.
+//! Runs one request on one texture with one sampler.
 use a4emu_decoder::regs::enums::{CompareFunc, TexSwiz};
 
 use super::cube;
@@ -12,23 +12,23 @@ use super::{Color, Floats, Ints};
 use a4emu_shader::format::Type;
 use a4emu_shader::{ALL, LANES, Lanes, Lod, Number, Sample, SampleKind};
 
-/// What a texture instruction names: a texture, a sampler, and the bytes.
+/// Operands of a texture instruction: a texture, a sampler, and the bytes.
 pub(super) struct Unit<'a> {
     pub texture: &'a Texture,
     pub sampler: &'a Sampler,
     pub bytes: &'a [u8],
 }
 
-/// Coordinates that had to be computed, where a request's own will not do.
+/// Computed coordinates, if those of the request cannot be used directly.
 struct Projected {
-    /// After division by the projector; of cubes, position on the face.
+    /// Coordinates after division by the projector; for cubes, the position on the face.
     coords: [Floats; 3],
     reference: Option<Floats>,
-    /// Of cubes: the faces, and the directions that the coordinates came from.
+    /// For cubes: the faces, and the original directions.
     cube: Option<(Ints, [Floats; 3])>,
 }
 
-/// Coordinates of a request after projection, and what belongs to them.
+/// Coordinates of a request after projection, with related values.
 struct Place<'a> {
     coords: [&'a Floats; 3],
     /// Slice of the texture: layer, face, or both.
@@ -39,8 +39,8 @@ struct Place<'a> {
 }
 
 impl Unit<'_> {
-    /// Answers `request` for all lanes; components that are not asked for keep their value. Gives how many texels of
-    /// compressed blocks were decoded.
+    /// Runs `request` for all lanes. Components that are not requested keep their value. Returns the number
+    /// of texels decoded from compressed blocks.
     pub fn sample(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) -> u64 {
         match request.kind {
             SampleKind::Filter => self.filtered(request, out),
@@ -93,7 +93,7 @@ impl Unit<'_> {
         blend(out, &far, &levels.weight, footprint.need);
     }
 
-    /// The minification or magnification filter, as each lane needs it.
+    /// Applies the minification or magnification filter of each lane.
     fn chosen_filter(
         &self,
         footprint: &Footprint<'_>,
@@ -117,7 +117,7 @@ impl Unit<'_> {
         }
     }
 
-    /// Integers cannot be blended.
+    /// Returns the filter. Integers cannot be blended.
     fn filter(&self, filter: Filter) -> Filter {
         if self.texture.texels.is_integer() { Filter::Nearest } else { filter }
     }
@@ -170,7 +170,7 @@ impl Unit<'_> {
             Some(sample) => fetcher.samples(&images, &texel, integers(sample), &mut color),
             None => fetcher.texels(&images, &texel, &mut color),
         }
-        // What does not exist is 0 (guess `texel-outside`).
+        // Texels that do not exist are 0 (guess `texel-outside`).
         replace(&mut color, &outside, &[0; 4]);
         self.finish(&color, request, out);
         fetcher.decoded()
@@ -186,7 +186,7 @@ impl Unit<'_> {
         }
     }
 
-    /// Levels to read, unless all of them come to the same.
+    /// Returns the levels to read, unless the level has no effect.
     fn levels(&self, request: &Sample<&Lanes>, place: &Place<'_>) -> Option<Levels> {
         let count = self.texture.levels.len();
         let indifferent = count == 1 && self.filter(self.sampler.min) == self.filter(self.sampler.mag);
@@ -197,7 +197,7 @@ impl Unit<'_> {
         Some(lod::select(&lambda, self.sampler.mip, count))
     }
 
-    /// Level of detail before the limits, with every bias.
+    /// Returns the level of detail before the limits, with all biases.
     fn lambda(&self, request: &Sample<&Lanes>, place: &Place<'_>) -> Floats {
         let bias = self.sampler.bias;
         match request.lod {
@@ -232,7 +232,7 @@ impl Unit<'_> {
         lod::lambda(&gradients, self.size())
     }
 
-    /// Texels that a step of 1 in each coordinate covers.
+    /// Returns the texels per unit of each coordinate.
     fn size(&self) -> [f32; 3] {
         let level = &self.texture.levels[0];
         let depth = if self.texture.kind == TextureKind::Volume { level.depth as f32 } else { 0.0 };
@@ -242,7 +242,7 @@ impl Unit<'_> {
         [level.width as f32, level.height as f32, depth]
     }
 
-    /// Divides by the projector and goes from directions to faces, if need be.
+    /// Divides by the projector and converts directions to faces, if necessary.
     fn project(&self, request: &Sample<&Lanes>) -> Option<Box<Projected>> {
         let cube = self.texture.kind == TextureKind::Cube;
         if !cube && request.projector.is_none() {
@@ -280,7 +280,7 @@ impl Unit<'_> {
         }
     }
 
-    /// Layer, or cube of a cube array: truncated (the shader added 0.5) and clamped.
+    /// Returns the layer, or the cube of a cube array: truncated (the shader added 0.5) and clamped.
     fn layer(&self, request: &Sample<&Lanes>) -> Ints {
         let Some(layer) = request.layer else { return [0; LANES] };
         let depth = self.texture.levels[0].depth as i32;
@@ -288,7 +288,7 @@ impl Unit<'_> {
         floats(layer).map(|layer| (layer as i32).clamp(0, last))
     }
 
-    /// Fixed-point depth is compared with a reference in its range.
+    /// Limits a reference to the range of fixed-point depth.
     fn clamp_reference(&self, reference: &Floats) -> Floats {
         match self.texture.texels {
             Texels::Plain(codec) if codec.ty() == Type::Unorm => reference.map(|v| v.clamp(0.0, 1.0)),
@@ -315,8 +315,8 @@ impl Unit<'_> {
         }
     }
 
-    /// Faces of a cube do not repeat: filtering either goes on to the next face
-    /// (one texel over the edge is enough) or stops at the edge.
+    /// Returns the wrap modes. Faces of a cube do not repeat: filters continue on the next face (one texel
+    /// beyond the edge is enough) or stop at the edge.
     fn wrap(&self) -> [Wrap; 3] {
         match (self.texture.kind, self.sampler.seamless) {
             (TextureKind::Cube, true) => [Wrap::ClampToBorder; 3],
@@ -325,7 +325,7 @@ impl Unit<'_> {
         }
     }
 
-    /// The border colour as this texture's texels have it.
+    /// Returns the border colour in the format of the texture's texels.
     fn border(&self) -> [u32; 4] {
         let border = &self.sampler.border;
         match &self.texture.texels {
@@ -335,14 +335,14 @@ impl Unit<'_> {
         }
     }
 
-    /// Texel components that the wanted result components come from.
+    /// Returns the texel components that the requested result components need.
     fn need(&self, request: &Sample<&Lanes>) -> u32 {
         let compared = u32::from(request.reference.is_some());
         let wanted = (0..4).filter(|&c| request.components >> c & 1 != 0);
         wanted.fold(compared, |need, c| need | source(self.texture.swizzle[c]).map_or(0, |from| 1 << from))
     }
 
-    /// Swizzle and conversion to the registers' type.
+    /// Applies the swizzle and the conversion to the registers' type.
     fn finish(&self, color: &Color, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
         let one = if self.texture.texels.is_integer() { 1 } else { 1f32.to_bits() };
         for (c, out) in out.iter_mut().enumerate() {
@@ -358,9 +358,9 @@ impl Unit<'_> {
         }
     }
 
-    /// Integers of 8 and 16 bits are converted if the instruction wants floats. Those of 32 bits stay as
-    /// they are (docs/hardware/board-a420.md, B3: tiles restore them so); what the chip makes of the
-    /// others is not known, only that a restore spoils them.
+    /// Converts integers of 8 and 16 bits if the instruction requests floats. Integers of 32 bits stay
+    /// unchanged (docs/hardware/board-a420.md, B3: tiles restore them so). The chip's result for the others
+    /// is not known, only that a restore spoils them.
     fn convert(&self, lanes: &mut Lanes, number: Number) {
         match (&self.texture.texels, number) {
             (Texels::Plain(codec), Number::Float) if codec.is_integer() && codec.plain_dwords().is_none() => {
@@ -371,7 +371,7 @@ impl Unit<'_> {
     }
 }
 
-/// Coordinates as they stand in the registers; those that are not there are 0.
+/// Returns the coordinates in the registers. Missing ones are 0.
 fn own_coords<'a>(request: &Sample<&'a Lanes>) -> [&'a Floats; 3] {
     static ORIGIN: Floats = [0.0; LANES];
     std::array::from_fn(|axis| request.coords.get(axis).map_or(&ORIGIN, |lanes| floats(lanes)))
@@ -387,7 +387,7 @@ fn integers(lanes: &Lanes) -> &Ints {
     bytemuck::cast_ref(&lanes.0)
 }
 
-/// A border colour within what the format can hold.
+/// Limits a border colour to the range of the format.
 fn limit(ty: Type, color: [f32; 4]) -> [f32; 4] {
     match ty {
         Type::Unorm => color.map(|v| v.clamp(0.0, 1.0)),

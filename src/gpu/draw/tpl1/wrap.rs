@@ -1,33 +1,32 @@
-//! From a coordinate to texel positions along one axis.
+//! Converts a coordinate to texel positions along one axis.
 //!
-//! Formulas follow softpipe's, except that whole periods are taken off before
-//! scaling, so that large coordinates stay exact and infinite ones finite. NaN
-//! becomes position 0.
+//! The formulas are those of softpipe, but whole periods are subtracted before scaling. So large coordinates
+//! stay exact and infinite ones become finite. NaN becomes position 0.
 use super::sampler::Wrap;
 use super::{Floats, Ints, simd};
 use crate::gpu::Model;
 use a4emu_shader::LANES;
 
-/// The two texels on both sides of a position, and the weight of the second.
+/// The two texels around a position, and the weight of the second.
 pub(super) struct Pair {
     pub near: Ints,
     pub far: Ints,
     pub weight: Floats,
 }
 
-/// How finely the place between two texels counts, and that between two levels.
+/// Precision of positions between texels, and of levels of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Precision {
-    /// Coordinates in texels are cut to 1/256, levels of detail rounded to that.
+    /// Coordinates in texels are rounded down to 1/256, and levels of detail are rounded to 1/256.
     Cut,
-    /// As finely as the coordinates.
+    /// Full precision of the coordinates.
     Exact,
 }
 
 impl Precision {
-    /// Guess `filter-precision` (docs/hardware/board-a420.md, B6): a texture drawn 1:1 with a linear filter does not come back on a
-    /// board, as if a last bit below a texel's centre were 255/256 of it. How many bits are kept is not known;
-    /// 8 are usual.
+    /// Guess `filter-precision` (docs/hardware/board-a420.md, B6): on a board, a texture drawn 1:1 with a
+    /// linear filter changes, as if a last bit below a texel's centre were 255/256 of it. The number of kept
+    /// bits is not known; 8 are usual.
     pub fn of(model: Model) -> Self {
         match model {
             Model::Board => Self::Cut,
@@ -40,19 +39,19 @@ impl Precision {
 pub(super) struct Axis<'a> {
     pub wrap: Wrap,
     pub coord: &'a Floats,
-    /// Texels at this level.
+    /// Number of texels at this level.
     pub size: &'a Ints,
     /// Texel offset.
     pub offset: Option<&'a Ints>,
-    /// Coordinates are texels, not 0 to 1.
+    /// Whether coordinates are texels instead of 0 to 1.
     pub unnormalized: bool,
-    /// Of the weight; which texel is nearest does not depend on it.
+    /// Precision of the weight. The nearest texel does not depend on it.
     pub precision: Precision,
 }
 
 simd! {
-    /// The texel that a coordinate falls into. With borders -1 or `size` may
-    /// come out, otherwise always a texel.
+    /// Returns the texel of each coordinate. With borders, -1 or `size` are possible; otherwise the texel is
+    /// valid.
     pub(super) fn nearest(axis: &Axis<'_>) -> Ints {
         let at = positions(axis);
         let mut texel = [0; LANES];
@@ -65,7 +64,7 @@ simd! {
 }
 
 simd! {
-    /// The texels to blend between.
+    /// Returns the two texels to blend, with the weight.
     pub(super) fn linear(axis: &Axis<'_>) -> Pair {
         let mut at = positions(axis);
         if axis.precision == Precision::Cut {
@@ -85,16 +84,16 @@ simd! {
     }
 }
 
-/// A whole number in -2^22..2^22 as an integer: that of a cast, which does not
-/// become a vector because it has to mind the rest. Beyond, anything.
+/// Converts a whole number in -2^22..2^22 to an integer. A cast would not vectorise, because it must handle
+/// other values. Results outside the range are undefined.
 #[inline(always)]
 pub(super) fn whole(value: f32) -> i32 {
-    /// Its last mantissa bit is worth 1, and it can grow and shrink.
+    /// A number whose last mantissa bit is worth 1, with room in both directions.
     const MAGIC: f32 = 12_582_912.0;
     (value + MAGIC).to_bits().wrapping_sub(MAGIC.to_bits()) as i32
 }
 
-/// Rounds down to steps of 1/256.
+/// Rounds positions down to steps of 1/256.
 #[inline(always)]
 fn cut(at: &mut Floats) {
     for i in 0..LANES {
@@ -102,16 +101,16 @@ fn cut(at: &mut Floats) {
     }
 }
 
-/// A position rounded down to steps of 1/256.
+/// Rounds a position down to steps of 1/256.
 #[inline(always)]
 pub(super) fn cut_one(at: f32) -> f32 {
     (at * 256.0).floor() * (1.0 / 256.0)
 }
 
-/// Coordinates in texels, wrapped but for a texel at either end.
+/// Returns coordinates in texels, wrapped except for one texel at either end.
 #[inline(always)]
 fn positions(axis: &Axis<'_>) -> Floats {
-    // In units of the size, or of texels; a period is then 1, or the size.
+    // Coordinates are in units of the size (period 1), or in texels (period `size`).
     let (size, coord) = (axis.size, axis.coord);
     let offset = |i: usize| axis.offset.map_or(0.0, |offset| offset[i] as f32);
     let texels = |i: usize| {
@@ -141,7 +140,7 @@ fn each(lane: impl Fn(usize) -> f32) -> Floats {
     out
 }
 
-/// Brings texels that lie just outside where the mode wants them.
+/// Wraps texels that are just outside, according to the mode.
 #[inline(always)]
 fn close(axis: &Axis<'_>, texel: &mut Ints) {
     match (axis.wrap, axis.offset) {
@@ -154,20 +153,20 @@ fn close(axis: &Axis<'_>, texel: &mut Ints) {
     }
 }
 
-/// `low..=high`; NaN gives `low`.
+/// Limits a value to `low..=high`. NaN becomes `low`.
 #[inline(always)]
 pub(super) fn clamp(value: f32, low: f32, high: f32) -> f32 {
     let value = if value > low { value } else { low };
     if value < high { value } else { high }
 }
 
-/// Fraction, in 0..=1; 0 for what has none.
+/// Returns the fraction, in 0..=1; 0 if there is none.
 #[inline(always)]
 pub(super) fn period(value: f32) -> f32 {
     clamp(value - value.floor(), 0.0, 1.0)
 }
 
-/// Distance to the next lower even number, in 0..=2; 0 for what has none.
+/// Returns the distance to the next lower even number, in 0..=2; 0 if there is none.
 #[inline(always)]
 fn two_periods(value: f32) -> f32 {
     clamp(value - 2.0 * (value * 0.5).floor(), 0.0, 2.0)
@@ -180,13 +179,13 @@ fn clamp_to_edge(texel: &mut Ints, size: &Ints) {
     }
 }
 
-/// The texel at the edge for one beyond it.
+/// Limits a texel to the edges.
 #[inline(always)]
 pub(super) fn at_edge(texel: i32, size: i32) -> i32 {
     texel.min(size - 1).max(0)
 }
 
-/// For texels in -1..=size.
+/// Wraps texels in -1..=size.
 #[inline(always)]
 fn repeat_near(texel: &mut Ints, size: &Ints) {
     for i in 0..LANES {
@@ -194,7 +193,7 @@ fn repeat_near(texel: &mut Ints, size: &Ints) {
     }
 }
 
-/// The texel at the other edge for one in -1..=size that is beyond one.
+/// Wraps a texel in -1..=size to the opposite edge.
 #[inline(always)]
 pub(super) fn repeated(texel: i32, size: i32) -> i32 {
     let low = if texel < 0 { texel + size } else { texel };
@@ -208,9 +207,8 @@ fn repeat_far(texel: &mut Ints, offset: &Ints, size: &Ints) {
     }
 }
 
-/// For texels in -1..=2 * size, where the second half runs backwards: what is mirrored is the texel's
-/// number, so that of two neighbours the first one stays the first
-/// (docs/hardware/board-a420.md, D1: a gather shows their order).
+/// Mirrors texels in -1..=2 * size. In the second half, the texel's number is mirrored, not the position. So
+/// the order of two neighbours stays the same (docs/hardware/board-a420.md, D1: a gather shows their order).
 #[inline(always)]
 fn mirror_near(texel: &mut Ints, size: &Ints) {
     for i in 0..LANES {

@@ -1,4 +1,4 @@
-//! Vertex attributes: memory to registers, 32 vertices at a time.
+//! Fetches vertex attributes from memory to registers, 32 vertices at a time.
 
 use multiversion::multiversion;
 use multiversion::target::match_target;
@@ -12,17 +12,17 @@ use a4emu_shader::{LANES, Lanes, Warp};
 use super::indices::VertexJob;
 use super::state::{Attribute, FetchState, Integers, Rate};
 
-/// What it took to fetch an attribute of a warp's vertices, besides what it takes in any case.
+/// Extra cost of the fetch of an attribute for a warp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fetched {
-    /// Elements that were looked up one by one: their memory is not in one piece, or not there.
+    /// Number of elements read one by one, because their memory is not contiguous or is missing.
     pub apart: u64,
-    /// Those of them that are missing.
+    /// Number of missing elements.
     pub missing: u64,
 }
 
-/// Fetches one attribute of a warp's vertices into its registers. Elements that do not
-/// lie within the attribute's bytes read as zero.
+/// Fetches one attribute of a warp's vertices into its registers. Elements outside the attribute's bytes read
+/// as zero.
 pub fn fetch(
     attribute: &Attribute,
     state: &FetchState,
@@ -68,7 +68,7 @@ pub fn fetch(
     fetched
 }
 
-/// Notes a miss together with those before it, if they follow each other: most of a warp's do.
+/// Records a miss. Merges it with the previous one if they are adjacent, as most in a warp are.
 fn join(noted: &mut Option<Miss>, miss: Option<Miss>, missing: &mut Missing) {
     let Some(miss) = miss else { return };
     match noted {
@@ -80,7 +80,7 @@ fn join(noted: &mut Option<Miss>, miss: Option<Miss>, missing: &mut Missing) {
     }
 }
 
-/// Which element of the attribute a vertex gets.
+/// Returns the element of the attribute for a vertex.
 fn element(attribute: &Attribute, state: &FetchState, job: &VertexJob) -> u32 {
     match attribute.rate {
         Rate::Vertex => job.index.wrapping_add_signed(state.index_offset),
@@ -88,7 +88,7 @@ fn element(attribute: &Attribute, state: &FetchState, job: &VertexJob) -> u32 {
     }
 }
 
-/// Elements of `N` dwords that need no conversion.
+/// Returns elements of `N` dwords without conversion.
 fn dwords<const N: usize>(attribute: &Attribute, bytes: &[u8], offsets: &[u64]) -> [Lanes; 4] {
     let mut values = std::array::from_fn(|c| match c < N {
         true => Lanes::ZERO,
@@ -108,8 +108,8 @@ fn dwords<const N: usize>(attribute: &Attribute, bytes: &[u8], offsets: &[u64]) 
     values
 }
 
-/// Four dwords of each vertex, if there are as many bytes at all of a whole warp's `offsets`, and that is quicker than one
-/// after the other.
+/// Reads four dwords of each vertex with one vector load, if 16 bytes exist at all `offsets` of a full warp
+/// and the processor has AVX-512.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn sixteen_bytes(bytes: &[u8], offsets: &[u64]) -> Option<[Lanes; 4]> {
     match_target! {
@@ -121,7 +121,7 @@ fn sixteen_bytes(bytes: &[u8], offsets: &[u64]) -> Option<[Lanes; 4]> {
     }
 }
 
-/// Elements of any format; `load` gives the texel at an offset that lies inside.
+/// Decodes elements of any format. `load` returns the texel at a valid offset.
 fn decoded(attribute: &Attribute, offsets: &[u64], mut load: impl FnMut(usize, usize) -> u128) -> [Lanes; 4] {
     let mut values = [Lanes::ZERO; 4];
     let len = attribute.codec.bytes();
@@ -134,7 +134,7 @@ fn decoded(attribute: &Attribute, offsets: &[u64], mut load: impl FnMut(usize, u
     values
 }
 
-/// A texel of an attribute of which parts are missing, and whether it is one of them.
+/// Reads a texel of an attribute with missing parts. Also returns the miss, if it is missing.
 fn texel(attribute: &Attribute, offset: u32, len: usize, memory: &Memory) -> (u128, Option<Miss>) {
     let mut bytes = [0; 16];
     let address = attribute.address.wrapping_add(offset);
@@ -194,7 +194,7 @@ mod tests {
         }
     }
 
-    /// A whole warp, with as many bytes as the longest element behind each, and without.
+    /// Tests a full warp, with and without 16 bytes at the last element.
     #[test]
     fn elements_of_a_whole_warp_are_those_of_each_vertex() {
         let bytes: Vec<u8> = (0..500u32).map(|i| (i * i % 251) as u8).collect();

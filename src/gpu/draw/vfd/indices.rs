@@ -1,4 +1,4 @@
-//! The indices of a draw, and which vertices there are to shade.
+//! Indices of a draw, and the list of vertices to shade.
 
 use std::ops::Range;
 
@@ -17,18 +17,18 @@ pub struct VertexJob {
     pub index: u32,
     /// Instance from 0.
     pub instance: u32,
-    /// What the register of the running vertex number gets.
+    /// Value of the vertex-number register.
     pub number: u32,
 }
 
 impl VertexJob {
-    /// A vertex of a draw of one instance that has no list of its own.
+    /// Creates a vertex of a draw with one instance and no index list.
     fn alone(index: u32) -> Self {
         Self { index, instance: 0, number: index }
     }
 }
 
-/// These of the indices of one instance; [`None`] where the list restarts.
+/// Returns a range of the indices of one instance; [`None`] is a restart.
 pub fn fetch_indices(
     state: &FetchState,
     range: Range<u32>,
@@ -65,14 +65,14 @@ pub fn fetch_indices(
 
 /// The vertices to shade of a draw.
 pub enum VertexJobs {
-    /// So many of one instance, one after the other.
+    /// This many consecutive vertices of one instance.
     InOrder(u32),
-    /// These.
+    /// A list of vertices.
     Listed(Vec<VertexJob>),
 }
 
 impl VertexJobs {
-    /// How many there are.
+    /// Returns the number of vertices.
     pub fn count(&self) -> usize {
         match self {
             Self::InOrder(count) => *count as usize,
@@ -80,7 +80,7 @@ impl VertexJobs {
         }
     }
 
-    /// Those with these numbers, of which a warp has room; `room` is to put them in.
+    /// Returns the vertices in `range`, at most one warp. `room` is a buffer for them.
     pub fn warp<'a>(&'a self, range: Range<usize>, room: &'a mut [VertexJob; LANES]) -> &'a [VertexJob] {
         match self {
             Self::Listed(jobs) => &jobs[range],
@@ -94,7 +94,7 @@ impl VertexJobs {
         }
     }
 
-    /// All of them.
+    /// Returns all vertices.
     pub fn all(self) -> Vec<VertexJob> {
         match self {
             Self::InOrder(count) => (0..count).map(VertexJob::alone).collect(),
@@ -103,25 +103,25 @@ impl VertexJobs {
     }
 }
 
-/// What to shade of a draw of one instance that has no list of its own, and the drawing order: all, one after the
-/// other.
+/// Returns the vertices and the drawing order of a draw with one instance and no index list: all in order.
 pub fn in_order(count: u32) -> (VertexJobs, Vec<u32>) {
     (VertexJobs::InOrder(count), (0..count).collect())
 }
 
-/// Vertices that the reuse buffer keeps. Guess `vertex-reuse` (docs/hardware/board-a420.md, B1): the board's failures show
-/// that it keeps some, not how many; a shader that does not count them cannot see it.
+/// Number of vertices in the reuse buffer. Guess `vertex-reuse` (docs/hardware/board-a420.md, B1): the
+/// board's failures show that it keeps some vertices, not how many. A shader that does not count vertices
+/// cannot see it.
 const REUSED: u32 = 16;
 
-/// What to shade of these instances, each vertex of an instance once (a shader that counts them sees as
-/// many as the chip shades), and the drawing order in terms of it.
+/// Returns the vertices of these instances and the drawing order as indices to them. Each vertex of an
+/// instance is shaded once, but a shader that counts vertices sees as many as the chip shades.
 pub fn jobs(
     state: &FetchState,
     indices: &[Option<u32>],
     instances: Range<u32>,
 ) -> (Vec<VertexJob>, Vec<u32>) {
     if instances.len() == 1 && are_ascending(indices) {
-        // None is there twice, as in a draw without a list of its own.
+        // No vertex repeats, as in a draw without an index list.
         let list: Vec<u32> = (0..indices.len() as u32).collect();
         let instance = instances.start;
         let job = |(index, number): (&Option<u32>, &u32)| {
@@ -162,13 +162,13 @@ pub fn jobs(
     (jobs, list)
 }
 
-/// Whether each is greater than the one before, and the list never restarts.
+/// Returns whether the indices increase strictly, without restarts.
 fn are_ascending(indices: &[Option<u32>]) -> bool {
     let is_next = |pair: &[Option<u32>; 2]| pair[0] < pair[1];
     indices.first().is_none_or(Option::is_some) && indices.array_windows().all(is_next)
 }
 
-/// Index to slot: a table when the indices are close together, else a map.
+/// Map from index to slot: a table when the indices are close together, else a hash map.
 enum Slots {
     Table { least: u32, slots: Vec<u32> },
     Map(hashbrown::HashMap<u32, u32>),
@@ -186,7 +186,7 @@ impl Slots {
         }
     }
 
-    /// How many there can be at most, as far as that is easily said.
+    /// Returns an upper limit on the number of slots, as far as it is known.
     fn most(&self) -> usize {
         match self {
             Self::Table { slots, .. } => slots.len(),
@@ -201,7 +201,7 @@ impl Slots {
         }
     }
 
-    /// The slot of `index`, or `new` if it has none that is at least `oldest`.
+    /// Returns the slot of `index`. Assigns `new` if it has none, or one older than `oldest`.
     fn get_or_insert(&mut self, index: u32, new: u32, oldest: u32) -> u32 {
         let slot = match self {
             Self::Table { least, slots } => &mut slots[(index - *least) as usize],
@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    /// Of several instances, none has a short way.
+    /// Several instances do not use the fast path.
     #[test]
     fn an_ascending_list_is_what_any_list_is() {
         let lists: [&[Option<u32>]; 6] = [

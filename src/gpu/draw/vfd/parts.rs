@@ -1,4 +1,4 @@
-//! A draw that is too large to be held at once, in parts that draw the same one after the other.
+//! Splits a draw that is too large to hold at once into parts.
 
 use std::ops::Range;
 
@@ -10,30 +10,31 @@ use crate::memory::Memory;
 use super::indices::fetch_indices;
 use super::state::FetchState;
 
-/// Entries of a part: with all that clipping can make of them, they fit, and what is held for them stays in caches.
+/// Entries of a part. All results of clipping fit into memory, and the part fits into processor caches.
 pub const PART: u32 = 1 << 14;
 
-/// Some entries of a draw.
+/// A part of the entries of a draw.
 pub struct Part {
-    /// The indices; [`None`] where the list restarts.
+    /// The indices; [`None`] is a restart.
     pub indices: Vec<Option<u32>>,
-    /// The instances that have them.
+    /// The instances that use them.
     pub instances: Range<u32>,
 }
 
-/// How a list of primitives is taken apart.
+/// Rules for splitting a list of primitives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cut {
-    /// Entries from one place where it can be cut to the next.
+    /// Distance between possible split points, in entries.
     step: usize,
-    /// Entries before such a place that the primitives behind it have, too.
+    /// Entries before a split point that primitives after it use, too.
     overlap: usize,
-    /// Entries at its start that all primitives have.
+    /// Entries at the start that all primitives use.
     hub: usize,
 }
 
 impl Cut {
-    /// How a list of `topology` is taken apart; `None` where what an entry means depends on the end of the list.
+    /// Returns the rules for a list of `topology`. `None` where the meaning of an entry depends on the end of
+    /// the list.
     fn of(topology: PrimType) -> Option<Self> {
         let (step, overlap, hub) = match topology {
             PrimType::DI_PT_POINTLIST | PrimType::DI_PT_POINTLIST_PSIZE => (1, 0, 0),
@@ -43,7 +44,7 @@ impl Cut {
             PrimType::DI_PT_TRI_ADJ => (6, 0, 0),
             PrimType::DI_PT_LINESTRIP => (1, 1, 0),
             PrimType::DI_PT_LINESTRIP_ADJ => (1, 3, 0),
-            // Every other triangle winds the other way.
+            // Every other triangle has the opposite winding.
             PrimType::DI_PT_TRISTRIP => (2, 2, 0),
             PrimType::DI_PT_TRIFAN => (1, 1, 1),
             _ => return None,
@@ -51,7 +52,7 @@ impl Cut {
         Some(Self { step, overlap, hub })
     }
 
-    /// Takes the whole primitives from the start of `indices`; what the others need is left.
+    /// Takes the complete primitives from the start of `indices`. Entries that later primitives need remain.
     fn take(self, indices: &mut Vec<Option<u32>>) -> Vec<Option<u32>> {
         let run = indices.iter().rposition(Option::is_none).map_or(0, |restart| restart + 1);
         let spare = (indices.len() - run).saturating_sub(self.overlap);
@@ -64,24 +65,24 @@ impl Cut {
     }
 }
 
-/// The parts of a draw that are still to be drawn.
+/// Iterator over the parts of a draw.
 pub struct Parts<'a> {
     fetch: &'a FetchState,
     cut: Cut,
     instance: u32,
-    /// Entries of the instance that were fetched.
+    /// Number of fetched entries of the instance.
     fetched: u32,
-    /// Those of them that the next part begins with.
+    /// Fetched entries that start the next part.
     left: Vec<Option<u32>>,
 }
 
 impl<'a> Parts<'a> {
-    /// Those of a draw that lists a `topology`; `None` when it cannot be taken apart.
+    /// Creates the parts of a draw with a list of `topology`; `None` when it cannot be split.
     pub fn new(fetch: &'a FetchState, topology: PrimType) -> Option<Self> {
         Some(Self { fetch, cut: Cut::of(topology)?, instance: 0, fetched: 0, left: Vec::new() })
     }
 
-    /// The next one.
+    /// Returns the next part.
     pub fn next(&mut self, memory: &Memory, missing: &mut Missing) -> Option<Part> {
         let FetchState { count, instances, .. } = *self.fetch;
         if self.instance >= instances || count == 0 {
@@ -120,7 +121,7 @@ mod tests {
     ];
     const RESTART: u32 = 0xffff_ffff;
 
-    /// An indexed draw with runs of these lengths.
+    /// Creates an indexed draw with runs of these lengths.
     fn draw(runs: &[u32], instances: u32) -> FetchState {
         let runs = runs.iter().map(|run| (0..*run).map(|i| 5 * i % 1013).collect::<Vec<_>>());
         let list = runs.collect::<Vec<_>>().join(&RESTART);
@@ -129,7 +130,7 @@ mod tests {
         FetchState { count, instances, indices, restart: Some(RESTART), ..FetchState::default() }
     }
 
-    /// The primitives of a list, as the entries that they have.
+    /// Returns the primitives of a list, as entries.
     fn primitives(cut: Cut, indices: &[Option<u32>]) -> Vec<Vec<u32>> {
         let runs = indices.split(Option::is_none);
         let runs = runs.map(|run| run.iter().flatten().copied().collect::<Vec<_>>());
@@ -137,7 +138,7 @@ mod tests {
             Cut { hub: 1, .. } => {
                 run.windows(2).skip(1).map(|rim| [&run[..1], rim].concat()).collect::<Vec<_>>()
             }
-            // A triangle and the next, in this order.
+            // Even and odd triangles are different.
             Cut { overlap: 0, step, .. } => run.chunks_exact(step).map(<[u32]>::to_vec).collect(),
             Cut { overlap, step, .. } => {
                 let numbered = run.windows(overlap + 1).enumerate();

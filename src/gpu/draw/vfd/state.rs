@@ -1,4 +1,4 @@
-//! The registers of vertex fetch: what is fetched, from where, and into which registers.
+//! State of vertex fetch from registers: attributes, their memory and registers.
 
 use std::sync::Arc;
 
@@ -15,42 +15,41 @@ use a4emu_shader::format::{Codec, Format, Transfer};
 pub struct FetchState {
     /// Vertices per instance.
     pub count: u32,
-    /// Instances.
+    /// Number of instances.
     pub instances: u32,
-    /// Where indices come from.
+    /// Source of the indices.
     pub indices: IndexSource,
-    /// Index that ends a strip.
+    /// Restart index.
     pub restart: Option<u32>,
-    /// Added to the index that attributes are fetched with.
+    /// Offset added to the index for attribute fetches.
     pub index_offset: i32,
-    /// Added to the instance that attributes are fetched with.
+    /// Offset added to the instance for attribute fetches.
     pub first_instance: u32,
-    /// What is fetched.
+    /// Attributes to fetch.
     pub attributes: Arc<[Attribute]>,
     /// Register of the vertex id.
     pub vertex_id: Option<u32>,
     /// Register of the instance id.
     pub instance_id: Option<u32>,
-    /// Register of the running vertex number.
+    /// Register of the vertex number.
     pub vertex_count: Option<u32>,
-    /// What is counted there.
+    /// Meaning of the vertex number.
     pub counting: Counting,
 }
 
-/// What the running vertex number counts.
+/// Meaning of the vertex number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Counting {
-    /// The vertices that are shaded, from 0 in each instance; one that still is in the reuse buffer is not
-    /// shaded again.
+    /// Count of shaded vertices, from 0 in each instance. A vertex in the reuse buffer is not shaded again.
     #[default]
     Shaded,
-    /// The entries of the list, over all instances; each is shaded.
+    /// Count of list entries, over all instances. Each entry is shaded.
     Listed,
 }
 
 impl Counting {
-    /// Guess `vertex-reuse` (docs/hardware/board-a420.md, B1, B2): tests of transform feedback that fail on a board and would
-    /// pass if it counted as OpenGL needs it.
+    /// Guess `vertex-reuse` (docs/hardware/board-a420.md, B1, B2): transform feedback tests fail on a board
+    /// that would pass with a count as OpenGL requires.
     fn of(model: Model) -> Self {
         match model {
             Model::Board => Self::Shaded,
@@ -59,7 +58,7 @@ impl Counting {
     }
 }
 
-/// How often a fetch advances.
+/// Rate at which a fetch advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
     /// Every vertex.
@@ -73,42 +72,41 @@ pub enum Rate {
 pub struct Attribute {
     /// Address of element 0.
     pub address: u32,
-    /// Bytes that may be read from there.
+    /// Number of readable bytes from `address`.
     pub size: u32,
     /// Bytes from one element to the next.
     pub stride: u32,
-    /// How it advances.
+    /// Rate of the fetch.
     pub rate: Rate,
-    /// How its bytes become components.
+    /// Conversion of its bytes to components.
     pub codec: Codec,
-    /// Integers stay integers.
+    /// Conversion of integers.
     pub integer: Integers,
-    /// First register, and which of four are written.
+    /// First of four registers.
     pub regid: u32,
-    /// Registers that are written.
+    /// Mask of the registers to write.
     pub write_mask: u32,
 }
 
-/// An attribute of which it is not said where its elements are: that changes from one draw to the next, and most of the
-/// time nothing else does.
+/// An attribute without address and size. Only these usually change between draws, so the rest can be cached.
 pub struct Unplaced {
-    /// Number of its fetch.
+    /// Number of the fetch instruction.
     number: u32,
-    /// The rest, at no address.
+    /// The attribute, without address and size.
     attribute: Attribute,
 }
 
-/// What happens to an attribute of an integer format.
+/// Conversion of attributes with an integer format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integers {
     /// The register gets the integer.
     Keep,
-    /// The register gets its value as a float.
+    /// The register gets the value as a float.
     Convert,
 }
 
 impl FetchState {
-    /// What `call` fetches of `attributes`, where `restart` ends a strip.
+    /// Takes a snapshot of the fetch state of `call` with `attributes` and the `restart` index.
     pub fn snapshot(
         regs: &RegFile,
         call: &DrawCall,
@@ -133,13 +131,14 @@ impl FetchState {
         }
     }
 
-    /// Entries of an instance in the list of vertices.
+    /// Returns the number of entries per instance in the vertex list.
     pub fn list_len(&self) -> usize {
         self.count as usize
     }
 }
 
-/// The active attributes; those of unknown formats are left out, and `unsupported` says so.
+/// Returns the active attributes. Reports attributes of unknown formats in `unsupported`, and leaves them
+/// out.
 pub fn attributes(regs: &RegFile, unsupported: &mut Vec<String>) -> Box<[Unplaced]> {
     let count = regs.get::<VFD_CONTROL_0>().STRMDECINSTRCNT().min(32);
     (0..count).filter_map(|i| attribute(regs, i, unsupported)).collect()
@@ -168,7 +167,7 @@ fn attribute(regs: &RegFile, number: u32, unsupported: &mut Vec<String>) -> Opti
     Some(Unplaced { number, attribute })
 }
 
-/// The same attributes where they are now.
+/// Returns the attributes with their current address and size.
 pub fn placed(regs: &RegFile, attributes: &[Unplaced]) -> Arc<[Attribute]> {
     let here = |Unplaced { number, attribute }: &Unplaced| Attribute {
         address: regs.at::<VFD_FETCH_INSTR_1>(*number).VALUE(),

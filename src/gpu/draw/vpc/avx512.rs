@@ -1,8 +1,9 @@
-//! What the eight quads of a warp are made of, in the four lanes of each, in the instructions of AVX-512.
+//! Loads interpolation values of the eight quads of a warp into their lanes, with AVX-512.
 //!
-//! The numbers of a primitive lie side by side, and those of one kind are wanted side by side for all quads. So rows of
-//! sixteen numbers, one for each quad, are turned round, and a number is put into its lanes by one permutation: for a warp
-//! of several primitives that is less than to go through all numbers of each of them.
+//! The numbers of one primitive are consecutive in memory, but a vector needs one kind of number for all
+//! quads. So rows of sixteen numbers, one row per quad, are transposed. One permutation then copies a number
+//! to the lanes of its quad. For a warp of several primitives this is faster than a loop over all numbers of
+//! each.
 use std::arch::x86_64::*;
 
 use crate::draw::gras::quad::QUADS;
@@ -11,11 +12,11 @@ use a4emu_shader::Lanes;
 use super::interpolate::{Floats, WarpQuads};
 use super::planes::rows_of;
 
-/// Numbers of a row.
+/// Numbers per row.
 const ROW: usize = 16;
 
-/// Rows of eight quads, turned round: of the first four, and of the others. Vector `n` has the numbers `n`, `n + 4`,
-/// `n + 8` and `n + 12` of all four.
+/// Transposed rows of the first and of the last four quads. Vector `n` has the numbers `n`, `n + 4`, `n + 8`
+/// and `n + 12` of all four.
 struct Turned([[__m512; 4]; 2]);
 
 impl Turned {
@@ -26,7 +27,7 @@ impl Turned {
         Self([turned([a, b, c, d]), turned([e, f, g, h])])
     }
 
-    /// Number `number` of each quad, in its lanes.
+    /// Returns number `number` of each quad, in the quad's lanes.
     #[target_feature(enable = "avx512f")]
     #[inline]
     fn lanes(&self, number: usize) -> [__m512; 2] {
@@ -51,7 +52,7 @@ fn turned([a, b, c, d]: [__m512; 4]) -> [__m512; 4] {
     ]
 }
 
-/// The first `N` numbers of the planes of each lane's primitive.
+/// Returns the first `N` numbers of the planes of each lane's primitive.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(super) fn numbers_of_lanes<const N: usize>(pieces: &WarpQuads<'_>) -> [Floats; N] {
@@ -66,11 +67,11 @@ pub(super) fn numbers_of_lanes<const N: usize>(pieces: &WarpQuads<'_>) -> [Float
     out
 }
 
-/// Locations from which on it is less work to turn rows round than to look for each of them.
+/// Number of locations from which on a transpose is faster than separate loads.
 const MANY: usize = 4;
 
-/// For each location the numbers that its component is interpolated from, in all lanes ([`WarpQuads::planes`]). False,
-/// and nothing done, where there are few of them, or a vertex does not have them all.
+/// Writes the interpolation values of each location for all lanes ([`WarpQuads::planes`]). Returns false and
+/// does nothing for few locations, or if a vertex lacks a location.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(super) fn spread(pieces: &WarpQuads<'_>, locations: &[u16], frame: &mut [Lanes]) -> bool {

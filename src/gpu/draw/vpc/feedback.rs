@@ -1,11 +1,10 @@
-//! Transform feedback ("stream-out"): vertices of whole primitives to memory.
+//! Transform feedback ("stream-out"): writes vertices of whole primitives to memory.
 //!
-//! All of it is inferred (guess `stream-out`), because the open driver stores from the vertex shader instead
-//! (docs/hardware/registers.md, section 9.3; the rows in `decoder/src/regs/vpc.rs` say why each
-//! register is believed). The program has an entry per output component, by its location: 0 to 3 position,
-//! 4 point size, 8 on the varyings. A primitive is written to the buffers of its stream if all
-//! of them have room for it. Offsets advance in their registers and go to the flush addresses
-//! at once; the chip may wait for an event.
+//! The whole feature is inferred (guess `stream-out`), because the open driver stores from the vertex shader instead
+//! (docs/hardware/registers.md, section 9.3; the rows in `decoder/src/regs/vpc.rs` give the reasons for each
+//! register). The program has an entry per output component, by location: 0 to 3 position, 4 point size, 8 on
+//! the varyings. A primitive is written to the buffers of its stream if it fits into all of them. Offsets
+//! advance in their registers and are written to the flush addresses at once; the chip may wait for an event.
 
 use a4emu_decoder::regs::enums::PrimType;
 
@@ -18,12 +17,12 @@ use crate::draw::vertices::{HEADER, VertexStream, Vertices};
 const VARYINGS: usize = 8;
 
 impl FeedbackState {
-    /// Components that a vertex stores at most.
+    /// Returns the maximum number of components that a vertex stores.
     pub fn components(&self) -> u64 {
         self.entries.len() as u64
     }
 
-    /// Hands the primitives of a draw to `store`, and how far each buffer is full.
+    /// Passes the words of a draw's primitives to `store`. Returns how far each buffer is filled.
     pub fn run(
         &self,
         topology: PrimType,
@@ -47,7 +46,7 @@ impl FeedbackState {
         Filled(buffers)
     }
 
-    /// Writes one primitive of `stream`, unless a buffer of that has no room.
+    /// Writes one primitive of `stream`, unless one of the stream's buffers is full.
     fn write(
         &self,
         buffers: &mut [Option<FeedbackBuffer>; 4],
@@ -75,14 +74,14 @@ impl FeedbackState {
 }
 
 impl FeedbackBuffer {
-    /// Whether `count` vertices fit.
+    /// Returns whether `count` vertices fit.
     fn has_room(&self, count: u32) -> bool {
         let end = u64::from(self.offset) + u64::from(self.stride) * u64::from(count);
         self.stride > 0 && end <= u64::from(self.size)
     }
 }
 
-/// The vertices of a primitive, in order. Rectangles are no output of GL's stages.
+/// Returns the vertices of a primitive, in order. GL's stages do not output rectangles.
 fn corners(primitive: &Primitive) -> &[u32] {
     match primitive {
         Primitive::Point(v) => std::slice::from_ref(v),
@@ -92,7 +91,7 @@ fn corners(primitive: &Primitive) -> &[u32] {
     }
 }
 
-/// An output component of vertex `v`; zero where there is none.
+/// Returns an output component of vertex `v`, or zero if it does not exist.
 fn component(vertices: &Vertices, v: u32, location: usize) -> u32 {
     let column = match location {
         0..HEADER => Some(location),

@@ -1,4 +1,4 @@
-//! Varyings at the pixels of a warp: eight quads, perhaps of several primitives.
+//! Interpolates varyings at the pixels of a warp: eight quads of one or more primitives.
 
 use a4emu_decoder::regs::enums::{IntpMode, ReplMode};
 use multiversion::multiversion;
@@ -18,42 +18,41 @@ use crate::draw::vertices::Vertices;
 /// A float per lane.
 pub type Floats = [f32; LANES];
 
-/// Where the varyings of a draw come from.
+/// Source of the varyings of a draw.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     /// All primitives of the draw.
     pub primitives: &'a [ScreenPrimitive],
     /// All vertices of the draw.
     pub vertices: &'a Vertices,
-    /// By location.
+    /// Interpolation modes by location.
     pub interpolation: &'a [IntpMode; MAX_VARYINGS],
-    /// By location, in points.
+    /// Replacement modes in point sprites, by location.
     pub replacement: &'a [ReplMode; MAX_VARYINGS],
-    /// Which locations are interpolated.
+    /// Set of interpolated locations.
     pub interpolated: Interpolated,
 }
 
-/// The quads of a warp with what they are pieces of.
+/// The quads of a warp with their primitives.
 pub struct WarpQuads<'a> {
-    /// There is at least one.
+    /// The quads, at least one.
     pub quads: Quads<'a>,
     pub(super) source: &'a Source<'a>,
-    /// What is known of the frame of the warp that runs.
+    /// State of the frame of the current warp.
     pub(super) frame: Option<&'a FrameState>,
-    /// Which of them are of another primitive than the one before them, a bit each; the first is one of these.
+    /// Quads whose primitive differs from the previous one, one bit each. The first quad is set.
     starts: u32,
 }
 
-/// A primitive of a warp: the quads from one on are pieces of it, up to the next run. What is computed for a run is
-/// for all quads from there on: those of later runs are overwritten by them, so that nothing has to be cut off at an
-/// end.
+/// A run of quads of the same primitive, from the first quad up to the next run. Values of a run are written
+/// to all quads from there on. Later runs overwrite theirs, so no end has to be checked.
 pub(super) struct Run<'a> {
     /// The first quad.
     pub(super) first: usize,
     pub(super) primitive: &'a ScreenPrimitive,
 }
 
-/// A number for each quad.
+/// One number per quad.
 pub(super) type OfQuads = [f32; QUADS];
 
 /// Positions and weights of a warp's pixels.
@@ -73,7 +72,7 @@ pub struct Weights {
 }
 
 impl<'a> WarpQuads<'a> {
-    /// Pieces of primitives of `source`; there is at least one.
+    /// Creates a warp of quads of `source`, at least one.
     pub fn new(quads: &'a [Quad], source: &'a Source<'a>) -> Self {
         let mut starts = 1;
         for (q, pair) in (1..).zip(quads.array_windows::<2>()) {
@@ -82,23 +81,23 @@ impl<'a> WarpQuads<'a> {
         Self { quads: Quads::new(quads), source, frame: None, starts }
     }
 
-    /// The quads of the 8x4 pixels at `at`, all of one primitive of `source`.
+    /// Creates a warp of the quads of the 8x4 block at `at`, all of one primitive of `source`.
     pub fn of_block(quads: &'a [Quad; QUADS], at: [i32; 2], source: &'a Source<'a>) -> Self {
         Self { quads: Quads::of_block(quads, at), source, frame: None, starts: 1 }
     }
 
-    /// They are those of a warp whose frame is in this state.
+    /// Sets the state of the warp's frame.
     pub fn set_frame(&mut self, frame: &'a FrameState) {
         self.frame = Some(frame);
     }
 
-    /// The primitive that all are of, if there is only one.
+    /// Returns the primitive, if all quads have the same.
     #[inline(always)]
     pub(super) fn only(&self) -> Option<&'a ScreenPrimitive> {
         (self.starts == 1).then(|| self.primitive(&self.quads[0]))
     }
 
-    /// The primitives that they are of; at most eight.
+    /// Returns the runs of quads, at most eight.
     #[inline(always)]
     pub(super) fn runs(&self) -> impl Iterator<Item = Run<'a>> {
         let mut rest = self.starts;
@@ -109,22 +108,22 @@ impl<'a> WarpQuads<'a> {
         })
     }
 
-    /// What `quad` is a piece of.
+    /// Returns the primitive of `quad`.
     pub fn primitive(&self, quad: &Quad) -> &'a ScreenPrimitive {
         &self.source.primitives[quad.primitive as usize]
     }
 
-    /// Positions and weights of all lanes.
+    /// Returns positions and weights of all lanes.
     pub fn weights(&self) -> Weights {
         weights(self)
     }
 
-    /// i and j with perspective of all lanes, alone.
+    /// Computes only perspective i and j of all lanes.
     pub fn perspective(&self, out: &mut [Lanes; 2]) {
         perspective(self, out);
     }
 
-    /// The same `by` pixels from their centres.
+    /// Returns positions and weights at points `by` pixels from the pixel centres.
     pub fn weights_beside(&self, by: &[Floats; 2]) -> Weights {
         let mut out = Weights::at_centres(&self.quads);
         for (at, by) in [&mut out.x, &mut out.y].into_iter().zip(by) {
@@ -134,7 +133,7 @@ impl<'a> WarpQuads<'a> {
         out
     }
 
-    /// Component `location` at weights `i`, `j`.
+    /// Interpolates component `location` at weights `i`, `j`.
     pub fn varying(&self, location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
         match self.source.interpolation.get(location) {
             Some(IntpMode::FLAT) => self.provoking(location, out),
@@ -145,7 +144,7 @@ impl<'a> WarpQuads<'a> {
         self.replace(location, out);
     }
 
-    /// Component `location` of each lane's provoking vertex, bits unchanged.
+    /// Returns component `location` of each lane's provoking vertex, bits unchanged.
     pub fn provoking(&self, location: usize, out: &mut Lanes) {
         for (lanes, quad) in out.chunks_exact_mut(4).zip(&*self.quads) {
             let row = self.source.vertices.varyings(self.primitive(quad).provoking);
@@ -153,7 +152,7 @@ impl<'a> WarpQuads<'a> {
         }
     }
 
-    /// Sprite coordinates in the lanes of points. S grows to the right, T down.
+    /// Writes sprite coordinates to the lanes of points. S grows to the right, T down.
     pub fn replace(&self, location: usize, out: &mut Lanes) {
         let Some(mode @ (ReplMode::S | ReplMode::T | ReplMode::ONE_T)) =
             self.source.replacement.get(location)
@@ -209,7 +208,7 @@ fn perspective(pieces: &WarpQuads<'_>, out: &mut [Lanes; 2]) {
     }
 }
 
-/// i and j with perspective of some times 8x4 pixels of a primitive, each with its first pixel; `out` has room for each.
+/// Computes perspective i and j of several 8x4 blocks of a primitive. `out` has room for each.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 pub fn perspective_of_blocks<'o>(
     primitive: &ScreenPrimitive,
@@ -245,7 +244,7 @@ fn perspective_by(
     }
 }
 
-/// The same of a primitive all of which is as far away.
+/// Computes perspective i and j of a primitive with constant 1/w.
 #[inline(always)]
 fn upright_by(position: impl Fn(usize) -> [f32; 2], planes: Upright, [i, j]: &mut [Lanes; 2]) {
     for l in 0..LANES {
@@ -255,7 +254,7 @@ fn upright_by(position: impl Fn(usize) -> [f32; 2], planes: Upright, [i, j]: &mu
     }
 }
 
-/// How far each lane of 8x4 pixels is from the first, on both axes.
+/// Offsets of the lanes of an 8x4 block from its first pixel, on both axes.
 const OF_BLOCK: [Floats; 2] = {
     let mut out = [[0.0; LANES]; 2];
     let mut l = 0;
@@ -269,12 +268,12 @@ const OF_BLOCK: [Floats; 2] = {
 };
 
 impl Weights {
-    /// These positions with the barycentrics of `other`.
+    /// Returns these positions with the barycentrics of `other`.
     pub fn with_barycentrics(self, other: Self) -> Self {
         Self { perspective: other.perspective, linear: other.linear, ..self }
     }
 
-    /// Positions alone.
+    /// Returns positions of pixel centres, with zero weights.
     #[inline(always)]
     fn at_centres(quads: &[Quad]) -> Self {
         let zero = [0.0; LANES];
@@ -283,7 +282,7 @@ impl Weights {
     }
 }
 
-/// Window x and y of the pixels' centres.
+/// Returns window x and y of the pixels' centres.
 #[inline(always)]
 fn centres(quads: &[Quad]) -> (Floats, Floats) {
     let mut padded = [Quad::default(); QUADS];
@@ -306,7 +305,7 @@ fn centres(quads: &[Quad]) -> (Floats, Floats) {
     (x, y)
 }
 
-/// Weights at the positions that `out` holds, where `numbers` are [`numbers_of_lanes`].
+/// Computes weights at the positions in `out`. `numbers` is a variant of [`numbers_of_lanes`].
 #[inline(always)]
 fn weigh_all(
     pieces: &WarpQuads<'_>,
@@ -344,7 +343,7 @@ struct AtPosition {
     linear: [f32; 2],
 }
 
-/// How the weights of a primitive change over the screen where 1/w is the same at all vertices, and so everywhere.
+/// Planes of the weights of a primitive with the same 1/w at all vertices.
 #[derive(Clone, Copy)]
 struct Upright {
     base: [f32; 2],
@@ -356,7 +355,7 @@ struct Upright {
 }
 
 impl Upright {
-    /// What [`Planes::at`] says, with perspective.
+    /// Returns perspective i and j as [`Planes::at`] does.
     #[inline(always)]
     fn at(&self, x: f32, y: f32) -> [f32; 2] {
         let from = [x - self.base[0], y - self.base[1]];
@@ -370,7 +369,7 @@ fn on_plane(of: &Affine, [dx, dy]: [f32; 2]) -> f32 {
 }
 
 impl Planes {
-    /// What nobody reads of it is not computed.
+    /// Computes all weights. The compiler drops unused ones after inlining.
     #[inline(always)]
     fn at(&self, [x, y]: [f32; 2]) -> AtPosition {
         let from = [x - self.base[0], y - self.base[1]];
@@ -381,11 +380,11 @@ impl Planes {
         AtPosition { inv_w: w, perspective: [i * w1 * inv, j * w2 * inv], linear: [i, j] }
     }
 
-    /// The short form, if it gives the same bits: where i and j are finite, what they are multiplied with 0 is a zero,
-    /// which changes no other number.
+    /// Returns the constant-1/w form, if it gives the same bits. Finite i and j times 0 are zero, which
+    /// changes no other number.
     #[inline(always)]
     fn upright(&self) -> Option<Upright> {
-        // Far from all that overflows: positions are below 2^16.
+        // Values that cannot overflow: positions are below 2^16.
         const LARGE: f32 = 1e30;
         let Self { base, i, j, inv_w: [w0, w1, w2], .. } = *self;
         let numbers = [i.at, i.dx, i.dy, j.at, j.dx, j.dy, base[0], base[1]];
@@ -394,18 +393,18 @@ impl Planes {
         (is_upright && are_small).then(|| Upright { base, i, j, inv_w: w0, w: 1.0 / w0 })
     }
 
-    /// The expression of [`ScreenPrimitive::depth_at`], so that early and late tests agree.
+    /// Computes depth by the expression of [`ScreenPrimitive::depth_at`], so that early and late tests agree.
     #[inline(always)]
     fn depth(&self, bias: f32, [x, y]: [f32; 2]) -> f32 {
         on_plane(&self.z, [x - self.origin[0], y - self.origin[1]]) + bias
     }
 }
 
-/// Numbers of [`Planes`], and how many of them those are that weights are made of.
+/// Number of floats in [`Planes`], and number of those that weights need.
 const NUMBERS: usize = size_of::<Planes>() / size_of::<f32>();
 const OF_WEIGHTS: usize = NUMBERS - 5;
 
-/// The first `N` numbers of planes of several primitives, each in its lanes.
+/// Returns the first `N` numbers of the planes of several primitives, each in the lanes of its quads.
 #[inline(always)]
 fn numbers_of_lanes<const N: usize>(pieces: &WarpQuads<'_>) -> [Floats; N] {
     of_lanes(pieces.runs(), |primitive| {
@@ -414,7 +413,7 @@ fn numbers_of_lanes<const N: usize>(pieces: &WarpQuads<'_>) -> [Floats; N] {
     })
 }
 
-/// Planes of which these are the first numbers.
+/// Returns planes with these first numbers.
 #[inline(always)]
 fn planes_of<const N: usize>(numbers: [f32; N]) -> Planes {
     let mut all = [0.0; NUMBERS];
@@ -422,7 +421,7 @@ fn planes_of<const N: usize>(numbers: [f32; N]) -> Planes {
     bytemuck::cast(all)
 }
 
-/// Numbers of several primitives, each in its lanes.
+/// Returns numbers of several primitives, each in the lanes of its quads.
 #[inline(always)]
 fn of_lanes<'a, const N: usize>(
     runs: impl Iterator<Item = Run<'a>>,
@@ -442,7 +441,7 @@ fn of_lanes<'a, const N: usize>(
     out
 }
 
-/// Those of a lane.
+/// Returns the numbers of a lane.
 #[inline(always)]
 fn in_lane<const N: usize>(numbers: &[Floats; N], lane: usize) -> [f32; N] {
     let mut out = [0.0; N];
@@ -452,7 +451,7 @@ fn in_lane<const N: usize>(numbers: &[Floats; N], lane: usize) -> [f32; N] {
     out
 }
 
-/// The quads from `first` on take `number`.
+/// Writes `number` to the quads from `first` on.
 #[inline(always)]
 pub(super) fn from_quad(first: usize, out: &mut OfQuads, number: f32) {
     for (q, out) in out.iter_mut().enumerate() {
@@ -460,7 +459,7 @@ pub(super) fn from_quad(first: usize, out: &mut OfQuads, number: f32) {
     }
 }
 
-/// What is its quad's in each lane.
+/// Copies the value of each quad to its lanes.
 #[inline(always)]
 pub(super) fn to_lanes<T: Copy + Default>(of_quads: [T; QUADS]) -> [T; LANES] {
     let mut out = [T::default(); LANES];
@@ -477,7 +476,7 @@ pub(in crate::draw) mod tests {
     use crate::draw::gras::raster::{Rect, Shape};
     use crate::draw::gras::setup::Face;
 
-    /// A triangle that is seen aslant.
+    /// Returns a triangle in perspective.
     pub fn primitive() -> ScreenPrimitive {
         let plane = |at, dx, dy| Affine { at, dx, dy };
         ScreenPrimitive {
@@ -498,7 +497,7 @@ pub(in crate::draw) mod tests {
         }
     }
 
-    /// Aslant, and all of it as far away, near or beyond what the short form is for.
+    /// Tests perspective and constant 1/w, inside and outside the range of the short form.
     #[test]
     fn a_block_has_the_weights_of_its_quads() {
         has_the_weights_of_its_quads(primitive());
@@ -513,7 +512,7 @@ pub(in crate::draw) mod tests {
         }
     }
 
-    /// Whatever primitives the quads of a warp are of.
+    /// Tests warps with quads of different primitives.
     #[test]
     fn each_quad_has_the_weights_of_its_own_primitive() {
         let aslant = primitive();
@@ -570,7 +569,7 @@ pub(in crate::draw) mod tests {
         WarpQuads::new(&quads, source).perspective(&mut by_quads);
         WarpQuads::of_block(&quads, [40, 20], source).perspective(&mut by_block);
         let weights = WarpQuads::new(&quads, source).weights().perspective;
-        // Any NaN may be any other: programs see the canonical one.
+        // NaN bits may differ, because programs see the canonical NaN.
         let plain = |bits: u32| if f32::from_bits(bits).is_nan() { f32::NAN.to_bits() } else { bits };
         let of_weights = weights.map(|floats| Lanes::from(floats).map(plain));
         assert_eq!(by_block.map(|lanes| lanes.map(plain)), of_weights);

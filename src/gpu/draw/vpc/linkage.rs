@@ -1,4 +1,4 @@
-//! Linkage: the registers of a vertex stage to rows of vertices.
+//! Linkage: copies registers of a vertex stage to rows of vertices.
 
 use multiversion::multiversion;
 use multiversion::target::match_target;
@@ -9,18 +9,18 @@ use crate::draw::gras::rows;
 use crate::draw::vertices::HEADER;
 use a4emu_shader::{Lanes, Warp};
 
-/// Whether varyings have locations that follow each other.
+/// Returns whether varyings have consecutive locations.
 fn are_side_by_side(varyings: &[(u32, usize); 4]) -> bool {
     varyings.windows(2).all(|pair| pair[0].1 + 1 == pair[1].1)
 }
 
-/// Puts a component of a warp's vertices into the rows that there are of them.
+/// Writes a component of a warp's vertices to their rows.
 #[inline(always)]
 fn column(values: &Lanes, rows: &mut [u32], stride: usize, at: usize) {
     rows.chunks_exact_mut(stride).zip(values.iter()).for_each(|(row, value)| row[at] = *value);
 }
 
-/// Four that are side by side, from word `at` on.
+/// Writes four consecutive components, from word `at` on.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn four_columns(values: [&Lanes; 4], rows: &mut [u32], stride: usize, at: usize) {
     match_target! {
@@ -30,13 +30,13 @@ fn four_columns(values: [&Lanes; 4], rows: &mut [u32], stride: usize, at: usize)
 }
 
 impl VertexOutputs {
-    /// Whether rows have no words but those that [`VertexOutputs::export`] writes.
+    /// Returns whether [`VertexOutputs::export`] writes every word of a row.
     pub fn are_whole(&self) -> bool {
         let locations = self.varyings.iter().fold(0u128, |all, (_, location)| all | 1 << location);
         locations.count_ones() as usize == self.components
     }
 
-    /// Puts the outputs of a warp into rows of `stride` words; where there is no point size, that is 0.
+    /// Writes the outputs of a warp to rows of `stride` words. A missing point size is 0.
     pub fn export(&self, warp: &Warp, rows: &mut [u32], stride: usize) {
         four_columns([0, 1, 2, 3].map(|c| warp.full(self.position + c)), rows, stride, 0);
         let point_size = self.point_size.map_or(&Lanes::ZERO, |id| warp.full(id));
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use a4emu_shader::{LANES, Program};
 
-    /// Positions, perhaps a point size, and varyings of which some follow each other.
+    /// Tests positions, optional point size, and varyings, some with consecutive locations.
     #[test]
     fn rows_have_the_registers_of_each_vertex() {
         let words = a4emu_decoder::isa::ir3::program::assemble("end\n").expect("text");

@@ -1,4 +1,4 @@
-//! VPC, the varying and position cache: what goes from the last vertex stage to fragments and to memory.
+//! VPC, the varying and position cache: passes outputs of the last vertex stage to fragments and to memory.
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub mod feedback;

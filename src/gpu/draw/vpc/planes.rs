@@ -1,4 +1,4 @@
-//! What varyings are interpolated from: at vertex 0, and what vertices 1 and 2 differ from that by.
+//! Interpolation values of varyings: the value at vertex 0, and the differences of vertices 1 and 2 from it.
 
 use std::cell::Cell;
 
@@ -14,20 +14,20 @@ use crate::draw::gras::quad::QUADS;
 use crate::draw::gras::setup::ScreenPrimitive;
 use a4emu_shader::{LANES, Lanes};
 
-/// Which locations are interpolated, a bit each.
+/// Set of interpolated locations, one bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interpolated {
-    /// Whatever is drawn.
+    /// Locations that are interpolated in all primitives.
     always: u128,
-    /// Where no sprite coordinates replace them.
+    /// Locations that are interpolated in primitives without sprite coordinates.
     without_sprites: u128,
 }
 
 impl Interpolated {
-    /// Every location, whatever is drawn.
+    /// Every location, in all primitives.
     pub const ALL: Self = Self { always: u128::MAX, without_sprites: u128::MAX };
 
-    /// Those that are neither flat nor replaced.
+    /// Returns the locations that are neither flat nor replaced.
     pub fn of(modes: &[IntpMode; MAX_VARYINGS], replacement: &[ReplMode; MAX_VARYINGS]) -> Self {
         let mut locations = Self { always: 0, without_sprites: 0 };
         for (location, modes) in modes.iter().zip(replacement).enumerate() {
@@ -40,39 +40,39 @@ impl Interpolated {
         locations
     }
 
-    /// Whether one is in a primitive, which may be a sprite.
+    /// Returns whether a location is interpolated in a primitive, which may be a sprite.
     pub fn has(&self, location: u16, is_sprite: bool) -> bool {
         are_in(if is_sprite { self.always } else { self.without_sprites }, &[location])
     }
 }
 
-/// Whether all of `locations` are in `set`.
+/// Returns whether all of `locations` are in `set`.
 fn are_in(set: u128, locations: &[u16]) -> bool {
     locations.iter().all(|location| set.checked_shr((*location).into()).unwrap_or(0) & 1 == 1)
 }
 
-/// What the frame of a warp was last filled with, for whoever runs one warp after the other of the same draw in the
-/// same frame: where it is the same again, nothing has to be done.
+/// Cache of the contents of a warp frame. When the next warp in the frame needs the same contents, they are
+/// not written again.
 ///
-/// Lists of locations belong to a program that runs: they are told apart by where they lie.
+/// Lists of locations belong to the running program, and are identified by their address.
 #[derive(Debug, Default)]
 pub struct FrameState {
-    /// The primitive and the locations whose planes it holds.
+    /// The primitive and the locations whose planes are in the frame.
     held: Cell<Option<(u32, *const u16)>>,
-    /// Locations all of which are interpolated, whatever is drawn.
+    /// A list of locations that are all interpolated in every primitive.
     interpolated: Cell<Option<*const u16>>,
 }
 
 impl FrameState {
-    /// Whether it holds the planes of this primitive at `locations`.
+    /// Returns whether the frame has the planes of this primitive at `locations`.
     fn holds(&self, primitive: u32, locations: &[u16]) -> bool {
         self.held.get() == Some((primitive, locations.as_ptr()))
     }
 }
 
 impl WarpQuads<'_> {
-    /// For each location the numbers that its component is interpolated from, in all lanes: at vertex 0, and
-    /// what vertices 1 and 2 differ from that by. False when not all are interpolated.
+    /// Writes the interpolation values of each location for all lanes: value at vertex 0, and differences of
+    /// vertices 1 and 2. Returns false when a location is not interpolated.
     pub fn planes(&self, locations: &[u16], frame: &mut [Lanes]) -> bool {
         let alone = self.only().map(|_| self.quads[0].primitive);
         if let (Some(state), Some(primitive)) = (self.frame, alone)
@@ -90,7 +90,7 @@ impl WarpQuads<'_> {
         true
     }
 
-    /// Whether all of `locations` are interpolated.
+    /// Returns whether all of `locations` are interpolated.
     pub fn has_planes(&self, locations: &[u16]) -> bool {
         let (interpolated, list) = (self.source.interpolated, Some(locations.as_ptr()));
         if self.frame.is_some_and(|state| state.interpolated.get() == list) {
@@ -105,7 +105,7 @@ impl WarpQuads<'_> {
     }
 }
 
-/// The rows of each location.
+/// Returns the rows of each location.
 pub(super) fn rows_of<'f>(
     frame: &'f mut [Lanes],
     locations: &'f [u16],
@@ -113,7 +113,7 @@ pub(super) fn rows_of<'f>(
     frame.as_chunks_mut().0.iter_mut().zip(locations)
 }
 
-/// What the components of the primitives are interpolated from, in the lanes of each.
+/// Writes the interpolation values of all lanes' primitives.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn spread(pieces: &WarpQuads<'_>, locations: &[u16], frame: &mut [Lanes]) {
     match pieces.only() {
@@ -146,7 +146,7 @@ fn spread(pieces: &WarpQuads<'_>, locations: &[u16], frame: &mut [Lanes]) {
     }
 }
 
-/// Component `location` at weights `i`, `j`.
+/// Interpolates component `location` at weights `i`, `j`.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 pub(super) fn interpolate(pieces: &WarpQuads<'_>, location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
     match pieces.only() {
@@ -180,7 +180,7 @@ pub(super) fn corners_of<'a>(source: &Source<'a>, primitive: &ScreenPrimitive) -
     [source.vertices.varyings(a), source.vertices.varyings(b), source.vertices.varyings(c)]
 }
 
-/// Of each run.
+/// Returns the varyings of the vertices of each run.
 #[inline(always)]
 fn corners_of_runs<'a>(pieces: &WarpQuads<'a>) -> [Corners<'a>; QUADS] {
     let mut out = [[&[][..]; 3]; QUADS];
@@ -190,7 +190,7 @@ fn corners_of_runs<'a>(pieces: &WarpQuads<'a>) -> [Corners<'a>; QUADS] {
     out
 }
 
-/// Component `location` of a primitive: the value at vertex 0 and what vertices 1 and 2 differ from it by.
+/// Returns component `location` at vertex 0, and the differences of vertices 1 and 2 from it.
 #[inline(always)]
 pub(super) fn differences([a, b, c]: &Corners<'_>, location: usize) -> [f32; 3] {
     let value = |corner: &[u32]| f32::from_bits(corner.get(location).copied().unwrap_or(0));
@@ -198,7 +198,7 @@ pub(super) fn differences([a, b, c]: &Corners<'_>, location: usize) -> [f32; 3] 
     [v0, value(b) - v0, value(c) - v0]
 }
 
-/// The same of each quad's.
+/// Returns the [`differences`] of each quad's primitive.
 #[inline(always)]
 fn differences_of_quads(
     pieces: &WarpQuads<'_>,
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(of.without_sprites, !(1 << 3));
     }
 
-    /// A triangle, a point and another triangle, of vertices whose component `c` is `100 * vertex + c * c`.
+    /// A triangle, a point and another triangle. Component `c` of a vertex is `100 * vertex + c * c`.
     struct Scene {
         primitives: Vec<ScreenPrimitive>,
         vertices: Vertices,
@@ -273,7 +273,7 @@ mod tests {
             }
         }
 
-        /// Quads of these primitives.
+        /// Returns quads of these primitives.
         fn quads(&self, of: [u32; QUADS]) -> [Quad; QUADS] {
             let mut quads = quads(0, [8, 4], u32::MAX);
             quads.iter_mut().zip(of).for_each(|(quad, primitive)| quad.primitive = primitive);
@@ -299,7 +299,7 @@ mod tests {
         assert!(!has_planes(TRIANGLE, &[0, 128]));
     }
 
-    /// Warp after warp in one frame, each beside one in a frame of its own.
+    /// Runs warps in one shared frame, and compares each with a warp in a new frame.
     #[test]
     fn a_frame_holds_what_is_asked_for_whatever_it_held_before() {
         let scene = Scene::new();
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!([smooth, replaced, smooth, smooth].map(has_planes), [true, false, true, true]);
     }
 
-    /// Few locations and many, more than one row of them, the last vertex there is, and one that vertices do not have.
+    /// Tests few and many locations, more than one row, the last vertex, and a location that vertices lack.
     #[test]
     fn each_quad_has_the_planes_of_its_own_primitive() {
         const COMPONENTS: usize = 22;

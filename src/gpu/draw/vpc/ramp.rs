@@ -1,4 +1,4 @@
-//! Varyings that change evenly over a primitive, with how far rounding may take them from that.
+//! Varyings that are linear over a primitive, with a bound on the rounding error.
 
 use super::interpolate::Source;
 use super::planes::{corners_of, differences};
@@ -6,30 +6,30 @@ use crate::draw::gras::affine::{Affine, Planes};
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::ScreenPrimitive;
 
-/// One component of a primitive all of which is as far away, over the centres of pixels.
+/// One component of a primitive with constant 1/w, at pixel centres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ramp {
-    /// At the centre of pixel (0, 0).
+    /// Value at the centre of pixel (0, 0).
     at: f64,
     /// Change per pixel to the right and down.
     per: [f64; 2],
-    /// By how much what fragments get may be off, at most.
+    /// Maximum error of the value in fragments.
     pub error: f64,
 }
 
-/// What binary32 rounds by at most, of numbers up to 1.
+/// Maximum rounding error of binary32 for numbers up to 1.
 const ROUNDING: f64 = 1.0 / (1u64 << 24) as f64;
 
-/// Roundings between the numbers of a primitive and a component, with one for whoever multiplies it: there are no more
-/// than 17 of what [`Ramp::of`] adds up, and half that where multiplications and additions are one.
+/// Bound on the number of roundings of a value, with one for a multiplication by the caller. [`Ramp::of`]
+/// adds up at most 17, and half of that where multiplication and addition are fused.
 const ROUNDINGS: f64 = 32.0;
 
-/// Beyond that nobody counts pixels or texels, and the squares of it are far from all that overflows.
+/// Maximum coordinate. No pixel or texel is beyond it, and its square does not overflow.
 const LARGE: f64 = (1u64 << 40) as f64;
 
 impl Ramp {
-    /// Component `location` of a primitive of `source` with weights in perspective, for the pixels of `area`. `None` where
-    /// it is not interpolated, not even, or of numbers that are not common.
+    /// Returns component `location` of a primitive of `source` with perspective weights, for the pixels of
+    /// `area`. `None` if it is not interpolated, not linear, or has unusual numbers.
     pub fn of(source: &Source<'_>, primitive: &ScreenPrimitive, location: u16, area: Rect) -> Option<Self> {
         let Planes { base, i, j, inv_w: [w0, w1, w2], .. } = &primitive.planes;
         let is_upright = w0 == w1 && w0 == w2 && (1.0 / LARGE..LARGE).contains(&f64::from(w0.abs()));
@@ -51,7 +51,7 @@ impl Ramp {
         (size < LARGE).then_some(Self { at, per, error: ROUNDINGS * ROUNDING * size })
     }
 
-    /// What it would be at the centre of a pixel if nothing was rounded.
+    /// Returns the exact value at the centre of a pixel, without rounding.
     pub fn at(&self, [x, y]: [i32; 2]) -> f64 {
         self.at + self.per[0] * f64::from(x) + self.per[1] * f64::from(y)
     }
@@ -73,7 +73,7 @@ mod tests {
 
     const AREA: Rect = Rect { x0: 40, y0: 16, x1: 104, y1: 48 };
 
-    /// A primitive of vertices with these numbers at location 1.
+    /// A primitive whose vertices have these numbers at location 1.
     struct Scene {
         primitives: [ScreenPrimitive; 1],
         vertices: Vertices,
@@ -105,7 +105,7 @@ mod tests {
             Ramp::of(&self.source(), &self.primitives[0], 1, AREA)
         }
 
-        /// What the fragments of [`AREA`] get.
+        /// Returns the values in the fragments of [`AREA`].
         fn fragments(&self) -> Vec<([i32; 2], f32)> {
             let (source, mut all) = (self.source(), Vec::new());
             for (x, y) in

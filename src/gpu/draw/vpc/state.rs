@@ -1,4 +1,4 @@
-//! The registers of the VPC: which outputs of the last vertex stage go where, and feedback.
+//! State of the VPC from registers: linkage of the last vertex stage, and transform feedback.
 
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::regs::groups::{ShaderOutput, used};
@@ -12,21 +12,21 @@ use crate::regfile::RegFile;
 /// Varying components that the VPC can hold.
 pub const MAX_VARYINGS: usize = 128;
 
-/// Which registers of the last vertex stage go where.
+/// Linkage of the registers of the last vertex stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VertexOutputs {
     /// First of the four position registers.
     pub position: u32,
-    /// Point size.
+    /// Register of the point size.
     pub point_size: Option<u32>,
-    /// Register, and location of one varying component.
+    /// Register and location of each varying component.
     pub varyings: Vec<(u32, usize)>,
-    /// Varying components of a vertex.
+    /// Number of varying components of a vertex.
     pub components: usize,
 }
 
 impl VertexOutputs {
-    /// The output map of `stage`, one of VS, DS and GS.
+    /// Takes a snapshot of the outputs of `stage`, one of VS, DS and GS.
     pub fn snapshot(regs: &RegFile, stage: Stage) -> Self {
         let (position, point_size, total) = outputs_of(regs, stage);
         let mut varyings = Vec::new();
@@ -44,8 +44,8 @@ impl VertexOutputs {
     }
 }
 
-/// Registers of position and point size, and the number of other outputs. No register is
-/// known to name a domain shader's point size.
+/// Returns the registers of position and point size, and the number of other outputs. No register for the
+/// point size of a domain shader is known.
 fn outputs_of(regs: &RegFile, stage: Stage) -> (u32, Option<u32>, u32) {
     match stage {
         Stage::GS => {
@@ -64,7 +64,7 @@ fn outputs_of(regs: &RegFile, stage: Stage) -> (u32, Option<u32>, u32) {
     }
 }
 
-/// Source of output `j`, and where its first component goes.
+/// Returns the source of output `j`, and the location of its first component.
 fn linkage(regs: &RegFile, stage: Stage, j: u32) -> (ShaderOutput, u32) {
     let (half, quarter) = (j as usize % 2, j as usize % 4);
     match stage {
@@ -83,30 +83,30 @@ fn linkage(regs: &RegFile, stage: Stage, j: u32) -> (ShaderOutput, u32) {
     }
 }
 
-/// What feedback needs of the registers.
+/// Transform feedback state from registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeedbackState {
     pub(super) buffers: [Option<FeedbackBuffer>; 4],
-    /// Location of a component, and where it goes.
+    /// Location of each component, and its destination.
     pub(super) entries: Vec<(usize, StreamOutEntry)>,
 }
 
-/// A buffer that some stream fills.
+/// A buffer of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FeedbackBuffer {
     pub stream: u32,
     pub base: u32,
     pub size: u32,
-    /// Bytes of a vertex.
+    /// Bytes per vertex.
     pub stride: u32,
-    /// Where the next vertex goes.
+    /// Offset of the next vertex.
     pub offset: u32,
-    /// Where the offset is written back, if not 0.
+    /// Address to write the offset to, if not 0.
     pub flush: u32,
 }
 
 impl FeedbackState {
-    /// The registers' feedback; `None` when no buffer is on.
+    /// Takes a snapshot; `None` when no buffer is on.
     pub fn snapshot(gpu: &Gpu) -> Option<Self> {
         let regs = &gpu.regs;
         let streams = STREAM_OUT_BUFFERS(regs.get::<VPC_SO_BUF_CNTL>().VALUE()).streams();
@@ -138,17 +138,17 @@ impl FeedbackState {
 }
 
 impl FeedbackState {
-    /// Where the buffers that are on begin, and their bytes.
+    /// Returns address and size of the active buffers.
     pub fn ranges(&self) -> impl Iterator<Item = (u32, u32)> {
         self.buffers.iter().flatten().map(|buffer| (buffer.base, buffer.size))
     }
 }
 
-/// How far the buffers are full after a draw.
+/// Fill state of the buffers after a draw.
 pub struct Filled(pub(super) [Option<FeedbackBuffer>; 4]);
 
 impl Filled {
-    /// The registers that take it, where the next draw goes on, and their values.
+    /// Returns the register offsets for the next draw's start, and their values.
     pub fn registers(&self) -> impl Iterator<Item = (u32, u32)> {
         let row = VPC_SO_BUFFER_OFFSET::ROW;
         let buffers = (0..).zip(&self.0);

@@ -20,15 +20,15 @@ use crate::fault::{Fault, Missing};
 use crate::memory::Memory;
 use a4emu_shader::{LANES, Warp};
 
-/// Vertices that one job shades.
+/// Vertices per job.
 const CHUNK: usize = 16 * LANES;
 
-/// Bytes that are held for an index of the draw: itself, and at most four places of a table.
+/// Bytes held per index of the draw: the index, and at most four places of a table.
 const INDEX: u64 = 8 + 4 * 4;
-/// For an index of an instance: what to shade, and an entry of the list.
+/// Bytes held per index of an instance: the vertex to shade, and a list entry.
 const ENTRY: u64 = size_of::<VertexJob>() as u64 + 4;
 
-/// What memory is to its shader.
+/// Memory access of the shader.
 enum Access<'m> {
     ReadWrite(&'m mut Memory),
     ReadOnly(&'m Memory),
@@ -37,16 +37,16 @@ enum Access<'m> {
 /// Vertex fetch and vertex shader of a draw.
 #[derive(Clone)]
 pub struct VertexState {
-    /// What is fetched.
+    /// Vertex fetch state.
     pub fetch: FetchState,
     /// The shader.
     pub stage: Arc<StageState>,
-    /// What it hands on.
+    /// Outputs of the shader.
     pub outputs: Arc<VertexOutputs>,
 }
 
 impl VertexState {
-    /// Whether the other state makes the same vertices of the same memory.
+    /// Returns whether both states make the same vertices from the same memory.
     pub fn is_same(&self, other: &Self) -> bool {
         self.fetch == other.fetch && self.outputs == other.outputs && self.stage.is_same(&other.stage)
     }
@@ -54,16 +54,16 @@ impl VertexState {
     /// Fetches and shades the vertices of a draw.
     ///
     /// # Errors
-    /// The draw is larger than we can hold, or than the run may have.
+    /// The draw exceeds the memory limit or the budget.
     pub fn shade(&self, memory: &mut Memory, budget: &mut Budget) -> Result<Shaded, Stop> {
         self.shade_for(|| None, memory, budget)
     }
 
-    /// The same, and has them on the screen, if they are many and it can be said how they come there: while they are at
-    /// hand that is quicker than later.
+    /// Fetches and shades the vertices of a draw. For many vertices it also computes screen positions, if
+    /// there is a projection. This is faster while the vertices are in the cache.
     ///
     /// # Errors
-    /// The same.
+    /// The draw exceeds the memory limit or the budget.
     pub fn shade_for(
         &self,
         projection: impl FnOnce() -> Option<Projection>,
@@ -76,26 +76,26 @@ impl VertexState {
         Ok(self.shade_jobs(&jobs, list, projection, &missing, Access::ReadWrite(memory), budget))
     }
 
-    /// Whether one warp after the other shades them, and touches nothing that anybody else has.
+    /// Returns whether the vertices need only one job and the shader only reads.
     pub fn is_small(&self) -> bool {
         let FetchState { count, instances, .. } = self.fetch;
         self.stage.only_reads() && u64::from(count) * u64::from(instances) <= CHUNK as u64
     }
 
-    /// [`VertexState::shade`] of what [is small](VertexState::is_small).
+    /// Runs [`VertexState::shade`] for vertices that are [small](VertexState::is_small).
     ///
     /// # Errors
-    /// The same.
+    /// The draw exceeds the memory limit or the budget.
     pub fn shade_small(&self, memory: &Memory, budget: &mut Budget) -> Result<Shaded, Stop> {
         let mut missing = Missing::default();
         let (jobs, list) = self.jobs(memory, budget, &mut missing)?;
         Ok(self.shade_jobs(&jobs, list, None, &missing, Access::ReadOnly(memory), budget))
     }
 
-    /// The same of a part of the draw, in whose indices something was `missing`.
+    /// Shades the vertices of a part of the draw. `missing` has the misses of its indices.
     ///
     /// # Errors
-    /// It is more than the run may have.
+    /// The part exceeds the budget.
     pub fn shade_part(
         &self,
         part: &Part,
@@ -151,13 +151,13 @@ impl VertexState {
         Shaded { vertices, list, log }
     }
 
-    /// Takes the work of listing and fetching so many vertices.
+    /// Charges the listing and fetching of vertices.
     fn charge(&self, budget: &mut Budget, vertices: u64) -> Result<(), Stop> {
         charge(budget, Work::Vertex, vertices)?;
         charge(budget, Work::Attribute, vertices.saturating_mul(self.fetch.attributes.len() as u64))
     }
 
-    /// What to shade, and the drawing order in terms of it.
+    /// Returns the vertices to shade, and the drawing order as indices to them.
     fn jobs(
         &self,
         memory: &Memory,
@@ -183,7 +183,7 @@ impl VertexState {
         Ok((jobs, list))
     }
 
-    /// Warp after warp, from vertex `first` on, as many as there are rows.
+    /// Shades vertices from `first` on, warp by warp, one per row.
     fn shade_job(
         &self,
         worker: &mut Worker<'_>,
@@ -205,7 +205,7 @@ impl VertexState {
         }
     }
 
-    /// Puts what the vertices start with into registers.
+    /// Writes the inputs of the vertices to registers.
     fn enter(&self, jobs: &[VertexJob], warp: &mut Warp, memory: &mut ShaderMemory<'_>) {
         for attribute in &*self.fetch.attributes {
             let fetched =
@@ -223,16 +223,16 @@ impl VertexState {
         }
     }
 
-    /// The vertices that it shades and the values that each fetches, four for each attribute, as bits; and the drawing
-    /// order.
+    /// Returns the vertices to shade, the values that each fetches (four per attribute, as bits), and the
+    /// drawing order.
     ///
     /// # Errors
-    /// The draw is larger than we can hold, or than the run may have.
+    /// The draw exceeds the memory limit or the budget.
     pub fn fetched(&self, memory: &mut Memory, budget: &mut Budget) -> Result<Fetched, Stop> {
         let (jobs, list) = self.jobs(memory, budget, &mut Missing::default())?;
         let jobs = jobs.all();
         let stride = 4 * self.fetch.attributes.len();
-        // They are held as a table, too, and so is what becomes of them.
+        // The values are also held as a table, with their text.
         must_fit(16 * (stride * jobs.len()) as u64, format_args!("inputs of {} vertices", jobs.len()))?;
         charge(budget, Work::LaneAccess, (stride * jobs.len()) as u64)?;
         let mut values = vec![0; stride * jobs.len()];
@@ -250,10 +250,10 @@ impl VertexState {
         Ok(Fetched { jobs, values, list })
     }
 
-    /// Which of the vertices that are shaded is the `number`-th that the draw lists.
+    /// Returns the index of the shaded vertex that is the `number`-th in the draw's list.
     ///
     /// # Errors
-    /// It lists no such vertex.
+    /// A fault if the list has no such vertex.
     pub fn job_of(&self, memory: &Memory, budget: &mut Budget, number: u32) -> Result<usize, Stop> {
         let (_, list) = self.jobs(memory, budget, &mut Missing::default())?;
         match list.get(number as usize) {
@@ -264,26 +264,26 @@ impl VertexState {
     }
 }
 
-/// The first of the vertices to shade; their rows, where they are on the screen, and whether they have been written.
+/// A job: first vertex to shade, their rows and screen positions, and a flag that it was done.
 type Job<'a> = (usize, ((&'a mut [u32], &'a mut [ScreenVertex]), &'a mut bool));
 
-/// What the vertices of a draw fetch.
+/// Fetched inputs of a draw's vertices.
 pub struct Fetched {
     /// The vertices, each once.
     pub jobs: Vec<VertexJob>,
-    /// Four values for each attribute of each of them.
+    /// Four values for each attribute of each vertex.
     pub values: Vec<u32>,
-    /// Their numbers in drawing order, with restarts.
+    /// Vertex numbers in drawing order, with restarts.
     pub list: Vec<u32>,
 }
 
-/// What the vertex stage makes of a draw.
+/// Results of the vertex stage for a draw.
 #[derive(Default)]
 pub struct Shaded {
     /// The shaded vertices.
     pub vertices: Vertices,
-    /// Their numbers in drawing order, with restarts.
+    /// Vertex numbers in drawing order, with restarts.
     pub list: Vec<u32>,
-    /// What the shader did.
+    /// Log of the shader.
     pub log: ShaderLog,
 }

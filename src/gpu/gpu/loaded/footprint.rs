@@ -1,20 +1,20 @@
-//! What some packets have to do with loaded state: what draws among them take from it, and what they leave in it.
+//! Footprints of loaded state: what draws read (inputs) and what packets load (outputs).
 
 use a4emu_decoder::load_state::{Stage, StateKind};
 
 use super::{CONSTANTS, CodeSource, INSTRUCTIONS, LoadedState, ShaderState, TEXTURES};
 
-/// Stages whose state is looked at: who has others runs its packets each time.
+/// Stages that a footprint covers. A buffer that loads state of other stages is not replayed.
 const STAGES: [Stage; 2] = [Stage::VS, Stage::FS];
 
-/// What packets that were run took from loaded state, and left in it. Where the state is the same, the same packets do
-/// the same.
+/// The inputs and outputs of packets in loaded state. If the inputs have the same values, the packets have
+/// the same effect.
 #[derive(Clone, Default)]
 pub struct LoadedFootprint {
-    /// Of each of the stages.
+    /// Inputs of each of the stages.
     taken: [Part; 2],
     left: [Part; 2],
-    /// How often SSBO descriptors had changed.
+    /// Change count of the SSBO descriptors.
     ssbo_changes: u64,
 }
 
@@ -28,16 +28,16 @@ struct Part {
     source: Option<CodeSource>,
 }
 
-/// A [`LoadedFootprint`] while it is noted.
+/// A [`LoadedFootprint`] that is being recorded.
 #[derive(Clone, Default)]
 pub(super) struct Recorder {
     footprint: LoadedFootprint,
     stages: [Marks; 2],
-    /// Something else has changed.
+    /// Whether state changed that a footprint does not cover.
     is_lost: bool,
 }
 
-/// Slots that need not be noted any more: packets have loaded them, or they are noted.
+/// Slots that are already recorded as inputs, or that packets have loaded.
 #[derive(Clone)]
 struct Marks {
     constants: [Mark; CONSTANTS],
@@ -47,7 +47,7 @@ struct Marks {
     source: Mark,
 }
 
-/// What is known of a slot.
+/// The flags of one slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Mark {
     is_taken: bool,
@@ -66,7 +66,7 @@ impl Default for Marks {
     }
 }
 
-/// `slots` are taken: what is new of them goes to `taken`.
+/// Marks `slots` as read. New inputs are added to `taken`.
 fn take<T: Copy>(
     slots: impl IntoIterator<Item = usize>,
     held: &[T],
@@ -82,23 +82,23 @@ fn take<T: Copy>(
     }
 }
 
-/// `count` slots from `first` on are loaded.
+/// Marks `count` slots from `first` on as loaded.
 fn load(marks: &mut [Mark], first: usize, count: usize) {
     marks.iter_mut().skip(first).take(count).for_each(|mark| mark.is_loaded = true);
 }
 
-/// What is in the slots that were loaded.
+/// The loaded slots with their values.
 fn left<T: Copy>(marks: &[Mark], held: &[T]) -> Vec<(usize, T)> {
     let slots = marks.iter().zip(held).enumerate().filter(|(_, (mark, _))| mark.is_loaded);
     slots.map(|(slot, (_, value))| (slot, *value)).collect()
 }
 
-/// Whether `held` has these values.
+/// Whether `held` contains these values.
 fn are_in<T: PartialEq>(values: &[(usize, T)], held: &[T]) -> bool {
     values.iter().all(|(slot, value)| held[*slot] == *value)
 }
 
-/// `held` has these values from now on; whether that is new.
+/// Sets these values in `held`. Returns whether one of them changed.
 fn put<T: Copy + PartialEq>(values: &[(usize, T)], held: &mut [T]) -> bool {
     let is_new = !are_in(values, held);
     values.iter().for_each(|(slot, value)| held[*slot] = *value);
@@ -127,7 +127,7 @@ impl Part {
 }
 
 impl Recorder {
-    /// `dwords` of `kind` are loaded, from unit `first` on.
+    /// Notes a load of `dwords` of `kind`, from unit `first` on.
     pub fn load(&mut self, kind: StateKind, first: u32, dwords: usize) {
         use StateKind::*;
         let (first, stage) = (first as usize, kind.stage().and_then(number));
@@ -144,13 +144,14 @@ impl Recorder {
             Constants(_) => load(&mut marks.constants, first, count),
             Textures(_) => load(&mut marks.textures, first, count),
             Samplers(_) => load(&mut marks.samplers, first, count),
-            // Nobody reads them.
+            // No stage reads them.
             Ubos(_) => {}
             SsboDescriptors(_) | SsboSizes(_) | SsboAddresses(_) | Unknown => self.is_lost = true,
         }
     }
 
-    /// The program of `stage` is in memory from now on; whether that is new.
+    /// Notes that the program of `stage` is in memory from now on. `is_new` tells whether it was in the store
+    /// before.
     pub fn take_code_from_memory(&mut self, stage: Stage, is_new: bool) {
         match number(stage) {
             Some(stage) => self.stages[stage].source.is_loaded = true,
@@ -159,20 +160,21 @@ impl Recorder {
     }
 }
 
-/// Which of [`STAGES`] it is.
+/// The index of `stage` in [`STAGES`].
 fn number(stage: Stage) -> Option<usize> {
     STAGES.iter().position(|known| *known == stage)
 }
 
 impl LoadedState {
-    /// From now on it is noted what packets have to do with this.
+    /// Starts to record which state is read and loaded.
     pub fn begin_footprint(&mut self) {
         let ssbo_changes = self.ssbo_3d.changes;
         let footprint = LoadedFootprint { ssbo_changes, ..LoadedFootprint::default() };
         self.noting = Some(Box::new(Recorder { footprint, ..Recorder::default() }));
     }
 
-    /// A draw takes these scalars of the constants of `stage`, texture and sampler slots, and instructions in the store.
+    /// Notes what a draw reads of `stage`: these scalars of its constants, its first texture and sampler
+    /// slots, and its first instructions in the store.
     pub fn note_taken(
         &mut self,
         stage: Stage,
@@ -193,7 +195,7 @@ impl LoadedState {
         taken.source = taken.source.or(source.first().map(|(_, source)| *source));
     }
 
-    /// What was noted since [`LoadedState::begin_footprint`]. `None` if there was more.
+    /// Ends the recording. `None` if the packets changed other state too.
     pub fn end_footprint(&mut self) -> Option<LoadedFootprint> {
         let Recorder { mut footprint, stages, is_lost } = *self.noting.take()?;
         for ((stage, marks), part) in STAGES.into_iter().zip(&stages).zip(&mut footprint.left) {
@@ -210,13 +212,13 @@ impl LoadedState {
         is_all.then_some(footprint)
     }
 
-    /// Whether the packets of `footprint` would find the same now.
+    /// Whether the inputs of `footprint` have their recorded values.
     pub fn is_input(&self, footprint: &LoadedFootprint) -> bool {
         self.ssbo_3d.changes == footprint.ssbo_changes
             && footprint.taken.iter().zip(STAGES).all(|(part, stage)| part.is_in(self.stage(stage)))
     }
 
-    /// State is what the packets of `footprint` leave of it.
+    /// Sets the outputs of `footprint` to their recorded values.
     pub fn leave(&mut self, footprint: &LoadedFootprint) {
         for (part, stage) in footprint.left.iter().zip(STAGES) {
             part.put_in(self.stage_mut(stage));
@@ -231,19 +233,19 @@ mod tests {
     use super::super::StateChanges;
     use super::*;
 
-    /// What is noted of `packets`.
+    /// The footprint of `packets`.
     fn noted(state: &mut LoadedState, packets: impl FnOnce(&mut LoadedState)) -> Option<LoadedFootprint> {
         state.begin_footprint();
         packets(state);
         state.end_footprint()
     }
 
-    /// Loads one unit of this to all of its dwords.
+    /// Loads one unit of `kind` with `value` in all of its dwords.
     fn load(state: &mut LoadedState, kind: StateKind, first: u32, value: u32) {
         state.load(kind, first, &vec![value; kind.unit_dwords() as usize]);
     }
 
-    /// What draws take that nobody has loaded before has to be the same.
+    /// State that draws read before a packet loads it is an input.
     #[test]
     fn what_is_taken_before_it_is_loaded_is_an_input() {
         use StateKind::*;

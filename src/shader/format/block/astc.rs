@@ -1,8 +1,8 @@
-//! ASTC blocks of two dimensions. Own code: the crates that we found go wrong in blocks that mix
+//! Two-dimensional ASTC blocks. Own code, as the tested crates have errors. They fail in blocks that mix
 //! partitions with and without HDR, read past the end of a sequence, or panic.
 //!
-//! Source: Khronos Data Format Specification 1.3, chapter 23. `vectors.txt` holds blocks of all modes
-//! against Arm's decoder.
+//! Source: Khronos Data Format Specification 1.3, chapter 23. `vectors.txt` holds blocks of all modes,
+//! decoded by Arm's decoder.
 mod endpoints;
 mod sequence;
 
@@ -12,25 +12,25 @@ use crate::format::{Transfer, srgb};
 use endpoints::{Ends, Scale, ends, values};
 use sequence::{RANGES, Range, Symbol};
 
-/// What becomes of blocks that need HDR.
+/// Handling of blocks that need HDR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// They are the error colour.
+    /// They give the error colour.
     Ldr,
     /// They are decoded.
     Hdr,
 }
 
-/// Texels of the largest block.
+/// Most texels of a block.
 const MAX_TEXELS: usize = 144;
-/// Weights of a block, at most.
+/// Most weights of a block.
 const MAX_WEIGHTS: usize = 64;
-/// Values of its colours, at most.
+/// Most colour values of a block.
 const MAX_VALUES: usize = 18;
-/// The smallest range that colours may have: six values.
+/// Index of the smallest range that colours may have: six values.
 const SMALLEST: usize = 4;
 
-/// How a block's weights are laid out.
+/// Layout of a block's weights.
 struct Weights {
     width: u32,
     height: u32,
@@ -38,19 +38,19 @@ struct Weights {
     range: Range,
 }
 
-/// A block, taken apart.
+/// The fields of a block.
 struct Parts {
     weights: Weights,
-    /// Number of the pattern that says which texel is of which partition.
+    /// Seed of the partition pattern.
     seed: u32,
     count: u32,
-    /// Of each partition.
+    /// The endpoints of each partition.
     ends: [Ends; 4],
-    /// The component that the second plane is of, if there is one.
+    /// The component that uses the second plane, if there is one.
     second: Option<u32>,
 }
 
-/// Decodes a block of `width` x `height` texels, and gives `texel` the lanes of each, row by row.
+/// Decodes a block of `width` x `height` texels, and calls `texel` with the lanes of each, row by row.
 pub(super) fn decode(
     block: u128,
     [width, height]: [u32; 2],
@@ -58,8 +58,8 @@ pub(super) fn decode(
     transfer: Transfer,
     mut texel: impl FnMut(Lanes4),
 ) {
-    // Guess `astc-hdr` (docs/hardware/board-a420.md, B12): a board does not give the error colour for HDR. What it does
-    // with it in sRGB textures, where the specification knows no HDR, the tests do not ask.
+    // Guess `astc-hdr` (docs/hardware/board-a420.md, B12): a board does not give the error colour for HDR.
+    // Its result for HDR in sRGB textures, where the specification has no HDR, is not tested.
     let profile = if transfer == Transfer::Srgb { Profile::Ldr } else { profile };
     let count = width * height;
     if block & 0x1ff == 0x1fc {
@@ -79,14 +79,14 @@ pub(super) fn decode(
     }
 }
 
-/// Magenta.
+/// The error colour, magenta.
 const ERROR: Lanes4 = [0x3f80_0000, 0, 0x3f80_0000, 0x3f80_0000];
 
 fn field(block: u128, at: u32, count: u32) -> u32 {
     (block >> at) as u32 & ((1 << count) - 1)
 }
 
-/// A block of one colour.
+/// The colour of a void-extent block, which has a single colour.
 fn void_extent(block: u128, profile: Profile, transfer: Transfer) -> Option<Lanes4> {
     let is_hdr = field(block, 9, 1) != 0;
     let reserved = field(block, 10, 2);
@@ -104,7 +104,7 @@ fn void_extent(block: u128, profile: Profile, transfer: Transfer) -> Option<Lane
 }
 
 impl Parts {
-    /// `None` for a block that means nothing.
+    /// The fields of a block. `None` for an invalid block.
     fn new(block: u128, [width, height]: [u32; 2], profile: Profile) -> Option<Self> {
         let weights = Weights::new(field(block, 0, 11))?;
         let length = weights.range.length(weights.count());
@@ -125,8 +125,8 @@ impl Parts {
     }
 }
 
-/// The modes of the colours of `count` partitions, and where what belongs to them begins below the weights,
-/// which begin at `top`.
+/// The colour modes of `count` partitions. Also the start of their extra bits, which are below the weights,
+/// which begin at bit `top`.
 fn modes(block: u128, count: u32, top: u32) -> ([u32; 4], u32) {
     let word = field(block, 23, 6);
     if count == 1 {
@@ -144,7 +144,7 @@ fn modes(block: u128, count: u32, top: u32) -> ([u32; 4], u32) {
     ([0, 1, 2, 3].map(|i| if i < count { mode(i) } else { 0 }), top)
 }
 
-/// The colours of partitions of these `modes`, from the first `room` bits of `data`.
+/// The endpoints of partitions with these `modes`, from the first `room` bits of `data`.
 fn colors(data: u128, modes: &[u32], room: u32, profile: Profile) -> Option<[Ends; 4]> {
     let count = modes.iter().map(|mode| values(*mode)).sum::<usize>();
     if count > MAX_VALUES {
@@ -165,7 +165,7 @@ fn colors(data: u128, modes: &[u32], room: u32, profile: Profile) -> Option<[End
 }
 
 impl Weights {
-    /// `None` for a reserved mode.
+    /// The layout for a block mode. `None` for a reserved mode.
     fn new(mode: u32) -> Option<Self> {
         let bits = |at: u32, count: u32| mode >> at & ((1 << count) - 1);
         let (a, b) = (bits(5, 2), bits(7, 2));
@@ -196,7 +196,7 @@ impl Weights {
         self.width * self.height * self.planes
     }
 
-    /// The weights of all texels in both planes, from the top end of the block.
+    /// The weights of all texels in both planes. They are stored from the top end of the block.
     fn of_texels(&self, block: u128, [width, height]: [u32; 2]) -> [[u32; MAX_TEXELS]; 2] {
         let mut symbols = [Symbol::default(); MAX_WEIGHTS];
         self.range.read(block.reverse_bits(), &mut symbols[..self.count() as usize]);
@@ -222,7 +222,8 @@ impl Weights {
     }
 }
 
-/// Where texel `at` of `size` lies among so many `weights`: the one before it, and sixteenths of the way to the next.
+/// The position of texel `at` of `size` in a row of `weights` weights: the index before it, and sixteenths to
+/// the next.
 fn spread(at: u32, size: u32, weights: u32) -> (u32, u32) {
     let step = (1024 + size / 2) / (size - 1);
     let place = (step * at * (weights - 1) + 32) >> 6;
@@ -237,7 +238,7 @@ fn partition(seed: u32, count: u32, [x, y]: [u32; 2], is_small: bool) -> u32 {
     let scale = u32::from(is_small);
     let (x, y) = (x << scale, y << scale);
     let random = hash(seed + 1024 * (count - 1));
-    // Of each partition two seeds, squared.
+    // Two squared seeds for each partition.
     let square = |i: u32| {
         let nibble = random >> (4 * i) & 15;
         nibble * nibble
@@ -248,7 +249,7 @@ fn partition(seed: u32, count: u32, [x, y]: [u32; 2], is_small: bool) -> u32 {
         let plane = (square(2 * i) >> along_x) * x + (square(2 * i + 1) >> along_y) * y;
         if i < count { (plane + (random >> (14 - 4 * i))) & 63 } else { 0 }
     };
-    // The first of the greatest.
+    // Index of the greatest value; the first one if several are equal.
     (1..4).fold(0, |best, i| if value(i) > value(best) { i } else { best })
 }
 
@@ -265,8 +266,8 @@ fn hash(mut p: u32) -> u32 {
     p ^ p >> 17
 }
 
-/// The colour that lies `weights` of 64 from the low end to the high one; component `second` goes by the
-/// second weight.
+/// The colour at `weights` (of 64) between the low and the high endpoint. Component `second` uses the second
+/// weight.
 fn mixed(ends: &Ends, weights: [u32; 2], second: Option<u32>, transfer: Transfer) -> Lanes4 {
     std::array::from_fn(|c| {
         let weight = weights[usize::from(second == Some(c as u32))];
@@ -281,8 +282,8 @@ fn mixed(ends: &Ends, weights: [u32; 2], second: Option<u32>, transfer: Transfer
     })
 }
 
-/// The lane of component `c` with a value of 16 bits. Of fractions 8 bits count: that much is right in every mode
-/// that OpenGL knows; what the chip's own precision is cannot be seen in the tests.
+/// The lane of component `c` for a 16-bit value. Fractions use 8 bits, which is correct in every mode of
+/// OpenGL. The chip's own precision is not known from the tests.
 fn lane(scale: Scale, value: u32, c: usize, transfer: Transfer) -> u32 {
     match (scale, transfer) {
         (Scale::Fraction, Transfer::Srgb) if c < 3 => srgb::decode((value >> 8) as u8).to_bits(),
@@ -291,7 +292,8 @@ fn lane(scale: Scale, value: u32, c: usize, transfer: Transfer) -> u32 {
     }
 }
 
-/// A logarithm of 16 bits as a half float: five bits of exponent, and a mantissa in three straight pieces.
+/// Converts a logarithm of 16 bits to a half float: five bits of exponent, and a mantissa in three linear
+/// pieces.
 fn exponential(value: u32) -> u32 {
     let mantissa = match value & 0x7ff {
         low @ 0..512 => 3 * low,

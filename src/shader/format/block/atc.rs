@@ -1,7 +1,7 @@
-//! AMD's texture compression. Own code: texture2ddecoder's differs from the
-//! specification (GL_AMD_compressed_ATC_texture) in blocks with the mode bit.
+//! AMD's texture compression. Own code: texture2ddecoder differs from the specification
+//! (GL_AMD_compressed_ATC_texture) in blocks with the mode bit.
 
-/// 8 bytes: RGB.
+/// Decodes 8 bytes of RGB.
 pub(super) fn rgb(block: &[u8], rgba: &mut [u8; 64]) {
     let bytes = block.first_chunk::<8>().copied().unwrap_or_default();
     let word = u64::from_le_bytes(bytes);
@@ -12,7 +12,7 @@ pub(super) fn rgb(block: &[u8], rgba: &mut [u8; 64]) {
     }
 }
 
-/// 8 bytes of 4-bit alpha, then RGB.
+/// Decodes 8 bytes of 4-bit alpha, then RGB.
 pub(super) fn explicit(block: &[u8], rgba: &mut [u8; 64]) {
     let (alpha, color) = block.split_at(block.len().min(8));
     rgb(color, rgba);
@@ -22,7 +22,7 @@ pub(super) fn explicit(block: &[u8], rgba: &mut [u8; 64]) {
     }
 }
 
-/// 8 bytes of alpha as in DXT5, then RGB.
+/// Decodes 8 bytes of alpha as in DXT5, then RGB.
 pub(super) fn interpolated(block: &[u8], rgba: &mut [u8; 64]) {
     let (alpha, color) = block.split_at(block.len().min(8));
     rgb(color, rgba);

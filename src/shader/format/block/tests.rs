@@ -95,7 +95,7 @@ fn eac_has_eleven_bits() {
 
 #[test]
 fn etc_individual_mode_gives_two_flat_halves() {
-    // Red left (f00), green right (0f0), no flip, table 0, index bits 0: + 2.
+    // Red left (f00), green right (0f0), no flip, table 0, index bits 0: +2.
     let block = [0xf0, 0x0f, 0x00, 0x00, 0, 0, 0, 0];
     let out = bytes8(&texels(Compression::Etc2Rgb, &block, Type::Unorm));
     assert_eq!([out[0], out[3]], [[255, 2, 2, 255], [2, 255, 2, 255]]);
@@ -167,7 +167,7 @@ fn etc2_and_eac_are_the_specifications_in_every_mode() {
     }
 }
 
-/// Texels of a line of `astc/vectors.txt`: those of HDR are half floats, the others bytes.
+/// The texels of a line of `astc/vectors.txt`. HDR texels are half floats, others are bytes.
 fn astc_expected(profile: &str, wanted: &str) -> Vec<[f32; 4]> {
     let bytes = unhex(wanted);
     match profile {
@@ -209,7 +209,8 @@ fn astc_is_arms_decoder_in_every_mode() {
         let (mut got, block) = (Vec::new(), unhex(block));
         astc.decode(&block, Type::Unorm, transfer, profile, |lanes| got.push(lanes.map(f32::from_bits)));
         let same = |(got, want): (&[f32; 4], &[f32; 4])| {
-            // Alpha may be a fraction among logarithms: of 8 bits here, of 16 there.
+            // With logarithmic colours, alpha may still be a fraction: of 8 bits here, of 16 bits in the
+            // vectors.
             got[..3] == want[..3] && (got[3] - want[3]).abs() <= if kind == "hdr" { 1.0 / 255.0 } else { 0.0 }
         };
         let wanted = astc_expected(kind, wanted);

@@ -11,7 +11,7 @@ fn floats(codec: Codec, bytes: &[u8]) -> [f32; 4] {
     codec.decode_float(codec.load(bytes))
 }
 
-/// Every uncompressed format of the three number spaces.
+/// The codecs of all uncompressed formats of the three number spaces.
 fn codecs() -> Vec<Codec> {
     let swaps = [ColorSwap::WZYX, ColorSwap::WXYZ, ColorSwap::ZYXW, ColorSwap::XYZW];
     let formats = (0..256u32).flat_map(|code| {
@@ -30,7 +30,7 @@ fn codecs() -> Vec<Codec> {
         .collect()
 }
 
-/// Words that hit all fields with small, large and mixed values.
+/// Words that fill all fields with small, large and mixed values.
 fn patterns() -> impl Iterator<Item = u128> {
     let step = 0x0123_4567_89ab_cdef_0f1e_2d3c_4b5a_6978u128;
     (0..64u32).map(move |i| step.wrapping_mul(u128::from(i) * 2 + 1).rotate_left(i))
@@ -42,7 +42,7 @@ fn what_was_encoded_decodes_and_encodes_to_the_same_texel() {
         for texel in patterns() {
             let lanes = codec.decode(texel);
             let stored = codec.encode(lanes);
-            // -128 is the one snorm code that has a twin; NaN payloads may be cut.
+            // -128 is the only snorm code with an equal value. NaN payloads may be cut.
             if lanes.iter().all(|&l| !f32::from_bits(l).is_nan()) || codec.is_integer() {
                 assert_eq!(codec.decode(stored), lanes, "{codec:?} {texel:x}");
             }
@@ -78,7 +78,7 @@ fn unorm_batches_round_as_single_texels_do() {
     }
 }
 
-/// Those of a dword at most, one by one, are what all of a texel is.
+/// Fields of texels of at most a dword decode as the whole texel does.
 #[test]
 fn unorm_fields_decode_as_texels_do() {
     let (mut narrow, mut wide) = (0, 0);

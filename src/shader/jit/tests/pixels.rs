@@ -1,11 +1,11 @@
-//! Colours that become pixels in the code.
+//! Tests of code that converts colours to pixels.
 use super::*;
 use crate::format::unorm_step;
 use crate::jit::WarpGroup;
 use crate::jit::finished::PAYS;
 use crate::{ByAlpha, Finish};
 
-/// What becomes of a pixel that was `old`, by the law: bytes nearest to numbers from 0 to 1.
+/// The reference conversion of a colour over the pixel `old`: bytes nearest to numbers from 0 to 1.
 fn pixel(finish: &Finish, color: [u32; 4], old: u32) -> u32 {
     let color = color.map(f32::from_bits).map(|c| if c > 0.0 { c.min(1.0) } else { 0.0 });
     let byte = |byte: usize| {
@@ -22,7 +22,7 @@ fn pixel(finish: &Finish, color: [u32; 4], old: u32) -> u32 {
     byte(0) | byte(1) | byte(2) | byte(3)
 }
 
-/// Every way to finish, of four registers from this one on.
+/// Every conversion of the four registers from `regid` on.
 fn finishes(regid: u32) -> Vec<Finish> {
     let factors =
         [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, -1.0)].map(|(one, alpha)| ByAlpha { one, alpha });
@@ -34,8 +34,8 @@ fn finishes(regid: u32) -> Vec<Finish> {
     all.zip(0..).map(finish).collect()
 }
 
-/// Warps that have run side by side, after `enter` for each; what they left is pixels if `finish` says how, and there is
-/// code for it.
+/// Runs `count` warps in lockstep, after `enter` for each. They leave pixels if `finish` is set and its
+/// variant is compiled.
 fn ran(
     program: &Program,
     routine: &Routine,
@@ -58,7 +58,7 @@ fn old(turn: usize, lane: usize) -> u32 {
     (32 * turn as u32 + lane as u32).wrapping_mul(0x9e37_79b9)
 }
 
-/// Code that finishes as these do, against the colours that the code without it leaves. How many of them had code.
+/// Compares code with these conversions against the colours of code without. Returns how many had code.
 pub(super) fn same_pixels(
     program: &Program,
     routine: &Routine,
@@ -69,7 +69,7 @@ pub(super) fn same_pixels(
     let (colors, _) = ran(program, routine, count, None, &enter);
     let mut made = 0;
     for finish in finishes {
-        // Not before it pays.
+        // The variant is compiled only when it pays.
         let mut runs =
             (0..=PAYS.div_ceil(count as u64)).map(|_| ran(program, routine, count, Some(finish), &enter));
         let Some((found, _)) = runs.find(|(_, ran)| *ran == WarpGroup::Pixels) else { continue };
@@ -87,13 +87,13 @@ pub(super) fn same_pixels(
     made
 }
 
-/// One way to finish, of the first registers, by a number.
+/// A conversion of one of the first registers, selected by `number`.
 pub(super) fn some_finish(number: u32) -> Finish {
     let all = finishes(number / 64 % 13);
     all[number as usize % all.len()]
 }
 
-/// Colours of all kinds: what was computed, constants, inputs, and registers that nobody writes.
+/// Colours of all kinds: computed, constant, input, and never written registers.
 #[test]
 fn pixels_are_what_the_law_makes_of_colors() {
     let text = "bary.f r2.x, 3, r0.x\nmul.f r1.x, r0.x, c1.x\nadd.f r1.y, r0.y, r1.x\nmov.f32f32 r1.z, c2.y\n\
@@ -111,7 +111,7 @@ fn pixels_are_what_the_law_makes_of_colors() {
     for machine in machines() {
         for regid in [0, 1, 4, 5, 6, 12] {
             for finish in finishes(regid) {
-                // Of each program there is code for a few ways alone.
+                // Each routine has only a few variants.
                 let routine = Routine::for_machine(&program, machine).expect("code");
                 let made = same_pixels(&program, &routine, &[finish], enter);
                 assert_eq!(made == 1, machine == Machine::Avx512, "{finish}");
@@ -120,7 +120,7 @@ fn pixels_are_what_the_law_makes_of_colors() {
     }
 }
 
-/// A short program with its code, where that can make pixels.
+/// A short program with its routine, if it can make pixels.
 fn short() -> Option<(Program, Routine)> {
     let text = "mul.f r1.x, r0.x, c1.x\nadd.f r1.y, r0.y, r1.x\nadd.f r1.z, r0.x, r1.y\nend\n";
     let program = Program::new(&assemble(text).unwrap()).unwrap();

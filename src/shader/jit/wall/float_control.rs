@@ -1,23 +1,23 @@
-//! The processor's floating-point control of a thread: rounding, subnormal numbers, exceptions. A thread starts with the
-//! control of the thread that made it, and libraries change it (`-ffast-math` does when they are loaded), so the
-//! emulator's results would depend on the program around it.
+//! A thread's floating-point control: rounding, subnormal numbers, exceptions. A thread inherits the control
+//! of its creator, and libraries change it (code built with `-ffast-math` does when it is loaded). Without
+//! this module, results would depend on the surrounding program.
 //!
-//! A part of the wall: no safe function reads or writes these registers. What the rest relies on: [`set`] and [`hold`]
-//! give the thread the control that Rust's own arithmetic assumes (the nearest number, subnormals as they are, no
-//! traps), and dropping a [`Held`] gives back what the thread had.
+//! It is part of the wall: no safe function reads or writes these registers. The invariants: [`set`] and
+//! [`hold`] give the thread the control that Rust's arithmetic assumes (round to nearest, subnormals kept, no
+//! traps). Dropping a [`Held`] restores the thread's own control.
 #![allow(unsafe_code, reason = "the wall: see its documentation")]
 
 use std::marker::PhantomData;
 
-/// The thread has Rust's floating-point control until this is dropped, and then its own again.
+/// Keeps Rust's floating-point control on this thread. Dropping it restores the thread's own control.
 #[must_use = "the control goes back when this is dropped"]
 pub struct Held {
     before: Option<Control>,
-    /// It belongs to the thread that made it.
+    /// Makes it `!Send`, as it belongs to its thread.
     thread: PhantomData<*const ()>,
 }
 
-/// Gives this thread Rust's floating-point control for as long as the result lives.
+/// Gives this thread Rust's floating-point control while the result lives.
 pub fn hold() -> Held {
     let now = Control::read();
     let before = (!now.is_rusts()).then_some(now);
@@ -27,7 +27,7 @@ pub fn hold() -> Held {
     Held { before, thread: PhantomData }
 }
 
-/// Gives this thread Rust's floating-point control for good.
+/// Gives this thread Rust's floating-point control permanently.
 pub fn set() {
     std::mem::forget(hold());
 }
@@ -40,8 +40,8 @@ impl Drop for Held {
     }
 }
 
-/// SSE's control and status (Intel's manual, volume 1, section 10.2.3), and the x87 control word (8.1.5), which
-/// functions of libm can use.
+/// SSE's control and status (Intel's manual, volume 1, section 10.2.3), and the x87 control word (8.1.5),
+/// which functions of libm can use.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 struct Control {
@@ -51,9 +51,9 @@ struct Control {
 
 #[cfg(target_arch = "x86_64")]
 impl Control {
-    /// What processes begin with.
+    /// The control at the start of a process.
     const RUSTS: Self = Self { mxcsr: 0x1f80, x87: 0x037f };
-    /// Bits of MXCSR that only say what has happened.
+    /// Status bits of MXCSR.
     const STATUS: u32 = 0x3f;
 
     fn is_rusts(self) -> bool {
@@ -72,8 +72,9 @@ impl Control {
 
     fn write(self) {
         let Self { mxcsr, x87 } = self;
-        // SAFETY: both values are Rust's, or were read from these registers of this thread, so none sets a reserved bit.
-        // Rust's code assumes its own control: another one is only given back to a thread that came with it.
+        // SAFETY: both values are Rust's, or were read from these registers of this thread, so none sets a
+        // reserved bit. Rust's code assumes its own control; another one is only restored on a thread that
+        // had it.
         unsafe {
             std::arch::asm!("ldmxcsr [{}]", "fnclex", "fldcw [{}]", in(reg) &raw const mxcsr, in(reg) &raw const x87,
                 options(nostack, preserves_flags));
@@ -88,7 +89,7 @@ struct Control(u64);
 
 #[cfg(target_arch = "aarch64")]
 impl Control {
-    /// What processes begin with.
+    /// The control at the start of a process.
     const RUSTS: Self = Self(0);
 
     fn is_rusts(self) -> bool {
@@ -110,7 +111,7 @@ impl Control {
     }
 }
 
-/// Other processors: nothing is known of their control, and nothing is changed.
+/// Control of other processors. It is unknown, and not changed.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[derive(Clone, Copy)]
 struct Control;
@@ -130,7 +131,7 @@ impl Control {
     fn write(self) {}
 }
 
-/// A floating-point control that changes results, for tests of what must not depend on it.
+/// A floating-point control that changes results, for tests.
 #[doc(hidden)]
 #[cfg(all(any(test, feature = "testing"), any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub mod testing {
@@ -138,21 +139,21 @@ pub mod testing {
 
     use super::Control;
 
-    /// A control that changes results: numbers are rounded down, and subnormal ones are zero.
+    /// A control that changes results: rounds down, and flushes subnormals to zero.
     #[cfg(target_arch = "x86_64")]
     const ODD: Control = Control { mxcsr: 0x1f80 | 0x8040 | 0x2000, x87: 0x067f };
     #[cfg(target_arch = "aarch64")]
     const ODD: Control = Control(1 << 24 | 0b10 << 22);
 
-    /// Gives this thread a floating-point control that changes results.
+    /// Sets a floating-point control that changes results on this thread.
     pub fn make_odd() {
         ODD.write();
     }
 
-    /// Does `work` in a thread whose floating-point control changes results.
+    /// Runs `work` on a thread whose floating-point control changes results.
     ///
     /// # Panics
-    /// `work` does.
+    /// `work` panics.
     pub fn with_odd_control<R: Send>(work: impl FnOnce() -> R + Send) -> R {
         std::thread::scope(|scope| {
             let odd = || {
@@ -165,7 +166,8 @@ pub mod testing {
         })
     }
 
-    /// Whether arithmetic is Rust's. It is a call, so that no arithmetic is moved across what sets the control.
+    /// Whether arithmetic uses Rust's control. Not inlined, so that arithmetic does not move across changes
+    /// of the control.
     #[inline(never)]
     pub fn is_rusts() -> bool {
         let (third, tiny) = (black_box(2.0f32) / black_box(3.0), black_box(1e-38f32) / black_box(8.0));

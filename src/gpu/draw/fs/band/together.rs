@@ -1,5 +1,6 @@
-//! Warps of a band that go straight through their program and do nothing that others would have to wait for: several times
-//! 8x4 pixels of a primitive side by side, or eight quads from anywhere. What comes after the shader may be in its code.
+//! Lockstep warps of a band, for straight-line programs without effects that another warp could observe. They
+//! are several 8x4 blocks of one primitive, or eight quads of any primitives. The compiled code may include
+//! the steps after the shader.
 
 use crate::draw::gras::quad::{Quads, quads};
 use crate::draw::rb::color::BlockColors;
@@ -13,8 +14,8 @@ use a4emu_shader::{ALL, Warp};
 use super::{BandRun, Ran};
 
 impl BandRun<'_, '_, '_> {
-    /// Shades some times 8x4 pixels (each with its first pixel, and what is covered of it, four to a quad) side by side, if
-    /// that can be.
+    /// Shades several 8x4 blocks in lockstep: first pixel and covered pixels (four to a quad) of each.
+    /// Returns false if that is not possible.
     pub(super) fn blocks_together(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) -> bool {
         let Some((toll, id)) = self.together.filter(|_| !self.worker.is_stopped()) else { return false };
         let first = quads(primitive, blocks[0].0, blocks[0].1);
@@ -54,7 +55,8 @@ impl BandRun<'_, '_, '_> {
         true
     }
 
-    /// What comes after the shader for warps that ran side by side, if that [is plain](Self::is_plain).
+    /// Writes the colours of warps that ran in lockstep, if only colour writes follow the shader
+    /// (`is_plain`).
     fn color_blocks(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) {
         const NONE: &Words = &[0; 32];
         for target in &self.draw.state.targets.color {
@@ -73,7 +75,7 @@ impl BandRun<'_, '_, '_> {
         }
     }
 
-    /// Shades a whole warp of quads, whose frame is that of warps side by side, if it goes straight through its program.
+    /// Shades a full warp of quads in a lockstep frame. Returns false if the program is not straight-line.
     pub(super) fn quads_together(&mut self, pieces: &WarpQuads<'_>, lanes: WarpLanes) -> bool {
         let Some((toll, id)) = self.together.filter(|_| lanes.live | lanes.helpers == ALL) else {
             return false;
@@ -97,7 +99,7 @@ impl BandRun<'_, '_, '_> {
         true
     }
 
-    /// The surface of the pixels that warps have left, if they have.
+    /// Returns the surface of the pixels that the compiled code made, if it made any.
     fn pixels_of(&self, ran: WarpGroup) -> Option<usize> {
         self.finish.filter(|_| ran == WarpGroup::Pixels).map(|(_, surface)| surface)
     }

@@ -1,4 +1,4 @@
-//! Triangles that take nothing but their vertices, set up on all cores.
+//! Parallel set-up of triangles that depend only on their vertices.
 
 use std::ops::Range;
 
@@ -12,41 +12,41 @@ use crate::draw::pc::topology::Primitive;
 use crate::draw::vertices::{RESTART, ScreenVertex, Vertices};
 use crate::parallel::{self, Helpers};
 
-/// Primitives that one thread sets up in a row.
+/// Primitives per job.
 pub const CHUNK: usize = 512;
 
-/// Vertices and primitives that clipping makes of a triangle: more than seven planes can.
+/// Maximum number of vertices and primitives that clipping makes of a triangle: more than seven planes can.
 const PIECES: u64 = 32;
 
 /// Three vertices in winding order, and the provoking one.
 type Triangle = ([u32; 3], u32);
 
-/// What there is to see of a chunk.
+/// Visible triangles of a chunk.
 pub struct Seen {
-    /// Triangles of which there are pixels, and nothing is clipped: each takes nothing but its vertices.
+    /// Visible unclipped triangles. They depend only on their vertices.
     whole: Vec<Coming>,
-    /// Those that are clipped, which adds vertices, and how many come before each.
+    /// Clipped triangles, which add vertices, each with the number of unclipped ones before it.
     clipped: Vec<(usize, Triangle)>,
 }
 
 impl Seen {
-    /// Bytes that it takes at most, when it is added to what `vertices` are made into.
+    /// Returns the maximum number of bytes that the chunk adds.
     pub fn bytes(&self, vertices: &Vertices) -> u64 {
         let vertex = (4 * vertices.stride() + size_of::<ScreenVertex>()) as u64;
         MADE * self.whole.len() as u64 + PIECES * (vertex + MADE) * self.clipped.len() as u64
     }
 }
 
-/// What becomes a primitive.
+/// A future primitive.
 #[derive(Clone, Copy)]
 enum Coming {
-    /// A triangle as it is.
+    /// An unclipped triangle.
     Whole(Triangle, Face),
-    /// What clipping has made, by its number.
+    /// Index of a primitive that clipping made.
     Piece(u32),
 }
 
-/// The triangles of a list of nothing else, from the vertices that it names one after the other.
+/// Returns the triangles of a list of separate triangles.
 pub fn listed(
     topology: PrimType,
     provoking: Provoking,
@@ -60,7 +60,7 @@ pub fn listed(
     (topology == PrimType::DI_PT_TRILIST).then_some(triangle)
 }
 
-/// The triangles of a list of primitives.
+/// Returns the triangles of a list of primitives.
 pub fn of_primitives(list: &[Primitive]) -> impl Fn(usize) -> Option<Triangle> + Sync {
     |number| match list[number] {
         Primitive::Triangle(v, provoking) => Some((v, provoking)),
@@ -69,14 +69,14 @@ pub fn of_primitives(list: &[Primitive]) -> impl Fn(usize) -> Option<Triangle> +
 }
 
 impl Setup<'_> {
-    /// Whether so many primitives are enough for more than one thread, and triangles are just filled.
+    /// Returns whether there are enough primitives for several threads, and triangles are only filled.
     pub fn can_be_alone(&self, count: usize) -> bool {
         let plain = self.state.polygon_mode == [PolygonMode::Fill; 2] && self.state.offset.is_none();
         count >= 2 * CHUNK && plain && self.viewports.len() == 1
     }
 
-    /// Adds all of `count` triangles, if none of them is anything else, and there is room for all. Nothing has been done
-    /// otherwise, but that it is known what there is to see of each [`CHUNK`].
+    /// Sets up `count` triangles, if all primitives are triangles and fit into memory. Otherwise changes
+    /// nothing, and returns the visible triangles of each [`CHUNK`].
     pub fn add_all(
         &mut self,
         count: usize,
@@ -94,7 +94,7 @@ impl Setup<'_> {
         Ok(())
     }
 
-    /// Adds what there is to see of some chunks, and what clipping makes of the others in them.
+    /// Sets up the visible triangles of some chunks, and clips the others in them.
     pub fn add_seen(&mut self, seen: Vec<Seen>) {
         let before = self.out.len();
         let mut all = Vec::with_capacity(seen.iter().map(|seen| seen.whole.len() + seen.clipped.len()).sum());
@@ -123,7 +123,7 @@ impl Setup<'_> {
         self.out = out;
     }
 
-    /// What there is to see of a chunk; `None` where one of it is not a triangle.
+    /// Returns the visible triangles of a chunk; `None` if a primitive is not a triangle.
     fn seen(&self, chunk: Range<usize>, triangle: impl Fn(usize) -> Option<Triangle>) -> Option<Seen> {
         let mut whole = Vec::with_capacity(chunk.len());
         let mut clipped = Vec::new();

@@ -1,4 +1,4 @@
-//! Set-up of primitives built by hand.
+//! Tests of set-up with hand-made primitives.
 
 use super::*;
 use crate::draw::gras::primitives::Primitives;
@@ -36,7 +36,7 @@ fn vertices(positions: &[[f32; 4]]) -> Vertices {
     all
 }
 
-/// The primitives of a draw that there is room for.
+/// Sets up a draw that fits into memory.
 fn made(state: &PrimitiveState, vertices: &mut Vertices, list: &[u32]) -> Option<Vec<ScreenPrimitive>> {
     let Assembled { primitives, left_out } = assemble(state, vertices, list)?;
     assert_eq!(left_out, 0);
@@ -67,7 +67,7 @@ fn a_weight_is_one_at_its_vertex_and_zero_at_the_others() {
     assert_eq!(weights, [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]);
 }
 
-/// The first weight in a row of pixels of a triangle that lies so many pixels to the right.
+/// Returns the first weight along a row of pixels of a triangle, moved `right` pixels.
 fn row_of_weights(weight_base: WeightBase, right: f32) -> Vec<f32> {
     let state = PrimitiveState { weight_base, ..state(PrimType::DI_PT_TRILIST) };
     let corners = [[1.0, 1.0], [8.0, 1.0], [1.0, 8.0]];
@@ -190,7 +190,7 @@ fn offset_adds_slope_and_units() {
     assert_eq!(clamped.bias([-0.5, 0.25], 1.0), 0.5);
 }
 
-/// The varying that `weights` gives at pixel centre (x, y), with or without perspective.
+/// Returns the varying at pixel centre (x, y), with or without perspective.
 fn varying(v: &Vertices, p: &ScreenPrimitive, perspective: Perspective, [x, y]: [f32; 2]) -> f32 {
     let at = |w: &Affine| w.at + w.dx * (x - p.planes.base[0]) + w.dy * (y - p.planes.base[1]);
     let (mut i, mut j) = (at(&p.planes.i), at(&p.planes.j));
@@ -260,7 +260,7 @@ fn wireframe_draws_the_edges() {
     assert_eq!(got.len(), 3);
 }
 
-/// Whatever is made of it, no more is held than may be; what is made is the beginning.
+/// The limit on held bytes is kept for every polygon mode. The results are the first ones.
 #[test]
 fn set_up_ends_where_there_is_no_more_room() {
     let list: Vec<u32> = (0..300).map(|i| i % 3).collect();
@@ -284,7 +284,7 @@ fn set_up_ends_where_there_is_no_more_room() {
     }
 }
 
-/// Vertices that clipping adds count, and so do the places on the screen of each viewport.
+/// Vertices that clipping adds count as held, and so do screen vertices of each viewport.
 #[test]
 fn what_set_up_adds_is_held_too() {
     let near: [[f32; 4]; 3] = [[-1.0, -1.0, -3.0, 1.0], [1.0, -1.0, 0.5, 1.0], [-1.0, 1.0, 0.5, 1.0]];
@@ -294,7 +294,7 @@ fn what_set_up_adds_is_held_too() {
     assert_eq!(made(&state, &mut all, &list).expect("triangles").len(), 200);
     let added = (all.bytes() - vertices(&near).bytes()) / 100;
     assert_eq!(all.len(), 3 + 200);
-    // After all but one of the triangles.
+    // Bytes held after all but one of the triangles.
     let (lists, screen) = (4 * 300 + LISTED * 100, size_of::<ScreenVertex>() as u64 * (3 + 198));
     let total = lists + vertices(&near).bytes() + 99 * added + screen + MADE * 198;
     for (limit, left_out) in [(total, 0), (total - 1, 1)] {
@@ -310,7 +310,7 @@ fn what_is_held_from_the_start_is_known() {
     assert_eq!(held(&three, &[0; 9]), three.bytes() + screen + 9 * (4 + LISTED));
 }
 
-/// A long list of triangles, of which those that `is_clipped` says have a vertex in front of the near plane.
+/// Creates a long list of triangles. `is_clipped` selects the ones with a vertex in front of the near plane.
 fn long_list(is_clipped: impl Fn(u32) -> bool) -> (Vertices, Vec<u32>) {
     let mut seed = 7u32;
     let mut random = |from: f32, to: f32| {
@@ -363,7 +363,7 @@ fn chunks_of_a_list_are_set_up_as_one_after_the_other_is() {
     }
 }
 
-/// Lists of other kinds of triangles, with indices, and with restarts.
+/// Tests lists of other triangle types, with indices, and with restarts.
 #[test]
 fn any_list_of_triangles_is_set_up_as_one_after_the_other_is() {
     let (before, list) = long_list(|index| index % 900 == 899);
@@ -401,7 +401,7 @@ fn bounds_of_many_primitives_are_those_of_each() {
     assert!(all.bounds.iter().zip(&all.primitives).all(|(bounds, it)| *bounds == it.shape.bounds));
 }
 
-/// Whoever has put vertices on the screen already saves set-up that.
+/// Set-up uses screen positions that the vertex stage computed.
 #[test]
 fn vertices_that_have_their_place_keep_it() {
     let state = state(PrimType::DI_PT_TRILIST);
@@ -421,7 +421,7 @@ fn vertices_that_have_their_place_keep_it() {
     assert!(PrimitiveState { others, ..state }.projection().is_none(), "each chooses");
 }
 
-/// Two parts of a draw, each with vertices that no primitive has: all is as in the parts, and those are gone.
+/// Appends two parts with unused vertices. Primitives are unchanged, and unused vertices are dropped.
 #[test]
 fn primitives_that_are_appended_bring_their_vertices() {
     let state = state(PrimType::DI_PT_TRILIST);

@@ -1,9 +1,9 @@
-//! One edge: how many points a factor makes, and where they are.
+//! One edge: number and positions of its points.
 
 /// 16.16 fixed point.
 pub type Fixed = u32;
 
-/// 1.
+/// The number 1.
 pub const ONE: Fixed = 1 << 16;
 
 /// One half.
@@ -12,7 +12,7 @@ const HALF: Fixed = ONE / 2;
 /// Smallest step of a factor.
 const EPSILON: f32 = 1.0 / ONE as f32;
 
-/// How an edge is divided.
+/// Division of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spacing {
     /// Equal parts, the factor rounded up: 1 to 64.
@@ -24,8 +24,7 @@ pub enum Spacing {
 }
 
 impl Spacing {
-    /// Brings a factor into the range that the spacing has. What is no number becomes
-    /// the least.
+    /// Limits a factor to the range of the spacing. NaN becomes the minimum.
     pub fn clamp(self, factor: f32) -> f32 {
         let (least, greatest) = match self {
             Self::Equal => (1.0, 64.0),
@@ -36,8 +35,8 @@ impl Spacing {
         if self == Self::Equal { clamped.ceil() } else { clamped }
     }
 
-    /// The same for an inner factor. One that is 1 counts as slightly more unless the
-    /// outer ones are 1 too, so that there is an inside: GL rounds it to 2 or 3.
+    /// Limits an inner factor. A factor of 1 counts as slightly more unless the outer factors are 1 too, so
+    /// that there is an inside: GL rounds it to 2 or 3.
     pub fn clamp_inner(self, factor: f32, framed: Framed) -> f32 {
         let clamped = self.clamp(factor);
         match (self, framed) {
@@ -47,17 +46,17 @@ impl Spacing {
     }
 }
 
-/// Whether some factor of a patch is above 1.
+/// Whether a factor of a patch is above 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framed {
-    /// One is: there must be an inside.
+    /// A factor is above 1, so there must be an inside.
     Yes,
-    /// All are 1 at most.
+    /// All factors are at most 1.
     No,
 }
 
 impl Framed {
-    /// Looks at the factors.
+    /// Checks the factors.
     pub fn of(spacing: Spacing, factors: &[f32]) -> Self {
         let above = |factor: &f32| spacing.clamp(*factor) > 1.0 + EPSILON / 2.0;
         if factors.iter().any(above) { Self::Yes } else { Self::No }
@@ -72,18 +71,17 @@ enum Parity {
 
 /// A divided edge.
 ///
-/// Its points are a mixture of two equal divisions, that into the next smaller and
-/// that into the next greater number of parts: the fraction of the factor says how far
-/// it has come from one to the other. The two points that the greater has in addition
-/// start where `split` is, one in each half.
+/// Its points blend two equal divisions: into the next smaller and into the next greater number of parts. The
+/// fraction of the factor is the blend weight. The two additional points of the greater division start at
+/// `split`, one in each half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     parity: Parity,
-    /// Points in half of the edge, the middle of an even one not among them.
+    /// Points in half of the edge, without the middle of an even edge.
     half_points: u32,
-    /// Point of the greater division from which on the smaller one lags by one.
+    /// First point of the greater division whose counterpart in the smaller one has an index lower by one.
     split: u32,
-    /// How far towards the greater division.
+    /// Blend weight of the greater division.
     fraction: Fixed,
     /// 1 / parts of the smaller division.
     step_floor: Fixed,
@@ -92,17 +90,17 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// An edge with an outer factor.
+    /// Creates an edge with an outer factor.
     pub fn outer(factor: f32, spacing: Spacing) -> Self {
         Self::new(spacing.clamp(factor), spacing, Parity::Odd)
     }
 
-    /// The lines across the inside: an equal division by 1 counts as 2, the centre.
+    /// Creates the division of the inside. An equal division by 1 counts as 2, with the centre.
     pub fn inner(factor: f32, spacing: Spacing, framed: Framed) -> Self {
         Self::new(spacing.clamp_inner(factor, framed), spacing, Parity::Even)
     }
 
-    /// `single` is the parity of an equal division by 1.
+    /// Creates an edge. `single` is the parity of an equal division by 1.
     fn new(factor: f32, spacing: Spacing, single: Parity) -> Self {
         let parity = match spacing {
             Spacing::FractionalOdd => Parity::Odd,
@@ -127,12 +125,12 @@ impl Edge {
         }
     }
 
-    /// Parts.
+    /// Returns the number of parts.
     pub fn segments(&self) -> u32 {
         2 * self.half_points - u32::from(self.parity == Parity::Odd)
     }
 
-    /// Where `point` of 0 to [`Edge::segments`] is.
+    /// Returns the position of `point`, from 0 to [`Edge::segments`].
     pub fn at(&self, point: u32) -> Fixed {
         let mirrored = self.segments().saturating_sub(point);
         if self.parity == Parity::Even && point == self.half_points {
@@ -152,8 +150,8 @@ impl Edge {
     }
 }
 
-/// Where a half of `floor` parts opens up for one more: breadth first, each part of the
-/// division by a power of two in turn.
+/// Returns where a half of `floor` parts gets one more part: breadth first, each part of the division by a
+/// power of two in turn.
 fn split(floor: u32, parity: Parity) -> u32 {
     let below = |n: u32| n - (1 << n.ilog2());
     match (parity, floor) {
@@ -185,7 +183,7 @@ mod tests {
         assert_eq!(places(f32::INFINITY, Spacing::FractionalOdd).len(), 64);
     }
 
-    /// GL's rule: all parts are 1 / factor, but for two that are alike and not longer.
+    /// Checks GL's rule: all parts are 1 / factor, except two equal parts that are not longer.
     #[test]
     fn fractional_spacing_has_two_shorter_parts() {
         for (spacing, parity) in [(Spacing::FractionalOdd, 1), (Spacing::FractionalEven, 0)] {

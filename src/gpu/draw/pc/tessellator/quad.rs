@@ -3,7 +3,7 @@ use super::edge::{Edge, Fixed, Framed, ONE, Spacing};
 use super::stitch::{self, Lean};
 use super::{Builder, Factors, Ring, close, stitch_rings};
 
-/// The points and triangles of a patch.
+/// Builds the points and triangles of a patch.
 pub fn build(builder: &mut Builder, spacing: Spacing, factors: &Factors) {
     let all = [factors.outer.as_slice(), &factors.inner].concat();
     let framed = Framed::of(spacing, &all);
@@ -17,7 +17,7 @@ pub fn build(builder: &mut Builder, spacing: Spacing, factors: &Factors) {
     centre(builder, &rings[rings.len() - 1]);
 }
 
-/// The sides u=0, v=0, u=1, v=1, counter-clockwise from (0, 1).
+/// Adds the sides u=0, v=0, u=1, v=1, counter-clockwise from (0, 1).
 fn outer(builder: &mut Builder, edges: &[Edge; 4]) -> Ring<4> {
     close(std::array::from_fn(|side| {
         let edge = &edges[side];
@@ -26,7 +26,7 @@ fn outer(builder: &mut Builder, edges: &[Edge; 4]) -> Ring<4> {
     }))
 }
 
-/// Point `p` of a side on which the other coordinate is `at`.
+/// Adds point `p` of a side with `at` as its other coordinate.
 fn point(builder: &mut Builder, side: usize, at: Fixed, edge: &Edge, p: u32) -> u32 {
     match side {
         0 => builder.point(at, edge.at(edge.segments() - p)),
@@ -36,8 +36,8 @@ fn point(builder: &mut Builder, side: usize, at: Fixed, edge: &Edge, p: u32) -> 
     }
 }
 
-/// Rings inside the outer one, all divided by the inner factors. The innermost is a row
-/// of points if the smaller number of parts is even.
+/// Adds rings inside the outer one, all divided by the inner factors. The innermost is a row of points if the
+/// smaller number of parts is even.
 fn inner(builder: &mut Builder, inside: &[Edge; 2], rings: &mut Vec<Ring<4>>) {
     let [u, v] = inside;
     let least = u.segments().min(v.segments());
@@ -53,7 +53,7 @@ fn inner(builder: &mut Builder, inside: &[Edge; 2], rings: &mut Vec<Ring<4>>) {
     }
 }
 
-/// The row (or point) that an even number of parts leaves in the middle.
+/// Adds the row (or point) in the middle of an even number of parts.
 fn row(builder: &mut Builder, u: &Edge, v: &Edge, depth: u32) -> Ring<4> {
     if u.segments() >= v.segments() {
         let row: Vec<u32> = (depth..=u.segments() - depth).map(|p| builder.point(u.at(p), ONE / 2)).collect();

@@ -1,10 +1,9 @@
 //! Triangles between two chains of points.
 //!
-//! Both chains run the same way, counter-clockwise around the patch, so that the
-//! outside is on the right.
+//! Both chains have the same direction, counter-clockwise around the patch, so the outside is on the right.
 use super::Builder;
 
-/// Between the corners of a ring's side and the shorter side inside it, two parts less.
+/// Fills between a side of a ring, with its corners, and the side inside it, which has two parts less.
 /// Diagonals lean away from the middle.
 pub fn regular(builder: &mut Builder, outside: &[u32], inside: &[u32]) {
     let (first, last) = (0, outside.len() - 1);
@@ -16,7 +15,7 @@ pub fn regular(builder: &mut Builder, outside: &[u32], inside: &[u32]) {
     builder.triangle(outside[last - 1], outside[last], inside[inside.len() - 1]);
 }
 
-/// Between two chains of equal length: the innermost row of a quad.
+/// Fills between two chains of equal length: the innermost row of a quad.
 pub fn strip(builder: &mut Builder, outside: &[u32], inside: &[u32], middle: Lean) {
     let quads = inside.len() - 1;
     for p in 0..quads {
@@ -28,9 +27,9 @@ pub fn strip(builder: &mut Builder, outside: &[u32], inside: &[u32], middle: Lea
 /// The direction of a quad's diagonal, seen along the chains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lean {
-    /// From the outside on to the inside.
+    /// From the outside forward to the inside.
     In,
-    /// From the inside on to the outside.
+    /// From the inside forward to the outside.
     Out,
 }
 
@@ -47,10 +46,10 @@ fn quad(builder: &mut Builder, outside: &[u32], inside: &[u32], lean: Lean) {
     }
 }
 
-/// Between an edge and the side inside it, which may be divided differently.
+/// Fills between an edge and the side inside it, which may have a different division.
 ///
-/// The points of either half come in the order in which growing factors bring them
-/// up ([`appears`]), so that the triangles around a point stay when others appear.
+/// Points of each half are added in the order in which growing factors create them ([`appears`]). So the
+/// triangles around a point stay when other points appear.
 pub fn transition(builder: &mut Builder, outside: &[u32], inside: &[u32]) {
     let (outside_parts, inside_parts) = (outside.len() - 1, inside.len() + 1);
     let (outside_half, inside_half) = (outside_parts / 2, inside_parts / 2);
@@ -80,11 +79,11 @@ pub fn transition(builder: &mut Builder, outside: &[u32], inside: &[u32]) {
     }
 }
 
-/// Points that half of the finest edge has behind its corner.
+/// Number of points in half of the finest edge, without its corner.
 const PLACES: u32 = 32;
 
-/// The number of parts in half an edge beyond which the point at `place` of 1 to 32
-/// exists: breadth first through the halvings of the edge (17 is first, then 9, 25, 5, ...).
+/// Returns the number of parts in half an edge above which the point at `place` of 1 to 32 exists. The order
+/// is breadth first through the halvings of the edge (17 is first, then 9, 25, 5, ...).
 fn appears(place: u32) -> usize {
     let offset = place - 1;
     if offset == 0 {
@@ -94,7 +93,7 @@ fn appears(place: u32) -> usize {
     (level + (offset >> offset.trailing_zeros()) / 2) as usize
 }
 
-/// Walks two chains together, leaving triangles behind.
+/// Advances along two chains, and adds the triangles between them.
 struct Walk<'a> {
     builder: &'a mut Builder,
     outside: &'a [u32],

@@ -9,7 +9,7 @@ fn run(domain: Domain, spacing: Spacing, outer: [f32; 4], inner: [f32; 2]) -> Me
     Tessellation { domain, spacing, connection }.run(&Factors { outer, inner })
 }
 
-/// Factors of every kind, the same every time.
+/// Returns pseudo-random factors of every kind.
 fn factors() -> impl Iterator<Item = ([f32; 4], [f32; 2])> {
     let mut state = 1u32;
     let mut next = move || {
@@ -25,7 +25,7 @@ fn doubled_area(points: &[[f32; 2]], t: &[u32]) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1])
 }
 
-/// Edges that only one triangle has, each once in its direction.
+/// Returns the directed edges that only one triangle has.
 fn boundary(mesh: &Mesh) -> Vec<(u32, u32)> {
     let mut count = BTreeMap::new();
     for t in mesh.indices.chunks_exact(3) {
@@ -50,7 +50,7 @@ fn factor_one_is_the_plain_domain() {
     }
 }
 
-/// Rings of n, n-2, .. parts: 3 (n + n-2 + ..) points, and the centre.
+/// Checks counts of rings of n, n-2, .. parts: 3 (n + n-2 + ..) points, and the centre.
 #[test]
 fn uniform_triangles_have_known_counts() {
     for n in 2..=64u32 {

@@ -2,7 +2,7 @@
 use super::edge::{Edge, Fixed, Framed, ONE, Spacing};
 use super::{Builder, Factors, Ring, close, stitch_rings};
 
-/// The points and triangles of a patch.
+/// Builds the points and triangles of a patch.
 pub fn build(builder: &mut Builder, spacing: Spacing, factors: &Factors) {
     let [a, b, c, _] = factors.outer;
     let framed = Framed::of(spacing, &[a, b, c, factors.inner[0]]);
@@ -18,7 +18,7 @@ pub fn build(builder: &mut Builder, spacing: Spacing, factors: &Factors) {
     }
 }
 
-/// The sides u=0, v=0, w=0, each from where its first coordinate that is not 0 is 1.
+/// Adds the sides u=0, v=0, w=0, each from the corner where its first non-zero coordinate is 1.
 fn outer(builder: &mut Builder, edges: &[Edge; 3]) -> Ring<3> {
     close(std::array::from_fn(|side| {
         let edge = &edges[side];
@@ -35,10 +35,10 @@ fn outer(builder: &mut Builder, edges: &[Edge; 3]) -> Ring<3> {
     }))
 }
 
-/// Rings inside the outer one. Their points lie on perpendiculars (in an equilateral
-/// triangle) to the sides of a triangle that is divided by the inner factor: a point a
-/// distance t along a side, moved inwards by s, has coordinates s and t - s/2; and the
-/// corner of the ring, on the perpendiculars of both of its sides, has s = 2/3 t.
+/// Adds rings inside the outer one. Their points lie on perpendiculars (in an equilateral triangle) to the
+/// sides of a triangle with the inner division. A point at distance t along a side, moved inwards by s, has
+/// coordinates s and t - s/2. A corner of the ring lies on the perpendiculars of both its sides, and has s =
+/// 2/3 t.
 fn inner(builder: &mut Builder, inside: &Edge, rings: &mut Vec<Ring<3>>) {
     let parts = inside.segments();
     for ring in 1..parts.div_ceil(2) {

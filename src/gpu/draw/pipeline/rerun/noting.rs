@@ -1,4 +1,4 @@
-//! What draws of a buffer are made of, noted while they run.
+//! Recording of the draws of an indirect buffer while they run.
 
 use std::sync::Arc;
 
@@ -21,35 +21,36 @@ use crate::pass::Pass;
 use super::super::{fragment_inputs, known_stage};
 use super::{Draw, IbReplay, Made, TileBinding, are_unseen};
 
-/// Bytes that are noted of a draw beside its primitives and the state of its stages: who has more attributes than most
-/// shares them with others.
+/// Bytes that count per draw in addition to its primitives and stages. A draw with many attributes usually
+/// shares them with other draws.
 const BESIDE: usize = 512;
 
-/// Different targets of the draws of a buffer. Each takes some 2 KB, and is looked for among the others.
+/// Maximum number of different targets in one recording. Each takes some 2 KB, and the search is linear.
 const MAX_TARGETS: usize = 256;
 
-/// A [`IbReplay`] while it is noted.
+/// An [`IbReplay`] during recording.
 #[derive(Default)]
 pub struct Recorder {
     rerun: IbReplay,
-    /// Draws and dispatches that have come.
+    /// Number of draws and dispatches seen so far.
     calls: usize,
-    /// What has been paid since the last draw.
+    /// Budget units paid since the last draw.
     units: u64,
-    /// Bytes that it may still have.
+    /// Remaining bytes for the recording.
     room: usize,
-    /// How much had been said before.
+    /// Number of reported faults before the recording.
     troubles: u64,
-    /// What is noted already, as draw after draw has the same: memory, where stages and programs are.
+    /// Memory, stages and programs already recorded. They speed up the check, because many draws share them.
     memory: HashSet<(u32, u32)>,
     stages: HashSet<usize>,
-    /// With the stage that runs them, and whether they are in its instruction store.
+    /// Each program with the stage that runs it, and whether it lies in its instruction store.
     programs: HashSet<(usize, usize, bool)>,
-    /// The targets that were noted last, and how many registers had been written by then.
+    /// Last recorded targets, the count of register writes at that time, and their number in the list.
     last: Option<(Arc<Targets>, usize, usize)>,
 }
 
-/// Begins to note draws, if nobody looks at each of them: as many as have `room` bytes with their primitives.
+/// Starts a recording of at most `room` bytes, unless a tool observes single draws. Returns whether it
+/// started.
 pub fn begin(gpu: &mut Gpu, room: usize) -> bool {
     if !are_unseen(gpu) {
         return false;
@@ -60,8 +61,8 @@ pub fn begin(gpu: &mut Gpu, room: usize) -> bool {
     true
 }
 
-/// What was noted, and how much room is left. `None` if that is not all there was, or if something was said that is to
-/// be said each time.
+/// Ends the recording and returns it with the remaining room. Returns `None` if a draw was not recorded, or
+/// if a fault was reported, because a replay would not report it again.
 pub fn end(gpu: &mut Gpu) -> Option<(IbReplay, usize)> {
     let Recorder { mut rerun, calls, units, room, troubles, .. } = *gpu.pipeline.noting.take()?;
     rerun.rest = units;
@@ -70,7 +71,7 @@ pub fn end(gpu: &mut Gpu) -> Option<(IbReplay, usize)> {
     is_all.then_some((rerun, room))
 }
 
-/// The same places, those together that have bytes in common.
+/// Merges ranges that overlap.
 fn merge(places: &mut Vec<(u32, u32)>) {
     places.sort_unstable();
     places.dedup_by(|(address, len), (first, all)| {
@@ -83,28 +84,28 @@ fn merge(places: &mut Vec<(u32, u32)>) {
     });
 }
 
-/// So much has been paid for what comes with the next draw.
+/// Adds a cost that the budget paid to the recording of the next draw.
 pub fn pay(gpu: &mut Gpu, work: Work, count: u64) {
     if let Some(noting) = &mut gpu.pipeline.noting {
         noting.units += count * work.price();
     }
 }
 
-/// The `len` bytes at `address` are loaded.
+/// Records that the packets load `len` bytes at `address`.
 pub fn note_memory(gpu: &mut Gpu, address: u32, len: u32) {
     if let Some(noting) = &mut gpu.pipeline.noting {
         noting.add_memory([(address, len)]);
     }
 }
 
-/// A draw or a dispatch comes: if it is not noted, there is more than that.
+/// Counts a draw or dispatch. `end` compares this count with the number of recorded draws.
 pub fn note_call(gpu: &mut Gpu) {
     if let Some(noting) = &mut gpu.pipeline.noting {
         noting.calls += 1;
     }
 }
 
-/// A draw is noted of which nothing is in sight in this tile.
+/// Records a draw that changes nothing in this tile.
 pub fn record_culled(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -116,7 +117,7 @@ pub fn record_culled(
         return;
     }
     let inputs = fragment_inputs(gpu);
-    // That there is no shader is said as soon as something of it is in sight.
+    // A missing shader is reported when a part of the draw is visible.
     if let Ok(stage) = known_stage(gpu, Stage::FS) {
         let (primitive, targets) = (primitive.clone(), targets.clone());
         let state = DrawState { primitive, fragment: FragmentState { stage, inputs }, targets };
@@ -124,7 +125,7 @@ pub fn record_culled(
     }
 }
 
-/// A draw is noted, if its primitives are known, or may be by the next tile.
+/// Records a draw, if its primitives are known or can be known by the next tile.
 pub fn note(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -176,13 +177,13 @@ impl Recorder {
         self.rerun.memory.extend(new);
     }
 
-    /// `state`, which was given last, is one of those.
+    /// Records `state`, the last one that its stage returned.
     fn add_stage(&mut self, gpu: &mut Gpu, state: &Arc<StageState>) {
         let kept = &gpu.pipeline.kept.stages[state.stage as usize];
         let code = kept.as_ref().and_then(|kept| kept.last_place());
         self.add_memory(code.and_then(CodePlace::in_memory));
         let instructions = code.map_or(INSTRUCTIONS, CodePlace::in_store);
-        // What has been noted once has nothing new: what was not taken by then was loaded.
+        // A known program takes nothing new: anything that it did not take then was loaded by this buffer.
         let program = (state.stage as usize, Arc::as_ptr(&state.program).addr(), instructions > 0);
         if self.programs.insert(program) {
             let textures = if state.summary.samples { TEXTURES } else { 0 };
@@ -198,7 +199,7 @@ impl Recorder {
         }
     }
 
-    /// The number of the targets that were made last.
+    /// Returns the index of the targets that were made last. Adds them if they are new.
     fn targets(&mut self, gpu: &Gpu, targets: &Arc<Targets>) -> Option<usize> {
         let written = gpu.regs.written_since();
         if let Some((last, count, number)) = &self.last

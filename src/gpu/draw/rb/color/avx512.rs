@@ -1,10 +1,10 @@
-//! Colours of 8x4 pixels into dwords of four bytes, 16 pixels at once in the instructions of AVX-512.
+//! Writes colours of 8x4 blocks as dwords of four bytes, 16 pixels at a time with AVX-512.
 //!
-//! What comes out is what the loops beside it make, bit for bit. Those leave to the compiler what it does through
-//! memory: the order of pixels, quad by quad in a warp and row by row on a surface, which is one permutation here.
+//! Results are equal to those of the scalar loops, bit for bit. The conversion between quad order (warp) and
+//! row order (surface) is one permutation here. The compiler does it through memory in the loops.
 //!
-//! No closure goes to `map` and its like, which are compiled for any processor: what is made for more than that does not
-//! always become part of them, and a call costs more than what is called.
+//! Do not pass closures to `map` and similar functions. Those functions are compiled for any processor, and
+//! functions with more target features may not be inlined into them.
 use std::arch::x86_64::*;
 
 use super::{Four, NEAREST};
@@ -13,7 +13,7 @@ use crate::draw::rb::surface::{DwordQuads, Dwords};
 use a4emu_shader::ByAlpha;
 use a4emu_shader::format::avx512::unorm8;
 
-/// Encodes colours, quad by quad, and stores those in `mask`.
+/// Encodes colours in quad order, and stores those in `mask`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 pub(super) fn store(order: [usize; 4], colors: &Four<'_>, rows: &mut Dwords<'_, 8>, mask: u32) {
@@ -22,7 +22,7 @@ pub(super) fn store(order: [usize; 4], colors: &Four<'_>, rows: &mut Dwords<'_, 
     }
 }
 
-/// The same of quads that may be anywhere.
+/// Encodes and stores colours of quads at any positions.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 pub(super) fn store_quads(order: [usize; 4], colors: &Four<'_>, quads: &mut DwordQuads<'_>, mask: u32) {
@@ -30,8 +30,8 @@ pub(super) fn store_quads(order: [usize; 4], colors: &Four<'_>, quads: &mut Dwor
     quads.store(mask, &bytemuck::cast(new));
 }
 
-/// Blends colours, quad by quad, with what is there in the pixels of `mask`: times what `by` says of their alpha, and
-/// added.
+/// Blends colours in quad order with the pixels of `mask`. `by` gives the factors from their alpha; products
+/// are added.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 pub(super) fn blend(
@@ -48,7 +48,7 @@ pub(super) fn blend(
     }
 }
 
-/// The same of quads that may be anywhere.
+/// Blends colours of quads at any positions.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 pub(super) fn blend_quads(
@@ -58,13 +58,13 @@ pub(super) fn blend_quads(
     quads: &mut DwordQuads<'_>,
     mask: u32,
 ) {
-    // All are loaded before the first is stored: no two have the same pixel.
+    // Load all before the first store. No two quads share a pixel.
     let (upper, lower) = (load_quads(quads, 0), load_quads(quads, 1));
     let new = [blended(order, colors, by, upper, 0), blended(order, colors, by, lower, 1)];
     quads.store(mask, &bytemuck::cast(new));
 }
 
-/// What 16 colours become.
+/// Encodes 16 colours.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 fn encoded(order: [usize; 4], colors: &Four<'_>, half: usize) -> __m512i {
@@ -77,7 +77,8 @@ fn encoded(order: [usize; 4], colors: &Four<'_>, half: usize) -> __m512i {
     ])
 }
 
-/// What pixels that are `old` become, times what `by_src` and `by_dst` say of the colours' alpha, and added.
+/// Blends colours with pixels `old`. `by_src` and `by_dst` give the factors from the colours' alpha; products
+/// are added.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 fn blended(
@@ -98,36 +99,36 @@ fn blended(
     joined(bytes)
 }
 
-/// What `by` says of these.
+/// Returns the factors for these alphas.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn factor(by: ByAlpha, alpha: __m512) -> __m512 {
     _mm512_add_ps(_mm512_set1_ps(by.one), _mm512_mul_ps(_mm512_set1_ps(by.alpha), alpha))
 }
 
-/// The first or the second 16 of 32 numbers.
+/// Returns the first or the second 16 of 32 numbers.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn of_half(channel: &[u32; 32], half: usize) -> __m512 {
     bytemuck::cast(channel.as_chunks::<16>().0[half])
 }
 
-/// From 0 to 1; NaN becomes zero.
+/// Limits numbers to 0..1; NaN becomes zero.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn limited(v: __m512) -> __m512 {
-    // Where one is NaN, or both are zero, the second counts.
+    // If an operand is NaN, or both are zero, the instruction returns the second operand.
     _mm512_min_ps(_mm512_max_ps(v, _mm512_setzero_ps()), _mm512_set1_ps(1.0))
 }
 
-/// The bytes nearest to numbers from 0 to 1, below other bits.
+/// Returns the bytes nearest to numbers from 0 to 1, in the low bits; the higher bits are undefined.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn nearest(v: __m512) -> __m512i {
     _mm512_castps_si512(_mm512_add_ps(_mm512_mul_ps(v, _mm512_set1_ps(255.0)), _mm512_set1_ps(NEAREST)))
 }
 
-/// Dwords of four [`nearest`] bytes, the first the lowest.
+/// Joins four [`nearest`] bytes to dwords, the first in the low bits.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn joined([a, b, c, d]: [__m512i; 4]) -> __m512i {
@@ -135,7 +136,7 @@ fn joined([a, b, c, d]: [__m512i; 4]) -> __m512i {
     const AND_OR: i32 = 0xea;
     /// A or B or C.
     const OR: i32 = 0xfe;
-    // What is above a byte are the bits of 2^23, of which none is left 8 bits further up but those of the exponent.
+    // Above each byte are the bits of the float 2^23. The shifts remove all of them except exponent bits.
     let [b, c, d] = [_mm512_slli_epi32::<8>(b), _mm512_slli_epi32::<16>(c), _mm512_slli_epi32::<24>(d)];
     let lower = _mm512_ternarylogic_epi32::<AND_OR>(a, _mm512_set1_epi32(255), b);
     _mm512_ternarylogic_epi32::<OR>(lower, c, d)

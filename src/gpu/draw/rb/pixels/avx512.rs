@@ -1,18 +1,20 @@
-//! 16 pixels of dwords at once, in the instructions of AVX-512: two rows of 8x4 pixels, or four quads from anywhere.
+//! Loads and stores 16 dword pixels at a time with AVX-512: two rows of an 8x4 block, or four quads at any
+//! positions.
 //!
-//! Quad by quad in a warp and row by row on a surface are one permutation here, which loops do through memory.
+//! The conversion between quad order (warp) and row order (surface) is one permutation here. Loops do it
+//! through memory.
 use std::arch::x86_64::*;
 
 use crate::draw::rb::surface::{DwordQuads, Dwords};
 
-/// 8x4 pixels, quad by quad.
+/// Loads an 8x4 block in quad order.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub fn load(rows: &mut Dwords<'_, 8>) -> [u32; 32] {
     bytemuck::cast([load_half(rows, 0), load_half(rows, 1)])
 }
 
-/// Stores those of 8x4 pixels in `mask`, quad by quad.
+/// Stores the pixels of an 8x4 block that are in `mask`, in quad order.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub fn store(rows: &mut Dwords<'_, 8>, mask: u32, words: &[u32; 32]) {
@@ -21,7 +23,7 @@ pub fn store(rows: &mut Dwords<'_, 8>, mask: u32, words: &[u32; 32]) {
     }
 }
 
-/// Makes of quads two of the four rows, where `mask` (of all) says so.
+/// Stores quads to two of the four rows, where `mask` (of all pixels) is set.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub fn store_some(rows: &mut Dwords<'_, 8>, half: usize, mask: u32, new: __m512i) {
@@ -30,7 +32,7 @@ pub fn store_some(rows: &mut Dwords<'_, 8>, half: usize, mask: u32, new: __m512i
     store_half(rows, half, new);
 }
 
-/// Two of the four rows, quad by quad.
+/// Loads two of the four rows in quad order.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub fn load_half(rows: &mut Dwords<'_, 8>, half: usize) -> __m512i {
@@ -40,7 +42,8 @@ pub fn load_half(rows: &mut Dwords<'_, 8>, half: usize) -> __m512i {
     _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), both)
 }
 
-/// The first or the last four quads, put together in registers: what is written in parts and read as one waits.
+/// Loads the first or the last four quads directly into registers. A wide read of memory just written in
+/// parts would stall.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub fn load_quads(quads: &mut DwordQuads<'_>, half: usize) -> __m512i {
@@ -50,7 +53,7 @@ pub fn load_quads(quads: &mut DwordQuads<'_>, half: usize) -> __m512i {
     _mm512_setr_epi64(a as i64, b as i64, c as i64, d as i64, e as i64, f as i64, g as i64, h as i64)
 }
 
-/// Makes those two rows of quads.
+/// Stores quads to two of the four rows.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub fn store_half(rows: &mut Dwords<'_, 8>, half: usize, quads: __m512i) {
@@ -59,12 +62,12 @@ pub fn store_half(rows: &mut Dwords<'_, 8>, half: usize, quads: __m512i) {
     *rows.row(2 * half + 1) = bytemuck::cast(_mm512_extracti64x4_epi64::<1>(both));
 }
 
-/// The first or the second 16 of 32 bits.
+/// Returns the first or the second 16 of 32 bits.
 pub fn mask_of_half(mask: u32, half: usize) -> __mmask16 {
     (mask >> (16 * half)) as __mmask16
 }
 
-/// `new` where `mask` says so, and `old`.
+/// Returns `new` where `mask` is set, and `old` elsewhere.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub fn chosen(mask: __mmask16, new: __m512i, old: __m512i) -> __m512i {

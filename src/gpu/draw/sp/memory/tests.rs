@@ -4,17 +4,17 @@ use super::*;
 use crate::gpu::Stage;
 use a4emu_shader::Number;
 
-/// 16 texels of RB4_R8_UNORM, 1 byte each, as SSBO_1 says it.
+/// Descriptor (SSBO_1) of 16 texels of RB4_R8_UNORM, 1 byte each.
 const SIXTEEN_BYTES: [u32; 2] = [0x0010_0201, 0x0001_0001];
 
-/// Where the 16 bytes are; nothing follows them.
+/// Address of the 16 bytes. Memory ends after them.
 const BASE: u32 = 0x1000;
 
 fn stage() -> StageState {
     StageState { buffers: [Buffer::new(SIXTEEN_BYTES)].into(), stage: Stage::FS, ..StageState::of("end\n") }
 }
 
-/// What a load of the last texel reads, and what it misses.
+/// Loads the last texel. Returns the values, and the misses.
 fn last_texel(layout: ImageLayout, components: usize) -> (Vec<u32>, Vec<Miss>) {
     let mut memory = Memory::new();
     memory.announce(BASE, 16, Some(&[255; 16]));

@@ -1,12 +1,13 @@
-//! The common request of dwords whose bytes are the components, 16 lanes at once in the instructions of AVX-512.
+//! Fast path for texels with byte components in dwords, 16 lanes at a time with AVX-512.
 //!
-//! What comes out is what the loops beside it make, bit for bit, by fewer steps:
+//! Results are equal to those of the scalar loops, bit for bit, with fewer steps:
 //!
-//! - Positions that are cut to 1/256 of a texel are integers in those units: what is cut off by a conversion is what
-//!   the floor of a number that is not negative leaves, and all that follows is exact in either form.
-//! - A byte under the bits of 2^23 is that number and the byte. A fused multiplication and subtraction of 2^23 steps,
-//!   which is exact, leaves the byte's steps, rounded once: what the product of both alone would be.
-//! - Where a row begins is a product of numbers of 15 bits.
+//! - Positions cut to 1/256 of a texel are integers in those units. Truncation by a conversion equals the
+//!   floor of a non-negative number, and all later steps are exact in both forms.
+//! - A byte under the bits of 2^23 is the number 2^23 plus the byte. A fused multiplication by the step and
+//!   subtraction of 2^23 steps, which is exact, gives byte times step with one rounding. The plain product
+//!   has the same value.
+//! - The offset of a row is a product of 15-bit numbers.
 use std::arch::x86_64::*;
 
 use super::{Component, Edge, Extent, Filter, Ints, Lanes, Made, Planar, Request};
@@ -14,7 +15,7 @@ use crate::draw::tpl1::layout::MAX_LEVELS;
 use a4emu_shader::format::avx512::unorm8;
 use a4emu_shader::jit::Dwords;
 
-/// The level that each lane reads, places in it in dwords.
+/// Level of each lane. Offsets are in dwords.
 #[derive(Clone, Copy)]
 struct Image {
     width: __m512i,
@@ -23,10 +24,10 @@ struct Image {
     pitch: __m512i,
 }
 
-/// Lanes that are handled at once.
+/// Lanes per step.
 const HALF: usize = 16;
 
-/// The same level for all lanes. False, and nothing done, where it is not for this.
+/// Filters with the same level for all lanes. Returns false and does nothing where this path is not possible.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 pub(super) fn of_one(
@@ -48,7 +49,7 @@ pub(super) fn of_one(
     true
 }
 
-/// The levels with these numbers. False, and nothing done, where it is not for this.
+/// Filters with the levels of these numbers. Returns false and does nothing where this path is not possible.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 pub(super) fn of_each(
@@ -92,7 +93,7 @@ fn filtered(
     }
 }
 
-/// The same of a texture that is repeated along `S` and `T`, and not clamped.
+/// Filters a texture. `S` and `T` select repeat instead of clamp.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 fn filtered_by<const S: bool, const T: bool>(
     request: &Request<'_>,
@@ -117,7 +118,7 @@ fn filtered_by<const S: bool, const T: bool>(
     }
 }
 
-/// Puts the components that are wanted into half of the lanes; `value` is what the byte with a number comes to.
+/// Writes the requested components of half of the lanes. `value` returns the result of a byte number.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 fn components(made: &Made<'_>, half: usize, out: &mut [Lanes; 4], value: impl Fn(u32) -> __m512) {
@@ -130,18 +131,19 @@ fn components(made: &Made<'_>, half: usize, out: &mut [Lanes; 4], value: impl Fn
     }
 }
 
-/// Half of 32 numbers.
+/// Returns half of 32 numbers.
 #[inline]
 fn half_of<T>(all: &[T; 32], half: usize) -> &[T; HALF] {
     all[HALF * half..].first_chunk().expect("two halves")
 }
 
-/// A coordinate in units of a texel's `size`-th, in `0..=size`.
+/// Returns a coordinate in units of 1 / `size`, in `0..=size`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 fn position<const REPEAT: bool>(coord: __m512, size: __m512) -> __m512 {
     let zero = _mm512_setzero_ps();
-    // Where one is NaN the second counts, which the law has in the same places.
+    // If an operand is NaN, the instruction returns the second operand. The scalar code gives the same
+    // result.
     if !REPEAT {
         return _mm512_min_ps(_mm512_max_ps(_mm512_mul_ps(coord, size), zero), size);
     }
@@ -150,18 +152,18 @@ fn position<const REPEAT: bool>(coord: __m512, size: __m512) -> __m512 {
     _mm512_mul_ps(_mm512_min_ps(period, _mm512_set1_ps(1.0)), size)
 }
 
-/// The texel that one in `-1..size` stands for.
+/// Wraps a texel in `-1..size`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 fn low<const REPEAT: bool>(texel: __m512i, size: __m512i) -> __m512i {
     match REPEAT {
-        // -1 is the highest of the unsigned numbers.
+        // As an unsigned number, -1 is the maximum.
         true => _mm512_min_epu32(texel, _mm512_add_epi32(texel, size)),
         false => _mm512_max_epi32(texel, _mm512_setzero_si512()),
     }
 }
 
-/// The texel that one in `0..=size` stands for.
+/// Wraps a texel in `0..=size`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 fn high<const REPEAT: bool>(texel: __m512i, size: __m512i) -> __m512i {
@@ -171,14 +173,14 @@ fn high<const REPEAT: bool>(texel: __m512i, size: __m512i) -> __m512i {
     }
 }
 
-/// The first dword of a row.
+/// Returns the offset of the first dword of a row.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 fn row(image: &Image, row: __m512i) -> __m512i {
     _mm512_add_epi32(image.offset, _mm512_madd_epi16(row, image.pitch))
 }
 
-/// The texels that positions fall into.
+/// Reads the texels at positions.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 fn nearest<const S: bool, const T: bool>(dwords: Dwords<'_>, image: &Image, [s, t]: [__m512; 2]) -> __m512i {
@@ -188,15 +190,15 @@ fn nearest<const S: bool, const T: bool>(dwords: Dwords<'_>, image: &Image, [s, 
     dwords.at(_mm512_add_epi32(row(image, y), x))
 }
 
-/// The four texels around positions, and what they weigh.
+/// The four texels around positions, with their weights.
 struct Taps {
-    /// Left before right, upper before lower.
+    /// Texels: left before right, upper before lower.
     texels: [__m512i; 4],
     x: __m512,
     y: __m512,
 }
 
-/// Bits of a position behind the texel's number.
+/// Fraction bits of a position.
 const FRACTION: u32 = 8;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
@@ -206,7 +208,7 @@ fn linear<const S: bool, const T: bool>(dwords: Dwords<'_>, image: &Image, [s, t
     let [width, height] = [image.width, image.height];
     let one = _mm512_set1_epi32(1);
     let units = |size: __m512i| _mm512_mul_ps(_mm512_cvtepi32_ps(size), _mm512_set1_ps(UNIT));
-    // Counted from the centre of the texel before.
+    // Relative to the centre of the previous texel.
     let from = |at: __m512| _mm512_sub_epi32(_mm512_cvttps_epi32(at), _mm512_set1_epi32(1 << (FRACTION - 1)));
     let [x, y] = [from(position::<S>(s, units(width))), from(position::<T>(t, units(height)))];
     let [column, upper] = [_mm512_srai_epi32::<FRACTION>(x), _mm512_srai_epi32::<FRACTION>(y)];
@@ -234,7 +236,7 @@ fn linear<const S: bool, const T: bool>(dwords: Dwords<'_>, image: &Image, [s, t
 }
 
 impl Taps {
-    /// What they are together in this byte.
+    /// Mixes the four texels in this byte.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
     #[inline]
     fn mixed(&self, byte: u32) -> __m512 {
@@ -245,7 +247,7 @@ impl Taps {
     }
 }
 
-/// The blend of every linear filter.
+/// Mixes two numbers, as all linear filters do.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 fn mix(a: __m512, b: __m512, weight: __m512) -> __m512 {

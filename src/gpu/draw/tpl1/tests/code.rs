@@ -1,4 +1,4 @@
-//! Textures that compiled code reads itself, against the texture unit.
+//! Compares textures that compiled code reads directly with the texture unit.
 use a4emu_decoder::isa::ir3::program::assemble;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -11,10 +11,10 @@ use a4emu_shader::jit::{Texels, target};
 use a4emu_shader::testing::asked_programs;
 use a4emu_shader::{Environment, Jit, Mask, Op, Outcome, Program, Refused, Warp, run};
 
-/// Registers of the full file that programs here know.
+/// Number of full registers that these programs use.
 const REGISTERS: u32 = 16;
 
-/// The textures of a bank, for code as well if `for_code` says so. Counts what code has read.
+/// The textures of a bank, also for compiled code if `for_code` is set. Records what the code has read.
 struct Textures<'b> {
     bank: &'b BoundBank<'b>,
     for_code: bool,
@@ -41,8 +41,8 @@ impl Environment for Textures<'_> {
     }
 }
 
-/// Runs `text` on `live` lanes that have these coordinates in r0.x and r0.y, in the interpreter and compiled. Whether the
-/// code has read the textures; all that it leaves has to be the same.
+/// Runs `text` on `live` lanes with these coordinates in r0.x and r0.y, interpreted and compiled, and
+/// compares the results. Returns whether the code read the textures directly.
 fn is_in_code(scene: &Scene, text: &str, [s, t]: [&Lanes; 2], live: Mask) -> bool {
     let memory = scene.memory();
     let bank = scene.bank(&memory);
@@ -76,14 +76,14 @@ fn is_in_code(scene: &Scene, text: &str, [s, t]: [&Lanes; 2], live: Mask) -> boo
 
 const SAMPLE: &str = "sam (f32)(xyzw)r1.x, r0.x, s#0, t#0\nend\n";
 
-/// 5x3 texels of four bytes, without a choice of a level.
+/// A texture of 5x3 texels of four bytes, with only one possible level.
 fn bytes_of_dwords() -> Scene {
     let bytes = (0..3 * 32).map(|byte: u32| (byte.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let scene = Scene::new(TexFmt::TFMT4_8_8_8_8_UNORM, 5, 3, 4, bytes);
     Scene { pitch: 32, sampler1: vec![("MAX_LOD", 0)], ..scene }
 }
 
-/// On texels, between them, at the edges and beyond, and no numbers.
+/// Returns coordinates on texels, between them, at the edges, outside, and NaN.
 fn all_over() -> [Lanes; 2] {
     const ODD: [f32; 8] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.0, 1.0, -1e-9, 1e30];
     let s = |lane: usize| if lane & 3 == 0 { ODD[lane / 4] } else { lane as f32 / 10.0 - 0.7 };
@@ -94,7 +94,7 @@ fn all_over() -> [Lanes; 2] {
     ]
 }
 
-/// Whether there is code here that reads textures.
+/// Returns whether compiled code can read textures on this machine.
 fn has_code() -> bool {
     target() == Some("AVX-512")
 }
@@ -121,15 +121,15 @@ fn what_is_not_the_same_for_all_lanes_is_left_to_the_texture_unit() {
     let [s, t] = all_over();
     let linear = || bytes_of_dwords().linear();
     let is_in_code = |scene: &Scene, text: &str| is_in_code(scene, text, [&s, &t], ALL);
-    // So much that there is code without requests in it.
+    // Enough computation to have compiled code without requests.
     let computing =
         format!("add.f r2.x, r0.x, r0.y\nmul.f r2.y, r2.x, r0.y\nadd.f r2.z, r2.x, r2.y\n{SAMPLE}");
     assert_eq!(is_in_code(&linear(), &computing), has_code());
     for scene in [
-        // Several levels, or filters.
+        // Several levels or filters.
         Scene { levels: 2, ..linear() }.sampler(&[], &[("MAX_LOD", 1 << 8)]),
         bytes_of_dwords().sampler(&[("XY_MAG", 1)], &[("MAX_LOD", 14 << 8)]),
-        // Texels that are no dwords of bytes, are missing, or beyond a border; weights of more bits.
+        // Texels that are not dwords of bytes, missing texels, borders, and weights of more bits.
         Scene { fmt: TexFmt::TFMT4_8_8_UNORM, ..linear() },
         Scene { fmt: TexFmt::TFMT4_10_10_10_2_UNORM, ..linear() },
         Scene { bytes: linear().bytes[..40].to_vec(), ..linear() },
@@ -138,7 +138,7 @@ fn what_is_not_the_same_for_all_lanes_is_left_to_the_texture_unit() {
     ] {
         assert!(!is_in_code(&scene, &computing), "{scene:?}");
     }
-    // Beside a request that is not common, and one of integers.
+    // An uncommon request or an integer request beside a common one.
     let beside = |other: &str| format!("{other}\nadd.f r0.z, r1.x, r0.y\n{SAMPLE}");
     for other in ["sam.p (f32)(xy)r1.x, r0.x, s#0, t#0", "sam (u32)(x)r1.x, r0.x, s#0, t#0"] {
         assert_eq!(is_in_code(&linear(), &beside(other)), has_code(), "{other}");
@@ -151,7 +151,7 @@ fn what_is_not_the_same_for_all_lanes_is_left_to_the_texture_unit() {
     }
 }
 
-/// There is code for some ways; draws that read in others ask the unit.
+/// Code has a limited number of read variants. Other draws use the texture unit.
 #[test]
 fn a_program_has_code_for_a_few_ways_of_reading() {
     if !has_code() {
@@ -174,7 +174,7 @@ fn a_program_has_code_for_a_few_ways_of_reading() {
     assert_eq!(ways, [Some(0), Some(1), Some(2), Some(3), None, None, Some(0), None, Some(3)]);
 }
 
-/// Most are such as code reads: dwords of bytes, of one level.
+/// Returns scenes, most of which compiled code can read: dwords of bytes, with one level.
 fn readable() -> impl Strategy<Value = Scene> {
     let readable = scene().prop_map(|scene| Scene {
         fmt: TexFmt::TFMT4_8_8_8_8_UNORM,
@@ -186,7 +186,7 @@ fn readable() -> impl Strategy<Value = Scene> {
     prop_oneof![3 => readable, 1 => scene()]
 }
 
-/// An instruction on the first registers: one that computes, or a request for texels.
+/// Returns an instruction on the first registers: arithmetic or a texture request.
 fn line() -> impl Strategy<Value = String> {
     let name = |id: u32| format!("r{}.{}", id / 4, ["x", "y", "z", "w"][id as usize % 4]);
     let register = || (0..REGISTERS).prop_map(name);
@@ -203,7 +203,7 @@ fn line() -> impl Strategy<Value = String> {
     prop_oneof![2 => two, 1 => three, 2 => sample]
 }
 
-/// A texture, a program and lanes.
+/// Returns a texture, a program and lanes.
 fn case() -> impl Strategy<Value = (Scene, Vec<String>, [Lanes; 2], Mask)> {
     let coords = (coords(), coords()).prop_map(|(s, t)| [s, t]);
     (readable(), prop::collection::vec(line(), 1..24), coords, prop_oneof![Just(ALL), 1u32..])
@@ -218,7 +218,7 @@ fn programs_that_read_textures_leave_what_the_unit_leaves() {
     proptest!(random_cases(512), |(case in case())| leaves_the_same(case));
 }
 
-/// `scripts/fuzz` runs it: `A4EMU_PROGRAMS` programs from seed `A4EMU_SEED` on.
+/// Runs `A4EMU_PROGRAMS` programs from seed `A4EMU_SEED` on, for `scripts/fuzz`.
 #[test]
 #[ignore = "minutes: scripts/fuzz runs it"]
 fn many_programs_read_the_same() {

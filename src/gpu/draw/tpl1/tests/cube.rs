@@ -28,7 +28,7 @@ fn directions_choose_faces() {
 #[test]
 fn seams_blend_with_the_neighbour() {
     let scene = faces().linear();
-    // On the edge between +x and +z, in the middle of it.
+    // The middle of the edge between +x and +z.
     assert_eq!(value(&scene, [1.0, 0.0, 0.999_999]), 30.0);
     let hard = scene.clone().sampler(&[], &[("CUBEMAPSEAMLESSFILTOFF", 1)]);
     assert_eq!(value(&hard, [1.0, 0.0, 0.999_999]), 10.0);
@@ -36,7 +36,7 @@ fn seams_blend_with_the_neighbour() {
 
 #[test]
 fn corners_blend_three_faces() {
-    // Own texel, two neighbours, and the mean of the three in place of a fourth.
+    // The blend has its own texel, two neighbours, and the mean of the three instead of a fourth.
     assert_eq!(value(&faces().linear(), [1.0, 0.999_999, 0.999_999]), 30.0);
 }
 

@@ -4,7 +4,7 @@ use super::*;
 
 const ROW: [u8; 4] = [10, 20, 30, 40];
 
-/// Values of the row at texel positions (so 0.5 is the middle of the first).
+/// Returns the row's values at texel positions (0.5 is the middle of the first).
 fn row(scene: &Scene, positions: &[f32]) -> Vec<f32> {
     positions.iter().map(|at| steps(scene.at(&[at / 4.0, 0.5])[0])).collect()
 }
@@ -48,7 +48,7 @@ fn linear_blends_and_wraps() {
     assert_eq!(of(TexClamp::A4XX_TEX_MIRROR_REPEAT), [10., 10., 15., 17.5, 40., 40., 40.]);
     let border = Scene { border: [0.0, 0.0, 0.0, 0.0], ..Scene::row(&ROW) }.linear();
     let border = border.wrapped(TexClamp::A4XX_TEX_CLAMP_TO_BORDER);
-    // The single row lies between border rows, but its middle is all row.
+    // The single row is between border rows, but its middle is only the row.
     assert_eq!(row(&border, &[-1.0, 0.0, 0.5, 4.0, 9.0]), [0., 5., 10., 20., 0.]);
 }
 
@@ -204,7 +204,7 @@ fn compressed_blocks_are_found_and_blended() {
     assert_eq!(scene.linear().at(&[0.5, 0.5]), [0.5, 0.0, 0.5, 1.0]);
 }
 
-/// A request pays for each block that it decodes, as a whole; of plain texels for no more than a filter's.
+/// A request pays for each complete block that it decodes. For plain texels it pays only for one filter.
 #[test]
 fn what_is_decoded_is_counted() {
     let counted = |format, lanes: [f32; 2]| {

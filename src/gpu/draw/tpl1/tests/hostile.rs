@@ -5,7 +5,7 @@ use crate::draw::tpl1::Problems;
 use crate::fault::Client;
 use a4emu_shader::Question;
 
-/// Every kind of request that a shader can make, with these coordinates.
+/// Runs every kind of request that a shader can make, with these coordinates.
 fn ask_everything(bank: &TextureBank, memory: &Memory, coords: [Lanes; 3]) {
     let [x, y, z] = &coords;
     let bound = bank.bind(memory);
@@ -66,7 +66,7 @@ proptest! {
         memory.announce(BASE, 5000, Some(&vec![0xa5; 5000]));
         let mut words = words;
         if known {
-            // A format and place that exist, so that the loops are reached.
+            // A valid format and address, so that the loops run.
             let keep = !(word(TEX_CONST_0::FIELDS, &[("FMT", 0x7f), ("TYPE", 7), ("TILED", 1)]));
             let fmt = [0x1c, 0x04, 0x35, 0x3b, 0x56, 0x7c, 0x20, 0x47, 0x41][seed as usize % 9];
             let ty = seed % 5;

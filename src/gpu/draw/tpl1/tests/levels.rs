@@ -2,7 +2,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 
-/// 8x8 with four levels whose texels are all 10, 20, 30, 40.
+/// An 8x8 texture with four levels, whose texels are all 10, 20, 30, 40.
 fn pyramid() -> Scene {
     let mut bytes = vec![];
     for (level, rows) in [8usize, 4, 2, 1].into_iter().enumerate() {
@@ -11,7 +11,7 @@ fn pyramid() -> Scene {
     Scene { pitch: 32, levels: 4, ..Scene::new(TexFmt::TFMT4_8_UNORM, 8, 8, 1, bytes) }
 }
 
-/// Coordinates that step by `texels` of level 0 from pixel to pixel.
+/// Returns coordinates that step by `texels` of level 0 per pixel.
 fn ramp(texels: f32) -> [[f32; LANES]; 2] {
     let s = std::array::from_fn(|i| (i % 2) as f32 * texels / 8.0);
     [s, [0.3; LANES]]
@@ -48,7 +48,7 @@ fn steps_down_the_screen_count_as_well() {
     assert_eq!(steps(pyramid().colors(&[[0.3; LANES], t])[0][0]), 30.0);
 }
 
-/// A step of 1 texel in the first row of each quad, of 4 in the second; so of 3 down its second column.
+/// The step is 1 texel in the first row of each quad, and 4 in the second, so it is 3 down the second column.
 #[test]
 fn each_pixel_has_the_steps_of_its_own_row_and_column() {
     let s = std::array::from_fn(|i| [0.0, 1.0, 0.0, 4.0][i % 4] / 8.0);
@@ -71,7 +71,7 @@ fn explicit_level_bias_and_limits() {
     assert_eq!(explicit(&scene, f32::NAN), 10.0);
 }
 
-/// Guess `level-of-detail`: to the nearest 1/256, as getlod answers it; strict GL has all of it.
+/// Guess `level-of-detail`: rounded to 1/256, like the result of getlod. Strict GL keeps all bits.
 #[test]
 fn levels_of_detail_count_in_steps() {
     let scene = pyramid().sampler(&[("MIPFILTER_LINEAR_NEAR", 1)], &[]);
@@ -81,12 +81,12 @@ fn levels_of_detail_count_in_steps() {
         assert_eq!(explicit(&scene, lod), 10.0 + steps * step, "{lod}");
         assert!((explicit(&strict, lod) - (10.0 + 10.0 * lod)).abs() < step / 8.0, "{lod}");
     }
-    // Hardly minified is magnified: the filter is the other one.
+    // Slight minification counts as magnification, so the other filter applies.
     let scene = pyramid().sampler(&[("XY_MAG", 1)], &[]);
     let magnified = |texels: f32, model: Model| {
         let [s, t] = ramp(texels).map(Lanes::from);
         let scene = Scene { model, sampler0: [("XY_MAG", 1)].into(), ..scene.clone() };
-        // A checkerboard, whose filtered texels are none of its own.
+        // A checkerboard, whose filtered texels differ from all texels.
         let bytes = (0..512).map(|at| if (at / 32 + at) % 2 == 0 { 0 } else { 200 }).collect();
         let out = Scene { bytes, ..scene }.ask(&request(&[&s, &t]));
         ![0.0, 200.0].contains(&steps(by_lane(&out)[1][0]))
@@ -114,7 +114,7 @@ fn gradients_replace_the_quad() {
 
 #[test]
 fn without_mipmaps_an_eighth_tells_small_from_large() {
-    // What the driver writes for GL_LINEAR over GL_NEAREST without mipmaps.
+    // Values that the driver writes for GL_LINEAR over GL_NEAREST without mipmaps.
     let scene = Scene { sampler1: vec![("MAX_LOD", 0x20)], ..Scene::row(&[0, 100]) };
     let scene = scene.sampler(&[("XY_MIN", 1)], &[]).wrapped(TexClamp::A4XX_TEX_CLAMP_TO_EDGE);
     let at = |step: f32| {
@@ -122,7 +122,7 @@ fn without_mipmaps_an_eighth_tells_small_from_large() {
         steps(scene.colors(&[s, [0.5; LANES]])[0][0])
     };
     assert_eq!(at(0.1), 0.0);
-    // The place between the texels counts in steps of a 256th: 102 of them.
+    // The position between the texels has steps of 1/256: 102 of them.
     assert!((at(0.9) - 100.0 * 102.0 / 256.0).abs() < 0.1);
 }
 

@@ -1,4 +1,4 @@
-//! Small textures built by hand, sampled through a bank as a draw does.
+//! Tests with small hand-made textures, sampled through a bank as a draw does.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod code;
 mod cube;
@@ -24,7 +24,7 @@ use a4emu_shader::{ALL, Few, LANES, Lanes, Lod, Number, Query, Sample, SampleKin
 const BASE: u32 = 0x1000_0000;
 const BORDERS: u32 = 0x2000_0000;
 
-/// A word whose named fields have these (raw) values.
+/// Returns a word with these (raw) values in its named fields.
 pub fn word(fields: &[FieldRow], values: &[(&str, u32)]) -> u32 {
     let field = |name: &str| fields.iter().find(|field| field.name == name).expect("a field of the word");
     values.iter().fold(0, |word, (name, value)| word | (value << field(name).lo) & field(name).mask())
@@ -50,7 +50,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// A 2D texture of `bytes`, rows without gaps, nearest and repeating.
+    /// Creates a 2D texture of `bytes`, rows without gaps, nearest and repeating.
     pub fn new(fmt: TexFmt, width: u32, height: u32, texel: u32, bytes: Vec<u8>) -> Self {
         Self {
             fmt,
@@ -63,22 +63,22 @@ impl Scene {
             swizzle: [0, 1, 2, 3],
             bytes,
             sampler0: vec![],
-            // No upper limit that matters.
+            // An upper limit without effect.
             sampler1: vec![("MAX_LOD", 14 << 8)],
             border: [0.0; 4],
             model: Model::Board,
         }
     }
 
-    /// One byte per texel of a single row, as unorm.
+    /// Creates a single row of one byte per texel, as unorm.
     pub fn row(texels: &[u8]) -> Self {
-        // A pitch is a multiple of 32 bytes, of which the texels fill the first.
+        // A pitch is a multiple of 32 bytes. The texels fill the first ones.
         let mut bytes = texels.to_vec();
         bytes.resize(32, 0);
         Self { pitch: 32, ..Self::new(TexFmt::TFMT4_8_UNORM, texels.len() as u32, 1, 1, bytes) }
     }
 
-    /// `rows` of one byte per texel, as unorm.
+    /// Creates `rows` of one byte per texel, as unorm.
     pub fn grid<const N: usize>(rows: &[[u8; N]]) -> Self {
         let row =
             |row: &[u8; N]| row.iter().copied().chain(std::iter::repeat(0)).take(32).collect::<Vec<_>>();
@@ -148,7 +148,7 @@ impl Scene {
         TextureBank::new(&[self.texture_words()], &[self.sampler_words()], BORDERS, self.model, memory)
     }
 
-    /// Answers `request` and holds both ways of asking against each other.
+    /// Runs `request` in both ways, and compares the results.
     pub fn ask(&self, request: &Sample<&Lanes>) -> [Lanes; 4] {
         let memory = self.memory();
         let bank = self.bank(&memory);
@@ -159,12 +159,12 @@ impl Scene {
         out
     }
 
-    /// Colour at one place, all lanes alike.
+    /// Returns the colour at one place, with the same coordinates in all lanes.
     pub fn at(&self, coords: &[f32]) -> [f32; 4] {
         self.colors(&coords.iter().map(|&c| [c; LANES]).collect::<Vec<_>>())[0]
     }
 
-    /// Colours of the 32 lanes.
+    /// Returns the colours of the 32 lanes.
     pub fn colors(&self, coords: &[[f32; LANES]]) -> [[f32; 4]; LANES] {
         let lanes: Vec<Lanes> = coords.iter().map(|&c| Lanes::from(c)).collect();
         let refs: Vec<&Lanes> = lanes.iter().collect();
@@ -179,7 +179,7 @@ impl Scene {
     }
 }
 
-/// A filtered request of all lanes with implicit level of detail.
+/// Creates a filtered request of all lanes with implicit level of detail.
 pub fn request<'a>(coords: &'a [&'a Lanes]) -> Sample<&'a Lanes> {
     Sample {
         kind: SampleKind::Filter,
@@ -200,7 +200,7 @@ pub fn by_lane(out: &[Lanes; 4]) -> [[f32; 4]; LANES] {
     std::array::from_fn(|i| std::array::from_fn(|c| f32::from_bits(out[c][i])))
 }
 
-/// In steps of 1/255, which `Scene::row` is made of.
+/// Converts a colour to steps of 1/255, the units of `Scene::row`.
 pub fn steps(color: f32) -> f32 {
     (color * 255.0 * 256.0).round() / 256.0
 }

@@ -1,11 +1,12 @@
-//! The common request against the general one: texel offsets of zero change nothing, and are not common.
+//! Compares the fast path with the general path. Texel offsets of zero change nothing, but disable the fast
+//! path.
 use proptest::prelude::*;
 
 use super::*;
 use crate::draw::tpl1::planar::Planar;
 use crate::draw::tpl1::{Border, BoundBank, Sampler, Texture};
 
-/// Formats that are common, with the bytes of a texel; the most common more often.
+/// Formats of the fast path, with bytes per texel. Very common formats occur several times.
 const FORMATS: [(TexFmt, u32); 10] = [
     (TexFmt::TFMT4_8_UNORM, 1),
     (TexFmt::TFMT4_8_8_UNORM, 2),
@@ -21,11 +22,11 @@ const FORMATS: [(TexFmt, u32); 10] = [
 
 const WRAPS: [TexClamp; 2] = [TexClamp::A4XX_TEX_REPEAT, TexClamp::A4XX_TEX_CLAMP_TO_EDGE];
 
-/// Limits of the level of detail: most, and such as leave no choice of a level, or of a filter.
+/// Limits of the level of detail: most, and some that allow only one level or filter.
 const LIMITS: [[u32; 2]; 7] =
     [[0, 14 << 8], [0, 14 << 8], [0, 32], [0, 0], [64, 128], [1 << 8, 1 << 8], [3 << 8, 1 << 8]];
 
-/// Coordinates of a warp: a slope, some of them something else.
+/// Returns coordinates of a warp: a slope, with some special values.
 pub fn coords() -> impl Strategy<Value = Lanes> {
     let odd = prop_oneof![
         5 => Just(None),
@@ -39,9 +40,9 @@ pub fn coords() -> impl Strategy<Value = Lanes> {
     })
 }
 
-/// Textures and samplers whose requests are common, the bytes of some cut off.
+/// Returns textures and samplers of the fast path, some with truncated bytes.
 pub fn scene() -> impl Strategy<Value = Scene> {
-    // Rows of some are far apart.
+    // Some rows are far apart.
     let more = prop_oneof![7 => Just(0u32), 1 => Just(4 << 15)];
     let texture = (0..FORMATS.len(), 1u32..40, 1u32..40, 1u32..5, any::<bool>(), any::<u32>(), more);
     let sampler = (
@@ -74,7 +75,7 @@ pub fn scene() -> impl Strategy<Value = Scene> {
                 levels,
                 pitch: (width * texel).next_multiple_of(32) + more,
                 swizzle: [2, 1, 0, 5],
-                // In place of one without a limit.
+                // Replaces one without a limit.
                 sampler1: vec![],
                 model,
                 ..plain
@@ -104,7 +105,7 @@ proptest! {
     }
 }
 
-/// What is kept of a texture is for the sampler that asked first.
+/// The cached data of a texture belongs to the sampler of the first request.
 #[test]
 fn a_texture_is_read_with_the_sampler_that_asks() {
     let scene = Scene::row(&[0, 255, 0, 255]);

@@ -1,9 +1,9 @@
-//! The two colours of a partition.
+//! The two endpoint colours of a partition.
 //!
 //! Source: Khronos Data Format Specification 1.3, sections 23.14 and 23.15.
 use super::Profile;
 
-/// What a component is between its ends.
+/// Scale on which a component is interpolated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scale {
     /// A fraction of 8 bits.
@@ -12,26 +12,26 @@ pub(super) enum Scale {
     Logarithm,
 }
 
-/// The colours that the weights go between.
+/// The two endpoint colours.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
     pub low: [i32; 4],
     pub high: [i32; 4],
-    /// Of x, y, z.
+    /// Scale of x, y, z.
     pub color: Scale,
-    /// Of w.
+    /// Scale of w.
     pub alpha: Scale,
 }
 
-/// What alpha is where it is not said, as a logarithm: 1.
+/// Default alpha of 1, as a logarithm.
 const OPAQUE: i32 = 0x780;
 
-/// How many values `mode` is made of.
+/// Number of values that `mode` uses.
 pub(super) fn values(mode: u32) -> usize {
     2 * (mode as usize / 4) + 2
 }
 
-/// The colours that `values` say in `mode`. Without HDR those that need it are the error colour.
+/// The endpoints for `values` in `mode`. Without HDR, modes that need it give the error colour.
 pub(super) fn ends(mode: u32, values: &[u8], profile: Profile) -> Ends {
     let mut v = [0; 8];
     v.iter_mut().zip(values).for_each(|(v, value)| *v = i32::from(*value));
@@ -86,7 +86,7 @@ fn ldr(mode: u32, v: [i32; 8]) -> [[i32; 4]; 2] {
     }
 }
 
-/// Modes 9 and 13: one colour, and what the other differs by.
+/// Modes 9 and 13: one colour, and the difference of the other.
 fn offsets(mode: u32, v: [i32; 8]) -> [[i32; 4]; 2] {
     let pairs = [0, 2, 4, 6].map(|c| offset(v[c], v[c + 1]));
     let mut base = pairs.map(|[base, _]| base);
@@ -106,12 +106,12 @@ fn sum([r, g, b, _]: [i32; 4]) -> i32 {
     r + g + b
 }
 
-/// More digits for blue.
+/// Blue contraction: red and green are averaged with blue.
 fn contracted([r, g, b, a]: [i32; 4]) -> [i32; 4] {
     [(r + b) >> 1, (g + b) >> 1, b, a]
 }
 
-/// A value that gets its top bit from its offset, which is signed and of six bits.
+/// Splits a value and its signed six-bit offset. The top bit of the offset byte becomes the value's top bit.
 fn offset(base: i32, by: i32) -> [i32; 2] {
     [base >> 1 | by & 0x80, ((by >> 1 & 0x3f) ^ 0x20) - 0x20]
 }
@@ -132,19 +132,20 @@ fn luminance(mode: u32, v: &[i32; 8]) -> [i32; 2] {
     }
 }
 
-/// Puts bits at places that depend on the mode: each row says in which modes (bit m), which bit and where to.
+/// Adds bits at positions that depend on the mode. Each row gives the modes (bit m), the index in `bits` and
+/// the position.
 fn placed(mode: u32, value: i32, bits: &[i32], rows: &[(u32, usize, u32)]) -> i32 {
     let here = rows.iter().filter(|(modes, ..)| modes >> mode & 1 != 0);
     here.fold(value, |value, (_, bit, at)| value | bits[*bit] << at)
 }
 
-/// Component `major` and the first in each other's place.
+/// Exchanges component `major` with the first component.
 fn exchanged(mut ends: [[i32; 4]; 2], major: i32) -> [[i32; 4]; 2] {
     ends.iter_mut().for_each(|end| end.swap(0, major as usize));
     ends
 }
 
-/// Mode 7: a colour and how far below it the other is.
+/// Mode 7: a colour, and how far the other is below it.
 fn scaled(v: &[i32; 8]) -> [[i32; 4]; 2] {
     let word = v[0] >> 6 & 3 | v[1] >> 5 & 4 | v[2] >> 4 & 8;
     let (major, mode) = match word {
@@ -179,7 +180,7 @@ fn scaled(v: &[i32; 8]) -> [[i32; 4]; 2] {
     exchanged(ends, major)
 }
 
-/// Modes 11, 14 and 15: the greatest component, and what the others differ from it by.
+/// Modes 11, 14 and 15: the major component, and the differences of the others from it.
 fn direct(v: &[i32; 8], alpha: [i32; 2]) -> [[i32; 4]; 2] {
     let major = v[4] >> 7 & 1 | v[5] >> 6 & 2;
     if major == 3 {

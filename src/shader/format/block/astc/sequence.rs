@@ -1,11 +1,12 @@
-//! Sequences of small integers, and what they stand for as weights and colours.
+//! Integer sequences, and their conversion to weights and colours.
 //!
 //! Source: Khronos Data Format Specification 1.3, sections 23.11 to 23.13 and 23.17.
 
-/// Values 0 up to `base << bits`.
+/// A range of values from 0 to below `base << bits`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {
-    /// 1; 3 where five values share eight bits of trits, 5 where three share seven bits of quints.
+    /// 1 (bits only), 3 (five values share eight bits of trits) or 5 (three values share seven bits of
+    /// quints).
     base: u32,
     bits: u32,
 }
@@ -39,14 +40,14 @@ const fn range(base: u32, bits: u32) -> Range {
     Range { base, bits }
 }
 
-/// A value: its trit or quint, and its plain bits.
+/// A value of a sequence: its trit or quint, and its plain bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Symbol {
     digit: u32,
     bits: u32,
 }
 
-/// Bits of a block, lowest first.
+/// A stream of the bits of a block, lowest first.
 struct Stream(u128);
 
 impl Stream {
@@ -58,7 +59,7 @@ impl Stream {
 }
 
 impl Range {
-    /// Bits that so many values take.
+    /// Number of bits of `count` values.
     pub fn length(self, count: u32) -> u32 {
         let shared = match self.base {
             3 => (8 * count).div_ceil(5),
@@ -68,7 +69,7 @@ impl Range {
         self.bits * count + shared
     }
 
-    /// The values at the low end of `data`. What the last of them share with none that follow is 0.
+    /// Reads values from the low end of `data`. Shared bits past the last value are 0.
     pub fn read(self, data: u128, out: &mut [Symbol]) {
         let mut stream = Stream(data);
         let shares: &[u32] = match self.base {
@@ -88,7 +89,7 @@ impl Range {
         }
     }
 
-    /// A part of a colour, in 0..=255.
+    /// Converts to a colour value, 0..=255.
     pub fn color(self, symbol: Symbol) -> u8 {
         let x = symbol.bits >> 1;
         let (spread, factor) = match (self.base, self.bits) {
@@ -108,7 +109,7 @@ impl Range {
         unfold(symbol, spread, factor, 9) as u8
     }
 
-    /// A weight, in 0..=64.
+    /// Converts to a weight, 0..=64.
     pub fn weight(self, symbol: Symbol) -> u32 {
         let x = symbol.bits >> 1;
         let of_63 = match (self.base, self.bits) {
@@ -125,13 +126,13 @@ impl Range {
     }
 }
 
-/// A number of `bits` bits, repeated until it fills `to`.
+/// Repeats a number of `bits` bits until it fills `to` bits.
 fn repeated(value: u32, bits: u32, to: u32) -> u32 {
     let copies = (0..to).step_by(bits.max(1) as usize).map(|at| value << to >> bits >> at);
     copies.fold(0, |all, copy| all | copy)
 }
 
-/// A trit or quint with bits as a number of `width - 1` bits; the lowest bit says from which end it counts.
+/// Converts a trit or quint with bits to a number of `width - 1` bits. The lowest bit mirrors the value.
 fn unfold(symbol: Symbol, spread: u32, factor: u32, width: u32) -> u32 {
     let mirror = (symbol.bits & 1) * ((1 << width) - 1);
     let folded = (symbol.digit * factor + spread) ^ mirror;
@@ -142,7 +143,7 @@ fn bit(value: u32, at: u32) -> u32 {
     value >> at & 1
 }
 
-/// Five trits of eight bits.
+/// Unpacks five trits from eight bits.
 fn trits(packed: u32) -> [u32; 5] {
     let (rest, t3, t4) = match packed {
         _ if packed >> 2 & 7 == 7 => (packed >> 5 << 2 | packed & 3, 2, 2),
@@ -158,7 +159,7 @@ fn trits(packed: u32) -> [u32; 5] {
     [t0, t1, t2, t3, t4]
 }
 
-/// Three quints of seven bits.
+/// Unpacks three quints from seven bits.
 fn quints(packed: u32) -> [u32; 5] {
     let low = bit(packed, 0);
     let (rest, q2) = match (packed >> 1 & 3, packed >> 5 & 3) {
