@@ -206,7 +206,7 @@ fn on_their_lines(message: String) -> String {
 
 /// Does what the arguments of the process ask for.
 pub fn main() -> Status {
-    ambient::apart(obey)
+    ambient::in_own_thread(obey)
 }
 
 fn obey() -> Status {

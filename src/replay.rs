@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use crate::named;
 use a4emu_gpu::cp::{Engine, Observer, Renderer, Skip, Tee};
-use a4emu_gpu::draw::Resolves;
+use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::draw::gs::dispatch::Setting;
 use a4emu_gpu::fidelity::Fidelity;
 use a4emu_gpu::picture::Alpha;
@@ -140,9 +140,9 @@ impl Args {
     }
 
     /// When tile memory is copied: at once if somebody looks at the chip between draws.
-    fn resolves(&self) -> Resolves {
+    fn resolves(&self) -> Schedule {
         let looks = self.validate || self.fidelity || self.coverage.is_some() || self.timeline.is_some();
-        if looks || self.has_hooks() { Resolves::AtOnce } else { Resolves::Late }
+        if looks || self.has_hooks() { Schedule::InOrder } else { Schedule::Deferred }
     }
 
     /// Whether something is put out for which draws need not run.
@@ -194,7 +194,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     }
     let mut playback = args.limits.playback(&args.capture);
     playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
-    playback.gpu.pipeline.resolves = args.resolves();
+    playback.gpu.pipeline.schedule = args.resolves();
     let mut noted = Noted::new(args, &mut playback.gpu);
     let done = args.threads.run(|| {
         let sections = open_capture(&args.capture, &playback.gpu.budget, shared)?;

@@ -1,16 +1,14 @@
-//! Bit fields, and the two macros from which every register, descriptor and
-//! enumeration is made: one row, one place.
+//! Bit fields, and the macros that make every register, descriptor and enumeration from one row each.
 //!
-//! `enums!` makes a Rust enum with an `Other(u32)` variant (unknown values
-//! survive) and its table of names. `registers!` makes, from one row, a typed
-//! newtype with a getter per field for the emulator and the [`RegRow`] that
-//! decode prints and goldens name. `descriptors!` does the same for words that
-//! live in memory rather than at a register offset.
+//! `enums!` makes a Rust enum and its table of names. The enum has a variant `Other(u32)`, which keeps
+//! unknown values. `registers!` makes, from one row, a newtype with a getter per field, which the emulator
+//! uses, and the [`RegRow`], which `decode` prints and golden files name. `descriptors!` makes words that lie
+//! in memory and have no register offset.
 
 pub mod parse;
 pub mod value;
 
-/// How the bits of a field are to be read and shown.
+/// How the bits of a field are read and printed.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// One bit.
@@ -41,7 +39,7 @@ pub enum Kind {
     Enum(&'static EnumTable),
 }
 
-/// The names of an enumeration.
+/// The names of an enumeration's values.
 #[derive(Debug)]
 pub struct EnumTable {
     /// Name in the register database.
@@ -64,12 +62,12 @@ impl EnumTable {
     }
 }
 
-/// How sure we are of a row.
+/// How certain a row of the tables is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certainty {
-    /// A public database or the open driver says so.
+    /// A public database or the open driver has it.
     Known,
-    /// Concluded from its place or from how drivers use it; the row's comment says why.
+    /// Concluded from its place or from how drivers use it. The row's comment gives the reason.
     Inferred,
 }
 
@@ -82,11 +80,11 @@ pub struct FieldRow {
     pub lo: u32,
     /// Highest bit, inclusive.
     pub hi: u32,
-    /// How to read it.
+    /// How the field's bits are read and printed.
     pub kind: Kind,
-    /// How sure we are that it is there.
+    /// How certain the field's name and place are.
     pub certainty: Certainty,
-    /// What the row says about it: its doc comment; empty without one.
+    /// The doc comment of the row; empty if the row has none.
     pub doc: &'static str,
 }
 
@@ -101,7 +99,7 @@ impl FieldRow {
         extract(word, self.lo, self.hi)
     }
 
-    /// The bits of the word that this field covers.
+    /// A mask with a 1 for each bit of the word that this field covers.
     pub const fn mask(&self) -> u32 {
         (u32::MAX >> (32 - self.width())) << self.lo
     }
@@ -127,24 +125,24 @@ pub struct RegRow {
     pub stride: u32,
     /// Fields from bit 0 up; a register without named fields has one of 32 bits.
     pub fields: &'static [FieldRow],
-    /// How the names of an array's elements are made.
+    /// How the names of an array's elements are formed.
     pub naming: Naming,
-    /// How sure we are that it is there.
+    /// How certain the register's name and place are.
     pub certainty: Certainty,
-    /// What the row says about it: its doc comment; empty without one.
+    /// The doc comment of the row; empty if the row has none.
     pub doc: &'static str,
 }
 
 /// How the database names the registers of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
-    /// `NAME[i].SUB`: it has them as an array.
+    /// `NAME[i].SUB`: the database has the registers as an array.
     Indexed,
-    /// `NAME_i`, or `NAME_i_SUB` if there are several of each: it has them one by one.
+    /// `NAME_i`, or `NAME_i_SUB` if an element has several registers: the database lists each register.
     Flat,
 }
 
-/// One word of a descriptor in memory.
+/// One word of a descriptor in memory: its name and fields.
 #[derive(Clone, Copy, Debug)]
 pub struct WordRow {
     /// Name of the type.
@@ -158,7 +156,7 @@ pub const fn extract(word: u32, lo: u32, hi: u32) -> u32 {
     (word >> lo) & (u32::MAX >> (31 - (hi - lo)))
 }
 
-/// A register that the emulator reads by type.
+/// A register that has a Rust type of its own, with a getter per field.
 pub trait Register: Copy {
     /// The row that this type was made from.
     const ROW: RegRow;
@@ -166,11 +164,11 @@ pub trait Register: Copy {
     fn from_word(word: u32) -> Self;
 }
 
-/// A type that a field can have: how its bits become a value.
+/// A Rust type for a field: it converts the field's bits to a value.
 pub trait FieldType {
-    /// What the getter returns.
+    /// Type of the value that the getter returns.
     type Value;
-    /// How it is printed.
+    /// How the value is printed.
     const KIND: Kind;
     /// The value of a field of `width` bits.
     fn get(raw: u32, width: u32) -> Self::Value;
@@ -226,8 +224,8 @@ pub const fn sign_extend(raw: u32, width: u32) -> i32 {
 
 /// Makes enumerations that keep unknown values.
 ///
-/// `[ALL] database_name => RustName { NAME = value, .. }` where `[ALL]`,
-/// which makes a list of all the tables of the block, may be left out.
+/// The form is `[ALL] database_name => RustName { NAME = value, .. }`. The optional `[ALL]` names a list of
+/// all the tables of the block.
 #[macro_export]
 macro_rules! enums {
     ([$all:ident] $($(#[$doc:meta])* $db:ident => $name:ident $body:tt)*) => {
@@ -242,19 +240,19 @@ macro_rules! enums {
         pub enum $name { $($variant,)* Other(u32) }
 
         impl $name {
-            /// The names, for printing and parsing.
+            /// The table of names, for printing and parsing.
             pub const TABLE: $crate::bits::EnumTable = $crate::bits::EnumTable {
                 name: stringify!($db),
                 values: &[$(($value, stringify!($variant))),*],
                 lookup: |raw| match raw { $($value => Some(stringify!($variant)),)* _ => None },
             };
 
-            /// The enumerator of `raw`.
+            /// The enumerator whose value is `raw`; `Other(raw)` if none has it.
             pub const fn from_bits(raw: u32) -> Self {
                 match raw { $($value => Self::$variant,)* other => Self::Other(other) }
             }
 
-            /// The value that stands in the field.
+            /// The value of the enumerator, as the field holds it.
             pub const fn to_bits(self) -> u32 {
                 match self { $(Self::$variant => $value,)* Self::Other(other) => other }
             }
@@ -276,10 +274,10 @@ macro_rules! enums {
 /// 0x20a6 RB_MRT[8 x 5].BASE as RB_MRT_BASE { 0..31 VALUE: Hex; }
 /// inferred 0x230b SP_HS_CTRL_REG0 { 0..31 VALUE: Hex; }
 /// ```
-/// Bit ranges are inclusive on both ends, low first. A register without named
-/// fields has one called `VALUE`. `inferred` marks what no public source names.
-/// `{ like OTHER }` has the fields of another register, and its methods. `flat` is an
-/// array whose registers the database lists one by one ([`bits::Naming`](crate::bits::Naming)).
+/// Bit ranges are inclusive on both ends, low first. A register without named fields has one called `VALUE`.
+/// `inferred` marks what no public source names. `{ like OTHER }` gives the register the fields and methods
+/// of another one. `flat` marks an array whose registers the database lists one by one
+/// ([`bits::Naming`](crate::bits::Naming)).
 #[macro_export]
 macro_rules! registers {
     ($($(#[doc = $doc:literal])* $($sure:ident)? $offset:literal $name:ident
@@ -314,7 +312,7 @@ macro_rules! registers {
     };
 }
 
-/// The marker in front of a row, as a value.
+/// The [`Certainty`](crate::bits::Certainty) for the marker in front of a row.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! certainty {
@@ -329,7 +327,7 @@ macro_rules! certainty {
     };
 }
 
-/// The naming that the marker in front of a row asks for.
+/// The [`Naming`](crate::bits::Naming) for the marker in front of a row.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! naming {
@@ -350,7 +348,7 @@ macro_rules! descriptors {
         $crate::word_type! { [$($doc)*] $name $fields }
 
         impl $name {
-            /// Name and fields, for printing and parsing.
+            /// The word's name and fields, for printing and parsing.
             pub const ROW: $crate::bits::WordRow =
                 $crate::bits::WordRow { name: stringify!($name), fields: Self::FIELDS };
         }

@@ -1,9 +1,8 @@
 //! The `.rd` container: a flat sequence of sections, raw or gzip.
 //!
-//! Source: docs/hardware/capture-format.md. A section is `{id, size, payload}`, all
-//! little-endian; 8-byte markers of all ones may stand before a header. The
-//! reader streams: it holds one section at a time, and allocates for what is more than a
-//! megabyte of a payload only as its bytes arrive.
+//! Source: docs/hardware/capture-format.md. A section is `{id, size, payload}`, all little-endian; 8-byte
+//! markers of all ones may stand before a header. The reader streams: it holds one section at a time. It
+//! allocates more than a megabyte for a payload only when the bytes arrive.
 
 use nom::combinator::{map, opt};
 use nom::number::complete::le_u32;
@@ -17,7 +16,7 @@ mod sections;
 pub use ahead::Ahead;
 pub use sections::Sections;
 
-/// Largest payload that is kept. A buffer object of an A4xx system is smaller.
+/// Largest payload that is kept, in bytes. A buffer object of an A4xx system is smaller.
 pub const MAX_PAYLOAD: u32 = 0x1000_0000;
 
 enums! {
@@ -39,37 +38,37 @@ enums! {
 pub struct Section {
     /// Byte offset of the header in the unpacked stream.
     pub offset: u64,
-    /// What it holds.
+    /// The kind of the section.
     pub id: SectionId,
-    /// The bytes; fewer than the header says where the capture is cut off.
+    /// The payload. It is shorter than the header's size if the capture is cut off.
     pub payload: Vec<u8>,
 }
 
-/// What is done with the commands of a capture of another generation, which are not those of an A4xx.
+/// How to treat the commands of a capture from a GPU of another generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Foreign {
-    /// They are passed over: the container alone is read.
+    /// Skip the commands: only the container is read.
     #[default]
     PassOver,
-    /// They are taken for an A4xx's.
+    /// Interpret the commands as those of an A4xx.
     Interpret,
 }
 
-/// Is this number, such as 420, that of an A4xx?
+/// Whether this number, such as 420, is that of an A4xx.
 pub const fn is_a4xx(gpu_id: u32) -> bool {
     gpu_id / 100 == 4
 }
 
-/// The address record of `GPUADDR` (length in bytes) and `CMDSTREAM_ADDR` (length in dwords).
+/// The address record of a `GPUADDR` section (length in bytes) or a `CMDSTREAM_ADDR` section (in dwords).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AddressRecord {
     /// GPU address; its high half is 0 on A4xx.
     pub address: u64,
-    /// Bytes or dwords.
+    /// Length in bytes or dwords.
     pub length: u32,
 }
 
-/// A chip as the kernel names it.
+/// The chip id that the kernel reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ChipId(pub u64);
 
@@ -86,31 +85,31 @@ impl ChipId {
 pub enum Body<'a> {
     /// Test name or comment.
     Test(String),
-    /// The process that submitted, e.g. `glxgears/23375: fence=7`.
+    /// The process that made the submit, e.g. `glxgears/23375: fence=7`.
     Cmd(String),
-    /// A buffer; its contents may follow. Length in bytes.
+    /// A buffer of this address and length in bytes; its contents may follow.
     GpuAddr(AddressRecord),
     /// Contents of the last announced buffer.
     BufferContents(&'a [u8]),
-    /// Execute this. Length in dwords.
+    /// A command buffer to execute, with its length in dwords.
     CmdstreamAddr(AddressRecord),
     /// Test harness parameter: id, value, bit length.
     Param(ParamId, u32, u32),
     /// GPU number such as 420; 0 is "unknown".
     GpuId(u32),
-    /// GPU as the kernel names it.
+    /// The chip id that the kernel reports.
     ChipId(ChipId),
     /// GLSL source of a vertex or fragment shader.
     Source(String),
-    /// Kept, not interpreted.
+    /// A payload that is kept but not interpreted.
     Other(&'a [u8]),
 }
 
 impl Section {
-    /// The payload by its id.
+    /// Parses the payload by the section's id.
     ///
     /// # Errors
-    /// [`CaptureError::ShortPayload`] if the record does not fit.
+    /// [`CaptureError::ShortPayload`] if the payload is too short for its record.
     pub fn body(&self) -> Result<Body<'_>, CaptureError> {
         let payload = self.payload.as_slice();
         let short =
@@ -142,7 +141,7 @@ fn wide(low: u32, high: Option<u32>) -> u64 {
     u64::from(high.unwrap_or(0)) << 32 | u64::from(low)
 }
 
-/// The high half comes after the length, so that old 8-byte records parse alike.
+/// Parses an address record. The high half comes last, so old 8-byte records parse too.
 fn address_record(input: &[u8]) -> IResult<&[u8], AddressRecord> {
     let record = |(low, length, high)| AddressRecord { address: wide(low, high), length };
     map((le_u32, le_u32, opt(le_u32)), record).parse(input)
@@ -157,7 +156,7 @@ fn param(input: &[u8]) -> IResult<&[u8], Body<'static>> {
     map((le_u32, le_u32, le_u32), param).parse(input)
 }
 
-/// Text up to the first NUL: the padding after it may be garbage.
+/// Text up to the first NUL. The bytes after it are padding and may be garbage.
 fn text(payload: &[u8]) -> String {
     let end = payload.iter().position(|&byte| byte == 0).unwrap_or(payload.len());
     String::from_utf8_lossy(&payload[..end]).into_owned()

@@ -1,105 +1,105 @@
-//! What can be wrong with the bytes: one line each, with the offending value
-//! and where it stands.
+//! Errors in the bytes of a capture or a command buffer. Each prints as one line with the wrong value and its
+//! offset.
 
 use thiserror::Error;
 
 /// Damage in the container of a capture. Offsets are bytes of the unpacked stream.
 #[derive(Debug, Error)]
 pub enum CaptureError {
-    /// Nothing at all to read.
+    /// The file has no bytes.
     #[error("empty file, not a capture")]
     Empty,
     /// The first header is not one that a recorder writes.
     #[error("not a capture: no section starts at offset {offset:#x} (id {id:#x}, size {size:#x})")]
     NotACapture {
-        /// Where the header stands.
+        /// Offset of the header.
         offset: u64,
-        /// The dword where a section id should be.
+        /// The dword at the place of the section id.
         id: u32,
-        /// The dword where a size should be.
+        /// The dword at the place of the size.
         size: u32,
     },
-    /// What the kernel writes after a hang (devcoredump), which is text and no capture.
+    /// A dump that the kernel writes after a hang (devcoredump). It is text, not a capture.
     #[error("a dump that the kernel makes when a gpu hangs (devcoredump){}, and not a capture", of_chip(*.gpu_id))]
     CoreDump {
-        /// Number of the chip, such as 630, if the dump says it near its beginning.
+        /// Number of the chip, such as 630, if the start of the dump names it.
         gpu_id: Option<u32>,
     },
     /// The stream ends 1 to 7 bytes into a section header.
     #[error("capture ends inside a section header at offset {offset:#x} ({got} of 8 bytes)")]
     ShortHeader {
-        /// Where the header starts.
+        /// Offset of the header.
         offset: u64,
-        /// How many bytes of it exist.
+        /// Number of the header's bytes that exist.
         got: usize,
     },
     /// A size with bit 31 set, which no recorder writes.
     #[error("section {id:#x} at offset {offset:#x} has a corrupt size {size:#x}")]
     BadSize {
-        /// Where the header stands.
+        /// Offset of the header.
         offset: u64,
         /// Section id.
         id: u32,
-        /// The size it claims.
+        /// The size in the header.
         size: u32,
     },
-    /// A payload larger than this reader keeps in memory; it was skipped.
+    /// A payload larger than the reader keeps in memory. The reader skipped it.
     #[error("section {id:#x} at offset {offset:#x} is too large ({size:#x} bytes)")]
     TooLarge {
-        /// Where the header stands.
+        /// Offset of the header.
         offset: u64,
         /// Section id.
         id: u32,
-        /// The size it claims.
+        /// The size in the header, in bytes.
         size: u32,
     },
     /// The stream ends inside a payload.
     #[error("capture ends inside section {id:#x} at offset {offset:#x} ({got:#x} of {size:#x} bytes)")]
     Truncated {
-        /// Where the header stands.
+        /// Offset of the header.
         offset: u64,
         /// Section id.
         id: u32,
-        /// The size it claims.
+        /// The size in the header, in bytes.
         size: u32,
-        /// The bytes that exist.
+        /// Number of the payload's bytes that exist.
         got: u64,
     },
-    /// A payload too short for what its id says it is.
+    /// A payload too short for the kind of section that its id names.
     #[error("section {id:#x} at offset {offset:#x} has {got} bytes, too few for its kind")]
     ShortPayload {
-        /// Where the header stands.
+        /// Offset of the header.
         offset: u64,
         /// Section id.
         id: u32,
-        /// Its bytes.
+        /// Number of bytes in the payload.
         got: usize,
     },
     /// The compressed stream is cut off or corrupt.
     #[error("compressed data is damaged after offset {offset:#x} of the unpacked stream: {source}")]
     Compression {
-        /// Unpacked bytes before the damage.
+        /// Number of unpacked bytes before the damage.
         offset: u64,
-        /// What the decompressor says.
+        /// The decompressor's error.
         source: std::io::Error,
     },
-    /// The operating system could not read.
+    /// The operating system reported an error on reading.
     #[error("cannot read at offset {offset:#x}: {source}")]
     Io {
-        /// Unpacked bytes before the failure.
+        /// Number of unpacked bytes before the failure.
         offset: u64,
-        /// What the operating system says.
+        /// The operating system's error.
         source: std::io::Error,
     },
 }
 
-/// `, of an A630`
+/// The part of the message that names the chip: `, of an A630`.
 fn of_chip(gpu_id: Option<u32>) -> String {
     gpu_id.map_or_else(String::new, |id| format!(", of an A{id}"))
 }
 
 impl CaptureError {
-    /// The byte of the unpacked stream that it is about.
+    /// The offset in the unpacked stream at which the error is, in bytes.
     pub fn offset(&self) -> Option<u64> {
         match *self {
             Self::Empty | Self::CoreDump { .. } => None,
@@ -124,7 +124,7 @@ pub enum PacketError {
     BadHeader {
         /// Dword offset in the buffer.
         offset: usize,
-        /// The dword.
+        /// The header.
         header: u32,
     },
     /// A type-4 or type-7 header: a stream of A5xx or later.
@@ -132,7 +132,7 @@ pub enum PacketError {
     WrongGeneration {
         /// Dword offset in the buffer.
         offset: usize,
-        /// The dword.
+        /// The header.
         header: u32,
     },
     /// The count runs past the end of the buffer.
@@ -140,7 +140,7 @@ pub enum PacketError {
     PastEnd {
         /// Dword offset in the buffer.
         offset: usize,
-        /// The dword.
+        /// The header.
         header: u32,
         /// Payload dwords that the header asks for.
         needed: usize,

@@ -1,17 +1,17 @@
-//! What the emulator does without anybody having said that the chip does it.
+//! The guesses: facts about the chip that the emulator assumes without a source.
 //!
-//! One table: `docs/guesses.md` is made from it, comments name its rows by id where the code rests on them
-//! (``guess `nan-compare` ``), and a run notes which it came by. Registers and fields whose names and places are
-//! inferred are not here: their own rows say so ([`crate::bits::Certainty`]).
+//! `docs/guesses.md` is made from this table. Code that rests on a row names it by id in a comment (``guess
+//! `nan-compare` ``), and a run counts the rows it used. Registers and fields with an inferred name or place
+//! are not listed here: their own rows carry the mark ([`crate::bits::Certainty`]).
 
 use std::fmt;
 
-/// How far a row is from knowledge.
+/// How certain a guess is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confidence {
-    /// It follows from something that is known of this chip or its relatives.
+    /// Follows from a known fact about this chip or its relatives.
     Inferred,
-    /// It is what others do, or the simplest that works.
+    /// What other implementations do, or the simplest behaviour that works.
     Guess,
 }
 
@@ -27,17 +27,17 @@ impl fmt::Display for Confidence {
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// What it is called, in lower case with hyphens.
+    /// Identifier of the row, in lower case with hyphens.
     pub id: &'static str,
-    /// How far it is from knowledge.
+    /// How certain the guess is.
     pub confidence: Confidence,
-    /// What the emulator does.
+    /// The behaviour of the emulator.
     pub says: &'static str,
-    /// Why this and nothing else.
+    /// The reason for this behaviour.
     pub because: &'static str,
-    /// What would settle it.
+    /// A test or source that would settle the question.
     pub settles: &'static str,
-    /// When a run counts as resting on it.
+    /// When a run counts as resting on the guess.
     pub counts: &'static str,
 }
 
@@ -54,7 +54,7 @@ macro_rules! guesses {
             /// All rows, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// What the table says.
+            /// The texts of the row.
             pub const fn row(self) -> Row {
                 match self {
                     $(Self::$name => Row {

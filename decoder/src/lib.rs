@@ -1,6 +1,5 @@
-//! Pure functions of bits: what a capture, a packet, a register or a shader
-//! instruction *says*. Nothing here holds machine state or time; the emulator
-//! (`a4emu`) does.
+//! Decodes captures, packets, registers and shader instructions. Every function depends on its arguments
+//! alone: machine state and time belong to the emulator (`a4emu`).
 #![forbid(unsafe_code)]
 
 #[macro_use]

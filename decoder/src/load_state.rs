@@ -1,4 +1,4 @@
-//! CP_LOAD_STATE4 in depth: which stage, which kind of state, in which units.
+//! CP_LOAD_STATE4: the stage and kind of state that a packet loads, and the size of its units.
 //!
 //! Source: docs/hardware/command-processor.md, section 7.
 
@@ -24,7 +24,7 @@ pub enum Stage {
     CS,
 }
 
-/// What a block and type name together.
+/// The kind of state that a block and a type name together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StateKind {
     /// Instruction store of a stage, in groups of 16 instructions.
@@ -43,25 +43,25 @@ pub enum StateKind {
     SsboSizes(Pipe),
     /// SSBO and image addresses.
     SsboAddresses(Pipe),
-    /// A block and type that nobody has named; units of two dwords where they were seen.
+    /// A block and type without a known meaning; in the captures its units have two dwords.
     Unknown,
 }
 
-/// Who shares a set of SSBO slots.
+/// The pipe whose stages share a set of SSBO slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pipe {
     /// All 3D stages.
     Graphics,
-    /// Compute.
+    /// The compute stage.
     Compute,
 }
 
-/// Where the data is.
+/// Where the data of a load is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateSource<'a> {
-    /// In the packet; cut to the announced size.
+    /// In the packet; cut to the size in the header.
     Inline(&'a [u32]),
-    /// In memory.
+    /// In GPU memory.
     Memory {
         /// Byte address.
         address: u32,
@@ -69,7 +69,7 @@ pub enum StateSource<'a> {
 }
 
 impl Stage {
-    /// Two letters, as drivers write it.
+    /// The stage's name in two letters, as drivers write it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::VS => "VS",
@@ -83,7 +83,7 @@ impl Stage {
 }
 
 impl StateKind {
-    /// Dwords of one unit of NUM_UNIT and DST_OFF.
+    /// Number of dwords in one unit of NUM_UNIT and DST_OFF.
     pub const fn unit_dwords(self) -> u32 {
         match self {
             Self::Instructions(_) => 32,
@@ -97,7 +97,7 @@ impl StateKind {
         }
     }
 
-    /// The words of one unit, where they have fields.
+    /// The words of one unit; empty if they have no known fields.
     pub const fn words(self) -> &'static [WordRow] {
         match self {
             Self::Samplers(_) => tex::SAMPLER,
@@ -112,7 +112,7 @@ impl StateKind {
         }
     }
 
-    /// The stage that the state belongs to, if it is one stage's alone.
+    /// The stage that the state belongs to; `None` if several stages share it.
     pub const fn stage(self) -> Option<Stage> {
         match self {
             Self::Instructions(stage)
@@ -158,7 +158,7 @@ fn family(block: StateBlock) -> Family {
     }
 }
 
-/// What `block` and `kind` name together.
+/// The kind of state that `block` and `kind` name together.
 pub fn state_kind(block: StateBlock, kind: StateType) -> StateKind {
     use StateType as T;
     match (family(block), kind) {
@@ -175,17 +175,17 @@ pub fn state_kind(block: StateBlock, kind: StateType) -> StateKind {
 }
 
 impl<'a> LoadState4<'a> {
-    /// What is loaded.
+    /// The kind of state that the packet loads.
     pub fn kind(&self) -> StateKind {
         state_kind(self.dst.STATE_BLOCK(), self.src.STATE_TYPE())
     }
 
-    /// Dwords that NUM_UNIT announces.
+    /// Number of dwords that NUM_UNIT stands for.
     pub fn dwords(&self) -> u32 {
         self.dst.NUM_UNIT() * self.kind().unit_dwords()
     }
 
-    /// Where the data is. STATE_SRC 1 and 3 have no A4xx meaning and count as direct.
+    /// Where the data is. STATE_SRC 1 and 3 have no known A4xx meaning and count as direct.
     pub fn source(&self) -> StateSource<'a> {
         match self.dst.STATE_SRC() {
             StateSrc::SS4_INDIRECT => StateSource::Memory { address: self.src.EXT_SRC_ADDR() },

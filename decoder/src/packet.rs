@@ -1,8 +1,7 @@
-//! Packet framing: dwords to [`Packet`]s, borrowed, nothing copied.
+//! Packet framing: splits dwords into [`Packet`]s, which borrow them.
 //!
-//! Source: docs/hardware/command-processor.md, section 1. Types 0, 2 and 3 are what
-//! A4xx streams hold; type 1 is decoded, and headers of A5xx and later are told
-//! apart from damage so that the message can say so.
+//! Source: docs/hardware/command-processor.md, section 1. A4xx streams hold types 0, 2 and 3. Type 1 is
+//! decoded too. Headers of A5xx and later are recognised, so that the error can name the generation.
 
 use nom::bytes::complete::take;
 use nom::error::{ErrorKind, ParseError};
@@ -29,16 +28,16 @@ descriptors! {
 /// The one-dword filler, whole.
 pub const TYPE2: u32 = 0x8000_0000;
 
-/// One packet; slices point into the command buffer.
+/// One packet. Its slices borrow from the command buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packet<'a> {
-    /// Register writes.
+    /// Writes to consecutive registers, or several writes to one.
     Type0 {
         /// First register (dword offset).
         reg: u32,
         /// All values go to `reg`, one after another.
         one_reg: bool,
-        /// At least one value.
+        /// The values; at least one.
         values: &'a [u32],
     },
     /// Two single register writes. Not emitted for A4xx.
@@ -48,22 +47,22 @@ pub enum Packet<'a> {
         /// Two values.
         values: &'a [u32],
     },
-    /// Filler of one dword.
+    /// A filler of one dword.
     Type2,
     /// A command.
     Type3 {
-        /// 0 to 0x7f.
+        /// Opcode, 0 to 0x7f.
         opcode: u8,
         /// Execute only if the predicate is set.
         predicated: bool,
-        /// At least one dword.
+        /// The dwords after the header; at least one.
         payload: &'a [u32],
     },
 }
 
 impl<'a> Packet<'a> {
-    /// The register writes that the packet's own header makes, in order: `(register, value)`.
-    /// Empty for types 2 and 3.
+    /// The register writes of a type-0 or type-1 packet, in order: `(register, value)`. Empty for types 2 and
+    /// 3.
     pub fn writes(&self) -> impl Iterator<Item = (u32, u32)> + use<'a> {
         let (first, second, step, values): (u32, u32, u32, &'a [u32]) = match *self {
             Self::Type0 { reg, one_reg: true, values } => (reg, reg, 0, values),
@@ -78,7 +77,7 @@ impl<'a> Packet<'a> {
     }
 }
 
-/// A view of dwords that nom can parse.
+/// A slice of dwords that nom can parse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dwords<'a>(pub &'a [u32]);
 
@@ -114,7 +113,7 @@ impl<'a> Input for Dwords<'a> {
     }
 }
 
-/// What a packet parser found wrong, before the offset is known.
+/// A framing error whose offset is not known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Damage {
     Header(u32),
@@ -196,7 +195,7 @@ fn type3(input: Dwords<'_>, header: PKT3) -> Parsed<'_, Packet<'_>> {
     Ok((rest, Packet::Type3 { opcode, predicated: header.PREDICATED(), payload }))
 }
 
-/// The parity bit makes the number of ones odd.
+/// The parity bit of A5xx headers: value and bit together have an odd number of ones.
 fn odd_parity(value: u32) -> u32 {
     (value.count_ones() + 1) % 2
 }
@@ -213,8 +212,8 @@ fn is_packet7(header: PKT7) -> bool {
         && header.OPCODE_PARITY() == odd_parity(header.OPCODE())
 }
 
-/// The packets of a command buffer, in order. Ends after the first error,
-/// because nothing says where the next packet would start.
+/// An iterator over the packets of a command buffer, in order. It ends after the first error, because the
+/// start of the next packet is then unknown.
 #[derive(Clone, Debug)]
 pub struct Packets<'a> {
     rest: Dwords<'a>,
@@ -222,7 +221,7 @@ pub struct Packets<'a> {
 }
 
 impl<'a> Packets<'a> {
-    /// Over a whole command buffer.
+    /// Starts at the first dword of a command buffer.
     pub fn new(dwords: &'a [u32]) -> Self {
         Self { rest: Dwords(dwords), offset: 0 }
     }
@@ -237,7 +236,7 @@ impl<'a> Packets<'a> {
         self.rest.0
     }
 
-    /// Passes over `dwords`, or to the end (what a conditional packet skips).
+    /// Skips `dwords`, or to the end. Conditional packets use it.
     pub fn skip(&mut self, dwords: usize) {
         let taken = dwords.min(self.rest.0.len());
         self.advance(Dwords(&self.rest.0[taken..]));
@@ -252,7 +251,7 @@ impl<'a> Packets<'a> {
 impl<'a> Iterator for Packets<'a> {
     type Item = Result<Packet<'a>, PacketError>;
 
-    // Taken apart where it is called: put together first, a packet is waited for.
+    // Inlined: a packet that is returned through memory delays the caller.
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.0.is_empty() {

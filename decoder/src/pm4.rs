@@ -1,5 +1,5 @@
-//! Type-3 packets: one row per opcode gives its name, its typed body and the
-//! table of its dwords that decode prints.
+//! Type-3 packets. One row per opcode gives its name, its typed body and the table of its dwords, which
+//! `decode` prints.
 //!
 //! Source: docs/hardware/command-processor.md; numbers and names are those of adreno_pm4.xml.
 
@@ -16,24 +16,24 @@ pub use words::*;
 /// One dword of a packet's payload.
 #[derive(Clone, Copy, Debug)]
 pub struct DwordRow {
-    /// Its fields; a dword that is one number has one of 32 bits.
+    /// Fields of the dword; a dword that is one number has one field of 32 bits.
     pub fields: &'static [FieldRow],
 }
 
 /// One type-3 opcode.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketRow {
-    /// 0 to 0x7f.
+    /// The opcode, 0 to 0x7f.
     pub opcode: u8,
-    /// Database name.
+    /// Name in the packet database.
     pub name: &'static str,
-    /// The dwords whose layout is known, from the first; the last `optional` may be absent.
+    /// The dwords whose layout is known, from the first on. The last `optional` of them may be absent.
     pub dwords: &'static [DwordRow],
     /// How many of `dwords` may be absent.
     pub optional: usize,
-    /// What the dwords after `dwords` repeat, if that is known.
+    /// The dwords that repeat after `dwords`; empty if none are known to.
     pub repeat: &'static [DwordRow],
-    /// What the row says about it: its doc comment; empty without one.
+    /// The doc comment of the row; empty if the row has none.
     pub doc: &'static str,
 }
 
@@ -53,14 +53,13 @@ pub(crate) const fn whole<T: FieldType>(name: &'static str) -> FieldRow {
     FieldRow { name, lo: 0, hi: 31, kind: T::KIND, certainty: Certainty::Known, doc: "" }
 }
 
-/// Makes the bodies, [`Pm4`] and the table of opcodes from rows.
+/// Makes the packet bodies, [`Pm4`] and the table of opcodes from rows.
 ///
 /// ```text
 /// 0x3d CP_MEM_WRITE: MemWrite { ADDR: Hex } ? { OPTIONAL: Uint } * { word as WORD_TYPE, NAME: Kind }
 /// ```
-/// A dword is either `NAME: Kind`, one value, or `name as WORD`, a word with
-/// fields. Those after `?` may be absent; those after `*` repeat to the end
-/// and are reached through `rest`.
+/// A dword is either `NAME: Kind`, one value, or `name as WORD`, a word with fields. The dwords after `?` may
+/// be absent. The dwords after `*` repeat to the end and are reached through `rest`.
 macro_rules! packets {
     ($($(#[doc = $doc:literal])* $opcode:literal $name:ident : $body:ident
         { $($dword:ident $(: $kind:ident)? $(as $word:ident)?),* }
@@ -73,7 +72,7 @@ macro_rules! packets {
             pub struct $body<'a> {
                 $(pub $dword: packets!(@type $($kind)? $($word)?, $($word)?),)*
                 $($(pub $odword: Option<packets!(@type $($okind)? $($oword)?, $($oword)?)>,)*)?
-                /// The dwords that no field above holds.
+                /// The dwords that are in none of the fields above.
                 pub rest: &'a [u32],
             }
 

@@ -1,7 +1,7 @@
-//! Words that the hardware and geometry, hull and domain shaders pass each other in registers.
+//! Words that the hardware and geometry, hull and domain shaders pass to each other in registers.
 //!
-//! Source: docs/hardware/geometry-and-tessellation.md and docs/hardware/registers.md,
-//! section 10.3; what is marked inferred is not said there.
+//! Source: docs/hardware/geometry-and-tessellation.md and docs/hardware/registers.md, section 10.3. Fields
+//! marked inferred are not described there.
 use crate::bits::*;
 
 descriptors! {
@@ -29,7 +29,7 @@ descriptors! {
 }
 
 impl STAGE_ENTRY {
-    /// The word with these values; each is cut to its field.
+    /// The word with these values, each cut to its field.
     pub const fn new(slot: u32, invocation: u32, vertex: u32) -> Self {
         Self(slot & 0x1f | (invocation & 0x1f) << 10 | (vertex & 0x3ff) << 15)
     }

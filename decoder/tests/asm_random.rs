@@ -1,5 +1,5 @@
-//! Any bytes at all: text and back gives the same bytes, and no source, however
-//! broken, does more than fail.
+//! Random captures and sources. A capture disassembles to a source that gives equal bytes; a bad source gives
+//! an error and no panic.
 
 mod seed;
 
@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use seed::random_cases;
 
-/// Nothing to include.
+/// Files for a source without includes.
 struct NoFiles;
 
 impl Files for NoFiles {
@@ -31,7 +31,7 @@ fn bytes_of(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Few addresses, so that buffers meet.
+/// Few different addresses, so that buffers overlap.
 fn address() -> impl Strategy<Value = u32> {
     prop_oneof![(0u32..8).prop_map(|page| 0x1000 + page * 0x40), any::<u32>()]
 }
@@ -45,7 +45,7 @@ fn record(address: u32, length: u32) -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// A packet with any payload: most opcodes and registers, calls and loads often.
+/// A packet with any payload. Existing opcodes and registers, calls and loads are more frequent.
 fn packet() -> impl Strategy<Value = Vec<u32>> {
     let type0 = (0u32..0x8000, any::<bool>(), vec(any::<u32>(), 1..6)).prop_map(|(reg, one, values)| {
         [&[(values.len() as u32 - 1) << 16 | u32::from(one) << 15 | reg], &values[..]].concat()

@@ -1,6 +1,6 @@
-//! Every capture: text and back gives the same bytes. One test a capture.
+//! Each shared capture disassembles to a source that assembles to equal bytes. There is one test per capture.
 //!
-//! Looks for `../shared/captures` beside the project or in `$A4EMU_SHARED`.
+//! The captures are in `../shared/captures` beside the project, or in `$A4EMU_SHARED`.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -10,7 +10,7 @@ use a4emu_decoder::asm::{Bounds, Files, Image, Rest, assemble, disassemble};
 use flate2::read::MultiGzDecoder;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// A disassembled capture refers to no file.
+/// Files for a disassembled capture, which has no includes.
 struct NoFiles;
 
 impl Files for NoFiles {
@@ -25,8 +25,8 @@ impl Files for NoFiles {
     }
 }
 
-/// Text that a capture may need: what is dumped again unchanged must not be
-/// printed again, and what changed not whole.
+/// Limit for the length of the text. A buffer that is dumped again must not be printed again if it is
+/// unchanged, and only in part if it changed.
 fn bound(packed: u64) -> usize {
     50 * packed as usize + 200_000
 }

@@ -1,4 +1,4 @@
-//! Sources to bytes: what each statement makes, and where errors are seen.
+//! The bytes that each statement gives, and the positions of errors.
 
 use a4emu_decoder::asm::{Bounds, Files, Image, Reason, assemble};
 use pretty_assertions::assert_eq;
@@ -208,7 +208,8 @@ fn buffers(source: &str) -> Vec<(u32, u32)> {
 
 #[test]
 fn buffers_without_an_address_go_where_nothing_is() {
-    // A buffer with an address stands where the first one without would: before it, behind it, in another submit.
+    // A buffer with an address lies on the default address of buffers without one: before them, after them,
+    // and in another submit.
     let given = "buffer s @ 0x10000000 { words 11111111 22222222\n}\n";
     let free = "buffer t { words 33333333\n}\nbuffer u size 8\n";
     assert_eq!(buffers(&format!("{given}{free}")), [(0x1000_0000, 8), (0x1000_1000, 4), (0x1000_2000, 8)]);
@@ -216,13 +217,13 @@ fn buffers_without_an_address_go_where_nothing_is() {
         buffers(&format!("{free}submit t\n{given}")),
         [(0x1000_1000, 4), (0x1000_2000, 8), (0x1000_0000, 8)]
     );
-    // One in the second page: what does not fit before it goes behind.
+    // A buffer in the second page: a buffer that does not fit before it is placed after it.
     let second = "buffer s @ 0x10001800 size 0x1000\n";
     assert_eq!(
         buffers(&format!("{second}buffer t size 0x1801\nbuffer u size 8")),
         [(0x1000_1800, 0x1000), (0x1000_3000, 0x1801), (0x1000_5000, 8)]
     );
-    // An origin that goes back does not lay one over the other.
+    // A repeated origin does not place two buffers at one address.
     assert_eq!(
         buffers("origin 0x20000000 buffer a size 8\norigin 0x20000000 buffer b size 8"),
         [(0x2000_0000, 8), (0x2000_1000, 8)]
@@ -244,18 +245,18 @@ fn buffers_of_one_submit_overlap_only_where_they_say_so() {
         )
     );
     assert_eq!(buffers(&two(" overlaps")), [(0x1000_0000, 0x20), (0x1000_001c, 4)]);
-    // Side by side, and in two submits, is well.
+    // Adjacent buffers, and buffers of two submits, do not overlap.
     assert_eq!(
         error("buffer s @ 0x1000 size 0x20\nbuffer t @ 0x1020 size 4\nbuffer u @ 0xffc size 4"),
         "no error"
     );
     assert_eq!(error("buffer s @ 0x1000 size 4\nsubmit s\nbuffer t @ 0x1000 size 8"), "no error");
-    // Addresses that stand still in the last pass only.
+    // The addresses are final only in the last pass.
     assert_eq!(
         error("buffer s @ far + 8 size 8\nbuffer t @ 0 size 16\nbuffer far @ 0x2000 size 4"),
         "no error"
     );
-    // What is read back says so.
+    // The disassembler prints `overlaps`.
     let text = a4emu_decoder::asm::disassemble(&capture(&two(" overlaps"))).text;
     assert!(text.contains("buffer b_1000001c @ 0x1000001c overlaps {"), "{text}");
     assert_eq!(capture(&text), capture(&two(" overlaps")));
@@ -266,8 +267,7 @@ fn a_parameter_that_names_itself_ends() {
     assert!(error("macro m(x) { section 0 { u32 x } } use m(x)").contains("nothing is called `x`"));
 }
 
-/// Brackets are counted where the parser goes deeper: those that a comment or a line of a
-/// shader closes are still open.
+/// The parser counts brackets where it nests: brackets in a comment or shader line do not close others.
 #[test]
 fn no_nesting_exhausts_the_stack() {
     let sources = [
@@ -296,7 +296,7 @@ fn operators_of_an_expression_are_counted_through_its_brackets() {
     assert_eq!(capture(&format!("section 0 {{ u8 {}1 }}", "1 + 1, ".repeat(1000))).len(), 8 + 1001);
 }
 
-/// Forty-eight macros, each of whose bodies nests sixty blocks.
+/// Forty-eight macros, each of which nests sixty blocks.
 #[test]
 fn blocks_of_macros_count_with_those_around_them() {
     let body = |inside: &str| "if 1 { ".repeat(60) + inside + &" }".repeat(60);

@@ -1,4 +1,4 @@
-//! Edge values of every pure ALU op, through the rows themselves.
+//! Tests the semantics of every pure ALU op on edge values.
 use a4emu_decoder::isa::ir3::convert::{convert, float_to_half, half_to_float};
 use a4emu_decoder::isa::ir3::{
     Cat0Op, Cat2Op, Cat3Op, Cat4Op, Cat5Op, Cat6Op, Cond, Instr, Round, Type, float, int,
@@ -7,7 +7,7 @@ use half::f16;
 use pretty_assertions::assert_eq;
 use std::collections::BTreeSet;
 
-/// A category-2 op on raw bits; compares ask for lt. `None` for effects.
+/// Evaluates a category-2 op on raw bits; compares use lt. `None` for ops with other effects.
 fn cat2(op: Cat2Op, a: u32, b: u32, w: u32) -> Option<u32> {
     op.eval([a, b, 0], Cond::Lt, w)
 }
@@ -77,7 +77,7 @@ fn float_ops_at_their_edges() {
     }
 }
 
-/// Where a denormal shows it is zero, and nowhere else.
+/// Denormal sources are zero exactly for the ops that flush them.
 #[test]
 fn denormals_are_zero_where_it_shows() {
     const LEAST: u32 = 0x0000_0001;
@@ -191,7 +191,7 @@ fn three_source_ops_at_their_edges() {
         (MadshM16, [0x0007_0003, 0x0005_0002, 9], 0x000f_0009),
         (MadU24, [0xff00_0002, 3, u32::MAX], 5),
         (MadS24, [0x00ff_ffff, 2, 0], 2u32.wrapping_neg()),
-        // 1 + 2^-12 squared is 1 + 2^-11 + 2^-24: fused would keep the last bit.
+        // (1 + 2^-12) squared is 1 + 2^-11 + 2^-24. A fused mad would keep the last bit.
         (MadF32, [f(1.000_244_1), f(1.000_244_1), f(-1.000_488_3)], 0),
         (MadF32, [f(0.0), f(INF), f(1.0)], f(f32::NAN) | INT_MIN),
         (SelB32, [1, 0, 2], 2),

@@ -1,9 +1,9 @@
-//! Vectors: a word and its text, both ways; and what is no instruction.
+//! Test vectors: words with their texts, in both directions, and words that are no instruction.
 use a4emu_decoder::isa::ir3::program::{assemble, disassemble};
 use a4emu_decoder::isa::ir3::{Body, Instr};
 use pretty_assertions::assert_eq;
 
-/// Word and text, with where they were seen.
+/// Word and text; comments give the source.
 const VECTORS: &[(u64, &str)] = &[
     // docs/hardware/ir3-isa.md, section 12: glxgears-a420.log and the freedreno wiki
     (0x03000000_00000000, "end"),
@@ -28,9 +28,9 @@ const VECTORS: &[(u64, &str)] = &[
     // src/freedreno/ir3/tests/disasm.c, the rows marked 4XX
     (0xa0c81f02_00800001, "sam.s2en.uniform (f32)(xyzw)r0.z, r0.x, hr1.x"),
     (0xa0c81f02_80800001, "sam.s2en.nonuniform (f32)(xyzw)r0.z, r0.x, hr1.x"),
-    // src/freedreno/ir3/tests/disasm.c, a comment: what the vendor's compiler makes on an A418
+    // src/freedreno/ir3/tests/disasm.c, a comment: output of the vendor's compiler on an A418
     (0xc7860000_00810001, "ldc.1 r0.x, g[r1.x], 0, r0.x"),
-    // the same file, the rows marked 5XX
+    // src/freedreno/ir3/tests/disasm.c, the rows marked 5XX
     (0xc0ce0100_02800000, "stg.u8_32 g[r0.x], r0.x, 2"),
     // Mesa 25.0.7's disassembler
     (0x67848004_000a0008, "sad.s32 r1.x, r2.x, r2.y, r2.z"),
@@ -45,7 +45,7 @@ const VECTORS: &[(u64, &str)] = &[
     // src/freedreno/ir3/tests/disasm.c: Mesa names them for every generation
     (0xe1080000_00000000, "sleep.l"),
     (0xe2080000_00000000, "dccln.all"),
-    // made here: bits that a compiler never sets, and a word that is nothing
+    // made here: bits that a compiler never sets, and an unknown word
     (0x03000000_00000001, "end {0x1}"),
     (0xffffffff_ffffffff, "raw 0xffffffffffffffff"),
     (0x204cc000_3dcccccd, "mov.u32u32 r0.x, 0x3dcccccd"),
@@ -59,8 +59,8 @@ fn vectors_print_and_parse() {
     }
 }
 
-/// Text that must assemble and print as itself, without ignored bits: every
-/// form that a hand-written shader may need.
+/// Text that must assemble and print back unchanged, without ignored bits: every form that a hand-written
+/// shader may need.
 const SOURCE: &str = "\
 mov.f32f32 r0.x, (1.500000)
 mov.f32f32 r0.x, (0.000001234)
@@ -144,7 +144,7 @@ dcflu.all
     }
 }
 
-/// What other tools write: Mesa 25 and the vendor's compiler.
+/// The notations of other tools: Mesa 25 and the vendor's compiler.
 #[test]
 fn other_notations_mean_the_same() {
     let same = [

@@ -1,5 +1,5 @@
-//! Words survive decoding, encoding, printing and parsing; the instructions
-//! of the captures print as the freedreno disassembler prints them.
+//! Words survive decoding, encoding, printing and parsing. The instructions of the captures print as in the
+//! freedreno disassembler.
 
 mod seed;
 
@@ -9,8 +9,8 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use seed::random_cases;
 
-/// A word of one category whose ignored bits are more often clear than not,
-/// so that most are instructions.
+/// A random word of one category. Bits that instructions ignore are mostly clear, so that most words are
+/// instructions.
 fn words() -> impl Strategy<Value = u64> {
     let sparse = (any::<u64>(), any::<u64>()).prop_map(|(a, b)| a & b);
     let bits = prop_oneof![any::<u64>(), sparse];
@@ -45,7 +45,7 @@ proptest! {
         let _ = assemble(&text);
     }
 
-    /// Instructions with a few bytes replaced: deeper into the grammar than noise.
+    /// Texts of instructions with a few bytes replaced. They reach deeper into the grammar than random text.
     #[test]
     fn no_damaged_text_panics(word in words(), at in 0usize..60, with in "\\PC{0,3}") {
         let mut text = Instr::decode(word).to_string();
@@ -55,7 +55,7 @@ proptest! {
     }
 }
 
-/// Rows of the table of every instruction in the captures, when it is there.
+/// Rows of the table of every instruction in the captures, if the table exists.
 fn facts() -> Option<Vec<(u64, String)>> {
     let shared = std::env::var("A4EMU_SHARED")
         .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared").into());
@@ -73,7 +73,7 @@ fn facts() -> Option<Vec<(u64, String)>> {
     Some(rows.collect())
 }
 
-/// Where in its program a row was: `#l22` and the offset say it.
+/// The index of a row in its program, computed from `#l22` and the offset.
 fn place(instr: &Instr, text: &str) -> usize {
     match (&instr.body, text.rsplit_once("#l")) {
         (Body::Cat0(branch), Some((_, label))) => {
@@ -98,6 +98,6 @@ fn captured_instructions_print_and_assemble_like_mesa() {
             wrong.push(format!("{word:016x} {text} | {shown} | {assembled:x?}"));
         }
     }
-    // No row of this table is one that Mesa prints wrongly.
+    // Mesa prints every row of this table correctly.
     assert_eq!(wrong, Vec::<String>::new());
 }

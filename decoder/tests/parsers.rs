@@ -1,8 +1,8 @@
-//! Any input at all: bytes, dwords, instruction words and text are answered without a panic,
-//! and what is read can be written again.
+//! Random bytes, dwords, instruction words and text: no input causes a panic, and decoded input can be
+//! written again.
 //!
-//! `cargo test` runs each target on random input, the seed of which it prints when it fails,
-//! and on the inputs kept under `__fuzz__`; `scripts/fuzz` runs them under libFuzzer.
+//! `cargo test` runs each target on random input and prints its seed on failure. It also runs the inputs kept
+//! under `__fuzz__`. `scripts/fuzz` runs the targets under libFuzzer.
 
 mod seed;
 
@@ -18,10 +18,10 @@ use bolero::check;
 use proptest::prelude::*;
 use seed::random_cases;
 
-/// Time that a target has under `cargo test`.
+/// Time for each target under `cargo test`.
 const TIME: Duration = Duration::from_secs(3);
 
-/// A source that refers to nothing.
+/// Files for a source without includes.
 struct Nothing;
 
 impl Files for Nothing {
@@ -40,8 +40,8 @@ fn words<const N: usize>(input: &[u8]) -> impl Iterator<Item = [u8; N]> {
     input.as_chunks().0.iter().copied()
 }
 
-/// Sections end, no payload is longer than what the input unpacked to, and every body parses
-/// or says why not.
+/// The reader of sections ends. No payload is longer than the unpacked input, and every body parses or gives
+/// an error.
 #[test]
 fn capture() {
     check!().with_test_time(TIME).for_each(check_sections);
@@ -63,7 +63,7 @@ fn check_sections(input: &[u8]) {
     }
 }
 
-/// Packets advance, none reaches past the end, and every body, register and loaded state prints.
+/// Each packet advances and ends inside the buffer. Every body, register and loaded state prints.
 #[test]
 fn packets() {
     check!().with_test_time(TIME).for_each(|input: &[u8]| {
@@ -91,7 +91,7 @@ fn check_stream(dwords: &[u32]) {
     }
 }
 
-/// encode(decode(x)) = x, and the text assembles to the same word.
+/// encode(decode(x)) = x, and the text assembles to the word.
 #[test]
 fn ir3_words() {
     check!().with_test_time(TIME).for_each(|input: &[u8]| {
@@ -104,7 +104,7 @@ fn ir3_words() {
     });
 }
 
-/// Shader text ends as words or as an error inside the source.
+/// Shader text gives words, or an error with a position inside the source.
 #[test]
 fn ir3_text() {
     check!().with_test_time(TIME).for_each(|input: &[u8]| {
@@ -118,7 +118,7 @@ fn check_shader(source: &str) {
     }
 }
 
-/// The source of a capture ends as bytes or as an error inside the source.
+/// The source of a capture gives bytes, or an error with a position inside the source.
 #[test]
 fn source() {
     check!().with_test_time(TIME).for_each(|input: &[u8]| {
@@ -129,7 +129,7 @@ fn source() {
     });
 }
 
-/// Any bytes disassemble to a source of the same bytes, as far as they are sections.
+/// Any bytes disassemble to a source. Its sections have equal bytes.
 #[test]
 fn round_trip() {
     check!().with_test_time(TIME).for_each(|input: &[u8]| {
@@ -139,7 +139,7 @@ fn round_trip() {
     });
 }
 
-/// PicoGpu's assembler and its command streams.
+/// PicoGpu's assembler and its command streams on random input.
 #[test]
 fn pico_text() {
     check!().with_test_time(TIME).for_each(|input: &[u8]| {
@@ -148,9 +148,9 @@ fn pico_text() {
     });
 }
 
-// What is nearly right gets further than random bytes.
+// Input that is almost valid reaches deeper than random bytes.
 
-/// Bytes that look like sections: small ids, sizes near what follows, markers.
+/// Bytes similar to sections: small ids, plausible sizes, markers.
 fn near_sections() -> impl Strategy<Value = Vec<u8>> {
     let header =
         (0u32..20, prop_oneof![0u32..64, any::<u32>()], proptest::collection::vec(any::<u8>(), 0..64));
@@ -163,7 +163,7 @@ fn near_sections() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Dwords that look like packets: any header, short counts, the opcodes that exist.
+/// Dwords similar to packets: any header, short counts, existing opcodes.
 fn near_stream() -> impl Strategy<Value = Vec<u32>> {
     let type3 = (0u32..8, 0u32..0x80, any::<bool>())
         .prop_map(|(count, opcode, predicated)| 3 << 30 | count << 16 | opcode << 8 | u32::from(predicated));
@@ -172,7 +172,7 @@ fn near_stream() -> impl Strategy<Value = Vec<u32>> {
     proptest::collection::vec(dword, 0..64)
 }
 
-/// Text that looks like assembly.
+/// Text similar to assembly.
 fn near_shader() -> impl Strategy<Value = String> {
     let word = "(\\(rpt[0-9]\\)|\\(sy\\)|nop|add\\.f|mov\\.f32f32|br|end|sam|ldg|r[0-9]{1,3}\\.[xyzw]|c[0-9]{1,4}\\.x|#l?-?[0-9]{1,9}|[,;:() \\n-])";
     proptest::collection::vec(word, 0..24).prop_map(|words| words.join(" "))

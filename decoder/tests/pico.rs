@@ -1,5 +1,5 @@
-//! PicoGpu's assembler: what it takes and refuses, and its bytes (facts from its public sources, assembler and
-//! shader-unit tests; vectors made by its own assembler, of sources made here).
+//! PicoGpu's assembler: accepted and refused sources, and their bytes (facts from its public sources,
+//! assembler and shader-unit tests; vectors made by its own assembler, of sources made here).
 
 mod seed;
 
@@ -119,7 +119,7 @@ fn rejects_broken_registers_of_directives() {
     check_rejected("#input q.x", (1, 8), "unknown instruction or directive `q`");
 }
 
-/// What the assembler of PicoGpu takes without a word: where, and what is said.
+/// Warnings for sources that PicoGpu's assembler accepts without a message, with position and text.
 #[test]
 fn takes_with_a_warning_what_is_hardly_meant() {
     let both = |code: &str| format!("#vertexShader\n#input r0.xyzw\n#input r3.x\n#output r0.xyzw\n{code}");
@@ -192,7 +192,8 @@ fn the_last_immediate_repeats() {
     assert_eq!((0..4).map(|n| instr.immediates.nth(n)).collect::<Vec<_>>(), [1, 2, 2, 2]);
 }
 
-/// Sources and what PicoGpu's own assembler (master 7942e61) makes of them; without words: it refuses.
+/// Sources and the output of PicoGpu's own assembler (master 7942e61); a row without words is a source that
+/// it refuses.
 #[test]
 fn vectors_of_picogpus_assembler() {
     let vectors = include_str!("pico_vectors.txt");
@@ -284,7 +285,7 @@ proptest! {
         if instr.op.form() == Form::BinaryImm {
             instr.immediates = a4emu_decoder::isa::pico::Immediates::new(&instr.immediates.as_slice()[..1]);
         }
-        // Its own text is another instruction for PicoGpu's assembler.
+        // PicoGpu's assembler reads this text as another instruction.
         prop_assume!(instr.op != Op::Fmad);
         let input = format!("#input r{}.", (instr.dst + 1) % 16);
         let parsed = assemble(&vertex(&instr.to_string()).replace("#input r0.", &input)).unwrap();

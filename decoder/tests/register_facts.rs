@@ -1,11 +1,9 @@
-//! Every register write of the reference captures reads as Mesa's decoder reads it.
+//! Compares every register write of the reference captures with the output of Mesa's decoder.
 //!
-//! `captures/facts/registers.tsv` holds offset, value, name and fields as text.
-//! What is normalised: array indices (hexadecimal there, decimal here), the
-//! spelling of numbers (`0x40` and `64`, `1.000000` and `1.0`), the order of
-//! fields, and a rest or value of zero. What differs on purpose is in
-//! [`DEVIATIONS`]. (The facts have no VPC_VARYING_* writes, whose words Mesa
-//! does not split into components as we do.)
+//! `captures/facts/registers.tsv` holds offset, value, name and fields as text. Differences of spelling are
+//! normalised: array indices (hexadecimal there, decimal here), numbers (`0x40` and `64`, `1.000000` and
+//! `1.0`), the order of fields, and a rest or value of zero. Intended differences are in [`DEVIATIONS`]. (The
+//! facts have no VPC_VARYING_* writes: Mesa does not split those words into components.)
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -14,8 +12,8 @@ use a4emu_decoder::bits::{FieldRow, Kind};
 use a4emu_decoder::regs::{self, RegName};
 use pretty_assertions::assert_eq;
 
-/// Registers (up to an array index) whose fields differ on purpose: which of our
-/// fields Mesa does not have, and why we have them.
+/// Registers (up to an array index) whose fields differ on purpose: the fields that Mesa does not have, and
+/// the reason for them.
 const DEVIATIONS: &[(&str, &[&str], &str)] = &[
     (
         "RB_MODE_CONTROL",
@@ -29,7 +27,7 @@ const DEVIATIONS: &[(&str, &[&str], &str)] = &[
     ),
 ];
 
-/// Registers that Mesa has no name for and we do: offset, our name, and how it is known.
+/// Registers without a name in Mesa: offset, name here, and source.
 const NAMED: &[(u32, &str, &str)] = &[
     (0x2155, "VPC_SO_BUF_CNTL", "six before VPC_SO, as on A5xx; our stream-out reads it"),
     (0x2156, "VPC_SO_OVERRIDE", "behind VPC_SO_BUF_CNTL, as on A5xx; our stream-out reads it"),
@@ -69,7 +67,7 @@ fn decimal_index(name: &str) -> String {
     format!("{array}[{}]{sub}", u32::from_str_radix(index, 16).unwrap())
 }
 
-/// Fields by name; the rest of the bits, or the value of a plain word, under "".
+/// Fields by name. The remaining bits, or the value of a plain word, are under "".
 fn normal(text: &str) -> BTreeMap<String, String> {
     let inner = text.strip_prefix("{ ").and_then(|rest| rest.strip_suffix(" }")).unwrap_or(text);
     let parts = inner.split(" | ").map(|part| match part.split_once(" = ") {
@@ -80,7 +78,7 @@ fn normal(text: &str) -> BTreeMap<String, String> {
     parts.filter(|(name, value)| !(name.is_empty() && value == "0.000000")).collect()
 }
 
-/// One spelling for every number; anything else as it is.
+/// A number in one normal spelling; other text unchanged.
 fn number(text: &str) -> String {
     let hex = text.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
     let value = hex.map(|value| value as f64).or_else(|| text.parse().ok());
@@ -92,7 +90,7 @@ fn deviation(name: &str) -> Option<&'static [&'static str]> {
     DEVIATIONS.iter().find(|row| array == Some(row.0)).map(|row| row.1)
 }
 
-/// Our fields without those that Mesa does not have: their bits become rest.
+/// The rows without the fields that Mesa does not have. Their bits become part of the rest.
 fn without(rows: &'static [FieldRow], ours: &[&str]) -> &'static [FieldRow] {
     rows.iter().filter(|row| !ours.contains(&row.name)).copied().collect::<Vec<_>>().leak()
 }
@@ -144,7 +142,8 @@ fn every_name_of_ours_is_needed() {
     }
 }
 
-/// Mesa prints a flag's name alone; so do we, and no field of one bit is a number.
+/// Mesa prints the name of a flag without a value, and this decoder does too. No field of one bit is a
+/// number.
 #[test]
 fn flags_are_the_fields_of_one_bit() {
     for row in regs::all().flat_map(|reg| reg.fields()) {

@@ -1,4 +1,4 @@
-//! The register tables check themselves.
+//! Consistency checks of the register tables.
 
 mod seed;
 
@@ -249,7 +249,7 @@ proptest! {
         survives(&name, rows, word);
     }
 
-    /// No text makes the parser panic, whatever the field.
+    /// No text causes a panic in the parser of any field.
     #[test]
     fn any_text_is_a_value_or_an_error(text in "[-+{}=|.xrhA-Z0-9a-f ]{0,24}|\\PC{0,12}", index in 0..layouts().len()) {
         let (_, rows) = layouts()[index].clone();

@@ -4,7 +4,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a4emu_gpu::cp::{Call, Flow, Observer, Renderer, Tee};
-use a4emu_gpu::draw::Resolves;
+use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::fault::{Report, Trouble};
 use a4emu_gpu::fidelity::Fidelity;
 use a4emu_gpu::gpu::Gpu;
@@ -127,7 +127,7 @@ fn play(source: &Source, asked: Asked, hears: Hears, sender: SyncSender<News>) -
     }
     let mut playback = limits.playback(capture.name());
     let looks = hears.draws || asked.validate || asked.fidelity || asked.stop.is_some();
-    playback.gpu.pipeline.resolves = if looks { Resolves::AtOnce } else { Resolves::Late };
+    playback.gpu.pipeline.schedule = if looks { Schedule::InOrder } else { Schedule::Deferred };
     if asked.fidelity {
         playback.gpu.watch_guesses();
     }

@@ -95,7 +95,9 @@ impl Surface {
     fn look<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&Picture<'_>) -> R + Send) -> PyResult<R> {
         let looked = py.detach(|| {
             let gpu = self.chip.lock().unwrap_or_else(PoisonError::into_inner);
-            ambient::steady(|| Picture::of(&self.written, &gpu.mem).map(|picture| look(&picture)))
+            ambient::with_rust_float_control(|| {
+                Picture::of(&self.written, &gpu.mem).map(|picture| look(&picture))
+            })
         });
         looked.map_err(|error| error::of(py, &error.into()))
     }

@@ -4,7 +4,7 @@
 //!
 //! | part of the environment | handling |
 //! |---|---|
-//! | floating-point control (MXCSR, x87, FPCR) | threads of the emulator set it when they start ([`spawn()`], [`spawn_scoped()`], [`pool()`]); code that runs on a caller's thread (a run, a picture, an ioctl, a job of a caller's pool) sets it, and restores the caller's value afterwards ([`steady()`], [`hold()`]) |
+//! | floating-point control (MXCSR, x87, FPCR) | threads of the emulator set it when they start ([`spawn()`], [`spawn_scoped()`], [`pool()`]); code that runs on a caller's thread (a run, a picture, an ioctl, a job of a caller's pool) sets it, and restores the caller's value afterwards ([`with_rust_float_control()`], [`hold()`]) |
 //! | number of processors, affinity | set the number of threads, but never a result; `--threads` and the device's `A4EMU_THREADS` override it |
 //! | `RAYON_NUM_THREADS`, `RAYON_RS_NUM_CPUS` | ignored: every pool gets an explicit number of threads |
 //! | `RUST_MIN_STACK`, `ulimit -s` | ignored: every thread gets an explicit stack size; the command line works in a thread |
@@ -38,7 +38,7 @@ pub const STACK: usize = 8 << 20;
 pub const MOST_THREADS: u16 = 1024;
 
 /// Runs `work` on the calling thread with Rust's floating-point control.
-pub fn steady<R>(work: impl FnOnce() -> R) -> R {
+pub fn with_rust_float_control<R>(work: impl FnOnce() -> R) -> R {
     let _control = hold();
     work()
 }
@@ -77,7 +77,7 @@ pub fn spawn_scoped<'scope, R: Send + 'scope>(
 
 /// Runs `work` in a new thread and waits for it. `ulimit -s` sets the stack of the main thread, but not of
 /// this one.
-pub fn apart<R: Send>(work: fn() -> R) -> R {
+pub fn in_own_thread<R: Send>(work: fn() -> R) -> R {
     thread::scope(|scope| match spawn_scoped(scope, "a4emu", work) {
         Ok(started) => started.join().unwrap_or_else(|panic| resume_unwind(panic)),
         Err(_) => work(),
@@ -102,23 +102,23 @@ pub fn pool(threads: Option<usize>, members: Members) -> io::Result<ThreadPool> 
     let processors = || thread::available_parallelism().map_or(1, NonZero::get);
     let wanted = threads.unwrap_or_else(processors).clamp(1, MOST_THREADS.into());
     let own = wanted - usize::from(members == Members::AndThis);
-    let mut seats = (0..own).map_while(|_| seat().ok()).collect::<Vec<_>>().into_iter();
+    let mut seats = (0..own).map_while(|_| spawn_worker().ok()).collect::<Vec<_>>().into_iter();
     let own = seats.len();
     let this = own == 0 || members == Members::AndThis;
     let mut builder = ThreadPoolBuilder::new().num_threads(own + usize::from(this));
     if this {
         builder = builder.use_current_thread();
     }
-    let sit = move |worker| {
-        let seat = seats.next().ok_or(io::ErrorKind::OutOfMemory)?;
-        seat.send(worker).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    let run_worker = move |worker| {
+        let spawn_worker = seats.next().ok_or(io::ErrorKind::OutOfMemory)?;
+        spawn_worker.send(worker).map_err(|_| io::ErrorKind::BrokenPipe.into())
     };
-    builder.spawn_handler(sit).build().map_err(io::Error::other)
+    builder.spawn_handler(run_worker).build().map_err(io::Error::other)
 }
 
 /// Starts a thread that waits to become a worker. A pool that lacks a thread cannot be built, so the threads
 /// start first.
-fn seat() -> io::Result<Sender<ThreadBuilder>> {
+fn spawn_worker() -> io::Result<Sender<ThreadBuilder>> {
     let (sender, worker) = mpsc::channel::<ThreadBuilder>();
     spawn("a4emu-worker", move || worker.recv().map(ThreadBuilder::run))?;
     Ok(sender)
@@ -173,7 +173,7 @@ mod tests {
                     if members == Members::Own { 3 } else { 2 }
                 );
             }
-            assert!(!is_rusts() && steady(is_rusts));
+            assert!(!is_rusts() && with_rust_float_control(is_rusts));
         });
     }
 }

@@ -132,7 +132,7 @@ pub struct Budget {
     /// The external end that cut the run off, if one did.
     ended: Option<Ended>,
     /// Whether [`Budget::take_cut_notice`] has returned the notice.
-    told: bool,
+    notice_taken: bool,
 }
 
 /// External ends of a run: a deadline and an interrupt. Both depend on the machine.
@@ -219,7 +219,7 @@ impl Budget {
             ends: None,
             cut: None,
             ended: None,
-            told: false,
+            notice_taken: false,
         }
     }
 
@@ -282,7 +282,7 @@ impl Budget {
     /// false and refuses everything later.
     #[must_use]
     pub fn take(&mut self, work: Work, count: u64) -> bool {
-        self.look_outside(work);
+        self.check_ends(work);
         self.pay();
         if !self.affords(work, count) {
             self.cut.get_or_insert(work);
@@ -295,7 +295,7 @@ impl Budget {
     }
 
     /// Charges `count` of `work` that is already done. The next [`Self::take`] includes it.
-    pub fn owe(&self, work: Work, count: u64) {
+    pub fn charge_later(&self, work: Work, count: u64) {
         let units = count.saturating_mul(work.price());
         self.owed.set(self.owed.get().saturating_add(units));
     }
@@ -323,7 +323,7 @@ impl Budget {
         self.cut.is_none() && units <= self.left
     }
 
-    fn look_outside(&mut self, work: Work) {
+    fn check_ends(&mut self, work: Work) {
         if let Some(ends) = &self.ends
             && self.cut.is_none()
             && let Some(ended) = ends.reached()
@@ -345,13 +345,13 @@ impl Budget {
         let units = count.saturating_mul(work.price());
         self.left = self.left.saturating_sub(units);
         self.spent = self.spent.saturating_add(units);
-        self.look_outside(work);
+        self.check_ends(work);
     }
 
     /// A budget for a separate run, with all units that this run had from its beginning, including growth.
     /// External ends and room are the same. A budget that was cut off stays cut off.
     #[must_use]
-    pub fn anew(&self) -> Self {
+    pub fn restarted(&self) -> Self {
         Self {
             left: self.left.saturating_add(self.spent),
             spent: 0,
@@ -361,20 +361,20 @@ impl Budget {
         }
     }
 
-    /// A copy of the budget for concurrent work. [`Budget::rejoin`] charges that work here. Until then, both
+    /// A copy of the budget for concurrent work. [`Budget::join`] charges that work here. Until then, both
     /// may spend all that is left.
-    pub fn beside(&self) -> Self {
+    pub fn fork(&self) -> Self {
         Self { spent: 0, owed: Cell::new(0), observed: Cell::new(0), ..self.clone() }
     }
 
     /// Like [`Self::beside`], with one `count`-th of what is left.
-    pub fn part_beside(&self, count: u64) -> Self {
-        Self { left: self.left / count.max(1), ..self.beside() }
+    pub fn fork_part(&self, count: u64) -> Self {
+        Self { left: self.left / count.max(1), ..self.fork() }
     }
 
-    /// Charges the work of a [copy](Budget::beside). If the copy was cut off, this budget is too, for the
+    /// Charges the work of a [copy](Budget::fork). If the copy was cut off, this budget is too, for the
     /// same reason.
-    pub fn rejoin(&mut self, beside: &Self) {
+    pub fn join(&mut self, beside: &Self) {
         self.left = self.left.saturating_sub(beside.spent);
         self.spent = self.spent.saturating_add(beside.spent);
         if beside.cut.is_some() {
@@ -406,8 +406,8 @@ impl Budget {
 
     /// [`Budget::refusal`] at the first call after the cut, then `None`. So the cut is reported once.
     pub fn take_cut_notice(&mut self) -> Option<String> {
-        let notice = self.refusal().filter(|_| !self.told);
-        self.told |= notice.is_some();
+        let notice = self.refusal().filter(|_| !self.notice_taken);
+        self.notice_taken |= notice.is_some();
         notice
     }
 
@@ -470,11 +470,11 @@ mod tests {
     #[test]
     fn what_is_owed_is_taken_with_what_is_taken_next() {
         let mut budget = Budget::new(10 * Work::Packet.price());
-        budget.owe(Work::Packet, 8);
-        assert_eq!(budget.beside().owed.get(), 0, "it is charged once");
+        budget.charge_later(Work::Packet, 8);
+        assert_eq!(budget.fork().owed.get(), 0, "it is charged once");
         assert!(budget.take(Work::Packet, 1));
         assert_eq!(budget.spent(), 9 * Work::Packet.price());
-        budget.owe(Work::Packet, 1);
+        budget.charge_later(Work::Packet, 1);
         assert!(!budget.take(Work::Packet, 1));
         assert_eq!(budget.cut(), Some(Work::Packet));
     }
@@ -577,14 +577,14 @@ mod tests {
     fn what_was_done_beside_is_charged_when_it_is_over() {
         let mut budget = Budget::new(10 * Work::Warp.price());
         assert!(budget.take(Work::Warp, 1));
-        let mut beside = budget.beside();
+        let mut beside = budget.fork();
         assert!(budget.take(Work::Warp, 2) && beside.take(Work::Warp, 4));
-        budget.rejoin(&beside);
+        budget.join(&beside);
         assert_eq!((budget.spent(), budget.cut()), (7 * Work::Warp.price(), None));
         assert!(budget.affords(Work::Warp, 3) && !budget.affords(Work::Warp, 4));
-        let mut beside = budget.beside();
+        let mut beside = budget.fork();
         assert!(!beside.take(Work::Pixel, 1 << 20));
-        budget.rejoin(&beside);
+        budget.join(&beside);
         assert_eq!(budget.cut(), Some(Work::Pixel));
         assert!(!budget.affords(Work::Warp, 0), "nothing goes on");
     }

@@ -144,7 +144,7 @@ impl Gpu {
     }
 
     /// Notes that the current work rests on `guess`, with its reach.
-    pub fn rests_on(&mut self, guess: Guess, reach: Reach) {
+    pub fn note_guess(&mut self, guess: Guess, reach: Reach) {
         if let Some(fidelity) = &mut self.fidelity {
             fidelity.note(guess, reach, self.at);
         }
@@ -159,7 +159,7 @@ impl Gpu {
 
     /// Reads memory for `client`. Missing memory reads as zero and is recorded.
     pub fn fetch(&mut self, client: Client, addr: u32, out: &mut [u8]) {
-        crate::draw::settle(self, addr, out.len() as u64);
+        crate::draw::flush_for_read(self, addr, out.len() as u64);
         if !self.mem.read(addr, out) {
             self.report.miss(client, addr, out.len() as u32);
         }

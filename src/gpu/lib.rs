@@ -22,4 +22,4 @@ pub mod status;
 
 pub mod memo;
 mod parallel;
-mod spare;
+mod pool;

@@ -222,7 +222,7 @@ impl Memory {
             }
             return;
         }
-        self.carve(u64::from(base), end);
+        self.clear_range(u64::from(base), end);
         if self.affords(growth) {
             self.insert(Block::captured(base, new, group));
         } else {
@@ -280,7 +280,7 @@ impl Memory {
 
     /// Makes room for contents at `start..end`: removes stale buffers. A block of this group without contents
     /// keeps its parts outside.
-    fn carve(&mut self, start: u64, end: u64) {
+    fn clear_range(&mut self, start: u64, end: u64) {
         for base in self.overlapping(start, end) {
             let block = self.remove(base);
             if block.group != self.group || !block.is_blank() {
@@ -403,7 +403,7 @@ impl Memory {
         let now = self.tick();
         let block = self.blocks.get_mut(&base)?;
         if self.is_overlay {
-            block.leave_others();
+            block.make_private();
         }
         self.held += block.prepare(addr - base, len, now)? + copied;
         Some(base)

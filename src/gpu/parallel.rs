@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use rayon::Yield;
 
-use crate::ambient::{hold, steady};
+use crate::ambient::{hold, with_rust_float_control};
 
 /// How long a thread without work keeps polling.
-const AWAKE: Duration = Duration::from_micros(200);
+const POLL_TIME: Duration = Duration::from_micros(200);
 
 /// Which of the remaining jobs a helper thread takes. The calling thread takes the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub fn each_with<J: Send, S, R: Send>(
     rayon::scope(|scope| {
         for _ in 0..count {
             scope.spawn(|_| {
-                let _goes = Goes(&gone);
+                let _goes = CountsDown(&gone);
                 help(helpers);
             });
         }
@@ -80,7 +80,7 @@ pub fn each_with<J: Send, S, R: Send>(
 
 /// Runs `job` later on a thread of the pool, which may be a caller's pool.
 pub fn spawn(job: impl FnOnce() + Send + 'static) {
-    rayon::spawn(move || steady(job));
+    rayon::spawn(move || with_rust_float_control(job));
 }
 
 /// Locks `mutex`, also if a thread panicked while it held the lock.
@@ -89,9 +89,9 @@ pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Counts a helper thread that ends, also by a panic.
-struct Goes<'a>(&'a AtomicUsize);
+struct CountsDown<'a>(&'a AtomicUsize);
 
-impl Drop for Goes<'_> {
+impl Drop for CountsDown<'_> {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::Release);
     }
@@ -102,7 +102,7 @@ thread_local! {
     static HELPS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs jobs of the pool until `is_over` returns true. Returns false if there was no job for [`AWAKE`], or
+/// Runs jobs of the pool until `is_over` returns true. Returns false if there was no job for [`POLL_TIME`], or
 /// this thread is not in a pool.
 pub fn help_until(is_over: impl FnMut() -> bool) -> bool {
     let before = HELPS.replace(true);
@@ -112,7 +112,7 @@ pub fn help_until(is_over: impl FnMut() -> bool) -> bool {
 }
 
 /// Runs `work` until `is_over` returns true. `work` says whether it did something. Returns false if it did
-/// nothing for [`AWAKE`], or returns `None`.
+/// nothing for [`POLL_TIME`], or returns `None`.
 pub fn work_until(mut is_over: impl FnMut() -> bool, mut work: impl FnMut() -> Option<Yield>) -> bool {
     let mut idle_since = None;
     loop {
@@ -121,7 +121,7 @@ pub fn work_until(mut is_over: impl FnMut() -> bool, mut work: impl FnMut() -> O
         }
         match work() {
             Some(Yield::Executed) => idle_since = None,
-            Some(Yield::Idle) if idle_since.get_or_insert_with(Instant::now).elapsed() < AWAKE => {
+            Some(Yield::Idle) if idle_since.get_or_insert_with(Instant::now).elapsed() < POLL_TIME => {
                 thread::yield_now();
             }
             Some(Yield::Idle) | None => return false,
@@ -131,7 +131,7 @@ pub fn work_until(mut is_over: impl FnMut() -> bool, mut work: impl FnMut() -> O
 
 /// Polls for jobs for a while, unless this is thread `other` or it is already in [`help_until`]. Such a
 /// thread already polls, and must notice when its own wait is over.
-pub fn stay_awake(other: Option<usize>) {
+pub fn poll_for_jobs(other: Option<usize>) {
     if may_stay(other) {
         help_until(|| false);
     }

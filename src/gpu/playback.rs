@@ -14,7 +14,7 @@ use crate::gpu::{Chip, Gpu};
 
 mod novelty;
 
-use novelty::Novelty;
+use novelty::NewDwordCounter;
 
 /// Units of work that each new dword of contents adds to the budget. Measured: games need some thousands. A
 /// recording of any length has ten times what it needs.
@@ -38,7 +38,7 @@ pub struct Playback {
     /// Whether the capture has named its chip.
     chip_known: bool,
     /// Counts the new dwords of the contents.
-    novelty: Novelty,
+    novelty: NewDwordCounter,
     /// How to treat a capture of another generation.
     pub foreign: Foreign,
     /// Bytes of the container that are already charged.
@@ -123,7 +123,7 @@ impl Playback {
             Ok(Body::ChipId(id)) => self.chip(id.gpu_id(), observer),
             Ok(_) => {}
             Err(error) => {
-                self.gpu.budget.owe(Work::Section, DAMAGED);
+                self.gpu.budget.charge_later(Work::Section, DAMAGED);
                 self.trouble(error.into(), observer);
             }
         }

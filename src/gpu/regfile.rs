@@ -8,7 +8,7 @@ use crate::fault::Fault;
 
 mod footprint;
 
-pub use footprint::{Footprint, Remade, Sources};
+pub use footprint::{Footprint, Recomputed, Sources};
 
 use footprint::Recorder;
 

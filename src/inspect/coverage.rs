@@ -1,7 +1,9 @@
-//! `replay --coverage FILE`: what of the chip a run used, added to what earlier runs did.
+//! `replay --coverage FILE`: counts which parts of the chip a run uses, and adds them to the counts of
+//! earlier runs.
 //!
-//! The file is one JSON object (docs/schema.md): for each kind of thing how often the runs met each. What the
-//! tables know and no run met stands there with 0, so that the file says what is missing too.
+//! The file is one JSON object (docs/schema.md). It has a count for each packet, register, enumerator,
+//! operation and state. An entry that the tables know and that no run used has the count 0. So the file also
+//! shows what is missing.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Debug;
@@ -27,36 +29,36 @@ use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::draw::sp::state::code;
 use a4emu_gpu::gpu::Gpu;
 
-/// Bytes that a file of earlier runs may have.
+/// Maximum size of a coverage file of earlier runs, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// 16 bytes of names that are made for a register, a word or a packet, about.
+/// Cost of a name that is made for a register, word or packet, in blocks of 16 bytes (a rough value).
 const NAMED: u64 = 4;
 
-/// How often things of a kind were met, by name.
+/// Counts of one kind of thing, by name.
 pub type Counts = BTreeMap<String, u64>;
 
-/// What runs used.
+/// The packets, registers, enumerators, operations and states that runs used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Used {
     /// Type-3 packets, by name.
     packets: Counts,
-    /// Writes of registers; elements of arrays together.
+    /// Writes of registers. The elements of an array share one count.
     registers: Counts,
-    /// Enumerators that were written to registers and descriptors: `RB_DEPTH_CONTROL.ZFUNC=FUNC_LESS`.
+    /// Enumerators written to registers and descriptors: `RB_DEPTH_CONTROL.ZFUNC=FUNC_LESS`.
     enumerators: Counts,
-    /// Programs with an operation, alone and with each flag or modifier: `FS mad.f32 (sat)`.
+    /// Programs that contain an operation, alone and with each flag or modifier: `FS mad.f32 (sat)`.
     ops: Counts,
-    /// Draws by pass and primitive type, dispatches, blocks of state that were loaded.
+    /// Draws by pass and primitive type, dispatches, and loaded blocks of state.
     states: Counts,
 }
 
-/// Counts what a run uses.
+/// An observer that counts what a run uses.
 pub struct Coverage {
     used: Used,
     shaders: Shaders,
-    /// Programs that were looked through.
+    /// Programs whose operations are counted already.
     programs: HashSet<(usize, u64)>,
 }
 
@@ -67,7 +69,7 @@ impl Default for Coverage {
     }
 }
 
-/// Registers, and fields of registers, whose names or places are inferred; those of arrays once.
+/// The names of all registers and fields whose name or place is inferred. An array has one entry.
 pub fn inferred() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for row in regs::rows() {
@@ -82,7 +84,7 @@ pub fn inferred() -> BTreeSet<String> {
     names
 }
 
-/// The name of a register, of arrays that of all elements.
+/// The name of a register; for an element of an array, the name of the whole array.
 fn array_name(reg: RegRef) -> String {
     let RegRef { row, .. } = reg;
     match (row.len, row.sub) {
@@ -97,7 +99,7 @@ fn count(counts: &mut Counts, name: String) {
 }
 
 impl Coverage {
-    /// The enumerators that `word` holds.
+    /// Counts the enumerators that `word` holds.
     fn enumerators(&mut self, word_name: &str, fields: &'static [FieldRow], word: u32) {
         for row in fields.iter().filter(|row| matches!(row.kind, Kind::Enum(_))) {
             let value = FieldValue { row, raw: row.raw(word) }.value();
@@ -107,7 +109,7 @@ impl Coverage {
         }
     }
 
-    /// The operations of a program, once.
+    /// Counts each operation of a program once.
     fn program(&mut self, stage: &str, shader: &Shader) {
         let lines = shader.words.iter().zip(shader.lines());
         let before_end = lines.take_while(|(word, _)| !Instr::decode(**word).is_end());
@@ -115,19 +117,19 @@ impl Coverage {
         found.into_iter().for_each(|op| count(&mut self.used.ops, format!("{stage} {op}")));
     }
 
-    /// What the run used.
+    /// The counts of the run.
     pub fn used(self) -> Used {
         self.used
     }
 
-    /// Adds what the runs did whose counts are in the file that `out` replaces, if there is one, and writes it anew.
+    /// Adds the counts of the file that `out` replaces, if it exists, and writes the sum.
     ///
     /// # Errors
-    /// The file holds something else, which is left as it is, or cannot be read or written.
+    /// The call fails if the existing file holds something else (it stays as it is), or on I/O errors.
     pub fn write(self, mut out: OutFile) -> anyhow::Result<()> {
         let mut used = self.used;
         let path = out.path();
-        // Other processes that add to it wait.
+        // Other processes that add to this file wait.
         let _turn = Turn::at(path).with_context(|| format!("cannot write {}", path.display()))?;
         if path != Path::new("-") && path.exists() {
             used.add(read(path).with_context(|| format!("{} holds no coverage", path.display()))?);
@@ -143,7 +145,7 @@ fn read(path: &Path) -> anyhow::Result<Used> {
 }
 
 impl Used {
-    /// With all that the tables know, which stands there with 0.
+    /// Adds an entry with the count 0 for everything that the tables know.
     #[must_use]
     pub fn with_known(mut self) -> Self {
         fn none(counts: &mut Counts, name: String) {
@@ -162,7 +164,7 @@ impl Used {
         self
     }
 
-    /// Only what was met.
+    /// Removes all entries with the count 0.
     #[must_use]
     pub fn met(mut self) -> Self {
         let Self { packets, registers, enumerators, ops, states } = &mut self;
@@ -172,7 +174,7 @@ impl Used {
         self
     }
 
-    /// The kinds of things, each with how often those of it were met.
+    /// The five kinds of counts, each with its name.
     pub fn kinds(&self) -> [(&'static str, &Counts); 5] {
         let Self { packets, registers, enumerators, ops, states } = self;
         [
@@ -216,7 +218,7 @@ fn signatures(line: &str) -> Vec<String> {
     [op.to_owned()].into_iter().chain(flags.map(|flag| format!("{op} ({flag})"))).collect()
 }
 
-/// What stands in parentheses before the rest of a line.
+/// Splits off the parts in parentheses at the start of a line. Returns these parts and the rest.
 fn parenthesised(line: &str) -> (Vec<&str>, &str) {
     let (mut flags, mut rest) = (Vec::new(), line.trim_start());
     while let Some((flag, behind)) = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
@@ -226,7 +228,7 @@ fn parenthesised(line: &str) -> (Vec<&str>, &str) {
     (flags, rest)
 }
 
-/// A value's name in its own language.
+/// The name of an enum's variant, as in the source code.
 fn name(value: impl Debug) -> String {
     format!("{value:?}")
 }

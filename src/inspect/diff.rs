@@ -1,15 +1,15 @@
 //! `a4emu diff`: what changed between two captures, or two state files.
 //!
-//! Captures are compared command by command, tiles folded:
+//! Captures are compared command by command. The runs of a draw for several tiles count as one.
 //!
-//! - `side`: the commands of a capture, each with its state and hashes of what it fetches;
-//! - `player`: the runs that this takes, which share what the limits allow;
-//! - `visit`: those that look at what draws fetch;
-//! - `align`: which command of one is which of the other;
-//! - `compare`, `registers`: what differs between two; `contents`: the bytes of what is fetched, looked at only
-//!   where the hashes differ;
-//! - `rendered`: what earlier draws made of what is fetched, if nothing else differs;
-//! - `cause`: the packet that made a difference; `images`: pictures after each; `report`: what is put out.
+//! - `side`: the commands of a capture, each with its state and hashes of the memory it fetches;
+//! - `player`: the runs of each capture, which share the limits;
+//! - `visit`: observers that look at the memory that draws fetch;
+//! - `align`: finds which command of one capture is which command of the other;
+//! - `compare`, `registers`: the differences between two commands;
+//! - `contents`: compares fetched bytes, only where the hashes differ;
+//! - `rendered`: finds the earlier draws that wrote the fetched memory, if nothing else differs;
+//! - `cause`: the packet that made a difference; `images`: pictures after each; `report`: the output.
 //!
 //! `states` compares state files.
 mod align;
@@ -42,42 +42,42 @@ use report::Report;
 use side::{Side, Tiles};
 use visit::Play;
 
-/// How captures are compared, and which parts of them.
+/// Options of a comparison of captures.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Each run of a draw is compared for itself, with the registers of the tile.
+    /// Compares each run of a draw separately, with the registers of its tile.
     pub tiles: bool,
-    /// Addresses count: a buffer that moved is a difference.
+    /// Compares addresses too: a buffer that moved is a difference.
     pub addresses: bool,
-    /// The comparison stops at the first draw that differs, and names the packet that made the difference.
+    /// Stops at the first draw that differs, and names the packet that made the difference.
     pub first: bool,
-    /// One JSON object is put out instead of lines.
+    /// Prints one JSON object instead of lines.
     pub json: bool,
-    /// The captures are rendered too, and pictures of differences are written into this folder.
+    /// Renders the captures too, and writes pictures of differences into this folder.
     pub images: Option<PathBuf>,
-    /// Only these are compared.
+    /// The part of the captures that is compared.
     pub selection: Selection,
-    /// Bounds of the runs.
+    /// Limits of the runs.
     pub limits: Limits,
 }
 
-/// Whether addresses count.
+/// Whether addresses are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addresses {
-    /// What lies there counts.
+    /// Addresses are ignored; the memory at them is compared.
     Renamed,
-    /// They do.
+    /// Addresses are compared.
     Compared,
 }
 
-/// An input: a file, and the one draw of it that is meant.
+/// An input: a file, and optionally one draw of it.
 struct Input {
     path: PathBuf,
     draw: Option<Draws>,
 }
 
 impl Input {
-    /// `FILE:5` unless there is a file of that name.
+    /// Parses `FILE:5`. The whole text is the path if such a file exists.
     fn new(path: &Path) -> anyhow::Result<Self> {
         let text = path.to_string_lossy();
         match text.rsplit_once(':') {
@@ -90,11 +90,12 @@ impl Input {
     }
 }
 
-/// Compares the inputs `a` and `b`: captures, state files, or one draw of a capture (`FILE:5`, `FILE:f9`). Differences go to
-/// `out`.
+/// Compares the inputs `a` and `b` and writes the differences to `out`.
+///
+/// An input is a capture, a state file, or one draw of a capture (`FILE:5`, `FILE:f9`).
 ///
 /// # Errors
-/// Wrong use or I/O.
+/// The call fails on wrong use and on I/O errors.
 pub fn run_to(
     out: &mut dyn Write,
     [a, b]: [&Path; 2],
@@ -121,7 +122,8 @@ pub fn run_to(
     Ok(status.and(compared))
 }
 
-/// Compares two captures, or `draws` of them, the worst status met, and what ended it early.
+/// Compares two captures, or `draws` of them. Returns the worst status, and the error that ended the
+/// comparison early.
 pub fn compare(
     captures: [Capture; 2],
     draws: [Option<Draws>; 2],
@@ -129,16 +131,16 @@ pub fn compare(
     options: &Options,
     shared: &Shared,
 ) -> (Status, anyhow::Result<()>) {
-    // What is wrong with one capture counts, whatever is wrong with the other.
+    // The status counts the problems of both captures, also if one comparison fails.
     let mut status = Status::Fine;
     let compared = compared(captures, draws, out, options, shared, &mut status);
     (status, compared)
 }
 
-/// Compares two captures; `status` is the worst met, also where it ends early.
+/// Compares two captures. `status` becomes the worst status, also if the comparison ends early.
 ///
 /// # Errors
-/// Wrong use or I/O.
+/// The call fails on wrong use and on I/O errors.
 fn compared(
     captures: [Capture; 2],
     draws: [Option<Draws>; 2],
@@ -180,10 +182,10 @@ fn compared(
     report.write(out, options)
 }
 
-/// The pairs of which one is inside the selection.
+/// The pairs of which at least one command is inside the selection.
 ///
 /// # Errors
-/// None is.
+/// The call fails if the selection holds no command.
 fn selected(selection: Selection, a: &Side, b: &Side, pairs: Vec<Pair>) -> Result<Vec<Pair>, Failure> {
     let inside = |side: &Side, index: Option<usize>| {
         let command = index.and_then(|index| side.commands.get(index));
@@ -196,11 +198,11 @@ fn selected(selection: Selection, a: &Side, b: &Side, pairs: Vec<Pair>) -> Resul
     Ok(kept)
 }
 
-/// A difference where it was found.
+/// A difference, and the pair of commands that has it.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The commands.
+    /// The pair of commands.
     pub pair: Pair,
-    /// What differs.
+    /// The difference between the two commands.
     pub difference: Difference,
 }

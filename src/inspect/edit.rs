@@ -1,4 +1,4 @@
-//! Draws that run with other values of registers than the stream gave them: what would be if.
+//! Runs draws with other register values than the stream gave them.
 
 use a4emu_decoder::bits::FieldRow;
 use anyhow::{Context, ensure};
@@ -10,10 +10,10 @@ use a4emu_gpu::cp::{Call, Engine, Flow};
 use a4emu_gpu::draw;
 use a4emu_gpu::gpu::Gpu;
 
-/// Registers and fields that an edit changes at most.
+/// Maximum number of registers and fields that an edit changes.
 const MAX_CHANGES: usize = 256;
 
-/// A value that a register, or a field of it, shall have.
+/// A new value for a register or for a field of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
     offset: u32,
@@ -21,20 +21,20 @@ pub struct Change {
     value: u32,
 }
 
-/// A draw, and what its registers shall hold while it runs.
+/// A draw, and the register values that it runs with.
 #[derive(Clone, Debug)]
 pub struct Edit {
-    /// Its runs.
+    /// The runs of the draw.
     pub runs: Runs,
-    /// In this order.
+    /// The changes, in the order in which they are applied.
     pub changes: Vec<Change>,
 }
 
 impl Change {
-    /// All that `texts` mean, `REGISTER.FIELD:VALUE` each, where the register may be a pattern.
+    /// Parses `texts`, `REGISTER.FIELD:VALUE` each. The register may be a pattern.
     ///
     /// # Errors
-    /// There is no such register or value, or there are too many.
+    /// The call fails if a register or value does not exist, or if there are too many changes.
     pub fn parse_all<'t>(texts: impl IntoIterator<Item = &'t str>) -> anyhow::Result<Vec<Self>> {
         let mut changes = Vec::new();
         for text in texts {
@@ -59,17 +59,17 @@ impl Change {
         found.into_iter().map(change).collect()
     }
 
-    /// What the register holds with it, if it held `word`.
+    /// The new value of the register if it held `word`.
     fn applied(&self, word: u32) -> u32 {
         self.field.map_or(self.value, |field| field.insert(word, self.value))
     }
 }
 
-/// Runs draws with changed registers; all others, and those behind them, find them as they were.
+/// An engine that runs draws with changed registers. All other draws find the registers unchanged.
 pub struct Editing<'a, E> {
-    /// Which, and how.
+    /// The draws to change, and their register values.
     pub edits: &'a [Edit],
-    /// Who runs them.
+    /// The engine that runs the draws.
     pub inner: E,
 }
 

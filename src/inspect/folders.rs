@@ -1,10 +1,9 @@
-//! The folders that files named by a source, a scene or a fixture may be in.
+//! The folders from which files may be read that a source, a scene or a fixture names.
 //!
-//! Whoever runs a command names files and means them. A file that an *input* names is
-//! another matter: the input may be somebody else's, and what is read shows in pictures,
-//! captures and messages. So such files are opened only inside folders that were meant:
-//! those of the file that names them, and those of `--include`. Links and `..` count by
-//! where they lead.
+//! A file named on the command line is always opened. A file that an *input* names is different: the input
+//! may come from a stranger, and the content of the file shows in pictures, captures and messages. So such a
+//! file is opened only inside the folder of the file that names it, and inside the folders of `--include`.
+//! Links and `..` are resolved first.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -21,7 +20,7 @@ use crate::status::{Failure, Status};
 pub struct Folders(Vec<PathBuf>);
 
 impl Folders {
-    /// These folders; those that are not there hold no files.
+    /// Makes the set of `folders`. A folder that does not exist is left out.
     pub fn new<P: AsRef<Path>>(folders: impl IntoIterator<Item = P>) -> Self {
         Self(folders.into_iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect())
     }
@@ -31,19 +30,19 @@ impl Folders {
         Self::new(others.iter().map(PathBuf::as_path).chain([parent(file)]))
     }
 
-    /// Opens the file at `path` to read it; it becomes one of `inputs`.
+    /// Opens the file at `path` to read it, and adds it to `inputs`.
     ///
     /// # Errors
-    /// It is no file, in none of the folders, or cannot be read.
+    /// The call fails if `path` is no file, is in none of the folders, or cannot be read.
     pub fn open(&self, path: &Path, inputs: &Inputs) -> anyhow::Result<File> {
         let place = self.place(path)?;
         inputs.open_file(&place).with_context(|| format!("cannot open {}", path.display()))
     }
 
-    /// Where the file at `path` really is.
+    /// The real path of the file at `path`, with links and `..` resolved.
     ///
     /// # Errors
-    /// It is no file, or in none of the folders.
+    /// The call fails if `path` is no file, or is in none of the folders.
     pub fn place(&self, path: &Path) -> anyhow::Result<PathBuf> {
         let shown = path.display();
         let place = fs::canonicalize(path).with_context(|| format!("cannot open {shown}"))?;
@@ -56,7 +55,7 @@ impl Folders {
     /// The text of the file at `path`, of at most `limit` bytes.
     ///
     /// # Errors
-    /// As [`Folders::open`], or it is larger or no text.
+    /// The call fails like [`Folders::open`], and if the file is larger or not UTF-8.
     pub fn text(&self, path: &Path, limit: u64, inputs: &Inputs) -> anyhow::Result<String> {
         read_text(self.open(path, inputs)?, limit).with_context(|| format!("cannot read {}", path.display()))
     }
@@ -70,10 +69,10 @@ pub fn parent(file: &Path) -> &Path {
     }
 }
 
-/// What the TOML `text` says; an error says where in it, in one line.
+/// Parses the TOML `text`. An error has the line and column, and is one line long.
 ///
 /// # Errors
-/// It is no TOML, or says something else.
+/// The call fails if `text` is not TOML or does not fit the type.
 pub fn read_toml<T: DeserializeOwned>(text: &str) -> anyhow::Result<T> {
     toml::from_str(text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -84,18 +83,18 @@ pub fn read_toml<T: DeserializeOwned>(text: &str) -> anyhow::Result<T> {
     })
 }
 
-/// All of `reader` as text, of at most `limit` bytes.
+/// Reads `reader` to its end as text, of at most `limit` bytes.
 ///
 /// # Errors
-/// I/O, more than that, or no text.
+/// The call fails on I/O errors, if there are more bytes, or if they are not UTF-8.
 pub fn read_text(reader: impl Read, limit: u64) -> anyhow::Result<String> {
     String::from_utf8(read_bytes(reader, limit)?).context("it is no text")
 }
 
-/// All of `reader`, of at most `limit` bytes.
+/// Reads `reader` to its end, of at most `limit` bytes.
 ///
 /// # Errors
-/// I/O, or more than that.
+/// The call fails on I/O errors, or if there are more bytes.
 pub fn read_bytes(reader: impl Read, limit: u64) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(limit + 1).read_to_end(&mut bytes)?;

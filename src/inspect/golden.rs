@@ -1,10 +1,9 @@
-//! Golden files: the last picture ([`Frame`]), and what each draw saw, as text that git and people can diff.
+//! Golden files: the last picture ([`Frame`]) and the state of each draw, as text for git and for readers.
 //!
-//! A state file is a line that names the format and the chip, then one record
-//! for each draw and dispatch: its call, the registers whose values changed since
-//! the record before (by offset, with decoded fields), the shader state that was
-//! loaded (by content hash) and a hash of all state. The last record, `end`, holds
-//! what was written after the last draw.
+//! A state file has a line with the format and the chip, then one record for each draw and dispatch. A
+//! record holds its call, the registers whose values changed since the record before (by offset, with
+//! decoded fields), the loaded shader state (by content hash) and a hash of all state. The last record,
+//! `end`, holds the writes after the last draw.
 
 mod compare;
 mod frame;
@@ -20,42 +19,42 @@ pub use text::{MAGIC, ParseError, RecordText, header, parse};
 
 use a4emu_gpu::gpu::Chip;
 
-/// Shader state that was loaded between two draws: what lies in `units` units from `first`.
+/// Shader state that was loaded between two draws, from unit `first` on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LoadRecord {
-    /// Which state of which stage, as text such as `FS constants`.
+    /// The kind of state and its stage, as text such as `FS constants`.
     pub kind: String,
     /// First unit.
     pub first: u32,
-    /// Dwords of it.
+    /// Length in dwords.
     pub dwords: u32,
     /// XXH3 of the dwords, little-endian.
     pub hash: u64,
 }
 
-/// One draw, dispatch, or the end.
+/// The record of one draw or dispatch, or the record `end`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// Number of the draw or dispatch; that of the next one for the end.
+    /// Number of the draw or dispatch; in `end`, the number of the next one.
     pub number: u32,
-    /// Number that it shares with its runs for other tiles; that of the next new one for the end.
+    /// Number of the frame draw, which its runs for all tiles share; in `end`, the next new number.
     pub frame_draw: u32,
-    /// Submit that holds it.
+    /// Number of the submit that holds the draw.
     pub submit: u32,
-    /// The call in words, such as `gmem TRILIST count 3 instances 1 auto`.
+    /// Description of the call, such as `gmem TRILIST count 3 instances 1 auto`.
     pub call: String,
-    /// Registers that were written since the record before.
+    /// Number of registers written since the record before.
     pub written: u32,
-    /// Those whose value changed (or that were written for the first time), by offset.
+    /// Registers whose value changed or that were written for the first time: offset and value, by offset.
     pub registers: Vec<(u32, u32)>,
-    /// What was loaded, sorted.
+    /// Loaded shader state, sorted.
     pub loads: Vec<LoadRecord>,
     /// Hash of all registers, loaded state and command processor state.
     pub hash: u64,
 }
 
 impl Record {
-    /// Whether it is the last one, which stands for no draw.
+    /// Whether this is the last record, `end`, which belongs to no draw.
     pub fn is_end(&self) -> bool {
         self.call == "end"
     }
@@ -66,6 +65,6 @@ impl Record {
 pub struct State {
     /// The chip.
     pub chip: Chip,
-    /// Records in order.
+    /// Records, in execution order.
     pub records: Vec<Record>,
 }

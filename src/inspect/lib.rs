@@ -1,24 +1,26 @@
-//! What a run of the emulated A4xx shows.
+//! Shows what a run of the emulated A4xx does.
 //!
-//! The chip itself is in other crates: [`a4emu_decoder`] knows what bits mean, [`a4emu_shader`] runs shaders, [`a4emu_gpu`]
-//! has registers, memory, the command processor and the blocks that draw. Here is what observes a run and puts it into
-//! words, tables and files. The command line (`a4emu`), the Python module and the device are built on it.
+//! The chip itself is in other crates. [`a4emu_decoder`] decodes bits, and [`a4emu_shader`] runs shaders.
+//! [`a4emu_gpu`] has registers, memory, the command processor and the blocks that draw. This crate observes
+//! a run and writes text, tables and files about it. The command line (`a4emu`), the Python module and the
+//! device use it.
 //!
-//! A capture is a [`describe::Capture`] (a file, or bytes). A run has its bounds from [`limits::Limits`], and another thread
-//! may end it ([`a4emu_gpu::budget::Interrupt`]).
+//! A capture is a [`describe::Capture`] (a file, or bytes). [`limits::Limits`] bounds a run, and another
+//! thread may end it ([`a4emu_gpu::budget::Interrupt`]).
 //!
-//! - [`decode`] puts packets out as text or JSON;
-//! - [`describe`] says what a draw runs with, and [`describe::Rows`] is the table of commands with their cost;
-//! - [`pixel::ask`] has the history of pixels;
-//! - [`diff::compare`] says what changed between two captures;
-//! - [`validate::Watch`] finds what the chip would not forgive;
+//! - [`decode`] prints packets as text or JSON;
+//! - [`describe`] describes the state of a draw, and [`describe::Rows`] is the table of commands with their
+//!   cost;
+//! - [`pixel::ask`] returns the history of pixels;
+//! - [`diff::compare`] finds the differences between two captures;
+//! - [`validate::Watch`] finds errors that a real chip does not tolerate;
 //! - [`edit`] runs draws with other registers;
 //! - [`asm`] and [`disasm`] are the text form of captures;
 //! - [`golden`] is the text of register state that fixtures are compared with;
 //! - [`report`] is a page that shows a capture.
 //!
-//! `python/` is these and nothing else. Examples: `examples/render_frame.rs` renders a frame, `examples/depth_test_off.rs`
-//! looks at registers before each draw.
+//! `python/` wraps these modules. Examples: `examples/render_frame.rs` renders a frame,
+//! `examples/depth_test_off.rs` looks at registers before each draw.
 
 #![deny(unsafe_code)]
 pub mod asm;

@@ -1,4 +1,4 @@
-//! `--max-work`, `--max-memory`, `--time-limit`: what a run may cost.
+//! `--max-work`, `--max-memory`, `--time-limit`: the limits of a run.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,41 +11,41 @@ use a4emu_gpu::memory::MAX_HELD;
 use a4emu_gpu::playback::Playback;
 use a4emu_shader::Jit;
 
-/// Bytes of memory that each byte of a capture's file adds to the limit: real ones pack less well.
+/// Bytes that the memory limit grows by for each byte of a capture's file. Real captures compress less well.
 const HELD_PER_BYTE: u64 = 16;
 
-/// Bytes that any run may keep of what it shows; most may keep half as many as of GPU memory.
+/// Lower bound of the output that a run may keep, in bytes. The usual limit is half of the memory limit.
 const LEAST_ROOM: u64 = 16 << 20;
 
-/// How much a run may do; the default grows with what a capture holds.
+/// How much work a run may do. The default grows with the size of the capture.
 #[derive(Clone, Debug, Default)]
 pub struct WorkLimits {
-    /// Units of work after which a run ends ([`Budget`]); by default what [`WorkLimits::budget`] is asked for, and more
-    /// for what the capture holds.
+    /// Units of work after which a run ends ([`Budget`]). The default is the argument of
+    /// [`WorkLimits::budget`], plus an amount for what the capture holds.
     pub max_work: Option<u64>,
-    /// Seconds after which a run ends; where that is depends on the machine.
+    /// Seconds after which a run ends. The place where it ends depends on the machine.
     pub time_limit: Option<u32>,
-    /// When a command of several runs has to end: set by [`WorkLimits::begun`].
+    /// Time at which a command of several runs ends. [`WorkLimits::begun`] sets it.
     pub deadline: Option<Instant>,
-    /// What a caller of the library ends the run with.
+    /// Handle with which a caller of the library ends the run.
     pub interrupt: Option<Interrupt>,
 }
 
 impl WorkLimits {
-    /// These limits of a command that begins now: the time of all its runs together is limited.
+    /// The limits of a command that begins now. One time limit covers all its runs.
     #[must_use]
     pub fn begun(&self) -> Self {
         let time = self.time_limit.map(|seconds| Duration::from_secs(seconds.into()));
         Self { deadline: time.and_then(|time| Instant::now().checked_add(time)), ..self.clone() }
     }
 
-    /// The work of a run that may do `least` units, however little the input holds.
+    /// The budget of a run. By default it has at least `least` units, however small the input is.
     pub fn budget(&self, least: u64) -> Budget {
         self.share(least, 1)
     }
 
-    /// The work of each of `runs` that follow each other: equal shares, so that runs of one capture that do the
-    /// same are cut off at the same place.
+    /// The budget of each of `runs` that follow each other: equal shares. So two runs that do the same work
+    /// are cut off at the same place.
     fn share(&self, least: u64, runs: u32) -> Budget {
         let share = |units: u64| units / u64::from(runs);
         let budget = self.max_work.map_or(Budget::new(share(least)), |units| Budget::fixed(share(units)));
@@ -62,50 +62,50 @@ impl WorkLimits {
     }
 }
 
-/// How a run plays a capture, and its bounds.
+/// How a run plays a capture, and its limits.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
-    /// How much it may do.
+    /// The limit of work and time.
     pub work: WorkLimits,
-    /// Bytes of GPU memory that are kept at a time, and twice the bytes kept of what is shown; by default 512 MiB, and 16
-    /// for each byte of the capture's file.
+    /// Limit of GPU memory in bytes; the output that is kept may have half as many. The default is 512 MiB,
+    /// plus 16 bytes for each byte of the capture's file.
     pub max_memory: Option<u64>,
-    /// Whose behaviour the chip has where a real board does otherwise than OpenGL says.
+    /// The behaviour of the chip where a real board differs from OpenGL.
     pub model: Model,
-    /// Which shaders are compiled; it changes no byte of output.
+    /// Which shaders are compiled. The output does not depend on it.
     pub jit: Jit,
-    /// The commands of a capture of another generation (A3xx, A6xx ..) are taken for an A4xx's.
+    /// Plays the commands of a capture of another generation (A3xx, A6xx ..) as A4xx commands.
     pub force: bool,
 }
 
 impl Limits {
-    /// These limits of a command of several runs, which begins now.
+    /// The limits of a command of several runs that begins now.
     #[must_use]
     pub fn begun(&self) -> Self {
         Self { work: self.work.begun(), ..self.clone() }
     }
 
-    /// A chip that plays the file `capture` within them and renders.
+    /// Makes a chip that renders the capture file `capture` within these limits.
     pub fn playback(&self, capture: &Path) -> Playback {
         self.playback_of(capture, budget::BASE)
     }
 
-    /// The same for a run that may do `least` units, however little the capture holds.
+    /// Makes a chip for a run of `capture` that may do at least `least` units of work.
     pub fn playback_of(&self, capture: &Path, least: u64) -> Playback {
         self.playback_within(self.work.budget(least), capture)
     }
 
-    /// The same for one of the `runs` of a command, which together are within them.
+    /// Makes a chip for one of `runs` of a command. The runs together stay within the limits.
     pub fn playback_of_many(&self, capture: &Path, runs: u32) -> Playback {
         self.playback_within(self.work.share(budget::BASE, runs), capture)
     }
 
-    /// The work of somebody who steps through a shader behind one of `runs`, however long that takes.
+    /// The budget of a user who steps through a shader after one of `runs`, without a time limit.
     pub fn of_steps(&self, runs: u32) -> Budget {
         WorkLimits { time_limit: None, deadline: None, ..self.work.clone() }.share(budget::BASE, runs)
     }
 
-    /// What is done with a capture of another generation.
+    /// How a capture of another generation is treated.
     pub fn foreign(&self) -> Foreign {
         if self.force { Foreign::Interpret } else { Foreign::PassOver }
     }
@@ -122,21 +122,22 @@ impl Limits {
         playback
     }
 
-    /// Bytes that may be held at a time, where an input asks for `more` than usual.
+    /// Limit of memory in bytes, for an input that needs `more` than usual.
     pub fn memory(&self, more: u64) -> u64 {
         self.max_memory.unwrap_or(MAX_HELD.saturating_add(more))
     }
 }
 
-/// Bounds of an assembler.
+/// Limits of an assembler.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StepLimit {
-    /// Steps after which the assembler ends: a token or 16 bytes each. By default 64 Mi, and 16 for each byte of source.
+    /// Steps after which the assembler ends. A step is a token or 16 bytes. The default is 64 Mi, plus 16
+    /// for each byte of source.
     pub max_work: Option<u64>,
 }
 
 impl StepLimit {
-    /// How far a source may go.
+    /// The bounds for the assembler.
     pub fn bounds(self) -> Bounds {
         self.max_work.map_or_else(Bounds::default, Bounds::of_steps)
     }
@@ -160,7 +161,7 @@ mod tests {
         assert_eq!(Limits::default().memory(0), MAX_HELD);
     }
 
-    /// What has begun ends by the clock, however many runs come.
+    /// One clock limits all runs of a command, however many there are.
     #[test]
     fn a_command_of_several_runs_has_one_limit_of_time() {
         let limits =

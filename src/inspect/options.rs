@@ -1,4 +1,4 @@
-//! The options that all commands have, and how captures are opened.
+//! Options of all commands, and how captures are opened.
 
 use std::fs;
 use std::io::{self, IsTerminal, Read};
@@ -17,22 +17,23 @@ use a4emu_gpu::ambient::{self, Members};
 use a4emu_gpu::budget::{Budget, Ends};
 use a4emu_gpu::fault::{Place, Report, Severity, Trouble};
 
-/// What all commands have: how they put out messages, and which files they use.
+/// Options of all commands: how messages are printed, and which files the command uses.
 #[derive(Clone, Debug, Default)]
 pub struct Shared {
-    /// Nothing is put on stderr but errors.
+    /// Prints only errors to stderr.
     pub quiet: bool,
-    /// When stdout is coloured.
+    /// When the output on stdout is coloured.
     pub color: When,
-    /// Warnings count: the status is 3 (damaged) or 4 (not supported).
+    /// Makes warnings count: the exit status is 3 (damaged) or 4 (not supported).
     pub strict: bool,
-    /// Where reports go, in place of stderr.
+    /// Where reports go instead of stderr.
     pub ear: Option<DiagnosticSink>,
     /// The files that the command reads and writes.
     pub inputs: Inputs,
 }
 
-/// Keeps what goes wrong for the program that uses the library: the report of each run, with the name of its input.
+/// A sink that keeps the report of each run, with the name of its input, for a program that uses the
+/// library.
 #[derive(Clone, Debug, Default)]
 pub struct DiagnosticSink(Arc<Mutex<Vec<(String, Report)>>>);
 
@@ -42,7 +43,7 @@ impl DiagnosticSink {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((name.to_owned(), report));
     }
 
-    /// What was heard so far, in order.
+    /// Takes the kept reports, in order.
     pub fn take(&self) -> Vec<(String, Report)> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -51,24 +52,24 @@ impl DiagnosticSink {
 /// When to colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum When {
-    /// On a terminal, unless `NO_COLOR` says otherwise.
+    /// Only on a terminal, unless `NO_COLOR` is set.
     #[default]
     Auto,
-    /// Also into a file or pipe.
+    /// Always, also into a file or pipe.
     Always,
     /// Never.
     Never,
 }
 
 impl Shared {
-    /// Puts a warning on stderr, unless told to be quiet.
+    /// Prints a warning on stderr, unless `quiet` is set.
     pub fn warn(&self, message: impl std::fmt::Display) {
         if !self.quiet {
             terminal::say(format_args!("warning: {message}"));
         }
     }
 
-    /// Says what keeps a command from doing all of it, on stderr, unless somebody hears it; and how bad it is.
+    /// Reports `trouble` that stops a command, on stderr or into the sink. Returns the status it stands for.
     pub fn say(&self, trouble: Trouble) -> Status {
         let status = trouble.severity().status(self.strict);
         match &self.ear {
@@ -82,8 +83,8 @@ impl Shared {
         status
     }
 
-    /// Puts what went wrong in a run on stderr, after the `name` of the input, unless somebody hears it, and says how bad
-    /// it is.
+    /// Reports the troubles of a run, with the `name` of its input, on stderr or into the sink. Returns
+    /// their status.
     pub fn tell(&self, name: &str, report: &Report) -> Status {
         if let Some(ear) = &self.ear {
             ear.hear(name, report.clone());
@@ -111,35 +112,36 @@ impl Shared {
         report.status(self.strict)
     }
 
-    /// Whether a bar on stderr would be seen, and would not run through the listing.
+    /// Whether a progress bar on stderr is visible and does not mix with a listing on stdout.
     fn shows_progress(&self) -> bool {
         !self.quiet && io::stderr().is_terminal() && !io::stdout().is_terminal()
     }
 }
 
-/// How many threads work.
+/// The number of worker threads.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Threads {
-    /// Worker threads; `None` is one per core.
+    /// Worker threads; `None` means one per core.
     pub threads: Option<u16>,
 }
 
 impl Threads {
-    /// Runs `work` with as many worker threads as asked for: one per core for 0, and no more than [`ambient::MOST_THREADS`].
+    /// Runs `work` with the set number of worker threads. 0 means one per core; the most is
+    /// [`ambient::MOST_THREADS`].
     pub fn run<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
         let threads = self.threads.filter(|threads| *threads > 0).map(usize::from);
         match ambient::pool(threads, Members::Own) {
             Ok(pool) => pool.install(work),
-            // This thread works in a pool already.
-            Err(_) => ambient::steady(work),
+            // This thread is in a pool already.
+            Err(_) => ambient::with_rust_float_control(work),
         }
     }
 }
 
-/// The sections of the capture at `path`, as far as they come before `budget` ends the run from outside; `-` is stdin.
+/// The sections of the capture at `path`; `-` is stdin. Reading stops when `budget` ends the run.
 ///
 /// # Errors
-/// When it cannot be opened or read.
+/// The call fails if the file cannot be opened or read.
 pub fn open_capture(path: &Path, budget: &Budget, shared: &Shared) -> anyhow::Result<Ahead> {
     let reader = shared.inputs.open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let bytes = fs::metadata(path).map_or(0, |metadata| metadata.len());
@@ -150,10 +152,10 @@ pub fn open_capture(path: &Path, budget: &Budget, shared: &Shared) -> anyhow::Re
     sections(reader, budget).with_context(|| path.display().to_string())
 }
 
-/// The sections that `reader` reads, as far as they come before `budget` ends the run from outside.
+/// The sections that `reader` reads. Reading stops when `budget` ends the run.
 ///
 /// # Errors
-/// When the first bytes cannot be read.
+/// The call fails if the first bytes cannot be read.
 pub fn sections(reader: impl Read + Send + 'static, budget: &Budget) -> Result<Ahead, CaptureError> {
     let ends = budget.ends();
     Ahead::new(reader, move || ends.as_ref().is_some_and(Ends::are_reached))

@@ -1,8 +1,7 @@
-//! Every file that a command writes: whole or not at all, and never over what it was made
-//! from.
+//! Writes the files of a command: each is written completely or not at all, and never over an input.
 //!
-//! What is written goes to a temporary file in the target's folder, which takes the target's name
-//! when all of it is there and goes away when it is not. `-` is stdout.
+//! The bytes go to a temporary file in the target's folder. It gets the target's name when it is complete,
+//! and is deleted otherwise. `-` is stdout.
 
 mod inputs;
 mod locked;
@@ -32,15 +31,15 @@ pub use owner::is_alive;
 use system::Mode;
 use temporary::{Temporary, tidy};
 
-/// Bytes that are written at once.
+/// Size of a write, in bytes.
 const CHUNK: usize = 1 << 16;
 
-/// Refuses two outputs on stdout of which one is there because of a `-`: what one puts out is no good with
-/// the other in it. `outputs` are the options that were given, with the file that they name; without one they
-/// write to stdout.
+/// Refuses two outputs on stdout if at least one of them was chosen with `-`, since they would mix.
+///
+/// `outputs` are the given options with the file that each names. An option without a file writes to stdout.
 ///
 /// # Errors
-/// With both options.
+/// The call fails if two outputs go to stdout.
 pub fn one_stdout(outputs: &[(&str, Option<&Path>)]) -> anyhow::Result<()> {
     let dash = |path: &Option<&Path>| *path == Some(Path::new("-"));
     let claims: Vec<_> = outputs.iter().filter(|(_, path)| path.is_none() || dash(path)).collect();
@@ -50,7 +49,7 @@ pub fn one_stdout(outputs: &[(&str, Option<&Path>)]) -> anyhow::Result<()> {
     }
 }
 
-/// A file that is being written; it appears at [`OutFile::finish`].
+/// A file that is being written. It appears at its path at [`OutFile::finish`].
 pub struct OutFile {
     path: PathBuf,
     to: To,
@@ -58,7 +57,7 @@ pub struct OutFile {
 
 enum To {
     Stdout(BufWriter<terminal::Bytes>),
-    /// A device, a pipe, an open file of ours: there is nothing to lose and nothing to rename.
+    /// A device, a pipe or an open file of this process: it is written directly.
     Stream(BufWriter<File>),
     File {
         temporary: BufWriter<Temporary>,
@@ -68,10 +67,10 @@ enum To {
 }
 
 impl OutFile {
-    /// Begins the file at `path`, which must be none of `inputs`; `-` is stdout.
+    /// Begins the file at `path`, which must not be one of `inputs`; `-` is stdout.
     ///
     /// # Errors
-    /// The target is an input, or cannot be written.
+    /// The call fails if the target is an input or cannot be written.
     pub fn create(path: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
         let to = match path == Path::new("-") {
             true => To::Stdout(BufWriter::with_capacity(CHUNK, terminal::bytes())),
@@ -80,15 +79,15 @@ impl OutFile {
         Ok(Self { path: path.to_owned(), to })
     }
 
-    /// What it is called.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file is whole: it takes the place of what was there.
+    /// Completes the file: it replaces the old file at its path.
     ///
     /// # Errors
-    /// I/O; what was there is then still there.
+    /// The call fails on I/O errors; the old file then stays.
     pub fn finish(self) -> anyhow::Result<()> {
         self.to.finish().with_context(|| format!("cannot write {}", self.path.display()))
     }
@@ -119,7 +118,7 @@ impl To {
             Self::Stream(mut out) => Ok(out.flush()?),
             Self::File { temporary, target, claim } => {
                 let temporary = temporary.into_inner().map_err(io::IntoInnerError::into_error)?;
-                // It may have been read since this was begun.
+                // The target may have become an input since this file was begun.
                 claim.inputs().refuse(&target)?;
                 temporary.persist(&target)?;
                 claim.keep();
@@ -129,10 +128,10 @@ impl To {
     }
 }
 
-/// Writes all of `bytes` as the file at `path`.
+/// Writes `bytes` as the file at `path`.
 ///
 /// # Errors
-/// The target is an input, or cannot be written.
+/// The call fails if the target is an input or cannot be written.
 pub fn write(path: &Path, bytes: &[u8], inputs: &Inputs) -> anyhow::Result<()> {
     let mut out = OutFile::create(path, inputs)?;
     out.write_all(bytes).with_context(|| format!("cannot write {}", path.display()))?;
@@ -142,19 +141,20 @@ pub fn write(path: &Path, bytes: &[u8], inputs: &Inputs) -> anyhow::Result<()> {
 fn begin(path: &Path, inputs: &Inputs) -> anyhow::Result<To> {
     let Some(old) = existing(path)? else { return temporary_for(path.to_owned(), None, inputs) };
     inputs.refuse(path)?;
-    // Opened as a plain write would, but not cut: what may not be written is not replaced either.
+    // Open it as a plain write does, but do not truncate it: a file without write permission is not
+    // replaced.
     let opened = OpenOptions::new().append(true).open(path)?;
     if !old.is_file() || is_descriptor(path) {
         return Ok(To::Stream(BufWriter::with_capacity(CHUNK, opened)));
     }
-    // A link stays a link: the file that it leads to is replaced.
+    // A link stays a link: the file that it points to is replaced.
     temporary_for(fs::canonicalize(path)?, Some(Mode::of(&old)), inputs)
 }
 
-/// Asks whether a file can be put at `path`, which is better known before the work than after it; `-` is stdout.
+/// Checks, before the work begins, whether a file can be written at `path`; `-` is stdout.
 ///
 /// # Errors
-/// It is one of `inputs`, or cannot be written.
+/// The call fails if `path` is one of `inputs` or cannot be written.
 pub fn may_write(path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
     let asked = || match existing(path)? {
         Some(old) if old.is_file() || old.is_dir() => {
@@ -168,13 +168,13 @@ pub fn may_write(path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
     asked.with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// What is at `path` now, links followed; a link to nothing is refused.
+/// The metadata of the file at `path`, links followed. A link to nothing is refused.
 fn existing(path: &Path) -> anyhow::Result<Option<fs::Metadata>> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(Some(metadata)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(path) {
             Ok(link) if link.is_symlink() => bail!("it is a symbolic link to nothing"),
-            // Another process has written it between the two questions.
+            // Another process has written the file between the two calls.
             Ok(now) => Ok(Some(now)),
             Err(_) => Ok(None),
         },
@@ -182,8 +182,8 @@ fn existing(path: &Path) -> anyhow::Result<Option<fs::Metadata>> {
     }
 }
 
-/// Whether `path` names an open file of this process, such as `/dev/stdout`: whoever opened
-/// it would not see another file in its place.
+/// Whether `path` names an open file of this process, such as `/dev/stdout`. A new file in its place would
+/// not be visible to the program that opened it.
 fn is_descriptor(path: &Path) -> bool {
     ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|prefix| path.starts_with(prefix))
 }
@@ -203,19 +203,20 @@ fn temporary_for(target: PathBuf, mode: Option<Mode>, inputs: &Inputs) -> anyhow
     Ok(To::File { temporary, target, claim })
 }
 
-/// A folder in `place` that goes away with its owner; what owners have left that were killed goes first.
+/// Makes a temporary folder in `place`, which its owner deletes. Folders of killed processes are deleted
+/// first.
 ///
 /// # Errors
-/// It cannot be made.
+/// The call fails if the folder cannot be made.
 pub fn folder_in(place: &Path) -> io::Result<TempDir> {
     tidy(place);
     tempfile::Builder::new().prefix(&owner::prefix()).tempdir_in(place)
 }
 
-/// Makes the folder at `path` with all above it, unless it is there, and asks whether files can be made in it.
+/// Makes the folder at `path` and its parents, unless it exists, and checks that files can be made in it.
 ///
 /// # Errors
-/// They cannot.
+/// The call fails if no file can be made in it.
 pub fn make_folder(path: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(path).with_context(|| format!("cannot create {}", path.display()))?;
     Temporary::new_in(path).map(drop).with_context(|| format!("cannot write into {}", path.display()))
@@ -226,7 +227,7 @@ mod tests {
     use super::*;
     use std::sync::Barrier;
 
-    /// Two processes of a run write one picture at the same time: both may, and one of them is what stays.
+    /// Two processes of a run may write one picture at the same time: both succeed, and one picture stays.
     #[test]
     fn two_write_one_file() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A progress bar for readers that take long: on stderr, and only on a terminal.
+//! Progress bars for slow readers: on stderr, and only on a terminal.
 
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
@@ -7,10 +7,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::options::Shared;
 
-/// What finishes sooner shows no bar.
+/// Time before a bar appears.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A bar for `steps` steps of a command that puts out nothing before they are done.
+/// A bar for `steps` steps of a command that prints nothing before its end.
 pub fn bar(steps: u64, shared: &Shared) -> ProgressBar {
     match shared.quiet {
         true => ProgressBar::hidden(),
@@ -18,7 +18,7 @@ pub fn bar(steps: u64, shared: &Shared) -> ProgressBar {
     }
 }
 
-/// The same for steps of which it is of interest how many are done in a second.
+/// A bar like [`bar`] that also shows the steps per second.
 pub fn rated(steps: u64, shared: &Shared) -> ProgressBar {
     bar(steps, shared).with_style(style("{wide_bar} {pos}/{len}  {per_sec}  {eta} left"))
 }
@@ -27,7 +27,7 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// A reader that shows how far it is once it has taken long.
+/// A reader that shows its progress if reading takes long.
 pub struct Watched<R> {
     inner: R,
     bytes: u64,
@@ -37,7 +37,7 @@ pub struct Watched<R> {
 }
 
 impl<R: Read> Watched<R> {
-    /// Watches `inner`, which has `bytes` bytes.
+    /// Wraps `inner`, which has `bytes` bytes.
     pub fn new(inner: R, bytes: u64) -> Self {
         Self { inner, bytes, read: 0, since: Instant::now(), bar: None }
     }
@@ -70,7 +70,7 @@ impl<R> Drop for Watched<R> {
     }
 }
 
-/// A count on stderr of what has been done, once that has taken long.
+/// A count of finished items on stderr. It appears if the work takes long.
 pub struct Counted {
     what: &'static str,
     done: u64,
@@ -79,22 +79,22 @@ pub struct Counted {
     shows: Shows,
 }
 
-/// Whether anybody would see it.
+/// Whether a count is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shows {
-    /// Stderr is a terminal, and nobody wants it quiet.
+    /// Shown, since stderr is a terminal and `quiet` is not set.
     Yes,
-    /// Nothing is shown.
+    /// Not shown.
     No,
 }
 
 impl Counted {
-    /// Nothing done yet; `what` names what is counted.
+    /// Starts at 0; `what` names the counted items.
     pub fn new(what: &'static str, shows: Shows) -> Self {
         Self { what, done: 0, since: Instant::now(), bar: None, shows }
     }
 
-    /// One more.
+    /// Counts one more item.
     pub fn next(&mut self) {
         self.done += 1;
         if self.shows == Shows::Yes && self.bar.is_none() && self.since.elapsed() > PATIENCE {

@@ -1,18 +1,17 @@
-//! Registers as people name them: in any case, with `*` and `?`, by offset as listings print it,
-//! and down to a field.
+//! Finds registers and fields by name: in any case, with `*` and `?`, or by offset as listings print it.
 
 use a4emu_decoder::bits::FieldRow;
 use a4emu_decoder::regs::{self, RegRef, SPACE, by_name, lookup};
 
 use crate::status::{Failure, Status};
 
-/// How many near misses are named.
+/// Maximum number of similar names in a message.
 const SUGGESTIONS: usize = 3;
 
-/// How near, of 1, a name must be to what was asked for.
+/// Least likeness (0 to 1) of a suggested name.
 const NEAR: f64 = 0.7;
 
-/// What separates a register from one of its fields.
+/// Separator between a register and its field.
 const FIELD: char = '.';
 
 /// A register, or one field of it.
@@ -20,14 +19,14 @@ const FIELD: char = '.';
 pub struct Asked {
     /// Dword offset.
     pub offset: u32,
-    /// The field, if only that was asked for.
+    /// The field, if the text names only a field.
     pub field: Option<&'static FieldRow>,
-    /// It was asked for by a pattern that fits others as well.
+    /// Whether the text is a pattern, which may match several registers.
     pub by_pattern: bool,
 }
 
 impl Asked {
-    /// The fields that were asked for.
+    /// The fields that the text names.
     pub fn fields(&self) -> &'static [FieldRow] {
         match self.field {
             Some(field) => std::slice::from_ref(field),
@@ -35,16 +34,16 @@ impl Asked {
         }
     }
 
-    /// The bits of the register that were asked for.
+    /// The mask of the bits that the text names.
     pub fn mask(&self) -> u32 {
         self.field.map_or(u32::MAX, FieldRow::mask)
     }
 }
 
-/// The registers that `text` names: one, or all that a pattern fits.
+/// The registers that `text` names: one, or all that match a pattern.
 ///
 /// # Errors
-/// When it names none; the message has what comes near.
+/// The call fails if `text` names no register. The message has similar names.
 pub fn find(text: &str) -> Result<Vec<Asked>, Failure> {
     let by_pattern = text.contains(['*', '?']);
     if let Some(offset) = listed(text).or_else(|| by_name(text)) {
@@ -76,9 +75,9 @@ fn listed(text: &str) -> Option<u32> {
     ((offset as usize) < SPACE).then_some(offset)
 }
 
-/// Whether `name` is as `pattern` says, in any case; `*` is any text, `?` any character.
+/// Whether `name` matches `pattern`, in any case; `*` is any text, `?` any character.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
-    // Where the last `*` stands, and what of the name it takes so far.
+    // The place of the last `*`, and the part of the name that it matches so far.
     let (mut star, mut taken) = (None, 0);
     let (mut p, mut n) = (0, 0);
     while n < name.len() {
@@ -100,7 +99,7 @@ fn fits(pattern: &[u8], name: &[u8]) -> bool {
     pattern[p..].iter().all(|byte| *byte == b'*')
 }
 
-/// That `text` names nothing, and what it could have meant.
+/// The failure that `text` names no register, with similar names.
 fn unknown(text: &str) -> Failure {
     let near = near(text);
     let message = match near.is_empty() {
@@ -112,7 +111,7 @@ fn unknown(text: &str) -> Failure {
     Failure { status: Status::Usage, message }
 }
 
-/// Names like `text`, the nearest first: those of one array once.
+/// Names like `text`, the most similar first. An array has one entry.
 fn near(text: &str) -> Vec<String> {
     let text = text.to_ascii_uppercase();
     let bare = text.replace(['*', '?'], "");
@@ -129,7 +128,7 @@ fn near(text: &str) -> Vec<String> {
     near.into_iter().take(SUGGESTIONS).map(|(_, name)| format!("`{name}`")).collect()
 }
 
-/// 1 is the same; part of a name is nearer than most of what is spelled like it.
+/// Likeness of two names, from 0 to 1 (equal). A part of a name counts more than most similar spellings.
 fn likeness(text: &str, name: &str) -> f64 {
     const PART: f64 = 0.9;
     let spelled = strsim::normalized_damerau_levenshtein(text, &name.to_ascii_uppercase());

@@ -1,8 +1,8 @@
-//! Which submits and draws a command is asked about.
+//! The submits and draws that a command shows.
 //!
-//! `--submit` and `--draw` mean the same everywhere: what comes before them runs as well, since
-//! state carries over; only they are shown; the run ends behind the last of them. A selection of
-//! nothing is an error.
+//! `--submit` and `--draw` have one meaning in all commands. Everything before the selection runs too, since
+//! state carries over. Only the selected commands are shown, and the run ends after the last of them. An
+//! empty selection is an error.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,9 +14,9 @@ use a4emu_gpu::gpu::Gpu;
 /// A part of a capture.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Selection {
-    /// Only these submits, counted from 0 over the whole capture.
+    /// The selected submits, counted from 0 over the whole capture.
     pub submit: Option<Span>,
-    /// Only these draws, counted from 0 over the whole capture.
+    /// The selected draws, counted from 0 over the whole capture.
     pub draw: Option<Draws>,
 }
 
@@ -36,10 +36,11 @@ impl Selection {
         self.contains(call.submit(), call.number(), call.frame_draw())
     }
 
-    /// The failure that it is if nothing was inside: `draws` and `submits` is how far the run got.
+    /// Fails if nothing was inside the selection. `draws` and `submits` are the counts at the end of the
+    /// run.
     ///
     /// # Errors
-    /// Unless `found`.
+    /// The call fails unless `found`.
     pub fn must_have_found(&self, found: bool, draws: u32, submits: u32) -> Result<(), Failure> {
         let message = match (self.draw, self.submit) {
             _ if found => return Ok(()),
@@ -57,7 +58,7 @@ impl Selection {
 pub struct Span {
     /// First index inside.
     pub start: u64,
-    /// First index behind.
+    /// First index after the range.
     pub end: u64,
 }
 
@@ -103,7 +104,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// A pixel of a picture: column and row.
+/// A pixel of a picture: column and row, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 pub struct Position(pub [u32; 2]);
 
@@ -117,26 +118,26 @@ impl FromStr for Position {
     }
 }
 
-/// What draws are counted by.
+/// How draws are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbering {
     /// Each run of a draw packet.
     Execution,
-    /// The packet: its runs for several tiles are one frame draw.
+    /// Each draw packet once: its runs for several tiles are one frame draw.
     Frame,
 }
 
 /// A range of draws: `3..7`, or `f3..f7` for frame draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draws {
-    /// What they are counted by.
+    /// How the draws are counted.
     pub numbering: Numbering,
-    /// Which.
+    /// The range of indices.
     pub span: Span,
 }
 
 impl Draws {
-    /// The number that counts.
+    /// The index that the numbering uses.
     fn index(&self, number: u32, frame_draw: u32) -> u64 {
         u64::from(match self.numbering {
             Numbering::Execution => number,
@@ -149,12 +150,12 @@ impl Draws {
         self.span.contains(self.index(number, frame_draw))
     }
 
-    /// Whether it is at or behind the first of them.
+    /// Whether a draw is at or after the first draw of the range.
     pub fn is_reached(&self, number: u32, frame_draw: u32) -> bool {
         self.index(number, frame_draw) >= self.span.start
     }
 
-    /// Whether it is behind all of them.
+    /// Whether a draw is after the whole range.
     pub fn is_past(&self, number: u32, frame_draw: u32) -> bool {
         self.index(number, frame_draw) >= self.span.end
     }
@@ -162,7 +163,7 @@ impl Draws {
     /// Parses the name of a single draw: `3` or `f3`.
     ///
     /// # Errors
-    /// When it is none, or more than one.
+    /// The call fails if `text` names no draw or more than one.
     pub fn one(text: &str) -> Result<Self, String> {
         let draws: Self = text.parse()?;
         let single = draws.span.end == draws.span.start.saturating_add(1);
@@ -182,7 +183,7 @@ impl FromStr for Draws {
     }
 }
 
-/// `f3..f7` without its letters.
+/// Removes the letters of `f3..f7`.
 fn frame_numbers(text: &str) -> Result<String, String> {
     let end = |end: &str| {
         let (open, number) = end.trim().strip_prefix('=').map_or(("", end.trim()), |rest| ("=", rest));
@@ -213,23 +214,23 @@ impl fmt::Display for Draws {
     }
 }
 
-/// Ends a run behind a selection, and knows whether anything was in it.
+/// An observer that ends a run after a selection, and records whether anything was inside it.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     selection: Selection,
-    /// Stop before the first of these.
+    /// Draws before which the run stops.
     stop: Option<Draws>,
     found: bool,
     stopped: bool,
 }
 
 impl Window {
-    /// Around `selection`; the run ends before `stop` in any case.
+    /// Makes a window around `selection`. The run also ends before `stop`.
     pub fn new(selection: Selection, stop: Option<Draws>) -> Self {
         Self { selection, stop, found: false, stopped: false }
     }
 
-    /// Whether nothing of the selection is in `submit` or behind it.
+    /// Whether `submit` is after the whole selection.
     fn is_past(&self, submit: u32, gpu: &Gpu) -> bool {
         let Selection { submit: submits, draw } = self.selection;
         // The frame draws of earlier submits do not run again.
@@ -238,12 +239,12 @@ impl Window {
             || frames_end.is_some_and(|draw| draw.is_past(gpu.at.draws, gpu.at.frame_draw))
     }
 
-    /// The failure that it is if the run came across nothing of what was asked for.
+    /// Checks that the run met the selection.
     ///
     /// # Errors
-    /// When there was no such submit or draw.
+    /// The call fails if the capture has no such submit or draw.
     pub fn finish(self, gpu: &Gpu) -> Result<(), Failure> {
-        gpu.report.must_be_taken()?;
+        gpu.report.fail_if_refused()?;
         let (draws, submits) = (gpu.at.draws, gpu.at.submit);
         let stop = Selection { submit: None, draw: self.stop };
         stop.must_have_found(self.stopped, draws, submits)?;
@@ -260,7 +261,7 @@ impl Observer for Window {
         Flow::Continue
     }
 
-    /// The run ends here and not at the next submit, whose buffers would be in memory then.
+    /// Ends the run here, before the buffers of the next submit are loaded into memory.
     fn submitted(&mut self, gpu: &Gpu) -> Flow {
         if self.is_past(gpu.at.submit.saturating_add(1), gpu) { Flow::Stop } else { Flow::Continue }
     }
@@ -311,7 +312,7 @@ mod tests {
         assert!(runs.contains(3, 9) && !runs.contains(9, 3));
     }
 
-    /// A run that ends before the selection, as it was told, is not one that found nothing.
+    /// A run that ends before the selection as requested is no failure.
     #[test]
     fn ending_early_is_no_failure() {
         let gpu = Gpu::new(a4emu_gpu::gpu::Chip::default());

@@ -1,16 +1,16 @@
-//! What the process tells its caller: the exit status, with errors put on stderr.
+//! The exit status of the process. Errors are printed on stderr.
 
 use crate::terminal::{self, Block};
 pub use a4emu_gpu::status::{Failure, Status};
 
-/// Errors that count in an exit status.
+/// Combines errors with an exit status.
 pub trait WithErrors: Sized {
-    /// The worse of this and what `result` calls for; an error is put on stderr, unless it is
-    /// only that the reader of our output went away.
+    /// The worse of this status and the status of `result`. An error is printed on stderr, unless it only
+    /// means that the reader of stdout closed the pipe.
     #[must_use]
     fn and<E: Into<anyhow::Error>>(self, result: Result<(), E>) -> Self;
 
-    /// The value of `result`; an error is put on stderr and counts, as [`WithErrors::and`] says.
+    /// The value of `result`. An error is printed and counted as in [`WithErrors::and`].
     fn take<T>(&mut self, result: anyhow::Result<T>) -> Option<T>;
 }
 
@@ -35,7 +35,7 @@ impl WithErrors for Status {
     }
 }
 
-/// The exit status that `error` stands for; a closed pipe is nobody's fault.
+/// The exit status of `error`. A closed pipe is no error.
 pub fn status_of(error: &anyhow::Error) -> Status {
     if is_closed_pipe(error) {
         return Status::Fine;
@@ -47,7 +47,7 @@ pub fn status_of(error: &anyhow::Error) -> Status {
     error.chain().find_map(status).unwrap_or(Status::Usage)
 }
 
-/// Whether `error` is that the reader of our output went away.
+/// Whether `error` means that the reader of stdout closed the pipe.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let broken = |io: &std::io::Error| io.kind() == std::io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| {

@@ -1,19 +1,19 @@
-//! The one way to stdout and stderr.
+//! All output to stdout and stderr goes through this module.
 //!
-//! Text from inputs may hold control characters, which a terminal obeys: they are put out escaped ([`Shown`]).
-//! A stdout that is full or closed is an error, with the exit status of wrong use. Errors of stderr are dropped: they change
-//! no exit status.
+//! Text from inputs may hold control characters, which a terminal obeys. They are printed escaped
+//! ([`Shown`]). A full or closed stdout is an error with the exit status of wrong use. Errors of stderr are
+//! dropped and change no exit status.
 
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, BufWriter, Write};
 
 use crate::status::Status;
 
-/// Bytes that are put out at once.
+/// Size of a write, in bytes.
 const CHUNK: usize = 1 << 16;
 
-/// Whether stdout was closed when the process began. It is asked before `main`: the standard library then opens /dev/null
-/// in its place, where all that is written is lost without an error.
+/// Whether stdout was closed when the process began. This runs before `main`: the standard library then
+/// opens /dev/null in its place, and all output would be lost without an error.
 #[cfg(target_os = "linux")]
 #[ctor::ctor(unsafe)]
 static IS_CLOSED: bool = rustix::io::fcntl_getfd(rustix::stdio::stdout()).is_err();
@@ -28,27 +28,27 @@ fn is_closed() -> bool {
     false
 }
 
-/// Whether a terminal shows `c` and does nothing else: it is no control character, and none that turns the direction of
-/// text or hides.
+/// Whether a terminal only shows `c`: it is no control character, does not change the direction of text and
+/// is not invisible.
 pub fn is_plain(c: char) -> bool {
     let turns =
         matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
     !c.is_control() && !turns && c != '\u{feff}'
 }
 
-/// Text that comes from an input, on one line: characters that are not plain are written as Rust writes them.
+/// Text from an input, printed on one line. Characters that are not plain are escaped as in Rust.
 pub struct Shown<T>(pub T);
 
 impl<T: Display> Display for Shown<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // As a whole, so that widths hold.
+        // Format the text as a whole, so that widths hold.
         let mut text = String::new();
         write!(Escaping { out: &mut text, keeps: "" }, "{}", self.0)?;
         f.pad(&text)
     }
 }
 
-/// Writes what it is given, with all that is not plain escaped, but for the characters of `keeps`.
+/// A writer that escapes all characters that are not plain, except those in `keeps`.
 struct Escaping<'a> {
     out: &'a mut String,
     keeps: &'static str,
@@ -67,49 +67,49 @@ impl fmt::Write for Escaping<'_> {
     }
 }
 
-/// A message of several lines that was made here, colours and all, with what of it comes from inputs escaped; and the
-/// status that it stands for.
+/// A message of several lines that may hold colours, and its status. The parts that come from inputs are
+/// escaped already.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub struct Block {
-    /// What the process exits with.
+    /// The exit status of the process.
     pub status: Status,
-    /// The message.
+    /// The text of the message.
     pub text: String,
 }
 
-/// Puts one line on stderr.
+/// Prints one line on stderr, after `a4emu: `.
 pub fn say(message: impl Display) {
     put(&format!("a4emu: {}\n", Shown(message)));
 }
 
-/// Puts one line on stderr, without our name before it.
+/// Prints one line on stderr without `a4emu: ` before it.
 pub fn say_plainly(message: impl Display) {
     put(&format!("{}\n", Shown(message)));
 }
 
-/// Puts lines on stderr; in each, what is not plain is escaped.
+/// Prints lines on stderr. Characters that are not plain are escaped.
 pub fn say_lines(message: impl Display) {
     let text = message.to_string();
     put(&text.split('\n').map(|line| format!("{}\n", Shown(line))).collect::<String>());
 }
 
-/// Puts lines on stderr that may hold colours.
+/// Prints lines on stderr that may hold colours.
 pub fn say_coloured(text: &str) {
     put(&escaped(text.as_bytes(), Colours::Kept));
 }
 
-/// Puts a message on stderr that may hold colours.
+/// Prints a message on stderr that may hold colours.
 pub fn say_block(block: &Block) {
     say_coloured(&format!("a4emu: {}\n", block.text));
 }
 
-/// Writes to stderr. An error is dropped: where stderr is closed or full there is no place to report it.
+/// Writes to stderr. An error is dropped: if stderr is closed or full, it cannot be reported.
 fn put(text: &str) {
     let _dropped = io::stderr().write_all(text.as_bytes());
 }
 
-/// Stderr for lines of text, in which all that is not plain is escaped.
+/// Stderr for lines of text. Characters that are not plain are escaped.
 pub fn stderr() -> Text<impl Write> {
     Text::new(Unfailing(io::stderr()))
 }
@@ -128,33 +128,33 @@ impl<W: Write> Write for Unfailing<W> {
     }
 }
 
-/// Stdout for bytes that are put out as they are: pictures, captures, JSON.
+/// Stdout for unchanged bytes: pictures, captures, JSON.
 pub fn bytes() -> Bytes {
     Bytes(io::stdout())
 }
 
-/// Stdout for lines of text, in which all that is not plain is escaped.
+/// Stdout for lines of text. Characters that are not plain are escaped.
 pub fn text() -> Text<Bytes> {
     Text::new(bytes())
 }
 
-/// What a command puts out.
+/// The form of a command's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Lines for people.
+    /// Lines of text.
     Lines,
-    /// JSON, which has its own way to write what is not plain.
+    /// JSON, which escapes characters in its own way.
     Json,
 }
 
 impl Form {
-    /// JSON if `json` was asked for.
+    /// JSON if `json` is true.
     pub fn of(json: bool) -> Self {
         if json { Self::Json } else { Self::Lines }
     }
 }
 
-/// Stdout for `form`. It has to be flushed: only that tells that all of it was put out.
+/// Stdout for `form`. The caller has to flush it: only the flush reports that all output was written.
 pub fn stdout(form: Form) -> Box<dyn Write> {
     match form {
         Form::Lines => Box::new(text()),
@@ -162,7 +162,7 @@ pub fn stdout(form: Form) -> Box<dyn Write> {
     }
 }
 
-/// See [`bytes`].
+/// Stdout without escaping. See [`bytes`].
 pub struct Bytes(io::Stdout);
 
 impl Write for Bytes {
@@ -184,29 +184,30 @@ fn open() -> io::Result<()> {
     }
 }
 
-/// See [`text`]. What is written comes out at [`flush`](Write::flush), or before.
+/// A writer of text that escapes characters. See [`text`]. Its output appears at [`flush`](Write::flush) or
+/// before.
 pub struct Text<W: Write> {
     held: Vec<u8>,
     out: W,
     colours: Colours,
 }
 
-/// Whether the sequences that colour text are put out as they are.
+/// Whether escape sequences that colour text are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colours {
-    /// They are: what comes from inputs is [`Shown`] before it gets here.
+    /// They are kept. Text from inputs is [`Shown`] before.
     Kept,
-    /// They are escaped as all else.
+    /// They are escaped like other control characters.
     Escaped,
 }
 
 impl<W: Write> Text<W> {
-    /// Into `out`.
+    /// Makes a writer into `out`, without colours.
     pub fn new(out: W) -> Self {
         Self { held: Vec::new(), out, colours: Colours::Escaped }
     }
 
-    /// The same with colours.
+    /// Sets whether colours are kept.
     #[must_use]
     pub fn with(self, colours: Colours) -> Self {
         let mut text = self;
@@ -250,18 +251,18 @@ impl<W: Write> Write for Text<W> {
 
 impl<W: Write> Drop for Text<W> {
     fn drop(&mut self) {
-        // `flush` reports errors; without it, the command has failed with another one.
+        // `flush` reports errors. Without a flush, the command has failed with another error.
         let _dropped = self.drain();
     }
 }
 
-/// Whether `bytes` are ASCII without control characters, but for line ends and tabs.
+/// Whether `bytes` are ASCII without control characters, except line ends and tabs.
 pub fn is_harmless(bytes: &[u8]) -> bool {
     let harm = |byte: u8| !(byte.wrapping_sub(b' ') < 0x5f || byte == b'\n' || byte == b'\t');
     !bytes.iter().fold(false, |found, byte| found | harm(*byte))
 }
 
-/// The text of `bytes` with all escaped that is not plain, but line ends and tabs.
+/// The text of `bytes`, with characters escaped that are not plain, except line ends and tabs.
 fn escaped(bytes: &[u8], colours: Colours) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -281,7 +282,7 @@ fn escaped(bytes: &[u8], colours: Colours) -> String {
     text
 }
 
-/// Bytes of the sequence that `text` begins with, if that does nothing but to colour.
+/// Length in bytes of the escape sequence at the start of `text`, if it only sets colours.
 fn colour_length(text: &str) -> Option<usize> {
     let numbers = text.strip_prefix("\x1b[")?;
     let end = numbers.find(|c: char| !c.is_ascii_digit() && c != ';')?;

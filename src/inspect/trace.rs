@@ -1,4 +1,4 @@
-//! Packets as they execute, with the state change that each made.
+//! Lists packets as they execute, with the state change of each.
 
 use std::io::{self, Write};
 
@@ -13,39 +13,39 @@ use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::gpu::Gpu;
 
-/// Payload dwords that are written out; of longer ones the rest is counted.
+/// Payload dwords that are printed; the others are only counted.
 const SHOWN: usize = 8;
 
-/// What a trace holds.
+/// How much a trace shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// One line for each packet.
     Packets,
-    /// Also what each packet changed.
+    /// Also the changes of each packet.
     Changes,
 }
 
-/// Writes a line for each packet of a selection. The first write error ends the
-/// output and is kept; the run goes on for its exit status.
+/// An observer that writes a line for each packet of a selection. The first write error ends the output and
+/// is kept. The run goes on for its exit status.
 pub struct Trace<'a> {
     out: Output<'a>,
     detail: Detail,
     selection: Selection,
-    /// The line of the submit, until something of it is shown.
+    /// The line of the submit, until a packet of it is shown.
     heading: Option<String>,
     error: io::Result<()>,
 }
 
 impl<'a> Trace<'a> {
-    /// A trace of `detail` of what is in `selection` into `out`.
+    /// Makes a trace that writes `detail` of `selection` to `out`.
     pub fn new(out: Output<'a>, detail: Detail, selection: Selection) -> Self {
         Self { out, detail, selection, heading: None, error: Ok(()) }
     }
 
-    /// Puts out what is buffered.
+    /// Writes the buffered output.
     ///
     /// # Errors
-    /// The first write that failed.
+    /// The call fails with the first write error of the trace.
     pub fn finish(mut self) -> io::Result<()> {
         if self.selection.draw.is_some() {
             self.hold(Hold::Drop);
@@ -66,7 +66,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// What comes is shown, or held until its draw says whether it is.
+    /// Begins to hold the output if a draw is selected. The draw decides whether it is shown.
     fn begin(&mut self, gpu: &Gpu) {
         if self.selection.draw.is_some() {
             self.hold(Hold::Begin);
@@ -78,7 +78,7 @@ impl<'a> Trace<'a> {
     }
 }
 
-/// The dwords in hexadecimal, as far as they are shown.
+/// The first [`SHOWN`] dwords in hexadecimal.
 fn dwords(words: &[u32]) -> String {
     let shown: Vec<String> = words.iter().take(SHOWN).map(|word| format!("{word:08x}")).collect();
     match words.len().checked_sub(SHOWN) {
@@ -136,7 +136,7 @@ impl Observer for Trace<'_> {
         }
     }
 
-    /// With the draw it is known whether what set it up is shown.
+    /// Decides at the draw whether the packets that set it up are shown.
     fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
         let text = call_text(call);
         self.line(gpu, format_args!("  draw {} f{} {text}", call.number(), call.frame_draw()));

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::observe::{Submit, Submits};
 use a4emu_gpu::cp::{Cp, Renderer, Silent};
 use a4emu_gpu::draw;
-use a4emu_gpu::draw::Resolves;
+use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::draw::stats::StageTimes;
 use a4emu_gpu::gpu::Gpu;
 
@@ -52,13 +52,13 @@ const MAX_TIMES: usize = 1 << 20;
 /// run that a new frame would not find as well. It ends with the first run that is cut off, and is none where the capture
 /// was, or drew nothing.
 pub fn repeat(gpu: &mut Gpu, submits: &Submits, runs: u32, bar: &ProgressBar) -> LoopTimes {
-    gpu.pipeline.resolves = Resolves::Late;
+    gpu.pipeline.schedule = Schedule::Deferred;
     let group = submits.last_that_drew();
     let mut times = Vec::new();
     let before = gpu.pipeline.stats;
     let at = gpu.at;
     // Each run may do what all of the capture could.
-    let budget = gpu.budget.anew();
+    let budget = gpu.budget.restarted();
     let mut done = 0;
     while done < runs && !group.is_empty() && gpu.budget.cut().is_none() {
         gpu.at = at;

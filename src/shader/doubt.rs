@@ -257,10 +257,10 @@ impl Warp {
         let counted = mask & self.live;
         match &doubt.when {
             _ if counted == 0 => {}
-            When::Always(guess) => environment.rests_on(*guess, reach),
+            When::Always(guess) => environment.note_guess(*guess, reach),
             When::Sources(guess, sources) => {
                 if decides(*guess, sources.rows.map(|row| self.row(row)), sources, counted) {
-                    environment.rests_on(*guess, reach);
+                    environment.note_guess(*guess, reach);
                 }
             }
             When::Outside { file, offset } => {
@@ -274,7 +274,7 @@ impl Warp {
                     usize::try_from(index).map_or(true, |index| index >= len)
                 };
                 if lanes_of(counted).any(is_outside) {
-                    environment.rests_on(Guess::RelativeOutside, reach);
+                    environment.note_guess(Guess::RelativeOutside, reach);
                 }
             }
             When::Chosen { chooser, base, offset } => {

@@ -63,7 +63,7 @@ pub trait Environment {
     fn barrier(&mut self) {}
 
     /// In a watched program: notes that the next operation rests on `guess`, with its reach.
-    fn rests_on(&mut self, guess: Guess, reach: Reach) {
+    fn note_guess(&mut self, guess: Guess, reach: Reach) {
         let _ = (guess, reach);
     }
 
@@ -112,8 +112,8 @@ impl<E: Environment + ?Sized> Environment for &mut E {
         (**self).barrier();
     }
 
-    fn rests_on(&mut self, guess: Guess, reach: Reach) {
-        (**self).rests_on(guess, reach);
+    fn note_guess(&mut self, guess: Guess, reach: Reach) {
+        (**self).note_guess(guess, reach);
     }
 
     fn chooses(&mut self, chooser: Chooser, regs: &mut dyn Iterator<Item = FileReg>) {

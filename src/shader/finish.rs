@@ -10,7 +10,7 @@ pub struct Finish {
     /// The colour component of each byte, lowest byte first.
     pub order: [usize; 4],
     /// Factors of the colour and of the old pixel in the blend sum. `None` if the colour replaces the pixel.
-    pub blend: Option<[ByAlpha; 2]>,
+    pub blend: Option<[AlphaFactor; 2]>,
     /// Whether the colour's alpha stays in its register, for the alpha test.
     pub keeps_alpha: bool,
 }
@@ -18,14 +18,14 @@ pub struct Finish {
 /// A factor of a blend equation: `one + alpha * a`. Both fields are 0, 1 or -1, so rounding is as for a
 /// factor computed separately.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ByAlpha {
+pub struct AlphaFactor {
     /// The constant part.
     pub one: f32,
     /// The factor of the alpha.
     pub alpha: f32,
 }
 
-impl ByAlpha {
+impl AlphaFactor {
     /// The factor where the source's alpha is `a`, from 0 to 1.
     #[inline(always)]
     pub fn at(self, a: f32) -> f32 {
@@ -57,7 +57,7 @@ impl fmt::Display for Finish {
     }
 }
 
-impl fmt::Display for ByAlpha {
+impl fmt::Display for AlphaFactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "({} + {} * alpha)", self.one, self.alpha)
     }

@@ -29,7 +29,7 @@ mod effect;
 mod environment;
 mod extra;
 mod finish;
-#[path = "jit/wall/float_control.rs"]
+#[path = "jit/executable/float_control.rs"]
 pub mod float_control;
 mod flow;
 pub mod format;
@@ -62,7 +62,7 @@ mod warp;
 pub use chosen::{Chooser, Chosen, Way};
 pub use count::{Counting, InstructionCount, run_counting};
 pub use environment::{Environment, Refused};
-pub use finish::{ByAlpha, Finish};
+pub use finish::{AlphaFactor, Finish};
 pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};
 pub use ops::{
     Atomic, AtomicOp, AtomicPlace, Few, ImageAccess, ImageLayout, Lod, MemoryAccess, Number, Op, Plain,

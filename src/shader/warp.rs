@@ -159,7 +159,7 @@ impl Warp {
     /// Prepares a warp for lockstep execution at the first instruction. Like [`Warp::restart_but`] where all
     /// lanes that are not `live` are helpers. `instructions` is the number that the warp will have executed.
     #[inline]
-    pub fn begin_together(&mut self, given: Range<u32>, program: &Program, live: Mask, instructions: u64) {
+    pub fn begin_lockstep(&mut self, given: Range<u32>, program: &Program, live: Mask, instructions: u64) {
         self.clear(given, program);
         (self.live, self.idle, self.killed) = (live, 0, 0);
         self.executed = instructions;

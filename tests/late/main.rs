@@ -1,5 +1,5 @@
-//! Copies of tile memory that wait ([`Resolves::Late`]), and draws that go on beside the command processor
-//! ([`Resolves::Ahead`]): nobody on the chip can tell.
+//! Copies of tile memory that wait ([`Schedule::Deferred`]), and draws that go on beside the command processor
+//! ([`Schedule::Stress`]): nobody on the chip can tell.
 
 mod rerun;
 
@@ -12,7 +12,7 @@ use a4emu_decoder::capture::Sections;
 use a4emu_decoder::packet::Packet;
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Observer, Renderer, Silent};
-use a4emu_gpu::draw::Resolves;
+use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::draw::stats::Stats;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::little_endian;
@@ -28,18 +28,18 @@ fn opened(capture: &Path) -> Sections<Box<dyn Read>> {
     open(capture, &folders).unwrap()
 }
 
-fn played(capture: &Path, resolves: Resolves) -> Gpu {
+fn played(capture: &Path, resolves: Schedule) -> Gpu {
     observed(capture, resolves, &mut Silent)
 }
 
-fn observed(capture: &Path, resolves: Resolves, observer: &mut dyn Observer) -> Gpu {
+fn observed(capture: &Path, resolves: Schedule, observer: &mut dyn Observer) -> Gpu {
     paid(capture, resolves, Budget::default(), observer)
 }
 
 /// What it plays to with a `budget` of its own.
-fn paid(capture: &Path, resolves: Resolves, budget: Budget, observer: &mut dyn Observer) -> Gpu {
+fn paid(capture: &Path, resolves: Schedule, budget: Budget, observer: &mut dyn Observer) -> Gpu {
     let mut playback = Playback::default();
-    playback.gpu.pipeline.resolves = resolves;
+    playback.gpu.pipeline.schedule = resolves;
     playback.gpu.budget = budget;
     playback.run(opened(capture), &mut Renderer, observer);
     playback.gpu
@@ -109,8 +109,8 @@ fn frames_of_games_come_out_the_same() {
 
 /// Draws of `capture` that run again as a whole; however it is played, it comes out the same.
 fn every_way_of(capture: &Path) -> u64 {
-    let at_once = played(capture, Resolves::AtOnce);
-    let reruns = [Resolves::Late, Resolves::Ahead].map(|resolves| {
+    let at_once = played(capture, Schedule::InOrder);
+    let reruns = [Schedule::Deferred, Schedule::Stress].map(|resolves| {
         let other = played(capture, resolves);
         assert_eq!(difference(&at_once, &other), None, "{resolves:?} {}", capture.display());
         other.pipeline.stats.reruns
@@ -366,7 +366,7 @@ fn every_way(source: &str) -> Gpu {
     let folder = tempfile::tempdir().unwrap();
     let path = written(source, folder.path());
     let [at_once, late, ahead] =
-        [Resolves::AtOnce, Resolves::Late, Resolves::Ahead].map(|resolves| played(&path, resolves));
+        [Schedule::InOrder, Schedule::Deferred, Schedule::Stress].map(|resolves| played(&path, resolves));
     assert_eq!((difference(&at_once, &late), difference(&at_once, &ahead)), (None, None));
     assert_eq!(late.report.troubles.total(), 0);
     late
@@ -389,8 +389,8 @@ fn copies_that_their_tile_does_not_hold_come_out_the_same() {
     let played = [(WIDE, 0), (TALL, 1)].map(|(source, troubles)| {
         let path = written(&format!("{macros}{source}"), folder.path());
         let with = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let at_once = with(1).install(|| played(&path, Resolves::AtOnce));
-        for (threads, resolves) in [(5, Resolves::AtOnce), (2, Resolves::Late), (5, Resolves::Ahead)] {
+        let at_once = with(1).install(|| played(&path, Schedule::InOrder));
+        for (threads, resolves) in [(5, Schedule::InOrder), (2, Schedule::Deferred), (5, Schedule::Stress)] {
             let other = with(threads).install(|| played(&path, resolves));
             assert_eq!(difference(&at_once, &other), None, "{resolves:?}, {threads} threads: {source}");
         }
@@ -515,7 +515,7 @@ fn many_small_draws_wait_for_their_primitives() {
     let (macros, _) = SOURCE.split_once("buffer main {").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = written(&format!("{macros}{}", small_draws()), folder.path());
-    let [at_once, late] = [Resolves::AtOnce, Resolves::Late].map(|resolves| {
+    let [at_once, late] = [Schedule::InOrder, Schedule::Deferred].map(|resolves| {
         let mut behind = Behind::default();
         observed(&path, resolves, &mut behind);
         behind.0 / 3

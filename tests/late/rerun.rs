@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Call, Flow, Observer, Silent};
-use a4emu_gpu::draw::Resolves;
+use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::fault::{Place, Trouble};
 use a4emu_gpu::gpu::{Gpu, Stage};
 
@@ -147,7 +147,7 @@ impl Observer for Looking {}
 /// A way to play.
 #[derive(Clone, Copy)]
 struct Way {
-    resolves: Resolves,
+    resolves: Schedule,
     /// Whether somebody looks at packets.
     is_watched: bool,
     budget: Option<u64>,
@@ -177,10 +177,10 @@ fn both_reruns(frame: &Frame) -> [u64; 2] {
     let folder = tempfile::tempdir().unwrap();
     let path = written(frame, folder.path());
     let way = |resolves, is_watched| play(&path, Way { resolves, is_watched, budget: None });
-    let plain = way(Resolves::AtOnce, false);
+    let plain = way(Schedule::InOrder, false);
     assert_eq!(said(&plain), []);
     assert_eq!(plain.pipeline.stats.reruns, 0);
-    [Resolves::Late, Resolves::Ahead].map(|resolves| {
+    [Schedule::Deferred, Schedule::Stress].map(|resolves| {
         let (watched, alone) = (way(resolves, true), way(resolves, false));
         assert_eq!((difference(&plain, &watched), difference(&plain, &alone)), (None, None), "{resolves:?}");
         assert_eq!(watched.pipeline.stats.reruns, 0);
@@ -223,7 +223,7 @@ fn buffers_are_noted_when_they_first_run_if_others_have_run_again() {
     for (submits, late) in [("submit main", BOTH), ("submit main\nsubmit second", BOTH + BOTH / 2)] {
         fs::write(&path, source.replace("submit main", submits)).unwrap();
         let way = |resolves| play(&path, Way { resolves, is_watched: false, budget: None });
-        let (plain, alone) = (way(Resolves::AtOnce), way(Resolves::Late));
+        let (plain, alone) = (way(Schedule::InOrder), way(Schedule::Deferred));
         assert_eq!((difference(&plain, &alone), alone.pipeline.stats.reruns), (None, late));
     }
 }
@@ -296,7 +296,7 @@ fn draws_of_which_something_is_said_run_each_time() {
     let after = "use tile(32, 0)";
     let path = written(&Frame { first, after, ..Frame::default() }, folder.path());
     let way = |resolves| play(&path, Way { resolves, is_watched: false, budget: None });
-    let (plain, alone) = (way(Resolves::AtOnce), way(Resolves::Late));
+    let (plain, alone) = (way(Schedule::InOrder), way(Schedule::Deferred));
     assert_eq!((difference(&plain, &alone), alone.pipeline.stats.reruns), (None, 0));
     assert!(plain.report.troubles.total() >= 5 * u64::from(DRAWS) && said(&plain) == said(&alone));
 }
@@ -375,7 +375,7 @@ fn the_machine_is_left_as_packets_leave_it() {
 struct Counting(usize);
 
 impl Observer for Counting {
-    fn is_blind(&self) -> bool {
+    fn ignores_packets(&self) -> bool {
         true
     }
 
@@ -384,7 +384,7 @@ impl Observer for Counting {
         Flow::Continue
     }
 
-    fn drawn_again(&mut self, draws: usize) {
+    fn draws_replayed(&mut self, draws: usize) {
         self.0 += draws;
     }
 }
@@ -393,7 +393,7 @@ impl Observer for Counting {
 fn who_counts_draws_is_told_of_each() {
     let folder = tempfile::tempdir().unwrap();
     let path = written(&Frame::default(), folder.path());
-    let counts = [Resolves::AtOnce, Resolves::Late].map(|resolves| {
+    let counts = [Schedule::InOrder, Schedule::Deferred].map(|resolves| {
         let mut counting = Counting::default();
         let played = observed(&path, resolves, &mut counting);
         (counting.0, played.at.draws as usize)
@@ -415,7 +415,7 @@ fn loaded(gpu: &Gpu) -> impl PartialEq {
 fn a_run_is_cut_off_where_its_packets_would_be() {
     let folder = tempfile::tempdir().unwrap();
     let path = written(&Frame { amid: "CP_NOP(0)", ..Frame::default() }, folder.path());
-    for resolves in [Resolves::Late, Resolves::Ahead] {
+    for resolves in [Schedule::Deferred, Schedule::Stress] {
         let way = |is_watched, budget| play(&path, Way { resolves, is_watched, budget });
         let all = way(true, None).budget.spent();
         let (mut cut, mut within) = (0, 0);

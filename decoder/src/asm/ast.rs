@@ -1,9 +1,9 @@
-//! What the grammar makes of a source: statements, not yet evaluated.
+//! The syntax tree of a source: statements that are parsed but not yet evaluated.
 
 use std::rc::Rc;
 
-/// A piece of one source file, measured from its end (which is what a parser
-/// of string slices knows without keeping count).
+/// A range of one source file, measured from the file's end: a parser of string slices knows that distance
+/// without counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Span {
     /// Bytes from its start to the end of the file.
@@ -12,42 +12,42 @@ pub struct Span {
     pub end: usize,
 }
 
-/// An identifier and where it stands.
+/// An identifier and its span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
-    /// The identifier; may hold points.
+    /// The identifier; may contain points.
     pub text: String,
-    /// Where.
+    /// Span of the identifier.
     pub span: Span,
 }
 
-/// An expression and where it stands.
+/// An expression and its span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// Where.
+    /// Span of the expression.
     pub span: Span,
-    /// What.
+    /// Kind and operands.
     pub kind: ExprKind,
 }
 
 /// The kinds of expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
-    /// A number as it is written, without `_`.
+    /// A number as written in the source, without `_`.
     Number(String),
     /// A constant, parameter, label, enumerator or register.
     Name(String),
-    /// An element of a register array: name, index, register within the element.
+    /// An element of a register array: name, index, name of the register within the element.
     Element(String, Box<Expr>, String),
     /// `-a` or `~a`.
     Unary(char, Box<Expr>),
-    /// Two operands.
+    /// An operator and its two operands.
     Binary(Op, Box<Expr>, Box<Expr>),
-    /// A function.
+    /// A function call with its arguments.
     Call(Name, Vec<Expr>),
 }
 
-/// Binary operators, by rising strength.
+/// Binary operators, the weakest first.
 #[allow(missing_docs)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
@@ -67,12 +67,12 @@ pub enum Op {
     Rem,
 }
 
-/// A statement and where its first word stands.
+/// A statement and its span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
-    /// Where.
+    /// Span of the statement.
     pub span: Span,
-    /// What.
+    /// Kind and operands.
     pub kind: Kind,
 }
 
@@ -82,7 +82,7 @@ pub type Block = Vec<Statement>;
 /// The value of a register or of a dword.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Word {
-    /// `{ A = 1 | B | 0x40 }`.
+    /// Fields in braces: `{ A = 1 | B | 0x40 }`.
     Fields(Vec<Part>),
     /// A plain value.
     Plain(Expr),
@@ -93,27 +93,27 @@ pub enum Word {
 pub enum Part {
     /// `NAME = value`.
     Set(Name, Expr),
-    /// A flag by name, or bits.
+    /// A flag by name, or plain bits.
     Bare(Expr),
 }
 
 /// One argument of a packet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arg {
-    /// The next dword.
+    /// The value of the next dword.
     Next(Word),
-    /// The dword called so; dwords that are passed over are 0.
+    /// The dword with this name. Dwords between it and the one before are 0.
     Named(Name, Expr),
 }
 
 /// A register by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegName {
-    /// Where.
+    /// Span of the name.
     pub span: Span,
-    /// Name of the register or array.
+    /// Name of the register or of the array.
     pub name: String,
-    /// Index and name within the element.
+    /// Index and name within the element, for an array.
     pub element: Option<(Expr, String)>,
 }
 
@@ -135,27 +135,27 @@ pub enum Type {
 /// One line of a shader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShaderLine {
-    /// Where.
+    /// Span of the line.
     pub span: Span,
     /// `name:` or an instruction.
     pub text: String,
 }
 
-/// Where CP_LOAD_STATE4 takes its data.
+/// The source of CP_LOAD_STATE4's data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoadSource {
-    /// The packet.
+    /// The data is in the packet.
     Inline(Block),
-    /// Memory: address, and units if they do not follow from a label's size.
+    /// The data is in memory: address, and units if they do not follow from a label's size.
     Memory(Expr, Option<Expr>),
 }
 
 /// A named group of statements with parameters.
 #[derive(Debug, PartialEq)]
 pub struct Macro {
-    /// Parameters.
+    /// Names of the parameters.
     pub parameters: Vec<String>,
-    /// What it stands for.
+    /// Statements that `use` runs.
     pub body: Block,
 }
 
@@ -181,38 +181,38 @@ pub enum Kind {
     GpuId(Expr),
     /// `chip_id 0x04020000`.
     ChipId(Expr),
-    /// `test "text"`, `cmd "text"`, ..: section id and bytes.
+    /// `test "text"`, `cmd "text"` and similar: section id and bytes.
     Text(u32, Vec<u8>),
-    /// `form 8` or `form 12`: bytes of the address records that follow.
+    /// `form 8` or `form 12`: size in bytes of the address records that follow.
     Form(Expr),
-    /// `origin 0x10000000`: where buffers without an address go from here on.
+    /// `origin 0x10000000`: address from which buffers without an address are placed.
     Origin(Expr),
     /// `marker n`.
     Marker(Option<Expr>),
     /// `section id { .. }`.
     Section(Expr, Block),
-    /// `raw { .. }`: bytes that are no section.
+    /// `raw { .. }`: bytes outside of any section.
     Raw(Block),
     /// `buffer NAME @ address size n { .. }`.
     Buffer(Box<Buffer>),
-    /// `again NAME { .. }`: the buffer once more, with changes.
+    /// `again NAME { .. }`: the buffer is dumped once more, with changes.
     Again(Name, Option<Block>),
     /// `submit NAME` or `submit address dwords n`.
     Submit(Expr, Option<Expr>),
 
     /// `NAME:` or `NAME: { .. }`.
     Label(Name, Option<Block>),
-    /// Numbers.
+    /// Numbers of one type.
     Numbers(Type, Vec<Expr>),
-    /// Bytes that are known already.
+    /// Bytes that the parser has already decoded.
     Bytes(Vec<u8>),
-    /// `zero n`: bytes.
+    /// `zero n`: n zero bytes.
     Zero(Expr),
-    /// `fill n, value`: dwords.
+    /// `fill n, value`: n dwords of a value.
     Fill(Expr, Expr),
-    /// `align n`: zeros to a multiple of n.
+    /// `align n`: zeros up to a multiple of n bytes.
     Align(Expr),
-    /// `at n`: zeros to offset n of the buffer, or back to it under `again`.
+    /// `at n`: zeros up to offset n of the buffer. Under `again`, it moves to offset n.
     At(Expr),
     /// `png "path"`: rows of RGBA, optionally with a pitch.
     Png(String, Option<Expr>),
@@ -221,7 +221,7 @@ pub enum Kind {
 
     /// `REG value`: a type-0 packet.
     Write(RegName, Word),
-    /// `+ REG value`: one more value of the packet before.
+    /// `+ REG value`: one more value for the previous packet.
     More(RegName, Word),
     /// `one_reg REG a, b, c`: all values to one register.
     OneReg(RegName, Vec<Expr>),
@@ -242,7 +242,7 @@ pub struct Buffer {
     pub name: Name,
     /// Its address, if given.
     pub address: Option<Expr>,
-    /// It says that other buffers of its submit may take the same addresses.
+    /// Whether the buffer may overlap other buffers of its submit (`overlaps`).
     pub overlaps: bool,
     /// Its size in bytes, if given.
     pub size: Option<Expr>,
@@ -255,7 +255,7 @@ pub struct Buffer {
 pub struct Packet {
     /// Name of the opcode, or `opcode_xx`.
     pub name: Name,
-    /// `pred` stands before it.
+    /// Whether `pred` precedes the packet, which sets its predicate bit.
     pub predicated: bool,
     /// The dwords in parentheses.
     pub args: Vec<Arg>,

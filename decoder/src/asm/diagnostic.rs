@@ -1,28 +1,28 @@
-//! What is wrong with a source, and where.
+//! Errors in a source, with their positions.
 
 use std::fmt;
 
 /// Why a source is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It is wrong.
+    /// The source is wrong.
     Source,
-    /// It asks for more work than it may.
+    /// The source needs more work than the bounds allow.
     Work,
 }
 
 /// One error. Prints as `file:line:column: message`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The file, as it was included.
+    /// Name of the file, as the `include` names it.
     pub file: String,
-    /// The whole text of that file.
+    /// The whole text of the file.
     pub source: String,
-    /// The bytes of `source` that are meant.
+    /// The range of `source`, in bytes, that the error is about.
     pub range: std::ops::Range<usize>,
     /// One lower-case line.
     pub message: String,
-    /// Whose fault it is.
+    /// Why the source is refused.
     pub reason: Reason,
 }
 

@@ -77,34 +77,34 @@ mod ranges;
 pub use diagnostic::{Diagnostic, Reason};
 pub use print::{Disassembly, Rest, disassemble, disassemble_into};
 
-/// How far a source may go: loops can ask for years of work, or for any size, in a line.
+/// Limits for assembling a source. A loop of one line can ask for years of work, or for any size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Steps of work in all passes together, a step being about that of a token or of 16 bytes.
+    /// Steps of work in all passes together. A step is about one token or 16 bytes.
     pub steps: u64,
-    /// Steps that each byte of a source adds to them.
+    /// Steps that are added for each byte of a source.
     pub steps_per_byte: u64,
-    /// Bytes of a section.
+    /// Largest section, in bytes.
     pub section: usize,
-    /// Passes until the addresses of labels stand still.
+    /// Largest number of passes until the addresses of labels no longer change.
     pub passes: usize,
 }
 
 impl Default for Bounds {
-    /// Some seconds, and what a capture can hold.
+    /// Limits that allow some seconds of work, and sections as large as a capture can hold.
     fn default() -> Self {
         Self { steps: 1 << 26, steps_per_byte: 16, section: crate::capture::MAX_PAYLOAD as usize, passes: 8 }
     }
 }
 
 impl Bounds {
-    /// No more than `steps`, whatever the size of the source.
+    /// Limits of `steps` steps, independent of the size of the source.
     pub fn of_steps(steps: u64) -> Self {
         Self { steps, steps_per_byte: 0, ..Self::default() }
     }
 }
 
-/// Where buffers without an address go.
+/// Address of the first buffer without an address of its own.
 pub const DEFAULT_ORIGIN: u64 = 0x1000_0000;
 /// Bytes of an address record with a high half.
 pub const WIDE_RECORD: usize = 12;
@@ -122,29 +122,29 @@ pub struct Image {
     pub rgba: Vec<u8>,
 }
 
-/// What a source refers to.
+/// Access to the files that a source names.
 pub trait Files {
-    /// The name of the file that `path` means in the file called `from`: files
-    /// with the same name are the same file.
+    /// The name of the file that `path` refers to in the file called `from`. Two paths with one resolved name
+    /// are one file.
     fn resolve(&mut self, from: &str, path: &str) -> String;
 
-    /// The text of the file called so.
+    /// The text of the file called `name`.
     ///
     /// # Errors
-    /// One line that says why it cannot be had.
+    /// The reason why the file cannot be read, in one line.
     fn text(&mut self, name: &str) -> Result<String, String>;
 
-    /// The picture in the file called so.
+    /// The picture in the file called `name`.
     ///
     /// # Errors
-    /// One line that says why it cannot be had.
+    /// The reason why the picture cannot be read, in one line.
     fn image(&mut self, name: &str) -> Result<Image, String>;
 }
 
-/// The capture that `text`, the source called `name`, describes.
+/// Assembles `text`, the source called `name`, into a capture.
 ///
 /// # Errors
-/// The first thing that is wrong, and where; or that `bounds` do not allow it.
+/// The first error in the source and its position, or that the source exceeds `bounds`.
 pub fn assemble(
     name: &str,
     text: &str,
@@ -154,19 +154,19 @@ pub fn assemble(
     emit::assemble(name, text, files, bounds)
 }
 
-/// The statements of a source, not yet evaluated: what a program that changes sources works on.
+/// Parses a source into statements without evaluating them. A program that changes sources works on them.
 ///
 /// # Errors
-/// What was expected, where the text called `name` stops making sense.
+/// The position in the text called `name` at which parsing failed, and what was expected there.
 pub fn parse(name: &str, text: &str) -> Result<ast::Block, Box<Diagnostic>> {
     emit::parse(name, text)
 }
 
-/// The capture that `block` describes: statements of the source called `name`, whose spans
+/// Assembles `block` into a capture. `block` has the statements of the source called `name`; their spans
 /// point into `text`.
 ///
 /// # Errors
-/// The first thing that is wrong, and where in `text` it stood.
+/// The first error and its position in `text`.
 pub fn assemble_block(
     name: &str,
     text: &str,

@@ -1,5 +1,5 @@
-//! Packet headers and CP_LOAD_STATE4 heads from their parts: the way back from
-//! [`crate::packet`] and [`crate::load_state`].
+//! Encodes packet headers and CP_LOAD_STATE4 heads from their parts: the inverse of [`crate::packet`] and
+//! [`crate::load_state`].
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::packet::{PKT0, PKT3};
 use crate::pm4::{CP_LOAD_STATE4_0, CP_LOAD_STATE4_1};
 use crate::regs::enums::{StateBlock, StateSrc, StateType};
 
-/// Most dwords that a packet holds.
+/// Largest number of payload dwords of a packet.
 pub const MAX_COUNT: u32 = 0x4000;
 /// Opcode of CP_LOAD_STATE4.
 pub const LOAD_STATE4: u8 = 0x30;
@@ -17,7 +17,7 @@ pub const LOAD_STATE4: u8 = 0x30;
 /// Opcode of CP_NOP.
 const NOP: u8 = 0x10;
 
-/// A word from the values of its fields.
+/// Builds a word from the values of its fields.
 fn assemble(rows: &'static [FieldRow], values: &[(&str, u32)]) -> u32 {
     values.iter().fold(0, |word, (name, value)| match parse::field(rows, name) {
         Some(row) => row.insert(word, *value),
@@ -46,7 +46,7 @@ pub fn type3(opcode: u8, predicated: bool, count: u32) -> u32 {
     assemble(PKT3::FIELDS, &fields)
 }
 
-/// `header`, that of a command, made one that does nothing with as many dwords.
+/// The header of a CP_NOP with as many dwords as the command of `header`.
 pub fn silenced(header: u32) -> u32 {
     type3(NOP, false, PKT3(header).COUNT() + 1)
 }
@@ -67,12 +67,12 @@ impl StateTarget {
         targets.filter(|target| target.kind() != StateKind::Unknown)
     }
 
-    /// What is loaded.
+    /// The kind of state that is loaded.
     pub fn kind(self) -> StateKind {
         state_kind(self.block, self.kind)
     }
 
-    /// The target called so, e.g. `FS.constants`.
+    /// The target with this name, e.g. `FS.constants`.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::all().find(|target| target.to_string() == name)
     }
@@ -100,7 +100,7 @@ impl fmt::Display for StateTarget {
     }
 }
 
-/// Blocks from here on are those of shaders.
+/// The first block of the shaders; all later ones are shaders too.
 const SHADER_BLOCKS: u32 = StateBlock::SB4_VS_SHADER.to_bits();
 
 fn ssbo(pipe: Pipe) -> &'static str {
@@ -113,13 +113,13 @@ fn ssbo(pipe: Pipe) -> &'static str {
 /// Why a load cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    /// NUM_UNIT has 10 bits.
+    /// Too many units: NUM_UNIT has 10 bits.
     #[error("{0} units; a load has at most 1023")]
     Units(u32),
-    /// DST_OFF has 14 bits.
+    /// The first unit is too large: DST_OFF has 14 bits.
     #[error("unit {0} is out of reach; a load starts at most at 16383")]
     First(u32),
-    /// EXT_SRC_ADDR has no low bits.
+    /// The address is not a multiple of 4: EXT_SRC_ADDR has no low bits.
     #[error("{0:#x} is not a multiple of 4")]
     Unaligned(u32),
 }
@@ -147,10 +147,10 @@ fn head(
     Ok([assemble(CP_LOAD_STATE4_0::FIELDS, &dst), src | address])
 }
 
-/// The first two dwords of a load of data that follows.
+/// The first two dwords of a load whose data follows in the packet.
 ///
 /// # Errors
-/// When a number does not fit its field.
+/// A number does not fit its field.
 pub fn load_state_inline(target: StateTarget, first: u32, units: u32) -> Result<[u32; 2], LoadError> {
     head(target, StateSrc::SS4_DIRECT, first, units, 0)
 }
@@ -158,7 +158,7 @@ pub fn load_state_inline(target: StateTarget, first: u32, units: u32) -> Result<
 /// The dwords of a load from memory.
 ///
 /// # Errors
-/// When a number does not fit its field.
+/// A number does not fit its field.
 pub fn load_state_memory(
     target: StateTarget,
     first: u32,

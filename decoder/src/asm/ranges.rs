@@ -1,8 +1,8 @@
-//! Which addresses buffers take.
+//! The address ranges that buffers occupy.
 
 use std::collections::BTreeMap;
 
-/// Ranges of addresses, apart from each other.
+/// Address ranges that do not overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ranges(BTreeMap<u64, u64>);
 
@@ -25,7 +25,7 @@ impl Ranges {
         self.0.insert(start, end);
     }
 
-    /// Drops all.
+    /// Removes all ranges.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }

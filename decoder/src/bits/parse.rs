@@ -1,65 +1,66 @@
-//! Field values from text: the way back from what [`super::value`] prints.
+//! Field values from text: the inverse of [`super::value`].
 use thiserror::Error;
 
 use super::value::{fraction, is_bare};
 use super::{EnumTable, FieldRow, Kind};
 
-/// Why a text is not the value of a field.
+/// Why a text cannot be read as the value of a field.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ValueError {
-    /// Not of the form that the field's kind wants.
+    /// The text does not have the form that the field's kind requires.
     #[error("field {field}: `{text}` is not {wanted}")]
     Malformed {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// The text.
+        /// The text that was given.
         text: String,
-        /// What would do.
+        /// The form that the field requires.
         wanted: &'static str,
     },
-    /// Neither a number nor an enumerator.
+    /// The text is neither a number nor an enumerator of the field.
     #[error("field {field}: `{text}` is no value of {table}")]
     UnknownName {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// The text.
+        /// The text that was given.
         text: String,
-        /// The enumeration.
+        /// Name of the enumeration.
         table: &'static str,
     },
-    /// More than the field's bits hold.
+    /// The value does not fit the field's bits.
     #[error("field {field}: `{text}` does not fit {bits} bits")]
     TooLarge {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// The text.
+        /// The text that was given.
         text: String,
-        /// Bits of the field.
+        /// Number of bits of the field.
         bits: u32,
     },
-    /// Between two values that the field can hold.
+    /// The value lies between two values that the field can hold.
     #[error("field {field}: `{text}` is not a multiple of {step}")]
     Inexact {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// The text.
+        /// The text that was given.
         text: String,
-        /// Distance of the values that it can hold.
+        /// Distance between two values that the field can hold.
         step: String,
     },
-    /// No field of that name.
+    /// The word has no field of that name.
     #[error("no field `{0}`")]
     UnknownField(String),
-    /// Neither a field nor bits.
+    /// A part of the word is neither a field's name nor a number.
     #[error("`{0}` is neither a field nor a number of 32 bits")]
     UnknownPart(String),
 }
 
 impl FieldRow {
-    /// The field's bits (moved to bit 0) from the text of its value, in any form
-    /// that printing gives; numbers may be decimal or `0x` hexadecimal, and the
-    /// number of an enumerator stands for its name. Floats round to the nearest;
-    /// a hexadecimal float is its bits.
+    /// Parses the text of a value into the field's bits, moved to bit 0.
+    ///
+    /// Every form that printing gives is accepted. Numbers may be decimal or `0x` hexadecimal, and a number
+    /// may stand for an enumerator's name. A float is rounded to the nearest; a hexadecimal float gives its
+    /// bits.
     pub fn parse(&self, text: &str) -> Result<u32, ValueError> {
         let raw = match self.kind {
             Kind::Bool => self.flag(text)?,
@@ -108,7 +109,7 @@ impl FieldRow {
         fits.then(|| magnitude.wrapping_neg() & (2 * least - 1)).ok_or_else(|| self.too_large(text))
     }
 
-    /// Hexadecimal may use the sign bit, decimal may not.
+    /// Checks the sign bit of a positive number: a hexadecimal one may set it, a decimal one may not.
     fn fits_positive(&self, text: &str, value: u64) -> Result<u64, ValueError> {
         let sign = value >> (self.width() - 1) & 1;
         let fits = sign == 0 || text.starts_with("0x");
@@ -187,9 +188,9 @@ pub fn field(rows: &'static [FieldRow], name: &str) -> Option<&'static FieldRow>
     rows.iter().find(|row| row.name == name)
 }
 
-/// A word from the text that [`super::value::WordText`] prints: `{ A = 1 | B | 0x40 }`, or
-/// a plain value where the word has no named parts. Fields that are not
-/// mentioned are zero.
+/// Parses the text of a word: `{ A = 1 | B | 0x40 }`, as [`super::value::WordText`] prints it.
+///
+/// A word without named parts is a plain value. Fields that the text does not mention are zero.
 pub fn word(rows: &'static [FieldRow], text: &str) -> Result<u32, ValueError> {
     if let (true, Some(row)) = (is_bare(rows), rows.first()) {
         return row.parse(text.trim());

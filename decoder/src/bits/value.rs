@@ -1,25 +1,24 @@
 //! The values of fields, and how a word is printed.
 //!
-//! Printing allocates nothing. Every value prints so that [`FieldRow::parse`]
-//! reads the same bits back.
+//! Printing allocates nothing. [`FieldRow::parse`] reads each printed value back to the bits it came from.
 use std::fmt;
 
 use super::{FieldRow, Kind, sign_extend};
 
-/// What the bits of a field mean.
+/// The meaning of a field's bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     /// A flag.
     Bool(bool),
-    /// A number that reads best in decimal.
+    /// A number that is printed in decimal.
     Uint(u64),
-    /// A mask, an address, or an enumerator without a name.
+    /// A mask, an address, or an enumerator without a name; printed in hexadecimal.
     Hex(u64),
     /// A signed number.
     Int(i32),
-    /// Fixed point.
+    /// A fixed-point number.
     Fixed(f64),
-    /// Floating point, and the bits that it was.
+    /// A floating-point number, and its bits.
     Float(f32, u32),
     /// Shader register: number * 4 + component.
     RegId(u32),
@@ -63,12 +62,12 @@ pub struct FieldValue {
 }
 
 impl FieldValue {
-    /// Whether it is zero or false: what output may leave out.
+    /// Whether the value is zero or false. Output may leave out such fields.
     pub const fn is_zero(&self) -> bool {
         self.raw == 0
     }
 
-    /// What the bits mean.
+    /// The meaning of the bits.
     pub fn value(&self) -> Value {
         let (raw, width) = (self.raw, self.row.width());
         match self.row.kind {
@@ -89,7 +88,7 @@ impl FieldValue {
     }
 }
 
-/// 2 to the power of `bits`: what a fixed point number is divided by.
+/// The divisor of a fixed-point number: 2 to the power of `bits`.
 pub(super) fn fraction(bits: u32) -> f64 {
     (1u64 << bits) as f64
 }
@@ -118,14 +117,14 @@ pub fn is_bare(rows: &[FieldRow]) -> bool {
 /// Which fields to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Show {
-    /// Leave out what is zero or false.
+    /// Leave out fields that are zero or false.
     NonZero,
     /// Leave out only flags that are clear, as Mesa's decoder does.
     Full,
 }
 
-/// Displays a word: `{ WIDTH = 320 | ENABLE_GMEM | 0x40 }`, the last part being
-/// bits without a name, or the plain value of a word without named parts.
+/// Displays a word: `{ WIDTH = 320 | ENABLE_GMEM | 0x40 }`, where the last part holds the bits without a
+/// name. A word without named parts is displayed as a plain value.
 #[derive(Clone, Copy, Debug)]
 pub struct WordText {
     /// The fields of the register or descriptor.

@@ -1,4 +1,4 @@
-//! Sections that another thread reads and unpacks while this one works on those before.
+//! Reads and unpacks sections on a second thread, ahead of the thread that uses them.
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -9,32 +9,35 @@ use std::time::Duration;
 use super::{Section, SectionId, Sections};
 use crate::error::CaptureError;
 
-/// Bytes that are handed over at once, if no single section has more.
+/// Bytes of one batch. A batch of a single section may have more.
 const BATCH: usize = 1 << 18;
 
-/// Bytes that wait at most, or one batch.
+/// Limit for the bytes that are read but not yet taken. A single batch may exceed it.
 const MAX_WAITING: usize = 16 << 20;
 
-/// What is kept of a section besides its payload, about.
+/// Estimated bytes that a section takes besides its payload.
 const OVERHEAD: usize = 64;
 
-/// Bytes of the thread's stack: what it reads it keeps elsewhere.
+/// Bytes of the reading thread's stack. It is small because the data lies on the heap.
 const STACK: usize = 1 << 20;
-/// Bytes of empty sections of no kind, one of which is handed over for the reader to see how far the container is.
+/// Padding is a run of empty sections of kind `NONE`. One section is passed on for each so many bytes of it,
+/// so that the consumer sees progress.
 const PADDING: u64 = 1 << 20;
 
-/// How often somebody who waits for the next section is asked whether the run is over.
+/// Interval at which a waiting consumer checks whether the run is over.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 type Item = Result<Section, CaptureError>;
 
-/// The items of [`Sections`], read ahead of whoever takes them. Of empty sections of no kind, which pad a container, one
-/// comes for each megabyte. Who takes no more drops it; the thread ends when what it waits for comes.
+/// The items of [`Sections`], read ahead on a second thread.
+///
+/// Padding is a run of empty sections of kind `NONE`: one of them is passed on for each megabyte. After this
+/// iterator is dropped, the thread ends as soon as its pending read returns.
 pub struct Ahead {
     batches: Receiver<Batch>,
     at_hand: std::vec::IntoIter<Item>,
     waiting: Arc<Waiting>,
-    /// Whether the run is over: then nothing more comes.
+    /// Whether the run is over. The iterator then ends.
     is_over: Box<dyn Fn() -> bool + Send>,
 }
 
@@ -43,7 +46,7 @@ struct Batch {
     bytes: usize,
 }
 
-/// How much waits to be taken.
+/// The bytes that are read but not yet taken.
 #[derive(Default)]
 struct Waiting {
     state: Mutex<State>,
@@ -53,16 +56,17 @@ struct Waiting {
 #[derive(Default)]
 struct State {
     bytes: usize,
-    /// Nobody takes any more.
+    /// The consumer is dropped.
     over: bool,
 }
 
 impl Ahead {
-    /// Begins to read a capture, raw or gzip, from `reader`. While nothing comes `is_over` is asked every 50 ms; when it
-    /// says yes, the capture ends there.
+    /// Starts to read a capture, raw or gzip, from `reader`.
+    ///
+    /// While no section arrives, `is_over` is called every 50 ms. If it returns true, the iterator ends.
     ///
     /// # Errors
-    /// The first bytes cannot be read.
+    /// The first bytes cannot be read, or the thread cannot be started.
     pub fn new<R: Read + Send + 'static>(
         reader: R,
         is_over: impl Fn() -> bool + Send + 'static,
@@ -77,7 +81,7 @@ impl Ahead {
             Ok(_) => {}
             Err(error) => drop(opened.send(Err(error))),
         });
-        // A thread that cannot be started has no memory, or is one too many.
+        // The cause is a lack of memory or a limit on threads.
         started.map_err(|error| {
             let source = io::Error::new(
                 error.kind(),
@@ -93,7 +97,7 @@ impl Ahead {
     }
 }
 
-/// What comes next, unless nothing does or the run is over before.
+/// Receives the next value. `None` if the sender is gone or the run is over.
 fn receive<T>(from: &Receiver<T>, is_over: &dyn Fn() -> bool) -> Option<T> {
     loop {
         match from.recv_timeout(PATIENCE) {
@@ -132,7 +136,7 @@ impl Waiting {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until there is room for `bytes` more; false when nobody takes any more.
+    /// Waits until there is room for `bytes` more. False if the consumer is dropped.
     fn enter(&self, bytes: usize) -> bool {
         let full = |state: &mut State| !state.over && state.bytes > 0 && state.bytes + bytes > MAX_WAITING;
         let waited = self.changed.wait_while(self.state(), full);
@@ -142,15 +146,15 @@ impl Waiting {
     }
 }
 
-/// Passes over sections that are nothing: a gigabyte of zeros is a hundred million of them.
+/// Filters padding (empty sections of kind `NONE`). A gigabyte of zeros holds a hundred million of them.
 #[derive(Default)]
 struct Padding {
-    /// Where in the container the next one is let through.
+    /// Offset in the container from which the next padding section is passed on.
     next: u64,
 }
 
 impl Padding {
-    /// Whether `item` is nothing, and whether it is left out.
+    /// Whether `item` is padding, and whether it is left out.
     fn sees(&mut self, item: &Item) -> [bool; 2] {
         let Ok(section) = item else { return [false; 2] };
         let is_padding = section.id == SectionId::NONE && section.payload.is_empty();
@@ -190,7 +194,7 @@ mod tests {
 
     use super::*;
 
-    /// A capture of `count` sections of a megabyte each, made as it is read.
+    /// A capture of `count` sections of a megabyte each, generated while it is read.
     struct Endless {
         count: usize,
         at: usize,
@@ -237,7 +241,8 @@ mod tests {
         assert_eq!(offsets, [8, 24]);
     }
 
-    /// Whoever counts what is read sees that a container without end goes on: zeros, markers, what follows damage.
+    /// A consumer that counts bytes sees progress in an endless container: zeros, markers, bytes after
+    /// damage.
     #[test]
     fn whatever_a_container_is_filled_with_one_section_comes_for_each_megabyte() {
         let damaged = [[1, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]].concat();
@@ -250,7 +255,7 @@ mod tests {
         }
     }
 
-    /// A reader from which nothing comes, such as an idle pipe.
+    /// A reader that never returns, such as an idle pipe.
     struct Silent;
 
     impl Read for Silent {

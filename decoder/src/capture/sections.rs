@@ -9,17 +9,17 @@ use crate::error::CaptureError;
 
 const HEADER: usize = 8;
 const MARKER: [u8; HEADER] = [0xff; HEADER];
-/// Bytes of a payload that room is made for before they arrive.
+/// Bytes that are allocated for a payload before its bytes arrive.
 const ROOM: usize = 1 << 20;
-/// How a dump of the kernel begins (`msm_gpu_devcoredump_read`).
+/// The first bytes of a kernel dump (`msm_gpu_devcoredump_read`).
 const CORE_DUMP: &[u8; HEADER] = b"---\nkern";
-/// Bytes of a dump within which the chip is named.
+/// Number of bytes at the start of a dump in which the chip's name is searched.
 const CORE_DUMP_HEAD: usize = 4096;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 type Peeked<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
 
-/// The unpacked bytes of a capture, told raw or gzip by content.
+/// The unpacked bytes of a capture. The first bytes decide between raw and gzip.
 enum Source<R: Read> {
     Raw(Peeked<R>),
     Gzip(Box<BufReader<MultiGzDecoder<Peeked<R>>>>),
@@ -55,36 +55,37 @@ impl<R: Read> Source<R> {
     }
 }
 
-/// Bytes that hold no section, behind which an empty one of no kind says that the reader goes on.
+/// After so many bytes without a section, the reader returns an empty section of kind `NONE` to show
+/// progress.
 const PASSED: u64 = 1 << 20;
 
 /// The sections of a capture, in file order.
 ///
-/// For each megabyte of markers, or of what follows damage, comes an empty section of no kind: there may be no end of
-/// them.
+/// Markers, and bytes after damage, may have no end. The reader returns an empty section of kind `NONE` for
+/// each megabyte of them.
 ///
-/// An error is an item like a section: after [`CaptureError::BadSize`] the
-/// reader looks for the next marker and goes on; of a cut-off payload the
-/// bytes that exist come as a section first, then the error, then the end.
+/// An error is an item like a section. After [`CaptureError::BadSize`] the reader searches for the next
+/// marker and continues. If a payload is cut off, the bytes that exist come first as a section, then the
+/// error, then the end.
 pub struct Sections<R: Read> {
     source: Source<R>,
     offset: u64,
     then: Then,
     pending: Option<CaptureError>,
-    /// Bytes of a payload that are kept.
+    /// Limit for the bytes of a payload that are kept.
     max_payload: u32,
 }
 
-/// How to go on.
+/// How the reader continues after an item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
-    /// With the header that decides whether this is a capture.
+    /// Read the first header, which decides whether the file is a capture.
     First,
-    /// With the next header.
+    /// Read the next header.
     Next,
-    /// With the next marker: the last 16 bytes, the latest on top.
+    /// Search for the next marker. The value holds the last 16 bytes, the latest on top.
     Resync(u128),
-    /// Not at all.
+    /// End the iteration.
     End,
 }
 
@@ -99,21 +100,21 @@ impl Then {
 }
 
 impl<R: Read> Sections<R> {
-    /// Reads from `reader`, raw or gzip (of one or more members).
+    /// Starts to read from `reader`, raw or gzip (of one or more members).
     ///
     /// # Errors
-    /// When the first bytes cannot be read.
+    /// The first bytes cannot be read.
     pub fn new(reader: R) -> Result<Self, CaptureError> {
         let source = Source::new(reader).map_err(|source| CaptureError::Io { offset: 0, source })?;
         Ok(Self { source, offset: 0, then: Then::First, pending: None, max_payload: MAX_PAYLOAD })
     }
 
-    /// Unpacked bytes consumed so far.
+    /// Number of unpacked bytes read so far.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Passes over the empty sections of no kind that come next, as far as they are buffered.
+    /// Skips the empty sections of kind `NONE` that come next, as far as they are buffered.
     pub(super) fn pass_padding(&mut self) {
         let source = self.source.buffered();
         if let (Then::Next, Ok(buffer)) = (self.then, source.fill_buf()) {
@@ -124,8 +125,10 @@ impl<R: Read> Sections<R> {
         }
     }
 
-    /// The next bytes of a header, as many as there are: from what is buffered if it is all
-    /// there, since a gigabyte of empty sections is a hundred million headers.
+    /// Reads the bytes of the next header, as many as there are.
+    ///
+    /// A header that is buffered whole is taken from the buffer, because a gigabyte of empty sections has a
+    /// hundred million headers.
     fn read_header(&mut self) -> Result<([u8; HEADER], usize), CaptureError> {
         let source = self.source.buffered();
         if let Ok(Some(bytes)) = source.fill_buf().map(|buffer| buffer.first_chunk().copied()) {
@@ -140,7 +143,7 @@ impl<R: Read> Sections<R> {
         Ok((header, bytes.len()))
     }
 
-    /// Reads until `limit` bytes or the end, appending as they arrive.
+    /// Reads until `limit` bytes or the end of the stream, and appends the bytes as they arrive.
     fn read_upto(&mut self, limit: usize, into: &mut Vec<u8>) -> Result<(), CaptureError> {
         let before = into.len();
         let read = self.source.buffered().take(limit as u64).read_to_end(into);
@@ -148,8 +151,8 @@ impl<R: Read> Sections<R> {
         read.map(drop).map_err(|error| self.source.error(self.offset, error))
     }
 
-    /// The next header after any markers: offset, id, size; that of an empty section behind many markers. `None` at the
-    /// end of the capture.
+    /// The next header after any markers: offset, id, size. After many markers it is the header of an empty
+    /// section. `None` at the end of the capture.
     fn next_header(&mut self) -> Result<Option<(u64, u32, u32)>, CaptureError> {
         let start = self.offset;
         loop {
@@ -188,10 +191,10 @@ impl<R: Read> Sections<R> {
         }
     }
 
-    /// The error for a dump of the kernel, of which the first bytes have been read.
+    /// The error for a kernel dump whose first bytes are read already.
     fn core_dump(&mut self) -> CaptureError {
         let mut start = Vec::new();
-        // What cannot be read names no chip.
+        // A read error leaves the chip unnamed.
         let _ = self.read_upto(CORE_DUMP_HEAD, &mut start);
         let text = String::from_utf8_lossy(&start);
         let line = text.lines().find_map(|line| line.strip_prefix("revision: "));
@@ -219,7 +222,7 @@ impl<R: Read> Sections<R> {
         Ok(Some(section))
     }
 
-    /// Passes over a payload that is too large to keep.
+    /// Skips a payload that is too large to keep.
     fn oversize(&mut self, offset: u64, id: u32, size: u32) -> Result<Option<Section>, CaptureError> {
         let skipped = io::copy(&mut self.source.buffered().take(u64::from(size)), &mut io::sink());
         let got = skipped.map_err(|error| self.source.error(self.offset, error))?;
@@ -230,7 +233,7 @@ impl<R: Read> Sections<R> {
         }
     }
 
-    /// After damage: runs on to the next marker that a plausible header follows.
+    /// After damage: searches for the next marker with a plausible header behind it.
     fn resync(&mut self, mut window: u128) -> Result<Option<Section>, CaptureError> {
         let start = self.offset;
         while self.offset - start < PASSED {
@@ -253,8 +256,9 @@ impl<R: Read> Sections<R> {
     }
 }
 
-/// Shifts `bytes` through `window` to behind the first marker that a header follows as a recorder writes it, of a payload
-/// of at most `max_payload` bytes: how many bytes, and the header's id and size.
+/// Shifts `bytes` through `window` until a marker with a header behind it is found. The header must have a
+/// known id and a payload of at most `max_payload` bytes. Returns the number of bytes used, and the header's
+/// id and size.
 fn marker(window: &mut u128, bytes: &[u8], max_payload: u32) -> (usize, Option<(u32, u32)>) {
     for (at, byte) in bytes.iter().enumerate() {
         *window = *window >> 8 | u128::from(*byte) << 120;
@@ -295,7 +299,7 @@ mod tests {
         [&id.to_le_bytes(), &(payload.len() as u32).to_le_bytes(), payload].concat()
     }
 
-    /// Bytes of the payloads and what is wrong, in order, where payloads have at most 16 bytes.
+    /// Lengths of the payloads, and errors, in order. Payloads are limited to 16 bytes.
     fn read(capture: &[u8]) -> Vec<Result<usize, String>> {
         let sections = Sections::new(capture).expect("it can be read");
         let sections = Sections { max_payload: 16, ..sections };

@@ -1,35 +1,35 @@
-//! From a row's semantics to the value of one lane.
+//! Turns the semantics column of an instruction row into a function of one lane.
 //!
-//! A row of a table of ops ends with four columns: a class, what becomes of denormal
-//! sources, whether programs use the op often, and a closure. The class is a type here,
-//! and [`Float1::lane`] and its like turn the closure into a function from the bits of
-//! sources to the bits of the result. That function is the reference: the rows' `eval`
-//! calls it, and so does every loop over lanes in the emulator.
+//! A row of a table of ops ends with four columns: a class, the treatment of denormal sources, whether
+//! programs use the op often, and a closure. The class is a type in this module. Its function `lane`, such as
+//! [`Float1::lane`], turns the closure into a function from source bits to result bits. That function is the
+//! reference: `eval` of the tables calls it, and so does every loop over lanes in the emulator.
 //!
-//! The rules for floats, decided once:
+//! Rules for floats:
 //!
-//! - a result that is NaN is the canonical one: which of two NaNs an addition returns is
-//!   not the same on every path of every machine;
-//! - a denormal f32 source is the zero of its sign where the row says `Flush`, which is
-//!   where it shows (`x == 0`, `rcp`, `floor`), and kept where the row says `Keep`: a
-//!   difference of less than 2^-126 that only a product with a huge number shows, for an
-//!   eighth of the time of add, mul, mad and max. (Turnip says of the A6xx that f32
-//!   denormals are flushed and never kept, tu_device.c, and llvmpipe flushes; for A4xx
-//!   it is guess `denormals`.) Results keep denormals. Rows of integers say `Keep`.
+//! - A NaN result is always the canonical NaN: different code paths and host CPUs return different NaNs.
+//! - A row with `Flush` treats a denormal f32 source as a zero of the same sign. It is used where the
+//!   difference is visible (`x == 0`, `rcp`, `floor`).
+//! - A row with `Keep` keeps denormal sources. The difference is less than 2^-126, and only a product with a
+//!   huge number makes it visible. Keeping them makes add, mul, mad and max eight times as fast.
+//! - Results keep denormals. Rows of integers have `Keep`.
+//!
+//! For A4xx the treatment of denormals is guess `denormals`. (Turnip flushes f32 denormals on A6xx and never
+//! keeps them, tu_device.c; llvmpipe flushes too.)
 use super::ir3::Cond;
 
-/// What an f32 source that is denormal counts as.
+/// How an op treats a denormal f32 source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denormals {
-    /// The zero of its sign.
+    /// As a zero of the same sign.
     Flush,
-    /// Itself.
+    /// As its own value.
     Keep,
 }
 
-/// A condition between two values.
+/// A comparison of two values.
 pub trait Relation: Copy {
-    /// Does it hold between `a` and `b`?
+    /// Whether the condition holds for `a` and `b`.
     fn holds<T: PartialOrd>(self, a: T, b: T) -> bool;
 }
 
@@ -40,10 +40,10 @@ impl Relation for Cond {
     }
 }
 
-/// What row and instruction say besides the operands.
+/// Parameters of an op's semantics besides its operands.
 #[derive(Clone, Copy, Debug)]
 pub struct How<R> {
-    /// The row's column.
+    /// The row's column for denormal sources.
     pub denormals: Denormals,
     /// The condition of a compare.
     pub relation: R,
@@ -59,7 +59,7 @@ impl<R> How<R> {
     }
 }
 
-/// The bits of a float result.
+/// The bits of a float result, with the canonical NaN for any NaN.
 #[inline(always)]
 pub fn float_bits(value: f32) -> u32 {
     if value.is_nan() { 0x7fc0_0000 } else { value.to_bits() }
@@ -71,10 +71,10 @@ macro_rules! classes {
         pub struct $name;
 
         impl $name {
-            /// Are the sources floats, whose sign bit (neg) and (abs) change?
+            /// Whether the sources are floats. Then (neg) and (abs) change their sign bit.
             pub const IS_FLOAT: bool = $float;
 
-            /// The bits of a result from those of the sources.
+            /// The function from source bits to result bits for one lane.
             #[inline(always)]
             pub fn lane<R: Relation>($how: How<R>, $f: impl Fn($($ty),*) -> $result) -> impl Fn([u32; classes!(@count $($arg)*)]) -> u32 {
                 #[inline(always)]
@@ -118,7 +118,7 @@ classes! {
     Int2 false [a, b] (i32, i32) -> i32, |_, f| f(a as i32, b as i32) as u32;
 }
 
-/// What the classes of instruction sets are called there.
+/// The classes under the names that the instruction tables use.
 #[allow(missing_docs)]
 mod names {
     use super::{Bits2, Bits3, Float3, Sint3};
@@ -134,20 +134,20 @@ mod names {
 }
 pub use names::*;
 
-/// The value of a lane that has as many sources as `f` takes.
+/// Applies `f` to as many of the sources as it takes.
 #[inline(always)]
 pub fn apply<const N: usize>(f: impl Fn([u32; N]) -> u32, src: [u32; 3]) -> u32 {
     f(std::array::from_fn(|n| src[n]))
 }
 
-/// Makes `eval` from rows. Callback of the `for_each_…!` whose rows have semantics.
+/// Makes `eval` from rows: a callback for each `for_each_…!` whose rows have semantics.
 #[macro_export]
 macro_rules! evaluate {
     ($set:ident; $({ $opcode:literal, $op:ident, $text:literal, $($row:tt)* })*) => {
         impl $set {
-            /// The result of one lane: sources as their 32-bit forms, modifiers applied;
-            /// `cond` counts in compares, `width` (16 or 32) in integer ops. `None` for an
-            /// op that does something else than compute lane by lane.
+            /// The result of one lane. Sources are in 32-bit form with modifiers applied; `cond` is used by
+            /// compares, `width` (16 or 32) by integer ops. `None` for an op that is not computed lane by
+            /// lane.
             pub fn eval(self, src: [u32; 3], cond: $crate::isa::ir3::Cond, width: u32) -> Option<u32> {
                 match self {
                     $(Self::$op => $crate::lane_value!(src, cond, width; $($row)*),)*
@@ -157,7 +157,7 @@ macro_rules! evaluate {
     };
 }
 
-/// The value that a row gives: its last columns count.
+/// The result of one row, from the last columns of the row.
 #[macro_export]
 macro_rules! lane_value {
     ($src:ident, $cond:ident, $width:ident; $class:ident, $denormals:ident, $use:ident, $f:expr) => {{

@@ -1,19 +1,19 @@
-//! Bodies whose meaning is more than a list of dwords.
+//! Packet bodies that need more than a list of dwords.
 
 use super::rows::*;
 use super::words::*;
 
-/// First context register: CP_SET_CONSTANT counts from here.
+/// First context register: CP_SET_CONSTANT counts its offsets from here.
 const CONTEXT_BASE: u32 = 0x2000;
 
-/// What CP_SET_CONSTANT does to registers.
+/// The register writes of CP_SET_CONSTANT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterWrites<'a> {
     /// `values` go to consecutive registers from `first`.
     Values {
         /// First register.
         first: u32,
-        /// The values.
+        /// The values to write.
         values: &'a [u32],
     },
     /// `register = addend register + constant`, a plain 32-bit sum.
@@ -22,10 +22,10 @@ pub enum RegisterWrites<'a> {
         register: u32,
         /// Register read.
         addend: u32,
-        /// Added to it.
+        /// The constant that is added.
         constant: u32,
     },
-    /// Constants of A2xx: no A4xx register is touched.
+    /// A write to constants of A2xx: no A4xx register changes.
     Nothing,
 }
 
@@ -48,12 +48,12 @@ impl<'a> SetConstant<'a> {
 pub struct DrawStateGroup {
     /// What to do with the group.
     pub control: CP_SET_DRAW_STATE_0,
-    /// Where its commands are.
+    /// GPU address of the group's commands.
     pub address: u32,
 }
 
 impl<'a> SetDrawState<'a> {
-    /// The entries, in order.
+    /// The entries of the packet, in order.
     pub fn groups(&self) -> impl Iterator<Item = DrawStateGroup> + use<'a> {
         let (pairs, _) = self.rest.as_chunks();
         pairs
@@ -62,19 +62,19 @@ impl<'a> SetDrawState<'a> {
     }
 }
 
-/// How many dwords a conditional packet covers, and what decides.
+/// The condition of a conditional packet, and the number of dwords that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CondExecRange {
-    /// The predicate bit.
+    /// The condition is the predicate bit.
     Predicate {
         /// Dwords to skip if it is off.
         dwords: u32,
     },
-    /// Two registers.
+    /// The condition is that two registers are equal.
     Registers {
-        /// One.
+        /// The first register.
         reg0: u32,
-        /// The other.
+        /// The second register.
         reg1: u32,
         /// Dwords to skip if they differ.
         dwords: u32,
@@ -82,7 +82,7 @@ pub enum CondExecRange {
 }
 
 impl CondRegExec<'_> {
-    /// The condition, if its mode is known and its dwords are there.
+    /// The condition and the dwords it covers; `None` if the mode is unknown or dwords are missing.
     pub fn range(&self) -> Option<CondExecRange> {
         let dwords = |dword| CP_COND_REG_EXEC_DWORDS(dword).DWORDS();
         match (self.control.MODE(), self.rest) {
@@ -100,8 +100,8 @@ impl CondRegExec<'_> {
 }
 
 impl RegRmw<'_> {
-    /// The value that the packet leaves, given what registers hold:
-    /// `rotl(dst & src0, rotate)` or-ed with or added to `src1`.
+    /// The value that the packet writes: `rotl(dst & src0, rotate)`, or-ed with `src1` or added to it. `read`
+    /// returns the value of a register.
     pub fn apply(&self, read: impl Fn(u32) -> u32) -> u32 {
         let src0 = if self.control.SRC0_IS_REG() { read(self.SRC0) } else { self.SRC0 };
         let src1 = if self.control.SRC1_IS_REG() { read(self.SRC1) } else { self.SRC1 };
@@ -113,14 +113,14 @@ impl RegRmw<'_> {
 /// A call of another command buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IndirectBufferCall {
-    /// Where it starts.
+    /// GPU address of the buffer.
     pub address: u32,
-    /// Its length.
+    /// Length of the buffer in dwords.
     pub dwords: u32,
 }
 
 impl Pm4<'_> {
-    /// The buffer that the packet calls, whichever of the opcodes it is.
+    /// The buffer that the packet calls, for each opcode that is a call; `None` for other packets.
     pub fn call(&self) -> Option<IndirectBufferCall> {
         let (address, size) = match self {
             Pm4::IndirectBuffer(ib) => (ib.IB_BASE, ib.size),

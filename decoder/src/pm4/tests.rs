@@ -1,4 +1,4 @@
-//! The table checks itself, and the layouts that are easy to get wrong.
+//! Tests of the packet table, and of layouts that are easy to get wrong.
 
 use pretty_assertions::assert_eq;
 

@@ -1,7 +1,7 @@
 //! The dwords of type-3 packets that have fields.
 //!
-//! Source: docs/hardware/command-processor.md and adreno_pm4.xml. A word is called
-//! as in Mesa's headers: the packet and the dword's number.
+//! Source: docs/hardware/command-processor.md and adreno_pm4.xml. A word has the name that Mesa's headers
+//! use: the packet's name and the dword's number.
 
 use crate::bits::*;
 use crate::regs::enums::*;
@@ -167,9 +167,8 @@ descriptors! {
 }
 
 impl VGT_DRAW_INITIATOR_A4XX {
-    /// The domain of a tessellated draw: PRIM_TYPE is a patch. Bits 24:20 count
-    /// if any of 24:22 is set, else PATCH_TYPE (docs/hardware/command-processor.md,
-    /// section 8.1).
+    /// The domain of a tessellated draw; `None` unless PRIM_TYPE is a patch. Bits 24:20 decide if any of
+    /// 24:22 is set, else PATCH_TYPE (docs/hardware/command-processor.md, section 8.1).
     pub fn domain(self) -> Option<PatchType> {
         let mode = TESS_MODE_BITS(self.0);
         self.patch_vertices().map(|_| match mode.ENABLE() {
@@ -178,13 +177,13 @@ impl VGT_DRAW_INITIATOR_A4XX {
         })
     }
 
-    /// Control points of a patch, 1 to 32.
+    /// Number of control points in a patch, 1 to 32; `None` if PRIM_TYPE is not a patch.
     pub fn patch_vertices(self) -> Option<u32> {
         let first = PrimType::DI_PT_PATCHES1.to_bits();
         self.PRIM_TYPE().to_bits().checked_sub(first).map(|points| points + 1)
     }
 
-    /// Bytes of an index: 1, 2 or 4.
+    /// Number of bytes in an index: 1, 2 or 4.
     pub fn index_bytes(self) -> u32 {
         match self.INDEX_SIZE() {
             IndexSize::INDEX4_SIZE_8_BIT => 1,
@@ -195,12 +194,12 @@ impl VGT_DRAW_INITIATOR_A4XX {
 }
 
 impl VGT_DRAW_INITIATOR {
-    /// The index size, whose two bits stand apart.
+    /// The index size. Its two bits are not next to each other.
     pub fn index_size(self) -> OldIndexSize {
         OldIndexSize::from_bits(self.SMALL_INDEX() * 2 + self.INDEX_SIZE())
     }
 
-    /// The same draw as A4xx packets say it.
+    /// The initiator of an A4xx packet for this draw.
     pub fn to_a4xx(self) -> VGT_DRAW_INITIATOR_A4XX {
         let size = match self.index_size() {
             OldIndexSize::INDEX_SIZE_8_BIT => IndexSize::INDEX4_SIZE_8_BIT,
@@ -217,7 +216,7 @@ impl VGT_DRAW_INITIATOR {
 }
 
 impl CP_EXEC_CS_INDIRECT_2 {
-    /// Work items of a group in x, y and z.
+    /// Number of work items in a group, in x, y and z.
     pub fn local_size(self) -> [u32; 3] {
         [self.LOCALSIZEX() + 1, self.LOCALSIZEY() + 1, self.LOCALSIZEZ() + 1]
     }

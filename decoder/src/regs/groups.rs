@@ -1,4 +1,4 @@
-//! Registers whose fields repeat, as arrays.
+//! Registers with repeated fields, as arrays.
 use super::enums::{IntpMode, ReplMode};
 use super::rb::RB_RENDER_COMPONENTS;
 use super::sp::{SP_VS_OUT, SP_VS_VPC_DST};
@@ -8,52 +8,52 @@ use crate::bits::extract;
 /// A shader register id that stands for "none": r63.x.
 pub const NO_REGISTER: u32 = 0xfc;
 
-/// `id` unless it is the one that stands for none.
+/// `id`, or `None` if it is [`NO_REGISTER`].
 pub fn used(id: u32) -> Option<u32> {
     (id != NO_REGISTER).then_some(id)
 }
 
-/// A shader output: register, and which of its components count.
+/// A shader output: register, and mask of the components in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShaderOutput {
-    /// Register id in its file.
+    /// Register id in the full or half register file.
     pub regid: u32,
-    /// It is in the half file.
+    /// Whether the register is in the half register file.
     pub half: bool,
-    /// Components, first in bit 0.
+    /// Mask of the components; the first is bit 0.
     pub components: u32,
 }
 
 impl VPC_VARYING_INTERP_MODE {
-    /// Of the 16 components.
+    /// The interpolation modes of the 16 components.
     pub fn modes(self) -> [IntpMode; 16] {
         std::array::from_fn(|i| IntpMode::from_bits(extract(self.0, 2 * i as u32, 2 * i as u32 + 1)))
     }
 }
 
 impl VPC_VARYING_PS_REPL_MODE {
-    /// Of the 16 components.
+    /// The replacement modes of the 16 components.
     pub fn modes(self) -> [ReplMode; 16] {
         std::array::from_fn(|i| ReplMode::from_bits(extract(self.0, 2 * i as u32, 2 * i as u32 + 1)))
     }
 }
 
 impl RB_RENDER_COMPONENTS {
-    /// Components of render target `i`.
+    /// Mask of the components that render target `i` has; 0 for targets above 7.
     pub fn target(self, i: u32) -> u32 {
         if i < 8 { extract(self.0, 4 * i, 4 * i + 3) } else { 0 }
     }
 }
 
 impl SP_VS_OUT {
-    /// Both outputs.
+    /// Both outputs that the register describes.
     pub fn outputs(self) -> [ShaderOutput; 2] {
         [(self.A_REGID(), self.A_COMPMASK()), (self.B_REGID(), self.B_COMPMASK())].map(output)
     }
 }
 
 impl SP_VS_VPC_DST {
-    /// Destinations of four outputs.
+    /// Locations of the four outputs.
     pub fn locations(self) -> [u32; 4] {
         [self.OUTLOC0(), self.OUTLOC1(), self.OUTLOC2(), self.OUTLOC3()]
     }

@@ -1,13 +1,11 @@
 //! The A4xx register database, one file per hardware block.
 //!
-//! Source: a4xx.xml and adreno_common.xml of Mesa, docs/hardware/registers.md. Rows
-//! marked `inferred` have no public name; their comments say why they are
-//! believed and what would settle it.
+//! Source: a4xx.xml and adreno_common.xml of Mesa, docs/hardware/registers.md. Rows marked `inferred` have no
+//! public name. Their comments give the reason, and what would settle it.
 //!
-//! Printed text differs from that of Mesa's decoder in spelling only: array
-//! indices are decimal, numbers of whole value have no zeros behind the point
-//! beyond one, zero fields may be hidden; and in the fields that Mesa does not
-//! have, which `tests/register_facts.rs` lists.
+//! Printed text differs from that of Mesa's decoder in spelling: array indices are decimal, whole numbers
+//! have at most one zero after the point, and zero fields may be hidden. It also has fields that Mesa does
+//! not have, which `tests/register_facts.rs` lists.
 use std::fmt;
 
 use crate::bits::{Certainty, FieldRow, Naming, RegRow};
@@ -35,11 +33,11 @@ pub mod vsc;
 /// A hardware block, or a part of one that has a file of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
-    /// Its name, as most of its registers begin.
+    /// Name of the block, which is also the prefix of most of its register names.
     pub name: &'static str,
-    /// What it does.
+    /// What the block does.
     pub about: &'static str,
-    /// Its registers.
+    /// Registers of the block.
     pub regs: &'static [RegRow],
 }
 
@@ -78,10 +76,10 @@ pub fn rows() -> impl Iterator<Item = &'static RegRow> {
     BLOCKS.iter().flat_map(|block| block.regs)
 }
 
-/// Offsets that type-0 packets can name: 15 bits, of which A4xx uses this many.
+/// Number of register offsets on A4xx. Type-0 packets have 15 bits for an offset.
 pub const SPACE: usize = 0x4000;
 
-/// Block and row of every offset, `NOBODY` where there is none.
+/// Block and row of every offset; `NOBODY` for an offset without a row.
 static INDEX: [(u8, u8); SPACE] = index();
 const NOBODY: (u8, u8) = (u8::MAX, u8::MAX);
 
@@ -104,44 +102,44 @@ const fn index() -> [(u8, u8); SPACE] {
     index
 }
 
-/// One register: its row, and which element of an array it is.
+/// One register: its row, and its element in an array.
 #[derive(Clone, Copy, Debug)]
 pub struct RegRef {
     /// The row of the database.
     pub row: &'static RegRow,
-    /// Element of the array; 0 outside arrays.
+    /// Index of the array element; 0 outside arrays.
     pub index: u32,
 }
 
 impl RegRef {
-    /// Dword offset.
+    /// Dword offset of the register.
     pub const fn offset(self) -> u32 {
         self.row.offset + self.index * self.row.stride
     }
 
-    /// The fields, from bit 0 up.
+    /// Fields of the register, from bit 0 up.
     pub const fn fields(self) -> &'static [FieldRow] {
         self.row.fields
     }
 
-    /// The hardware block that it belongs to.
+    /// The hardware block to which the register belongs.
     pub fn block(self) -> Option<&'static Block> {
         let (block, _) = *INDEX.get(self.offset() as usize)?;
         BLOCKS.get(usize::from(block))
     }
 
-    /// Whether a public source names it.
+    /// Whether a public source names the register.
     pub const fn certainty(self) -> Certainty {
         self.row.certainty
     }
 
-    /// The database's name: `NAME`, `NAME[i].SUB` or `NAME_i`, with a decimal index.
+    /// The name in the database: `NAME`, `NAME[i].SUB` or `NAME_i`, with a decimal index.
     pub const fn name(self) -> RegName {
         RegName { offset: self.offset() }
     }
 }
 
-/// Displays the name of an offset, `UNKNOWN_xxxx` if nobody has named it.
+/// Displays the name of an offset; `UNKNOWN_xxxx` if it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegName {
     /// Dword offset.
@@ -162,7 +160,7 @@ impl fmt::Display for RegName {
     }
 }
 
-/// The register at a dword offset, if anybody has named it.
+/// The register at a dword offset; `None` if the offset has no row.
 pub fn lookup(offset: u32) -> Option<RegRef> {
     let (block, row) = *INDEX.get(offset as usize)?;
     let row = BLOCKS.get(block as usize)?.regs.get(row as usize)?;
@@ -175,9 +173,11 @@ pub fn all() -> impl Iterator<Item = RegRef> {
     rows().flat_map(|row| (0..row.len).map(move |index| RegRef { row, index }))
 }
 
-/// The dword offset that a user means: a database name (`RB_MRT[0].CONTROL`, the
-/// index decimal or `0x` hexadecimal), `UNKNOWN_xxxx`, or an offset in decimal or
-/// `0x` hexadecimal. `None` if it is neither a name nor an offset in the space.
+/// Parses a register as a user writes it, to a dword offset.
+///
+/// Accepted are a database name (`RB_MRT[0].CONTROL`, the index decimal or `0x` hexadecimal), `UNKNOWN_xxxx`,
+/// or an offset in decimal or `0x` hexadecimal. `None` if the text is none of them or outside of the register
+/// space.
 pub fn by_name(text: &str) -> Option<u32> {
     let offset = number(text).or_else(|| named(text)).or_else(|| flat(text)).or_else(|| unknown(text))?;
     ((offset as usize) < SPACE).then_some(offset)

@@ -126,7 +126,7 @@ pub const SSBO_0: &[WordRow] = &[SSBO_0_0::ROW, SSBO_0_1::ROW, SSBO_0_2::ROW, SS
 pub const SSBO_1: &[WordRow] = &[SSBO_1_0::ROW, SSBO_1_1::ROW];
 
 impl SSBO_1_0 {
-    /// Elements of a storage buffer: WIDTH has the low half of the number, HEIGHT the high half.
+    /// Number of elements in a storage buffer: WIDTH has the low half of it, HEIGHT the high half.
     pub fn elements(self, rest: SSBO_1_1) -> u32 {
         self.WIDTH() | rest.HEIGHT() << 16
     }
@@ -144,14 +144,14 @@ impl TEX_CONST_0 {
 }
 
 impl TEX_CONST_1 {
-    /// Elements of a buffer texture: WIDTH has the low 15 bits of the number, HEIGHT the rest.
+    /// Number of elements in a buffer texture: WIDTH has the low 15 bits of it, HEIGHT the rest.
     pub fn elements(self) -> u32 {
         self.WIDTH() | self.HEIGHT() << 15
     }
 }
 
 impl TEX_CONST_2 {
-    /// What the pitch of a mip level is at least, in bytes.
+    /// Smallest pitch of a mip level, in bytes.
     pub fn least_pitch(self) -> u32 {
         32 << self.PITCHALIGN()
     }

@@ -118,12 +118,12 @@ descriptors! {
     STREAM_OUT_OVERRIDE { inferred 0..0 DISABLE: Bool; }
 }
 
-/// Where one component goes.
+/// The place in a stream-out buffer that one component is written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamOutEntry {
-    /// Which buffer.
+    /// Index of the stream-out buffer.
     pub buffer: u32,
-    /// Bytes from the start of the vertex there.
+    /// Offset in the buffer from the start of the vertex, in bytes.
     pub offset: u32,
 }
 
@@ -136,7 +136,7 @@ impl STREAM_OUT_BUFFERS {
 }
 
 impl VPC_SO_PROG {
-    /// The two components of the word, those that go somewhere.
+    /// The destinations of the word's two components; `None` for a component that is not written.
     pub fn entries(self) -> [Option<StreamOutEntry>; 2] {
         let entry = |enabled: bool, buffer, offset| enabled.then_some(StreamOutEntry { buffer, offset });
         [entry(self.A_EN(), self.A_BUF(), self.A_OFF()), entry(self.B_EN(), self.B_BUF(), self.B_OFF())]
@@ -151,7 +151,7 @@ impl VPC_VARYING_INTERP_MODE {
 }
 
 impl VPC_VARYING_PS_REPL_MODE {
-    /// The replacement of component `k` (0 to 15) of this word.
+    /// The replacement mode of component `k` (0 to 15) of this word.
     pub const fn component(self, k: u32) -> ReplMode {
         ReplMode::from_bits(extract(self.0, 2 * (k & 15), 2 * (k & 15) + 1))
     }

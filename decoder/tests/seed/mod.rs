@@ -1,11 +1,11 @@
-//! Where property tests begin: always the same seed, a fresh one under CI, or the one that
-//! `PROPTEST_RNG_SEED` asks for. It is printed, so that a failure can be had again.
+//! The seed of property tests: fixed by default, random under CI, or the value of `PROPTEST_RNG_SEED`. It is
+//! printed so that a failure can be repeated.
 
 use std::hash::{BuildHasher, RandomState};
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// `cases` random cases. The seed shows in the output of a test that fails.
+/// A configuration for `cases` random cases. A failing test prints the seed.
 pub fn random_cases(cases: u32) -> Config {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let fresh = std::env::var("CI").is_ok_and(|value| value == "true");

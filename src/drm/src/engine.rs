@@ -8,7 +8,7 @@ use a4emu_gpu::ambient::{self, Members};
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Call, Cp, Flow, Observer, Renderer, Tee};
 use a4emu_gpu::draw;
-use a4emu_gpu::draw::Resolves;
+use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::gpu::{Chip, Clock, Gpu};
 use a4emu_inspect::run_files::report;
 use a4emu_inspect::run_files::summary::Summary;
@@ -102,7 +102,7 @@ struct Counts {
 }
 
 impl Observer for Counts {
-    fn is_blind(&self) -> bool {
+    fn ignores_packets(&self) -> bool {
         true
     }
 
@@ -114,7 +114,7 @@ impl Observer for Counts {
         Flow::Continue
     }
 
-    fn drawn_again(&mut self, draws: usize) {
+    fn draws_replayed(&mut self, draws: usize) {
         self.draws += draws as u64;
     }
 }
@@ -209,7 +209,7 @@ impl Engine {
         gpu.budget = Budget::new(settings::get().max_work);
         // The program may have, up to now; all of the submit's command buffers find the same.
         gpu.mem.host_may_have_written();
-        gpu.pipeline.resolves = if watch.is_some() { Resolves::AtOnce } else { Resolves::Late };
+        gpu.pipeline.schedule = if watch.is_some() { Schedule::InOrder } else { Schedule::Deferred };
         let same_file = *last == Some(job.file);
         let commands = job.commands.iter().filter(|(_, restores)| !(*restores && same_file));
         let run = || {

@@ -19,7 +19,7 @@ impl Cp<'_> {
 
     /// Takes a conditional call (guess `conditional-buffer`), and reports the condition as unsupported.
     pub(super) fn conditional_call(&mut self, name: &str, call: IndirectBufferCall) -> Step {
-        self.gpu.rests_on(Guess::ConditionalBuffer, Reach::CONTROL);
+        self.gpu.note_guess(Guess::ConditionalBuffer, Reach::CONTROL);
         self.unsupported(&format!("the condition of {name}"));
         self.indirect_buffer(call)
     }
@@ -77,7 +77,7 @@ impl Cp<'_> {
     ///
     /// The address is one dword; the only documented layout is that of 64-bit chips (guess `draw-predicate`).
     pub(super) fn draw_pred_set(&mut self, packet: &DrawPredSet<'_>) {
-        self.gpu.rests_on(Guess::DrawPredicate, Reach::CONTROL);
+        self.gpu.note_guess(Guess::DrawPredicate, Reach::CONTROL);
         let (DrawPredSrc::PRED_SRC_MEM, Some(address)) = (packet.control.SRC(), packet.MEM_ADDR) else {
             return self.unsupported(&format!("CP_DRAW_PRED_SET from {:?}", packet.control.SRC()));
         };

@@ -113,7 +113,7 @@ impl Cp<'_> {
     /// `old-instances`).
     fn draw_old(&mut self, old: VGT_DRAW_INITIATOR, count: u32, indices: IndexSource) -> Step {
         if old.NUM_INSTANCES() == 0 {
-            self.gpu.rests_on(Guess::OldInstances, Reach::OUTPUT);
+            self.gpu.note_guess(Guess::OldInstances, Reach::OUTPUT);
         }
         self.draw(Draw {
             initiator: old.to_a4xx(),
@@ -151,7 +151,7 @@ impl Cp<'_> {
     /// CP_DRAW_AUTO: a stream-out counter holds the vertex count. Which counter and in which unit is not
     /// known (docs/hardware/command-processor.md, open questions). The draw gets a number but is not drawn.
     pub(super) fn draw_auto(&mut self, packet: &DrawAuto<'_>) -> Step {
-        self.gpu.rests_on(Guess::DrawAuto, Reach::CONTROL);
+        self.gpu.note_guess(Guess::DrawAuto, Reach::CONTROL);
         let initiator = self.flagged(packet.initiator);
         self.draw_uncounted("CP_DRAW_AUTO", Some(initiator), Some(packet.NUM_INSTANCES))
     }
@@ -242,7 +242,7 @@ impl Cp<'_> {
     fn run_groups(&mut self) -> Step {
         for index in 0..super::GROUPS {
             let Some(Group { address, dwords }) = self.gpu.cp.groups[index].take() else { continue };
-            self.gpu.rests_on(Guess::GroupsOnce, Reach::CONTROL);
+            self.gpu.note_guess(Guess::GroupsOnce, Reach::CONTROL);
             if let Step::Stop = self.call_buffer(address, dwords, Client::DrawState) {
                 return Step::Stop;
             }

@@ -33,7 +33,7 @@ pub trait Engine {
 
     /// Marks the `bytes` at `address` as stale. They were stored from a value that draws change, such as a
     /// counter.
-    fn stored_stale(&mut self, address: u32, bytes: u32) {
+    fn mark_stale(&mut self, address: u32, bytes: u32) {
         let _ = (address, bytes);
     }
 }
@@ -117,7 +117,7 @@ impl Skip {
 impl Engine for Skip {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         self.skipped = true;
-        gpu.budget.owe(Work::Packet, 2);
+        gpu.budget.charge_later(Work::Packet, 2);
         match call.pass() {
             Some(pass) => {
                 self.targets(gpu, pass);
@@ -133,7 +133,7 @@ impl Engine for Skip {
         self.stale.range(..=address).next_back().is_some_and(|(_, end)| *end > u64::from(address))
     }
 
-    fn stored_stale(&mut self, address: u32, bytes: u32) {
+    fn mark_stale(&mut self, address: u32, bytes: u32) {
         if self.skipped {
             self.range(address, bytes);
         }

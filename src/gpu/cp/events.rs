@@ -46,6 +46,6 @@ impl Cp<'_> {
         record[..8].copy_from_slice(&self.gpu.counters.samples_passed.to_le_bytes());
         self.gpu.store(Client::Query, control.ADDR(), &record);
         self.observer.store(self.gpu, control.ADDR(), &record);
-        self.engine.stored_stale(control.ADDR(), SAMPLE_RECORD as u32);
+        self.engine.mark_stale(control.ADDR(), SAMPLE_RECORD as u32);
     }
 }

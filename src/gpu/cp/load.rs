@@ -29,9 +29,9 @@ impl Cp<'_> {
             if !self.charge(Work::Copy16, u64::from(dwords).div_ceil(4)) {
                 return self.load(packet, address, &[]);
             }
-            draw::settle(self.gpu, address, u64::from(dwords) * 4);
-            if self.notes {
-                draw::rerun::note_memory(self.gpu, address, dwords.saturating_mul(4));
+            draw::flush_for_read(self.gpu, address, u64::from(dwords) * 4);
+            if self.is_recording {
+                draw::ib_replay::note_memory(self.gpu, address, dwords.saturating_mul(4));
             }
         }
         self.load_paid(packet);

@@ -41,7 +41,7 @@ impl Cp<'_> {
         }
         self.store(packet.DST, &sum.to_le_bytes()[..len]);
         if stale {
-            self.engine.stored_stale(packet.DST, len as u32);
+            self.engine.mark_stale(packet.DST, len as u32);
         }
     }
 

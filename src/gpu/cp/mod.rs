@@ -23,11 +23,11 @@ mod effects;
 mod engine;
 mod events;
 mod frame_draws;
+mod ib_replay;
 mod load;
 mod memory;
 pub mod observer;
 mod registers;
-mod rerun;
 mod stream;
 mod tee;
 
@@ -104,9 +104,9 @@ pub struct Cp<'a> {
     engine: &'a mut dyn Engine,
     observer: &'a mut dyn Observer,
     /// Whether the observer sees packets and registers.
-    shows: bool,
+    shows_packets: bool,
     /// Whether packets are being recorded.
-    notes: bool,
+    is_recording: bool,
     /// Bytes that recordings may still use.
     room: usize,
     /// Addresses of the running buffers, outermost first.
@@ -120,14 +120,14 @@ pub struct Cp<'a> {
 impl<'a> Cp<'a> {
     /// A command processor for `gpu`. `engine` runs its draws, and `observer` watches it.
     pub fn new(gpu: &'a mut Gpu, engine: &'a mut dyn Engine, observer: &'a mut dyn Observer) -> Self {
-        let shows = !observer.is_blind();
+        let shows_packets = !observer.ignores_packets();
         Self {
             gpu,
             engine,
             observer,
-            shows,
-            notes: false,
-            room: rerun::MAX_BYTES,
+            shows_packets,
+            is_recording: false,
+            room: ib_replay::MAX_BYTES,
             open: Vec::new(),
             seen: Streams::default(),
             flow: Flow::Continue,
@@ -154,8 +154,8 @@ impl<'a> Cp<'a> {
             return false;
         }
         let granted = self.gpu.budget.take(work, count);
-        if self.notes {
-            draw::rerun::pay(self.gpu, work, count);
+        if self.is_recording {
+            draw::ib_replay::pay(self.gpu, work, count);
         }
         if !granted {
             self.say_cut();

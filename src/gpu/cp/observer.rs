@@ -108,8 +108,8 @@ pub struct Announced {
 /// Sees execution as it happens. `gpu.at` is the current place.
 pub trait Observer {
     /// Whether the observer ignores packets, registers and loaded state. They need not be shown then, and
-    /// replayed draws are only [counted](Observer::drawn_again).
-    fn is_blind(&self) -> bool {
+    /// replayed draws are only [counted](Observer::draws_replayed).
+    fn ignores_packets(&self) -> bool {
         false
     }
 
@@ -172,9 +172,9 @@ pub trait Observer {
         Flow::Continue
     }
 
-    /// `draws` draws were replayed for another tile. A [blind](Observer::is_blind) observer gets this instead
+    /// `draws` draws were replayed for another tile. A [blind](Observer::ignores_packets) observer gets this instead
     /// of a [call](Observer::call) for each.
-    fn drawn_again(&mut self, draws: usize) {
+    fn draws_replayed(&mut self, draws: usize) {
         let _ = draws;
     }
 
@@ -188,7 +188,7 @@ pub trait Observer {
 pub struct Silent;
 
 impl Observer for Silent {
-    fn is_blind(&self) -> bool {
+    fn ignores_packets(&self) -> bool {
         true
     }
 }

@@ -24,7 +24,7 @@ impl Cp<'_> {
             Ok(old) => old,
             Err(fault) => return self.trouble(fault),
         };
-        if self.shows {
+        if self.shows_packets {
             self.observer.register(self.gpu, offset, old);
         }
         if let Some(effect) = effect(offset) {
@@ -34,7 +34,8 @@ impl Cp<'_> {
 
     /// Writes `values` to registers from `first` on.
     pub(super) fn write_regs(&mut self, first: u32, values: &[u32]) {
-        if !self.shows && !have_effects(first, values.len()) && self.gpu.regs.write_run(first, values) {
+        if !self.shows_packets && !have_effects(first, values.len()) && self.gpu.regs.write_run(first, values)
+        {
             return;
         }
         for (offset, value) in (first..).zip(values) {
@@ -77,7 +78,7 @@ impl Cp<'_> {
             let address = packet.DEST.wrapping_add(index * 4);
             if register == TICKS && self.counts_ticks() {
                 self.count_ticks();
-                self.engine.stored_stale(address, 8);
+                self.engine.mark_stale(address, 8);
             }
             let value = self.gather(register, step);
             let before = if control.ACCUMULATE() { self.load_wide(address, len) } else { 0 };

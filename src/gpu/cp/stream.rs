@@ -6,7 +6,7 @@ use a4emu_decoder::error::PacketError;
 use a4emu_decoder::packet::{Packet, Packets};
 use hashbrown::HashMap;
 
-use super::rerun::IbHistory;
+use super::ib_replay::IbHistory;
 use super::{Cp, Flow};
 use crate::budget::Work;
 use crate::draw;
@@ -58,7 +58,7 @@ impl Streams {
         let is_kept = words.len() == dwords as usize && self.kept + words.len() <= MAX_KEPT;
         let stream = is_kept.then(|| {
             self.kept += words.len();
-            Stream { words: words.clone(), time: memory.now(), noted: IbHistory::Not }
+            Stream { words: words.clone(), time: memory.now(), noted: IbHistory::PacketByPacket }
         });
         self.seen.insert((address, dwords), stream);
         before.is_none()
@@ -143,7 +143,7 @@ impl Cp<'_> {
     /// The dwords of a buffer, as far as memory holds them, and whether it runs for the first time. They are
     /// a copy, as packets may store into their own buffer.
     fn fetch_stream(&mut self, address: u32, dwords: u32, client: Client) -> (Rc<Vec<u32>>, bool) {
-        draw::settle(self.gpu, address, u64::from(dwords) * 4);
+        draw::flush_for_read(self.gpu, address, u64::from(dwords) * 4);
         if let Some(words) = self.seen.find(address, dwords, &self.gpu.mem) {
             return (words, false);
         }
@@ -187,10 +187,10 @@ impl Cp<'_> {
         if !self.charge(Work::Packet, 1) {
             return Step::Stop;
         }
-        if self.shows {
+        if self.shows_packets {
             self.observer.packet(self.gpu, packet);
         }
-        if self.notes {
+        if self.is_recording {
             self.note(packet);
         }
         match *packet {

@@ -20,7 +20,6 @@ pub mod fs;
 pub mod gras;
 pub mod gs;
 pub mod hs;
-mod kept;
 #[cfg(test)]
 mod limits;
 pub mod pc;
@@ -28,6 +27,7 @@ pub mod pipeline;
 pub mod primitive_cache;
 pub mod rb;
 pub mod sp;
+mod state_cache;
 pub mod stats;
 pub mod stop;
 pub mod tpl1;
@@ -38,6 +38,6 @@ pub mod vpc;
 pub mod vs;
 
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
-pub use pipeline::late::{Resolves, settle};
-pub use pipeline::rerun::{self, IbReplay};
+pub use pipeline::ib_replay::{self, IbReplay};
+pub use pipeline::schedule::{Schedule, flush_for_read};
 pub use pipeline::{Pipeline, begin_submit, dispatch, flush, run};

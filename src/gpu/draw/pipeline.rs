@@ -3,32 +3,32 @@
 //! Only this file and its submodules access the whole machine (`Gpu`). The other files of `draw/` take state
 //! and values. They return results and the log entries to record.
 //!
-//! - `ahead`: batches of fragments that worker threads draw while the command processor continues.
-//! - `apart`: trial runs with discarded results.
+//! - `raster_queue`: batches of fragments that worker threads draw while the command processor continues.
+//! - `trial_run`: trial runs with discarded results.
 //! - `guesses`: the guesses that the results of a draw rest on.
-//! - `helper`: wakes a worker thread shortly before work arrives.
-//! - [`late`]: deferred resolve copies, and the reads that must wait for them.
+//! - `wake`: wakes a worker thread shortly before work arrives.
+//! - [`schedule`]: deferred resolve copies, and the reads that must wait for them.
 //! - [`look`]: the contents of a draw, for inspection tools.
 //! - `parts`: draws with too many vertices to hold at once.
 //! - `record`: statistics, costs and faults of draws.
-//! - [`rerun`]: replay of an indirect buffer of draws for the next tile.
+//! - [`ib_replay`]: replay of an indirect buffer of draws for the next tile.
 //! - `resolve`: draws of the resolve pass.
 //! - `scope`: the pixels that a draw can change, and how many primitives the budget pays for.
-//! - `unmade`: small draws whose geometry runs on worker threads.
+//! - `geometry_queue`: small draws whose geometry runs on worker threads.
 //! - `whole`: the stages that take whole primitives.
 
-mod ahead;
-mod apart;
+mod geometry_queue;
 mod guesses;
-mod helper;
-pub mod late;
+pub mod ib_replay;
 pub mod look;
 mod parts;
+mod raster_queue;
 mod record;
-pub mod rerun;
 mod resolve;
+pub mod schedule;
 mod scope;
-mod unmade;
+mod trial_run;
+mod wake;
 mod whole;
 
 use std::sync::Arc;
@@ -41,24 +41,26 @@ use crate::fault::{Fault, Miss};
 use crate::fidelity::Line;
 use crate::gpu::{Gpu, Stage};
 use crate::pass::Pass;
-use crate::spare::Pool;
+use crate::pool::Pool;
 
-use ahead::{Ahead, KNOWN_PER_NEW, drain_ahead, finish_ahead, make_room, try_submit};
+use geometry_queue::GeometryQueue;
 use guesses::record_guesses;
-use late::{Resolves, settle_stages, settle_state, settle_vertices};
 use look::{Watch, watched};
+use raster_queue::{
+    KNOWN_DRAWS_PER_NEW, SubmittedBatches, drain_submitted, finish_submitted, make_room, try_submit,
+};
 use record::{
     record_cost, record_end, record_fragments, record_log, record_outside, record_primitives,
     record_unsupported, record_vertices, unknown_type,
 };
-use scope::{affordable, drawable, is_out_of_sight, plan, reads, visible};
-use unmade::GeometryQueue;
+use schedule::{Schedule, flush_for_stages, flush_for_state, flush_for_vertices};
+use scope::{affordable, drawable, is_culled, plan, reads, visible};
 use whole::{feed_back, whole_primitives};
 
 use super::call::{DispatchCall, DrawCall};
 use super::cs::state::DispatchState;
 use super::ds::state::DomainState;
-use super::fs::batch::{Batch, Finished, Waiting};
+use super::fs::batch::{Batch, BatchedDraw, Finished};
 use super::fs::copies::ResolveCache;
 use super::fs::reasons::Reasons;
 use super::fs::state::{FragmentInputs, FragmentState};
@@ -71,16 +73,16 @@ use super::gras::viewport::Projection;
 use super::gs::cost::DispatchCosts;
 use super::gs::dispatch::Setting;
 use super::gs::state::{GeometryState, Layers};
-use super::kept::{Kept, Said};
 use super::pc::state::PatchState;
 use super::primitive_cache::{PrimitiveCache, looked_through};
 use super::rb::rendered::Surfaces;
 use super::rb::state::{Targets, discards};
 use super::rb::surface::{Surface, copied, with_rows};
-use super::sp::kept::NoStage;
 use super::sp::launch::Threads;
 use super::sp::programs::Programs;
+use super::sp::stage_cache::NoStage;
 use super::sp::state::StageState;
+use super::state_cache::{StateCache, WithUnsupported};
 use super::stats::{CostList, Stats, StatsReport, TessellationCost};
 use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::{Tessellation, VertexStages};
@@ -94,7 +96,7 @@ use super::{ds, gs, hs, pc};
 #[derive(Default)]
 pub struct Pipeline {
     /// State snapshots that no register write has invalidated.
-    kept: Kept,
+    states: StateCache,
     /// Lowered shaders.
     pub programs: Programs,
     /// Rendered surfaces, in the order of their last write.
@@ -102,25 +104,25 @@ pub struct Pipeline {
     /// Cached primitives of draws that run again for the next tile.
     pub primitives: PrimitiveCache,
     /// Recorder of the current indirect buffer, if it is being recorded for the next tile.
-    noting: Option<Box<rerun::Recorder>>,
+    recorder: Option<Box<ib_replay::Recorder>>,
     /// How many more indirect buffers may be recorded on their first run, on the guess that they run again.
     pub recording_credits: u32,
     /// Draws queued for their primitives.
-    unmade: GeometryQueue,
+    geometry: GeometryQueue,
     /// Draws queued for their fragments.
     batch: Batch,
     /// Memory contents after the earlier resolve copies.
-    left: ResolveCache,
+    resolve_cache: ResolveCache,
     /// Earlier batches, which worker threads draw.
-    ahead: Ahead,
+    submitted: SubmittedBatches,
     /// Pool of buffers for working copies of surfaces.
-    rows: Pool<u8>,
+    row_pool: Pool<u8>,
     /// Whether to wake a worker thread early.
-    expected: helper::ExpectedDemand,
+    expected: wake::ExpectedDemand,
     /// Command processor work for the queued draws, in units of one draw with known primitives.
-    found: u64,
+    pending_work: u64,
     /// When draws of the resolve pass run.
-    pub resolves: Resolves,
+    pub schedule: Schedule,
     /// Counts and times of all draws.
     pub stats: Stats,
     /// Switches timing off. Reading the clock takes a visible part of the time of small draws.
@@ -173,20 +175,20 @@ impl Stopwatch {
 /// Prepares the pipeline for a new submit.
 pub fn begin_submit(gpu: &mut Gpu) {
     // A fault in the previous submit may have left an incomplete recording.
-    gpu.pipeline.noting = None;
+    gpu.pipeline.recorder = None;
     gpu.pipeline.primitives.begin_submit();
-    helper::begin_submit(gpu);
+    wake::begin_submit(gpu);
 }
 
 /// Runs a draw.
 pub fn run(gpu: &mut Gpu, call: &DrawCall) {
     gpu.pipeline.stats.draws += 1;
-    rerun::note_call(gpu);
+    ib_replay::note_call(gpu);
     if call.count == 0 || call.instances == 0 || gpu.budget.cut().is_some() {
         return;
     }
-    gpu.budget.owe(Work::Draw, 1);
-    rerun::pay(gpu, Work::Draw, 1);
+    gpu.budget.charge_later(Work::Draw, 1);
+    ib_replay::pay(gpu, Work::Draw, 1);
     let result = match call.pass {
         // A binning pass only produces the visibility stream, which the emulator does not use.
         Pass::Binning => Ok(()),
@@ -200,11 +202,11 @@ pub fn run(gpu: &mut Gpu, call: &DrawCall) {
 /// Runs a dispatch.
 pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
     gpu.pipeline.stats.draws += 1;
-    rerun::note_call(gpu);
+    ib_replay::note_call(gpu);
     if gpu.budget.cut().is_some() {
         return;
     }
-    gpu.budget.owe(Work::Draw, 1);
+    gpu.budget.charge_later(Work::Draw, 1);
     flush(gpu);
     let start = Stopwatch::of(gpu);
     let result = compute(gpu, call);
@@ -215,34 +217,34 @@ pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
 /// Runs a draw through all stages.
 fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let start = Stopwatch::of(gpu);
-    gpu.pipeline.found += 1;
-    settle_state(gpu, call);
+    gpu.pipeline.pending_work += 1;
+    flush_for_state(gpu, call);
     let stages = vertex_stages(gpu, call)?;
     let (primitive, targets) = set_up_state(gpu, &stages);
-    settle_vertices(gpu, &stages.vertex);
-    if gpu.pipeline.unmade.has(gpu.at.address) {
-        unmade::finish(gpu);
+    flush_for_vertices(gpu, &stages.vertex);
+    if gpu.pipeline.geometry.has(gpu.at.address) {
+        geometry_queue::finish(gpu);
     }
-    let known = known_primitives(gpu, &stages, &primitive)?;
+    let known = cached_primitives(gpu, &stages, &primitive)?;
     if let Some(known) = &known
         && gpu.fidelity.is_none()
-        && is_out_of_sight(known, &targets)
+        && is_culled(known, &targets)
     {
         // Most draws run for most tiles, so first check whether this tile contains any of it.
-        rerun::record_culled(gpu, call, &stages, known, (&primitive, &targets));
-        unmade::out_of_sight(gpu, call, targets);
+        ib_replay::record_culled(gpu, call, &stages, known, (&primitive, &targets));
+        geometry_queue::enqueue_culled(gpu, call, targets);
         return Ok(());
     }
     let state = DrawState { primitive, fragment: fragment_state(gpu)?, targets };
-    rerun::note(gpu, call, &stages, &state, known.as_ref());
-    settle_stages(gpu, &stages, Some(&state.fragment.stage));
+    ib_replay::note(gpu, call, &stages, &state, known.as_ref());
+    flush_for_stages(gpu, &stages, Some(&state.fragment.stage));
     let layers = stages.layers();
     let rests = gpu.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
     gpu.pipeline.stats.ms.snapshot += start.milliseconds();
-    let Some(stages) = unmade::enqueue_geometry(gpu, call, stages, &state, known.as_ref()) else {
+    let Some(stages) = geometry_queue::enqueue_geometry(gpu, call, stages, &state, known.as_ref()) else {
         return Ok(());
     };
-    unmade::finish(gpu);
+    geometry_queue::finish(gpu);
     let primitives = match known {
         Some(known) => Some(known),
         None if gpu.pipeline.watch.is_some() => watched(gpu, call, stages, &state)?,
@@ -261,8 +263,8 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
 /// Draws the queued fragments. Call it before a read of tile memory or counters, and before a write of memory
 /// that shaders may read.
 pub fn flush(gpu: &mut Gpu) {
-    unmade::finish(gpu);
-    finish_ahead(gpu);
+    geometry_queue::finish(gpu);
+    finish_submitted(gpu);
     if gpu.pipeline.batch.is_empty() {
         return;
     }
@@ -277,8 +279,8 @@ pub fn flush(gpu: &mut Gpu) {
 
 /// Removes and returns the queued draws. Later draws start a new batch.
 fn take_batch(gpu: &mut Gpu) -> Batch {
-    gpu.pipeline.found = 0;
-    gpu.pipeline.unmade.begin();
+    gpu.pipeline.pending_work = 0;
+    gpu.pipeline.geometry.begin();
     std::mem::take(&mut gpu.pipeline.batch)
 }
 
@@ -295,11 +297,11 @@ fn record_finished(gpu: &mut Gpu, finished: Vec<Finished>) {
 
 /// Runs a draw with rasteriser discard. Only the stores of its vertex stages have an effect.
 fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
-    unmade::finish(gpu);
-    settle_state(gpu, call);
+    geometry_queue::finish(gpu);
+    flush_for_state(gpu, call);
     let stages = vertex_stages(gpu, call)?;
-    settle_vertices(gpu, &stages.vertex);
-    settle_stages(gpu, &stages, None);
+    flush_for_vertices(gpu, &stages.vertex);
+    flush_for_stages(gpu, &stages, None);
     vertex_stream(gpu, &stages, None)?;
     Ok(())
 }
@@ -342,13 +344,13 @@ fn vertices(
     projection: impl FnOnce() -> Option<Projection>,
 ) -> Result<Shaded, Stop> {
     let start = Stopwatch::of(gpu);
-    helper::shades(gpu, u64::from(state.fetch.count) * u64::from(state.fetch.instances));
+    wake::shades(gpu, u64::from(state.fetch.count) * u64::from(state.fetch.instances));
     let shaded = state.shade_for(projection, &mut gpu.mem, &mut gpu.budget)?;
     Ok(record_vertices(gpu, shaded, start))
 }
 
 /// Returns the cached primitives of the draw from the previous tile, if they are still valid.
-fn known_primitives(
+fn cached_primitives(
     gpu: &mut Gpu,
     stages: &VertexStages,
     state: &Arc<PrimitiveState>,
@@ -358,8 +360,8 @@ fn known_primitives(
     }
     let looked_through = looked_through(&stages.vertex) / 16;
     charge(&mut gpu.budget, Work::Copy16, looked_through)?;
-    rerun::pay(gpu, Work::Copy16, looked_through);
-    let slot = gpu.pipeline.kept.slots.of(gpu.at.address);
+    ib_replay::pay(gpu, Work::Copy16, looked_through);
+    let slot = gpu.pipeline.states.slots.of(gpu.at.address);
     Ok(gpu.pipeline.primitives.find(slot, &stages.vertex, state, &gpu.mem))
 }
 
@@ -390,26 +392,26 @@ fn assembled(
     let work = if stages.is_plain() { 0 } else { stream.list.len() as u64 };
     charge(&mut gpu.budget, Work::Vertex, work)?;
     let made = set_up(gpu, call, &state.primitive, stream);
-    Ok(keep_if_known(gpu, call, stages, state, made))
+    Ok(cache_or_report(gpu, call, stages, state, made))
 }
 
 /// Caches and returns the primitives of a draw. Reports the primitive type if set-up does not support it.
-fn keep_if_known(
+fn cache_or_report(
     gpu: &mut Gpu,
     call: &DrawCall,
     stages: VertexStages,
     state: &DrawState,
     made: Option<Primitives>,
 ) -> Option<Arc<Primitives>> {
-    gpu.pipeline.found += KNOWN_PER_NEW - 1;
+    gpu.pipeline.pending_work += KNOWN_DRAWS_PER_NEW - 1;
     if made.is_none() {
         unknown_type(gpu, call, stages.topology());
     }
-    Some(keep(gpu, call, stages, state, made?))
+    Some(cache_made(gpu, call, stages, state, made?))
 }
 
 /// Wraps the primitives `made` by a draw, and caches them if the draw can run again for the next tile.
-fn keep(
+fn cache_made(
     gpu: &mut Gpu,
     call: &DrawCall,
     stages: VertexStages,
@@ -419,7 +421,7 @@ fn keep(
     let made = Arc::new(made);
     // The bypass pass has no tiles, so its draws do not repeat.
     if stages.is_reusable() && call.pass != Pass::Bypass {
-        let slot = gpu.pipeline.kept.slots.of(gpu.at.address);
+        let slot = gpu.pipeline.states.slots.of(gpu.at.address);
         let (cache, state) = (&mut gpu.pipeline.primitives, state.primitive.clone());
         cache.keep(slot, stages.vertex, state, &gpu.mem, &made);
     }
@@ -466,7 +468,7 @@ fn draw_first_layer(
     let plan = plan(gpu, &state);
     let count = affordable(gpu, &state.targets, &made.bounds, visible);
     let reasons = gpu.pipeline.reasons.clone();
-    gpu.pipeline.batch.add(Waiting { at: gpu.at, state, made, count, plan, area, reasons }, &visible);
+    gpu.pipeline.batch.add(BatchedDraw { at: gpu.at, state, made, count, plan, area, reasons }, &visible);
     try_submit(gpu);
     Ok(())
 }
@@ -505,7 +507,7 @@ fn draw_layer(
 fn note_written(gpu: &mut Gpu, call: &DrawCall, targets: &Targets, surfaces: &[Surface]) {
     let written = targets.written(surfaces, call.submit, call.number);
     // Each surface is searched for among all surfaces written before.
-    gpu.budget.owe(Work::Copy16, 2 * (written.len() * gpu.pipeline.surfaces.iter().len()) as u64);
+    gpu.budget.charge_later(Work::Copy16, 2 * (written.len() * gpu.pipeline.surfaces.iter().len()) as u64);
     written.into_iter().for_each(|written| gpu.pipeline.surfaces.note(written));
 }
 
@@ -529,7 +531,7 @@ fn fragments(
     let reasons = reasons.as_deref();
     let draw = FragmentDraw { state, vertices, primitives, bounds, plan: &plan, reasons, tap };
     let budget = &mut gpu.budget;
-    let reads = (reads(&state.fragment.stage, surfaces, &gpu.mem), &gpu.pipeline.rows);
+    let reads = (reads(&state.fragment.stage, surfaces, &gpu.mem), &gpu.pipeline.row_pool);
     let (shaded, outside) = with_rows(surfaces, area, &mut gpu.gmem, &mut gpu.mem, reads, |rows, mem| {
         draw.shade(area, rows, mem, budget)
     });
@@ -555,10 +557,10 @@ fn stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, Stop> {
 /// Returns the program, constants and descriptors of `stage`, but records no miss if there is no program.
 fn known_stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, NoStage> {
     let mut programs = std::mem::take(&mut gpu.pipeline.programs);
-    let mut kept = gpu.pipeline.kept.stages[stage as usize].take().unwrap_or_default();
-    let slot = gpu.pipeline.kept.slots.of(gpu.at.address);
+    let mut kept = gpu.pipeline.states.stages[stage as usize].take().unwrap_or_default();
+    let slot = gpu.pipeline.states.slots.of(gpu.at.address);
     let state = kept.get(gpu, &mut programs, stage, slot);
-    gpu.pipeline.kept.stages[stage as usize] = Some(kept);
+    gpu.pipeline.states.stages[stage as usize] = Some(kept);
     gpu.pipeline.programs = programs;
     state
 }
@@ -571,7 +573,7 @@ fn missing_code(gpu: &mut Gpu, stage: Stage, miss: Miss) -> Fault {
 
 fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Stop> {
     let stage = stage(gpu, Stage::VS)?;
-    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
+    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.states);
     let slot = kept.slots.of(gpu.at.address);
     let (attributes, unsupported) =
         kept.attributes.get(slot, regs, (), |regs| with_unsupported(|list| attributes(regs, list)));
@@ -585,7 +587,7 @@ fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Stop> {
 }
 
 /// Returns the result of `make` with the list of unsupported features that it found.
-fn with_unsupported<T>(make: impl FnOnce(&mut Vec<String>) -> T) -> Said<T> {
+fn with_unsupported<T>(make: impl FnOnce(&mut Vec<String>) -> T) -> WithUnsupported<T> {
     let mut unsupported = Vec::new();
     (make(&mut unsupported), unsupported)
 }
@@ -625,10 +627,10 @@ fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Stop> {
 
 /// Takes a snapshot of the state of set-up and render backend.
 fn set_up_state(gpu: &mut Gpu, stages: &VertexStages) -> (Arc<PrimitiveState>, Arc<Targets>) {
-    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
+    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.states);
     let slot = kept.slots.of(gpu.at.address);
     // Only the targets depend on the position of the tile.
-    let (targets, unsupported) = regs.aside(|regs| {
+    let (targets, unsupported) = regs.untracked(|regs| {
         let make = |list: &mut Vec<String>| Arc::new(Targets::snapshot(regs, list));
         kept.targets.get(slot, regs, (), |_| with_unsupported(make))
     });
@@ -649,7 +651,7 @@ fn fragment_state(gpu: &mut Gpu) -> Result<FragmentState, Stop> {
 }
 
 fn fragment_inputs(gpu: &mut Gpu) -> Arc<FragmentInputs> {
-    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
+    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.states);
     let slot = kept.slots.of(gpu.at.address);
     kept.inputs.get(slot, regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs))).clone()
 }

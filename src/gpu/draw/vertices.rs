@@ -7,7 +7,7 @@ use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::spare::Pool;
+use crate::pool::Pool;
 
 /// Words before the varyings: position x, y, z, w and point size.
 pub const HEADER: usize = 5;

@@ -252,7 +252,7 @@ impl Report {
     ///
     /// # Errors
     /// The input was refused.
-    pub fn must_be_taken(&self) -> Result<(), Failure> {
+    pub fn fail_if_refused(&self) -> Result<(), Failure> {
         let refused = self.troubles.iter().find(|(trouble, ..)| matches!(trouble, Trouble::Refused(_)));
         refused.map_or(Ok(()), |(trouble, ..)| {
             Err(Failure { status: Status::Unsupported, message: trouble.to_string() })

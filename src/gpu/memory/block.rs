@@ -183,7 +183,7 @@ impl Block {
     }
 
     /// Replaces pages that are shared with another process by a private copy.
-    pub(super) fn leave_others(&mut self) {
+    pub(super) fn make_private(&mut self) {
         if let Backing::Shared(pages) = &self.backing {
             self.backing = Backing::Captured(Arc::new((**pages).as_ref().to_vec()));
         }

@@ -25,7 +25,7 @@ struct Seen {
 }
 
 /// The recent values.
-pub(super) struct Novelty {
+pub(super) struct NewDwordCounter {
     seen: Vec<Seen>,
     /// Number of the current window, and the number of dwords in it.
     window: u32,
@@ -33,13 +33,13 @@ pub(super) struct Novelty {
     last: u32,
 }
 
-impl Default for Novelty {
+impl Default for NewDwordCounter {
     fn default() -> Self {
         Self { seen: vec![Seen::default(); (1 << PLACE_BITS) + PLACES], window: 2, filled: 0, last: 0 }
     }
 }
 
-impl Novelty {
+impl NewDwordCounter {
     /// Number of new dwords in `contents`, which follow the contents before.
     pub(super) fn count(&mut self, contents: &[u8]) -> u64 {
         let (lines, rest) = contents.as_chunks::<64>();
@@ -93,7 +93,7 @@ mod tests {
 
     fn count(dwords: impl IntoIterator<Item = u32>) -> u64 {
         let bytes: Vec<u8> = dwords.into_iter().flat_map(u32::to_le_bytes).collect();
-        Novelty::default().count(&bytes)
+        NewDwordCounter::default().count(&bytes)
     }
 
     #[test]
@@ -128,8 +128,8 @@ mod tests {
     #[test]
     fn pieces_count_like_the_whole() {
         let bytes: Vec<u8> = (0..1u32 << 16).flat_map(|i| (i / 3 * 7919).to_le_bytes()).collect();
-        let mut pieces = Novelty::default();
+        let mut pieces = NewDwordCounter::default();
         let sum: u64 = bytes.chunks(400).map(|piece| pieces.count(piece)).sum();
-        assert_eq!(sum, Novelty::default().count(&bytes));
+        assert_eq!(sum, NewDwordCounter::default().count(&bytes));
     }
 }

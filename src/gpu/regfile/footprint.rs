@@ -68,11 +68,11 @@ impl RegFile {
     }
 
     /// The result of `make`. Its register reads are not part of a footprint.
-    pub fn aside<T>(&self, make: impl FnOnce(&Self) -> T) -> T {
-        let be_deaf = |is_paused| self.noting.iter().for_each(|noting| noting.is_paused.set(is_paused));
-        be_deaf(true);
+    pub fn untracked<T>(&self, make: impl FnOnce(&Self) -> T) -> T {
+        let pause = |is_paused| self.noting.iter().for_each(|noting| noting.is_paused.set(is_paused));
+        pause(true);
         let made = make(self);
-        be_deaf(false);
+        pause(false);
         made
     }
 
@@ -101,12 +101,12 @@ impl RegFile {
     }
 
     /// Whether the inputs of `footprint` have their recorded values.
-    pub fn is_input(&self, footprint: &Footprint) -> bool {
+    pub fn inputs_match(&self, footprint: &Footprint) -> bool {
         self.holds(&footprint.inputs)
     }
 
     /// Sets the outputs of `footprint` to their recorded values.
-    pub fn leave(&mut self, footprint: &Footprint) {
+    pub fn apply_outputs(&mut self, footprint: &Footprint) {
         for (offset, value) in &footprint.outputs {
             self.set((*offset).into(), *value);
             self.note_write((*offset).into());
@@ -114,19 +114,19 @@ impl RegFile {
     }
 
     /// Makes a value again from `sources`, with the register values after a replay of their packets.
-    /// [`Remade::Same`] if these equal the recorded values; [`Remade::OfOthers`] if `make` reads other
+    /// [`Recomputed::Same`] if these equal the recorded values; [`Recomputed::OtherInputs`] if `make` reads other
     /// registers now.
-    pub fn made_of<T>(&mut self, sources: &Sources, make: impl FnOnce(&Self) -> T) -> Remade<T> {
+    pub fn recompute<T>(&mut self, sources: &Sources, make: impl FnOnce(&Self) -> T) -> Recomputed<T> {
         let offset = |(offset, _): &Value| *offset;
         let held = |value: &Value| (offset(value), self.words[usize::from(offset(value))]);
         let now: Vec<Value> = sources.fixed.iter().map(held).collect();
         self.hold(&sources.fixed);
         let remade = match self.holds(&sources.values) {
-            true => Remade::Same,
+            true => Recomputed::Same,
             false => {
                 let (made, seen) = self.watch(make);
                 let is_whole = seen.values.iter().map(offset).eq(sources.values.iter().map(offset));
-                if is_whole { Remade::New(made) } else { Remade::OfOthers }
+                if is_whole { Recomputed::New(made) } else { Recomputed::OtherInputs }
             }
         };
         self.hold(&now);
@@ -141,13 +141,13 @@ impl RegFile {
 
 /// Result of [`RegFile::made_of`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Remade<T> {
+pub enum Recomputed<T> {
     /// The value is unchanged.
     Same,
     /// The new value.
     New(T),
     /// The value is now made from other registers.
-    OfOthers,
+    OtherInputs,
 }
 
 #[cfg(test)]
@@ -180,7 +180,7 @@ mod tests {
             write(regs, B, 6);
             regs.read(A);
             regs.read(B);
-            regs.aside(|regs| regs.read(C));
+            regs.untracked(|regs| regs.read(C));
             assert!(regs.write_run(B, &[7, 8]));
         });
         let inputs = vec![(A as u16, 1)];
@@ -195,7 +195,7 @@ mod tests {
         let (_, seen) = regs.watch(|regs| (regs.read(A), regs.read(C)));
         for _ in 0..2 {
             regs.begin_footprint();
-            regs.aside(|regs| regs.note_seen(&seen));
+            regs.untracked(|regs| regs.note_seen(&seen));
             write(&mut regs, C, 9);
             regs.note_seen(&seen);
             let footprint = regs.end_footprint().expect("it was noted");
@@ -210,11 +210,11 @@ mod tests {
             write(regs, C, 3);
         });
         let mut regs = RegFile::default();
-        assert!(!regs.is_input(&footprint));
+        assert!(!regs.inputs_match(&footprint));
         write(&mut regs, A, 1);
         let (_, seen) = regs.watch(|regs| regs.read(C));
-        assert!(regs.is_input(&footprint));
-        regs.leave(&footprint);
+        assert!(regs.inputs_match(&footprint));
+        regs.apply_outputs(&footprint);
         assert_eq!((regs.written(A), regs.written(B), regs.written(C)), (Some(1), None, Some(3)));
         assert!(!regs.is_untouched(&seen));
     }
@@ -229,11 +229,11 @@ mod tests {
         let sources = regs.sources(&seen);
         regs.end_footprint();
         write(&mut regs, A, 1);
-        assert_eq!(regs.made_of(&sources, sum), Remade::Same, "packets will have written it");
+        assert_eq!(regs.recompute(&sources, sum), Recomputed::Same, "packets will have written it");
         write(&mut regs, C, 20);
-        assert_eq!(regs.made_of(&sources, sum), Remade::New(25));
+        assert_eq!(regs.recompute(&sources, sum), Recomputed::New(25));
         assert_eq!(regs.read(A), 1, "as it was");
         let other = |regs: &RegFile| if regs.read(C) == 20 { sum(regs) + regs.read(B) } else { sum(regs) };
-        assert_eq!(regs.made_of(&sources, other), Remade::OfOthers);
+        assert_eq!(regs.recompute(&sources, other), Recomputed::OtherInputs);
     }
 }

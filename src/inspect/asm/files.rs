@@ -1,5 +1,5 @@
-//! What a source refers to, on disk: includes and pictures, by paths relative
-//! to the file that names them.
+//! Opens the files that a source names: includes and pictures. Paths are relative to the file that names
+//! them.
 
 use std::fs;
 use std::io::BufReader;
@@ -12,28 +12,28 @@ use anyhow::{Context, ensure};
 use crate::folders::{Folders, parent};
 use crate::out_file::Inputs;
 
-/// A source larger than this is a mistake.
+/// Maximum size of a source in bytes.
 pub const MAX_SOURCE: u64 = 1 << 28;
-/// A picture with more bytes than this does not fit a buffer.
+/// Maximum size of a picture in bytes: a larger one does not fit a buffer.
 const MAX_IMAGE: usize = MAX_PAYLOAD as usize;
-/// How the names of sources end. Other files are not shown, line by line, by an error in them.
+/// File extensions of sources. Lines of other files are not shown in error messages.
 const SOURCES: [&str; 2] = ["a4", "a4i"];
 
-/// The file system, as far as a source may see it.
+/// The part of the file system that a source may read.
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
     folders: Folders,
-    /// Where the files are noted that were read.
+    /// Receives the files that were read.
     pub inputs: Inputs,
 }
 
 impl Disk {
-    /// What is in `folders`.
+    /// Gives access to the files in `folders`.
     pub fn new(folders: Folders) -> Self {
         Self::noting(folders, Inputs::default())
     }
 
-    /// Files below `folders`, each of which becomes one of `inputs` when it is read.
+    /// Gives access to files below `folders`. Each file is added to `inputs` when it is read.
     pub fn noting(folders: Folders, inputs: Inputs) -> Self {
         Self { folders, inputs }
     }
@@ -54,8 +54,8 @@ impl Disk {
 impl Files for Disk {
     fn resolve(&mut self, from: &str, path: &str) -> String {
         let beside = parent(Path::new(from)).join(path);
-        // Two ways to the same file have to give one name, or a loop of
-        // includes would not be seen; a file that is not there keeps its path.
+        // Two paths to one file must give one name; otherwise a loop of includes is not detected. A missing
+        // file keeps its path.
         let plain = fs::canonicalize(&beside).unwrap_or_else(|_| beside.clone());
         let here = fs::canonicalize(".").unwrap_or_default();
         plain.strip_prefix(&here).unwrap_or(&plain).display().to_string()
@@ -70,8 +70,8 @@ impl Files for Disk {
     }
 }
 
-/// Any PNG as RGBA with 8 bits, if that is at most `limit` bytes. (The decoder itself takes no more
-/// than 64 MB.)
+/// Decodes any PNG as RGBA with 8 bits, if that is at most `limit` bytes. The decoder itself accepts no more
+/// than 64 MB.
 fn picture(reader: impl std::io::BufRead + std::io::Seek, limit: usize) -> anyhow::Result<Image> {
     let mut decoder = png::Decoder::new(reader);
     decoder.set_transformations(png::Transformations::ALPHA | png::Transformations::STRIP_16);

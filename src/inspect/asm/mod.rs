@@ -1,5 +1,5 @@
-//! `a4emu asm`: text to command stream. The language is that of
-//! [`a4emu_decoder::asm`]; here are the files around it.
+//! `a4emu asm`: text to command stream. The language is that of [`a4emu_decoder::asm`]; this module opens
+//! the files.
 
 mod files;
 mod report;
@@ -22,7 +22,8 @@ pub use report::snippet;
 /// Assembles the source at `path` with the files of `disk`; `-` is stdin.
 ///
 /// # Errors
-/// A [`Diagnostic`](a4emu_decoder::asm::Diagnostic), or I/O.
+/// The call fails with a [`Diagnostic`](a4emu_decoder::asm::Diagnostic) if the source is wrong, or on I/O
+/// errors.
 pub fn capture_of(path: &Path, disk: &mut Disk) -> anyhow::Result<Vec<u8>> {
     assembled(path, disk, Bounds::default())
 }
@@ -30,7 +31,8 @@ pub fn capture_of(path: &Path, disk: &mut Disk) -> anyhow::Result<Vec<u8>> {
 /// Assembles the source at `path` with the files of `disk`, within `bounds`; `-` is stdin.
 ///
 /// # Errors
-/// A [`Diagnostic`](a4emu_decoder::asm::Diagnostic), or I/O.
+/// The call fails with a [`Diagnostic`](a4emu_decoder::asm::Diagnostic) if the source is wrong, or on I/O
+/// errors.
 pub fn assembled(path: &Path, disk: &mut Disk, bounds: Bounds) -> anyhow::Result<Vec<u8>> {
     let given = path.display().to_string();
     let name = if path == Path::new("-") { given } else { disk.resolve("", &given) };
@@ -40,10 +42,10 @@ pub fn assembled(path: &Path, disk: &mut Disk, bounds: Bounds) -> anyhow::Result
     assemble(&name, &text, disk, bounds).map_err(|diagnostic| (*diagnostic).into())
 }
 
-/// Writes a capture, packed if its name ends in `.gz`; `-` is stdout.
+/// Writes a capture, gzipped if its name ends in `.gz`; `-` is stdout.
 ///
 /// # Errors
-/// I/O, or `path` is one of `inputs`.
+/// The call fails on I/O errors, or if `path` is one of `inputs`.
 pub fn write_capture(path: &Path, capture: &[u8], inputs: &Inputs) -> anyhow::Result<()> {
     let packed = path.extension().is_some_and(|extension| extension == "gz");
     let mut out = OutFile::create(path, inputs)?;
@@ -52,7 +54,7 @@ pub fn write_capture(path: &Path, capture: &[u8], inputs: &Inputs) -> anyhow::Re
     out.finish()
 }
 
-/// No name and no time in the header: the same bytes always.
+/// Compresses the capture. The header has no name and no time, so the bytes are reproducible.
 fn gzip(capture: &[u8], out: &mut OutFile) -> io::Result<()> {
     let mut encoder = GzEncoder::new(out, Compression::best());
     encoder.write_all(capture)?;

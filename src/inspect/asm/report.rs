@@ -1,4 +1,4 @@
-//! A diagnostic with the line of source that it is about.
+//! Formats a diagnostic with the line of its source.
 
 use std::io::IsTerminal;
 
@@ -8,7 +8,7 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use crate::options::When;
 use crate::terminal::Shown;
 
-/// The message, the file, line and column, and the line itself with a mark.
+/// The message with the file, line and column, and the line itself with a mark.
 pub fn snippet(diagnostic: &Diagnostic, color: When) -> String {
     let Diagnostic { file, source, range, message, .. } = diagnostic;
     let coloured = match color {

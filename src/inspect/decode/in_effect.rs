@@ -1,4 +1,4 @@
-//! What a draw uses though nothing of it was said since the last one: shaders, targets, textures.
+//! Lists the state that a draw uses though no packet set it since the last draw: shaders, targets, textures.
 
 use a4emu_decoder::bits::value::{Show, WordText};
 use a4emu_decoder::bits::{RegRow, Register};

@@ -1,4 +1,4 @@
-//! One JSON object a line, in execution order (docs/schema.md).
+//! The `jsonl` format: one JSON object a line, in execution order (docs/schema.md).
 
 use std::fmt;
 use std::io::{self, Write};
@@ -93,7 +93,7 @@ enum Event<'a> {
     },
 }
 
-/// What an event `reg` says behind `kind`, `submit` and `address`.
+/// The part of a `reg` event after `kind`, `submit` and `address`.
 #[derive(Serialize)]
 struct Written {
     reg: u32,
@@ -102,7 +102,7 @@ struct Written {
     fields: Fields,
 }
 
-/// Serialized as what it displays.
+/// A value that is serialized as its displayed text.
 struct Shown<T>(T);
 
 impl<T: fmt::Display> Serialize for Shown<T> {
@@ -111,7 +111,7 @@ impl<T: fmt::Display> Serialize for Shown<T> {
     }
 }
 
-/// Name of an opcode, `UNKNOWN_xx` without one.
+/// Name of an opcode, or `UNKNOWN_xx`.
 pub struct PacketName(pub u8);
 
 impl fmt::Display for PacketName {
@@ -129,9 +129,9 @@ impl Serialize for PacketName {
     }
 }
 
-/// The fields of one word.
+/// The fields of one word, as a JSON map.
 pub struct Fields {
-    /// Which there are.
+    /// The known fields.
     pub rows: &'static [FieldRow],
     /// The word.
     pub word: u32,
@@ -145,7 +145,7 @@ impl Serialize for Fields {
     }
 }
 
-/// Fields that are zero or false are left out; enumerators are not.
+/// Writes the fields of `word`. Fields that are zero or false are left out; enumerators are not.
 fn put_fields<S: Serializer>(
     map: &mut S::SerializeMap,
     rows: &'static [FieldRow],
@@ -161,7 +161,7 @@ fn put_fields<S: Serializer>(
     Ok(())
 }
 
-/// A value as a JSON number or flag where JSON has it, as text where not.
+/// A value as a JSON number or flag if possible, otherwise as text.
 struct Scalar(Value, FieldValue);
 
 impl Serialize for Scalar {
@@ -177,11 +177,11 @@ impl Serialize for Scalar {
     }
 }
 
-/// The fields of all dwords of a packet; those of entries that repeat are lists of maps.
+/// The fields of all dwords of a packet. The fields of repeated entries are a list of maps.
 pub struct PacketFields<'a> {
-    /// What is known of the packet.
+    /// The database row of the packet, if known.
     pub row: Option<&'static PacketRow>,
-    /// Its dwords.
+    /// The dwords of the packet.
     pub payload: &'a [u32],
 }
 
@@ -203,7 +203,7 @@ impl Serialize for PacketFields<'_> {
     }
 }
 
-/// One repetition at the end of a packet.
+/// One repeated entry at the end of a packet.
 struct Entry<'a> {
     row: &'static PacketRow,
     entry: &'a [u32],
@@ -219,16 +219,16 @@ impl Serialize for Entry<'_> {
     }
 }
 
-/// Whether instructions are put out.
+/// Whether instructions are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shaders {
-    /// One `instr` event each.
+    /// One `instr` event for each instruction.
     Show,
-    /// Only the packet that loads them.
+    /// Only the packet that loads the instructions.
     Hide,
 }
 
-/// What a load that is no program fills.
+/// The name of the state that a load fills, if it is no program.
 fn what(kind: StateKind) -> &'static str {
     match kind {
         StateKind::Instructions(_) => "instructions",
@@ -251,7 +251,7 @@ pub struct Jsonl<'a> {
 }
 
 impl<'a> Jsonl<'a> {
-    /// Writes to `lines`.
+    /// Makes the format with `lines` as output.
     pub fn new(lines: Lines<'a>, shaders: Shaders) -> Self {
         Self { lines, shaders, memo: Memo::default() }
     }
@@ -271,7 +271,7 @@ impl<'a> Jsonl<'a> {
     }
 }
 
-/// What `call` is asked about at `asked`; `value` is null if nobody has written it.
+/// The event of a query: register `asked` at `call`; `value` is null if the register is unwritten.
 pub(super) fn query(call: &Call, asked: &Asked, value: Option<u32>) -> impl Serialize {
     let fields = value.map(|word| Fields { rows: asked.fields(), word });
     Event::Query {
@@ -321,7 +321,7 @@ impl Sink for Jsonl<'_> {
             let (name, fields) = (Shown(RegName { offset }), Fields { rows: rows_of(offset), word: value });
             Ok(serde_json::to_writer(text, &Written { reg: offset, name, value, fields })?)
         })?;
-        // One object: where, and the members of what comes again and again.
+        // The object has two parts: the place, and the cached members.
         let members = written.strip_prefix(b"{").unwrap_or(written);
         let (submit, address) = (gpu.at.submit, gpu.at.address);
         write!(self.lines.out, r#"{{"kind":"reg","submit":{submit},"address":{address},"#)?;

@@ -1,4 +1,4 @@
-//! JSON objects, one a line, with the file that they are of if there are several.
+//! Writes JSON objects, one a line. Each names its file if there are several.
 
 use std::io::{self, Write};
 
@@ -6,18 +6,18 @@ use serde::Serialize;
 
 use super::output::Output;
 
-/// Where the lines go.
+/// A writer of JSON lines.
 pub struct Lines<'a> {
-    /// The sink.
+    /// The output.
     pub out: Output<'a>,
-    /// What stands at the end of each object: `,"file":"name"}`, or only the brace.
+    /// The end of each object: `,"file":"name"}`, or only the brace.
     end: String,
-    /// An object that is being written.
+    /// Buffer for the object that is being written.
     object: Vec<u8>,
 }
 
 impl<'a> Lines<'a> {
-    /// Into `out`; each object names `file`, if there is one.
+    /// Makes a writer to `out`. Each object names `file`, if given.
     pub fn new(out: Output<'a>, file: Option<&str>) -> Self {
         let end =
             file.map_or("}\n".into(), |file| format!(",\"file\":{}}}\n", serde_json::Value::from(file)));
@@ -27,7 +27,7 @@ impl<'a> Lines<'a> {
     /// Writes an object that has members.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The call fails if the output cannot be written.
     pub fn put(&mut self, object: &impl Serialize) -> io::Result<()> {
         let mut text = std::mem::take(&mut self.object);
         text.clear();
@@ -40,7 +40,7 @@ impl<'a> Lines<'a> {
     /// Writes an object that is text already, with or without its opening brace.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The call fails if the output cannot be written.
     pub fn raw(&mut self, object: &[u8]) -> io::Result<()> {
         self.out.write_all(object.strip_suffix(b"}").unwrap_or(object))?;
         self.out.write_all(self.end.as_bytes())

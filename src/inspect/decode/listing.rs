@@ -1,4 +1,4 @@
-//! The listing of packets, for whoever takes it piece by piece.
+//! The listing of packets, for callers that pass packets one by one.
 
 use std::io;
 
@@ -11,39 +11,39 @@ use super::text::{Detail, Text};
 use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::gpu::Gpu;
 
-/// The lines that `decode` prints, without colour. The first write error ends them and is kept.
+/// The lines that `decode` prints, without colour. The first write error ends the output and is kept.
 pub struct Listing<'a> {
     text: Text<'a>,
     error: io::Result<()>,
 }
 
 impl<'a> Listing<'a> {
-    /// Into `out`.
+    /// Makes a listing into `out`.
     pub fn plain(out: Output<'a>) -> Self {
         Self { text: Text::new(out, Palette::default(), Detail::Full, Shaders::Hide), error: Ok(()) }
     }
 
-    /// `packet` is about to execute. What was listed before it is charged.
+    /// Lists `packet`, which is about to execute. The text before it is charged to the budget.
     pub fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
         self.text.pay(&gpu.budget);
         self.put(|text| text.packet(gpu, packet));
     }
 
-    /// The packet has written the register at `offset`.
+    /// Lists the write of the register at `offset` by the packet.
     pub fn register(&mut self, gpu: &Gpu, offset: u32) {
         self.put(|text| text.register(gpu, offset));
     }
 
-    /// The packet has loaded state.
+    /// Lists the state that the packet loaded.
     pub fn load(&mut self, gpu: &Gpu, load: &Load<'_>) {
         self.put(|text| text.load(gpu, load));
         self.text.pay(&gpu.budget);
     }
 
-    /// Puts out what is buffered.
+    /// Writes the buffered output.
     ///
     /// # Errors
-    /// The first write that failed.
+    /// The call fails with the first write error of the listing.
     pub fn finish(self) -> io::Result<()> {
         self.error.and_then(|()| Box::new(self.text).finish())
     }

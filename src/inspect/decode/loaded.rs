@@ -1,4 +1,4 @@
-//! What CP_LOAD_STATE4 loads, as JSON: constants as numbers, descriptors by their fields.
+//! Writes the data of CP_LOAD_STATE4 as JSON: constants as numbers, descriptors by their fields.
 
 use a4emu_decoder::bits::WordRow;
 use a4emu_decoder::load_state::StateKind;
@@ -14,7 +14,7 @@ pub struct Units<'a> {
 }
 
 impl<'a> Units<'a> {
-    /// Those of `load`.
+    /// The units of `load`.
     pub fn of(load: &Load<'a>) -> Self {
         Self { kind: load.kind, data: load.data }
     }

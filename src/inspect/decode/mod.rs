@@ -1,4 +1,4 @@
-//! `a4emu decode`: annotate the command stream; the command processor runs, draws are skipped.
+//! `a4emu decode`: prints an annotated command stream. The command processor runs; draws are skipped.
 
 use std::path::Path;
 
@@ -41,29 +41,30 @@ use crate::status::{Status, WithErrors};
 use a4emu_gpu::cp::Skip;
 use a4emu_gpu::fault::Report;
 
-/// Work that any capture may ask for, however small: no draws run, and each packet is put out,
-/// so that this is some hundreds of megabytes of text.
+/// Least budget of a run, however small the capture is. No draw runs and each packet is printed, so this is
+/// some hundreds of megabytes of text.
 pub const BASE: u64 = 1 << 33;
 
-/// What is put out of a capture, and how.
+/// Options of `decode`.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What to write.
+    /// The format of the output.
     pub format: Format,
-    /// Only the values of these registers per draw: names, patterns or offsets, as [`find`](crate::register_names::find)
-    /// takes them.
+    /// Shows only the values of these registers per draw: names, patterns or offsets, as
+    /// [`find`](crate::register_names::find) accepts them.
     pub query: Vec<String>,
-    /// Which draws a query shows.
+    /// The draws that a query shows.
     pub query_mode: QueryMode,
-    /// A command buffer that runs once per tile is shown the first time only.
+    /// Shows a command buffer that runs once per tile only the first time.
     pub once: bool,
-    /// Shaders are disassembled where they are loaded, and with [`Options::selection`] those that the draw uses.
+    /// Disassembles shaders where they are loaded; with [`Options::selection`], the shaders of the selected
+    /// draw.
     pub shaders: bool,
-    /// Each line of a format of lines names its capture.
+    /// Adds the name of the capture to each line of a JSON format.
     pub named: bool,
-    /// Only this part is shown.
+    /// The part of the capture that is shown.
     pub selection: Selection,
-    /// Bounds of the run.
+    /// Limits of the run.
     pub limits: Limits,
 }
 
@@ -82,18 +83,18 @@ impl Default for Options {
     }
 }
 
-/// Output of `decode`.
+/// The format of `decode`'s output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// For people.
+    /// Text for readers.
     Text,
     /// One JSON object a line, in execution order.
     Jsonl,
-    /// What changed from draw to draw.
+    /// Only the changes from draw to draw.
     Summary,
 }
 
-/// Which draws `--query` shows.
+/// The draws that `--query` shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryMode {
     /// Every draw.
@@ -105,10 +106,10 @@ pub enum QueryMode {
 }
 
 impl QueryMode {
-    /// All there are.
+    /// All modes.
     pub const ALL: [Self; 3] = [Self::All, Self::Written, Self::Delta];
 
-    /// As the option has it.
+    /// The mode's name in the option.
     pub fn name(self) -> &'static str {
         match self {
             Self::All => "all",
@@ -119,7 +120,7 @@ impl QueryMode {
 }
 
 impl Options {
-    /// The sink for the capture called `name`.
+    /// Makes the sink for the capture called `name`.
     fn sink<'a>(&self, name: &str, out: Output<'a>, shared: &Shared) -> anyhow::Result<Box<dyn Sink + 'a>> {
         let palette = Palette::new(shared.color);
         let lines = |out| Lines::new(out, self.named.then_some(name));
@@ -134,7 +135,7 @@ impl Options {
         })
     }
 
-    /// Stdout, for this format.
+    /// Stdout, set up for this format.
     pub fn output(&self, shared: &Shared) -> Output<'static> {
         match self.format {
             Format::Text | Format::Summary => Output::paged(Palette::new(shared.color).colours()),
@@ -147,10 +148,10 @@ impl Options {
     }
 }
 
-/// Decodes the capture in the file called `name` into `out`; the worst status met.
+/// Decodes the capture called `name` into `out`. Returns the worst status.
 ///
 /// # Errors
-/// Wrong use, or output that cannot be written.
+/// The call fails on wrong use, or if the output cannot be written.
 pub fn decode(
     sections: impl IntoIterator<Item = Result<Section, CaptureError>>,
     name: &str,
@@ -162,10 +163,11 @@ pub fn decode(
     Ok(shared.tell(name, &report).and(put_out))
 }
 
-/// The same, but for telling: what went wrong with the capture, and whether all of it was put out.
+/// Decodes like [`decode`] but prints no report. Returns the report, and whether the whole output was
+/// written.
 ///
 /// # Errors
-/// Wrong use.
+/// The call fails on wrong use.
 pub fn play(
     sections: impl IntoIterator<Item = Result<Section, CaptureError>>,
     name: &str,

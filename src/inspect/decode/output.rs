@@ -1,4 +1,4 @@
-//! Where decoded text goes: one buffered writer to stdout or to a pager, with colour if wanted.
+//! The output of decoded text: one buffered writer to stdout or to a pager, optionally with colour.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -12,34 +12,34 @@ use a4emu_gpu::budget::{Budget, Work};
 
 const BUFFER: usize = 1 << 16;
 
-/// Bytes that are held at most until it is known whether they are shown. Between two draws of
-/// a real stream there is far less; of more, what came first is dropped.
+/// Maximum size of held text, in bytes. A real stream has far less between two draws. If there is more, the
+/// oldest text is dropped.
 const MOST_HELD: usize = 64 << 20;
 
-/// Whether what is put out is kept.
+/// Whether output is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// It is not known yet.
+    /// Not known yet: the output is held from here on.
     Begin,
-    /// What has been put out since then is kept.
+    /// The held output is kept.
     Keep,
-    /// It is not.
+    /// The held output is dropped.
     Drop,
 }
 
-/// What a pager gets if the user has not set any: quit if it fits, keep colours, leave the screen.
+/// Value of `LESS` if the user has not set it: quit if the text fits, keep colours, leave the screen.
 const LESS: &str = "FRX";
 
-/// The styles of a listing; all plain when colour is off.
+/// The styles of a listing. All are plain when colour is off.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Palette {
-    /// Submits and draws.
+    /// Style of submits and draws.
     pub heading: Style,
-    /// Addresses and offsets.
+    /// Style of addresses and offsets.
     pub address: Style,
-    /// Registers and packets.
+    /// Style of registers and packets.
     pub name: Style,
-    /// Damage.
+    /// Style of damage.
     pub error: Style,
 }
 
@@ -54,7 +54,7 @@ impl Palette {
         if choice { Self::coloured() } else { Self::default() }
     }
 
-    /// Whether a listing with it has colours.
+    /// Whether a listing with these styles has colours.
     pub fn colours(&self) -> Colours {
         if self.name == Style::new() { Colours::Escaped } else { Colours::Kept }
     }
@@ -69,23 +69,23 @@ impl Palette {
     }
 }
 
-/// The sink of a listing; the pager, if any, is waited for at the end.
+/// The sink of a listing. It waits for the pager at the end.
 ///
-/// Text is gathered here rather than in a [`io::BufWriter`], because formatting
-/// into one asks after an error for every piece of a line.
+/// It gathers text in its own buffer and not in a [`io::BufWriter`], because formatting into that checks for
+/// an error after every piece of a line.
 pub struct Output<'a> {
     text: Bytes,
-    /// Bytes that were made before those in `text`.
+    /// Bytes that were written before those in `text`.
     passed: u64,
-    /// Of the bytes that were made, how many have been paid.
+    /// How many bytes have been charged to the budget.
     paid: u64,
-    /// Where the text begins of which it is not known whether it is kept.
+    /// Start of the held text in `text`.
     held: Option<usize>,
     writer: Box<dyn Write + 'a>,
     pager: Option<Child>,
 }
 
-/// Bytes that formatting can append to.
+/// A byte buffer that formatting can append to.
 struct Bytes(Vec<u8>);
 
 impl fmt::Write for Bytes {
@@ -97,7 +97,7 @@ impl fmt::Write for Bytes {
 }
 
 impl<'a> Output<'a> {
-    /// Into `writer`.
+    /// Makes an output to `writer`.
     pub fn new(writer: Box<dyn Write + 'a>) -> Self {
         Self {
             text: Bytes(Vec::with_capacity(2 * BUFFER)),
@@ -109,17 +109,17 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// To stdout.
+    /// Makes an output to stdout.
     pub fn stdout(colours: Colours) -> Self {
         Self::new(Box::new(terminal::text().with(colours)))
     }
 
-    /// To stdout, as it is.
+    /// Makes an output to stdout without escaping.
     pub fn json() -> Self {
         Self::new(Box::new(terminal::bytes()))
     }
 
-    /// To stdout; on a terminal through the user's pager.
+    /// Makes an output to stdout; on a terminal, through the user's pager.
     pub fn paged(colours: Colours) -> Self {
         match io::stdout().is_terminal().then(spawn_pager).flatten() {
             None => Self::stdout(colours),
@@ -130,23 +130,23 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Charges `budget` for the text that was made since the last time, kept or not.
+    /// Charges `budget` for the text since the last call, kept or not.
     pub fn pay(&mut self, budget: &Budget) {
         let blocks = (self.passed + self.text.0.len() as u64 - self.paid) / 16;
         self.paid += 16 * blocks;
         budget.observe(Work::Text16, blocks);
     }
 
-    /// Leaves all text out from byte `start` of the buffer on.
+    /// Drops the text from byte `start` of the buffer on.
     fn truncate(&mut self, start: usize) {
         self.passed += self.text.0.len().saturating_sub(start) as u64;
         self.text.0.truncate(start);
     }
 
-    /// Holds what comes, or decides on what has been held.
+    /// Begins to hold output, or decides about the held output.
     ///
     /// # Errors
-    /// When the reader is gone or the disk is full.
+    /// The call fails if the reader has closed the pipe or the disk is full.
     pub fn hold(&mut self, hold: Hold) -> io::Result<()> {
         match (hold, self.held.take()) {
             (Hold::Begin, _) => self.held = Some(self.text.0.len()),
@@ -156,10 +156,10 @@ impl<'a> Output<'a> {
         self.drain_if_full()
     }
 
-    /// Puts out what is buffered and waits for the pager.
+    /// Writes the buffered output and waits for the pager.
     ///
     /// # Errors
-    /// When the reader is gone or the disk is full.
+    /// The call fails if the reader has closed the pipe or the disk is full.
     pub fn finish(mut self) -> io::Result<()> {
         let flushed = self.flush();
         let Self { writer, pager, .. } = self;
@@ -214,7 +214,7 @@ impl Write for Output<'_> {
     }
 }
 
-/// `$PAGER`, or `less`; none if it is empty, is `cat`, or cannot be started.
+/// Starts `$PAGER`, or `less`. None if it is empty, is `cat`, or cannot be started.
 fn spawn_pager() -> Option<(Child, Box<dyn Write>)> {
     let command = std::env::var("PAGER").unwrap_or_else(|_| "less".into());
     let mut words = command.split_whitespace();

@@ -7,9 +7,9 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Primitive {
-    /// The database's name without its prefix.
+    /// The name in the database without its prefix.
     Name(&'static str),
-    /// A value that nobody has named.
+    /// A value without a name.
     Number(u32),
 }
 
@@ -23,7 +23,7 @@ impl std::fmt::Display for Primitive {
 }
 
 impl Primitive {
-    /// The primitive type that the `initiator` of a draw names.
+    /// The primitive type in the `initiator` of a draw.
     pub fn of(initiator: VGT_DRAW_INITIATOR_A4XX) -> Self {
         let value = initiator.PRIM_TYPE().to_bits();
         let name = a4emu_decoder::regs::enums::PrimType::TABLE.name_of(value);

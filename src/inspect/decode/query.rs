@@ -17,7 +17,7 @@ use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::gpu::Gpu;
 
-/// The listing of a query.
+/// The `--query` output.
 pub struct Query<'a> {
     lines: Lines<'a>,
     palette: Palette,
@@ -27,17 +27,17 @@ pub struct Query<'a> {
 }
 
 impl<'a> Query<'a> {
-    /// What `args` ask for, to `lines`.
+    /// Makes a query with `options` that writes to `lines`.
     ///
     /// # Errors
-    /// When a register is unknown.
+    /// The call fails if a register is unknown.
     pub fn new(lines: Lines<'a>, palette: Palette, options: &Options) -> anyhow::Result<Self> {
         let registers = options.query.iter().map(|text| find(text)).collect::<Result<Vec<_>, _>>()?.concat();
         Ok(Self { lines, palette, registers, mode: options.query_mode, format: options.format })
     }
 
-    /// Whether `asked` has a place at this draw; registers that nobody has written are shown only
-    /// if they were asked for by name.
+    /// Whether `asked` is shown at this draw. An unwritten register is shown only if it was requested by
+    /// name.
     fn shows(&self, asked: &Asked, gpu: &Gpu, tracker: &Tracker) -> bool {
         let (now, mask) = (gpu.regs.written(asked.offset), asked.mask());
         let bits = |value: Option<u32>| value.map(|value| value & mask);

@@ -1,4 +1,4 @@
-//! Between the command processor and the output: what the options leave out.
+//! The filter between the command processor and the output: it leaves out what the options exclude.
 
 use std::io;
 
@@ -16,33 +16,33 @@ use a4emu_gpu::gpu::Gpu;
 /// Whether command buffers that run once per tile are shown each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
-    /// Each time.
+    /// They are shown each time.
     Show,
-    /// The first time in a submit.
+    /// They are shown only the first time in a submit.
     Hide,
 }
 
-/// Puts a run into a sink, as far as it is selected.
+/// An observer that passes the selected part of a run to a sink.
 pub struct Session<'a> {
-    /// What the sink says of itself: each register write asks.
+    /// The result of the sink's `lists_packets`, cached since each register write needs it.
     lists_packets: bool,
     sink: Box<dyn Sink + 'a>,
     selection: Selection,
-    /// Ends the run behind the selection.
+    /// Ends the run after the selection.
     window: Window,
     repeats: Repeats,
     tracker: Tracker,
-    /// The process, as the capture says it.
+    /// The process, as the capture names it.
     command: String,
-    /// The submit, until something of it is shown.
+    /// The submit, until a command of it is shown.
     heading: Option<Submit>,
-    /// The packet that is executing is shown to the sink.
+    /// Whether the executing packet is passed to the sink.
     shown: bool,
     error: io::Result<()>,
 }
 
 impl<'a> Session<'a> {
-    /// Puts what is in `selection` into `sink`.
+    /// Makes a session that passes `selection` to `sink`.
     pub fn new(sink: Box<dyn Sink + 'a>, selection: Selection, repeats: Repeats) -> Self {
         Self {
             lists_packets: sink.lists_packets(),
@@ -58,10 +58,10 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Puts out what is buffered; the run on `gpu` is over.
+    /// Writes the buffered output after the run on `gpu`.
     ///
     /// # Errors
-    /// When output cannot be, or could not be, written, or nothing was in the selection.
+    /// The call fails if output could not be written, or if nothing was in the selection.
     pub fn finish(mut self, gpu: &Gpu) -> anyhow::Result<()> {
         if self.holds() {
             self.put(|sink| sink.hold(Hold::Drop));
@@ -71,7 +71,7 @@ impl<'a> Session<'a> {
         Ok(self.window.finish(gpu)?)
     }
 
-    /// Puts out, unless that has failed before: then the run goes on for its exit status.
+    /// Calls the sink, unless it has failed before. The run goes on for its exit status.
     fn put(&mut self, put: impl FnOnce(&mut (dyn Sink + 'a)) -> io::Result<()>) {
         if self.error.is_ok()
             && let Err(error) = put(&mut *self.sink)
@@ -80,7 +80,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Which frame draw packets set up is known when it runs: they are held until then.
+    /// Whether output is held until its draw runs. Only then is the number of the frame draw known.
     fn holds(&self) -> bool {
         self.selection.draw.is_some_and(|draws| draws.numbering == Numbering::Frame)
     }
@@ -92,7 +92,7 @@ impl<'a> Session<'a> {
             && !(at.repeated && self.repeats == Repeats::Hide)
     }
 
-    /// The heading of the submit, before the first of it that is shown.
+    /// Passes the heading of the submit before its first shown command.
     fn put_heading(&mut self) {
         if let Some(submit) = self.heading.take() {
             self.put(|sink| sink.submit(&submit));

@@ -1,4 +1,4 @@
-//! What the forms of output have in common.
+//! The trait that all output formats implement.
 
 use std::io;
 
@@ -13,16 +13,16 @@ use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::fault::Trouble;
 use a4emu_gpu::gpu::Gpu;
 
-/// A submit, as the capture has it.
+/// A submit of the capture.
 #[derive(Clone, Debug)]
 pub struct Submit {
-    /// From 0 over the capture.
+    /// Number of the submit, from 0 over the capture.
     pub index: u32,
-    /// The process, as the capture says it, e.g. `glxgears/23375: fence=7`.
+    /// The process, as the capture names it, e.g. `glxgears/23375: fence=7`.
     pub command: String,
-    /// Where its command buffer is.
+    /// Address of its command buffer.
     pub address: u32,
-    /// How long.
+    /// Length of its command buffer.
     pub dwords: u32,
 }
 
@@ -33,20 +33,20 @@ impl Submit {
     }
 }
 
-/// The name of the process that a capture calls `command`.
+/// The name of the process in the `command` of a capture.
 pub fn comm(command: &str) -> &str {
     command.rsplit_once('/').map_or(command, |(comm, _)| comm)
 }
 
-/// One form of output. Everything comes in execution order, already filtered; `gpu.at` says
-/// where it is. What a form has no place for, it leaves out.
+/// An output format. Calls come in execution order, already filtered, and `gpu.at` is the place. A format
+/// ignores what it does not show.
 pub trait Sink {
-    /// Whether it has lines for packets, what they write and what they load: it is not shown
-    /// them otherwise.
+    /// Whether the format has lines for packets, register writes and loads. Otherwise it is not called for
+    /// them.
     fn lists_packets(&self) -> bool;
-    /// Charges `budget` for the text that was made since the last time.
+    /// Charges `budget` for the text since the last call.
     fn pay(&mut self, budget: &Budget);
-    /// Whether what is put out next is kept is not known yet, or known now.
+    /// Begins to hold output, or decides whether the held output is kept.
     fn hold(&mut self, hold: Hold) -> io::Result<()>;
     /// The chip that the capture names.
     fn gpu(&mut self, id: u32) -> io::Result<()> {
@@ -73,19 +73,19 @@ pub trait Sink {
         let _ = (gpu, load);
         Ok(())
     }
-    /// The packet is a draw or a dispatch that was asked for: what it uses, whenever that was set.
+    /// Shows the state that a selected draw or dispatch uses, whenever it was set.
     fn in_effect(&mut self, gpu: &Gpu, call: &Call) -> io::Result<()> {
         let _ = (gpu, call);
         Ok(())
     }
     /// The packet is a draw or a dispatch.
     fn call(&mut self, gpu: &Gpu, call: &Call, tracker: &Tracker) -> io::Result<()>;
-    /// Something is wrong.
+    /// Reports a problem.
     fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) -> io::Result<()> {
         let _ = (gpu, trouble);
         Ok(())
     }
-    /// Nothing more will come.
+    /// Ends the output.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
@@ -100,13 +100,13 @@ pub fn instructions<'a>(load: &Load<'a>) -> impl Iterator<Item = Code> + use<'a>
 /// An instruction of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Code {
-    /// From 0 at the first one loaded.
+    /// Index of the instruction, from 0 at the first one loaded.
     pub index: usize,
-    /// Its high dword.
+    /// The high dword.
     pub hi: u32,
-    /// Its low dword.
+    /// The low dword.
     pub lo: u32,
-    /// Instructions in the program: targets behind its end have no label.
+    /// Number of instructions in the program. Branch targets after its end have no label.
     len: usize,
 }
 

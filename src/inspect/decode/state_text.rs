@@ -1,4 +1,4 @@
-//! What CP_LOAD_STATE4 loads, as lines of text.
+//! Writes the data of CP_LOAD_STATE4 as lines of text.
 
 use std::fmt;
 
@@ -9,24 +9,24 @@ use a4emu_decoder::load_state::StateKind;
 use super::sink::{Code, instructions};
 use a4emu_gpu::cp::observer::Load;
 
-/// Dwords on a line where nothing is known about them.
+/// Dwords on a line of unknown data.
 const RAW: usize = 4;
 
-/// A line about what was loaded.
+/// A line about loaded state.
 pub enum Line<'a> {
     /// An instruction.
     Code(Code),
-    /// A vec4 of constants, by number.
+    /// A vec4 of constants, with its number.
     Constant(u32, &'a [u32]),
     /// A word of the descriptor in a slot.
     Descriptor(u32, &'static WordRow, u32),
-    /// Dwords of which nothing is known.
+    /// Dwords of unknown data.
     Raw(&'a [u32]),
-    /// So many dwords at an address are missing.
+    /// A number of dwords at an address that are missing.
     Missing(u32, u32),
 }
 
-/// The lines that describe `loaded`, in order; the last says what is missing.
+/// The lines that describe `loaded`, in order. The last line reports missing data.
 pub fn lines<'a>(loaded: &'a Load<'a>) -> impl Iterator<Item = Line<'a>> {
     let numbered = |len| (loaded.first..).zip(loaded.data.chunks(len));
     let body: Box<dyn Iterator<Item = Line<'a>>> = match loaded.kind {

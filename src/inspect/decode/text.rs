@@ -1,4 +1,4 @@
-//! The listing for people: one line per register write and packet, the address on the left.
+//! The listing as text: one line per register write and packet, with the address on the left.
 
 use std::io::{self, Write};
 
@@ -28,13 +28,13 @@ use a4emu_gpu::regfile::RegFile;
 /// Raw dwords on a line.
 const DWORDS_PER_LINE: usize = 8;
 
-/// Raw dwords of a packet that are shown; the rest is counted.
+/// Raw dwords of a packet that are shown; the others are only counted.
 const MAX_RAW: usize = 64;
 
 /// How much the listing shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Every packet.
+    /// Every packet and register write.
     Full,
     /// Submits, draws, and what changed from draw to draw.
     Summary,
@@ -47,22 +47,22 @@ pub struct Text<'a> {
     detail: Detail,
     shaders: Shaders,
     memo: Memo,
-    /// The next register is the first of a packet that is nothing but register writes.
+    /// The next register is the first of a packet that only writes registers.
     first: bool,
 }
 
-/// Fields of a register; none where it has no row.
+/// Fields of a register; none if it has no row in the database.
 pub(super) fn rows_of(offset: u32) -> &'static [FieldRow] {
     lookup(offset).map_or(&[], |reg| reg.fields())
 }
 
-/// A register's value with its fields, or the plain number where it has no row.
+/// A register's value with its fields, or the plain number if it has no row.
 pub(super) fn value_text(offset: u32, word: u32) -> WordText {
     WordText { rows: rows_of(offset), word, show: Show::Full }
 }
 
 impl<'a> Text<'a> {
-    /// Writes to `out`.
+    /// Makes a listing into `out`.
     pub fn new(out: Output<'a>, palette: Palette, detail: Detail, shaders: Shaders) -> Self {
         Self { out, palette, detail, shaders, memo: Memo::default(), first: false }
     }
@@ -74,14 +74,14 @@ impl<'a> Text<'a> {
         Ok(())
     }
 
-    /// Address and indentation of a line.
+    /// Writes the address and indentation of a line.
     fn line(&mut self, at: &Place) -> io::Result<()> {
         let Palette { address: style, .. } = self.palette;
         write!(self.out, "{style}{:08x}{style:#}  ", at.address)?;
         self.indent(at)
     }
 
-    /// A further line of the packet of the line before.
+    /// Begins a further line of the last packet.
     fn continued(&mut self, at: &Place) -> io::Result<()> {
         self.out.write_all(b"          ")?;
         self.indent(at)
@@ -140,7 +140,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// What lies behind the fixed part of a packet.
+    /// Writes the data after the fixed part of a packet.
     fn contents(&mut self, at: &Place, opcode: u8, payload: &[u32]) -> io::Result<()> {
         match Pm4::parse(opcode, payload) {
             Pm4::Nop(nop) => match marker(nop.rest) {

@@ -1,4 +1,4 @@
-//! What changed in the registers since the last draw.
+//! Tracks which registers changed since the last draw.
 
 use a4emu_gpu::regfile::{COUNT, RegFile};
 
@@ -7,7 +7,7 @@ use a4emu_gpu::regfile::{COUNT, RegFile};
 pub struct Change {
     /// Dword offset.
     pub offset: u32,
-    /// Value at the last draw; `None` if nobody had written it.
+    /// Value at the last draw; `None` if the register was unwritten.
     pub before: Option<u32>,
 }
 
@@ -31,19 +31,19 @@ impl Tracker {
         &self.changes
     }
 
-    /// Those of them that hold another value than at the last draw.
+    /// The written registers whose value differs from the one at the last draw.
     pub fn changed<'a>(&'a self, regs: &'a RegFile) -> impl Iterator<Item = Change> + 'a {
         self.changes.iter().copied().filter(|change| regs.written(change.offset) != change.before)
     }
 
-    /// Whether and how `offset` was written since the last draw.
+    /// The change of register `offset` since the last draw, if it was written.
     pub fn change(&self, offset: u32) -> Option<Change> {
         let mark = self.marks.get(offset as usize)?;
         let written = *mark == self.draw;
         written.then(|| self.changes.iter().copied().find(|change| change.offset == offset)).flatten()
     }
 
-    /// Register `offset`, which held `before`, was written.
+    /// Records a write to register `offset`, which held `before`.
     pub fn write(&mut self, offset: u32, before: Option<u32>) {
         let mark = &mut self.marks[offset as usize];
         if *mark != self.draw {
@@ -52,7 +52,7 @@ impl Tracker {
         }
     }
 
-    /// A draw has been shown: from now on changes count from here.
+    /// Begins the next draw: changes count from here.
     pub fn next_draw(&mut self) {
         self.changes.clear();
         self.draw = self.draw.wrapping_add(1);

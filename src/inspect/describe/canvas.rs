@@ -1,4 +1,4 @@
-//! Pictures of what a draw renders to: copied out of tile memory or memory, tiles joined.
+//! Pictures of a draw's attachments: copied from GMEM or memory, with the tiles joined.
 
 use std::fmt;
 use std::io::Write;
@@ -17,13 +17,13 @@ use a4emu_gpu::memory::Memory;
 use a4emu_gpu::picture::{Alpha, Kind, Texel};
 use a4emu_shader::format::arrangement::Arrangement;
 
-/// Bytes of a picture at most: no chip has targets of more.
+/// Maximum size of a picture in bytes. No chip has larger targets.
 const MAX_BYTES: u64 = 1 << 28;
 
-/// Tiles of a picture at most: no chip has so little tile memory.
+/// Maximum number of tiles of a picture. No chip has so little GMEM that it needs more.
 const MAX_AREAS: usize = 4096;
 
-/// What of a draw is looked at.
+/// The attachment of a draw to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
     /// A colour target.
@@ -59,27 +59,27 @@ impl fmt::Display for Which {
     }
 }
 
-/// Something that a draw renders to, and the part of it that one run can change.
+/// A surface that a draw renders to, and the part of it that one run can change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attachment {
-    /// What it is.
+    /// Which attachment of the draw it is.
     pub which: Which,
-    /// Of its first pixel.
+    /// Place of its first pixel.
     pub place: Place,
     /// Bytes from row to row.
     pub pitch: u32,
-    /// How pixels lie there.
+    /// The layout of the pixels in memory.
     pub arrangement: Arrangement,
-    /// What a pixel is.
+    /// The format of a pixel.
     pub texel: Texel,
-    /// Pixels of the whole.
+    /// Width and height of the surface in pixels.
     pub size: [u32; 2],
-    /// What the run can change.
+    /// The area that the run can change.
     pub area: Tile,
 }
 
 impl Attachment {
-    /// As much of it as some buffer holds: a register may say anything.
+    /// The part of the attachment that fits its buffer. Registers may hold any size.
     fn held(self, memory: &Memory) -> Self {
         let Place::Address(Address(base)) = self.place else { return self };
         let band = self.arrangement.tiling.rows();
@@ -97,11 +97,11 @@ impl Attachment {
         if gpu.budget.take(Work::Copy16, units) { Ok(()) } else { Err(NoCanvas::NoBudget) }
     }
 
-    /// Shows `see` the bytes of each row of what a run of the draw can change, as they are now: what is to be kept
-    /// or shown is a [`Canvas`]. No fragments may be waiting.
+    /// Passes each row of bytes that a run of the draw can change to `see`. A [`Canvas`] copies an
+    /// attachment instead. No fragments may be waiting.
     ///
     /// # Errors
-    /// The budget does not pay for it.
+    /// The call fails if the budget is used up.
     pub fn each_row(&self, gpu: &mut Gpu, mut see: impl FnMut(&[u8])) -> Result<(), NoCanvas> {
         self.pay(gpu)?;
         let mut bytes = vec![0; self.area.width as usize * self.texel.bytes()];
@@ -114,7 +114,7 @@ impl Attachment {
 }
 
 impl Draw {
-    /// All that it renders to: colour targets, depth, stencil; of a resolve the copy.
+    /// The attachments of the draw: colour targets, depth and stencil; for a resolve, the surface it writes.
     pub fn attachments(&self) -> Vec<Attachment> {
         let color = self.targets.iter().filter_map(|target| {
             let texel = Texel::color(target.pixel.0, target.pixel.1)?;
@@ -145,7 +145,7 @@ impl Draw {
         Some(Attachment { which, place, pitch, arrangement, texel, size, area })
     }
 
-    /// What a resolve writes.
+    /// The surface that a resolve writes.
     fn resolved(&self) -> Option<Attachment> {
         let written @ Written { arrangement, .. } = self.resolve.as_ref()?.written;
         let (which, texel) = match written.content {
@@ -158,35 +158,35 @@ impl Draw {
     }
 }
 
-/// Why there is no picture.
+/// The reason why there is no picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoCanvas {
-    /// Of so many pixels and bytes a pixel there is none.
+    /// The size (columns, rows, bytes per pixel) is zero or too large.
     #[error("no picture of {0}x{1} pixels of {2} bytes")]
     Size(u32, u32, usize),
-    /// It has more tiles than any chip makes.
+    /// The picture has more tiles than any chip makes.
     #[error("no picture of more than {MAX_AREAS} tiles")]
     Tiles,
-    /// The work of the run is used up.
+    /// The work budget of the run is used up.
     #[error("the run was cut off before the picture was taken")]
     NoBudget,
 }
 
-/// An attachment as it stood at one moment, or, of each tile, at the same moment of that.
+/// A copy of an attachment at one moment. Each tile is copied at that moment of its own run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Canvas {
     texel: Texel,
     size: [u32; 2],
     bytes: Vec<u8>,
-    /// What has been copied.
+    /// The copied areas.
     areas: Vec<Tile>,
 }
 
 impl Canvas {
-    /// An empty one for `attachment`.
+    /// Makes an empty picture for `attachment`.
     ///
     /// # Errors
-    /// It has no pixels, or too many.
+    /// The call fails if the attachment has no pixels or too many.
     pub fn new(attachment: &Attachment) -> Result<Self, NoCanvas> {
         let (texel, size @ [width, height]) = (attachment.texel, attachment.size);
         let bytes = u64::from(width) * u64::from(height) * texel.bytes() as u64;
@@ -201,17 +201,18 @@ impl Canvas {
         self.size
     }
 
-    /// Whether both have as many pixels of the same kind.
+    /// Whether both pictures have the same size and pixel format.
     pub fn is_alike(&self, other: &Self) -> bool {
         (self.texel, self.size) == (other.texel, other.size)
     }
 
-    /// Copies what a run of the draw can change, as it is now. No fragments may be waiting
-    /// ([`draw::flush`](a4emu_gpu::draw::flush)). What the capture does not hold is zero. An attachment of other
-    /// pixels is left out.
+    /// Copies the area that a run of the draw can change.
+    ///
+    /// No fragments may be waiting ([`draw::flush`](a4emu_gpu::draw::flush)). Memory that the capture does
+    /// not hold reads as zero. An attachment of another size or format is ignored.
     ///
     /// # Errors
-    /// The budget does not pay for it.
+    /// The call fails if the budget is used up.
     pub fn copy(&mut self, gpu: &mut Gpu, attachment: &Attachment) -> Result<(), NoCanvas> {
         let area = attachment.area;
         if !self.pay(gpu, attachment)? {
@@ -224,10 +225,10 @@ impl Canvas {
         self.add_area(area)
     }
 
-    /// As [`Canvas::copy`], and says which pixels were others before.
+    /// Copies like [`Canvas::copy`], and returns the pixels that changed.
     ///
     /// # Errors
-    /// The budget does not pay for it.
+    /// The call fails if the budget is used up.
     pub fn update(&mut self, gpu: &mut Gpu, attachment: &Attachment) -> Result<Changes, NoCanvas> {
         let area = attachment.area;
         let mut changes = Changes::default();
@@ -254,7 +255,7 @@ impl Canvas {
         Ok(changes)
     }
 
-    /// Whether `attachment` is one of this picture that has pixels; then they have been paid for.
+    /// Whether `attachment` belongs to this picture and has pixels. If so, its cost is charged.
     fn pay(&self, gpu: &mut Gpu, attachment: &Attachment) -> Result<bool, NoCanvas> {
         let area = attachment.area;
         let is_other = (attachment.texel, attachment.size) != (self.texel, self.size);
@@ -273,13 +274,13 @@ impl Canvas {
         Ok(())
     }
 
-    /// The bytes of row `row` of `area`, which lies inside.
+    /// The byte range of row `row` of `area`, which is inside the picture.
     fn row(&self, area: Tile, row: u32) -> Range<usize> {
         let at = |x: u32| ((area.y + row) as usize * self.size[0] as usize + x as usize) * self.texel.bytes();
         at(area.x)..at(area.x + area.width)
     }
 
-    /// Bytes of a pixel that count.
+    /// The bytes of a pixel that are compared.
     fn significant(&self) -> Range<usize> {
         match self.texel {
             Texel::Depth(DepthFormat::DEPTH4_24_8) => 0..3,
@@ -288,7 +289,7 @@ impl Canvas {
         }
     }
 
-    /// The pixels that are not the same in `after`, which is a later one of the same attachment.
+    /// The pixels that differ in `after`, a later picture of the same attachment.
     pub fn changes(&self, after: &Self) -> Changes {
         let mut changes = Changes::default();
         let significant = self.significant();
@@ -307,7 +308,7 @@ impl Canvas {
         changes
     }
 
-    /// The picture of the pixels of `area`, which lies inside.
+    /// An image of the pixels of `area`, which is inside the picture.
     pub fn part(&self, area: Tile) -> Image {
         let kind = self.texel.kind();
         let mut pixels = Vec::with_capacity(area.width as usize * area.height as usize * kind.bytes());
@@ -318,7 +319,7 @@ impl Canvas {
         Image { size: [area.width, area.height], kind, pixels }
     }
 
-    /// The picture; what no tile has covered is zero.
+    /// An image of the whole picture. Pixels that no tile covers are zero.
     pub fn image(&self, alpha: Alpha) -> Image {
         let (kind, texels) = (self.texel.kind(), self.size[0] as usize * self.size[1] as usize);
         let mut image = Image { size: self.size, kind, pixels: vec![0; texels * kind.bytes()] };
@@ -338,7 +339,7 @@ impl Canvas {
     }
 }
 
-/// A row of the attachment's area, as far as there is memory, with one sample of a pixel.
+/// Copies a row of the attachment's area, one sample per pixel. Missing memory reads as zero.
 fn copy_row(gpu: &Gpu, attachment: &Attachment, row: u32, out: &mut [u8]) {
     let Attachment { place, pitch, arrangement, texel, .. } = *attachment;
     out.fill(0);
@@ -356,21 +357,22 @@ fn copy_row(gpu: &Gpu, attachment: &Attachment, row: u32, out: &mut [u8]) {
     });
 }
 
-/// Which moment counts where several runs of a draw can change the same pixels.
+/// The run that is kept if several runs of a draw can change the same pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// That of the first.
+    /// The first run.
     First,
-    /// That of the last.
+    /// The last run.
     Last,
 }
 
-/// All that a draw renders to, as it stood at one moment of each of its runs.
+/// Copies of all attachments of a draw, at one moment of each of its runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot(Vec<(Which, Canvas)>);
 
 impl Snapshot {
-    /// Copies what the run `draw` can change, as it is now; what there is no picture of is reported as cut off.
+    /// Copies the area that the run `draw` can change. An attachment without a picture is reported as cut
+    /// off.
     pub fn add(&mut self, gpu: &mut Gpu, draw: &Draw, keep: Keep) {
         let attachments = draw.attachments().into_iter().map(|attachment| attachment.held(&gpu.mem));
         let with_pixels: Vec<_> = attachments.filter(|attachment| !attachment.size.contains(&0)).collect();
@@ -395,25 +397,25 @@ impl Snapshot {
         }
     }
 
-    /// One of them, or the first.
+    /// The picture of one attachment, or the first picture.
     pub fn get(&self, which: Option<Which>) -> Option<&Canvas> {
         let found = self.0.iter().find(|(known, _)| which.is_none_or(|which| which == *known));
         found.map(|(_, canvas)| canvas)
     }
 
-    /// What is not the same in `after`, a later one of the same draw.
+    /// The changes in `after`, a later snapshot of the same draw.
     pub fn changes(&self, after: &Self) -> Vec<(Which, Changes)> {
         let both = self.0.iter().zip(&after.0);
         both.map(|((which, before), (_, after))| (*which, before.changes(after))).collect()
     }
 }
 
-/// How many pixels changed, and where.
+/// The number of changed pixels, and the rectangle around them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Changes {
-    /// Pixels.
+    /// Number of changed pixels.
     pub pixels: u64,
-    /// The least rectangle that holds them: x, y, width and height.
+    /// The smallest rectangle around them: x, y, width and height.
     pub bounds: Option<[u32; 4]>,
 }
 
@@ -427,22 +429,22 @@ impl Changes {
     }
 }
 
-/// A picture.
+/// An image with pixel data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     /// Columns and rows.
     pub size: [u32; 2],
-    /// What its pixels are.
+    /// The format of its pixels.
     pub kind: Kind,
-    /// Row by row.
+    /// The pixels, row by row.
     pub pixels: Vec<u8>,
 }
 
 impl Image {
-    /// Writes it as PNG.
+    /// Writes the image as PNG.
     ///
     /// # Errors
-    /// When `out` cannot be written.
+    /// The call fails if `out` cannot be written.
     pub fn write_png(&self, out: impl Write) -> anyhow::Result<()> {
         let mut writer = self.kind.encoder(out, self.size).write_header()?;
         writer.write_image_data(&self.pixels)?;

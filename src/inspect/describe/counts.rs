@@ -1,4 +1,4 @@
-//! How often the instructions of shaders ran, draw by draw.
+//! Counts how often the instructions of shaders ran, per draw.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use a4emu_gpu::draw::stats::StageCost;
 use a4emu_gpu::gpu::{STAGES, Stage};
 use a4emu_shader::InstructionCount;
 
-/// Instructions that are remembered at most, over all draws.
+/// Maximum number of counted instructions over all draws.
 const MAX_INSTRUCTIONS: usize = 1 << 22;
 
 /// How often the instructions of each stage of frame draws ran.
@@ -20,7 +20,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds what a stage of a draw took, if its instructions were counted and there is room.
+    /// Adds the counts of a stage of a draw, if they exist and there is room.
     pub fn add(&mut self, cost: &StageCost) {
         let key = (cost.at.frame_draw, cost.stage as usize);
         let known = self.by_stage.get(&key).map_or(0, Vec::len);
@@ -31,7 +31,7 @@ impl Counts {
         }
     }
 
-    /// Those of one stage of a command that has these numbers as frame draw; empty where it did not run.
+    /// The counts of one stage of a command with these frame draws; empty if it did not run.
     pub fn of(&self, frame_draws: impl IntoIterator<Item = u32>, stage: Stage) -> StageCounts {
         let mut all = Vec::new();
         for number in frame_draws {
@@ -42,20 +42,20 @@ impl Counts {
     }
 }
 
-/// How often the instructions of a stage ran; the numbers are in the order of the program.
+/// How often the instructions of a stage ran. Both lists are in the order of the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StageCounts {
-    /// Its name.
+    /// Name of the stage.
     pub stage: &'static str,
-    /// Warps that ran each instruction, each time that they came to it.
+    /// For each instruction, the number of warps that ran it, counted each time.
     pub warps: Vec<u64>,
-    /// Lanes for which it ran, helpers too.
+    /// For each instruction, the number of lanes that ran it, with helper lanes.
     pub lanes: Vec<u64>,
 }
 
 impl StageCounts {
     fn new(stage: Stage, counts: &[InstructionCount]) -> Self {
-        // Behind the last instruction there are the zeros of the instruction store.
+        // After the last instruction there are the zeros of the instruction store.
         let used = counts.iter().rposition(|count| count.warps > 0).map_or(0, |last| last + 1);
         Self {
             stage: STAGE_NAMES[stage as usize],
@@ -64,7 +64,7 @@ impl StageCounts {
         }
     }
 
-    /// Those of the stages of one draw that ran, in the pipeline's order.
+    /// The counts of all stages of one draw that ran, in the pipeline's order.
     pub fn all(costs: &[StageCost]) -> Vec<Self> {
         let mut counts = Counts::default();
         costs.iter().for_each(|cost| counts.add(cost));
@@ -73,7 +73,7 @@ impl StageCounts {
         all.filter(|stage| !stage.warps.is_empty()).collect()
     }
 
-    /// Warps and lanes that ran instruction `index`.
+    /// The number of warps and of lanes that ran instruction `index`.
     pub fn at(&self, index: usize) -> [u64; 2] {
         [&self.warps, &self.lanes].map(|counts| counts.get(index).copied().unwrap_or(0))
     }

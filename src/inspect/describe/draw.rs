@@ -1,4 +1,4 @@
-//! A draw or dispatch with all that it runs with.
+//! A draw or dispatch with its whole state.
 
 use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
 use a4emu_decoder::regs::hlsq::HLSQ_CL_NDRANGE_0;
@@ -22,72 +22,72 @@ use a4emu_gpu::gpu::{Gpu, Stage};
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
 
-/// Which runs are one command: those of one packet between two snapshots of memory. That is more than a frame draw
-/// where the kernel was given the tiles of a pass in several submits.
+/// Identifies a command: all runs of one packet between two snapshots of memory. It has several frame draws
+/// if the kernel received the tiles of a pass in several submits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// How often the capture had announced buffers by then.
+    /// Number of times that the capture had announced buffers by then.
     pub group: u32,
     /// Address of the packet.
     pub packet: u32,
 }
 
 impl Key {
-    /// Of what runs now.
+    /// The key of the command that runs now.
     pub fn of(gpu: &Gpu) -> Self {
         Self { group: gpu.mem.group(), packet: gpu.at.address }
     }
 }
 
-/// A draw, a dispatch, or a draw of which only the chip knows the count. Keys are in the order of the pipeline.
+/// A draw, a dispatch, or a draw whose count only the chip knows. Keys are in the order of the pipeline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Draw {
-    /// Number of the run, from 0 over the capture; dispatches count too.
+    /// Number of the run, from 0 over the capture. Dispatches count too.
     pub draw: u32,
-    /// Number of the command, that its runs for several tiles share.
+    /// Number of the command, which its runs for all tiles share.
     pub frame_draw: u32,
-    /// Submit that holds it.
+    /// Number of the submit that holds it.
     pub submit: u32,
-    /// Of the packet.
+    /// Address of the packet.
     pub packet: Address,
-    /// What it is for; a dispatch belongs to no pass.
+    /// The pass of the draw; none for a dispatch.
     #[serde(serialize_with = "pass_name")]
     pub pass: Option<Pass>,
     /// The tile that is rendered.
     pub tile: Option<Tile>,
-    /// What the packet asks for.
+    /// The command that the packet holds.
     #[serde(flatten)]
     pub command: Command,
-    /// Attributes, in the order of the fetch entries.
+    /// The vertex inputs, in the order of the fetch entries.
     pub vertex_inputs: Vec<VertexInput>,
-    /// Which vertices; nothing for dispatches.
+    /// The indices; none for dispatches.
     pub indices: Option<Indices>,
     /// The stages that run, in order.
     pub shaders: Vec<ShaderStage>,
-    /// Of the first viewport; of all that follows nothing is there for dispatches.
+    /// The first viewport. This field and all after it are empty for dispatches.
     pub viewport: Option<Viewport>,
-    /// Which pixels may be written.
+    /// The scissors.
     pub scissors: Option<Scissors>,
-    /// What becomes of primitives.
+    /// The rasteriser state.
     pub raster: Option<Raster>,
     /// Width and height of the frame.
     pub frame: Option<[u32; 2]>,
-    /// Samples that its targets hold of a pixel.
+    /// Samples per pixel of its targets.
     #[serde(skip)]
     pub samples: u32,
-    /// Alpha test, where it is on.
+    /// The alpha test, if it is on.
     pub alpha_test: Option<AlphaTest>,
-    /// Depth buffer, if there is one.
+    /// The depth buffer, if there is one.
     pub depth: Option<Depth>,
-    /// Stencil test, where it is on.
+    /// The stencil test, if it is on.
     pub stencil: Option<Stencil>,
-    /// For blend factors; red, green, blue and alpha.
+    /// Constant for blend factors: red, green, blue and alpha.
     pub blend_constant: Option<[f32; 4]>,
-    /// Colour targets.
+    /// The colour targets.
     pub targets: Vec<Target>,
-    /// What a draw of the resolve pass copies.
+    /// The copy of a draw in the resolve pass.
     pub resolve: Option<Resolve>,
-    /// Which runs are the same command.
+    /// The key of the command.
     #[serde(skip)]
     pub key: Key,
 }
@@ -110,7 +110,7 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// The tile that the registers are set up for, as far as it lies in the frame.
+    /// The tile that the registers are set up for, clipped to the frame.
     fn of(regs: &RegFile, pass: Pass) -> Option<Self> {
         let (mode, offset) = (regs.get::<RB_MODE_CONTROL>(), regs.get::<RB_BIN_OFFSET>());
         let frame = regs.get::<RB_FRAME_BUFFER_DIMENSION>();
@@ -127,27 +127,27 @@ impl Tile {
     }
 }
 
-/// What a packet asks for.
+/// The command that a packet holds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Command {
     /// A draw.
     Draw {
-        /// Type of primitive.
+        /// The primitive type.
         primitive: Primitive,
-        /// Vertices or indices of an instance.
+        /// Vertices or indices per instance.
         count: u32,
-        /// Instances.
+        /// Number of instances.
         instances: u32,
     },
     /// A dispatch.
     Dispatch {
-        /// Work groups in x, y and z.
+        /// Number of work groups in x, y and z.
         groups: [u32; 3],
-        /// Invocations of a group in x, y and z.
+        /// Invocations per group in x, y and z.
         local_size: [u32; 3],
     },
-    /// A draw of which only the chip knows the count.
+    /// A draw whose count only the chip knows.
     Uncounted {
         /// Name of the packet.
         name: &'static str,
@@ -157,9 +157,9 @@ pub enum Command {
 /// The alpha test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AlphaTest {
-    /// Which pixels pass.
+    /// The comparison that passes a pixel.
     pub func: String,
-    /// 0 to 1.
+    /// The reference value, from 0 to 1.
     pub reference: f32,
 }
 
@@ -174,7 +174,7 @@ impl AlphaTest {
 }
 
 impl Draw {
-    /// `call`, which is about to run. Programs that were met before come from `shaders`.
+    /// Describes `call`, which is about to run. `shaders` caches programs.
     pub fn of(gpu: &Gpu, call: &Call, shaders: &mut Shaders) -> Self {
         gpu.budget.observe(Work::Look, 1);
         let bare = Self::bare(gpu, call);
@@ -188,7 +188,7 @@ impl Draw {
         }
     }
 
-    /// Who it is, and nothing of what it runs with.
+    /// The place and command of the call, without its state.
     fn bare(gpu: &Gpu, call: &Call) -> Self {
         let key = Key::of(gpu);
         Self {
@@ -217,7 +217,7 @@ impl Draw {
         }
     }
 
-    /// With what a draw of `pass` runs with.
+    /// Adds the state of a draw of `pass`.
     fn drawn(
         self,
         gpu: &Gpu,

@@ -8,21 +8,21 @@ use a4emu_gpu::draw::{DrawCall, IndexSource};
 use a4emu_gpu::regfile::RegFile;
 use a4emu_shader::format::Format;
 
-/// Vertex inputs that there can be.
+/// Maximum number of vertex inputs.
 const INPUTS: u32 = 32;
 
-/// An attribute that each vertex (or instance) fetches.
+/// A vertex input that is fetched for each vertex or instance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VertexInput {
-    /// Which fetch and decode entry it is.
+    /// Index of its fetch and decode entry.
     pub index: u32,
-    /// Of element 0.
+    /// Address of element 0.
     pub address: Address,
-    /// Bytes that may be read from there.
+    /// Bytes that may be read from that address.
     pub bytes: u32,
     /// Bytes from element to element.
     pub stride: u32,
-    /// Instances that share an element; 0: each vertex has its own.
+    /// Instances that share an element. 0 means one element per vertex.
     pub divisor: u32,
     /// Format of an element.
     pub format: String,
@@ -30,16 +30,16 @@ pub struct VertexInput {
     pub element_bytes: u32,
     /// Order of components in memory.
     pub swap: String,
-    /// Integers stay integers.
+    /// Whether integers stay integers.
     pub integer: bool,
     /// Register of the first component.
     pub register: String,
-    /// Components that registers get.
+    /// Components that are written to registers.
     pub components: String,
 }
 
 impl VertexInput {
-    /// The inputs that are on.
+    /// The vertex inputs that are enabled.
     pub(super) fn all(regs: &RegFile) -> Vec<Self> {
         let count = regs.get::<VFD_CONTROL_0>().STRMDECINSTRCNT().min(INPUTS);
         (0..count).map(|index| Self::at(regs, index)).collect()
@@ -64,12 +64,12 @@ impl VertexInput {
     }
 }
 
-/// Where indices come from.
+/// The indices of a draw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Indices {
     /// Added to an index before the fetch.
     pub base_vertex: i32,
-    /// First instance that is fetched.
+    /// First instance.
     pub first_instance: u32,
     /// Index that ends a strip.
     pub restart: Option<u32>,
@@ -84,11 +84,11 @@ pub struct Indices {
 /// Indices in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IndexBuffer {
-    /// Of index 0.
+    /// Address of index 0.
     pub address: Address,
-    /// Bytes that may be read from there.
+    /// Bytes that may be read from that address.
     pub bytes: u32,
-    /// Bytes of an index.
+    /// Bytes per index.
     pub width: u32,
     /// Index at which the draw starts.
     pub first: u32,

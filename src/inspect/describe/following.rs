@@ -1,4 +1,4 @@
-//! What all draws did to the pixels of the picture that is the last.
+//! Records what all draws did to the pixels of the last picture.
 
 use std::sync::Arc;
 
@@ -13,37 +13,39 @@ use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::picture::Picture;
 
-/// Pixels of all surfaces that are followed at most; the one that was rendered to longest ago is forgotten first.
+/// Maximum number of pixels of all surfaces. The surface that was rendered to longest ago is dropped first.
 const MAX_PIXELS: u64 = 1 << 26;
 
-/// Renders, and notes what becomes of pixels, surface by surface. What restores tile memory is left out: no
-/// program draws that. What a tile held before that begins without is forgotten, so that of several frames the last counts.
+/// An engine that renders and records what happens to pixels, surface by surface.
+///
+/// Restores of tile memory are not recorded, since no program draws them. A tile that begins without a
+/// restore clears its earlier record. So of several frames only the last counts.
 pub struct Following {
-    /// What draws cost.
+    /// The cost of the draws.
     pub costing: Costing,
     planes: Vec<Plane>,
     shaders: Shaders,
     open: Option<Open>,
-    /// The tile that was restored last.
+    /// The tile of the last restore.
     restored: Option<Tile>,
-    /// By address, the last one rendered to last.
+    /// Surfaces by address, the most recent one last.
     surfaces: Vec<(u32, Touched)>,
 }
 
-/// What is being rendered to: a tile, or targets in memory.
+/// The surfaces that are being rendered to: a tile, or targets in memory.
 struct Open {
     area: Tile,
     size: [u32; 2],
     places: Vec<Place>,
-    /// It began with what was in memory.
+    /// Whether the tile began with a restore from memory.
     is_restored: bool,
-    /// Where it has been copied to; what is drawn behind that is another pass.
+    /// Addresses that it was copied to. A later draw begins another pass.
     copies: Vec<u32>,
     map: Arc<Reasons>,
 }
 
 impl Open {
-    /// Whether draws to `attachments` go to the same pixels.
+    /// Whether draws to `attachments` write the same pixels.
     fn takes(&self, attachments: &[Attachment]) -> bool {
         let [first, ..] = attachments else { return false };
         let is_alike = self.area == first.area && self.size == first.size && self.copies.is_empty();
@@ -56,13 +58,13 @@ impl Open {
 }
 
 impl Following {
-    /// Notes `planes`.
+    /// Makes an engine that also records `planes`.
     pub fn new(planes: Vec<Plane>) -> Self {
         let (costing, shaders, open, restored, surfaces) = Default::default();
         Self { costing, planes, shaders, open, restored, surfaces }
     }
 
-    /// The map for `draw`: that of the draws before it, if it goes to the same pixels.
+    /// The map for `draw`. Draws to the same pixels share a map.
     fn map(&mut self, gpu: &mut Gpu, draw: &Draw) -> Option<Arc<Reasons>> {
         match draw.pass {
             None | Some(Pass::Binning | Pass::Resolve) => return None,
@@ -91,7 +93,7 @@ impl Following {
         Some(map)
     }
 
-    /// What was rendered to memory is there.
+    /// Adds the map of surfaces in memory to their record.
     fn close(&mut self, gpu: &mut Gpu) {
         let Some(open) = self.open.take() else { return };
         draw::flush(gpu);
@@ -102,7 +104,7 @@ impl Following {
         }
     }
 
-    /// `copy` takes what was rendered to tile memory to memory.
+    /// Adds the map of a tile to the surface that `copy` writes.
     fn copied(&mut self, gpu: &mut Gpu, copy: &Draw) {
         let Some(resolve) = &copy.resolve else { return };
         draw::flush(gpu);
@@ -119,7 +121,7 @@ impl Following {
         self.open = Some(open);
     }
 
-    /// A tile that began with nothing of what was in memory takes its place.
+    /// Clears the record of `area`, for a tile that began without a restore.
     fn forget(&mut self, address: u32, area: Tile) {
         let known = self.surfaces.iter_mut().filter(|(known, _)| *known == address);
         known.for_each(|(_, touched)| touched.clear(area));
@@ -137,10 +139,10 @@ impl Following {
         }
     }
 
-    /// The picture that `replay --png` writes, and what became of its pixels.
+    /// The picture that `replay --png` writes, and what happened to its pixels.
     ///
     /// # Errors
-    /// There is none.
+    /// The call fails if no colour surface was rendered, or if its fragments are unknown.
     pub fn finish(mut self, gpu: &mut Gpu) -> anyhow::Result<(Image, Touched)> {
         self.close(gpu);
         let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
@@ -155,7 +157,7 @@ impl Following {
     }
 }
 
-/// What `draw` renders to: its colour targets, or depth and stencil where it has none.
+/// The attachments that `draw` renders to: its colour targets, or depth and stencil if it has none.
 fn drawn_to(draw: &Draw) -> Vec<Attachment> {
     let all = draw.attachments();
     let is_color = |it: &Attachment| matches!(it.which, Which::Color(_));

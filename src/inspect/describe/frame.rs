@@ -1,4 +1,4 @@
-//! The table of a capture's commands: a row each, tiles folded, with what it cost.
+//! The table of a capture's commands: one row for each, with all its tiles and its cost.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ use a4emu_gpu::gpu::{Chip, Gpu};
 use a4emu_gpu::pass::Pass;
 use a4emu_shader::Counting;
 
-/// Rows that a table has at most.
+/// Maximum number of rows of a table.
 pub const MAX_ROWS: usize = 1 << 16;
 
-/// Troubles that a row has at most.
+/// Maximum number of troubles of a row.
 const MAX_TROUBLES: usize = 8;
 
 /// The commands of a capture.
@@ -31,61 +31,61 @@ pub struct Frame {
     pub gpu: u32,
     /// Submits that ran.
     pub submits: u32,
-    /// Draws and dispatches that ran, tiles counted.
+    /// Draws and dispatches that ran, counted per tile.
     pub draws: u32,
-    /// What all cost.
+    /// Cost of all commands.
     pub cost: Cost,
-    /// A row for each command, in the order of their first runs.
+    /// One row for each command, in the order of their first runs.
     pub rows: Vec<Row>,
-    /// What an A4xx would not forgive of all that ran, as `validate` says it.
+    /// The findings of `validate`: errors that an A4xx does not tolerate.
     pub findings: Vec<Finding>,
-    /// Commands for which there was no room.
+    /// Number of commands without a row, since the table was full.
     pub left_out: u64,
 }
 
-/// A draw or dispatch, with its runs for all tiles.
+/// A draw or dispatch with its runs for all tiles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// Number of the command, and of its first run.
+    /// Number of the command and of its first run.
     pub frame_draw: u32,
-    /// The frame draws that it has in further submits of the same call of the kernel.
+    /// Further frame draws of the command, in other submits of the same kernel call.
     pub more_frame_draws: Vec<u32>,
     /// Number of its first run.
     pub draw: u32,
-    /// Submit that holds that.
+    /// Number of the submit that holds the first run.
     pub submit: u32,
-    /// How often it ran: once for each tile.
+    /// Number of runs: one for each tile.
     pub runs: u32,
-    /// What it is for; a dispatch belongs to no pass.
+    /// The pass of the draw; none for a dispatch.
     #[serde(serialize_with = "super::draw::pass_name")]
     pub pass: Option<Pass>,
-    /// What the packet asks for.
+    /// The command that the packet holds.
     #[serde(flatten)]
     pub command: Command,
     /// Width and height of the frame.
     pub frame: Option<[u32; 2]>,
-    /// Its shaders.
+    /// The shaders of the command.
     pub shaders: Vec<RowShader>,
-    /// The textures that they name.
+    /// The textures that the shaders name.
     pub textures: Vec<RowTexture>,
-    /// What it writes.
+    /// The targets that the command writes.
     pub targets: Vec<RowTarget>,
-    /// What it cost.
+    /// Cost of the command.
     pub cost: Cost,
-    /// Its part of what all commands cost.
+    /// Its part of the cost of all commands, from 0 to 1.
     pub share: f64,
-    /// What went wrong there, as far as it did not go wrong before.
+    /// Troubles that first occurred in this command.
     pub troubles: Vec<String>,
-    /// Which of the frame's findings it has.
+    /// Indices of its findings in [`Frame::findings`].
     pub findings: Vec<u32>,
 }
 
 /// A shader of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RowShader {
-    /// Its stage.
+    /// Name of its stage.
     pub stage: &'static str,
-    /// Of its words; null where the capture does not hold them.
+    /// Hash of its words; null if the capture does not hold them.
     pub hash: Option<String>,
 }
 
@@ -94,39 +94,39 @@ pub struct RowShader {
 pub struct RowTexture {
     /// The stage that names it.
     pub stage: &'static str,
-    /// Its slot there.
+    /// Its slot in that stage.
     pub slot: u32,
-    /// Of its first texel.
+    /// Address of its first texel.
     pub address: Address,
-    /// Format.
+    /// Format of a texel.
     pub format: String,
-    /// Texels, rows, and layers or slices.
+    /// Width, height, and number of layers or slices.
     pub size: [u32; 3],
-    /// Levels.
+    /// Number of levels.
     pub levels: u32,
 }
 
 /// A target of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RowTarget {
-    /// Such as `color0`, `depth` or `stencil`; of a resolve what is copied.
+    /// Name, such as `color0`, `depth` or `stencil`; for a resolve, the content that it copies.
     pub name: String,
-    /// Format.
+    /// Format of a pixel.
     pub format: String,
-    /// Where it lies.
+    /// Place of its first pixel.
     #[serde(flatten)]
     pub place: Place,
 }
 
-/// What commands cost.
+/// The cost of commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Cost {
-    /// Samples that passed depth and stencil.
+    /// Samples that passed the depth and stencil tests.
     pub pixels: u64,
-    /// Warp instructions, by stage.
+    /// Warp instructions per stage.
     #[serde(serialize_with = "by_stage")]
     pub instructions: [u64; 6],
-    /// All work of shaders and for pixels, in units of the budget.
+    /// Work of shaders and pixels, in units of the budget.
     pub units: u64,
 }
 
@@ -152,7 +152,7 @@ impl Cost {
         self.instructions.iter_mut().zip(other.instructions).for_each(|(all, more)| *all += more);
     }
 
-    /// Adds what was counted.
+    /// Adds the costs of stages.
     pub fn add_all(&mut self, costs: &[StageCost]) {
         costs.iter().for_each(|cost| self.add(cost));
     }
@@ -168,29 +168,29 @@ impl Cost {
     }
 }
 
-/// Renders, and counts what each frame draw costs.
+/// An engine that renders and counts the cost of each frame draw.
 #[derive(Debug, Default)]
 pub struct Costing {
     costed: Costed,
     counting: Counting,
 }
 
-/// What frame draws took.
+/// The costs of frame draws.
 #[derive(Debug, Default)]
 pub struct Costed {
-    /// What they cost, by number.
+    /// Cost of each frame draw, by number.
     pub costs: Vec<Cost>,
-    /// How often their instructions ran, if those were counted.
+    /// How often each instruction ran, if that was counted.
     pub counts: Counts,
 }
 
 impl Costing {
-    /// One that also counts how often each instruction runs.
+    /// Makes an engine that also counts how often each instruction runs.
     pub fn with_counts() -> Self {
         Self { counting: Counting::On, ..Self::default() }
     }
 
-    /// Takes what has been counted since.
+    /// Takes the costs that were counted since the last call.
     fn take(&mut self, gpu: &mut Gpu) {
         let Costed { costs, counts } = &mut self.costed;
         let known = gpu.pipeline.costs.get_or_insert_with(|| CostList::new(self.counting));
@@ -204,7 +204,7 @@ impl Costing {
         }
     }
 
-    /// All that was noted, when the run is over.
+    /// All costs, at the end of the run.
     pub fn finish(mut self, gpu: &mut Gpu) -> Costed {
         draw::flush(gpu);
         self.take(gpu);
@@ -219,11 +219,11 @@ impl Engine for Costing {
     }
 }
 
-/// Watches a run and makes rows.
+/// An observer that makes the rows of the table.
 #[derive(Default)]
 pub struct Rows {
     rows: Vec<Row>,
-    /// Of this group, by packet.
+    /// Row of each command of the current group, by packet address.
     commands: HashMap<u32, usize>,
     group: u32,
     shaders: Shaders,
@@ -232,7 +232,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The table, when the run of `gpu` is over.
+    /// Makes the table at the end of the run of `gpu`.
     pub fn finish(self, gpu: &Gpu, costs: &[Cost], findings: Findings) -> Frame {
         let mut frame = Frame {
             gpu: self.chip.id,
@@ -254,7 +254,7 @@ impl Rows {
 }
 
 impl Frame {
-    /// The troubles of the run, each where it was met first.
+    /// Adds each trouble of the run to the row where it first occurred.
     fn add_troubles(&mut self, gpu: &Gpu) {
         let rows = self.rows.iter().enumerate();
         let mut by_number: HashMap<u32, usize> = rows.map(|(index, row)| (row.frame_draw, index)).collect();
@@ -323,7 +323,7 @@ impl Row {
         }
     }
 
-    /// Bytes of memory that it takes, about, with its troubles.
+    /// Rough size in memory with its troubles, in bytes.
     fn bytes(&self) -> u64 {
         let Self { shaders, textures, targets, .. } = self;
         let shaders = shaders.len() * (size_of::<RowShader>() + 32);
@@ -332,7 +332,7 @@ impl Row {
         (2 * size_of::<Self>() + shaders + textures + targets) as u64
     }
 
-    /// What bins first is described by its first run that draws.
+    /// Replaces the description of a binning run by the first run that draws.
     fn drawn_as(self, draw: &Draw) -> Self {
         let Self { frame_draw, more_frame_draws, draw: first, submit, runs, .. } = self;
         Self { frame_draw, more_frame_draws, draw: first, submit, runs, ..Self::new(draw) }
@@ -346,7 +346,7 @@ impl Row {
         }
     }
 
-    /// All its numbers as a frame draw.
+    /// All frame draw numbers of the command.
     pub fn numbers(&self) -> impl Iterator<Item = u32> {
         std::iter::once(self.frame_draw).chain(self.more_frame_draws.iter().copied())
     }
@@ -386,7 +386,8 @@ impl Draw {
         textures.map(row).collect()
     }
 
-    /// What it writes: targets with a write mask, depth that is stored, a stencil test, the copy of a resolve.
+    /// The targets that the draw writes: those with a write mask, depth if stored, stencil, or the copy of a
+    /// resolve.
     fn row_targets(&self) -> Vec<RowTarget> {
         let color = self.targets.iter().filter(|target| !target.write_mask.is_empty());
         let color = color.map(|target| (format!("color{}", target.index), &target.format, target.place));

@@ -1,4 +1,4 @@
-//! The vertices of a draw, as they are fetched and as they reach the rasteriser, as tables and faces.
+//! The vertices of a draw before and after the vertex stages, as tables and primitives.
 
 use std::io::{self, Write};
 
@@ -13,35 +13,35 @@ use a4emu_gpu::draw::vertices::{HEADER, RESTART, Vertices};
 use a4emu_gpu::draw::vfd::state::{Attribute, Integers};
 use a4emu_gpu::gpu::Gpu;
 
-/// Which vertices.
+/// The side of the vertex stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Side {
-    /// As they are fetched.
+    /// Vertices as they are fetched.
     #[default]
     Inputs,
-    /// As they reach the rasteriser.
+    /// Vertices as they reach the rasteriser.
     Outputs,
 }
 
-/// Vertices in a table.
+/// A table of vertices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// Names of the columns.
     pub columns: Vec<Column>,
-    /// A row for each vertex, one after the other, as bits.
+    /// One row for each vertex, as bits, row after row.
     pub values: Vec<u32>,
 }
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Such as `in0.x`, `position.w` or `v5`.
+    /// Name, such as `in0.x`, `position.w` or `v5`.
     pub name: String,
-    /// What the bits are.
+    /// How the bits are read.
     pub number: Number,
 }
 
-/// What bits are.
+/// How the bits of a column are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     /// A float.
@@ -52,23 +52,23 @@ pub enum Number {
 
 /// The vertices of a draw.
 pub struct Mesh {
-    /// Index and instance of each vertex that was fetched, and its attributes.
+    /// Index, instance and attributes of each fetched vertex.
     pub inputs: Table,
-    /// What reaches the rasteriser.
+    /// The vertices that reach the rasteriser.
     pub outputs: Table,
-    /// Vertices of `inputs` in drawing order, and the type of what they make.
+    /// Vertices of `inputs` in drawing order, and their primitive type.
     order: (Vec<u32>, PrimType),
-    /// The same of `outputs`.
+    /// Vertices of `outputs` in drawing order, and their primitive type.
     out_order: (Vec<u32>, PrimType),
-    /// Row n of both tables is the same vertex.
+    /// Whether row n of both tables is the same vertex.
     pub is_plain: bool,
 }
 
 impl Mesh {
-    /// The vertices of `call`, before which the chip stands.
+    /// The vertices of `call`, which is about to run.
     ///
     /// # Errors
-    /// The draw cannot be run.
+    /// The call fails if the draw cannot run.
     pub fn of(gpu: &mut Gpu, call: &DrawCall) -> Result<Self, Stop> {
         let DrawVertices { attributes, fetched, topology, stream, out_topology, is_plain } =
             vertices_of(gpu, call)?;
@@ -100,16 +100,16 @@ impl Mesh {
         }
     }
 
-    /// Vertices in drawing order.
+    /// Number of vertices in drawing order.
     pub fn count(&self, side: Side) -> usize {
         self.side(side).1.iter().filter(|vertex| **vertex != RESTART).count()
     }
 
-    /// A line for each vertex in drawing order: its number, then what is fetched, and, if no stage that makes
-    /// vertices of its own lies between, what becomes of it.
+    /// Writes a CSV line for each vertex in drawing order: its number and its columns. If row n of both
+    /// tables is the same vertex, the line has inputs and outputs.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The call fails if `out` cannot be written.
     pub fn write_csv(&self, side: Side, out: &mut impl Write) -> io::Result<()> {
         let (table, order, _) = self.side(side);
         let both = [&self.inputs, &self.outputs];
@@ -124,10 +124,10 @@ impl Mesh {
         Ok(())
     }
 
-    /// Wavefront OBJ: positions, and points, lines or triangles.
+    /// Writes Wavefront OBJ: positions, and points, lines or triangles.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The call fails if `out` cannot be written.
     pub fn write_obj(&self, side: Side, out: &mut impl Write) -> io::Result<()> {
         for [x, y, z] in self.positions(side) {
             writeln!(out, "v {x} {y} {z}")?;
@@ -141,10 +141,10 @@ impl Mesh {
         Ok(())
     }
 
-    /// PLY: positions, all other columns as properties, and lines or triangles.
+    /// Writes PLY: positions, the other columns as properties, and lines or triangles.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The call fails if `out` cannot be written.
     pub fn write_ply(&self, side: Side, out: &mut impl Write) -> io::Result<()> {
         let (table, ..) = self.side(side);
         let (positions, primitives) = (self.positions(side), self.primitives(side));
@@ -175,7 +175,7 @@ impl Mesh {
         lines.iter().try_for_each(|line| writeln!(out, "{} {}", line[0], line[1]))
     }
 
-    /// The first attribute of each vertex that was fetched, if there is one.
+    /// The first attribute of each fetched vertex, if there is one.
     pub fn fetched_positions(&self) -> Option<Vec<[f32; 3]>> {
         let has_attribute = self.inputs.columns.iter().any(|column| column.name.starts_with("in0."));
         has_attribute.then(|| self.positions(Side::Inputs))
@@ -188,12 +188,12 @@ impl Mesh {
         rows(&self.outputs.values, self.outputs.columns.len()).map(position).collect()
     }
 
-    /// The vertices of the triangles that reach the rasteriser, three of each.
+    /// The vertices of the triangles that reach the rasteriser, three per triangle.
     pub fn triangles(&self) -> Vec<u32> {
         self.primitives(Side::Outputs).into_iter().filter(|vertices| vertices.len() == 3).flatten().collect()
     }
 
-    /// Of inputs the first attribute; of outputs what the perspective division leaves.
+    /// Positions: the first attribute of inputs; for outputs, the position after the perspective division.
     fn positions(&self, side: Side) -> Vec<[f32; 3]> {
         let (table, ..) = self.side(side);
         let prefix = if side == Side::Inputs { "in" } else { "position." };
@@ -218,7 +218,7 @@ impl Mesh {
         rows(&table.values, table.columns.len()).map(position).collect()
     }
 
-    /// The vertices of each point, line and triangle; nothing for types that are made otherwise.
+    /// The vertices of each point, line and triangle; empty for other primitive types.
     fn primitives(&self, side: Side) -> Vec<Vec<u32>> {
         let (_, order, topology) = self.side(side);
         let mut primitives = Vec::new();
@@ -234,7 +234,7 @@ impl Mesh {
     }
 }
 
-/// The corners among the vertices of a primitive with adjacency.
+/// The vertices of a primitive without its adjacent vertices.
 fn without_neighbours(vertices: &[u32]) -> Vec<u32> {
     match vertices {
         [_, a, b, _] => vec![*a, *b],
@@ -245,12 +245,12 @@ fn without_neighbours(vertices: &[u32]) -> Vec<u32> {
 
 /// Rows of `len` values each.
 fn rows(values: &[u32], len: usize) -> impl Iterator<Item = &[u32]> {
-    // Vertices that fetch nothing have empty rows, as many as anybody asks for.
+    // Vertices that fetch nothing have empty rows; their number is not limited.
     let empty = std::iter::repeat_n(&[][..], if len == 0 { usize::MAX } else { 0 });
     values.chunks_exact(len.max(1)).chain(empty)
 }
 
-/// Components that registers get of an attribute.
+/// Indices of the components that an attribute writes to registers.
 fn written(attribute: &Attribute) -> impl Iterator<Item = usize> {
     let mask = attribute.write_mask;
     (0..4).filter(move |c| mask >> c & 1 != 0)
@@ -289,7 +289,7 @@ impl Table {
         Self { columns, values }
     }
 
-    /// The values of `vertex`, each behind a separator.
+    /// Writes the values of `vertex`, each after a separator.
     fn write_row(&self, vertex: u32, separator: &str, out: &mut impl Write) -> io::Result<()> {
         let row = self.values.chunks_exact(self.columns.len()).nth(vertex as usize).unwrap_or_default();
         for (column, bits) in self.columns.iter().zip(row) {

@@ -1,8 +1,9 @@
-//! What a draw is: its state, decoded, in the order of the pipeline. `show`, `diff` and the pages ask here.
+//! Describes a draw: its decoded state, in the order of the pipeline. `show`, `diff` and the pages use it.
 //!
-//! - [`Draw::of`] reads all that a draw or dispatch runs with out of a [`Gpu`](a4emu_gpu::gpu::Gpu), inherited state included.
-//!   It changes nothing, so any [`Observer`](a4emu_gpu::cp::Observer) calls it from
-//!   [`Observer::call`](a4emu_gpu::cp::Observer::call), where all state of the call is there and nothing of it has run:
+//! - [`Draw::of`] reads the state of a draw or dispatch from a [`Gpu`](a4emu_gpu::gpu::Gpu), with inherited
+//!   state. It changes nothing. So any [`Observer`](a4emu_gpu::cp::Observer) calls it from
+//!   [`Observer::call`](a4emu_gpu::cp::Observer::call): there the state is complete, and the call has not
+//!   run:
 //!
 //!   ```text
 //!   let mut shaders = Shaders::default();                    // one for a run: programs are looked through once
@@ -10,25 +11,28 @@
 //!       let draw = Draw::of(gpu, call, &mut self.shaders);
 //!       for read in draw.reads(&gpu.mem) { hash(read.contents(&gpu.mem)) }
 //!   ```
-//! - A [`Draw`] serialises to the JSON of `show --draw` (docs/schema.md, `show --draw`). Names of registers' fields, formats and
-//!   enumerators are the register database's. **Whatever is a GPU address is an [`Address`], under the key `address`**
-//!   (the packet's own place: `packet`), and nothing else is: who compares two captures renames those.
-//! - [`Draw::reads`] names the memory that the draw fetches: [`Read::what`] in the words of the model (`vertex input 0`,
-//!   `indices`, `FS texture 2`), where it starts and how long it is.
-//! - [`Shader`] has the words of a program, its text, and which constants, textures, samplers and buffers it names; a
-//!   [`ShaderStage`] adds what these are for one draw. Equal programs are the same [`Arc`](std::sync::Arc).
-//! - [`Key`] tells which runs are the same command: the runs of one packet for the tiles of a pass, also where the
-//!   kernel was given the tiles in several submits.
-//! - [`Frame`] is the table of `show`: a row for each command, its tiles folded, with what it cost.
+//! - A [`Draw`] serialises to the JSON of `show --draw` (docs/schema.md, `show --draw`). Names of registers'
+//!   fields, formats and enumerators come from the register database. **Every GPU address is an [`Address`]
+//!   under the key `address`** (the packet's own place: `packet`), and no other value is. So a comparison of
+//!   two captures can rename addresses.
+//! - [`Draw::reads`] lists the memory that the draw fetches: a name ([`Read::what`], such as `vertex input
+//!   0`, `indices`, `FS texture 2`), the address and the length.
+//! - [`Shader`] has the words of a program, its text, and the constants, textures, samplers and buffers it
+//!   names. A [`ShaderStage`] adds the values of these for one draw. Equal programs share one
+//!   [`Arc`](std::sync::Arc).
+//! - [`Key`] identifies a command: the runs of one packet for the tiles of a pass, also in several submits.
+//! - [`Frame`] is the table of `show`: a row for each command, with all its tiles and its cost.
 //! - [`Texture::texels`] reads a layer of a level, as the texture unit does.
-//! - [`canvas`] takes pictures: [`Attachment`](canvas::Attachment)s of a draw, copied out of tile memory or memory into a
-//!   [`Canvas`](canvas::Canvas) that joins tiles ([`Snapshot`](canvas::Snapshot): all of a draw); two of them compare; each makes an [`Image`](canvas::Image).
-//! - [`Following`] renders, and notes what all draws did to the pixels of the picture that is the last.
-//! - [`Touched`] is what became of the pixels of a picture: [`Draw::map`]s of single runs, joined. [`Counts`] is how often
-//!   instructions ran.
-//! - [`mesh`] has the vertices of a draw as they are fetched and as they reach the rasteriser.
+//! - [`canvas`] makes pictures. An [`Attachment`](canvas::Attachment) of a draw is copied from GMEM or
+//!   memory into a [`Canvas`](canvas::Canvas), which joins tiles. A [`Snapshot`](canvas::Snapshot) holds all
+//!   attachments of a draw. Two of either can be compared, and a canvas makes an [`Image`](canvas::Image).
+//! - [`Following`] renders, and records what all draws did to the pixels of the last picture.
+//! - [`Touched`] records what happened to the pixels of a picture: the joined [`Draw::map`]s of single runs.
+//!   [`Counts`] counts how often instructions ran.
+//! - [`mesh`] has the vertices of a draw before and after the vertex stages.
 //!
-//! Cost: [`Draw::of`] takes a few microseconds and some kilobytes; whoever keeps one for each draw of a run bounds how many.
+//! Cost: [`Draw::of`] takes a few microseconds and some kilobytes. A caller that keeps one for each draw has
+//! to limit their number.
 
 pub mod canvas;
 mod counts;

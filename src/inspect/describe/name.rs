@@ -1,10 +1,10 @@
-//! How single values of the model are written.
+//! Formats single values of the model.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// A GPU address. What lies there is what counts: two captures of one program have it elsewhere.
+/// A GPU address. It may differ between two captures of one program, so comparisons use the memory at it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Address(pub u32);
@@ -15,7 +15,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// An enumerator's name in the register database; the number of one that has none.
+/// An enumerator's name in the register database, or its number if it has no name.
 pub(super) fn name(enumerator: impl fmt::Debug) -> String {
     let text = format!("{enumerator:?}");
     match text.strip_prefix("Other(").and_then(|rest| rest.strip_suffix(')')) {
@@ -24,17 +24,17 @@ pub(super) fn name(enumerator: impl fmt::Debug) -> String {
     }
 }
 
-/// A register by its id (number * 4 + component), such as `r2.x`.
+/// Name of a register by its id (number * 4 + component), such as `r2.x`.
 pub(super) fn register(id: u32) -> String {
     format!("r{}.{}", id >> 2, component(id as usize & 3))
 }
 
-/// x, y, z or w.
+/// Name of a component: x, y, z or w.
 pub(super) fn component(index: usize) -> char {
     ['x', 'y', 'z', 'w'][index & 3]
 }
 
-/// The components of `mask`, out of `letters`.
+/// The names in `letters` of the components in `mask`.
 pub(super) fn components(mask: u32, letters: [char; 4]) -> String {
     letters.iter().enumerate().filter(|(c, _)| mask >> c & 1 != 0).map(|(_, letter)| letter).collect()
 }

@@ -1,4 +1,4 @@
-//! From vertices to pixels: viewport, scissors, culling, filling.
+//! The rasteriser state: viewport, scissors, culling, filling.
 
 use a4emu_decoder::regs::enums::PaSuScDraw;
 use a4emu_decoder::regs::gras::*;
@@ -10,24 +10,24 @@ use a4emu_gpu::draw::gras::raster::Rect;
 use a4emu_gpu::draw::gras::state::scissor;
 use a4emu_gpu::regfile::RegFile;
 
-/// Rectangles as x, y, width and height.
+/// The scissors of a draw. Rectangles are x, y, width and height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Scissors {
-    /// The tile, or the whole screen.
+    /// The screen scissor: the tile, or the whole screen.
     pub screen: [u32; 4],
-    /// The application's.
+    /// The window scissor, which the application sets.
     pub window: [u32; 4],
-    /// What all of them leave.
+    /// The intersection of all scissors.
     pub effective: [u32; 4],
 }
 
-/// x, y, width and height of what lies between two corners, both inside.
+/// The rectangle (x, y, width, height) between two corners, both inside.
 fn corners(tl: (u32, u32), br: (u32, u32)) -> [u32; 4] {
     let side = |from: u32, to: u32| (to + 1).saturating_sub(from);
     [tl.0, tl.1, side(tl.0, br.0), side(tl.1, br.1)]
 }
 
-/// x, y, width and height.
+/// The rectangle as x, y, width and height.
 pub(super) fn rectangle(rect: Rect) -> [u32; 4] {
     let size = [rect.x1 - rect.x0, rect.y1 - rect.y0];
     [rect.x0, rect.y0, size[0], size[1]].map(|value| value.max(0).cast_unsigned())
@@ -43,41 +43,41 @@ impl Scissors {
     }
 }
 
-/// What becomes of primitives.
+/// The rasteriser state of a draw.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Raster {
-    /// Faces that are not drawn: `none`, `front`, `back` or `both`.
+    /// The culled faces: `none`, `front`, `back` or `both`.
     pub cull: &'static str,
     /// Winding on the screen of a front face: `cw` or `ccw`.
     pub front: &'static str,
     /// How front and back faces are filled: `fill`, `lines` or `points`.
     pub fill: [&'static str; 2],
-    /// Vertex that gives flat varyings: `first` or `last`.
+    /// Vertex that defines flat varyings: `first` or `last`.
     pub provoking: &'static str,
-    /// Polygon offset, where it is on.
+    /// Polygon offset, if it is on.
     pub offset: Option<Offset>,
-    /// Pixels.
+    /// Line width in pixels.
     pub line_width: f32,
-    /// Pixels, where the shader does not say.
+    /// Point size in pixels, if the shader does not set it.
     pub point_size: f32,
-    /// Clipping at the near plane.
+    /// Whether primitives are clipped at the near plane.
     pub near_clip: bool,
-    /// Clipping at the far plane.
+    /// Whether primitives are clipped at the far plane.
     pub far_clip: bool,
-    /// Depth of the clip volume is 0 to w, not -w to w.
+    /// Whether the depth of the clip volume is 0 to w, not -w to w.
     pub zero_to_one: bool,
-    /// Nothing is drawn: vertices are stored at most.
+    /// Whether primitives are discarded. Vertices may still be stored.
     pub discard: bool,
 }
 
 /// Polygon offset.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Offset {
-    /// Of the slope.
+    /// Factor of the slope.
     pub scale: f32,
-    /// In steps of the depth format.
+    /// Constant offset, in steps of the depth format.
     pub units: f32,
-    /// Limit; 0 is none.
+    /// Limit of the offset; 0 means none.
     pub clamp: f32,
 }
 

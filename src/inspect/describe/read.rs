@@ -1,4 +1,4 @@
-//! The memory that a draw fetches.
+//! Lists the memory that a draw fetches.
 
 use std::borrow::Cow;
 
@@ -10,16 +10,17 @@ use a4emu_gpu::memory::{Memory, little_endian};
 /// A range of memory that a draw fetches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// What for, in the words of the model: such as `FS texture 2`.
+    /// Name, such as `FS texture 2`.
     pub what: String,
-    /// First byte.
+    /// Address of the first byte.
     pub address: Address,
-    /// Bytes.
+    /// Length in bytes.
     pub bytes: u32,
 }
 
 impl Read {
-    /// What is there, with zeros for what the capture does not hold; cut where the buffer ends.
+    /// The bytes of the range, cut at the end of the buffer. Memory that the capture does not hold reads as
+    /// zero.
     pub fn contents<'m>(&self, memory: &'m Memory) -> Cow<'m, [u8]> {
         let len = self.bytes.min(memory.room(self.address.0)) as usize;
         if let Some(bytes) = memory.slice(self.address.0, len) {
@@ -32,8 +33,9 @@ impl Read {
 }
 
 impl Draw {
-    /// What it fetches, in the order of the pipeline: indices, the part of each vertex buffer between the least and
-    /// the greatest index, textures, storage buffers. Not what shaders load through pointers.
+    /// The ranges that the draw fetches, in the order of the pipeline: indices, vertex buffers between the
+    /// least and the greatest index, textures, storage buffers. Loads of shaders through pointers are not
+    /// included.
     pub fn reads(&self, memory: &Memory) -> Vec<Read> {
         let mut reads = Vec::new();
         if let (Some(indices), &Command::Draw { count, instances, .. }) = (&self.indices, &self.command) {
@@ -69,7 +71,7 @@ impl Indices {
         Some(Read { what: "indices".to_owned(), address, bytes: u32::try_from(bytes).ok()? })
     }
 
-    /// The least and the greatest index of `count`; nothing where there is none.
+    /// The least and the greatest of `count` indices; none if there is no index.
     pub fn range(&self, count: u32, memory: &Memory) -> Option<[u32; 2]> {
         let count = count.checked_sub(1)? + 1;
         let of = |indices: &mut dyn Iterator<Item = u32>| {
@@ -95,7 +97,7 @@ impl Indices {
 }
 
 impl VertexInput {
-    /// What vertices with indices between `range` fetch, of so many instances.
+    /// The range that vertices with indices in `range` fetch, for this number of instances.
     fn read(&self, indices: &Indices, range: [u32; 2], instances: u32) -> Option<Read> {
         let [first, last] = match self.divisor {
             0 => range.map(|index| index.wrapping_add_signed(indices.base_vertex)),
@@ -105,7 +107,7 @@ impl VertexInput {
         };
         let at = |element: u32| u64::from(element) * u64::from(self.stride);
         let end = (at(last) + u64::from(self.element_bytes)).min(self.bytes.into());
-        // Where numbers wrap around, anything may be fetched.
+        // If element numbers wrap around, any element may be fetched.
         let start = if first <= last { at(first) } else { 0 };
         let bytes = u32::try_from(end.checked_sub(start)?).ok().filter(|bytes| *bytes > 0)?;
         let address = Address(self.address.0.wrapping_add(start as u32));

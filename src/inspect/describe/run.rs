@@ -1,4 +1,4 @@
-//! Which runs a draw has, and a run of the capture that stops at each of them.
+//! Finds the runs of a draw, and plays a capture with a callback at each of them.
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -20,34 +20,34 @@ use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
 use a4emu_gpu::draw;
 use a4emu_gpu::gpu::Gpu;
 
-/// Frame draws of one command that are remembered: each submit of a pass has one.
+/// Maximum number of frame draws per command. Each submit of a pass has one.
 const MAX_FRAME_DRAWS: usize = 64;
 
-/// Bytes of a capture that are handed out at once.
+/// Maximum size in bytes of a capture that [`Capture::bytes`] returns.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// Commands of a group that are remembered, in case that a later submit has the one that is wanted.
+/// Maximum number of commands of a group that are kept, in case a later submit holds the wanted one.
 const MAX_COMMANDS: usize = 1 << 20;
 
-/// 16 bytes that a look at a run moves, about: what it costs.
+/// Cost of a look at a run, in blocks of 16 bytes (a rough value).
 const LOOK: u64 = 1 << 14;
 
-/// Runs that an answer takes, which share what the limits allow: one finds the draws that are meant, one looks at them.
+/// Number of runs of the capture per query, which share the limits: one finds the draws, one looks at them.
 pub const RUNS: u32 = 2;
 
-/// A capture that can be read more than once: what comes from stdin, a pipe or a device is kept.
+/// A capture that can be read more than once. Input from stdin, a pipe or a device is kept.
 #[derive(Clone, Debug)]
 pub struct Capture {
     name: PathBuf,
     held: Held,
 }
 
-/// Where its bytes are.
+/// Where the bytes of a capture are.
 #[derive(Clone, Debug)]
 enum Held {
-    /// In the file of its name.
+    /// In the named file.
     File,
-    /// In one without a name.
+    /// In a file without a name.
     Kept(Kept),
     /// In memory.
     Bytes(Arc<[u8]>),
@@ -57,26 +57,26 @@ impl Capture {
     /// The capture at `name`; `-` is stdin.
     ///
     /// # Errors
-    /// It cannot be opened, or not be kept.
+    /// The call fails if the file cannot be opened, or its bytes cannot be kept.
     pub fn new(name: &Path, shared: &Shared) -> anyhow::Result<Self> {
         let held = shared.inputs.keep(name)?.map_or(Held::File, Held::Kept);
         Ok(Self { name: name.to_owned(), held })
     }
 
-    /// The capture of these bytes, raw or gzip, which messages call `name`.
+    /// A capture of `bytes`, raw or gzip. Messages call it `name`.
     pub fn of_bytes(name: &Path, bytes: Arc<[u8]>) -> Self {
         Self { name: name.to_owned(), held: Held::Bytes(bytes) }
     }
 
-    /// What it was given as, which is what it is called.
+    /// The name that the capture was opened with.
     pub fn name(&self) -> &Path {
         &self.name
     }
 
-    /// All of it, as it is kept.
+    /// The bytes of the capture, raw or gzip.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The call fails if they cannot be read.
     pub fn bytes(&self, shared: &Shared) -> anyhow::Result<Arc<[u8]>> {
         let bytes = match &self.held {
             Held::Bytes(bytes) => return Ok(bytes.clone()),
@@ -89,10 +89,10 @@ impl Capture {
         Ok(bytes.with_context(|| format!("cannot read {}", self.name.display()))?.into())
     }
 
-    /// Its sections, from the first, as far as they come before `budget` ends the run from outside.
+    /// The sections of the capture. Reading stops when `budget` ends the run.
     ///
     /// # Errors
-    /// It cannot be opened or read.
+    /// The call fails if the capture cannot be opened or read.
     pub fn sections(&self, budget: &Budget, shared: &Shared) -> anyhow::Result<Ahead> {
         let sections = match &self.held {
             Held::File => return open_capture(&self.name, budget, shared),
@@ -103,20 +103,20 @@ impl Capture {
     }
 }
 
-/// The runs that a draw's name means.
+/// The runs that the name of a draw selects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runs {
-    /// Which command.
+    /// The command.
     pub key: Key,
-    /// Its frame draws: more than one where the tiles came in several submits.
+    /// Its frame draws: several if the tiles came in several submits.
     pub frame_draws: Vec<u32>,
-    /// Numbers of its first and its last run.
+    /// Number of its first run.
     pub first: u32,
-    /// See `first`.
+    /// Number of its last run.
     pub last: u32,
-    /// How many runs it has.
+    /// Number of runs.
     pub count: u32,
-    /// The one that is meant, and which of them it is, counted from 0; nothing: all.
+    /// The number of the one selected run and its index among the runs, from 0; none selects all.
     pub only: Option<(u32, u32)>,
 }
 
@@ -133,7 +133,7 @@ impl Runs {
         }
     }
 
-    /// Whether `call`, which runs now, is meant.
+    /// Whether `call`, which runs now, is selected.
     pub fn has(&self, gpu: &Gpu, call: &Call) -> bool {
         match self.only {
             Some((number, _)) => call.number() == number,
@@ -141,21 +141,21 @@ impl Runs {
         }
     }
 
-    /// Whether no run behind `call` is meant.
+    /// Whether no run after `call` is selected.
     pub fn is_last(&self, call: &Call) -> bool {
         call.number() >= self.only.map_or(self.last, |(number, _)| number)
     }
 }
 
-/// The runs of the one draw that `draw` names in `capture`, found without rendering.
+/// The runs of the one draw that `draw` names in `capture`. They are found without rendering.
 ///
 /// # Errors
-/// There is no such draw, or the capture cannot be opened.
+/// The call fails if there is no such draw, or if the capture cannot be opened.
 pub fn find(capture: &Capture, draw: Draws, limits: &Limits, shared: &Shared) -> anyhow::Result<Runs> {
     let mut playback = limits.playback_of_many(capture.name(), RUNS);
     let mut finder = Finder { draw, group: 0, commands: HashMap::new(), found: None };
     playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut Skip::default(), &mut finder);
-    playback.gpu.report.must_be_taken()?;
+    playback.gpu.report.fail_if_refused()?;
     if finder.found.is_none() && playback.gpu.budget.cut().is_some() {
         shared.tell(&capture.name().display().to_string(), &playback.gpu.report);
         let message = format!("the run was cut off before draw {draw}");
@@ -173,17 +173,17 @@ pub fn find(capture: &Capture, draw: Draws, limits: &Limits, shared: &Shared) ->
     })
 }
 
-/// Looks for a draw.
+/// An observer that looks for a draw.
 struct Finder {
     draw: Draws,
-    /// The commands of this group.
+    /// The group of the commands in `commands`.
     group: u32,
     commands: HashMap<u32, Runs>,
     found: Option<Runs>,
 }
 
 impl Finder {
-    /// The runs of command `key` so far, of which `call` is the last.
+    /// The runs of command `key` so far; `call` is the last of them.
     fn runs(&mut self, key: Key, call: &Call) -> Runs {
         if let Some(runs) = self.commands.get_mut(&key.packet) {
             runs.add(call);
@@ -218,20 +218,20 @@ impl Observer for Finder {
     }
 }
 
-/// What is done at each run that is meant. No fragments are waiting then.
+/// A callback for each selected run. No fragments are waiting when it is called.
 pub trait Look {
-    /// `call` is about to run.
+    /// Runs before `call`.
     fn before(&mut self, gpu: &mut Gpu, call: &Call);
 
-    /// `call` has run.
+    /// Runs after `call`.
     fn after(&mut self, gpu: &mut Gpu, call: &Call);
 }
 
-/// Renders up to the last of some runs, and looks at each.
+/// An engine that renders up to the last selected run, and calls back at each of them.
 pub struct Looking<'a, L> {
-    /// Which.
+    /// The selected runs.
     pub runs: &'a Runs,
-    /// What is done there.
+    /// The callback.
     pub look: L,
 }
 

@@ -1,4 +1,4 @@
-//! Programs: words, text, and what they name.
+//! Programs: their words, their text, and the resources they name.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -13,44 +13,44 @@ use hashbrown::HashMap;
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_shader::Program;
 
-/// Programs kept before the cache starts over.
+/// Maximum number of cached programs. A full cache is emptied.
 const MAX_PROGRAMS: usize = 4096;
 
-/// Instructions of theirs.
+/// Maximum number of instructions of the cached programs.
 const MAX_INSTRUCTIONS: usize = 1 << 21;
 
 /// A program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shader {
-    /// That of [`Program::hash_of`].
+    /// Hash of the words ([`Program::hash_of`]).
     pub hash: u64,
-    /// The instructions, without the zeros behind the last.
+    /// The instructions, without the zeros after the last.
     pub words: Vec<u64>,
-    /// What they name.
+    /// The resources that the instructions name.
     pub uses: Uses,
 }
 
-/// What the instructions of a program name.
+/// The resources that the instructions of a program name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
     /// Scalars of the constant file: number * 4 + component.
     pub constants: BTreeSet<u16>,
-    /// Constants are also chosen by a0.x.
+    /// Whether constants are also selected by a0.x.
     pub relative_constants: bool,
-    /// Sampler and texture slots that are used together.
+    /// Pairs of sampler and texture slots that are used together.
     pub samples: BTreeSet<(Option<u8>, u8)>,
-    /// Slots are also chosen by registers.
+    /// Whether slots are also selected by registers.
     pub relative_samples: bool,
     /// Slots of storage buffers and images.
     pub buffers: BTreeSet<u8>,
-    /// Storage slots are also chosen by registers.
+    /// Whether storage slots are also selected by registers.
     pub relative_buffers: bool,
-    /// Something is stored.
+    /// Whether an instruction stores to memory.
     pub stores: bool,
 }
 
 impl Shader {
-    /// Looks through `words`.
+    /// Makes a program from `words` and finds the resources it names.
     pub fn new(words: &[u64]) -> Self {
         let used = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
         let words = words[..used].to_vec();
@@ -59,12 +59,12 @@ impl Shader {
         Self { hash: Program::hash_of(&words), words, uses }
     }
 
-    /// The hash, as listings show it.
+    /// The hash in the short form of listings.
     pub fn short_hash(&self) -> String {
         Program::short(self.hash)
     }
 
-    /// Disassembled, an instruction a line, with labels.
+    /// The disassembly, one instruction a line, with labels.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let written = disassemble(&self.words, &mut text);
@@ -72,7 +72,7 @@ impl Shader {
         text
     }
 
-    /// The instructions alone, each as text.
+    /// The disassembled instructions without labels.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         let count = self.words.len();
         self.words.iter().enumerate().map(move |(index, word)| {
@@ -153,16 +153,16 @@ impl Uses {
     }
 }
 
-/// Programs by their words.
+/// A cache of programs by their words.
 #[derive(Clone, Debug, Default)]
 pub struct Shaders {
     known: HashMap<Vec<u64>, Arc<Shader>>,
-    /// Their instructions.
+    /// Number of instructions of all cached programs.
     instructions: usize,
 }
 
 impl Shaders {
-    /// The program of these words, for the run that has this `budget`.
+    /// The program of `words`. The work is charged to `budget`.
     pub fn get(&mut self, words: &[u64], budget: &Budget) -> Arc<Shader> {
         budget.observe(Work::Copy16, words.len() as u64);
         if let Some(known) = self.known.get(words) {

@@ -1,4 +1,4 @@
-//! A shader stage of a draw: the program, and what it finds where it looks.
+//! A shader stage of a draw: the program, and the values of the resources it names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,19 +20,19 @@ const SSBO_MIRROR: usize = 448;
 /// A stage of a draw or dispatch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShaderStage {
-    /// Which.
+    /// The stage.
     pub stage: Stage,
-    /// Where its program is said to be in memory.
+    /// Address of its program in memory, as the registers have it.
     pub address: Address,
-    /// The program; nothing where the capture does not hold it.
+    /// The program; none if the capture does not hold it.
     pub shader: Option<Arc<Shader>>,
     /// The constants that the program names, in order.
     pub constants: Vec<Constant>,
-    /// The textures that it names.
+    /// The textures that the program names.
     pub textures: Vec<Texture>,
-    /// The samplers that it names.
+    /// The samplers that the program names.
     pub samplers: Vec<Sampler>,
-    /// The storage buffers and images that it names.
+    /// The storage buffers and images that the program names.
     pub buffers: Vec<Buffer>,
 }
 
@@ -41,11 +41,11 @@ pub struct ShaderStage {
 pub struct Constant {
     /// `n` of `c<n>`.
     pub index: u32,
-    /// Components that the program names: such as `xz`.
+    /// Components that the program names, such as `xz`.
     pub components: String,
-    /// All four, as bits.
+    /// All four components, as bits.
     pub bits: [u32; 4],
-    /// The same as floats; null for what is none.
+    /// All four components as floats; a value that is not finite is null in JSON.
     pub floats: [f32; 4],
 }
 
@@ -54,11 +54,11 @@ pub struct Constant {
 pub struct Buffer {
     /// Slot.
     pub slot: u32,
-    /// Of its first byte.
+    /// Address of its first byte.
     pub address: Address,
     /// Format of a pixel.
     pub format: String,
-    /// Width and height of an image; low and high half of the number of elements of a buffer.
+    /// Width and height of an image; for a buffer, the low and high half of its number of elements.
     pub size: [u32; 3],
     /// Bytes of a pixel.
     pub cpp: u32,
@@ -74,7 +74,7 @@ impl ShaderStage {
         STAGE_NAMES[self.stage as usize]
     }
 
-    /// `stage` as it stands.
+    /// Describes `stage` with the current state of `gpu`.
     pub(super) fn of(gpu: &Gpu, stage: Stage, shaders: &mut Shaders) -> Self {
         let address = Address(place(&gpu.regs, stage).0);
         let shader = code(gpu, stage).ok().map(|words| shaders.get(&words, &gpu.budget));
@@ -109,7 +109,7 @@ impl Serialize for ShaderStage {
     }
 }
 
-/// One past the last slot that is not zero.
+/// Number of slots up to the last one that is not zero.
 fn filled<const N: usize>(slots: &[[u32; N]]) -> usize {
     slots.iter().rposition(|slot| *slot != [0; N]).map_or(0, |last| last + 1)
 }

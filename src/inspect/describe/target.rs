@@ -1,4 +1,4 @@
-//! Where pixels go: depth, stencil, colour targets with their blending, and copies.
+//! Output state: depth, stencil, colour targets with blending, and resolves.
 
 use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, CompareFunc, DepthFormat, StencilOp};
 use a4emu_decoder::regs::rb::*;
@@ -12,13 +12,13 @@ use a4emu_gpu::regfile::RegFile;
 use a4emu_shader::format::Format;
 use a4emu_shader::format::arrangement::Tiling;
 
-/// Where a surface lies.
+/// The place of a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
-    /// Byte of tile memory.
+    /// Byte offset in GMEM.
     Gmem(u32),
-    /// In memory.
+    /// Address in memory.
     Address(Address),
 }
 
@@ -31,31 +31,31 @@ impl Place {
 /// A colour target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Target {
-    /// Number.
+    /// Number of the target.
     pub index: u32,
     /// Format.
     pub format: String,
     /// Order of components in memory.
     pub swap: String,
-    /// x, y and z are stored in sRGB.
+    /// Whether x, y and z are stored in sRGB.
     pub srgb: bool,
-    /// Of its first pixel.
+    /// Place of its first pixel.
     #[serde(flatten)]
     pub place: Place,
     /// Bytes from row to row.
     pub pitch: u32,
-    /// Register of the shader that goes there.
+    /// Shader register that is written to the target.
     pub register: String,
-    /// Components that are written: out of `rgba`.
+    /// Components that are written, out of `rgba`.
     pub write_mask: String,
-    /// Blending, where it is on.
+    /// Blending, if it is on.
     pub blend: Option<Blend>,
-    /// Logic operation, where it is on.
+    /// Logic operation, if it is on.
     pub rop: Option<String>,
-    /// The format itself.
+    /// The format and component order as enumerators.
     #[serde(skip)]
     pub pixel: (ColorFmt, ColorSwap),
-    /// Order of pixels.
+    /// Tiling of the pixels.
     #[serde(skip)]
     pub tiling: Tiling,
 }
@@ -63,9 +63,9 @@ pub struct Target {
 /// Blending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Blend {
-    /// Of red, green and blue.
+    /// Equation of red, green and blue.
     pub rgb: Equation,
-    /// Of alpha.
+    /// Equation of alpha.
     pub alpha: Equation,
 }
 
@@ -130,18 +130,18 @@ impl Blend {
 pub struct Depth {
     /// Format.
     pub format: String,
-    /// Of its first pixel.
+    /// Place of its first pixel.
     #[serde(flatten)]
     pub place: Place,
     /// Bytes from row to row.
     pub pitch: u32,
-    /// Pixels are tested.
+    /// Whether pixels are tested.
     pub test: bool,
-    /// Those that pass are stored.
+    /// Whether the depth of pixels that pass is stored.
     pub write: bool,
-    /// Which pass.
+    /// The comparison that passes a pixel.
     pub func: String,
-    /// The format itself.
+    /// The format as an enumerator.
     #[serde(skip)]
     pub pixel: DepthFormat,
 }
@@ -161,21 +161,21 @@ impl Depth {
     }
 }
 
-/// The stencil test, where it is on.
+/// The stencil test, if it is on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Stencil {
-    /// Of a buffer of its own; else it lies beside depth.
+    /// The separate stencil buffer, if any; otherwise stencil is packed with depth.
     pub separate: Option<StencilBuffer>,
-    /// Front faces.
+    /// Test of front faces.
     pub front: StencilFace,
-    /// Back faces.
+    /// Test of back faces.
     pub back: StencilFace,
 }
 
 /// A stencil buffer without depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct StencilBuffer {
-    /// Of its first pixel.
+    /// Place of its first pixel.
     #[serde(flatten)]
     pub place: Place,
     /// Bytes from row to row.
@@ -185,15 +185,15 @@ pub struct StencilBuffer {
 /// The stencil test of a face.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StencilFace {
-    /// Which pixels pass.
+    /// The comparison that passes a pixel.
     pub func: String,
-    /// What becomes of the value where stencil fails.
+    /// Operation on the value if the stencil test fails.
     pub fail: String,
-    /// Where depth fails.
+    /// Operation if the depth test fails.
     pub zfail: String,
-    /// Where both pass.
+    /// Operation if both tests pass.
     pub zpass: String,
-    /// What is compared with, and stored.
+    /// Reference value, which is compared and stored.
     pub reference: u32,
     /// Bits that are compared.
     pub mask: u32,
@@ -221,7 +221,7 @@ impl Stencil {
 }
 
 impl StencilFace {
-    /// With the operations for stencil that fails, depth that fails and both passing, and the three values.
+    /// Makes the test from its operations (stencil fails, depth fails, both pass) and its three values.
     fn new(func: CompareFunc, [fail, zfail, zpass]: [StencilOp; 3], values: [u32; 3]) -> Self {
         let [reference, mask, write_mask] = values;
         let (fail, zfail, zpass) = (name(fail), name(zfail), name(zpass));
@@ -230,7 +230,7 @@ impl StencilFace {
 }
 
 impl StencilBuffer {
-    /// The buffer, if it is apart from depth.
+    /// The stencil buffer, if it is separate from depth.
     pub(super) fn of(regs: &RegFile) -> Option<Self> {
         let info = regs.get::<RB_STENCIL_INFO>();
         info.SEPARATE_STENCIL().then(|| Self {
@@ -240,20 +240,20 @@ impl StencilBuffer {
     }
 }
 
-/// A copy of tile memory to memory.
+/// A copy of GMEM to memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Resolve {
     /// What is copied: `color` or `depth`.
     pub content: &'static str,
-    /// Byte of tile memory where it comes from.
+    /// Byte offset of the source in GMEM.
     pub gmem: u32,
-    /// Where the first pixel of the surface is.
+    /// Address of the first pixel of the surface.
     pub address: Address,
-    /// Bytes from row to row there.
+    /// Bytes from row to row of the surface.
     pub pitch: u32,
     /// Format.
     pub format: String,
-    /// Order of components.
+    /// Order of components in memory.
     pub swap: String,
     /// The surface that it writes.
     #[serde(skip)]

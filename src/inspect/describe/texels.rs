@@ -1,4 +1,4 @@
-//! The texels of a texture, as the texture unit fetches them.
+//! Reads the texels of a texture, as the texture unit fetches them.
 
 use a4emu_decoder::regs::tex::TEX_CONST_0;
 
@@ -11,36 +11,36 @@ use a4emu_gpu::picture::Kind;
 use a4emu_shader::format::{Format, Type};
 use a4emu_shader::{Few, LANES, Lanes, Lod, Mask, Number, Sample, SampleKind, Slots};
 
-/// Texels of a level and layer at most.
+/// Maximum number of texels of a level and layer.
 const MAX_TEXELS: u64 = 1 << 24;
 
-/// A layer of a level.
+/// The texels of one layer of a level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Texels {
     /// Columns and rows.
     pub size: [u32; 2],
-    /// What components are.
+    /// The type of the components.
     pub ty: Type,
-    /// x, y, z and w of each, swizzled: floats or integers, as bits.
+    /// x, y, z and w of each texel, swizzled: floats or integers, as bits.
     pub values: Vec<[u32; 4]>,
 }
 
-/// Why a layer cannot be read.
+/// The reason why a layer cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoTexels {
-    /// The texture unit cannot either.
+    /// The texture unit does not support the texture.
     #[error("{0}")]
     Unsupported(String),
-    /// There are too many.
+    /// The level (columns, rows) has too many texels.
     #[error("a level of {0}x{1} texels is too large")]
     Size(u32, u32),
-    /// The work of the run is used up.
+    /// The work budget of the run is used up.
     #[error("the run was cut off before the texture was read")]
     NoBudget,
 }
 
 impl Texture {
-    /// What its components are, if it can be read.
+    /// The type of its components, if the format is known.
     fn component_type(&self) -> Option<Type> {
         Format::texture(TEX_CONST_0(self.words[0]).FMT()).map(|format| format.ty)
     }
@@ -50,11 +50,11 @@ impl Texture {
         [self.width, self.height].map(|side| (side >> level.min(31)).max(1))
     }
 
-    /// The texels of `layer` (a face of a cube, a slice) of `level`. Those of sRGB formats come as they are stored, which
-    /// is what pictures hold.
+    /// The texels of `layer` (a face of a cube, a slice) of `level`. Texels of sRGB formats are returned as
+    /// stored, since pictures hold sRGB.
     ///
     /// # Errors
-    /// Why they cannot be read.
+    /// The call fails if the texture is not supported or too large, or if the budget is used up.
     pub fn texels(&self, level: u32, layer: u32, gpu: &mut Gpu) -> Result<Texels, NoTexels> {
         let size @ [width, height] = self.level_size(level);
         let unsupported = || NoTexels::Unsupported(self.unsupported.clone().unwrap_or_default());
@@ -87,14 +87,14 @@ impl Texture {
     }
 }
 
-/// The descriptor without what decodes sRGB.
+/// The descriptor without the bit that decodes sRGB.
 fn stored(mut words: [u32; 8]) -> [u32; 8] {
     let srgb = TEX_CONST_0::FIELDS.iter().find(|field| field.name == "SRGB");
     words[0] = srgb.map_or(words[0], |field| field.insert(words[0], 0));
     words
 }
 
-/// The texels at x, x + 1, ... of row y of a layer and level.
+/// Fetches the texels at x, x + 1, ... of row y of a layer and level.
 fn fetch(
     number: Number,
     [x, y, layer, level]: [u32; 4],
@@ -121,12 +121,12 @@ fn fetch(
 }
 
 impl Texels {
-    /// Whether a picture of bytes loses something: they are floats.
+    /// Whether the components are floats. Then an image of bytes loses precision.
     pub fn are_floats(&self) -> bool {
         self.ty == Type::Float
     }
 
-    /// As bytes: numbers from 0 to 1 as 0 to 255, integers cut.
+    /// An image of bytes: floats from 0 to 1 become 0 to 255, integers are clamped.
     pub fn image(&self) -> Image {
         let byte = |bits: u32| match self.ty {
             Type::Uint => bits.min(255) as u8,

@@ -1,4 +1,4 @@
-//! Textures and samplers as their descriptors say.
+//! Textures and samplers, decoded from their descriptors.
 
 use a4emu_decoder::regs::enums::{TexSwiz, TexType, TileMode};
 use a4emu_decoder::regs::tex::*;
@@ -13,9 +13,9 @@ use a4emu_gpu::gpu::Model;
 pub struct Texture {
     /// Slot.
     pub slot: u32,
-    /// Samplers that it is used with.
+    /// Slots of the samplers it is used with.
     pub samplers: Vec<u32>,
-    /// Of the first texel.
+    /// Address of the first texel.
     pub address: Address,
     /// Bytes from there to the end of the last texel; 0 if it cannot be read.
     pub bytes: u64,
@@ -23,13 +23,13 @@ pub struct Texture {
     pub kind: String,
     /// Format.
     pub format: String,
-    /// Texels of the first level.
+    /// Width of the first level in texels.
     pub width: u32,
-    /// Rows of it.
+    /// Height of the first level in texels.
     pub height: u32,
-    /// Layers, cubes or slices.
+    /// Number of layers, cubes or slices.
     pub depth: u32,
-    /// Levels.
+    /// Number of levels.
     pub levels: u32,
     /// Bytes from row to row of the first level.
     pub pitch: u32,
@@ -37,13 +37,13 @@ pub struct Texture {
     pub layer_bytes: u32,
     /// `linear` or `tiled`.
     pub tiling: &'static str,
-    /// x, y and z are stored in sRGB.
+    /// Whether x, y and z are stored in sRGB.
     pub srgb: bool,
     /// Order of components in memory.
     pub swap: String,
-    /// What the shader gets as x, y, z and w: such as `xyz1`.
+    /// Components that the shader receives as x, y, z and w, such as `xyz1`.
     pub swizzle: String,
-    /// Why it cannot be read.
+    /// Reason why the texture cannot be read, if any.
     pub unsupported: Option<String>,
     /// The descriptor.
     #[serde(skip)]
@@ -80,7 +80,7 @@ impl Texture {
         }
     }
 
-    /// Layers, faces and slices of level `level`.
+    /// Number of layers, faces or slices of level `level`.
     pub fn layers(&self, level: u32) -> u32 {
         match self.kind.as_str() {
             "cube" => self.depth.saturating_mul(6),
@@ -122,23 +122,23 @@ pub struct Sampler {
     pub mag: String,
     /// Minification filter.
     pub min: String,
-    /// Between levels: `LINEAR` or `NEAREST`.
+    /// Filter between levels: `LINEAR` or `NEAREST`.
     pub mip: &'static str,
-    /// Along s, t and r.
+    /// Wrap modes along s, t and r.
     pub wrap: [String; 3],
     /// Anisotropy.
     pub aniso: String,
-    /// Function of a comparing request.
+    /// Comparison function of shadow samples.
     pub compare: String,
-    /// Added to the level of detail.
+    /// Bias that is added to the level of detail.
     pub lod_bias: f32,
     /// Least level of detail.
     pub min_lod: f32,
-    /// Greatest.
+    /// Greatest level of detail.
     pub max_lod: f32,
-    /// Filters reach across the edges of cube faces.
+    /// Whether filters reach across the edges of cube faces.
     pub seamless: bool,
-    /// Coordinates are texels, not 0 to 1.
+    /// Whether coordinates are texels, not 0 to 1.
     pub unnormalized: bool,
     /// The descriptor.
     #[serde(skip)]

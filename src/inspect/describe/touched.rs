@@ -1,4 +1,4 @@
-//! What draws did to each pixel of a picture: the maps of single runs, joined.
+//! Records what draws did to each pixel of a picture: the joined maps of single runs.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use a4emu_gpu::draw::gras::raster::Rect;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
 
-/// Pixels of a map at most.
+/// Maximum number of pixels of a map.
 const MAX_PIXELS: u64 = 1 << 25;
 
 impl Draw {
-    /// A map for what becomes of the pixels of `attachment`, which the run of this draw can change; nothing where it
-    /// has no fragments, or the budget does not pay for it.
+    /// A map that records what this run does to the pixels of `attachment` that it can change. None if it
+    /// has no fragments, or if the budget is used up.
     pub fn map(&self, gpu: &mut Gpu, attachment: &Attachment, planes: &[Plane]) -> Option<Arc<Reasons>> {
         let area = attachment.area;
         let pixels = u64::from(area.width) * u64::from(area.height);
@@ -30,7 +30,7 @@ impl Draw {
         gpu.budget.take(Work::Copy16, units).then(|| Arc::new(Reasons::new(rect, planes)))
     }
 
-    /// Where pixel 0, 0 of a map of this draw is in the picture: a restore draws its tile as if that began there.
+    /// Position of the map's pixel 0, 0 in the picture. A restore draws its tile as if the tile began there.
     pub fn map_origin(&self) -> [u32; 2] {
         match (self.pass, self.tile) {
             (Some(Pass::Restore), Some(tile)) => [tile.x, tile.y],
@@ -39,27 +39,28 @@ impl Draw {
     }
 }
 
-/// What became of each pixel of a picture, row by row.
+/// What happened to each pixel of a picture, row by row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touched {
     /// Columns and rows.
     pub size: [u32; 2],
-    /// What happened: see [`a4emu_gpu::draw::fs::reasons`].
+    /// Reason bits of each pixel. See [`a4emu_gpu::draw::fs::reasons`].
     pub bits: Vec<u8>,
-    /// How many fragments covered it, if that was noted.
+    /// Number of fragments that covered each pixel, if recorded.
     pub fragments: Vec<u32>,
-    /// What they cost, in parts of a warp instruction ([`COST_UNIT`](a4emu_gpu::draw::fs::reasons::COST_UNIT)), if that was noted.
+    /// Cost of each pixel in parts of a warp instruction
+    /// ([`COST_UNIT`](a4emu_gpu::draw::fs::reasons::COST_UNIT)), if recorded.
     pub cost: Vec<u64>,
 }
 
 impl Touched {
-    /// A picture that nothing has touched.
+    /// A picture that no draw has touched.
     pub fn new(size: [u32; 2]) -> Self {
         let pixels = size[0] as usize * size[1] as usize;
         Self { size, bits: vec![0; pixels], fragments: vec![0; pixels], cost: vec![0; pixels] }
     }
 
-    /// Adds what `map` holds, whose pixel 0, 0 is at `origin`; what lies outside is left out.
+    /// Adds the content of `map`, whose pixel 0, 0 is at `origin`. Pixels outside the picture are ignored.
     pub fn add(&mut self, map: &Reasons, origin: [u32; 2]) {
         let area = map.area();
         let columns = i64::from(area.x0)..i64::from(area.x1);
@@ -78,7 +79,7 @@ impl Touched {
         }
     }
 
-    /// Forgets what became of the pixels of `area`.
+    /// Clears the record of the pixels of `area`.
     pub fn clear(&mut self, area: Tile) {
         let [x, y, width, height] = [area.x, area.y, area.width, area.height].map(i64::from);
         for [x, y] in (y..y + height).flat_map(|y| (x..x + width).map(move |x| [x, y])) {

@@ -1,5 +1,5 @@
-//! Which command of one capture is which of the other: a longest common subsequence, then, between what is
-//! common, one that asks for less, so that a draw whose shader or count has changed is still found.
+//! Pairs the commands of two captures: first a longest common subsequence of equal commands, then a looser
+//! one between them. So a draw whose shader or count has changed still finds its pair.
 
 use std::hash::Hash;
 use std::ops::Range;
@@ -11,19 +11,19 @@ use super::side::{Command, Side, Tiles};
 use crate::describe;
 use a4emu_gpu::pass::Pass;
 
-/// A command of both captures, or of one alone, by its place among the commands.
+/// A command of both captures, or of one, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pair {
-    /// Of both.
+    /// A command of both captures.
     Both(usize, usize),
-    /// Of the first alone.
+    /// A command of the first capture only.
     OnlyA(usize),
-    /// Of the second alone.
+    /// A command of the second capture only.
     OnlyB(usize),
 }
 
 impl Pair {
-    /// Its place in the first.
+    /// Its index in the first capture.
     pub fn a(self) -> Option<usize> {
         match self {
             Self::Both(a, _) | Self::OnlyA(a) => Some(a),
@@ -31,7 +31,7 @@ impl Pair {
         }
     }
 
-    /// Its place in the second.
+    /// Its index in the second capture.
     pub fn b(self) -> Option<usize> {
         match self {
             Self::Both(_, b) | Self::OnlyB(b) => Some(b),
@@ -40,7 +40,7 @@ impl Pair {
     }
 }
 
-/// What a command is for, whatever memory it renders to.
+/// The purpose of a command, whatever memory it renders to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Purpose {
     Draw,
@@ -56,14 +56,14 @@ fn purpose(command: &Command) -> Purpose {
     }
 }
 
-/// The same draw of the same thing: purpose, what the packet asks for, shaders.
+/// Key of a command for the first pass: its purpose, its packet and its shaders.
 fn strict(command: &Command) -> impl Hash + Eq + use<> {
     let shaders = command.draw.shaders.iter();
     let shaders: Vec<Option<u64>> = shaders.map(|it| it.shader.as_ref().map(|shader| shader.hash)).collect();
     (purpose(command), format!("{:?}", command.draw.command), shaders)
 }
 
-/// The same kind of draw.
+/// Key of a command for the second pass: its purpose and primitive type.
 fn loose(command: &Command) -> impl Hash + Eq + use<> {
     let primitive = match &command.draw.command {
         describe::Command::Draw { primitive, .. } => format!("{primitive:?}"),
@@ -72,7 +72,7 @@ fn loose(command: &Command) -> impl Hash + Eq + use<> {
     (purpose(command), primitive)
 }
 
-/// The pairs, in order. Where the frames are cut in tiles in different ways, what that takes is left out.
+/// The pairs, in order. If the frames are divided into different tiles, the commands for tiles are left out.
 pub fn align(a: &Side, b: &Side, tiles: Tiles) -> Vec<Pair> {
     let other_passes = tiles == Tiles::Folded && a.passes != b.passes;
     let places = |side: &Side| -> Vec<usize> {
@@ -93,7 +93,8 @@ struct Aligned<'s> {
     pairs: Vec<Pair>,
 }
 
-/// The edits that make `new` of `old`. Each distinct item is a number for the algorithm, which is compiled once then.
+/// The edits that turn `old` into `new`. Each distinct item becomes a number, so the algorithm is compiled
+/// only once.
 pub fn edits<K: Hash + Eq>(old: &[K], new: &[K]) -> Vec<DiffOp> {
     let mut known = HashMap::new();
     let mut numbers = Vec::with_capacity(old.len() + new.len());
@@ -106,7 +107,7 @@ pub fn edits<K: Hash + Eq>(old: &[K], new: &[K]) -> Vec<DiffOp> {
 }
 
 impl Aligned<'_> {
-    /// Pairs what has the same `key`; `rest` takes what lies between.
+    /// Pairs commands with equal `key`; `rest` handles the commands between them.
     fn by<K: Hash + Eq>(
         &mut self,
         a: Range<usize>,
@@ -143,7 +144,7 @@ impl Aligned<'_> {
         Pair::Both(self.places[0][a], self.places[1][b])
     }
 
-    /// What nothing pairs: each is alone.
+    /// Adds commands without a pair.
     fn in_order(&mut self, a: Range<usize>, b: Range<usize>) {
         self.pairs.extend(a.map(|a| Pair::OnlyA(self.places[0][a])));
         self.pairs.extend(b.map(|b| Pair::OnlyB(self.places[1][b])));

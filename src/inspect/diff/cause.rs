@@ -1,4 +1,4 @@
-//! The packet that made a difference.
+//! Finds the packet that made a difference.
 
 use std::collections::HashMap;
 
@@ -14,25 +14,25 @@ use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
 use a4emu_gpu::gpu::Gpu;
 
-/// Where a packet stands.
+/// A packet and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Origin {
-    /// Packets before it.
+    /// Number of packets before it.
     order: u64,
     text: String,
 }
 
-/// Remembers which packet set what last.
+/// An observer that records the last packet that set each register and each state.
 #[derive(Default)]
 struct Origins {
-    /// The draw that is waited for.
+    /// Number of the draw to stop at.
     until: u32,
     packets: u64,
     name: String,
     registers: HashMap<u32, Origin>,
-    /// By kind of state, stage included.
+    /// Packets of loads, by kind of state with its stage.
     loads: HashMap<String, Origin>,
-    /// The draw's own packet.
+    /// The packet of the draw itself.
     call: Option<Origin>,
 }
 
@@ -42,7 +42,7 @@ impl Origins {
         Origin { order: self.packets, text }
     }
 
-    /// Who made the difference that is called `what`.
+    /// The packet that made the difference called `what`.
     fn of(&self, what: &str) -> Option<&Origin> {
         let register = what.split('.').next().unwrap_or(what);
         let known = regs::by_name(register).or_else(|| regs::by_name(what));
@@ -105,10 +105,10 @@ impl Observer for Origins {
     }
 }
 
-/// Adds to `report`, which has the differences of one draw, the packets that made the first of them.
+/// Adds the packets that made the first difference to `report`, which has the differences of one draw.
 ///
 /// # Errors
-/// A capture can no longer be opened.
+/// The call fails if a capture can no longer be opened.
 pub fn add(report: &mut Report<'_>, players: &mut [Player; 2], shared: &Shared) -> anyhow::Result<()> {
     let Some(draws) = report.first_draws() else { return Ok(()) };
     let mut causes = Vec::new();

@@ -1,4 +1,4 @@
-//! What differs between two commands, apart from the bytes of what they fetch.
+//! Compares two commands, except the bytes they fetch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,60 +17,60 @@ use crate::status::Status;
 use a4emu_gpu::fault::Trouble;
 use a4emu_gpu::pass::Pass;
 
-/// One thing that is not the same.
+/// One difference between two commands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Difference {
-    /// A register's field, an instruction, a constant, a vertex, ..
+    /// Name of what differs: a register's field, an instruction, a constant, a vertex, ..
     pub what: String,
-    /// In the first.
+    /// Value in the first capture.
     pub old: String,
-    /// In the second.
+    /// Value in the second capture.
     pub new: String,
 }
 
 impl Difference {
-    /// Of `what`.
+    /// A difference of `what`.
     pub fn new(what: impl Into<String>, old: impl Into<String>, new: impl Into<String>) -> Self {
         Self { what: what.into(), old: old.into(), new: new.into() }
     }
 }
 
-/// Contents that differ, of which is not known yet where.
+/// Contents whose hashes differ, but whose bytes are not compared yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unread {
-    /// Who fetches them.
+    /// The pair of commands that fetch them.
     pub pair: Pair,
-    /// Which of what each fetches.
+    /// Index among the fetched ranges of each command.
     pub index: [usize; 2],
-    /// How many differences come before.
+    /// Number of differences before it.
     pub at: usize,
-    /// They are what earlier draws left, and not what the captures hold.
+    /// Whether earlier draws rendered the contents, so the capture does not hold them.
     pub is_rendered: bool,
 }
 
-/// Differences that are told at most. Who has more has seen enough.
+/// Maximum number of differences.
 const MAX_FOUND: usize = 1 << 17;
 
 /// The comparison of two captures.
 #[derive(Debug, Default)]
 pub struct Comparison {
-    /// In the order of the commands.
+    /// The differences, in the order of the commands.
     pub found: Vec<Found>,
-    /// What has to be looked at.
+    /// The contents that have to be compared.
     pub unread: Vec<Unread>,
-    /// Commands of both.
+    /// Number of commands that both have.
     pub pairs: usize,
-    /// Commands that were not compared, because there were so many differences.
+    /// Number of commands that were not compared, since there were too many differences.
     left_out: usize,
-    /// Differences that are known, by what differs: they are told where they begin.
+    /// Known differences by name. A difference is reported only where it begins.
     apart: BTreeMap<String, [String; 2]>,
-    /// The same for registers.
+    /// Known differences of registers, by offset.
     registers: BTreeMap<u32, [Option<u32>; 2]>,
-    /// Registers that are not the same, which did not matter so far.
+    /// Registers that differ without effect so far.
     pending: BTreeSet<u32>,
 }
 
-/// The registers of one capture, as far as the comparison has come.
+/// The registers of one capture at the current place of the comparison.
 struct Registers<'s> {
     side: &'s Side,
     next: usize,
@@ -82,7 +82,7 @@ impl<'s> Registers<'s> {
         Self { side, next: 0, values: BTreeMap::new() }
     }
 
-    /// Goes on, or back, to `command`. Gives the registers that changed on the way.
+    /// Moves forward or back to `command`. Returns the registers that changed on the way.
     fn go_to(&mut self, command: usize) -> Vec<u32> {
         if command + 1 < self.next {
             (self.next, self.values) = (0, BTreeMap::new());
@@ -98,7 +98,7 @@ impl<'s> Registers<'s> {
 }
 
 impl Comparison {
-    /// Of the commands that are paired.
+    /// Compares the commands of all pairs.
     pub fn of(a: &Side, b: &Side, pairs: &[Pair], addresses: Addresses) -> Self {
         let mut comparison = Self::default();
         let mut registers = [Registers::of(a), Registers::of(b)];
@@ -143,7 +143,7 @@ impl Comparison {
         comparison
     }
 
-    /// Says how much was left out.
+    /// Reports how much was left out.
     pub fn tell(&self, shared: &Shared) -> Status {
         match self.left_out {
             0 => Status::Fine,
@@ -154,7 +154,7 @@ impl Comparison {
         }
     }
 
-    /// Tells of `difference`, unless it was told before and nothing has changed since.
+    /// Adds `difference`, unless it was added before and has not changed since.
     fn note(&mut self, pair: Pair, difference: Difference) {
         let values = [difference.old.clone(), difference.new.clone()];
         let is_draw = difference.what == "draw";
@@ -163,7 +163,7 @@ impl Comparison {
         }
     }
 
-    /// Tells of a register, unless it held the same two values when it was told of before.
+    /// Adds the differences of a register, unless it held the same two values when last added.
     fn register(&mut self, pair: Pair, offset: u32, values: [Option<u32>; 2], found: Vec<Difference>) {
         if found.is_empty() && values[0] != values[1] {
             self.pending.insert(offset);
@@ -174,7 +174,7 @@ impl Comparison {
         }
     }
 
-    /// What both fetch, where the hashes differ.
+    /// Adds the fetched contents whose hashes differ.
     fn contents(&mut self, pair: Pair, a: &Command, b: &Command) {
         for (old, one) in a.fetched.iter().enumerate() {
             let Some(new) = b.fetched.iter().position(|other| other.read.what == one.read.what) else {
@@ -195,7 +195,7 @@ impl Comparison {
     }
 }
 
-/// A command in a few words.
+/// A short description of a command.
 pub fn title(draw: &describe::Draw) -> String {
     let pass = draw.pass.map_or("", Pass::name);
     match &draw.command {
@@ -210,7 +210,7 @@ pub fn title(draw: &describe::Draw) -> String {
     }
 }
 
-/// Keys of the model that are left out.
+/// Keys of the model that are not compared.
 fn skipped(addresses: Addresses) -> &'static [&'static str] {
     match addresses {
         Addresses::Renamed => &["address", "bytes", "base_vertex", "first_instance", "restart"],
@@ -218,7 +218,7 @@ fn skipped(addresses: Addresses) -> &'static [&'static str] {
     }
 }
 
-/// Whether registers that say how the frame is cut count: only within one way to do it.
+/// Whether the registers for tiles are compared: only if both commands have the same pass and tile.
 fn cut(a: &Command, b: &Command) -> PassRegisters {
     match (a.draw.pass, a.draw.tile) == (b.draw.pass, b.draw.tile) {
         true => PassRegisters::Compared,
@@ -226,7 +226,7 @@ fn cut(a: &Command, b: &Command) -> PassRegisters {
     }
 }
 
-/// What the packets ask for.
+/// Differences of the packets.
 fn calls(a: &Command, b: &Command, addresses: Addresses) -> Vec<Difference> {
     let mut found = Vec::new();
     if (&a.draw.command, &a.draw.indices) == (&b.draw.command, &b.draw.indices) {
@@ -241,7 +241,7 @@ fn calls(a: &Command, b: &Command, addresses: Addresses) -> Vec<Difference> {
     found
 }
 
-/// The stages: programs, constants, textures, samplers, buffers.
+/// Differences of the stages: programs, constants, textures, samplers, buffers.
 fn stages(a: &Command, b: &Command, addresses: Addresses) -> Vec<Difference> {
     let mut found = Vec::new();
     if a.draw.shaders == b.draw.shaders {
@@ -304,14 +304,14 @@ fn stage(
     }
 }
 
-/// What has the same number in both.
+/// Pairs the items of two lists that have the same number.
 fn paired<'t, T>(a: &'t [T], b: &'t [T], number: impl Fn(&T) -> u32) -> Vec<(Option<&'t T>, Option<&'t T>)> {
     let numbers: BTreeSet<u32> = a.iter().chain(b).map(&number).collect();
     let find = |list: &'t [T], wanted: u32| list.iter().find(|it| number(it) == wanted);
     numbers.into_iter().map(|wanted| (find(a, wanted), find(b, wanted))).collect()
 }
 
-/// Instructions that are in one alone, side by side where others took their place.
+/// Instructions that only one program has. Replaced instructions are shown side by side.
 fn instructions(stage: &str, a: &ShaderStage, b: &ShaderStage, found: &mut Vec<Difference>) {
     let (Some(old), Some(new)) = (&a.shader, &b.shader) else {
         if a.shader.is_some() != b.shader.is_some() {
@@ -341,7 +341,7 @@ fn instructions(stage: &str, a: &ShaderStage, b: &ShaderStage, found: &mut Vec<D
     }
 }
 
-/// Components that both name. Pointers are what they point to.
+/// Compares components that both programs name. A pointer is compared by the memory at it.
 fn constants(
     stage: &str,
     a: &Constant,
@@ -360,7 +360,7 @@ fn constants(
     }
 }
 
-/// Values of the model at the same key, but those of `skipped`.
+/// Compares values of the model at equal keys, except those in `skipped`.
 fn values(what: &str, a: &Value, b: &Value, skipped: &[&str], found: &mut Vec<Difference>) {
     match (a, b) {
         (Value::Object(old), Value::Object(new)) => {

@@ -1,4 +1,4 @@
-//! The bytes of what is fetched, where they differ: which index, vertex, texel or word.
+//! Compares fetched bytes that differ: finds the index, vertex, texel or word.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::size_of;
@@ -18,31 +18,31 @@ use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::little_endian;
 use a4emu_shader::format::{Codec, Format, Transfer};
 
-/// Bytes of contents that are kept of a capture at most, texels unpacked.
+/// Maximum size of the contents that are kept per capture, in bytes, with texels unpacked.
 const MAX_BYTES: u64 = 1 << 28;
 
-/// Elements of one thing that are told; of more there is the count.
+/// Maximum number of reported elements per fetched range. The others are only counted.
 const MAX_TOLD: usize = 16;
 
-/// What was fetched.
+/// The contents of a fetched range.
 enum Contents {
     /// Indices.
     Indices(Elements),
-    /// Elements of a vertex buffer, with what makes values of them.
+    /// Elements of a vertex buffer, and the codec of their format.
     Vertices(Option<Codec>, Elements),
-    /// Texels of levels and layers.
+    /// Texels by level and layer.
     Texels(BTreeMap<[u32; 2], Texels>),
     /// Words.
     Words(Vec<u8>),
 }
 
-/// Equal pieces of memory.
+/// A range of elements of equal size.
 struct Elements {
-    /// Number of the first.
+    /// Number of the first element.
     first: u64,
     /// Bytes of an element.
     size: usize,
-    /// Bytes from one to the next.
+    /// Bytes from one element to the next.
     stride: usize,
     bytes: Vec<u8>,
 }
@@ -53,7 +53,7 @@ impl Elements {
         self.bytes.get(start..start.checked_add(self.size)?)
     }
 
-    /// Numbers of those that are there.
+    /// The numbers of the elements in the range.
     fn numbers(&self) -> std::ops::Range<u64> {
         let count = match (self.bytes.len().checked_sub(self.size), self.stride) {
             (None, _) => 0,
@@ -64,10 +64,10 @@ impl Elements {
     }
 }
 
-/// Looks at all that has not been read, and puts what it finds among the differences.
+/// Compares all unread contents and adds the differences to `comparison`.
 ///
 /// # Errors
-/// A capture can no longer be opened.
+/// The call fails if a capture can no longer be opened.
 pub fn resolve(
     comparison: &mut Comparison,
     play: Play,
@@ -107,7 +107,7 @@ struct Reader {
 impl Look for Reader {
     type Found = Contents;
 
-    /// What `read` of `draw` names; nothing when there is no room.
+    /// The contents of `read` of `draw`; none if there is no room.
     fn look(&mut self, gpu: &mut Gpu, draw: &Draw, read: &Read) -> Option<Contents> {
         if let Some(texels) = texture(draw, &read.what).and_then(|texture| self.texels(gpu, texture)) {
             return Some(texels);
@@ -156,7 +156,7 @@ impl Reader {
     }
 }
 
-/// The texture that is called `what`.
+/// The texture with the name `what`.
 fn texture<'d>(draw: &'d Draw, what: &str) -> Option<&'d Texture> {
     let (stage, slot) = what.split_once(" texture ")?;
     let slot: u32 = slot.parse().ok()?;
@@ -164,7 +164,7 @@ fn texture<'d>(draw: &'d Draw, what: &str) -> Option<&'d Texture> {
     stage.textures.iter().find(|it| it.slot == slot)
 }
 
-/// Where two contents differ, in words.
+/// The differences of two contents.
 fn differences(
     contents: (Option<Contents>, Option<Contents>),
     sides: [&Side; 2],
@@ -210,7 +210,7 @@ fn differences(
     told.finish()
 }
 
-/// Numbers of the elements that are in both.
+/// The numbers of the elements that both have.
 fn common(a: &Elements, b: &Elements) -> std::ops::Range<u64> {
     let (a, b) = (a.numbers(), b.numbers());
     a.start.max(b.start)..a.end.min(b.end)
@@ -238,7 +238,7 @@ fn is_integer(texels: &Texels) -> bool {
     matches!(texels.ty, a4emu_shader::format::Type::Uint | a4emu_shader::format::Type::Sint)
 }
 
-/// An element's components, or its bytes.
+/// An element's components, or its bytes, as text.
 fn element(bytes: Option<&[u8]>, codec: Option<&Codec>) -> String {
     match (bytes, codec) {
         (None, _) => "none".to_owned(),
@@ -265,7 +265,7 @@ fn word(bits: &u32) -> String {
     format!("{bits:#010x} ({:?})", f32::from_bits(*bits))
 }
 
-/// Differences of one thing that is fetched, the first ones by name.
+/// The differences of one fetched range. The first ones are listed, the others are counted.
 struct Told<'w> {
     what: &'w str,
     found: Vec<Difference>,
@@ -273,8 +273,8 @@ struct Told<'w> {
 }
 
 impl Told<'_> {
-    /// Whether another difference may be told; if not, it is counted. (There can be millions: none is put in words
-    /// for nothing.)
+    /// Whether another difference may be listed; if not, it is counted. The check comes before the text is
+    /// made, since there can be millions.
     fn has_room(&mut self) -> bool {
         let has_room = self.found.len() < MAX_TOLD;
         self.more += u64::from(!has_room);

@@ -1,4 +1,4 @@
-//! Pictures after draws of both captures, and of their difference.
+//! Pictures of the targets after draws of both captures, and of their difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,30 +21,30 @@ use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::picture::{Alpha, Kind};
 
-/// Draws of which there are pictures at most.
+/// Maximum number of draws with pictures.
 const MAX_DRAWS: usize = 32;
 
-/// What two pictures of a target have in common.
+/// The comparison of two pictures of a target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Picture {
-    /// The draw.
+    /// Name of the draw.
     pub draw: String,
-    /// Which of its targets.
+    /// Name of the target.
     pub target: String,
-    /// Pixels that differ.
+    /// Number of pixels that differ.
     pub pixels: u64,
-    /// Peak signal-to-noise ratio in dB; nothing where no pixel differs.
+    /// Peak signal-to-noise ratio in dB; none if no pixel differs.
     pub psnr: Option<f64>,
-    /// Greatest difference of a component, of 1.
+    /// Greatest difference of a component, from 0 to 1.
     pub largest: f64,
-    /// The picture of the difference.
+    /// File with the picture of the difference.
     pub file: Option<PathBuf>,
-    /// Why there is none.
+    /// Reason why there is no comparison.
     pub problem: Option<String>,
 }
 
 impl Picture {
-    /// Whether the two are the same.
+    /// Whether the two pictures are equal.
     pub fn is_same(&self) -> bool {
         self.pixels == 0 && self.problem.is_none()
     }
@@ -65,20 +65,20 @@ impl fmt::Display for Picture {
     }
 }
 
-/// Bytes of targets of a capture that are kept at most.
+/// Maximum size of the targets that are kept per capture, in bytes.
 const MAX_KEPT: usize = 1 << 28;
 
-/// Targets after draws, by the command's place and what the target is called.
+/// Targets after draws, by index of the command and name of the target.
 type Canvases = BTreeMap<(usize, String), (Which, Canvas)>;
 
-/// Renders, and copies the targets after the runs of some commands.
+/// An engine that renders, and copies the targets after the runs of some commands.
 struct Painter {
-    /// By run: the command's place.
+    /// The index of the command, by number of the run.
     wanted: BTreeMap<u32, usize>,
     canvases: Canvases,
-    /// Bytes that they may still take.
+    /// Bytes that may still be kept.
     room: usize,
-    /// Targets for which there was no room.
+    /// Number of targets without room.
     left_out: usize,
     shaders: Shaders,
 }
@@ -90,7 +90,7 @@ impl Painter {
         Self { wanted, canvases: BTreeMap::new(), room: MAX_KEPT, left_out: 0, shaders: Shaders::default() }
     }
 
-    /// Takes room for the picture of `attachment`, if there is any.
+    /// Reserves room for the picture of `attachment`, if there is any.
     fn has_room(&mut self, attachment: &Attachment) -> bool {
         let [width, height] = attachment.size.map(|side| side as usize);
         let left =
@@ -116,7 +116,7 @@ impl Engine for Painter {
                 self.canvases.insert(key.clone(), (attachment.which, canvas));
             }
             if let Some((_, canvas)) = self.canvases.get_mut(&key) {
-                // Where the budget ends the rest stays as it is; the run says so.
+                // If the budget ends, the rest of the picture is unchanged; the run reports the cut.
                 let _ = canvas.copy(gpu, &attachment);
             }
         }
@@ -124,7 +124,7 @@ impl Engine for Painter {
     }
 }
 
-/// The pairs of which pictures are made: those that differ, and the last that draws.
+/// The pairs with pictures: those that differ, and the last pair of draws.
 fn chosen(report: &Report<'_>, sides: [&Side; 2], pairs: &[Pair]) -> Vec<(Pair, [usize; 2])> {
     let is_drawn = |pair: &Pair| match *pair {
         Pair::Both(a, b) => [(0, a), (1, b)].iter().all(|(side, index): &(usize, usize)| {
@@ -144,10 +144,10 @@ fn chosen(report: &Report<'_>, sides: [&Side; 2], pairs: &[Pair]) -> Vec<(Pair, 
     all.into_iter().filter_map(places).collect()
 }
 
-/// Renders both captures and compares the targets after the draws that differ, and after the last.
+/// Renders both captures, and compares the targets after the draws that differ and after the last draw.
 ///
 /// # Errors
-/// A capture can no longer be opened, or the folder cannot be made.
+/// The call fails if a capture can no longer be opened, or if the folder cannot be made.
 pub fn add(
     report: &mut Report<'_>,
     players: &mut [Player; 2],
@@ -198,7 +198,7 @@ pub fn add(
     Ok(status)
 }
 
-/// The components of a picture, 0 to 1.
+/// The components of a picture, from 0 to 1.
 fn components(image: &Image) -> impl Iterator<Item = f64> + '_ {
     let wide = image.kind == Kind::Grey16;
     let size = if wide { 2 } else { 1 };
@@ -230,7 +230,7 @@ fn compare(draw: &str, target: &str, old: &Image, new: &Image) -> Picture {
     Picture { pixels: pixels as u64, psnr, largest, ..none }
 }
 
-/// What differs, amplified to be seen: opaque, black where nothing does.
+/// A picture of the difference: opaque, amplified, and black where nothing differs.
 fn difference(old: &Image, new: &Image) -> Image {
     let mut pixels: Vec<u8> = old.pixels.iter().zip(&new.pixels).map(|(a, b)| seen(a.abs_diff(*b))).collect();
     if old.kind == Kind::Rgba8 {
@@ -243,7 +243,7 @@ fn difference(old: &Image, new: &Image) -> Image {
     Image { size: old.size, kind: old.kind, pixels }
 }
 
-/// Small differences as well.
+/// Amplifies a difference so that small ones are visible.
 fn seen(apart: u8) -> u8 {
     if apart == 0 { 0 } else { apart.saturating_mul(4).saturating_add(32) }
 }

@@ -1,4 +1,4 @@
-//! The runs of a capture that a comparison takes.
+//! Plays a capture several times for a comparison.
 
 use crate::describe::Capture;
 use crate::limits::Limits;
@@ -7,11 +7,11 @@ use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Engine, Observer};
 use a4emu_gpu::gpu::Gpu;
 
-/// Captures that are compared.
+/// Number of compared captures.
 const CAPTURES: u32 = 2;
 
-/// A capture, and what the runs of it may still do: what one leaves is for the next. Equal captures are cut off at
-/// the same places.
+/// A capture with the budget of all its runs. Each run uses what the earlier ones left. Equal captures are
+/// cut off at equal places.
 pub struct Player {
     capture: Capture,
     limits: Limits,
@@ -19,20 +19,20 @@ pub struct Player {
 }
 
 impl Player {
-    /// Plays `capture` within its share of `limits`.
+    /// Makes a player of `capture` with its share of `limits`.
     pub fn new(capture: Capture, limits: &Limits) -> Self {
         Self { capture, limits: limits.clone(), left: None }
     }
 
-    /// What is played.
+    /// The capture.
     pub fn capture(&self) -> &Capture {
         &self.capture
     }
 
-    /// One run.
+    /// Plays the capture once.
     ///
     /// # Errors
-    /// The capture cannot be opened.
+    /// The call fails if the capture cannot be opened.
     pub fn run(
         &mut self,
         engine: &mut dyn Engine,

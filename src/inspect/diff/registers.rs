@@ -7,8 +7,8 @@ use a4emu_decoder::regs::{self, RegName};
 use super::Addresses;
 use super::compare::Difference;
 
-/// What drivers write for how a frame is cut in tiles, and for nothing else: registers, and of some a field. Arrays stand
-/// without their index.
+/// Registers, or fields of them, that drivers write only to divide a frame into tiles. Arrays have no index
+/// here.
 const OF_PASSES: &[(&str, Option<&str>)] = &[
     ("GRAS_DEPTH_CONTROL", None),
     ("GRAS_SC_CONTROL", Some("RENDER_MODE")),
@@ -41,12 +41,12 @@ const OF_PASSES: &[(&str, Option<&str>)] = &[
     ("VSC_SIZE_ADDRESS2", None),
 ];
 
-/// Whether the registers of [`OF_PASSES`] count.
+/// Whether the registers of [`OF_PASSES`] are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PassRegisters {
-    /// The frames are cut alike: they do.
+    /// They are compared, since both frames have equal tiles.
     Compared,
-    /// They are not: these differ because of that.
+    /// They are ignored, since the frames have different tiles.
     LeftOut,
 }
 
@@ -64,13 +64,13 @@ fn without_index(name: &str) -> String {
     name.chars().filter(keep).collect()
 }
 
-/// Whether `name` and its field `field` (of all: nothing) are only there for how the frame is cut.
+/// Whether `name` with `field` (none: the whole register) is only written to divide a frame into tiles.
 fn is_of_passes(name: &str, field: Option<&str>) -> bool {
     let name = without_index(name);
     OF_PASSES.iter().any(|(known, only)| *known == name && (only.is_none() || *only == field))
 }
 
-/// Whether register `offset` belongs to a vertex input from number `inputs` on: nobody reads it.
+/// Whether register `offset` belongs to a vertex input from number `inputs` on, which no draw reads.
 pub fn is_unused_input(offset: u32, inputs: usize) -> bool {
     let name = RegName { offset }.to_string();
     let rest = name.strip_prefix("VFD_FETCH[").or_else(|| name.strip_prefix("VFD_DECODE["));

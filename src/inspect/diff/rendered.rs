@@ -1,8 +1,9 @@
-//! What earlier draws rendered, where it is read.
+//! Compares memory that earlier draws rendered and later draws read.
 //!
-//! If the draws that made it are the same and all that they read is, so is what they made; and where something else
-//! differs, that has been told. What is left is what no comparison of state sees: contents of a target that its draws
-//! left alone, memory far behind a pointer. So that "the same" is true, both captures run then.
+//! If the draws that rendered it are equal, and all that they read is equal, the result is equal. If not,
+//! that difference is reported already. A comparison of state cannot see two cases: contents of a target
+//! that its draws did not write, and memory far from a pointer. So if no difference was found, both captures
+//! are rendered and compared.
 
 use super::align::Pair;
 use super::compare::{Comparison, Unread};
@@ -15,10 +16,10 @@ use crate::options::Shared;
 use crate::status::Status;
 use a4emu_gpu::gpu::Gpu;
 
-/// Adds what differs in what was rendered to a `comparison` that has found nothing so far.
+/// Adds differences in rendered memory to a `comparison` that has found none so far.
 ///
 /// # Errors
-/// A capture can no longer be opened.
+/// The call fails if a capture can no longer be opened.
 pub fn compare(
     comparison: &mut Comparison,
     pairs: &[Pair],
@@ -49,7 +50,7 @@ pub fn compare(
     Ok(status)
 }
 
-/// Makes hashes.
+/// Computes hashes.
 struct Hasher;
 
 impl Look for Hasher {
@@ -60,7 +61,7 @@ impl Look for Hasher {
     }
 }
 
-/// What both commands of `pair` fetch that was rendered before.
+/// The ranges that both commands of `pair` fetch and that were rendered before.
 fn rendered(pair: Pair, sides: [&Side; 2]) -> Vec<Unread> {
     let Pair::Both(a, b) = pair else { return Vec::new() };
     let [old, new] = [&sides[0].commands[a], &sides[1].commands[b]];

@@ -1,4 +1,4 @@
-//! What a comparison puts out.
+//! The output of a comparison.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -11,18 +11,18 @@ use super::images::Picture;
 use super::side::{Command, Side};
 use super::{Found, Options};
 
-/// A comparison, ready to be told.
+/// A finished comparison.
 pub struct Report<'s> {
     sides: [&'s Side; 2],
     found: Vec<Found>,
     pairs: usize,
-    /// Of the captures as wholes.
+    /// Differences of the captures as a whole.
     whole: Vec<Difference>,
     causes: Vec<String>,
     pictures: Vec<Picture>,
 }
 
-/// Which draw.
+/// A draw in the JSON output.
 #[derive(Serialize)]
 struct Which {
     draw: u32,
@@ -38,7 +38,7 @@ impl Which {
     }
 }
 
-/// A difference as JSON has it.
+/// A difference in the JSON output.
 #[derive(Serialize)]
 struct Row<'d> {
     a: Option<Which>,
@@ -47,7 +47,7 @@ struct Row<'d> {
     difference: &'d Difference,
 }
 
-/// The object of `--json`.
+/// The JSON object of `--json`.
 #[derive(Serialize)]
 struct Whole<'d> {
     same: bool,
@@ -58,7 +58,7 @@ struct Whole<'d> {
 }
 
 impl<'s> Report<'s> {
-    /// Of `comparison`; with `is_whole` also how the frames are cut in tiles.
+    /// Makes a report of `comparison`. With `is_whole`, it also compares the tiles of the frames.
     pub fn new(sides: [&'s Side; 2], comparison: Comparison, is_whole: bool) -> Self {
         let mut whole = Vec::new();
         let [a, b] = sides;
@@ -72,12 +72,12 @@ impl<'s> Report<'s> {
         Self { sides, found, pairs, whole, causes: Vec::new(), pictures: Vec::new() }
     }
 
-    /// Whether nothing differs.
+    /// Whether there is no difference.
     pub fn is_same(&self) -> bool {
         self.found.is_empty() && self.whole.is_empty() && self.pictures.iter().all(Picture::is_same)
     }
 
-    /// Forgets all differences but those of the first draw that has some.
+    /// Keeps only the differences of the first draw that has some.
     pub fn keep_first(&mut self) {
         if let Some(first) = self.found.first().map(|found| found.pair) {
             self.found.retain(|found| found.pair == first);
@@ -91,27 +91,27 @@ impl<'s> Report<'s> {
         Some([draw(self.sides[0], pair.a()), draw(self.sides[1], pair.b())])
     }
 
-    /// What differs.
+    /// The names of the differences.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.found.iter().map(|found| found.difference.what.as_str())
     }
 
-    /// The pairs that differ.
+    /// The pairs that differ, one entry per difference.
     pub fn differing(&self) -> impl Iterator<Item = Pair> {
         self.found.iter().map(|found| found.pair)
     }
 
-    /// Which packets made the first difference.
+    /// Sets the packets that made the first difference.
     pub fn set_causes(&mut self, causes: Vec<String>) {
         self.causes = causes;
     }
 
-    /// Pictures after draws.
+    /// Sets the pictures after draws.
     pub fn set_pictures(&mut self, pictures: Vec<Picture>) {
         self.pictures = pictures;
     }
 
-    /// What `pair` is called.
+    /// The name of `pair`.
     pub fn name(&self, pair: Pair) -> String {
         let name = |side: &Side, index: usize| format!("f{}", side.commands[index].runs[0].1);
         match pair {
@@ -124,10 +124,10 @@ impl<'s> Report<'s> {
         }
     }
 
-    /// Puts it on `out`.
+    /// Writes the report to `out`.
     ///
     /// # Errors
-    /// That is gone.
+    /// The call fails if `out` cannot be written.
     pub fn write(&self, out: &mut dyn Write, options: &Options) -> anyhow::Result<()> {
         match options.json {
             true => writeln!(out, "{}", serde_json::to_string(&self.whole_object())?)?,

@@ -1,4 +1,4 @@
-//! The commands of a capture, as a comparison needs them.
+//! Collects the commands of a capture for a comparison.
 
 use std::collections::BTreeSet;
 use std::mem::size_of;
@@ -17,61 +17,61 @@ use a4emu_gpu::cp::{Call, Engine, Flow, Silent, Skip};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
 
-/// Commands that are compared at most.
+/// Maximum number of compared commands.
 const MAX_COMMANDS: usize = 1 << 16;
 
-/// Bytes that the commands of a capture take at most, about.
+/// Maximum size of the commands of a capture, in bytes (a rough value).
 const MAX_KEPT: usize = 1 << 28;
 
-/// Runs of commands that are remembered.
+/// Maximum number of runs.
 const MAX_RUNS: usize = 1 << 22;
 
-/// 16 bytes that a look at a draw moves, about: what it costs.
+/// Cost of a look at a draw, in blocks of 16 bytes (a rough value).
 const LOOK: u64 = 1 << 12;
 
-/// Bytes of memory behind a pointer that are compared.
+/// Maximum number of bytes that are compared behind a pointer.
 const MAX_POINTED: u32 = 1 << 16;
 
-/// Whether the runs of a command for several tiles are one.
+/// Whether the runs of a command for several tiles count as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiles {
-    /// They are.
+    /// They count as one.
     Folded,
-    /// Each is for itself.
+    /// Each run counts.
     Apart,
 }
 
 /// Memory that a command fetches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
-    /// Where.
+    /// The range.
     pub read: Read,
-    /// XXH3 of what the capture holds there; of what was rendered nothing.
+    /// XXH3 of the bytes in the capture; 0 for rendered memory.
     pub hash: u64,
-    /// An earlier draw has rendered there: what is read is not what the capture holds.
+    /// Whether an earlier draw has rendered there, so the capture does not hold the bytes.
     pub is_rendered: bool,
 }
 
 /// A draw or dispatch, with its runs for all tiles.
 #[derive(Clone, Debug)]
 pub struct Command {
-    /// The first run that draws.
+    /// The state of its first run that draws.
     pub draw: Draw,
     /// All runs that draw, by number and frame draw.
     pub runs: Vec<(u32, u32)>,
-    /// Registers that were written since the command before, or hold something else.
+    /// Registers that were written since the command before, or whose value changed.
     pub registers: Vec<(u32, u32)>,
-    /// What it fetches.
+    /// The ranges that it fetches.
     pub fetched: Vec<Fetched>,
 }
 
 impl Command {
-    /// Whether one of its runs is inside.
+    /// Whether one of its runs is inside `selection`.
     pub fn is_inside(&self, selection: Selection) -> bool {
         self.runs.iter().any(|(number, frame)| selection.contains(self.draw.submit, *number, *frame))
     }
 
-    /// Bytes that it takes, about.
+    /// Rough size in memory, in bytes.
     fn bytes(&self) -> usize {
         let of = |stage: &ShaderStage| {
             let slots = stage.textures.len() + stage.samplers.len() + stage.buffers.len();
@@ -85,18 +85,18 @@ impl Command {
             + self.registers.len() * size_of::<[u32; 2]>()
     }
 
-    /// Whether it is there because of how the frame is cut in tiles.
+    /// Whether the command is only there to handle tiles.
     pub fn is_machinery(&self) -> bool {
         matches!(self.draw.pass, Some(Pass::Resolve | Pass::Restore | Pass::Binning))
     }
 }
 
-/// How the frame was put together.
+/// How a frame is divided into passes and tiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Passes {
-    /// Those that there are.
+    /// Names of the passes.
     kinds: BTreeSet<&'static str>,
-    /// Tiles of the passes in tile memory.
+    /// Tiles of the passes in GMEM.
     tiles: BTreeSet<[u32; 4]>,
 }
 
@@ -109,7 +109,7 @@ impl Passes {
         }
     }
 
-    /// In words.
+    /// A description of the passes.
     pub fn text(&self) -> String {
         let kinds: Vec<&str> = self.kinds.iter().copied().collect();
         match self.tiles.len() {
@@ -123,9 +123,9 @@ impl Passes {
 /// A capture's commands.
 #[derive(Debug, Default)]
 pub struct Side {
-    /// In order.
+    /// The commands, in order.
     pub commands: Vec<Command>,
-    /// How it was put together.
+    /// The passes of its frames.
     pub passes: Passes,
     /// Number of the chip.
     pub chip: u32,
@@ -133,19 +133,19 @@ pub struct Side {
     pub draws: u32,
     /// Submits that ran.
     pub submits: u32,
-    /// Runs for which there was no room.
+    /// Number of runs without room.
     pub left_out: u64,
 }
 
 impl Side {
-    /// Of the capture that `player` plays.
+    /// Collects the commands of the capture of `player`.
     ///
     /// # Errors
-    /// It cannot be opened.
+    /// The call fails if the capture cannot be opened.
     pub fn of(player: &mut Player, tiles: Tiles, shared: &Shared) -> anyhow::Result<(Self, Status)> {
         let mut collector = Collector::new(tiles);
         let mut gpu = player.run(&mut collector, &mut Silent, shared)?;
-        gpu.report.must_be_taken()?;
+        gpu.report.fail_if_refused()?;
         let mut side = std::mem::take(&mut collector.side);
         (side.draws, side.submits) = (gpu.at.draws, gpu.at.submit);
         side.chip = gpu.chip.id;
@@ -156,10 +156,10 @@ impl Side {
         Ok((side, shared.tell(&player.capture().name().display().to_string(), &gpu.report)))
     }
 
-    /// The command that has this draw.
+    /// The index of the command with this draw.
     ///
     /// # Errors
-    /// There is none.
+    /// The call fails if there is none.
     pub fn find(&self, draw: Draws) -> Result<usize, Failure> {
         let has =
             |command: &Command| command.runs.iter().any(|(number, frame)| draw.contains(*number, *frame));
@@ -170,22 +170,22 @@ impl Side {
     }
 }
 
-/// Watches a run and keeps its commands.
+/// An engine that collects the commands of a run.
 struct Collector {
     tiles: Tiles,
     side: Side,
     shaders: Shaders,
     group: u32,
     known: HashMap<u32, usize>,
-    /// Registers as they were at the last command that was kept.
+    /// Registers at the last command that was kept.
     registers: HashMap<u32, u32>,
-    /// Buffers that were rendered to.
+    /// Addresses of buffers that were rendered to.
     rendered: HashSet<u32>,
-    /// When memory was looked at, and what hash it had.
+    /// Time and hash of each range when it was last hashed.
     hashes: HashMap<(u32, u32), (u64, u64)>,
     /// Bytes that commands may still take.
     room: usize,
-    /// Runs that may still be remembered.
+    /// Number of runs that may still be kept.
     runs: usize,
     skip: Skip,
 }
@@ -222,8 +222,7 @@ impl Collector {
         }
     }
 
-    /// The hash of what `read` names, made again only when it has been written; nothing if the budget does not
-    /// pay for it.
+    /// The hash of `read`, computed again only after a write; none if the budget is used up.
     fn hash(&mut self, gpu: &mut Gpu, read: &Read) -> Option<u64> {
         let place = (read.address.0, read.bytes);
         match self.hashes.get(&place) {
@@ -243,7 +242,7 @@ impl Collector {
         Some(Fetched { read, hash, is_rendered })
     }
 
-    /// Another run of a command that is kept.
+    /// Adds a run to a command.
     fn add_run(&mut self, index: usize, draw: &Draw) {
         match (self.side.commands.get_mut(index), self.runs.checked_sub(1)) {
             (Some(command), Some(left)) => {
@@ -278,8 +277,8 @@ impl Engine for Collector {
         self.skip.is_stale(address)
     }
 
-    fn stored_stale(&mut self, address: u32, bytes: u32) {
-        self.skip.stored_stale(address, bytes);
+    fn mark_stale(&mut self, address: u32, bytes: u32) {
+        self.skip.mark_stale(address, bytes);
     }
 }
 
@@ -303,13 +302,13 @@ impl Collector {
     }
 }
 
-/// The hash of what `read` names; nothing if the budget does not pay for it.
+/// The hash of the bytes of `read`; none if the budget is used up.
 pub fn hash(gpu: &mut Gpu, read: &Read) -> Option<u64> {
     let pieces = u64::from(read.bytes) / 16 + 1;
     gpu.budget.take(Work::Copy16, pieces).then(|| xxh3_64(&read.contents(&gpu.mem)))
 }
 
-/// What `draw` fetches, what its shaders load through pointers in constants included.
+/// The ranges that `draw` fetches, with the memory that its shaders load through pointers in constants.
 pub fn reads(draw: &Draw, gpu: &Gpu) -> Vec<Read> {
     let mut reads = draw.reads(&gpu.mem);
     for stage in draw.shaders.iter().filter(|stage| has_pointers(stage)) {
@@ -326,7 +325,7 @@ pub fn reads(draw: &Draw, gpu: &Gpu) -> Vec<Read> {
     reads
 }
 
-/// Whether the program of `stage` loads from memory through registers, so that its constants may be pointers.
+/// Whether the program of `stage` loads memory through registers, so that its constants may be pointers.
 pub fn has_pointers(stage: &ShaderStage) -> bool {
     let words = stage.shader.iter().flat_map(|shader| &shader.words);
     words.map(|word| Instr::decode(*word).body).any(|body| match body {

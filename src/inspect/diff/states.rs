@@ -1,4 +1,4 @@
-//! Two state files, or a state file and a capture: register state draw by draw.
+//! Compares two state files, or a state file and a capture: register state draw by draw.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -16,7 +16,7 @@ use a4emu_gpu::cp::{Skip, Tee};
 /// Compares the states of `a` and `b`, of which at least one is a state file.
 ///
 /// # Errors
-/// One of them cannot be read.
+/// The call fails if one of them cannot be read.
 pub fn diff(
     out: &mut dyn Write,
     a: &Path,
@@ -39,7 +39,7 @@ pub fn diff(
     })
 }
 
-/// The differences inside the selection, of which one of the states must have something.
+/// The differences inside the selection. The call fails if the selection is empty in both states.
 fn selected(a: &State, b: &State, selection: Selection) -> Result<Vec<Difference>, Failure> {
     let inside = |draw: u32, frame_draw: u32, submit: u32| selection.contains(submit, draw, frame_draw);
     let records = a.records.iter().chain(&b.records);
@@ -52,7 +52,7 @@ fn selected(a: &State, b: &State, selection: Selection) -> Result<Vec<Difference
     Ok(differences)
 }
 
-/// The first difference, then the rest grouped by draw.
+/// Writes the first difference, then the others grouped by draw.
 fn write_differences(out: &mut dyn Write, found: &[Difference]) -> io::Result<()> {
     let Some((first, rest)) = found.split_first() else { return out.flush() };
     writeln!(out, "first: {first}")?;
@@ -65,7 +65,7 @@ fn write_differences(out: &mut dyn Write, found: &[Difference]) -> io::Result<()
     out.flush()
 }
 
-/// The state in a state file, or that which a capture replays to.
+/// Reads the state file at `path`, or replays the capture at `path` to its state.
 fn load(path: &Path, options: &Options, shared: &Shared) -> anyhow::Result<(State, Status)> {
     match state_text(path, shared)? {
         Some(text) => {
@@ -76,18 +76,18 @@ fn load(path: &Path, options: &Options, shared: &Shared) -> anyhow::Result<(Stat
     }
 }
 
-/// Whether `path` begins as a state file does.
+/// Whether `path` begins like a state file.
 ///
 /// # Errors
-/// It cannot be read.
+/// The call fails if it cannot be read.
 pub fn is_state(path: &Path, shared: &Shared) -> anyhow::Result<bool> {
     Ok(state_text(path, shared)?.is_some())
 }
 
-/// A state file is longer than this by mistake: the state of a second of a game has some megabytes.
+/// Maximum size of a state file in bytes. The state of a second of a game has some megabytes.
 const MAX_FILE: u64 = 1 << 28;
 
-/// The text at `path` if it begins as a state file does.
+/// The text at `path` if it begins like a state file.
 fn state_text(path: &Path, shared: &Shared) -> anyhow::Result<Option<String>> {
     let cannot = || format!("cannot read {}", path.display());
     let mut file = shared.inputs.open(path).with_context(cannot)?;

@@ -1,4 +1,4 @@
-//! Runs that look at what certain draws fetch.
+//! Runs a capture and looks at the ranges that some draws fetch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,31 +11,32 @@ use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent, Skip};
 use a4emu_gpu::draw::flush;
 use a4emu_gpu::gpu::Gpu;
 
-/// Who draws meanwhile.
+/// Whether draws run in a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Play {
-    /// Nobody: memory is what the capture holds.
+    /// No draw runs: memory holds the bytes of the capture.
     Captured,
-    /// Everybody: it is what earlier draws left.
+    /// All draws run: memory holds what they render.
     Rendered,
 }
 
-/// What is made of something that is fetched.
+/// A callback for a fetched range.
 pub trait Look {
-    /// What it is.
+    /// The result of the callback.
     type Found;
 
-    /// What is made of `read` of `draw`, if something is.
+    /// The result for `read` of `draw`, if any.
     fn look(&mut self, gpu: &mut Gpu, draw: &Draw, read: &Read) -> Option<Self::Found>;
 }
 
-/// By number of the run and place among what it fetches.
+/// Results by number of the run and index of the fetched range.
 type Found<T> = BTreeMap<(u32, usize), T>;
 
-/// Looks at all of `unread` in capture `side`. Gives the chip behind the run, and what was found of each.
+/// Looks at all ranges of `unread` in capture `side`. Returns the chip after the run, and the result for
+/// each range.
 ///
 /// # Errors
-/// The capture can no longer be opened.
+/// The call fails if the capture can no longer be opened.
 pub fn visit<L: Look>(
     look: L,
     play: Play,
@@ -90,7 +91,7 @@ impl<L: Look> Engine for Visitor<L> {
         self.skip.is_stale(address)
     }
 
-    fn stored_stale(&mut self, address: u32, bytes: u32) {
-        self.skip.stored_stale(address, bytes);
+    fn mark_stale(&mut self, address: u32, bytes: u32) {
+        self.skip.mark_stale(address, bytes);
     }
 }

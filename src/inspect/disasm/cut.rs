@@ -1,11 +1,9 @@
-//! A capture cut down to some submits, ending at a draw.
+//! Cuts a capture down to some submits, up to a draw.
 //!
-//! The capture is run twice: once to learn which draw is where, once up to the
-//! first submit that stays. There the registers, the loaded state and the memory
-//! become a command buffer and buffer contents of the new capture. Draws behind
-//! the last wanted one become CP_NOP; resolves stay, so that what was drawn
-//! still reaches memory. Tile memory is not carried over: no driver counts on it
-//! from submit to submit.
+//! The capture runs twice: once to find the place of each draw, and once up to the first submit that is
+//! kept. There the registers, the loaded state and the memory become a command buffer and buffer contents of
+//! the new capture. Draws after the last selected one become CP_NOP. Resolves are kept, so that rendered
+//! tiles still reach memory. GMEM is not kept: no driver relies on it from submit to submit.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +21,7 @@ use a4emu_gpu::memory::PAGE;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::playback::Playback;
 
-/// A draw or dispatch as it was met.
+/// A draw or dispatch of the capture.
 struct Met {
     number: u32,
     frame_draw: u32,
@@ -32,7 +30,7 @@ struct Met {
     pass: Option<Pass>,
 }
 
-/// Notes all draws.
+/// An observer that records all draws.
 #[derive(Default)]
 struct Survey(Vec<Met>);
 
@@ -53,9 +51,9 @@ impl Observer for Survey {
     }
 }
 
-/// Runs what later submits may read: nothing reads what the last one draws.
+/// An engine that runs only draws whose result later submits may read. Draws of the last submit do not run.
 struct UpTo {
-    /// The last submit.
+    /// Number of the last submit.
     last: u64,
 }
 
@@ -68,11 +66,11 @@ impl Engine for UpTo {
     }
 }
 
-/// The new capture, uncompressed.
+/// Makes the new capture, uncompressed.
 ///
 /// # Errors
-/// When the capture is none, has no such submit or draw, or takes more work or memory to run than
-/// `limits` allow: half of a cut would not be the same draws.
+/// The call fails if `capture` is no capture, or has no such submit or draw. It also fails if the run
+/// exceeds `limits`: a partial cut would not hold the selected draws.
 pub fn cut(capture: &[u8], range: Selection, limits: &Limits) -> Result<Vec<u8>, Failure> {
     let mut survey = Survey::default();
     let mut playback = limits.playback(Path::new(""));
@@ -104,7 +102,7 @@ pub fn cut(capture: &[u8], range: Selection, limits: &Limits) -> Result<Vec<u8>,
 }
 
 fn unless_cut_off(playback: &Playback) -> Result<(), Failure> {
-    playback.gpu.report.must_be_taken()?;
+    playback.gpu.report.fail_if_refused()?;
     match playback.gpu.report.troubles.first_cut() {
         Some(message) => Err(Failure { status: Status::Unsupported, message }),
         None => Ok(()),
@@ -119,7 +117,7 @@ fn sections(capture: &[u8]) -> Result<Sections<&[u8]>, Failure> {
     Sections::new(capture).map_err(|error| usage(error.to_string()))
 }
 
-/// The submits that stay.
+/// The submits that are kept.
 fn kept(met: &[Met], range: Selection, submits: u64) -> Result<Span, Failure> {
     let span = range.submit.unwrap_or(Span::ALL);
     let Some(draws) = range.draw else {
@@ -141,7 +139,7 @@ fn kept(met: &[Met], range: Selection, submits: u64) -> Result<Span, Failure> {
     }
 }
 
-/// The group of buffers that each submit runs in.
+/// The group of buffers of each submit.
 fn groups(capture: &[u8]) -> Result<Vec<usize>, Failure> {
     let (mut groups, mut group, mut executed) = (Vec::new(), 0, false);
     for section in sections(capture)?.map_while(Result::ok) {
@@ -157,7 +155,7 @@ fn groups(capture: &[u8]) -> Result<Vec<usize>, Failure> {
     Ok(groups)
 }
 
-/// The draw packets that are left out, by group: those first met behind the last draw.
+/// The draw packets that are removed, by group: those that first run after the last selected draw.
 fn silent(met: &[Met], groups: &[usize], range: Selection) -> BTreeMap<usize, Vec<u32>> {
     let is_past = |met: &Met| range.draw.is_some_and(|draws| draws.is_past(met.number, met.frame_draw));
     let mut first: BTreeMap<(usize, u32), &Met> = BTreeMap::new();
@@ -175,19 +173,19 @@ fn silent(met: &[Met], groups: &[usize], range: Selection) -> BTreeMap<usize, Ve
 /// Writes the new capture while the old one plays.
 struct Scissors {
     kept: Span,
-    /// By submit.
+    /// The group of each submit.
     groups: Vec<usize>,
-    /// By group.
+    /// Addresses of removed draw packets, by group.
     silent: BTreeMap<usize, Vec<u32>>,
     out: Vec<u8>,
     /// Buffers of the group, as announced.
     buffers: Vec<AddressRecord>,
     /// Other sections since the last submit.
     others: Vec<Section>,
-    /// The group's buffers stand in the new capture.
+    /// Whether the new capture has the group's buffers.
     dumped: bool,
     executed: bool,
-    /// Registers and state stand in the new capture.
+    /// Whether the new capture has the registers and state.
     restored: bool,
 }
 
@@ -206,8 +204,7 @@ impl Scissors {
         }
     }
 
-    /// Notes a section, and has it played by `play`, which tells how many
-    /// submits there have been.
+    /// Processes a section. `play` plays it and returns the number of submits so far.
     fn section(&mut self, section: &Section, play: impl FnOnce(&mut Self) -> u64) -> Flow {
         match section.body() {
             Ok(Body::GpuId(_) | Body::ChipId(_)) => self.put(section.id, &section.payload),
@@ -230,7 +227,7 @@ impl Scissors {
         Flow::Continue
     }
 
-    /// The observer has written the buffers; the submit follows them.
+    /// Writes the submit after the buffers that the observer has written.
     fn submitted(&mut self, record: AddressRecord, submits: u64) -> Flow {
         if submits.checked_sub(1).is_some_and(|number| self.kept.contains(number)) {
             self.record(SectionId::CMDSTREAM_ADDR, record.address, record.length);
@@ -260,8 +257,8 @@ impl Scissors {
         }
     }
 
-    /// The group's buffers as they are now; those of earlier groups too when
-    /// nothing of this capture has been restored yet.
+    /// Writes the current bytes of the group's buffers. Before the first kept submit, buffers of earlier
+    /// groups are written too.
     fn buffers(&mut self, gpu: &Gpu) {
         let mut ranges: Vec<(u32, u32)> = Vec::new();
         for record in &self.buffers {
@@ -280,8 +277,7 @@ impl Scissors {
         }
     }
 
-    /// What memory holds, without the draws that are left out; nothing if the
-    /// capture knows nothing.
+    /// The bytes at `address`, with removed draws replaced; none if the capture holds no bytes there.
     fn contents(&self, gpu: &Gpu, address: u32, length: u32) -> Option<Vec<u8>> {
         let length = length.min(gpu.mem.room(address)) as usize;
         let mut bytes = vec![0; length];
@@ -299,7 +295,7 @@ impl Scissors {
         Some(bytes)
     }
 
-    /// A command buffer that brings back registers and loaded state.
+    /// Writes a command buffer that restores the registers and the loaded state.
     fn restore(&mut self, gpu: &Gpu) {
         let words = prelude::commands(gpu);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -315,7 +311,7 @@ fn overlap(a: (u32, u32), b: (u32, u32)) -> bool {
     u64::from(a.0) < end(b) && u64::from(b.0) < end(a)
 }
 
-/// The first pages between the buffers that have room.
+/// The first free pages between the buffers.
 fn free_address(gpu: &Gpu, bytes: u32) -> Option<u32> {
     let mut candidate = PAGE;
     for (base, length) in gpu.mem.buffers() {

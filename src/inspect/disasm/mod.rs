@@ -1,6 +1,5 @@
-//! `a4emu disasm`: command stream to text that `asm` turns back into the same
-//! bytes, or with `--submit` or `--draw` into a smaller capture that replays to
-//! the same draw.
+//! `a4emu disasm`: turns a command stream into text. `asm` turns it back into the same bytes. With
+//! `--submit` or `--draw`, the text is a smaller capture that replays to the same draw.
 
 mod cut;
 mod prelude;
@@ -25,30 +24,29 @@ use a4emu_gpu::gpu::Chip;
 
 pub use cut::cut;
 
-/// Work that any capture may ask for: a piece is looked at twice, and some hundreds of bytes are kept
-/// of it.
+/// Least work budget. A piece of the capture is read twice, and some hundreds of bytes are kept of it.
 const BASE: u64 = 1 << 32;
-/// Work that each of its bytes adds: what it costs to look at it twice.
+/// Work budget per byte of the capture: the cost of reading it twice.
 const UNITS_PER_BYTE: u64 = 2 * Work::Dword.price() / 4;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// What becomes a source.
+/// Options of `disasm`.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
     /// The capture; `-` is stdin.
     pub capture: &'a Path,
     /// The source to write; `-` is stdout.
     pub output: &'a Path,
-    /// Only these submits are kept, and draws up to the last of these.
+    /// The submits to keep, and the draws up to which they are kept.
     pub selection: Selection,
-    /// Bounds of the run.
+    /// Limits of the run.
     pub limits: &'a Limits,
 }
 
 /// Writes the source of a capture.
 ///
 /// # Errors
-/// I/O, or that the capture is damaged and nothing of it could be read.
+/// The call fails on I/O errors, or if the capture is damaged from its start.
 pub fn run(options: Options<'_>, shared: &Shared) -> anyhow::Result<Status> {
     let name = options.capture.display().to_string();
     let unpacked = unpacked(options.capture, options.limits, shared);
@@ -60,7 +58,7 @@ pub fn run(options: Options<'_>, shared: &Shared) -> anyhow::Result<Status> {
         Selection { submit: None, draw: None } => Ok(capture),
         selection => cut(&capture, selection, options.limits),
     };
-    // What is wrong with the capture counts, whatever becomes of the rest.
+    // Problems of the capture count in the status, also if the source cannot be written.
     let written = capture.map_err(anyhow::Error::from).and_then(|capture| write(options, &capture, shared));
     Ok(match written {
         Ok(written) => status.worse(written),
@@ -68,10 +66,10 @@ pub fn run(options: Options<'_>, shared: &Shared) -> anyhow::Result<Status> {
     })
 }
 
-/// The source of the capture at `path`, all of it.
+/// The complete source of the capture at `path`.
 ///
 /// # Errors
-/// It cannot be read, is damaged, or larger than the limits allow.
+/// The call fails if the capture cannot be read, is damaged, or is larger than the limits allow.
 pub fn source(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<String> {
     let unpacked = unpacked(path, limits, shared);
     let (capture, status) = unpacked.with_context(|| format!("cannot read {}", path.display()))?;
@@ -85,15 +83,15 @@ pub fn source(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<S
     source.with_context(|| path.display().to_string())
 }
 
-/// The source of a capture, all of it.
+/// The complete source of a capture.
 ///
 /// # Errors
-/// It is damaged.
+/// The call fails if the capture is damaged.
 pub fn source_of(capture: &[u8]) -> anyhow::Result<String> {
     source_within(capture, &mut |_| true)
 }
 
-/// The source of a capture, as far as `may` allows pieces of so many bytes.
+/// The source of a capture. `may` decides whether a piece of this many bytes is read.
 fn source_within(capture: &[u8], may: &mut dyn FnMut(usize) -> bool) -> anyhow::Result<String> {
     let mut source = Vec::new();
     let (rest, written) = disassemble_into(capture, &mut source, Foreign::PassOver, may);
@@ -102,7 +100,7 @@ fn source_within(capture: &[u8], may: &mut dyn FnMut(usize) -> bool) -> anyhow::
     Ok(String::from_utf8(source)?)
 }
 
-/// The work that the source of `capture` may take.
+/// The work budget for the source of `capture`.
 fn budget_of(capture: &[u8], limits: &Limits) -> Budget {
     limits.work.budget(BASE + UNITS_PER_BYTE * capture.len() as u64)
 }
@@ -120,7 +118,7 @@ fn write(options: Options<'_>, capture: &[u8], shared: &Shared) -> anyhow::Resul
     Ok(tell(rest, &budget, shared).worse(refused).and(done))
 }
 
-/// What is to be said of a capture that is not of an A4xx, as far as its container says it before the first submit.
+/// The trouble of a capture that is not of an A4xx, as far as its sections before the first submit show it.
 fn refusal(capture: &[u8], foreign: Foreign, budget: &mut Budget) -> Option<Trouble> {
     for section in Sections::new(capture).ok()?.map_while(Result::ok) {
         if !budget.take(Work::Section, 1) {
@@ -139,12 +137,12 @@ fn refusal(capture: &[u8], foreign: Foreign, budget: &mut Budget) -> Option<Trou
     None
 }
 
-/// Takes the work of looking at a piece of `bytes`; says whether that may be done.
+/// Charges the work of reading a piece of `bytes`. Returns whether the budget covers it.
 fn may_look(budget: &mut Budget, bytes: usize) -> bool {
     budget.take(Work::Buffer, 1) && budget.take(Work::Dword, bytes as u64 / 4)
 }
 
-/// Says what of the capture the source leaves out.
+/// Reports which part of the capture the source leaves out.
 fn tell(rest: Rest, budget: &Budget, shared: &Shared) -> Status {
     let mut status = Status::Fine;
     if rest.damaged > 0 {
@@ -158,19 +156,19 @@ fn tell(rest: Rest, budget: &Budget, shared: &Shared) -> Status {
     status
 }
 
-/// What of the capture is kept, for the first line.
+/// A description of the selection, for the first line.
 fn kept(Selection { submit, draw }: Selection) -> String {
     let submits = submit.map_or(String::new(), |submits| format!(", submits {submits}"));
     submits + &draw.map_or(String::new(), |draws| format!(", to the last of draws {draws}"))
 }
 
-/// The unpacked bytes, as many as are taken; of a damaged gzip stream those before the damage.
+/// The unpacked bytes within the limits. From a damaged gzip stream, the bytes before the damage.
 fn unpacked(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
     let (limit, ends) = (limits.memory(0), limits.work.budget(BASE).ends());
     unpack(BufReader::new(shared.inputs.open(path)?), limit, ends, shared)
 }
 
-/// A reader that has no more when the run is over.
+/// A reader that ends when the time of the run is over.
 struct Until<R> {
     reader: R,
     ends: Option<Ends>,
@@ -184,11 +182,11 @@ impl<R: Read> Read for Until<R> {
     }
 }
 
-/// The unpacked bytes of `packed`, at most `limit`, and no more when the run `ends` from outside; of a damaged gzip stream
-/// those before the damage, with the status that says so.
+/// The unpacked bytes of `packed`, at most `limit`. Reading stops at `ends`. From a damaged gzip stream, the
+/// bytes before the damage are returned, with the status for damage.
 ///
 /// # Errors
-/// There are none, or they cannot be read.
+/// The call fails if there are no bytes, or if they cannot be read.
 pub fn unpack(
     mut packed: impl BufRead,
     limit: u64,
@@ -236,7 +234,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts what is read.
+    /// Counts the bytes that are read.
     struct Counted<'a, R>(R, &'a Cell<u64>);
 
     impl<R: Read> Read for Counted<'_, R> {
@@ -247,7 +245,7 @@ mod tests {
         }
     }
 
-    /// Bytes taken of `input`, how many were read for that, and the status.
+    /// The number of bytes returned for `input`, the number read for that, and the status.
     fn taken(input: impl Read, limit: u64) -> (usize, u64, Status) {
         let read = Cell::new(0);
         let input = BufReader::with_capacity(1 << 10, Counted(input, &read));

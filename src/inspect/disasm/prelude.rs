@@ -1,7 +1,6 @@
-//! The state of a chip as commands that bring it back.
+//! Makes commands that restore the state of a chip.
 //!
-//! Not brought back: predicates and the counters of queries, which no driver
-//! carries from submit to submit.
+//! Predicates and the counters of queries are not restored: no driver relies on them from submit to submit.
 
 use a4emu_decoder::asm::pack::{self, StateTarget};
 use a4emu_decoder::bits::Register;
@@ -12,7 +11,7 @@ use a4emu_gpu::gpu::{CodeSource, Gpu, STAGES, ShaderState, SsboState};
 /// Instructions in a unit of a load.
 const GROUP: usize = 16;
 
-/// Commands for a chip that starts from nothing.
+/// The commands for a chip in its initial state.
 pub(super) fn commands(gpu: &Gpu) -> Vec<u32> {
     let mut words = Vec::new();
     registers(&mut words, gpu);
@@ -25,7 +24,7 @@ pub(super) fn commands(gpu: &Gpu) -> Vec<u32> {
     words
 }
 
-/// Runs of written registers, but not the one whose write stores to memory.
+/// Writes runs of written registers, except the register whose write stores to memory.
 fn registers(words: &mut Vec<u32>, gpu: &Gpu) {
     let mut run: Vec<u32> = Vec::new();
     let mut first = 0;
@@ -58,7 +57,7 @@ fn shader(words: &mut Vec<u32>, stage: &str, state: &ShaderState) {
     }
 }
 
-/// 16 instructions as dwords, low ones first.
+/// 16 instructions as dwords, the low dword first.
 fn group(instructions: &[u64; GROUP]) -> [u32; 2 * GROUP] {
     bytemuck::cast(*instructions)
 }
@@ -69,7 +68,7 @@ fn ssbos(words: &mut Vec<u32>, owner: &str, state: &SsboState) {
     load(words, &format!("{owner}.addresses"), &state.addresses);
 }
 
-/// One load of the slots from the first to the last that is not zero.
+/// Writes one load of the slots from the first to the last that is not zero.
 fn load<const N: usize>(words: &mut Vec<u32>, target: &str, slots: &[[u32; N]]) {
     let used = |slot: &[u32; N]| *slot != [0; N];
     let (Some(first), Some(last)) = (slots.iter().position(used), slots.iter().rposition(used)) else {

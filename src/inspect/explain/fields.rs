@@ -1,4 +1,4 @@
-//! The fields of a word: where they lie, how they are read, what they hold.
+//! The fields of a word: their bits, their types and their values.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use a4emu_decoder::bits::value::{FieldValue, unnamed_bits};
 use a4emu_decoder::bits::{Certainty, EnumTable, FieldRow, Kind};
 use serde::Serialize;
 
-/// Columns that a line of enumerators may take.
+/// Maximum width of a line of enumerators.
 const COLUMNS: usize = 100;
 
-/// A field.
+/// A field of a word.
 #[derive(Clone, Debug, Serialize)]
 pub struct Field {
     name: &'static str,
@@ -19,20 +19,20 @@ pub struct Field {
     hi: u32,
     #[serde(rename = "type")]
     ty: String,
-    /// No public source names it.
+    /// Whether no public source names it.
     guess: bool,
     about: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     values: Vec<Enumerator>,
-    /// Its bits in the word that was given.
+    /// Its bits in the given word.
     #[serde(skip_serializing_if = "Option::is_none")]
     raw: Option<u32>,
-    /// What they mean.
+    /// The decoded value.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<String>,
 }
 
-/// A name of a value.
+/// A named value.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Enumerator {
     value: u32,
@@ -66,7 +66,7 @@ impl Field {
         }
     }
 
-    /// The names of its values, in lines.
+    /// The named values, broken into lines.
     fn enumerators(&self) -> Vec<String> {
         let mut lines = vec![String::new()];
         for Enumerator { value, name } in &self.values {
@@ -82,17 +82,17 @@ impl Field {
     }
 }
 
-/// The fields of a word, and what the word holds if it is given.
+/// The fields of a word, with their values if the word is given.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fields {
     fields: Vec<Field>,
-    /// The bits of the word that no field covers.
+    /// The set bits of the word that no field covers.
     #[serde(skip_serializing_if = "Option::is_none")]
     unnamed: Option<u32>,
 }
 
 impl Fields {
-    /// Of `rows`, in `word`.
+    /// The fields `rows`, with their values in `word`.
     pub fn new(rows: &'static [FieldRow], word: Option<u32>) -> Self {
         let fields = rows.iter().map(|row| Field::new(row, word)).collect();
         Self { fields, unnamed: word.map(|word| unnamed_bits(rows, word)) }
@@ -122,7 +122,7 @@ impl fmt::Display for Fields {
     }
 }
 
-/// How the bits are read.
+/// The type of a field as text.
 fn kind_text(kind: Kind) -> String {
     match kind {
         Kind::Bool => "flag".into(),
@@ -141,7 +141,7 @@ fn kind_text(kind: Kind) -> String {
     }
 }
 
-/// A doc comment as plain words.
+/// The text of a doc comment without links.
 pub fn about(doc: &str) -> String {
     let words: Vec<&str> = doc.split_whitespace().collect();
     words.join(" ").replace("[`", "`").replace("`]", "`")

@@ -1,11 +1,11 @@
-//! A row of docs/guesses.md.
+//! Explains a guess: a row of docs/guesses.md.
 
 use std::fmt;
 
 use a4emu_decoder::guesses::{Guess, Row};
 use serde::Serialize;
 
-/// What a guess is, and why it is made.
+/// A guess, and the reason for it.
 #[derive(Serialize)]
 pub struct Guessed {
     id: &'static str,

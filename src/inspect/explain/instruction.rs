@@ -1,4 +1,4 @@
-//! `explain ir3 HI LO`.
+//! Explains instructions: `explain ir3 HI LO`.
 
 use std::fmt;
 
@@ -6,23 +6,23 @@ use a4emu_decoder::isa::ir3::layout::{CATEGORIES, category, fields};
 use a4emu_decoder::isa::ir3::{Body, Instr};
 use serde::Serialize;
 
-/// An instruction word taken apart.
+/// A decoded instruction word.
 #[derive(Clone, Debug, Serialize)]
 pub struct Instruction {
     hi: u32,
     lo: u32,
-    /// As the disassembler writes it.
+    /// The text of the disassembler.
     text: String,
     category: usize,
     category_about: &'static str,
-    /// Null for a word that is not known to a4emu.
+    /// Null for a word that a4emu does not know.
     mnemonic: Option<&'static str>,
     fields: Vec<Field>,
-    /// Bits that are set and that this instruction does not have.
+    /// Set bits that the instruction does not define.
     extra: String,
 }
 
-/// Some bits of the word.
+/// A field of the word.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Field {
     name: &'static str,
@@ -32,7 +32,7 @@ struct Field {
 }
 
 impl Instruction {
-    /// The word of `hi` and `lo`.
+    /// Decodes the word of `hi` and `lo`.
     pub fn new(hi: u32, lo: u32) -> Self {
         let word = u64::from(hi) << 32 | u64::from(lo);
         let instr = Instr::decode(word);

@@ -1,5 +1,5 @@
-//! `a4emu explain`: what a register, an instruction word or a packet means, from the tables that the
-//! decoder works with.
+//! `a4emu explain`: explains a register, an instruction word, a packet, a rule or a guess, from the
+//! decoder's tables.
 
 mod fields;
 mod guess;
@@ -23,21 +23,21 @@ use guess::Guessed;
 use instruction::Instruction;
 use register::Register;
 
-/// What is to be explained.
+/// The arguments of `explain`.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// A register (name, pattern, NAME.FIELD or offset), `ir3`, `pm4`, a rule of `validate`, or a guess.
     pub what: String,
     /// The value of the register, or the words.
     pub words: Vec<String>,
-    /// The answer is one JSON object.
+    /// Prints one JSON object.
     pub json: bool,
 }
 
-/// Puts the answer on stdout.
+/// Prints the explanation on stdout.
 ///
 /// # Errors
-/// When there is no such register, or a word is no number.
+/// The call fails if there is no such register, or if a word is no number.
 pub fn run(question: &Question) -> anyhow::Result<Status> {
     let explained = match question.what.as_str() {
         "ir3" => instructions(question),
@@ -68,7 +68,7 @@ fn registers(question: &Question, what: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Whether both are elements of one array, and the same of it.
+/// Whether both are elements of one array, with the same field.
 fn is_same_row(a: &Asked, b: &Asked) -> bool {
     let row = |asked: &Asked| lookup(asked.offset).map(|reg| (reg.row.offset, reg.row.sub));
     row(a).is_some() && row(a) == row(b) && a.mask() == b.mask()
@@ -98,13 +98,14 @@ fn packets(question: &Question) -> anyhow::Result<()> {
     }
 }
 
-/// What `explain` prints of the register at `offset`.
+/// The text that `explain` prints for the register at `offset`.
 pub fn text_of(offset: u32) -> String {
     Register::new(&Asked { offset, field: None, by_pattern: false }, None).to_string()
 }
 
-/// The words that `text` is: one, as `0xc286000b`, `c286000b` or `c286000bx`, which listings of other tools have, or
-/// both of an instruction, high word first, where it has more digits.
+/// Parses `text` into dwords. A text of up to 8 digits is one dword: `0xc286000b`, `c286000b`, or
+/// `c286000bx` as in listings of other tools. A longer one is both dwords of an instruction, the high one
+/// first.
 fn instruction_words(text: &str) -> anyhow::Result<Vec<u32>> {
     const DIGITS: usize = 8;
     let bare = text.trim_matches(['[', ']']);
@@ -121,10 +122,10 @@ fn hex(text: &str) -> anyhow::Result<u32> {
     u32::from_str_radix(digits, 16).with_context(|| format!("`{text}` is no word of 32 bits in hexadecimal"))
 }
 
-/// A register's value as people write it, or as listings print it.
+/// Parses a register's value: decimal, hexadecimal, or as listings print it.
 ///
 /// # Errors
-/// It is no number.
+/// The call fails if `text` is no number.
 pub fn value_of(text: &str) -> anyhow::Result<u32> {
     const DIGITS: usize = 8;
     match text.starts_with("0x") || text.len() == DIGITS {

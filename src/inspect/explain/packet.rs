@@ -1,4 +1,4 @@
-//! `explain pm4 DWORDS..`.
+//! Explains packets: `explain pm4 DWORDS..`.
 
 use std::fmt;
 
@@ -10,25 +10,25 @@ use super::fields::{Fields, about};
 use super::register::Register;
 use crate::register_names::Asked;
 
-/// A packet taken apart.
+/// A decoded packet.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explained {
-    /// Dwords before it.
+    /// Dwords before the packet.
     at: usize,
     header: u32,
     #[serde(rename = "type")]
     ty: u32,
-    /// Of type 3.
+    /// Opcode of a type-3 packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     opcode: Option<u8>,
     name: String,
     about: String,
-    /// It runs only if the predicate is set.
+    /// Whether it runs only if the predicate is set.
     predicated: bool,
-    /// Of type 3.
+    /// Payload of a type-3 packet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     payload: Vec<Dword>,
-    /// Of types 0 and 1.
+    /// Register writes of a type-0 or type-1 packet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     writes: Vec<Register>,
 }
@@ -41,7 +41,7 @@ struct Dword {
     fields: Fields,
 }
 
-/// The packets of `dwords`, and what is wrong behind the last of them.
+/// Decodes the packets of `dwords`. Returns them, and the error after the last one.
 pub fn explain(dwords: &[u32]) -> (Vec<Explained>, Option<String>) {
     let (mut explained, mut wrong) = (Vec::new(), None);
     let mut packets = Packets::new(dwords);

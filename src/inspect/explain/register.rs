@@ -1,4 +1,4 @@
-//! `explain REGISTER [VALUE]`.
+//! Explains registers: `explain REGISTER [VALUE]`.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use serde::Serialize;
 use super::fields::{Fields, about};
 use crate::register_names::Asked;
 
-/// What is known of a register.
+/// The database entry of a register.
 #[derive(Clone, Debug, Serialize)]
 pub struct Register {
     name: String,
     /// Dword offset.
     offset: u32,
-    /// Name of its hardware block, and what that does.
+    /// Name of its hardware block. The next field describes the block.
     block: Option<&'static str>,
     block_about: Option<&'static str>,
-    /// Registers of its array, itself included; 1 outside of arrays.
+    /// Number of registers in its array; 1 outside of arrays.
     elements: u32,
-    /// Dwords from one to the next.
+    /// Dwords from one element to the next.
     stride: u32,
-    /// No public source names it.
+    /// Whether no public source names it.
     guess: bool,
     about: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,7 +32,7 @@ pub struct Register {
 }
 
 impl Register {
-    /// What was asked for, holding `value` if one is given.
+    /// The entry of `asked`, with `value` decoded if given.
     pub fn new(asked: &Asked, value: Option<u32>) -> Self {
         let reg = lookup(asked.offset);
         let row = reg.map(|reg| reg.row);
@@ -52,7 +52,7 @@ impl Register {
         }
     }
 
-    /// One line: where it lies, its name, what it is.
+    /// One line with its offset, name and description.
     pub fn line(&self) -> String {
         let Self { offset, name, about, elements, .. } = self;
         let array = if *elements > 1 { format!(" and {} more", elements - 1) } else { String::new() };

@@ -1,4 +1,4 @@
-//! Two states side by side: where they part, draw by draw.
+//! Compares two states draw by draw.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,20 +10,20 @@ use serde::Serialize;
 
 use super::{LoadRecord, Record, State};
 
-/// One thing that differs at one draw.
+/// One difference at one draw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Number of the draw or dispatch.
     pub draw: u32,
-    /// Number that it shares with its runs for other tiles.
+    /// Number of the frame draw, which its runs for all tiles share.
     pub frame_draw: u32,
-    /// Submit that holds it (in the first state, if it has the draw).
+    /// Submit that holds the draw (in the first state, if it has the draw).
     pub submit: u32,
-    /// What: a register with its field, shader state, the call.
+    /// Name of what differs: a register with its field, shader state, the call.
     pub what: String,
-    /// In the first state.
+    /// Value in the first state.
     pub old: String,
-    /// In the second.
+    /// Value in the second state.
     pub new: String,
 }
 
@@ -34,7 +34,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What a state holds that no record has said to be otherwise.
+/// The accumulated state after the records so far.
 #[derive(Default)]
 struct Side {
     registers: BTreeMap<u32, u32>,
@@ -49,8 +49,8 @@ impl Side {
     }
 }
 
-/// Differences of `a` and `b`, in order of draws. Each is given at the draw where it first
-/// shows, and again only if it changes.
+/// The differences of `a` and `b`, in order of draws. Each is reported at the draw where it begins, and
+/// again only if it changes.
 pub fn compare(a: &State, b: &State) -> Vec<Difference> {
     let mut pair = Pair::default();
     if a.chip != b.chip {
@@ -81,14 +81,14 @@ fn difference(record: &Record, what: &str, old: impl fmt::Display, new: impl fmt
     }
 }
 
-/// The comparison as it runs.
+/// A running comparison.
 #[derive(Default)]
 struct Pair {
     a: Side,
     b: Side,
-    /// Registers that are known to differ, with the two values.
+    /// Registers that differ so far, with both values.
     apart: BTreeMap<u32, [Option<u32>; 2]>,
-    /// Loads that are known to differ.
+    /// Loads that differ so far.
     loads_apart: BTreeSet<(String, u32)>,
     found: Vec<Difference>,
 }
@@ -146,7 +146,7 @@ impl Pair {
     }
 }
 
-/// One difference for each field that differs, or one for the register where it has none.
+/// One difference per differing field, or one for the register if it has no fields.
 fn register_differences(at: &Record, offset: u32, values: [Option<u32>; 2]) -> Vec<Difference> {
     let name = RegName { offset };
     let [Some(old), Some(new)] = values else {

@@ -1,4 +1,4 @@
-//! The frame of a case against `frame.png`, pixel by pixel.
+//! Compares the frame of a case with `frame.png`, pixel by pixel.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -10,47 +10,47 @@ use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::{Kind, Picture};
 use serde::Deserialize;
 
-/// Golden file of the last colour surface rendered.
+/// File name of the last rendered colour surface.
 pub const FRAME: &str = "frame.png";
 
 /// Channels of a pixel.
 const CHANNELS: usize = 4;
 
-/// How far a frame may be from its golden picture.
+/// How far a frame may differ from its golden picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
-    /// Steps of 255 that a channel may be off.
+    /// Allowed difference of a channel, in steps of 255.
     #[serde(default)]
     pub channel: u8,
-    /// Pixels that may be off by more.
+    /// Number of pixels that may exceed `channel`.
     #[serde(default)]
     pub pixels: u64,
 }
 
-/// An RGBA picture, rows as in memory.
+/// An RGBA picture, in the row order of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Pixels in a row.
+    /// Width in pixels.
     pub width: u32,
-    /// Rows.
+    /// Height in pixels.
     pub height: u32,
     /// Four bytes a pixel.
     pub pixels: Vec<u8>,
 }
 
 impl Frame {
-    /// The last colour surface that was rendered, if there is one and it makes a picture.
+    /// The last rendered colour surface, if there is one and it makes a picture.
     pub fn of(gpu: &Gpu) -> Option<Self> {
         let picture = Picture::of(gpu.pipeline.surfaces.last_color()?, &gpu.mem).ok()?;
         let [width, height] = picture.size();
         (picture.kind() == Kind::Rgba8).then(|| Self { width, height, pixels: picture.pixels() })
     }
 
-    /// Writes the picture.
+    /// Writes the picture as PNG.
     ///
     /// # Errors
-    /// When `out` cannot be written.
+    /// The call fails if `out` cannot be written.
     pub fn write(&self, out: &mut OutFile) -> anyhow::Result<()> {
         let mut encoder = png::Encoder::new(out, self.width, self.height);
         encoder.set_color(png::ColorType::Rgba);
@@ -60,17 +60,18 @@ impl Frame {
         Ok(writer.finish()?)
     }
 
-    /// What is further off than `tolerance` allows from the picture in `golden`, in words.
+    /// Describes how the picture differs from the one in `golden` by more than `tolerance`.
     ///
     /// # Errors
-    /// When `golden` is no 8-bit RGBA PNG.
+    /// The call fails if `golden` is no 8-bit RGBA PNG.
     pub fn against(&self, golden: File, tolerance: Tolerance) -> anyhow::Result<Option<String>> {
         let mut reader = png::Decoder::new(BufReader::new(golden)).read_info()?;
         let info = reader.info();
         let (width, height) = (info.width, info.height);
         let rgba = (info.color_type, info.bit_depth) == (png::ColorType::Rgba, png::BitDepth::Eight);
         ensure!(rgba, "it is not 8-bit RGBA");
-        // The file's header could ask for any amount of memory: only a frame of our size is read.
+        // The file's header could request any amount of memory. So only a picture of the same size is
+        // decoded.
         if (width, height) != (self.width, self.height) {
             return Ok(Some(format!("{FRAME}: {width}x{height} -> {}x{}", self.width, self.height)));
         }
@@ -94,7 +95,7 @@ impl Frame {
     }
 }
 
-/// Largest difference of a channel.
+/// The greatest difference of a channel.
 fn distance(old: &[u8], new: &[u8]) -> u8 {
     old.iter().zip(new).map(|(old, new)| old.abs_diff(*new)).max().unwrap_or(0)
 }
@@ -105,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    /// Looked at by its header: nothing is behind that.
+    /// The header is enough: the file has no pixels after it.
     #[test]
     fn a_golden_picture_of_another_size_is_not_decoded() {
         let mut header = Vec::new();

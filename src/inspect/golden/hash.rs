@@ -1,7 +1,7 @@
-//! A hash of all state that packets can set, kept up as state changes.
+//! A hash of all state that packets can set. It is updated as state changes.
 //!
-//! XXH3 (64 bit) throughout. Registers are a sum of one hash each, so that a draw
-//! costs what it changed and not the whole file.
+//! All hashes are XXH3 (64 bit). The registers are a sum of one hash each. So a draw costs only what it
+//! changed.
 
 use a4emu_decoder::load_state::{Pipe, StateKind};
 use xxhash_rust::xxh3::xxh3_64;
@@ -9,10 +9,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use a4emu_gpu::cp::CpState;
 use a4emu_gpu::gpu::{CodeSource, Gpu, LoadedState, STAGES, SsboState, Stage};
 
-/// Parts of the loaded state that are hashed apart: four for each stage, two SSBO sets.
+/// Number of separately hashed parts of the loaded state: four per stage, and two SSBO sets.
 const PARTS: usize = STAGES.len() * 4 + 2;
 
-/// The hash of the state that it has been told of.
+/// The hash of all state that was reported to it.
 #[derive(Clone, Debug)]
 pub struct StateHash {
     registers: u64,
@@ -26,12 +26,12 @@ impl Default for StateHash {
     }
 }
 
-/// One register with its value.
+/// The hash of one register with its value.
 fn register(offset: u32, value: u32) -> u64 {
     xxh3_64(bytemuck::cast_slice(&[offset.to_le_bytes(), value.to_le_bytes()]))
 }
 
-/// The part that a load changes, if it is kept at all.
+/// The part that a load changes, if that state is kept.
 fn part_of(kind: StateKind) -> Option<usize> {
     let of_stage = |stage: Stage, part: usize| stage as usize * 4 + part;
     let of_pipe = |pipe: Pipe| STAGES.len() * 4 + pipe as usize;
@@ -86,20 +86,20 @@ fn command_processor(cp: &CpState) -> u64 {
 }
 
 impl StateHash {
-    /// Register `offset` changed to `new`; it held `old`, or nobody had written it.
+    /// Updates register `offset` from `old` (`None`: unwritten) to `new`.
     pub fn register(&mut self, offset: u32, old: Option<u32>, new: u32) {
         let before = old.map_or(0, |old| register(offset, old));
         self.registers = self.registers.wrapping_sub(before).wrapping_add(register(offset, new));
     }
 
-    /// State of `kind` was loaded.
+    /// Marks state of `kind` as changed by a load.
     pub fn loaded(&mut self, kind: StateKind) {
         if let Some(part) = part_of(kind) {
             self.stale[part] = true;
         }
     }
 
-    /// The hash of it all.
+    /// The hash of all state.
     pub fn finish(&mut self, gpu: &Gpu) -> u64 {
         for (index, stale) in self.stale.iter_mut().enumerate().filter(|(_, stale)| **stale) {
             self.parts[index] = part(&gpu.loaded, index);

@@ -1,4 +1,4 @@
-//! The observer that makes records out of a replay.
+//! The observer that makes records of a replay.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use a4emu_gpu::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::regfile::{COUNT, RegSet};
 
-/// Where records go.
+/// A receiver of records.
 pub trait Sink {
     /// Takes the next record of a replay on `gpu`.
     fn record(&mut self, gpu: &Gpu, record: Record);
@@ -29,13 +29,13 @@ impl Sink for State {
 }
 
 impl Record {
-    /// Bytes of memory that it takes, about.
+    /// Rough size in memory, in bytes.
     fn bytes(&self) -> u64 {
         let loads = self.loads.len() * (size_of::<LoadRecord>() + 32);
         (size_of::<Self>() + self.call.len() + 8 * self.registers.len() + loads) as u64
     }
 
-    /// Charges what it takes to hash what was loaded, and to write the lines.
+    /// Charges the cost of hashing the loads and of writing the lines.
     fn pay(&self, budget: &Budget) {
         let (registers, loads) = (self.registers.len() as u64, self.loads.len() as u64);
         budget.observe(Work::Text16, 12 + 5 * registers + 4 * loads);
@@ -43,22 +43,22 @@ impl Record {
     }
 }
 
-/// 16 bytes of loaded state that are hashed for each load, about.
+/// Hashed bytes of loaded state per load, in blocks of 16 bytes (a rough value).
 const HASHED: u64 = 1 << 11;
 
-/// Turns what a replay does into [`Record`]s and hands each to a sink.
+/// An observer that turns a replay into [`Record`]s and passes each to a sink.
 pub struct Recorder<S> {
     sink: S,
-    /// Values at the record before; `None` where nobody had written.
+    /// Values at the last record; `None` for unwritten registers.
     before: Box<[Option<u32>; COUNT]>,
-    /// Registers written since.
+    /// Registers written since the last record.
     touched: RegSet,
     loads: BTreeMap<(String, u32), LoadRecord>,
     hash: StateHash,
 }
 
 impl<S: Sink> Recorder<S> {
-    /// Hands each record to `sink`.
+    /// Makes a recorder that passes each record to `sink`.
     pub fn new(sink: S) -> Self {
         Self {
             sink,
@@ -69,14 +69,14 @@ impl<S: Sink> Recorder<S> {
         }
     }
 
-    /// Adds the record of what was written after the last draw; gives back the sink.
+    /// Adds the record of all writes after the last draw. Returns the sink.
     pub fn end(mut self, gpu: &Gpu) -> S {
         let (number, frame_draw, submit) = (gpu.at.draws, gpu.at.frame_draw, gpu.at.submit);
         self.record(gpu, Record { number, frame_draw, submit, call: "end".to_owned(), ..Record::default() });
         self.sink
     }
 
-    /// Completes `record` with the state as it is now.
+    /// Completes `record` with the current state.
     fn record(&mut self, gpu: &Gpu, mut record: Record) {
         for offset in std::mem::take(&mut self.touched).iter() {
             let (old, new) = (self.before[offset as usize], gpu.regs.read(offset));
@@ -120,7 +120,7 @@ impl<S: Sink> Observer for Recorder<S> {
     }
 }
 
-/// The call in words: pass, primitive, counts, indices; or the groups of a dispatch.
+/// A description of the call: pass, primitive, counts and indices, or the groups of a dispatch.
 pub fn call_text(call: &Call) -> String {
     match call {
         Call::Draw(call) => draw_text(call),
@@ -152,7 +152,7 @@ fn dispatch_text(call: &DispatchCall) -> String {
     format!("compute groups {x} {y} {z}{local}")
 }
 
-/// What a load fills, in words.
+/// The name of the state that a load fills.
 pub fn kind_name(kind: StateKind) -> String {
     let pipe = |pipe: Pipe| if pipe == Pipe::Compute { "CS" } else { "3D" };
     match kind {

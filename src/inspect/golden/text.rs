@@ -1,4 +1,4 @@
-//! State files as text, both ways.
+//! Writes and parses state files.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use thiserror::Error;
 use super::{LoadRecord, Record, State};
 use a4emu_gpu::gpu::Chip;
 
-/// First words of a state file; the number is that of the format.
+/// The start of a state file; the number is the version of the format.
 pub const MAGIC: &str = "a4emu state 2 gpu ";
 
 /// The first line of a state file, with its newline.
@@ -44,7 +44,7 @@ fn write_register(f: &mut fmt::Formatter<'_>, offset: u32, word: u32) -> fmt::Re
     writeln!(f)
 }
 
-/// Whether fields would only repeat the hexadecimal number.
+/// Whether the fields would only repeat the hexadecimal number.
 fn says_no_more(rows: &[FieldRow]) -> bool {
     is_bare(rows) && matches!(rows[0].kind, Kind::Hex | Kind::Addr(_))
 }
@@ -56,32 +56,32 @@ impl fmt::Display for State {
     }
 }
 
-/// Why a text is no state file.
+/// The reason why a text is no state file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ParseError {
-    /// The first line is another.
+    /// The first line is not that of a state file of this version.
     #[error("not a state file of this format")]
     NotAState,
-    /// A line that no state file has.
+    /// A line cannot be parsed.
     #[error("line {number}: `{}` does not belong in a state file", short(text))]
     BadLine {
-        /// Counted from 1.
+        /// Line number, from 1.
         number: usize,
         /// The line.
         text: String,
     },
 }
 
-/// The beginning of a line, without what a terminal would act on.
+/// The start of a line, with control characters escaped.
 fn short(line: &str) -> String {
     let start: String = line.chars().take(60).flat_map(char::escape_debug).collect();
     if line.chars().count() > 60 { start + ".." } else { start }
 }
 
-/// Reads a state file.
+/// Parses a state file.
 ///
 /// # Errors
-/// The first line that does not belong.
+/// The call fails at the first line that cannot be parsed.
 pub fn parse(text: &str) -> Result<State, ParseError> {
     let mut lines = text.lines().enumerate();
     let first = lines.next().and_then(|(_, line)| line.strip_prefix(MAGIC)?.trim().parse().ok());
@@ -105,7 +105,7 @@ fn parse_call(rest: &str) -> Option<Record> {
     Some(Record { number, frame_draw, submit, call: words.next()?.to_owned(), ..Record::default() })
 }
 
-/// A line of a record: a register, a load, or the last line.
+/// Parses a line of a record: a register, a load, or its last line.
 fn parse_line(record: &mut Record, line: &str) -> Option<()> {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words[..] {

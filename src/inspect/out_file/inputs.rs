@@ -1,7 +1,7 @@
-//! The register of a command's files: what it has read, what it is writing, and the pipes that it has kept.
+//! The register of a command's files: the files it has read, those it is writing, and the pipes it has kept.
 //!
-//! What reads a file asks the register for it, and an [`OutFile`](super::OutFile) cannot be begun without a register: so
-//! no output takes the place of an input, whatever name or link leads there, and no output that of another one.
+//! Each file is opened through the register, and an [`OutFile`](super::OutFile) needs one to begin. So no
+//! output replaces an input or another output, whatever name or link points to it.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, Metadata};
@@ -14,10 +14,10 @@ use anyhow::{Context, bail, ensure};
 use super::system::{self, Identity};
 use crate::status::{Failure, Status};
 
-/// Bytes of a pipe that are kept, so that they can be read again.
+/// Maximum number of bytes of a pipe that are kept to be read again.
 pub const MAX_KEPT: u64 = 1 << 30;
 
-/// The files that a command has read, and those that it writes. Clones are one register.
+/// The files that a command has read, and those that it writes. Clones share one register.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs(Arc<Mutex<Known>>);
 
@@ -25,23 +25,23 @@ pub struct Inputs(Arc<Mutex<Known>>);
 struct Known {
     /// Files that were read.
     read: HashSet<Identity>,
-    /// Folders of which every file is an input.
+    /// Folders whose files are all inputs.
     folders: Vec<PathBuf>,
-    /// Pipes that were read, of which nothing is left.
+    /// Pipes that were read and not kept.
     drained: HashSet<Identity>,
     /// Pipes that were read and kept.
     kept: HashMap<Identity, Kept>,
-    /// Where outputs go.
+    /// Paths of outputs.
     written: HashSet<PathBuf>,
-    /// Folders in which nothing of a dead process is left.
+    /// Folders that are cleaned of files of dead processes.
     tidy: HashSet<PathBuf>,
 }
 
-/// What came through a pipe, in an unnamed temporary file. Clones are the same bytes.
+/// The bytes of a pipe in an unnamed temporary file. Clones share the file.
 #[derive(Clone, Debug)]
 pub struct Kept(Arc<File>);
 
-/// Reads what was kept, from the first byte.
+/// A reader of kept bytes, from the first on.
 #[derive(Debug)]
 pub struct KeptReader {
     kept: Kept,
@@ -49,10 +49,10 @@ pub struct KeptReader {
 }
 
 impl Kept {
-    /// Keeps what `input` holds, which is at most `limit` bytes.
+    /// Keeps the bytes of `input`, at most `limit`.
     ///
     /// # Errors
-    /// It holds more, cannot be read, or there is no room for it.
+    /// The call fails if `input` has more bytes or cannot be read, or if there is no room.
     pub fn of(input: impl Read, limit: u64) -> anyhow::Result<Self> {
         let mut file = tempfile::tempfile().context("cannot keep it")?;
         let bytes = io::copy(&mut input.take(limit + 1), &mut file).context("cannot keep it")?;
@@ -64,7 +64,7 @@ impl Kept {
         Ok(Self(Arc::new(file)))
     }
 
-    /// A reader of all of it.
+    /// A reader from the first byte on.
     pub fn reader(&self) -> KeptReader {
         KeptReader { kept: self.clone(), at: 0 }
     }
@@ -78,20 +78,20 @@ impl Read for KeptReader {
     }
 }
 
-/// A path that one output has. An output that is dropped unfinished gives it back.
+/// A path that is reserved for one output. An output that is dropped unfinished releases it.
 pub(super) struct Claim {
     inputs: Inputs,
-    /// None once the output is there: then no other output may ever have the path.
+    /// `None` once the output is written: then no other output may have the path.
     target: Option<PathBuf>,
 }
 
 impl Claim {
-    /// The register.
+    /// The register of the path.
     pub(super) fn inputs(&self) -> &Inputs {
         &self.inputs
     }
 
-    /// The output is there.
+    /// Keeps the path reserved, since the output is written.
     pub(super) fn keep(mut self) {
         self.target = None;
     }
@@ -106,7 +106,7 @@ impl Drop for Claim {
 }
 
 impl Inputs {
-    /// A register that knows the file at `path`; `-` is stdin.
+    /// A register with the file at `path` as input; `-` is stdin.
     pub fn of(path: &Path) -> Self {
         let inputs = Self::default();
         inputs.add(path);
@@ -117,22 +117,22 @@ impl Inputs {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds the file at `path`, if there is one; `-` is stdin.
+    /// Adds the file at `path` as an input, if it exists; `-` is stdin.
     pub fn add(&self, path: &Path) {
         if let Some(metadata) = found(path).filter(Metadata::is_file) {
             self.known().read.extend(system::identity(path, &metadata));
         }
     }
 
-    /// Adds every file that is in `folder` or below it.
+    /// Adds every file in or below `folder` as an input.
     pub fn add_folder(&self, folder: &Path) {
         self.known().folders.extend(fs::canonicalize(folder));
     }
 
-    /// Opens the file at `path`, which becomes an input; `-` is stdin.
+    /// Opens the file at `path` as an input; `-` is stdin.
     ///
     /// # Errors
-    /// It cannot be opened, or is a pipe that this command has read already.
+    /// The call fails if it cannot be opened, or if it is a pipe that this command has already read.
     pub fn open(&self, path: &Path) -> io::Result<Box<dyn Read + Send>> {
         if let Some(kept) = self.kept(path) {
             return Ok(Box::new(kept.reader()));
@@ -148,12 +148,12 @@ impl Inputs {
         }
     }
 
-    /// Opens the file at `path`, which becomes an input.
+    /// Opens the file at `path` as an input.
     ///
     /// # Errors
-    /// It cannot be opened, or is a pipe that this command has read already.
+    /// The call fails if it cannot be opened, or if it is a pipe that this command has already read.
     pub fn open_file(&self, path: &Path) -> io::Result<File> {
-        // Opening a pipe waits for a writer, so a pipe that has been read is refused before.
+        // Opening a pipe waits for a writer, so a pipe that was read is refused before that.
         if let Some(metadata) = fs::metadata(path).ok().filter(|metadata| !metadata.is_file()) {
             self.note(path, &metadata)?;
             return File::open(path);
@@ -166,14 +166,14 @@ impl Inputs {
     /// All bytes of the file at `path`, which becomes an input.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The call fails if it cannot be read.
     pub fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.open(path)?.read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// Notes a file that is about to be read.
+    /// Records a file that is about to be read.
     fn note(&self, path: &Path, metadata: &Metadata) -> io::Result<()> {
         let Some(identity) = system::identity(path, metadata) else { return Ok(()) };
         let mut known = self.known();
@@ -187,18 +187,18 @@ impl Inputs {
         Ok(())
     }
 
-    /// What was kept of the pipe at `path`, if it was.
+    /// The kept bytes of the pipe at `path`, if any.
     fn kept(&self, path: &Path) -> Option<Kept> {
         let identity = found(path).and_then(|metadata| system::identity(path, &metadata));
         identity.and_then(|identity| self.known().kept.get(&identity).cloned())
     }
 
-    /// Keeps what is at `path` if that cannot be read twice: stdin, a pipe, a device. Two paths that lead to one pipe
-    /// get the same bytes.
+    /// Keeps the bytes at `path` if they cannot be read twice: stdin, a pipe, a device. Two paths to one
+    /// pipe get the same bytes.
     ///
     /// # Errors
-    /// It cannot be read, was read before, or has more than [`MAX_KEPT`] bytes. What is not there is found missing when
-    /// it is opened.
+    /// The call fails if they cannot be read, were read before, or are more than [`MAX_KEPT`] bytes. A
+    /// missing file is only reported when it is opened.
     pub fn keep(&self, path: &Path) -> anyhow::Result<Option<Kept>> {
         let shown = path.display();
         let cannot = || format!("cannot open {shown}");
@@ -218,10 +218,10 @@ impl Inputs {
         Ok(Some(kept))
     }
 
-    /// Refuses `path` as a file to write, if it is an input.
+    /// Refuses `path` as an output if it is an input.
     ///
     /// # Errors
-    /// It is one.
+    /// The call fails if `path` is an input.
     pub fn refuse(&self, path: &Path) -> anyhow::Result<()> {
         let Ok(metadata) = fs::metadata(path) else { return Ok(()) };
         if !metadata.is_file() {
@@ -236,10 +236,10 @@ impl Inputs {
         Ok(())
     }
 
-    /// Takes `target` for an output: a path without links.
+    /// Reserves `target`, a path without links, for an output.
     ///
     /// # Errors
-    /// Another output has it.
+    /// The call fails if another output has it.
     pub(super) fn claim(&self, target: PathBuf) -> anyhow::Result<Claim> {
         if !self.known().written.insert(target.clone()) {
             bail!("it is another output of this command");
@@ -247,13 +247,13 @@ impl Inputs {
         Ok(Claim { inputs: self.clone(), target: Some(target) })
     }
 
-    /// Whether `folder` is looked at for the first time.
+    /// Whether this is the first call for `folder`.
     pub(super) fn is_first_in(&self, folder: &Path) -> bool {
         self.known().tidy.insert(folder.to_owned())
     }
 }
 
-/// What is known of the file at `path`; `-` is stdin.
+/// The metadata of the file at `path`; `-` is stdin.
 fn found(path: &Path) -> Option<Metadata> {
     if is_stdin(path) { system::stdin() } else { fs::metadata(path).ok() }
 }

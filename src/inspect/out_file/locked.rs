@@ -1,4 +1,4 @@
-//! A file that several processes read and write anew, one after the other.
+//! Serialises processes that read and rewrite one file.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -6,18 +6,19 @@ use std::path::Path;
 
 use crate::folders::parent;
 
-/// The turn of this process at a file. It ends with the process, however that ends.
+/// The exclusive turn of this process at a file. It also ends if the process dies.
 #[derive(Debug)]
 pub struct Turn {
     _folder: Option<File>,
 }
 
 impl Turn {
-    /// Waits until no other process has a turn at a file in the folder of `path`: the folder is locked, since the file
-    /// may not be there yet, and each write replaces it by another file. Where folders cannot be locked, there is no wait.
+    /// Waits until no other process has a turn at a file in the folder of `path`. The folder is locked,
+    /// since the file may not exist yet and each write replaces it. If folders cannot be locked, there is no
+    /// wait.
     ///
     /// # Errors
-    /// The folder cannot be opened.
+    /// The call fails if the folder cannot be opened.
     pub fn at(path: &Path) -> io::Result<Self> {
         if !cfg!(unix) || path == Path::new("-") {
             return Ok(Self { _folder: None });

@@ -1,8 +1,9 @@
-//! A file that is being written and gets its name when it is whole.
+//! A file that is being written. It gets its name when it is complete.
 //!
-//! On Linux it has no name until then (O_TMPFILE), so that nothing of it is left if the process is killed. Where the file
-//! system has no such files, and for the moment in which a file replaces another, it has the name of its process
-//! ([`owner`]), and the next process that writes in the folder removes what dead ones have left.
+//! On Linux it has no name until then (O_TMPFILE), so that nothing stays behind if the process is killed. If
+//! the file system has no such files, and for the moment in which a file replaces another, it has a name
+//! with the process id ([`owner`]). The next process that writes in the folder removes files of dead
+//! processes.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -12,17 +13,17 @@ use tempfile::NamedTempFile;
 
 use super::{owner, system};
 
-/// The file.
+/// A temporary file.
 pub enum Temporary {
-    /// With a name of its own.
+    /// A file with a temporary name.
     Named(NamedTempFile),
-    /// Without any.
+    /// A file without a name.
     #[cfg(target_os = "linux")]
     Unnamed(File),
 }
 
 impl Temporary {
-    /// A new one in `folder`.
+    /// Makes a new file in `folder`.
     pub fn new_in(folder: &Path) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         match unnamed::open(folder) {
@@ -43,7 +44,7 @@ impl Temporary {
         system::new_file(builder.prefix(&prefix)).tempfile_in(folder).map(Self::Named)
     }
 
-    /// Whether a process that is killed leaves it behind.
+    /// Whether the file stays behind if the process is killed.
     pub fn has_name(&self) -> bool {
         matches!(self, Self::Named(_))
     }
@@ -57,7 +58,7 @@ impl Temporary {
         }
     }
 
-    /// Puts it at `target`, in place of what is there.
+    /// Moves the file to `target`, replacing an existing file.
     pub fn persist(self, target: &Path) -> io::Result<()> {
         match self {
             Self::Named(file) => file.persist(target).map(drop).map_err(|error| error.error),
@@ -77,7 +78,7 @@ impl Write for Temporary {
     }
 }
 
-/// Removes from `folder` what processes have left that are dead. What cannot be removed stays.
+/// Removes files of dead processes from `folder`. Files that cannot be removed stay.
 pub fn tidy(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_left = entry.file_name().to_str().is_some_and(owner::is_dead);
@@ -100,15 +101,15 @@ mod unnamed {
 
     use super::{owner, system};
 
-    /// Names that are tried.
+    /// Number of temporary names to try.
     const TRIES: u32 = 16;
 
-    /// A file in `folder` without a name.
+    /// Opens a file in `folder` without a name.
     pub fn open(folder: &Path) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.write(true).mode(system::NEW_FILE).custom_flags(OFlags::TMPFILE.bits() as i32);
         let file = options.open(folder)?;
-        // Its name is made through /proc.
+        // The name is made through /proc, so that has to exist.
         fs::metadata(source(&file)).map_err(|_| ErrorKind::Unsupported)?;
         Ok(file)
     }
@@ -121,7 +122,8 @@ mod unnamed {
         Ok(linkat(CWD, source(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
     }
 
-    /// Gives it the name `target`. Another file of that name is replaced at once: for that it needs a name beside it.
+    /// Gives the file the name `target`. To replace an existing file atomically, it first needs a temporary
+    /// name.
     pub fn persist(file: &File, target: &Path) -> io::Result<()> {
         match link(file, target) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -155,7 +157,7 @@ mod tests {
         names.map(|name| name.into_string().unwrap()).collect()
     }
 
-    /// With and without a name, new and in place of another.
+    /// Tests both kinds of files, for a new target and an existing one.
     #[test]
     fn a_file_appears_whole_or_not_at_all() {
         for make in [Temporary::new_in, Temporary::named] {

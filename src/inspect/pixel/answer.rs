@@ -1,4 +1,4 @@
-//! What `pixel` prints.
+//! The output of `pixel`.
 
 use std::fmt;
 
@@ -23,11 +23,11 @@ pub struct Answer {
     /// Column and row.
     pixel: [u32; 2],
     surface: Surface,
-    /// What was done to it, in order.
+    /// The events that affected the pixel, in order.
     events: Vec<Event>,
-    /// What it holds in the end; `None` if the capture has no memory there.
+    /// Its value at the end; `None` if the capture has no memory there.
     value: Option<Color>,
-    /// Who wrote that.
+    /// The last writer of the value.
     writer: Writer,
 }
 
@@ -39,14 +39,14 @@ struct Surface {
     format: String,
 }
 
-/// Something that was done to the pixel.
+/// An event that affected the pixel.
 #[derive(Serialize)]
 pub(super) struct Event {
     submit: u32,
     draw: u32,
     frame_draw: u32,
     pass: &'static str,
-    /// Of the draw packet.
+    /// Address of the draw packet.
     address: u32,
     #[serde(flatten)]
     what: What,
@@ -55,16 +55,16 @@ pub(super) struct Event {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum What {
-    /// A copy from tile memory.
+    /// A resolve from GMEM.
     Copy {
         verdict: &'static str,
         to: u32,
-        /// What the copy made of several samples.
+        /// The colour that the resolve made of several samples.
         #[serde(skip_serializing_if = "Option::is_none")]
         resolved: Option<Color>,
     },
     Primitive(Box<Primitive>),
-    /// A store of a shader.
+    /// A store by a shader.
     Stored {
         verdict: &'static str,
         before: Values,
@@ -72,7 +72,7 @@ enum What {
     },
 }
 
-/// What a primitive did.
+/// The effect of a primitive.
 #[derive(Serialize)]
 struct Primitive {
     /// Screen position of the pixel.
@@ -80,7 +80,7 @@ struct Primitive {
     primitive: u32,
     face: &'static str,
     verdict: &'static str,
-    /// The rest of the verdict.
+    /// The reason for the verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<Why>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,7 +89,7 @@ struct Primitive {
     after: Values,
 }
 
-/// Of a test: `value func against` does not hold.
+/// The reason for a verdict. For a test: `value func against` is false.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Why {
@@ -109,16 +109,16 @@ struct Values {
     stencil: Option<u32>,
 }
 
-/// What a call leaves of a pixel in memory.
+/// The state of a pixel in memory after a call.
 pub(super) struct Left {
     /// Address of the pixel.
     pub to: u32,
-    /// What a copy made of several samples.
+    /// The colour that a resolve made of several samples.
     pub resolved: Option<Color>,
 }
 
 impl Event {
-    /// Of a call that is `part` of the history of a pixel, and `left` it so.
+    /// The events of a call that is `part` of the history of a pixel, with its state `left` after the call.
     pub fn of(call: &Call, address: u32, part: Part, left: Left, touches: Vec<Touch>) -> Vec<Self> {
         let event = |what| Self::new(call, address, what);
         match part {
@@ -146,7 +146,7 @@ impl Event {
         }
     }
 
-    /// A shader of `call` has changed the pixel, which is one of `codec`.
+    /// The event of a store by a shader of `call`. `codec` is the format of the pixel.
     pub fn stored(call: &Call, address: u32, codec: &Codec, change: &Change) -> Self {
         let values = |bytes: &[u8]| {
             let color = Color::new(codec, resolved(codec, bytes));
@@ -156,7 +156,7 @@ impl Event {
         Self::new(call, address, What::Stored { verdict: "stored", before, after })
     }
 
-    /// Whether the pixel's memory, rather than tile memory, has been rendered to.
+    /// Whether the event rendered to memory, not to GMEM.
     pub fn writes_memory(&self) -> bool {
         match &self.what {
             What::Copy { .. } => true,
@@ -170,7 +170,7 @@ impl Event {
     }
 }
 
-/// `events` without the stores to memory that a copy from tile memory has written over.
+/// Removes stores to memory that a later resolve has overwritten from `events`.
 pub(super) fn of_memory(events: Vec<Event>) -> Vec<Event> {
     let mut is_in_memory = true;
     let mut kept: Vec<Event> = Vec::with_capacity(events.len());
@@ -231,7 +231,7 @@ fn verdict(verdict: &Verdict) -> (&'static str, Option<Why>) {
 }
 
 impl Answer {
-    /// Of `wanted` on `surface`, with its value at the `end` of the run.
+    /// The history of `wanted` on `surface`, with its value at the `end` of the run.
     pub(super) fn new(
         wanted: &Wanted,
         surface: &Written,
@@ -250,7 +250,7 @@ impl Answer {
         }
     }
 
-    /// The colour that the last event left, if it left one.
+    /// The colour after the last event, if it has one.
     fn last(&self) -> Option<Color> {
         self.events.iter().rev().find_map(|event| match &event.what {
             What::Primitive(primitive) => primitive.after.color,
@@ -272,7 +272,7 @@ impl fmt::Display for Answer {
             Some(value) => write!(f, "  holds {}, written by {}", Shown(value), self.writer)?,
             None => write!(f, "  the capture has no memory there")?,
         }
-        // A copy may convert nothing, so what was drawn is what is there, unless the writer came later.
+        // A resolve may convert the colour, so compare the text of both values.
         match (self.last(), self.value) {
             (Some(last), Some(value)) if Shown(last).to_string() != Shown(value).to_string() => {
                 writeln!(f, ": not what the last of these left")
@@ -339,7 +339,7 @@ impl fmt::Display for Primitive {
     }
 }
 
-/// A colour for people: four digits of each component.
+/// Displays a colour with four decimals per component.
 struct Shown(Color);
 
 impl fmt::Display for Shown {

@@ -1,7 +1,8 @@
-//! `a4emu pixel`: why pixels of a rendered surface have their colours.
+//! `a4emu pixel`: explains the colour of pixels of a rendered surface.
 //!
-//! The capture runs twice: once to see which draws and copies a pixel came through ([`trail`]), and
-//! once more to look at what each primitive of those draws did to it, and who else wrote its memory ([`writers`]).
+//! The capture runs twice. The first run finds the draws and resolves that affect a pixel ([`trail`]). The
+//! second looks at the effect of each primitive of these draws, and finds other writers of its memory
+//! ([`writers`]).
 
 mod answer;
 mod trail;
@@ -31,24 +32,24 @@ use answer::{Event, Left};
 use trail::{Part, Trail};
 use writers::{Watched, Writer, Writers};
 
-/// Which pixels of what are asked about.
+/// The arguments of a pixel query.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
-    /// Which is read twice.
+    /// The capture, which is read twice.
     pub capture: &'a Capture,
-    /// Columns and rows.
+    /// The pixels.
     pub pixels: &'a [Position],
-    /// Address of the surface, if it is not the one that was rendered last.
+    /// Address of the surface; the default is the one rendered last.
     pub surface: Option<u32>,
-    /// Bounds of both runs together.
+    /// Limits of both runs together.
     pub limits: &'a Limits,
 }
 
-/// What goes wrong in the first run, which finds the draws that pixels came through, and the answers for each pixel,
-/// which the second gives: an error there is that there is no such surface or pixel.
+/// The report of the first run, which finds the draws of the pixels, and the history of each pixel from the
+/// second run. The inner error means that there is no such surface or pixel.
 ///
 /// # Errors
-/// The capture cannot be opened.
+/// The call fails if the capture cannot be opened.
 pub fn ask(question: Question<'_>, shared: &Shared) -> anyhow::Result<(Report, anyhow::Result<Vec<Answer>>)> {
     let Question { capture, limits, .. } = question;
     let mut first = limits.playback_of_many(capture.name(), RUNS);
@@ -64,7 +65,7 @@ pub fn ask(question: Question<'_>, shared: &Shared) -> anyhow::Result<(Report, a
     Ok((first.gpu.report, answers))
 }
 
-/// The second run: looks at the draws that the trail names.
+/// The second run: looks at the draws of the trail.
 fn looked_at(
     question: Question<'_>,
     shared: &Shared,
@@ -88,7 +89,7 @@ fn looked_at(
         .collect())
 }
 
-/// The surface that is asked about.
+/// The queried surface.
 fn surface(gpu: &Gpu, address: Option<u32>) -> Result<Written, Failure> {
     let usage = |message| Failure { status: Status::Usage, message };
     let surfaces = &gpu.pipeline.surfaces;
@@ -103,12 +104,12 @@ fn surface(gpu: &Gpu, address: Option<u32>) -> Result<Written, Failure> {
     }
 }
 
-/// A pixel, and what it came through.
+/// A queried pixel, and the calls that affect it.
 struct Wanted {
     at: Position,
     address: u32,
     codec: Codec,
-    /// Of the pixel, with all its samples.
+    /// Size of the pixel with all its samples, in bytes.
     bytes: u32,
     parts: BTreeMap<u32, Part>,
 }
@@ -128,14 +129,14 @@ impl Wanted {
         Ok(Self { at, address, codec, bytes, parts: trail.of(address) })
     }
 
-    /// What memory holds there; `None` if the capture has none.
+    /// The value in memory; `None` if the capture has no memory there.
     fn value(&self, gpu: &Gpu) -> Option<Color> {
         let mut bytes = vec![0; self.bytes as usize];
         let held = gpu.mem.read(self.address, &mut bytes);
         held.then(|| Color::new(&self.codec, resolved(&self.codec, &bytes)))
     }
 
-    /// What the call that has just run left of it.
+    /// The state of the pixel after the last call.
     fn left(&self, gpu: &Gpu) -> Left {
         let [samples, _] = copied_samples(&gpu.regs, gpu.regs.get::<RB_COPY_CONTROL>());
         let resolved = self.value(gpu).filter(|_| samples > 1);
@@ -143,10 +144,10 @@ impl Wanted {
     }
 }
 
-/// Renders, and looks at the pixels before each draw that they come through.
+/// An engine that renders, and looks at the pixels before each draw that affects them.
 struct Looking<'a> {
     wanted: &'a [Wanted],
-    /// By draw: the pixels that it is part of.
+    /// The pixels that each draw affects.
     by_draw: BTreeMap<u32, Vec<(usize, Part)>>,
     events: Vec<Vec<Event>>,
     writers: Writers,
@@ -170,7 +171,7 @@ impl<'a> Looking<'a> {
         Answer::new(wanted, surface, events, self.writers.pixel(index).writer(), end)
     }
 
-    /// Runs `call`, of which pixels are `parts`, and looks at them.
+    /// Runs `call`, which affects `parts`, and records the effects.
     fn look(&mut self, gpu: &mut Gpu, call: &Call, parts: Vec<(usize, Part)>) -> Flow {
         let pixels = parts.iter().filter_map(|(_, part)| part.position()).collect();
         gpu.pipeline.watch = Some(Watch { pixels, found: Vec::new() });
@@ -191,7 +192,7 @@ impl<'a> Looking<'a> {
         flow
     }
 
-    /// What shaders of `call`, which has run, have stored.
+    /// Records the stores by shaders of `call`, which has run.
     fn look_for_stores(&mut self, gpu: &mut Gpu, call: &Call) {
         let writer = Writer::Store { submit: call.submit(), draw: call.number() };
         for (index, change) in self.writers.look(gpu, writer) {

@@ -1,7 +1,7 @@
-//! Which draws can have made a pixel of a surface in memory: followed backwards from the end of the
-//! run, through the copies from tile memory and the restores to it.
+//! Finds the draws that can have made a pixel of a surface in memory. It goes backwards from the end of the
+//! run, through resolves and restores.
 //!
-//! Draws and copies alone are followed: who else writes is for [`writers`](super::writers) to see.
+//! Only draws and resolves are followed. Other writes are found by [`writers`](super::writers).
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use a4emu_gpu::draw::rb::surface::{Location, Surface};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
 
-/// What a call has to do with surfaces.
+/// The surfaces of a call.
 enum Seen {
     Draw {
         pass: Pass,
@@ -21,38 +21,38 @@ enum Seen {
         /// Depth and stencil.
         others: Vec<Surface>,
     },
-    /// With the pixels that it copies at most.
+    /// A resolve with the largest area that it copies.
     Copy(ResolveState, Rect),
     Other,
 }
 
-/// Calls that are remembered: the last ones.
+/// Maximum number of calls; the oldest are dropped.
 const MAX_CALLS: usize = 1 << 18;
 
 /// The calls of a run, by number.
 #[derive(Default)]
 pub(super) struct Trail {
     calls: BTreeMap<u32, Seen>,
-    /// How many were forgotten.
+    /// Number of dropped calls.
     pub forgotten: u64,
 }
 
-/// How a call is part of a pixel's history.
+/// The part of a call in a pixel's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// It may have drawn it.
+    /// The call may have drawn the pixel.
     Drawn {
-        /// Where on the screen.
+        /// Screen position of the pixel.
         at: [i32; 2],
-        /// Which of the draw's colour targets.
+        /// Index among the draw's colour targets.
         target: Option<usize>,
     },
-    /// It copied it from tile memory.
+    /// The call copied the pixel from GMEM.
     Copied,
 }
 
 impl Part {
-    /// Where on the screen it is drawn.
+    /// Screen position at which the pixel is drawn.
     pub fn position(self) -> Option<[i32; 2]> {
         match self {
             Self::Drawn { at, .. } => Some(at),
@@ -61,12 +61,12 @@ impl Part {
     }
 }
 
-/// Where the pixel lies at a time.
+/// The place of the pixel at one time.
 #[derive(Clone, Copy)]
 enum Holder {
     Memory,
-    /// A byte of tile memory, while the tile with this origin is drawn; and whether a draw of it has
-    /// been met.
+    /// A byte of GMEM, while the tile with this origin is drawn. `met` is whether one of its draws was
+    /// found.
     Tile {
         origin: [i32; 2],
         at: [i32; 2],
@@ -101,7 +101,7 @@ impl Observer for Trail {
 }
 
 impl Trail {
-    /// The calls that make the pixel at `address`, by number.
+    /// The calls that affect the pixel at `address`, by number.
     pub fn of(&self, address: u32) -> BTreeMap<u32, Part> {
         let mut holder = Some(Holder::Memory);
         let mut parts = BTreeMap::new();
@@ -118,7 +118,7 @@ impl Trail {
     }
 }
 
-/// What a call is to a pixel that lies in memory behind it.
+/// The part of a call for a pixel that is in memory after it.
 fn in_memory(
     seen: &Seen,
     address: u32,
@@ -139,7 +139,7 @@ fn in_memory(
                 *depth = Some((others.clone(), at));
                 return Some(Part::Drawn { at, target: Some(target) });
             }
-            // Depth alone, of the buffer that goes with the surface.
+            // A draw with only depth, of the depth buffer used with the surface.
             let (_, at) = depth.as_ref().filter(|(with, _)| colors.is_empty() && with == others)?;
             (!others.is_empty()).then_some(Part::Drawn { at: *at, target: None })
         }
@@ -147,11 +147,11 @@ fn in_memory(
     }
 }
 
-/// What a call is to a pixel that lies in tile memory behind it.
+/// The part of a call for a pixel that is in GMEM after it.
 fn in_tile(seen: &Seen, now: Holder, holder: &mut Option<Holder>) -> Option<Part> {
     let Holder::Tile { origin, at, byte, met } = now else { return None };
     match seen {
-        // Copies end a tile: this is that of an earlier one, or of an earlier frame.
+        // A resolve ends a tile: this one belongs to an earlier tile or frame.
         Seen::Copy(copy, _) if met || copy.origin != origin => {
             *holder = None;
             None

@@ -1,5 +1,5 @@
-//! Who wrote what a pixel holds: rendering is followed by its draws, and what else writes memory is seen by its
-//! effect, run by run.
+//! Finds which commands wrote a pixel. Rendering is followed through its draws; other writes are found by
+//! comparing memory after each run.
 
 use std::fmt;
 
@@ -10,32 +10,32 @@ use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::gpu::Gpu;
 
-/// Who wrote the bytes of a pixel last.
+/// The last writer of a pixel's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Writer {
-    /// The capture, which holds it.
+    /// The capture, which holds the bytes.
     Contents {
-        /// The submit before which it came.
+        /// The submit after their section.
         submit: u32,
     },
     /// A packet.
     Packet {
-        /// The submit that holds it.
+        /// The submit that holds the packet.
         submit: u32,
     },
-    /// A draw that rendered it, or a copy from tile memory.
+    /// A draw that rendered the pixel, or a resolve.
     Draw {
-        /// Its submit.
+        /// The submit that holds the draw.
         submit: u32,
-        /// Its number.
+        /// Number of the draw.
         draw: u32,
     },
-    /// A store of a shader of a draw or dispatch.
+    /// A store by a shader of a draw or dispatch.
     Store {
-        /// Its submit.
+        /// The submit that holds the draw.
         submit: u32,
-        /// Its number; dispatches count too.
+        /// Number of the draw; dispatches count too.
         draw: u32,
     },
 }
@@ -51,15 +51,15 @@ impl fmt::Display for Writer {
     }
 }
 
-/// The bytes of a pixel, before and after.
+/// The bytes of a pixel before and after a write.
 pub struct Change {
-    /// What was there.
+    /// The bytes before.
     pub before: Vec<u8>,
-    /// What is there.
+    /// The bytes after.
     pub after: Vec<u8>,
 }
 
-/// The memory of a pixel.
+/// The memory of a pixel, and its last writer.
 pub struct Watched {
     address: u32,
     bytes: Vec<u8>,
@@ -67,23 +67,23 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// The `len` bytes at `address`, of which nothing is known yet.
+    /// The `len` bytes at `address`, with an unknown writer.
     pub fn new(address: u32, len: u32) -> Self {
         Self { address, bytes: vec![0; len as usize], writer: None }
     }
 
-    /// Who wrote it last; the capture, if nobody did.
+    /// The last writer; the capture if no command wrote the pixel.
     pub fn writer(&self) -> Writer {
         self.writer.unwrap_or(Writer::Contents { submit: 0 })
     }
 
-    /// `writer` has rendered it, be it with the colour that was there.
+    /// Records that `writer` rendered the pixel, also if its colour did not change.
     pub fn rendered(&mut self, gpu: &Gpu, writer: Writer) {
         let _missing_is_zero = gpu.mem.read(self.address, &mut self.bytes);
         self.writer = Some(writer);
     }
 
-    /// Looks at it; if it has changed, `writer` has written it.
+    /// Compares the memory. If it changed, `writer` has written it.
     pub fn look(&mut self, gpu: &Gpu, writer: Writer) -> Option<Change> {
         let mut after = vec![0; self.bytes.len()];
         let held = gpu.mem.read(self.address, &mut after);
@@ -97,34 +97,34 @@ impl Watched {
     }
 }
 
-/// The pixels that are asked about, in their order.
+/// The queried pixels, in order.
 pub struct Writers {
     watched: Vec<Watched>,
-    /// How often the capture had announced buffers.
+    /// Number of groups of buffers announced so far.
     group: u32,
     shaders: Shaders,
 }
 
 impl Writers {
-    /// Of the memory of all pixels.
+    /// Makes the list of pixels.
     pub fn new(watched: Vec<Watched>) -> Self {
         Self { watched, group: 0, shaders: Shaders::default() }
     }
 
-    /// The pixel with this number.
+    /// The pixel with number `index`.
     pub fn pixel(&mut self, index: usize) -> &mut Watched {
         &mut self.watched[index]
     }
 
-    /// Before a run, or behind the last, of `submit`: what has changed since the run before is new in the capture, if
-    /// there is anything new, or by a packet.
+    /// Called before each run of `submit` and after the last. Changes since the last run come from new
+    /// contents of the capture, if there are any, or from a packet.
     pub fn between(&mut self, gpu: &mut Gpu, submit: u32) {
         let is_new = std::mem::replace(&mut self.group, gpu.mem.group()) != gpu.mem.group();
         let writer = if is_new { Writer::Contents { submit } } else { Writer::Packet { submit } };
         self.look(gpu, writer);
     }
 
-    /// The pixels that have changed, which `writer` has written.
+    /// The pixels that changed, which `writer` has written.
     pub fn look(&mut self, gpu: &mut Gpu, writer: Writer) -> Vec<(usize, Change)> {
         if !gpu.budget.take(Work::Copy16, self.watched.len() as u64) {
             return Vec::new();
@@ -133,7 +133,7 @@ impl Writers {
         pixels.filter_map(|(index, pixel)| Some((index, pixel.look(gpu, writer)?))).collect()
     }
 
-    /// Whether a shader of `call`, which is about to run, stores.
+    /// Whether a shader of `call`, which is about to run, stores to memory.
     pub fn stores(&mut self, gpu: &Gpu, call: &Call) -> bool {
         let draw = Draw::of(gpu, call, &mut self.shaders);
         draw.shaders.iter().filter_map(|stage| stage.shader.as_ref()).any(|shader| shader.uses.stores)

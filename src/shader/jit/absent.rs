@@ -24,7 +24,7 @@ impl Routine {
     }
 
     /// Never called.
-    pub fn toll(&self) -> Option<WarpCost> {
+    pub fn lockstep_cost(&self) -> Option<WarpCost> {
         match *self {}
     }
 
@@ -49,7 +49,7 @@ impl Routine {
 pub struct Texels<'a>(Infallible, PhantomData<&'a [u8]>);
 
 /// Most warps in lockstep.
-pub const TOGETHER: usize = 1;
+pub const MAX_LOCKSTEP: usize = 1;
 
 /// Cost of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub struct WarpCost {
 }
 
 /// Returns [`WarpGroup::Not`]: no warps run in lockstep.
-pub fn run_together(_: &Program, _: &mut [Warp], _: &mut impl Environment, _: Option<&Finish>) -> WarpGroup {
+pub fn run_lockstep(_: &Program, _: &mut [Warp], _: &mut impl Environment, _: Option<&Finish>) -> WarpGroup {
     WarpGroup::Not
 }
 

@@ -7,8 +7,8 @@ use iced_x86::{
 
 use super::super::alu::Row;
 use super::super::lanes::{LANES, Lanes};
+use super::executable::{Extent, Field, Texels};
 use super::machine::{Machine, Vector};
-use super::wall::{Extent, Field, Texels};
 
 /// Bytes of a row.
 const ROW: usize = size_of::<Lanes>();

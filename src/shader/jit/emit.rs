@@ -12,8 +12,8 @@ use super::machine::{Machine, Vector};
 use super::pixel;
 use super::plan::{END, Plan, ValueId, Work, reads};
 use super::sample;
+use super::sampler_variants::Coded;
 use super::select;
-use super::ways::Coded;
 
 /// Location of a value.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,8 +6,8 @@ use iced_x86::{Formatter, Instruction, IntelFormatter};
 use super::super::program::Program;
 use super::emit::{Emitted, Place};
 use super::machine::Machine;
+use super::sampler_variants::Coded;
 use super::segment::{Made, segments};
-use super::ways::Coded;
 
 /// A listing of the code of `program` for this computer, with all lanes executing. Each shader instruction
 /// (`text` of its index) precedes its machine code. Empty if no part is compiled.

@@ -2,17 +2,17 @@
 //!
 //! A [`Routine`] is a program cut into segments (`segment`). Each segment is planned as values (`plan`, with
 //! the liveness from `live`). It gets registers (`emit`) and instructions (`select`, `assembler`, `machine`),
-//! and is placed in executable memory (`wall`, the only unsafe code). Operations without code run in the
+//! and is placed in executable memory (`executable`, the only unsafe code). Operations without code run in the
 //! interpreter's loops. Control flow and operations of the environment also run in the interpreter. So a warp
 //! can change between compiled code and interpreter at any step, and results are bit-identical.
 //!
 //! Common texture reads are part of the code (`sample`), in programs without branches, with AVX-512. So is
 //! the conversion of colours to pixels of common render targets (`pixel`). Both depend on the draw, so a
-//! program has variants of its code, by texture reads (`ways`) and by conversion (`finished`).
+//! program has variants of its code, by texture reads (`sampler_variants`) and by conversion (`epilogue_variants`).
 mod assembler;
 mod emit;
-mod finished;
-mod line;
+mod epilogue_variants;
+mod executable;
 mod listing;
 mod live;
 mod machine;
@@ -20,12 +20,12 @@ mod names;
 mod pixel;
 mod plan;
 mod sample;
+mod sampler_variants;
 mod segment;
 mod select;
+mod straight_line;
 #[cfg(test)]
 mod tests;
-mod wall;
-mod ways;
 
 use super::alu;
 use super::environment::Environment;
@@ -35,11 +35,11 @@ use super::program::Program;
 use super::reading::Reading;
 use super::run::{Outcome, apply, step};
 use super::warp::{Killed, Warp};
-use finished::EpilogueVariants;
-use line::Line;
+use epilogue_variants::EpilogueVariants;
 use machine::Machine;
+use sampler_variants::{Coded, SamplerVariants};
 use segment::{Part, Segment};
-use ways::{Coded, SamplerVariants};
+use straight_line::Line;
 
 /// Name of the instruction set that code is compiled for on this computer. `None` if there is none.
 pub fn target() -> Option<&'static str> {
@@ -47,11 +47,11 @@ pub fn target() -> Option<&'static str> {
 }
 
 pub use super::finish::WarpGroup;
-pub use line::{TOGETHER, WarpCost};
+pub use executable::Texels;
+pub use executable::{Dwords, prefetch};
 pub use listing::listing;
 pub use segment::refusal;
-pub use wall::Texels;
-pub use wall::{Dwords, prefetch};
+pub use straight_line::{MAX_LOCKSTEP, WarpCost};
 
 /// A compiled program.
 pub struct Routine {
@@ -75,8 +75,8 @@ impl Routine {
     }
 
     /// The cost of a warp, if several warps can run in lockstep.
-    pub fn toll(&self) -> Option<WarpCost> {
-        self.line.as_ref()?.toll()
+    pub fn lockstep_cost(&self) -> Option<WarpCost> {
+        self.line.as_ref()?.lockstep_cost()
     }
 
     /// Whether code can convert colours to pixels.
@@ -95,14 +95,14 @@ impl Routine {
         self.ways.as_ref()?.number(program, readings)
     }
 
-    fn run_together(
+    fn run_lockstep(
         &self,
         program: &Program,
         warps: &mut [Warp],
         environment: &mut impl Environment,
         finish: Option<&Finish>,
     ) -> WarpGroup {
-        let Some(line) = self.line.as_ref().filter(|line| line.toll().is_some()) else {
+        let Some(line) = self.line.as_ref().filter(|line| line.lockstep_cost().is_some()) else {
             return WarpGroup::Not;
         };
         let (line, code) = match self.way_here(program, environment) {
@@ -115,11 +115,11 @@ impl Routine {
         };
         match finish.and_then(|finish| code.finished(program, finish, warps.len())) {
             Some((line, code)) => {
-                line.take_together(program, code, warps, environment);
+                line.take_lockstep(program, code, warps, environment);
                 WarpGroup::Pixels
             }
             None => {
-                line.take_together(program, code, warps, environment);
+                line.take_lockstep(program, code, warps, environment);
                 WarpGroup::Colors
             }
         }
@@ -159,7 +159,7 @@ impl Routine {
         let ways = routine
             .line
             .as_ref()
-            .and_then(|line| line.toll())
+            .and_then(|line| line.lockstep_cost())
             .and_then(|_| SamplerVariants::new(program, machine));
         let has_code = ways.is_some() || routine.segments.iter().any(Option::is_some);
         has_code.then_some(Self { ways, ..routine })
@@ -218,9 +218,9 @@ pub fn run(
 }
 
 /// Runs all lanes of `warps` in lockstep, with the results and cost of running them in turn. The warps must
-/// have begun with [`Warp::begin_together`], and have the same primitive. With a variant for `finish`, they
+/// have begun with [`Warp::begin_lockstep`], and have the same primitive. With a variant for `finish`, they
 /// leave only pixels.
-pub fn run_together(
+pub fn run_lockstep(
     program: &Program,
     warps: &mut [Warp],
     environment: &mut impl Environment,
@@ -228,7 +228,7 @@ pub fn run_together(
 ) -> WarpGroup {
     program
         .routine()
-        .map_or(WarpGroup::Not, |routine| routine.run_together(program, warps, environment, finish))
+        .map_or(WarpGroup::Not, |routine| routine.run_lockstep(program, warps, environment, finish))
 }
 
 impl Warp {

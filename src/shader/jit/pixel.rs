@@ -4,7 +4,7 @@
 //! Multiplications by 0 or 1 are omitted, which changes no result, as all numbers are from 0 to 1.
 use iced_x86::Code;
 
-use super::super::finish::{ByAlpha, Finish};
+use super::super::finish::{AlphaFactor, Finish};
 use super::assembler::Source;
 use super::emit::{Emitter, Refusal};
 use super::machine::Vector;
@@ -60,7 +60,7 @@ struct Blend {
 }
 
 impl Blend {
-    fn new(e: &mut Emitter<'_>, [of_color, of_old]: [ByAlpha; 2], node: &Node) -> Result<Self, Refusal> {
+    fn new(e: &mut Emitter<'_>, [of_color, of_old]: [AlphaFactor; 2], node: &Node) -> Result<Self, Refusal> {
         let [.., alpha, old] = node.sources;
         let alpha = e.register(alpha)?;
         let alpha = limited(e, alpha)?;
@@ -92,7 +92,7 @@ enum Factor {
 }
 
 impl Factor {
-    fn new(e: &mut Emitter<'_>, by: ByAlpha, alpha: u8) -> Result<Self, Refusal> {
+    fn new(e: &mut Emitter<'_>, by: AlphaFactor, alpha: u8) -> Result<Self, Refusal> {
         Ok(match (by.one, by.alpha) {
             (0.0, 0.0) => Self::Zero,
             (1.0, 0.0) => Self::One,

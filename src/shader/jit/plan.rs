@@ -17,7 +17,7 @@ use super::super::program::Program;
 use super::super::rowmap;
 use super::super::rows::AluOp;
 use super::live::RowSet;
-use super::ways::Coded;
+use super::sampler_variants::Coded;
 use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op};
 
 /// Index of a value of a segment.

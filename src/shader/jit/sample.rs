@@ -8,10 +8,10 @@ use iced_x86::Code;
 use super::super::reading::{Part, Reading};
 use super::assembler::{Flag, Source};
 use super::emit::{Emitter, Refusal};
+use super::executable::Field;
 use super::machine::Vector;
 use super::plan::Node;
-use super::wall::Field;
-use super::ways::Coded;
+use super::sampler_variants::Coded;
 use crate::format::unorm_step;
 
 /// Fraction bits of a position.
@@ -26,7 +26,7 @@ struct Request {
     /// Number of its texture.
     texture: usize,
     reading: Reading,
-    by_pairs: bool,
+    gather_pairs: bool,
     flag: Flag,
 }
 
@@ -45,8 +45,8 @@ pub fn sample(
     node: &Node,
     wanted: u32,
 ) -> Result<[Option<u8>; 4], Refusal> {
-    let (reading, by_pairs) = (coded.readings[texture], coded.by_pairs);
-    let request = Request { texture, reading, by_pairs, flag: e.flag()? };
+    let (reading, gather_pairs) = (coded.readings[texture], coded.gather_pairs);
+    let request = Request { texture, reading, gather_pairs, flag: e.flag()? };
     let coords = [e.register(node.sources[0])?, e.register(node.sources[1])?];
     let taps = match reading.is_linear {
         true => Taps::Four(linear(e, &request, coords)?),
@@ -191,7 +191,7 @@ fn high(e: &mut Emitter<'_>, request: &Request, axis: usize, [texel, spare]: [u8
             e.asm.two(Vector::SubInteger, spare, texel, request.field(Field::Size(axis)));
             e.asm.two(Vector::MinUnsigned, texel, texel, Source::Register(spare));
         }
-        false => e.asm.two(Vector::MinSigned, texel, texel, request.field(Field::ButOne(axis))),
+        false => e.asm.two(Vector::MinSigned, texel, texel, request.field(Field::SizeMinusOne(axis))),
     }
 }
 
@@ -240,12 +240,12 @@ fn linear(e: &mut Emitter<'_>, request: &Request, [s, t]: [u8; 2]) -> Result<Fou
     let [upper_left, upper_right, lower_left, lower_right] = texels;
     // If every column is below the last one (unsigned), the right texels follow the left ones.
     let less = Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
-    e.asm.compare_integers(less, request.flag, column, request.field(Field::ButOne(0)), Some(1));
+    e.asm.compare_integers(less, request.flag, column, request.field(Field::SizeMinusOne(0)), Some(1));
     let (apart, done) = (e.asm.label(), e.asm.label());
     e.asm.jump_unless_all(request.flag, apart);
     for (row, [left, right]) in [(upper, [upper_left, upper_right]), (lower, [lower_left, lower_right])] {
         e.asm.two(Vector::AddInteger, spare, row, Source::Register(column));
-        match request.by_pairs {
+        match request.gather_pairs {
             true => e.asm.gather_pairs(request.texture, request.flag, [left, right], [spare, other]),
             false => {
                 let one = e.asm.constant(1);

@@ -10,13 +10,13 @@ use super::super::finish::Finish;
 use super::super::lanes::{ALL, Lanes, Mask};
 use super::super::program::Program;
 use super::emit::{Emitted, SPILLS, emit};
+use super::executable::{Code, Texels};
 use super::live::{Liveness, RowSet};
 use super::machine::Machine;
 use super::names;
 use super::plan::{Piece, Plan, is_inline};
+use super::sampler_variants::Coded;
 use super::select;
-use super::wall::{Code, Texels};
-use super::ways::Coded;
 
 /// Fewest operations for which code pays. For fewer, the interpreter is as fast.
 const LEAST: usize = 3;

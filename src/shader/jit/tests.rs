@@ -8,9 +8,9 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 use super::machine::Machine;
+use super::sampler_variants::SamplerVariants;
 use super::segment::{Part, Segment};
-use super::ways::SamplerVariants;
-use super::{Dwords, Routine, TOGETHER, Texels, WarpGroup, run, select};
+use super::{Dwords, MAX_LOCKSTEP, Routine, Texels, WarpGroup, run, select};
 use crate::alu::Alu;
 use crate::effect::Effect;
 use crate::extra::Extra;
@@ -312,7 +312,7 @@ fn same(words: &[u64], values: &[u32], live: Mask, helpers: Mask, on_kill: Kille
 /// Compares lockstep execution with execution in turn. All lanes are live or helpers; each warp has these
 /// `values` rotated.
 fn same_together(program: &Program, routine: &Routine, values: &[u32]) {
-    let Some(toll) = routine.toll() else { return };
+    let Some(lockstep_cost) = routine.lockstep_cost() else { return };
     let constants: Vec<u32> = (0..64).map(|n| (n as f32 * 0.75).to_bits()).collect();
     // Registers hold values of an earlier warp.
     let used = || {
@@ -326,20 +326,20 @@ fn same_together(program: &Program, routine: &Routine, values: &[u32]) {
             *warp.full_mut(id) = Lanes(std::array::from_fn(value));
         }
     };
-    for (count, live) in [(1, ALL), (TOGETHER, ALL), (TOGETHER, 0x0f21_3c85)] {
+    for (count, live) in [(1, ALL), (MAX_LOCKSTEP, ALL), (MAX_LOCKSTEP, 0x0f21_3c85)] {
         let mut warps = vec![used(); count];
         for (turn, warp) in warps.iter_mut().enumerate() {
-            warp.begin_together(0..0, program, live, toll.instructions);
+            warp.begin_lockstep(0..0, program, live, lockstep_cost.instructions);
             enter(warp, turn);
         }
-        assert_eq!(routine.run_together(program, &mut warps, &mut Numbers, None), WarpGroup::Colors);
+        assert_eq!(routine.run_lockstep(program, &mut warps, &mut Numbers, None), WarpGroup::Colors);
         for (turn, found) in warps.iter().enumerate() {
             let mut warp = used();
             warp.restart(program, live, !live);
             enter(&mut warp, turn);
             assert_eq!(run(program, routine, &mut warp, &mut Numbers), Outcome::Ended);
             assert_eq!(found.covered(), warp.covered());
-            assert_eq!((toll.instructions, toll.compiled), (warp.executed, warp.compiled));
+            assert_eq!((lockstep_cost.instructions, lockstep_cost.compiled), (warp.executed, warp.compiled));
             assert!(found.rows[..384] == warp.rows[..384], "warp {turn} of {count}");
         }
     }
@@ -458,12 +458,12 @@ fn a_neighbour_reads_what_a_lane_left_that_is_elsewhere() {
 #[test]
 fn warps_run_side_by_side_where_nothing_but_texels_is_asked_for() {
     let compute = "add.f r1.x, r0.x, c0.x\nmul.f r1.y, r1.x, r0.y\nadd.f r1.z, r1.x, r1.y\n";
-    let toll = |text: &str| {
+    let lockstep_cost = |text: &str| {
         let program = Program::new(&assemble(&format!("{compute}{text}end\n")).unwrap()).unwrap();
         let machine = Machine::here()?;
-        Routine::for_machine(&program, machine).expect("code").toll()
+        Routine::for_machine(&program, machine).expect("code").lockstep_cost()
     };
-    let requests = |text: &str| toll(text).map(|toll| toll.requests);
+    let requests = |text: &str| lockstep_cost(text).map(|lockstep_cost| lockstep_cost.requests);
     let is_there = Machine::here().map(|_| 0);
     assert_eq!(requests(""), is_there);
     assert_eq!(requests("sam (f32)(xyzw)r4.x, r1.x, s#0, t#0\n"), is_there.map(|none| none + 1));
@@ -499,9 +499,9 @@ fn sampled(reading: Reading, texels: Texels<'_>) -> Vec<Lanes> {
     let program = Program::new(&assemble("sam (f32)(xyzw)r1.x, r0.x, s#0, t#0\nend\n").unwrap()).unwrap();
     let ways = SamplerVariants::new(&program, Machine::Avx512).expect("a request that can be in the code");
     let coords = |step: f32| Lanes(std::array::from_fn(|lane| (lane as f32 * step - 0.3).to_bits()));
-    let [pairs, single] = [true, false].map(|by_pairs| {
+    let [pairs, single] = [true, false].map(|gather_pairs| {
         let mut coded = ways.coded(&[Some(reading)]);
-        coded.by_pairs = by_pairs;
+        coded.gather_pairs = gather_pairs;
         let way = Routine::with(&program, Machine::Avx512, coded).expect("code");
         let Part::Native(native) = &native(&way).parts[0] else { unreachable!("all of it is compiled") };
         let mut warp = Warp::new(&program, &[]);

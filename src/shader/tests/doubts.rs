@@ -21,7 +21,7 @@ impl Environment for Listener {
         Ok(())
     }
 
-    fn rests_on(&mut self, guess: Guess, reach: Reach) {
+    fn note_guess(&mut self, guess: Guess, reach: Reach) {
         *self.heard.entry(guess).or_default() |= reach;
     }
 

@@ -1,11 +1,11 @@
-//! What is inside a section: labels and data.
+//! The contents of a section: labels and data.
 
 use super::super::ast::{Block, Expr, ExprKind, Kind, Name, ShaderLine, Span, Type};
 use super::value::{Value, literal};
 use super::{Emitter, Extent, INSTRUCTION, Result};
 use crate::isa::ir3::program;
 
-/// Units that are written at once.
+/// Units that `put_repeated` writes at once.
 const UNITS: usize = 4096;
 
 /// The payload that statements add to.
@@ -14,9 +14,9 @@ pub(super) struct Body {
     /// Address of byte 0.
     pub(super) base: u64,
     pub(super) bytes: Vec<u8>,
-    /// Where the next byte goes; the end, except under `again`.
+    /// Offset at which the next byte is written: the end, except under `again`.
     pub(super) cursor: usize,
-    /// The type-0 packet that a `+` would continue.
+    /// The type-0 packet that a `+` continues.
     pub(super) open: Option<OpenPacket>,
 }
 
@@ -25,11 +25,11 @@ pub(super) struct Body {
 pub(super) struct OpenPacket {
     /// Offset of its header.
     pub(super) header: usize,
-    /// Its first register.
+    /// Register of its first value.
     pub(super) first: u32,
-    /// Its values so far.
+    /// Number of its values so far.
     pub(super) values: u32,
-    /// Offset behind it.
+    /// Offset of its end.
     pub(super) end: usize,
 }
 
@@ -38,7 +38,7 @@ impl Body {
         self.base.wrapping_add(self.cursor as u64)
     }
 
-    /// Writes at the cursor: over what is there, then behind it.
+    /// Writes at the cursor: first over existing bytes, then at the end.
     fn put(&mut self, bytes: &[u8]) {
         let over = bytes.len().min(self.bytes.len() - self.cursor);
         self.bytes[self.cursor..self.cursor + over].copy_from_slice(&bytes[..over]);
@@ -46,7 +46,7 @@ impl Body {
         self.cursor += bytes.len();
     }
 
-    /// [`Body::put`] of `unit`, `count` times.
+    /// Calls [`Body::put`] with `unit`, `count` times.
     fn put_repeated(&mut self, unit: &[u8], count: usize) {
         let units = UNITS.min(count);
         let chunk = unit.repeat(units);
@@ -64,14 +64,14 @@ impl Emitter<'_, '_> {
         Ok(self.body.as_mut().expect("tested above"))
     }
 
-    /// Fails if `more` bytes are more than a section may hold.
+    /// Fails if a section cannot hold `more` bytes more.
     pub(super) fn room(&mut self, span: Span, more: usize) -> Result<()> {
         let cursor = self.body(span)?.cursor;
         self.must_fit(span, cursor.saturating_add(more))?;
         self.charge_bytes(span, more)
     }
 
-    /// Fails if a section may not hold `bytes`.
+    /// Fails if a section cannot hold `bytes` bytes.
     pub(super) fn must_fit(&self, span: Span, bytes: usize) -> Result<()> {
         let limit = self.project.bounds.section;
         match bytes <= limit {
@@ -123,7 +123,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Goes to an offset: forward with zeros, or to bytes that are there already.
+    /// Moves the cursor to an offset: forward with zeros, or back into existing bytes.
     fn seek(&mut self, offset: &Expr) -> Result<()> {
         let offset_bytes = self.size(offset)?;
         let body = self.body(offset.span)?;
@@ -147,7 +147,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// A new label.
+    /// Defines a new label.
     pub(super) fn define(&mut self, name: &Name, extent: Extent) -> Result<()> {
         let text = self.alias(&name.text).to_owned();
         match self.labels.insert(text.clone(), extent) {
@@ -184,8 +184,8 @@ impl Emitter<'_, '_> {
         self.put(expr.span, &value.to_le_bytes()[..bits / 8])
     }
 
-    /// A float of 32 bits; a hexadecimal literal is its bits. A decimal one is
-    /// rounded once, not by way of 64 bits.
+    /// The bits of a 32-bit float. A hexadecimal literal gives the bits; a decimal one is rounded once, not
+    /// through 64 bits.
     fn float_bits(&self, expr: &Expr) -> Result<u32> {
         let (sign, text) = match &expr.kind {
             ExprKind::Number(text) => (0, text),
@@ -211,7 +211,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Rows of RGBA, each padded to `pitch` bytes.
+    /// Writes the rows of a picture in RGBA, each padded to `pitch` bytes.
     fn png(&mut self, span: Span, path: &str, pitch: Option<&Expr>) -> Result<()> {
         let image = self.image(span, path)?;
         let row = image.width as usize * 4;
@@ -254,7 +254,7 @@ impl Emitter<'_, '_> {
         words.iter().try_for_each(|word| self.put(span, &word.to_le_bytes()))
     }
 
-    /// The line with the values of constants in place of `${name}`.
+    /// The line with `${name}` replaced by the values of constants.
     fn substituted(&self, line: &ShaderLine) -> Result<String> {
         let mut text = String::new();
         let mut rest = line.text.as_str();

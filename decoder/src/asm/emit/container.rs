@@ -1,4 +1,4 @@
-//! Sections of the capture.
+//! The sections of the capture.
 
 use super::super::ast::{Block, Buffer, Expr, ExprKind, Kind, Name, Span};
 use super::body::Body;
@@ -8,12 +8,12 @@ use crate::capture::SectionId;
 /// Buffers without an address start at multiples of this.
 const PAGE: u64 = 0x1000;
 
-/// What a buffer held when it was dumped last.
+/// The last dump of a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dump {
     address: u64,
     size: u32,
-    /// Offset of the contents in the capture; none if only announced.
+    /// Offset and length of the contents in the capture; `None` if the buffer was only announced.
     contents: Option<(usize, usize)>,
 }
 
@@ -66,7 +66,7 @@ impl Emitter<'_, '_> {
         self.append(span, &[&id.to_le_bytes(), &size.to_le_bytes(), payload])
     }
 
-    /// Runs `block` over a payload that starts as `bytes`.
+    /// The payload that `block` produces, starting from `bytes`.
     fn payload(&mut self, span: Span, base: u64, bytes: Vec<u8>, block: &Block) -> Result<Vec<u8>> {
         self.body = Some(Body { base, bytes, ..Body::default() });
         self.block(block)?;
@@ -84,7 +84,7 @@ impl Emitter<'_, '_> {
         by_name.map_or_else(|| self.dword(id), Ok)
     }
 
-    /// An address of 64 bits.
+    /// Evaluates a 64-bit address.
     fn address(&self, expr: &Expr) -> Result<u64> {
         let value = self.whole(expr)?;
         u64::try_from(value).or_else(|_| self.fail(expr.span, format!("{value} is not an address")))
@@ -105,7 +105,7 @@ impl Emitter<'_, '_> {
         self.append(span, &[&vec![0xff; bytes]])
     }
 
-    /// An address record; one of 8 bytes holds no high half.
+    /// Writes an address record. A record of 8 bytes has no high half.
     fn record(&mut self, span: Span, id: SectionId, address: u64, length: u32) -> Result<()> {
         let (low, high) = (address as u32, (address >> 32) as u32);
         if self.form == super::super::NARROW_RECORD && high != 0 {
@@ -123,7 +123,7 @@ impl Emitter<'_, '_> {
             None => self.free_page(&buffer.name)?,
         };
         let size = buffer.size.as_ref().map(|size| self.size(size)).transpose()?;
-        // The label is there for the buffer's own contents; its size comes after them.
+        // The label is defined first so that the contents can use it. Its size follows after them.
         self.define(&buffer.name, Extent { address, bytes: size.map(|size| size as u64) })?;
         let contents = match &buffer.contents {
             Some(block) => Some(self.sized_payload(span, address, size, block)?),
@@ -139,7 +139,7 @@ impl Emitter<'_, '_> {
         self.dump(&buffer.name, address, bytes as u32, contents.as_deref())
     }
 
-    /// The next page from which on nothing is taken, as far as the pass before knew the size of `name`.
+    /// The first free page with room for `name`. The size is the one from the previous pass.
     fn free_page(&self, name: &Name) -> Result<u64> {
         let extent = self.known.labels.get(self.alias(&name.text));
         let bytes = extent.and_then(|extent| extent.bytes).unwrap_or(0).max(1);
@@ -157,7 +157,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Notes that `buffer` takes `start..end`.
+    /// Records that `buffer` occupies `start..end`.
     fn take(&mut self, buffer: &Buffer, start: u64, end: u64) {
         if buffer.address.is_none() {
             self.origin = end;
@@ -176,7 +176,7 @@ impl Emitter<'_, '_> {
         self.submits.add(start, end);
     }
 
-    /// The contents, filled with zeros to `size`.
+    /// The contents of a buffer, filled with zeros to `size`.
     fn sized_payload(
         &mut self,
         span: Span,
@@ -210,7 +210,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// The buffer as it was dumped last, with changes.
+    /// Dumps a buffer once more, with changes to its last contents.
     fn again(&mut self, name: &Name, changes: Option<&Block>) -> Result<()> {
         let Some(&Dump { address, size, contents }) = self.dumps.get(self.alias(&name.text)) else {
             return self.fail(name.span, format!("no buffer `{}` so far", name.text));
@@ -242,7 +242,7 @@ impl Emitter<'_, '_> {
         self.record(span, SectionId::CMDSTREAM_ADDR, address, dwords)
     }
 
-    /// Dwords of the label that an expression is.
+    /// Number of dwords in the block of a label.
     pub(super) fn label_dwords(&self, target: &Expr) -> Result<u32> {
         let bytes = self.extent(target)?.as_float() as u64;
         self.at(target.span, u32::try_from(bytes / 4))

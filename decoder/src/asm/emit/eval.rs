@@ -1,4 +1,4 @@
-//! Expressions to values.
+//! Evaluates expressions.
 
 use std::cmp::Ordering;
 
@@ -7,12 +7,12 @@ use super::value::{Bound, Value, literal};
 use super::{Emitter, Extent, Pass, Result};
 use crate::regs;
 
-/// Bytes of the units in which shaders are counted: 16 instructions.
+/// Bytes of one group of 16 instructions, the unit in which shaders are counted.
 const GROUP_BYTES: u64 = 128;
 
 impl Emitter<'_, '_> {
     pub(super) fn value(&self, expr: &Expr) -> Result<Value> {
-        // A name is looked for in every scope around it.
+        // A name is searched in each scope around it.
         self.charge(expr.span, 1 + self.scopes.len() / 4)?;
         match &expr.kind {
             ExprKind::Number(text) => match literal(text) {
@@ -40,7 +40,7 @@ impl Emitter<'_, '_> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name))
     }
 
-    /// The name that `name`, perhaps a parameter, stands for.
+    /// The name that `name` stands for, if it is a parameter; else `name`.
     pub(super) fn alias<'a>(&'a self, name: &'a str) -> &'a str {
         match self.binding(name) {
             Some(Bound::Token(token)) => token,
@@ -48,8 +48,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// What an argument or the value of a constant is: a name that is neither
-    /// stays a name, because only its use tells an enumerator from a label.
+    /// Evaluates an argument, or the value of a constant. A name that is neither a constant nor a parameter
+    /// stays a name: only its use shows whether it is an enumerator or a label.
     pub(super) fn bound(&self, expr: &Expr) -> Result<Bound> {
         match &expr.kind {
             ExprKind::Name(name) => {
@@ -60,7 +60,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A constant, a label or the offset of a register.
+    /// Evaluates a name: a constant, a label or a register, which gives its offset.
     fn named(&self, span: Span, name: &str) -> Result<Value> {
         let name = match self.binding(name) {
             Some(Bound::Value(value)) => return Ok(*value),
@@ -85,13 +85,13 @@ impl Emitter<'_, '_> {
         self.labels.get(name).or_else(|| self.known.labels.get(name)).copied()
     }
 
-    /// The bytes of the label that `argument` names.
+    /// The size in bytes of the label that `argument` names.
     pub(super) fn extent(&self, argument: &Expr) -> Result<Value> {
         let ExprKind::Name(name) = &argument.kind else {
             return self.fail(argument.span, "expected a label");
         };
         let name = self.alias(name);
-        // An open block has no size yet; the pass before may know it.
+        // An open block has no size yet. The previous pass may know it.
         let bytes = |extent: Option<&Extent>| extent.and_then(|extent| extent.bytes);
         let found = bytes(self.labels.get(name)).or_else(|| bytes(self.known.labels.get(name)));
         match (found, self.pass) {
@@ -144,7 +144,7 @@ impl Emitter<'_, '_> {
         self.body.as_ref().map_or(Value::Unknown, |body| Value::Int(body.address().into()))
     }
 
-    /// A whole number; 0 where a label is not known yet.
+    /// Evaluates a whole number; 0 if it depends on an unknown label.
     pub(super) fn whole(&self, expr: &Expr) -> Result<i128> {
         match self.value(expr)? {
             Value::Unknown => Ok(0),
@@ -153,7 +153,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A whole number of at most 32 bits that counts something.
+    /// Evaluates a whole number from 0 to 2^32 - 1.
     pub(super) fn size(&self, expr: &Expr) -> Result<usize> {
         let value = self.whole(expr)?;
         match u32::try_from(value) {
@@ -162,7 +162,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A dword: a whole number, negative or not.
+    /// Evaluates a dword: a whole number, which may be negative.
     pub(super) fn dword(&self, expr: &Expr) -> Result<u32> {
         let value = self.whole(expr)?;
         let dword = u32::try_from(value).ok().or_else(|| i32::try_from(value).ok().map(|value| value as u32));
@@ -177,7 +177,7 @@ fn map_float(value: Value, map: impl Fn(f64) -> Value) -> Value {
     }
 }
 
-/// The one of two values that compares as `wanted` with the other.
+/// Returns the one of two values that compares as `wanted` with the other: minimum or maximum.
 fn pick(left: Value, right: Value, wanted: Ordering) -> Value {
     match (left, right) {
         (Value::Unknown, _) | (_, Value::Unknown) => Value::Unknown,

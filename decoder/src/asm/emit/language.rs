@@ -8,7 +8,7 @@ use super::value::{Bound, Value};
 use super::{Emitter, MAX_DEPTH, Result};
 
 impl Emitter<'_, '_> {
-    /// One level deeper while `inside` runs.
+    /// Runs `inside` one level of nesting deeper.
     fn deeper<T>(&mut self, span: Span, inside: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth == MAX_DEPTH {
             return self.fail(span, format!("macros and includes {MAX_DEPTH} deep: do they use themselves?"));
@@ -19,7 +19,7 @@ impl Emitter<'_, '_> {
         result
     }
 
-    /// `inside` with `file` as the file that errors are in.
+    /// Runs `inside` with `file` as the file in which errors are reported.
     fn in_file<T>(&mut self, file: usize, inside: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.open.push(file);
         let result = inside(self)?;
@@ -27,7 +27,7 @@ impl Emitter<'_, '_> {
         Ok(result)
     }
 
-    /// `inside` with its own constants.
+    /// Runs `inside` with constants of its own.
     fn in_scope<T>(
         &mut self,
         scope: BTreeMap<String, Bound>,

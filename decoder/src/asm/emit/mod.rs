@@ -1,8 +1,8 @@
-//! Statements to bytes.
+//! Evaluates statements to bytes.
 //!
-//! The whole source is evaluated until the addresses of its labels stand still
-//! (two passes, unless a size depends on a later label): the first pass takes
-//! labels that it has not met as [`value::Value::Unknown`], the last as errors.
+//! The whole source is evaluated until the addresses of its labels no longer change. Two passes suffice
+//! unless a size depends on a later label. The first pass takes unknown labels as [`value::Value::Unknown`];
+//! in the last they are errors.
 
 mod body;
 mod container;
@@ -27,20 +27,20 @@ use body::Body;
 use container::Dump;
 use value::Bound;
 
-/// Macros and includes inside each other.
+/// Largest depth of nested macros and includes.
 const MAX_DEPTH: usize = 48;
-/// Blocks inside each other, those of macros and includes on the way with them.
+/// Largest depth of nested blocks, with those of macros and includes around them.
 const MAX_BLOCKS: usize = 256;
-/// Bytes that are moved in a step.
+/// Bytes that one step of work moves.
 const STEP_BYTES: usize = 16;
-/// Steps of a statement, whatever it says: looking up its name takes longest.
+/// Steps of work for a statement. Most of the time goes into looking up its name.
 const STATEMENT: usize = 8;
-/// Steps of an instruction of a shader: its text is parsed anew each time.
+/// Steps of work for a shader instruction. Each pass parses its text again.
 const INSTRUCTION: usize = 64;
-/// What an exhausted limit of work says.
+/// The message when the work limit is reached.
 const TOO_MUCH_WORK: &str = "too much work: the assembler stops here";
 
-/// An error before its file is looked up.
+/// An error with the number of its file, not yet with its name.
 #[derive(Debug)]
 pub(super) struct Fail {
     file: usize,
@@ -51,11 +51,11 @@ pub(super) struct Fail {
 
 type Result<T> = std::result::Result<T, Box<Fail>>;
 
-/// What a label stands for.
+/// The address and size of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     address: u64,
-    /// Bytes, if the label has a block.
+    /// Size in bytes, if the label has a block.
     bytes: Option<u64>,
 }
 
@@ -66,38 +66,38 @@ struct Source {
     block: Rc<Block>,
 }
 
-/// What survives from pass to pass.
+/// The state that all passes share.
 struct Project<'f> {
     files: &'f mut dyn Files,
     sources: Vec<Source>,
-    /// Number of each file by name.
+    /// The number of each file, by name.
     by_name: BTreeMap<String, usize>,
     images: BTreeMap<String, Rc<Image>>,
-    /// How much of them there is.
+    /// The parser's limits, which all files share.
     nest: grammar::Nest,
     bounds: Bounds,
-    /// Work that may still be done, in all passes together.
+    /// Steps of work that are left, for all passes together.
     work: Cell<u64>,
 }
 
-/// How certain labels are.
+/// Whether a pass may use labels without a known address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pass {
-    /// Labels may be missing.
+    /// Labels may be unknown.
     Layout,
     /// All labels are known.
     Final,
 }
 
-/// What a pass finds out for the next.
+/// The results of a pass that the next pass uses.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Known {
     labels: BTreeMap<String, Extent>,
-    /// What buffers with an address take.
+    /// Ranges of the buffers that have an address in the source.
     given: Ranges,
 }
 
-/// What a pass gives.
+/// The output of a pass.
 struct Passed {
     capture: Vec<u8>,
     known: Known,
@@ -108,33 +108,33 @@ struct Passed {
 struct Emitter<'p, 'f> {
     project: &'p mut Project<'f>,
     pass: Pass,
-    /// What the pass before found out.
+    /// The results of the previous pass.
     known: &'p Known,
     /// Labels of this pass.
     labels: BTreeMap<String, Extent>,
-    /// Constants: of the whole source first, then of each macro and loop.
+    /// Constants: first those of the whole source, then those of each macro and loop.
     scopes: Vec<BTreeMap<String, Bound>>,
-    /// Where each macro was defined.
+    /// The definition of each macro, with the number of its file.
     macros: BTreeMap<String, (usize, Rc<Macro>)>,
-    /// The files that are being evaluated, innermost last.
+    /// The files that are being evaluated, the innermost last.
     open: Vec<usize>,
     depth: usize,
     blocks: usize,
     capture: Vec<u8>,
-    /// The section payload that statements add to, inside one.
+    /// The payload of the open section, to which statements add.
     body: Option<Body>,
-    /// What each buffer held last.
+    /// The last dump of each buffer.
     dumps: BTreeMap<String, Dump>,
-    /// Where the next buffer without an address goes, if there is room.
+    /// First address to try for the next buffer without an address.
     origin: u64,
-    /// What buffers with an address take, and those of them that belong to the next submit.
+    /// Ranges of the buffers that have an address in the source: all, and those of the next submit.
     given: Ranges,
     submits: Ranges,
-    /// What buffers without an address take.
+    /// Ranges of the buffers without an address in the source.
     placed: Ranges,
-    /// The first buffer that overlaps another of its submit: wrong if addresses stand still.
+    /// The first buffer that overlaps another of its submit. It is an error in the last pass.
     overlap: Option<Box<Fail>>,
-    /// Bytes of an address record.
+    /// Size of an address record in bytes.
     form: usize,
 }
 
@@ -161,7 +161,7 @@ pub(super) fn assemble_block(
     project.passes(main).map_err(|fail| Box::new(project.diagnostic(*fail)))
 }
 
-/// The statements of `text`, the file called `name`.
+/// Parses `text`, the file called `name`, into statements.
 pub(super) fn parse(name: &str, text: &str) -> std::result::Result<Block, Box<Diagnostic>> {
     grammar::parse(text, &grammar::Nest::default()).map_err(|trouble| {
         let at = text.len().saturating_sub(trouble.left);
@@ -188,7 +188,7 @@ impl<'f> Project<'f> {
         }
     }
 
-    /// Parses a file; its number.
+    /// Parses a file and adds it. Returns its number.
     fn add(&mut self, name: String, text: String) -> Result<usize> {
         match grammar::parse(&text, &self.nest) {
             Ok(block) => Ok(self.take(name, text, block)),
@@ -200,7 +200,7 @@ impl<'f> Project<'f> {
         }
     }
 
-    /// Takes a file that is parsed already; its number.
+    /// Adds a file that is parsed already. Returns its number.
     fn take(&mut self, name: String, text: String, block: Block) -> usize {
         let earned = text.len() as u64 * self.bounds.steps_per_byte;
         self.work.set(self.work.get().saturating_add(earned));
@@ -276,13 +276,12 @@ impl<'p, 'f> Emitter<'p, 'f> {
         Err(Box::new(Fail { file: self.file(), span, message: message.into(), reason: Reason::Source }))
     }
 
-    /// `result`, with its message placed at `span`.
+    /// Gives the error of `result` the place `span`.
     fn at<T, E: std::fmt::Display>(&self, span: Span, result: std::result::Result<T, E>) -> Result<T> {
         result.or_else(|error| self.fail(span, error.to_string()))
     }
 
-    /// Takes `steps` of work, a step being about that of a token or of 16 bytes; fails when
-    /// there are no more.
+    /// Charges `steps` of work; fails if too few are left. A step is about one token or 16 bytes.
     fn charge(&self, span: Span, steps: usize) -> Result<()> {
         match self.project.work.get().checked_sub(steps as u64) {
             Some(left) => {
@@ -296,7 +295,7 @@ impl<'p, 'f> Emitter<'p, 'f> {
         }
     }
 
-    /// Takes the work of moving `bytes`.
+    /// Charges the work of moving `bytes`.
     fn charge_bytes(&self, span: Span, bytes: usize) -> Result<()> {
         self.charge(span, bytes / STEP_BYTES)
     }

@@ -1,4 +1,4 @@
-//! `load`: CP_LOAD_STATE4 by what it loads.
+//! The statement `load`, which becomes CP_LOAD_STATE4.
 
 use super::super::ast::{Expr, LoadSource, Name};
 use super::super::pack;
@@ -40,7 +40,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Instruction stores are loaded in whole groups, constants in whole vectors.
+/// Pads data to whole units: instruction stores load whole groups, constants whole vectors.
 fn pad(dwords: &mut Vec<u32>, kind: StateKind) {
     let unit = kind.unit_dwords() as usize;
     dwords.resize(dwords.len().next_multiple_of(unit), 0);

@@ -12,7 +12,7 @@ use crate::regs::tex;
 /// A dword without named fields.
 const NO_FIELDS: &[FieldRow] = &[];
 
-/// Descriptor words that data can be made of by name.
+/// Descriptor words that may be used as data by name.
 const DESCRIPTORS: [&[WordRow]; 4] = [tex::SAMPLER, tex::TEXTURE, tex::SSBO_0, tex::SSBO_1];
 
 impl Emitter<'_, '_> {
@@ -36,7 +36,7 @@ impl Emitter<'_, '_> {
         dwords.iter().try_for_each(|dword| self.put(span, &dword.to_le_bytes()))
     }
 
-    /// A type-0 packet of one value, or a word of a descriptor.
+    /// Emits a type-0 packet of one value, or a word of a descriptor.
     fn write(&mut self, reg: &RegName, value: &Word) -> Result<()> {
         if let Some(row) = descriptor(&reg.name) {
             let dword = self.word(row.fields, value)?;
@@ -51,7 +51,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// One more value for the packet before.
+    /// Adds one more value to the previous packet.
     fn more(&mut self, span: Span, reg: &RegName, value: &Word) -> Result<()> {
         let offset = self.register(reg)?;
         let value = self.word(register_fields(offset), value)?;
@@ -80,7 +80,7 @@ impl Emitter<'_, '_> {
         self.put_dwords(reg.span, &dwords)
     }
 
-    /// A type-3 packet with its header.
+    /// Emits a type-3 packet with its header.
     pub(super) fn type3(&mut self, span: Span, opcode: u8, predicated: bool, payload: &[u32]) -> Result<()> {
         let count = payload.len() as u32;
         if count > pack::MAX_COUNT {
@@ -140,8 +140,8 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// The dwords of a block inside a packet. Labels in it have their place in
-    /// the section, two dwords behind the header for a load.
+    /// The dwords of a block inside a packet. Its labels get addresses in the section; the data of a load
+    /// starts two dwords after the header.
     pub(super) fn inner_dwords(&mut self, span: Span, data: &[super::Statement]) -> Result<Vec<u32>> {
         let outer = self.body(span)?;
         let start = outer.cursor.next_multiple_of(4);
@@ -169,7 +169,7 @@ fn descriptor(name: &str) -> Option<&'static WordRow> {
     DESCRIPTORS.iter().copied().flatten().find(|row| row.name == name)
 }
 
-/// The number of a packet of the table.
+/// The opcode of the packet with this name.
 pub(super) fn pm4_opcode(name: &str) -> u8 {
     pm4::PACKETS.iter().find(|row| row.name == name).map_or(0, |row| row.opcode)
 }

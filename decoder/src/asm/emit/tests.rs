@@ -1,9 +1,9 @@
-//! What bounds a source, with bounds so small that little sources come to them.
+//! Tests of the bounds, with limits so small that short sources reach them.
 
 use super::super::pack::MAX_COUNT;
 use super::*;
 
-/// A source that refers to nothing.
+/// Files for a source without includes.
 struct Nothing;
 
 impl Files for Nothing {
@@ -18,7 +18,7 @@ impl Files for Nothing {
     }
 }
 
-/// Bytes of the capture, or what is wrong.
+/// Number of bytes in the capture, or the error.
 fn size(text: &str, bounds: Bounds) -> std::result::Result<usize, String> {
     assemble("s", text, &mut Nothing, bounds).map(|capture| capture.len()).map_err(|wrong| wrong.message)
 }
@@ -41,7 +41,7 @@ fn a_section_has_its_bound_however_it_is_filled() {
 
 #[test]
 fn a_capture_is_as_large_as_there_is_work() {
-    // Two passes, each of 16 bytes a step.
+    // A step moves 16 bytes, and there are two passes.
     for (source, bytes) in [("marker 100000", 800_000), ("section 0 { zero 799992 }", 800_000)] {
         assert_eq!(size(source, Bounds::default()), Ok(bytes));
         assert_eq!(size(source, Bounds::of_steps(90_000)).unwrap_err(), TOO_MUCH_WORK, "{source}");
@@ -56,8 +56,8 @@ fn a_source_earns_its_own_work() {
     assert_eq!(size(&source, Bounds::of_steps(0)).unwrap_err(), TOO_MUCH_WORK);
 }
 
-/// What is long if the label behind it is far away moves that label: each pass moves one more, or the
-/// same one to and fro.
+/// If a statement's size depends on a later label, it moves that label. Here each pass moves one more label,
+/// or moves one label back and forth.
 #[test]
 fn labels_have_so_many_passes_to_stand_still() {
     let chain = "buffer b @ 0 { zero (p > 8) * 4 zero (p > 4) * 4 zero (p > 0) * 4 u32 1 p: { u32 1 } }";
@@ -96,7 +96,7 @@ fn steps(source: &str) -> u64 {
     high
 }
 
-/// 160,000 bytes are 10,000 steps, in each of two passes, whenever they are moved.
+/// Two passes of 160,000 bytes each cost 10,000 steps each.
 #[test]
 fn all_that_is_copied_is_work() {
     let text = |bytes| steps(&format!("cmd \"{}\"", "x".repeat(bytes)));
@@ -106,7 +106,7 @@ fn all_that_is_copied_is_work() {
     assert!(again >= 2 * 20_000, "taken, and put out: {again}");
 }
 
-/// There are no more registers than a header can count, so that a run of them has no limit of its own.
+/// A header can count all registers, so a run of registers needs no limit of its own.
 #[test]
 fn a_run_of_registers_is_as_long_as_its_header_can_count() {
     let register = |offset: u32| crate::regs::RegName { offset }.to_string();

@@ -2,23 +2,23 @@
 
 use super::super::ast::Op;
 
-/// What an expression is worth.
+/// The value of an expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value {
     /// Depends on a label that this pass has not reached yet.
     Unknown,
-    /// Whole numbers; wide enough for any 64-bit field.
+    /// A whole number, wide enough for any 64-bit field.
     Int(i128),
-    /// Everything with a point.
+    /// A number with a point.
     Float(f64),
 }
 
-/// What a constant or parameter stands for.
+/// The value or name that a constant or parameter stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Bound {
     /// A value.
     Value(Value),
-    /// A name that is none of ours: a label, an enumerator, a shader register.
+    /// A name that is not defined in the source: a label, an enumerator, a shader register.
     Token(String),
 }
 
@@ -35,7 +35,7 @@ impl Value {
         !matches!(self, Self::Int(0))
     }
 
-    /// `-a` or `~a`.
+    /// Evaluates `-a` or `~a`.
     pub(super) fn unary(sign: char, value: Self) -> Result<Self, String> {
         match (sign, value) {
             (_, Self::Unknown) => Ok(Self::Unknown),
@@ -46,7 +46,7 @@ impl Value {
         }
     }
 
-    /// Two operands; whole numbers with a float become floats.
+    /// Evaluates an operator. A whole number and a float give a float.
     pub(super) fn binary(op: Op, left: Self, right: Self) -> Result<Self, String> {
         match (left, right) {
             (Self::Unknown, _) | (_, Self::Unknown) => Ok(Self::Unknown),
@@ -99,7 +99,7 @@ fn float(op: Op, left: f64, right: f64) -> Result<Value, String> {
     }))
 }
 
-/// The whole number that `text`, a literal, is.
+/// The value of a number literal.
 pub(super) fn literal(text: &str) -> Option<Value> {
     let radix = |digits, radix| u64::from_str_radix(digits, radix).ok().map(|value| Value::Int(value.into()));
     match (text.strip_prefix("0x"), text.strip_prefix("0b")) {

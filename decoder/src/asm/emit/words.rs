@@ -8,7 +8,7 @@ use crate::bits::{FieldRow, Kind, parse};
 use crate::regs;
 
 impl Emitter<'_, '_> {
-    /// The text of an expression that is one token: a literal or a name, with a minus or not.
+    /// The text of an expression of one token: a literal or a name, perhaps with a minus.
     fn token(&self, expr: &Expr) -> Option<String> {
         match &expr.kind {
             ExprKind::Number(text) => Some(text.clone()),
@@ -18,7 +18,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The dword that `word` is under the fields `rows`.
+    /// Evaluates `word` to a dword with the fields `rows`.
     pub(super) fn word(&self, rows: &'static [FieldRow], word: &Word) -> Result<u32> {
         match (word, rows) {
             (Word::Fields(parts), _) => parts.iter().try_fold(0, |word, part| self.part(rows, word, part)),
@@ -47,7 +47,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The bits of one field: in the field's own notation, or from a value.
+    /// Evaluates the bits of one field, from the field's own notation or from a value.
     pub(super) fn field(&self, row: &'static FieldRow, expr: &Expr) -> Result<u32> {
         let direct = self.token(expr).map(|text| row.parse(&text));
         if let Some(Ok(raw)) = direct {
@@ -55,7 +55,7 @@ impl Emitter<'_, '_> {
         }
         let value = match (self.value(expr), direct) {
             (Ok(value), _) => value,
-            // The field's own message says more than "nothing is called so".
+            // The field's own error explains more than an unknown name.
             (Err(_), Some(direct)) => return self.at(expr.span, direct),
             (Err(error), None) => return Err(error),
         };

@@ -1,10 +1,10 @@
-//! Expressions. An operator stands on the line of its left operand, because a
-//! `+` at the start of a line continues a packet.
+//! Expressions. An operator is on the line of its left operand, because a `+` at the start of a line
+//! continues a packet.
 
 use super::super::ast::{Expr, ExprKind, Op, Span};
 use super::{Nest, Parsed, arguments, blank, expected, is_start, name, peek_name, space, token};
 
-/// Weakest first; `|` is apart because it separates the parts of a word.
+/// Binary operators, weakest first. `|` is a level of its own because it separates the parts of a word.
 const LEVELS: &[&[(&str, Op)]] = &[
     &[("|", Op::Or)],
     &[("^", Op::Xor)],
@@ -33,7 +33,7 @@ fn spanned<'s>(input: &'s str, rest: &'s str, kind: ExprKind) -> (&'s str, Expr)
 fn operator(strength: usize, input: &str) -> Option<(&str, Op)> {
     let (text, op) = LEVELS[strength].iter().find(|(text, _)| input.starts_with(text))?;
     let rest = &input[text.len()..];
-    // `//` is a comment; `<` before `<` belongs to a stronger level.
+    // `//` starts a comment. `<<` and `>>` belong to a stronger level.
     let other = matches!(
         (op, rest.as_bytes().first()),
         (Op::Div, Some(b'/')) | (Op::Less, Some(b'<')) | (Op::Greater, Some(b'>'))
@@ -118,7 +118,7 @@ fn named<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Expr> {
     }
 }
 
-/// `[index].SUB`, if it is there.
+/// `[index].SUB`, if the input has it.
 pub(super) fn element<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Option<(Expr, String)>> {
     let Some(rest) = input.strip_prefix('[') else { return Ok((input, None)) };
     let (rest, index) = nest.inside(input, || expr(nest, blank(rest)))?;

@@ -1,7 +1,7 @@
 //! The grammar, in nom: source text to statements.
 //!
-//! A statement is told by its first word, so nothing backtracks and an error
-//! stands exactly where the text stops making sense.
+//! The first word decides the kind of a statement. So the parser never backtracks, and an error is reported
+//! at the place where the text is wrong.
 
 mod expr;
 mod statement;
@@ -15,12 +15,12 @@ use nom::{IResult, Parser};
 
 use super::ast::{Block, Name, Span};
 
-/// What was expected, and how many bytes from the end of the source.
+/// A syntax error: what was expected, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     /// Bytes from the offending text to the end of the source.
     pub left: usize,
-    /// One lower-case line.
+    /// The message: one lower-case line.
     pub message: String,
 }
 
@@ -35,23 +35,21 @@ impl ParseError<&str> for Trouble {
 
 type Parsed<'s, T> = IResult<&'s str, T, Trouble>;
 
-/// Blocks and parentheses inside each other; more is refused so that no source can
-/// exhaust the stack.
+/// Largest depth of nested blocks and parentheses. The limit keeps sources from exhausting the stack.
 const MAX_DEPTH: usize = 64;
-/// Operators of one expression, parentheses and all: as deep as its tree can be.
+/// Largest number of operators in one expression, with those in parentheses. It limits the depth of its tree.
 const MAX_OPERATORS: usize = 256;
-/// Statements and values of all files of a source together.
+/// Largest number of statements and values in all files of a source together.
 const MAX_NODES: usize = 1 << 23;
 
-/// How deep the parser is in the text, counted where it goes deeper, and how much it has
-/// made of it.
+/// The parser's limits: current depth of nesting, and number of statements and values.
 #[derive(Debug)]
 pub(super) struct Nest {
     depth: Cell<usize>,
-    /// Expressions around this place, and operators of the outermost one.
+    /// Depth of nested expressions, and number of operators in the outermost one.
     expressions: Cell<usize>,
     operators: Cell<usize>,
-    /// Statements and values that may still come.
+    /// Number of statements and values that are still allowed.
     nodes_left: Cell<usize>,
 }
 
@@ -62,13 +60,13 @@ impl Default for Nest {
 }
 
 impl Nest {
-    /// For sources of at most `nodes` statements and values together.
+    /// Limits for sources of at most `nodes` statements and values together.
     fn for_nodes(nodes: usize) -> Self {
         let [depth, expressions, operators] = [const { Cell::new(0) }; 3];
         Self { depth, expressions, operators, nodes_left: Cell::new(nodes) }
     }
 
-    /// `parse` one bracket deeper; the bracket is at the start of `input`.
+    /// Runs `parse` one bracket deeper. The bracket is at the start of `input`.
     fn inside<'s, T>(&self, input: &'s str, parse: impl FnOnce() -> Parsed<'s, T>) -> Parsed<'s, T> {
         let depth = self.depth.get() + 1;
         if depth > MAX_DEPTH {
@@ -80,7 +78,7 @@ impl Nest {
         parsed
     }
 
-    /// `parse` an expression, perhaps inside another.
+    /// Runs `parse` as an expression, which may be inside another one.
     fn expression<'s, T>(&self, parse: impl FnOnce() -> Parsed<'s, T>) -> Parsed<'s, T> {
         let outside = self.expressions.get();
         if outside == 0 {
@@ -92,7 +90,7 @@ impl Nest {
         parsed
     }
 
-    /// One more operator of this expression.
+    /// Counts one more operator of the expression.
     fn operator(&self, input: &str) -> Result<(), nom::Err<Trouble>> {
         self.operators.set(self.operators.get() + 1);
         match self.operators.get() > MAX_OPERATORS {
@@ -101,7 +99,7 @@ impl Nest {
         }
     }
 
-    /// One more statement or value.
+    /// Counts one more statement or value.
     fn node(&self, input: &str) -> Result<(), nom::Err<Trouble>> {
         let Some(left) = self.nodes_left.get().checked_sub(1) else {
             return refuse(input, "too many statements and values in a source".into());
@@ -111,10 +109,10 @@ impl Nest {
     }
 }
 
-/// The statements of a whole source.
+/// Parses a whole source into statements.
 ///
 /// # Errors
-/// What was expected, where the text stops making sense.
+/// The position at which parsing failed, and what was expected there.
 pub(super) fn parse(source: &str, nest: &Nest) -> Result<Block, Trouble> {
     let (rest, block) = statement::statements(nest, source).map_err(trouble)?;
     match rest.is_empty() {
@@ -143,12 +141,12 @@ fn expected<T>(input: &str, what: impl std::fmt::Display) -> Parsed<'_, T> {
     refuse(input, format!("expected {what}, found {found}"))
 }
 
-/// Spaces and tabs.
+/// Skips spaces and tabs.
 fn space(input: &str) -> &str {
     input.trim_start_matches([' ', '\t'])
 }
 
-/// Spaces, line ends and comments (`// ..` and `; ..`).
+/// Skips spaces, line ends and comments (`// ..` and `; ..`).
 fn blank(mut input: &str) -> &str {
     loop {
         input = input.trim_start();
@@ -173,7 +171,7 @@ fn peek_name(input: &str) -> &str {
         return "";
     }
     let end = input.find(|c| !is_inside(c)).unwrap_or(input.len());
-    // A range such as `a..b` ends the name; so does a final point.
+    // A range such as `a..b` ends the name, and so does a final point.
     let name = &input[..end];
     let name = name.find("..").map_or(name, |end| &name[..end]);
     name.trim_end_matches('.')
@@ -188,7 +186,7 @@ fn name(input: &str) -> Parsed<'_, Name> {
     Ok((rest, Name { text: text.into(), span: Span { start: input.len(), end: rest.len() } }))
 }
 
-/// `token`, which must be there.
+/// Consumes `token`, which must be there.
 fn token<'s>(token: &str, input: &'s str) -> Parsed<'s, ()> {
     match input.strip_prefix(token) {
         Some(rest) => Ok((rest, ())),
@@ -196,12 +194,12 @@ fn token<'s>(token: &str, input: &'s str) -> Parsed<'s, ()> {
     }
 }
 
-/// `word`, if it is the next whole word.
+/// Consumes `word`, if it is the next whole word.
 fn keyword<'s>(word: &str, input: &'s str) -> Option<&'s str> {
     (peek_name(input) == word).then(|| &input[word.len()..])
 }
 
-/// One or more `item`s with commas between; a line may end after a comma.
+/// One or more items with commas between them; a line may end after a comma.
 fn list<'s, T>(
     mut item: impl Parser<&'s str, Output = T, Error = Trouble>,
     input: &'s str,
@@ -218,7 +216,7 @@ fn list<'s, T>(
     }
 }
 
-/// `( .. )` around zero or more `item`s.
+/// Zero or more items in parentheses.
 fn arguments<'s, T>(
     nest: &Nest,
     item: impl Parser<&'s str, Output = T, Error = Trouble>,
@@ -238,14 +236,14 @@ fn arguments<'s, T>(
 mod tests {
     use super::*;
 
-    /// Where `source` is refused, by bytes from its end, if `nodes` statements and values are allowed.
+    /// Position, in bytes from the end, at which `source` is refused with a limit of `nodes`.
     fn refused(source: &str, nodes: usize) -> Option<usize> {
         let trouble = parse(source, &Nest::for_nodes(nodes)).err()?;
         assert!(trouble.message.contains("too many statements and values"), "{trouble:?}");
         Some(trouble.left)
     }
 
-    /// A statement and a value each count, in blocks and lists too.
+    /// Each statement and each value counts, also in blocks and lists.
     #[test]
     fn so_many_statements_and_values_and_no_more() {
         for (source, nodes) in [

@@ -1,4 +1,4 @@
-//! Statements: the language's words, and what follows each.
+//! Statements: the keywords of the language and their operands.
 
 use std::rc::Rc;
 
@@ -48,7 +48,7 @@ pub(super) fn clause<'s>(nest: &Nest, word: &str, input: &'s str) -> Parsed<'s, 
     }
 }
 
-/// One statement, told by its first word.
+/// Parses one statement; its first word decides the kind.
 fn kind<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Kind> {
     if let Some(rest) = input.strip_prefix('+') {
         return stream::more(nest, space(rest));

@@ -28,13 +28,13 @@ pub(super) fn kind<'s>(nest: &Nest, input: &'s str, word: &str, rest: &'s str) -
     }
 }
 
-/// What follows a `+`.
+/// The register and value after a `+`.
 pub(super) fn more<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Kind> {
     write(nest, input).map(|(rest, (reg, value))| (rest, Kind::More(reg, value)))
 }
 
-/// Whether a name is that of a type-3 packet: CP registers are told apart by
-/// the packet table, numbers without a name are `opcode_7f`.
+/// Whether a name is that of a type-3 packet. The packet table distinguishes packets from CP registers; an
+/// opcode without a name is `opcode_7f`.
 fn is_packet(word: &str) -> bool {
     word.starts_with("opcode_") || crate::pm4::PACKETS.iter().any(|row| row.name == word)
 }

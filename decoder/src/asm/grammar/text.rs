@@ -1,4 +1,4 @@
-//! What is not made of expressions: strings, hexadecimal data and shader lines.
+//! Parts of the grammar without expressions: strings, hexadecimal data and shader lines.
 
 use super::super::ast::{ShaderLine, Span};
 use super::{Parsed, Trouble, blank, expected, token};
@@ -41,7 +41,7 @@ fn escape(input: &str) -> Parsed<'_, u8> {
     Ok((&input[1..], byte))
 }
 
-/// A path or other string that has to be text.
+/// A path or other string that must be UTF-8.
 pub(super) fn path(input: &str) -> Parsed<'_, String> {
     let (rest, bytes) = string(input)?;
     match String::from_utf8(bytes) {
@@ -50,7 +50,7 @@ pub(super) fn path(input: &str) -> Parsed<'_, String> {
     }
 }
 
-/// The rest of the line up to a comment, and what follows.
+/// Splits the input into the rest of the line, without its comment, and the text after the line.
 fn line(input: &str) -> (&str, &str) {
     let end = input.find('\n').unwrap_or(input.len());
     let text = &input[..end];
@@ -58,7 +58,7 @@ fn line(input: &str) -> (&str, &str) {
     (&text[..comment.unwrap_or(end)], &input[end..])
 }
 
-/// `hex 0011 22ff`: bytes, as many digits together as one likes; to the end of the line.
+/// `hex 0011 22ff`: bytes to the end of the line, with spaces anywhere.
 pub(super) fn hex(input: &str) -> Parsed<'_, Vec<u8>> {
     let (text, rest) = line(input);
     let mut bytes = Vec::with_capacity(text.len() / 2);
@@ -92,7 +92,7 @@ pub(super) fn words(input: &str) -> Parsed<'_, Vec<u8>> {
     Ok((rest, bytes))
 }
 
-/// The lines of a shader: to a line that starts with `}`.
+/// The lines of a shader, up to a line that starts with `}`.
 pub(super) fn shader(input: &str) -> Parsed<'_, Vec<ShaderLine>> {
     let (mut rest, ()) = token("{", input)?;
     let mut lines = Vec::new();

@@ -1,16 +1,16 @@
-//! Bytes as numbers: runs, floats, words, shaders.
+//! Prints bytes as numbers: runs, floats, words, shaders.
 
 use std::fmt::Write;
 
 use super::out::Out;
 use crate::isa::ir3::program;
 
-/// Dwords of one value in a row that are worth a statement of their own.
+/// Shortest run of equal dwords that is printed as a statement of its own.
 const RUN: usize = 8;
-/// Dwords in a line.
+/// Number of dwords on a line.
 const LINE: usize = 8;
 
-/// `bytes` as data statements, each line after `indent`.
+/// Prints `bytes` as data statements, each line after `indent`.
 pub(super) fn data(out: &mut Out<'_>, indent: &str, bytes: &[u8]) {
     let (dwords, tail) = bytes.as_chunks::<4>();
     let mut at = 0;
@@ -34,12 +34,12 @@ pub(super) fn data(out: &mut Out<'_>, indent: &str, bytes: &[u8]) {
     }
 }
 
-/// How often the first dword stands at the start.
+/// Number of dwords at the start that equal the first.
 fn run_length(dwords: &[[u8; 4]]) -> usize {
     dwords.iter().position(|dword| *dword != dwords[0]).unwrap_or(dwords.len())
 }
 
-/// Dwords up to the next run (or a line, so that lines stay aligned).
+/// Number of dwords before the next run, or in one line, so that lines stay aligned.
 fn plain_length(dwords: &[[u8; 4]]) -> usize {
     let starts_run = |&at: &usize| {
         dwords[at..].len() >= RUN && dwords[at..at + RUN].iter().all(|dword| *dword == dwords[at])
@@ -69,14 +69,14 @@ fn numbers(out: &mut Out<'_>, indent: &str, line: &[[u8; 4]]) {
     out.push('\n');
 }
 
-/// Zero, or a number of everyday size whose text is short enough to have been
-/// meant: other bits are colours, indices or code.
+/// Whether a dword is printed as a float: zero, or a number of usual size. Other bits are more likely
+/// colours, indices or code.
 fn reads_as_float(word: u32) -> bool {
     let value = f32::from_bits(word);
     word == 0 || (1e-5..1e7).contains(&value.abs())
 }
 
-/// Instructions, then zeros, as statements inside a block.
+/// Prints instructions, then zeros, as statements inside a block.
 pub(super) fn shader_block(out: &mut Out<'_>, indent: &str, bytes: &[u8]) {
     let (pairs, _) = bytes.as_chunks::<8>();
     let words: Vec<u64> = pairs.iter().map(|&word| u64::from_le_bytes(word)).collect();
@@ -95,7 +95,7 @@ pub(super) fn indented(out: &mut Out<'_>, indent: &str, lines: &str) {
     }
 }
 
-/// The text of a program, if it assembles to the same words.
+/// The text of a program, if it assembles to these words.
 pub(super) fn shader_lines(words: &[u64]) -> Option<String> {
     let mut text = String::new();
     program::disassemble(words, &mut text).ok()?;

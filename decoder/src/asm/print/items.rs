@@ -1,4 +1,4 @@
-//! The file taken apart, nothing lost.
+//! Splits a capture into items. Every byte belongs to one item.
 
 use nom::number::complete::le_u32;
 use nom::{IResult, Parser};
@@ -28,13 +28,13 @@ pub(super) enum Item<'a> {
         form: usize,
     },
     Section(u32, &'a [u8]),
-    /// From where the file stops being one: a cut-off or corrupt section.
+    /// The bytes from a cut-off or corrupt section on.
     Raw(&'a [u8]),
 }
 
 const MARKER: [u8; 8] = [0xff; 8];
 
-/// A whole section: id and payload.
+/// Parses a whole section: id and payload.
 fn section(input: &[u8]) -> IResult<&[u8], (u32, &[u8])> {
     let (rest, (id, size)) = (le_u32, le_u32).parse(input)?;
     nom::bytes::complete::take(size)(rest).map(|(rest, payload)| (rest, (id, payload)))
@@ -49,31 +49,32 @@ fn record(payload: &[u8]) -> Option<(u64, u32)> {
     }
 }
 
-/// The pieces, in file order, made as they are asked for.
+/// An iterator over the items of a capture, in file order.
 pub(super) fn items(capture: &[u8]) -> Items<'_> {
     Items { rest: capture }
 }
 
-/// See [`items`].
+/// The iterator that [`items`] returns.
 pub(super) struct Items<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Items<'a> {
-    /// The same up to the first that `may`, which is told its bytes, does not allow.
+    /// Limits the iterator: it ends at the first item for which `may`, called with the item's bytes, returns
+    /// false.
     pub(super) fn allowed<'m>(self, may: &'m mut dyn FnMut(usize) -> bool) -> Allowed<'a, 'm> {
         Allowed { items: self, may }
     }
 }
 
-/// See [`Items::allowed`].
+/// The iterator that [`Items::allowed`] returns.
 pub(super) struct Allowed<'a, 'm> {
     items: Items<'a>,
     may: &'m mut dyn FnMut(usize) -> bool,
 }
 
 impl Allowed<'_, '_> {
-    /// Bytes that are still to come.
+    /// Number of bytes that are not yet taken.
     pub(super) fn left(&self) -> usize {
         self.items.rest.len()
     }

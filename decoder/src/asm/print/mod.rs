@@ -1,9 +1,8 @@
-//! A capture as text that assembles to the same bytes.
+//! Prints a capture as text that assembles to equal bytes.
 //!
-//! First [`items`] takes the file apart, then [`plan`] follows the submits
-//! through their calls to learn which bytes are commands and which are
-//! shaders, then every item is printed in file order. A form that would not
-//! give the same bytes back is not used: its bytes are printed instead.
+//! First [`items`] splits the file. Then [`plan`] follows the submits and their calls, and finds which bytes
+//! are commands and which are shaders. At last every item is printed in file order. If a form would not give
+//! equal bytes back, the plain bytes are printed instead.
 
 mod data;
 mod items;
@@ -24,51 +23,52 @@ use super::WIDE_RECORD;
 use super::ranges::Ranges;
 use crate::capture::{Foreign, SectionId};
 
-/// Bytes that are compared together in a buffer that changed.
+/// Bytes that are compared at once in a buffer that changed.
 const LINE: usize = 64;
 
-/// What ends a string, and brackets, which are counted before the text is understood.
+/// Characters that are escaped in strings: quotes and backslash, and brackets, which are counted before
+/// parsing.
 const ESCAPED: &[u8] = b"\"\\{}()[]";
 
-/// A buffer as the text knows it so far.
+/// A buffer that is already printed.
 struct Known<'a> {
-    /// How many of its address there were before it.
+    /// Number of earlier buffers at this address.
     others: u32,
     contents: Option<&'a [u8]>,
 }
 
-/// What has been written, and what later text may refer to.
+/// The printer's state: its output, and the names that later text may use.
 struct Printer<'a, 'w> {
     out: Out<'w>,
     plan: Plan,
-    /// Buffers by address.
+    /// Number of buffers at each address.
     at_address: BTreeMap<u64, u32>,
-    /// By address, size, and whether there are contents.
+    /// Buffers by address, size, and whether they have contents.
     buffers: BTreeMap<(u64, u32, bool), Known<'a>>,
-    /// What buffers of the next submit take.
+    /// Address ranges of the buffers of the next submit.
     submits: Ranges,
     form: usize,
 }
 
-/// What a capture reads as.
+/// A capture as source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disassembly {
     /// The source.
     pub text: String,
-    /// What of the capture it is not.
+    /// The part of the capture that the text lacks.
     pub rest: Rest,
 }
 
-/// What a source leaves of a capture.
+/// The bytes of a capture that are not in its source text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rest {
-    /// Bytes at the end that are no section: the capture is cut off or corrupt.
+    /// Bytes at the end that belong to no section, because the capture is cut off or corrupt.
     pub damaged: usize,
-    /// Bytes from where no more was allowed.
+    /// Bytes after the point at which `may` refused a piece.
     pub cut: usize,
 }
 
-/// The source of `capture` (unpacked bytes, damaged or not).
+/// Disassembles `capture` (unpacked bytes, damaged or not) into source text.
 pub fn disassemble(capture: &[u8]) -> Disassembly {
     let mut text = Vec::new();
     let (rest, written) = disassemble_into(capture, &mut text, Foreign::PassOver, &mut |_| true);
@@ -76,9 +76,11 @@ pub fn disassemble(capture: &[u8]) -> Disassembly {
     Disassembly { text: String::from_utf8(text).expect("only text is written"), rest }
 }
 
-/// Writes the source of `capture` to `to`, piece by piece, as long as `may` allows pieces of so many
-/// bytes. It is asked twice: each piece is looked at before the first is written. What the source is
-/// not is known even if `to` cannot be written. Streams of another generation are data, unless `foreign` says otherwise.
+/// Writes the source of `capture` to `to`, piece by piece, as long as `may` allows pieces of so many bytes.
+///
+/// `may` is called twice for each piece: every piece is examined before the first one is written. The first
+/// result is known even if `to` cannot be written. Streams of another GPU generation are printed as data,
+/// unless `foreign` is [`Foreign::Interpret`].
 pub fn disassemble_into(
     capture: &[u8],
     to: &mut dyn io::Write,
@@ -106,7 +108,8 @@ pub fn disassemble_into(
     (rest, printer.out.finish())
 }
 
-/// `b_fff66000`; with a number if the address has had another size before.
+/// The name of a buffer, such as `b_fff66000`. It ends in a number if the address had buffers of another size
+/// before.
 fn buffer_name(address: u64, others: u32) -> String {
     match others {
         0 => format!("b_{address:x}"),
@@ -200,7 +203,7 @@ impl<'a> Printer<'a, '_> {
         self.buffers.insert(key, Known { others, contents: dump.contents });
     }
 
-    /// What stands behind the address of a buffer that overlaps another of its submit.
+    /// The word `overlaps` for a buffer that overlaps another one of its submit; else empty.
     fn mark_of(&mut self, dump: &Dump<'_>) -> &'static str {
         let bytes = dump.contents.map_or(u64::from(dump.size), |bytes| bytes.len() as u64);
         let (start, end) = (dump.address, dump.address.saturating_add(bytes));
@@ -218,7 +221,7 @@ impl<'a> Printer<'a, '_> {
         let used = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         let regions = self.plan.regions(index).to_vec();
         let covered = regions.last().map_or(0, |region| region.end());
-        // Whole dwords read better; what is left out are zeros.
+        // Whole dwords are easier to read. The bytes that are left out are zeros.
         let used = used.next_multiple_of(4).min(bytes.len()).max(covered);
         match used < bytes.len() || used == 0 {
             true => self.line(format_args!("buffer {name} @ {place} size {size:#x} {{")),
@@ -234,7 +237,7 @@ impl<'a> Printer<'a, '_> {
         self.line(format_args!("}}"));
     }
 
-    /// What changed since the last dump: whole regions, or lines of data.
+    /// Prints the changes since the last dump: whole regions, or lines of data.
     fn again(&mut self, index: usize, name: &str, address: u64, old: &[u8], new: &[u8]) {
         let regions = self.plan.regions(index).to_vec();
         if old == new && !regions.iter().any(|region| region.defines) {
@@ -260,7 +263,7 @@ impl<'a> Printer<'a, '_> {
         self.line(format_args!("}}"));
     }
 
-    /// The lines of `start..end` that differ, neighbours together.
+    /// Prints the lines of `start..end` that differ, adjacent ones together.
     fn changes(&mut self, start: usize, end: usize, old: &[u8], new: &[u8]) {
         let lines = (start..end).step_by(LINE).map(|at| at..(at + LINE).min(end));
         let mut changed: Option<std::ops::Range<usize>> = None;
@@ -282,7 +285,7 @@ impl<'a> Printer<'a, '_> {
         data::data(&mut self.out, "  ", &new[run]);
     }
 
-    /// Commands or a shader, with a label where the plan says so.
+    /// Prints commands or a shader, with a label if the plan has one.
     fn region(&mut self, region: &Region, base: u64, bytes: &[u8]) {
         let address = base + region.start as u64;
         let label = match region.defines {
@@ -306,7 +309,7 @@ impl<'a> Printer<'a, '_> {
 mod tests {
     use super::*;
 
-    /// Three sections of 12 bytes; both passes ask for each.
+    /// Three sections of 12 bytes. Both passes call `may` for each.
     #[test]
     fn what_is_not_allowed_is_left_out_and_counted() {
         let section = [7u32, 4, 1].map(u32::to_le_bytes).concat();

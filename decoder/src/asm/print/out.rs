@@ -1,16 +1,16 @@
-//! Text on its way out.
+//! Buffered output of text.
 
 use std::fmt;
 use std::io::{self, Write};
 
-/// Bytes of text that are kept back at most.
+/// Largest number of bytes that are buffered.
 const CHUNK: usize = 1 << 16;
 
-/// Text that is handed on in pieces, so that a source of any size takes no memory.
+/// Text that is written in pieces, so that a source of any size needs little memory.
 pub(super) struct Out<'w> {
     text: String,
     to: &'w mut dyn Write,
-    /// Once writing has failed it is not tried again.
+    /// The result of writing. After an error, no more is written.
     result: io::Result<()>,
 }
 
@@ -37,7 +37,7 @@ impl<'w> Out<'w> {
         self.text.clear();
     }
 
-    /// What is still here goes out.
+    /// Writes the buffered text.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.pass_on();
         self.result

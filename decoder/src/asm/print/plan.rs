@@ -1,4 +1,4 @@
-//! Which bytes are commands and which are shaders, and what they are called.
+//! Finds which bytes are commands and which are shaders, and names them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,21 +8,21 @@ use crate::load_state::{StateKind, StateSource};
 use crate::packet::{Packet, Packets};
 use crate::pm4::Pm4;
 
-/// What a region holds.
+/// The contents of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Commands,
     Shader,
 }
 
-/// Bytes of a buffer that are more than data.
+/// A range of a buffer that holds commands or a shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Region {
     /// Offset in the buffer.
     pub(super) start: usize,
     pub(super) bytes: usize,
     pub(super) kind: Kind,
-    /// The label of its address and size stands here.
+    /// Whether the label of this address and size is defined here.
     pub(super) defines: bool,
 }
 
@@ -45,12 +45,12 @@ impl Plan {
         self.regions.get(&index).map_or(&[], Vec::as_slice)
     }
 
-    /// The label of these bytes.
+    /// The label of the region at `address` with so many bytes.
     pub(super) fn label(&self, address: u64, bytes: u64) -> Option<&str> {
         self.labels.get(&(address, bytes)).map(String::as_str)
     }
 
-    /// A label that starts at `address`, and its size.
+    /// A label at `address`, and its size in bytes.
     pub(super) fn label_at(&self, address: u64) -> Option<(&str, u64)> {
         let (key, label) = self.labels.range((address, 0)..=(address, u64::MAX)).next()?;
         Some((label, key.1))
@@ -89,8 +89,7 @@ impl Plan {
     }
 }
 
-/// A region before it is placed. The order is that of items and offsets,
-/// longer regions first.
+/// A region that is not yet placed. The order is by item and offset, with longer regions first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Found {
     item: usize,
@@ -112,17 +111,18 @@ impl PartialOrd for Found {
     }
 }
 
-/// The buffers of one group.
+/// The buffers of one group of submits.
 #[derive(Default)]
 struct Group<'a> {
-    /// Item and dump by address.
+    /// Item number and dump, by address.
     buffers: BTreeMap<u64, (usize, Dump<'a>)>,
     found: BTreeSet<Found>,
-    /// Dwords that may still be looked at: calls may overlap, but not for ever.
+    /// Number of dwords that may still be examined. It limits the work for calls that overlap.
     fuel: usize,
 }
 
-/// Looks through the whole file. Of another generation's there is none but data, unless `foreign` says otherwise.
+/// Plans the whole file. A capture of another GPU generation has only data, unless `foreign` is
+/// [`Foreign::Interpret`].
 pub(super) fn plan<'a>(items: impl Iterator<Item = Item<'a>>, foreign: Foreign) -> Plan {
     let mut chip = None;
     let mut plan = Plan::default();
@@ -136,7 +136,7 @@ pub(super) fn plan<'a>(items: impl Iterator<Item = Item<'a>>, foreign: Foreign) 
                     group = Group::default();
                 }
                 group.fuel += dump.contents.map_or(0, <[u8]>::len);
-                // The same address announced twice keeps what has contents.
+                // If an address is announced twice, the dump with contents is kept.
                 if dump.contents.is_some() || !group.buffers.contains_key(&dump.address) {
                     group.buffers.insert(dump.address, (index, dump));
                 }
@@ -156,7 +156,7 @@ pub(super) fn plan<'a>(items: impl Iterator<Item = Item<'a>>, foreign: Foreign) 
     plan
 }
 
-/// The chip that a section names, if it does.
+/// The chip that a section names; `None` if it names none.
 fn gpu_id(id: u32, payload: &[u8]) -> Option<u32> {
     let id = SectionId::from_bits(id);
     if !matches!(id, SectionId::GPU_ID | SectionId::CHIP_ID) {
@@ -177,7 +177,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The captured bytes at `address`, and the region that they would be.
+    /// The captured bytes at `address`, and the region they would form.
     fn find(&self, address: u64, bytes: u64, kind: Kind) -> Option<(Found, &'a [u8])> {
         let (_, (item, dump)) = self.buffers.range(..=address).next_back()?;
         let start = usize::try_from(address - dump.address).ok()?;
@@ -186,7 +186,7 @@ impl<'a> Group<'a> {
         Some((Found { item: *item, start, bytes, kind }, contents))
     }
 
-    /// Notes a command buffer and all that it reaches.
+    /// Adds a command buffer and all that it reaches.
     fn follow(&mut self, address: u64, dwords: u64) {
         let mut calls = vec![(address, dwords)];
         while let Some((address, dwords)) = calls.pop() {
@@ -204,7 +204,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// What one packet points to.
+    /// Adds the regions that one packet points to.
     fn reach(&mut self, packet: Pm4<'_>, calls: &mut Vec<(u64, u64)>) {
         if let Some(call) = packet.call() {
             calls.push((call.address.into(), call.dwords.into()));

@@ -1,4 +1,4 @@
-//! `load` statements.
+//! Prints `load` statements.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use crate::regs::tex;
 const INDENT: &str = "    ";
 const INNER: &str = "      ";
 
-/// Writes `load ..` for a packet whose dwords it gives back; whether it did.
+/// Writes `load ..` for a packet, if the statement gives the packet's dwords back. Returns whether it did.
 pub(super) fn load(out: &mut Out<'_>, plan: &Plan, load: &LoadState4<'_>, payload: &[u32]) -> bool {
     let target = StateTarget::from((load.dst.STATE_BLOCK(), load.src.STATE_TYPE()));
     if target.kind() == StateKind::Unknown {
@@ -67,7 +67,7 @@ fn inline(out: &mut Out<'_>, target: StateTarget, first: u32, dwords: &[u32]) ->
         StateKind::Textures(_) => descriptors(out, tex::TEXTURE, dwords),
         StateKind::SsboDescriptors(_) => descriptors(out, tex::SSBO_0, dwords),
         StateKind::SsboSizes(_) => descriptors(out, tex::SSBO_1, dwords),
-        // Whole vectors, so that lines are constants.
+        // One line for each vector, so that lines are constants.
         StateKind::Constants(_) => bytes.chunks(16).for_each(|vector| data::data(out, INNER, vector)),
         _ => data::data(out, INNER, &bytes),
     }
@@ -83,12 +83,12 @@ fn descriptors(out: &mut Out<'_>, words: &'static [WordRow], dwords: &[u32]) {
     }
 }
 
-/// The instructions; the zeros behind them come back with the group.
+/// Prints the instructions. The zeros after them are restored by padding to whole groups.
 fn shader(out: &mut Out<'_>, target: StateTarget, first: u32, bytes: &[u8]) -> bool {
     let words: Vec<u64> = bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)).collect();
     let used = words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
     let group = target.kind().unit_dwords() as usize / 2;
-    // A load of whole empty groups has to say how many there are.
+    // For a load with whole groups of zeros, the number of groups must show in the text.
     let used = used.max((words.len() / group).saturating_sub(1) * group + 1).min(words.len());
     let Some(lines) = data::shader_lines(&words[..used]) else { return false };
     head(out, target, first);

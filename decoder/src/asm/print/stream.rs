@@ -1,4 +1,4 @@
-//! Packets as statements.
+//! Prints packets as statements.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use crate::regs;
 
 const INDENT: &str = "    ";
 
-/// The packets of a command buffer; what is none, as data.
+/// Prints the packets of a command buffer. Bytes that are no packet are printed as data.
 pub(super) fn commands(out: &mut Out<'_>, plan: &Plan, bytes: &[u8]) {
     each(bytes, |packet, range| match packet {
         Some(packet) => statement(out, plan, packet, &bytes[range]),
@@ -21,13 +21,13 @@ pub(super) fn commands(out: &mut Out<'_>, plan: &Plan, bytes: &[u8]) {
     });
 }
 
-/// What a command buffer held before, and its offset in the buffer object.
+/// The previous contents of a command buffer, and its offset in the buffer object.
 pub(super) struct Changed<'a> {
     pub(super) old: &'a [u8],
     pub(super) start: usize,
 }
 
-/// The packets that are not as they were, each run of them at its offset.
+/// Prints the packets that changed, each run of them at its offset.
 pub(super) fn changes(out: &mut Out<'_>, plan: &Plan, bytes: &[u8], changed: Changed<'_>) {
     let mut written = None;
     each(bytes, |packet, range| {
@@ -45,7 +45,7 @@ pub(super) fn changes(out: &mut Out<'_>, plan: &Plan, bytes: &[u8], changed: Cha
     });
 }
 
-/// Every packet with the bytes that it covers, then what is none.
+/// Calls `visit` for every packet with the bytes that it covers, then for the bytes that are no packet.
 fn each(bytes: &[u8], mut visit: impl FnMut(Option<&Packet<'_>>, std::ops::Range<usize>)) {
     let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&dword| u32::from_le_bytes(dword)).collect();
     let mut packets = Packets::new(&words);
@@ -97,7 +97,7 @@ fn type0(out: &mut Out<'_>, reg: u32, one_reg: bool, values: &[u32], bytes: &[u8
     }
 }
 
-/// Values with commas between, if each is read back as the same bits.
+/// The values, separated by commas, if each is read back to equal bits.
 fn one_reg_values(rows: &'static [FieldRow], values: &[u32]) -> Option<String> {
     let text = |&raw: &u32| match rows {
         [row] if row.width() == 32 => {
@@ -113,7 +113,7 @@ fn rows(reg: u32) -> &'static [FieldRow] {
     regs::lookup(reg).map_or(&[], regs::RegRef::fields)
 }
 
-/// A word by its fields, or as bits if the fields would not give it back.
+/// Prints a word by its fields, or as bits if the fields would not give the word back.
 pub(super) fn word(out: &mut Out<'_>, rows: &'static [FieldRow], word: u32) {
     let text = WordText { rows, word, show: Show::NonZero }.to_string();
     let _ = match (rows.is_empty(), parse::word(rows, &text)) {
@@ -146,7 +146,7 @@ fn type3(out: &mut Out<'_>, plan: &Plan, opcode: u8, predicated: bool, payload: 
     out.push('\n');
 }
 
-/// The statements that say it better than a packet; whether there is one.
+/// Writes a statement that is easier to read than the packet. Returns whether there is one.
 fn friendly(out: &mut Out<'_>, plan: &Plan, opcode: u8, payload: &[u32]) -> bool {
     match Pm4::parse(opcode, payload) {
         Pm4::IndirectBuffer(call) if payload.len() == 2 => {
@@ -158,7 +158,7 @@ fn friendly(out: &mut Out<'_>, plan: &Plan, opcode: u8, payload: &[u32]) -> bool
     }
 }
 
-/// The dwords with a layout in parentheses, the others in braces.
+/// Writes the dwords with a known layout in parentheses, the others in braces.
 fn arguments(out: &mut Out<'_>, row: Option<&'static PacketRow>, payload: &[u32]) {
     let repeats = row.is_some_and(|row| !row.repeat.is_empty());
     let laid_out = row.map_or(0, |row| row.dwords.len()).min(payload.len());

@@ -1,7 +1,7 @@
-//! Which registers an instruction reads and writes, repetition by repetition: what scheduling is about.
+//! The registers that an instruction reads and writes, for each repetition. Scheduling checks use them.
 //!
-//! How many registers an operand takes is decided here for whoever asks about hazards; the executor's lowering
-//! takes operands apart itself, because it wants their values.
+//! This module decides how many registers an operand has, for code that looks for hazards. The executor's
+//! lowering splits operands itself, because it needs their values.
 use std::fmt;
 
 use super::{
@@ -9,28 +9,28 @@ use super::{
     Cat6, Cat6Class, Cat6Form, Cat6Op, Instr, Operand, Reg, RegOrImm, Src,
 };
 
-/// A scalar register of one of the files. a0 and p0 are in neither and count as full.
+/// A scalar register of the full or the half file. a0 and p0 are in neither and count as full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileReg {
-    /// In the file of half registers, which is apart from that of full ones up to A5xx.
+    /// Whether the register is in the half file. Up to A5xx that file is separate from the full one.
     pub half: bool,
-    /// Its id.
+    /// Register id in the file.
     pub reg: Reg,
 }
 
-/// Number of a0, behind which are p0 and r63.
+/// Number of a0; the numbers after it are p0 and r63.
 const FIRST_SPECIAL: u8 = 61;
 
 impl FileReg {
-    /// How many there are at most.
+    /// Largest number of different registers.
     pub const COUNT: usize = 512;
 
-    /// The register `reg` of a file; nothing for r63.x.
+    /// The register `reg` of a file; `None` for r63.x.
     pub fn of(reg: Reg, half: bool) -> Option<Self> {
         (reg != Reg::NONE).then_some(Self { half: half && reg.number() < FIRST_SPECIAL, reg })
     }
 
-    /// Its place in a set of all of them, below [`Self::COUNT`].
+    /// Index of the register in an array of all registers, below [`Self::COUNT`].
     pub const fn index(self) -> usize {
         self.reg.0 as usize + if self.half { 256 } else { 0 }
     }
@@ -40,7 +40,7 @@ impl FileReg {
         Self { half: index >= 256, reg: Reg((index % 256) as u8) }
     }
 
-    /// Is it a general register, rather than a0, p0 or r63?
+    /// Whether it is a general register, not a0, p0 or r63.
     pub const fn is_general(self) -> bool {
         self.reg.number() < FIRST_SPECIAL
     }
@@ -60,24 +60,25 @@ impl fmt::Display for FileReg {
 /// One access of one register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Which register.
+    /// The register.
     pub reg: FileReg,
-    /// The repetition that makes it, from 0.
+    /// Number of the repetition that makes the access, from 0.
     pub step: u8,
-    /// The operand that it belongs to.
+    /// The operand that makes the access.
     pub operand: Role,
 }
 
-/// What an operand is.
+/// The role of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The result.
     Destination,
     /// A source.
     Source,
-    /// The third source of mad.* and madsh.*, which the pipeline reads two slots later than others.
+    /// The third source of mad.* and madsh.*, which the pipeline reads two slots later than the other
+    /// sources.
     Addend,
-    /// a0.x, where it chooses a register or constant.
+    /// a0.x as an index of a register or constant.
     Index,
 }
 
@@ -93,7 +94,7 @@ impl Accesses {
         (0..count).for_each(|n| self.add(Reg(first.0.wrapping_add(n)), half, 0, operand));
     }
 
-    /// A source of an ALU instruction with `repeat` repetitions behind the first.
+    /// Adds a source of an ALU instruction with `repeat` repetitions after the first.
     fn source(&mut self, operand: &Operand, half: bool, repeat: u8, role: Role) {
         match operand.src {
             Src::Gpr(reg) => (0..=repeat).for_each(|step| {
@@ -120,7 +121,8 @@ impl Accesses {
 }
 
 impl Instr {
-    /// What it reads. A register chosen by a0.x is not here, for nothing says which it is; a0.x is.
+    /// The registers that the instruction reads. A register indexed by a0.x is missing, because its number is
+    /// not known; a0.x itself is listed.
     pub fn reads(&self) -> Vec<Access> {
         let mut all = Accesses(Vec::new());
         match &self.body {
@@ -136,7 +138,7 @@ impl Instr {
         all.0
     }
 
-    /// What it writes. A destination chosen by a0.x is not here.
+    /// The registers that the instruction writes. A destination indexed by a0.x is missing.
     pub fn writes(&self) -> Vec<Access> {
         let mut all = Accesses(Vec::new());
         match &self.body {
@@ -153,7 +155,7 @@ impl Instr {
         all.0
     }
 
-    /// Its category; nothing for a word without a meaning.
+    /// The category of the instruction; `None` for an unknown word.
     pub const fn category(&self) -> Option<u8> {
         Some(match self.body {
             Body::Cat0(_) => 0,
@@ -168,7 +170,7 @@ impl Instr {
         })
     }
 
-    /// How often it runs again.
+    /// Number of repetitions after the first run.
     pub const fn repeat(&self) -> u8 {
         match &self.body {
             Body::Cat0(instr) => instr.repeat,
@@ -180,7 +182,7 @@ impl Instr {
         }
     }
 
-    /// Its sources that are ALU operands, in order.
+    /// The sources that are ALU operands, in order.
     pub fn operands(&self) -> Vec<&Operand> {
         match &self.body {
             Body::Cat1(Cat1 { src: Cat1Src::Operand(operand), .. }) => vec![operand],
@@ -234,7 +236,7 @@ impl Cat3 {
 }
 
 impl Cat3Op {
-    /// Is it a multiplication with a sum: mad.* or madsh.*?
+    /// Whether the op multiplies and adds: mad.* or madsh.*.
     pub const fn adds(self) -> bool {
         matches!(
             self,
@@ -251,7 +253,7 @@ impl Cat3Op {
 }
 
 impl Cat5 {
-    /// Registers of the first source.
+    /// Number of registers of the first source.
     fn first_source(&self) -> u8 {
         let coordinates = if self.three_d { 3 } else { 2 };
         let parts = [self.shadow, self.array, self.projective, self.op == Cat5Op::Isamm];
@@ -270,7 +272,7 @@ impl Cat5 {
         offsets + u8::from(self.op.class() == Cat5Class::Sample2)
     }
 
-    /// One past the last component written.
+    /// Index of the last component written, plus 1.
     fn components(&self) -> u8 {
         (8 - self.wrmask.leading_zeros()) as u8
     }
@@ -297,7 +299,7 @@ impl Cat5 {
 }
 
 impl Cat6 {
-    /// Registers of the data of an atomic.
+    /// Number of registers with the data of an atomic.
     fn data(&self) -> u8 {
         if self.op == Cat6Op::AtomicCmpxchg { 2 } else { 1 }
     }
@@ -354,7 +356,8 @@ impl Cat6 {
         }
     }
 
-    /// Does it answer from local memory or varying storage, which (ss) waits for, rather than from memory?
+    /// Whether the result comes from local memory or varying storage, for which (ss) waits, and not from
+    /// memory.
     pub const fn answers_from_chip(&self) -> bool {
         let local = matches!(self.op.class(), Cat6Class::LoadLocal | Cat6Class::Varying | Cat6Class::Info);
         local || matches!(self.form, Cat6Form::AtomicLocal { .. })

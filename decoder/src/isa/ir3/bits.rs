@@ -1,4 +1,4 @@
-//! Picking fields out of an instruction word and putting them back.
+//! Reads and writes the bit fields of an instruction word.
 
 /// `width` bits of `word` from bit `lo`.
 pub(super) const fn field(word: u64, lo: u32, width: u32) -> u64 {

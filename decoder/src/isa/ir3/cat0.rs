@@ -7,10 +7,10 @@
 use super::bits::{bit, field, put, signed};
 use super::rows::opcodes;
 
-/// What operands a category-0 op has.
+/// The operands of a category-0 op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cat0Class {
-    /// None but (rptN).
+    /// No operand but (rptN).
     Plain,
     /// One predicate.
     Predicate,
@@ -25,12 +25,12 @@ pub enum Cat0Class {
 }
 
 impl Cat0Class {
-    /// Does the op name a target?
+    /// Whether the op names a target.
     pub const fn has_target(self) -> bool {
         !matches!(self, Self::Plain | Self::Predicate)
     }
 
-    /// How many predicates the op reads.
+    /// Number of predicates that the op reads.
     pub const fn predicates(self) -> usize {
         match self {
             Self::Plain | Self::Target | Self::BranchIndex => 0,
@@ -88,7 +88,8 @@ for_each_cat0!(
 );
 
 impl Cat0Op {
-    /// Does the op mean p0.x where its text names no predicate? Mesa 25 writes `predt` and `predf` so.
+    /// Whether the op reads p0.x if its text names no predicate. Mesa 25 prints `predt` and `predf` without
+    /// one.
     pub(super) const fn means_p0x(self) -> bool {
         matches!(self, Self::Predt | Self::Predf)
     }
@@ -99,11 +100,11 @@ impl Cat0Op {
 pub struct Predicate {
     /// Component of p0, 0 to 3.
     pub component: u8,
-    /// `!`
+    /// Whether the predicate is inverted: `!`.
     pub inverted: bool,
 }
 
-/// An instruction of category 0. What the op's class does not have is zero.
+/// An instruction of category 0. Fields that the op's class does not use are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cat0 {
     /// The op.
@@ -129,7 +130,7 @@ impl Cat0 {
         Self { op, offset: 0, index: 0, predicate1: predicate, predicate2: predicate, repeat: 0, eq: false }
     }
 
-    /// The fields of `word`; `None` for an opcode without a row.
+    /// Decodes `word`; `None` for an opcode without a row.
     pub(super) fn decode(word: u64) -> Option<Self> {
         let opcode = field(word, 55, 4) | field(word, 49, 1) << 4;
         let kind = if opcode == 1 { field(word, 37, 3) << 5 } else { 0 };
@@ -155,7 +156,7 @@ impl Cat0 {
         Some(instr)
     }
 
-    /// The bits of the fields that the text shows.
+    /// Encodes the fields that the text shows.
     pub(super) fn encode(&self) -> u64 {
         let opcode = self.op.bits();
         put(opcode & 0xf, 55)

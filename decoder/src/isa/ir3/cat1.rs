@@ -10,7 +10,7 @@ use super::multisrc;
 use super::operand::{Operand, Reg, Round, Src, Type};
 use super::rows::opcodes;
 
-/// What a category-1 op does.
+/// The effect of a category-1 op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cat1Class {
     /// Copy or convert one value: [`super::convert::convert`] is the semantics.
@@ -61,13 +61,13 @@ pub enum Cat1Src {
 pub struct Cat1 {
     /// The op.
     pub op: Cat1Op,
-    /// Type of the result; says whether `dst` is a half register.
+    /// Type of the result. It decides whether `dst` is a half register.
     pub dst_type: Type,
-    /// Type of the source; says whether it is a half register.
+    /// Type of the source. It decides whether the source is a half register.
     pub src_type: Type,
     /// Rounding of a conversion.
     pub round: Round,
-    /// (rptN): repeat N more times. For `movmsk`, 32-lane words less one.
+    /// (rptN): repeat N more times. For `movmsk`, the number of 32-lane words minus 1.
     pub repeat: u8,
     /// Destination.
     pub dst: Cat1Dst,
@@ -76,7 +76,7 @@ pub struct Cat1 {
 }
 
 impl Cat1 {
-    /// The fields of `word`; `None` when a field is not known on A4xx.
+    /// Decodes `word`; `None` if a field is not known on A4xx.
     pub(super) fn decode(word: u64) -> Option<Self> {
         let op = Cat1Op::from_bits(field(word, 57, 2) as u8)?;
         let dst = field(word, 32, 8) as u8;
@@ -97,7 +97,7 @@ impl Cat1 {
         Some(Self { op, dst_type, src_type, round, repeat: field(word, 40, 2) as u8, dst, src })
     }
 
-    /// The bits of the fields that the text shows.
+    /// Encodes the fields that the text shows.
     pub(super) fn encode(&self) -> u64 {
         let (relative, dst) = match self.dst {
             Cat1Dst::Relative(offset) => (true, offset),
@@ -118,12 +118,12 @@ impl Cat1 {
             | source
     }
 
-    /// Is it `mova a0.x`, which loads the address register?
+    /// Whether the instruction is `mova a0.x`, which loads the address register.
     pub fn is_mova(&self) -> bool {
         self.writes_address(Reg::A0, Type::S16)
     }
 
-    /// Is it `mova1 a1.x`?
+    /// Whether the instruction is `mova1 a1.x`.
     pub fn is_mova1(&self) -> bool {
         self.writes_address(Reg::A1, Type::U16)
     }
@@ -145,7 +145,7 @@ fn source(word: u64, ty: Type) -> Option<Cat1Src> {
     Some(Cat1Src::Operand(Operand { src, step: bit(word, 43), last, ..Operand::default() }))
 }
 
-/// Text shows 16 bits of an f16 or s16 immediate, and 32 of any other.
+/// The bits of an immediate that text shows: 16 for f16 and s16, 32 for any other type.
 fn immediate(word: u64, ty: Type) -> u32 {
     let width = if matches!(ty, Type::F16 | Type::S16) { 16 } else { 32 };
     field(word, 0, width) as u32

@@ -10,9 +10,10 @@ use super::operand::{Cond, Operand, Reg};
 use super::rows::opcodes;
 use crate::{evaluate, lane_value};
 
-/// How many sources a category-2 op has, how it reads them and what `neg`
-/// does to them. Half integers are widened by the class's signedness before
-/// the closure sees them, and its result is cut to the destination's width.
+/// The number and type of a category-2 op's sources, and the effect of `neg` on them.
+///
+/// Half integers are extended by the class's signedness before the closure runs. Its result is cut to the
+/// width of the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cat2Class {
     /// `|a: f32, b: f32| -> f32`; half sources are converted, half results rounded once.
@@ -35,29 +36,29 @@ pub enum Cat2Class {
     CmpU,
     /// i32 compare under COND, then `|hit: bool| -> u32`.
     CmpS,
-    /// Two sources, an effect or unknown; no closure.
+    /// Two sources and no closure: the op has another effect, or is unknown.
     Effect2,
-    /// One source, an effect or unknown; no closure.
+    /// One source and no closure: the op has another effect, or is unknown.
     Effect1,
 }
 
 impl Cat2Class {
-    /// Does the op read SRC2?
+    /// Whether the op reads SRC2.
     pub const fn has_src2(self) -> bool {
         !matches!(self, Self::Float1 | Self::Sint1 | Self::Bits1 | Self::Effect1)
     }
 
-    /// Does COND belong to the op?
+    /// Whether the op uses COND.
     pub const fn has_cond(self) -> bool {
         matches!(self, Self::CmpF | Self::CmpU | Self::CmpS)
     }
 
-    /// Are the sources floats?
+    /// Whether the sources are floats.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::Float2 | Self::Float1 | Self::CmpF)
     }
 
-    /// Are half integer sources sign-extended?
+    /// Whether half integer sources are sign-extended.
     pub const fn is_signed(self) -> bool {
         matches!(self, Self::Sint2 | Self::Sint1 | Self::CmpS)
     }
@@ -65,11 +66,10 @@ impl Cat2Class {
 
 /// Category 2 rows: `{ opcode, Variant, "mnemonic", Class, denormals, use, semantics }`.
 ///
-/// `for_each_cat2!(callback, args)` expands to `callback! { args; rows }`. The
-/// shape of the semantics is given by [`Cat2Class`]; see [`crate::isa::semantics`]
-/// for what happens to denormals. `Rare` ops are hardly in any program: executors do
-/// them lane by lane, for a loop of their own costs code for every kind of CPU.
-/// Sources: ir3-cat2.xml and nir_opcodes.py through docs/hardware/ir3-isa.md, section 5.
+/// `for_each_cat2!(callback, args)` expands to `callback! { args; rows }`. [`Cat2Class`] gives the form of
+/// the semantics; for denormals see [`crate::isa::semantics`]. Programs hardly use `Rare` ops: executors
+/// compute them lane by lane, because a loop for each would need code for every kind of CPU. Sources:
+/// ir3-cat2.xml and nir_opcodes.py through docs/hardware/ir3-isa.md, section 5.
 #[macro_export]
 macro_rules! for_each_cat2 {
     ($callback:ident $(, $($arg:tt)*)?) => {
@@ -124,9 +124,9 @@ macro_rules! for_each_cat2 {
     };
 }
 
-/// The semantics that (sat) gives an integer op: clamp to the range of the
-/// source width. `{ Variant, Class, closure }`; float ops clamp to [0, 1] and
-/// the other integer ops ignore (sat) (guess `sat-ignored`).
+/// The semantics of integer ops with (sat): the result is clamped to the range of the source width. The rows
+/// are `{ Variant, Class, closure }`. Float ops clamp to [0, 1]; the other integer ops ignore (sat) (guess
+/// `sat-ignored`).
 macro_rules! for_each_cat2_saturating {
     ($callback:ident, $($arg:tt)*) => {
         $callback! { $($arg)*;
@@ -138,8 +138,8 @@ macro_rules! for_each_cat2_saturating {
     };
 }
 
-/// The semantics that (ei) gives the adds: half the sum, without overflow.
-/// `{ Variant, Class, closure }`.
+/// The semantics of the adds with (ei): half the sum, without overflow. The rows are `{ Variant, Class,
+/// closure }`.
 macro_rules! for_each_cat2_halving {
     ($callback:ident, $($arg:tt)*) => {
         $callback! { $($arg)*;
@@ -149,16 +149,16 @@ macro_rules! for_each_cat2_halving {
     };
 }
 
-/// Makes the semantics that a flag gives some ops.
+/// Makes the functions for a flag that changes the semantics of some ops.
 macro_rules! flagged {
     ($has:ident, $eval:ident; $({ $op:ident, $class:ident, $f:expr })*) => {
         impl Cat2Op {
-            /// Does the flag change what the op does to integers?
+            /// Whether the flag changes the result of the op for integers.
             pub const fn $has(self) -> bool {
                 matches!(self, $(Self::$op)|*)
             }
 
-            /// As [`Cat2Op::eval`] with the flag; `None` where it changes nothing.
+            /// [`Cat2Op::eval`] with the flag set; `None` if the flag does not change the op.
             pub fn $eval(self, src: [u32; 3], cond: Cond, width: u32) -> Option<u32> {
                 match self {
                     $(Self::$op => lane_value!(src, cond, width; $class, Keep, Rare, $f),)*
@@ -191,13 +191,13 @@ pub struct Cat2 {
     pub cond: Option<Cond>,
     /// Destination.
     pub dst: Reg,
-    /// Is the destination a half register?
+    /// Whether the destination is a half register.
     pub dst_half: bool,
-    /// Are the sources half registers? Decides the width of the operation.
+    /// Whether the sources are half registers. It decides the width of the operation.
     pub half: bool,
     /// (rptN): repeat N more times.
     pub repeat: u8,
-    /// (sat)
+    /// (sat): saturate the result.
     pub sat: bool,
     /// (ei): end of input; halves the sum of add.u and add.s.
     pub end_input: bool,
@@ -208,7 +208,7 @@ pub struct Cat2 {
 }
 
 impl Cat2 {
-    /// The fields of `word`; `None` when a field has no meaning.
+    /// Decodes `word`; `None` if a field has no meaning.
     pub(super) fn decode(word: u64) -> Option<Self> {
         let op = Cat2Op::from_bits(field(word, 53, 6) as u8)?;
         let half = !bit(word, 52);
@@ -236,7 +236,7 @@ impl Cat2 {
         })
     }
 
-    /// The bits of the fields that the text shows.
+    /// Encodes the fields that the text shows.
     pub(super) fn encode(&self) -> u64 {
         let src2 = self.src2.unwrap_or_default();
         let converts = self.half != self.dst_half && !self.dst.is_predicate();

@@ -32,23 +32,22 @@ pub enum Cat3Class {
 }
 
 impl Cat3Class {
-    /// Are the sources half registers?
+    /// Whether the sources are half registers.
     pub const fn is_half(self) -> bool {
         matches!(self, Self::Float16 | Self::Uint16 | Self::Sint16 | Self::Bits16)
     }
 
-    /// Are the sources floats?
+    /// Whether the sources are floats.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::Float16 | Self::Float32)
     }
 }
 
-/// Category 3 rows: `{ opcode, Variant, "mnemonic", Class, denormals, use, semantics }`,
-/// as in category 2.
+/// Category 3 rows: `{ opcode, Variant, "mnemonic", Class, denormals, use, semantics }`, as in category 2.
 ///
-/// Guess `unused-ops`: madsh.u16 (low halves), sel.s and sel.f (first source when the second
-/// is not negative), sad (|a - b| + c). The sources of sad.s32 are full registers, as
-/// Mesa 25's ir3-cat3.xml has it; Mesa 22 had half registers, and doubted it.
+/// Guess `unused-ops`: madsh.u16 (low halves), sel.s and sel.f (first source if the second is not negative),
+/// sad (|a - b| + c). The sources of sad.s32 are full registers, as in Mesa 25's ir3-cat3.xml. Mesa 22 had
+/// half registers, and its comment doubted it.
 #[macro_export]
 macro_rules! for_each_cat3 {
     ($callback:ident $(, $($arg:tt)*)?) => {
@@ -88,11 +87,11 @@ pub struct Cat3 {
     pub op: Cat3Op,
     /// Destination.
     pub dst: Reg,
-    /// Is the destination a half register?
+    /// Whether the destination is a half register.
     pub dst_half: bool,
     /// (rptN): repeat N more times.
     pub repeat: u8,
-    /// (sat)
+    /// (sat): saturate the result.
     pub sat: bool,
     /// First source.
     pub src1: Operand,
@@ -103,7 +102,7 @@ pub struct Cat3 {
 }
 
 impl Cat3 {
-    /// The fields of `word`; `None` when a field is not known on A4xx.
+    /// Decodes `word`; `None` if a field is not known on A4xx.
     pub(super) fn decode(word: u64) -> Option<Self> {
         let op = Cat3Op::from_bits(field(word, 55, 4) as u8)?;
         if bit(word, 13) {
@@ -123,7 +122,7 @@ impl Cat3 {
         })
     }
 
-    /// The bits of the fields that the text shows.
+    /// Encodes the fields that the text shows.
     pub(super) fn encode(&self) -> u64 {
         let converts = self.op.class().is_half() != self.dst_half && !self.dst.is_predicate();
         let src2 = match self.src2.src {
@@ -148,7 +147,7 @@ impl Cat3 {
     }
 }
 
-/// The 13-bit source: 12:11 = 00 register, 10 constant, 01 relative.
+/// Decodes a 13-bit source: 12:11 = 00 register, 10 constant, 01 relative.
 fn source(word: u64, lo: u32, neg: bool, step: bool) -> Option<Operand> {
     let bits = field(word, lo, 13);
     let src = match field(bits, 11, 2) {

@@ -51,20 +51,20 @@ pub struct Cat4 {
     pub op: Cat4Op,
     /// Destination.
     pub dst: Reg,
-    /// Is the destination a half register?
+    /// Whether the destination is a half register.
     pub dst_half: bool,
-    /// Is the source a half register?
+    /// Whether the source is a half register.
     pub half: bool,
     /// (rptN): repeat N more times.
     pub repeat: u8,
-    /// (sat)
+    /// (sat): saturate the result.
     pub sat: bool,
     /// The source.
     pub src: Operand,
 }
 
 impl Cat4 {
-    /// The fields of `word`; `None` when a field has no meaning.
+    /// Decodes `word`; `None` if a field has no meaning.
     pub(super) fn decode(word: u64) -> Option<Self> {
         let half = !bit(word, 52);
         let dst = Reg(field(word, 32, 8) as u8);
@@ -79,7 +79,7 @@ impl Cat4 {
         })
     }
 
-    /// The bits of the fields that the text shows.
+    /// Encodes the fields that the text shows.
     pub(super) fn encode(&self) -> u64 {
         let converts = self.half != self.dst_half && !self.dst.is_predicate();
         put(4u8, 61)

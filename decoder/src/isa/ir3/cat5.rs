@@ -9,7 +9,7 @@ use super::bits::{bit, field, put};
 use super::operand::{Reg, Type};
 use super::rows::opcodes;
 
-/// What operands a category-5 op has.
+/// The operands of a category-5 op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cat5Class {
     /// One source, sampler and texture.
@@ -29,7 +29,7 @@ pub enum Cat5Class {
 }
 
 impl Cat5Class {
-    /// How many sources it has without `.o`.
+    /// Number of sources of an op without `.o`.
     pub const fn sources(self) -> usize {
         match self {
             Self::Texture0 | Self::Value0 => 0,
@@ -38,12 +38,12 @@ impl Cat5Class {
         }
     }
 
-    /// Does it name a sampler?
+    /// Whether the op names a sampler.
     pub const fn has_sampler(self) -> bool {
         matches!(self, Self::Sample1 | Self::Sample2)
     }
 
-    /// Does it name a texture?
+    /// Whether the op names a texture.
     pub const fn has_texture(self) -> bool {
         !matches!(self, Self::Value1 | Self::Value0 | Self::Untyped1)
     }
@@ -93,26 +93,26 @@ for_each_cat5!(
     Cat5Class
 );
 
-/// Where sampler and texture slots come from.
+/// The sampler and texture slots of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cat5Slots {
-    /// From the instruction; 0 where the op has none.
+    /// Slots in the instruction; 0 if the op has none.
     Immediate {
         /// Sampler slot, 0 to 15.
         sampler: u8,
         /// Texture slot, 0 to 127.
         texture: u8,
     },
-    /// `.s2en`: from two half registers, the sampler's then the texture's.
+    /// `.s2en`: slots in two half registers, first the sampler's, then the texture's.
     Indirect {
-        /// The first of the two.
+        /// The first of the two registers.
         reg: Reg,
-        /// May it differ between the fibers of a wave?
+        /// Whether the value may differ between the fibers of a wave.
         nonuniform: bool,
     },
 }
 
-/// An instruction of category 5. What the op does not have is zero.
+/// An instruction of category 5. Fields that the op does not use are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cat5 {
     /// The op.
@@ -127,13 +127,13 @@ pub struct Cat5 {
     pub offsets: bool,
     /// `.p`: projective.
     pub projective: bool,
-    /// Type of the result; says whether `dst` is a half register.
+    /// Type of the result. It decides whether `dst` is a half register.
     pub ty: Type,
     /// Bit c: component c is written, to register `dst + c`.
     pub wrmask: u8,
     /// Register of component x.
     pub dst: Reg,
-    /// Are the sources half registers?
+    /// Whether the sources are half registers.
     pub half: bool,
     /// First source register.
     pub src1: Reg,
@@ -144,17 +144,17 @@ pub struct Cat5 {
 }
 
 impl Cat5 {
-    /// Is SRC1 an operand?
+    /// Whether SRC1 is an operand.
     pub const fn has_src1(&self) -> bool {
         self.op.class().sources() > 0
     }
 
-    /// Is SRC2 an operand?
+    /// Whether SRC2 is an operand.
     pub const fn has_src2(&self) -> bool {
         self.offsets || self.op.class().sources() > 1
     }
 
-    /// The fields of `word`; `None` when a field is not known on A4xx.
+    /// Decodes `word`; `None` if a field is not known on A4xx.
     pub(super) fn decode(word: u64) -> Option<Self> {
         let op = Cat5Op::from_bits(field(word, 54, 5) as u8)?;
         let mut instr = Self {
@@ -184,7 +184,7 @@ impl Cat5 {
         Some(instr)
     }
 
-    /// The bits of the fields that the text shows.
+    /// Encodes the fields that the text shows.
     pub(super) fn encode(&self) -> u64 {
         let slots = match self.slots {
             Cat5Slots::Immediate { sampler, texture } => put(sampler & 0xf, 21) | put(texture & 0x7f, 25),
@@ -207,7 +207,7 @@ impl Cat5 {
     }
 }
 
-/// Where the text shows no type, it shows the precision of the destination.
+/// The type of the result. An op whose text has no type shows only the precision of the destination.
 pub(super) fn result_type(op: Cat5Op, ty: Type) -> Type {
     match (op.class(), ty.is_half()) {
         (Cat5Class::Untyped1, true) => Type::F16,

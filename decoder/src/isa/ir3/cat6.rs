@@ -40,7 +40,7 @@ pub enum Cat6Class {
     ConstantLoad,
     /// Atomic, local or through a storage slot.
     Atomic,
-    /// Size of what a storage slot holds.
+    /// Size of the buffer or image in a storage slot.
     Info,
 }
 
@@ -96,10 +96,10 @@ pub enum RegOrImm {
     Immediate(u8),
 }
 
-/// What a storage slot is taken for.
+/// How an instruction views the contents of a storage slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
-    /// Does the descriptor's format apply?
+    /// Whether the descriptor's format applies.
     pub typed: bool,
     /// Dimensions, 1 to 4; 4 for a buffer.
     pub dims: u8,
@@ -116,9 +116,9 @@ pub enum Cat6Form {
         dst: Reg,
         /// Register with the byte address.
         address: Reg,
-        /// Bytes, -4096 to 4095.
+        /// Offset in bytes, -4096 to 4095.
         offset: i16,
-        /// Components.
+        /// Number of components.
         count: u8,
     },
     /// `x[address + offset], value, count`
@@ -127,9 +127,9 @@ pub enum Cat6Form {
         value: Reg,
         /// Register with the byte address.
         address: Reg,
-        /// Bytes, -4096 to 4095.
+        /// Offset in bytes, -4096 to 4095.
         offset: i16,
-        /// Components.
+        /// Number of components.
         count: u8,
     },
     /// `dst, l[location], count`
@@ -138,12 +138,12 @@ pub enum Cat6Form {
         dst: Reg,
         /// Component location, 0 to 8191.
         location: u16,
-        /// Components.
+        /// Number of components.
         count: u8,
     },
     /// `dst, g[slot], src1, src2`
     BufferLoad {
-        /// How the slot is seen.
+        /// The view of the slot.
         view: View,
         /// First register written.
         dst: Reg,
@@ -154,24 +154,26 @@ pub enum Cat6Form {
         /// Dword offset or coordinates.
         src2: RegOrImm,
     },
-    /// `dst, g[src1], src2, slot`: 32-bit values of a uniform block. The vendor's compiler makes it of a
-    /// block that is chosen by an index (an A418's word in Mesa's ir3/tests/disasm.c). What SRC1 and SRC2 count
-    /// is not known; bits 11:9, an offset on A6xx, are not known to mean anything.
+    /// `dst, g[src1], src2, slot`: 32-bit values of a uniform block.
+    ///
+    /// The vendor's compiler emits it for a block that is selected by an index (an A418's word in Mesa's
+    /// ir3/tests/disasm.c). The units of SRC1 and SRC2 are not known. Bits 11:9, an offset on A6xx, have no
+    /// known meaning.
     ConstantLoad {
         /// Components loaded, 1 to 4.
         components: u8,
         /// First register written.
         dst: Reg,
-        /// The first operand, in brackets in the vendor's text.
+        /// The first operand, which is in brackets in the vendor's text.
         src1: RegOrImm,
         /// The second operand.
         src2: RegOrImm,
-        /// The block.
+        /// Slot of the uniform block.
         slot: RegOrImm,
     },
     /// `g[slot], value, src2, src3`
     BufferStore {
-        /// How the slot is seen.
+        /// The view of the slot.
         view: View,
         /// Storage slot.
         slot: RegOrImm,
@@ -184,9 +186,9 @@ pub enum Cat6Form {
     },
     /// `dst, l[address], data`
     AtomicLocal {
-        /// How the memory is seen.
+        /// The view of the memory.
         view: View,
-        /// The old value goes here.
+        /// Register that receives the old value.
         dst: Reg,
         /// Byte address.
         address: RegOrImm,
@@ -195,9 +197,9 @@ pub enum Cat6Form {
     },
     /// `dst, g[slot], data, src2, src3`
     AtomicSlot {
-        /// How the slot is seen.
+        /// The view of the slot.
         view: View,
-        /// The old value goes here.
+        /// Register that receives the old value.
         dst: Reg,
         /// Storage slot.
         slot: RegOrImm,
@@ -224,14 +226,14 @@ pub enum Cat6Form {
 pub struct Cat6 {
     /// The op.
     pub op: Cat6Op,
-    /// Type of what is moved.
+    /// Type of the values that are moved.
     pub ty: Type,
     /// The operands, in the form of the op's class.
     pub form: Cat6Form,
 }
 
 impl Cat6 {
-    /// The fields of `word`; `None` when a field is not known on A4xx.
+    /// Decodes `word`; `None` if a field is not known on A4xx.
     pub(super) fn decode(word: u64) -> Option<Self> {
         let op = Cat6Op::from_bits(field(word, 54, 5) as u8)?;
         let ty = Type::from_bits(field(word, 49, 3) as u8)?;
@@ -258,7 +260,7 @@ impl Cat6 {
         Some(Self { op, ty, form })
     }
 
-    /// The bits of the fields that the text shows, and those that Mesa always sets.
+    /// Encodes the fields that the text shows, and the bits that Mesa always sets.
     pub(super) fn encode(&self) -> u64 {
         put(6u8, 61) | put(self.op.bits(), 54) | put(self.ty as u8, 49) | self.form.encode()
     }

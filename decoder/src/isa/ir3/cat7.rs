@@ -8,21 +8,21 @@
 use super::bits::{bit, field, put};
 use super::rows::opcodes;
 
-/// What a category-7 op does.
+/// The effect of a category-7 op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cat7Class {
-    /// Waits, for fibers or for memory.
+    /// Waits for fibers or for memory.
     Barrier,
-    /// Waits for some time, short or long.
+    /// Waits for a short or a long time.
     Sleep,
-    /// Does something to the cache of instructions.
+    /// Operates on the instruction cache.
     Instructions,
-    /// Does something to a cache of data: a shared one, or all.
+    /// Operates on data caches: the shared one, or all.
     Data,
 }
 
 impl Cat7Class {
-    /// What stands behind the mnemonic where bit 51 is clear and where it is set, if it says anything.
+    /// The suffix of the mnemonic for bit 51 clear and set; `None` for ops without one.
     pub(super) const fn choice(self) -> Option<[&'static str; 2]> {
         match self {
             Self::Sleep => Some([".s", ".l"]),
@@ -32,8 +32,8 @@ impl Cat7Class {
     }
 }
 
-/// Category 7 rows: `{ opcode, Variant, "mnemonic", Class }`. Mesa names those from 2 on for every
-/// generation; no program of an A4xx that has them is known, and they are not executed.
+/// Category 7 rows: `{ opcode, Variant, "mnemonic", Class }`. Mesa names the ops from 2 on for every
+/// generation. No A4xx program with one of them is known, and the emulator does not execute them.
 #[macro_export]
 macro_rules! for_each_cat7 {
     ($callback:ident $(, $($arg:tt)*)?) => {
@@ -56,7 +56,7 @@ for_each_cat7!(
     Cat7Class
 );
 
-/// An instruction of category 7. What the op's class does not have is false.
+/// An instruction of category 7. Fields that the op's class does not use are false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cat7 {
     /// The op.
@@ -69,7 +69,7 @@ pub struct Cat7 {
     pub read: bool,
     /// `.w`: writes.
     pub write: bool,
-    /// The second of what the op can be: `.l` of sleep, `.all` of a cache.
+    /// Bit 51, the second of two suffixes: `.l` of sleep, `.all` of a cache.
     pub second: bool,
 }
 
@@ -77,7 +77,7 @@ pub struct Cat7 {
 const ALWAYS: u64 = 1 << 49;
 
 impl Cat7 {
-    /// The fields of `word`; `None` for an opcode without a row.
+    /// Decodes `word`; `None` for an opcode without a row.
     pub(super) fn decode(word: u64) -> Option<Self> {
         let op = Cat7Op::from_bits(field(word, 55, 4) as u8)?;
         let barrier = |at| op.class() == Cat7Class::Barrier && bit(word, at);
@@ -91,7 +91,7 @@ impl Cat7 {
         })
     }
 
-    /// The bits of the fields that the text shows.
+    /// Encodes the fields that the text shows.
     pub(super) fn encode(&self) -> u64 {
         put(7u8, 61)
             | put(self.op.bits(), 55)

@@ -1,15 +1,14 @@
-//! Category 1's value conversion, as a scalar function of raw bits.
+//! The value conversion of category 1, as a scalar function of raw bits.
 use super::operand::{Round, Type};
 
-/// `cov.<src><dst>`: the value of `bits` as `src`, as the bits of a `dst`.
+/// `cov.<src><dst>`: converts `bits`, a value of type `src`, to the bits of a `dst`.
 ///
-/// Half registers hold their value in the low 16 bits, 8-bit types in the low
-/// 8; the result is zero above its width. Float to integer truncates toward
-/// zero and saturates, NaN gives 0; integer to float rounds to nearest even;
-/// integer to integer extends by the source's signedness, then truncates
-/// (docs/hardware/ir3-isa.md, section 4). An explicit rounding replaces the
-/// default of a float result or of float to integer (guess `cov-integer-rounds` for the latter).
-/// f32 to f16 without one goes toward zero (guess `cov-half-truncates`).
+/// Half registers hold their value in the low 16 bits, 8-bit types in the low 8; the result is zero above its
+/// width. Float to integer truncates toward zero and saturates, and NaN gives 0. Integer to float rounds to
+/// nearest even. Integer to integer extends by the source's signedness, then truncates
+/// (docs/hardware/ir3-isa.md, section 4). An explicit rounding replaces the default of a float result, or of
+/// float to integer (guess `cov-integer-rounds` for the latter). f32 to f16 without one rounds toward zero
+/// (guess `cov-half-truncates`).
 #[inline(always)]
 pub fn convert(bits: u32, src: Type, dst: Type, round: Round) -> u32 {
     match (src.is_float(), dst.is_float()) {
@@ -89,15 +88,15 @@ pub fn half_to_float(bits: u16) -> f32 {
     let bits = u32::from(bits);
     let sign = (bits & 0x8000) << 16;
     let magnitude = bits & 0x7fff;
-    // Exponent and mantissa moved to f32's place are 2^112 too small; the
-    // multiplication also makes denormals normal. Inf and NaN keep all ones.
+    // Exponent and mantissa at f32's bit positions give a value that is 2^112 too small. The multiplication
+    // also makes denormals normal. Inf and NaN keep an exponent of all ones.
     let scaled = f32::from_bits(magnitude << 13) * f32::from_bits(0x7780_0000);
     let special = magnitude << 13 | 0x7f80_0000;
     let value = if magnitude >= 0x7c00 { special } else { scaled.to_bits() };
     f32::from_bits(value | sign)
 }
 
-/// The f16 of a value; `Round::Default` is toward zero.
+/// Converts a value to f16; `Round::Default` rounds toward zero.
 #[inline(always)]
 pub fn float_to_half(value: f32, round: Round) -> u16 {
     if value.is_nan() {
@@ -107,7 +106,7 @@ pub fn float_to_half(value: f32, round: Round) -> u16 {
     to_half(f64::from(value), round)
 }
 
-/// The f16 nearest to `value` in the direction of `round`, for no NaN.
+/// Rounds `value`, which is not NaN, to an f16 in the direction of `round`.
 #[inline(always)]
 fn to_half(value: f64, round: Round) -> u16 {
     let sign = (value.to_bits() >> 48 & 0x8000) as u16;

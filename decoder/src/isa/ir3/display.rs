@@ -1,4 +1,4 @@
-//! Text in the syntax of the freedreno disassembler.
+//! Prints instructions in the syntax of the freedreno disassembler.
 use super::convert::{float_to_half, half_to_float};
 use super::line::Line;
 use super::operand::{FLUT_TEXT, Operand, Round, Src, Type};
@@ -6,13 +6,13 @@ use super::*;
 use std::fmt::{self, Write};
 
 impl fmt::Display for Instr {
-    /// The instruction by itself: a target is an offset, `#-3`.
+    /// Prints the instruction without its program: a target is an offset, `#-3`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.show(None).as_str())
     }
 }
 
-/// An instruction of a program: targets are the labels `l<index>`.
+/// An instruction of a program. Targets print as the labels `l<index>`.
 pub struct InProgram<'a> {
     instr: &'a Instr,
     index: usize,
@@ -25,8 +25,8 @@ impl Instr {
         InProgram { instr: self, index, len }
     }
 
-    /// The index of the instruction that this one at `index` names as target,
-    /// in a program of `len` instructions.
+    /// The index of the target of this instruction, which is at `index` in a program of `len` instructions.
+    /// `None` if it has no target, or one outside of the program.
     pub fn target(&self, index: usize, len: usize) -> Option<usize> {
         match &self.body {
             Body::Cat0(instr) if instr.op.class().has_target() => {
@@ -92,13 +92,13 @@ impl Line {
         }
     }
 
-    /// (rptN)
+    /// Appends (rptN).
     fn repeat(&mut self, repeat: u8) {
         let texts = ["", "(rpt1)", "(rpt2)", "(rpt3)", "(rpt4)", "(rpt5)", "(rpt6)", "(rpt7)"];
         self.put(texts[usize::from(repeat & 7)]);
     }
 
-    /// Flags between (jp) and the mnemonic of an ALU op.
+    /// Appends the flags between (jp) and the mnemonic of an ALU op.
     fn alu_flags(&mut self, sat: bool, repeat: u8, ul: bool) {
         self.flag(sat, "(sat)");
         self.repeat(repeat);
@@ -176,7 +176,7 @@ impl Line {
         }
     }
 
-    /// An f16: as Mesa writes it when that says which, with all digits otherwise.
+    /// Appends an f16: in Mesa's form if that identifies the value, else with all digits.
     fn half_float(&mut self, bits: u16) {
         let start = self.len();
         let value = half_to_float(bits);

@@ -1,23 +1,23 @@
-//! Scalar float semantics beyond Rust's operators.
+//! Scalar float semantics that need more than Rust's operators.
 //!
-//! The rules, decided once:
+//! Rules:
 //!
-//! - f32 denormals and NaN results: [`crate::isa::semantics`] does them for all ops alike;
-//!   the functions here are IEEE;
-//! - f16 denormals are kept; rounding is to nearest even (guess `half-rounding`);
-//! - `mad` rounds twice (guess `mad-rounds-twice`);
-//! - `min` and `max` return the other source for a NaN (guess `nan-min-max`);
-//! - half ops work on f32 and round the result to f16 once;
-//! - the special functions (guess `special-functions`) are plain IEEE arithmetic, the same on every
-//!   machine, within 1 ulp (`rsq`: 1.5) for f32 arguments in range.
+//! - f32 denormals and NaN results: [`crate::isa::semantics`] handles them for all ops; the functions here
+//!   follow IEEE.
+//! - f16 denormals are kept; rounding is to nearest even (guess `half-rounding`).
+//! - `mad` rounds twice (guess `mad-rounds-twice`).
+//! - `min` and `max` return the other source for a NaN (guess `nan-min-max`).
+//! - Half ops compute in f32 and round the result to f16 once.
+//! - The special functions (guess `special-functions`) use plain IEEE arithmetic, so results are equal on
+//!   every machine. They are within 1 ulp (`rsq`: 1.5) for f32 arguments in range.
 
-/// `min.f`: IEEE minNum; of zeros the second.
+/// `min.f`: IEEE minNum; of two zeros, the second.
 #[inline(always)]
 pub fn min(a: f32, b: f32) -> f32 {
     if a < b || b.is_nan() { a } else { b }
 }
 
-/// `max.f`: IEEE maxNum; of zeros the second.
+/// `max.f`: IEEE maxNum; of two zeros, the second.
 #[inline(always)]
 pub fn max(a: f32, b: f32) -> f32 {
     if a > b || b.is_nan() { a } else { b }
@@ -26,7 +26,7 @@ pub fn max(a: f32, b: f32) -> f32 {
 /// `sign.f`: -1, 1, or the zero itself; 0 for NaN (nir_opcodes.py, `fsign`).
 #[inline(always)]
 pub fn sign(a: f32) -> f32 {
-    // Selects without a branch, so that loops over lanes vectorise.
+    // Selects without a branch, so that the compiler vectorises loops over lanes.
     let sign = a.to_bits() & 1 << 31;
     let one = if a.abs() > 0.0 { 1f32.to_bits() } else { 0 };
     f32::from_bits(if a.is_nan() { 0 } else { sign | one })
@@ -45,7 +45,7 @@ pub fn rcp(a: f32) -> f32 {
     1.0 / a
 }
 
-/// `rsq`: both steps IEEE, as llvmpipe does it; within 1.5 ulp.
+/// `rsq`: a square root and a division, both IEEE, as in llvmpipe; within 1.5 ulp.
 #[inline(always)]
 pub fn rsq(a: f32) -> f32 {
     1.0 / a.sqrt()
@@ -87,7 +87,7 @@ pub fn exp2(a: f32) -> f32 {
     const LN2: f64 = std::f64::consts::LN_2;
     let clamped = max(min(a, 130.0), -152.0);
     let whole = clamped.round_ties_even();
-    // The difference is exact in f32 too, of which there are twice as many in a vector.
+    // The difference is exact in f32 too, and a vector holds twice as many f32 as f64.
     let (n, f) = (f64::from(whole), f64::from(clamped - whole) * LN2);
     let terms = [
         1.0,
@@ -101,8 +101,7 @@ pub fn exp2(a: f32) -> f32 {
         1.0 / 40320.0,
         1.0 / 362_880.0,
     ];
-    // Added to 1.5 * 2^52 an integer stands in the low bits: no conversion, which
-    // would not vectorise.
+    // Adding 1.5 * 2^52 puts an integer into the low bits. A conversion instruction would not vectorise.
     let biased = n + (1023.0 + 6_755_399_441_055_744.0);
     let scale = f64::from_bits(biased.to_bits() << 52);
     let value = (polynomial(f, terms) * scale) as f32;
@@ -123,9 +122,9 @@ pub fn cos(a: f32) -> f32 {
 
 /// sin(a + quarters * pi/2).
 ///
-/// The chip is only accurate in [-pi, pi] (the compiler reduces first), so
-/// what a huge argument gives is ours to choose: the reduction is a plain
-/// multiple of an f64 pi/2, exact enough to 2^20 or so, then noise within [-1, 1].
+/// The chip is only accurate in [-pi, pi], and the compiler reduces arguments first. Results for huge
+/// arguments are therefore free to choose. The reduction subtracts a multiple of an f64 pi/2: exact enough up
+/// to about 2^20, then noise within [-1, 1].
 #[inline(always)]
 fn sin_of_quarter(a: f32, quarters: f64) -> f32 {
     use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};

@@ -1,5 +1,5 @@
-//! Scalar integer semantics beyond Rust's operators. `w` is the source width,
-//! 16 or 32; sources arrive widened to 32 bits.
+//! Scalar integer semantics that need more than Rust's operators. `w` is the source width, 16 or 32; sources
+//! are extended to 32 bits.
 
 /// `mul.u24`: 24-bit sources, low 32 bits of the product.
 #[inline(always)]
@@ -78,11 +78,11 @@ fn clamp(a: i32, w: u32) -> i32 {
 
 /// `madsh.m16`: a cross product of a 32x32 multiply, shifted and added.
 ///
-/// Which half of which source: a 32-bit product uses both orders, but where one
-/// half is known to be zero the compiler keeps only one, and what it keeps is
-/// right only for low times high. `x * 97` becomes `mull.u t, x, 97` and
-/// `madsh.m16 dst, 97, x, t`, which is wrong for large x the other way round (as
-/// Mesa's comment on the op has it; docs/hardware/ir3-isa.md, section 6). scenes/inttex shows it.
+/// It multiplies the low half of `a` with the high half of `b`. A 32-bit product uses both orders. If one
+/// half is known to be zero, the compiler keeps only one of the two, and the result is right only for low
+/// times high. `x * 97` becomes `mull.u t, x, 97` and `madsh.m16 dst, 97, x, t`, which is wrong for large x
+/// with the halves swapped (as Mesa's comment on the op has it; docs/hardware/ir3-isa.md, section 6).
+/// scenes/inttex shows it.
 #[inline(always)]
 pub fn madsh_m16(a: u32, b: u32, c: u32) -> u32 {
     ((a & 0xffff).wrapping_mul(b >> 16) << 16).wrapping_add(c)

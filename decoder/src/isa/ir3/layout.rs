@@ -1,5 +1,5 @@
-//! Which bits of an instruction word are which field, as data: what `explain` lists. The layouts are
-//! those at the head of each category's file; a test holds them against the decoder, bit by bit.
+//! The fields of each instruction word as data, which `explain` prints. The layouts repeat those at the head
+//! of each category's file; a test compares them with the decoder, bit by bit.
 
 use super::bits::{bit, field};
 use super::cat1::{Cat1Op, Cat1Src};
@@ -10,7 +10,7 @@ use super::{Body, Cat0, Cat0Class, Cat0Op, Cat1, Cat2, Cat5, Cat5Slots, Cat6, Ca
 /// A field of one instruction word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordField {
-    /// Its name.
+    /// Name of the field.
     pub name: &'static str,
     /// Lowest bit.
     pub lo: u32,
@@ -19,18 +19,18 @@ pub struct WordField {
 }
 
 impl WordField {
-    /// Its bits of `word`, moved to bit 0.
+    /// The field's bits of `word`, moved to bit 0.
     pub const fn raw(&self, word: u64) -> u64 {
         field(word, self.lo, self.hi - self.lo + 1)
     }
 
-    /// The bits of a word that it covers.
+    /// A mask of the bits that the field covers.
     pub const fn mask(&self) -> u64 {
         (u64::MAX >> (63 - (self.hi - self.lo))) << self.lo
     }
 }
 
-/// What the categories are for, by number.
+/// The purpose of each category, by number.
 pub const CATEGORIES: [&str; 8] = [
     "flow control",
     "move and convert",
@@ -42,15 +42,15 @@ pub const CATEGORIES: [&str; 8] = [
     "barriers and caches",
 ];
 
-/// The category that a word names: bits 63:61.
+/// The category of a word: bits 63:61.
 pub const fn category(word: u64) -> usize {
     field(word, 61, 3) as usize
 }
 
 type Row = (&'static str, u32, u32);
 
-/// The fields of `word`, from bit 63 down; of a word without a meaning the category alone. Bits in
-/// none of them have no meaning in this instruction, or must be as they are for it to have one.
+/// The fields of `word`, from bit 63 down; an unknown word has the category alone. A bit in no field has no
+/// meaning in this instruction, or must have a fixed value.
 pub fn fields(word: u64) -> Vec<WordField> {
     let instr = Instr::decode(word);
     let mut rows: Vec<Row> = vec![("CATEGORY", 61, 63)];
@@ -256,7 +256,7 @@ mod tests {
         (0..200_000u64).map(move |n| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let mixed = state ^ state >> 29;
-            // Half of them with the bits that few forms allow at zero.
+            // Half of the words have those bits clear that few forms allow to be set.
             let word = if n % 2 == 0 { mixed } else { mixed & !0x0000_1800_1800_3b00 };
             word & !(7 << 61) | (n % 8) << 61
         })
@@ -266,8 +266,8 @@ mod tests {
         Instr { extra: 0, ..Instr::decode(word) }
     }
 
-    /// A bit outside of all fields changes nothing, or leaves nothing that could be changed; every
-    /// field changes something somewhere.
+    /// Changing a bit outside of all fields has no effect, or makes the word unknown. Every field has an
+    /// effect in some word.
     #[test]
     fn fields_are_the_bits_that_the_decoder_reads() {
         let mut read: BTreeMap<(usize, &str), bool> = BTreeMap::new();

@@ -1,12 +1,11 @@
-//! A line of text on the stack: formatting one instruction allocates nothing
-//! and reaches the writer as one string.
+//! A line of text on the stack. Formatting an instruction allocates nothing and writes one string.
 use super::operand::Reg;
 use std::fmt;
 
-/// Longer than any instruction's text.
+/// Size of the buffer, larger than any instruction's text.
 const CAPACITY: usize = 192;
 
-/// The text so far. What does not fit is dropped; no instruction is that long.
+/// The text so far. Text beyond the capacity is dropped; no instruction is that long.
 pub(super) struct Line {
     bytes: [u8; CAPACITY],
     len: usize,
@@ -94,7 +93,7 @@ impl Line {
         self.len
     }
 
-    /// Drops what was appended after `len`.
+    /// Removes the text after `len`.
     pub(super) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }

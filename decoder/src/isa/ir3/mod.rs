@@ -1,15 +1,13 @@
-//! ir3, the shader instruction set of A3xx to A5xx, as an A4xx has it.
+//! ir3, the shader instruction set of A3xx to A5xx, in its A4xx form.
 //!
-//! One 64-bit word is one instruction. Each category is a file with its bit
-//! layout and one row per op; the row's macro (`for_each_cat2!` and so on) hands
-//! the rows to whoever makes something of them: here the opcode enumerations,
-//! in the emulator the loops over lanes. [`float`], [`int`] and [`convert`]
-//! hold the scalar semantics that are longer than an expression.
+//! One 64-bit word is one instruction. Each category is a file with its bit layout and one row per op. The
+//! category's macro (`for_each_cat2!` and so on) passes the rows to a callback: here it makes the opcode
+//! enumerations, in the emulator the loops over lanes. [`float`], [`int`] and [`convert`] hold the scalar
+//! semantics that are longer than an expression.
 //!
-//! Nothing is lost: bits that the text does not show stay in
-//! [`Instr::extra`] and are written after the text as `{0x…}`; words that are
-//! not known are [`Body::Unknown`], written `raw 0x…`. So
-//! `encode(decode(x)) == x` and `parse(display(x)) == decode(x)` for every word.
+//! Decoding keeps every bit. Bits that the text does not show are kept in [`Instr::extra`] and printed after
+//! the text as `{0x…}`. An unknown word is [`Body::Unknown`], printed as `raw 0x…`. So `encode(decode(x)) ==
+//! x` and `parse(display(x)) == decode(x)` for every word.
 pub mod access;
 mod bits;
 mod cat0;
@@ -59,7 +57,7 @@ pub struct Flags {
     pub ul: bool,
 }
 
-/// What an instruction does, by category.
+/// The op and operands of an instruction, by category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
     /// Flow control.
@@ -78,7 +76,7 @@ pub enum Body {
     Cat6(Cat6),
     /// Barriers.
     Cat7(Cat7),
-    /// A word that is not known here, whatever an A4xx makes of it; all of it is in [`Instr::extra`].
+    /// A word without a known meaning on A4xx. All its bits are in [`Instr::extra`].
     Unknown,
 }
 
@@ -89,13 +87,13 @@ pub struct Instr {
     pub flags: Flags,
     /// The op and its operands.
     pub body: Body,
-    /// Bits that differ from what the rest of this value encodes to: bits that
-    /// the op ignores. 0 in everything that a compiler emits.
+    /// Bits in which the word differs from the encoding of the other fields: bits that the op ignores. 0 in
+    /// the output of compilers.
     pub extra: u64,
 }
 
 impl Instr {
-    /// The instruction that `word` holds. Never fails: see [`Body::Unknown`].
+    /// Decodes `word`. Never fails: see [`Body::Unknown`].
     pub fn decode(word: u64) -> Self {
         let category = field(word, 61, 3);
         let body = match category {
@@ -121,7 +119,7 @@ impl Instr {
         Self { extra: word ^ instr.encode(), ..instr }
     }
 
-    /// The instruction's word.
+    /// Encodes the instruction as its word.
     pub fn encode(&self) -> u64 {
         let body = match &self.body {
             Body::Cat0(instr) => instr.encode(),
@@ -139,14 +137,14 @@ impl Instr {
         (body | flags) ^ self.extra
     }
 
-    /// Is it `end`?
+    /// Whether the instruction is `end`.
     pub fn is_end(&self) -> bool {
         matches!(self.body, Body::Cat0(Cat0 { op: Cat0Op::End, .. }))
     }
 }
 
 impl Body {
-    /// The mnemonic, if the word is known.
+    /// The mnemonic; `None` for an unknown word.
     pub const fn mnemonic(&self) -> Option<&'static str> {
         Some(match self {
             Self::Cat0(body) => body.op.name(),
@@ -161,12 +159,12 @@ impl Body {
         })
     }
 
-    /// Is bit 44 (ss) here?
+    /// Whether the category has the flag (ss) in bit 44.
     const fn has_ss(&self) -> bool {
         !matches!(self, Self::Cat5(_) | Self::Cat6(_) | Self::Unknown)
     }
 
-    /// Is bit 45 (ul) here?
+    /// Whether the category has the flag (ul) in bit 45.
     const fn has_ul(&self) -> bool {
         matches!(self, Self::Cat1(_) | Self::Cat2(_) | Self::Cat3(_) | Self::Cat4(_))
     }

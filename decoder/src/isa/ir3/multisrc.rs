@@ -8,10 +8,10 @@
 use super::bits::{bit, field, put, put_signed, signed};
 use super::operand::{FLUT, Operand, Reg, Src};
 
-/// The operand in `bits`, of an op whose sources are `half`.
+/// Decodes the operand in `bits` of an op whose sources are half registers if `half`.
 ///
-/// `None` for forms without a meaning, and for a float immediate whose own
-/// precision mark contradicts the op's (text could not tell them apart).
+/// `None` for forms without a meaning, and for a float immediate whose precision differs from that of the op:
+/// the text could not express it.
 pub(super) fn decode(bits: u16, step: bool, half: bool) -> Option<Operand> {
     let word = u64::from(bits);
     let src = match field(word, 11, 3) {
@@ -26,7 +26,7 @@ pub(super) fn decode(bits: u16, step: bool, half: bool) -> Option<Operand> {
     Some(Operand { src, neg: bit(word, 14), abs: bit(word, 15), step, last })
 }
 
-/// The relative form shared by categories 1 to 4: 9:0 offset, 10 constant.
+/// Decodes the relative form, which categories 1 to 4 share: 9:0 offset, 10 constant.
 pub(super) fn relative(word: u64) -> Src {
     let offset = signed(word, 0, 10) as i16;
     match bit(word, 10) {
@@ -40,7 +40,7 @@ fn float_table(word: u64, half: bool) -> Option<Src> {
     (index < FLUT.len() && bit(word, 10) == half).then_some(Src::Flut { index: index as u8, half })
 }
 
-/// The bits of `operand`, without its (r).
+/// Encodes `operand`, without its (r).
 pub(super) fn encode(operand: &Operand) -> u16 {
     let form = match operand.src {
         Src::Gpr(reg) => put(reg.0, 0) | put(operand.last, 10),

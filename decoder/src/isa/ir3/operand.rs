@@ -1,4 +1,4 @@
-//! Registers, sources and the small enumerations that several categories share.
+//! Registers, sources and small enumerations that several categories share.
 
 /// A scalar register id: register number * 4 + component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -22,18 +22,18 @@ impl Reg {
         self.0 & 3
     }
 
-    /// Is it one of `p0.x` to `p0.w`?
+    /// Whether the register is one of `p0.x` to `p0.w`.
     pub const fn is_predicate(self) -> bool {
         self.number() == 62
     }
 
-    /// Is it one of `a0.x` to `a0.w`?
+    /// Whether the register is one of `a0.x` to `a0.w`.
     pub const fn is_address(self) -> bool {
         self.number() == 61
     }
 
-    /// Can a destination here be a half register? Predicates and r63 have one
-    /// form only (ir3-common.xml, `#dest-half`).
+    /// Whether the register may be a half register as a destination. Predicates and r63 have one form only
+    /// (ir3-common.xml, `#dest-half`).
     pub const fn has_halves(self) -> bool {
         self.0 <= 0xf7
     }
@@ -52,11 +52,11 @@ pub enum Src {
     RelativeConst(i16),
     /// An integer, -1024 to 1023.
     Immediate(i16),
-    /// An entry of [`FLUT`]; `half` says that the f16 equivalent is meant.
+    /// An entry of [`FLUT`].
     Flut {
         /// Index into the table, below 12.
         index: u8,
-        /// Marked as half in the encoding.
+        /// Whether the encoding marks the value as f16.
         half: bool,
     },
 }
@@ -70,7 +70,7 @@ impl Default for Src {
 /// A source with its modifiers. What `neg` means depends on the op's class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Operand {
-    /// The value.
+    /// The source without its modifiers.
     pub src: Src,
     /// (neg): negate, after `abs`; bitwise NOT on logic ops.
     pub neg: bool,
@@ -99,7 +99,7 @@ pub const FLUT: [u32; 12] = [
     0x4080_0000,
 ];
 
-/// How the entries of [`FLUT`] are written.
+/// The text of each entry of [`FLUT`].
 pub const FLUT_TEXT: [&str; 12] = [
     "(0.0)",
     "(0.5)",
@@ -115,7 +115,7 @@ pub const FLUT_TEXT: [&str; 12] = [
     "(4.0)",
 ];
 
-/// Makes a small enumeration with its bits and its text.
+/// Makes a small enumeration whose values have bits and a text.
 macro_rules! named {
     ($(#[$meta:meta])* $name:ident { $($value:literal $variant:ident $text:literal $(#[$doc:meta])*,)* }) => {
         $(#[$meta])*
@@ -137,14 +137,14 @@ macro_rules! named {
                 }
             }
 
-            /// How it is written.
+            /// The text of the value.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)*
                 }
             }
 
-            /// The value written so, if there is one.
+            /// The value with this text, if there is one.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $($text => Some(Self::$variant),)*
@@ -156,7 +156,7 @@ macro_rules! named {
 }
 
 named! {
-    /// The type of a value that is moved, converted, loaded, stored or sampled.
+    /// The type of a value that an instruction moves, converts, loads, stores or samples.
     Type {
         0 F16 "f16",
         1 F32 "f32",
@@ -170,12 +170,12 @@ named! {
 }
 
 impl Type {
-    /// Does it live in half registers? (All but the 32-bit types and `u8_32` do.)
+    /// Whether values of the type are in half registers: all types but the 32-bit ones and `u8_32`.
     pub const fn is_half(self) -> bool {
         !matches!(self, Self::F32 | Self::U32 | Self::S32 | Self::U8Wide)
     }
 
-    /// Size in memory, in bytes.
+    /// Size of the type in memory, in bytes.
     pub const fn bytes(self) -> u32 {
         match self {
             Self::F32 | Self::U32 | Self::S32 => 4,
@@ -184,12 +184,12 @@ impl Type {
         }
     }
 
-    /// f16 or f32?
+    /// Whether the type is f16 or f32.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F16 | Self::F32)
     }
 
-    /// s16 or s32?
+    /// Whether the type is s16 or s32.
     pub const fn is_signed(self) -> bool {
         matches!(self, Self::S16 | Self::S32)
     }
@@ -208,8 +208,8 @@ named! {
 }
 
 impl Cond {
-    /// Does `a COND b` hold? Ordered: any compare with a NaN but `ne` is false
-    /// (guess `nan-compare`).
+    /// Whether `a COND b` holds. Compares are ordered: with a NaN, each but `ne` is false (guess
+    /// `nan-compare`).
     #[inline(always)]
     pub fn test<T: PartialOrd>(self, a: T, b: T) -> bool {
         match self {
@@ -224,7 +224,7 @@ impl Cond {
 }
 
 named! {
-    /// Rounding asked for by a conversion.
+    /// The rounding of a conversion.
     Round {
         0 Default "",
         1 Even "(even)",

@@ -1,4 +1,4 @@
-//! Whole programs: many lines with labels to words, and words to lines.
+//! Assembles and disassembles whole programs with labels.
 //!
 //! ```text
 //! ; a comment, also // or @ to the end of the line
@@ -9,20 +9,20 @@
 //!     end
 //! ```
 //!
-//! `l<n>` without a line `l<n>:` of its own is the instruction at index n, as
-//! the disassembler writes it. A trailing `;` is allowed.
+//! A label `l<n>` that no line defines is the instruction at index n; the disassembler uses such labels. A
+//! trailing `;` is allowed.
 use super::{Instr, parse};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Why a program does not assemble, and where (both count from 1).
+/// Why a program cannot be assembled, with line and column, which count from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AsmError {
     /// Line of the source.
     pub line: usize,
     /// Column in bytes.
     pub column: usize,
-    /// What is wrong there.
+    /// The error message.
     pub message: String,
 }
 
@@ -34,17 +34,17 @@ impl fmt::Display for AsmError {
 
 impl std::error::Error for AsmError {}
 
-/// A line of source that is an instruction.
+/// A source line with an instruction.
 struct Statement<'a> {
     line: usize,
     column: usize,
     text: &'a str,
 }
 
-/// The words of a program.
+/// Assembles a program to its words.
 ///
 /// # Errors
-/// The first line that is not understood, or that names an unknown label.
+/// The first line that cannot be parsed, or that names an unknown label.
 pub fn assemble(source: &str) -> Result<Vec<u64>, AsmError> {
     let (statements, labels) = split(source)?;
     let words = statements.iter().enumerate().map(|(index, statement)| {
@@ -68,7 +68,7 @@ fn offset(labels: &BTreeMap<&str, usize>, name: &str, index: usize) -> Option<i3
 
 type Split<'a> = (Vec<Statement<'a>>, BTreeMap<&'a str, usize>);
 
-/// Statements, and the index of the instruction that each label is before.
+/// Splits the source into statements and labels; a label has the index of the instruction after it.
 fn split(source: &str) -> Result<Split<'_>, AsmError> {
     let mut statements = Vec::new();
     let mut labels = BTreeMap::new();
@@ -100,7 +100,7 @@ fn without_comment(line: &str) -> &str {
     &line[..ends.into_iter().flatten().min().unwrap_or(line.len())]
 }
 
-/// `name:` at the start of the text, and what follows.
+/// Splits `name:` from the start of the text.
 fn label(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = text.split_once(':')?;
     let inner = name.trim();
@@ -109,11 +109,11 @@ fn label(text: &str) -> Option<(&str, &str)> {
     (starts && inner.chars().all(plain)).then_some((name, rest))
 }
 
-/// Writes a program as text that [`assemble`] turns back into `words`, one
-/// instruction a line and a line `l<n>:` before each target.
+/// Writes a program as text that [`assemble`] turns back into `words`: one instruction on a line, and a line
+/// `l<n>:` before each target.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 pub fn disassemble(words: &[u64], out: &mut impl fmt::Write) -> fmt::Result {
     let targets = targets(words);
     for (index, &word) in words.iter().enumerate() {
@@ -125,7 +125,7 @@ pub fn disassemble(words: &[u64], out: &mut impl fmt::Write) -> fmt::Result {
     Ok(())
 }
 
-/// Which instructions are named as target by another.
+/// Whether each instruction is the target of another one.
 fn targets(words: &[u64]) -> Vec<bool> {
     let mut targets = vec![false; words.len()];
     for (index, &word) in words.iter().enumerate() {

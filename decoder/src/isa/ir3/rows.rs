@@ -1,12 +1,12 @@
-//! What a table of instruction rows becomes.
+//! Makes types from the tables of instruction rows.
 //!
-//! Each category's rows live in a `for_each_…!` macro that hands them to a
-//! callback. A row is `{ opcode, Variant, "mnemonic", Class … }`; what follows
-//! the class (the semantics of a pure ALU op) belongs to callbacks that want it.
+//! The rows of a category are in a `for_each_…!` macro, which passes them to a callback. A row is `{ opcode,
+//! Variant, "mnemonic", Class … }`. The columns after the class (the semantics of a pure ALU op) are for
+//! callbacks that need them.
 
 /// Makes the opcode enumeration of a category from its rows.
 ///
-/// Callback of every `for_each_…!`; `Name, Class;` come before the rows.
+/// It is a callback for every `for_each_…!`; `Name, Class;` come before the rows.
 macro_rules! opcodes {
     ($(#[$meta:meta])* $name:ident, $class:ident;
      $({ $opcode:literal, $op:ident, $text:literal, $kind:ident $($rest:tt)* })*) => {
@@ -49,7 +49,7 @@ macro_rules! opcodes {
                 }
             }
 
-            /// What kind of op the row says it is.
+            /// The class of the op.
             pub const fn class(self) -> $class {
                 match self {
                     $(Self::$op => $class::$kind,)*

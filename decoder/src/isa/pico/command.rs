@@ -42,7 +42,7 @@ fn slots(list: &[Io]) -> u32 {
     })
 }
 
-/// The StoreIsa command for a program of `dwords` dwords.
+/// The StoreIsa command of a program with `dwords` dwords.
 pub(super) fn store_isa(shader: &Shader, dwords: usize) -> [u32; COMMAND_DWORDS] {
     let fragment = u32::from(shader.kind == Kind::Fragment);
     let count = |list: &[Io]| (list.len() as u32).wrapping_sub(1) & 3;
@@ -50,8 +50,8 @@ pub(super) fn store_isa(shader: &Shader, dwords: usize) -> [u32; COMMAND_DWORDS]
     let outputs = shader.all_outputs();
     [
         (dwords as u32) << 2 | fragment << 11 | count(&shader.inputs) << 12 | slots(&shader.inputs) << 14,
-        // The size of uniform 1 is the last that fits the second dword whole:
-        // a field never straddles, so bit 31 stays free.
+        // The size of uniform 1 is the last field that fits the second dword whole. A field never spans two
+        // dwords, so bit 31 stays free.
         count(&outputs)
             | slots(&outputs) << 2
             | (shader.uniforms.len() as u32) << 20
@@ -60,39 +60,40 @@ pub(super) fn store_isa(shader: &Shader, dwords: usize) -> [u32; COMMAND_DWORDS]
     ]
 }
 
-/// What a StoreIsa command says of its program.
+/// The inputs, outputs and uniforms that a StoreIsa command declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
     /// Vertex or fragment.
     pub kind: Kind,
-    /// 1 to 3.
+    /// Input slots, 1 to 3.
     pub inputs: Vec<Io>,
-    /// 1 to 3.
+    /// Output slots, 1 to 3.
     pub outputs: Vec<Io>,
-    /// 0 to 3.
+    /// Uniform slots, 0 to 3.
     pub uniforms: Vec<Io>,
 }
 
-/// A command of a stream, with what follows its three dwords still to be read.
+/// A command of a stream: its three dwords, without the program or inputs that follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// A program of `dwords` dwords follows.
     Store {
-        /// What it takes and gives.
+        /// Inputs, outputs and uniforms of the program.
         interface: Interface,
-        /// Its length.
+        /// Length of the program in dwords.
         dwords: usize,
     },
     /// The inputs of `threads` threads follow.
     Execute {
-        /// 1 to 32.
+        /// Number of threads, 1 to 32.
         threads: usize,
     },
 }
 
 impl Command {
-    /// The command of three dwords, and whether another one follows it.
-    /// `None` if it counts more inputs, outputs or uniforms than there are slots.
+    /// Decodes the three dwords of a command, and whether another command follows.
+    ///
+    /// `None` if the command has more inputs, outputs or uniforms than there are slots.
     pub fn decode(words: [u32; COMMAND_DWORDS]) -> Option<(Self, bool)> {
         let head = PICO_COMMAND(words[0]);
         if head.EXECUTE() {

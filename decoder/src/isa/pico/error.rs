@@ -1,4 +1,4 @@
-//! What is wrong with a program text, and where.
+//! Errors in a program text, with their positions.
 use std::fmt;
 
 use super::{MAX_DWORDS, MAX_IO};
@@ -10,7 +10,7 @@ pub struct Error {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The rule that is broken.
     pub reason: Reason,
 }
 
@@ -37,7 +37,7 @@ pub enum Reason {
     FirstSize { kind: &'static str, what: &'static str },
     OneColor,
     TooLong,
-    // Warnings: the assembler of PicoGpu takes these.
+    // Warnings: PicoGpu's assembler accepts them.
     NumberRange(String),
     TwoTokens { name: String, rest: String },
     Unordered(&'static str),

@@ -1,4 +1,4 @@
-//! Instructions as bits.
+//! Encodes and decodes instructions.
 use std::fmt;
 
 use super::ops::{Form, Op};
@@ -50,12 +50,12 @@ impl Mask {
         Self(components.iter().fold(0, |mask, component| mask | 8 >> component))
     }
 
-    /// The component numbers in it, x first.
+    /// The component numbers in the mask, x first.
     pub fn components(self) -> impl Iterator<Item = usize> {
         (0..4).filter(move |component| self.0 & (8 >> component) != 0)
     }
 
-    /// If the components are x, xy, xyz or xyzw: how many.
+    /// The number of components, if they are x, xy, xyz or xyzw.
     pub fn prefix_len(self) -> Option<usize> {
         let len = self.0.count_ones() as usize;
         (len > 0 && self.components().eq(0..len)).then_some(len)
@@ -71,7 +71,7 @@ impl fmt::Display for Mask {
 /// Names of the components.
 pub(super) const NAMES: [char; 4] = ['x', 'y', 'z', 'w'];
 
-/// 1 to 4 immediate dwords (none for forms that have none).
+/// 1 to 4 immediate dwords; none for a form without immediates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Immediates {
     len: u8,
@@ -87,12 +87,12 @@ impl Immediates {
         Self { len: len as u8, values: all }
     }
 
-    /// The dwords that stand in the program.
+    /// The dwords in the program.
     pub fn as_slice(&self) -> &[u32] {
         &self.values[..self.len as usize]
     }
 
-    /// The value for the `n`th masked component: the last one repeats.
+    /// The value for the `n`th component of the mask. The last immediate repeats.
     pub fn nth(&self, n: usize) -> u32 {
         self.as_slice().get(n).or(self.as_slice().last()).copied().unwrap_or(0)
     }
@@ -101,7 +101,7 @@ impl Immediates {
 /// One instruction. Fields that the op's form does not have are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instr {
-    /// What it does.
+    /// The op.
     pub op: Op,
     /// Register written.
     pub dst: u8,
@@ -109,17 +109,17 @@ pub struct Instr {
     pub src: [u8; 3],
     /// Components written.
     pub mask: Mask,
-    /// Component of the source that each component takes (swizzle).
+    /// Component of the source for each component of the result (swizzle).
     pub pattern: [u8; 4],
-    /// Values that stand in the program.
+    /// Immediate values, which follow the instruction's dword.
     pub immediates: Immediates,
-    /// Bits of the dword that the op's form has no field for, in place. No shading unit reads them;
+    /// Bits of the dword that belong to no field of the op's form, in place. Shading units ignore them;
     /// PicoGpu's assembler sets some.
     pub unread: u32,
 }
 
 impl Instr {
-    /// `op` on r0, all components.
+    /// An instruction with `op`, r0 and all components.
     pub const fn new(op: Op) -> Self {
         Self {
             op,
@@ -158,8 +158,8 @@ impl Instr {
         out.extend(self.immediates.as_slice());
     }
 
-    /// The instruction at the start of `words`, without unread bits, and the dwords that it takes.
-    /// `None` for an unknown opcode or immediates past the end.
+    /// Decodes the instruction at the start of `words`, without unread bits. Returns it with the number of
+    /// its dwords; `None` for an unknown opcode or immediates past the end.
     pub fn decode(words: &[u32]) -> Option<(Self, usize)> {
         let word = *words.first()?;
         let mut instr = Self::new(Op::from_bits(PICO_HEADER(word).OPCODE())?);
@@ -169,7 +169,7 @@ impl Instr {
         Some((instr, 1 + count))
     }
 
-    /// Takes over the operands of `word`; returns how many immediates follow.
+    /// Reads the operands of `word`. Returns the number of immediates that follow.
     fn read_operands(&mut self, word: u32) -> usize {
         let set = |this: &mut Self, src: [u32; 3], mask: u32| {
             this.dst = PICO_HEADER(word).DST() as u8;
@@ -206,8 +206,10 @@ impl Instr {
     }
 }
 
-/// The instructions of `words`, each with the dword where it begins; or the
-/// dword that is no instruction.
+/// Decodes the instructions of `words`, each with the index of its first dword.
+///
+/// # Errors
+/// The index of the first dword that is no instruction.
 pub fn decode_program(words: &[u32]) -> Result<Vec<(usize, Instr)>, usize> {
     let mut program = Vec::new();
     let mut at = 0;
@@ -219,9 +221,10 @@ pub fn decode_program(words: &[u32]) -> Result<Vec<(usize, Instr)>, usize> {
     Ok(program)
 }
 
-/// As the assembler takes it. `init` prints as `iinit` with the bits as integers,
-/// and so do the immediates of integer ops; those of float ops print as floats
-/// where the assembler's decimal floats can say them.
+/// Prints the instruction in the assembler's syntax.
+///
+/// `init` prints as `iinit` with its bits as integers. Immediates of integer ops print as integers.
+/// Immediates of float ops print as floats if the assembler's decimal floats can express them.
 impl fmt::Display for Instr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let prefix = if self.op == Op::Init { "i" } else { "" };

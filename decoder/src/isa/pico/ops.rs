@@ -1,10 +1,10 @@
 //! One row per op.
 use crate::evaluate;
 
-/// Where the operands of an op stand in its dword.
+/// The form of an op: the layout of its operands in the dword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Nothing but the opcode.
+    /// Only the opcode.
     Nullary,
     /// dst, src, mask.
     Unary,
@@ -21,7 +21,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Source registers.
+    /// Number of source registers.
     pub const fn sources(self) -> usize {
         match self {
             Self::Nullary | Self::UnaryImm => 0,
@@ -31,7 +31,7 @@ impl Form {
         }
     }
 
-    /// Do immediates follow the dword?
+    /// Whether immediates follow the dword.
     pub const fn has_immediates(self) -> bool {
         matches!(self, Self::UnaryImm | Self::BinaryImm)
     }
@@ -39,16 +39,16 @@ impl Form {
 
 /// PicoGpu's rows: `{ opcode, Variant, "mnemonic", Form, Class, denormals, use, semantics }`.
 ///
-/// `for_each_pico!(callback, args)` expands to `callback! { args; rows }`.
-/// Class `FloatN` has semantics `|a: f32, ..| -> f32` and `IntN` has
-/// `|a: i32, ..| -> i32`, both component by component (the columns are those of
-/// [`for_each_cat2!`](crate::for_each_cat2)). Ops that mix components or do something
-/// else have no semantics here, and those with immediates that of the op without; fnorm's
-/// is the length that it divides by, from the square of it. PicoGpu computes with the floats of its
-/// host, which keep denormals.
-/// NaN in fmax and fmin, and which zero wins, follow C++'s `std::max` and
-/// `std::min`, which PicoGpu calls. Division by zero, which PicoGpu leaves to
-/// the host (a trap), gives 0.
+/// `for_each_pico!(callback, args)` expands to `callback! { args; rows }`. Class `FloatN` has semantics `|a:
+/// f32, ..| -> f32`, and `IntN` has `|a: i32, ..| -> i32`; both compute component by component (the columns
+/// are those of [`for_each_cat2!`](crate::for_each_cat2)).
+///
+/// Ops that mix components or have other effects have no semantics here. Ops with immediates have those of
+/// the op without immediates. The row of fnorm computes the length to divide by, from its square.
+///
+/// PicoGpu computes with its host's floats, which keep denormals. NaN and zeros in fmax and fmin follow C++'s
+/// `std::max` and `std::min`, which PicoGpu calls. PicoGpu leaves a division by zero to the host, where it
+/// traps; here it gives 0.
 #[macro_export]
 macro_rules! for_each_pico {
     ($callback:ident $(, $($arg:tt)*)?) => {
@@ -93,7 +93,7 @@ macro_rules! for_each_pico {
 
 macro_rules! ops {
     ($({ $opcode:literal, $op:ident, $text:literal, $form:ident $($rest:tt)* })*) => {
-        /// A PicoGpu op. Ops that also take immediates have a row of their own for them.
+        /// A PicoGpu op. An op that also takes immediates has a second row for that form.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum Op {
@@ -119,7 +119,7 @@ macro_rules! ops {
                 }
             }
 
-            /// Where the operands stand.
+            /// The layout of the operands.
             pub const fn form(self) -> Form {
                 match self {
                     $(Self::$op => Form::$form,)*
@@ -137,7 +137,7 @@ impl Op {
         Self::ALL.iter().copied().find(|op| op.name() == name && op.form() == form)
     }
 
-    /// The op that does the same with a register in place of the immediates.
+    /// The op with a register in place of the immediates.
     pub fn without_immediates(self) -> Self {
         let form = match self.form() {
             Form::UnaryImm => return Self::Mov,
@@ -147,7 +147,7 @@ impl Op {
         Self::from_name(self.name(), form).unwrap_or(self)
     }
 
-    /// Are its immediates integers? Otherwise floats. `init` takes both.
+    /// Whether the immediates are integers. Otherwise they are floats. `init` takes both.
     pub fn takes_integers(self) -> bool {
         self.name().starts_with('i')
     }

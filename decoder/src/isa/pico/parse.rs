@@ -8,7 +8,7 @@ use super::token::{Kind, Token};
 pub(super) struct Parser<'a> {
     tokens: &'a [Token<'a>],
     at: usize,
-    /// What PicoGpu's assembler takes without a word, though it hardly is what was meant.
+    /// Errors that PicoGpu's assembler accepts without a message.
     pub warnings: Vec<Error>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Parser<'a> {
         Ok(register)
     }
 
-    /// What is to be said of a register and a number behind it that were meant as one name.
+    /// The warning for a register and a number that were probably meant as one name.
     fn split_register(&self) -> Option<Error> {
         let (before, behind) = (self.tokens.get(self.at.checked_sub(1)?)?, self.peek());
         let is_split =
@@ -47,7 +47,7 @@ impl<'a> Parser<'a> {
         (is_split && before.touches(&behind)).then(|| before.error(reason()))
     }
 
-    /// `.` and as many of x, y, z and w as `counts` allows, in any order; or nothing.
+    /// `.` and a number of x, y, z and w that `counts` allows, in any order. `None` without a `.`.
     fn components(&mut self) -> Result<Option<Vec<u8>>, Error> {
         if self.peek().kind != Kind::Dot {
             return Ok(None);
@@ -61,7 +61,8 @@ impl<'a> Parser<'a> {
         if list.is_empty() { Err(self.peek().expected("one of x, y, z and w")) } else { Ok(Some(list)) }
     }
 
-    /// `.xyz` with no component twice, if there is one here; and whether its components are in order.
+    /// A mask such as `.xyz` without repeated components, and whether its components are in order. `None`
+    /// without a mask.
     fn mask(&mut self) -> Result<Option<(Mask, bool)>, Error> {
         let token = self.peek();
         let Some(list) = self.components()? else { return Ok(None) };
@@ -72,7 +73,7 @@ impl<'a> Parser<'a> {
         Ok(Some((mask, list.is_sorted())))
     }
 
-    /// `.xyz` as a directive has it, without gaps: the number of components.
+    /// The number of components in a directive's mask: x, xy, xyz or xyzw.
     pub fn io_components(&mut self, what: &'static str) -> Result<usize, Error> {
         let token = self.peek();
         let (mask, ordered) = self.mask()?.ok_or_else(|| token.expected("a component mask"))?;
@@ -99,8 +100,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Ops whose operands are `dst.mask` and as many sources as the form has,
-    /// the second of which can be one immediate if the op has a form for it.
+    /// Parses an op whose operands are `dst.mask` and the sources of its form. The second source may be one
+    /// immediate if the op has such a form.
     fn plain(&mut self, token: &Token<'_>, name: &str) -> Result<Instr, Error> {
         let forms = [Form::Nullary, Form::Unary, Form::Binary];
         let op = forms.into_iter().find_map(|form| Op::from_name(name, form));
@@ -136,7 +137,7 @@ impl<'a> Parser<'a> {
         matches!(self.peek().kind, Kind::Int(_) | Kind::Float(_))
     }
 
-    /// The bits of a number that `accept` takes.
+    /// The bits of a number of a type that `accept` accepts.
     fn number(&mut self, accept: Accept, wanted: &'static str) -> Result<u32, Error> {
         let token = self.peek();
         let bits = accept(token.kind).ok_or_else(|| token.expected(wanted))?;
@@ -180,8 +181,10 @@ impl<'a> Parser<'a> {
         Ok(instr)
     }
 
-    /// fmad, as PicoGpu's assembler encodes it: opcode of fcross2, operands of fmad. A shading unit reads an fcross2
-    /// of the first two sources, the number of the third source as its mask, and leaves the mask unread.
+    /// fmad, as PicoGpu's assembler encodes it: with the opcode of fcross2 and the operands of fmad.
+    ///
+    /// A shading unit executes it as fcross2 of the first two sources. It takes the number of the third
+    /// source as its mask and ignores the mask.
     fn multiply_add(&mut self, token: &Token<'_>) -> Result<Instr, Error> {
         let mut instr = Instr::new(Op::Fcross2);
         self.destination(&mut instr)?;

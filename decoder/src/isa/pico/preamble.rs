@@ -1,6 +1,8 @@
-//! What PicoGpu's assembler puts around a fragment shader (gpu/isa/assembler/pico_gpu_binary.cpp): in front,
-//! instructions that make depth and attributes of a pixel from those of the triangle's corners; behind,
-//! one that leaves the depth where the internal second output is taken from.
+//! The instructions that PicoGpu's assembler adds to a fragment shader
+//! (gpu/isa/assembler/pico_gpu_binary.cpp).
+//!
+//! The ones before the shader compute depth and attributes of a pixel from the triangle's corners. The one
+//! after it moves the depth to where the internal second output is read.
 use super::instr::{Immediates, Instr, Mask};
 use super::ops::Op;
 use super::{Io, MAX_IO, REGISTERS};
@@ -8,13 +10,15 @@ use super::{Io, MAX_IO, REGISTERS};
 const X_AND_Y: Mask = Mask::from_bits(0b1100);
 const Z: Mask = Mask::from_bits(0b0010);
 
-/// The registers that are no input, in ascending order.
+/// The registers that hold no input, in ascending order.
 fn free(inputs: &[Io]) -> impl Iterator<Item = u8> {
     (0..REGISTERS).filter(|register| inputs.iter().all(|io| io.register != *register))
 }
 
-/// Where a shading unit puts the inputs of a triangle's three corners before a fragment shader starts: a register
-/// for each input of corner 0, then of corner 1 and 2. All threads have them; a position is x, y and z.
+/// The registers that hold the inputs of a triangle's three corners before a fragment shader starts.
+///
+/// A shading unit fills one register for each input of corner 0, then of corners 1 and 2. All threads receive
+/// equal values; a position is x, y and z.
 pub fn corners(inputs: &[Io]) -> [Vec<Io>; 3] {
     let mut free = free(inputs);
     [(); 3].map(|()| {
@@ -38,20 +42,23 @@ fn init(dst: u8, values: &[f32]) -> Instr {
     Instr { dst, immediates: Immediates::new(&bits), ..Instr::new(Op::Init) }
 }
 
-/// z of `src` in all components of `dst`.
+/// The instruction that copies z of `src` to all components of `dst`.
 fn spread_z(dst: u8, src: u8) -> Instr {
     Instr { dst, src: [src, 0, 0], pattern: [2; 4], ..Instr::new(Op::Swizzle) }
 }
 
-/// The instructions in front of a fragment shader that takes `inputs`: weights of the corners by the areas that
-/// the pixel cuts off, divided by the corners' z; z, the reciprocal of their sum; each attribute, the
-/// weighted sum times z.
+/// The instructions before a fragment shader with these `inputs`.
+///
+/// They compute the weights of the corners: the areas that the pixel divides the triangle into, divided by
+/// the corners' z. Then z is the reciprocal of the weights' sum, and each attribute is its weighted sum times
+/// z.
 pub(super) fn preamble(inputs: &[Io]) -> Vec<Instr> {
     let position = inputs[0].register;
     let at = corners(inputs).map(|slots| slots.iter().map(|io| io.register).collect::<Vec<_>>());
     let [a, b, c] = [at[0][0], at[1][0], at[2][0]];
     let mut free = free(inputs).skip(3 * inputs.len());
-    // Inputs that are interpolated later hold an edge until then; sixteen registers are enough for the most inputs.
+    // Inputs that are interpolated later hold an edge until then. Sixteen registers suffice for the largest
+    // number of inputs.
     let mut scratch = |n: usize| inputs.get(n).map(|io| io.register).or_else(|| free.next()).unwrap_or(0);
     let [ab, ac, ap] = [1, 2, MAX_IO].map(&mut scratch);
     let [weight_c, weight_b, weight_a] = [MAX_IO; 3].map(&mut scratch);
@@ -90,7 +97,7 @@ pub(super) fn preamble(inputs: &[Io]) -> Vec<Instr> {
     code
 }
 
-/// The last instruction of a fragment shader with this position: z becomes x, the internal output.
+/// The last instruction of a fragment shader: it copies z of the position to x, the internal output.
 pub(super) fn hand_on_depth(position: Io) -> Instr {
     spread_z(position.register, position.register)
 }

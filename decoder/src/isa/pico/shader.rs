@@ -8,7 +8,7 @@ use super::preamble::{hand_on_depth, preamble};
 use super::token::{Kind as TokenKind, Token, tokens};
 use super::{MAX_DWORDS, MAX_IO};
 
-/// The block that a shader is for.
+/// The kind of block that a shader is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `#vertexShader`
@@ -18,7 +18,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// In lower case, for messages.
+    /// Name in lower case, for messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Vertex => "vertex",
@@ -30,9 +30,9 @@ impl Kind {
 /// An input, output or uniform: a register and its first components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Io {
-    /// r0 to r15.
+    /// Register number, 0 to 15.
     pub register: u8,
-    /// 1 to 4, from x on.
+    /// Number of components from x on, 1 to 4.
     pub components: usize,
 }
 
@@ -41,17 +41,17 @@ pub struct Io {
 pub struct Shader {
     /// Vertex or fragment.
     pub kind: Kind,
-    /// 1 to 3, in the order of the directives.
+    /// Inputs, 1 to 3, in the order of the directives.
     pub inputs: Vec<Io>,
-    /// 1 to 3.
+    /// Outputs, 1 to 3.
     pub outputs: Vec<Io>,
-    /// 0 to 3.
+    /// Uniforms, 0 to 3.
     pub uniforms: Vec<Io>,
-    /// `#undefinedRegs`: registers that nothing sets are not cleared.
+    /// `#undefinedRegs`: registers without an initial value are not cleared.
     pub undefined_regs: bool,
     /// Every instruction, with its line in the source (0 for those that the assembler adds).
     pub code: Vec<(Instr, usize)>,
-    /// What PicoGpu's assembler takes without a word, though it hardly is what was meant.
+    /// Errors that PicoGpu's assembler accepts without a message.
     pub warnings: Vec<Error>,
 }
 
@@ -61,15 +61,18 @@ impl Shader {
         self.code.iter().map(|(instr, _)| *instr).collect()
     }
 
-    /// The instructions as a program that is given its inputs, with their lines: all of a vertex shader's; a
-    /// fragment shader's without those that make inputs of the triangle's corners, and that hand on depth.
+    /// The instructions of the program itself, with their lines.
+    ///
+    /// A vertex shader has no others. A fragment shader's body excludes the added instructions that
+    /// interpolate its inputs and copy its depth.
     pub fn body(&self) -> &[(Instr, usize)] {
         let start = self.code.iter().position(|(instr, _)| instr.op == Op::Lduni).unwrap_or(0);
         let end = self.code.len() - usize::from(self.kind == Kind::Fragment);
         &self.code[start..end]
     }
 
-    /// Outputs as a shading unit puts them out: behind a fragment shader's colour comes the depth of the pixel.
+    /// The outputs that a shading unit writes. For a fragment shader, the depth of the pixel follows the
+    /// colour.
     pub fn all_outputs(&self) -> Vec<Io> {
         let depth = (self.kind == Kind::Fragment).then(|| Io { components: 1, ..self.inputs[0] });
         self.outputs.iter().copied().chain(depth).collect()
@@ -82,7 +85,7 @@ impl Shader {
         words
     }
 
-    /// The StoreIsa command and the program, as a shading unit takes them.
+    /// The StoreIsa command and the program, as a shading unit receives them.
     pub fn binary(&self) -> Vec<u32> {
         let program = self.program();
         let mut words = store_isa(self, program.len()).to_vec();
@@ -91,7 +94,7 @@ impl Shader {
     }
 }
 
-/// Assembles and checks `source` as PicoGpu's assembler does. The first error ends it.
+/// Assembles and checks `source` as PicoGpu's assembler does. It stops at the first error.
 pub fn assemble(source: &str) -> Result<Shader, Error> {
     let tokens = tokens(source);
     let mut parser = Parser::new(&tokens);
@@ -136,14 +139,14 @@ fn instructions(parser: &mut Parser<'_>, shader: &mut Shader) -> Result<(), Erro
     Ok(())
 }
 
-/// Whether `instr` puts something else into `register`. PicoGpu's own programs move an input that is also an output
-/// onto itself.
+/// Whether `instr` changes `register`. PicoGpu's own programs move an input that is also an output to itself,
+/// which does not count.
 fn overwrites(instr: &Instr, register: u8) -> bool {
     let is_kept = instr.op == Op::Mov && instr.src[0] == register;
     instr.op.form() != Form::Nullary && instr.dst == register && !is_kept
 }
 
-/// The directives as they come.
+/// The directives, in source order.
 #[derive(Default)]
 struct Header {
     kind: Option<Kind>,
@@ -205,7 +208,7 @@ impl Header {
         reason.map_or(Ok(()), |reason| Err(token.error(reason)))
     }
 
-    /// The rules that the directives must meet together; `end` is the token behind them.
+    /// Checks the rules on all directives together. `end` is the token after them.
     fn check(&self, end: &Token<'_>) -> Result<Kind, Error> {
         let Some(kind) = self.kind else { return Err(end.error(Reason::NoKind)) };
         let (vertex, name) = (kind == Kind::Vertex, kind.name());

@@ -1,5 +1,6 @@
-//! Program text to words, registers and numbers, as PicoGpu's scanner cuts it (gpu/isa/assembler/scanner.l):
-//! the longest piece that a rule takes, with or without white space around it.
+//! Splits program text into words, registers and numbers as PicoGpu's scanner does
+//! (gpu/isa/assembler/scanner.l): a token is the longest text that a rule matches, with or without white
+//! space around it.
 use super::error::{Error, Reason};
 use super::{NAMES, Op, REGISTERS};
 
@@ -7,7 +8,7 @@ use super::{NAMES, Op, REGISTERS};
 const DIRECTIVES: [&str; 6] =
     ["#input", "#output", "#uniform", "#vertexShader", "#fragmentShader", "#undefinedRegs"];
 
-/// What a piece of text is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
     /// `#name`.
@@ -24,13 +25,13 @@ pub(super) enum Kind {
     Int(u32),
     /// Bits of a float.
     Float(u32),
-    /// Nothing that the language has.
+    /// Text that is no token of the language.
     Unknown,
-    /// Behind the last token.
+    /// The end of the text.
     End,
 }
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'a> {
     pub kind: Kind,
@@ -40,12 +41,12 @@ pub(super) struct Token<'a> {
 }
 
 impl Token<'_> {
-    /// `reason`, here.
+    /// An error with this `reason` at the token.
     pub fn error(&self, reason: Reason) -> Error {
         Error { line: self.line, column: self.column, reason }
     }
 
-    /// The error that `wanted` stands here and does not.
+    /// The error that `wanted` was expected here.
     pub fn expected(&self, wanted: &'static str) -> Error {
         self.error(match self.kind {
             Kind::Unknown if self.text.starts_with(is_of_word) => Reason::UnknownWord(self.text.into()),
@@ -61,14 +62,14 @@ impl Token<'_> {
     }
 }
 
-/// How far a walk over a source has got, counted on from piece to piece: sources are long.
+/// Position of the tokenizer in the source. It is advanced token by token, because sources may be long.
 struct Place {
     line: usize,
     column: usize,
 }
 
 impl Place {
-    /// Behind `text` as well.
+    /// Advances the position by `text`.
     fn pass(&mut self, text: &str) {
         self.line += text.matches('\n').count();
         self.column = match text.rsplit_once('\n') {
@@ -96,7 +97,7 @@ pub(super) fn tokens(source: &str) -> Vec<Token<'_>> {
     }
 }
 
-/// Leaves out white space and comments.
+/// Skips white space and comments.
 fn skip(mut input: &str) -> &str {
     loop {
         let start = input.trim_start_matches([' ', '\t', '\n']);
@@ -127,12 +128,12 @@ fn piece(input: &str) -> (Kind, usize) {
     })
 }
 
-/// Whether an unknown word goes on with `c`: for messages.
+/// Whether `c` continues an unknown word; used for messages.
 fn is_of_word(c: char) -> bool {
     c == '#' || c == '_' || c.is_alphanumeric()
 }
 
-/// The names of instructions in a source.
+/// The names of the instructions in a source.
 fn mnemonics() -> impl Iterator<Item = &'static str> {
     let named = Op::ALL.iter().filter(|op| !matches!(op, Op::Init | Op::Lduni | Op::Initregs));
     named.map(|op| op.name()).chain(["finit", "iinit"])
@@ -143,7 +144,7 @@ fn longest(names: impl Iterator<Item = &'static str>, input: &str) -> Option<usi
     names.filter(|name| input.starts_with(name)).map(str::len).max()
 }
 
-/// `r0` to `r15`: of `r16` only `r1`.
+/// `r0` to `r15`. For `r16` it matches only `r1`.
 fn register(input: &str) -> Option<(Kind, usize)> {
     [3, 2].into_iter().find_map(|len| {
         let digits = input.get(1..len).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
@@ -152,7 +153,7 @@ fn register(input: &str) -> Option<(Kind, usize)> {
     })
 }
 
-/// `-?[0-9]+`, or a float: a point follows, then digits and an `f` that may be left out.
+/// `-?[0-9]+`, or a float: a point, digits and an optional `f` follow.
 fn number(input: &str) -> Option<(Kind, usize)> {
     let digits = |from: usize| input[from..].bytes().take_while(u8::is_ascii_digit).count();
     let sign = usize::from(input.starts_with('-'));
@@ -161,12 +162,12 @@ fn number(input: &str) -> Option<(Kind, usize)> {
         return Some((Kind::Int(integer(&input[..whole])), whole));
     }
     let end = whole + 1 + digits(whole + 1);
-    // C's atof, then a float: rounded twice. Text of this shape is a number for certain.
+    // C's atof, then a conversion to float: rounded twice. Text of this form always parses.
     let value = input[..end].parse::<f64>().unwrap_or(0.0) as f32;
     Some((Kind::Float(value.to_bits()), end + usize::from(input[end..].starts_with('f'))))
 }
 
-/// C's atoi where a long has 64 bits: the nearest long, and of it the low 32 bits.
+/// C's atoi with a 64-bit long: the low 32 bits of the nearest long.
 fn integer(text: &str) -> u32 {
     let nearest = if text.starts_with('-') { i64::MIN } else { i64::MAX };
     text.parse().unwrap_or(nearest) as u32

@@ -12,7 +12,7 @@ use a4emu_shader::{Environment, LANES, Lanes, Mask, Op, Outcome, Refused, Warp};
 use super::state::DispatchState;
 
 /// A warp of a workgroup, with the other warps that share its memory and barriers.
-struct Company<'a> {
+struct GroupWarps<'a> {
     worker: Worker<'a>,
     /// Warps of the group that run before it.
     before: Vec<Warp>,
@@ -20,7 +20,7 @@ struct Company<'a> {
     after: Vec<Warp>,
 }
 
-impl Company<'_> {
+impl GroupWarps<'_> {
     /// Runs warps to the next barrier. Returns the warps that reached it.
     fn meet(&mut self, warps: Vec<Warp>) -> Vec<Warp> {
         let mut waiting = Vec::new();
@@ -34,7 +34,7 @@ impl Company<'_> {
     }
 }
 
-impl Environment for Company<'_> {
+impl Environment for GroupWarps<'_> {
     fn perform(&mut self, op: &Op<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Result<(), Refused> {
         StageEnvironment { memory: &mut self.worker.memory, quads: None }.perform(op, mask, out)
     }
@@ -86,7 +86,7 @@ impl DispatchState {
         let mut before = self.start(&mut worker, place.group);
         let after = before.split_off(place.warp + 1);
         let warp = before.pop().ok_or_else(|| Fault::Draw("there is no such warp".into()))?;
-        let mut company = Company { worker, before: Vec::new(), after };
+        let mut company = GroupWarps { worker, before: Vec::new(), after };
         company.before = company.meet(before);
         look(warp, place.lane, &mut company);
         Ok(())

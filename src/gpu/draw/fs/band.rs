@@ -1,6 +1,6 @@
 //! Runs the fragments of one band of rows, on one thread.
 
-mod together;
+mod lockstep;
 
 use std::array;
 use std::ops::Range;
@@ -26,7 +26,7 @@ use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::launch::{WarpLanes, Worker};
 use crate::draw::vpc::interpolate::{Floats, Source, WarpQuads, Weights};
 use crate::draw::vpc::planes::FrameState;
-use a4emu_shader::jit::{TOGETHER, WarpCost, prefetch};
+use a4emu_shader::jit::{MAX_LOCKSTEP, WarpCost, prefetch};
 use a4emu_shader::{Finish, Lanes, Number, Warp};
 
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
@@ -75,7 +75,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         let depth = draw.state.targets.depth.filter(|_| draw.plan.order == TestOrder::Early);
         let perspective_alone = draw.state.fragment.inputs.perspective_alone();
         let together = perspective_alone.filter(|id| Warp::has_full(*id, 2) && draw.tap.is_none());
-        let together = together.and_then(|id| Some((worker.toll()?, id)));
+        let together = together.and_then(|id| Some((worker.lockstep_cost()?, id)));
         let is_plain = together.is_some() && draw.has_plain_colors();
         Self {
             draw,
@@ -198,7 +198,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         &mut self,
         index: u32,
         primitive: &ScreenPrimitive,
-        halves: &mut Halves,
+        halves: &mut Blocks8x4,
         (signs, pack): (impl Signs, impl Pack),
     ) {
         let early = self.draw.plan.order == TestOrder::Early;
@@ -232,7 +232,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
                 }
                 Coloring::Shaded => {
                     let lanes = quad_order(mask);
-                    self.make_way(index, at, mask, lanes);
+                    self.flush_if_overlapping(index, at, mask, lanes);
                     if occupied(lanes) == EVERY_QUAD && !self.worker.stage.stores() {
                         halves.all[blocks] = (at, lanes);
                         blocks += 1;
@@ -264,14 +264,14 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     /// Flushes the queue if a quad of another primitive in it has one of these pixels. `rows` has the pixels
     /// row by row, `mask` four to a quad.
     #[inline(always)]
-    fn make_way(&mut self, primitive: u32, at: [i32; 2], rows: u32, mask: u32) {
+    fn flush_if_overlapping(&mut self, primitive: u32, at: [i32; 2], rows: u32, mask: u32) {
         if self.occupied.may_have(at, rows) && self.shares_pixels(primitive, at, mask) {
             self.flush();
         }
     }
 
     /// Queues the quads of an 8x4 block. Two quads of a warp must not share a pixel, or their order would be
-    /// lost, so the caller calls [`Self::make_way`] first. `rows` has the pixels row by row, `mask` four to a
+    /// lost, so the caller calls [`Self::flush_if_overlapping`] first. `rows` has the pixels row by row, `mask` four to a
     /// quad.
     #[inline(always)]
     fn enqueue(&mut self, primitive: u32, at: [i32; 2], rows: u32, mask: u32, pack: impl Pack) {
@@ -295,7 +295,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     /// share no pixels with the queue, so they may run after other quads of their primitive.
     #[inline(never)]
     fn blocks(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) {
-        for blocks in blocks.chunks(TOGETHER) {
+        for blocks in blocks.chunks(MAX_LOCKSTEP) {
             if blocks.len() == 1 || !self.blocks_together(primitive, blocks) {
                 blocks.iter().for_each(|(at, mask)| self.block(primitive, *at, *mask));
             }
@@ -459,7 +459,7 @@ impl Ran {
 /// Several 8x4 blocks of a primitive: first pixel and covered pixels (row by row) of each. Each step runs for
 /// all blocks before the next step, so that the processor can overlap their work.
 #[derive(Clone, Copy, Default)]
-struct Halves {
+struct Blocks8x4 {
     all: [([i32; 2], u32); HALVES],
     count: usize,
 }
@@ -470,7 +470,7 @@ const AHEAD: usize = 3;
 /// Maximum number of 8x4 blocks handled together.
 const HALVES: usize = 16;
 
-impl Halves {
+impl Blocks8x4 {
     /// Adds a block, if any pixel of it is covered.
     #[inline(always)]
     fn push(&mut self, at: [i32; 2], mask: u32) {
@@ -482,7 +482,7 @@ impl Halves {
 /// Draws a primitive in `area`.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+popcnt", "x86_64+avx2+popcnt"))]
 fn cover(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive, area: Rect) {
-    let mut halves = Halves::default();
+    let mut halves = Blocks8x4::default();
     let emit = |x, y, mask| {
         halves.push([x, y], mask as u32);
         halves.push([x, y + 4], (mask >> 32) as u32);
@@ -499,7 +499,12 @@ fn cover(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive,
 
 /// Draws the blocks, compiled for the widest vectors.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+popcnt", "x86_64+avx2+popcnt"))]
-fn draw_halves(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive, halves: &mut Halves) {
+fn draw_halves(
+    run: &mut BandRun<'_, '_, '_>,
+    index: u32,
+    primitive: &ScreenPrimitive,
+    halves: &mut Blocks8x4,
+) {
     match_target! {
         "x86_64+avx512f+avx512dq" => run.halves(
             index,

@@ -45,7 +45,7 @@ const SHARE: usize = 1 << 15;
 const HEAVY: usize = 64 << 10;
 
 /// A queued draw.
-pub struct Waiting {
+pub struct BatchedDraw {
     /// Place in the command stream.
     pub at: Place,
     /// Pipeline state.
@@ -65,7 +65,7 @@ pub struct Waiting {
 /// A queued draw or copy.
 enum Step {
     /// A draw, with the indices of its surfaces and the anchor of its tile.
-    Draw(Waiting, Arc<[usize]>, [i32; 2]),
+    Draw(BatchedDraw, Arc<[usize]>, [i32; 2]),
     /// A copy from a surface.
     Copy(Copy),
 }
@@ -185,7 +185,7 @@ impl Batch {
     }
 
     /// Adds a draw that [`Batch::can_take`] accepts, with its visible part.
-    pub fn add(&mut self, draw: Waiting, visible: &Visible) {
+    pub fn add(&mut self, draw: BatchedDraw, visible: &Visible) {
         let targets = &draw.state.targets;
         let last = match self.last.take().filter(|last| Arc::ptr_eq(&last.targets, targets)) {
             Some(last) => last,
@@ -323,7 +323,7 @@ impl Sorted {
         lent: &mut [Lent],
         budget: &mut Budget,
     ) -> Vec<Finished> {
-        let nothing = |draw: &Waiting| Finished { at: draw.at, samples: 0, log: ShaderLog::default() };
+        let nothing = |draw: &BatchedDraw| Finished { at: draw.at, samples: 0, log: ShaderLog::default() };
         let mut finished: Vec<Option<Finished>> =
             self.batch.steps.iter().map(|step| step.draw().map(nothing)).collect();
         gmem.write_known(|bytes, cells| {
@@ -441,7 +441,7 @@ struct Job<'p, 'l> {
 }
 
 impl Step {
-    fn draw(&self) -> Option<&Waiting> {
+    fn draw(&self) -> Option<&BatchedDraw> {
         match self {
             Self::Draw(draw, ..) => Some(draw),
             Self::Copy(_) => None,
@@ -487,7 +487,7 @@ fn has_twice(surfaces: &[Surface]) -> bool {
 /// work, if any.
 type BandDone = (u32, u64, ShaderLog, Option<crate::budget::Work>);
 
-impl Waiting {
+impl BatchedDraw {
     fn fragments(&self) -> FragmentDraw<'_> {
         let Primitives { vertices, primitives, bounds, .. } = &*self.made;
         FragmentDraw {
@@ -516,7 +516,7 @@ mod tests {
     use crate::gpu::Model;
 
     /// Returns a draw of `count` primitives, each some pixels below the previous one.
-    fn waiting(count: usize) -> Waiting {
+    fn waiting(count: usize) -> BatchedDraw {
         let targets = Targets::snapshot(&Default::default(), &mut Vec::new());
         let primitive = PrimitiveState::snapshot(
             &Default::default(),
@@ -535,7 +535,7 @@ mod tests {
         let area = Rect { x0: 0, y0: 0, x1: 64, y1: 96 };
         let mut made = Primitives::new(Vertices::default(), Vec::new(), Vec::new());
         (made.bounds, made.extent) = ((0..count).map(bounds).collect(), area);
-        Waiting {
+        BatchedDraw {
             at: Place::default(),
             state: DrawState { primitive: primitive.into(), fragment, targets: targets.into() },
             made: made.into(),

@@ -32,7 +32,7 @@ pub struct Copy {
     /// Index of its destination.
     pub destination: usize,
     /// Known contents of the destination.
-    pub left: Arc<LeftCells>,
+    pub left: Arc<ResolvedCells>,
 }
 
 /// Destination rows of one band.
@@ -189,7 +189,7 @@ impl Copies {
 
 /// Known contents of memory after resolve copies.
 #[derive(Default)]
-pub struct ResolveCache(Vec<LeftSurface>);
+pub struct ResolveCache(Vec<ResolvedSurface>);
 
 /// Maximum number of cached surfaces.
 const MOST_SURFACES: usize = 16;
@@ -198,25 +198,25 @@ const MOST_SURFACES: usize = 16;
 const MOST_COPIES: usize = 256;
 
 /// A surface in memory that copies wrote to.
-struct LeftSurface {
+struct ResolvedSurface {
     layout: Layout,
     /// Rectangle around the areas of all copies.
     area: Rect,
     /// Time when memory was last prepared for a copy.
     time: u64,
     /// Copies that do not overlap each other.
-    copies: Vec<LeftCopy>,
+    copies: Vec<ResolvedCopy>,
 }
 
-struct LeftCopy {
+struct ResolvedCopy {
     area: Rect,
     /// Anchor of its tile.
     anchor: [i32; 2],
-    cells: Arc<LeftCells>,
+    cells: Arc<ResolvedCells>,
 }
 
 /// Known contents of each destination cell of a copy. Only copies change it, one after the other.
-pub struct LeftCells {
+pub struct ResolvedCells {
     /// Column and row of the first cell.
     first: [i32; 2],
     columns: i32,
@@ -234,11 +234,17 @@ impl ResolveCache {
     }
 
     /// Returns the known contents at the destination of a copy, after memory was prepared for it at `time`.
-    pub fn take(&mut self, state: &ResolveState, area: Rect, anchor: [i32; 2], time: u64) -> Arc<LeftCells> {
+    pub fn take(
+        &mut self,
+        state: &ResolveState,
+        area: Rect,
+        anchor: [i32; 2],
+        time: u64,
+    ) -> Arc<ResolvedCells> {
         let layout = Layout::of(state);
         let mut surface = match self.0.iter().position(|surface| surface.layout == layout) {
             Some(index) => self.0.remove(index),
-            None => LeftSurface { layout, area, time, copies: Vec::new() },
+            None => ResolvedSurface { layout, area, time, copies: Vec::new() },
         };
         if self.0.len() >= MOST_SURFACES {
             self.0.remove(0);
@@ -251,14 +257,14 @@ impl ResolveCache {
     }
 }
 
-impl LeftSurface {
+impl ResolvedSurface {
     fn is_unchanged(&self, memory: &Memory) -> bool {
         let (address, len) = self.layout.place(self.area);
         u32::try_from(len).is_ok_and(|len| memory.is_unchanged(address, len, self.time))
     }
 
     /// Returns the cells of the same copy, or new unknown cells.
-    fn copy(&mut self, area: Rect, anchor: [i32; 2]) -> Arc<LeftCells> {
+    fn copy(&mut self, area: Rect, anchor: [i32; 2]) -> Arc<ResolvedCells> {
         if let Some(same) = self.copies.iter().find(|copy| (copy.area, copy.anchor) == (area, anchor)) {
             return same.cells.clone();
         }
@@ -266,13 +272,13 @@ impl LeftSurface {
         if self.copies.len() >= MOST_COPIES {
             self.copies.clear();
         }
-        let cells = Arc::new(LeftCells::of(area.seen_from(anchor)));
-        self.copies.push(LeftCopy { area, anchor, cells: cells.clone() });
+        let cells = Arc::new(ResolvedCells::of(area.seen_from(anchor)));
+        self.copies.push(ResolvedCopy { area, anchor, cells: cells.clone() });
         cells
     }
 }
 
-impl LeftCells {
+impl ResolvedCells {
     /// Creates unknown cells for `area`, in tile coordinates.
     fn of(area: Rect) -> Self {
         let (x, y) = (numbers(area.x0..area.x1), numbers(area.y0..area.y1));
@@ -354,7 +360,7 @@ mod tests {
     use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap};
 
     use super::*;
-    use crate::draw::rb::cells::{Cells, Common};
+    use crate::draw::rb::cells::{Cells, UniformBits};
     use crate::draw::rb::rendered::Content;
     use a4emu_shader::format::arrangement::Arrangement;
 
@@ -407,7 +413,8 @@ mod tests {
         assert_eq!(strips.len(), 2);
         for (band, known) in [(0, known[0]), (1, known[1])] {
             let mut bytes: Vec<u8> = pixel.to_le_bytes().repeat(64 * 32 * samples as usize);
-            let mut common = known.map(|is| Common { bits: if is { u32::MAX } else { 0 }, value: pixel });
+            let mut common =
+                known.map(|is| UniformBits { bits: if is { u32::MAX } else { 0 }, value: pixel });
             let mut rows = PixelRows::new(&mut bytes, 256 * samples, 4 * samples, [0, band * CELL]);
             rows.cells = Cells { known: &mut common, columns: 0..56, rows: 32 };
             copy.rows(

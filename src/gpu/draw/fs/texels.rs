@@ -30,7 +30,7 @@ impl TexelCopy {
         let DrawState { fragment, targets, .. } = state;
         let [target] = targets.color.as_slice() else { return None };
         let is_tested = targets.depth.is_some() || targets.samples.count() > 1;
-        if is_tested || fragment.stage.is_looked_at() {
+        if is_tested || fragment.stage.is_observed() {
             return None;
         }
         let program = fragment.stage.program.as_texel()?;

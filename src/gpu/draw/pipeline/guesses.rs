@@ -45,11 +45,11 @@ pub(super) fn of_stages(stages: &VertexStages, call: &DrawCall) -> Vec<Guess> {
 /// Records the guesses of a draw: `before` set-up, and those of all later stages.
 pub(super) fn record_guesses(gpu: &mut Gpu, before: Vec<Guess>, state: &DrawState, made: &Primitives) {
     if made.primitives.is_empty() {
-        return before.into_iter().for_each(|guess| gpu.rests_on(guess, Reach::OUTPUT));
+        return before.into_iter().for_each(|guess| gpu.note_guess(guess, Reach::OUTPUT));
     }
     let all = before.into_iter().chain(of_raster(state, made)).chain(of_targets(&state.targets));
     let all = all.chain(of_samples(state)).chain(of_order(&state.targets));
-    all.for_each(|guess| gpu.rests_on(guess, Reach::OUTPUT));
+    all.for_each(|guess| gpu.note_guess(guess, Reach::OUTPUT));
 }
 
 fn of_raster(state: &DrawState, made: &Primitives) -> Vec<Guess> {

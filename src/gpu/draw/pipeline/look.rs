@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use a4emu_decoder::regs::enums::PrimType;
 
-use super::apart::{TileMemory, apart};
 use super::record::{no_room, unknown_type};
+use super::trial_run::{TileMemory, trial_run};
 use super::{
     affordable, assembled, draw_layer, draw_layers, draw_state, drawable, flush, missing_code, stage,
     vertex_stages, vertex_stream,
@@ -120,7 +120,7 @@ fn results(
     pixels: Vec<[i32; 2]>,
 ) -> Result<Vec<VecDeque<Ran>>, Stop> {
     let tap = Arc::new(Tap::new(Wanted::Results(pixels)));
-    apart(gpu, TileMemory::Copied, |gpu| tapped(gpu, call, state, stream.clone(), tap.clone()))?;
+    trial_run(gpu, TileMemory::Copied, |gpu| tapped(gpu, call, state, stream.clone(), tap.clone()))?;
     Ok(tap.take_results())
 }
 
@@ -199,7 +199,7 @@ pub struct DrawVertices {
 /// # Errors
 /// A fault or an exhausted budget that stops the draw.
 pub fn vertices_of(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
-    apart(gpu, TileMemory::Untouched, |gpu| vertices_apart(gpu, call))
+    trial_run(gpu, TileMemory::Untouched, |gpu| vertices_apart(gpu, call))
 }
 
 fn vertices_apart(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
@@ -230,7 +230,7 @@ pub fn inspect_vertices(
     if call.pass == Pass::Binning {
         return Ok(Looked::NotHere);
     }
-    apart(gpu, TileMemory::Untouched, |gpu| vertices_looked_at(gpu, call, stage, place, look))
+    trial_run(gpu, TileMemory::Untouched, |gpu| vertices_looked_at(gpu, call, stage, place, look))
 }
 
 fn vertices_looked_at(
@@ -284,7 +284,7 @@ pub fn inspect_fragments(
     if matches!(call.pass, Pass::Resolve | Pass::Binning) {
         return Ok(Looked::NotHere);
     }
-    apart(gpu, TileMemory::Copied, |gpu| fragments_looked_at(gpu, call, chosen, look))
+    trial_run(gpu, TileMemory::Copied, |gpu| fragments_looked_at(gpu, call, chosen, look))
 }
 
 fn fragments_looked_at(
@@ -377,7 +377,7 @@ pub fn inspect_dispatch(
     place: Place,
     look: impl FnOnce(Launch<'_>),
 ) -> Result<Looked, Stop> {
-    apart(gpu, TileMemory::Untouched, |gpu| dispatch_looked_at(gpu, call, place, look))
+    trial_run(gpu, TileMemory::Untouched, |gpu| dispatch_looked_at(gpu, call, place, look))
 }
 
 fn dispatch_looked_at(

@@ -22,7 +22,7 @@ use crate::gpu::Gpu;
 
 use super::guesses::record_guesses;
 use super::record::record_vertices;
-use super::{Stopwatch, draw_first_layer, keep, set_up};
+use super::{Stopwatch, cache_made, draw_first_layer, set_up};
 
 /// Bytes of vertices from which on a draw is split. Clipping can make four times as many of them.
 const LARGE: u64 = MAX_HELD / 4;
@@ -71,5 +71,5 @@ pub(super) fn primitives(
             is_all = false;
         }
     }
-    Ok(Some(if is_all { keep(gpu, call, stages, state, made) } else { Arc::new(made) }))
+    Ok(Some(if is_all { cache_made(gpu, call, stages, state, made) } else { Arc::new(made) }))
 }

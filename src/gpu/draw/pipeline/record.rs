@@ -96,7 +96,7 @@ pub(super) fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
         gpu.chosen.append(&chosen);
     }
     if let Some(outside) = log.outside_inputs.first() {
-        gpu.rests_on(Guess::InputsOutside, Reach::OUTPUT);
+        gpu.note_guess(Guess::InputsOutside, Reach::OUTPUT);
         gpu.report.fault(outside.fault(gpu.at.draws), gpu.at);
     }
     record_unsupported(gpu, log.unsupported);

@@ -11,30 +11,30 @@ use crate::draw::stop::{Stop, charge};
 use crate::gpu::Gpu;
 use a4emu_shader::Reach;
 
-use super::ahead::try_submit_tile;
-use super::late::{Resolves, settle_state, settle_vertices};
+use super::raster_queue::try_submit_tile;
 use super::record::record_unsupported;
-use super::{Pipeline, Stopwatch, flush, guesses, unmade, vertex_state, vertices};
+use super::schedule::{Schedule, flush_for_state, flush_for_vertices};
+use super::{Pipeline, Stopwatch, flush, geometry_queue, guesses, vertex_state, vertices};
 
 /// Runs a draw of the resolve pass. Its rectangle is the area to copy.
 pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
-    unmade::finish(gpu);
-    if gpu.pipeline.resolves == Resolves::AtOnce {
+    geometry_queue::finish(gpu);
+    if gpu.pipeline.schedule == Schedule::InOrder {
         flush(gpu);
     }
-    settle_state(gpu, call);
+    flush_for_state(gpu, call);
     let area = resolved_area(gpu, call);
     let start = Stopwatch::of(gpu);
     let mut unsupported = Vec::new();
     let copy = ResolveState::snapshot(&gpu.regs, &mut unsupported);
     record_unsupported(gpu, unsupported);
     let Some(copy) = copy else { return Ok(()) };
-    guesses::of_copy(&copy).into_iter().for_each(|guess| gpu.rests_on(guess, Reach::OUTPUT));
+    guesses::of_copy(&copy).into_iter().for_each(|guess| gpu.note_guess(guess, Reach::OUTPUT));
     charge(&mut gpu.budget, Work::Copy16, copy.blocks(area))?;
     gpu.pipeline.surfaces.note(copy.written(call.submit, call.number));
-    let Pipeline { batch, left, .. } = &mut gpu.pipeline;
+    let Pipeline { batch, resolve_cache, .. } = &mut gpu.pipeline;
     // A submitted batch may own tile memory, so do not access it here.
-    if batch.take_copy(&copy, area, gpu.chip.gmem_bytes(), &mut gpu.mem, left) {
+    if batch.take_copy(&copy, area, gpu.chip.gmem_bytes(), &mut gpu.mem, resolve_cache) {
         try_submit_tile(gpu);
         return Ok(());
     }
@@ -50,7 +50,7 @@ fn resolved_area(gpu: &mut Gpu, call: &DrawCall) -> Rect {
     let bounds = resolve_bounds(&gpu.regs);
     let state = PrimitiveState::snapshot(&gpu.regs, call.initiator.PRIM_TYPE(), Viewports::First, gpu.model);
     let Ok(vertex) = vertex_state(gpu, call) else { return bounds };
-    settle_vertices(gpu, &vertex);
+    flush_for_vertices(gpu, &vertex);
     let Ok(mut shaded) = vertices(gpu, &vertex, || None) else { return bounds };
     setup::assemble(&state, &mut shaded.vertices, &shaded.list)
         .unwrap_or_default()

@@ -12,7 +12,7 @@ use crate::gpu::Gpu;
 use crate::memory::Memory;
 
 /// Returns whether all primitives of `made` are outside the scissor.
-pub fn is_out_of_sight(made: &Primitives, targets: &Targets) -> bool {
+pub fn is_culled(made: &Primitives, targets: &Targets) -> bool {
     made.extent.intersect(targets.scissor).is_empty()
 }
 
@@ -20,8 +20,8 @@ pub fn is_out_of_sight(made: &Primitives, targets: &Targets) -> bool {
 /// runs.
 pub fn plan(gpu: &mut Gpu, state: &DrawState) -> Plan {
     let plan = Plan::new(state, &mut gpu.mem, &mut gpu.budget);
-    let is_looked_at = gpu.pipeline.costs.is_some() || gpu.pipeline.reasons.is_some();
-    if is_looked_at { plan.without_copy() } else { plan }
+    let is_observed = gpu.pipeline.costs.is_some() || gpu.pipeline.reasons.is_some();
+    if is_observed { plan.without_copy() } else { plan }
 }
 
 /// Returns whether the fragment shader can read the buffers of `surfaces` in memory.
@@ -36,7 +36,7 @@ pub fn reads(stage: &StageState, surfaces: &[Surface], mem: &Memory) -> Reads {
 
 /// Returns the area that a draw of `made` to `surfaces` can change. `None` if it is empty.
 pub fn visible(gpu: &Gpu, state: &DrawState, surfaces: &[Surface], made: &Primitives) -> Option<Visible> {
-    if is_out_of_sight(made, &state.targets) {
+    if is_culled(made, &state.targets) {
         return None;
     }
     Visible::of(&made.bounds, drawable(gpu, state, surfaces))

@@ -5,7 +5,7 @@
 
 use a4emu_decoder::regs::enums::{BlendFactor, BlendOpcode, RopCode};
 
-use a4emu_shader::ByAlpha;
+use a4emu_shader::AlphaFactor;
 
 /// One component of 32 pixels.
 pub type Channel = [f32; 32];
@@ -66,13 +66,13 @@ impl Blend {
 
     /// Returns the factors of source and destination. `None` unless they are the same for all components and
     /// depend only on source alpha, and the operation is addition.
-    pub fn by_alpha(&self) -> Option<[ByAlpha; 2]> {
+    pub fn by_alpha(&self) -> Option<[AlphaFactor; 2]> {
         let Equation { op: BlendOpcode::BLEND_DST_PLUS_SRC, src, dst } = self.rgb else { return None };
         let of = |factor| match factor {
-            BlendFactor::FACTOR_ZERO => Some(ByAlpha { one: 0.0, alpha: 0.0 }),
-            BlendFactor::FACTOR_ONE => Some(ByAlpha { one: 1.0, alpha: 0.0 }),
-            BlendFactor::FACTOR_SRC_ALPHA => Some(ByAlpha { one: 0.0, alpha: 1.0 }),
-            BlendFactor::FACTOR_ONE_MINUS_SRC_ALPHA => Some(ByAlpha { one: 1.0, alpha: -1.0 }),
+            BlendFactor::FACTOR_ZERO => Some(AlphaFactor { one: 0.0, alpha: 0.0 }),
+            BlendFactor::FACTOR_ONE => Some(AlphaFactor { one: 1.0, alpha: 0.0 }),
+            BlendFactor::FACTOR_SRC_ALPHA => Some(AlphaFactor { one: 0.0, alpha: 1.0 }),
+            BlendFactor::FACTOR_ONE_MINUS_SRC_ALPHA => Some(AlphaFactor { one: 1.0, alpha: -1.0 }),
             _ => None,
         };
         (self.rgb == self.alpha).then_some([of(src)?, of(dst)?])

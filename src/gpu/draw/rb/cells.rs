@@ -13,14 +13,14 @@ pub const CELL: i32 = 32;
 
 /// Known common bits of all pixels of a cell. A pixel has at most four bytes, read as one number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Common {
+pub struct UniformBits {
     /// Mask of the known bits.
     pub bits: u32,
     /// Values of the known bits.
     pub value: u32,
 }
 
-impl Common {
+impl UniformBits {
     /// Returns the value of all pixels, if every bit is known.
     pub fn pixel(self) -> Option<u32> {
         (self.bits == u32::MAX).then_some(self.value)
@@ -33,7 +33,7 @@ pub struct UniformTiles {
     surfaces: Vec<Surface>,
     area: Option<Rect>,
     /// All cells, row by row. Each row has the cells of one surface after the other, from left to right.
-    all: Vec<Common>,
+    all: Vec<UniformBits>,
 }
 
 impl UniformTiles {
@@ -45,7 +45,7 @@ impl UniformTiles {
             return self;
         }
         let count = numbers(area.y0..area.y1).len() * numbers(0..area.x1).len() * surfaces.len();
-        Self { surfaces: surfaces.to_vec(), area: Some(area), all: vec![Common::default(); count] }
+        Self { surfaces: surfaces.to_vec(), area: Some(area), all: vec![UniformBits::default(); count] }
     }
 
     /// Returns the cells of each surface, row by row from the top.
@@ -76,7 +76,7 @@ pub fn numbers(pixels: Range<i32>) -> Range<i32> {
 #[derive(Debug, Default)]
 pub struct Cells<'a> {
     /// Known contents, from left to right.
-    pub known: &'a mut [Common],
+    pub known: &'a mut [UniformBits],
     /// Columns of the surface that the cells cover.
     pub columns: Range<i32>,
     /// Number of pixel rows that the cells cover.

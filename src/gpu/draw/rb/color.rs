@@ -8,7 +8,7 @@ use multiversion::multiversion;
 use multiversion::target::match_target;
 
 use a4emu_shader::format::{Codec, Type, unorm_step};
-use a4emu_shader::{ByAlpha, Finish, Lanes, Number, Warp};
+use a4emu_shader::{AlphaFactor, Finish, Lanes, Number, Warp};
 
 use crate::draw::gras::quad::Quads;
 use crate::draw::rb::blend::{Blend, Colors, limit, rop};
@@ -266,7 +266,7 @@ impl ColorTarget {
 
     /// Returns byte order and factors, if this is the common blending.
     #[inline(always)]
-    fn unorm8_by_alpha(&self, blend: &Blend) -> Option<([usize; 4], [ByAlpha; 2])> {
+    fn unorm8_by_alpha(&self, blend: &Blend) -> Option<([usize; 4], [AlphaFactor; 2])> {
         let order = self.unorm8.filter(|_| self.codec.has(3))?;
         Some((order, blend.by_alpha()?))
     }
@@ -442,7 +442,12 @@ fn from_unorm8(word: u32, byte: usize) -> f32 {
 
 /// Blends each pixel with the common blending.
 #[inline(always)]
-fn unorm8_by_alpha(order: [usize; 4], src: &Four<'_>, old: &Words, [by_src, by_dst]: [ByAlpha; 2]) -> Lanes {
+fn unorm8_by_alpha(
+    order: [usize; 4],
+    src: &Four<'_>,
+    old: &Words,
+    [by_src, by_dst]: [AlphaFactor; 2],
+) -> Lanes {
     let (channels, alpha) = (order.map(|c| src[c]), src[3]);
     let mut out = Lanes::ZERO;
     for i in 0..32 {

@@ -3,7 +3,7 @@
 use multiversion::multiversion;
 
 use crate::draw::gras::raster::Rect;
-use crate::draw::rb::cells::Common;
+use crate::draw::rb::cells::UniformBits;
 use crate::draw::rb::pixels::store_pixel;
 use crate::draw::rb::surface::PixelRows;
 use crate::memory::little_endian;
@@ -21,7 +21,7 @@ pub struct Fill {
 
 impl Fill {
     /// Returns whether pixels with these common bits already have the value.
-    fn is_in(self, Common { bits, value }: Common) -> bool {
+    fn is_in(self, UniformBits { bits, value }: UniformBits) -> bool {
         bits & self.mask == self.mask && (value ^ self.value) & self.mask == 0
     }
 }
@@ -48,14 +48,14 @@ fn note_filled(surface: &mut PixelRows<'_>, number: usize, area: Rect, fill: Fil
     if fill.is_in(before) {
         return;
     }
-    let mut known = Common { bits: before.bits & !fill.mask, ..before };
+    let mut known = UniformBits { bits: before.bits & !fill.mask, ..before };
     if area.intersect(cell) == cell && matches!(surface.cpp(), 1 | 2 | 4) {
-        known = Common {
+        known = UniformBits {
             bits: known.bits | fill.mask,
             value: before.value & !fill.mask | fill.value & fill.mask,
         };
         if known.pixel().is_none() {
-            known = all_of(surface, cell).map_or(known, |value| Common { bits: u32::MAX, value });
+            known = all_of(surface, cell).map_or(known, |value| UniformBits { bits: u32::MAX, value });
         }
     }
     surface.cells.known[number] = known;
@@ -195,7 +195,7 @@ mod tests {
     /// A row of cells whose last one is incomplete.
     const KNOWN: Rect = Rect { x0: 5, y0: 0, x1: 97, y1: 20 };
 
-    fn with_cells<'a>(bytes: &'a mut [u8], cpp: usize, known: &'a mut [Common]) -> PixelRows<'a> {
+    fn with_cells<'a>(bytes: &'a mut [u8], cpp: usize, known: &'a mut [UniformBits]) -> PixelRows<'a> {
         let mut rows = PixelRows::new(bytes, 100 * cpp as u32, cpp as u32, [0, 0]);
         rows.cells = Cells { known, columns: KNOWN.x0..KNOWN.x1, rows: KNOWN.y1 };
         rows
@@ -211,7 +211,7 @@ mod tests {
         };
         for cpp in [1, 2, 4, 8] {
             let [mut bytes, mut plain] = [(); 2].map(|()| vec![0x11; 100 * 20 * cpp]);
-            let mut known = [Common::default(); 4];
+            let mut known = [UniformBits::default(); 4];
             let mut times = 0;
             for _ in 0..3000 {
                 let mask = [u32::MAX, u32::MAX, 0x00ff_ffff, 0xff00_0f0f][random(4) as usize];
@@ -257,12 +257,12 @@ mod tests {
 
     #[test]
     fn what_is_known_to_be_there_is_not_filled_again() {
-        let (mut bytes, mut known) = (vec![0; 100 * 20 * 4], [Common::default(); 4]);
+        let (mut bytes, mut known) = (vec![0; 100 * 20 * 4], [UniformBits::default(); 4]);
         let fill = Fill { surface: 0, value: 0x0012_3456, mask: 0x00ff_ffff };
         fill_rectangle(&mut [with_cells(&mut bytes, 4, &mut known)], KNOWN, fill);
         assert_eq!(
             known,
-            [Common { bits: u32::MAX, value: 0x0012_3456 }; 4],
+            [UniformBits { bits: u32::MAX, value: 0x0012_3456 }; 4],
             "zeros in the other bits were found"
         );
         // Change the bytes without telling the cells.

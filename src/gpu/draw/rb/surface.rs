@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::memory::{Lent, Memory};
-use crate::spare::Pool;
+use crate::pool::Pool;
 use a4emu_shader::format::arrangement::Tiling;
 
 use crate::draw::gras::quad::{QUADS, Quad};
@@ -376,7 +376,7 @@ pub enum Reads {
 }
 
 /// Calls `work` with one plane per surface, which contains the rows of `area`. Some surfaces get a copy from
-/// `spare` lists, which is stored afterwards in the order of `surfaces`: those that overlap another in tile
+/// `pool` lists, which is stored afterwards in the order of `surfaces`: those that overlap another in tile
 /// memory, and those in a buffer that the draw reads or that contains another surface.
 pub fn with_rows<R>(
     surfaces: &[Surface],

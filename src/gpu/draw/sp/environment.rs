@@ -68,7 +68,7 @@ impl Environment for StageEnvironment<'_, '_, '_> {
         self.quads.is_some_and(|quads| quads.has_planes(locations))
     }
 
-    fn rests_on(&mut self, guess: Guess, reach: Reach) {
+    fn note_guess(&mut self, guess: Guess, reach: Reach) {
         self.memory.log.rests.get_or_insert_default().add(guess, reach);
     }
 

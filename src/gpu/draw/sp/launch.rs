@@ -144,8 +144,8 @@ impl<'a> Worker<'a> {
     }
 
     /// Returns the cost of a warp that can run in lockstep. `None` if single warps are observed.
-    pub fn toll(&self) -> Option<WarpCost> {
-        self.stage.program.routine().filter(|_| !self.stage.is_looked_at())?.toll()
+    pub fn lockstep_cost(&self) -> Option<WarpCost> {
+        self.stage.program.routine().filter(|_| !self.stage.is_observed())?.lockstep_cost()
     }
 
     /// Returns whether compiled code can convert colours to pixels when several warps run in lockstep.
@@ -158,9 +158,9 @@ impl<'a> Worker<'a> {
     /// helpers. `quads` belong to the one primitive of all warps, or to the only warp. `enter` writes all
     /// lanes of the full registers `given`. Does nothing where results could differ. The code may leave
     /// finished pixels, as `finish` describes.
-    pub fn run_together(
+    pub fn run_lockstep(
         &mut self,
-        toll: WarpCost,
+        lockstep_cost: WarpCost,
         live: impl ExactSizeIterator<Item = Mask>,
         quads: &WarpQuads<'_>,
         given: Range<u32>,
@@ -168,7 +168,7 @@ impl<'a> Worker<'a> {
         enter: impl FnOnce(&mut [Warp]),
     ) -> WarpGroup {
         let count = live.len();
-        if self.memory.left() <= (count as u64).saturating_mul(price(toll, &self.stage.textures))
+        if self.memory.left() <= (count as u64).saturating_mul(price(lockstep_cost, &self.stage.textures))
             || self.ends.as_ref().is_some_and(Ends::are_reached)
         {
             return WarpGroup::Not;
@@ -179,18 +179,18 @@ impl<'a> Worker<'a> {
         let warps = &mut self.beside[..count];
         let program = &self.stage.program;
         for (warp, live) in warps.iter_mut().zip(live) {
-            warp.begin_together(given.clone(), program, live, toll.instructions);
+            warp.begin_lockstep(given.clone(), program, live, lockstep_cost.instructions);
         }
         enter(warps);
         let mut environment = StageEnvironment { memory: &mut self.memory, quads: Some(quads) };
-        let ran = jit::run_together(program, warps, &mut environment, finish);
+        let ran = jit::run_lockstep(program, warps, &mut environment, finish);
         if ran == WarpGroup::Not {
             return ran;
         }
         self.memory.spend(Work::Warp, count as u64, |work| &mut work.warps);
-        let instructions = count as u64 * toll.instructions;
+        let instructions = count as u64 * lockstep_cost.instructions;
         self.memory.spend(Work::WarpInstruction, instructions, |work| &mut work.instructions);
-        self.memory.work.compiled += count as u64 * toll.compiled;
+        self.memory.work.compiled += count as u64 * lockstep_cost.compiled;
         ran
     }
 
@@ -364,9 +364,9 @@ fn price(WarpCost { instructions, requests, .. }: WarpCost, textures: &TextureBa
 }
 
 /// A worker that keeps its warps for reuse when it is dropped.
-struct Hand<'a>(Worker<'a>);
+struct PooledWorker<'a>(Worker<'a>);
 
-impl Drop for Hand<'_> {
+impl Drop for PooledWorker<'_> {
     fn drop(&mut self) {
         self.0.leave_warp();
     }
@@ -537,7 +537,7 @@ fn side_by_side<'a, J: Send, R: Send>(
             Threads::All => parallel::each_with(
                 wave,
                 Helpers::TakeLast,
-                || Hand(worker()),
+                || PooledWorker(worker()),
                 |hand, next| job(&mut hand.0, next, share),
             ),
         };
@@ -668,10 +668,11 @@ mod tests {
             (0..2).for_each(|id| *warp.full_mut(id) = Lanes([(n as f32 + 1.5).to_bits(); LANES]));
         };
         let ((ran, found), log, _) = worker.one_job(units, |worker| {
-            let toll = worker.toll().expect("it goes straight on");
-            let ran = worker.run_together(toll, [Mask::MAX; 4].into_iter(), &quads, 0..2, None, |warps| {
-                warps.iter_mut().enumerate().for_each(|(n, warp)| enter(warp, n));
-            });
+            let lockstep_cost = worker.lockstep_cost().expect("it goes straight on");
+            let ran =
+                worker.run_lockstep(lockstep_cost, [Mask::MAX; 4].into_iter(), &quads, 0..2, None, |warps| {
+                    warps.iter_mut().enumerate().for_each(|(n, warp)| enter(warp, n));
+                });
             let mut found: Vec<Lanes> = worker.beside.iter().map(|warp| *warp.full(6)).collect();
             if ran == WarpGroup::Not {
                 found = (0..4)
@@ -694,9 +695,10 @@ mod tests {
         if stage.program.routine().is_none() {
             return;
         }
-        let toll = stage.program.routine().and_then(Routine::toll).expect("it goes straight on");
-        assert_eq!(toll.requests, 0);
-        let cost = 4 * price(toll, &stage.textures);
+        let lockstep_cost =
+            stage.program.routine().and_then(Routine::lockstep_cost).expect("it goes straight on");
+        assert_eq!(lockstep_cost.requests, 0);
+        let cost = 4 * price(lockstep_cost, &stage.textures);
         let (work, ran, found) = side_by_side_for(&stage, cost + 1);
         assert!(ran && work.warps == 4 && work.units() == cost);
         let (alone, ran, found_alone) = side_by_side_for(&stage, cost);

@@ -14,7 +14,7 @@ use a4emu_shader::{
 use super::buffer::Buffer;
 use super::log::{OutsideInputs, ShaderLog, ShaderWork};
 use super::state::StageState;
-use crate::draw::tpl1::{Answered, BoundBank, FILTERED, ForCode, TextureBank};
+use crate::draw::tpl1::{Answered, BoundBank, DirectReads, FILTERED, TextureBank};
 
 /// Maximum size of workgroup memory in bytes.
 const GROUP_BYTES: usize = 64 << 10;
@@ -210,7 +210,7 @@ impl<'a> ShaderMemory<'a> {
 
     /// Returns the data that compiled code needs to read textures directly. `None` if it cannot, or if the
     /// budget does not cover all requests of a warp.
-    pub fn for_code(&self, program: &Program) -> Option<&ForCode<'a>> {
+    pub fn for_code(&self, program: &Program) -> Option<&DirectReads<'a>> {
         let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return None };
         let for_code = bound.for_code(program, self.work.warps >= READS_ITSELF)?;
         (self.left > price_of_texels(for_code.requests)).then_some(for_code)
@@ -219,7 +219,7 @@ impl<'a> ShaderMemory<'a> {
     /// Charges the requests of the compiled code, for `lanes` lanes.
     pub fn sampled(&mut self, lanes: u64) {
         let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return };
-        let Some(ForCode { texels, used, .. }) = bound.known_for_code() else { return };
+        let Some(DirectReads { texels, used, .. }) = bound.known_for_code() else { return };
         self.used_textures |= used;
         self.spend_texels(texels.len() as u64 * lanes);
     }

@@ -2,11 +2,11 @@
 pub mod buffer;
 pub mod catch;
 pub mod environment;
-pub mod kept;
 pub mod launch;
 pub mod log;
 pub mod memory;
 pub mod primitive_inputs;
 pub mod programs;
 pub mod spare;
+pub mod stage_cache;
 pub mod state;

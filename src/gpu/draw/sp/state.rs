@@ -74,7 +74,7 @@ impl StageState {
     }
 
     /// Returns whether a catch or instruction counts observe single warps.
-    pub fn is_looked_at(&self) -> bool {
+    pub fn is_observed(&self) -> bool {
         self.catch.is_some() || self.counting != Counting::Off
     }
 

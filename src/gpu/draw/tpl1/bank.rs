@@ -45,12 +45,12 @@ pub struct BoundBank<'a> {
     memory: &'a Memory,
     slots: Vec<Slot<'a>>,
     /// Data for compiled code that reads textures directly.
-    for_code: OnceLock<Option<ForCode<'a>>>,
+    for_code: OnceLock<Option<DirectReads<'a>>>,
 }
 
 /// Textures for compiled code that reads them directly.
 #[derive(Clone)]
-pub struct ForCode<'a> {
+pub struct DirectReads<'a> {
     /// Number of the code variant.
     pub way: usize,
     /// Number of requests of the program.
@@ -267,7 +267,7 @@ impl<'a> BoundBank<'a> {
 
     /// Returns the data that the compiled code of the stage's `program` needs to read textures directly, if
     /// it can. The data is prepared only when it `pays`; before, the result is `None`.
-    pub fn for_code(&self, program: &Program, pays: bool) -> Option<&ForCode<'a>> {
+    pub fn for_code(&self, program: &Program, pays: bool) -> Option<&DirectReads<'a>> {
         match pays {
             true => self.for_code.get_or_init(|| self.make_for_code(program)).as_ref(),
             false => self.known_for_code(),
@@ -275,12 +275,12 @@ impl<'a> BoundBank<'a> {
     }
 
     /// Returns the data for compiled code, if it has been prepared.
-    pub fn known_for_code(&self) -> Option<&ForCode<'a>> {
+    pub fn known_for_code(&self) -> Option<&DirectReads<'a>> {
         self.for_code.get()?.as_ref()
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn make_for_code(&self, program: &Program) -> Option<ForCode<'a>> {
+    fn make_for_code(&self, program: &Program) -> Option<DirectReads<'a>> {
         let routine = program.routine()?;
         let (mut readings, mut texels, mut used) = (Vec::new(), Vec::new(), 0);
         for [texture, sampler] in routine.requests()? {
@@ -291,12 +291,12 @@ impl<'a> BoundBank<'a> {
                 used |= bit(*texture);
             }
         }
-        let (way, requests) = (routine.way(program, &readings)?, routine.toll()?.requests);
-        Some(ForCode { way, requests, texels, used })
+        let (way, requests) = (routine.way(program, &readings)?, routine.lockstep_cost()?.requests);
+        Some(DirectReads { way, requests, texels, used })
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn make_for_code(&self, _: &Program) -> Option<ForCode<'a>> {
+    fn make_for_code(&self, _: &Program) -> Option<DirectReads<'a>> {
         None
     }
 

@@ -27,7 +27,7 @@ pub mod state;
 mod unit;
 mod wrap;
 
-pub use bank::{Answered, BoundBank, FILTERED, ForCode, Problems, TextureBank, Used};
+pub use bank::{Answered, BoundBank, DirectReads, FILTERED, Problems, TextureBank, Used};
 pub use descriptor::{Texture, TextureError};
 pub use nearest::ByteTexels;
 pub use sampler::{Border, Sampler};

@@ -213,13 +213,13 @@ impl LoadedState {
     }
 
     /// Whether the inputs of `footprint` have their recorded values.
-    pub fn is_input(&self, footprint: &LoadedFootprint) -> bool {
+    pub fn inputs_match(&self, footprint: &LoadedFootprint) -> bool {
         self.ssbo_3d.changes == footprint.ssbo_changes
             && footprint.taken.iter().zip(STAGES).all(|(part, stage)| part.is_in(self.stage(stage)))
     }
 
     /// Sets the outputs of `footprint` to their recorded values.
-    pub fn leave(&mut self, footprint: &LoadedFootprint) {
+    pub fn apply_outputs(&mut self, footprint: &LoadedFootprint) {
         for (part, stage) in footprint.left.iter().zip(STAGES) {
             part.put_in(self.stage_mut(stage));
         }
@@ -261,9 +261,9 @@ mod tests {
             state.note_taken(Stage::GS, [0], 3, 3);
         });
         let footprint = footprint.expect("it is known");
-        assert!(!state.is_input(&footprint), "it has been loaded");
+        assert!(!state.inputs_match(&footprint), "it has been loaded");
         let before = LoadedState::default();
-        assert!(before.is_input(&footprint));
+        assert!(before.inputs_match(&footprint));
         let others = [
             (Constants(Stage::VS), 0, false),
             (Constants(Stage::VS), 1, true),
@@ -286,7 +286,7 @@ mod tests {
         for (kind, first, is_input) in others {
             let mut other = before.clone();
             load(&mut other, kind, first, 7);
-            assert_eq!(other.is_input(&footprint), is_input, "{kind:?} {first}");
+            assert_eq!(other.inputs_match(&footprint), is_input, "{kind:?} {first}");
         }
     }
 
@@ -304,10 +304,10 @@ mod tests {
         let behind = behind.expect("it is known");
         let mut other = LoadedState::default();
         loads(&mut other);
-        assert_eq!([&before, &behind].map(|footprint| other.is_input(footprint)), [false, true]);
+        assert_eq!([&before, &behind].map(|footprint| other.inputs_match(footprint)), [false, true]);
         other.take_code_from_memory(Stage::VS);
-        assert_eq!([&before, &behind].map(|footprint| other.is_input(footprint)), [true, true]);
-        other.leave(&behind);
+        assert_eq!([&before, &behind].map(|footprint| other.inputs_match(footprint)), [true, true]);
+        other.apply_outputs(&behind);
         assert_eq!(other.stage(Stage::VS).source, CodeSource::Store);
     }
 
@@ -324,7 +324,7 @@ mod tests {
         let footprint = footprint.expect("it is known");
         let mut other = LoadedState::default();
         load(&mut other, Constants(Stage::VS), 4, 8);
-        other.leave(&footprint);
+        other.apply_outputs(&footprint);
         let (vertex, fragment) = (other.stage(Stage::VS), other.stage(Stage::FS));
         assert_eq!(vertex.constants[2..5], [[0; 4], [1; 4], [8; 4]], "what is beside it stays");
         assert_eq!((fragment.samplers[0], fragment.textures[5]), ([2; 2], [2; 8]));
@@ -337,10 +337,10 @@ mod tests {
             })
         };
         assert_eq!(changes(&other), [[2, 0, 0], [0, 1, 1]]);
-        other.leave(&footprint);
+        other.apply_outputs(&footprint);
         assert_eq!(changes(&other), [[2, 0, 0], [0, 1, 1]], "nothing is new");
         load(&mut other, Samplers(Stage::FS), 0, 9);
-        other.leave(&footprint);
+        other.apply_outputs(&footprint);
         assert_eq!(changes(&other)[1], [0, 3, 1]);
     }
 

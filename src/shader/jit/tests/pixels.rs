@@ -2,8 +2,8 @@
 use super::*;
 use crate::format::unorm_step;
 use crate::jit::WarpGroup;
-use crate::jit::finished::PAYS;
-use crate::{ByAlpha, Finish};
+use crate::jit::epilogue_variants::PAYS;
+use crate::{AlphaFactor, Finish};
 
 /// The reference conversion of a colour over the pixel `old`: bytes nearest to numbers from 0 to 1.
 fn pixel(finish: &Finish, color: [u32; 4], old: u32) -> u32 {
@@ -25,7 +25,7 @@ fn pixel(finish: &Finish, color: [u32; 4], old: u32) -> u32 {
 /// Every conversion of the four registers from `regid` on.
 fn finishes(regid: u32) -> Vec<Finish> {
     let factors =
-        [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, -1.0)].map(|(one, alpha)| ByAlpha { one, alpha });
+        [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, -1.0)].map(|(one, alpha)| AlphaFactor { one, alpha });
     let blends = factors.into_iter().flat_map(|of_color| factors.map(|of_old| Some([of_color, of_old])));
     let blends: Vec<_> = blends.chain([None]).collect();
     let orders = [[0, 1, 2, 3], [2, 1, 0, 3]];
@@ -46,11 +46,11 @@ fn ran(
     let constants: Vec<u32> = (0..64).map(|n| (n as f32 * 0.75).to_bits()).collect();
     let mut warps = vec![Warp::new(program, &constants); count];
     for (turn, warp) in warps.iter_mut().enumerate() {
-        warp.begin_together(0..0, program, ALL, 1);
+        warp.begin_lockstep(0..0, program, ALL, 1);
         enter(turn, warp);
         *warp.pixels_mut() = Lanes(std::array::from_fn(|lane| old(turn, lane)));
     }
-    let ran = routine.run_together(program, &mut warps, &mut Numbers, finish);
+    let ran = routine.run_lockstep(program, &mut warps, &mut Numbers, finish);
     (warps, ran)
 }
 
@@ -65,7 +65,7 @@ pub(super) fn same_pixels(
     finishes: &[Finish],
     enter: impl Fn(usize, &mut Warp),
 ) -> usize {
-    let count = TOGETHER - 1;
+    let count = MAX_LOCKSTEP - 1;
     let (colors, _) = ran(program, routine, count, None, &enter);
     let mut made = 0;
     for finish in finishes {

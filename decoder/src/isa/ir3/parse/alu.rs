@@ -1,4 +1,4 @@
-//! Categories 1 to 4.
+//! Parses instructions of categories 1 to 4.
 use super::super::convert::float_to_half;
 use super::super::{
     Body, Cat1, Cat1Dst, Cat1Op, Cat1Src, Cat2, Cat2Op, Cat3, Cat3Op, Cat4, Cat4Op, Cond, Operand, Reg,
@@ -9,7 +9,7 @@ use super::lex::{
     Parsed, bracketed, comma, fail, flag, half_reg, integer, operand, reg, relative_offset, ty, word,
 };
 
-/// `None` when the mnemonic is of another category.
+/// Parses the instruction; `None` if the mnemonic is of another category.
 pub(super) fn parse<'a>(at: &'a str, head: &Head) -> Option<Parsed<'a, Body>> {
     let name = head.mnemonic;
     if let Some(op) = Cat3Op::from_name(name) {
@@ -49,7 +49,7 @@ fn destination(at: &str) -> Parsed<'_, (bool, Reg)> {
     Ok((rest, (half, reg)))
 }
 
-/// `, ` and a source marked half exactly if `half`; an immediate need not be.
+/// `, ` and a source. It must be marked half exactly if `half` is set; an immediate needs no mark.
 fn source(at: &str, half: bool) -> Parsed<'_, Operand> {
     let (at, _) = comma(at)?;
     let (rest, (operand, marked)) = operand(at)?;
@@ -60,12 +60,13 @@ fn source(at: &str, half: bool) -> Parsed<'_, Operand> {
     }
 }
 
-/// Is it an immediate without a mark, which says nothing of the instruction's precision?
+/// Whether the operand is an immediate without a mark. Such an operand does not show the instruction's
+/// precision.
 const fn is_bare(operand: &Operand, marked: bool) -> bool {
     !marked && matches!(operand.src, Src::Immediate(_) | Src::Flut { .. })
 }
 
-/// The operand in an instruction of this precision.
+/// The operand in an instruction of this precision: half sets the precision of a float immediate.
 const fn of_precision(operand: Operand, half: bool) -> Operand {
     match operand.src {
         Src::Flut { index, .. } => Operand { src: Src::Flut { index, half }, ..operand },
@@ -200,7 +201,7 @@ fn cat1_src(at: &str, ty: Type) -> Parsed<'_, Cat1Src> {
     Ok((rest, Cat1Src::Operand(operand)))
 }
 
-/// The bits of an immediate of category 1.
+/// Parses an immediate of category 1 to its bits.
 fn immediate(at: &str, ty: Type) -> Parsed<'_, u32> {
     const FLOAT: &str = "a float in brackets, as in (1.5) or h(1.5)";
     if !ty.is_float() {
@@ -218,7 +219,7 @@ fn immediate(at: &str, ty: Type) -> Parsed<'_, u32> {
     }
 }
 
-/// A number, or its bits in hexadecimal.
+/// The bits of a float: a number, or its bits in hexadecimal.
 fn float_bits(text: &str, ty: Type) -> Option<u32> {
     if let Some(digits) = text.strip_prefix("0x") {
         let bits = u32::from_str_radix(digits, 16).ok()?;

@@ -1,9 +1,9 @@
-//! Categories 0 and 7.
+//! Parses instructions of categories 0 and 7.
 use super::super::{Body, Cat0, Cat0Class, Cat0Op, Cat7, Cat7Class, Cat7Op, Predicate};
 use super::Head;
 use super::lex::{Parsed, comma, component, fail, flag, integer, word};
 
-/// `None` when the mnemonic is of another category.
+/// Parses the instruction; `None` if the mnemonic is of another category.
 pub(super) fn parse<'a>(
     at: &'a str,
     head: &Head,

@@ -1,4 +1,4 @@
-//! The words of the assembly language.
+//! The tokens of the assembly language.
 use super::super::operand::{FLUT_TEXT, Operand, Reg, Src, Type};
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_while, take_while1};
@@ -8,7 +8,7 @@ use nom::error::{ErrorKind, ParseError};
 use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
-/// What is wrong, and the rest of the text from where it is wrong.
+/// A syntax error: what was expected, and the rest of the text from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct Fail<'a> {
     pub at: &'a str,
@@ -25,7 +25,7 @@ impl<'a> ParseError<&'a str> for Fail<'a> {
     }
 }
 
-/// What every parser here returns.
+/// The result of every parser in this module.
 pub(super) type Parsed<'a, T> = IResult<&'a str, T, Fail<'a>>;
 
 /// Fails at `at`.
@@ -33,7 +33,7 @@ pub(super) fn fail<'a, T>(at: &'a str, expected: &'static str) -> Parsed<'a, T> 
     Err(nom::Err::Error(Fail { at, expected }))
 }
 
-/// `parser`, with `expected` as its complaint.
+/// Runs `parser`, with `expected` as the error.
 pub(super) fn expect<'a, T>(
     expected: &'static str,
     mut parser: impl Parser<&'a str, Output = T, Error = Fail<'a>>,
@@ -46,7 +46,7 @@ pub(super) fn word<'a>(text: &'static str) -> impl FnMut(&'a str) -> Parsed<'a, 
     expect(text, tag(text))
 }
 
-/// Is this word next?
+/// Consumes `text` if it comes next. Returns whether it did.
 pub(super) fn flag<'a>(at: &'a str, text: &'static str) -> (&'a str, bool) {
     match at.strip_prefix(text) {
         Some(rest) => (rest, true),
@@ -135,7 +135,7 @@ pub(super) fn relative_offset(at: &str, low: i64, high: i64) -> Parsed<'_, i64> 
     Ok((at, offset))
 }
 
-/// A source and whether it is marked half.
+/// A source, and whether it is marked half.
 pub(super) fn operand(at: &str) -> Parsed<'_, (Operand, bool)> {
     let (at, mut operand) = modifiers(at)?;
     let (at, (src, half)) = source(at)?;
@@ -194,7 +194,7 @@ fn immediate(at: &str, half: bool) -> Parsed<'_, (Src, bool)> {
     Ok((at, (Src::Immediate(value as i16), half)))
 }
 
-/// What is between brackets: `(1.5)`.
+/// The text in parentheses: `(1.5)`.
 pub(super) fn bracketed(at: &str) -> Parsed<'_, &str> {
     let (at, _) = word("(")(at)?;
     let (at, inner) = take_while(|c| c != ')')(at)?;
@@ -202,9 +202,9 @@ pub(super) fn bracketed(at: &str) -> Parsed<'_, &str> {
     Ok((at, inner))
 }
 
-/// `f32`, `u16` ... at the start of the text.
+/// A type such as `f32` or `u16` at the start of the text.
 pub(super) fn ty(at: &str) -> Parsed<'_, Type> {
-    // `u8` begins `u8_32` as well.
+    // The reverse order tries `u8_32` before `u8`.
     match Type::ALL.iter().rev().find(|ty| at.starts_with(ty.name())) {
         Some(ty) => Ok((&at[ty.name().len()..], *ty)),
         None => fail(at, "a type: f16, f32, u16, u32, s16, s32, u8 or u8_32"),

@@ -1,9 +1,9 @@
-//! Category 6.
+//! Parses instructions of category 6.
 use super::super::{Body, Cat6, Cat6Class, Cat6Form, Cat6Op, Reg, RegOrImm, Type, View};
 use super::Head;
 use super::lex::{Parsed, byte, comma, fail, half_reg, integer, reg, word};
 
-/// `None` when the mnemonic is of another category.
+/// Parses the instruction; `None` if the mnemonic is of another category.
 pub(super) fn parse<'a>(at: &'a str, head: &Head) -> Option<Parsed<'a, Body>> {
     let (op, suffixes, global) = split(head.mnemonic)?;
     let suffixes = suffixes.strip_prefix('.').unwrap_or(suffixes);
@@ -21,7 +21,7 @@ pub(super) fn parse<'a>(at: &'a str, head: &Head) -> Option<Parsed<'a, Body>> {
     Some(form.map(|(at, (ty, form))| (at, Body::Cat6(Cat6 { op, ty, form }))))
 }
 
-/// The op, its suffixes, and whether it is `atomic.s`.
+/// The op of a mnemonic, its suffixes, and whether it is `atomic.s`.
 fn split(name: &str) -> Option<(Cat6Op, &str, bool)> {
     let (name, atomic, global) = match (name.strip_prefix("atomic.s."), name.strip_prefix("atomic.")) {
         (Some(rest), _) => (rest, true, true),

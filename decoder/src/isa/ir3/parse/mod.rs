@@ -1,4 +1,4 @@
-//! From text to one instruction.
+//! Parses the text of one instruction.
 mod alu;
 mod flow;
 pub(super) mod lex;
@@ -13,12 +13,12 @@ use nom::Finish;
 use nom::character::complete::space0;
 use std::fmt;
 
-/// Why a line is not an instruction, and where.
+/// Why a line is not an instruction, with the position of the error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// Bytes from the start of the text.
+    /// Offset of the error, in bytes from the start of the text.
     pub offset: usize,
-    /// What should have been there.
+    /// The text that was expected there.
     pub expected: &'static str,
 }
 
@@ -33,17 +33,16 @@ impl std::error::Error for ParseError {}
 impl std::str::FromStr for Instr {
     type Err = ParseError;
 
-    /// The instruction that `text` describes; a target must be an offset, `#-3`.
+    /// Parses one instruction; a target must be an offset, `#-3`.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         parse(text, &mut |_| None)
     }
 }
 
-/// The instruction that `text` describes. `label` gives the offset of a label
-/// from this instruction, if it knows the label.
+/// Parses one instruction. `label` returns the offset from this instruction to a label, if it is known.
 ///
 /// # Errors
-/// What was expected and where, when the text is not one instruction.
+/// The position of the error and what was expected there, if the text is not one instruction.
 pub fn parse(text: &str, label: &mut dyn FnMut(&str) -> Option<i32>) -> Result<Instr, ParseError> {
     let result = instruction(text, label).finish();
     let fail = match result {
@@ -54,13 +53,13 @@ pub fn parse(text: &str, label: &mut dyn FnMut(&str) -> Option<i32>) -> Result<I
     Err(ParseError { offset: text.len() - fail.at.len(), expected: fail.expected })
 }
 
-/// What stands before the operands.
+/// The flags and mnemonic before the operands.
 struct Head<'a> {
     flags: Flags,
     eq: bool,
     sat: bool,
     repeat: u8,
-    /// (nopN): slots behind it, in the bits of (r) of both sources.
+    /// (nopN): number of nops after the instruction, stored in the (r) bits of both sources.
     nops: u8,
     mnemonic: &'a str,
 }
@@ -86,8 +85,11 @@ fn instruction<'a>(text: &'a str, label: &mut dyn FnMut(&str) -> Option<i32>) ->
     Ok((at, Instr { flags: head.flags, body, extra: extra ^ nops }))
 }
 
-/// Puts (nopN) where the instruction has its bits, which are those of (r) where nothing repeats. Gives the bit of a
-/// source that it does not have; nothing for an instruction that cannot have the flag.
+/// Stores (nopN) in the instruction: its bits are the (r) bits of the sources, which have no other use
+/// without a repeat.
+///
+/// Returns the bit of a source that the instruction does not have, or 0. `None` if the instruction cannot
+/// have the flag.
 fn delay(body: &mut Body, head: &Head) -> Option<u64> {
     if head.nops == 0 {
         return Some(0);
@@ -158,12 +160,12 @@ fn body<'a>(
     }
 }
 
-/// Where `part` of `whole` begins.
+/// The offset in `whole` at which its slice `part` starts.
 fn offset_of(whole: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len())
 }
 
-/// Does the instruction have every flag that was written?
+/// Whether the instruction can have every flag in the text.
 fn allows(body: &Body, head: &Head) -> bool {
     let alu = matches!(body, Body::Cat2(_) | Body::Cat3(_) | Body::Cat4(_));
     let repeat = match body {
@@ -179,7 +181,7 @@ fn allows(body: &Body, head: &Head) -> bool {
         && head.repeat <= repeat
 }
 
-/// `{0x…}`: bits that the text has no word for.
+/// `{0x…}`: bits that the text has no other form for.
 fn extra(at: &str) -> Parsed<'_, u64> {
     let (rest, open) = flag(at, "{");
     if !open {

@@ -1,16 +1,16 @@
-//! Category 5.
+//! Parses instructions of category 5.
 use super::super::cat5::result_type;
 use super::super::{Body, Cat5, Cat5Class, Cat5Op, Cat5Slots, Reg, Type};
 use super::Head;
 use super::lex::{Parsed, bracketed, comma, fail, half_reg, integer, ty, word};
 
-/// `None` when the mnemonic is of another category.
+/// Parses the instruction; `None` if the mnemonic is of another category.
 pub(super) fn parse<'a>(at: &'a str, head: &Head) -> Option<Parsed<'a, Body>> {
     let (op, suffixes) = split(head.mnemonic)?;
     Some(cat5(at, op, suffixes))
 }
 
-/// The op and its suffixes; some mnemonics have a dot of their own.
+/// The op of a mnemonic and its suffixes; some mnemonics contain a dot.
 fn split(name: &str) -> Option<(Cat5Op, &str)> {
     let matches = |op: &&Cat5Op| {
         name.strip_prefix(op.name()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

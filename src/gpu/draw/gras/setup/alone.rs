@@ -22,14 +22,14 @@ const PIECES: u64 = 32;
 type Triangle = ([u32; 3], u32);
 
 /// Visible triangles of a chunk.
-pub struct Seen {
+pub struct VisibleChunk {
     /// Visible unclipped triangles. They depend only on their vertices.
-    whole: Vec<Coming>,
+    whole: Vec<PendingTriangle>,
     /// Clipped triangles, which add vertices, each with the number of unclipped ones before it.
     clipped: Vec<(usize, Triangle)>,
 }
 
-impl Seen {
+impl VisibleChunk {
     /// Returns the maximum number of bytes that the chunk adds.
     pub fn bytes(&self, vertices: &Vertices) -> u64 {
         let vertex = (4 * vertices.stride() + size_of::<ScreenVertex>()) as u64;
@@ -39,7 +39,7 @@ impl Seen {
 
 /// A future primitive.
 #[derive(Clone, Copy)]
-enum Coming {
+enum PendingTriangle {
     /// An unclipped triangle.
     Whole(Triangle, Face),
     /// Index of a primitive that clipping made.
@@ -81,10 +81,10 @@ impl Setup<'_> {
         &mut self,
         count: usize,
         triangle: impl Fn(usize) -> Option<Triangle> + Sync,
-    ) -> Result<(), Vec<Option<Seen>>> {
+    ) -> Result<(), Vec<Option<VisibleChunk>>> {
         let chunks: Vec<Range<usize>> =
             (0..count).step_by(CHUNK).map(|first| first..count.min(first + CHUNK)).collect();
-        let seen: Vec<Option<Seen>> =
+        let seen: Vec<Option<VisibleChunk>> =
             parallel::each(chunks, Helpers::TakeLast, |chunk| self.seen(chunk, &triangle));
         let bytes = seen.iter().map(|seen| Some(seen.as_ref()?.bytes(self.vertices))).sum::<Option<u64>>();
         if !bytes.is_some_and(|bytes| self.fits(count, bytes)) {
@@ -95,17 +95,19 @@ impl Setup<'_> {
     }
 
     /// Sets up the visible triangles of some chunks, and clips the others in them.
-    pub fn add_seen(&mut self, seen: Vec<Seen>) {
+    pub fn add_seen(&mut self, seen: Vec<VisibleChunk>) {
         let before = self.out.len();
         let mut all = Vec::with_capacity(seen.iter().map(|seen| seen.whole.len() + seen.clipped.len()).sum());
-        for Seen { whole, clipped } in seen {
+        for VisibleChunk { whole, clipped } in seen {
             let mut added = 0;
             for (number, (v, provoking)) in clipped {
                 all.extend_from_slice(&whole[added..number]);
                 added = number;
                 let first = self.out.len();
                 self.add(Primitive::Triangle(v, provoking));
-                all.extend((first..self.out.len()).map(|piece| Coming::Piece((piece - before) as u32)));
+                all.extend(
+                    (first..self.out.len()).map(|piece| PendingTriangle::Piece((piece - before) as u32)),
+                );
             }
             all.extend_from_slice(&whole[added..]);
         }
@@ -114,17 +116,21 @@ impl Setup<'_> {
         out.par_extend(all.par_iter().with_min_len(CHUNK / 2).map_init(
             hold,
             |_control, coming| match *coming {
-                Coming::Whole((v, provoking), face) => {
+                PendingTriangle::Whole((v, provoking), face) => {
                     self.triangle_between(v, self.area(v), v, provoking, face)
                 }
-                Coming::Piece(number) => pieces[number as usize].clone(),
+                PendingTriangle::Piece(number) => pieces[number as usize].clone(),
             },
         ));
         self.out = out;
     }
 
     /// Returns the visible triangles of a chunk; `None` if a primitive is not a triangle.
-    fn seen(&self, chunk: Range<usize>, triangle: impl Fn(usize) -> Option<Triangle>) -> Option<Seen> {
+    fn seen(
+        &self,
+        chunk: Range<usize>,
+        triangle: impl Fn(usize) -> Option<Triangle>,
+    ) -> Option<VisibleChunk> {
         let mut whole = Vec::with_capacity(chunk.len());
         let mut clipped = Vec::new();
         for number in chunk {
@@ -140,9 +146,9 @@ impl Setup<'_> {
             if let Some(face) = self.face(self.area(v))
                 && self.has_pixels(v)
             {
-                whole.push(Coming::Whole((v, provoking), face));
+                whole.push(PendingTriangle::Whole((v, provoking), face));
             }
         }
-        Some(Seen { whole, clipped })
+        Some(VisibleChunk { whole, clipped })
     }
 }

@@ -10,7 +10,7 @@ use std::arch::x86_64::*;
 use super::{Four, NEAREST};
 use crate::draw::rb::pixels::avx512::{chosen, load_half, load_quads, mask_of_half, store_half, store_some};
 use crate::draw::rb::surface::{DwordQuads, Dwords};
-use a4emu_shader::ByAlpha;
+use a4emu_shader::AlphaFactor;
 use a4emu_shader::format::avx512::unorm8;
 
 /// Encodes colours in quad order, and stores those in `mask`.
@@ -37,7 +37,7 @@ pub(super) fn store_quads(order: [usize; 4], colors: &Four<'_>, quads: &mut Dwor
 pub(super) fn blend(
     order: [usize; 4],
     colors: &Four<'_>,
-    by: [ByAlpha; 2],
+    by: [AlphaFactor; 2],
     rows: &mut Dwords<'_, 8>,
     mask: u32,
 ) {
@@ -54,7 +54,7 @@ pub(super) fn blend(
 pub(super) fn blend_quads(
     order: [usize; 4],
     colors: &Four<'_>,
-    by: [ByAlpha; 2],
+    by: [AlphaFactor; 2],
     quads: &mut DwordQuads<'_>,
     mask: u32,
 ) {
@@ -84,7 +84,7 @@ fn encoded(order: [usize; 4], colors: &Four<'_>, half: usize) -> __m512i {
 fn blended(
     order: [usize; 4],
     colors: &Four<'_>,
-    [by_src, by_dst]: [ByAlpha; 2],
+    [by_src, by_dst]: [AlphaFactor; 2],
     old: __m512i,
     half: usize,
 ) -> __m512i {
@@ -102,7 +102,7 @@ fn blended(
 /// Returns the factors for these alphas.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn factor(by: ByAlpha, alpha: __m512) -> __m512 {
+fn factor(by: AlphaFactor, alpha: __m512) -> __m512 {
     _mm512_add_ps(_mm512_set1_ps(by.one), _mm512_mul_ps(_mm512_set1_ps(by.alpha), alpha))
 }
 

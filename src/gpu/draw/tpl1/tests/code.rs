@@ -6,7 +6,7 @@ use proptest::test_runner::RngSeed;
 use super::planar::{coords, scene};
 use super::seed::random_cases;
 use super::*;
-use crate::draw::tpl1::{BoundBank, ForCode};
+use crate::draw::tpl1::{BoundBank, DirectReads};
 use a4emu_shader::jit::{Texels, target};
 use a4emu_shader::testing::asked_programs;
 use a4emu_shader::{Environment, Jit, Mask, Op, Outcome, Program, Refused, Warp, run};
@@ -168,7 +168,7 @@ fn a_program_has_code_for_a_few_ways_of_reading() {
             let bank = scene.bank(&memory);
             let bound = bank.bind(&memory);
             assert!(bound.for_code(&program, false).is_none(), "not before it pays");
-            bound.for_code(&program, true).map(|ForCode { way, .. }| *way)
+            bound.for_code(&program, true).map(|DirectReads { way, .. }| *way)
         })
         .collect();
     assert_eq!(ways, [Some(0), Some(1), Some(2), Some(3), None, None, Some(0), None, Some(3)]);

@@ -48,12 +48,12 @@ pub struct Dwords<'a> {
     /// Number of the last dword. There are at least two.
     last: u32,
     /// Whether two adjacent dwords are read as one, if both are needed.
-    by_pairs: bool,
+    gather_pairs: bool,
 }
 
 /// Whether the processor is from AMD. These execute the loads of a gather one by one, at any width (Zen 5: 16
 /// pairs take 3.7 ns, twice 16 dwords 6.4). On Intel (Sapphire Rapids) pairs take longer.
-pub(super) static GATHERS_ONE_BY_ONE: LazyLock<bool> = LazyLock::new(|| {
+pub(super) static SEQUENTIAL_GATHER: LazyLock<bool> = LazyLock::new(|| {
     let vendor = __cpuid(0);
     [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"AuthenticAMD"
 });
@@ -62,8 +62,8 @@ impl<'a> Dwords<'a> {
     /// The dwords of `bytes`. `None` if there are fewer than two, or more than the instruction can index.
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
         let last = (bytes.len() / 4).checked_sub(1)?;
-        let by_pairs = *GATHERS_ONE_BY_ONE;
-        (1..=i32::MAX as usize / 4).contains(&last).then_some(Self { bytes, last: last as u32, by_pairs })
+        let gather_pairs = *SEQUENTIAL_GATHER;
+        (1..=i32::MAX as usize / 4).contains(&last).then_some(Self { bytes, last: last as u32, gather_pairs })
     }
 
     /// The dwords with these numbers. Numbers past the last dword read the last one.
@@ -96,7 +96,7 @@ impl<'a> Dwords<'a> {
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub fn pairs(&self, numbers: __m512i) -> [__m512i; 2] {
-        if !self.by_pairs {
+        if !self.gather_pairs {
             return [self.at(numbers), self.behind(numbers)];
         }
         let numbers = _mm512_min_epu32(numbers, _mm512_set1_epi32(self.last as i32 - 1));
@@ -138,7 +138,7 @@ pub enum Field {
     /// [`TexelExtent::size`] of an axis.
     Size(usize),
     /// [`TexelExtent::but_one`] of an axis.
-    ButOne(usize),
+    SizeMinusOne(usize),
     /// [`TexelExtent::offset`].
     Offset,
     /// [`TexelExtent::pitch`].
@@ -156,7 +156,7 @@ impl Field {
         match self {
             Self::Units(axis) => extent + offset_of!(TexelExtent, units) + 4 * axis,
             Self::Size(axis) => extent + offset_of!(TexelExtent, size) + 4 * axis,
-            Self::ButOne(axis) => extent + offset_of!(TexelExtent, but_one) + 4 * axis,
+            Self::SizeMinusOne(axis) => extent + offset_of!(TexelExtent, but_one) + 4 * axis,
             Self::Offset => extent + offset_of!(TexelExtent, offset),
             Self::Pitch => extent + offset_of!(TexelExtent, pitch),
             Self::Last => offset_of!(Texels<'_>, last),
@@ -293,12 +293,12 @@ mod tests {
         let bytes = &bytemuck::cast_slice::<u32, u8>(&words)[..4 * 30 + 3];
         let dwords = Dwords::new(bytes).expect("two of them");
         let numbers = [0, 1, 17, 28, 29, 30, 31, 1000, 1 << 29, 1 << 30, 1 << 31, u32::MAX, 2, 3, 4, 5];
-        for by_pairs in [false, true] {
+        for gather_pairs in [false, true] {
             // SAFETY: the processor has AVX-512.
-            let [at, behind, first, second] = unsafe { all(Dwords { by_pairs, ..dwords }, numbers) };
+            let [at, behind, first, second] = unsafe { all(Dwords { gather_pairs, ..dwords }, numbers) };
             assert_eq!(at, numbers.map(|number| 100 + number.min(29)));
             assert_eq!(behind, numbers.map(|number| 101 + number.min(28)));
-            let beyond = if by_pairs { 28 } else { 29 };
+            let beyond = if gather_pairs { 28 } else { 29 };
             assert_eq!(first, numbers.map(|number| 100 + number.min(beyond)));
             assert_eq!(second, behind);
         }

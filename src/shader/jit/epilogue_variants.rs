@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::super::finish::Finish;
 use super::super::program::Program;
 use super::Routine;
-use super::line::Line;
 use super::machine::Machine;
-use super::ways::Coded;
+use super::sampler_variants::Coded;
+use super::straight_line::Line;
 
 /// Most variants of a routine. Other draws leave colours.
 const WAYS: usize = 4;

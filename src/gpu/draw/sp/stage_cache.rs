@@ -210,7 +210,7 @@ fn program(
     if !gpu.budget.affords(Work::Lowering, lowered) {
         return Err(NoStage::NoBudget);
     }
-    gpu.budget.owe(Work::Lowering, lowered);
+    gpu.budget.charge_later(Work::Lowering, lowered);
     let loaded = programs.get(stage, &words).map_err(NoStage::Fault)?;
     let now = gpu.mem.now();
     if place.is_known(&gpu.mem) {

@@ -29,9 +29,9 @@ use crate::memory::Memory;
 use crate::parallel::{self, locked, work_until};
 use crate::pass::Pass;
 
-use super::late::Resolves;
 use super::record::{record_end, record_primitives, record_vertices};
-use super::{Stopwatch, draw_first_layer, helper, keep_if_known, note_written, primitives};
+use super::schedule::Schedule;
+use super::{Stopwatch, cache_or_report, draw_first_layer, note_written, primitives, wake};
 
 /// Draws per batch that run at once before queueing starts. Batches with few draws gain nothing from it.
 const AT_ONCE: u32 = 16;
@@ -42,9 +42,9 @@ const MOST: usize = 256;
 /// Queued draws: those without primitives, and draws with known primitives after them.
 #[derive(Default)]
 pub(super) struct GeometryQueue {
-    draws: Vec<Waiting>,
+    draws: Vec<QueuedDraw>,
     /// Worker queue, if a draw needs primitives.
-    shop: Option<Arc<GeometryWorkers>>,
+    workers: Option<Arc<GeometryWorkers>>,
     /// List allocations for reuse.
     spare: Lists,
     /// Draws with new primitives that ran at once since the last batch was taken.
@@ -52,32 +52,32 @@ pub(super) struct GeometryQueue {
 }
 
 /// A queued draw.
-struct Waiting {
+struct QueuedDraw {
     at: Place,
     call: DrawCall,
-    what: What,
+    action: QueuedAction,
 }
 
 /// What to do with a queued draw.
-enum What {
+enum QueuedAction {
     /// Draw it when its primitives are made.
     Made(DrawState),
     /// Draw these primitives.
     Known(DrawState, Arc<Primitives>),
     /// Only record its targets: it changes none of their pixels.
-    OutOfSight(Arc<Targets>),
+    Culled(Arc<Targets>),
 }
 
 /// Lists of a worker queue.
 #[derive(Default)]
 struct Lists {
-    orders: VecDeque<Box<GeometryTask>>,
+    tasks: VecDeque<Box<GeometryTask>>,
     made: Vec<GeometryResult>,
 }
 
 /// Queue from which worker threads take geometry tasks.
 struct GeometryWorkers {
-    orders: Mutex<VecDeque<Box<GeometryTask>>>,
+    tasks: Mutex<VecDeque<Box<GeometryTask>>>,
     made: Mutex<Vec<GeometryResult>>,
     /// Snapshot of memory for the draws, present until all tasks are done.
     memory: RwLock<Option<Memory>>,
@@ -99,7 +99,7 @@ struct GeometryTask {
 
 /// Result of a geometry task.
 struct GeometryResult {
-    order: Box<GeometryTask>,
+    task: Box<GeometryTask>,
     /// The vertices and primitives, or the panic that ended the task.
     result: Result<Result<Parts, Stop>, Box<dyn Any + Send>>,
 }
@@ -138,82 +138,84 @@ pub(super) fn enqueue_geometry(
     state: &DrawState,
     known: Option<&Arc<Primitives>>,
 ) -> Option<VertexStages> {
-    let may_wait = gpu.pipeline.resolves != Resolves::AtOnce
+    let may_wait = gpu.pipeline.schedule != Schedule::InOrder
         && call.pass == Pass::Gmem
         && gpu.fidelity.is_none()
         && gpu.pipeline.watch.is_none()
         && stages.is_reusable()
         && state.fragment.stage.only_reads();
-    let what = match known {
+    let action = match known {
         _ if !may_wait => return Some(stages),
-        Some(_) if gpu.pipeline.unmade.is_empty() => return Some(stages),
-        Some(known) => What::Known(state.clone(), known.clone()),
+        Some(_) if gpu.pipeline.geometry.is_empty() => return Some(stages),
+        Some(known) => QueuedAction::Known(state.clone(), known.clone()),
         None if !stages.vertex.is_small() || is_one_of_few(gpu) => return Some(stages),
         None => {
-            order(gpu, stages, state);
-            What::Made(state.clone())
+            enqueue_task(gpu, stages, state);
+            QueuedAction::Made(state.clone())
         }
     };
-    wait(gpu, call, what);
+    enqueue(gpu, call, action);
     None
 }
 
 /// Records the targets of a draw that changes no pixel, in stream order.
-pub(super) fn out_of_sight(gpu: &mut Gpu, call: &DrawCall, targets: Arc<Targets>) {
-    match gpu.pipeline.unmade.is_empty() {
+pub(super) fn enqueue_culled(gpu: &mut Gpu, call: &DrawCall, targets: Arc<Targets>) {
+    match gpu.pipeline.geometry.is_empty() {
         true => note_written(gpu, call, &targets, &targets.surfaces),
-        false => wait(gpu, call, What::OutOfSight(targets)),
+        false => enqueue(gpu, call, QueuedAction::Culled(targets)),
     }
 }
 
 /// Returns whether a draw without primitives is one of the first since the last batch.
 fn is_one_of_few(gpu: &mut Gpu) -> bool {
-    let at_once = &mut gpu.pipeline.unmade.at_once;
+    let at_once = &mut gpu.pipeline.geometry.at_once;
     *at_once += 1;
-    *at_once <= AT_ONCE && gpu.pipeline.resolves == Resolves::Late
+    *at_once <= AT_ONCE && gpu.pipeline.schedule == Schedule::Deferred
 }
 
 /// Adds a geometry task for a draw.
-fn order(gpu: &mut Gpu, stages: VertexStages, state: &DrawState) {
-    let order = Box::new(GeometryTask {
-        number: gpu.pipeline.unmade.draws.len(),
+fn enqueue_task(gpu: &mut Gpu, stages: VertexStages, state: &DrawState) {
+    let task = Box::new(GeometryTask {
+        number: gpu.pipeline.geometry.draws.len(),
         stages,
         primitive: state.primitive.clone(),
-        budget: gpu.budget.part_beside(MOST as u64),
+        budget: gpu.budget.fork_part(MOST as u64),
         is_timed: !gpu.pipeline.untimed,
     });
-    if gpu.pipeline.unmade.shop.is_none() {
-        helper::is_needed(gpu);
+    if gpu.pipeline.geometry.workers.is_none() {
+        wake::is_needed(gpu);
     }
-    let GeometryQueue { shop, spare, .. } = &mut gpu.pipeline.unmade;
-    let shop = shop.get_or_insert_with(|| GeometryWorkers::open(gpu.mem.view(), std::mem::take(spare)));
-    locked(&shop.orders).push_back(order);
+    let GeometryQueue { workers, spare, .. } = &mut gpu.pipeline.geometry;
+    let workers = workers.get_or_insert_with(|| GeometryWorkers::open(gpu.mem.view(), std::mem::take(spare)));
+    locked(&workers.tasks).push_back(task);
 }
 
-fn wait(gpu: &mut Gpu, call: &DrawCall, what: What) {
-    gpu.pipeline.unmade.draws.push(Waiting { at: gpu.at, call: call.clone(), what });
-    if gpu.pipeline.unmade.draws.len() >= MOST {
+fn enqueue(gpu: &mut Gpu, call: &DrawCall, action: QueuedAction) {
+    gpu.pipeline.geometry.draws.push(QueuedDraw { at: gpu.at, call: call.clone(), action });
+    if gpu.pipeline.geometry.draws.len() >= MOST {
         finish(gpu);
     }
 }
 
 /// Completes all geometry tasks and continues all queued draws in order.
 pub(super) fn finish(gpu: &mut Gpu) {
-    if gpu.pipeline.unmade.is_empty() {
+    if gpu.pipeline.geometry.is_empty() {
         return;
     }
-    let mut draws = std::mem::take(&mut gpu.pipeline.unmade.draws);
-    let Some(shop) = gpu.pipeline.unmade.shop.take() else { return };
-    let mut spare = shop.close();
+    let mut draws = std::mem::take(&mut gpu.pipeline.geometry.draws);
+    let Some(workers) = gpu.pipeline.geometry.workers.take() else { return };
+    let mut spare = workers.close();
     let mut made = spare.made.drain(..);
     let here = gpu.at;
-    for Waiting { at, call, what } in draws.drain(..) {
+    for QueuedDraw { at, call, action } in draws.drain(..) {
         gpu.at = at;
-        let result = match what {
+        let result = match action {
             _ if gpu.budget.cut().is_some() => break,
-            What::Made(state) => go_on(gpu, &call, state, made.next().expect("it was ordered")),
-            What::Known(state, known) => draw_first_layer(gpu, &call, state, known),
-            What::OutOfSight(targets) => {
+            QueuedAction::Made(state) => {
+                continue_draw(gpu, &call, state, made.next().expect("it was ordered"))
+            }
+            QueuedAction::Known(state, known) => draw_first_layer(gpu, &call, state, known),
+            QueuedAction::Culled(targets) => {
                 note_written(gpu, &call, &targets, &targets.surfaces);
                 Ok(())
             }
@@ -222,25 +224,25 @@ pub(super) fn finish(gpu: &mut Gpu) {
     }
     gpu.at = here;
     drop(made);
-    (gpu.pipeline.unmade.draws, gpu.pipeline.unmade.spare) = (draws, spare);
+    (gpu.pipeline.geometry.draws, gpu.pipeline.geometry.spare) = (draws, spare);
 }
 
 /// Continues a draw with the result of its geometry task.
-fn go_on(gpu: &mut Gpu, call: &DrawCall, state: DrawState, made: GeometryResult) -> Result<(), Stop> {
-    let GeometryResult { order, result } = made;
-    let GeometryTask { stages, budget, .. } = *order;
+fn continue_draw(gpu: &mut Gpu, call: &DrawCall, state: DrawState, made: GeometryResult) -> Result<(), Stop> {
+    let GeometryResult { task, result } = made;
+    let GeometryTask { stages, budget, .. } = *task;
     let parts = result.unwrap_or_else(|panic| resume_unwind(panic));
     let primitives = match parts {
         Ok(Parts { shaded, assembled, milliseconds: [of_vertices, of_primitives] })
             if budget.cut().is_none() =>
         {
-            gpu.budget.rejoin(&budget);
+            gpu.budget.join(&budget);
             let Shaded { vertices, .. } = record_vertices(gpu, shaded, Stopwatch(None));
             gpu.pipeline.stats.ms.vertex += of_vertices;
             gpu.pipeline.stats.ms.primitive += of_primitives;
             let made =
                 assembled.map(|assembled| record_primitives(gpu, call, assembled, vertices, Vec::new()));
-            keep_if_known(gpu, call, stages, &state, made)
+            cache_or_report(gpu, call, stages, &state, made)
         }
         // The task's share of the budget was too small. Run it again with the whole budget.
         _ => primitives(gpu, call, stages, &state, None)?,
@@ -253,33 +255,33 @@ fn go_on(gpu: &mut Gpu, call: &DrawCall, state: DrawState, made: GeometryResult)
 
 impl GeometryWorkers {
     /// Creates a worker queue and starts a worker on it.
-    fn open(memory: Memory, Lists { orders, made }: Lists) -> Arc<Self> {
-        let shop = Arc::new(Self {
-            orders: Mutex::new(orders),
+    fn open(memory: Memory, Lists { tasks, made }: Lists) -> Arc<Self> {
+        let workers = Arc::new(Self {
+            tasks: Mutex::new(tasks),
             made: Mutex::new(made),
             memory: RwLock::new(Some(memory)),
             is_closed: AtomicBool::new(false),
         });
         if rayon::current_num_threads() > 1 {
-            let theirs = shop.clone();
-            parallel::spawn(move || theirs.help());
+            let shared = workers.clone();
+            parallel::spawn(move || shared.help());
         }
-        shop
+        workers
     }
 
     /// Runs tasks until the queue is closed and empty.
     fn help(&self) {
         let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
         let Some(memory) = &*memory else { return };
-        let is_over = || self.is_closed.load(Ordering::Acquire) && locked(&self.orders).is_empty();
-        let next = || Some(if self.make_next(memory) { Yield::Executed } else { Yield::Idle });
+        let is_over = || self.is_closed.load(Ordering::Acquire) && locked(&self.tasks).is_empty();
+        let next = || Some(if self.run_next(memory) { Yield::Executed } else { Yield::Idle });
         work_until(is_over, next);
     }
 
     /// Runs the next task. Returns false if there is none.
-    fn make_next(&self, memory: &Memory) -> bool {
-        let Some(order) = locked(&self.orders).pop_front() else { return false };
-        let made = order.make(memory);
+    fn run_next(&self, memory: &Memory) -> bool {
+        let Some(task) = locked(&self.tasks).pop_front() else { return false };
+        let made = task.run(memory);
         locked(&self.made).push(made);
         true
     }
@@ -289,7 +291,7 @@ impl GeometryWorkers {
     fn close(&self) -> Lists {
         self.is_closed.store(true, Ordering::Release);
         let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
-        while memory.as_ref().is_some_and(|memory| self.make_next(memory)) {}
+        while memory.as_ref().is_some_and(|memory| self.run_next(memory)) {}
         drop(memory);
         // Spin: a worker that still runs a task finishes it sooner than a sleeping thread wakes.
         let mut memory = loop {
@@ -301,13 +303,13 @@ impl GeometryWorkers {
         };
         *memory = None;
         let mut made = std::mem::take(&mut *locked(&self.made));
-        made.sort_unstable_by_key(|made| made.order.number);
-        Lists { orders: std::mem::take(&mut *locked(&self.orders)), made }
+        made.sort_unstable_by_key(|made| made.task.number);
+        Lists { tasks: std::mem::take(&mut *locked(&self.tasks)), made }
     }
 }
 
 impl GeometryTask {
-    fn make(mut self: Box<Self>, memory: &Memory) -> GeometryResult {
+    fn run(mut self: Box<Self>, memory: &Memory) -> GeometryResult {
         let make = || {
             let start = Stopwatch::if_asked(self.is_timed);
             let mut shaded = self.stages.vertex.shade_small(memory, &mut self.budget)?;
@@ -318,6 +320,6 @@ impl GeometryTask {
             Ok(Parts { shaded, assembled, milliseconds })
         };
         let result = catch_unwind(AssertUnwindSafe(make));
-        GeometryResult { order: self, result }
+        GeometryResult { task: self, result }
     }
 }

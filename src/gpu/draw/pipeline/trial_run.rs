@@ -20,7 +20,7 @@ pub(super) enum TileMemory {
 ///
 /// # Errors
 /// Errors of `look`, or an exhausted budget.
-pub(super) fn apart<R>(
+pub(super) fn trial_run<R>(
     gpu: &mut Gpu,
     tile_memory: TileMemory,
     look: impl FnOnce(&mut Gpu) -> Result<R, Stop>,

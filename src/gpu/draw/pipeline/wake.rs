@@ -3,7 +3,7 @@
 //! This affects timing only, never results.
 
 use crate::gpu::Gpu;
-use crate::parallel::{spawn, stay_awake};
+use crate::parallel::{poll_for_jobs, spawn};
 
 /// Vertices from which on a draw counts as large.
 const MANY_VERTICES: u64 = 2048;
@@ -41,6 +41,6 @@ pub(super) fn shades(gpu: &mut Gpu, vertices: u64) {
 fn wake_worker() {
     let mine = rayon::current_thread_index();
     if mine.is_some() && rayon::current_num_threads() > 1 {
-        spawn(move || stay_awake(mine));
+        spawn(move || poll_for_jobs(mine));
     }
 }

@@ -13,20 +13,20 @@ use a4emu_decoder::regs::enums::VgtEventType;
 use super::Cp;
 use super::effects::{Effect, effect, have_effects};
 use super::stream::Step;
-use crate::draw::{self, Resolves};
+use crate::draw::{self, Schedule};
 use crate::gpu::LoadedFootprint;
 use crate::pass::Pass;
 use crate::regfile;
 
 /// Fewest draws of an IB for which a recording is made.
-const MANY: u32 = 16;
+const MIN_DRAWS: u32 = 16;
 
 /// Fewest dwords of an IB that may have that many draws.
-const LONG: usize = 256;
+const MIN_DWORDS: usize = 256;
 
 /// Number of IBs that are recorded at their first run after a replay. Most frames are like the frame before,
 /// so such an IB probably runs again. Without a further replay, recording at first runs ends.
-const HOPE: u32 = 64;
+const FIRST_RUN_CREDITS: u32 = 64;
 
 /// Most bytes kept for all recordings.
 pub(super) const MAX_BYTES: usize = 64 << 20;
@@ -47,20 +47,21 @@ pub(super) struct IbReplay {
 pub(super) enum IbHistory {
     /// Always run it packet by packet.
     #[default]
-    Not,
+    PacketByPacket,
     /// The IB has run once, with this number of draws.
     Once(u32),
     /// The IB has a recording.
-    Known(Box<IbReplay>),
+    Recorded(Box<IbReplay>),
 }
 
 /// Whether a recording covers the packet: it changes only registers, loaded state and draws. For a type-3
-/// packet, [`is_noted_command`] decides.
-fn is_noted(packet: &Packet<'_>) -> bool {
+/// packet, [`is_recordable_command`] decides.
+fn is_recordable(packet: &Packet<'_>) -> bool {
     match *packet {
         Packet::Type0 { reg, one_reg: false, values } => {
-            let is_noted = |register| matches!(effect(register), None | Some(Effect::ProgramInMemory(_)));
-            !have_effects(reg, values.len()) || (reg..).take(values.len()).all(is_noted)
+            let is_recordable =
+                |register| matches!(effect(register), None | Some(Effect::ProgramInMemory(_)));
+            !have_effects(reg, values.len()) || (reg..).take(values.len()).all(is_recordable)
         }
         Packet::Type2 => true,
         Packet::Type3 { predicated, .. } => !predicated,
@@ -68,7 +69,7 @@ fn is_noted(packet: &Packet<'_>) -> bool {
     }
 }
 
-fn is_noted_command(packet: &Pm4<'_>) -> bool {
+fn is_recordable_command(packet: &Pm4<'_>) -> bool {
     match packet {
         Pm4::LoadState4(_) | Pm4::DrawIndxOffset(_) | Pm4::Nop(_) | Pm4::WaitForIdle(_) => true,
         Pm4::EventWrite(packet) => {
@@ -83,18 +84,18 @@ impl Cp<'_> {
     /// Runs a buffer for the first time. Also returns its history for the next run.
     pub(super) fn run_first(&mut self, base: u32, words: &[u32]) -> (Step, IbHistory) {
         let before = self.gpu.at.draws;
-        let may_note = match self.gpu.pipeline.resolves {
-            Resolves::Ahead => true,
+        let may_record = match self.gpu.pipeline.schedule {
+            Schedule::Stress => true,
             _ => {
-                words.len() >= LONG
+                words.len() >= MIN_DWORDS
                     && self.gpu.pipeline.recording_credits > 0
                     && Pass::of(&self.gpu.regs) == Pass::Gmem
             }
         };
-        if may_note && self.begins_noting() {
+        if may_record && self.begin_recording() {
             let recording_credits = &mut self.gpu.pipeline.recording_credits;
             *recording_credits = recording_credits.saturating_sub(1);
-            return self.run_noting(base, words, true);
+            return self.run_recording(base, words, true);
         }
         let step = self.run(base, words, 0);
         (step, IbHistory::Once(self.gpu.at.draws - before))
@@ -102,57 +103,57 @@ impl Cp<'_> {
 
     /// Runs a buffer that has run before, with history `noted`. Also returns its history for the next run.
     pub(super) fn run_again(&mut self, base: u32, words: &[u32], noted: IbHistory) -> (Step, IbHistory) {
-        let many = if self.gpu.pipeline.resolves == Resolves::Ahead { 1 } else { MANY };
+        let many = if self.gpu.pipeline.schedule == Schedule::Stress { 1 } else { MIN_DRAWS };
         match noted {
-            IbHistory::Known(mut rerun) => {
-                if self.is_ready(&mut rerun) {
-                    self.gpu.pipeline.recording_credits = HOPE;
-                    return (self.rerun(base, words, &mut rerun), IbHistory::Known(rerun));
+            IbHistory::Recorded(mut recording) => {
+                if self.is_ready(&mut recording) {
+                    self.gpu.pipeline.recording_credits = FIRST_RUN_CREDITS;
+                    return (self.replay(base, words, &mut recording), IbHistory::Recorded(recording));
                 }
                 // For the first tile, state that the frame before left may be an input.
-                match rerun.is_of_first && self.begins_noting() {
-                    true => self.run_noting(base, words, false),
-                    false => (self.run(base, words, 0), IbHistory::Known(rerun)),
+                match recording.is_of_first && self.begin_recording() {
+                    true => self.run_recording(base, words, false),
+                    false => (self.run(base, words, 0), IbHistory::Recorded(recording)),
                 }
             }
-            IbHistory::Once(draws) if draws >= many && self.begins_noting() => {
-                self.run_noting(base, words, false)
+            IbHistory::Once(draws) if draws >= many && self.begin_recording() => {
+                self.run_recording(base, words, false)
             }
             noted => (self.run(base, words, 0), noted),
         }
     }
 
     /// Begins a recording, if no observer sees single packets.
-    fn begins_noting(&mut self) -> bool {
-        if !self.is_plain() || !draw::rerun::begin(self.gpu, self.room) {
+    fn begin_recording(&mut self) -> bool {
+        if !self.is_plain() || !draw::ib_replay::begin(self.gpu, self.room) {
             return false;
         }
-        self.notes = true;
+        self.is_recording = true;
         self.gpu.regs.begin_footprint();
         self.gpu.loaded.begin_footprint();
         true
     }
 
     /// Runs a buffer and records it.
-    fn run_noting(&mut self, base: u32, words: &[u32], is_of_first: bool) -> (Step, IbHistory) {
+    fn run_recording(&mut self, base: u32, words: &[u32], is_of_first: bool) -> (Step, IbHistory) {
         let step = self.run(base, words, 0);
-        let rerun = self.end_noting(is_of_first).filter(|_| step == Step::Next);
-        (step, rerun.map_or(IbHistory::Not, |rerun| IbHistory::Known(rerun.into())))
+        let recording = self.end_recording(is_of_first).filter(|_| step == Step::Next);
+        (step, recording.map_or(IbHistory::PacketByPacket, |recording| IbHistory::Recorded(recording.into())))
     }
 
     /// Whether only the pipeline sees draws, and every input of a draw can be recorded.
     fn is_plain(&self) -> bool {
         let cp = &self.gpu.cp;
         let is_armed = cp.groups.iter().any(Option::is_some);
-        !self.shows && self.engine.only_renders() && !is_armed && cp.draw_predicate.draws()
+        !self.shows_packets && self.engine.only_renders() && !is_armed && cp.draw_predicate.draws()
     }
 
     /// Ends the recording and returns it, if it is complete.
-    fn end_noting(&mut self, is_of_first: bool) -> Option<IbReplay> {
-        if !std::mem::take(&mut self.notes) {
+    fn end_recording(&mut self, is_of_first: bool) -> Option<IbReplay> {
+        if !std::mem::take(&mut self.is_recording) {
             return None;
         }
-        let (draws, registers) = (draw::rerun::end(self.gpu), self.gpu.regs.end_footprint());
+        let (draws, registers) = (draw::ib_replay::end(self.gpu), self.gpu.regs.end_footprint());
         let (loaded, init_flags) = (self.gpu.loaded.end_footprint(), self.gpu.cp.init_flags);
         let ((draws, room), registers, loaded) = (draws?, registers?, loaded?);
         self.room = room;
@@ -161,50 +162,50 @@ impl Cp<'_> {
 
     /// Stops the recording if it does not cover `packet`, which is about to run.
     pub(super) fn note(&mut self, packet: &Packet<'_>) {
-        if !is_noted(packet) {
-            self.stop_noting();
+        if !is_recordable(packet) {
+            self.discard_recording();
         }
     }
 
     /// Stops the recording if it does not cover the type-3 packet.
-    pub(super) fn note_command(&mut self, packet: &Pm4<'_>) {
-        if !is_noted_command(packet) {
-            self.stop_noting();
+    pub(super) fn check_command(&mut self, packet: &Pm4<'_>) {
+        if !is_recordable_command(packet) {
+            self.discard_recording();
         }
     }
 
     /// Discards the recording of this buffer.
-    fn stop_noting(&mut self) {
-        self.notes = false;
-        draw::rerun::end(self.gpu);
+    fn discard_recording(&mut self) {
+        self.is_recording = false;
+        draw::ib_replay::end(self.gpu);
         self.gpu.regs.end_footprint();
         self.gpu.loaded.end_footprint();
     }
 
     /// Whether a replay has the effect of running the buffer now. The position of the tile may differ.
-    fn is_ready(&mut self, rerun: &mut IbReplay) -> bool {
+    fn is_ready(&mut self, recording: &mut IbReplay) -> bool {
         self.is_plain()
-            && rerun.init_flags == self.gpu.cp.init_flags
-            && self.gpu.regs.is_input(&rerun.registers)
-            && self.gpu.loaded.is_input(&rerun.loaded)
-            && rerun.draws.make_ready(self.gpu, &mut self.room)
+            && recording.init_flags == self.gpu.cp.init_flags
+            && self.gpu.regs.inputs_match(&recording.registers)
+            && self.gpu.loaded.inputs_match(&recording.loaded)
+            && recording.draws.make_ready(self.gpu, &mut self.room)
     }
 
     /// Replays the buffer. If the budget does not allow a draw, the buffer runs packet by packet from there.
-    fn rerun(&mut self, base: u32, words: &[u32], rerun: &mut IbReplay) -> Step {
-        let draws = rerun.draws.run(self.gpu);
-        self.observer.drawn_again(draws);
-        if draws < rerun.draws.count() || !rerun.draws.pay_rest(self.gpu) {
-            return self.go_on_behind(base, words, draws);
+    fn replay(&mut self, base: u32, words: &[u32], recording: &mut IbReplay) -> Step {
+        let draws = recording.draws.run(self.gpu);
+        self.observer.draws_replayed(draws);
+        if draws < recording.draws.count() || !recording.draws.pay_rest(self.gpu) {
+            return self.run_after_draws(base, words, draws);
         }
-        self.gpu.regs.leave(&rerun.registers);
-        self.gpu.loaded.leave(&rerun.loaded);
+        self.gpu.regs.apply_outputs(&recording.registers);
+        self.gpu.loaded.apply_outputs(&recording.loaded);
         Step::Next
     }
 
     /// Runs the rest of a recorded buffer after its first `draws` draws. The packets before are already
     /// charged.
-    fn go_on_behind(&mut self, base: u32, words: &[u32], draws: usize) -> Step {
+    fn run_after_draws(&mut self, base: u32, words: &[u32], draws: usize) -> Step {
         let mut packets = Packets::new(words);
         let mut left = draws;
         while left > 0

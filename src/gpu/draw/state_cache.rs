@@ -8,24 +8,24 @@ use super::fs::state::FragmentInputs;
 use super::gras::setup::PrimitiveState;
 use super::gras::state::Viewports;
 use super::rb::state::Targets;
-use super::sp::kept::StageCache;
+use super::sp::stage_cache::StageCache;
 use super::vfd::state::Unplaced;
 use super::vpc::state::VertexOutputs;
 use crate::memo::{Memo, Slots};
 
 /// State from registers, with its unsupported features.
-pub(super) type Said<T> = (T, Vec<String>);
+pub(super) type WithUnsupported<T> = (T, Vec<String>);
 
 /// Cached snapshots of registers and loaded state.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct StateCache {
     /// Slots of the draw packets.
     pub slots: Slots,
     /// Stage caches in the order of [`crate::gpu::STAGES`]. Each is taken out during its use.
     pub stages: [Option<Box<StageCache>>; 6],
-    pub attributes: Memo<(), Said<Box<[Unplaced]>>>,
+    pub attributes: Memo<(), WithUnsupported<Box<[Unplaced]>>>,
     pub outputs: Memo<(), Arc<VertexOutputs>>,
     pub primitive: Memo<(PrimType, Viewports), Arc<PrimitiveState>>,
     pub inputs: Memo<(), Arc<FragmentInputs>>,
-    pub targets: Memo<(), Said<Arc<Targets>>>,
+    pub targets: Memo<(), WithUnsupported<Arc<Targets>>>,
 }

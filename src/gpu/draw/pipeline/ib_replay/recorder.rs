@@ -19,7 +19,7 @@ use crate::gpu::{CONSTANTS, Gpu, INSTRUCTIONS, Stage, TEXTURES};
 use crate::pass::Pass;
 
 use super::super::{fragment_inputs, known_stage};
-use super::{Draw, IbReplay, Made, TileBinding, are_unseen};
+use super::{Draw, IbReplay, Made, TileBinding, is_unobserved};
 
 /// Bytes that count per draw in addition to its primitives and stages. A draw with many attributes usually
 /// shares them with other draws.
@@ -31,7 +31,7 @@ const MAX_TARGETS: usize = 256;
 /// An [`IbReplay`] during recording.
 #[derive(Default)]
 pub struct Recorder {
-    rerun: IbReplay,
+    recording: IbReplay,
     /// Number of draws and dispatches seen so far.
     calls: usize,
     /// Budget units paid since the last draw.
@@ -52,23 +52,23 @@ pub struct Recorder {
 /// Starts a recording of at most `room` bytes, unless a tool observes single draws. Returns whether it
 /// started.
 pub fn begin(gpu: &mut Gpu, room: usize) -> bool {
-    if !are_unseen(gpu) {
+    if !is_unobserved(gpu) {
         return false;
     }
-    let rerun = IbReplay { time: gpu.mem.now(), ..IbReplay::default() };
+    let recording = IbReplay { time: gpu.mem.now(), ..IbReplay::default() };
     let troubles = gpu.report.troubles.total();
-    gpu.pipeline.noting = Some(Box::new(Recorder { rerun, room, troubles, ..Recorder::default() }));
+    gpu.pipeline.recorder = Some(Box::new(Recorder { recording, room, troubles, ..Recorder::default() }));
     true
 }
 
 /// Ends the recording and returns it with the remaining room. Returns `None` if a draw was not recorded, or
 /// if a fault was reported, because a replay would not report it again.
 pub fn end(gpu: &mut Gpu) -> Option<(IbReplay, usize)> {
-    let Recorder { mut rerun, calls, units, room, troubles, .. } = *gpu.pipeline.noting.take()?;
-    rerun.rest = units;
-    merge(&mut rerun.memory);
-    let is_all = calls == rerun.draws.len() && troubles == gpu.report.troubles.total();
-    is_all.then_some((rerun, room))
+    let Recorder { mut recording, calls, units, room, troubles, .. } = *gpu.pipeline.recorder.take()?;
+    recording.rest = units;
+    merge(&mut recording.memory);
+    let is_all = calls == recording.draws.len() && troubles == gpu.report.troubles.total();
+    is_all.then_some((recording, room))
 }
 
 /// Merges ranges that overlap.
@@ -86,22 +86,22 @@ fn merge(places: &mut Vec<(u32, u32)>) {
 
 /// Adds a cost that the budget paid to the recording of the next draw.
 pub fn pay(gpu: &mut Gpu, work: Work, count: u64) {
-    if let Some(noting) = &mut gpu.pipeline.noting {
-        noting.units += count * work.price();
+    if let Some(recorder) = &mut gpu.pipeline.recorder {
+        recorder.units += count * work.price();
     }
 }
 
 /// Records that the packets load `len` bytes at `address`.
 pub fn note_memory(gpu: &mut Gpu, address: u32, len: u32) {
-    if let Some(noting) = &mut gpu.pipeline.noting {
-        noting.add_memory([(address, len)]);
+    if let Some(recorder) = &mut gpu.pipeline.recorder {
+        recorder.add_memory([(address, len)]);
     }
 }
 
 /// Counts a draw or dispatch. `end` compares this count with the number of recorded draws.
 pub fn note_call(gpu: &mut Gpu) {
-    if let Some(noting) = &mut gpu.pipeline.noting {
-        noting.calls += 1;
+    if let Some(recorder) = &mut gpu.pipeline.recorder {
+        recorder.calls += 1;
     }
 }
 
@@ -113,7 +113,7 @@ pub fn record_culled(
     known: &Arc<Primitives>,
     (primitive, targets): (&Arc<PrimitiveState>, &Arc<Targets>),
 ) {
-    if gpu.pipeline.noting.is_none() {
+    if gpu.pipeline.recorder.is_none() {
         return;
     }
     let inputs = fragment_inputs(gpu);
@@ -133,11 +133,11 @@ pub fn note(
     state: &DrawState,
     known: Option<&Arc<Primitives>>,
 ) {
-    let Some(mut noting) = gpu.pipeline.noting.take() else { return };
+    let Some(mut recorder) = gpu.pipeline.recorder.take() else { return };
     if call.pass == Pass::Gmem && stages.is_reusable() && state.fragment.stage.only_reads() {
-        noting.add(gpu, call, &stages.vertex, state, known);
+        recorder.add(gpu, call, &stages.vertex, state, known);
     }
-    gpu.pipeline.noting = Some(noting);
+    gpu.pipeline.recorder = Some(recorder);
 }
 
 impl Recorder {
@@ -151,7 +151,7 @@ impl Recorder {
     ) {
         let made = match known {
             Some(known) => Made::Known(known.clone()),
-            None => Made::Kept(gpu.pipeline.kept.slots.of(gpu.at.address), vertex.clone().into()),
+            None => Made::StateCache(gpu.pipeline.states.slots.of(gpu.at.address), vertex.clone().into()),
         };
         let bytes =
             size_of::<Draw>() + BESIDE + known.map_or(size_of::<VertexState>(), |known| known.bytes());
@@ -161,7 +161,7 @@ impl Recorder {
         self.add_memory(sources(vertex));
         self.add_stage(gpu, &vertex.stage);
         self.add_stage(gpu, &state.fragment.stage);
-        self.rerun.draws.push(Draw {
+        self.recording.draws.push(Draw {
             address: gpu.at.address,
             call: call.clone(),
             primitive: state.primitive.clone(),
@@ -174,12 +174,12 @@ impl Recorder {
 
     fn add_memory(&mut self, places: impl IntoIterator<Item = (u32, u32)>) {
         let new = places.into_iter().filter(|place| self.memory.insert(*place));
-        self.rerun.memory.extend(new);
+        self.recording.memory.extend(new);
     }
 
     /// Records `state`, the last one that its stage returned.
     fn add_stage(&mut self, gpu: &mut Gpu, state: &Arc<StageState>) {
-        let kept = &gpu.pipeline.kept.stages[state.stage as usize];
+        let kept = &gpu.pipeline.states.stages[state.stage as usize];
         let code = kept.as_ref().and_then(|kept| kept.last_place());
         self.add_memory(code.and_then(CodePlace::in_memory));
         let instructions = code.map_or(INSTRUCTIONS, CodePlace::in_store);
@@ -195,7 +195,7 @@ impl Recorder {
         if self.stages.insert(Arc::as_ptr(state).addr()) {
             self.room = self.room.saturating_sub(size_of::<StageState>() + size_of_val(&*state.constants));
             self.add_memory(state.textures.border_places().iter().copied());
-            self.rerun.stages.push(state.clone());
+            self.recording.stages.push(state.clone());
         }
     }
 
@@ -208,9 +208,9 @@ impl Recorder {
         {
             return Some(*number);
         }
-        let sources = gpu.regs.sources(gpu.pipeline.kept.targets.last_seen()?);
+        let sources = gpu.regs.sources(gpu.pipeline.states.targets.last_seen()?);
         let is_same = |known: &TileBinding| Arc::ptr_eq(&known.first, targets) && known.sources == sources;
-        let all = &mut self.rerun.targets;
+        let all = &mut self.recording.targets;
         let number = match all.iter().position(is_same) {
             Some(number) => number,
             None if all.len() >= MAX_TARGETS => return None,

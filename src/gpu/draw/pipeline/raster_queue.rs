@@ -18,10 +18,10 @@ use crate::draw::fs::batch::{Finished, Sorted};
 use crate::draw::sp::launch::Threads;
 use crate::gpu::{Gmem, Gpu};
 use crate::memory::{Lent, Memory};
-use crate::parallel::{self, help_until, locked, stay_awake};
+use crate::parallel::{self, help_until, locked, poll_for_jobs};
 
-use super::late::Resolves;
-use super::{flush, helper, record_finished, take_batch};
+use super::schedule::Schedule;
+use super::{flush, record_finished, take_batch, wake};
 
 /// Number of draws with known primitives that gives the command processor about as much work as the threads
 /// that draw the batch. (glmark2's ideas has 400 in a tile and is as quick with 384 as with 1024; those with
@@ -29,7 +29,7 @@ use super::{flush, helper, record_finished, take_batch};
 const MANY_DRAWS: u64 = 512;
 
 /// Draws with known primitives that cost the command processor as much as one draw with new primitives.
-pub(super) const KNOWN_PER_NEW: u64 = 3;
+pub(super) const KNOWN_DRAWS_PER_NEW: u64 = 3;
 
 /// Maximum number of batches in the queue.
 const MOST: usize = 16;
@@ -39,7 +39,7 @@ const NAP: Duration = Duration::from_micros(50);
 
 /// Batches that worker threads draw, one after the other.
 #[derive(Default)]
-pub(super) struct Ahead {
+pub(super) struct SubmittedBatches {
     line: Arc<Mutex<RasterQueue>>,
     /// Receivers for the results of batches not yet waited for, in order.
     begun: VecDeque<Receiver<Done>>,
@@ -52,7 +52,7 @@ pub(super) struct Ahead {
 struct RasterQueue {
     waiting: VecDeque<Task>,
     /// Working state of the batches, present while none of them runs.
-    bench: Option<RasterContext>,
+    context: Option<RasterContext>,
     /// Set when no more batches are added until all are done.
     is_closed: bool,
 }
@@ -73,7 +73,7 @@ struct Task {
     lent: Vec<Lent>,
     sender: SyncSender<Done>,
     /// Index of the thread that issued the batch.
-    finder: Option<usize>,
+    issuer: Option<usize>,
 }
 
 /// Result of a batch.
@@ -85,7 +85,7 @@ struct Done {
     milliseconds: f64,
 }
 
-impl Ahead {
+impl SubmittedBatches {
     /// Returns whether all batches have been waited for.
     pub(super) fn is_empty(&self) -> bool {
         self.begun.is_empty()
@@ -93,7 +93,7 @@ impl Ahead {
 
     /// Returns whether no batch runs now. Only timing may depend on this, never results.
     fn is_at_rest(&self) -> bool {
-        self.is_empty() || locked(&self.line).bench.is_some()
+        self.is_empty() || locked(&self.line).context.is_some()
     }
 
     /// Returns whether a lent buffer meets the condition `is_one`.
@@ -104,8 +104,8 @@ impl Ahead {
     /// Queues `task` behind the earlier batches.
     fn add(&mut self, task: Task, done: Receiver<Done>) {
         let mut line = locked(&self.line);
-        match line.bench.take() {
-            Some(bench) => task.begin(self.line.clone(), bench),
+        match line.context.take() {
+            Some(context) => task.begin(self.line.clone(), context),
             None => line.waiting.push_back(task),
         }
         drop(line);
@@ -114,24 +114,24 @@ impl Ahead {
 }
 
 impl Task {
-    fn begin(self, line: Arc<Mutex<RasterQueue>>, bench: RasterContext) {
-        parallel::spawn(move || self.run(&line, bench));
+    fn begin(self, line: Arc<Mutex<RasterQueue>>, context: RasterContext) {
+        parallel::spawn(move || self.run(&line, context));
     }
 
     /// Draws the batch, then starts the next one.
-    fn run(self, line: &Arc<Mutex<RasterQueue>>, mut bench: RasterContext) {
+    fn run(self, line: &Arc<Mutex<RasterQueue>>, mut context: RasterContext) {
         let start = Instant::now();
-        let Self { batch, memory, lent, sender, finder } = self;
-        bench.lent.extend(lent);
-        bench.budget = bench.budget.beside();
-        let shade = || batch.shade(&mut bench.gmem, &memory, &mut bench.lent, &mut bench.budget);
+        let Self { batch, memory, lent, sender, issuer } = self;
+        context.lent.extend(lent);
+        context.budget = context.budget.fork();
+        let shade = || batch.shade(&mut context.gmem, &memory, &mut context.lent, &mut context.budget);
         let finished = catch_unwind(AssertUnwindSafe(shade));
         drop(memory);
-        let budget = bench.budget.clone();
+        let budget = context.budget.clone();
         let mut here = locked(line);
         match here.waiting.pop_front() {
-            Some(next) => next.begin(line.clone(), bench),
-            None => here.bench = Some(bench),
+            Some(next) => next.begin(line.clone(), context),
+            None => here.context = Some(context),
         }
         let is_closed = here.is_closed;
         drop(here);
@@ -141,7 +141,7 @@ impl Task {
         // Drop the batch after sending, so that no thread waits for the drop.
         drop(batch);
         if !is_closed {
-            stay_awake(finder);
+            poll_for_jobs(issuer);
         }
     }
 }
@@ -149,10 +149,10 @@ impl Task {
 /// Submits the queued draws to worker threads if drawing them may take as long as the command processor took
 /// to find them.
 pub(super) fn try_submit(gpu: &mut Gpu) {
-    let is_worth_it = match gpu.pipeline.resolves {
-        Resolves::AtOnce => false,
-        Resolves::Late => gpu.pipeline.found >= MANY_DRAWS && gpu.pipeline.batch.is_large(),
-        Resolves::Ahead => true,
+    let is_worth_it = match gpu.pipeline.schedule {
+        Schedule::InOrder => false,
+        Schedule::Deferred => gpu.pipeline.pending_work >= MANY_DRAWS && gpu.pipeline.batch.is_large(),
+        Schedule::Stress => true,
     };
     if is_worth_it {
         submit_batch(gpu);
@@ -162,7 +162,7 @@ pub(super) fn try_submit(gpu: &mut Gpu) {
 /// Ends a tile. The first tile is submitted at once, so that workers draw it while the command processor
 /// reads the later tiles. The later tiles are drawn together.
 pub(super) fn try_submit_tile(gpu: &mut Gpu) {
-    let is_first = gpu.pipeline.resolves == Resolves::Late && gpu.pipeline.ahead.is_empty();
+    let is_first = gpu.pipeline.schedule == Schedule::Deferred && gpu.pipeline.submitted.is_empty();
     match is_first && gpu.pipeline.batch.is_large() {
         true => submit_batch(gpu),
         false => try_submit(gpu),
@@ -171,20 +171,20 @@ pub(super) fn try_submit_tile(gpu: &mut Gpu) {
 
 /// Waits for all submitted batches. If the queued draws are many, submits them first, so that there is only
 /// one wait.
-pub(super) fn finish_ahead(gpu: &mut Gpu) {
-    if !gpu.pipeline.ahead.is_empty() && gpu.pipeline.batch.is_large() {
+pub(super) fn finish_submitted(gpu: &mut Gpu) {
+    if !gpu.pipeline.submitted.is_empty() && gpu.pipeline.batch.is_large() {
         submit_batch(gpu);
     }
-    drain_ahead(gpu);
+    drain_submitted(gpu);
 }
 
 /// Empties the batch because it cannot take the next draw. Submits the draws to worker threads, or draws them
 /// at once if they are few or resolves are immediate.
 pub(super) fn make_room(gpu: &mut Gpu) {
-    match gpu.pipeline.resolves {
-        Resolves::Late if gpu.pipeline.batch.is_large() => submit_batch(gpu),
-        Resolves::Ahead => submit_batch(gpu),
-        Resolves::AtOnce | Resolves::Late => flush(gpu),
+    match gpu.pipeline.schedule {
+        Schedule::Deferred if gpu.pipeline.batch.is_large() => submit_batch(gpu),
+        Schedule::Stress => submit_batch(gpu),
+        Schedule::InOrder | Schedule::Deferred => flush(gpu),
     }
 }
 
@@ -193,19 +193,19 @@ fn submit_batch(gpu: &mut Gpu) {
     if gpu.pipeline.batch.is_empty() {
         return;
     }
-    if gpu.pipeline.ahead.begun.len() >= MOST {
+    if gpu.pipeline.submitted.begun.len() >= MOST {
         wait_for_first(gpu);
     }
-    if gpu.pipeline.ahead.is_empty() {
+    if gpu.pipeline.submitted.is_empty() {
         let gmem = std::mem::take(&mut gpu.gmem);
-        let bench = RasterContext { gmem, lent: Vec::new(), budget: gpu.budget.beside() };
-        locked(&gpu.pipeline.ahead.line).bench = Some(bench);
+        let context = RasterContext { gmem, lent: Vec::new(), budget: gpu.budget.fork() };
+        locked(&gpu.pipeline.submitted.line).context = Some(context);
     }
     // Use only this thread if a batch runs; the other threads are busy with it.
-    let threads = if gpu.pipeline.ahead.is_at_rest() { Threads::All } else { Threads::This };
+    let threads = if gpu.pipeline.submitted.is_at_rest() { Threads::All } else { Threads::This };
     let batch = take_batch(gpu).sorted(threads);
     let lent = batch.copies().lend(&mut gpu.mem);
-    let writes = &mut gpu.pipeline.ahead.writes;
+    let writes = &mut gpu.pipeline.submitted.writes;
     for buffer in batch.copies().buffers() {
         // Many tiles copy to the same buffer, and every draw searches this list.
         if !writes.contains(&buffer) {
@@ -213,18 +213,18 @@ fn submit_batch(gpu: &mut Gpu) {
         }
     }
     let (sender, done) = sync_channel(1);
-    let finder = rayon::current_thread_index();
-    let task = Task { batch, memory: gpu.mem.view(), lent, sender, finder };
-    helper::is_needed(gpu);
-    gpu.pipeline.ahead.add(task, done);
+    let issuer = rayon::current_thread_index();
+    let task = Task { batch, memory: gpu.mem.view(), lent, sender, issuer };
+    wake::is_needed(gpu);
+    gpu.pipeline.submitted.add(task, done);
 }
 
 /// Waits for all submitted batches and helps to draw them.
-pub(super) fn drain_ahead(gpu: &mut Gpu) {
-    if !gpu.pipeline.ahead.is_empty() {
-        locked(&gpu.pipeline.ahead.line).is_closed = true;
+pub(super) fn drain_submitted(gpu: &mut Gpu) {
+    if !gpu.pipeline.submitted.is_empty() {
+        locked(&gpu.pipeline.submitted.line).is_closed = true;
     }
-    while !gpu.pipeline.ahead.is_empty() {
+    while !gpu.pipeline.submitted.is_empty() {
         wait_for_first(gpu);
     }
 }
@@ -232,12 +232,12 @@ pub(super) fn drain_ahead(gpu: &mut Gpu) {
 /// Waits for the first submitted batch and helps to draw it. After the last one, tile memory and buffers
 /// return to the `Gpu`.
 fn wait_for_first(gpu: &mut Gpu) {
-    let Some(done) = gpu.pipeline.ahead.begun.pop_front() else { return };
+    let Some(done) = gpu.pipeline.submitted.begun.pop_front() else { return };
     let done = wait(&done);
-    if gpu.pipeline.ahead.is_empty() {
-        let ahead = std::mem::take(&mut gpu.pipeline.ahead);
-        let bench = locked(&ahead.line).bench.take();
-        match bench {
+    if gpu.pipeline.submitted.is_empty() {
+        let ahead = std::mem::take(&mut gpu.pipeline.submitted);
+        let context = locked(&ahead.line).context.take();
+        match context {
             Some(RasterContext { gmem, lent, .. }) => {
                 gpu.gmem = gmem;
                 lent.into_iter().for_each(|lent| gpu.mem.give_back(lent));
@@ -247,7 +247,7 @@ fn wait_for_first(gpu: &mut Gpu) {
         }
     }
     let Some(Done { budget, finished, milliseconds }) = done else { return };
-    gpu.budget.rejoin(&budget);
+    gpu.budget.join(&budget);
     gpu.pipeline.stats.ms.fragment += milliseconds;
     match finished {
         Ok(finished) => record_finished(gpu, finished),

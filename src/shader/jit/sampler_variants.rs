@@ -11,9 +11,9 @@ use super::super::ops::{Plain, Precision};
 use super::super::program::Program;
 use super::super::reading::Reading;
 use super::Routine;
-use super::line::plain;
+use super::executable::SEQUENTIAL_GATHER;
 use super::machine::Machine;
-use super::wall::GATHERS_ONE_BY_ONE;
+use super::straight_line::plain;
 
 /// Most variants of a program. Other draws sample through the texture unit.
 const WAYS: usize = 4;
@@ -43,7 +43,7 @@ pub struct Coded {
     /// Conversion of the colour at the end, if it is in the code.
     pub finish: Option<Finish>,
     /// Whether adjacent texels are read together, which is faster on some processors.
-    pub by_pairs: bool,
+    pub gather_pairs: bool,
 }
 
 impl Coded {
@@ -92,7 +92,7 @@ impl SamplerVariants {
     }
 
     pub(super) fn coded(&self, readings: &[Option<Reading>]) -> Coded {
-        let mut coded = Coded { by_pairs: *GATHERS_ONE_BY_ONE, ..Coded::default() };
+        let mut coded = Coded { gather_pairs: *SEQUENTIAL_GATHER, ..Coded::default() };
         for (step, reading) in self.steps.iter().zip(readings) {
             if let Some(reading) = reading {
                 coded.numbers.insert(*step, coded.readings.len());

@@ -9,31 +9,31 @@ use crate::draw::vertex_stages::VertexStages;
 use crate::draw::vs::VertexState;
 use crate::gpu::{Gpu, STAGES};
 
-use super::{drain_ahead, flush, unmade};
+use super::{drain_submitted, flush, geometry_queue};
 
 /// When draws of the resolve pass run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Resolves {
+pub enum Schedule {
     /// Resolves run at once.
     #[default]
-    AtOnce,
+    InOrder,
     /// Resolves run when the chip accesses the memory that they write, and at the latest at the end of the
     /// submit. Callers must not look at memory in between. Worker threads may draw meanwhile.
-    Late,
-    /// Resolves are late as with [`Self::Late`], and even the smallest batch goes to worker threads. This is
+    Deferred,
+    /// Resolves are late as with [`Self::Deferred`], and even the smallest batch goes to worker threads. This is
     /// slower. It finds places where the command processor does not wait as it should.
-    Ahead,
+    Stress,
 }
 
 /// Waits until no deferred copy still has to write to the `len` bytes at `address`. Call it before the chip
 /// reads them.
-pub fn settle(gpu: &mut Gpu, address: u32, len: u64) {
-    settle_if(gpu, |buffer| overlap(buffer, (address, len)));
+pub fn flush_for_read(gpu: &mut Gpu, address: u32, len: u64) {
+    flush_if_read(gpu, |buffer| overlap(buffer, (address, len)));
 }
 
 /// Waits for deferred copies to the programs and border colours of the stages of a draw.
-pub(super) fn settle_state(gpu: &mut Gpu, call: &DrawCall) {
-    if gpu.pipeline.batch.copies().is_empty() && gpu.pipeline.ahead.is_empty() {
+pub(super) fn flush_for_state(gpu: &mut Gpu, call: &DrawCall) {
+    if gpu.pipeline.batch.copies().is_empty() && gpu.pipeline.submitted.is_empty() {
         return;
     }
     let mut places = [[(0, 0); 2]; STAGES.len()];
@@ -41,37 +41,37 @@ pub(super) fn settle_state(gpu: &mut Gpu, call: &DrawCall) {
         let (start, bytes) = CodePlace::of(gpu, stage).in_memory().unwrap_or_default();
         *places = [border_place(&gpu.regs, stage), (start, bytes.into())];
     }
-    settle_if(gpu, |buffer| places.as_flattened().iter().any(|place| overlap(buffer, *place)));
+    flush_if_read(gpu, |buffer| places.as_flattened().iter().any(|place| overlap(buffer, *place)));
 }
 
 /// Waits for deferred copies to the memory that a vertex stage fetches.
-pub(super) fn settle_vertices(gpu: &mut Gpu, vertex: &VertexState) {
-    settle_if(gpu, |buffer| {
+pub(super) fn flush_for_vertices(gpu: &mut Gpu, vertex: &VertexState) {
+    flush_if_read(gpu, |buffer| {
         ranges(vertex).any(|(at, len)| overlap(buffer, (at, len.into()))) || reads(&vertex.stage, buffer)
     });
 }
 
 /// Waits for deferred copies to the memory that the stages after the vertex shader read.
-pub(super) fn settle_stages(gpu: &mut Gpu, stages: &VertexStages, fragment: Option<&StageState>) {
+pub(super) fn flush_for_stages(gpu: &mut Gpu, stages: &VertexStages, fragment: Option<&StageState>) {
     let hull = stages.tessellation.iter().flat_map(|it| [&it.hull, &it.domain.stage]);
     let behind = hull.chain(stages.geometry.iter().map(|it| &it.stage)).map(|stage| &**stage).chain(fragment);
-    settle_if(gpu, |buffer| behind.clone().any(|stage| reads(stage, buffer)));
+    flush_if_read(gpu, |buffer| behind.clone().any(|stage| reads(stage, buffer)));
 }
 
 /// Runs the queued and submitted draws if they write to a buffer for which `is_read` is true.
-fn settle_if(gpu: &mut Gpu, is_read: impl Fn((u32, u32)) -> bool) {
+fn flush_if_read(gpu: &mut Gpu, is_read: impl Fn((u32, u32)) -> bool) {
     if gpu.pipeline.batch.copies().buffers().any(&is_read) {
         flush(gpu);
-    } else if gpu.pipeline.ahead.writes(is_read) {
+    } else if gpu.pipeline.submitted.writes(is_read) {
         // Queued geometry uses the memory as it was before these copies, so it must finish first.
-        unmade::finish(gpu);
-        drain_ahead(gpu);
+        geometry_queue::finish(gpu);
+        drain_submitted(gpu);
     }
 }
 
 /// Returns whether queued or submitted draws write to a buffer for which `is_read` is true.
-pub(super) fn waits_for(gpu: &Gpu, is_read: impl Fn((u32, u32)) -> bool) -> bool {
-    gpu.pipeline.batch.copies().buffers().any(&is_read) || gpu.pipeline.ahead.writes(is_read)
+pub(super) fn has_pending_write(gpu: &Gpu, is_read: impl Fn((u32, u32)) -> bool) -> bool {
+    gpu.pipeline.batch.copies().buffers().any(&is_read) || gpu.pipeline.submitted.writes(is_read)
 }
 
 /// Returns whether a buffer overlaps a range of memory. Both are an address and a length in bytes.

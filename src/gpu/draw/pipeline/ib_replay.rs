@@ -4,7 +4,7 @@
 //! Drivers run one buffer of draws for each tile, and only the position of the tile changes in between.
 //! Frames with hundreds of small draws spend more time on checking the state than on drawing.
 
-mod noting;
+mod recorder;
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use crate::draw::rb::state::Targets;
 use crate::draw::sp::state::StageState;
 use crate::draw::vs::VertexState;
 use crate::gpu::Gpu;
-use crate::regfile::{Remade, Sources};
+use crate::regfile::{Recomputed, Sources};
 
 use super::draw_first_layer;
-use super::late::{Resolves, overlap, waits_for};
 use super::record::record_end;
+use super::schedule::{Schedule, has_pending_write, overlap};
 
-pub(super) use noting::{Recorder, note, note_call, record_culled};
-pub use noting::{begin, end, note_memory, pay};
+pub(super) use recorder::{Recorder, note, note_call, record_culled};
+pub use recorder::{begin, end, note_memory, pay};
 
 /// Recorded draws of an indirect buffer.
 #[derive(Default)]
@@ -63,7 +63,7 @@ enum Made {
     /// Primitives that are present.
     Known(Arc<Primitives>),
     /// Primitives to look up in this cache slot, for this vertex state.
-    Kept(usize, Box<VertexState>),
+    StateCache(usize, Box<VertexState>),
 }
 
 /// Targets with the registers that they depend on.
@@ -86,10 +86,10 @@ impl IbReplay {
     /// except for the tile.
     pub fn make_ready(&mut self, gpu: &mut Gpu, room: &mut usize) -> bool {
         let is_unchanged = |(address, len): &(u32, u32)| gpu.mem.is_unchanged(*address, *len, self.time);
-        let is_ready = are_unseen(gpu)
-            && gpu.pipeline.unmade.is_empty()
+        let is_ready = is_unobserved(gpu)
+            && gpu.pipeline.geometry.is_empty()
             && self.memory.iter().all(is_unchanged)
-            && !waits_for(gpu, |buffer| self.reads(buffer));
+            && !has_pending_write(gpu, |buffer| self.reads(buffer));
         let jit = gpu.pipeline.programs.jit;
         self.stages.iter().for_each(|stage| stage.program.prepare(jit));
         is_ready
@@ -121,9 +121,9 @@ impl IbReplay {
 }
 
 /// Returns whether no tool observes single draws, so that they may run together.
-fn are_unseen(gpu: &Gpu) -> bool {
+fn is_unobserved(gpu: &Gpu) -> bool {
     let pipeline = &gpu.pipeline;
-    pipeline.resolves != Resolves::AtOnce
+    pipeline.schedule != Schedule::InOrder
         && pipeline.watch.is_none()
         && pipeline.costs.is_none()
         && pipeline.reasons.is_none()
@@ -139,7 +139,7 @@ fn pays(gpu: &mut Gpu, units: u64) -> bool {
 impl Draw {
     /// Finds the primitives in the cache, unless present. Returns false if they are missing or exceed `room`.
     fn find(&mut self, gpu: &mut Gpu, room: &mut usize) -> bool {
-        let Made::Kept(slot, vertex) = &self.made else { return true };
+        let Made::StateCache(slot, vertex) = &self.made else { return true };
         let found = gpu.pipeline.primitives.find(*slot, vertex, &self.primitive, &gpu.mem);
         let Some(made) = found.filter(|made| made.bytes() <= *room) else { return false };
         *room -= made.bytes();
@@ -159,7 +159,7 @@ impl Draw {
         (call.number, call.frame_draw, call.submit) = (gpu.at.draws, gpu.at.frame_draw, gpu.at.submit);
         gpu.pipeline.stats.draws += 1;
         gpu.pipeline.stats.reruns += 1;
-        gpu.pipeline.found += 1;
+        gpu.pipeline.pending_work += 1;
         let (primitive, fragment) = (self.primitive.clone(), self.fragment.clone());
         let state = DrawState { primitive, fragment, targets: targets[self.targets].now.clone() };
         let result = draw_first_layer(gpu, &self.call, state, made.clone());
@@ -174,10 +174,10 @@ impl TileBinding {
     /// registers now.
     fn follow(&mut self, gpu: &mut Gpu) -> bool {
         let mut unsupported = Vec::new();
-        match gpu.regs.made_of(&self.sources, |regs| Targets::snapshot(regs, &mut unsupported)) {
-            Remade::Same => self.now = self.first.clone(),
-            Remade::New(targets) => self.now = Arc::new(targets),
-            Remade::OfOthers => return false,
+        match gpu.regs.recompute(&self.sources, |regs| Targets::snapshot(regs, &mut unsupported)) {
+            Recomputed::Same => self.now = self.first.clone(),
+            Recomputed::New(targets) => self.now = Arc::new(targets),
+            Recomputed::OtherInputs => return false,
         }
         unsupported.is_empty()
     }

@@ -12,7 +12,7 @@ use super::emit::SPILLS;
 use super::segment::{Part, Segment};
 
 /// Most warps in lockstep. More registers would not fit in the first-level cache.
-pub const TOGETHER: usize = 4;
+pub const MAX_LOCKSTEP: usize = 4;
 
 /// The path through a straight-line program.
 pub struct Line {
@@ -86,7 +86,7 @@ impl Line {
 
 impl Line {
     /// The cost of a warp, if warps can run in lockstep.
-    pub fn toll(&self) -> Option<WarpCost> {
+    pub fn lockstep_cost(&self) -> Option<WarpCost> {
         let Self { instructions, compiled, requests, .. } = *self;
         Some(WarpCost { instructions, compiled, requests: requests? })
     }
@@ -101,10 +101,10 @@ impl Line {
         self.compiled
     }
 
-    /// Runs all lanes of `warps` in lockstep along the line, which must have a [`Line::toll`]: each stretch
+    /// Runs all lanes of `warps` in lockstep along the line, which must have a [`Line::lockstep_cost`]: each stretch
     /// in all warps before the next. All warps have the same primitive and share the frame of the first. The
     /// environment must have planes for all varyings.
-    pub(super) fn take_together(
+    pub(super) fn take_lockstep(
         &self,
         program: &Program,
         routine: &Routine,
@@ -115,7 +115,7 @@ impl Line {
         let mut frame = std::mem::take(&mut first.frame);
         for Stretch { first, last, plain } in &self.stretches {
             match &routine.segments[*first as usize] {
-                Some(segment) => segment.run_together(program, warps, &mut frame, environment),
+                Some(segment) => segment.run_lockstep(program, warps, &mut frame, environment),
                 None => {
                     let step = &program.steps[*first as usize];
                     loops_together(&program.alus[step.first as usize..step.end as usize], warps);
@@ -145,7 +145,7 @@ fn loops_together(alus: &[Alu], warps: &mut [Warp]) {
 
 impl Segment {
     /// Runs its operations in all lanes of `warps`.
-    fn run_together(
+    fn run_lockstep(
         &self,
         program: &Program,
         warps: &mut [Warp],

@@ -8,7 +8,7 @@ use crate::draw::rb::depth::Words;
 use crate::draw::rb::pixels::{Pixels, load_blocks, store_blocks};
 use crate::draw::sp::launch::WarpLanes;
 use crate::draw::vpc::interpolate::{WarpQuads, perspective_of_blocks};
-use a4emu_shader::jit::{TOGETHER, WarpGroup};
+use a4emu_shader::jit::{MAX_LOCKSTEP, WarpGroup};
 use a4emu_shader::{ALL, Warp};
 
 use super::{BandRun, Ran};
@@ -17,7 +17,9 @@ impl BandRun<'_, '_, '_> {
     /// Shades several 8x4 blocks in lockstep: first pixel and covered pixels (four to a quad) of each.
     /// Returns false if that is not possible.
     pub(super) fn blocks_together(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) -> bool {
-        let Some((toll, id)) = self.together.filter(|_| !self.worker.is_stopped()) else { return false };
+        let Some((lockstep_cost, id)) = self.together.filter(|_| !self.worker.is_stopped()) else {
+            return false;
+        };
         let first = quads(primitive, blocks[0].0, blocks[0].1);
         let mut pieces = WarpQuads::of_block(&first, blocks[0].0, self.source);
         pieces.set_frame(&self.frames.beside);
@@ -33,7 +35,7 @@ impl BandRun<'_, '_, '_> {
         };
         let live = blocks.iter().map(|(_, mask)| *mask);
         let finish = self.finish.as_ref().map(|(finish, _)| finish);
-        let ran = self.worker.run_together(toll, live, &pieces, id..id + 2, finish, enter);
+        let ran = self.worker.run_lockstep(lockstep_cost, live, &pieces, id..id + 2, finish, enter);
         if ran == WarpGroup::Not {
             return false;
         }
@@ -60,7 +62,7 @@ impl BandRun<'_, '_, '_> {
     fn color_blocks(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) {
         const NONE: &Words = &[0; 32];
         for target in &self.draw.state.targets.color {
-            let mut all = [BlockColors { at: [0; 2], mask: 0, colors: [[NONE; 4]; 2] }; TOGETHER];
+            let mut all = [BlockColors { at: [0; 2], mask: 0, colors: [[NONE; 4]; 2] }; MAX_LOCKSTEP];
             for ((block, (at, _)), warp) in all.iter_mut().zip(blocks).zip(&self.worker.beside) {
                 let [x, y, z, w] = warp.four(target.output.regid);
                 *block = BlockColors { at: *at, mask: warp.covered(), colors: [[&x.0, &y.0, &z.0, &w.0]; 2] };
@@ -77,7 +79,7 @@ impl BandRun<'_, '_, '_> {
 
     /// Shades a full warp of quads in a lockstep frame. Returns false if the program is not straight-line.
     pub(super) fn quads_together(&mut self, pieces: &WarpQuads<'_>, lanes: WarpLanes) -> bool {
-        let Some((toll, id)) = self.together.filter(|_| lanes.live | lanes.helpers == ALL) else {
+        let Some((lockstep_cost, id)) = self.together.filter(|_| lanes.live | lanes.helpers == ALL) else {
             return false;
         };
         let (surfaces, live) = (&mut *self.surfaces, lanes.live);
@@ -90,7 +92,7 @@ impl BandRun<'_, '_, '_> {
             pieces.perspective(warp.full_pair_mut(id).expect("two registers"));
         };
         let (finish, live_of_one) = (self.finish.as_ref().map(|(finish, _)| finish), [live].into_iter());
-        let ran = self.worker.run_together(toll, live_of_one, pieces, id..id + 2, finish, enter);
+        let ran = self.worker.run_lockstep(lockstep_cost, live_of_one, pieces, id..id + 2, finish, enter);
         if ran == WarpGroup::Not {
             return false;
         }
