@@ -1,4 +1,4 @@
-//! Speed of decoding: MB of command stream and packets per second, and each form of output.
+//! Measures the speed of decoding: MB of command stream and packets per second, for each output format.
 
 mod capture;
 

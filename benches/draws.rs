@@ -1,5 +1,7 @@
-//! What a draw costs: 20,000 of one triangle of 72 pixels, on one thread, to tile memory and straight to
-//! memory, with no state changed between them and with a hundred registers.
+//! Measures the cost of a draw: 20,000 draws of one triangle of 72 pixels on one thread.
+//!
+//! Draws go to tile memory or straight to memory, with no state change between them or with a hundred
+//! register writes.
 
 use std::path::Path;
 
@@ -53,7 +55,7 @@ const SOURCE: &str = r#"
 const TILE_MEMORY: &str =
     "RB_MODE_CONTROL { ENABLE_GMEM | WIDTH = SIZE | HEIGHT = SIZE }\nRB_MRT[0].BASE = 0";
 
-/// A hundred registers: fetches that are not used, which change all that vertex fetch is made of.
+/// Writes a hundred registers of unused fetches. They are inputs of the whole vertex fetch state.
 const HUNDRED: &str = "for k in 4..29 {
     VFD_FETCH[k].INSTR_0 = i + k
     VFD_FETCH[k].INSTR_1 = i + k
@@ -69,7 +71,7 @@ fn capture(memory: &str, changes: &str) -> Vec<u8> {
     assemble(&name, &source, &mut disk, Bounds::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A chip with the capture's memory, and its submit: address and dwords.
+/// A machine with the capture's memory, and its submit: address and dwords.
 fn ready(capture: &[u8]) -> (Playback, u32, u32) {
     let mut playback = Playback::default();
     for section in Sections::new(capture).expect("a capture") {

@@ -1,10 +1,11 @@
-//! Speed of the shader executor: lane-instructions per second on one core.
+//! Measures the speed of the shader executor in lane-instructions per second, on one core.
 //!
-//! `mix` is add, mul, mad, max and mov in equal parts, in a random order (a
-//! regular one flatters branch prediction), with every lane and with a mask. Each mix runs
-//! in the interpreter, and then compiled.
-//! `pico` is the same vector arithmetic as a shader of either front end: PicoGpu's with
-//! its threads handed in and out as `pico run` does, ir3's component by component.
+//! `mix` has add, mul, mad, max and mov in equal parts, with all lanes and with a mask. Their order is
+//! random, because a regular order is too easy for branch prediction. Each mix runs in the interpreter, and
+//! then compiled.
+//!
+//! `pico` runs equal vector arithmetic as a shader of both front ends. PicoGpu's version copies its threads
+//! in and out as `pico run` does; ir3's works component by component.
 use std::fmt::Write;
 use std::hint::black_box;
 
@@ -15,10 +16,10 @@ use a4emu_gpu::budget::Budget;
 use a4emu_shader::{ALL, Jit, LANES, Mask, Outcome, Program, Warp, run};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
-/// Instructions of a straight run.
+/// Number of instructions in a program without branches.
 const LENGTH: usize = 200;
 
-/// A fixed sequence of numbers below `n`.
+/// A fixed pseudo-random sequence of numbers below `n`.
 fn numbers() -> impl FnMut(u32) -> u32 {
     let mut state = 1u32;
     move |n| {
@@ -62,7 +63,7 @@ fn cases() -> Vec<(&'static str, Program, Mask)> {
     ]
 }
 
-/// Runs `program` with the lanes outside `mask` waiting at its end.
+/// Runs `program`. The lanes outside of `mask` are stopped from the start.
 fn once(program: &Program, warp: &mut Warp, mask: Mask) -> u64 {
     warp.restart(program, ALL, 0);
     warp.stop_lanes(!mask);
@@ -84,10 +85,10 @@ fn executor(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Vector operations of the shaders that both front ends run.
+/// Number of vector operations in the shaders that both front ends run.
 const VECTORS: usize = LENGTH / 4;
 
-/// Operation and register numbers (r1 to r11, r12 for the result) of each.
+/// Operation and register numbers (r1 to r11, r12 for the result) of each vector operation.
 fn vectors() -> Vec<(usize, [u32; 3])> {
     let mut below = numbers();
     let mut one = |n: usize| {
@@ -124,7 +125,7 @@ fn ir3_shader() -> Program {
     Program::new(&assemble(&text).unwrap()).unwrap()
 }
 
-/// The same arithmetic through either front end.
+/// Runs equal arithmetic through both front ends.
 fn front_ends(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("pico");
     group.throughput(Throughput::Elements((LENGTH * LANES) as u64));
@@ -140,7 +141,7 @@ fn front_ends(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Warps of a PicoGpu run.
+/// Number of warps in a PicoGpu run.
 const WARPS: usize = 64;
 
 criterion_group!(benches, executor, front_ends);

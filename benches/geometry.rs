@@ -1,6 +1,7 @@
-//! What a vertex of a geometry shader costs, for strips of 4 to 64 vertices: with a shader that
-//! computes the vertex that it is asked for, and with one that counts EmitVertex and so goes
-//! through all vertices before it (docs/hardware/geometry-and-tessellation.md, section 1.3).
+//! Measures the cost of a geometry shader's vertex, for strips of 4 to 64 vertices.
+//!
+//! One shader computes the vertex with a given number. The other counts EmitVertex, and so runs through all
+//! vertices before it (docs/hardware/geometry-and-tessellation.md, section 1.3).
 
 #[path = "geometry/strips.rs"]
 mod strips;
@@ -10,10 +11,10 @@ use strips::{
     BY_EMIT_VERTEX, BY_NUMBER, SIZES, capture, instructions_per_vertex, lane_instructions_per_vertex, replay,
 };
 
-/// Vertices that every case makes.
+/// Number of vertices that every case makes.
 const VERTICES: u32 = 5 << 14;
 
-/// What the chip would run, and what that takes on 32 lanes.
+/// Prints the instructions that the chip would run, and their number with 32 lanes.
 fn table(form: &str) {
     println!(
         "{form}\n  size  vertices      runs     warps  warp instructions  of them a vertex  lane instructions a vertex"

@@ -1,4 +1,4 @@
-//! Speed of a replay without rendering: the command processor alone, and with golden state.
+//! Measures the speed of a replay without rendering: the command processor alone, and with golden state.
 
 mod capture;
 
@@ -9,7 +9,7 @@ use a4emu_inspect::golden::{RecordText, Recorder, State};
 use capture::glxgears;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
-/// All state at all draws, as text.
+/// The state at all draws, as text.
 fn state_text(capture: &[u8]) -> String {
     let mut playback = Playback::default();
     let mut recorder = Recorder::new(State::default());

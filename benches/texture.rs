@@ -1,6 +1,6 @@
-//! How long a texture request of 32 lanes takes.
+//! Measures the time of a texture request of 32 lanes.
 //!
-//! `cargo bench --bench texture`. The aim: a bilinear RGBA8 request under 250 ns.
+//! Run with `cargo bench --bench texture`. The aim is less than 250 ns for a bilinear RGBA8 request.
 use std::hint::black_box;
 
 use a4emu_gpu::draw::tpl1::TextureBank;

@@ -1,5 +1,5 @@
-//! Lists the draws of a capture that test no depth: what an [`Observer`] sees of the chip before
-//! each draw. Nothing is rendered.
+//! Lists the draws of a capture that have no depth test. An [`Observer`] reads the registers before each
+//! draw, and the draws are not rendered.
 //!
 //!     cargo run --release --example depth_test_off -- captures/blend.rd.gz
 

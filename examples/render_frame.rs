@@ -20,5 +20,5 @@ fn main() -> anyhow::Result<()> {
     let mut playback = Playback::default();
     playback.run(Sections::new(file)?, &mut Renderer, &mut Silent);
     let surface = playback.gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
-    Picture::of(surface, &playback.gpu.mem)?.write(File::create(png)?)
+    Picture::of(surface, playback.gpu.memory())?.write(File::create(png)?)
 }

@@ -39,7 +39,7 @@ pub struct Args {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// What is wrong with the source, or I/O.
+/// The call fails if the source is wrong, or on I/O errors.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let chosen = args.choice.read(&shared.inputs)?;
     let mut disk = Disk::noting(Folders::around(&args.source, &args.include), shared.inputs.clone());
@@ -58,7 +58,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     Ok(told.worse(shared.tell(&args.source.display().to_string(), &report)))
 }
 
-/// The error with its line; too much work is a limit of ours, not wrong use.
+/// The error with its line. Too much work is a limit of a4emu, so its status is not that of wrong use.
 fn refusal(diagnostic: &Diagnostic, shared: &Shared) -> anyhow::Error {
     let status = match diagnostic.reason {
         Reason::Source => Status::Usage,

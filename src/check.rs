@@ -1,4 +1,4 @@
-//! `a4emu check`: replay every fixture and compare with its golden files.
+//! `a4emu check`: replays every fixture and compares it with its golden files.
 
 mod bless;
 mod case;
@@ -65,7 +65,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// The options that put something out, with the file that they name; none is stdout.
+    /// The options that write output, with the file that each names; no file means stdout.
     fn outputs(&self) -> Vec<(&'static str, Option<&Path>)> {
         let junit = self.junit.as_deref().map(|path| ("--junit", Some(path)));
         junit.into_iter().chain(self.json.then_some(("--json", None))).collect()
@@ -75,7 +75,7 @@ impl Args {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use or I/O.
+/// The call fails on wrong use and on I/O errors.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     one_stdout(&args.outputs())?;
     let run = Run { shared: shared.clone(), limits: args.limits.begun() };
@@ -98,7 +98,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     Ok(status.and(put_out(args, &outcomes, junit)))
 }
 
-/// Those of the cases that are asked for: this part's, by the filter. A part weighs what its captures do.
+/// The cases of this part that fit the filter. The weight of a case is the size of its capture.
 fn chosen(args: &Args, mut cases: Vec<Case>, shared: &Shared) -> anyhow::Result<Vec<Case>> {
     if let Some(filter) = args.gtest_filter.as_deref().map(Filter::new) {
         cases.retain(|case| filter.has(&case.name));
@@ -107,7 +107,7 @@ fn chosen(args: &Args, mut cases: Vec<Case>, shared: &Shared) -> anyhow::Result<
     Ok(args.sharding.shard(shared)?.of(cases, |case| &case.name, bytes))
 }
 
-/// The reports that were asked for.
+/// Writes the requested reports.
 fn put_out(args: &Args, outcomes: &[Outcome], junit: Option<OutFile>) -> anyhow::Result<()> {
     if let Some(out) = junit {
         report::junit(out, outcomes)?;

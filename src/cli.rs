@@ -1,4 +1,4 @@
-//! The `a4emu` command: arguments in, one call, exit status out.
+//! The `a4emu` command: parses the arguments, runs one command, and returns its exit status.
 
 mod examples;
 mod shell;
@@ -139,8 +139,8 @@ fn command() -> clap::Command {
     Cli::command().version(shell::version()).long_version(shell::long_version())
 }
 
-/// What the process was started with, or the status with which it ends at once: wrong use is told, and so is what
-/// `--help` and `--version` ask for.
+/// Parses the arguments of the process. On wrong use, and for `--help` and `--version`, prints the text and
+/// returns the exit status.
 fn parse() -> Result<Cli, Status> {
     let parsed = command().try_get_matches().and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
@@ -160,15 +160,15 @@ fn parse() -> Result<Cli, Status> {
     })
 }
 
-/// Commands whose `--time-limit` is not that of the whole command: they wait for somebody, or start processes and write
-/// what those have shown when time is over.
+/// Commands whose `--time-limit` does not limit the whole command. They wait for a user, or start processes
+/// and write their results when the time is over.
 const TIMED_OTHERWISE: &[&str] = &["serve", "debug", "corpus", "reduce"];
 
-/// How much longer than its `--time-limit` a command may take to end by itself.
+/// Time that a command has after its `--time-limit` to end by itself.
 const GRACE: Duration = Duration::from_millis(750);
 
-/// Ends the process when the command still runs [`GRACE`] after its `--time-limit`: a run that is cut off ends by itself, but
-/// opening a pipe or writing a picture asks nobody. Files that are being written do not appear then.
+/// Ends the process if the command still runs [`GRACE`] after its `--time-limit`. A run ends by itself, but
+/// opening a pipe or writing a picture does not check the time. Unfinished files do not appear.
 fn enforce_time_limit(matches: &ArgMatches) {
     let Some((name, mut arguments)) = matches.subcommand() else { return };
     while let Some((_, inner)) = arguments.subcommand() {
@@ -189,7 +189,7 @@ fn enforce_time_limit(matches: &ArgMatches) {
     }
 }
 
-/// The message without its colours, if there are to be none.
+/// The message, without its colours if `choice` is never.
 fn text(coloured: &str, choice: ColorChoice) -> String {
     match choice {
         ColorChoice::Never => strip_str(coloured).to_string(),
@@ -197,14 +197,14 @@ fn text(coloured: &str, choice: ColorChoice) -> String {
     }
 }
 
-/// The message with the arguments that it names shown as text: they may be names of somebody else's files.
+/// The message with unusual characters of the arguments escaped, since file names may come from strangers.
 fn on_their_lines(message: String) -> String {
     let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
     let odd = arguments.filter(|argument| !argument.chars().all(terminal::is_plain));
     odd.fold(message, |message, odd| message.replace(&odd, &terminal::Shown(&odd).to_string()))
 }
 
-/// Does what the arguments of the process ask for.
+/// Runs the command in the arguments of the process.
 pub fn main() -> Status {
     ambient::in_own_thread(obey)
 }
@@ -221,7 +221,7 @@ fn obey() -> Status {
     ended(done)
 }
 
-/// Does what the arguments ask for in the program that `a4emu export` starts: `run` makes the tables.
+/// Runs the command in the program that `a4emu export` starts; `run` makes the tables.
 pub fn export(run: impl FnOnce(&export::Args, &Shared) -> anyhow::Result<Status>) -> Status {
     let cli = match parse() {
         Ok(cli) => cli,

@@ -1,11 +1,12 @@
-//! What a4emu is beside its own program: the device's library, which `run` preloads, and `a4emu-export`, which `export`
-//! starts. They are looked for where a build leaves them, and where `scripts/install` and packages put them.
+//! Finds the files that a4emu needs next to its own program: the device library, which `run` preloads, and
+//! `a4emu-export`, which `export` starts. They are searched where a build leaves them, and where
+//! `scripts/install` and packages install them.
 //!
-//! `cargo install` leaves both out: it installs the programs of one package, and no libraries. What is missing there is
-//! made when it is first asked for, by cargo, from the checkout that cargo's own record beside the program names, and kept
-//! in `lib/a4emu`; nothing is ever built for a program that came otherwise. To have the library in the program, its
-//! build would have to run cargo within cargo and compile everything twice, for everybody (artifact dependencies, which
-//! would not, are not in stable Rust), and glibc refuses to preload a program.
+//! `cargo install` installs neither: it installs the programs of one package, and no libraries. For a
+//! program that cargo installed, a missing file is built at its first use, from the checkout in cargo's own
+//! record, and is kept in `lib/a4emu`. For other programs nothing is built. The library cannot be part of
+//! the program: its build would have to run cargo within cargo and compile everything twice (artifact
+//! dependencies are not in stable Rust). And glibc refuses to preload a program.
 
 use std::env;
 use std::fs;
@@ -20,31 +21,32 @@ use serde_json::Value;
 use a4emu_inspect::out_file::{Inputs, OutFile};
 use a4emu_inspect::terminal;
 
-/// Where installations keep what is not for people to start, from the folder of the program.
+/// Folder of installed helper files, relative to the folder of the program.
 const KEPT: &str = "../lib/a4emu";
 
-/// Cargo's record of what it has installed, from there.
+/// Cargo's record of its installations, relative to the folder of the program.
 const RECORD: &str = "../.crates.toml";
 
-/// A file that belongs to a4emu.
+/// A file that a4emu needs next to its program.
 #[derive(Clone, Copy, Debug)]
 pub struct Companion {
-    /// Its name.
+    /// Name of the file.
     pub file: &'static str,
-    /// The package that makes it.
+    /// The package that builds it.
     pub package: &'static str,
-    /// The variable that names one which lies elsewhere.
+    /// Environment variable that names another place of the file.
     pub variable: &'static str,
 }
 
 impl Companion {
-    /// Where it is. May take minutes, which stderr says, where cargo has installed this program.
+    /// Finds the file. If cargo installed this program, the call may build it for minutes and reports that
+    /// on stderr.
     ///
     /// # Errors
-    /// It is not there, and cannot be made; the message says what to do.
+    /// The call fails if the file does not exist and cannot be built. The message describes what to do.
     pub fn find(&self) -> anyhow::Result<PathBuf> {
         if let Some(named) = env::var_os(self.variable).filter(|value| !value.is_empty()).map(PathBuf::from) {
-            // One that was asked for is never replaced by another.
+            // A file from the variable is never replaced by another.
             return named
                 .canonicalize()
                 .with_context(|| format!("no {} ({})", named.display(), self.variable));
@@ -53,13 +55,13 @@ impl Companion {
         self.of(&program.context("where is this program?")?)
     }
 
-    /// That of `program`.
+    /// Finds the file for `program`.
     fn of(&self, program: &Path) -> anyhow::Result<PathBuf> {
         let beside = program.parent().unwrap_or(Path::new("."));
         let [built, tested, kept] =
             [beside, &beside.join("deps"), &beside.join(KEPT)].map(|folder| folder.join(self.file));
         let source = source(&beside.join(RECORD));
-        // One that is older was made for what cargo has replaced since.
+        // An older file was built for a program that cargo has replaced since.
         let counts = kept.exists() && (source.is_none() || !is_older(&kept, program));
         let mut places = [built, tested].into_iter().filter(|place| place.exists());
         match (places.next().or(counts.then(|| kept.clone())), source) {
@@ -78,7 +80,7 @@ impl Companion {
         )
     }
 
-    /// Has cargo make it from the checkout `source`, and keeps it.
+    /// Builds the file with cargo from the checkout `source`, and keeps it.
     fn make(&self, source: &Path, program: &Path, kept: &Path) -> anyhow::Result<PathBuf> {
         let from = source.display();
         ensure!(
@@ -97,11 +99,11 @@ impl Companion {
         Ok(kept.canonicalize()?)
     }
 
-    /// Runs cargo, and takes the place from what it says.
+    /// Runs cargo. Returns the path of the file from its messages.
     fn built(&self, source: &Path) -> anyhow::Result<PathBuf> {
         let mut cargo = Command::new("cargo");
         cargo.args(["build", "--release", "--locked", "--package", self.package]);
-        // A program or library that is about to be started is not to be preloaded with another.
+        // A program or library that is about to be started must not be preloaded with another.
         cargo.arg("--message-format=json-render-diagnostics").current_dir(source).env_remove("LD_PRELOAD");
         let child = cargo.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
         let mut child = child.context("cannot start cargo")?;
@@ -114,14 +116,14 @@ impl Companion {
     }
 }
 
-/// The file called `name` that a message of cargo names.
+/// The file called `name` in a message of cargo.
 fn artifact(message: &str, name: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(message).ok()?;
     let mut files = message["filenames"].as_array()?.iter().filter_map(Value::as_str).map(PathBuf::from);
     files.find(|file| file.file_name().is_some_and(|found| found == name))
 }
 
-/// The checkout that cargo's record says a4emu was installed from.
+/// The checkout from which a4emu was installed, according to cargo's record.
 fn source(record: &Path) -> Option<PathBuf> {
     let record: toml::Table = fs::read_to_string(record).ok()?.parse().ok()?;
     let mut packages = record.get("v1")?.as_table()?.keys();
@@ -138,7 +140,7 @@ fn is_older(file: &Path, than: &Path) -> bool {
     time(file) < time(than)
 }
 
-/// Whether nobody else's code would be built: the folder may be gone, and its name taken by another.
+/// Whether `source` and `program` have the same owner. The folder may have been replaced by another user's.
 #[cfg(unix)]
 fn is_of_one_owner(source: &Path, program: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -146,7 +148,7 @@ fn is_of_one_owner(source: &Path, program: &Path) -> bool {
     owner(&source.join("Cargo.toml")) == owner(program)
 }
 
-/// Nobody says.
+/// Owners are unknown here, so this is always true.
 #[cfg(not(unix))]
 fn is_of_one_owner(_: &Path, _: &Path) -> bool {
     true

@@ -1,9 +1,9 @@
-//! `a4emu debug`: a warp of a draw's shader, an instruction at a time.
+//! `a4emu debug`: steps through a warp of a draw's shader, one instruction at a time.
 //!
-//! - [`target`]: which warp, and how the capture gets there;
-//! - [`session`]: forward and back, breakpoints, watches; [`recorder`]: what makes going back exact;
-//! - [`scalar`], [`access`], [`subject`]: registers, memory and the program in words;
-//! - [`terminal`], [`editor`]: for people; [`dap`]: for editors.
+//! - [`target`]: selects the warp and runs the capture up to it;
+//! - [`session`]: steps forward and back, breakpoints, watches; [`recorder`]: makes steps back exact;
+//! - [`scalar`], [`access`], [`subject`]: registers, memory and the program as text;
+//! - [`terminal`], [`editor`]: the user interface in a terminal; [`dap`]: the one for editors.
 mod access;
 pub mod below;
 pub mod dap;
@@ -45,7 +45,7 @@ pub struct Args {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use, that the capture cannot be opened, or that it has no such warp.
+/// The call fails on wrong use, if the capture cannot be opened, or if it has no such warp.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     if args.dap {
         let given = args.target.clone();
@@ -62,10 +62,10 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     args.target.reach(shared, on_terminal)
 }
 
-/// The session in the terminal.
+/// Runs the session in the terminal.
 ///
 /// # Errors
-/// I/O.
+/// The call fails on I/O errors.
 pub fn on_terminal(session: Session<'_>, subject: &Subject) -> io::Result<()> {
     let commands = Commands::stdin()?;
     Terminal::new(session, subject, a4emu_inspect::terminal::text()).interact(commands)

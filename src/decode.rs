@@ -1,4 +1,4 @@
-//! `a4emu decode`: annotate the command stream; the command processor runs, draws are skipped.
+//! `a4emu decode`: prints an annotated command stream. The command processor runs; draws are skipped.
 
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ pub struct Args {
 /// Runs the subcommand: decodes every capture to stdout.
 ///
 /// # Errors
-/// Wrong use, or output that cannot be written.
+/// The call fails on wrong use, or if the output cannot be written.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let options = &Options {
         format: args.format,

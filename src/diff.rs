@@ -1,4 +1,4 @@
-//! `a4emu diff`: what changed between two captures, or two state files.
+//! `a4emu diff`: prints the differences between two captures, or between two state files.
 
 use std::path::PathBuf;
 
@@ -44,7 +44,7 @@ pub struct Args {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use or I/O.
+/// The call fails on wrong use and on I/O errors.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let Args { a, b, tiles, addresses, first, json, images, selection, limits } = args.clone();
     let (selection, limits) = (*selection, limits.0);

@@ -1,5 +1,5 @@
-//! `a4emu disasm`: command stream to text that `asm` turns back into the same bytes, or with `--submit` or `--draw` into a
-//! smaller capture that replays to the same draw.
+//! `a4emu disasm`: turns a command stream into text. `asm` turns it back into the same bytes. With
+//! `--submit` or `--draw`, the text is a smaller capture that replays to the same draw.
 
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ pub struct Args {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// I/O, or that the capture is damaged and nothing of it could be read.
+/// The call fails on I/O errors, or if the capture is damaged from its start.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let Args { capture, output, selection, limits } = args;
     disasm::run(Options { capture, output, selection: **selection, limits: &limits.begun() }, shared)

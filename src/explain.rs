@@ -1,4 +1,4 @@
-//! `a4emu explain`: what a register, an instruction word or a packet means, from the tables that the decoder works with.
+//! `a4emu explain`: explains a register, an instruction word or a packet, from the decoder's tables.
 
 use a4emu_inspect::explain::{self, Question};
 use a4emu_inspect::status::Status;
@@ -23,7 +23,7 @@ pub struct Args {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// When there is no such register, or a word is no number.
+/// The call fails if there is no such register, or if a word is no number.
 pub fn run(args: &Args) -> anyhow::Result<Status> {
     let Args { what, words, json } = args.clone();
     explain::run(&Question { what, words, json })

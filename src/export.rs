@@ -1,5 +1,5 @@
-//! `a4emu export`: captures as tables for SQL. The program that makes them, `a4emu-export`, is one of its own (`export/`):
-//! who needs no tables builds no Parquet.
+//! `a4emu export`: writes captures as tables for SQL. A separate program makes them, `a4emu-export`
+//! (`export/`), so that a4emu itself builds without Parquet.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,10 +13,10 @@ use a4emu_inspect::limits::Limits;
 use a4emu_inspect::options::Threads;
 use a4emu_inspect::status::Status;
 
-/// Its file.
+/// File name of the program.
 const EXPORT: &str = if cfg!(windows) { "a4emu-export.exe" } else { "a4emu-export" };
 
-/// The program.
+/// The program that makes the tables.
 const PROGRAM: Companion = Companion { file: EXPORT, package: "a4emu-export", variable: "A4EMU_EXPORT" };
 
 /// Arguments of `export`.
@@ -42,15 +42,15 @@ pub struct Args {
     pub limits: Flags<Limits>,
 }
 
-/// Has the program do what the arguments of this process say.
+/// Starts the program with the arguments of this process.
 ///
 /// # Errors
-/// It is not there, or cannot be started.
+/// The call fails if the program does not exist or cannot be started.
 pub fn start() -> anyhow::Result<Status> {
     let program = PROGRAM.find()?;
     let mut command = Command::new(&program);
     command.args(std::env::args_os().skip(1));
     let status = command.status().with_context(|| format!("cannot start {}", program.display()))?;
-    // One that a signal ended has no code.
+    // A program that a signal ended has no code.
     Ok(Status::from_code(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)))
 }

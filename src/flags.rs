@@ -143,11 +143,14 @@ pub struct Limits {
     /// Take the commands of a capture of another generation (A3xx, A6xx ..) for an A4xx's
     #[arg(long)]
     force: bool,
+    /// Run each draw alone, in order, interpreted, with no queue or cache: slow, and what all else is compared with
+    #[arg(long)]
+    reference: bool,
 }
 
 impl From<Limits> for limits::Limits {
-    fn from(Limits { work, max_memory, model, jit, force }: Limits) -> Self {
-        Self { work: work.into(), max_memory, model, jit, force }
+    fn from(Limits { work, max_memory, model, jit, force, reference }: Limits) -> Self {
+        Self { work: work.into(), max_memory, model, jit, force, reference }
     }
 }
 

@@ -1,4 +1,5 @@
-//! `a4emu info`: what a capture holds, and what its commands read that it does not hold.
+//! `a4emu info`: prints the content of a capture, and the memory that its commands read but that it does not
+//! hold.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -32,26 +33,26 @@ pub struct Args {
     pub limits: Flags<Limits>,
 }
 
-/// Bytes that it takes to keep a buffer or a process, and to put it out, about.
+/// Cost of keeping and printing a buffer or a process, in bytes (a rough value).
 const BUFFER: u64 = 64;
 
-/// What a run counts.
+/// The counts of a run.
 #[derive(Default)]
 struct Info {
     gpu: Option<u32>,
-    /// The process whose submits come.
+    /// The process of the next submits.
     process: String,
-    /// Submits by process.
+    /// Number of submits by process.
     processes: BTreeMap<String, u64>,
     draws: BTreeMap<Pass, u64>,
     dispatches: u64,
-    /// Draws and dispatches, each counted once whatever the number of tiles.
+    /// Draws and dispatches, each counted once for all its tiles.
     frame_draws: u64,
     packets: u64,
     register_writes: u64,
-    /// Dwords executed, repeats included.
+    /// Dwords executed, with repeats.
     dwords: u64,
-    /// Buffers announced, however often.
+    /// Number of announced buffers, with repeats.
     announced: u64,
     /// Distinct buffers.
     buffers: BTreeSet<Announced>,
@@ -111,7 +112,7 @@ impl Observer for Info {
     }
 }
 
-/// Counts with their names, largest concern first: `glxgears 244, X 1`.
+/// Counts with their names: `glxgears 244, X 1`.
 struct Counts<'a, K>(&'a BTreeMap<K, u64>);
 
 impl<K: fmt::Display> fmt::Display for Counts<'_, K> {
@@ -164,7 +165,7 @@ impl Info {
     }
 }
 
-/// What the commands read and the capture does not hold.
+/// Writes the memory that the commands read and that the capture does not hold.
 fn write_missing(out: &mut impl Write, missing: &Missing) -> io::Result<()> {
     writeln!(out, "missing          {} ranges read but not captured", missing.iter().count())?;
     for miss in missing.iter() {
@@ -173,14 +174,13 @@ fn write_missing(out: &mut impl Write, missing: &Missing) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints what the capture holds.
+/// Prints the content of the capture.
 ///
 /// # Errors
-/// Wrong use, or output that cannot be written.
+/// The call fails on wrong use, or if the output cannot be written.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut info = Info::default();
-    // Rendering is what reads vertices, textures and targets: without it the list of
-    // missing memory would be short.
+    // Rendering reads vertices, textures and targets. Without it the list of missing memory would be short.
     let mut playback = args.limits.playback(&args.capture);
     playback.gpu.watch_guesses();
     args.threads.run(|| -> anyhow::Result<()> {
@@ -190,7 +190,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     })?;
     let report = &mut playback.gpu.report;
     let status = report.status(shared.strict);
-    // Missing memory is what was asked for: it stands on stdout, and not among the warnings.
+    // Missing memory is printed on stdout as a result, so it is removed from the warnings.
     let missing = std::mem::take(&mut report.missing);
     let put_out = info.put_out(&missing, playback.gpu.fidelity.as_ref());
     let told = shared.tell(&args.capture.display().to_string(), report);

@@ -1,7 +1,8 @@
 //! The commands of a4emu.
 //!
-//! What they put out is made by [`a4emu_inspect`]; the chip is in [`a4emu_gpu`]. A program that wants to do what a command
-//! does uses these: modules that are hidden here belong to the command `a4emu` and are no public interface.
+//! [`a4emu_inspect`] makes their output; the chip is in [`a4emu_gpu`]. A program that needs what a command
+//! does uses these two crates. The hidden modules here belong to the command `a4emu` and are no public
+//! interface.
 
 #![deny(unsafe_code)]
 

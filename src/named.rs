@@ -1,4 +1,4 @@
-//! Options whose values are names that the crates below know: they know nothing of command lines.
+//! Options whose values are names of types in the lower crates, which do not depend on clap.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -9,7 +9,7 @@ use a4emu_inspect::describe::mesh::Side;
 use a4emu_inspect::options::When;
 use a4emu_shader::Jit;
 
-/// A parser of the values that have these names, with the help that each has.
+/// A parser of values by name. Each value has its own help text.
 fn parser<T: Copy + Send + Sync + 'static>(
     values: &'static [(&'static str, T, &'static str)],
 ) -> impl TypedValueParser<Value = T> {
@@ -20,7 +20,7 @@ fn parser<T: Copy + Send + Sync + 'static>(
     })
 }
 
-/// `--model`.
+/// The parser of `--model`.
 pub fn model() -> impl TypedValueParser<Value = Model> {
     parser(&[
         ("board", Model::Board, "That of an A420 board, as far as its results show it"),
@@ -28,7 +28,7 @@ pub fn model() -> impl TypedValueParser<Value = Model> {
     ])
 }
 
-/// `--jit`.
+/// The parser of `--jit`.
 pub fn jit() -> impl TypedValueParser<Value = Jit> {
     parser(&[
         ("off", Jit::Off, "None: the interpreter runs them"),
@@ -37,7 +37,7 @@ pub fn jit() -> impl TypedValueParser<Value = Jit> {
     ])
 }
 
-/// `--color`.
+/// The parser of `--color`.
 pub fn color() -> impl TypedValueParser<Value = When> {
     parser(&[
         ("auto", When::Auto, "On a terminal, unless `NO_COLOR` says otherwise"),
@@ -46,7 +46,7 @@ pub fn color() -> impl TypedValueParser<Value = When> {
     ])
 }
 
-/// `decode --format`.
+/// The parser of `decode --format`.
 pub fn decode_format() -> impl TypedValueParser<Value = Format> {
     parser(&[
         ("text", Format::Text, "For people"),
@@ -55,7 +55,7 @@ pub fn decode_format() -> impl TypedValueParser<Value = Format> {
     ])
 }
 
-/// `decode --query-mode`.
+/// The parser of `decode --query-mode`.
 pub fn query_mode() -> impl TypedValueParser<Value = QueryMode> {
     parser(&[
         ("all", QueryMode::All, "Every draw"),
@@ -64,7 +64,7 @@ pub fn query_mode() -> impl TypedValueParser<Value = QueryMode> {
     ])
 }
 
-/// Which vertices `show` puts out.
+/// The parser of the option of `show` that selects vertices.
 pub fn side() -> impl TypedValueParser<Value = Side> {
     parser(&[
         ("inputs", Side::Inputs, "As they are fetched"),
@@ -72,7 +72,7 @@ pub fn side() -> impl TypedValueParser<Value = Side> {
     ])
 }
 
-/// `--gs-dispatch`.
+/// The parser of `--gs-dispatch`.
 pub fn gs_dispatch() -> impl TypedValueParser<Value = Setting> {
     parser(&[
         ("auto", Setting::Auto, "What suits the shader"),

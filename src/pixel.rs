@@ -1,4 +1,4 @@
-//! `a4emu pixel`: why pixels of a rendered surface have their colours.
+//! `a4emu pixel`: explains the colours of pixels of a rendered surface.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ fn address(text: &str) -> Result<u32, String> {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use, or that the capture cannot be opened.
+/// The call fails on wrong use, or if the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let capture = &Capture::new(&args.capture, shared)?;
     let Args { pixels, surface, limits, .. } = args;

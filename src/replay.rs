@@ -1,4 +1,4 @@
-//! `a4emu replay`: run a capture; render.
+//! `a4emu replay`: runs a capture and renders.
 
 mod account;
 mod after;
@@ -124,14 +124,13 @@ pub struct Args {
 }
 
 impl Args {
-    /// What becomes of alpha in pictures.
+    /// How alpha is written in pictures.
     fn alpha(&self) -> Alpha {
         if self.opaque { Alpha::Opaque } else { Alpha::Kept }
     }
 
-    /// Whether draws run. Lists, traces and state alone need only the command processor:
-    /// what shaders write reaches registers through memory at most, which no driver does
-    /// but for indirect draw parameters.
+    /// Whether draws run. Lists, traces and state need only the command processor. A shader could change
+    /// registers only through memory, and drivers use that only for indirect draw parameters.
     fn renders(&self) -> bool {
         let pictures = self.png.is_some() || self.out.is_some() || self.stats || self.repeat.is_some();
         let pictures = pictures || self.fidelity || self.dump_jit.is_some();
@@ -139,18 +138,18 @@ impl Args {
         pictures || times || !self.has_hooks()
     }
 
-    /// When tile memory is copied: at once if somebody looks at the chip between draws.
-    fn resolves(&self) -> Schedule {
+    /// When draws run: in order if an observer looks at the chip between draws.
+    fn schedule(&self) -> Schedule {
         let looks = self.validate || self.fidelity || self.coverage.is_some() || self.timeline.is_some();
         if looks || self.has_hooks() { Schedule::InOrder } else { Schedule::Deferred }
     }
 
-    /// Whether something is put out for which draws need not run.
+    /// Whether an output is requested for which draws need not run.
     fn has_hooks(&self) -> bool {
         self.state.is_some() || self.trace || self.list_draws || self.stop.is_some()
     }
 
-    /// The options that put something out, with the file that they name; none is stdout.
+    /// The options that write output, with the file that each names; no file means stdout.
     fn outputs(&self) -> Vec<(&'static str, Option<&Path>)> {
         let line = |name, given: bool| given.then_some((name, None));
         let files = [
@@ -173,7 +172,7 @@ impl Args {
         files.chain(lines.into_iter().filter_map(|(name, given)| line(name, given))).collect()
     }
 
-    /// Whether an account of the run is wanted: asked for, or there is nothing else to see.
+    /// Whether the account of the run is printed: if requested, or if there is no other output.
     fn gives_account(&self, shared: &Shared) -> bool {
         self.verbose || (self.outputs().is_empty() && self.stop.is_none() && !shared.quiet)
     }
@@ -182,7 +181,7 @@ impl Args {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use, or that the capture cannot be opened.
+/// The call fails on wrong use, or if the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     one_stdout(&args.outputs())?;
     let chosen = args.choice.read(&shared.inputs)?;
@@ -194,7 +193,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     }
     let mut playback = args.limits.playback(&args.capture);
     playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
-    playback.gpu.pipeline.schedule = args.resolves();
+    playback.gpu.pipeline.schedule = args.limits.schedule(args.schedule());
     let mut noted = Noted::new(args, &mut playback.gpu);
     let done = args.threads.run(|| {
         let sections = open_capture(&args.capture, &playback.gpu.budget, shared)?;
@@ -212,7 +211,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         let noted = noted.put_out(args, &playback.gpu, files.coverage).worse(found?);
         anyhow::Ok(pictures.worse(noted).and(figures(args, &mut playback, &submits, shared)))
     });
-    // What is wrong with the capture counts, whatever became of the rest.
+    // Problems of the capture count in the status, also if an output failed.
     let told = shared.tell(&args.capture.display().to_string(), &playback.gpu.report);
     Ok(match done {
         Ok(status) => status.worse(told),
@@ -220,7 +219,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     })
 }
 
-/// Writes what `--validate` asks for.
+/// Writes the findings of `--validate`.
 fn found(watch: Option<&mut Watch>, chosen: &ChosenRules, playback: &mut Playback) -> anyhow::Result<Status> {
     let Some(watch) = watch else { return Ok(Status::Fine) };
     watch.finish(&mut playback.gpu);
@@ -230,7 +229,7 @@ fn found(watch: Option<&mut Watch>, chosen: &ChosenRules, playback: &mut Playbac
     Ok(status)
 }
 
-/// Pictures and summary: one that cannot be written leaves the others alone.
+/// Writes pictures and summary. If one cannot be written, the others still are.
 fn pictures(args: &Args, files: &mut Files<'_>, playback: &mut Playback, shared: &Shared) -> Status {
     let inputs = &shared.inputs;
     let mut status = files.status;
@@ -246,7 +245,7 @@ fn pictures(args: &Args, files: &mut Files<'_>, playback: &mut Playback, shared:
     status
 }
 
-/// Counts and times.
+/// Prints counts and times.
 fn figures(args: &Args, playback: &mut Playback, submits: &Submits, shared: &Shared) -> anyhow::Result<()> {
     if args.stats {
         let guesses = playback.gpu.fidelity.as_ref().map(Fidelity::lines);
@@ -260,7 +259,7 @@ fn figures(args: &Args, playback: &mut Playback, submits: &Submits, shared: &Sha
     Ok(())
 }
 
-/// Replays with the engine and the observers that the arguments ask for.
+/// Replays with the engine and the observers that the arguments select.
 fn observed(
     args: &Args,
     sections: Ahead,
@@ -314,21 +313,21 @@ fn observed(
     Ok(submits)
 }
 
-/// The file of `--state`.
+/// Creates the file of `--state`.
 fn state_file(args: &Args, shared: &Shared) -> anyhow::Result<Option<Recorder<StateFile<OutFile>>>> {
     let Some(path) = &args.state else { return Ok(None) };
     let out = OutFile::create(path, &shared.inputs)?;
     Ok(Some(Recorder::new(StateFile::new(out, *args.selection))))
 }
 
-/// That of `--timeline`.
+/// Creates the file of `--timeline`.
 fn timeline(args: &Args, shared: &Shared) -> anyhow::Result<Option<RefCell<Timeline<OutFile>>>> {
     let Some(path) = &args.timeline else { return Ok(None) };
     let out = OutFile::create(path, &shared.inputs)?;
     Ok(Some(RefCell::new(Timeline::new(out))))
 }
 
-/// Puts one line of JSON on stdout.
+/// Prints one line of JSON on stdout.
 fn put_object(object: &impl Serialize) -> anyhow::Result<()> {
     let mut out = terminal::stdout(Form::Json);
     writeln!(out, "{}", serde_json::to_string(object)?)?;

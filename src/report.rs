@@ -1,4 +1,4 @@
-//! `a4emu report`: a capture as a page that shows it.
+//! `a4emu report`: makes a page that shows a capture.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub struct Args {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use, or that the capture cannot be opened.
+/// The call fails on wrong use, or if the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     shared.inputs.add(&args.capture);
     let mut out = OutFile::create(&args.output, &shared.inputs)?;

@@ -1,4 +1,4 @@
-//! One of so many parts of a job: `--shard I/N`, or what the engine that runs the parts says.
+//! Selects one part of a job: by `--shard I/N`, or by the variables of the CI engine.
 
 use std::cmp::{Ordering, Reverse};
 use std::env;
@@ -16,16 +16,16 @@ pub struct Sharding {
     pub shard: Option<Wanted>,
 }
 
-/// What `--shard` says.
+/// The value of `--shard`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// Which part, of how many.
+    /// The index of the part and the number of parts.
     Part(Shard),
-    /// Of how many; which is for the engine to say.
+    /// The number of parts; the engine has the index.
     Of(usize),
 }
 
-/// One of so many parts.
+/// One part of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     part: usize,
@@ -33,7 +33,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// All of it.
+    /// The whole job.
     pub const ALL: Self = Self { part: 0, of: 1 };
 
     fn new(part: usize, of: usize) -> Option<Self> {
@@ -55,17 +55,18 @@ impl FromStr for Wanted {
     }
 }
 
-/// An engine's way to say which part a process is.
+/// The environment variables in which an engine has the part of a process.
 struct Engine {
     index: &'static str,
-    /// What the index of the first part is: a number, or the variable that says it.
+    /// Index of the first part: a number, or the variable that holds it.
     first: Result<usize, &'static str>,
-    /// The variable that says how far two indices are apart, if they may be more than one.
+    /// The variable that holds the distance of two indices, if it may be more than one.
     step: Option<&'static str>,
     total: Option<&'static str>,
 }
 
-/// GitLab counts from 1; a Slurm array from any number, in steps; Kubernetes does not say how many there are.
+/// GitLab counts from 1. A Slurm array starts at any number and has steps. Kubernetes has no variable for
+/// the number of parts.
 const ENGINES: [Engine; 3] = [
     Engine { index: "CI_NODE_INDEX", first: Ok(1), step: None, total: Some("CI_NODE_TOTAL") },
     Engine {
@@ -78,7 +79,8 @@ const ENGINES: [Engine; 3] = [
 ];
 
 impl Engine {
-    /// The part that the engine says, of `total` if it does not say of how many; nothing where it does not run us.
+    /// The part that the engine's variables select. `total` is used if the engine has no number of parts.
+    /// None if the engine does not run this process.
     fn shard(&self, total: Option<usize>, variable: &Variables<'_>) -> Option<Result<Shard, String>> {
         let number = |name: &str| {
             Some(variable(name)?.trim().parse::<usize>().map_err(|_| format!("{name} is no number")))
@@ -97,14 +99,14 @@ impl Engine {
     }
 }
 
-/// The variables of an environment.
+/// Looks up an environment variable.
 type Variables<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 impl Sharding {
-    /// The part that this process is; says so if that comes from an engine.
+    /// The part of this process. It is printed if it comes from an engine.
     ///
     /// # Errors
-    /// An engine says what cannot be.
+    /// The call fails if the variables of an engine are wrong.
     pub fn shard(&self, shared: &Shared) -> anyhow::Result<Shard> {
         let (shard, from) = self.shard_in(&|name| env::var(name).ok()).map_err(anyhow::Error::msg)?;
         if let (Some(from), false) = (from, shared.quiet) {
@@ -129,15 +131,15 @@ impl Sharding {
 }
 
 impl Shard {
-    /// Its part of `items`, in their order: each of them is in one part. The parts weigh about the same: from the
-    /// heaviest on, each item goes to the part that weighs least so far. All parts must be given the same items,
-    /// names and weights.
+    /// The items of this part, in their order. Each item is in exactly one part. From the heaviest on, each
+    /// item is added to the part with the least weight so far. All parts must use the same items, names and
+    /// weights.
     pub fn of<T>(self, items: Vec<T>, name: impl Fn(&T) -> &str, weight: impl Fn(&T) -> f64) -> Vec<T> {
         let weights: Vec<f64> = items.iter().map(|item| weight(item).max(0.0)).collect();
         let mut order: Vec<usize> = (0..items.len()).collect();
         let heavier = |a: usize, b: usize| weights[b].partial_cmp(&weights[a]).unwrap_or(Ordering::Equal);
         order.sort_by(|a, b| heavier(*a, *b).then_with(|| name(&items[*a]).cmp(name(&items[*b]))));
-        // The first item of a part goes to the first part that has none: no more parts than items get any.
+        // The first items are added to different parts, so parts beyond the number of items stay empty.
         let parts = self.of.min(items.len());
         let mut loads = vec![Load::default(); parts];
         let mut mine = vec![false; items.len()];
@@ -151,7 +153,7 @@ impl Shard {
     }
 }
 
-/// What a part has so far.
+/// The items of a part so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {
     weight: f64,
@@ -159,16 +161,16 @@ struct Load {
 }
 
 impl Load {
-    /// Which of two gets the next item; of equals the first.
+    /// The order in which parts get the next item. Of equal parts, the first gets it.
     fn lighter(&self, other: &Self) -> Ordering {
         let weights = self.weight.partial_cmp(&other.weight).unwrap_or(Ordering::Equal);
         weights.then(self.items.cmp(&other.items))
     }
 }
 
-/// Sorts the heaviest first, so that what runs them side by side ends about when the last one does.
+/// Sorts the heaviest item first. So worker threads that share the items end at about the same time.
 pub fn heaviest_first<T>(items: &mut [T], weight: impl Fn(&T) -> f64) {
-    // By the bits: weights are not negative.
+    // Compare the bits: weights are not negative.
     items.sort_by_key(|item| Reverse(weight(item).max(0.0).to_bits()));
 }
 
@@ -230,7 +232,7 @@ mod tests {
         }
     }
 
-    /// A part costs nothing that it does not have.
+    /// Empty parts cost no memory.
     #[test]
     fn of_many_parts_the_first_have_an_item_each() {
         let part = |part, of| Shard { part, of }.of(vec!["a", "b", "c"], |name| name, |_| 1.0);
@@ -239,7 +241,7 @@ mod tests {
         assert!((0..7).all(|one| part(one, 7) == part(one, most)));
     }
 
-    /// Without weights they are dealt out.
+    /// Items without weight are distributed evenly.
     #[test]
     fn items_without_weight_are_spread() {
         let names = ["a", "b", "c", "d", "e"];

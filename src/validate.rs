@@ -1,4 +1,5 @@
-//! `a4emu validate`: what an in-order emulator forgives and an A4xx does not, by the rules of docs/hardware/hazards.md.
+//! `a4emu validate`: finds errors that an in-order emulator tolerates and an A4xx does not, by the rules of
+//! docs/hardware/hazards.md.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ pub struct Args {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use, or that a capture cannot be opened.
+/// The call fails on wrong use, or if a capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let chosen = args.choice.read(&shared.inputs)?;
     let args = &Args { limits: Flags(args.limits.begun()), ..args.clone() };

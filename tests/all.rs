@@ -1,6 +1,6 @@
-//! The tests that need nothing but a test function: one program, which is linked once.
+//! The tests that need only a test function: one program, which is linked once.
 //!
-//! `cargo test --test all NAME::` runs those of one file.
+//! `cargo test --test all NAME::` runs the tests of one file.
 
 mod bounded;
 mod captures;

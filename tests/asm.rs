@@ -21,7 +21,7 @@ fn a4emu(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_a4emu")).args(arguments).current_dir(root()).output().unwrap()
 }
 
-/// What a source assembles to, with the files of its own folder.
+/// Assembles a source with the files of its own folder.
 fn own(source: &Path) -> anyhow::Result<Vec<u8>> {
     capture_of(source, &mut Disk::new(Folders::around(source, &[])))
 }
@@ -37,7 +37,7 @@ fn unpacked(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// A capture: scenes are in the project, others in the shared folder, if that is there.
+/// The bytes of a capture. Scenes are in the project, others in the shared folder, if it exists.
 fn shared(name: &str) -> Option<Vec<u8>> {
     if let Some(scene) = name.strip_prefix("scenes/") {
         return Some(unpacked(&root().join("captures").join(scene)));
@@ -59,7 +59,7 @@ fn play(capture: &[u8], engine: &mut dyn Engine, observer: &mut dyn Observer) ->
     playback
 }
 
-/// What a draw can see, kept at draw `number`.
+/// The state that draw `number` uses.
 struct At {
     number: u32,
     seen: Option<Seen>,
@@ -80,9 +80,9 @@ impl Observer for At {
             return Flow::Continue;
         }
         let stages = || STAGES.iter().map(|stage| gpu.loaded.stage(*stage));
-        let memory = gpu.mem.buffers().collect::<Vec<_>>().into_iter().map(|(base, length)| {
+        let memory = gpu.memory().buffers().collect::<Vec<_>>().into_iter().map(|(base, length)| {
             let mut bytes = vec![0; length as usize];
-            let _ = gpu.mem.read(base, &mut bytes);
+            let _ = gpu.memory().read(base, &mut bytes);
             (base, bytes)
         });
         self.seen = Some(Seen {
@@ -104,7 +104,7 @@ fn seen(capture: &[u8], number: u32) -> Seen {
     at.seen.unwrap_or_else(|| panic!("no draw {number}"))
 }
 
-/// Draws before each submit.
+/// Number of draws before each submit.
 #[derive(Default)]
 struct Submits(Vec<u32>, u32);
 
@@ -119,7 +119,7 @@ impl Observer for Submits {
     }
 }
 
-/// `capture` cut by `disasm` to what `selection` keeps, and assembled again.
+/// `capture`, cut by `disasm` to `selection`, and assembled again.
 fn cut(capture: &[u8], selection: [&str; 2]) -> Option<Vec<u8>> {
     let folder = tempfile::tempdir().unwrap();
     let whole = folder.path().join("whole.rd");
@@ -134,22 +134,21 @@ fn cut(capture: &[u8], selection: [&str; 2]) -> Option<Vec<u8>> {
     Some(assemble("cut", &source, &mut Disk::default(), Bounds::default()).unwrap())
 }
 
-/// Cuts `name` at the draw `within` draws after the start of `submit`, through
-/// text, and compares what the draw sees. Buffers and registers that only the
-/// cut has hold the commands that restore the state.
+/// Cuts `name` at the draw `within` draws after the start of `submit`, through text, and compares the draw's
+/// state. Buffers and registers that only the cut has hold the commands that restore the state.
 fn check_cut(name: &str, submit: usize, within: u32) {
     let Some(capture) = shared(name) else { return };
     let mut submits = Submits::default();
     play(&capture, &mut Skip::default(), &mut submits);
     let number = submits.0[submit] + within;
-    // The cut starts with the submit that holds the draw.
+    // The cut starts with the submit that contains the draw.
     let first = submits.0.iter().rev().find(|first| **first <= number).copied().unwrap_or(0);
     let smaller = cut(&capture, ["--draw", &number.to_string()]).unwrap();
     let (before, mut after) = (seen(&capture, number), seen(&smaller, number - first));
     let silenced = |base: u32| before.memory.iter().find(|(other, _)| *other == base);
     after.memory.retain(|(base, _)| silenced(*base).is_some());
     let differing = before.memory.iter().zip(&after.memory).filter(|(a, b)| a != b);
-    // Only command buffers may differ, where draws were taken out.
+    // Only command buffers may differ, because draws were removed from them.
     for ((base, old), (_, new)) in differing {
         let changed = old.as_chunks::<4>().0.iter().zip(new.as_chunks::<4>().0).filter(|(a, b)| a != b);
         for (old, new) in changed {
@@ -192,7 +191,7 @@ fn the_triangle_by_hand_renders() {
     assert_eq!(report.troubles.total(), 0, "{report:?}");
     let pixel = |x: u32, y: u32| {
         let mut rgba = [0; 4];
-        assert!(playback.gpu.mem.read(0x1000_0000 + (y * 256 + x) * 4, &mut rgba));
+        assert!(playback.gpu.memory().read(0x1000_0000 + (y * 256 + x) * 4, &mut rgba));
         rgba
     };
     for corner in [(0, 0), (255, 0), (0, 255), (255, 255)] {
@@ -239,7 +238,7 @@ fn includes_that_go_round_in_circles_are_told() {
     assert!(error.ends_with("other.a4:2:1: `./one.a4` includes itself"), "{error}");
 }
 
-/// Half of a cut would not be the same draws: neither of its two runs may end early.
+/// A cut from an incomplete run would have other draws. Both runs of a cut must end before their limits.
 #[test]
 fn a_cut_that_is_not_allowed_to_run_to_its_end_is_refused() {
     let path = root().join("captures/mipmap.rd.gz");

@@ -1,6 +1,6 @@
-//! Damaged and hostile input: nothing panics, hangs or allocates by a length that
-//! it has not seen; what can be read is printed; stderr says what and where. All of it runs in
-//! processes that have so much time and address space.
+//! Damaged and hostile input: no command panics, hangs, or allocates memory for a length without data.
+//! Readable parts are printed, and stderr has the error and its position. Each test runs in a process with
+//! limits on time and address space.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -19,10 +19,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 
-/// Seconds by the clock, for a run that waits for ever; the machine may be busy.
+/// Wall-clock limit in seconds for a run that hangs. It is large because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A capture under construction, by the format's description.
+/// Builds a capture by the description of the format.
 #[derive(Clone, Default)]
 struct Capture(Vec<u8>);
 
@@ -71,7 +71,7 @@ fn run(input: &[u8]) -> Assert {
     Command::from_std(command).write_stdin(input).timeout(PATIENCE).assert()
 }
 
-/// Expects exit status 3 or the like, and a message with all of `says`.
+/// Expects an exit status such as 3, and an error message that contains all of `says`.
 fn expect(input: &[u8], status: i32, says: &[&str]) -> String {
     let assert = run(input).code(status);
     let output = assert.get_output();
@@ -132,7 +132,7 @@ fn several_gzip_members_are_one_capture() {
     assert!(expect(&packed, 0, &[]).contains("RB_RENDER_CONTROL"));
 }
 
-/// Decodes in this process; the status and the output.
+/// Decodes in this process. Returns the status and the output.
 fn decode_here(input: &[u8], format: Format) -> (Status, String) {
     let options = Options { format, shaders: true, ..Options::default() };
     let mut out = Vec::new();
@@ -194,7 +194,7 @@ fn cut_at_every_byte() {
     }
 }
 
-/// Bytes changed at random: it ends, and what comes out is what was read.
+/// Random bytes are changed: decoding ends, and the events match the sections that were read.
 #[test]
 fn changed_bytes_are_answered() {
     bounded(module_path!(), "changed_bytes_are_answered", || {
@@ -224,8 +224,8 @@ fn a_length_of_two_gigabytes_allocates_only_what_is_there() {
     expect(&huge, 3, &["offset 0x0", "0x7ffffff0"]);
 }
 
-/// A length that a section may have, of which nothing is there: where it does not fit, what is
-/// there is still shown.
+/// A section header with an allowed length and no payload. If the limits do not fit the length, the existing
+/// sections are printed.
 #[test]
 fn a_length_that_may_be_allocates_only_what_is_there() {
     let mut input = Capture::stream(&WRITE).0;

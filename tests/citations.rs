@@ -1,13 +1,13 @@
-//! What comments cite is in the tree: each `NAME.md` is a file, each section that is named with
-//! it a heading there, and nothing points to a place outside of the repository.
+//! Citations in comments resolve: each `NAME.md` is a file, each section named after it is a heading of the
+//! file, and no comment refers to a place outside of the repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where code is.
+/// The folders whose comments are checked.
 const PLACES: [&str; 7] = ["src", "decoder", "tests", "benches", "examples", "scripts", "captures"];
 
-/// Words that point to papers which are not in the tree.
+/// Words that refer to documents outside of the tree.
 const FORBIDDEN: [&str; 8] = [
     "seeds/",
     "design/",
@@ -33,7 +33,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// How a comment begins in the file.
+/// The mark with which a comment begins in the file.
 fn comment_mark(path: &Path) -> Option<&'static str> {
     match path.extension().map(|extension| extension.to_str().unwrap()) {
         Some("rs" | "a4" | "a4i" | "c") => Some("//"),
@@ -43,7 +43,7 @@ fn comment_mark(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// The comments of a file as one line of text each, so that a citation may be wrapped.
+/// The comments of a file. Adjacent lines are joined, so that a citation may be wrapped.
 fn comments(text: &str, mark: &str) -> Vec<String> {
     let mut found = vec![String::new()];
     for line in text.lines() {
@@ -61,7 +61,7 @@ fn comments(text: &str, mark: &str) -> Vec<String> {
     found
 }
 
-/// The sections named right behind a citation: `, section 9.3` or `, sections 2 and 3`.
+/// The sections named after a citation: `, section 9.3` or `, sections 2 and 3`.
 fn sections(behind: &str) -> Vec<&str> {
     let Some(rest) = behind.strip_prefix(", section") else { return Vec::new() };
     let words = rest.trim_start_matches('s').split_whitespace();
@@ -73,7 +73,7 @@ fn sections(behind: &str) -> Vec<&str> {
         .collect()
 }
 
-/// What is wrong with the citations of one comment.
+/// The errors in the citations of one comment.
 fn complaints(comment: &str) -> Vec<String> {
     let mut wrong: Vec<String> = FORBIDDEN
         .iter()
@@ -138,7 +138,7 @@ fn what_does_not_resolve_is_complained_of() {
     }
 }
 
-/// Pages cite each other, and files of the code, by paths that exist.
+/// Pages cite other pages and source files by paths that exist.
 #[test]
 fn pages_cite_what_is_there() {
     let pages = fs::read_dir(root().join("docs/hardware")).unwrap().map(|entry| entry.unwrap().path());

@@ -1,4 +1,4 @@
-//! `replay --coverage`: counts that runs add to, in a file that is never lost.
+//! `replay --coverage`: runs add their counts to a file, and no count is lost.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ fn a_file_of_something_else_stays_as_it_is() {
     }
 }
 
-/// Runs side by side lose no count of one another.
+/// Concurrent runs lose no counts of each other.
 #[test]
 fn runs_at_once_add_up() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,7 @@
-//! `debug --dap`, driven by a client library: @vscode/debugadapter-testsupport of the npm registry, which is installed
-//! below target/ when it is not there yet. Ignored, and said so, where there is no Node.js or nothing to install
-//! from; under CI that fails.
+//! `debug --dap`, driven by a client library: @vscode/debugadapter-testsupport of the npm registry.
+//!
+//! The library is installed below target/ if it is missing. Without Node.js or the registry, the test is
+//! ignored with a message; under CI it fails.
 
 mod npm;
 

@@ -1,4 +1,4 @@
-//! `a4emu debug`: sessions with draws and dispatches of captures.
+//! `a4emu debug`: sessions on draws and dispatches of captures.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ fn session(capture: &str, arguments: &[&str], commands: &str) -> (String, String
     (text(output.stdout), text(output.stderr), output.status.code())
 }
 
-/// A capture of a source in captures/geometry.
+/// A capture assembled from a source in captures/geometry.
 fn assembled(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out.rd");
@@ -24,13 +24,13 @@ fn assembled(name: &str) -> (tempfile::TempDir, PathBuf) {
     (folder, out)
 }
 
-/// The four values of a line that shows a register.
+/// The four values on an output line for a register.
 fn register(line: &str) -> [f32; 4] {
     let words: Vec<&str> = line.split_whitespace().collect();
     std::array::from_fn(|i| f32::from_bits(u32::from_str_radix(words[1 + 2 * i], 16).unwrap()))
 }
 
-/// The pixel of the frame that is held to be right.
+/// The pixel of the golden frame.
 fn golden_pixel(x: usize, y: usize) -> [u8; 4] {
     let frame = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/triangle/frame.png");
     let file = std::io::BufReader::new(std::fs::File::open(frame).unwrap());
@@ -93,7 +93,7 @@ fn what_is_not_there_is_refused() {
     }
 }
 
-/// Where several primitives cover a pixel all are named, and each can be had.
+/// If several primitives cover a pixel, all are listed, and each can be selected.
 #[test]
 fn the_primitive_of_a_pixel_can_be_chosen() {
     let at = |more: &[&str]| {
@@ -111,7 +111,8 @@ fn the_primitive_of_a_pixel_can_be_chosen() {
     assert!(first.contains(&format!("primitive {} of", covering[0])) && status == Some(0), "{first}");
 }
 
-/// `pixel` and `debug` count primitives alike: those of the draw, also where some are culled, or clipped to several.
+/// `pixel` and `debug` number primitives in one way: by their order in the draw, also if some are culled or
+/// clipped into several.
 #[test]
 fn primitives_have_the_numbers_that_pixel_gives_them() {
     let places = [("cube", "128,128"), ("torus", "128,40"), ("clip", "128,128"), ("clip", "200,60")];
@@ -146,7 +147,7 @@ fn a_texture_that_is_sampled_is_shown_with_what_came_back() {
     assert!(shown.contains(") -> (") && shown.matches(", ").count() >= 4, "{shown}");
 }
 
-/// Every stage comes to its end, with the same outputs after a way back and forth.
+/// Every stage can be stepped to its end. Stepping back and forth gives equal outputs.
 #[test]
 fn all_stages_can_be_stepped_through() {
     let (_folder, capture) = assembled("tess-gs");

@@ -1,6 +1,8 @@
-//! Every shared capture, one test each: the `reg` events in execution order are
-//! exactly the register writes of the stream, by a walk written apart from
-//! everything under test (no nom, no tables, no command processor).
+//! For each shared capture: the `reg` events in execution order are exactly the register writes of the
+//! stream.
+//!
+//! The expected writes come from a walk that shares no code with the decoder: no nom, no tables, no command
+//! processor.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -14,7 +16,7 @@ use flate2::read::GzDecoder;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;
 
-/// What a plain walk of a capture finds.
+/// The results of the independent walk of a capture.
 #[derive(Default)]
 struct Plain {
     buffers: BTreeMap<u32, Vec<u8>>,
@@ -75,7 +77,7 @@ impl Plain {
         self.registers.get(&register).copied().unwrap_or(0)
     }
 
-    /// The commands that write registers, in the forms that occur.
+    /// Executes the commands that write registers, in the forms that occur in captures.
     fn command(&mut self, address: u32, opcode: u32, payload: [u32; 3]) {
         let [first, second, third] = payload;
         match opcode {
@@ -93,7 +95,7 @@ impl Plain {
         }
     }
 
-    /// One packet; the bytes that it takes.
+    /// Reads one packet. Returns its length in bytes.
     fn packet(&mut self, address: u32, stream: &[u8]) -> usize {
         let header = dword(stream, 0);
         let count = (header >> 16 & 0x3fff) as usize + 1;
@@ -121,7 +123,7 @@ impl Plain {
     }
 }
 
-/// What the events have in common; the rest is not looked at here.
+/// The common fields of events; the others are ignored.
 #[derive(Deserialize)]
 struct Event {
     kind: String,

@@ -1,4 +1,4 @@
-//! What the options of `decode` and `info` show, on small captures and through the binary.
+//! The output of `decode` and `info` with their options, on small captures, through the binary.
 
 use assert_cmd::Command;
 use pretty_assertions::assert_eq;
@@ -37,7 +37,7 @@ fn draw(count: u32) -> Vec<u32> {
 const RENDER_CONTROL: u32 = 0x20a1;
 const DEPTH_CONTROL: u32 = 0x2101;
 
-/// Submit 0 runs one buffer for two tiles: draws 0 to 3. Submit 1: draw 4.
+/// Submit 0 runs one buffer for two tiles, with draws 0 to 3. Submit 1 has draw 4.
 fn capture() -> Vec<u8> {
     let inner = [write(DEPTH_CONTROL, 2), draw(3), write(DEPTH_CONTROL, 6), draw(6)].concat();
     let tile = |offset| [write(0x2121, offset), call(0x2000, inner.len())].concat();
@@ -129,7 +129,7 @@ fn queries_by_name_and_offset() {
 fn queries_by_pattern_field_and_listed_offset() {
     let query = |args: &[&str]| a4emu(&[&["decode", "--color", "never"], args].concat(), capture());
     assert_eq!(query(&["--query", "2101"]), query(&["--query", "rb_depth_control"]));
-    // Of what a pattern fits, only registers that were written are shown.
+    // Of the registers that match a pattern, only the written ones are printed.
     let all = query(&["--query", "rb_*_control"]);
     assert_eq!(all.lines().filter(|line| line.contains("RB_RENDER_CONTROL = 00000008")).count(), 1, "{all}");
     assert_eq!(all.lines().count(), 6, "{all}");
@@ -149,7 +149,7 @@ fn queries_by_pattern_field_and_listed_offset() {
     }
 }
 
-/// A vec4 of constants of the fragment shader, and a sampler of it, in the packets that load them.
+/// Packets that load one vec4 of constants and one sampler of the fragment shader.
 fn loads() -> Vec<u32> {
     let constants = vec![0xc005_3000, 1 << 22 | 12 << 18 | 3, 1, 0x3f80_0000, 0xc000_0000, 0x7f80_0000, 0];
     let sampler = vec![0xc003_3000, 1 << 22 | 4 << 18, 0, 0x0000_0002, 0x0000_0020];
@@ -203,7 +203,7 @@ fn with_several_captures_objects_name_theirs() {
 fn a_selected_draw_shows_what_it_inherits() {
     let all = a4emu(&["decode"], capture());
     assert!(!all.contains("in effect"), "{all}");
-    // The target is set up with the first draw only.
+    // Only the first draw sets up the target.
     let mut setup = write(0x20fb, 0xf);
     setup.extend(write(0x20a6, 0x5000));
     let stream = [setup, draw(3), draw(4)].concat();

@@ -1,5 +1,5 @@
-//! Text that nests as deep, or goes on as long, as its file may be large: every parser answers
-//! within a stack, a time and an address space. Each command runs in a process with limits.
+//! Text that nests deeply or is very long. Every parser must end within limits of stack, time and address
+//! space; each command runs in a process with these limits.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use crate::bounded::bounded;
 use crate::bounded::limits::limited;
 use tempfile::TempDir;
 
-/// Levels: more than any stack has room for, in files that are let in.
+/// Number of nested levels: too many for any stack, in files below the size limit.
 const DEEP: usize = 200_000;
 
-/// Nested text: every way in which TOML nests.
+/// Nested text, for every kind of nesting in TOML.
 fn nested_toml() -> [(&'static str, String); 5] {
     [
         ("lists", format!("needs = {}", "[".repeat(DEEP))),
@@ -22,7 +22,8 @@ fn nested_toml() -> [(&'static str, String); 5] {
     ]
 }
 
-/// The commands of the input at `path` (a folder, for fixtures) end with `status`, and say `says`.
+/// Runs the command on the input at `path` (a folder, for fixtures). It must end with `status` and a message
+/// that contains `says`.
 fn refused(arguments: &[&str], path: &Path, says: &str) {
     let output = limited().arg(env!("CARGO_BIN_EXE_a4emu")).args(arguments).arg(path).output();
     let output = output.expect("there is bash");
@@ -58,7 +59,7 @@ fn scenes_that_nest() {
     }
 }
 
-/// A source of PicoGpu's in which `line` fills what a source may hold.
+/// A PicoGpu source that `line` fills up to the size limit of sources.
 fn long_pico(line: &str) -> String {
     format!("#vertexShader\n#input r0.xyzw\n#output r1.xyzw\n{}", line.repeat(15_000_000 / line.len()))
 }
@@ -73,7 +74,7 @@ fn pico_sources_that_go_on() {
     }
 }
 
-/// Shader text of ir3: labels before labels, flags before flags, instructions by the million.
+/// ir3 shader text with many labels in a row, many flags, and millions of instructions.
 #[test]
 fn ir3_text_that_goes_on() {
     use a4emu_decoder::isa::ir3::program::assemble;
@@ -89,7 +90,7 @@ fn ir3_text_that_goes_on() {
     });
 }
 
-/// Our own sources: what is in a line goes as deep as what is in a file.
+/// Nesting in this project's own sources: levels on one line count like levels on several.
 #[test]
 fn sources_that_nest() {
     let folder = TempDir::new().expect("a folder");

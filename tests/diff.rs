@@ -1,5 +1,5 @@
-//! `a4emu diff`: captures against copies of themselves that went through `disasm` and `asm` with one thing
-//! changed, and against recordings of the same scene made in another way.
+//! `a4emu diff`: compares captures with copies that went through `disasm` and `asm` with one change, and with
+//! other recordings of the scene.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ impl Copies {
         self.0.path().join(name)
     }
 
-    /// The capture that `source` makes.
+    /// Assembles `source` into a capture.
     fn assembled(&self, name: &str, source: &str) -> String {
         let (text, out) = (self.path(name).with_extension("a4"), self.path(name));
         fs::write(&text, source).unwrap();
@@ -40,7 +40,7 @@ impl Copies {
         out.to_string_lossy().into_owned()
     }
 
-    /// A copy of `capture`, whose text `edit` changes.
+    /// A copy of `capture` with its text changed by `edit`.
     fn with(&self, capture: &str, edit: impl FnOnce(&str) -> String) -> String {
         let (source, out) = (self.path("source.a4"), self.path("copy.rd"));
         a4emu().args(["disasm", capture, "-o"]).arg(&source).assert().success();
@@ -53,8 +53,8 @@ impl Copies {
     }
 }
 
-/// A frame of two draws: one to the left half of a small texture, which held `rest` all over, and one that samples
-/// the middle of its right half.
+/// A frame of two draws. The first draws to the left half of a small texture that was filled with `rest`. The
+/// second samples the middle of its right half.
 fn half_a_texture(rest: u32) -> String {
     let words = format!("{rest:x} ").repeat(32 * 32);
     format!(
@@ -112,7 +112,7 @@ submit main
 
 const CUBE: &str = "captures/cube.rd.gz";
 
-/// `old` becomes `new` where it stands first behind `after`.
+/// Replaces the first `old` after `after` with `new`.
 fn behind(text: &str, after: &str, old: &str, new: &str) -> String {
     let start = text.find(after).unwrap_or_else(|| panic!("no {after}"));
     let (before, rest) = text.split_at(start);
@@ -120,7 +120,7 @@ fn behind(text: &str, after: &str, old: &str, new: &str) -> String {
     before.to_owned() + &rest.replacen(old, new, 1)
 }
 
-/// The lines of a difference of the cube and a copy in which `old` has become `new`.
+/// The output lines of `diff` for the cube and a copy in which `old` became `new`.
 fn changed(after: &str, old: &str, new: &str) -> Vec<String> {
     let copies = Copies::new();
     let copy = copies.with(CUBE, |text| behind(text, after, old, new));
@@ -150,7 +150,8 @@ fn a_changed_texel_is_named() {
     assert!(lines[0].starts_with("f1 (gmem TRILIST 36): FS texture 0 level 0 texel 0,0: ("), "{lines:?}");
 }
 
-/// Neither draw, nor what they fetch from the captures, is other: only the texel that the first leaves alone.
+/// Neither the draws nor the data that they fetch from the captures differ, only the texel that the first
+/// draw leaves alone.
 #[test]
 fn a_texel_that_was_there_before_the_rest_was_rendered_is_named() {
     let copies = Copies::new();
@@ -168,7 +169,7 @@ fn a_texel_that_was_there_before_the_rest_was_rendered_is_named() {
     assert_eq!(diff(&[&a, &a]), (String::new(), String::new(), Some(0)));
 }
 
-/// Where a draw that made the texture differs, that is told, and not each texel that follows from it.
+/// If the draw that made the texture differs, that draw is reported, not each texel that depends on it.
 #[test]
 fn what_follows_from_another_difference_is_not_told_again() {
     let copies = Copies::new();
@@ -180,7 +181,7 @@ fn what_follows_from_another_difference_is_not_told_again() {
     assert_eq!((out.lines().count(), status), (1, Some(1)), "{out}");
 }
 
-/// Runs of a comparison share what is allowed: both captures are cut off at the same place.
+/// Both runs of a comparison have an equal budget, so both captures are cut off at one place.
 #[test]
 fn what_is_cut_off_in_both_is_no_difference() {
     for work in ["3K", "20K", "60K", "200K", "1M"] {
@@ -223,7 +224,7 @@ fn a_changed_register_field_is_named() {
     assert_eq!(lines, ["f1 (gmem TRILIST 36): RB_DEPTH_CONTROL.ZFUNC: FUNC_LESS -> FUNC_GREATER"]);
 }
 
-/// Every address of a buffer, and all that points there, lies elsewhere in the copy.
+/// A copy in which every buffer has another address, and all pointers to it too.
 fn moved(text: &str) -> String {
     let starts = text.lines().filter_map(|line| line.strip_prefix("buffer ")?.split(' ').nth(2));
     let starts: Vec<u32> =
@@ -342,7 +343,7 @@ fn pictures_of_a_difference_are_measured_and_written() {
     assert_eq!(status, Some(0));
 }
 
-/// A capture beside the tree, if it is there.
+/// A capture in the shared folder beside the tree, if it exists.
 fn shared(name: &str) -> Option<String> {
     let root = std::env::var("A4EMU_SHARED").unwrap_or_else(|_| "../shared".into());
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(root).join("captures").join(name);
@@ -353,7 +354,7 @@ fn shared(name: &str) -> Option<String> {
     there.then(|| path.to_string_lossy().into_owned())
 }
 
-/// The same scene drawn in another way is no other scene.
+/// A scene that is drawn with other passes has no differences but the passes.
 #[test]
 fn nothing_differs_but_the_passes() {
     let pairs = [

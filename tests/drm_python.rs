@@ -1,12 +1,12 @@
-//! Python on the virtual device: `subprocess.run` closes descriptors in a child of `vfork`,
-//! which runs in its parent's memory. Ignored, and said so, where there is no Python.
+//! Python on the virtual device. `subprocess.run` closes descriptors in a child of `vfork`, which runs in its
+//! parent's memory. Without Python the test is ignored with a message.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Opens the device, has children started in four ways, and needs it after each.
+/// Opens the device, starts children in four ways, and uses the device after each.
 const PROGRAM: &str = r#"
 import fcntl, os, struct, subprocess
 node = os.open('/dev/dri/renderD128', os.O_RDWR)
@@ -49,7 +49,7 @@ fn main() {
     let python = Command::new("python3").arg("--version").output().is_ok();
     let ci = std::env::var("CI").is_ok_and(|value| value == "true");
     let name = if python { "children" } else { "children (no python3: apt-get install python3)" };
-    // Under CI it fails instead: nobody reads what was ignored there.
+    // Under CI the test fails instead, because ignored tests are easily missed there.
     let trial = Trial::test(name, children).with_ignored_flag(!python && !ci);
     libtest_mimic::run(&Arguments::from_args(), vec![trial]).exit();
 }

@@ -1,4 +1,5 @@
-//! `a4emu export` starts the program beside it, which is tested where it is (export/tests): here it is a script.
+//! `a4emu export` starts the program `a4emu-export` beside it. Here a script replaces it; export/tests test
+//! the program.
 #![cfg(unix)]
 
 use std::fs;
@@ -8,7 +9,7 @@ use std::path::Path;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
-/// A folder with this a4emu alone.
+/// A folder that contains only a4emu.
 fn alone() -> TempDir {
     let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::hard_link(env!("CARGO_BIN_EXE_a4emu"), folder.path().join("a4emu")).unwrap();
@@ -21,7 +22,8 @@ fn export(folder: &Path) -> Command {
     command
 }
 
-/// One test, so that no process begins while the script is open for writing: such a file cannot be started.
+/// All checks are in one test: a script that another thread's new process holds open for writing cannot be
+/// started.
 #[test]
 fn the_program_is_started_or_named() {
     says_what_makes_the_program_if_it_is_not_there();
@@ -43,7 +45,7 @@ fn gives_arguments_and_exit_status_on() {
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let output = export(folder.path()).assert().code(3).get_output().clone();
     assert_eq!(output.stdout, b"<--quiet><export><a b.rd><--parquet><tables>");
-    // Wrong use is said here, and nothing is started.
+    // Wrong arguments are reported by `a4emu` itself, which then starts no program.
     let output =
         Command::new(folder.path().join("a4emu")).arg("export").assert().code(2).get_output().clone();
     assert!(output.stdout.is_empty());

@@ -1,5 +1,5 @@
-//! What commands write and what they may read: nothing of the user's is lost, and an input
-//! cannot name files that are none of its business.
+//! The files that commands write and may read: no file of the user is lost, and an input cannot name files
+//! outside of its scope.
 
 use std::fs;
 use std::io::Write;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 const SOURCE: &str = "gpu_id 420\nbuffer b { RB_MODE_CONTROL { WIDTH = 32 } }\nsubmit b\n";
 
-/// A folder with files, that commands run in.
+/// A folder with files in which commands run.
 struct Folder(TempDir);
 
 impl Folder {
@@ -39,7 +39,7 @@ impl Folder {
         child.args(command.split(' ')).current_dir(self.0.path()).output().unwrap()
     }
 
-    /// Runs a command that is refused with `status` and a message with `says`; gives stderr.
+    /// Runs a command that must fail with `status` and a message that contains `says`. Returns stderr.
     fn refuses(&self, command: &str, status: i32, says: &str) -> String {
         let output = self.run(command);
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -68,7 +68,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// The project's own capture of a triangle.
+/// The path of the project's capture of a triangle.
 fn triangle() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("captures/triangle.rd.gz")
 }
@@ -169,7 +169,7 @@ fn includes_stay_in_the_source_s_folder() {
     assert!(said.contains("hunter2"), "a source that may be read shows its line: {said}");
 }
 
-/// A fixture whose golden files are there, in `fixtures/one`.
+/// A fixture with golden files, in `fixtures/one`.
 fn fixture(capture: &str) -> Folder {
     let folder = Folder::with(&[
         ("repo/fixtures/one/case.toml", &format!("capture = \"{capture}\"\n")),
@@ -230,7 +230,7 @@ fn shaders_of_a_scene_stay_in_its_folder() {
     assert!(!said.contains("hunter2"), "{said}");
 }
 
-/// Whatever a command reads, none of its outputs takes the place of it.
+/// No output of a command replaces a file that the command reads.
 #[test]
 fn no_file_that_a_command_reads_is_written_over() {
     let suppressions = "[[suppress]]\nrule = \"S1\"\nreason = \"x\"\n";
@@ -282,7 +282,7 @@ fn one_output_is_not_written_over_another() {
     folder.refuses("show c.rd.gz --draw f0 --before x --after x", 2, says);
 }
 
-/// What takes long finds out before it begins that its output cannot be written.
+/// A long command checks before its work whether its output can be written.
 #[test]
 fn an_output_that_cannot_be_written_is_found_out_at_the_start() {
     let folder = Folder::with(&[]);
@@ -297,7 +297,7 @@ fn an_output_that_cannot_be_written_is_found_out_at_the_start() {
     }
 }
 
-/// What a process has left that was killed goes with the next file in its place; a living one's stays.
+/// A killed process leaves no partial output in the folder.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_killed_process_leaves_nothing_behind() {
@@ -310,7 +310,7 @@ fn a_killed_process_leaves_nothing_behind() {
     let mut writer = fs::File::options().write(true).open(&fifo).unwrap();
     let bytes = fs::read(triangle()).unwrap();
     writer.write_all(&bytes[..bytes.len() / 2]).unwrap();
-    // The command waits for the rest of its input, with its outputs begun.
+    // The command has opened its outputs and waits for the rest of its input.
     let descriptors = format!("/proc/{}/fd", child.id());
     let place = fs::canonicalize(folder.0.path()).unwrap();
     let is_output = |link: PathBuf| link.starts_with(&place) && !link.ends_with("fifo");
@@ -329,7 +329,7 @@ fn a_killed_process_leaves_nothing_behind() {
     assert_eq!(folder.names(), ["fifo"]);
 }
 
-/// A capture that comes through a pipe is what it is in a file, also where a command reads it twice.
+/// A capture from a pipe gives the results of a file, also if a command reads it twice.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_pipe_is_read_as_a_file() {
@@ -364,7 +364,7 @@ fn a_pipe_is_read_as_a_file() {
         let text = |output: &Output| String::from_utf8_lossy(&output.stdout).replace("c.rd.gz", "fifo");
         assert!(text(&of_pipe) == text(&of_file), "{command}");
     }
-    // What two arguments read is said: the bytes are there once.
+    // Two arguments that read one pipe are an error, because its bytes can be read only once.
     let twice = format!("{} decode -q - - < fifo", env!("CARGO_BIN_EXE_a4emu"));
     let writer = std::thread::spawn({
         let (from, to) = (folder.path("c.rd.gz"), fifo.clone());

@@ -1,4 +1,4 @@
-//! One test for each fixture, as `a4emu check` judges it.
+//! One test for each fixture, with the verdict of `a4emu check`.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,17 +1,17 @@
-//! Every shared capture, and every scene of `captures/geometry`, against the pictures of two
-//! reference rasterisers.
+//! Compares every shared capture, and every scene of `captures/geometry`, with the pictures of two reference
+//! rasterisers.
 //!
-//! `tests/frames.txt` says of every frame what it has of `NAME.png` today: `exact`, or the greatest
-//! difference of a channel and how many pixels differ. Whatever is not as its row says fails, the
-//! better as well as the worse: `FRAMES_BLESS=1 cargo test --test frames [FILTER]` writes the rows
-//! of the frames that it ran, and the difference is for people to look at.
+//! `tests/frames.txt` has the current distance of each frame from `NAME.png`: `exact`, or the greatest
+//! difference of a channel and the number of pixels that differ. A frame that differs from its row fails,
+//! also if it got better. `FRAMES_BLESS=1 cargo test --test frames [FILTER]` rewrites the rows of the frames
+//! that it ran; review the change.
 //!
-//! A frame is right when its PSNR (RGB) is at least 40 dB, or at most 3 dB below what
-//! `NAME.softpipe.png` has. One that is not has a cause in its row, which nobody can bless: it is
-//! written by hand, and goes when the frame is right.
+//! A frame is right if its PSNR (RGB) is at least 40 dB, or at most 3 dB below that of `NAME.softpipe.png`. A
+//! wrong frame has a cause in its row. The cause is written by hand, not by FRAMES_BLESS, and is removed when
+//! the frame is right.
 //!
-//! The same frame drawn through tile memory, with and without binning, and straight to
-//! memory must come out the same to the bit.
+//! A frame that is drawn through tile memory, with and without binning, and straight to memory must be equal
+//! to the bit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -31,27 +31,27 @@ use libtest_mimic::{Arguments, Failed, Trial};
 /// Folders of captures that have pictures.
 const FOLDERS: [&str; 4] = ["scenes", "variants", "glmark2", "piglit"];
 
-/// Folder of pictures whose command streams are ours: nobody can record them.
+/// Folder of pictures whose command streams are sources in this project, because they cannot be recorded.
 const SOURCES: &str = "geometry";
 
-/// Captures of one frame by different ways through the chip: tiles and none, with the
-/// binning pass and without.
+/// Captures of one frame that take different paths through the chip: with and without tiles, and with and
+/// without the binning pass.
 const SAME: [[&str; 2]; 2] =
     [["scenes/cube", "variants/cube-sysmem"], ["variants/cube-1600x900", "variants/cube-1600x900-nobin"]];
 
-/// Enough, whatever the other rasteriser says.
+/// PSNR in dB that is enough, independent of the other rasteriser.
 const ENOUGH: f64 = 40.0;
 
-/// How much further from the reference than the other rasteriser a frame may be.
+/// How many dB a frame may be below the other rasteriser.
 const MARGIN: f64 = 3.0;
 
-/// The table, from the root of the package.
+/// Path of the table, from the root of the package.
 const TABLE: &str = "tests/frames.txt";
 
-/// How often a capture's work has to fit into what the default lets it do.
+/// A capture's work must fit so many times into the default budget.
 const SPARE: u64 = 20;
 
-/// Captures without a picture, whose work has to fit as well.
+/// Folders of captures without a picture, whose work must fit too.
 const WITHOUT_PICTURES: [&str; 2] = ["games", "hardware"];
 
 /// First lines of the table.
@@ -61,7 +61,7 @@ const HEADING: &str = "\
 # picture. Then, of frames that are known to be wrong, the cause.
 ";
 
-/// What is seen while the frames are run.
+/// The rows of the frames that have run.
 type Seen = Arc<Mutex<BTreeMap<String, Row>>>;
 
 fn main() {
@@ -112,17 +112,17 @@ fn same_frame(paths: &[PathBuf; 2]) -> Result<(), Failed> {
     }
 }
 
-/// The shared captures.
+/// The folder of the shared captures.
 fn shared() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
     let root = std::env::var_os("A4EMU_SHARED").map_or(beside, PathBuf::from);
     Some(root.join("captures")).filter(|captures| captures.is_dir())
 }
 
-/// A capture and what it has to look like.
+/// A capture and its reference pictures.
 struct Scene {
     name: String,
-    /// The capture, or its source.
+    /// Path of the capture, or of its source.
     capture: PathBuf,
     /// Path of the pictures, without suffix.
     pictures: PathBuf,
@@ -145,7 +145,7 @@ fn recordings(root: &Path, folder: &str) -> Vec<PathBuf> {
     stems(&folder, ".rd.gz").iter().map(|stem| with(&folder.join(stem), ".rd.gz")).collect()
 }
 
-/// The sources that the pictures want, whether they are there or not.
+/// The sources for which there are pictures, whether or not the sources exist.
 fn sources(root: &Path) -> Vec<Scene> {
     let scene = |stem: &str| {
         let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("captures/{SOURCES}/{stem}.a4"));
@@ -154,7 +154,7 @@ fn sources(root: &Path) -> Vec<Scene> {
     stems(&root.join(SOURCES), ".png").iter().map(|stem| scene(stem)).collect()
 }
 
-/// What stands before `suffix` in the names of a folder, sorted.
+/// The file names of a folder that end in `suffix`, without it, sorted.
 fn stems(folder: &Path, suffix: &str) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -169,17 +169,17 @@ fn with(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// How far a frame is from its reference.
+/// The distance of a frame from its reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Distance {
     Exact,
     Off {
-        /// The greatest difference of a channel, of 255.
+        /// The greatest difference of a channel, out of 255.
         greatest: u8,
-        /// How many pixels differ.
+        /// Number of pixels that differ.
         pixels: usize,
     },
-    /// No picture of that size comes out.
+    /// The replay gives no picture of the reference's size.
     NoPicture,
 }
 
@@ -215,11 +215,11 @@ impl fmt::Display for Distance {
     }
 }
 
-/// What the table says of a frame.
+/// The row of a frame in the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Row {
     distance: Distance,
-    /// Why the frame is wrong, if it is known to be.
+    /// Why the frame is wrong; only for a known error.
     cause: Option<String>,
 }
 
@@ -236,13 +236,13 @@ impl Row {
     }
 }
 
-/// The rows of the table by the frames' names.
+/// The rows of the table, by the frames' names.
 fn table() -> BTreeMap<String, Row> {
     let lines = include_str!("frames.txt").lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| Row::parse(line).unwrap_or_else(|| panic!("{TABLE}: {line}"))).collect()
 }
 
-/// Writes the table with what was `seen`; rows of frames that were not run stay.
+/// Writes the table with the rows in `seen`. Rows of frames that did not run are kept.
 fn bless(mut rows: BTreeMap<String, Row>, names: &BTreeSet<String>, seen: &BTreeMap<String, Row>) {
     rows.extend(seen.iter().map(|(name, row)| (name.clone(), row.clone())));
     rows.retain(|name, _| names.contains(name));
@@ -254,7 +254,7 @@ fn bless(mut rows: BTreeMap<String, Row>, names: &BTreeSet<String>, seen: &BTree
     fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(TABLE), text).expect("the table can be written");
 }
 
-/// Holds the frame against the right and against its row, which is written anew for `blessed`.
+/// Compares the frame with its reference and its row. With `blessed`, the row is replaced.
 fn check(scene: &Scene, row: Option<Row>, blessed: Option<Seen>) -> Result<(), Failed> {
     let (distance, right) = frame(scene)?;
     let cause = row.as_ref().and_then(|row| row.cause.clone());
@@ -275,7 +275,7 @@ fn check(scene: &Scene, row: Option<Row>, blessed: Option<Seen>) -> Result<(), F
     }
 }
 
-/// How far the frame is from its reference, and whether that is near enough.
+/// The distance of the frame from its reference, and whether it is right.
 fn frame(scene: &Scene) -> Result<(Distance, Result<(), String>), Failed> {
     let (want, size) = read_png(&with(&scene.pictures, ".png"))?;
     let got = match render(&scene.capture, size) {
@@ -292,7 +292,7 @@ fn frame(scene: &Scene) -> Result<(Distance, Result<(), String>), Failed> {
     Ok((Distance::between(&got, &want), right))
 }
 
-/// Runs a capture, which has to have [`SPARE`] times the work that it takes.
+/// Runs a capture whose work must fit [`SPARE`] times into the budget.
 fn replay(path: &Path) -> Result<Playback, String> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures");
     let sections = open(path, &Folders::around(path, &[ours])).map_err(|error| format!("{error:#}"))?;
@@ -319,7 +319,7 @@ fn render(path: &Path, size: (u32, u32)) -> Result<Vec<u8>, String> {
     if (surface.width, surface.height) != size {
         return Err(format!("{}x{}, and {size:?} is wanted", surface.width, surface.height));
     }
-    match Picture::of(surface, &gpu.mem) {
+    match Picture::of(surface, gpu.memory()) {
         Ok(picture) if picture.kind() == Kind::Rgba8 => {
             Ok(picture.pixels().chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect())
         }

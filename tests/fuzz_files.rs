@@ -1,10 +1,10 @@
-//! Any input at all, on the side that executes: dwords for the command processor and what it
-//! drives, and the files that commands read beside captures. Nothing panics, the budget of work
-//! holds, and what is read is what the file says.
+//! Fuzz targets for the executing side: dwords for the command processor, and the files that commands read
+//! beside captures. No input causes a panic, the work stays within the budget, and a file's contents are read
+//! back unchanged.
 //!
-//! Inputs choose how something good is changed ([`Choices`]), or are taken as they are. `cargo
-//! test` runs each target on random input, the seed of which it prints when it fails, and on the
-//! inputs kept under `__fuzz__`; `scripts/fuzz` gives them more time.
+//! An input decides how a valid file is changed ([`Choices`]), or is used as it is. `cargo test` runs each
+//! target on random input and prints its seed on failure. It also runs the inputs kept under `__fuzz__`.
+//! `scripts/fuzz` gives the targets more time.
 
 #[path = "fuzz/bytes.rs"]
 mod bytes;
@@ -43,14 +43,14 @@ use clap::Parser;
 use rayon::ThreadPoolBuilder;
 use tempfile::TempDir;
 
-/// Time that a target has under `cargo test`.
+/// Time for each target under `cargo test`.
 const TIME: Duration = Duration::from_secs(2);
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The input as it is, or `good` with some bytes changed as the input chooses.
+/// The input as it is, or `good` with some bytes changed; the input decides.
 fn changed(good: &[u8], input: &[u8]) -> Vec<u8> {
     let mut choices = Choices::new(input);
     if choices.below(4) == 0 {
@@ -76,7 +76,7 @@ fn changed(good: &[u8], input: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A folder with one file of that name, rewritten for every input.
+/// A folder with one file, which is rewritten for each input.
 struct Place {
     folder: TempDir,
     path: PathBuf,
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-/// A state file is read as what it is written as again, or names the line that is wrong.
+/// A state file is read and written back unchanged, or the error names the line.
 #[test]
 fn state_files() {
     let good = fs::read_to_string(root().join("fixtures/triangle/state.txt")).expect("a golden file");
@@ -112,7 +112,7 @@ fn state_files() {
     });
 }
 
-/// A manifest is a case, or the error says where it is.
+/// A manifest gives a case, or an error with its position.
 #[test]
 fn manifests() {
     const GOOD: &str = "capture = \"../../captures/triangle.rd.gz\"\nsubmit = \"1..3\"\ndraw = \"f2\"\n\
@@ -130,7 +130,7 @@ fn manifests() {
     });
 }
 
-/// A chunk of a PNG with its sum, which no fuzzer guesses.
+/// A PNG chunk with its checksum, which a fuzzer cannot guess.
 fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
     let mut sum = flate2::Crc::new();
     sum.update(kind);
@@ -141,7 +141,7 @@ fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
 /// Header of a PNG of 4x4 pixels, RGBA.
 const HEADER: [u8; 13] = [0, 0, 0, 4, 0, 0, 0, 4, 8, 6, 0, 0, 0];
 
-/// Its pixels, packed.
+/// The compressed pixels of the PNG.
 fn pixels() -> Vec<u8> {
     let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut packed, &[0; 68]).expect("memory can be written");
@@ -153,7 +153,7 @@ fn png(header: &[u8], data: &[u8]) -> Vec<u8> {
     [&b"\x89PNG\r\n\x1a\n"[..], &header, &data, &chunk(b"IEND", &[])].concat()
 }
 
-/// A PNG whose header, or data, or both are changed.
+/// A PNG with a changed header, changed data, or both.
 fn picture(input: &[u8]) -> Vec<u8> {
     let mut choices = Choices::new(input);
     let mut header = HEADER;
@@ -167,7 +167,7 @@ fn picture(input: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A golden frame compares, or is refused; one of another size never is the same.
+/// A golden frame is compared or refused. A frame of another size never compares equal.
 #[test]
 fn golden_frames() {
     let place = Place::of("frame.png");
@@ -233,21 +233,21 @@ fn pico_scenes() {
     });
 }
 
-/// Bits of the units of work that an input of [`commands`] may do, at least and at most.
+/// Log2 of the smallest and the largest budget of an input of [`commands`].
 const UNITS: [usize; 2] = [8, 22];
 
-/// What may be spent beyond: warps and bands that began within their share run a little over it.
+/// Work that may exceed the budget: warps and bands that started within their share finish.
 const SLACK: u64 = 1 << 18;
 
-/// Where the input's own command stream is, and a buffer for what it reads and writes.
+/// Addresses of the input's command stream and of a buffer for its reads and writes.
 const STREAM: u32 = 0x7000_0000;
 const SCRATCH: u32 = 0x7100_0000;
 const SCRATCH_BYTES: u32 = 1 << 16;
 
-/// Captures whose last state a stream begins with.
+/// Captures whose final state is the initial state of a stream.
 const BEFORE: [&str; 4] = ["triangle", "stencil", "compute", "xfb"];
 
-/// The commands that there are.
+/// All opcodes that have a row.
 static OPCODES: LazyLock<Vec<u8>> =
     LazyLock::new(|| (0..=0x7f).filter(|opcode| pm4::row(*opcode).is_some()).collect());
 
@@ -261,7 +261,7 @@ fn value(choices: &mut Choices<'_>, old: u32) -> u32 {
     }
 }
 
-/// Packets that nobody meant, with a draw among them.
+/// A random stream of packets with a draw in it.
 fn stream(choices: &mut Choices<'_>, gpu: &Gpu) -> Vec<u32> {
     let mut dwords = Vec::new();
     for _ in 0..choices.below(40) {
@@ -289,10 +289,10 @@ fn stream(choices: &mut Choices<'_>, gpu: &Gpu) -> Vec<u32> {
     dwords
 }
 
-/// What a stream leaves behind: registers, memory, troubles, and the work that it was.
+/// The results of a stream: registers, memory, number of reports, and work.
 type After = (Vec<(u32, u32)>, Vec<u32>, usize, u64);
 
-/// Runs the stream that `input` chooses after a capture of its choice.
+/// Runs the stream that `input` describes, after the capture that it selects.
 fn run(input: &[u8]) -> After {
     let mut choices = Choices::new(input);
     let path =
@@ -306,21 +306,21 @@ fn run(input: &[u8]) -> After {
         _ => stream(&mut choices, &gpu),
     };
     let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
-    gpu.mem.announce(STREAM, bytes.len() as u32, Some(&bytes));
-    gpu.mem.announce(SCRATCH, SCRATCH_BYTES, Some(&vec![0; SCRATCH_BYTES as usize]));
+    gpu.memory_mut().announce(STREAM, bytes.len() as u32, Some(&bytes));
+    gpu.memory_mut().announce(SCRATCH, SCRATCH_BYTES, Some(&vec![0; SCRATCH_BYTES as usize]));
     let units = 1 << (UNITS[0] + choices.below(1 + UNITS[1] - UNITS[0]));
     gpu.budget = Budget::fixed(units);
     Cp::new(&mut gpu, &mut Renderer, &mut Silent).submit(STREAM, dwords.len() as u32);
     assert!(gpu.budget.spent() <= units + SLACK, "{} units of {units}", gpu.budget.spent());
-    let memory = gpu.mem.known_dwords(SCRATCH, SCRATCH_BYTES as usize / 4);
+    let memory = gpu.memory().known_dwords(SCRATCH, SCRATCH_BYTES as usize / 4);
     (gpu.regs.iter().collect(), memory, gpu.report.troubles.iter().count(), gpu.budget.spent())
 }
 
-/// Any dwords run to an end within the budget, and to the same one for 1 and 3 threads.
+/// Any dwords run to an end within the budget. 1 and 3 threads give equal results.
 #[test]
 fn commands() {
     let threads = |count| ThreadPoolBuilder::new().num_threads(count).build().expect("threads");
-    // Only work is given to them: a panic leaves nothing in them.
+    // The pools only run work: a panic leaves no state in them.
     let pools = AssertUnwindSafe([threads(1), threads(3)]);
     check!().with_test_time(TIME).for_each(|input: &[u8]| {
         let [one, three] = pools.each_ref().map(|pool| pool.install(|| run(input)));
@@ -328,10 +328,10 @@ fn commands() {
     });
 }
 
-/// Captures that questions are asked about, changed.
+/// Captures that are changed and then queried.
 const ASKED: [&str; 5] = ["triangle", "stencil", "compute", "xfb", "fbo"];
 
-/// Their bytes.
+/// The bytes of the captures.
 static CAPTURES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let unpacked = |name: &str| {
         let file = File::open(root().join("captures").join(name).with_extension("rd.gz")).expect("a capture");
@@ -343,15 +343,15 @@ static CAPTURES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     ASKED.iter().map(|name| unpacked(name)).collect()
 });
 
-/// Who says nothing on stderr.
+/// Options for a run that writes nothing to stderr.
 fn quiet() -> Shared {
     Shared { quiet: true, ..Shared::default() }
 }
 
-/// Work of a question, which most mutants need less than.
+/// Budget of a query. Most changed captures need less.
 const ASKED_WORK: u64 = 1 << 26;
 
-/// A page is made of any capture, and its script reads the data.
+/// `report` makes a page of any capture, and its script can read the data.
 #[test]
 fn reports() {
     let place = Place::of("capture.rd");
@@ -369,7 +369,7 @@ fn reports() {
     });
 }
 
-/// A capture is the same as itself, and if it is not the same as another, there is a line that says what differs.
+/// A capture does not differ from itself. If it differs from another one, the output has a line for it.
 #[test]
 fn differences() {
     let (place, other) = (Place::of("a.rd"), Place::of("b.rd"));
@@ -406,7 +406,7 @@ struct Stepped {
     target: Target,
 }
 
-/// A session goes where it is told to, and where it has been before it finds what it found there.
+/// A session goes to each requested step. A step that is reached again has equal registers.
 #[test]
 fn sessions() {
     let place = Place::of("capture.rd");
@@ -419,7 +419,7 @@ fn sessions() {
         let stage = choices.of(&["vs", "hs", "ds", "gs", "fs", "cs"]).expect("a stage");
         let arguments = ["debug", &path, "--draw", &draw, "--stage", stage, "--max-work", "16M"];
         let Stepped { target } = Stepped::parse_from(arguments);
-        // Where there is nothing to be stepped through is said.
+        // A target without steps is reported.
         let _ = target.reach(&quiet(), |session, _| {
             walk(session, &mut choices);
             Ok(())
@@ -427,7 +427,7 @@ fn sessions() {
     });
 }
 
-/// All registers of all lanes.
+/// Values of all registers in all lanes.
 fn registers(session: &Session<'_>) -> Vec<[u32; 32]> {
     (0..192).map(|scalar| session.warp().full(scalar).0).collect()
 }

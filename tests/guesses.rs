@@ -1,6 +1,6 @@
-//! The table of guesses: docs/guesses.md is made of it, and code that rests on one names it.
+//! The table of guesses: docs/guesses.md is generated from it, and code that rests on a guess names it.
 //!
-//! `GUESSES_BLESS=1 cargo test --test all guesses` writes the page anew.
+//! `GUESSES_BLESS=1 cargo test --test all guesses` rewrites the page.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,14 +12,14 @@ use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::regs;
 use assert_cmd::Command;
 
-/// Files about guesses as such.
+/// Files about guesses in general.
 const MACHINERY: [&str; 4] = ["guesses", "fidelity", "doubt", "explain"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The page that the tables make.
+/// The page that the tables give.
 fn page() -> String {
     let mut page = String::from(
         "# What rests on guesses\n\n\
@@ -68,14 +68,14 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The words of a file's comments, one after the other.
+/// The words of a file's comments, in order.
 fn comment_words(text: &str) -> Vec<&str> {
     let comments =
         text.lines().filter_map(|line| line.find("//").map(|at| line[at..].trim_start_matches(['/', '!'])));
     comments.flat_map(str::split_whitespace).collect()
 }
 
-/// The id behind each word "guess" of a comment; what stands there if it is none.
+/// The id after each word "guess" of a comment, or the text there if it is no id.
 fn named(text: &str) -> Vec<Result<Guess, String>> {
     let words = comment_words(text);
     let behind =
@@ -110,7 +110,7 @@ fn what_rests_on_a_guess_names_it_and_every_guess_is_named() {
     assert!(unnamed.is_empty(), "no code says that it rests on {unnamed:?}");
 }
 
-/// What `--fidelity` lists of a source in `captures`: ids, with draws and reaches.
+/// The output of `--fidelity` for a source in `captures`: ids, with draws and reaches.
 fn fidelity(source: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let capture = folder.path().join("capture.rd");

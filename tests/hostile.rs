@@ -1,9 +1,10 @@
-//! Inputs that broke a4emu once, each run with the commands that it broke: what is in
-//! `../shared/hostile` ends within its share of time and memory, says what was wrong, and
-//! still puts out the rest.
+//! Inputs that once broke a4emu, with the commands that they broke. Each command on an input in
+//! `../shared/hostile` must end within its limits of time and memory, report the error, and still write the
+//! rest of its output.
 //!
-//! Each run is a child with 2 GB of address space, a limit of CPU time (20 seconds, of questions to a frame 10, and
-//! more of them without optimisation), and at most 1 GB of memory at any time. What it took is printed.
+//! Each run is a child process with 2 GB of address space, a limit of CPU time (20 seconds, for questions
+//! about a frame 10, and more without optimisation), and at most 1 GB of memory in use. Its time and memory
+//! are printed.
 
 #[path = "bounded/command.rs"]
 mod command;
@@ -20,23 +21,23 @@ use command::limits::{limited, promptly};
 use libtest_mimic::{Arguments, Failed, Trial};
 use tempfile::TempDir;
 
-/// What stands for the path of a file or folder.
+/// The paths for the placeholders in commands.
 type Places<'a> = [(&'a str, &'a Path); 3];
 
-/// Time by the clock that a run with `--time-limit 1` may take on a busy machine.
+/// Wall-clock limit for a run with `--time-limit 1` on a busy machine.
 const PROMPTLY: Duration = Duration::from_secs(5);
 
-/// An input with a command: what is in braces are the folders of the inputs, of the attacks, of outputs, of our
-/// own captures, and that in which the inputs' folder is.
+/// An input and its command. A word in braces stands for a folder: of the inputs, of the attacks, of outputs,
+/// of this project's captures, or the parent of the inputs' folder.
 struct Row {
     command: &'static str,
-    /// What is typed.
+    /// Commands for stdin.
     input: &'static str,
-    /// The exit status that is right.
+    /// The expected exit status.
     status: i32,
-    /// What stderr says.
+    /// Text that stderr must contain.
     says: &'static str,
-    /// What is to be seen among the outputs.
+    /// Checks the outputs.
     left: fn(&Path) -> Result<(), Failed>,
 }
 
@@ -44,10 +45,10 @@ const fn row(command: &'static str, status: i32, says: &'static str) -> Row {
     Row { command, input: "", status, says, left: |_| Ok(()) }
 }
 
-/// Commands of the debugger that go all the way, forward and back.
+/// Debugger commands that step to both ends.
 const SESSION: &str = "p\ns 100\nwatch r0.x\nc\nrc\nwatch r0.x\nc\nrc\nc\nk\nr\nbs 1000\nc\nbs\nl\nq\n";
 
-/// What asks something about a frame, and is to answer soon.
+/// Commands that answer a question about a frame, and must be fast.
 const QUESTIONS: [&str; 6] = ["show", "pixel", "diff", "debug", "report", "explain"];
 
 impl Row {
@@ -111,7 +112,7 @@ const ROWS: &[Row] = &[
     row("info {in}/09-disasm-bomb.rd.gz", 0, "belong to no address"),
     row("replay {in}/09-disasm-bomb.rd.gz", 0, "belong to no address"),
     row("disasm {in}/09-disasm-bomb.rd.gz -o {out}/09.a4", 4, "--max-work"),
-    // Its state file is of an older format: the picture has a test of its own in tests/files.rs.
+    // The state file of the input has an older format. tests/files.rs tests the picture.
     row("check --include {beside} --fixtures {in}/10-fixture-png", 2, ""),
     row("pico draw {in}/12-pico-full.toml --png {out}/12.png", 4, "--max-work")
         .leaving(|out| picture_has(out, "12.png", [4096, 4096])),
@@ -270,7 +271,7 @@ fn picture_is_below(out: &Path, name: &str, pixels: u64) -> Result<(), Failed> {
     }
 }
 
-/// The one that has no pixels is reported; the others and the summary are there.
+/// The surface without pixels is reported. The others and the summary are written.
 fn the_rest_of_the_surfaces(out: &Path) -> Result<(), Failed> {
     let folder = out.join("16");
     let summary: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.join("summary.json"))?)?;

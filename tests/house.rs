@@ -1,28 +1,28 @@
-//! Rules of the sources: which crate may depend on which; in `src/gpu/draw`, what reads registers, what holds the machine,
-//! and which block may use which.
+//! Rules for the sources: the dependencies of each crate; in `src/gpu/draw`, which files read registers,
+//! which hold the machine, and which block may use which.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The blocks, each of which uses none but itself and those before it.
+/// The blocks. Each uses only itself and the blocks before it.
 const BLOCKS: &[&str] = &["tpl1", "pc", "gras", "vpc", "rb", "sp", "vfd", "vs", "hs", "ds", "gs", "fs", "cs"];
 
-/// What travels between blocks. These files use no block.
+/// Types that travel between blocks. These files use no block.
 const WIRES: &[&str] = &["call", "stop", "vertices"];
 
-/// A source of `src/gpu/draw`: its path below that, and its text without comments.
+/// A source file of `src/gpu/draw`: its path below that folder, and its text without comments.
 struct Source {
     path: String,
     code: String,
 }
 
 impl Source {
-    /// The block that it belongs to, or its own name.
+    /// The block that contains the file, or the file's own name.
     fn block(&self) -> &str {
         self.path.split(['/', '.']).next().expect("split gives something")
     }
 
-    /// The modules right below `draw` that it names.
+    /// The modules directly below `draw` that the file names.
     fn uses(&self) -> Vec<&str> {
         let paths = self.code.split("draw::").skip(1);
         let names = paths.map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
@@ -46,7 +46,7 @@ fn sources() -> Vec<Source> {
     sources
 }
 
-/// The sources in a folder of the repository, without those of tests.
+/// The sources in a folder of the repository, without tests.
 fn sources_below(folder: &str) -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut paths = Vec::new();
@@ -62,7 +62,7 @@ fn sources_below(folder: &str) -> Vec<Source> {
     sources
 }
 
-/// A block's `state.rs` gives registers their meaning; nobody else under `draw` looks at them.
+/// Only a block's `state.rs` reads registers in `draw`.
 #[test]
 fn registers_are_read_in_state_files_alone() {
     for source in sources().iter().filter(|source| !source.path.ends_with("/state.rs")) {
@@ -72,7 +72,7 @@ fn registers_are_read_in_state_files_alone() {
     }
 }
 
-/// Stages take values and give values: only the block diagram changes the machine.
+/// Stages take and return values. Only the block diagram changes the machine.
 #[test]
 fn the_pipeline_alone_holds_the_machine() {
     let holders: Vec<Source> =
@@ -100,7 +100,7 @@ fn blocks_use_only_those_before_them() {
     }
 }
 
-/// The crates, each of which depends on none of ours but those before it: name, folder, what it has.
+/// The crates: name, folder, contents. Each depends only on crates before it.
 const CRATES: &[(&str, &str, &str)] = &[
     ("a4emu-decoder", "decoder", "what bits mean"),
     ("a4emu-shader", "src/shader", "32 lanes of a shader"),
@@ -112,10 +112,11 @@ const CRATES: &[(&str, &str, &str)] = &[
     ("a4emu-python", "python", "the Python module"),
 ];
 
-/// Crates that nothing else may link: a tool of a user ends at the command line.
+/// Crates that no other crate may link: tools of the command line.
 const LAST: &[&str] = &["a4emu-drm", "a4emu-export", "a4emu-python"];
 
-/// Dependencies that stay above: those of the first list above `a4emu-gpu`, those of the second in `a4emu`.
+/// Dependencies that are allowed only in upper crates: the first list above `a4emu-gpu`, the second in
+/// `a4emu`.
 const OF_OBSERVERS: &[&str] = &["anstream", "indicatif", "tempfile", "toml"];
 const OF_COMMANDS: &[&str] =
     &["clap", "clap_complete", "clap_mangen", "rustyline", "quick-junit", "httparse"];
@@ -147,7 +148,8 @@ fn crates_depend_on_those_before_them() {
     }
 }
 
-/// The drawing of the crates: each is in the row above the last one that it depends on, with an arrow to that.
+/// The drawing of the crates. Each crate is in the row above the last one that it depends on, with an arrow
+/// to that one.
 fn drawing() -> String {
     const BOX: [usize; 2] = [190, 46];
     const STEP: [usize; 2] = [210, 76];
@@ -197,7 +199,7 @@ fn drawing() -> String {
     out + "</svg>\n"
 }
 
-/// `HOUSE_BLESS=1 cargo test --test all house` draws it anew.
+/// `HOUSE_BLESS=1 cargo test --test all house` redraws the picture.
 #[test]
 fn the_drawing_of_the_crates_is_true() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures/crates.svg");
@@ -208,7 +210,7 @@ fn the_drawing_of_the_crates_is_true() {
     assert!(fs::read_to_string(&path).is_ok_and(|there| there == drawn), "HOUSE_BLESS=1 draws it anew");
 }
 
-/// Every folder is a block of the list, and no block of the list is missing.
+/// Every folder is a block of the list, and every block of the list has a folder.
 #[test]
 fn the_folders_are_the_blocks() {
     let sources = sources();
@@ -221,8 +223,8 @@ fn the_folders_are_the_blocks() {
     }
 }
 
-/// What comes from inputs is escaped, and a closed or full stdout and stderr is no panic, because one module writes to
-/// both: no other names them but to ask whether they are terminals, or to hand them to a child.
+/// Only one module writes to stdout and stderr. It escapes text from inputs, and does not panic if they are
+/// closed or full. Other modules may only check whether they are terminals, or pass them to a child process.
 #[test]
 fn one_module_writes_to_the_terminal() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -248,10 +250,10 @@ fn one_module_writes_to_the_terminal() {
     assert!(looked_at > 300, "{looked_at}");
 }
 
-/// Files are opened through the register of what a command reads, but for those that are no inputs.
+/// Files are opened through the register of a command's inputs, except for files that are no inputs.
 #[test]
 fn inputs_are_opened_through_their_register() {
-    /// With what is read there.
+    /// Exceptions, with the files that they read.
     const OTHERS: &[(&str, &str)] = &[
         ("src/bisect/mod.rs", "pictures that it has had made"),
         ("src/companion.rs", "libraries and programs of the installation"),
@@ -288,8 +290,8 @@ fn inputs_are_opened_through_their_register() {
     }
 }
 
-/// Threads begin with what surrounds the one that makes them, so `src/gpu/ambient.rs` makes them, and its pools; what a pool
-/// of a caller's does, `src/gpu/parallel.rs` hands to it.
+/// `src/gpu/ambient.rs` makes all threads and thread pools, because a new thread inherits the state of the
+/// thread that makes it. `src/gpu/parallel.rs` passes that state to the pools of callers.
 #[test]
 fn threads_are_made_in_one_place() {
     let makers = [

@@ -1,4 +1,4 @@
-//! What is installed is all there, and finds what belongs to it: by `scripts/install`, and by `cargo install`.
+//! `scripts/install` and `cargo install` install all files, and the installed program finds them.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -18,19 +18,19 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Copies or links the file of this build, so that it has a folder of its own.
+/// Links or copies a file of this build into another folder.
 fn take(from: &Path, to: &Path) {
     fs::create_dir_all(to.parent().unwrap()).unwrap();
     fs::hard_link(from, to).or_else(|_| fs::copy(from, to).map(drop)).unwrap();
 }
 
-/// A folder like that of a release build.
+/// A folder with the files of a release build.
 fn built() -> TempDir {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     take(Path::new(env!("CARGO_BIN_EXE_a4emu")), &folder.path().join("a4emu"));
     let deps = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
     take(&deps.join("liba4emu_drm.so"), &folder.path().join("liba4emu_drm.so"));
-    // The real one may not have been built; what it does is not what is asked here.
+    // The real program may not be built, and its behaviour is not tested here.
     script(&folder.path().join("a4emu-export"), "echo \"tables of $*\"");
     folder
 }
@@ -62,7 +62,7 @@ fn run(program: &Path, arguments: &[&str]) -> Output {
     command.args(arguments).output().unwrap()
 }
 
-/// What a program that `a4emu run` starts is preloaded with.
+/// Arguments that print the libraries with which `a4emu run` preloads a program.
 const PRELOADED: [&str; 6] = ["run", "--quiet", "--", "sh", "-c", "echo $LD_PRELOAD"];
 
 #[test]
@@ -91,7 +91,7 @@ fn all_is_installed_found_and_taken_away() {
             "{file}"
         );
     }
-    // The folder may be moved.
+    // The installation works after it is moved.
     let moved = to.path().join("moved");
     fs::rename(&prefix, &moved).unwrap();
     let a4emu = moved.join("bin/a4emu");
@@ -122,14 +122,14 @@ fn what_is_missing_is_said_with_what_to_do() {
     let said = run(&a4emu, &["export", "x.rd", "--parquet", "tables"]);
     assert_eq!(said.status.code(), Some(2));
     assert!(text(&said.stderr).contains("-p a4emu-export"), "{}", text(&said.stderr));
-    // One that was asked for is not replaced by another.
+    // The library that the environment names is used without a fallback.
     take(&built().path().join("liba4emu_drm.so"), &folder.path().join("lib/a4emu/liba4emu_drm.so"));
     assert!(run(&a4emu, &PRELOADED).status.success());
     let other = Command::new(&a4emu).args(PRELOADED).env("A4EMU_LIBRARY", "/nowhere.so").output().unwrap();
     assert_eq!(other.status.code(), Some(2), "{}", text(&other.stdout));
 }
 
-/// The root of a `cargo install`, a checkout that it was made from, and a cargo that makes what it is asked for.
+/// The root of a `cargo install`, its checkout, and a fake cargo that makes the requested files.
 struct Installed {
     folder: TempDir,
     a4emu: PathBuf,
@@ -174,7 +174,7 @@ impl Installed {
         command.args(PRELOADED).output().unwrap()
     }
 
-    /// What cargo was asked for so far.
+    /// The arguments of each call of the fake cargo so far.
     fn asked(&self) -> Vec<String> {
         fs::read_to_string(self.path("asked")).unwrap_or_default().lines().map(str::to_owned).collect()
     }
@@ -195,7 +195,7 @@ fn what_cargo_install_leaves_out_is_made_once() {
     assert_eq!(installed.asked(), [expected.as_str()]);
     let again = installed.run();
     assert_eq!((text(&again.stderr).as_str(), installed.asked().len()), ("", 1));
-    // A newer program needs a newer one.
+    // A program that is newer than its library builds the library again.
     let before = SystemTime::now() - Duration::from_secs(1 << 20);
     fs::File::options().write(true).open(&library).unwrap().set_modified(before).unwrap();
     assert!(installed.run().status.success());

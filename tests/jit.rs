@@ -1,4 +1,4 @@
-//! `--jit`: compiled or interpreted, the same bytes come out.
+//! `--jit`: compiled and interpreted shaders give equal bytes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,7 +29,7 @@ fn captures(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// What a replay writes and says, with the files that it made.
+/// The output of a replay, and the files that it writes.
 fn replayed(capture: &Path, jit: &str) -> (Output, BTreeMap<String, Vec<u8>>) {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
@@ -44,7 +44,7 @@ fn replayed(capture: &Path, jit: &str) -> (Output, BTreeMap<String, Vec<u8>>) {
     (output, files)
 }
 
-/// All captures of the repository and all shared ones but piglit's, of which every fifth is taken.
+/// All captures of the repository and all shared ones, but only every fifth of piglit's.
 #[test]
 fn captures_render_the_same() {
     let (mut all, mut shared) = (Vec::new(), Vec::new());
@@ -84,7 +84,7 @@ fn stats_say_how_much_was_compiled() {
     }
 }
 
-/// Whether there is a compiler for this computer.
+/// Whether the compiler supports this computer.
 fn is_supported() -> bool {
     cfg!(all(target_arch = "x86_64", target_os = "linux")) && avx2()
 }
@@ -132,7 +132,7 @@ fn the_code_can_be_looked_at() {
     for word in ["mad.f32 ", "vmulps ", " bary.f ", "; registers that are read later"] {
         assert!(has(&texts, word), "{word}: {texts:?}");
     }
-    // Textures are read in the code with AVX-512.
+    // With AVX-512, the code reads textures itself.
     let texts = run("on", "wrap.rd.gz", &folder.path().join("textures"));
     let first = "; with requests for texels:\n; 0: linear, s clamped, t clamped, x byte 0, ";
     for word in [first, " sam ", "vpgather"] {
@@ -140,8 +140,7 @@ fn the_code_can_be_looked_at() {
     }
 }
 
-/// Where memory cannot be both written and executed, not even one after the other, all is interpreted, and that
-/// is said once.
+/// If memory cannot be writable and then executable, all shaders are interpreted, with one warning.
 #[cfg(target_os = "linux")]
 #[test]
 fn without_executable_memory_all_is_interpreted() {

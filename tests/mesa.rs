@@ -1,5 +1,5 @@
-//! Programs on the real driver: what needs a Mesa with freedreno (`scripts/mesa`), and some an X server and
-//! VirtualGL. What is missing is said in the name of a test that is ignored for it.
+//! Programs on the real driver. The tests need a Mesa with freedreno (`scripts/mesa`), and some need an X
+//! server and VirtualGL. If one is missing, the test is ignored and its name contains the reason.
 
 use std::error::Error;
 use std::fs;
@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Frames of the run that is replayed.
+/// Number of frames in the run that is replayed.
 const FRAMES: usize = 30;
-/// How long a program may take until its window shows a picture.
+/// Time limit until a program's window shows a picture.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 type Outcome = Result<(), Failed>;
 
-/// Where cargo puts the tests.
+/// The folder in which cargo puts the tests.
 fn tests() -> PathBuf {
     std::env::current_exe().expect("a path").parent().expect("a folder").to_path_buf()
 }
@@ -29,7 +29,7 @@ fn library() -> PathBuf {
     places.into_iter().find(|place| place.exists()).expect("it is built with the tests")
 }
 
-/// The launcher, with that library.
+/// The launcher, with the library of this build.
 fn a4emu(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
     command.args(arguments).env("A4EMU_LIBRARY", library());
@@ -76,18 +76,19 @@ fn frames_are_what_replay_makes_of_the_recording() -> Outcome {
     Ok(())
 }
 
-/// A program, which ends with this.
+/// A program that is ended when the value is dropped.
 struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The launcher passes this on, and ends with its program. Who is gone already has ended.
+        // The launcher passes the signal on and ends with its program. An error means that it has already
+        // ended.
         let _ = Command::new("kill").arg(self.0.id().to_string()).status();
         let _ = self.0.wait();
     }
 }
 
-/// An X server without a screen, whose picture is a file; it ends with this.
+/// An X server without a screen, whose picture is a file. It ends when the value is dropped.
 struct Server {
     process: Running,
     folder: tempfile::TempDir,
@@ -98,7 +99,7 @@ impl Server {
     fn start() -> Result<Self, Box<dyn Error>> {
         let folder = tempfile::tempdir()?;
         let number = folder.path().join("display");
-        // It chooses a number that is free, and writes it.
+        // The server selects a free display number and writes it.
         let script =
             "exec Xvfb -displayfd 1 -screen 0 800x600x24 -nolisten tcp -fbdir \"$0\" > \"$0/display\"";
         let mut command = Command::new("sh");
@@ -116,19 +117,19 @@ impl Server {
         Ok(server)
     }
 
-    /// What is on the screen, red, green and blue: an XWD file of 32 bits a pixel.
+    /// The screen as red, green and blue: an XWD file of 32 bits per pixel.
     fn picture(&self) -> Result<Vec<[u8; 3]>, Box<dyn Error>> {
         let bytes = fs::read(self.folder.path().join("Xvfb_screen0"))?;
         let word =
             |at: usize| u32::from_be_bytes(bytes[4 * at..4 * at + 4].try_into().expect("four")) as usize;
-        // Length of the header, and twelve bytes for each of so many colours.
+        // Skips the header and twelve bytes for each colour.
         let pixels = &bytes[word(0) + 12 * word(19)..];
         let pixels = pixels.chunks_exact(4).map(|pixel| [pixel[2], pixel[1], pixel[0]]);
         Ok(pixels.take(word(4) * word(5)).collect())
     }
 }
 
-/// Runs `program` in a window until `shows` likes what is on the screen.
+/// Runs `program` in a window until `shows` returns true for the screen.
 fn window_shows(program: &[&str], shows: impl Fn(&[[u8; 3]]) -> bool) -> Outcome {
     let server = Server::start()?;
     let home = tempfile::tempdir()?;
@@ -167,12 +168,12 @@ fn has_all_colours(picture: &[[u8; 3]], count: usize) -> bool {
 }
 
 fn gears_in_a_window() -> Outcome {
-    // A wheel of each.
+    // Three wheels, one of each colour.
     window_shows(&["glxgears"], |picture| has_all_colours(picture, 1000))
 }
 
 fn a_game_in_a_window() -> Outcome {
-    // Its menu stands before a level: thousands of colours, which no bare screen has.
+    // The menu has a level as background: thousands of colours, more than an empty screen.
     window_shows(&["neverball"], |picture| {
         let mut colours = picture.to_vec();
         colours.sort_unstable();
@@ -181,7 +182,7 @@ fn a_game_in_a_window() -> Outcome {
     })
 }
 
-/// What Weston's screen shows; nothing while there is no such screen.
+/// The screen of Weston; an error as long as there is none.
 fn screenshot(folder: &Path) -> Result<Vec<[u8; 3]>, Box<dyn Error>> {
     let mut command = Command::new("weston-screenshooter");
     command.current_dir(folder).env("XDG_RUNTIME_DIR", folder).env("WAYLAND_DISPLAY", "wayland-a4emu");
@@ -197,7 +198,7 @@ fn screenshot(folder: &Path) -> Result<Vec<[u8; 3]>, Box<dyn Error>> {
     Ok(bytes.chunks_exact(info.color_type.samples()).map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect())
 }
 
-/// Two GPUs: the client's, which draws a triangle, and the compositor's, which has it by dma-buf.
+/// Two GPUs: the client draws a triangle on one, and the compositor receives it as dma-buf on the other.
 fn a_client_on_a_compositor() -> Outcome {
     let folder = tempfile::tempdir()?;
     let start = |program: &[&str]| {
@@ -227,7 +228,7 @@ fn a_client_on_a_compositor() -> Outcome {
     Err("the client's triangle never showed".into())
 }
 
-/// How docs/run.md has a browser use the device.
+/// The browser's options from docs/run.md.
 const BROWSER: &str = "--headless --in-process-gpu --no-sandbox --disable-gpu-sandbox --ignore-gpu-blocklist \
                        --use-gl=angle --use-angle=gles-egl --ozone-platform=headless";
 
@@ -243,7 +244,7 @@ fn a_page_of_webgl() -> Outcome {
     }
 }
 
-/// Every hundredth of piglit's shader tests, always the same; what the driver lacks they skip.
+/// A fixed selection of every hundredth of piglit's shader tests. They skip features that the driver lacks.
 fn a_fraction_of_piglit() -> Outcome {
     let folder = tempfile::tempdir()?;
     let mut command = Command::new(tree().join("scripts/conformance"));
@@ -257,7 +258,7 @@ fn a_fraction_of_piglit() -> Outcome {
     }
 }
 
-/// Where programs are: games are not always in the path, and cargo installs runners beside its output.
+/// Folders of programs. Games are not always in the path, and cargo installs runners beside its output.
 fn folders() -> impl Iterator<Item = PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -269,7 +270,7 @@ fn has(program: &str) -> bool {
     folders().any(|folder| folder.join(program).is_file())
 }
 
-/// Whether a program gets a Mesa with our driver.
+/// Whether `a4emu run` finds a Mesa with the freedreno driver.
 fn has_mesa() -> bool {
     let output = a4emu(&["run", "--", "true"]).output();
     output.is_ok_and(|output| !String::from_utf8_lossy(&output.stderr).contains("no Mesa with freedreno"))

@@ -1,6 +1,7 @@
-//! One stream, one reading: the sequence of (submit, draw, frame draw, every register) that the
-//! commands put out is the same in `decode`, `--query`, `--trace`, `replay --state` and, as far as
-//! it counts them, `info`. Each is the real command, read back from what it prints.
+//! All commands read a stream in one way: `decode`, `--query`, `--trace`, `replay --state` and, as far as it
+//! counts them, `info` give equal sequences of (submit, draw, frame draw, every register).
+//!
+//! Each sequence is parsed from the output of the real command.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -14,7 +15,7 @@ use a4emu_inspect::asm::{Disk, capture_of};
 use a4emu_inspect::folders::Folders;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Which draw, and a hash of the registers that hold another value than at the draw before.
+/// A draw, with a hash of the registers that changed since the previous draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Draw {
     submit: u64,
@@ -23,13 +24,13 @@ struct Draw {
     changed: u64,
 }
 
-/// Registers as they are written, draw by draw.
+/// Collects register writes, draw by draw.
 #[derive(Default)]
 struct Sequence {
     draws: Vec<Draw>,
-    /// Values at the draw before.
+    /// Values at the previous draw.
     before: BTreeMap<u64, u64>,
-    /// Values written since.
+    /// Values written since the previous draw.
     since: BTreeMap<u64, u64>,
     written: BTreeSet<u64>,
     writes: u64,
@@ -53,7 +54,7 @@ impl Sequence {
     }
 }
 
-/// Has `line` see each line that the command prints; gives what it says on stderr.
+/// Calls `line` for each line that the command prints. Returns its stderr.
 fn each_line(arguments: &[&str], mut line: impl FnMut(&str)) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
     let stderr = tempfile();
@@ -69,7 +70,7 @@ fn each_line(arguments: &[&str], mut line: impl FnMut(&str)) -> String {
     said
 }
 
-/// A file of nobody else's.
+/// The path of a new, unused file.
 fn tempfile() -> PathBuf {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -77,7 +78,7 @@ fn tempfile() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// The number behind `"key":`.
+/// The number after `"key":`.
 fn number(line: &str, key: &str) -> u64 {
     let at = line.find(key).unwrap_or_else(|| panic!("no {key} in {line}")) + key.len();
     let digits = line[at..].bytes().take_while(u8::is_ascii_digit).count();
@@ -88,7 +89,7 @@ fn draw_of(line: &str) -> [u64; 3] {
     [r#""submit":"#, r#""draw":"#, r#""frame_draw":"#].map(|key| number(line, key))
 }
 
-/// `decode --format jsonl`.
+/// The sequence of `decode --format jsonl`.
 fn decoded(capture: &str) -> Sequence {
     let mut all = Sequence::default();
     each_line(&["decode", "--format", "jsonl", capture], |line| {
@@ -102,8 +103,8 @@ fn decoded(capture: &str) -> Sequence {
     all
 }
 
-/// `decode --query` of every register that is ever written, where it changed; a register whose
-/// value is shown at every draw says which draws there are.
+/// The sequence of `decode --query` for every register that is written. A register whose value is printed at
+/// every draw gives the list of draws.
 fn queried(capture: &str, registers: &BTreeSet<u64>) -> Vec<Draw> {
     let mut all = Sequence::default();
     let mut at: Vec<[u64; 3]> = Vec::new();
@@ -132,7 +133,7 @@ fn hex(text: &str) -> u64 {
     u64::from_str_radix(text.strip_prefix("0x").unwrap(), 16).unwrap()
 }
 
-/// `replay --trace`.
+/// The sequence of `replay --trace`.
 fn traced(capture: &str) -> Vec<Draw> {
     let mut all = Sequence::default();
     let mut submit = 0;
@@ -154,7 +155,7 @@ fn traced(capture: &str) -> Vec<Draw> {
     all.draws
 }
 
-/// `replay --state`.
+/// The sequence of `replay --state`.
 fn replayed(capture: &str) -> Vec<Draw> {
     let mut all = Sequence::default();
     let mut next: Option<[u64; 3]> = None;
@@ -180,7 +181,7 @@ fn replayed(capture: &str) -> Vec<Draw> {
     all.draws
 }
 
-/// What `info` counts: draws and dispatches, frame draws, register writes.
+/// The counts of `info`: draws and dispatches, frame draws, register writes.
 fn counted(capture: &str) -> [u64; 3] {
     let mut counts = BTreeMap::new();
     each_line(&["info", capture], |line| {
@@ -202,7 +203,7 @@ fn same(what: &str, found: &[Draw], expected: &[Draw]) -> Result<(), Failed> {
     }
 }
 
-/// Holds all commands against each other; gives what they agree on.
+/// Compares the results of all commands. Returns the draws.
 fn compare(capture: &str) -> Result<Vec<Draw>, Failed> {
     let Sequence { draws, written, writes, .. } = decoded(capture);
     same("--query", &queried(capture, &written), &draws)?;
@@ -240,7 +241,7 @@ const INNER: u32 = 0x3000_0000;
 /// CP_SCRATCH_REG5.
 const SCRATCH: u32 = 0x57d;
 
-/// A stream with buffers that it calls, and the (draw, frame draw) that there are.
+/// A stream with buffers that it calls, and its expected pairs (draw, frame draw).
 struct ByHand {
     name: &'static str,
     stream: Vec<Vec<u32>>,
@@ -382,10 +383,10 @@ fn compare_bytes(capture: &[u8]) -> Result<Vec<Draw>, Failed> {
     compared
 }
 
-/// What skipped draws could have written, and a packet then reads: the tool says so itself.
+/// A packet that reads memory which a skipped draw could have written: the command reports the dependency.
 fn what_depends_on_draws_is_named() -> Result<(), Failed> {
     let stream = vec![
-        // RB_MRT[0].BASE, then a bypass draw, then what it would have drawn.
+        // RB_MRT[0].BASE, then a bypass draw, then a read of its target.
         write(0x20a6, DATA),
         draw(3),
         packet(0x42, &[SCRATCH, DATA]),
@@ -416,7 +417,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The files below `folder` whose names end so.
+/// The files below `folder` whose names end in `end`.
 fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for path in fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()) {
@@ -445,7 +446,7 @@ fn main() {
     let mut trials: Vec<Trial> = captured
         .map(|path| Trial::test(name(&path), move || compare(path.to_str().unwrap()).map(drop)))
         .collect();
-    // A source that is included by others makes no capture of its own.
+    // Sources that others include give no capture of their own.
     let sources = files(&root().join("captures"), ".a4").into_iter();
     let sources: Vec<_> = sources
         .filter_map(|path| {

@@ -1,4 +1,5 @@
-//! `show --overlay`: what the pictures say of each pixel is what happened there. And how often instructions ran.
+//! `show --overlay`: each pixel of the pictures has the right value. `show` also has the right counts of
+//! executed instructions.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -27,7 +28,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// What `show` says and draws with one overlay.
+/// The output and picture of `show` with one overlay.
 struct Shown {
     answer: Value,
     picture: Picture,
@@ -52,14 +53,14 @@ impl Shown {
         self.legend()["sum"].as_f64().unwrap()
     }
 
-    /// Of each pixel, which colour of the legend it has.
+    /// The legend's colour of each pixel, if it has one.
     fn marks(&self) -> Vec<Option<&str>> {
         let colors = list(&self.legend()["colors"]);
         let of = |pixel: &[u8]| colors.iter().find(|color| color["color"] == hex(pixel));
         self.picture.pixels().map(|pixel| of(pixel)?["meaning"].as_str()).collect()
     }
 
-    /// Of each pixel, the whole number that its colour stands for.
+    /// The number that the colour of each pixel stands for.
     fn counts(&self) -> Vec<u32> {
         let colors = list(&self.legend()["colors"]);
         let stops: Vec<(f64, [f64; 3])> = colors.iter().map(stop).collect();
@@ -80,7 +81,7 @@ fn stop(color: &Value) -> (f64, [f64; 3]) {
     (color["value"].as_f64().unwrap(), [red, green, blue])
 }
 
-/// The colour of `value` on a scale.
+/// The colour of `value` on the scale `stops`.
 fn between(stops: &[(f64, [f64; 3])], value: f64) -> [u8; 3] {
     let next = stops.iter().position(|stop| stop.0 >= value).unwrap().max(1);
     let ((low, from), (high, to)) = (stops[next - 1], stops[next]);
@@ -88,7 +89,7 @@ fn between(stops: &[(f64, [f64; 3])], value: f64) -> [u8; 3] {
     std::array::from_fn(|c| (from[c] + (to[c] - from[c]) * share).round() as u8)
 }
 
-/// `captures/NAME.a4` as a capture.
+/// Assembles `captures/NAME.a4`.
 fn assembled(folder: &TempDir, name: &str) -> PathBuf {
     let source = root().join(format!("captures/{name}.a4"));
     let capture = folder.path().join("made.rd");
@@ -97,17 +98,19 @@ fn assembled(folder: &TempDir, name: &str) -> PathBuf {
     capture
 }
 
-/// Whether the first triangle of `captures/overlays.a4` covers a pixel: right and below of 2,2, and x + y < 14.5.
+/// Whether the first triangle of `captures/overlays.a4` covers a pixel: right of and below 2,2, with x + y <
+/// 14.5.
 fn in_front([x, y]: [i32; 2]) -> bool {
     x >= 2 && y >= 2 && x + y <= 13
 }
 
-/// The same of the second: left of 12.5, above 14, and y > x + 1.5.
+/// Whether the second triangle of `captures/overlays.a4` covers a pixel: left of 12.5, above 14, with y > x +
+/// 1.5.
 fn behind([x, y]: [i32; 2]) -> bool {
     x >= 2 && y <= 13 && y - x >= 2
 }
 
-/// What `of` says of each pixel of 16x16.
+/// The results of `of` for each pixel of 16x16.
 fn each<T>(of: impl Fn([i32; 2]) -> T) -> Vec<T> {
     (0..16).flat_map(|y| (0..16).map(move |x| [x, y])).map(of).collect()
 }
@@ -146,7 +149,7 @@ fn each_overlay_of_a_draw_shows_what_is_known_of_its_pixels() {
 }
 
 impl Shown {
-    /// Of each pixel, whether it has a colour of the scale: those are none of the grey of the picture.
+    /// Whether each pixel has a colour of the scale. Pixels outside of it are grey.
     fn counts_any(&self) -> Vec<bool> {
         self.picture.pixels().map(|pixel| pixel[0] != pixel[1] || pixel[1] != pixel[2]).collect()
     }
@@ -170,10 +173,10 @@ fn every_verdict_is_of_its_colour() {
     assert_eq!([of("f5", "depth"), of("f6", "depth")], [all("failed"), all("failed")]);
     assert_eq!([of("f7", "discard"), of("f8", "depth")], [all("kept"), all("passed")]);
     assert_eq!(of("f2", "wireframe"), [None], "culled");
-    // Without a draw: the scissor of draw 1 leaves four columns; draw 2 is culled.
+    // The whole frame: the scissor of draw 1 leaves four columns; draw 2 is culled.
     let frame = Shown::new(&capture, None, "overdraw");
     assert_eq!(frame.counts(), each(|[x, _]| if x < 4 { 8 } else { 7 }));
-    // Draws 3 and 4 shade; each other pixel gets the same colour, so that no warp runs for it.
+    // Draws 3 and 4 run the shader. The other draws give all pixels one colour, so no warp runs for them.
     let cost = Shown::new(&capture, None, "cost");
     assert_eq!(Value::from(cost.sum() as u64), cost.answer["cost"]["instructions"]["FS"]);
 }
@@ -203,7 +206,7 @@ fn tiles_and_memory_show_the_same() {
     }
 }
 
-/// The last command that draws, not copies.
+/// The last command that draws and does not copy.
 fn last_drawing(rows: &[Value]) -> String {
     let last = rows.iter().rfind(|row| row["pass"] == "gmem" || row["pass"] == "bypass").unwrap();
     format!("f{}", last["frame_draw"])
@@ -222,14 +225,15 @@ fn sums_are_what_the_table_counts() {
         let one = Shown::new(&capture, Some(&draw), "cost");
         assert_eq!(one.sum(), one.answer["cost"]["instructions"]["FS"].as_f64().unwrap_or(0.0), "{draw}");
     }
-    // Nothing is tested there: what is covered is written.
+    // These frames have no tests, so each covered pixel is written.
     for name in ["triangle", "blend"] {
         let overdraw = Shown::new(&own(name), None, "overdraw");
         assert_eq!(overdraw.sum(), overdraw.answer["cost"]["pixels"].as_f64().unwrap(), "{name}");
     }
 }
 
-/// Of many pixels: the overdraw is how many primitives `pixel` says came to be fragments there.
+/// For many pixels: the overdraw equals the number of primitives that became fragments in the output of
+/// `pixel`.
 #[test]
 fn overdraw_is_what_pixel_counts() {
     for capture in [own("cube"), own("depth"), shared("variants/cube-1600x900"), shared("games/neverball")] {

@@ -1,4 +1,4 @@
-//! `a4emu pico` as a program: PicoGpu's own shader-unit tests, and bad input.
+//! The command `a4emu pico`: PicoGpu's own shader-unit tests, and bad input.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -11,7 +11,7 @@ use a4emu_decoder::isa::pico::assemble;
 use a4emu_gpu::budget::{Budget, Work};
 use pretty_assertions::assert_eq;
 
-/// Runs `a4emu pico` with `arguments`, `stdin` and a file for the source.
+/// Runs `a4emu pico` with `arguments`, `stdin` and a file that holds the source.
 fn pico(arguments: &[&str], source: &str, stdin: &str) -> Output {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(&file, source).unwrap();
@@ -25,7 +25,7 @@ fn pico(arguments: &[&str], source: &str, stdin: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A program that refuses its arguments may be gone before it has read anything.
+    // A program that refuses its arguments may end before it reads stdin.
     let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
     child.wait_with_output().unwrap()
 }
@@ -63,7 +63,7 @@ fn assembled_text_is_a_dword_a_line() {
 
 #[test]
 fn manual() {
-    // The same program as bits, without lduni and initregs, and three threads.
+    // The program as bits, without lduni and initregs, and three threads.
     let program = ["00030112", "00000064", "00008112", "000003e8", "00004112", "00002710", "0003d31e"];
     let program = program.map(|hex| u32::from_str_radix(hex, 16).unwrap());
     let mut stream = vec![0x0c30_801e, 0x6180_c3cc, 0x30];
@@ -115,7 +115,7 @@ fn every_other_op() {
     run("fnorm r2 r0", "f32", "2.0 4.0 4.0 0.0 0 0 0 0", "0.33333334 0.6666667 0.6666667 0.0");
     run("fcross2 r2.xw r0 r1", "f32", "1.0 2.0 0 0 3.0 4.0 0 0", "-2.0 0.0 0.0 -2.0");
     run("swizzle r2 r0.wzyx", "i32", "1 2 3 4 0 0 0 0", "4 3 2 1");
-    // Onto itself: the first components are there already when the last are read.
+    // Source and destination overlap: the first components are written before the last are read.
     run("mov r2 r0\nswizzle r2 r2.wzyx", "i32", "1 2 3 4 0 0 0 0", "4 3 3 4");
     run("fnorm r2.x r0", "f32", "2.0 4.0 4.0 0.0 0 0 0 0", "0.33333334 0.6666667 0.6666667 0.0");
     run(
@@ -168,7 +168,7 @@ fn bad_sources_are_refused() {
     check_refused(&["asm"], &long, "", 2, "511 dwords at most");
 }
 
-/// As PicoGpu's own samples do (gpu_test.cpp, real_time_gpu_test.cpp).
+/// Overwritten inputs, as in PicoGpu's own samples (gpu_test.cpp, real_time_gpu_test.cpp).
 #[test]
 fn overwritten_inputs_are_a_warning_and_strict_refuses() {
     let overwritten = SIMPLE.replace("iadd r4.z ", "iadd r0.z ");
@@ -192,7 +192,7 @@ fn comments_may_hold_any_bytes() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
 
-/// What a stream holds behind the inputs of its threads (gpu/blocks/shader_array/shader_unit.cpp).
+/// The data after the inputs of a stream's threads (gpu/blocks/shader_array/shader_unit.cpp).
 #[test]
 fn streams_have_uniforms_and_corners_of_triangles() {
     let answer = |source: &str, rest: &[u32]| {
@@ -206,7 +206,7 @@ fn streams_have_uniforms_and_corners_of_triangles() {
     let vertex = "#vertexShader\n#input r0.x\n#output r1.xyzw\n#uniform r2.xy\n#uniform r3.x\niadd r1 r2 r0\nswizzle r5 r3.xxxx\n\
                   iadd r1.z r1 r5\nswizzle r4 r0.xxxx\niadd r1 r1 r4\n";
     assert_eq!(answer(vertex, &[1 | 1 << 2, 0, 0, 10, 20, 1, 2, 3]), [21, 12, 13, 10, 41, 22, 23, 20]);
-    // A pixel in the middle of the first edge: depth and attribute by 1/z.
+    // A pixel in the middle of the first edge: depth and attribute are interpolated by 1/z.
     let fragment = "#fragmentShader\n#input r0.xyzw\n#input r1.x\n#output r2.xyzw\n#uniform r3.x\nswizzle r2 r3.xxxx\n\
                     mov r2.x r1\n";
     let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
@@ -276,7 +276,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The picture that `pico draw` makes of a scene in captures/.
+/// The picture of `pico draw` for a scene in captures/.
 fn draw(scene: &str) -> Picture {
     draw_scene(&root().join("captures/pico").join(scene).with_extension("toml"))
 }
@@ -290,7 +290,7 @@ fn draw_scene(scene: &Path) -> Picture {
     Picture::read(&out)
 }
 
-/// Pixels that PicoGpu's simulator lost, by scene: fixtures/pico/README.md.
+/// Pixels that PicoGpu's simulator failed to draw, by scene: fixtures/pico/README.md.
 fn lost_pixels() -> BTreeMap<String, BTreeSet<[usize; 2]>> {
     let text = std::fs::read_to_string(root().join("fixtures/pico/lost.txt")).unwrap();
     let mut lost: BTreeMap<String, BTreeSet<_>> = BTreeMap::new();
@@ -301,7 +301,7 @@ fn lost_pixels() -> BTreeMap<String, BTreeSet<[usize; 2]>> {
     lost
 }
 
-/// The pixels of `scene` that are not those of the picture that PicoGpu's simulator made of it.
+/// The pixels of `scene` that differ from the picture of PicoGpu's simulator.
 fn wrong_pixels(scene: &Path, reference: &Path) -> BTreeSet<[usize; 2]> {
     let (ours, theirs) = (draw_scene(scene), Picture::read(reference));
     assert_eq!(ours.size, theirs.size, "{}", scene.display());
@@ -328,7 +328,7 @@ fn scenes_have_the_pixels_of_picogpus_own_simulator() {
     assert!(count >= 31 && lost.is_empty(), "{count} scenes; no scene: {lost:?}");
 }
 
-/// The case of somebody else, with the pixel that their run of the simulator lost.
+/// A shared case, with the one pixel that its run of the simulator failed to draw.
 #[test]
 fn the_shared_scene_has_the_pixels_of_its_reference() {
     let scene = root().join("../shared/cases/pico-depth.toml");

@@ -1,5 +1,5 @@
-//! `a4emu pixel`: the history of a pixel ends in what the frame shows, and every verdict has a draw
-//! that proves it.
+//! `a4emu pixel`: the history of a pixel ends with the colour in the frame, and every verdict has a draw that
+//! shows it.
 
 mod captures;
 mod picture;
@@ -14,7 +14,7 @@ use picture::Picture;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Pixels of each capture.
+/// Number of pixels tested in each capture.
 const PIXELS: usize = 200;
 
 fn a4emu() -> Command {
@@ -32,7 +32,7 @@ fn histories(capture: &Path, arguments: &[String]) -> Vec<Value> {
     out.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect()
 }
 
-/// What `replay --png` makes of a capture.
+/// The picture of `replay --png` for a capture.
 fn replayed(capture: &Path) -> Picture {
     let folder = TempDir::new().expect("a folder");
     let png = folder.path().join("frame.png");
@@ -40,7 +40,7 @@ fn replayed(capture: &Path) -> Picture {
     Picture::read(&png)
 }
 
-/// A colour of a history as a picture shows it.
+/// A colour of a history as bytes of a picture.
 fn shown(color: &Value) -> [u8; 4] {
     let byte = |component: &Value| match component.as_u64() {
         Some(integer) => integer.min(255) as u8,
@@ -49,7 +49,7 @@ fn shown(color: &Value) -> [u8; 4] {
     std::array::from_fn(|c| byte(&color[c]))
 }
 
-/// Positions that look random, the same each time.
+/// Pseudo-random positions, equal in each run.
 fn positions([width, height]: [u32; 2]) -> Vec<[u32; 2]> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut below = |end: u32| {
@@ -61,8 +61,8 @@ fn positions([width, height]: [u32; 2]) -> Vec<[u32; 2]> {
     (0..PIXELS).map(|_| [below(width), below(height)]).collect()
 }
 
-/// Of many pixels of `capture`: the last colour of the history, and what is said to be there, is the
-/// frame's; and each event begins where the one before ended.
+/// For many pixels of `capture`: the last colour of the history and the reported value equal the frame's, and
+/// each event starts with the result of the one before.
 fn check_frame(capture: &Path) -> Result<(), Failed> {
     let picture = replayed(capture);
     let at = positions(picture.size.map(|side| side as u32));
@@ -91,7 +91,7 @@ fn check_frame(capture: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// All that can become of a primitive.
+/// Every verdict on a primitive occurs.
 fn check_verdicts() -> Result<(), Failed> {
     let folder = TempDir::new()?;
     let capture = folder.path().join("verdicts.rd");
@@ -121,7 +121,7 @@ fn check_verdicts() -> Result<(), Failed> {
     let same = events[1..8].iter().all(|event| event["before"].get("color") == event["after"].get("color"));
     assert!(same, "only what is written changes a colour");
     assert_eq!(shown(&history["value"]), [192, 128, 191, 128]);
-    // Inside of the scissor the same primitive is written.
+    // Inside of the scissor, the primitive is written.
     assert_eq!(histories(&capture, &["2,2".into()])[0]["events"][1]["verdict"], "written");
     Ok(())
 }
@@ -138,7 +138,7 @@ fn assembled(folder: &TempDir, name: &str, source: &str) -> PathBuf {
     capture
 }
 
-/// One draw over a target, a compute shader that stores into its pixel 3,0 afterwards, and a packet that writes 5,0.
+/// A draw to a target, a compute shader that then stores to pixel 3,0, and a packet that writes pixel 5,0.
 const STORES: &str = r#"include "CAPTURES/setup.a4i"
 gpu_id 420
 buffer target @ 0x1010000 { words 11111111 22222222 33333333 44444444 55555555 66666666
@@ -181,7 +181,7 @@ buffer main @ 0x1070000 {
 submit main
 "#;
 
-/// Who wrote a pixel is named, whatever it was.
+/// The writer of a pixel is named: a draw, a dispatch or a packet.
 fn check_writers() -> Result<(), Failed> {
     let folder = TempDir::new()?;
     let capture = assembled(&folder, "stores.rd", STORES);
@@ -219,7 +219,7 @@ fn check_writers() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Two triangles that overlap, of shaders that store. Each fragment makes a number of what is stored, which is its colour.
+/// Two overlapping triangles whose shaders store. Each fragment's colour is a number from the stored data.
 const STORING: &str = r#"include "CAPTURES/setup.a4i"
 gpu_id 420
 const SIZE = 32
@@ -285,7 +285,7 @@ const PLACE: &str = r"    shr.b r1.x, r1.x, 4
     add.u r2.w, r2.x, r1.z
     (rpt5)nop";
 
-/// What the vertex shader and the fragment shader of [`STORING`] do.
+/// Name, vertex shader and fragment shader of each kind of [`STORING`].
 const KINDS: [(&str, &str, &str); 7] = [
     ("counter", r"", r"NEXT"),
     (
@@ -356,8 +356,8 @@ const KINDS: [(&str, &str, &str); 7] = [
     ),
 ];
 
-/// Looking at pixels of a draw that stores shows what the frame has, and so does a debugger that looks at their
-/// fragments.
+/// Inspecting pixels of a draw that stores shows the colours of the frame. A debugger session on their
+/// fragments shows them too.
 fn check_stores((name, vertex, fragment): (&str, &str, &str)) -> Result<(), Failed> {
     let folder = TempDir::new()?;
     let parts = [("VERTEX", vertex), ("FRAGMENT", fragment), ("NEXT", NEXT), ("PLACE", PLACE)];
@@ -391,7 +391,7 @@ fn check_stores((name, vertex, fragment): (&str, &str, &str)) -> Result<(), Fail
     Ok(())
 }
 
-/// The colour with which the debugger ends at the last fragment of a pixel.
+/// The colour at the end of a debugger session on the last fragment of a pixel.
 fn stepped(capture: &Path, [x, y]: [usize; 2]) -> [u8; 4] {
     let at = format!("{x},{y}");
     let arguments = ["debug", text(capture), "--draw", "0", "--stage", "fs", "--pixel", &at, "-q"];
@@ -402,7 +402,7 @@ fn stepped(capture: &Path, [x, y]: [usize; 2]) -> [u8; 4] {
     std::array::from_fn(|c| (float(c).clamp(0.0, 1.0) * 255.0).round_ties_even() as u8)
 }
 
-/// A shader that has barycentrics as its colour, in part, looks like one that gives all pixels the same.
+/// A shader that uses barycentrics in part of its colour could be mistaken for one with a constant colour.
 fn check_barycentrics() -> Result<(), Failed> {
     let folder = TempDir::new()?;
     let clear = "(rpt3)mov.f32f32 r0.x, (r)c0.x";
@@ -423,7 +423,7 @@ fn check_barycentrics() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Questions without an answer, and a capture on stdin.
+/// Invalid questions, and a capture on stdin.
 fn check_questions() -> Result<(), Failed> {
     let capture = own("triangle");
     let refused = |arguments: &[&str], says: &str| {

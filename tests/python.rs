@@ -1,14 +1,15 @@
-//! The Python module: `python/tests` in an environment of its own, against the command that cargo has built, with the
-//! module that it has built beside it. Skipped, and said so, where there is no Python with `venv`, or no PyPI.
+//! The Python module: runs `python/tests` in an environment of its own, with the command and the module that
+//! cargo has built. Without a Python with `venv`, or without PyPI, the test is skipped with a message.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// What the tests need. Ray, Dask and a notebook's kernel are not among it: `python/README.md` says how they are tested.
+/// Packages for the tests. Ray, Dask and a notebook's kernel are not included: `python/README.md` describes
+/// their tests.
 const PACKAGES: [&str; 3] = ["numpy>=1.23", "pytest", "mypy"];
 
-/// Seconds that a download may stand still.
+/// Seconds without data after which a download fails.
 const PATIENCE: &str = "30";
 
 fn root() -> &'static Path {
@@ -27,7 +28,7 @@ fn run(command: &mut Command) -> Option<Output> {
     output.status.success().then_some(output)
 }
 
-/// A Python of its own in `folder`, with the packages.
+/// Makes a Python environment in `folder`, with the packages.
 fn environment(folder: &Path) -> Result<PathBuf, &'static str> {
     run(Command::new("python3").args(["-m", "venv"]).arg(folder)).ok_or("no python3 with venv")?;
     let python = folder.join("bin/python");
@@ -36,7 +37,7 @@ fn environment(folder: &Path) -> Result<PathBuf, &'static str> {
     installed.map(|_| python).ok_or("pip cannot install what they need")
 }
 
-/// The module as it is installed: `python/a4emu` with what cargo has built.
+/// Makes the installed form of the module: `python/a4emu` with the library that cargo has built.
 fn package(folder: &Path) -> std::io::Result<()> {
     let package = folder.join("a4emu");
     fs::create_dir_all(&package)?;

@@ -1,4 +1,4 @@
-//! `a4emu report`: what the page is given is what the other commands say of the capture.
+//! `a4emu report`: the data of the page agrees with the output of the other commands.
 
 mod captures;
 mod picture;
@@ -18,7 +18,7 @@ use picture::Picture;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Pixels of a capture whose reasons are compared with what `pixel` says.
+/// Number of pixels per capture whose reasons are compared with the output of `pixel`.
 const PIXELS: usize = 100;
 
 fn a4emu() -> Command {
@@ -35,7 +35,7 @@ fn page(capture: &Path) -> String {
     String::from_utf8(done.get_output().stdout.clone()).expect("a page")
 }
 
-/// What a page is given.
+/// The data in a page.
 fn frame(page: &str) -> Value {
     let (_, rest) = page.split_once("<script id=\"data\" type=\"application/octet-stream\">").expect("data");
     let (data, _) = rest.split_once("</script>").expect("an end");
@@ -59,7 +59,7 @@ fn patched(patch: &Value) -> Picture {
     picture
 }
 
-/// Puts `other` over `picture` at (x, y); both have four bytes a pixel.
+/// Copies `other` into `picture` at (x, y); both have four bytes per pixel.
 fn put(picture: &mut Picture, other: &Picture, [x, y]: [usize; 2]) {
     let width = 4 * other.size[0];
     for (row, bytes) in other.bytes.chunks_exact(width).enumerate() {
@@ -68,7 +68,7 @@ fn put(picture: &mut Picture, other: &Picture, [x, y]: [usize; 2]) {
     }
 }
 
-/// What canvas `index` holds in the end: all patches over each other.
+/// The final contents of canvas `index`: all patches in order.
 fn composed(frame: &Value, index: usize) -> Picture {
     let size = ["width", "height"].map(|side| number(&frame["canvases"][index][side]));
     let mut picture = Picture { size, pixel_bytes: 4, bytes: vec![0; 4 * size[0] * size[1]] };
@@ -81,7 +81,7 @@ fn composed(frame: &Value, index: usize) -> Picture {
     picture
 }
 
-/// Bytes that a page may have: one and a half times its pictures, and 2 MB.
+/// Largest size of a page in bytes: one and a half times its pictures, and 2 MB.
 fn limit(frame: &Value) -> usize {
     let draws =
         list(&frame["draws"]).iter().flat_map(|draw| [&draw["patches"], &draw["reasons"], &draw["cost_map"]]);
@@ -93,7 +93,7 @@ fn limit(frame: &Value) -> usize {
     patches.chain(textures).map(bytes).sum::<usize>() * 3 / 2 + 2_000_000
 }
 
-/// The last canvas of colours has in the end what `replay --png` shows.
+/// The last colour canvas ends with the picture of `replay --png`.
 fn check_picture(capture: &Path) -> Result<(), Failed> {
     let folder = TempDir::new()?;
     let png = folder.path().join("frame.png");
@@ -124,7 +124,7 @@ fn check_picture(capture: &Path) -> Result<(), Failed> {
     }
 }
 
-/// The bits that verdicts of `pixel` stand for.
+/// The bits that stand for verdicts of `pixel`.
 fn bits_of(verdicts: &[&str]) -> u8 {
     let of = |verdict: &&str| match *verdict {
         "scissored" | "culled" | "failed" | "copied" => 0,
@@ -138,7 +138,7 @@ fn bits_of(verdicts: &[&str]) -> u8 {
     all.into_iter().fold(overdrawn, |all, bits| all | bits)
 }
 
-/// What the reasons of a draw say of a pixel.
+/// The reasons that a draw has for a pixel.
 fn noted(draw: &Value, [x, y]: [usize; 2]) -> u8 {
     let at = |patch: &Value| {
         let [left, top, width, height] = ["x", "y", "w", "h"].map(|key| number(&patch[key]));
@@ -148,7 +148,7 @@ fn noted(draw: &Value, [x, y]: [usize; 2]) -> u8 {
     list(&draw["reasons"]).iter().filter_map(at).fold(0, |all, bits| all | bits)
 }
 
-/// Of many pixels: each draw's bits are what `pixel` says became of its primitives.
+/// For many pixels: the bits of each draw equal the verdicts of `pixel` on its primitives.
 fn check_reasons(capture: &Path) -> Result<(), Failed> {
     let frame = frame(&page(capture));
     let last = list(&frame["draws"]).iter().rev().find_map(|draw| draw["canvas"].as_u64());
@@ -182,7 +182,7 @@ fn check_reasons(capture: &Path) -> Result<(), Failed> {
     if compared < PIXELS { Err(format!("{compared} draws at {PIXELS} pixels").into()) } else { Ok(()) }
 }
 
-/// What the page says the fragment shaders spent, pixel by pixel and instruction by instruction, is what draws cost.
+/// The fragment shaders' cost in the page, by pixel and by instruction, adds up to the cost of the draws.
 fn check_costs(capture: &Path) -> Result<(), Failed> {
     let frame = frame(&page(capture));
     for draw in list(&frame["draws"]) {
@@ -201,7 +201,7 @@ fn check_costs(capture: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// All that the page counts on.
+/// The data has all keys that the page's script uses.
 fn check_fields() -> Result<(), Failed> {
     let frame = frame(&page(&root().join("captures/many.rd.gz")));
     let keys = |value: &Value| value.as_object().map(|map| map.keys().cloned().collect::<BTreeSet<_>>());
@@ -245,7 +245,7 @@ fn check_fields() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A program that calls itself a script is text.
+/// The name of a program that contains a script tag is shown as text.
 fn check_hostile_name() -> Result<(), Failed> {
     let folder = TempDir::new()?;
     let (source, capture) = (folder.path().join("evil.a4"), folder.path().join("evil.rd"));
@@ -261,7 +261,7 @@ fn check_hostile_name() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The page goes where it may, and a broken capture has one too.
+/// The page is written to each allowed place. A broken capture has a page too.
 fn check_files() -> Result<(), Failed> {
     let folder = TempDir::new()?;
     let (whole, cut) = (root().join("captures/triangle.rd.gz"), folder.path().join("cut.rd"));
@@ -279,7 +279,7 @@ fn check_files() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The page is the same for any number of threads.
+/// The page does not depend on the number of threads.
 fn check_threads() -> Result<(), Failed> {
     let of = |threads: &str| {
         let capture = root().join("captures/depth.rd.gz");
@@ -290,7 +290,7 @@ fn check_threads() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The page has what `validate` says, and each draw which of it is its own.
+/// The page has the findings of `validate`, and each draw has its own.
 fn check_findings() -> Result<(), Failed> {
     let folder = TempDir::new()?;
     let (source, capture) = (folder.path().join("broken.a4"), folder.path().join("broken.rd"));
@@ -307,7 +307,7 @@ fn check_findings() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A draw to the left half of a target that held something all over.
+/// A draw to the left half of a target that was filled with a value.
 fn half_a_target() -> String {
     let held = "ff204060 ".repeat(32 * 32);
     format!(
@@ -387,7 +387,7 @@ fn main() {
     for capture in [own("depth"), own("cube"), own("many"), shared("glmark2/shadow")] {
         add("costs", capture, check_costs);
     }
-    // All others take minutes: `cargo test --test report -- --ignored every`.
+    // All other captures take minutes: `cargo test --test report -- --ignored every`.
     let others = if arguments.ignored || arguments.include_ignored { all_shared() } else { Vec::new() };
     for capture in others.into_iter().filter(|it| !pictures.contains(it)) {
         let name = format!("every picture {}", capture.display());

@@ -1,5 +1,5 @@
-//! Targets with several samples of a pixel, dithering and tiles: what `captures/samples` draws is what the rules say,
-//! counted here in other ways.
+//! Targets with several samples per pixel, dithering and tiles: the pictures of `captures/samples` follow the
+//! rules, which are computed here in another way.
 
 use std::path::{Path, PathBuf};
 
@@ -12,11 +12,11 @@ use a4emu_gpu::playback::Playback;
 use a4emu_inspect::folders::Folders;
 use assert_cmd::Command;
 
-/// Places of samples from a pixel's upper left corner, in 1/16 pixel.
+/// Positions of samples from a pixel's upper left corner, in 1/16 pixel.
 const TWO: &[[i32; 2]] = &[[12, 12], [4, 4]];
 const FOUR: &[[i32; 2]] = &[[6, 2], [14, 6], [2, 10], [10, 14]];
 
-/// What `msaa-2x`, `msaa-4x` and `restore` draw: corners in quarters of a pixel.
+/// The triangles of `msaa-2x`, `msaa-4x` and `restore`: corners in quarters of a pixel.
 const EDGES: [[[i32; 2]; 3]; 7] = [
     [[17, 0], [48, 0], [17, 16]],
     [[48, 0], [48, 16], [17, 16]],
@@ -31,7 +31,7 @@ fn captures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("captures")
 }
 
-/// The machine after a source of `captures/samples`; nothing may have been amiss.
+/// The machine after a source of `captures/samples`, which must run without reports.
 fn run(source: &str) -> Gpu {
     let path = captures().join("samples").join(source);
     let capture = open(&path, &Folders::around(&path, &[captures()])).unwrap();
@@ -43,19 +43,19 @@ fn run(source: &str) -> Gpu {
     playback.gpu
 }
 
-/// The surfaces that were written, in their order.
+/// The surfaces that were written, in order.
 fn written(gpu: &Gpu) -> Vec<Written> {
     gpu.pipeline.surfaces.iter().copied().collect()
 }
 
 fn bytes(gpu: &Gpu, surface: &Written, len: usize) -> Vec<u8> {
-    gpu.mem.slice(surface.address, len).unwrap().to_vec()
+    gpu.memory().slice(surface.address, len).unwrap().to_vec()
 }
 
-/// Pixel (x, y) of the picture of the surface that was written last.
+/// Pixel (x, y) of the surface that was written last.
 fn pixel(gpu: &Gpu, [x, y]: [usize; 2]) -> [u8; 4] {
     let surface = written(gpu).pop().unwrap();
-    let pixels = Picture::of(&surface, &gpu.mem).unwrap().pixels();
+    let pixels = Picture::of(&surface, gpu.memory()).unwrap().pixels();
     std::array::from_fn(|c| pixels[4 * (y * surface.width as usize + x) + c])
 }
 
@@ -69,7 +69,7 @@ fn inside(triangle: [[i32; 2]; 3], point: [i32; 2]) -> bool {
     })
 }
 
-/// What the samples of a pixel that are inside make of white on black.
+/// The level of a white triangle on black: the share of a pixel's samples inside of it.
 fn level(places: &[[i32; 2]], x: usize, y: usize) -> u8 {
     let corner = [16 * x as i32, 16 * y as i32];
     let is_white = |place: &&[i32; 2]| {
@@ -137,7 +137,7 @@ fn each_rule_makes_its_cell() {
     assert_eq!(red(0), at(0, 0), "nothing between cells");
 }
 
-/// The place of a pixel in the order of a 4x4 matrix: quarters first, then sixteenths.
+/// The rank of a pixel in a 4x4 dither matrix: quarters first, then sixteenths.
 fn order(x: usize, y: usize) -> usize {
     let of = |x: usize, y: usize| [[0, 2], [3, 1]][y & 1][x & 1];
     4 * of(x, y) + of(x >> 1, y >> 1)
@@ -170,7 +170,7 @@ fn tiles_hold_what_was_drawn_and_copied_and_are_read_back() {
     let gpu = run("tiles.a4");
     let [linear, drawn_2, drawn_3, back_2, back_3, copied_2, copied_3] = written(&gpu).try_into().unwrap();
     let all = |surface: &Written| bytes(&gpu, surface, 256 * 40);
-    let picture = |surface: &Written| Picture::of(surface, &gpu.mem).unwrap().pixels();
+    let picture = |surface: &Written| Picture::of(surface, gpu.memory()).unwrap().pixels();
     for (side, drawn, back, copied) in [(32, drawn_2, back_2, copied_2), (4, drawn_3, back_3, copied_3)] {
         assert_eq!(all(&back), all(&linear), "{side}: read back");
         assert_ne!(all(&drawn), all(&linear), "{side}");
@@ -186,12 +186,12 @@ fn tiles_hold_what_was_drawn_and_copied_and_are_read_back() {
     }
 }
 
-/// What `a4emu` says of a source, once assembled.
+/// The output of `a4emu` for an assembled source.
 fn a4emu(arguments: &[&str], source: &str, status: i32) -> String {
     asked(arguments, source, "", status)
 }
 
-/// The same, with `commands` on stdin.
+/// The output of `a4emu` for an assembled source, with `commands` on stdin.
 fn asked(arguments: &[&str], source: &str, commands: &str, status: i32) -> String {
     let folder = tempfile::tempdir().unwrap();
     let capture = folder.path().join("capture.rd");
@@ -220,7 +220,7 @@ fn a_pixel_of_samples_and_of_tiles_has_its_history() {
     a4emu(&["pixel", "5,7", "--json"], "tiles.a4", 0);
 }
 
-/// What a copy makes of samples is rounded; what a primitive left of them is not.
+/// A copy rounds the average of the samples. A value that a primitive wrote is not rounded.
 #[test]
 fn a_pixel_of_a_resolved_surface_holds_what_the_copy_made() {
     let text = a4emu(&["pixel", "4,4"], "msaa-4x.a4", 0);
@@ -234,7 +234,8 @@ fn a_pixel_of_a_resolved_surface_holds_what_the_copy_made() {
     assert_eq!(stored.matches("samples resolved").count(), 1, "{stored}");
 }
 
-/// Cell 4 of `rules` shows the number of each sample, times a third; cell 9 where barycentrics at samples are large.
+/// Cell 4 of `rules` shows the number of each sample, times a third. Cell 9 shows where barycentrics at
+/// samples are large.
 #[test]
 fn a_debugger_steps_through_the_sample_that_is_asked_for() {
     let red = |draw, pixel, sample: &[&str], register| {
@@ -251,7 +252,7 @@ fn a_debugger_steps_through_the_sample_that_is_asked_for() {
     for (sample, value) in [("0", 0.0), ("1", 0.33333334), ("3", 1.0)] {
         assert_eq!(red("f5", "4,11", &["--sample", sample], "r0"), value, "{sample}");
     }
-    // From column 12.25 on: samples at 6/16, 14/16, 2/16 and 10/16 of pixel 12.
+    // The edge is at column 12.25; the samples of pixel 12 are at 6/16, 14/16, 2/16 and 10/16.
     for (sample, value) in [("0", 1.0), ("1", 1.0), ("2", 0.0), ("3", 1.0)] {
         assert_eq!(red("f11", "12,19", &["--sample", sample], "r1"), value, "{sample}");
     }

@@ -1,5 +1,5 @@
-//! docs/schema.md is what the commands print: every key that occurs is documented with its
-//! type, every documented one occurs or is marked optional.
+//! docs/schema.md matches the output of the commands: every key that occurs is documented with its type, and
+//! every documented key occurs or is marked optional.
 
 #[path = "schema/json_schema.rs"]
 mod json_schema;
@@ -19,7 +19,7 @@ fn root() -> &'static Path {
 /// The tables of docs/schema.md: object -> path of a key -> its type.
 struct Schema {
     tables: BTreeMap<String, BTreeMap<String, String>>,
-    /// The same as JSON Schema, with what it is to be held against.
+    /// The JSON Schema of the page, with validators.
     json: Value,
     validators: BTreeMap<String, jsonschema::Validator>,
     seen: RefCell<BTreeSet<(String, String)>>,
@@ -45,7 +45,7 @@ impl Schema {
         Self { tables, json, validators, seen: RefCell::default() }
     }
 
-    /// Holds what a command prints against both forms.
+    /// Checks a printed value against the tables and the JSON Schema.
     fn holds(&self, object: &str, value: &Value) {
         self.check(object, "", value);
         let errors: Vec<String> =
@@ -53,14 +53,14 @@ impl Schema {
         assert_eq!(errors, Vec::<String>::new(), "{object}: {value}");
     }
 
-    /// The type of the key at `path`; where only keys below it are documented, that of its parent.
+    /// The type of the key at `path`. If only keys below it are documented, the type of its parent.
     fn ty(&self, object: &str, path: &str) -> Option<String> {
         let table = self.tables.get(object).unwrap_or_else(|| panic!("no table for {object}"));
         let below = |key: &String| key.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
         table.get(path).cloned().or_else(|| table.keys().any(below).then(|| "object".into()))
     }
 
-    /// Keys that an object at `prefix` may have: what is documented one level below it.
+    /// Keys that an object at `prefix` may have: the keys documented one level below it.
     fn children(&self, object: &str, prefix: &str) -> BTreeSet<String> {
         let below = |key: &String| {
             let rest = key.strip_prefix(prefix)?;
@@ -70,7 +70,7 @@ impl Schema {
         self.tables[object].keys().filter_map(below).collect()
     }
 
-    /// Holds one printed object, or one inside of it, against the tables.
+    /// Checks a printed object, or one inside of it, against the tables.
     fn check(&self, object: &str, prefix: &str, value: &Value) {
         let found = value.as_object().unwrap_or_else(|| panic!("{object}: {prefix} is {value}"));
         for key in self.children(object, prefix) {
@@ -86,7 +86,7 @@ impl Schema {
     }
 
     fn value(&self, object: &str, path: &str, ty: &str, value: &Value) {
-        // Of a list "or" is about what is in it.
+        // In the type of a list, "or" applies to the list's elements.
         let types = if ty.starts_with("array of ") { vec![ty] } else { ty.split(" or ").collect() };
         let fits = types.into_iter().any(|ty| match (ty, value) {
             ("integer", Value::Number(number)) => number.is_u64() || number.is_i64(),
@@ -121,7 +121,7 @@ impl Schema {
     }
 }
 
-/// What `a4emu` prints, whatever its exit status.
+/// The stdout of `a4emu`, for any exit status.
 fn a4emu(args: &[&str]) -> String {
     let output = Command::cargo_bin("a4emu").unwrap().current_dir(root()).args(args).output().unwrap();
     String::from_utf8(output.stdout).unwrap()
@@ -139,7 +139,7 @@ fn section(id: u32, payload: &[u32]) -> Vec<u8> {
     bytes(&[&[id, payload.len() as u32 * 4], payload].concat())
 }
 
-/// A submit that calls a buffer that is not there, and has a packet that nobody knows.
+/// A submit that calls a missing buffer and has an unknown packet.
 fn damaged(folder: &Path) -> PathBuf {
     let stream = [0xc001_3f00, 0x9000, 4, 0xc000_7e00, 0];
     let address = 0x1000;
@@ -154,7 +154,7 @@ fn damaged(folder: &Path) -> PathBuf {
     path
 }
 
-/// The capture that `captures/geometry/NAME.a4` describes.
+/// Assembles `captures/geometry/NAME.a4`.
 fn assembled(folder: &Path, name: &str) -> String {
     let capture = folder.join(format!("{name}.rd")).to_str().unwrap().to_owned();
     a4emu(&["asm", &format!("captures/geometry/{name}.a4"), "--include", "captures", "-o", &capture]);
@@ -192,7 +192,7 @@ fn check_explain(schema: &Schema) {
     }
 }
 
-/// A finding of a program, and one of packets.
+/// A finding in a program, and one in packets.
 fn check_validate(schema: &Schema, folder: &Path) {
     let source = folder.join("broken.a4");
     let text = "gpu_id 420\nbuffer main {\n CP_LOAD_STATE4({ NUM_UNIT = 2 | STATE_BLOCK = SB4_FS_SHADER }, { STATE_TYPE = ST4_CONSTANTS }, 0)\n}\nsubmit main\n";
@@ -207,7 +207,7 @@ fn check_validate(schema: &Schema, folder: &Path) {
     }
 }
 
-/// Every verdict, and a copy.
+/// The output of `pixel` with every verdict, and for a copy.
 fn check_pixel(schema: &Schema, folder: &Path) {
     let verdicts = folder.join("verdicts.rd").to_str().unwrap().to_owned();
     a4emu(&["asm", "captures/verdicts.a4", "-o", &verdicts]);
@@ -254,7 +254,7 @@ fn check_show(schema: &Schema, folder: &Path, damaged: &str) {
     schema.holds("show --draw", &json(&a4emu(&[&drawn[..], &["--draw", "f1"], &overlays].concat())));
 }
 
-/// `check` on a fixture whose golden state says something else.
+/// `check` on a fixture with another golden state.
 fn check_fixture(schema: &Schema, folder: &Path) {
     let case = folder.join("cases/triangle");
     fs::create_dir_all(&case).unwrap();
@@ -267,7 +267,7 @@ fn check_fixture(schema: &Schema, folder: &Path) {
     schema.holds("check --json", &json(&a4emu(&["check", "--fixtures", &cases, "--json"])));
 }
 
-/// `diff` of captures with a draw more, a packet that is the first to blame, and pictures.
+/// `diff` of captures with an added draw, a packet as the first cause, and pictures.
 fn check_diff(schema: &Schema, folder: &Path) {
     let pictures = folder.join("pictures");
     let cube = "captures/cube.rd.gz";
@@ -289,7 +289,7 @@ fn check_run(schema: &Schema) {
     schema.holds("run --stats", &serde_json::to_value(&summary).unwrap());
 }
 
-/// A corpus of which one capture is damaged, and another is another one the second time.
+/// A corpus with a damaged capture, and a capture that differs in the second run.
 fn check_corpus(schema: &Schema, folder: &Path, damaged: &str) {
     let corpus = folder.join("corpus");
     fs::create_dir(&corpus).unwrap();
@@ -336,7 +336,7 @@ fn outputs_are_as_documented() {
     schema.all_seen();
 }
 
-/// docs/schema.json is docs/schema.md as JSON Schema; `SCHEMA_BLESS=1` writes it.
+/// docs/schema.json is docs/schema.md as JSON Schema. `SCHEMA_BLESS=1` writes it.
 #[test]
 fn the_json_schema_is_that_of_the_page() {
     let path = root().join("docs/schema.json");

@@ -1,4 +1,4 @@
-//! `a4emu serve`: who may ask, and what is answered.
+//! `a4emu serve`: which clients may connect, and the answers to their requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use serde_json::Value;
 
-/// A server that ends with the test.
+/// A server that is ended when the value is dropped.
 struct Server {
     child: Child,
     port: u16,
-    /// `/TOKEN/`.
+    /// Path with the access token: `/TOKEN/`.
     path: String,
 }
 
@@ -61,7 +61,7 @@ impl Server {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// Sends `request` as it is.
+    /// Sends `request` unchanged.
     fn send(&self, request: &str) -> Answer {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(120))).expect("a limit");
@@ -74,7 +74,7 @@ impl Server {
         Answer { status, head, body: bytes[end + 4..].to_vec() }
     }
 
-    /// Asks what stands behind the token, with more headers.
+    /// Sends a GET request for `question` below the token, with additional headers.
     fn get(&self, question: &str, headers: &str) -> Answer {
         let (path, host) = (&self.path, self.host());
         self.send(&format!("GET {path}{question} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n"))
@@ -121,7 +121,7 @@ fn questions_have_the_answers_of_the_commands() {
     }
 }
 
-/// What a command puts out, given `input`.
+/// The stdout of a command with `input` on stdin.
 fn output(arguments: &[&str], input: &str) -> Vec<u8> {
     let command = Command::new(env!("CARGO_BIN_EXE_a4emu"))
         .args(arguments)
@@ -151,7 +151,7 @@ fn explain_is_what_the_command_prints() {
     assert!(String::from_utf8_lossy(&wrong.body).contains("did you mean `RB_DEPTH_CONTROL`"));
 }
 
-/// Instruction by instruction as the debugger goes, with what stands in the registers before and after each.
+/// Steps through instructions, and compares the registers before and after each with those of the debugger.
 fn check_walk(server: &Server, place: &str, arguments: &[&str]) {
     let walk = server.get(place, "").json();
     let steps = walk["steps"].as_array().expect("steps");
@@ -219,7 +219,7 @@ fn stepping_is_what_the_debugger_does() {
     ] {
         assert_eq!(server.get(wrong, "").status, 400, "{wrong}");
     }
-    // Whatever one question does, the next one is answered.
+    // A bad request does not affect the next one.
     for _ in 0..20 {
         assert_eq!(server.get("step?draw=f1&stage=fs&lane=32", "").status, 400);
     }
@@ -244,7 +244,7 @@ fn a_draw_is_run_with_other_registers() {
     let shown = |draw: &str, moment: &str| {
         pixels(&output(&["show", &capture("many.rd.gz"), "--draw", draw, moment, "-", "-q"], ""))
     };
-    // Without a colour that is written, the draw leaves everything as it was.
+    // Without a written colour component, the draw changes nothing.
     let answer = server.get("edit?draw=f339&set=RB_MRT%5B*%5D.CONTROL.COMPONENT_ENABLE:0", "").json();
     assert!(picture(&answer, "original") == shown("f339", "--after"));
     assert!(picture(&answer, "edited") == shown("f339", "--before"));
@@ -253,7 +253,7 @@ fn a_draw_is_run_with_other_registers() {
         before.chunks(4).zip(after.chunks(4)).filter(|(before, after)| before != after).count() as u64
     };
     assert_eq!(answer["pixels"], changed("f339"));
-    // The draw behind it has its own registers again: what it draws is there.
+    // The next draw has the original registers, so its result is visible.
     let behind =
         server.get("edit?draw=f339&until=f340&set=RB_MRT%5B*%5D.CONTROL.COMPONENT_ENABLE:0", "").json();
     assert!(picture(&behind, "original") == shown("f340", "--after"));
@@ -326,7 +326,7 @@ fn eight_clients_are_served_beside_idle_ones() {
     });
 }
 
-/// However many connections ask nothing, those that do are answered at once.
+/// Idle connections do not delay requests on other connections.
 #[test]
 fn idle_connections_make_nobody_wait() {
     let server = Server::of("triangle.rd.gz");
@@ -338,7 +338,7 @@ fn idle_connections_make_nobody_wait() {
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
 }
 
-/// Nobody listens on another address of this machine.
+/// The server does not listen on another address of this machine.
 #[test]
 #[cfg(target_os = "linux")]
 fn only_the_loopback_address_listens() {

@@ -1,4 +1,5 @@
-//! What a shell sees: explanations, completions, pages, versions; what goes to stdout and what does not.
+//! Tests of the command line: explanations, completions, pages, versions, and the split between stdout and
+//! stderr.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What a command leaves: exit status, stdout, stderr.
+/// The result of a command: exit status, stdout, stderr.
 struct Left {
     status: i32,
     bytes: Vec<u8>,
@@ -43,7 +44,7 @@ fn a4emu(line: &str) -> Left {
     a4emu_in(root(), line)
 }
 
-/// What is printed by a command that must succeed.
+/// The stdout of a command that must succeed.
 fn fine(line: &str) -> String {
     let left = a4emu(line);
     assert_eq!(left.status, 0, "{line}: {}", left.errors);
@@ -55,7 +56,7 @@ fn a_register_is_explained() {
     let text = fine("explain rb_depth_control");
     assert!(text.starts_with("RB_DEPTH_CONTROL  2101 (8449)\n  in RB: render backend"), "{text}");
     assert!(text.contains("  4..6    ZFUNC ") && text.contains("1 FUNC_LESS, "), "{text}");
-    // What the tables say in comments is data as well.
+    // The doc comments of the tables are data too.
     assert!(fine("explain RB_MODE_CONTROL").contains("BYPASS       bits  (a guess)  Inferred: both bits"));
     let value = fine("explain 2101 0x80000016");
     assert!(value.contains("Z_TEST_ENABLE ") && value.contains("= true"), "{value}");
@@ -203,7 +204,7 @@ fn dwords(dwords: &[u32]) -> Vec<u8> {
     dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect()
 }
 
-/// The cube's capture, and behind it a submit before which the picture's memory is said to be another.
+/// The cube's capture, with a second submit before which the picture's memory is loaded with other bytes.
 fn overwritten(folder: &Path) -> PathBuf {
     let out = folder.join("out");
     assert_eq!(a4emu(&format!("replay {CUBE} --out {}", out.display())).status, 0);
@@ -229,7 +230,7 @@ fn overwritten(folder: &Path) -> PathBuf {
     path
 }
 
-/// What a submit left is shown, not what the capture loads for the next one.
+/// The memory that a submit left is shown, not the contents that the capture loads for the next one.
 #[test]
 fn a_submit_shows_memory_as_it_left_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -242,7 +243,7 @@ fn a_submit_shows_memory_as_it_left_it() {
     assert!(png(format!("replay {more} --png -")) != plain, "the submit behind it is not seen");
 }
 
-/// A case that says it is about a frame is not the same without one.
+/// A case with a golden frame in its manifest fails if the file is missing.
 #[test]
 fn a_missing_golden_frame_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
@@ -259,7 +260,7 @@ fn a_missing_golden_frame_is_noticed() {
     assert!(left.text().contains("no golden file"), "{}", left.text());
 }
 
-/// Events of a row, as name, start and end.
+/// Events of a timeline row: name, start and end.
 fn row(trace: &Value, tid: u64) -> Vec<(String, f64, f64)> {
     let events = trace["traceEvents"].as_array().unwrap().iter();
     let here = events.filter(|event| event["ph"] == "X" && event["tid"] == tid);
@@ -297,7 +298,7 @@ fn a_timeline_has_submits_passes_draws_stages_and_threads() {
         .filter_map(|event| event["args"]["pixels"].as_u64())
         .sum();
     assert!(pixels <= stats["pixels"].as_u64().unwrap());
-    // A run that ends inside of a submit has the submit nevertheless.
+    // A run that ends inside of a submit still lists the submit.
     let cut = a4emu(&format!("replay {CUBE} --draw 1 --timeline -")).json();
     assert_eq!(
         (row(&cut, 1).len(), row(&cut, 3).iter().filter(|(name, ..)| name.starts_with("draw")).count()),
@@ -307,7 +308,7 @@ fn a_timeline_has_submits_passes_draws_stages_and_threads() {
     assert!(!row(&trace, 10).is_empty() || !row(&trace, 11).is_empty());
 }
 
-/// Looking at the clock changes nothing.
+/// Measuring time changes no picture.
 #[test]
 fn a_timeline_changes_no_picture() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `show` and `replay --after`: what they say about a draw is what runs, and what other commands say.
+//! `show` and `replay --after`: the facts about a draw agree with the run and with other commands.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ fn capture(name: &str) -> String {
     crate::captures::own(name).to_str().unwrap().to_owned()
 }
 
-/// A shared capture, if it is there; says so if not.
+/// A shared capture. If it does not exist, prints a message and returns `None`.
 fn shared(name: &str) -> Option<String> {
     let path = crate::captures::shared(name);
     path.exists().then(|| path.to_str().unwrap().to_owned())
@@ -29,7 +29,7 @@ fn a4emu(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_a4emu")).args(arguments).output().unwrap()
 }
 
-/// What the command prints when all is well.
+/// The stdout of a command that must succeed.
 fn printed(arguments: &[&str]) -> String {
     let output = a4emu(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -48,7 +48,7 @@ fn number(value: &Value, key: &str) -> u64 {
     value[key].as_u64().unwrap_or_else(|| panic!("{key} of {value}"))
 }
 
-/// How many pixels of two pictures differ, and the rectangle that holds them.
+/// The number of pixels that differ in two pictures, and their bounding rectangle.
 fn changes(before: &Picture, after: &Picture) -> (u64, [u64; 4]) {
     let width = before.size[0];
     let differing = before.pixels().zip(after.pixels()).enumerate().filter(|(_, (a, b))| a != b);
@@ -79,7 +79,7 @@ impl Folder {
         Picture::read(Path::new(&path))
     }
 
-    /// The capture that `captures/geometry/NAME.a4` describes.
+    /// Assembles `captures/geometry/NAME.a4`.
     fn assembled(&self, name: &str) -> String {
         let source = root().join(format!("captures/geometry/{name}.a4")).to_str().unwrap().to_owned();
         let capture = self.path(&format!("{name}.rd"));
@@ -89,7 +89,7 @@ impl Folder {
     }
 }
 
-/// The frame draw that is the last to render to tile memory.
+/// The last frame draw that renders to tile memory.
 fn last_rendering(rows: &[Value]) -> String {
     let last = rows.iter().rfind(|row| row["pass"] == "gmem" || row["pass"] == "bypass").unwrap();
     format!("f{}", number(last, "frame_draw"))
@@ -107,7 +107,8 @@ fn what_the_last_draw_leaves_is_what_is_resolved() {
     }
 }
 
-/// Draws of one pass, one after the other: frame draws, and runs in one tile.
+/// The picture after a draw equals the one before the next draw, for draws of a pass and for runs in one
+/// tile.
 #[test]
 fn after_a_draw_is_before_the_next() {
     let folder = Folder::new();
@@ -182,7 +183,7 @@ fn opaque_pictures_have_no_holes_and_the_same_colours() {
     assert!(whole.pixels().all(|pixel| pixel[3] == 255));
 }
 
-/// What the table counts is what `replay --stats` counts, and each run is in one row.
+/// The table's counts equal those of `replay --stats`, and each run is in one row.
 #[test]
 fn the_table_holds_all_draws_and_all_that_they_cost() {
     let folder = Folder::new();
@@ -215,7 +216,7 @@ fn the_text_has_a_line_for_each_command_of_a_frame() {
     assert!(text.lines().any(|line| line.starts_with("f339 ")), "{text}");
 }
 
-/// What a draw inherits is what the registers hold, as `decode --query` reads them.
+/// The state that a draw inherits equals the registers that `decode --query` prints.
 #[test]
 fn state_is_what_the_registers_hold() {
     let depth = capture("depth");
@@ -261,7 +262,7 @@ fn a_draw_that_sets_nothing_shows_what_it_inherits() {
     }
 }
 
-/// The chip, when a draw is reached.
+/// Stops when a draw is reached.
 struct Until(u32);
 
 impl Observer for Until {
@@ -270,7 +271,8 @@ impl Observer for Until {
     }
 }
 
-/// Textures of 8-bit components, whose bytes a picture has as they are: each layer of the first level, against memory.
+/// Textures of 8-bit components, whose pictures hold the bytes unchanged: compares each layer of the first
+/// level with memory.
 #[test]
 fn pictures_of_textures_hold_what_is_in_memory() {
     let folder = Folder::new();
@@ -301,7 +303,7 @@ fn pictures_of_textures_hold_what_is_in_memory() {
             for y in 0..height {
                 let mut row = vec![0; 4 * width];
                 let start = address + layer * layer_bytes + y * pitch;
-                assert!(playback.gpu.mem.read(start as u32, &mut row));
+                assert!(playback.gpu.memory().read(start as u32, &mut row));
                 assert_eq!(picture.bytes[4 * width * y..][..4 * width], row, "{name} layer {layer} row {y}");
             }
         }
@@ -309,7 +311,7 @@ fn pictures_of_textures_hold_what_is_in_memory() {
     assert_eq!(kinds.into_iter().collect::<Vec<_>>(), ["2D", "3D", "cube"]);
 }
 
-/// Float formats come as EXR as well, with what a byte cannot hold.
+/// Float formats are written as EXR too, with values that a byte cannot hold.
 #[test]
 fn float_textures_are_exr_too() {
     let (folder, formats) = (Folder::new(), capture("formats"));
@@ -374,7 +376,7 @@ fn meshes_have_as_many_vertices_and_faces_as_the_draw() {
     }
 }
 
-/// What a geometry shader makes is what reaches the rasteriser.
+/// The mesh of a draw with a geometry shader is that shader's output.
 #[test]
 fn meshes_of_geometry_shaders_have_what_comes_out() {
     let folder = Folder::new();
@@ -420,7 +422,7 @@ fn a_draw_that_is_not_there_is_wrong_use() {
     assert_eq!(fs::read_dir(folder.0.path()).unwrap().count(), 0, "nothing is left");
 }
 
-/// Stdin is read as often as it takes.
+/// A command may read stdin several times.
 #[test]
 fn a_capture_may_come_from_stdin() {
     let run = |arguments: &[&str]| {
@@ -442,7 +444,7 @@ fn all_is_the_same_for_any_number_of_threads() {
     }
 }
 
-/// A program is called alike wherever it is shown.
+/// All commands name a program by one hash.
 #[test]
 fn decode_and_show_call_shaders_by_one_hash() {
     for (name, draw) in [("cube", "f1"), ("compute", "f0"), ("torus", "f1")] {

@@ -1,5 +1,5 @@
-//! The exit status of the real command: one table from what went wrong to what a script sees.
-//! 0 fine or the same, 1 differs, 2 wrong use, 3 damaged, 4 not supported or cut off; the worst wins.
+//! The exit status of the command: 0 success or no difference, 1 difference, 2 wrong use, 3 damaged input, 4
+//! not supported or cut off. If several apply, the worst wins.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -14,19 +14,19 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::TempDir;
 
-/// A command line, the status that is right, and what stderr says (nothing: anything may).
+/// A command line, its expected status, and text that stderr contains (empty: any text).
 type Row = (&'static str, i32, &'static str);
 
-/// A shader that costs something for each line of stdin.
+/// A shader that costs work for each line of stdin.
 const SHADER: &str = "#vertexShader\n#input r0.xyz\n#output r12.xyzw\niadd r4.xy r0 100\nmov r12 r4\n";
-/// A source of an empty capture.
+/// A source for an empty capture.
 const SOURCE: &str = "gpu_id 420\nbuffer b { RB_MODE_CONTROL { WIDTH = 32 } }\nsubmit b\n";
 
-/// The folder that the commands of a table run in.
+/// The folder in which the commands of a table run.
 struct Folder(TempDir);
 
 impl Folder {
-    /// With all inputs.
+    /// Makes a folder with all inputs.
     fn new() -> Self {
         let folder = Self(TempDir::new().unwrap());
         let fine = unpacked(&root().join("captures/triangle.rd.gz"));
@@ -35,7 +35,7 @@ impl Folder {
         let files = [
             ("fine.rd", fine.clone()),
             ("cut.rd", fine[..fine.len() - 5].to_vec()),
-            // All of it runs, and then the file ends inside a header.
+            // All sections run, then the file ends inside a header.
             ("tail.rd", [&fine[..], &[1, 0, 0]].concat()),
             ("stream.rd", [&fine[..], &submit(0x9000, 8)].concat()),
             ("orphan.rd", [&section(12, &[1; 16]), &fine[..]].concat()),
@@ -53,7 +53,7 @@ impl Folder {
             ("s.pico", SHADER.into()),
             ("stdin", "10 20 30\n40 50 60\n".into()),
             ("fine.rd.gz", packed(&fine)),
-            // Of the noise behind the capture the end is missing.
+            // The end of the noise after the capture is missing.
             ("cut.rd.gz", packed(&[&fine[..], &section(99, &noise)].concat())),
         ];
         for (name, bytes) in files {
@@ -69,7 +69,7 @@ impl Folder {
         folder
     }
 
-    /// Folders of one fixture each: as its golden files say, otherwise, and with a cut capture.
+    /// Makes folders of one fixture each: one matches its golden files, one differs, one has a cut capture.
     fn fixtures(&self) {
         for (folder, capture, more) in
             [("same", "fine.rd", ""), ("differs", "fine.rd", "more\n"), ("damaged", "tail.rd", "")]
@@ -116,7 +116,7 @@ fn warnings() -> Vec<u8> {
     (0..1200).flat_map(|bytes| section(12, &vec![0; bytes])).collect()
 }
 
-/// A submit of what no buffer holds.
+/// A submit of an address that no buffer holds.
 fn submit(address: u32, dwords: u32) -> Vec<u8> {
     section(6, &[address.to_le_bytes(), dwords.to_le_bytes()].concat())
 }
@@ -139,12 +139,12 @@ fn unpacked(capture: &Path) -> Vec<u8> {
     joined(&sections(capture))
 }
 
-/// The capture without the buffer into which its last picture goes.
+/// The capture without the buffer that receives its last picture.
 fn without_target(capture: &[u8]) -> Vec<u8> {
     let mut playback = Playback::default();
     playback.run(Sections::new(capture).unwrap(), &mut Renderer, &mut Silent);
     let target = playback.gpu.pipeline.surfaces.last_color().unwrap().address;
-    let base = u64::from(playback.gpu.mem.buffer_at(target).unwrap().0);
+    let base = u64::from(playback.gpu.memory().buffer_at(target).unwrap().0);
     let is_target =
         |section: &Section| matches!(section.body(), Ok(Body::GpuAddr(record)) if record.address == base);
     let mut all: Vec<Section> = Sections::new(capture).unwrap().map(Result::unwrap).collect();
@@ -154,7 +154,7 @@ fn without_target(capture: &[u8]) -> Vec<u8> {
     joined(&all)
 }
 
-/// Runs every row; all that are not as they say.
+/// Runs every row. Fails with all rows whose result is wrong.
 fn check(rows: &[Row], stdout: impl Fn() -> Stdio) {
     let folder = Folder::new();
     let wrong: Vec<String> = rows
@@ -261,7 +261,8 @@ fn damage_is_3() {
     check(&rows, Stdio::null);
 }
 
-/// Every command that takes a capture: the commands of other generations are passed over, a dump of the kernel is none.
+/// Every command that takes a capture: it skips the commands of other GPU generations and refuses a kernel
+/// dump.
 #[test]
 fn captures_of_other_generations_and_dumps_are_refused() {
     let commands = [
@@ -332,13 +333,13 @@ fn what_is_not_supported_or_cut_off_is_4() {
         ("pico run s.pico --time-limit 0", 4, time),
         ("pico draw scene.toml --png s.png --max-work 1", 4, work),
         ("pico draw scene.toml --png s.png --time-limit 0", 4, time),
-        // Its vertices take less.
+        // The vertices need less than this budget.
         ("pico draw scene.toml --png s.png --max-work 4K", 4, work),
     ];
     check(&rows, Stdio::null);
 }
 
-/// Also within a draw whose warps take minutes, however much work they may be.
+/// The time limit also ends a draw whose warps take minutes, with any budget.
 #[test]
 fn a_time_limit_is_kept_within_a_draw() {
     let source = fs::read_to_string(root().join("captures/triangle-by-hand.a4")).unwrap();
@@ -358,7 +359,7 @@ fn a_time_limit_is_kept_within_a_draw() {
     }
 }
 
-/// Opening a pipe that nobody writes to waits without asking for the time, and so does reading one that stays open.
+/// Opening a pipe without a writer blocks, and reading an open pipe blocks. The time limit ends both.
 #[cfg(unix)]
 #[test]
 fn a_time_limit_ends_a_command_that_waits() {
@@ -374,7 +375,7 @@ fn a_time_limit_ends_a_command_that_waits() {
     };
     for command in ["info pipe.rd", "pixel pipe.rd 1,1", "diff pipe.rd fine.rd", "disasm pipe.rd -o t.a4"] {
         waits(&format!("{command} --time-limit 1"), None);
-        // A file that is open to read and write is a writer, which here never writes.
+        // A file that is open for reading and writing counts as a writer, which here never writes.
         let held = File::options().read(true).write(true).open(&pipe).unwrap();
         waits(&format!("{command} --time-limit 1"), Some(held));
     }
@@ -404,7 +405,7 @@ fn of_several_the_worst_counts() {
     check(&rows, Stdio::null);
 }
 
-/// The recorded program's own affair, unless somebody wants to know.
+/// A warning about the recorded program gives 0, and with `--strict` 3.
 #[test]
 fn warnings_are_0_and_strictly_3() {
     let orphan = "belong to no address";
@@ -459,7 +460,7 @@ fn a_closed_stdout_hides_nothing() {
     assert_eq!(Folder::new().run("info fine.rd", closed()), (0, String::new()), "nobody's fault");
 }
 
-/// A fixture that a limit cut off says so among its differences, and is not blessed.
+/// A fixture that a limit cut off has a difference for it, and is not blessed.
 #[test]
 fn a_fixture_that_was_cut_off_says_so() {
     let folder = Folder::new();
@@ -481,7 +482,7 @@ fn a_fixture_that_was_cut_off_says_so() {
     assert_eq!(golden(), before);
 }
 
-/// What cannot be put out is said, by whoever was to put it out.
+/// An output that cannot be written is reported by its writer.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_2() {
@@ -518,7 +519,7 @@ fn a_full_disk_is_2() {
     check(&[(BISECT, 2, "No space left")], full);
 }
 
-/// A stdout that was closed from the start is no place to put anything.
+/// A stdout that is closed from the start cannot be written.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_stdout_that_is_closed_from_the_start_is_2() {
@@ -533,7 +534,7 @@ fn a_stdout_that_is_closed_from_the_start_is_2() {
     }
 }
 
-/// A stderr that is closed, full or a pipe without a reader changes no exit status.
+/// A stderr that is closed, full or a pipe without a reader does not change the exit status.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_stderr_that_cannot_be_written_changes_nothing() {
@@ -561,7 +562,7 @@ fn a_stderr_that_cannot_be_written_changes_nothing() {
         shell.args(["-c", &line]).current_dir(folder.0.path()).stdout(Stdio::null()).stdin(Stdio::null());
         assert_eq!(shell.status().unwrap().code(), Some(status), "{command} 2>&-");
     }
-    // Both in one pipe that ends: nothing else went wrong.
+    // stdout and stderr in one closed pipe, without other errors.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let mut child = Command::new(env!("CARGO_BIN_EXE_a4emu"));
@@ -570,7 +571,7 @@ fn a_stderr_that_cannot_be_written_changes_nothing() {
     assert_eq!(child.status().unwrap().code(), Some(0));
 }
 
-/// Names and texts of inputs are put out with their control characters escaped.
+/// Names and texts from inputs are printed with their control characters escaped.
 #[test]
 #[cfg(unix)]
 fn a_terminal_is_told_nothing_by_an_input() {
@@ -622,14 +623,14 @@ fn a_terminal_is_told_nothing_by_an_input() {
     }
 }
 
-/// A pipe that nobody reads.
+/// A pipe without a reader.
 fn closed() -> Stdio {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     writer.into()
 }
 
-/// What cannot be put out leaves the rest alone.
+/// If one output cannot be written, the others are.
 #[test]
 fn the_rest_is_still_written() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
-//! Rectangles that are copied where the shader would get the same texels one by one: what restores tile memory. Each is
-//! drawn both ways, with numbers on either side of what can be copied.
+//! Rectangles for which the rasteriser copies texels because the shader would fetch them one by one, as in
+//! restores of tile memory. Each is drawn both ways, with values on both sides of what can be copied.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ buffer main {
 submit main
 "#;
 
-/// A rectangle: its corners in pixels, where they are in the texture in texels, and what is written otherwise.
+/// A rectangle: its corners in pixels, its corners in the texture in texels, and changes to the source.
 struct Case {
     points: [f32; 4],
     places: [f32; 4],
@@ -81,7 +81,7 @@ impl Case {
         Self { points, places, changes: Vec::new() }
     }
 
-    /// The whole, where only one thing is otherwise.
+    /// The whole target, with one change to the source.
     fn but(from: &'static str, to: &'static str) -> Self {
         Self { changes: vec![(from, to)], ..Self::new(WHOLE, WHOLE) }
     }
@@ -115,7 +115,7 @@ fn captures() -> PathBuf {
 
 const WHOLE: [f32; 4] = [0.0, 0.0, 64.0, 64.0];
 
-/// With `costs` all is shaded.
+/// Plays a source. With `costs`, the shader runs for every pixel.
 fn played(path: &Path, costs: Option<CostList>) -> Gpu {
     let mut playback = Playback::default();
     playback.gpu.pipeline.costs = costs;
@@ -123,7 +123,7 @@ fn played(path: &Path, costs: Option<CostList>) -> Gpu {
     playback.gpu
 }
 
-/// What `case` plays to, and what it does where all is shaded.
+/// Results of `case`: played normally, and with the shader run for every pixel.
 fn both_ways(case: &Case) -> [Gpu; 2] {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("texels.a4");
@@ -131,11 +131,11 @@ fn both_ways(case: &Case) -> [Gpu; 2] {
     [None, Some(CostList::default())].map(|costs| played(&path, costs))
 }
 
-/// Whether `case` is copied; what comes out has to be what comes out of the shader.
+/// Whether `case` is copied. Its result must equal that of the shader.
 fn is_copied(case: &Case) -> bool {
     let [gpu, shaded] = both_ways(case);
     let what = (case.points, case.places, &case.changes);
-    assert!(gpu.gmem == shaded.gmem, "{what:?}");
+    assert!(gpu.tile_memory() == shaded.tile_memory(), "{what:?}");
     assert_eq!((gpu.report.troubles.total(), shaded.report.troubles.total()), (0, 0), "{what:?}");
     assert_eq!(gpu.counters, shaded.counters, "{what:?}");
     let warps = [gpu, shaded].map(|gpu| gpu.pipeline.stats.warps);
@@ -150,14 +150,14 @@ fn what_gets_a_texel_for_each_pixel_is_copied() {
         ([3.0, 5.0, 40.0, 41.0], [3.0, 5.0, 40.0, 41.0]),
         ([3.0, 5.0, 40.0, 41.0], [20.0, 7.0, 57.0, 43.0]),
         ([30.0, 31.0, 31.0, 33.0], [63.0, 62.0, 64.0, 64.0]),
-        // The other corners, which make no difference.
+        // The other two corners, which give an equal rectangle.
         ([40.0, 41.0, 3.0, 5.0], [40.0, 41.0, 3.0, 5.0]),
-        // Not on the edges of texels, but no pixel sees that.
+        // Not on the edges of texels, but every pixel samples an equal texel.
         ([3.0, 5.0, 40.0, 41.0], [3.25, 5.25, 40.25, 41.25]),
         ([3.0, 5.0, 40.0, 41.0], [2.6, 4.6, 40.4, 41.4]),
         ([3.0, 5.0, 40.0, 41.0], [3.499, 4.501, 40.499, 40.501]),
         ([3.0, 5.0, 40.0, 41.0], [0.51, 0.51, 37.51, 36.51]),
-        // Beyond the target, where nothing is drawn.
+        // Beyond the target, where pixels are not drawn.
         ([-8.0, 5.0, 80.0, 41.0], [-8.0, 5.0, 80.0, 41.0]),
     ] {
         assert!(is_copied(&Case::new(points, places)), "{points:?} {places:?}");
@@ -167,28 +167,28 @@ fn what_gets_a_texel_for_each_pixel_is_copied() {
 #[test]
 fn what_does_not_is_shaded() {
     for (points, places) in [
-        // Upside down, the other way round, larger and smaller.
+        // Upside down, mirrored, larger and smaller.
         (WHOLE, [0.0, 64.0, 64.0, 0.0]),
         (WHOLE, [64.0, 0.0, 0.0, 64.0]),
         (WHOLE, [0.0, 0.0, 32.0, 64.0]),
         ([0.0, 0.0, 32.0, 32.0], WHOLE),
         (WHOLE, [0.0, 0.0, 63.0, 64.0]),
         (WHOLE, [0.0, 0.0, 64.0, 62.0]),
-        // Texels that the texture does not have.
+        // Texels outside of the texture.
         ([3.0, 5.0, 40.0, 41.0], [2.0 - 3.0, 5.0, 39.0 - 3.0, 41.0]),
         ([3.0, 5.0, 40.0, 30.0], [30.0, 5.0, 67.0, 30.0]),
         ([3.0, 34.0, 40.0, 41.0], [3.0, 58.0, 40.0, 65.0]),
-        // Where a fragment is right between two texels.
+        // A fragment exactly between two texels.
         ([3.0, 5.0, 40.0, 41.0], [3.5, 5.0, 40.5, 41.0]),
         ([3.0, 5.0, 40.0, 41.0], [3.0, 4.5, 40.0, 40.5]),
-        // Or so near to that that rounding may count.
+        // A fragment so near to the middle of two texels that rounding may count.
         ([3.0, 5.0, 40.0, 41.0], [3.49997, 5.0, 40.49997, 41.0]),
     ] {
         assert!(!is_copied(&Case::new(points, places)), "{points:?} {places:?}");
     }
 }
 
-/// A depth buffer behind the colours, whose test all pixels pass.
+/// A depth buffer behind the colours; all pixels pass its test.
 const DEPTH: &str = "RB_DEPTH_INFO { DEPTH_FORMAT = DEPTH4_16 | DEPTH_BASE = 0x4000 }
     + RB_DEPTH_PITCH = 128
     + RB_DEPTH_PITCH2 = 128
@@ -216,12 +216,12 @@ fn only_bytes_that_stay_as_they_are_are_copied() {
     ] {
         assert!(!is_copied(&Case::but(from, to)), "{to}");
     }
-    // All fragments are at the first of two levels, but that is not known beforehand.
+    // All fragments sample the first of two levels, but the draw's state does not show it.
     let mut levels = Case::but("TEX_CONST_0 { ", "TEX_CONST_0 { MIPLVLS = 1 | ");
     assert!(is_copied(&levels));
     levels.changes.push(("TEX_SAMP_1 { 0 }", "TEX_SAMP_1 { MAX_LOD = 1.0 }"));
     assert!(!is_copied(&levels));
-    // The same bytes in another order on both sides.
+    // The bytes have another order, equal on both sides.
     let mut swapped = Case::but("TEX_CONST_2 { ", "TEX_CONST_2 { SWAP = WXYZ | ");
     assert!(!is_copied(&swapped));
     swapped.changes.push((
@@ -231,12 +231,12 @@ fn only_bytes_that_stay_as_they_are_are_copied() {
     assert!(is_copied(&swapped));
 }
 
-/// Tile memory is known by cells, and quads wait for others of their warp.
+/// The order of draws is kept: tile memory is cleared by cells, and quads wait for others of their warp.
 #[test]
 fn what_comes_before_and_behind_a_copy_is_in_its_place() {
     let again = "use draw(DI_PT_RECTLIST, 2)\n use clear(0.2, 0.4, 0.6, 0.8, 0)";
     assert!(is_copied(&Case::but("use draw(DI_PT_RECTLIST, 2)", again)));
-    // A rectangle of larger texels below the other, in the same draw.
+    // A rectangle of larger texels below the first one, in one draw.
     let two = [
         ("POSITIONS, -1.0, -1.0", "-0.7, 0.7, 0.6, -0.6, POSITIONS"),
         ("PLACES, 0.0, 1.0", "0.0, 0.0, 0.3, 0.3, PLACES"),
@@ -248,21 +248,21 @@ fn what_comes_before_and_behind_a_copy_is_in_its_place() {
     assert!(is_copied(&Case { changes: two.to_vec(), ..Case::new(part, part) }));
 }
 
-/// What of a texture is not there reads as 0, and it is said even where nobody has read that.
+/// Missing bytes of a texture read as 0. They are reported even if no pixel needs them.
 #[test]
 fn texels_behind_the_end_of_memory_are_missing() {
     let with_more_rows = |places: [f32; 4]| {
         let mut case = Case::but("TEX_CONST_1 { HEIGHT = HEIGHT", "TEX_CONST_1 { HEIGHT = 80");
         case.places = places;
         let [gpu, shaded] = both_ways(&case);
-        assert!(gpu.gmem == shaded.gmem);
+        assert!(gpu.tile_memory() == shaded.tile_memory());
         assert_eq!(gpu.report.status(false), shaded.report.status(false));
         let missing = |gpu: &Gpu| gpu.report.missing.iter().collect::<Vec<_>>();
         assert_eq!(missing(&gpu), missing(&shaded));
         assert!(!missing(&gpu).is_empty());
         gpu.pipeline.stats.warps
     };
-    // Rows 0 to 63 of 80, and 16 to 79, of which 64 are there.
+    // Rows 0 to 63 of 80, and rows 16 to 79, of which 64 exist.
     let [copied, shaded] = [[0.0, 0.0, 64.0, 51.2], [0.0, 12.8, 64.0, 64.0]].map(with_more_rows);
     assert!(copied < shaded);
 }

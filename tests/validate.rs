@@ -1,4 +1,4 @@
-//! `a4emu validate` and its kin on the command line: what is said, where, and the exit status.
+//! `a4emu validate` and related commands: findings, their places, and the exit status.
 
 use std::fs;
 use std::path::Path;
@@ -21,8 +21,8 @@ fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A folder with the source and the capture of a frame whose vertex shader reads a result too early, and in which
-/// nobody writes the alpha test.
+/// A folder with the source and the capture of a broken frame: its vertex shader reads a result too early,
+/// and it never writes the alpha test.
 fn broken() -> (tempfile::TempDir, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let text = fs::read_to_string(root().join("captures/triangle-by-hand.a4")).unwrap();
@@ -109,7 +109,7 @@ fn asm_and_replay_say_the_same() {
     }
 }
 
-/// The frame has what `validate` says, each draw what it breaks itself, with what mends it.
+/// The frame has the findings of `validate`. Each draw has the findings that it causes, with a fix.
 #[test]
 fn show_says_which_draw_breaks_which_rule() {
     let (_folder, _, capture) = broken();
@@ -130,7 +130,7 @@ fn show_says_which_draw_breaks_which_rule() {
     assert_eq!(draw["findings"][0]["rule"], "D1");
     let good = a4emu(&["show", "captures/cube.rd.gz"]).1;
     assert!(!good.contains("findings"), "{good}");
-    // What is left out behind a draw is not its fault.
+    // A restore that is missing after a draw is not the draw's finding.
     let binned = "tests/validation/binned.rd.gz";
     for draw in ["f2", "f3"] {
         let half = a4emu(&["show", "--draw", draw, binned]).1;
@@ -148,7 +148,8 @@ fn nothing_is_said_of_what_a_driver_recorded() {
     }
 }
 
-/// All but two: a barrier in a hull shader is what tess-barrier is about, and tiles in memory are what tiles is.
+/// All sources but two keep the rules. tess-barrier has a barrier in a hull shader, and tiles has tiles in
+/// memory.
 #[test]
 fn the_sources_of_ours_keep_the_rules() {
     let folder = tempfile::tempdir().unwrap();
@@ -167,7 +168,8 @@ fn the_sources_of_ours_keep_the_rules() {
     }
 }
 
-/// Which register a0.x chooses, only the run knows; and only there it is too near, or has not arrived.
+/// The register that a0.x selects is known only at run time. Only the run finds a read that is too near to
+/// its write, or too early.
 #[test]
 fn registers_that_a0_chooses_are_placed_by_the_run() {
     let good = fs::read_to_string(root().join("captures/triangle-by-hand.a4")).unwrap();
@@ -186,7 +188,7 @@ fn registers_that_a0_chooses_are_placed_by_the_run() {
         assert_eq!(skipped, "", "a stream says nothing of it");
         lines_of(&a4emu(&[&["validate", out], &rules[..]].concat()).1)
     };
-    // r2.y, which a0.x chooses, is 1 behind r2.x.
+    // a0.x selects r2.y: 1 after r2.x.
     let choose = "    mov.f32f32 r2.z, (1.0)\n    mov.s16s16 hr0.x, 1\n    (rpt2)nop\n    mova a0.x, hr0.x\n    (rpt5)nop\n";
     let near = |nop: &str| {
         format!("{choose}    mov.f32f32 r2.y, (1.0)\n{nop}    (ul)mov.f32f32 r0.w, r<a0.x + 8>\n")
@@ -198,7 +200,7 @@ fn registers_that_a0_chooses_are_placed_by_the_run() {
         |flag: &str| format!("{choose}    rcp r2.y, r2.z\n    {flag}(ul)mov.f32f32 r0.w, r<a0.x + 8>\n");
     assert_eq!(said(&late("")), ["Y1 reads r2.y, result of `rcp r2.y, r2.z`"]);
     assert_eq!(said(&late("(ss)")), [""; 0]);
-    // Written where a0.x says, read by its name.
+    // The write is through a0.x, the read by name.
     let stored =
         |nop: &str| format!("{choose}    (ul)mov.f32f32 r<a0.x + 8>, r2.z\n{nop}    mov.f32f32 r0.w, r2.y\n");
     assert_eq!(
@@ -250,13 +252,13 @@ fn tile_memory_is_the_chips() {
                 let what = format!("colour 0 ends at 0xc0000, tile memory at {end}");
                 assert!(said.contains(&what) && !said.contains("S25"), "{chip}: {said}");
             }
-            // The fragment shader's buffer is longer than its program, which nothing is wrong with.
+            // The fragment shader's buffer is longer than its program, which is allowed.
             None => assert_eq!(said, "", "{chip}"),
         }
     }
 }
 
-/// Rule and beginning of each finding.
+/// Rule and first words of each finding.
 fn lines_of(json: &str) -> Vec<String> {
     let line = |finding: &Value| {
         let what = finding["what"].as_str().unwrap().split(" at ").next().unwrap().to_owned();

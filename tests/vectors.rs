@@ -1,13 +1,13 @@
-//! Without AVX the same bytes come out: captures of the tree, played as by a processor that has none.
+//! Without AVX, captures of the tree give equal bytes. They are played on an emulated processor without it.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Captures with much of what loops over lanes: blending, depth, filters, integers, varyings, compute.
+/// Captures with many loops over lanes: blending, depth, filters, integers, varyings, compute.
 const CAPTURES: [&str; 8] = ["blend", "compute", "cube", "depth", "intmath", "math", "mipmap", "mrt"];
 
-/// `a4emu` on a processor of 2008 that qemu makes up.
+/// `a4emu` on a processor of 2008, emulated by qemu.
 fn old(arguments: &[&str]) -> Command {
     let mut command = Command::new("qemu-x86_64");
     command.args(["-cpu", "Nehalem", env!("CARGO_BIN_EXE_a4emu")]).args(arguments);

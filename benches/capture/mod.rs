@@ -1,11 +1,11 @@
-//! The recording that benchmarks of decoding and replaying run on.
+//! The capture for the benchmarks of decoding and replaying.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 
-/// The recorded seconds of glxgears, unpacked; `None` where the shared captures are absent.
+/// Some seconds of glxgears, unpacked. `None` without the shared captures.
 pub fn glxgears() -> Option<Vec<u8>> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
     let shared = std::env::var_os("A4EMU_SHARED").map_or(beside, PathBuf::from);

@@ -10,17 +10,17 @@ use a4emu_gpu::playback::Playback;
 use a4emu_inspect::asm::Disk;
 use a4emu_inspect::folders::Folders;
 
-/// Vertices of a strip.
+/// Numbers of vertices in a strip.
 pub const SIZES: [u32; 5] = [4, 8, 16, 32, 64];
 
-/// A shader that computes the vertex that it is asked for: what captures/geometry/many.a4i calls it.
+/// A shader that computes the vertex with a given number; its name in captures/geometry/many.a4i.
 pub const BY_NUMBER: &str = "many";
 
-/// One that counts EmitVertex.
+/// A shader that counts EmitVertex; its name in captures/geometry/many.a4i.
 pub const BY_EMIT_VERTEX: &str = "many_by_emit_vertex";
 
-/// A capture whose only draw makes `vertices` in strips of `size`, five points at a time, and
-/// does not rasterise them.
+/// A capture whose single draw makes `vertices` in strips of `size`, five points at a time, without
+/// rasterising them.
 pub fn capture(form: &str, size: u32, vertices: u32) -> Vec<u8> {
     let name = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures/geometry/strips.a4");
     let instances = vertices / 5 / size;
@@ -39,20 +39,20 @@ pub fn capture(form: &str, size: u32, vertices: u32) -> Vec<u8> {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Runs a capture; gives what its geometry shaders cost.
+/// Runs a capture. Returns the cost of its geometry shaders.
 pub fn replay(capture: &[u8]) -> Vec<Row> {
     let mut playback = Playback::default();
     playback.run(Sections::new(capture).expect("a capture"), &mut Renderer, &mut Silent);
     playback.gpu.pipeline.dispatches.rows()
 }
 
-/// Warp instructions for each vertex that came out.
+/// Number of warp instructions for each output vertex.
 pub fn instructions_per_vertex(row: &Row) -> f64 {
     row.cost.instructions as f64 / row.cost.vertices as f64
 }
 
-/// Instructions of single runs for each vertex that came out: what
-/// docs/hardware/geometry-and-tessellation.md, section 1.3, counts.
+/// Number of lane instructions for each output vertex, as counted in
+/// docs/hardware/geometry-and-tessellation.md, section 1.3.
 pub fn lane_instructions_per_vertex(row: &Row) -> f64 {
     row.cost.lane_instructions as f64 / row.cost.vertices as f64
 }

@@ -7,41 +7,41 @@ use parquet::data_type::ByteArray;
 use parquet::errors::Result;
 use parquet::schema::types::Type;
 
-/// How many values a row has in a column.
+/// The number of values that a row has in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// One.
+    /// One value.
     One,
-    /// One or none: null.
+    /// One value, or null.
     Maybe,
-    /// A list.
+    /// A list of values.
     Many,
 }
 
-/// What can stand in a row.
+/// A type of values that a row can hold.
 pub trait Cell {
-    /// How many values it has.
+    /// Number of values in a row.
     const SHAPE: Shape = Shape::One;
-    /// An empty column of its kind.
+    /// Makes an empty list of the type's values.
     fn values() -> Values;
-    /// Adds it to `column`, which is of its kind.
+    /// Adds the value to `column`, which must have the type's kind.
     fn put(self, column: &mut Column);
 }
 
-/// Values of a column, without what is null.
+/// Values of a column, without nulls.
 #[derive(Clone, Debug)]
 pub enum Values {
-    /// Numbers of 32 bits, without a sign.
+    /// Unsigned numbers of 32 bits.
     Words(Vec<i32>),
-    /// Numbers of 64 bits, without a sign.
+    /// Unsigned numbers of 64 bits.
     Longs(Vec<i64>),
-    /// True or false.
+    /// Booleans.
     Flags(Vec<bool>),
-    /// Text, each once.
+    /// Text, each distinct text stored once.
     Texts(Texts),
 }
 
-/// Text that comes again and again.
+/// Texts with a table of the distinct ones, because texts repeat often.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     known: HashMap<String, usize>,
@@ -68,9 +68,9 @@ pub struct Column {
     name: &'static str,
     shape: Shape,
     values: Values,
-    /// For each value, and for each row without: whether there is one.
+    /// Definition levels: for each value, and for each row without one, whether there is a value.
     defined: Vec<i16>,
-    /// For the same: whether it is in the row of the one before.
+    /// Repetition levels: for each entry of `defined`, whether it belongs to the row of the previous entry.
     repeated: Vec<i16>,
 }
 
@@ -81,13 +81,13 @@ impl Column {
         Self { name, shape: C::SHAPE, values: C::values(), defined, repeated }
     }
 
-    /// What it is called.
+    /// Name of the column.
     #[cfg(test)]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The column as the file's schema has it.
+    /// The column's type in the schema of the file.
     pub fn schema(&self) -> Result<Type> {
         match self.shape {
             Shape::One => self.leaf(self.name, Repetition::REQUIRED),
@@ -114,7 +114,7 @@ impl Column {
         leaf.with_repetition(repetition).build()
     }
 
-    /// Bytes of memory that it holds, about.
+    /// Estimated bytes of memory that the column holds.
     pub fn bytes(&self) -> usize {
         let levels = 2 * (self.defined.len() + self.repeated.len());
         levels
@@ -126,7 +126,7 @@ impl Column {
             }
     }
 
-    /// Writes the column of a row group, and is empty.
+    /// Writes the column of a row group, and empties the column.
     pub fn write(&mut self, writer: &mut ColumnWriter<'_>) -> Result<()> {
         let defined = (self.shape != Shape::One).then_some(&self.defined[..]);
         let repeated = (self.shape == Shape::Many).then_some(&self.repeated[..]);

@@ -1,4 +1,4 @@
-//! The tables that are of no capture: what the register database says of fields.
+//! The tables that do not depend on captures: fields and enumerators of the register database.
 
 use std::path::Path;
 

@@ -1,7 +1,9 @@
-//! `a4emu-export`, which `a4emu export` starts: what captures hold, as tables of Parquet (docs/tables.md).
+//! `a4emu-export`, which `a4emu export` starts: writes the contents of captures as Parquet tables
+//! (docs/tables.md).
 //!
-//! A [`watch`] sees a capture played with its draws left out and makes [`rows`] of it; a [`table`] keeps some of them,
-//! column by column ([`mod@column`]), and writes them as a row group; [`partition`] has the files of one capture appear together.
+//! A [`watch`] observes a capture that is played without its draws, and makes [`rows`] of it. A [`table`]
+//! holds rows column by column ([`mod@column`]), and writes them as a row group. A [`partition`] makes all
+//! files of a capture appear at once.
 
 mod column;
 mod database;

@@ -1,5 +1,7 @@
-//! The partition of a capture: a folder `capture=HASH` with a file of each table. It is made beside its place and renamed
-//! when it is whole, so that who reads the tables sees all of a capture or nothing.
+//! The partition of a capture: a folder `capture=HASH` with one file for each table.
+//!
+//! It is written to a temporary folder and then renamed, so that readers find either all files of a capture
+//! or none.
 
 use std::fs;
 use std::io;
@@ -9,7 +11,7 @@ use a4emu_inspect::out_file::{Inputs, folder_in};
 use anyhow::Context;
 use tempfile::TempDir;
 
-/// Where the partition of a capture is or will be.
+/// The place of a capture's partition, which may not exist yet.
 pub struct Partition {
     tables: PathBuf,
     place: PathBuf,
@@ -17,22 +19,22 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// That of the capture whose bytes have the hash `content`, in the folder `tables`; it never takes the place of a
-    /// folder with one of `inputs`.
+    /// The partition in the folder `tables` for a capture whose bytes have the hash `content`. It never
+    /// replaces a folder that contains one of `inputs`.
     pub fn new(tables: &Path, content: &str, inputs: &Inputs) -> Self {
         let place = tables.join(format!("capture={content}"));
         Self { tables: tables.to_owned(), place, inputs: inputs.clone() }
     }
 
-    /// Whether it is there.
+    /// Whether the partition exists.
     pub fn is_there(&self) -> bool {
         self.place.exists()
     }
 
-    /// Has `make` write the files into a folder, which then takes the place of what was there.
+    /// Calls `make` to write the files into a temporary folder, which then replaces the old partition.
     ///
     /// # Errors
-    /// That of `make`, or that there is no folder to be had; what was there is then still there.
+    /// An error of `make`, or of creating or renaming the folder. The old partition is then kept.
     pub fn make<T>(&self, make: impl FnOnce(&Path) -> anyhow::Result<T>) -> anyhow::Result<T> {
         self.refuse_inputs().with_context(|| format!("cannot write {}", self.place.display()))?;
         let new = self.beside()?;
@@ -41,13 +43,14 @@ impl Partition {
         Ok(made)
     }
 
-    /// A folder that goes away unless it is renamed; no pattern for partitions fits its name.
+    /// A folder beside the partitions that is deleted unless it is renamed. Its name does not match patterns
+    /// for partitions.
     fn beside(&self) -> anyhow::Result<TempDir> {
         folder_in(&self.tables)
             .with_context(|| format!("cannot create a folder in {}", self.tables.display()))
     }
 
-    /// Refuses to go on if a file that goes with the old partition is an input.
+    /// Fails if the old partition, which would be deleted, contains an input.
     fn refuse_inputs(&self) -> anyhow::Result<()> {
         for old in fs::read_dir(&self.place).into_iter().flatten() {
             let path = old?.path();
@@ -64,16 +67,16 @@ impl Partition {
             _ => {}
         }
         fs::rename(new.path(), &self.place).inspect_err(|_| {
-            // What was there comes back, unless somebody else has put another in its place.
+            // Restores the old partition, unless another process has made a new one.
             let _ = fs::rename(old.path().join("old"), &self.place);
         })?;
-        // It is not where it would be removed from any more.
+        // The folder was renamed, so it must not be deleted.
         let _renamed = new.keep();
         Ok(())
     }
 }
 
-/// Temporary folders are for their owner alone: gives `folder` the permissions of `like`.
+/// Gives `folder` the permissions of `like`. Temporary folders are accessible only to their owner.
 fn readable_as(like: &Path, folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, fs::metadata(like)?.permissions())
 }

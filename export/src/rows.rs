@@ -1,9 +1,9 @@
-//! The tables: what a row of each is. The columns are the fields, in their order; docs/tables.md says what they mean.
+//! The row types of the tables. The columns are the fields, in order; docs/tables.md describes them.
 
 use crate::column::{Cell, Column};
 use crate::table::{Empty, Row};
 
-/// Makes a struct of each table's row, and a list of the tables.
+/// Makes a struct for the row of each table, and a list of the tables.
 macro_rules! tables {
     ($(#[$list_doc:meta])* $list:ident: $($(#[$doc:meta])* $row:ident $(<$text:lifetime>)? in $table:literal { $($field:ident: $kind:ty,)* })*) => {$(
         $(#[$doc])*
@@ -201,7 +201,7 @@ mod tests {
 
     use super::*;
 
-    /// Every table and column stands on the page.
+    /// The page docs/tables.md has every table and column.
     #[test]
     fn the_page_has_all_columns() {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/tables.md");

@@ -1,4 +1,4 @@
-//! The command: captures one after another, a few at a time, each into its partition.
+//! The command: exports captures, a few in parallel, each to its partition.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::rows::{Capture, OF_A_CAPTURE};
 use crate::table::Tables;
 use crate::watch::{Watch, put_finding};
 
-/// Writes the tables of all captures that the folder has not.
+/// Writes the tables of all captures that have no partition in the folder.
 ///
 /// # Errors
 /// Wrong use, or I/O.
@@ -43,7 +43,7 @@ fn all(entries: &[Entry], args: &Args, shared: &Shared) -> anyhow::Result<Status
     let mut partitions = BTreeMap::new();
     for (entry, content) in entries.iter().zip(known.collect::<Vec<_>>()) {
         match content {
-            // Of two captures with the same bytes the first gives its name.
+            // If several captures have equal bytes, the first one's name is used.
             Ok(content) => drop(partitions.entry(content).or_insert(entry)),
             Err(error) => status = status.and(Err(error)),
         }
@@ -82,13 +82,13 @@ fn entries(paths: &[PathBuf], inputs: &Inputs) -> anyhow::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// By what a capture is known.
+/// The hash of the capture's bytes, which identifies it.
 fn known(entry: &Entry, inputs: &Inputs) -> anyhow::Result<String> {
     ensure!(entry.path != Path::new("-"), "a capture is known by the bytes of its file, and stdin is none");
     Ok(content(&entry.path, inputs)?)
 }
 
-/// Plays the capture, its draws left out, into the files of `folder`.
+/// Plays the capture without its draws, and writes the tables to `folder`.
 fn play(entry: &Entry, args: &Args, shared: &Shared, folder: &Path) -> anyhow::Result<Report> {
     let mut playback = args.limits.playback_of(&entry.path, decode::BASE);
     let mut watch = Watch::new(Tables::create(folder, OF_A_CAPTURE, &shared.inputs)?);

@@ -1,4 +1,4 @@
-//! Tables: rows in memory until there are enough for a row group, then in their files.
+//! Tables: rows are collected in memory for a row group, then written to their files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,36 +13,36 @@ use parquet::schema::types::Type;
 
 use crate::column::Column;
 
-/// Bytes of rows that are held in memory, about.
+/// Estimated bytes of rows that are held in memory.
 const GROUP_BYTES: usize = 8 << 20;
 
-/// Rows that are added before their bytes are counted again.
+/// Number of rows between two counts of their bytes.
 const COUNTED_ROWS: usize = 1 << 6;
 
-/// A row of a table; [`crate::rows`] has them all.
+/// A row of a table; [`crate::rows`] has all row types.
 pub trait Row {
-    /// Its table.
+    /// Name of the row's table.
     const TABLE: &'static str;
-    /// The table's columns, empty.
+    /// The columns of the table, empty.
     fn columns() -> Vec<Column>;
-    /// Adds it to the columns.
+    /// Adds the row to the columns.
     fn put(self, columns: &mut [Column]);
 }
 
 /// A table without rows.
 #[derive(Debug)]
 pub struct Empty {
-    /// Its name.
+    /// Name of the table.
     pub name: &'static str,
-    /// Makes its columns.
+    /// Makes the columns of the table.
     pub columns: fn() -> Vec<Column>,
 }
 
-/// The tables of a folder, which are being written.
+/// The tables of a folder, open for writing.
 pub struct Tables(BTreeMap<&'static str, Table>);
 
 impl Tables {
-    /// Begins a file in `folder` for each of `tables`.
+    /// Creates a file in `folder` for each of `tables`.
     pub fn create(folder: &Path, tables: &[Empty], inputs: &Inputs) -> anyhow::Result<Self> {
         let table = |empty: &Empty| Ok((empty.name, Table::create(folder, empty, inputs)?));
         Ok(Self(tables.iter().map(table).collect::<anyhow::Result<_>>()?))
@@ -54,7 +54,7 @@ impl Tables {
         self.0.get_mut(R::TABLE).ok_or_else(missing)?.put(row)
     }
 
-    /// Nothing more comes: the files are whole.
+    /// Writes the remaining rows and completes the files.
     pub fn finish(self) -> anyhow::Result<()> {
         self.0.into_values().try_for_each(Table::finish)
     }
@@ -62,7 +62,7 @@ impl Tables {
 
 struct Table {
     columns: Vec<Column>,
-    /// Rows in `columns`.
+    /// Number of rows in `columns`.
     held: usize,
     writer: SerializedFileWriter<OutFile>,
 }

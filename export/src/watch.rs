@@ -1,4 +1,4 @@
-//! Who sees a capture played, and makes rows of it.
+//! An observer of a run that makes rows of the tables.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -20,10 +20,10 @@ use hashbrown::{HashMap, HashSet};
 use crate::rows::{Command, Draw, Found, Op, Program, Submit, Texture, Write};
 use crate::table::Tables;
 
-/// Writes that wait for the draw that they set up.
+/// Largest number of register writes that wait for their draw.
 const MAX_WAITING: usize = 1 << 18;
 
-/// A write of a register, of which it is not known yet which frame draw it sets up.
+/// A register write whose frame draw is not known yet.
 struct Waiting {
     submit: u32,
     draw: u32,
@@ -33,26 +33,26 @@ struct Waiting {
     previous: Option<u32>,
 }
 
-/// Makes rows of what it sees.
+/// Observes a run and adds rows to the tables.
 pub struct Watch {
     tables: Tables,
     shaders: Shaders,
-    /// Stage and hash of programs that are in the tables.
+    /// Stage and hash of the programs that are in the tables.
     programs: HashSet<(&'static str, u64)>,
-    /// Names of registers that were met.
+    /// Names of the registers seen so far.
     names: HashMap<u32, String>,
     waiting: Vec<Waiting>,
     process: String,
-    /// Packets so far.
+    /// Number of packets so far.
     pub packets: u64,
-    /// Writes of registers so far, without those that wait.
+    /// Number of register writes in the table, without the waiting ones.
     written: u64,
-    /// What could not be written.
+    /// The first error of writing.
     problem: Result<()>,
 }
 
 impl Watch {
-    /// Puts rows into `tables`.
+    /// A watch that adds rows to `tables`.
     pub fn new(tables: Tables) -> Self {
         Self {
             tables,
@@ -67,12 +67,12 @@ impl Watch {
         }
     }
 
-    /// Writes of registers so far.
+    /// Number of register writes so far.
     pub fn writes(&self) -> u64 {
         self.written + self.waiting.len() as u64
     }
 
-    /// The tables, with all that was seen.
+    /// Writes the last rows and returns the tables.
     ///
     /// # Errors
     /// Something could not be written.
@@ -82,7 +82,7 @@ impl Watch {
         Ok(self.tables)
     }
 
-    /// Does what may fail, unless that has happened: then the run ends.
+    /// Runs `work`, unless an earlier call failed. After an error the run is stopped.
     fn attempt(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Flow {
         if self.problem.is_ok() {
             self.problem = work(self);
@@ -90,7 +90,7 @@ impl Watch {
         if self.problem.is_ok() { Flow::Continue } else { Flow::Stop }
     }
 
-    /// Puts the writes that wait for `frame_draw` into their table.
+    /// Adds the waiting writes to their table, with `frame_draw`.
     fn write(&mut self, frame_draw: Option<u32>) -> Result<()> {
         for waiting in self.waiting.drain(..) {
             let Waiting { submit, draw, address, register, value, previous } = waiting;
@@ -162,7 +162,7 @@ impl Watch {
         Ok(())
     }
 
-    /// A program, the first time that a stage has it.
+    /// Adds a program when a stage first uses it.
     fn program(&mut self, draw: &Inspected, stage: &ShaderStage, shader: &Shader) -> Result<()> {
         if !self.programs.insert((stage.name(), shader.hash)) {
             return Ok(());
@@ -204,14 +204,14 @@ impl Watch {
     }
 }
 
-/// How patches are tessellated, by name or as a number; nothing of what is no patch.
+/// The tessellation mode by name, or as a number; `None` unless the primitives are patches.
 fn tess_mode(initiator: VGT_DRAW_INITIATOR_A4XX) -> Option<String> {
     initiator.patch_vertices()?;
     let mode = initiator.TESS_MODE().to_bits();
     Some(TessMode::TABLE.name_of(mode).map_or_else(|| mode.to_string(), str::to_owned))
 }
 
-/// A hash as all tables write it.
+/// A hash in the form that all tables use.
 fn written(hash: u64) -> String {
     format!("{hash:016x}")
 }
@@ -220,7 +220,7 @@ fn hash(stage: &ShaderStage) -> Option<String> {
     stage.shader.as_ref().map(|shader| written(shader.hash))
 }
 
-/// The operations of a program to its end, by name, with how often each stands there.
+/// The operations of a program up to its end, by name, with their numbers.
 fn ops(shader: &Shader) -> Vec<(Option<&'static str>, u32)> {
     let mut counts = BTreeMap::new();
     for word in &shader.words {
@@ -233,7 +233,7 @@ fn ops(shader: &Shader) -> Vec<(Option<&'static str>, u32)> {
     counts.into_iter().collect()
 }
 
-/// Puts what `validate` found into its table.
+/// Adds a finding of `validate` to its table.
 pub fn put_finding(tables: &mut Tables, finding: &Finding) -> Result<()> {
     let (broken, place) = (&finding.broken, finding.place);
     let rule = broken.rule.rule();

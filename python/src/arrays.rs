@@ -1,10 +1,10 @@
-//! Arrays of numpy.
+//! Makes numpy arrays.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyByteArray;
 
-/// An array of its own of `bytes`, which are little-endian elements of `dtype`, row by row.
+/// A new array of `bytes`, which are little-endian elements of `dtype`, row by row.
 pub fn array(py: Python<'_>, bytes: &[u8], dtype: &str, shape: &[usize]) -> PyResult<Py<PyAny>> {
     static FROM_BUFFER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let from_buffer = FROM_BUFFER.import(py, "numpy", "frombuffer")?;

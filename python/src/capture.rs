@@ -1,4 +1,4 @@
-//! A capture, and all that can be asked of it.
+//! The class of captures, with all its methods.
 
 use a4emu_decoder::asm::disassemble_into;
 use a4emu_decoder::capture::Foreign;
@@ -250,7 +250,7 @@ impl Patterns {
     }
 }
 
-/// What `edit` means.
+/// Converts the argument `edit` to register changes for draws.
 fn edits(edit: &Bound<'_, PyDict>) -> PyResult<Vec<(Draws, Vec<Change>)>> {
     let py = edit.py();
     let mut all = Vec::new();

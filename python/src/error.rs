@@ -1,4 +1,5 @@
-//! What goes wrong, as exceptions: what kind, at which byte, with which exit status of the command line.
+//! Converts errors to exceptions with a kind, an offset in the capture, and the exit status of the command
+//! line.
 
 use a4emu_decoder::asm::{Diagnostic, Reason};
 use a4emu_decoder::error::CaptureError;
@@ -44,7 +45,7 @@ create_exception!(
         file, line, column: where, both counted from 1; offset is the byte in the text of the file."
 );
 
-/// What an exception carries besides its message.
+/// The attributes of an exception besides its message.
 struct What {
     kind: &'static str,
     offset: Option<u64>,
@@ -85,7 +86,7 @@ pub fn of(py: Python<'_>, error_: &anyhow::Error) -> PyErr {
         return error(py, message, What { kind, offset: damage.offset(), status });
     }
     if let Some(io) = error_.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>()) {
-        // As Python's own open() has it: FileNotFoundError and its like.
+        // Raises the exception that Python's open() would: FileNotFoundError and similar ones.
         return match io.raw_os_error() {
             Some(code) => pyo3::exceptions::PyOSError::new_err((code, message)),
             None => error(py, message, What { kind: "io", offset: None, status: Status::Usage }),
@@ -118,12 +119,13 @@ fn of_source(py: Python<'_>, diagnostic: &Diagnostic) -> PyErr {
     set.err().unwrap_or(error)
 }
 
-/// Wrong use.
+/// The exception for wrong use.
 pub fn usage(py: Python<'_>, message: impl Into<String>) -> PyErr {
     error(py, message.into(), What { kind: "usage", offset: None, status: Status::Usage })
 }
 
-/// The exception for the worst that `ear` has heard, as [`worst`]; the name of its input begins the message.
+/// Raises an exception for the worst report in `ear`, as [`worst`] does. The message begins with the name of
+/// the input.
 pub fn worst_heard(py: Python<'_>, ear: &DiagnosticSink, result: Option<Py<PyAny>>) -> PyResult<()> {
     let told = ear.take();
     let bad = told.iter().filter_map(|(name, report)| Some((name, report.worst()?)));
@@ -134,14 +136,14 @@ pub fn worst_heard(py: Python<'_>, ear: &DiagnosticSink, result: Option<Py<PyAny
     }
 }
 
-/// A panic of the library: ours to mend.
+/// The exception for a panic of the library, which is a bug of a4emu.
 pub fn internal(py: Python<'_>, message: &str) -> PyErr {
     let message = format!("a4emu failed: {message} (please report this)");
     attributed(py, Error::new_err(message), &What { kind: "internal", offset: None, status: Status::Usage })
 }
 
-/// The exception for the worst that `report` has, if the command line would exit with more than 0; `result` is what
-/// there is all the same.
+/// Raises an exception for the worst trouble in `report`, if the command line would exit with a status other
+/// than 0. `result` is what was computed in spite of it.
 pub fn worst(py: Python<'_>, report: &Report, result: Option<Py<PyAny>>) -> PyResult<()> {
     match report.worst() {
         None => Ok(()),
@@ -149,7 +151,7 @@ pub fn worst(py: Python<'_>, report: &Report, result: Option<Py<PyAny>>) -> PyRe
     }
 }
 
-/// The exception for what went wrong with the input of this name, if it has one.
+/// The exception for a trouble with the input called `name`; `name` may be empty.
 fn of_trouble(
     py: Python<'_>,
     name: &str,

@@ -1,4 +1,4 @@
-//! What a capture is made of: submits, draws, packets.
+//! The items of a capture: submits, draws, packets.
 
 use a4emu_decoder::packet;
 use a4emu_decoder::pm4::row;
@@ -26,7 +26,7 @@ pub struct Submit {
 }
 
 impl Submit {
-    /// The one that begins on `gpu`.
+    /// The submit that is about to start on `gpu`.
     pub fn new(gpu: &Gpu, address: u32, dwords: u32, process: &str) -> Self {
         Self { number: gpu.at.submit, address, dwords, process: process.to_owned() }
     }
@@ -66,7 +66,7 @@ pub struct Draw {
     state: Py<State>,
 }
 
-/// A draw before the interpreter has seen it.
+/// A draw that is not yet a Python object.
 pub struct Met {
     draw: Draw0,
     state: State,
@@ -81,7 +81,7 @@ struct Draw0 {
 }
 
 impl Met {
-    /// `call`, which is about to run on `gpu`.
+    /// The draw or dispatch `call`, which is about to run on `gpu`.
     pub fn new(gpu: &Gpu, call: &Call) -> Self {
         let draw = Draw0 {
             number: call.number(),
@@ -93,7 +93,7 @@ impl Met {
         Self { draw, state: State::of(&gpu.regs) }
     }
 
-    /// For Python.
+    /// Converts the draw to a Python object.
     pub fn into_draw(self, py: Python<'_>) -> PyResult<Draw> {
         let Draw0 { number, frame_draw, submit, address, call } = self.draw;
         let (kind, primitive, count, instances, groups) = match &call {
@@ -159,7 +159,7 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// The one that is about to execute on `gpu`.
+    /// The packet that is about to execute on `gpu`.
     pub fn new(gpu: &Gpu, packet: &packet::Packet<'_>) -> Self {
         let (r#type, opcode, predicated, dwords) = match *packet {
             packet::Packet::Type0 { values, .. } => (0, None, false, values),
@@ -211,7 +211,7 @@ impl Packet {
     }
 }
 
-/// One of them, on its way.
+/// An item on its way from the thread that plays the capture.
 pub enum Item {
     Submit(Submit),
     Draw(Box<Met>),
@@ -219,7 +219,7 @@ pub enum Item {
 }
 
 impl Item {
-    /// For Python.
+    /// Converts the item to a Python object.
     pub fn into_py(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         match self {
             Self::Submit(submit) => submit.into_py_any(py),

@@ -1,4 +1,4 @@
-//! JSON objects of the library as Python's dictionaries.
+//! Converts JSON objects of the library to Python dictionaries.
 
 use a4emu_gpu::ambient;
 use pyo3::prelude::*;
@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use crate::error;
 
-/// What `value` serialises to.
+/// Serialises `value` and converts it to a Python object.
 pub fn object(py: Python<'_>, value: &impl Serialize) -> PyResult<Py<PyAny>> {
     let _control = ambient::hold();
     let text = serde_json::to_string(value).map_err(|error| error::internal(py, &error.to_string()))?;
     parse(py, &text)
 }
 
-/// What `text` says.
+/// Parses JSON `text` to a Python object.
 pub fn parse(py: Python<'_>, text: &str) -> PyResult<Py<PyAny>> {
     static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     Ok(LOADS.import(py, "json", "loads")?.call1((text,))?.unbind())

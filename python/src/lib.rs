@@ -1,11 +1,11 @@
-//! The Python module `a4emu`, over the library's public interface and nothing else: arguments in, one call, Python's
-//! objects out. `python/README.md` shows it.
+//! The Python module `a4emu`. It uses only the public interface of the library: each function converts its
+//! arguments, makes one call, and converts the result. `python/README.md` has examples.
 //!
-//! - [`source`](mod@source): what a capture is given as;  [`capture`]: what can be asked of one
+//! - [`source`](mod@source): arguments that describe a capture;  [`capture`]: the class with its methods
 //! - [`work`]: threads without the interpreter's lock, and ctrl-C
-//! - [`walk`], [`items`], [`state`]: submits, draws and packets, and the registers that a draw finds
+//! - [`walk`], [`items`], [`state`]: submits, draws and packets, and the registers at a draw
 //! - [`replay`], [`surface`], [`arrays`]: a run that renders, as arrays of numpy
-//! - [`error`]: what goes wrong;  [`json`]: the JSON of the command line as dictionaries
+//! - [`error`]: exceptions;  [`json`]: the JSON of the command line as dictionaries
 
 #![deny(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! A run that renders, and what it leaves.
+//! Runs that render, and their results.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,7 @@ use crate::surface::{Chip, Pixels, Surface};
 use crate::work::Work;
 use crate::{error, json};
 
-/// What a run is asked for.
+/// The options of a run.
 #[derive(Default)]
 pub struct Asked {
     pub selection: Selection,
@@ -39,15 +39,15 @@ pub struct Asked {
     pub on_frame: Option<Py<PyAny>>,
 }
 
-/// What a run tells while it runs.
+/// A message from the run's thread.
 enum News {
-    /// A draw is about to run; the run goes on with the answer.
+    /// A draw is about to run. The run waits for the answer.
     Draw(Box<Met>, SyncSender<Flow>),
-    /// A submit left a frame.
+    /// A submit has rendered a frame.
     Frame(u32, String, Pixels),
 }
 
-/// What it came to.
+/// The result of the run's thread.
 struct Done {
     gpu: Gpu,
     findings: Option<Findings>,
@@ -72,7 +72,7 @@ impl Frame {
     }
 }
 
-/// Plays `source`, and calls Python back from the thread that asked.
+/// Plays `source`, and calls Python functions from the calling thread.
 pub fn replay(py: Python<'_>, source: &Source, mut asked: Asked) -> PyResult<Replay> {
     let (on_draw, on_frame) = (asked.on_draw.take(), asked.on_frame.take());
     let hears = Hears { draws: on_draw.is_some(), frames: asked.frames || on_frame.is_some() };
@@ -84,7 +84,7 @@ pub fn replay(py: Python<'_>, source: &Source, mut asked: Asked) -> PyResult<Rep
     while let Some(news) = work.next(py)? {
         let heard = match (news, &on_draw) {
             (News::Draw(met, answer), Some(on_draw)) => tell(py, on_draw, *met).map(|flow| {
-                // A run that has been cut off no longer waits for it.
+                // A run that was cut off no longer waits for the answer.
                 let _ = answer.send(flow);
             }),
             (News::Draw(..), None) => Ok(()),
@@ -112,7 +112,7 @@ fn tell(py: Python<'_>, on_draw: &Py<PyAny>, met: Met) -> PyResult<Flow> {
     Ok(if stops { Flow::Stop } else { Flow::Continue })
 }
 
-/// What somebody listens to.
+/// The messages that the run must send.
 #[derive(Clone, Copy)]
 struct Hears {
     draws: bool,
@@ -127,7 +127,8 @@ fn play(source: &Source, asked: Asked, hears: Hears, sender: SyncSender<News>) -
     }
     let mut playback = limits.playback(capture.name());
     let looks = hears.draws || asked.validate || asked.fidelity || asked.stop.is_some();
-    playback.gpu.pipeline.schedule = if looks { Schedule::InOrder } else { Schedule::Deferred };
+    let schedule = if looks { Schedule::InOrder } else { Schedule::Deferred };
+    playback.gpu.pipeline.schedule = limits.schedule(schedule);
     if asked.fidelity {
         playback.gpu.watch_guesses();
     }
@@ -145,7 +146,7 @@ fn play(source: &Source, asked: Asked, hears: Hears, sender: SyncSender<News>) -
     Ok(Done { gpu: playback.gpu, findings: watch.map(|watch| watch.findings), found })
 }
 
-/// Tells Python, and waits for its answer.
+/// An observer that sends messages to Python and waits for the answers.
 struct Teller {
     hears: Hears,
     selection: Selection,
@@ -174,15 +175,15 @@ impl Observer for Teller {
             return Flow::Continue;
         }
         let Some(frame) = picture::frame(&gpu.pipeline.surfaces, submit) else { return Flow::Continue };
-        // What is in no buffer, or of a format without a picture, is no frame, as for `corpus run`.
-        match Picture::of(frame, &gpu.mem) {
+        // As in `corpus run`, a surface that is in no buffer, or whose format has no picture, is no frame.
+        match Picture::of(frame, gpu.memory()) {
             Ok(picture) => self.send(News::Frame(submit, picture.hash(), Pixels::of(&picture))),
             Err(_) => Flow::Continue,
         }
     }
 }
 
-/// Something that went wrong, and where it was met first.
+/// A kind of trouble, and the place where it first occurred.
 #[derive(Serialize)]
 struct TroubleRow {
     kind: &'static str,
@@ -326,9 +327,9 @@ impl Replay {
     /// `length` bytes of the chip's memory at `address`. Raises UsageError where the capture does not hold them.
     fn memory<'py>(&self, py: Python<'py>, address: u32, length: u32) -> PyResult<Bound<'py, PyBytes>> {
         let gpu = self.gpu();
-        let held = u64::from(length) <= u64::from(gpu.mem.room(address));
+        let held = u64::from(length) <= u64::from(gpu.memory().room(address));
         let mut bytes = vec![0; if held { length as usize } else { 0 }];
-        match held && gpu.mem.read(address, &mut bytes) {
+        match held && gpu.memory().read(address, &mut bytes) {
             true => Ok(PyBytes::new(py, &bytes)),
             false => Err(error::usage(py, format!("{length} bytes at {address:#x} are not in the capture"))),
         }

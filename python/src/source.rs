@@ -1,4 +1,4 @@
-//! What a capture is given as, and how it is played.
+//! The arguments that describe a capture, and how it is played.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,23 +18,23 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::{error, work};
 
-/// What a source that has no name is called.
+/// Name of a source that has no name of its own.
 const UNNAMED: &str = "<bytes>";
 
 /// Bytes of memory that each byte of a capture adds to the limit, as for a file.
 const HELD_PER_BYTE: u64 = 16;
 
-/// Nothing goes to stderr.
+/// Options for a run without output to stderr.
 pub fn shared() -> Shared {
     heard(&DiagnosticSink::default())
 }
 
-/// What goes wrong is heard by `ear`.
+/// Options for a run that collects its reports in `ear`.
 pub fn heard(ear: &DiagnosticSink) -> Shared {
     Shared { quiet: true, ear: Some(ear.clone()), ..Shared::default() }
 }
 
-/// A capture and the bounds of its runs.
+/// A capture and the limits of its runs.
 #[derive(Clone)]
 pub struct Source {
     pub capture: describe::Capture,
@@ -43,7 +43,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// The bounds of one run, and what ends it.
+    /// The limits of one run, and the interrupt that ends it.
     pub fn run(&self) -> (Limits, Interrupt) {
         let interrupt = Interrupt::default();
         let mut limits = self.limits.clone();
@@ -51,7 +51,7 @@ impl Source {
         (limits, interrupt)
     }
 
-    /// What `work` makes of the capture, in a thread of its own.
+    /// Runs `work` on the capture in a separate thread, and returns its result.
     pub fn ask<R: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -62,13 +62,13 @@ impl Source {
         made.map_err(|error| error::of(py, &error))
     }
 
-    /// What messages call it.
+    /// Name of the capture in messages.
     pub fn name(&self) -> String {
         self.capture.name().display().to_string()
     }
 }
 
-/// How captures are played, in Python's words.
+/// The options for playing a capture, as Python passes them.
 pub struct Played<'a> {
     pub max_work: Option<u64>,
     pub max_memory: Option<u64>,
@@ -90,11 +90,11 @@ impl Played<'_> {
             max_memory: self.max_memory,
             model: named(py, "model", self.model, &Model::ALL, Model::name)?,
             jit: named(py, "jit", self.jit, &Jit::ALL, Jit::name)?,
-            force: false,
+            ..Limits::default()
         })
     }
 
-    /// The capture that `given` is: a path, bytes, or a file that is open for reading them.
+    /// Opens the capture `given`: a path, bytes, or a file that is open for reading bytes.
     pub fn open(&self, given: &Bound<'_, PyAny>) -> PyResult<Source> {
         let py = given.py();
         let mut limits = self.limits(py)?;
@@ -110,13 +110,13 @@ impl Played<'_> {
             }
         };
         let threads = Threads { threads: self.threads };
-        // What is no capture is refused here, not where it is first used.
+        // A file that is no capture is refused here, not at its first use.
         py.detach(|| begins(&capture)).map_err(|error| error::of(py, &error))?;
         Ok(Source { capture, limits, threads })
     }
 }
 
-/// Whether it begins as captures do.
+/// Checks that the capture starts with a valid section.
 fn begins(capture: &describe::Capture) -> anyhow::Result<()> {
     match capture.sections(&Budget::default(), &shared())?.next() {
         Some(Err(error @ CaptureError::CoreDump { .. })) => {
@@ -124,12 +124,12 @@ fn begins(capture: &describe::Capture) -> anyhow::Result<()> {
             Err(Failure { status: Status::Unsupported, message }.into())
         }
         Some(Err(error @ (CaptureError::Empty | CaptureError::NotACapture { .. }))) => Err(error.into()),
-        // Of other damage, what comes before and behind it can be read.
+        // If the damage is elsewhere, the sections before and after it can be read.
         _ => Ok(()),
     }
 }
 
-/// The bytes that `given` is or reads, and what they are called; nothing if it is a path.
+/// The bytes that `given` is or reads, and their name; `None` if it is a path.
 pub fn bytes_of(given: &Bound<'_, PyAny>) -> PyResult<Option<(PathBuf, Arc<[u8]>)>> {
     if given.is_instance_of::<PyString>() || given.hasattr("__fspath__")? {
         return Ok(None);
@@ -143,7 +143,7 @@ pub fn bytes_of(given: &Bound<'_, PyAny>) -> PyResult<Option<(PathBuf, Arc<[u8]>
     };
     let bytes = match bytes.cast_into::<PyBytes>() {
         Ok(bytes) => bytes,
-        // bytearray, memoryview, mmap: whatever bytes() takes, but no number and no list of them.
+        // bytearray, memoryview, mmap: accepted like by bytes(), but numbers and lists of numbers are not.
         Err(other) => {
             let other = other.into_inner();
             let is_buffer = other.py().import("builtins")?.call_method1("memoryview", (&other,)).is_ok();
@@ -158,7 +158,7 @@ pub fn bytes_of(given: &Bound<'_, PyAny>) -> PyResult<Option<(PathBuf, Arc<[u8]>
     Ok(Some((PathBuf::from(name), bytes.as_bytes().into())))
 }
 
-/// The one of `all` whose name is `text`.
+/// The element of `all` with the name `text`.
 pub fn named<T: Copy>(
     py: Python<'_>,
     option: &str,
@@ -172,7 +172,7 @@ pub fn named<T: Copy>(
     })
 }
 
-/// A number, or text in the words of the command line.
+/// A range as a number, or as text in the form of the command line.
 #[derive(FromPyObject)]
 pub enum Range {
     Number(u32),
@@ -187,13 +187,13 @@ impl Range {
         }
     }
 
-    /// The one draw that is meant.
+    /// The single draw that the range selects.
     pub fn draw(&self, py: Python<'_>) -> PyResult<Draws> {
         Draws::one(&self.text()).map_err(|message| error::usage(py, message))
     }
 }
 
-/// What `submit` and `draw` select.
+/// The part of the capture that `submit` and `draw` select.
 pub fn selection(py: Python<'_>, submit: Option<Range>, draw: Option<Range>) -> PyResult<Selection> {
     let wrong = |message| error::usage(py, message);
     let submit = submit.map(|range| range.text().parse()).transpose().map_err(wrong)?;

@@ -22,7 +22,7 @@ use pyo3::{BoundObject, IntoPyObjectExt};
 pub struct State(Arc<[(u32, u32)]>);
 
 impl State {
-    /// The registers of `regs`.
+    /// The registers of `regs` that have been written.
     pub fn of(regs: &RegFile) -> Self {
         Self(regs.iter().collect())
     }
@@ -32,7 +32,7 @@ impl State {
         Some(self.0[at].1)
     }
 
-    /// The one register or field that `name` means.
+    /// The single register or field that `name` refers to.
     fn asked(name: &str) -> PyResult<Asked> {
         let found = find(name).map_err(|error| PyKeyError::new_err(error.to_string()))?;
         match found[..] {
@@ -50,13 +50,13 @@ impl State {
     }
 }
 
-/// The name of what was asked for.
+/// The full name of the register or field.
 fn name(asked: &Asked) -> String {
     let register = RegName { offset: asked.offset };
     asked.field.map_or_else(|| register.to_string(), |field| format!("{register}.{}", field.name))
 }
 
-/// A field's value.
+/// The value of a field as a Python object.
 pub fn scalar(py: Python<'_>, field: &FieldValue) -> PyResult<Py<PyAny>> {
     let _control = ambient::hold();
     Ok(match field.value() {

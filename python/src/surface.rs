@@ -1,4 +1,4 @@
-//! What was rendered, as arrays.
+//! Rendered surfaces as arrays.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,10 +14,10 @@ use pyo3::types::PyBytes;
 use crate::arrays::array;
 use crate::error;
 
-/// The chip behind a run.
+/// The machine after a run.
 pub type Chip = Arc<Mutex<Gpu>>;
 
-/// Pixels before they are an array: bytes, what their elements are, and the shape.
+/// Pixels that are not yet an array: bytes, type of the elements, and shape.
 pub struct Pixels {
     bytes: Vec<u8>,
     dtype: &'static str,
@@ -25,7 +25,7 @@ pub struct Pixels {
 }
 
 impl Pixels {
-    /// Those of a picture, as `replay --png` has them.
+    /// The pixels of a picture, as `replay --png` writes them.
     pub fn of(picture: &Picture<'_>) -> Self {
         let [width, height] = picture.size().map(|side| side as usize);
         let bytes = picture.pixels();
@@ -36,7 +36,7 @@ impl Pixels {
         }
     }
 
-    /// What the surface holds, each component decoded.
+    /// The contents of the surface, with each component decoded.
     fn decoded(picture: &Picture<'_>) -> Self {
         let [width, height] = picture.size().map(|side| side as usize);
         let texel = picture.texel();
@@ -69,7 +69,7 @@ impl Pixels {
         (0..picture.size()[1]).flat_map(|y| picture.texels(y)).collect()
     }
 
-    /// As an array of numpy, in the byte order of the machine.
+    /// Converts the pixels to a numpy array, in the byte order of the machine.
     pub fn into_array(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let all = array(py, &self.bytes, self.dtype, &self.shape)?;
         match self.dtype {
@@ -87,7 +87,7 @@ pub struct Surface {
 }
 
 impl Surface {
-    /// The one that `written` says, on `chip`.
+    /// The surface `written` in the memory of `chip`.
     pub fn new(chip: Chip, written: Written) -> Self {
         Self { chip, written }
     }
@@ -96,13 +96,13 @@ impl Surface {
         let looked = py.detach(|| {
             let gpu = self.chip.lock().unwrap_or_else(PoisonError::into_inner);
             ambient::with_rust_float_control(|| {
-                Picture::of(&self.written, &gpu.mem).map(|picture| look(&picture))
+                Picture::of(&self.written, gpu.memory()).map(|picture| look(&picture))
             })
         });
         looked.map_err(|error| error::of(py, &error.into()))
     }
 
-    /// Its picture.
+    /// The picture of the surface.
     pub fn picture(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.look(py, Pixels::of)?.into_array(py)
     }

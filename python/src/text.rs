@@ -1,4 +1,4 @@
-//! Functions that make captures, and compare them.
+//! Functions that assemble, open and compare captures.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Iterators over a capture: the command processor runs in a thread of its own, draws are skipped.
+//! Iterators over a capture. The command processor runs in a separate thread and skips draws.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,10 +17,10 @@ use crate::source::{Source, shared};
 use crate::work::Work;
 use crate::{error, json};
 
-/// What there was to say, and whether the selection, or the output, was there.
+/// The report of a run, and whether the selection existed and the output could be written.
 type End = anyhow::Result<(Report, anyhow::Result<()>)>;
 
-/// What is wanted.
+/// The kind of items to iterate over.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     Submits,
@@ -35,7 +35,7 @@ pub enum Wanted {
 pub struct Walk(Work<Item, End>);
 
 impl Walk {
-    /// What is `wanted` of `source`, as far as it is in `selection`.
+    /// An iterator over the `wanted` items of `source` in `selection`.
     pub fn new(source: &Source, wanted: Wanted, selection: Selection) -> PyResult<Self> {
         let (limits, interrupt) = source.run();
         let (capture, name) = (source.capture.clone(), source.name());
@@ -57,7 +57,7 @@ impl Walk {
     }
 }
 
-/// Raises what is wrong when all has been handed out.
+/// Raises an exception for the worst trouble, after all items are taken.
 fn ended(py: Python<'_>, end: Option<End>) -> PyResult<()> {
     let Some(end) = end else { return Ok(()) };
     let (report, found) = end.map_err(|error| error::of(py, &error))?;
@@ -79,7 +79,7 @@ impl Walk {
     }
 }
 
-/// Sends what is wanted.
+/// An observer that sends the wanted items.
 struct Walker {
     wanted: Wanted,
     selection: Selection,
@@ -116,7 +116,7 @@ impl Observer for Walker {
     fn packet(&mut self, gpu: &Gpu, packet: &packet::Packet<'_>) {
         let at = gpu.at;
         if self.wanted == Wanted::Packets && self.selection.contains(at.submit, at.draws, at.frame_draw) {
-            // Where nobody takes it any more, the next draw or submit ends the run.
+            // If the receiver is gone, the next draw or submit ends the run.
             let _ = self.send(Item::Packet(Packet::new(gpu, packet)));
         }
     }
@@ -136,12 +136,12 @@ impl Observer for Walker {
 #[pyclass(module = "a4emu")]
 pub struct Objects {
     work: Work<Vec<u8>, End>,
-    /// What has been taken, and how far it has been handed out.
+    /// The received text, and the offset up to which it was returned.
     text: Vec<u8>,
     at: usize,
 }
 
-/// Sends what is written.
+/// A writer that sends the bytes that are written.
 struct Pipe(SyncSender<Vec<u8>>);
 
 impl Write for Pipe {
@@ -156,7 +156,7 @@ impl Write for Pipe {
 }
 
 impl Objects {
-    /// The objects that `decode` puts out of `source`, within the bounds of `source`.
+    /// The output of `decode` for `source`, within its limits.
     pub fn new(source: &Source, options: decode::Options) -> PyResult<Self> {
         let (limits, interrupt) = source.run();
         let (capture, name) = (source.capture.clone(), source.name());
@@ -170,7 +170,7 @@ impl Objects {
         Ok(Self { work, text: Vec::new(), at: 0 })
     }
 
-    /// The next line that has been taken whole.
+    /// The next complete line of the received text.
     fn line(&mut self) -> Option<&str> {
         let rest = &self.text[self.at..];
         let length = rest.iter().position(|byte| *byte == b'\n')?;

@@ -1,5 +1,5 @@
-//! Work in a thread of its own, without the interpreter's lock: the thread that asked for it waits, and looks after
-//! signals meanwhile, so that ctrl-C ends it.
+//! Runs work in a separate thread without the interpreter's lock. The calling thread waits and checks for
+//! signals, so that ctrl-C ends the work.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
@@ -13,22 +13,22 @@ use pyo3::prelude::*;
 
 use crate::error;
 
-/// How often signals are looked after.
+/// Interval at which signals are checked.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Events that may wait to be taken.
+/// Largest number of events that wait to be received.
 const WAITING: usize = 256;
 
-/// Work that is being done, and what it tells meanwhile.
+/// Work in a thread, with the events that it sends.
 pub struct Work<E, R> {
-    /// Gone when the work is to end.
+    /// The receiver of events. `None` after the work has ended or must end.
     events: Option<Mutex<Receiver<E>>>,
     thread: Option<JoinHandle<R>>,
     interrupt: Interrupt,
 }
 
 impl<E: Send + 'static, R: Send + 'static> Work<E, R> {
-    /// Starts `work`, whose runs have `interrupt`. It ends where an event can no longer be sent.
+    /// Starts `work`, whose runs must use `interrupt`. It must end when an event can no longer be sent.
     pub fn start(
         interrupt: Interrupt,
         threads: Threads,
@@ -39,7 +39,7 @@ impl<E: Send + 'static, R: Send + 'static> Work<E, R> {
         Ok(Self { events: Some(Mutex::new(events)), thread: Some(thread), interrupt })
     }
 
-    /// The next event; nothing when there will be no more.
+    /// The next event; `None` after the last one.
     pub fn next(&mut self, py: Python<'_>) -> PyResult<Option<E>> {
         while let Some(events) = &mut self.events {
             let events = events.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -57,7 +57,7 @@ impl<E: Send + 'static, R: Send + 'static> Work<E, R> {
         Ok(None)
     }
 
-    /// What came of it; nothing if that has been asked before. To be asked when there are no more events.
+    /// The result of the work; `None` if it was already taken. Call it after the last event.
     pub fn finish(&mut self, py: Python<'_>) -> PyResult<Option<R>> {
         let Some(thread) = self.thread.take() else { return Ok(None) };
         self.events = None;
@@ -71,11 +71,11 @@ impl<E: Send + 'static, R: Send + 'static> Work<E, R> {
         }
     }
 
-    /// Ends it early, and waits for that.
+    /// Ends the work early, and waits for its thread.
     pub fn end(&mut self, py: Python<'_>) {
         self.interrupt.raise();
         self.events = None;
-        // Whatever came of it, nobody wants it.
+        // The result is not needed.
         let _ = self.finish(py);
     }
 }
@@ -86,7 +86,7 @@ impl<E, R> Drop for Work<E, R> {
     }
 }
 
-/// Does `work`, which tells nothing before its end.
+/// Runs `work`, which sends no events, and returns its result.
 pub fn wait<R: Send + 'static>(
     py: Python<'_>,
     interrupt: Interrupt,

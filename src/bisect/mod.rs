@@ -1,8 +1,8 @@
-//! `a4emu bisect`: where the runs of one capture in two builds of a4emu part.
+//! `a4emu bisect`: finds where the runs of one capture in two builds of a4emu begin to differ.
 //!
-//! The first draw whose targets differ comes from the hashes that `corpus play --draws` prints, the first pixel from
-//! the pictures after it, the instruction and the lane from `debug`, which steps through the same warps in both
-//! ([`steps`]). Nothing but these commands is asked of either build.
+//! The hashes of `corpus play --draws` give the first draw whose targets differ. The pictures after it give
+//! the first pixel. `debug` steps through the same warps in both builds and gives the instruction and the
+//! lane ([`steps`]). Only these commands of the builds are used.
 
 mod steps;
 
@@ -45,25 +45,25 @@ pub struct Args {
     pub limits: Flags<Limits>,
 }
 
-/// Bytes of memory that a process may have.
+/// Memory limit of a process in bytes.
 const MEMORY: u64 = 8 << 30;
 
-/// Warps of each stage before the rasteriser that are stepped through.
+/// Number of warps that are stepped through, for each stage before the rasteriser.
 const WARPS: u32 = 8;
 
-/// The builds, and what they play.
+/// The two builds and the capture.
 struct Builds<'a> {
     binaries: [&'a Path; 2],
     capture: &'a Path,
 }
 
-/// Where targets differ.
+/// The first pixel that differs, with both values.
 struct Place {
     pixel: [u32; 2],
     values: [[u8; 4]; 2],
 }
 
-/// What two builds say.
+/// Runs `run` for both builds at the same time. Returns both results.
 fn both<T: Send>(run: impl Fn(usize) -> anyhow::Result<T> + Sync) -> anyhow::Result<[T; 2]> {
     let [one, other] = thread::scope(|scope| {
         let first = ambient::spawn_scoped(scope, "a4emu-first", || run(0));
@@ -77,7 +77,7 @@ fn both<T: Send>(run: impl Fn(usize) -> anyhow::Result<T> + Sync) -> anyhow::Res
 /// Runs the subcommand.
 ///
 /// # Errors
-/// A build cannot be run, or does not know the commands.
+/// The call fails if a build cannot be run, or if it does not know the commands.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     for binary in [&args.a, &args.b] {
         ensure!(binary.is_file(), "there is no {}", binary.display());
@@ -120,7 +120,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     Ok(Status::Differs)
 }
 
-/// A pixel, as colours are written.
+/// Displays a pixel as a hexadecimal colour.
 struct Rgba([u8; 4]);
 
 impl fmt::Display for Rgba {
@@ -129,13 +129,13 @@ impl fmt::Display for Rgba {
     }
 }
 
-/// The first draw that leaves something else.
+/// The first draw whose targets differ.
 fn first_draw<'a>(a: &'a Played, b: &'a Played) -> Option<&'a DrawHash> {
     let [a, b] = [a, b].map(|played| played.draw_hashes.as_deref().unwrap_or_default());
     a.iter().zip(b).find(|(a, b)| a != b).map(|(a, _)| a)
 }
 
-/// Says what else differs, where no draw's targets do.
+/// Reports other differences, if the targets of all draws are equal.
 fn without_draw(a: &Played, b: &Played) -> anyhow::Result<Status> {
     let differences = differences(a, b);
     if differences.is_empty() {
@@ -147,7 +147,7 @@ fn without_draw(a: &Played, b: &Played) -> anyhow::Result<Status> {
     Ok(Status::Differs)
 }
 
-/// Puts lines on stdout, at once: the next ones may take long.
+/// Prints lines on stdout and flushes, since the next ones may take long.
 fn put(lines: impl IntoIterator<Item = impl fmt::Display>) -> io::Result<()> {
     let mut out = terminal::text();
     lines.into_iter().try_for_each(|line| writeln!(out, "{line}"))?;
@@ -168,7 +168,7 @@ impl Builds<'_> {
         Ok(ended)
     }
 
-    /// The first pixel, by rows, that the two show otherwise after the draw.
+    /// The first pixel, by rows, that differs after the draw.
     fn first_pixel(&self, draw: &DrawHash) -> anyhow::Result<Option<Place>> {
         let folder = folder_in(&std::env::temp_dir())?;
         let pictures = both(|index| {
@@ -191,7 +191,7 @@ impl Builds<'_> {
         Ok(Kept::first_difference(&a, &b).map(|(pixel, values)| Place { pixel, values }))
     }
 
-    /// The first instruction that does something else: of the vertices first, of the pixel's fragment last.
+    /// The first instruction with different results: of vertex stages first, of the pixel's fragment last.
     fn first_instruction(&self, draw: &DrawHash, place: Option<&Place>) -> anyhow::Result<Option<Parting>> {
         let early = ["cs", "vs", "hs", "ds", "gs"].into_iter();
         let early = early.flat_map(|stage| (0..WARPS).map(move |warp| Warp::numbered(stage, warp)));
@@ -210,7 +210,7 @@ impl Builds<'_> {
                         return Ok(Some(parting));
                     }
                 }
-                // No more warps of it, or none at all.
+                // There are no more warps of this stage, or none at all.
                 _ => absent = if warp.pixel.is_none() { warp.stage } else { absent },
             }
         }

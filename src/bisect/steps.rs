@@ -1,4 +1,5 @@
-//! What `debug` says of each lane after each instruction of a warp, and where two of these part.
+//! Collects the output of `debug` for each lane after each instruction of a warp, and compares two such
+//! outputs.
 
 use std::fmt;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -9,32 +10,32 @@ use anyhow::Context;
 
 use a4emu_shader::LANES;
 
-/// Instructions that are stepped through.
+/// Maximum number of instructions that are stepped through.
 const STEPS: usize = 400;
 
-/// What stands for an instruction where a warp starts with something else.
+/// Text in place of an instruction if the warp already starts with different values.
 const START: &str = "it starts with something else, which an earlier draw or fetch made";
 
-/// Bytes of what is said that are looked at.
+/// Maximum size of the output in bytes.
 const MAX_SAID: u64 = 256 << 20;
 
 /// A warp to step through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Warp {
-    /// Of which stage.
+    /// The stage of the warp.
     pub stage: &'static str,
-    /// That of this pixel; otherwise the numbered one.
+    /// The pixel of the warp. If there is none, the warp has a number.
     pub pixel: Option<[u32; 2]>,
     number: u32,
 }
 
 impl Warp {
-    /// The `number`-th of a stage.
+    /// Warp `number` of a stage.
     pub fn numbered(stage: &'static str, number: u32) -> Self {
         Self { stage, pixel: None, number }
     }
 
-    /// The fragments around a pixel.
+    /// The warp with the fragment of a pixel.
     pub fn of_pixel(pixel: [u32; 2]) -> Self {
         Self { stage: "fs", pixel: Some(pixel), number: 0 }
     }
@@ -50,23 +51,23 @@ impl fmt::Display for Warp {
     }
 }
 
-/// Where two runs part.
+/// The place where two runs begin to differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parting {
-    /// In which warp.
+    /// The warp.
     pub warp: Warp,
-    /// The first lane that has another value.
+    /// The first lane with different values.
     pub lane: usize,
-    /// The instruction that made it, with number and text, or that none did.
+    /// The instruction that made the difference, with number and text; or [`START`].
     pub instruction: String,
-    /// What the two have.
+    /// The values of both runs.
     pub values: [String; 2],
 }
 
-/// What the build says of all lanes of the warp, step by step; nothing if it has no such warp.
+/// The output of a build for all lanes of the warp, step by step; none if it has no such warp.
 ///
 /// # Errors
-/// It cannot be run.
+/// The call fails if the build cannot be run.
 pub fn transcript(
     binary: &Path,
     capture: &Path,
@@ -96,19 +97,19 @@ pub fn transcript(
     Ok((status.code() != Some(2) && !text.is_empty()).then_some(text))
 }
 
-/// The marker that ends what is said of a lane, or of a step: `debug` repeats what it does not understand.
+/// The marker after the output of a lane or step. `debug` repeats a command that it does not understand.
 fn marker(line: &str) -> Option<&str> {
     line.strip_prefix("`@")?.split('`').next()
 }
 
-/// Whether a line says where the warp stands: number and text of the next instruction.
+/// The text of a line that shows the position of the warp: number and text of the next instruction.
 fn position(line: &str) -> Option<&str> {
     let text = line.trim_start();
     let (number, rest) = text.split_once(' ')?;
     (number.bytes().all(|byte| byte.is_ascii_digit()) && rest.contains("[lanes")).then_some(text)
 }
 
-/// Where what two builds say of a warp parts, if it does.
+/// The first difference between the outputs of two builds for a warp.
 pub fn parting(a: &str, b: &str, warp: &Warp) -> Option<Parting> {
     let [mut next, mut ran] = [START; 2];
     let mut lines = a.lines().zip(b.lines());
@@ -124,7 +125,8 @@ pub fn parting(a: &str, b: &str, warp: &Warp) -> Option<Parting> {
         }
     };
     let lane = a.lines().skip(at).find_map(|line| marker(line)?.parse().ok()).unwrap_or(0);
-    // A position that differs is that of the next instruction: the last one that both had ran before it.
+    // A different position means a different next instruction. The last instruction that both outputs show
+    // ran before it.
     let is_position = position(&values[0]).is_some() || position(&values[1]).is_some();
     let instruction = if is_position { next } else { ran };
     let instruction = match instruction.split("[lanes").next().unwrap_or_default().trim() {

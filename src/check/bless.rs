@@ -1,4 +1,4 @@
-//! `check --bless`: golden files from what a case replays to.
+//! `check --bless`: writes golden files from the replay of a case.
 
 use anyhow::{Context, bail};
 
@@ -7,10 +7,10 @@ use super::verdict::{Actual, Depth, PACKETS, Run, STATE, against_golden, first_l
 use a4emu_inspect::golden::FRAME;
 use a4emu_inspect::out_file::{self, OutFile};
 
-/// Rewrites the golden files of a case; gives what changed, in lines.
+/// Rewrites the golden files of a case. Returns the changes as lines.
 ///
 /// # Errors
-/// When the case cannot be run to its end, a file cannot be written, or two runs disagree.
+/// The call fails if the case cannot run to its end, if a file cannot be written, or if two runs differ.
 pub fn bless(case: &Case, run: &Run) -> anyhow::Result<Vec<String>> {
     let actual = replay(case, Depth::Frame, run)?;
     if let Some(cut) = &actual.cut {
@@ -18,7 +18,7 @@ pub fn bless(case: &Case, run: &Run) -> anyhow::Result<Vec<String>> {
     }
     agree(&actual, &replay(case, Depth::Frame, run)?)?;
     let changes = changes(case, &actual);
-    // All of them are looked at before one is written.
+    // Check all paths before the first file is written.
     let [state, packets, path] = [case.writable(STATE)?, case.writable(PACKETS)?, case.writable(FRAME)?];
     let inputs = &case.inputs;
     out_file::write(&state, actual.state.as_bytes(), inputs)?;
@@ -31,7 +31,7 @@ pub fn bless(case: &Case, run: &Run) -> anyhow::Result<Vec<String>> {
     Ok(changes)
 }
 
-/// Refuses results that are not the same every time: they would be no golden files.
+/// Fails if two runs differ: such results are not reproducible, so they cannot be golden.
 pub fn agree(first: &Actual, second: &Actual) -> anyhow::Result<()> {
     let files = [(STATE, &first.state, &second.state), (PACKETS, &first.packets, &second.packets)];
     for (file, first, second) in files {

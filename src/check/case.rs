@@ -15,57 +15,57 @@ use a4emu_inspect::golden::{FRAME, Tolerance};
 use a4emu_inspect::out_file::Inputs;
 use a4emu_inspect::selection::Selection;
 
-/// How the name of a source of a capture ends.
+/// Extension of a source of a capture.
 const SOURCE: &str = "a4";
-/// What says what a case is.
+/// Name of the manifest.
 const MANIFEST: &str = "case.toml";
-/// A manifest larger than this is a mistake.
+/// Maximum size of a manifest in bytes.
 const MAX_MANIFEST: u64 = 1 << 20;
-/// So is a golden file.
+/// Maximum size of a golden file in bytes.
 const MAX_GOLDEN: u64 = 1 << 30;
 
-/// `case.toml`.
+/// The content of `case.toml`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// The capture or its source (`.a4`), relative to the folder.
     pub capture: PathBuf,
-    /// Only these submits, as `--submit`.
+    /// Only these submits, like `--submit`.
     pub submit: Option<String>,
-    /// Only these draws, as `--draw`.
+    /// Only these draws, like `--draw`.
     pub draw: Option<String>,
-    /// Who relies on the case, for people who want to change it; with `render` it has a frame.
+    /// Users of the case, for a reader who wants to change it. With `render`, the case has a frame.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// Why the case does not agree with its golden files yet. Fails when it does agree.
+    /// Reason why the case differs from its golden files. If it does not differ, the check fails.
     pub known_failure: Option<String>,
-    /// How far the frame may be from `frame.png`.
+    /// Allowed difference between the frame and `frame.png`.
     #[serde(default)]
     pub frame: Tolerance,
 }
 
-/// A fixture that was found.
+/// A fixture.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Name of the folder.
     pub name: String,
     /// The folder.
     pub dir: PathBuf,
-    /// Its `case.toml`.
+    /// The content of its `case.toml`.
     pub manifest: Manifest,
-    /// Submits and draws that count.
+    /// The selected submits and draws.
     pub selection: Selection,
-    /// Where its capture may be, and what that includes.
+    /// Folders that may hold its capture and the files that it includes.
     folders: Folders,
-    /// Where the files are noted that it is made from, which are not written over.
+    /// Receives the files of the case, which must not be overwritten.
     pub inputs: Inputs,
 }
 
 impl Case {
-    /// Reads the case in `dir`, whose capture is in one of `folders`.
+    /// Reads the case in `dir`. Its capture must be in one of `folders`.
     ///
     /// # Errors
-    /// When `case.toml` is not there or says something else than a case.
+    /// The call fails if `case.toml` does not exist or does not describe a case.
     pub fn read(dir: &Path, folders: &Folders, inputs: &Inputs) -> anyhow::Result<Self> {
         let path = dir.join(MANIFEST);
         let text = Folders::new([dir]).text(&path, MAX_MANIFEST, inputs)?;
@@ -84,7 +84,7 @@ impl Case {
         })
     }
 
-    /// Where its capture is, or the source of that.
+    /// The path of its capture, or of the source of that.
     pub fn capture(&self) -> PathBuf {
         self.dir.join(&self.manifest.capture)
     }
@@ -92,16 +92,16 @@ impl Case {
     /// The sections of its capture.
     ///
     /// # Errors
-    /// As [`open`].
+    /// The call fails like [`open`].
     pub fn open(&self) -> anyhow::Result<Sections<Box<dyn Read>>> {
         open_noting(&self.capture(), &self.folders, &self.inputs)
     }
 
-    /// One of its golden files, which `--bless` writes anew. It is really in the case's folder: a difference shows
-    /// what is in it.
+    /// Opens one of its golden files, which `--bless` rewrites. The file must be in the case's folder, since
+    /// a difference shows its content.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// The call fails if the file cannot be opened.
     pub fn golden_file(&self, file: &str) -> anyhow::Result<File> {
         Folders::new([&self.dir])
             .open(&self.dir.join(file), &Inputs::default())
@@ -111,23 +111,23 @@ impl Case {
     /// The text of one of its golden files.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// The call fails if the file cannot be read.
     pub fn golden(&self, file: &str) -> anyhow::Result<String> {
         read_text(self.golden_file(file)?, MAX_GOLDEN)
             .with_context(|| format!("cannot read {}/{file}", self.name))
     }
 
-    /// Has no report written over its capture and its golden files.
+    /// Protects its capture and its golden files from being overwritten by a report.
     pub fn protect(&self) {
         self.inputs.add(&self.capture());
         [STATE, PACKETS, FRAME].iter().for_each(|file| self.inputs.add(&self.dir.join(file)));
     }
 
-    /// Where the golden file called `file` is written: nothing on the way there is a symbolic
-    /// link, which could lead to a file that is none of ours.
+    /// The path at which the golden file called `file` is written. No part of it may be a symbolic link,
+    /// since a link could point to another file.
     ///
     /// # Errors
-    /// When something is.
+    /// The call fails if a part is a symbolic link.
     pub fn writable(&self, file: &str) -> anyhow::Result<PathBuf> {
         let path = self.dir.join(file);
         for part in [&self.dir, &path] {
@@ -138,16 +138,15 @@ impl Case {
     }
 }
 
-/// The sections of the capture at `path`, which is in one of `folders`; a source (`.a4`) is
-/// assembled, so that what it makes need not be kept beside it.
+/// The sections of the capture at `path`, which must be in one of `folders`. A source (`.a4`) is assembled.
 ///
 /// # Errors
-/// When it cannot be read, or is no good source.
+/// The call fails if the file cannot be read, or if the source is wrong.
 pub fn open(path: &Path, folders: &Folders) -> anyhow::Result<Sections<Box<dyn Read>>> {
     open_noting(path, folders, &Inputs::default())
 }
 
-/// The sections of the capture at `path`, which `folders` must allow and which becomes one of `inputs`.
+/// The sections of the capture at `path`, which must be in `folders`. The file becomes one of `inputs`.
 fn open_noting(path: &Path, folders: &Folders, inputs: &Inputs) -> anyhow::Result<Sections<Box<dyn Read>>> {
     let place = folders.place(path)?;
     let capture: Box<dyn Read> = match place.extension().is_some_and(|extension| extension == SOURCE) {
@@ -159,18 +158,17 @@ fn open_noting(path: &Path, folders: &Folders, inputs: &Inputs) -> anyhow::Resul
     Sections::new(capture).with_context(|| path.display().to_string())
 }
 
-/// Where the captures of `fixtures` may be: in the folder that `fixtures` is in, which is that of
-/// a repository with its captures, and in `others`.
+/// The folders that may hold captures of `fixtures`: its parent folder, which is usually a repository with
+/// captures, and `others`.
 pub fn reach(fixtures: &Path, others: &[PathBuf]) -> Folders {
     let place = fs::canonicalize(fixtures).unwrap_or_else(|_| fixtures.to_owned());
     Folders::around(&place, others)
 }
 
-/// The cases in `fixtures`, by name: those that `names` lists, or all. Their captures are in
-/// `folders`.
+/// The cases in `fixtures`, sorted: those that `names` lists, or all. Their captures must be in `folders`.
 ///
 /// # Errors
-/// When the folder cannot be read, or a name is not in it.
+/// The call fails if the folder cannot be read, or if a name is not in it.
 pub fn find(
     fixtures: &Path,
     names: &[String],

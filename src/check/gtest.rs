@@ -1,6 +1,7 @@
-//! The language of GoogleTest, in which runners such as `deqp-runner` (`[[gtest]]`) list, choose and judge tests.
+//! Lists, selects and reports cases like GoogleTest, for runners such as `deqp-runner` (`[[gtest]]`).
 //!
-//! All cases are tests of one suite. A filter takes `-` for the beginning of what is not wanted, so in the names of tests it is `_`.
+//! All cases are tests of one suite. In a filter, `-` begins the excluded names, so `-` in the name of a
+//! case becomes `_`.
 
 use std::io::{self, Write};
 
@@ -9,7 +10,7 @@ use super::verdict::{Outcome, Verdict};
 /// Name of the suite.
 const SUITE: &str = "fixtures";
 
-/// Which tests: `a:b*:-c?`, names that are wanted and behind a `-` names that are not, with `*` and `?`.
+/// A filter for tests: `a:b*:-c?`. Wanted names come first, and excluded names after `-`; with `*` and `?`.
 #[derive(Clone, Debug)]
 pub struct Filter {
     wanted: Vec<String>,
@@ -17,17 +18,17 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// As `--gtest_filter` says it; anything is a filter.
+    /// Parses the value of `--gtest_filter`. Any text is a filter.
     pub fn new(text: &str) -> Self {
         let (wanted, unwanted) = text.split_once('-').unwrap_or((text, ""));
         let patterns =
             |text: &str| text.split(':').filter(|part| !part.is_empty()).map(str::to_owned).collect();
-        // Without a positive part all are wanted.
+        // Without a positive part, all tests are wanted.
         let wanted = if wanted.is_empty() { "*" } else { wanted };
         Self { wanted: patterns(wanted), unwanted: patterns(unwanted) }
     }
 
-    /// Whether the case called `name` is chosen.
+    /// Whether the case called `name` is selected.
     pub fn has(&self, name: &str) -> bool {
         let test = format!("{SUITE}.{}", test_name(name));
         let any =
@@ -36,15 +37,15 @@ impl Filter {
     }
 }
 
-/// The name of the test that a case is.
+/// The name of the test for a case.
 fn test_name(case: &str) -> String {
     case.replace('-', "_")
 }
 
-/// Whether `text` is what `pattern` says; takes time by the product of their lengths at most.
+/// Whether `text` matches `pattern`. Takes time proportional at most to the product of their lengths.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut from) = (0, 0);
-    // Behind the last star, and the first byte that it does not stand for.
+    // The place after the last star, and the first byte that the star does not match.
     let mut star: Option<(usize, usize)> = None;
     while from < text.len() {
         match pattern.get(at) {
@@ -63,19 +64,19 @@ fn matches(pattern: &[u8], text: &[u8]) -> bool {
     pattern[at..].iter().all(|byte| *byte == b'*')
 }
 
-/// The tests, as `--gtest_list_tests` prints them.
+/// Lists the tests like `--gtest_list_tests`.
 ///
 /// # Errors
-/// When `out` cannot be written.
+/// The call fails if `out` cannot be written.
 pub fn list<'a>(out: &mut impl Write, names: impl Iterator<Item = &'a str>) -> io::Result<()> {
     writeln!(out, "{SUITE}.")?;
     names.into_iter().try_for_each(|name| writeln!(out, "  {}", test_name(name)))
 }
 
-/// What became of the tests. Times are all 0: they are no part of the outcome.
+/// Writes the results of the tests. All times are 0, since they are no part of the outcome.
 ///
 /// # Errors
-/// When `out` cannot be written.
+/// The call fails if `out` cannot be written.
 pub fn results(out: &mut impl Write, outcomes: &[Outcome]) -> io::Result<()> {
     writeln!(out, "[==========] Running {} tests from 1 test suite.", outcomes.len())?;
     for outcome in outcomes {

@@ -1,4 +1,4 @@
-//! What `check` says: lines for people, JSON for scripts, JUnit for CI systems.
+//! The output of `check`: lines of text, JSON, or JUnit for CI systems.
 
 use std::io::{self, Write};
 
@@ -25,16 +25,16 @@ impl Verdict {
 }
 
 impl Outcome {
-    /// Why it is not simply the same: the first difference, then the notes.
+    /// Reasons why the case is not the same: the first difference, then the notes.
     pub fn reasons(&self) -> impl Iterator<Item = String> {
         self.differences.first().map(ToString::to_string).into_iter().chain(self.notes.iter().cloned())
     }
 }
 
-/// A line for each case, and its first difference.
+/// Writes a line for each case, with its first difference.
 ///
 /// # Errors
-/// When `out` cannot be written.
+/// The call fails if `out` cannot be written.
 pub fn text(out: &mut impl Write, outcomes: &[Outcome]) -> io::Result<()> {
     for outcome in outcomes {
         writeln!(out, "{}: {}", outcome.name, outcome.result.words())?;
@@ -56,10 +56,10 @@ struct Summary<'a> {
     failed: usize,
 }
 
-/// One JSON object.
+/// Writes one JSON object.
 ///
 /// # Errors
-/// When `out` cannot be written.
+/// The call fails if `out` cannot be written.
 pub fn json(out: &mut impl Write, outcomes: &[Outcome]) -> anyhow::Result<()> {
     let failed = outcomes.iter().filter(|outcome| outcome.result.fails()).count();
     serde_json::to_writer(&mut *out, &Summary { cases: outcomes, failed })?;
@@ -67,10 +67,10 @@ pub fn json(out: &mut impl Write, outcomes: &[Outcome]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The JUnit form, without times: the same outcome is the same file.
+/// Writes the JUnit form. It has no times, so that equal outcomes give equal files.
 ///
 /// # Errors
-/// When `out` cannot be written.
+/// The call fails if `out` cannot be written.
 pub fn junit(mut out: OutFile, outcomes: &[Outcome]) -> anyhow::Result<()> {
     let mut suite = TestSuite::new("a4emu check");
     suite.add_test_cases(outcomes.iter().map(test_case));

@@ -1,4 +1,4 @@
-//! One case: replay it, and hold what comes out against its golden files.
+//! Replays one case and compares the result with its golden files.
 
 use anyhow::Context;
 use serde::Serialize;
@@ -14,15 +14,15 @@ use a4emu_inspect::selection::{Selection, Window};
 use a4emu_inspect::status::Status;
 use a4emu_inspect::trace::{Detail, Trace};
 
-/// Golden file of the state at each draw.
+/// Name of the golden file with the state at each draw.
 pub const STATE: &str = "state.txt";
-/// Golden file of the packets as they executed.
+/// Name of the golden file with the executed packets.
 pub const PACKETS: &str = "packets.txt";
 
-/// What a manifest lists under `needs` if the case is about its frame.
+/// Entry under `needs` of a manifest if the case has a frame.
 const RENDER: &str = "render";
 
-/// What a case replays to.
+/// The result of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Actual {
     /// State in the golden format.
@@ -31,55 +31,55 @@ pub struct Actual {
     pub packets: String,
     /// The last colour surface, if the case was rendered.
     pub frame: Option<Frame>,
-    /// What else the replay had to say.
+    /// Status of the replay itself.
     pub status: Status,
-    /// Why it is not all of the case, if a limit of ours has cut it off.
+    /// Reason why the replay is incomplete, if a limit cut it off.
     pub cut: Option<String>,
 }
 
-/// How cases are run.
+/// Options of all cases.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// What is said, and what counts.
+    /// Options of all commands.
     pub shared: Shared,
-    /// How much each may do.
+    /// Limits of each case.
     pub limits: Limits,
 }
 
-/// How a case came out.
+/// The verdict about a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// As the golden files say.
+    /// The result equals the golden files.
     Same,
-    /// Not as they say.
+    /// The result differs from the golden files.
     Differs,
-    /// Not as they say, which is known.
+    /// The result differs, as `known_failure` declares.
     KnownFailure,
-    /// As they say, although `known_failure` says otherwise.
+    /// The result is equal, although `known_failure` is set.
     UnexpectedPass,
-    /// It could not be run.
+    /// The case could not be run.
     Broken,
 }
 
-/// A case with its verdict.
+/// A case with its verdict, its notes and its differences.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
-    /// The case.
+    /// Name of the case.
     pub name: String,
-    /// How it came out.
+    /// The verdict.
     pub result: Verdict,
-    /// Why: for a known failure, a broken case, or a difference outside the state.
+    /// Reasons for a known failure, a broken case, or a difference outside of the state.
     pub notes: Vec<String>,
-    /// Differences in state, the first one first.
+    /// Differences in state, in order.
     pub differences: Vec<Difference>,
-    /// What the replay itself had to say.
+    /// Status of the replay itself.
     #[serde(skip)]
     pub status: Status,
 }
 
 impl Outcome {
-    /// What this means for the exit status.
+    /// The exit status of this outcome.
     pub fn status(&self) -> Status {
         let verdict = match self.result {
             Verdict::Same | Verdict::KnownFailure => Status::Fine,
@@ -89,7 +89,7 @@ impl Outcome {
         verdict.worse(self.status)
     }
 
-    /// A case that could not be run.
+    /// The outcome of a case that could not be run.
     fn broken(case: &Case, error: &anyhow::Error) -> Self {
         let notes = vec![format!("{error:#}")];
         let name = case.name.clone();
@@ -97,7 +97,7 @@ impl Outcome {
     }
 }
 
-/// How much of a replay to do.
+/// How much of a case is replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// Draws are listed but do not run.
@@ -107,8 +107,8 @@ pub enum Depth {
 }
 
 impl Depth {
-    /// Rendering takes long: only for cases whose folder holds a frame, or whose manifest says that it
-    /// must.
+    /// The depth of a case. Rendering is slow, so only cases with a frame in their folder, or with `render`
+    /// in their manifest, are rendered.
     pub fn of(case: &Case) -> Self {
         let rendered =
             case.manifest.needs.iter().any(|needs| needs == RENDER) || case.dir.join(FRAME).exists();
@@ -119,7 +119,7 @@ impl Depth {
 /// Replays a case.
 ///
 /// # Errors
-/// When its capture cannot be read or assembled.
+/// The call fails if its capture cannot be read or assembled.
 pub fn replay(case: &Case, depth: Depth, run: &Run) -> anyhow::Result<Actual> {
     let mut playback = run.limits.playback(&case.capture());
     let selection = case.selection;
@@ -142,7 +142,7 @@ pub fn replay(case: &Case, depth: Depth, run: &Run) -> anyhow::Result<Actual> {
     Ok(Actual { state: state.to_string(), packets, frame, status: report.status(run.shared.strict), cut })
 }
 
-/// Replays a case and compares.
+/// Replays a case and compares the result with its golden files.
 pub fn judge(case: &Case, run: &Run) -> Outcome {
     match replay(case, Depth::of(case), run).and_then(|actual| hold(case, &actual)) {
         Ok(outcome) => outcome,
@@ -169,13 +169,13 @@ fn hold(case: &Case, actual: &Actual) -> anyhow::Result<Outcome> {
     Ok(Outcome { name: case.name.clone(), result, notes, differences, status: actual.status })
 }
 
-/// What is not as the golden files say: in words, and in state.
+/// Compares with the golden files. Returns notes, and differences in state.
 pub fn against_golden(case: &Case, actual: &Actual) -> anyhow::Result<(Vec<String>, Vec<Difference>)> {
     let mut notes = Vec::new();
     let mut differences = Vec::new();
     let golden = case.golden(STATE)?;
     if golden != actual.state {
-        // Only what it says counts: another way to print a field is no other state.
+        // The parsed content counts: a field printed in another way is no difference.
         let old = golden::parse(&golden).with_context(|| format!("{}/{STATE}", case.name))?;
         differences = compare(&old, &golden::parse(&actual.state)?);
     }
@@ -191,7 +191,7 @@ pub fn against_golden(case: &Case, actual: &Actual) -> anyhow::Result<(Vec<Strin
     Ok((notes, differences))
 }
 
-/// The first line in which two texts differ.
+/// A line about the first difference of two texts.
 pub fn first_line(file: &str, old: &str, new: &str) -> Option<String> {
     if old == new {
         return None;

@@ -1,18 +1,18 @@
 //! The examples at the end of each command's `--help`. A test parses each of them.
 
-/// Of `info`.
+/// Examples of `info`.
 pub const INFO: &str = "Examples:
   a4emu info captures/cube.rd.gz
   zcat trace.rd.gz | a4emu info -";
 
-/// Of `decode`.
+/// Examples of `decode`.
 pub const DECODE: &str = "Examples:
   a4emu decode captures/cube.rd.gz --draw 1
   a4emu decode captures/cube.rd.gz --format summary
   a4emu decode captures/cube.rd.gz --query 'RB_MRT[0].*' --query rb_depth_control.z_test_enable --query-mode delta
   a4emu decode captures/cube.rd.gz --format jsonl --shaders | grep '\"kind\":\"instr\"'";
 
-/// Of `replay`.
+/// Examples of `replay`.
 pub const REPLAY: &str = "Examples:
   a4emu replay captures/cube.rd.gz --png cube.png
   a4emu replay captures/cube.rd.gz --out pictures
@@ -24,7 +24,7 @@ pub const REPLAY: &str = "Examples:
   a4emu replay captures/cube.rd.gz --loop 100
   a4emu replay captures/cube.rd.gz --jit on --dump-jit code";
 
-/// Of `show`.
+/// Examples of `show`.
 pub const SHOW: &str = "Examples:
   a4emu show captures/many.rd.gz
   a4emu show captures/cube.rd.gz --draw f1
@@ -32,21 +32,21 @@ pub const SHOW: &str = "Examples:
   a4emu show captures/cube.rd.gz --draw f1 --textures pictures --mesh cube.obj
   a4emu show captures/many.rd.gz --overlay overdraw=overdraw.png --overlay cost=cost.png";
 
-/// Of `report`.
+/// Examples of `report`.
 pub const REPORT: &str = "Examples:
   a4emu report captures/many.rd.gz -o many.html";
 
-/// Of `serve`.
+/// Examples of `serve`.
 pub const SERVE: &str = "Examples:
   a4emu serve captures/many.rd.gz
   a4emu serve captures/many.rd.gz --port 8080";
 
-/// Of `pixel`.
+/// Examples of `pixel`.
 pub const PIXEL: &str = "Examples:
   a4emu pixel captures/many.rd.gz 128,128
   a4emu pixel captures/many.rd.gz 128,128 --json";
 
-/// Of `diff`.
+/// Examples of `diff`.
 pub const DIFF: &str = "Examples:
   a4emu diff before.rd.gz after.rd.gz
   a4emu diff before.rd.gz after.rd.gz --draw f5
@@ -54,14 +54,14 @@ pub const DIFF: &str = "Examples:
   a4emu diff before.rd.gz after.rd.gz --first
   a4emu diff before.rd.gz after.rd.gz --images difference";
 
-/// Of `debug`.
+/// Examples of `debug`.
 pub const DEBUG: &str = "Examples:
   a4emu debug captures/cube.rd.gz --draw f1 --stage fs --pixel 100,100
   a4emu debug captures/cube.rd.gz --draw 1 --stage vs --vertex 7
   a4emu debug captures/compute.rd.gz --draw 0 --stage cs --invocation 8,8,0
   a4emu debug --dap";
 
-/// Of `validate`.
+/// Examples of `validate`.
 pub const VALIDATE: &str = "Examples:
   a4emu validate captures/cube.rd.gz
   a4emu validate captures/cube.rd.gz captures/depth.rd.gz --json
@@ -69,7 +69,7 @@ pub const VALIDATE: &str = "Examples:
   a4emu validate captures/cube.rd.gz --no-rule S8
   a4emu explain D1";
 
-/// Of `check`.
+/// Examples of `check`.
 pub const CHECK: &str = "Examples:
   a4emu check
   a4emu check cube depth --json
@@ -77,7 +77,7 @@ pub const CHECK: &str = "Examples:
   a4emu check --gtest_filter=fixtures.cube
   a4emu check cube --bless";
 
-/// Of `corpus`.
+/// Examples of `corpus`.
 pub const CORPUS: &str = "Examples:
   a4emu corpus run captures -o run
   a4emu corpus run captures -o new --earlier run --pictures
@@ -89,33 +89,33 @@ pub const CORPUS: &str = "Examples:
   a4emu corpus reduce used > few.txt
   a4emu corpus run few.txt --root captures -o few";
 
-/// Of `export`.
+/// Examples of `export`.
 pub const EXPORT: &str = "Examples:
   a4emu export captures --parquet tables
   a4emu export captures/cube.rd.gz --parquet tables --replace
   a4emu export captures --parquet tables --shard 0/8";
 
-/// Of `reduce`.
+/// Examples of `reduce`.
 pub const REDUCE: &str = "Examples:
   a4emu reduce captures/many.rd.gz -o small.rd --while-differs old/a4emu
   a4emu reduce captures/many.rd.gz -o small.a4 --while-faults missing
   a4emu reduce captures/many.rd.gz -o small.rd --while './still-wrong'{}";
 
-/// Of `bisect`.
+/// Examples of `bisect`.
 pub const BISECT: &str = "Examples:
   a4emu bisect old/a4emu new/a4emu captures/many.rd.gz";
 
-/// Of `asm`.
+/// Examples of `asm`.
 pub const ASM: &str = "Examples:
   a4emu asm captures/triangle-by-hand.a4 -o triangle.rd
   a4emu asm captures/geometry/gs-many.a4 --include captures -o - | a4emu replay - --png many.png";
 
-/// Of `disasm`.
+/// Examples of `disasm`.
 pub const DISASM: &str = "Examples:
   a4emu disasm captures/cube.rd.gz -o cube.a4
   a4emu disasm captures/many.rd.gz --draw 5 -o cut.a4       # only what draw 5 needs";
 
-/// Of `explain`.
+/// Examples of `explain`.
 pub const EXPLAIN: &str = "Examples:
   a4emu explain RB_DEPTH_CONTROL
   a4emu explain rb_depth_control 0x80000076
@@ -126,13 +126,13 @@ pub const EXPLAIN: &str = "Examples:
   a4emu explain ir3 a0c01f04_00000005
   a4emu explain pm4 c0023800 00000084 00000001 00000003";
 
-/// Of `pico`.
+/// Examples of `pico`.
 pub const PICO: &str = "Examples:
   a4emu pico asm shader.pico -o shader.bin
   a4emu pico run shader.pico --as f32 < threads.txt
   a4emu pico draw scene.toml --png scene.png";
 
-/// Of `run`.
+/// Examples of `run`.
 #[cfg(target_os = "linux")]
 pub const RUN: &str = "Examples:
   a4emu run -- glmark2-es2-drm --off-screen
@@ -141,13 +141,13 @@ pub const RUN: &str = "Examples:
   a4emu run --validate --no-rule S --suppress known.toml -- neverball
   a4emu run --window -- neverball";
 
-/// Of `completions`.
+/// Examples of `completions`.
 pub const COMPLETIONS: &str = "Examples:
   a4emu completions bash > ~/.local/share/bash-completion/completions/a4emu
   a4emu completions zsh > ~/.zfunc/_a4emu
   a4emu completions fish > ~/.config/fish/completions/a4emu.fish";
 
-/// Of `man`.
+/// Examples of `man`.
 pub const MAN: &str = "Examples:
   a4emu man | man -l -
   a4emu man -o ~/.local/share/man/man1";

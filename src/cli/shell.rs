@@ -1,4 +1,4 @@
-//! What shells and `man` are told, made from the definitions of the arguments; `--version`.
+//! Shell completions, manual pages and `--version`, made from the definitions of the arguments.
 
 use std::fs;
 use std::io::Write;
@@ -12,13 +12,13 @@ use a4emu_inspect::out_file::{self, Inputs};
 use a4emu_inspect::terminal;
 use a4emu_shader::jit;
 
-/// What `-V` prints behind the name: number and, of a release, the commit.
+/// The text of `-V` after the name: the version and, for a release, the commit.
 pub fn version() -> String {
     let commit = option_env!("A4EMU_COMMIT").map_or(String::new(), |commit| format!(" ({commit})"));
     env!("CARGO_PKG_VERSION").to_owned() + &commit
 }
 
-/// What `--version` prints: also what it is made from and for.
+/// The text of `--version`: also the source and the target of the build.
 pub fn long_version() -> String {
     let commit = match (option_env!("A4EMU_COMMIT"), cfg!(debug_assertions)) {
         (Some(commit), _) => commit,
@@ -33,7 +33,8 @@ pub fn long_version() -> String {
     )
 }
 
-/// What the loops over lanes, pixels and vertices are compiled for, and which of that this machine takes.
+/// The instruction sets for which loops over lanes, pixels and vertices are compiled, and the one that this
+/// machine uses.
 pub fn lanes() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {
@@ -59,10 +60,10 @@ pub struct Completions {
 }
 
 impl Completions {
-    /// Puts the script on stdout.
+    /// Prints the script on stdout.
     ///
     /// # Errors
-    /// When stdout cannot be written.
+    /// The call fails if stdout cannot be written.
     pub fn run(&self, mut command: Command) -> anyhow::Result<()> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, "a4emu", &mut script);
@@ -88,7 +89,7 @@ impl Man {
     /// Writes the pages.
     ///
     /// # Errors
-    /// When a file or stdout cannot be written.
+    /// The call fails if a file or stdout cannot be written.
     pub fn run(&self, mut command: Command) -> anyhow::Result<()> {
         command.build();
         match self.output.as_deref().filter(|folder| *folder != Path::new("-")) {
@@ -105,7 +106,7 @@ impl Man {
     }
 }
 
-/// Writes the page `name` of `command`, and those of its commands, into `folder`.
+/// Writes the page `name` of `command`, and the pages of its subcommands, into `folder`.
 fn pages(command: &Command, name: &str, folder: &Path) -> anyhow::Result<()> {
     let page = command.clone().name(name.to_owned());
     let mut text = Vec::new();

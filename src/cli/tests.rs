@@ -1,4 +1,4 @@
-//! The help says what the commands take.
+//! Tests of the command line: the help fits the commands.
 
 #[cfg(target_os = "linux")]
 mod reference;
@@ -10,7 +10,7 @@ fn definitions_hold_together() {
     command().debug_assert();
 }
 
-/// Every command has examples, and each of them is one that it takes.
+/// Every command has examples, and each of them parses.
 #[test]
 fn examples_are_accepted() {
     for inner in command().get_subcommands().filter(|inner| inner.get_name() != "help") {

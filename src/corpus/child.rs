@@ -1,4 +1,4 @@
-//! The process that plays one capture, and how it ended.
+//! Starts a process that plays one capture, and reports how it ended.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -17,62 +17,63 @@ use super::worker::Answer;
 use crate::flags::Flags;
 use a4emu_inspect::limits::Limits;
 
-/// Bytes of an answer at most.
+/// Maximum size of an answer in bytes.
 const MAX_ANSWER: u64 = 1 << 30;
 
-/// Bytes at the end of what a process said on stderr that are looked at.
+/// Bytes at the end of stderr that are read.
 const LAST_WORDS: u64 = 4096;
 
-/// What those say who get no memory: Rust, the C library, and who starts a thread, which has a stack.
+/// Messages that mean that memory ran out: of Rust, of the C library, and of a failed start of a thread.
 const OUT_OF_MEMORY: [&str; 3] = ["memory allocation of", "Cannot allocate memory", "failed to spawn thread"];
 
-/// How long to wait before looking again, at least and at most.
+/// Least and greatest time between two checks whether the process has ended.
 const LOOKS: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(20)];
 
-/// Part of the time that a process has run for which nobody looks.
+/// The time between two checks is the run time so far divided by this, within [`LOOKS`].
 const PATIENCE: u32 = 20;
 
-/// What every process is started with.
+/// The arguments and limits of every process.
 #[derive(Clone, Debug)]
 pub struct Starter {
-    /// The a4emu that plays.
+    /// Path of the a4emu that plays.
     pub binary: PathBuf,
-    /// Arguments behind the capture.
+    /// Arguments after the capture.
     pub arguments: Vec<std::ffi::OsString>,
-    /// How long each may take.
+    /// Time limit of each process.
     pub timeout: Duration,
-    /// Bytes of memory of its own that each may have.
+    /// Memory limit of each process in bytes.
     pub memory: u64,
 }
 
-/// How a process ended.
+/// The result of a process.
 pub struct Ended {
-    /// In a word.
+    /// How the process ended.
     pub end: End,
-    /// Why.
+    /// Why it ended so.
     pub cause: Option<String>,
-    /// What it said.
+    /// Its answer.
     pub played: Option<Played>,
-    /// What depends on the machine; the key is not known here.
+    /// Values that depend on the machine; the key is not set.
     pub machine: Machine,
 }
 
 impl Starter {
-    /// One that asks for nothing but what is always noted.
+    /// Makes a starter that records only the default data.
     pub fn plain(binary: PathBuf, limits: &Limits, timeout: Duration, memory: u64) -> Self {
         let play = Play { limits: Flags(limits.clone()), ..Play::default() };
         Self { binary, arguments: play.arguments(), timeout, memory }
     }
 
-    /// Plays the capture at `path`; nothing if `stop` is set first.
+    /// Plays the capture at `path`. Returns `None` if `stop` is set first.
     ///
     /// # Errors
-    /// No process can be started.
+    /// The call fails if no process can be started.
     pub fn play(&self, path: &Path, stop: &AtomicBool) -> anyhow::Result<Option<Ended>> {
         let [mut answer, mut words] = [tempfile::tempfile()?, tempfile::tempfile()?];
         let mut command = Command::new(&self.binary);
         command.args(["corpus", "play", "--quiet"]).args(&self.arguments).arg("--").arg(path);
-        // Only the words before it are kept, and who has no memory left for one may wait for it forever.
+        // Only the message before a backtrace is kept. And a process without memory may hang while making
+        // one.
         command.env("RUST_BACKTRACE", "0");
         command.stdin(Stdio::null()).stdout(answer.try_clone()?).stderr(words.try_clone()?);
         system::in_own_group(&mut command);
@@ -96,10 +97,11 @@ impl Starter {
     }
 }
 
-/// How `command` ended, if it did within `time`; otherwise it is ended, with all that it started.
+/// The status of `command`, if it ends within `time`. Otherwise the command and all processes it started are
+/// killed.
 ///
 /// # Errors
-/// It cannot be started.
+/// The call fails if the command cannot be started.
 pub fn ended_within(command: &mut Command, time: Duration) -> io::Result<Option<ExitStatus>> {
     system::in_own_group(command);
     let mut child = command.spawn()?;
@@ -135,7 +137,7 @@ fn wait(child: &mut Child, deadline: Instant, stop: &AtomicBool) -> io::Result<W
     }
 }
 
-/// Ends `child`, and takes what is left of it.
+/// Kills `child` and waits for it.
 fn end(child: &mut Child) -> io::Result<()> {
     let _may_have_ended = system::end(child);
     child.kill()?;
@@ -160,7 +162,7 @@ fn judge(status: ExitStatus, answer: &mut File, words: &str, machine: Machine) -
             Ended { end: End::Played, cause: None, played: Some(played), machine }
         }
         (Some(0), Err(error)) => of(End::Crash, format!("no answer: {error:#}")),
-        // That of a panic.
+        // The exit status of a panic.
         (Some(101), _) => of(End::Crash, panic_words(words).unwrap_or_else(|| last.to_owned())),
         (code, _) => {
             let code = code.map_or_else(|| "no exit status".to_owned(), |code| format!("exit status {code}"));
@@ -169,7 +171,7 @@ fn judge(status: ExitStatus, answer: &mut File, words: &str, machine: Machine) -
     }
 }
 
-/// Where a panic was and what it said; the hint behind it says nothing.
+/// The place and message of a panic, without the hint after it.
 fn panic_words(words: &str) -> Option<String> {
     let mut lines = words.lines().skip_while(|line| !line.contains("panicked at"));
     Some(format!("{} {}", lines.next()?.trim(), lines.next().unwrap_or_default().trim()))

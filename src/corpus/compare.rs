@@ -1,4 +1,4 @@
-//! `corpus compare`: what two runs of a corpus have otherwise.
+//! `corpus compare`: lists the differences between two runs of a corpus.
 
 mod html;
 mod junit;
@@ -44,10 +44,10 @@ pub struct Args {
     pub speed: u32,
 }
 
-/// Milliseconds by which times differ on any machine.
+/// Differences of times that occur on any machine, in milliseconds.
 const NOISE: f64 = 20.0;
 
-/// How the results of a capture are to each other.
+/// The result of comparing a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Verdict {
@@ -67,13 +67,13 @@ impl Verdict {
         }
     }
 
-    /// Whether it is what nobody wants.
+    /// Whether the result counts as a failure.
     fn fails(self) -> bool {
         matches!(self, Self::Different | Self::Gone)
     }
 }
 
-/// How the times of a capture are to each other.
+/// How the times of a capture changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Speed {
@@ -86,18 +86,18 @@ enum Speed {
 struct Change {
     name: String,
     result: Verdict,
-    /// What differs, the first of each kind.
+    /// The differences, one of each kind.
     differences: Vec<String>,
     speed: Option<Speed>,
-    /// Milliseconds of playing, of both runs.
+    /// Times of playing in both runs, in milliseconds.
     ms: [Option<f64>; 2],
-    /// Surfaces that differ: their hashes.
+    /// Surfaces that differ, with both hashes.
     #[serde(skip)]
     pictures: Vec<(String, [Option<String>; 2])>,
 }
 
 impl Change {
-    /// Of the rows of one capture, one of which may be missing.
+    /// Compares the rows of one capture, of which one may be missing.
     fn of(name: &str, rows: [Option<Row>; 2], per_cent: u32) -> Self {
         let ms = rows.each_ref().map(|row| row.as_ref()?.machine.as_ref()?.ms);
         let (result, differences, pictures) = match &rows {
@@ -127,8 +127,8 @@ fn speed(ms: [Option<f64>; 2], per_cent: u32) -> Option<Speed> {
     }
 }
 
-/// What two results of a capture differ in. What they cost and what they use is no difference: a better build
-/// may count otherwise.
+/// The differences of two results of a capture. Costs and coverage are not compared, since a better build
+/// may count differently.
 fn differences(a: &Row, b: &Row) -> Vec<String> {
     let mut all = Vec::new();
     if a.content != b.content {
@@ -148,7 +148,7 @@ fn differences(a: &Row, b: &Row) -> Vec<String> {
     all
 }
 
-/// What differs where both were played to the end, the first of each kind.
+/// The differences of two captures that were played to the end, one of each kind.
 pub fn played(a: &Played, b: &Played) -> Vec<String> {
     let mut all = Vec::new();
     let mut number = |what: &str, a: u64, b: u64| {
@@ -162,7 +162,7 @@ pub fn played(a: &Played, b: &Played) -> Vec<String> {
     number("ranges of missing memory", a.missing.ranges, b.missing.ranges);
     number("bytes of missing memory", a.missing.bytes, b.missing.bytes);
     let draws = [a, b].map(|played| played.draw_hashes.as_deref().unwrap_or_default());
-    // A run without them has nothing to be compared with.
+    // A run without hashes of draws cannot be compared.
     let draws = if draws.iter().any(|draws| draws.is_empty()) { [&[][..]; 2] } else { draws };
     let findings = match (&a.findings, &b.findings) {
         (Some(a), Some(b)) => [&a[..], &b[..]],
@@ -185,7 +185,7 @@ pub fn played(a: &Played, b: &Played) -> Vec<String> {
     all
 }
 
-/// The first item that two lists have otherwise, and how many more follow.
+/// The first item that differs between two lists, and the number of further ones.
 fn first<T: PartialEq>([a, b]: [&[T]; 2], text: impl Fn(&T) -> String) -> Option<String> {
     let pairs = (0..a.len().max(b.len())).map(|index| (a.get(index), b.get(index)));
     let mut differing = pairs.filter(|(a, b)| a != b);
@@ -198,7 +198,7 @@ fn first<T: PartialEq>([a, b]: [&[T]; 2], text: impl Fn(&T) -> String) -> Option
     })
 }
 
-/// How many captures are what.
+/// The number of captures by result.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     same: usize,
@@ -235,7 +235,7 @@ impl Counts {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use, or I/O.
+/// The call fails on wrong use and on I/O errors.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let files = [("--html", &args.html), ("--junit", &args.junit)];
     let files = files.iter().filter_map(|(name, path)| Some((*name, Some(path.as_deref()?))));
@@ -269,7 +269,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     Ok(status.and(put_out(args, &changes, &counts)))
 }
 
-/// All captures of either run, by name; one row of each is in memory at a time.
+/// All captures of either run, by name. Only one row of each run is in memory at a time.
 fn changes(logs: &[Log; 2], per_cent: u32) -> impl Iterator<Item = anyhow::Result<Change>> {
     let names: BTreeSet<&String> = logs.iter().flat_map(|log| log.rows.keys()).collect();
     names.into_iter().map(move |name| {
@@ -295,7 +295,7 @@ fn put_out(args: &Args, changes: &[Change], counts: &Counts) -> anyhow::Result<(
     Ok(out.flush()?)
 }
 
-/// How long it took, if that is otherwise.
+/// The change of the time, as text.
 fn speed_words(change: &Change) -> String {
     let (Some(speed), [Some(a), Some(b)]) = (change.speed, change.ms) else { return String::new() };
     let word = match speed {

@@ -1,7 +1,8 @@
-//! `corpus reduce`: few captures that use all that all of them do.
+//! `corpus reduce`: selects few captures that together use everything that all captures use.
 //!
-//! The least number is not to be had in reasonable time; this is the usual greedy choice: always the capture that
-//! adds most, of equals the smallest file, of those the first name. At most ln(n) times as many as needed come out.
+//! The smallest selection cannot be computed in reasonable time. This is the usual greedy algorithm: always
+//! take the capture that adds most; among equals the smallest file, then the first name. The result has at
+//! most ln(n) times the smallest number of captures.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -24,7 +25,7 @@ pub struct Args {
     pub runs: Vec<PathBuf>,
 }
 
-/// What a capture uses, as a set of small numbers.
+/// The set of things that a capture uses, as small numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Set(Vec<u64>);
 
@@ -41,7 +42,7 @@ impl Set {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Items of it that `other` has not.
+    /// Number of items that `other` does not have.
     fn beyond(&self, other: &Self) -> u32 {
         let others = other.0.iter().copied().chain(std::iter::repeat(0));
         self.0.iter().zip(others).map(|(mine, other)| (mine & !other).count_ones()).sum()
@@ -53,7 +54,7 @@ impl Set {
     }
 }
 
-/// A capture that may be chosen.
+/// A capture that may be selected.
 #[derive(Clone, Debug)]
 struct Candidate {
     name: String,
@@ -64,7 +65,7 @@ struct Candidate {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// A run cannot be read, or was made without `--coverage`.
+/// The call fails if a run cannot be read, or was made without `--coverage`.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut numbers = HashMap::new();
     let mut candidates = Vec::new();
@@ -100,9 +101,10 @@ fn candidate(row: Row, numbers: &mut HashMap<String, usize>) -> anyhow::Result<O
     Ok(Some(Candidate { name, bytes, uses }))
 }
 
-/// Names of few candidates that use all that all of them do, sorted.
+/// Sorted names of few candidates that together use everything that all candidates use.
 fn choose(candidates: Vec<Candidate>) -> Vec<String> {
-    // How much a candidate adds only falls: who is still at the top after a new count adds most.
+    // The number of added items only decreases. So a candidate that is still at the top after a recount adds
+    // most.
     let rank = |adds: u32, index: usize| {
         let Candidate { name, bytes, .. } = &candidates[index];
         (adds, Reverse(*bytes), Reverse(name.clone()), index)
@@ -150,7 +152,7 @@ mod tests {
         assert_eq!(choose(backwards), ["b", "c"], "in any order");
     }
 
-    /// What another has covered since no longer counts.
+    /// Items that another candidate has covered do not count.
     #[test]
     fn what_adds_most_now_is_taken() {
         let all = vec![

@@ -1,4 +1,5 @@
-//! `corpus coverage`: what of the chip the captures of runs used, what none did, and what rests on a guess.
+//! `corpus coverage`: lists what the captures of runs use of the chip, what none uses, and what rests on a
+//! guess.
 
 mod html;
 
@@ -38,14 +39,14 @@ pub struct Args {
     pub html: Option<PathBuf>,
 }
 
-/// How often, and by how many captures, something was used.
+/// How often something was used, and by how many captures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 struct Count {
     times: u64,
     captures: u64,
 }
 
-/// One of the guesses, and how many captures rest on it.
+/// A guess, and the number of draws and captures that rest on it.
 #[derive(Clone, Debug, Serialize)]
 struct Rests {
     id: String,
@@ -55,30 +56,30 @@ struct Rests {
     captures: u64,
 }
 
-/// Something used, or not.
+/// Something that is used or not.
 #[derive(Clone, Debug, Serialize)]
 struct Line {
     name: String,
     times: u64,
     captures: u64,
-    /// Its name or place is inferred.
+    /// Whether its name or place is inferred.
     inferred: bool,
-    /// Of the other runs, if there are some.
+    /// Its count in the runs of `--against`, if given.
     #[serde(skip_serializing_if = "Option::is_none")]
     against: Option<Count>,
 }
 
-/// Things of a kind.
+/// All things of one kind.
 #[derive(Clone, Debug, Serialize)]
 struct Kind {
     name: &'static str,
-    /// That some table names, or that a capture used.
+    /// Number of things that a table lists or that a capture used.
     known: usize,
     used: usize,
     lines: Vec<Line>,
 }
 
-/// What `--json` prints.
+/// The JSON object of `--json`.
 #[derive(Clone, Debug, Serialize)]
 struct Report {
     captures: u64,
@@ -131,7 +132,7 @@ impl Count {
     }
 }
 
-/// Kinds, in the order in which they are shown.
+/// Kinds, in the order of the output.
 const KINDS: [&str; 9] = [
     "packets",
     "registers",
@@ -144,7 +145,7 @@ const KINDS: [&str; 9] = [
     "states",
 ];
 
-/// What people ask for among the enumerators: their fields, by words in their names.
+/// The separate kind of an enumerator whose register or field has one of these words in its name.
 fn group(kind: &str, what: &str) -> Option<&'static str> {
     let field = what.split('=').next().filter(|_| kind == "enumerators")?;
     let (register, name) = field.rsplit_once('.')?;
@@ -160,7 +161,7 @@ fn group(kind: &str, what: &str) -> Option<&'static str> {
 }
 
 impl Report {
-    /// Of the sums, and of those of other runs.
+    /// Makes the report of `sum`, and of `other` for comparison.
     fn new(sum: &Sum, other: Option<&Sum>) -> Self {
         let mut names: BTreeSet<(&'static str, String)> = BTreeSet::new();
         for (kind, counts) in Used::default().with_known().kinds() {
@@ -184,7 +185,7 @@ impl Report {
         Self { captures: sum.captures, kinds: KINDS.map(kind).into(), guesses: guesses(sum) }
     }
 
-    /// Leaves out what need not be listed.
+    /// Keeps only lines that `keep` accepts.
     fn keep(&mut self, keep: impl Fn(&Line) -> bool) {
         self.kinds.iter_mut().for_each(|kind| kind.lines.retain(&keep));
     }
@@ -222,7 +223,7 @@ fn guesses(sum: &Sum) -> Vec<Rests> {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// A run cannot be read or was made without `--coverage`, or I/O.
+/// The call fails if a run cannot be read or was made without `--coverage`, or on I/O errors.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let html = args.html.as_deref().map(|path| ("--html", Some(path)));
     one_stdout(&html.into_iter().chain(args.json.then_some(("--json", None))).collect::<Vec<_>>())?;

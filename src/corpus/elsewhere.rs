@@ -1,47 +1,47 @@
-//! The same where it is not Linux: without limits of memory, and ctrl-C ends everything at once. What was done
-//! is kept there as well.
+//! Process functions for systems other than Linux: there is no memory limit, and ctrl-C ends everything at
+//! once. Completed rows are kept.
 
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Nobody says.
+/// The peak memory of this process, which is unknown here.
 pub fn peak_bytes() -> Option<u64> {
     None
 }
 
-/// It outlives its parent until its own limits end it.
+/// Has no effect: this process outlives its parent until its own limits end it.
 pub fn end_with_parent() {}
 
-/// There are no groups.
+/// Has no effect: there are no process groups.
 pub fn in_own_group(_: &mut Command) {}
 
-/// Nothing but the process itself, which the caller ends, is known.
+/// Has no effect: only the child itself is known, and the caller kills it.
 ///
 /// # Errors
-/// None.
+/// The call never fails.
 pub fn end(_: &Child) -> io::Result<()> {
     Ok(())
 }
 
-/// There are no limits.
+/// Has no effect: there are no memory limits.
 ///
 /// # Errors
-/// None.
+/// The call never fails.
 pub fn limit_memory(_: &Child, _: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// There are no signals.
+/// The signal that ended a process, which is unknown here.
 pub fn signal(_: ExitStatus) -> Option<(String, bool)> {
     None
 }
 
-/// Nobody sets it.
+/// A flag that is never set.
 ///
 /// # Errors
-/// None.
+/// The call never fails.
 pub fn interrupts() -> io::Result<Arc<AtomicBool>> {
     Ok(Arc::new(AtomicBool::new(false)))
 }

@@ -1,4 +1,4 @@
-//! What of processes only Linux has.
+//! Process functions that only Linux has.
 
 use std::fs;
 use std::io;
@@ -12,56 +12,56 @@ use rustix::process::{
 };
 use signal_hook::consts::{SIGINT, SIGKILL, SIGTERM};
 
-/// Bytes of memory that this process has held at most.
+/// Peak memory of this process in bytes.
 pub fn peak_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
 }
 
-/// Ends this process with the one that started it, whatever ends that.
+/// Makes this process end when its parent ends, for whatever reason.
 pub fn end_with_parent() {
-    // Without it a process outlives a parent that was killed, until its own limits end it.
+    // If the call fails, this process may outlive a killed parent until its own limits end it.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
 }
 
-/// Has `command` begin a group of its own, so that what it starts ends with it.
+/// Makes `command` start in its own process group, so that its children can be killed with it.
 pub fn in_own_group(command: &mut Command) {
     command.process_group(0);
 }
 
-/// Ends `child` and all that it has started.
+/// Kills `child` and all processes that it has started.
 ///
 /// # Errors
-/// The system refuses.
+/// The call fails if the system refuses.
 pub fn end(child: &Child) -> io::Result<()> {
     Ok(kill_process_group(Pid::from_child(child), Signal::KILL)?)
 }
 
-/// Gives `child` so many bytes of memory of its own; what asks for more gets none.
+/// Limits the memory of `child` to this number of bytes. Larger allocations fail.
 ///
 /// # Errors
-/// The system refuses.
+/// The call fails if the system refuses.
 pub fn limit_memory(child: &Child, bytes: u64) -> io::Result<()> {
     let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
     match prlimit(Some(Pid::from_child(child)), Resource::Data, limit) {
-        // It has come to its end.
+        // The process has already ended.
         Ok(_) | Err(rustix::io::Errno::SRCH) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// The signal that ended a process, and whether somebody else may have sent it for want of memory.
+/// The signal that ended a process, and whether the system may have sent it because memory ran out.
 pub fn signal(status: ExitStatus) -> Option<(String, bool)> {
     let signal = status.signal()?;
     let name = signal_hook::low_level::signal_name(signal).unwrap_or("unknown");
     Some((format!("signal {signal} ({name})"), signal == SIGKILL))
 }
 
-/// A flag that ctrl-C and SIGTERM set; the second of either ends the process at once.
+/// A flag that ctrl-C and SIGTERM set. A second signal ends the process at once.
 ///
 /// # Errors
-/// The system refuses.
+/// The call fails if the system refuses.
 pub fn interrupts() -> io::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {

@@ -1,4 +1,4 @@
-//! The captures of a corpus.
+//! Finds the captures of a corpus.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,20 +12,20 @@ use super::worker::hex;
 use a4emu_inspect::out_file::Inputs;
 use a4emu_inspect::terminal::is_plain;
 
-/// How the names of captures end.
+/// Extensions of captures.
 const ENDINGS: [&str; 2] = [".rd", ".rd.gz"];
 
-/// Bytes of a list at most.
+/// Maximum size of a list in bytes.
 const MAX_LIST: u64 = 1 << 30;
 
 /// A capture.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
-    /// What results call it.
+    /// Name in the results.
     pub name: String,
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Bytes of the file; of one that cannot be opened none.
+    /// Size of the file in bytes; 0 if it cannot be opened.
     pub bytes: u64,
 }
 
@@ -36,8 +36,8 @@ impl Entry {
     }
 }
 
-/// A name as text that no other name has: bytes that are no UTF-8, control characters, spaces at its ends and the
-/// backslash of what would be read as one of these are written `\xNN`.
+/// A unique text for a file name. Bytes that are not UTF-8, control characters, and spaces at the ends are
+/// written `\xNN`. So is a backslash that would be read as one of these.
 fn written(name: &OsStr) -> String {
     let mut text = String::new();
     let bytes = name.as_encoded_bytes();
@@ -60,7 +60,7 @@ fn written(name: &OsStr) -> String {
     text
 }
 
-/// The byte that `text` begins with if that is `\xNN`.
+/// The byte at the start of `text`, if it begins with `\xNN`.
 fn escape(text: &[u8]) -> Option<u8> {
     let digits = text.strip_prefix(b"\\x")?.get(..2)?;
     let digits =
@@ -68,7 +68,7 @@ fn escape(text: &[u8]) -> Option<u8> {
     u8::from_str_radix(digits, 16).ok()
 }
 
-/// The path that `name` was written of.
+/// The path of the text `name`, which [`written`] made.
 fn read_name(name: &[u8]) -> PathBuf {
     let (mut bytes, mut rest) = (Vec::new(), name);
     while let Some((first, behind)) = rest.split_first() {
@@ -94,10 +94,11 @@ fn path_of(bytes: Vec<u8>) -> PathBuf {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
-/// The hash of a file's bytes, by which a capture is known; the file becomes one of `inputs`.
+/// The hash of a file's bytes, which identifies a capture. The file becomes one of `inputs`.
 ///
 /// # Errors
-/// It cannot be read, or is a pipe or a device: those may have no end, and the process that plays it reads it again.
+/// The call fails if the file cannot be read, or is a pipe or a device. These may be endless, and the
+/// process that plays the file reads it again.
 pub fn content(path: &Path, inputs: &Inputs) -> io::Result<String> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(io::Error::other("it is not a file"));
@@ -111,11 +112,11 @@ pub fn content(path: &Path, inputs: &Inputs) -> io::Result<String> {
     }
 }
 
-/// The captures of `corpus`, by name: those in and below a folder, or those that the lines of a file (or of stdin,
-/// which is `-`) name, in `root` or in the folder of the list.
+/// The captures of `corpus`, by name. They are in or below a folder, or are listed in a file (or in stdin,
+/// which is `-`). The paths of a list start from `root` or from the folder of the list.
 ///
 /// # Errors
-/// It cannot be read, or names no captures.
+/// The call fails if `corpus` cannot be read, or has no captures.
 pub fn captures(corpus: &Path, root: Option<&Path>, inputs: &Inputs) -> anyhow::Result<Vec<Entry>> {
     let cannot = || format!("cannot read {}", corpus.display());
     let mut entries = Vec::new();
@@ -148,8 +149,8 @@ fn text(list: &Path, inputs: &Inputs) -> anyhow::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Adds the captures below `folder`, whose names begin with `prefix`. Links to folders are not followed: they
-/// may lead back.
+/// Adds the captures below `folder`, with names that begin with `prefix`. Links to folders are not followed,
+/// since they may form a loop.
 fn below(folder: &Path, prefix: &str, entries: &mut Vec<Entry>) -> io::Result<()> {
     for found in fs::read_dir(folder)? {
         let found = found?;
@@ -205,8 +206,8 @@ mod tests {
         assert_eq!(paths(Some(Path::new("/there"))), ["/there/a.rd", "/there/b.rd"].map(PathBuf::from));
     }
 
-    /// Names that are no text, or that another name looks like, are each written in a way of their own, which a list
-    /// can have.
+    /// File names that are not UTF-8, or that resemble another name, have unique texts that a list can
+    /// contain.
     #[test]
     #[cfg(unix)]
     fn each_name_has_a_text_of_its_own_that_a_list_can_have() {

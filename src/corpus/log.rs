@@ -1,7 +1,7 @@
-//! The folder of a run: `log.jsonl`, to which each row is added when it is there, and `results.jsonl`, which has
-//! them all by name once they are.
+//! The folder of a run. Each row is added to `log.jsonl` when it is complete. At the end, `results.jsonl`
+//! has all rows by name.
 //!
-//! Rows are read back one at a time, so that memory grows with the number of captures and not with what they say.
+//! Rows are read one at a time. So memory grows with the number of captures, not with the size of rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -14,55 +14,55 @@ use anyhow::{Context, bail, ensure};
 use super::row::{End, Row};
 use a4emu_inspect::out_file::{Inputs, OutFile, make_folder};
 
-/// Rows as they came, with what depends on the machine.
+/// File of rows in the order of completion, with data that depends on the machine.
 pub const LOG: &str = "log.jsonl";
-/// All rows by name, without that.
+/// File of all rows by name, without data that depends on the machine.
 pub const RESULTS: &str = "results.jsonl";
-/// Pictures by hash.
+/// Folder of pictures by hash.
 pub const PICTURES: &str = "pictures";
 
-/// Bytes of a row at most.
+/// Maximum size of a row in bytes.
 const MAX_ROW: u64 = 1 << 30;
 
-/// What is kept in memory of a row.
+/// The data of a row that is kept in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Known {
-    /// Where its line begins, and its length.
+    /// Offset and length of its line.
     at: (u64, u64),
     /// Hash of the capture's file.
     pub content: String,
-    /// What it is a result of, beside that.
+    /// Hash of the binary and its options.
     pub key: String,
-    /// How it ended.
+    /// How the process ended.
     pub end: End,
-    /// Milliseconds of its process, if it came to its end.
+    /// Run time of its process in milliseconds, if the capture was played.
     pub process_ms: Option<f64>,
-    /// Bytes of the capture.
+    /// Size of the capture in bytes.
     pub bytes: u64,
 }
 
-/// The rows of a run that has been read.
+/// The rows of a run.
 #[derive(Debug)]
 pub struct Log {
     path: PathBuf,
-    /// Jobs read side by side: whoever moves in it holds it.
+    /// The file. Jobs read in parallel, so a lock protects its position.
     file: Mutex<File>,
     /// The newest row of each capture.
     pub rows: BTreeMap<String, Known>,
-    /// Lines that are no rows.
+    /// Number of lines that are no rows.
     pub damaged: u64,
-    /// Whether it has come to its end.
+    /// Whether the run has finished.
     pub finished: bool,
-    /// Where the last whole line ends.
+    /// Offset of the end of the last complete line.
     whole: u64,
 }
 
 impl Log {
-    /// Reads the run in `folder`: the results, or of one that has not come to its end the rows that are there. A
-    /// last line without its end is left out.
+    /// Reads the run in `folder`: its results or, if it has not finished, the rows so far. An incomplete
+    /// last line is ignored.
     ///
     /// # Errors
-    /// There is none, or it cannot be read.
+    /// The call fails if there is no run, or if it cannot be read.
     pub fn read(folder: &Path) -> anyhow::Result<Self> {
         let path = folder.join(LOG);
         let file =
@@ -77,10 +77,10 @@ impl Log {
         Ok(log)
     }
 
-    /// The same of a run that a command looks at: its files become inputs.
+    /// Reads the run in `folder` like [`Log::read`], and adds its files to `inputs`.
     ///
     /// # Errors
-    /// As [`Log::read`].
+    /// The call fails like [`Log::read`].
     pub fn input(folder: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
         [LOG, RESULTS].iter().for_each(|file| inputs.add(&folder.join(file)));
         inputs.add_folder(&folder.join(PICTURES));
@@ -111,7 +111,7 @@ impl Log {
     /// The newest row of the capture called `name`.
     ///
     /// # Errors
-    /// There is none, or it can no longer be read.
+    /// The call fails if there is none, or if it can no longer be read.
     pub fn row(&self, name: &str) -> anyhow::Result<Row> {
         let known = self.rows.get(name).with_context(|| format!("no row of {name}"))?;
         let mut line = vec![0; known.at.1 as usize];
@@ -128,7 +128,7 @@ impl Log {
     }
 }
 
-/// The captures that `results` has a line of.
+/// The names of the captures in `results`.
 fn names(results: File) -> anyhow::Result<BTreeSet<String>> {
     #[derive(serde::Deserialize)]
     struct Name {
@@ -146,20 +146,21 @@ impl Known {
     }
 }
 
-/// A run that rows are added to.
+/// A run to which rows are added.
 #[derive(Debug)]
 pub struct Growing {
     folder: PathBuf,
-    /// Locked: nobody else adds to it.
+    /// The log. It is locked, so only this process adds rows.
     file: File,
 }
 
 impl Growing {
-    /// Begins a run in `folder`, or goes on with the one that is there, whose rows come as well. A last line
-    /// without its end is cut off.
+    /// Begins a run in `folder`, or continues the existing one and returns its rows. An incomplete last line
+    /// is removed.
     ///
     /// # Errors
-    /// Somebody else is at it, it cannot be written, or a file of it is one of `inputs`.
+    /// The call fails if another process has the run open, if it cannot be written, or if one of its files
+    /// is in `inputs`.
     pub fn open(folder: &Path, inputs: &Inputs) -> anyhow::Result<(Self, Log)> {
         make_folder(folder)?;
         for file in [LOG, RESULTS].map(|name| folder.join(name)) {
@@ -177,10 +178,10 @@ impl Growing {
         Ok((Self { folder: folder.to_owned(), file }, log))
     }
 
-    /// Adds a row, whole.
+    /// Adds a complete row.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The call fails if the row cannot be written.
     pub fn add(&self, row: &Row) -> anyhow::Result<()> {
         let mut line = serde_json::to_vec(row)?;
         line.push(b'\n');
@@ -188,10 +189,10 @@ impl Growing {
         file.write_all(&line).context("cannot write a row")
     }
 
-    /// The results are not those of the log any more.
+    /// Removes old results, since the log is about to change.
     ///
     /// # Errors
-    /// They cannot be removed.
+    /// The call fails if they cannot be removed.
     pub fn begin(&self) -> anyhow::Result<()> {
         let path = self.folder.join(RESULTS);
         match fs::remove_file(&path) {
@@ -202,10 +203,10 @@ impl Growing {
         }
     }
 
-    /// All rows are there: writes `results.jsonl`, which has those of `names` alone.
+    /// Writes `results.jsonl` with the rows of `names`, after the last row was added.
     ///
     /// # Errors
-    /// One is missing, or the file cannot be written.
+    /// The call fails if a row is missing, or if the file cannot be written.
     pub fn finish(&self, names: impl IntoIterator<Item = String>) -> anyhow::Result<Log> {
         let log = Log::read(&self.folder)?;
         let rows = names.into_iter().map(|name| Ok(log.row(&name)?.anywhere()));
@@ -217,7 +218,7 @@ impl Growing {
 /// Writes a file of rows.
 ///
 /// # Errors
-/// There is no such row, or the file cannot be written.
+/// The call fails if a row cannot be read, or if the file cannot be written.
 pub fn write_rows(
     path: &Path,
     rows: impl Iterator<Item = anyhow::Result<Row>>,
@@ -231,16 +232,16 @@ pub fn write_rows(
     out.finish()
 }
 
-/// The picture called `hash` of the run in `folder`, if it was kept.
+/// The path of the picture called `hash` in the run in `folder`, if it was kept.
 pub fn picture(folder: &Path, hash: &str) -> Option<PathBuf> {
     let plain = hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     Some(folder.join(PICTURES).join(format!("{hash}.png"))).filter(|path| plain && path.is_file())
 }
 
-/// Takes the pictures of `row` over from the run in `from`.
+/// Copies the pictures of `row` from the run in `from` to the run in `to`.
 ///
 /// # Errors
-/// One that is there cannot be copied.
+/// The call fails if an existing picture cannot be copied.
 pub fn copy_pictures(row: &Row, from: &Path, to: &Path) -> anyhow::Result<()> {
     let hashes =
         row.played.iter().flat_map(|played| played.surfaces.iter().filter_map(|s| s.hash.as_deref()));
@@ -303,7 +304,7 @@ mod tests {
         assert_eq!(Log::read(folder.path()).unwrap().rows.len(), 2);
     }
 
-    /// The rows of a run that has come to its end are those of its results; it has none while it grows.
+    /// A finished run has the rows of its results. A growing run has no results.
     #[test]
     fn results_say_which_rows_count() {
         let folder = tempfile::tempdir().unwrap();
@@ -317,7 +318,7 @@ mod tests {
         assert_eq!((log.rows.len(), log.finished), (2, false));
     }
 
-    /// Rows come from files: what they call a hash is not the path of any other file.
+    /// Rows come from files: a wrong hash in them must not become another path.
     #[test]
     fn a_hash_is_no_path() {
         let folder = tempfile::tempdir().unwrap();

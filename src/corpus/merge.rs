@@ -1,4 +1,4 @@
-//! `corpus merge`: one run of those of its parts.
+//! `corpus merge`: merges the runs of all parts into one.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,7 +24,8 @@ pub struct Args {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// A run is not there or not finished, two have different results of a capture, or I/O.
+/// The call fails if a run is missing or unfinished, if two runs have different results of a capture, or on
+/// I/O errors.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut logs = Vec::new();
     for folder in &args.runs {
@@ -43,7 +44,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     Ok(Status::Fine)
 }
 
-/// Which run has the row of each capture: the first, where several have the same.
+/// The run from which the row of each capture is taken: the first, if several have an equal row.
 fn holders<'a>(args: &Args, logs: &'a [Log]) -> anyhow::Result<BTreeMap<&'a str, usize>> {
     let mut holders: BTreeMap<&str, usize> = BTreeMap::new();
     for (index, log) in logs.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! `a4emu corpus`: many captures, each played in a process of its own.
+//! `a4emu corpus`: plays many captures, each in its own process.
 //!
-//! [`mod@run`] starts the processes ([`child`], which run [`worker`]) and keeps a [`row`] of each in a folder ([`log`]);
-//! [`merge`], [`compare`], [`coverage`] and [`cover`] read such folders.
+//! [`mod@run`] starts the processes ([`child`], which run [`worker`]) and keeps a [`row`] for each in a
+//! folder ([`log`]). [`merge`], [`compare`], [`coverage`] and [`cover`] read such folders.
 
 mod child;
 mod compare;
@@ -56,7 +56,7 @@ pub enum What {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use, or I/O.
+/// The call fails on wrong use and on I/O errors.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     match &args.what {
         What::Run(args) => run::run(args, shared),

@@ -1,4 +1,4 @@
-//! What is noted of each capture, and how it is played: the options that a result depends on.
+//! The options of playing a capture on which its result depends.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -28,10 +28,11 @@ pub struct Play {
 }
 
 impl Play {
-    /// The arguments that say the same, but for where pictures go: what results depend on.
+    /// The arguments for these options, except the folder of pictures. Results depend on them.
     pub fn arguments(&self) -> Vec<OsString> {
         let flags = [("--draws", self.draws), ("--coverage", self.coverage), ("--validate", self.validate)];
-        let flags = flags.into_iter().chain([("--force", self.limits.force)]);
+        let flags =
+            flags.into_iter().chain([("--force", self.limits.force), ("--reference", self.limits.reference)]);
         let flags = flags.filter(|(_, given)| *given).map(|(name, _)| OsString::from(name));
         let work = &self.limits.work;
         let numbers = [
@@ -64,7 +65,7 @@ mod tests {
         play.arguments().into_iter().map(|argument| argument.into_string().unwrap()).collect()
     }
 
-    /// Every option reaches the process, and so the key that results are kept by.
+    /// Every option is passed to the process. So it is also part of the key of results.
     #[test]
     fn every_option_is_passed_on() {
         let given = [
@@ -72,6 +73,7 @@ mod tests {
             "--coverage",
             "--validate",
             "--force",
+            "--reference",
             "--max-work=5",
             "--time-limit=7",
             "--max-memory=9",

@@ -1,7 +1,7 @@
-//! What a run keeps of a capture: one JSON object, one line (docs/schema.md, `corpus row`).
+//! The row of a capture in a run: one JSON object on one line (docs/schema.md, `corpus row`).
 //!
-//! All of it is the same on any machine, for any number of jobs and shards, but for [`Machine`], which stands
-//! last and is left out of `results.jsonl`.
+//! A row is equal on all machines and for any number of jobs and shards. The exception is [`Machine`], which
+//! is the last field and is left out of `results.jsonl`.
 
 use std::collections::BTreeMap;
 
@@ -10,24 +10,24 @@ use serde::{Deserialize, Serialize};
 use a4emu_inspect::coverage::Used;
 use a4emu_inspect::status::Status;
 
-/// A capture and what became of it.
+/// A capture and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Its path below the folder of the corpus.
+    /// Path of the capture below the folder of the corpus.
     pub name: String,
     /// Hash of the file.
     pub content: String,
-    /// Its length.
+    /// Size of the file in bytes.
     pub bytes: u64,
-    /// How its run ended.
+    /// How its process ended.
     pub end: End,
-    /// Why, unless it was played.
+    /// The reason, if it was not played.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
-    /// What it played to.
+    /// The result, if it was played.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub played: Option<Played>,
-    /// What another machine, or another day, has otherwise.
+    /// Data that depends on the machine and the time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
 }
@@ -36,23 +36,23 @@ pub struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// It said what the capture plays to.
+    /// The process printed a result.
     Played,
-    /// It could not read the capture.
+    /// The process could not read the capture.
     Failed,
-    /// It ended otherwise than by itself.
+    /// The process crashed.
     Crash,
-    /// It took more memory than it was given.
+    /// The process exceeded its memory limit.
     Memory,
-    /// It took longer than it was given.
+    /// The process exceeded its time limit.
     Timeout,
 }
 
 impl End {
-    /// All of them.
+    /// All ends.
     pub const ALL: [Self; 5] = [Self::Played, Self::Failed, Self::Crash, Self::Memory, Self::Timeout];
 
-    /// In words.
+    /// A description of the end.
     pub fn words(self) -> &'static str {
         match self {
             Self::Played => "played",
@@ -64,79 +64,79 @@ impl End {
     }
 }
 
-/// What a capture played to.
+/// The result of playing a capture.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Played {
-    /// The exit status that `replay` has for it.
+    /// The exit status of `replay` for the capture.
     pub status: u8,
     /// Submits that ran.
     pub submits: u32,
-    /// Draws and dispatches.
+    /// Draws and dispatches that ran.
     pub draws: u32,
-    /// The largest colour surface of each submit that rendered one, as it left it.
+    /// For each submit that rendered, its largest colour surface after the submit.
     pub frames: Vec<Frame>,
-    /// All surfaces that were rendered, as the run left them, in the order of the last writes.
+    /// All rendered surfaces at the end of the run, in the order of their last writes.
     pub surfaces: Vec<Surface>,
-    /// What the draws left in their targets, if asked for.
+    /// Hashes of the targets after each draw, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draw_hashes: Option<Vec<DrawHash>>,
-    /// What the program or the stream got wrong.
+    /// Errors of the program or the stream.
     pub faults: Vec<Said>,
-    /// What is not supported, or was cut off.
+    /// Features that are not supported, and work that was cut off.
     pub unsupported: Vec<Said>,
-    /// Memory that was read and is not in the capture.
+    /// Memory that was read but is not in the capture.
     pub missing: Missing,
-    /// Rules of `validate` that it breaks, if asked for.
+    /// The broken rules of `validate`, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<Vec<Found>>,
-    /// Guesses that it rests on, with the draws that do, if asked for.
+    /// Guesses that the result rests on, with the number of draws, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guesses: Option<BTreeMap<String, u64>>,
-    /// What of the chip it uses, if asked for.
+    /// What the capture uses of the chip, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used: Option<Used>,
-    /// What it took.
+    /// The work of the run.
     pub work: Effort,
 }
 
-/// A frame.
+/// The largest surface of a submit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
-    /// Its submit.
+    /// Number of the submit.
     pub submit: u32,
-    /// Pixels in a row.
+    /// Width in pixels.
     pub width: u32,
-    /// Rows.
+    /// Height in pixels.
     pub height: u32,
     /// Hash of its pixels.
     pub hash: String,
 }
 
-/// A surface.
+/// A rendered surface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Surface {
-    /// Submit of the last write.
+    /// Submit of its last write.
     pub submit: u32,
-    /// Draw of that.
+    /// Draw of its last write.
     pub draw: u32,
-    /// Of its first pixel.
+    /// Address of its first pixel.
     pub address: u32,
-    /// Pixels in a row.
+    /// Width in pixels.
     pub width: u32,
-    /// Rows.
+    /// Height in pixels.
     pub height: u32,
-    /// Of its pixels.
+    /// Format of its pixels.
     pub format: String,
-    /// Hash of the pixels of its picture; nothing where there is none.
+    /// Hash of the pixels of its picture; none if there is no picture.
     pub hash: Option<String>,
 }
 
-/// What a run of a draw left.
+/// The hash of the targets after a run of a draw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DrawHash {
-    /// The run.
+    /// Number of the run.
     pub draw: u32,
-    /// Its number among those of the frame.
+    /// Number of its frame draw.
     pub frame_draw: u32,
     /// Address of its packet.
     pub address: u32,
@@ -144,44 +144,44 @@ pub struct DrawHash {
     pub hash: String,
 }
 
-/// Something that a run has to say.
+/// A message of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
-    /// Where first.
+    /// Submit of the first occurrence.
     pub submit: u32,
-    /// The draw, or the next one.
+    /// Draw of the first occurrence, or the next draw.
     pub draw: u32,
-    /// The packet.
+    /// Address of the packet.
     pub address: u32,
-    /// What.
+    /// The message.
     pub message: String,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }
 
-/// How much is missing.
+/// The amount of missing memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
-    /// Ranges.
+    /// Number of ranges.
     pub ranges: u64,
-    /// Bytes in them.
+    /// Number of bytes in them.
     pub bytes: u64,
 }
 
 /// A broken rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    /// Its id.
+    /// Id of the rule.
     pub rule: String,
-    /// Different ways in which it is broken.
+    /// Number of different findings.
     pub findings: u64,
-    /// How often it was met.
+    /// Number of occurrences.
     pub count: u64,
-    /// Draw where it was met first.
+    /// Draw of the first occurrence.
     pub draw: u32,
 }
 
-/// What a run took, counted.
+/// The work of a run, as counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effort {
     /// Units of the budget.
@@ -192,27 +192,27 @@ pub struct Effort {
     pub instructions: u64,
     /// Primitives that reached the rasteriser.
     pub primitives: u64,
-    /// Samples that passed depth and stencil.
+    /// Samples that passed the depth and stencil tests.
     pub pixels: u64,
 }
 
-/// What depends on the machine.
+/// Data that depends on the machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Hash of the binary and its options: with the content, what the row is a result of.
+    /// Hash of the binary and its options. Together with the capture's hash, it identifies the result.
     pub key: String,
-    /// Milliseconds that playing took.
+    /// Time of playing in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ms: Option<f64>,
-    /// Milliseconds from the start of the process to its end.
+    /// Time from the start of the process to its end, in milliseconds.
     pub process_ms: f64,
-    /// Bytes of memory that the process held at most.
+    /// Peak memory of the process in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<u64>,
 }
 
 impl Row {
-    /// What this means for the exit status.
+    /// The exit status that the row stands for.
     pub fn status(&self) -> Status {
         match (self.end, &self.played) {
             (End::Played, Some(played)) => Status::from_code(played.status),
@@ -222,13 +222,13 @@ impl Row {
         }
     }
 
-    /// The same without what depends on the machine.
+    /// The row without data that depends on the machine.
     #[must_use]
     pub fn anywhere(self) -> Self {
         Self { machine: None, ..self }
     }
 
-    /// Milliseconds that its process took, if it came to its end.
+    /// Run time of the process in milliseconds, if the capture was played.
     pub fn process_ms(&self) -> Option<f64> {
         Some(self.machine.as_ref().filter(|_| self.end == End::Played)?.process_ms)
     }

@@ -1,4 +1,4 @@
-//! `corpus run`: every capture of a corpus, each in a process of its own.
+//! `corpus run`: plays every capture of a corpus, each in its own process.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -29,7 +29,7 @@ use a4emu_inspect::progress::rated;
 use a4emu_inspect::status::{Status, WithErrors};
 use a4emu_inspect::terminal::{self, Shown};
 
-/// What a shell says of a command that ctrl-C ended.
+/// Exit status of a shell for a command that ctrl-C ended.
 const INTERRUPTED: i32 = 130;
 
 /// Arguments of `corpus run`.
@@ -75,13 +75,13 @@ pub struct Args {
     pub play: Play,
 }
 
-/// All that a job needs.
+/// The shared state of all jobs.
 struct Work<'a> {
     args: &'a Args,
     starter: Starter,
     key: String,
     earlier: &'a [(PathBuf, Log)],
-    /// Rows of this run that are there already.
+    /// Existing rows of this run.
     known: &'a Log,
     out: Growing,
     inputs: &'a Inputs,
@@ -91,7 +91,7 @@ struct Work<'a> {
     tally: Mutex<Tally>,
 }
 
-/// What has become of the captures.
+/// Counts of the captures by origin of their rows.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     kept: usize,
@@ -103,7 +103,7 @@ struct Tally {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use, or I/O.
+/// The call fails on wrong use and on I/O errors.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let earlier = args.earlier.iter().map(|folder| Ok((folder.clone(), Log::read(folder)?)));
     let earlier: Vec<(PathBuf, Log)> = earlier.collect::<anyhow::Result<_>>()?;
@@ -142,7 +142,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     Ok(tally.status.and(tell(&log, &entries, tally)))
 }
 
-/// This part's captures, those that take longest first, and their names in order.
+/// The captures of this part, the slowest first, and their names in order.
 fn entries(
     args: &Args,
     earlier: &[(PathBuf, Log)],
@@ -157,13 +157,13 @@ fn entries(
     Ok((entries, names))
 }
 
-/// Bytes of a capture that take about as long to play as it takes to start a process.
+/// Bytes of a capture whose playing takes about as long as the start of a process.
 const START: u64 = 1 << 16;
 
-/// How long captures are expected to take.
+/// The expected run times of captures.
 struct Expected<'a> {
     earlier: BTreeMap<&'a str, f64>,
-    /// Of captures that did not run earlier.
+    /// Estimate for captures without an earlier run.
     ms_per_byte: f64,
 }
 
@@ -204,7 +204,7 @@ fn jobs(args: &Args) -> usize {
     args.jobs.map_or_else(cores, |jobs| usize::from(jobs.get()))
 }
 
-/// Names what results depend on beside the capture: the binary and the options.
+/// The hash of everything that results depend on besides the capture: the binary and the options.
 fn key(args: &Args, shared: &Shared, binary: &Path) -> anyhow::Result<String> {
     let content =
         content(binary, &shared.inputs).with_context(|| format!("cannot read {}", binary.display()))?;
@@ -222,7 +222,7 @@ impl Work<'_> {
                 if self.stop.load(Ordering::Relaxed) {
                     break;
                 }
-                // What cannot be written or started once will not be the next time: nobody takes more.
+                // A failed write or start will fail again, so the other jobs take no more captures.
                 self.one(entry).inspect_err(|_| self.stop_taking(entries))?;
                 self.bar.inc(1);
             }
@@ -242,7 +242,7 @@ impl Work<'_> {
         self.next.store(entries.len(), Ordering::Relaxed);
     }
 
-    /// The row of a capture: the one that is there, an earlier run's, or a new one.
+    /// Gets the row of a capture: an existing one, one of an earlier run, or a new one.
     fn one(&self, entry: &Entry) -> anyhow::Result<()> {
         let content = match content(&entry.path, self.inputs) {
             Ok(content) => content,
@@ -256,7 +256,7 @@ impl Work<'_> {
             self.count(status, |tally| tally.kept += 1);
             return Ok(());
         }
-        // What was killed once may not be the next time.
+        // A process that was killed once may succeed the next time.
         let mut logs = self.earlier.iter();
         if let Some((folder, log)) =
             logs.find(|(_, log)| is_same(log) && log.rows[&entry.name].end == End::Played)
@@ -286,13 +286,13 @@ impl Work<'_> {
     }
 }
 
-/// The row of a capture that is not there: it is looked for again the next time.
+/// The row of a missing capture. The next run looks for it again.
 fn unreadable(entry: &Entry, error: &io::Error) -> Row {
     let (name, cause) = (entry.name.clone(), Some(error.to_string()));
     Row { name, content: String::new(), bytes: 0, end: End::Failed, cause, played: None, machine: None }
 }
 
-/// Says what was not played, and how many were.
+/// Prints the captures that were not played, and the counts.
 fn tell(log: &Log, entries: &[Entry], tally: Tally) -> anyhow::Result<()> {
     let mut out = terminal::text();
     let mut names: Vec<&String> = entries.iter().map(|entry| &entry.name).collect();

@@ -1,4 +1,4 @@
-//! One capture, played in this process: what `corpus run` starts for each.
+//! Plays one capture in this process. `corpus run` starts one such process per capture.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -39,21 +39,21 @@ pub struct Args {
     pub threads: Flags<Threads>,
 }
 
-/// What the process says on stdout.
+/// The answer of the process on stdout.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Answer {
     /// The result.
     pub played: Played,
-    /// Milliseconds that it took.
+    /// Time of playing in milliseconds.
     pub ms: f64,
-    /// Bytes of memory held at most, where the system says.
+    /// Peak memory in bytes, if the system has it.
     pub peak_bytes: Option<u64>,
 }
 
 /// Plays a capture and prints the answer.
 ///
 /// # Errors
-/// The capture cannot be opened, or the answer not written.
+/// The call fails if the capture cannot be opened, or if the answer cannot be written.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let start = Instant::now();
     let played = args.threads.run(|| play(args, shared))?;
@@ -137,7 +137,7 @@ fn effort(gpu: &Gpu) -> Effort {
     }
 }
 
-/// Broken rules, each once, in the order in which they were met.
+/// The broken rules, each once, in the order in which they were found.
 fn found(watch: &Watch) -> Vec<Found> {
     let mut all: Vec<Found> = Vec::new();
     for finding in watch.findings() {
@@ -158,16 +158,17 @@ fn found(watch: &Watch) -> Vec<Found> {
     all
 }
 
-/// Pixels whose work one pixel of a picture is: it is decoded and hashed.
+/// Cost of decoding and hashing a pixel of a picture, in pixels of work.
 const DECODED: u64 = 4;
 
-/// Looks at what is rendered.
+/// An observer that hashes and keeps rendered pictures.
 struct Eye {
     frames: Vec<Frame>,
-    /// Where pictures go, if they are kept.
+    /// Folder of the pictures, if they are kept.
     folder: Option<PathBuf>,
     inputs: Inputs,
-    /// What all pictures together may take; apart from the run's, so that one that was cut off shows what it drew.
+    /// Budget of all pictures together. It is separate from the run's, so that a run that is cut off still
+    /// shows its pictures.
     budget: Budget,
     problem: Option<anyhow::Error>,
 }
@@ -186,7 +187,7 @@ impl Eye {
 
     /// Size and hash of the picture of `written`, if there is one.
     fn picture(&mut self, gpu: &Gpu, written: &Written) -> anyhow::Result<Option<([u32; 2], String)>> {
-        let Ok(picture) = Picture::of(written, &gpu.mem) else { return Ok(None) };
+        let Ok(picture) = Picture::of(written, gpu.memory()) else { return Ok(None) };
         let size @ [width, height] = picture.size();
         if !self.budget.take(Work::Pixel, DECODED * u64::from(width) * u64::from(height)) {
             return Ok(None);
@@ -220,7 +221,7 @@ impl Eye {
     }
 }
 
-/// Writes a picture, unless it is there: its name says what is in it.
+/// Writes a picture, unless its file exists: its name is its hash.
 fn keep(path: &Path, picture: &Picture<'_>, inputs: &Inputs) -> anyhow::Result<()> {
     if path.exists() {
         return Ok(());
@@ -230,7 +231,7 @@ fn keep(path: &Path, picture: &Picture<'_>, inputs: &Inputs) -> anyhow::Result<(
     out.finish()
 }
 
-/// A hash as it is written.
+/// A hash as hexadecimal text.
 pub fn hex(hash: &Xxh3) -> String {
     format!("{:032x}", hash.digest128())
 }
@@ -247,7 +248,7 @@ impl Observer for Eye {
     }
 }
 
-/// Renders, and hashes what each run of a draw leaves in its targets.
+/// An engine that renders, and hashes the targets after each run of a draw.
 struct Hashed {
     shaders: Shaders,
     hashes: Vec<DrawHash>,
@@ -260,10 +261,10 @@ impl Engine for Hashed {
         let flow = Renderer.run(gpu, call);
         draw::flush(gpu);
         let mut hash = Xxh3::new();
-        // Stencil that is packed with depth is in depth's bytes.
+        // Packed stencil is part of the depth bytes.
         let attachments = draw.attachments().into_iter();
         for attachment in attachments.filter(|attachment| attachment.texel != Texel::PackedStencil) {
-            // What the budget does not pay for is not looked at.
+            // If the budget is used up, the attachment is not hashed completely.
             let _paid = attachment.each_row(gpu, |row| hash.update(row));
         }
         let (draw, frame_draw) = (call.number(), call.frame_draw());

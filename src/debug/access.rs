@@ -1,22 +1,23 @@
-//! What an instruction asked of the machine around the warp, and what came back.
+//! Shows a memory or texture access of an instruction, with its result.
 
 use a4emu_shader::{
     AtomicPlace, ImageAccess, Lanes, Mask, MemoryAccess, Number, Op, Sample, SampleKind, Slots, Space,
 };
 
-/// One operation of the environment, for all lanes.
+/// One operation of the environment for all lanes.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// What was asked.
+    /// The operation.
     pub op: Op<Lanes>,
-    /// By which lanes.
+    /// The lanes that take part.
     pub mask: Mask,
-    /// What came back.
+    /// The result.
     pub answer: [Lanes; 4],
 }
 
 impl Access {
-    /// What `lane` asked and got; `None` if it took no part, or for what is neither memory nor a texture.
+    /// The access of `lane` as text. `None` if the lane takes no part, or if the operation accesses neither
+    /// memory nor a texture.
     pub fn text(&self, lane: usize) -> Option<String> {
         if self.mask >> lane & 1 == 0 {
             return None;
@@ -66,7 +67,7 @@ impl Access {
     }
 }
 
-/// An address of plain memory.
+/// The text of an address.
 fn place(access: &MemoryAccess<Lanes>, lane: usize) -> String {
     let space = match access.space {
         Space::Global => "g",
@@ -81,7 +82,7 @@ fn image(access: &ImageAccess<Lanes>, lane: usize) -> String {
     format!("buffer {} g[{:#x}]", access.slot[lane], access.address[lane])
 }
 
-/// Sampler and texture slot.
+/// The sampler and texture slots of a lane.
 fn slots(slots: &Slots<Lanes>, lane: usize) -> (u32, u32) {
     match slots {
         Slots::Uniform { sampler, texture } => (*sampler, *texture),
@@ -94,7 +95,7 @@ fn integers(answer: &[Lanes; 4], lane: usize) -> String {
     format!("({})", values.join(", "))
 }
 
-/// Words as floats and as they are.
+/// The words as floats and in hexadecimal.
 fn words(bits: impl Iterator<Item = u32> + Clone) -> String {
     let floats: Vec<String> = bits.clone().map(|bits| format!("{:?}", f32::from_bits(bits))).collect();
     let hex: Vec<String> = bits.map(|bits| format!("{bits:08x}")).collect();

@@ -1,4 +1,5 @@
-//! Numbers with an upper bound, checked wherever they come from: arguments, launch requests, questions of a browser.
+//! Numbers with an upper bound. It is checked for all sources: arguments, launch requests, queries of a
+//! browser.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +17,7 @@ pub type Sample = Below<4>;
 #[serde(try_from = "u64")]
 pub struct Below<const MOST: usize>(usize);
 
-/// The number is too large, or none.
+/// The error that a number is too large or no number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{number}` is not one of 0 to {}", .most - 1)]
 pub struct NotBelow {

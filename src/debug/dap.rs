@@ -1,10 +1,10 @@
-//! The Debug Adapter Protocol over stdin and stdout, so that editors step through shaders.
+//! The Debug Adapter Protocol over stdin and stdout, with which editors step through shaders.
 //!
 //! Source: the specification at microsoft.github.io/debug-adapter-protocol. The lanes of the warp are the
-//! threads; they stop and go together. No crate that has the protocol's types is kept up, so messages are
+//! threads; they stop and run together. No maintained crate has the types of the protocol, so messages are
 //! plain JSON.
 //!
-//! - [`wire`]: messages; [`adapter`]: the requests of a session; [`variables`]: what a lane holds.
+//! - [`wire`]: messages; [`adapter`]: the requests of a session; [`variables`]: the values of a lane.
 mod adapter;
 mod variables;
 mod wire;
@@ -21,10 +21,10 @@ use a4emu_inspect::terminal;
 use adapter::Adapter;
 use wire::{Request, Wire};
 
-/// Holds a session with what has been launched.
+/// Runs a session with the launched program.
 pub type Begin<'b> = &'b mut dyn FnMut(Session<'_>, &Subject) -> io::Result<()>;
 
-/// What this adapter can do.
+/// The capabilities of this adapter.
 fn capabilities() -> Value {
     json!({
         "supportsConfigurationDoneRequest": true,
@@ -38,10 +38,10 @@ fn capabilities() -> Value {
     })
 }
 
-/// Serves one client on stdin and stdout. `launch` begins a session with what launch arguments name.
+/// Serves one client on stdin and stdout. `launch` begins a session from launch arguments.
 ///
 /// # Errors
-/// The client does not speak the protocol, or went away.
+/// The call fails if the client violates the protocol or closes the connection.
 pub fn serve(launch: impl Fn(&Value, Begin<'_>) -> anyhow::Result<Status>) -> anyhow::Result<Status> {
     let mut wire = Wire::new(io::stdin().lock(), terminal::bytes());
     let mut lines_from = 1;
@@ -77,7 +77,7 @@ pub fn serve(launch: impl Fn(&Value, Begin<'_>) -> anyhow::Result<Status>) -> an
     Ok(Status::Fine)
 }
 
-/// A session, until the client disconnects.
+/// Serves a session until the client disconnects.
 fn attend<R: BufRead, W: Write>(
     wire: &mut Wire<R, W>,
     launch: &Request,

@@ -1,26 +1,26 @@
-//! Where commands come from.
+//! Reads the commands of the debugger.
 
 use std::io::{self, BufRead, IsTerminal};
 
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 
-/// What people see in front of what they type.
+/// The prompt of the terminal.
 const PROMPT: &str = "(a4emu) ";
 
-/// Lines that somebody types, or that stand in a file or pipe.
+/// The source of commands.
 pub enum Commands {
-    /// From a terminal, with history and editing.
+    /// A terminal, with history and editing.
     Typed(Box<DefaultEditor>),
-    /// From anything else.
+    /// A file or pipe.
     Piped(Box<dyn BufRead>),
 }
 
 impl Commands {
-    /// From stdin.
+    /// Reads commands from stdin.
     ///
     /// # Errors
-    /// The terminal is none that lines can be edited on.
+    /// The call fails if the terminal does not support line editing.
     pub fn stdin() -> io::Result<Self> {
         if io::stdin().is_terminal() {
             return Ok(Self::Typed(Box::new(DefaultEditor::new().map_err(io::Error::other)?)));
@@ -28,7 +28,7 @@ impl Commands {
         Ok(Self::Piped(Box::new(io::stdin().lock())))
     }
 
-    /// The next; `None` at the end. What is interrupted is an empty line that does nothing.
+    /// The next command; `None` at the end. Interrupted input gives an empty line.
     pub fn next(&mut self) -> io::Result<Option<String>> {
         match self {
             Self::Piped(input) => {
@@ -38,7 +38,7 @@ impl Commands {
             Self::Typed(editor) => loop {
                 match editor.readline(PROMPT) {
                     Ok(line) => {
-                        // A history that is full or takes no repetition is no reason to stop.
+                        // The history may be full, or drop a repetition; that is no error.
                         let _ = editor.add_history_entry(line.as_str());
                         return Ok(Some(line));
                     }

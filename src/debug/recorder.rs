@@ -1,13 +1,14 @@
-//! What the machine around a warp answered, kept so that going back and forward again is the same.
+//! Records the results of memory and texture operations, so that a repeated stretch of a program runs
+//! identically.
 
 use super::access::Access;
 use a4emu_shader::{Environment, Lanes, Mask, Op, Refused};
 
-/// Answers that are kept: those of long runs would fill memory.
+/// Maximum number of kept results. Without a limit, long runs would fill memory.
 pub const MAX_ANSWERS: usize = 1 << 17;
 
-/// Asks the machine once, and answers from memory when a stretch runs again: stores happen
-/// once, and loads give what they gave then.
+/// An environment that performs each operation once and replays its result afterwards. So a repeated stretch
+/// stores nothing again, and its loads return the first values.
 pub struct Recorder<'a> {
     machine: &'a mut dyn Environment,
     answers: Vec<(Result<(), Refused>, [Lanes; 4])>,
@@ -17,35 +18,35 @@ pub struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// Of what `machine` answers.
+    /// Makes a recorder around `machine`.
     pub fn new(machine: &'a mut dyn Environment) -> Self {
         Self { machine, answers: Vec::new(), next: 0, last: None }
     }
 
-    /// How many answers there were.
+    /// Number of operations so far.
     pub fn position(&self) -> usize {
         self.next
     }
 
-    /// Goes back to where there were `position` answers.
+    /// Goes back to the place after `position` operations.
     pub fn rewind(&mut self, position: usize) {
         self.next = position;
         self.last = None;
     }
 
-    /// Whether no more answers are kept.
+    /// Whether no more results are kept.
     pub fn is_full(&self) -> bool {
         self.answers.len() >= MAX_ANSWERS
     }
 
-    /// Forgets all answers: nobody goes back behind this point.
+    /// Drops all results. After that, no step can go back before this place.
     pub fn forget(&mut self) {
         self.answers.clear();
         self.next = 0;
     }
 }
 
-/// Whether an operation answers the same at any time.
+/// Whether an operation has an equal result at any time.
 fn is_pure(op: &Op<&Lanes>) -> bool {
     match op {
         Op::Varying(_) | Op::FlatVarying { .. } | Op::ImageSize { .. } | Op::Query(_) => true,

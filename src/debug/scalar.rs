@@ -1,14 +1,14 @@
-//! The names of what a lane holds.
+//! The names of a lane's registers and constants.
 
 use std::fmt;
 use std::str::FromStr;
 
 use a4emu_shader::Warp;
 
-/// Vec4 registers of a file that have names.
+/// Number of vec4 registers with names per register file.
 pub const REGISTERS: u32 = 48;
 
-/// Constants that have names: vec4s of the largest constant file.
+/// Number of constants with names: the vec4 of the largest constant file.
 const CONSTANTS: u32 = 1024;
 
 /// One 32-bit value of a lane.
@@ -27,7 +27,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// What the lane holds there.
+    /// The value in the lane.
     pub fn read(self, warp: &Warp, lane: usize) -> u32 {
         match self {
             Self::Full(id) => warp.full(id)[lane],
@@ -38,7 +38,7 @@ impl Scalar {
         }
     }
 
-    /// `bits` of this as text: as a float, then as they are.
+    /// The value `bits` as text: as a float, then in hexadecimal.
     pub fn text(self, bits: u32) -> String {
         match self {
             Self::Full(_) | Self::Constant(_) => format!("{:?} ({bits:#010x})", f32::from_bits(bits)),
@@ -62,7 +62,7 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// A scalar, or all of a vec4 register: `r0.x`, `hr1`, `c3`.
+/// One scalar, or all components of a vec4 register: `r0.x`, `hr1`, `c3`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name(pub Vec<Scalar>);
 

@@ -1,7 +1,7 @@
-//! A warp that goes forward and back, an instruction at a time.
+//! A warp that steps forward and back, one instruction at a time.
 //!
-//! Going back is going forward again from a checkpoint: the machine around the warp is asked once
-//! ([`Recorder`]), so that a stretch that runs again does exactly what it did.
+//! A step back runs forward from a checkpoint. The [`Recorder`] performs each memory operation only once, so
+//! a repeated stretch runs identically.
 
 use std::collections::BTreeSet;
 
@@ -10,77 +10,79 @@ use super::scalar::Scalar;
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_shader::{Environment, Mask, Outcome, Program, ShaderFault, Warp, lanes_of, step};
 
-/// 16 bytes that a step copies, about: what the machine answered, and its part of a checkpoint.
+/// Cost of a step, in copied blocks of 16 bytes (a rough value): the recorded result and a part of a
+/// checkpoint.
 const STEP: u64 = 150;
 
-/// Checkpoints that are kept; where there would be more, every second goes.
+/// Maximum number of checkpoints. If there would be more, every second one is dropped.
 const MAX_CHECKPOINTS: usize = 256;
 
-/// What is known about one instruction of the source.
+/// An instruction of the program for the display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// What is shown.
+    /// Its text.
     pub text: String,
-    /// Does execution stop here by itself?
+    /// Whether execution stops here without a breakpoint.
     pub trap: bool,
     /// Line of the source that it comes from, from 1.
     pub source: Option<u32>,
 }
 
-/// A value that is watched: in one lane.
+/// A watched value of one lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Watch {
-    /// Whose.
+    /// The lane.
     pub lane: usize,
-    /// What.
+    /// The register or constant.
     pub scalar: Scalar,
 }
 
-/// Why the warp stands where it stands.
+/// The reason why the warp has stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// It was to go so far.
+    /// The requested number of instructions has run.
     Step,
-    /// A breakpoint, or an instruction that is one.
+    /// The warp is at a breakpoint, or at an instruction that traps.
     Breakpoint,
-    /// A watched value has changed, or is about to when it goes back.
+    /// A watched value has changed. When stepping back: it is about to change.
     Watch(Watch),
-    /// The first instruction of which something is known.
+    /// The warp is at the first position that can be restored.
     Start,
-    /// The end of the program, or where it cannot go on.
+    /// The program has ended or cannot continue.
     End(Outcome),
 }
 
-/// Where to go on from.
+/// A position from which execution can be repeated.
 struct Checkpoint {
     position: u64,
     answers: usize,
     warp: Warp,
 }
 
-/// A warp under the debugger.
+/// A warp in the debugger.
 pub struct Session<'a> {
     program: &'a Program,
     lines: &'a [Line],
     warp: Warp,
     recorder: Recorder<'a>,
-    /// Instructions executed.
+    /// Number of executed instructions.
     position: u64,
-    /// The most that they ever were.
+    /// Greatest position so far.
     frontier: u64,
     checkpoints: Vec<Checkpoint>,
     interval: u64,
     end: Option<Outcome>,
-    /// Of all steps, forward and back.
+    /// Budget of all steps, forward and back.
     budget: Budget,
     /// Instructions to stop at.
     pub breakpoints: BTreeSet<u32>,
-    /// Values to stop at the change of.
+    /// Values at whose change to stop.
     pub watches: BTreeSet<Watch>,
 }
 
 impl<'a> Session<'a> {
-    /// `warp` of `program`, restarted and with its inputs in place; `lines` has one entry per instruction.
+    /// Makes a session of `warp` of `program`. The warp is restarted and has its inputs; `lines` has one
+    /// entry per instruction.
     pub fn new(
         program: &'a Program,
         lines: &'a [Line],
@@ -106,7 +108,7 @@ impl<'a> Session<'a> {
         session
     }
 
-    /// The same, which may go no further than `budget` allows.
+    /// Limits all steps of the session to `budget`.
     #[must_use]
     pub fn within(self, budget: Budget) -> Self {
         Self { budget, ..self }
@@ -117,7 +119,7 @@ impl<'a> Session<'a> {
         self.lines
     }
 
-    /// The warp as it is.
+    /// The current state of the warp.
     pub fn warp(&self) -> &Warp {
         &self.warp
     }
@@ -127,17 +129,17 @@ impl<'a> Session<'a> {
         self.program
     }
 
-    /// Why it cannot go on.
+    /// The reason why the warp cannot continue.
     pub fn end(&self) -> Option<&Outcome> {
         self.end.as_ref()
     }
 
-    /// Instructions executed so far.
+    /// Number of executed instructions.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Instructions behind which it cannot go back.
+    /// The first position that the session can go back to.
     pub fn first_position(&self) -> u64 {
         self.checkpoints.first().map_or(self.position, |first| first.position)
     }
@@ -151,7 +153,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What the last instruction asked of the machine for `lane`.
+    /// The memory or texture access of `lane` by the last instruction, as text.
     pub fn access(&self, lane: usize) -> Option<String> {
         self.recorder.last.as_ref()?.text(lane)
     }
@@ -161,7 +163,7 @@ impl<'a> Session<'a> {
         scalar.read(&self.warp, lane)
     }
 
-    /// The values of registers that the program reads before it writes them, at the first instruction.
+    /// Initial values of the registers that the program reads before it writes them.
     pub fn inputs(&self, lane: usize) -> Vec<(Scalar, u32)> {
         let Some(first) = self.checkpoints.first().filter(|first| first.position == 0) else {
             return Vec::new();
@@ -170,7 +172,7 @@ impl<'a> Session<'a> {
         scalars.map(|scalar| (scalar, scalar.read(&first.warp, lane))).collect()
     }
 
-    /// One instruction. False at the end, or where no more work is allowed.
+    /// Executes one instruction. Returns false at the end, or if the budget is used up.
     pub fn forward(&mut self) -> bool {
         if self.end.is_some() {
             return false;
@@ -201,7 +203,7 @@ impl<'a> Session<'a> {
         true
     }
 
-    /// Forward until `lane` has executed an instruction, or something stops it.
+    /// Runs until `lane` has executed an instruction, or until a stop.
     pub fn forward_in(&mut self, lane: usize) -> Stopped {
         loop {
             let is_mine = self.next().is_some_and(|(_, lanes)| lanes >> lane & 1 != 0);
@@ -214,7 +216,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Forward until something stops it.
+    /// Runs until a stop.
     pub fn run(&mut self) -> Stopped {
         loop {
             if let Some(stopped) = self.forward_to_stop() {
@@ -223,7 +225,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Up to `count` instructions.
+    /// Executes up to `count` instructions.
     pub fn advance(&mut self, count: u64) -> Stopped {
         let mut left = count;
         while left > 0 && self.forward() {
@@ -232,7 +234,7 @@ impl<'a> Session<'a> {
         self.end.clone().map_or(Stopped::Step, Stopped::End)
     }
 
-    /// One instruction; says if it stops here.
+    /// Executes one instruction. Returns the reason if execution stops here.
     fn forward_to_stop(&mut self) -> Option<Stopped> {
         let before = self.watched();
         self.forward();
@@ -248,7 +250,7 @@ impl<'a> Session<'a> {
         self.watches.iter().map(|watch| self.value(watch.scalar, watch.lane)).collect()
     }
 
-    /// A watch whose value is not as it was.
+    /// A watch whose value has changed.
     fn changed(&self, before: &[u32]) -> Option<Watch> {
         let pairs = self.watches.iter().zip(before);
         pairs.into_iter().find(|(watch, old)| self.value(watch.scalar, watch.lane) != **old).map(|(w, _)| *w)
@@ -260,13 +262,13 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Back by up to `count` instructions.
+    /// Goes back by up to `count` instructions.
     pub fn back(&mut self, count: u64) -> Stopped {
         self.go_to(self.position.saturating_sub(count));
         if self.position == self.first_position() { Stopped::Start } else { Stopped::Step }
     }
 
-    /// Back to where `lane` is about to execute the instruction that it executed last.
+    /// Goes back to just before the last instruction that `lane` executed.
     pub fn back_in(&mut self, lane: usize) -> Stopped {
         self.rewind(|session| {
             let mine = session.next().is_some_and(|(_, lanes)| lanes >> lane & 1 != 0);
@@ -274,12 +276,13 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Back until something stops it: before a breakpoint's instruction, or before a watched value changed.
+    /// Goes back until a stop: before a breakpoint's instruction, or before a watched value changed.
     pub fn run_back(&mut self) -> Stopped {
         self.rewind(|session| session.is_at_breakpoint().then_some(Stopped::Breakpoint))
     }
 
-    /// Back to the last earlier position that `stop` or a watch names, or else to the first.
+    /// Goes back to the last earlier position where `stop` returns a reason or a watched value changes; or
+    /// to the first.
     fn rewind(&mut self, mut stop: impl FnMut(&mut Self) -> Option<Stopped>) -> Stopped {
         let mut limit = self.position;
         while limit > self.first_position() {
@@ -311,10 +314,11 @@ impl<'a> Session<'a> {
         earlier.into_iter().find(|at| *at < position).unwrap_or_else(|| self.first_position())
     }
 
-    /// To where `position` instructions have been executed, or as near as can be.
+    /// Goes to the state after `position` instructions, or to the nearest possible one.
     fn go_to(&mut self, position: u64) {
         let position = position.max(self.first_position());
-        // From one before, so that the instruction that led there is seen to run.
+        // Start from an earlier checkpoint, so that the last instruction runs again and its access is
+        // recorded.
         let index = self.checkpoints.partition_point(|checkpoint| checkpoint.position < position);
         let Some(checkpoint) = self.checkpoints.get(index.saturating_sub(1)) else { return };
         self.warp = checkpoint.warp.clone();
@@ -349,7 +353,7 @@ impl<'a> Session<'a> {
         self.checkpoints.push(Checkpoint { position, answers, warp: self.warp.clone() });
     }
 
-    /// Lanes that started.
+    /// The lanes that started.
     pub fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
         lanes_of(self.warp.started())
     }

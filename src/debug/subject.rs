@@ -1,4 +1,4 @@
-//! What is being stepped through, in words.
+//! Describes the program that is being debugged.
 
 use std::path::PathBuf;
 
@@ -11,20 +11,20 @@ use a4emu_shader::{LANES, Warp};
 /// The program and the warp under the debugger.
 #[derive(Clone, Debug)]
 pub struct Subject {
-    /// What it is called: the draw and the stage, or the file.
+    /// Name: the draw and the stage, or the file.
     pub name: String,
-    /// Where its source is, if that is a file.
+    /// Path of its source, if that is a file.
     pub file: Option<PathBuf>,
-    /// Its instructions.
+    /// The instructions.
     pub lines: Vec<Line>,
-    /// The lane to look at first.
+    /// The lane that is selected at the start.
     pub lane: usize,
-    /// What each lane is.
+    /// A description of each lane.
     pub lanes: Vec<String>,
 }
 
 impl Subject {
-    /// A program of ir3 `words`; the source is its disassembly.
+    /// Makes a subject of the ir3 program `words`. Its source is the disassembly.
     pub fn ir3(name: String, words: &[u64], lane: usize, lanes: Vec<String>) -> Self {
         let used = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
         let line = |(at, word): (usize, &u64)| Line {
@@ -36,13 +36,13 @@ impl Subject {
         Self { name, file: None, lines, lane, lanes }
     }
 
-    /// What `lane` is.
+    /// The description of `lane`.
     pub fn lane_name(&self, lane: usize) -> &str {
         self.lanes.get(lane).map_or("", String::as_str)
     }
 }
 
-/// What the lanes of a warp are: their pixels, and which only help.
+/// Descriptions of the lanes of a warp: their pixels, and which are helper lanes.
 pub fn lane_names(warp: &Warp, pixels: Option<&WarpPixels>) -> Vec<String> {
     let name = |lane: usize| {
         let role = if warp.covered() >> lane & 1 == 0 { ", helper" } else { "" };

@@ -1,4 +1,4 @@
-//! Which warp is debugged, and how the capture gets there.
+//! Selects the warp to debug, and runs the capture up to it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -57,10 +57,10 @@ impl StageName {
     }
 }
 
-/// Shares of the limits: one for the run up to the warp, one for the steps through it.
+/// Number of equal shares of the limits: one for the run up to the warp, one for the steps through it.
 const SHARES: u32 = 2;
 
-/// Numbers with commas between them.
+/// Parses numbers with commas between them.
 fn numbers<const N: usize>(text: &str) -> Result<[u32; N], String> {
     let parts: Result<Vec<u32>, _> = text.split(',').map(|part| part.trim().parse()).collect();
     let mut parts = parts.map_err(|_| format!("`{text}` is not {N} numbers with commas between them"))?;
@@ -106,7 +106,7 @@ pub struct Target {
     pub limits: Flags<Limits>,
 }
 
-/// The same as arguments of a DAP launch request; what is left out is as on the command line.
+/// Arguments of a DAP launch request. Missing ones are taken from the command line.
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct LaunchArguments {
@@ -123,10 +123,10 @@ struct LaunchArguments {
 }
 
 impl Target {
-    /// With what a launch request says.
+    /// Applies the arguments of a launch request.
     ///
     /// # Errors
-    /// It says something that cannot be.
+    /// The call fails if they are invalid.
     pub fn with(&self, arguments: &serde_json::Value) -> anyhow::Result<Self> {
         let given = LaunchArguments::deserialize(arguments).context("launch arguments")?;
         let draw = match given.draw {
@@ -164,10 +164,10 @@ impl Target {
         place.unwrap_or(Place::Warp(self.warp.unwrap_or(0)))
     }
 
-    /// Runs the capture up to the draw, and hands the warp over to `work`.
+    /// Runs the capture up to the draw, and passes the warp to `work`.
     ///
     /// # Errors
-    /// The capture cannot be opened, has no such draw or warp, or `work` fails.
+    /// The call fails if the capture cannot be opened, if it has no such draw or warp, or if `work` fails.
     pub fn reach(
         &self,
         shared: &Shared,
@@ -177,10 +177,10 @@ impl Target {
         self.reach_in(capture, |budget| open_capture(capture, budget, shared), shared, work)
     }
 
-    /// The same in the capture called `capture`, whose sections `open` gives.
+    /// Runs like [`Target::reach`], with the sections that `open` returns for the capture called `capture`.
     ///
     /// # Errors
-    /// As [`Target::reach`].
+    /// The call fails like [`Target::reach`].
     pub fn reach_in(
         &self,
         capture: &Path,
@@ -199,7 +199,7 @@ impl Target {
         match (result, told) {
             (Ok(()), told) => Ok(told),
             (Err(error), Status::Fine) => Err(error),
-            // What is wrong with the capture counts as well.
+            // Problems of the capture count in the status too.
             (Err(error), told) => {
                 let status = told.worse(status_of(&error));
                 Err(Failure { status, message: format!("{error:#}") }.into())
@@ -208,7 +208,7 @@ impl Target {
     }
 }
 
-/// Draws up to one, and looks at a warp of it.
+/// An engine that draws up to the selected draw, and looks at a warp of it.
 struct Reaching<'t, W> {
     target: &'t Target,
     shared: &'t Shared,
@@ -218,7 +218,7 @@ struct Reaching<'t, W> {
 }
 
 impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Reaching<'_, W> {
-    /// Looks at the wanted warp of `call`. [`Looked::NotHere`] if another run of it may have that.
+    /// Looks at the selected warp of `call`. Returns [`Looked::NotHere`] if another run may have it.
     fn look(&mut self, gpu: &mut Gpu, call: &Call) -> anyhow::Result<Looked> {
         let number = call.number();
         let (stage, place) = (self.stage(call)?, self.target.place());
@@ -247,7 +247,7 @@ impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Reaching<'_, W> {
         Ok(looked)
     }
 
-    /// The stage that is asked for, or what is most looked at.
+    /// The requested stage. For a dispatch the default is CS.
     fn stage(&self, call: &Call) -> anyhow::Result<Stage> {
         let is_dispatch = matches!(call, Call::Dispatch(_));
         match (self.target.stage.map(StageName::stage), is_dispatch) {
@@ -260,7 +260,7 @@ impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Reaching<'_, W> {
     }
 }
 
-/// Why there is no session with draw `number`.
+/// The failure to start a session with draw `number`.
 fn failure(number: u32, stop: &Stop) -> Failure {
     let status = match stop {
         Stop::Fault(_) => Status::Usage,
@@ -269,7 +269,7 @@ fn failure(number: u32, stop: &Stop) -> Failure {
     Failure { status, message: format!("draw {number}: {stop}") }
 }
 
-/// The fragments at `place`.
+/// The selector of the fragments at `place`.
 fn chosen(place: Place) -> Option<WhichWarp> {
     match place {
         Place::Warp(number) => Some(WhichWarp::Warp(number)),
@@ -278,7 +278,7 @@ fn chosen(place: Place) -> Option<WhichWarp> {
     }
 }
 
-/// Where a session begins, in words.
+/// A description of the place where a session begins.
 fn place_text(pixels: Option<&WarpPixels>, lane: &str) -> String {
     let Some(WarpPixels { primitive, covering, sample, .. }) = pixels else { return lane.to_owned() };
     let sample = sample.map_or(String::new(), |sample| format!("sample {sample}, "));

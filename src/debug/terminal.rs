@@ -1,4 +1,4 @@
-//! The debugger in a terminal: a command a line.
+//! The debugger's terminal interface: one command a line.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use super::session::{Session, Stopped, Watch};
 use super::subject::Subject;
 use a4emu_shader::{LANES, Outcome};
 
-/// The commands, for `h`.
+/// The help text of the command `h`.
 const HELP: &str = "\
 s [N]        step N instructions (1); an empty line does the same
 n            step until the lane has executed an instruction
@@ -25,14 +25,14 @@ p            the program
 h            this list
 q            quit";
 
-/// What to do after a command.
+/// What follows a command.
 #[derive(PartialEq, Eq)]
 enum Next {
     Ask,
     Quit,
 }
 
-/// A session and what of it is looked at.
+/// A session with the lane that is displayed.
 pub struct Terminal<'s, 'a, W> {
     session: Session<'a>,
     subject: &'s Subject,
@@ -41,15 +41,15 @@ pub struct Terminal<'s, 'a, W> {
 }
 
 impl<'s, 'a, W: Write> Terminal<'s, 'a, W> {
-    /// Puts what is asked for on `out`.
+    /// Makes an interface that prints to `out`.
     pub fn new(session: Session<'a>, subject: &'s Subject, out: W) -> Self {
         Self { session, subject, lane: subject.lane, out }
     }
 
-    /// Does `commands` until they end, or `q`.
+    /// Executes `commands` until their end or `q`.
     ///
     /// # Errors
-    /// I/O on either side.
+    /// The call fails on I/O errors of either side.
     pub fn interact(&mut self, mut commands: Commands) -> io::Result<()> {
         self.show_position()?;
         self.out.flush()?;
@@ -90,7 +90,7 @@ impl<'s, 'a, W: Write> Terminal<'s, 'a, W> {
         writeln!(self.out, "`{line}` is no command (h lists them)")
     }
 
-    /// A command with a count.
+    /// Executes a command with a count.
     fn counted(&mut self, argument: &str, go: fn(&mut Session<'a>, u64) -> Stopped) -> io::Result<()> {
         match argument {
             "" => self.go(|session, _| go(session, 1)),
@@ -101,7 +101,7 @@ impl<'s, 'a, W: Write> Terminal<'s, 'a, W> {
         }
     }
 
-    /// Moves, and says where it stands and why.
+    /// Moves the warp with `go`, and prints the position and the reason of the stop.
     fn go(&mut self, go: impl FnOnce(&mut Session<'a>, usize) -> Stopped) -> io::Result<()> {
         let (before, was_at_end) = (self.session.position(), self.session.end().is_some());
         let stopped = go(&mut self.session, self.lane);
@@ -211,7 +211,7 @@ impl<'s, 'a, W: Write> Terminal<'s, 'a, W> {
         }
     }
 
-    /// A vec4, a scalar, or all registers that are not zero in the lane.
+    /// Prints a vec4, a scalar, or all registers of the lane that are not zero.
     fn show_registers(&mut self, name: &str) -> io::Result<()> {
         if !name.is_empty() {
             return match name.parse::<Name>() {
@@ -232,7 +232,7 @@ impl<'s, 'a, W: Write> Terminal<'s, 'a, W> {
         self.show_nonzero((0..count).map(|n| (0..4).map(|c| Scalar::Constant(4 * n + c)).collect()).collect())
     }
 
-    /// Those of `vectors` that are not zero in the lane.
+    /// Prints the registers of `vectors` that are not zero in the lane.
     fn show_nonzero(&mut self, vectors: Vec<Vec<Scalar>>) -> io::Result<()> {
         for scalars in vectors {
             if scalars.iter().any(|scalar| self.session.value(*scalar, self.lane) != 0) {
@@ -250,7 +250,7 @@ impl<'s, 'a, W: Write> Terminal<'s, 'a, W> {
         Ok(())
     }
 
-    /// A line: bits, and what they are as floats.
+    /// Prints a line with the bits and their float values.
     fn show(&mut self, name: &str, scalars: &[Scalar]) -> io::Result<()> {
         write!(self.out, "{name:<3}")?;
         for scalar in scalars {

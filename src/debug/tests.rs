@@ -1,4 +1,4 @@
-//! Sessions with small programs.
+//! Tests of debugger sessions with small programs.
 
 use a4emu_decoder::isa::ir3::program::assemble;
 
@@ -8,7 +8,7 @@ use super::subject::{Subject, lane_names};
 use super::terminal::Terminal;
 use a4emu_shader::{Environment, Lanes, Mask, Op, Program, Refused, Warp};
 
-/// Memory of one word that counts how often it is read, and gives that.
+/// A memory word that counts its reads and returns the count.
 #[derive(Default)]
 struct Counter(u32);
 
@@ -20,7 +20,7 @@ impl Environment for Counter {
     }
 }
 
-/// What a session prints, and how often the machine was asked.
+/// The output of a session, and the number of memory accesses.
 fn session(source: &str, commands: &'static str) -> (String, u32) {
     let code = assemble(source).unwrap();
     let program = Program::stepwise(&code).unwrap();
@@ -41,7 +41,7 @@ fn lines(source: &str, commands: &'static str) -> Vec<String> {
 
 const SOURCE: &str = "mov.u32u32 r1.x, r0.x\nadd.u r1.y, r1.x, r0.x\nend";
 
-/// Adds 1 to r1.x ten times.
+/// A program that adds 1 to r1.x ten times.
 const LOOP: &str =
     "loop:\nadd.u r1.x, r1.x, 1\ncmps.u.lt p0.x, r1.x, 10\nbr p0.x, #loop\nmov.u32u32 r2.x, r1.x\nend";
 
@@ -107,7 +107,7 @@ fn a_watched_register_stops_it_forward_and_back() {
     assert!(lines.last().unwrap().starts_with("r1.x  00000000"), "{lines:?}");
 }
 
-/// Back and forward again at every place of a run with breakpoints in a loop.
+/// Steps back and forward again at every place of a run with breakpoints in a loop.
 #[test]
 fn what_runs_again_does_what_it_did() {
     let forward = lines(LOOP, "s\ns\ns\ns\ns\ns\ns\ns\ns\ns\ns\ns\nr\n");

@@ -61,10 +61,10 @@ pub struct Gpu {
     pub model: Model,
     /// The registers.
     pub regs: RegFile,
-    /// The address space.
-    pub mem: Memory,
-    /// Tile memory, [`Chip::gmem_bytes`] long.
-    pub gmem: Gmem,
+    /// The address space. Queued draws may still read it and write to it.
+    pub(crate) mem: Memory,
+    /// Tile memory, [`Chip::gmem_bytes`] long. Queued draws may still write to it.
+    pub(crate) gmem: Gmem,
     /// Shader code, constants and descriptors.
     pub loaded: LoadedState,
     /// The command processor's own state.
@@ -114,6 +114,34 @@ impl Gpu {
             at: Place::default(),
             pipeline: crate::draw::Pipeline::default(),
         }
+    }
+
+    /// Returns memory with the results of all packets so far.
+    ///
+    /// Copies to memory may be queued during a submit if the [schedule](crate::draw::Schedule) defers them. Then call
+    /// [`draw::flush`](crate::draw::flush) first, which debug builds check.
+    pub fn memory(&self) -> &Memory {
+        debug_assert!(!self.pipeline.has_queued_copies(), "memory is read while copies to it are queued");
+        &self.mem
+    }
+
+    /// Completes all queued work, then returns memory for changes from outside of the chip.
+    pub fn memory_mut(&mut self) -> &mut Memory {
+        crate::draw::flush(self);
+        &mut self.mem
+    }
+
+    /// Returns tile memory with the results of all packets so far. Call [`draw::flush`](crate::draw::flush) first, which
+    /// debug builds check.
+    pub fn tile_memory(&self) -> &Gmem {
+        debug_assert!(!self.pipeline.has_queued_draws(), "tile memory is read while draws are queued");
+        &self.gmem
+    }
+
+    /// Completes all queued work, then returns tile memory for changes from outside of the chip.
+    pub fn tile_memory_mut(&mut self) -> &mut Gmem {
+        crate::draw::flush(self);
+        &mut self.gmem
     }
 
     /// Starts to note which guesses the run rests on. Shaders then run slower.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use a4emu_decoder::asm::Bounds;
 use a4emu_decoder::capture::Foreign;
 use a4emu_gpu::budget::{self, Budget, Interrupt};
+use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::gpu::Model;
 use a4emu_gpu::memory::MAX_HELD;
 use a4emu_gpu::playback::Playback;
@@ -76,6 +77,8 @@ pub struct Limits {
     pub jit: Jit,
     /// Plays the commands of a capture of another generation (A3xx, A6xx ..) as A4xx commands.
     pub force: bool,
+    /// The run is that of the reference model ([`Schedule::Reference`]), without the compiler unless [`Limits::jit`] is on.
+    pub reference: bool,
 }
 
 impl Limits {
@@ -110,14 +113,23 @@ impl Limits {
         if self.force { Foreign::Interpret } else { Foreign::PassOver }
     }
 
+    /// The schedule of a run for which `preferred` is best.
+    pub fn schedule(&self, preferred: Schedule) -> Schedule {
+        if self.reference { Schedule::Reference } else { preferred }
+    }
+
     fn playback_within(&self, budget: Budget, capture: &Path) -> Playback {
         let mut playback = Playback::default();
         playback.foreign = self.foreign();
         playback.gpu.model = self.model;
-        playback.gpu.pipeline.programs.jit = self.jit;
+        playback.gpu.pipeline.schedule = self.schedule(Schedule::default());
+        playback.gpu.pipeline.programs.jit = match self.jit {
+            Jit::Auto if self.reference => Jit::Off,
+            jit => jit,
+        };
         let file = std::fs::metadata(capture).map_or(0, |metadata| metadata.len());
         let memory = self.memory(file.saturating_mul(HELD_PER_BYTE));
-        playback.gpu.mem.limit = memory;
+        playback.gpu.memory_mut().limit = memory;
         playback.gpu.budget = budget.with_room((memory / 2).max(LEAST_ROOM));
         playback
     }
@@ -154,7 +166,7 @@ mod tests {
         file.as_file().set_len(1000).unwrap();
         let limit = |max_memory| {
             let limits = Limits { max_memory, ..Limits::default() };
-            limits.playback(file.path()).gpu.mem.limit
+            limits.playback(file.path()).gpu.memory().limit
         };
         assert_eq!(limit(None), MAX_HELD + 1000 * HELD_PER_BYTE);
         assert_eq!(limit(Some(5)), 5);

@@ -1,6 +1,6 @@
 //! PicoGpu's pipeline: vertex shader, division by w, rasteriser, fragment shader, depth test, framebuffer.
-//! Every step is that of PicoGpu's gpu/blocks, in its order of operations; docs/hardware/picogpu.md, section
-//! "The pipeline", says which file holds what.
+//! Every step follows PicoGpu's gpu/blocks, in its order of operations. docs/hardware/picogpu.md, section
+//! "The pipeline", lists the files.
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::isa::pico::LANES;
@@ -20,7 +20,7 @@ use a4emu_shader::{Lanes, Warp};
 /// `pico draw`: renders the scene at `path` to `png`.
 ///
 /// # Errors
-/// A scene or shader that cannot be used, or I/O.
+/// The call fails if a scene or shader cannot be used, or on I/O errors.
 pub fn draw(
     path: &Path,
     png: &Path,
@@ -42,9 +42,11 @@ pub fn draw(
     Ok(status.and(Err(Failure { status: Status::Damaged, message })))
 }
 
-/// Pixels of work ([`Work::Pixel`]) that a tested square is, besides its pixels. Estimated from its operations.
+/// Cost of testing a square besides its pixels, in pixels of work ([`Work::Pixel`]). Estimated from its
+/// operations.
 const SQUARE: u64 = 8;
-/// Pixels of work that a fragment is, besides its shader: tested against depth and written. Estimated likewise.
+/// Cost of a fragment besides its shader, for depth test and write, in pixels of work. Estimated in the same
+/// way.
 const FRAGMENT: u64 = 2;
 
 /// Colour and depth of every pixel.
@@ -56,14 +58,14 @@ struct Framebuffer {
     depth: Vec<f32>,
 }
 
-/// What a draw ends at before its last triangle, other than the end of its budget.
+/// The reason why a draw stops early, apart from its budget.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum Stop {
     #[error("vertex {0}: w is 0, at which PicoGpu stops")]
     ZeroW(usize),
 }
 
-/// A corner of a triangle as the rasteriser hands it on: x, y and z divided by w, then the attributes.
+/// A corner of a triangle for the rasteriser: x, y and z divided by w, then the attributes.
 fn corner(vertex: &[u32]) -> Option<Vec<f32>> {
     let mut values: Vec<f32> = vertex.iter().map(|bits| f32::from_bits(*bits)).collect();
     let w = values.remove(3);
@@ -90,7 +92,7 @@ impl Framebuffer {
         out.finish()
     }
 
-    /// As many triangles, in order, as `budget` has work for.
+    /// Draws triangles in order, as many as `budget` covers.
     fn draw(&mut self, loaded: &Loaded, budget: &mut Budget) -> Result<(), Stop> {
         let unit = Unit::in_a_draw(&loaded.vertex);
         let (vertices, _) = unit.run(&loaded.vertex_uniforms, &loaded.vertices, budget);
@@ -109,7 +111,7 @@ impl Framebuffer {
         Ok(())
     }
 
-    /// One triangle; says whether `budget` had the work.
+    /// Draws one triangle. Returns whether `budget` covered the work.
     fn triangle(
         &mut self,
         fragments: &mut Fragments<'_>,
@@ -150,20 +152,20 @@ impl<'a> Fragments<'a> {
         Self { loaded, unit, warp, corners: Vec::new(), waiting: Vec::with_capacity(LANES) }
     }
 
-    /// Goes on with the triangle of these corners.
+    /// Begins the triangle with these corners.
     fn begin(&mut self, corners: &[Vec<f32>; 3]) {
         self.corners.clear();
         self.corners.extend(corners.iter().flatten().map(|value| value.to_bits()));
         self.waiting.clear();
     }
 
-    /// Has a pixel wait; says whether `budget` had the work for those that had to go first.
+    /// Adds a waiting pixel. A full warp runs at once. Returns whether `budget` covered that.
     fn add(&mut self, pixel: [u32; 2], target: &mut Framebuffer, budget: &mut Budget) -> bool {
         self.waiting.push(pixel);
         self.waiting.len() < LANES || self.flush(target, budget)
     }
 
-    /// Shades, tests and writes what waits; says whether `budget` had the work.
+    /// Shades, tests and writes the waiting pixels. Returns whether `budget` covered the work.
     fn flush(&mut self, target: &mut Framebuffer, budget: &mut Budget) -> bool {
         if self.waiting.is_empty() {
             return true;
@@ -204,8 +206,8 @@ impl<'a> Fragments<'a> {
     }
 }
 
-/// A colour component in 8 bits, cut off and not rounded (`packRgbaToUint` in gpu/blocks/fragment_shader.cpp). What is
-/// no number is 0: the conversion of an x86 gives that.
+/// A colour component in 8 bits, truncated and not rounded (`packRgbaToUint` in
+/// gpu/blocks/fragment_shader.cpp). NaN gives 0, like the conversion of an x86.
 fn channel(value: f32) -> u8 {
     (value.clamp(0.0, 1.0) * 255.0) as u8
 }

@@ -1,4 +1,4 @@
-//! `a4emu pico`: the PicoGpu front end. Same lanes, operands and loops as ir3.
+//! `a4emu pico`: the PicoGpu front end. It uses the lanes, operands and loops of ir3.
 mod draw;
 mod programs;
 mod raster;
@@ -75,7 +75,7 @@ enum Command {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use, I/O, a source that breaks a rule, or a damaged stream.
+/// The call fails on wrong use, on I/O errors, if a source breaks a rule, or if a stream is damaged.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     match &args.command {
         Command::Asm { shader, output } => programs::asm(shader, output.as_deref(), shared),
@@ -90,7 +90,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     }
 }
 
-/// Says on stderr that `budget` ended before the work did, if it did.
+/// Warns on stderr if `budget` ended the work early. Returns the status for that.
 fn cut_status(budget: &Budget, shared: &Shared) -> Status {
     let Some(refusal) = budget.refusal() else { return Status::Fine };
     shared.warn(format_args!("cut off: {refusal}"));

@@ -1,4 +1,4 @@
-//! `pico asm`, `pico run`, `pico exec`: programs and streams on their own.
+//! `pico asm`, `pico run`, `pico exec`: single programs and streams.
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
 
@@ -15,24 +15,25 @@ use a4emu_inspect::out_file;
 use a4emu_inspect::status::{Failure, Status, WithErrors};
 use a4emu_inspect::terminal;
 
-/// A shader larger than this is a mistake.
+/// Maximum size of a shader source in bytes.
 const MAX_SOURCE: u64 = 1 << 24;
-/// So is a stream of commands.
+/// Maximum size of a stream of commands in bytes.
 const MAX_STREAM: u64 = 1 << 28;
 
 /// Reads and assembles `path`, which becomes one of `inputs`.
 ///
 /// # Errors
-/// I/O, or `file:line:column: rule` for a source that breaks one.
+/// The call fails on I/O errors, or with `file:line:column: rule` if the source breaks a rule.
 pub fn load(path: &Path, shared: &Shared) -> anyhow::Result<Shader> {
     let file = shared.inputs.open(path).with_context(|| format!("cannot open {}", path.display()))?;
     shader_of(path, file, shared)
 }
 
-/// Assembles the source in `file`, which is that at `path`. What PicoGpu's assembler takes without a word is a warning.
+/// Assembles the source in `file`, whose path is `path`. Faults that PicoGpu's assembler silently accepts
+/// are warnings.
 ///
 /// # Errors
-/// As [`load`]; under `--strict` also the first warning.
+/// The call fails like [`load`]; under `--strict` also at the first warning.
 pub fn shader_of(path: &Path, file: impl Read, shared: &Shared) -> anyhow::Result<Shader> {
     let source = read_bytes(file, MAX_SOURCE).with_context(|| format!("cannot read {}", path.display()))?;
     // Comments may hold any bytes.
@@ -51,7 +52,7 @@ pub fn shader_of(path: &Path, file: impl Read, shared: &Shared) -> anyhow::Resul
     Ok(shader)
 }
 
-/// One dword a line, eight lower-case hex digits.
+/// Prints one dword a line, as eight lower-case hex digits.
 fn print_words(out: &mut impl Write, words: &[u32]) -> io::Result<()> {
     words.iter().try_for_each(|word| writeln!(out, "{word:08x}"))
 }
@@ -73,7 +74,7 @@ pub fn asm(path: &Path, output: Option<&Path>, shared: &Shared) -> anyhow::Resul
     Ok(Status::Fine)
 }
 
-/// `pico run`: a line of stdin per thread, a line of stdout per thread.
+/// `pico run`: reads a line of stdin per thread and prints a line per thread.
 pub fn run(
     path: &Path,
     uniforms: &[String],
@@ -90,7 +91,7 @@ pub fn run(
     Ok(cut_status(&budget, shared).and(print_threads(threads, form)))
 }
 
-/// A line for each thread.
+/// Prints a line for each thread.
 fn print_threads<'a>(threads: impl Iterator<Item = &'a [u32]>, form: Form) -> io::Result<()> {
     let mut out = terminal::text();
     for thread in threads {
@@ -100,7 +101,7 @@ fn print_threads<'a>(threads: impl Iterator<Item = &'a [u32]>, form: Form) -> io
     out.flush()
 }
 
-/// One `--uniform` per directive, in their order; those left out are zero.
+/// Parses one `--uniform` per directive, in order. Missing ones are zero.
 pub fn parse_uniforms(shader: &Shader, texts: &[String]) -> anyhow::Result<Vec<u32>> {
     if texts.len() > shader.uniforms.len() {
         bail!("{} uniforms given, the shader has {}", texts.len(), shader.uniforms.len());
@@ -118,7 +119,7 @@ pub fn parse_uniforms(shader: &Shader, texts: &[String]) -> anyhow::Result<Vec<u
     Ok(values)
 }
 
-/// The threads of `input`: a line each, blank ones left out.
+/// Parses the threads of `input`: one line each, without blank lines.
 pub fn parse_inputs(input: impl BufRead, dwords: usize) -> anyhow::Result<Vec<u32>> {
     let mut values = Vec::new();
     for (n, line) in input.lines().enumerate() {
@@ -132,7 +133,7 @@ pub fn parse_inputs(input: impl BufRead, dwords: usize) -> anyhow::Result<Vec<u3
     Ok(values)
 }
 
-/// `pico exec`: the answers of a stream, one dword a line.
+/// `pico exec`: prints the answers of a stream, one dword a line.
 pub fn exec(path: &Path, mut budget: Budget, shared: &Shared) -> anyhow::Result<Status> {
     let bytes = shared.inputs.open(path).map_err(Into::into).and_then(|file| read_bytes(file, MAX_STREAM));
     let bytes = bytes.with_context(|| format!("cannot read {}", path.display()))?;

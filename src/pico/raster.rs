@@ -1,65 +1,66 @@
-//! PicoGpu's rasteriser (gpu/blocks/rasterizer.cpp): a pixel is hit where the three edge functions at its whole
-//! coordinates have no two signs. Pixels on an edge are hit; so is, in a triangle without area, every pixel of
-//! its line, and every pixel of the target where its corners are one point or no numbers.
+//! PicoGpu's rasteriser (gpu/blocks/rasterizer.cpp). A pixel is hit if no two of the three edge functions at
+//! its integer coordinates have opposite signs. Pixels on an edge are hit. A triangle without area hits
+//! every pixel of its line. If its corners are one point or NaN, it hits every pixel of the target.
 //!
-//! PicoGpu tests all pixels. An edge function is a product that changes with x less one that changes with y, and every
-//! rounding keeps order: along a row or a column it never falls or never rises, so its values at the corners of a
-//! rectangle bound those inside, and rectangles on one side are decided as a whole. Where products overflow, a
-//! difference may be no number; it still is negative at a corner if it is negative inside, and positive likewise.
+//! PicoGpu tests all pixels; this code does not. An edge function is a product that changes with x minus one
+//! that changes with y, and rounding is monotonic. So along a row or a column it never falls or never rises.
+//! Its values at the corners of a rectangle bound those inside, and a rectangle on one side is decided as a
+//! whole. If products overflow, a difference may be NaN. It still is negative at a corner if it is negative
+//! inside, and also for positive.
 
 /// Side of the squares whose pixels are tested one by one.
 const LEAF: u32 = 8;
 
-/// Pixels from `x0`, `y0` to before `x1`, `y1`.
+/// A rectangle of pixels from `x0`, `y0` to before `x1`, `y1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Area {
     /// Left column.
     pub x0: u32,
     /// Top row.
     pub y0: u32,
-    /// The column behind the right one.
+    /// The column after the right one.
     pub x1: u32,
-    /// The row behind the bottom one.
+    /// The row after the bottom one.
     pub y1: u32,
 }
 
 impl Area {
-    /// The pixels of it, row by row.
+    /// The pixels of the area, row by row.
     pub fn pixels(self) -> impl Iterator<Item = [u32; 2]> {
         (self.y0..self.y1).flat_map(move |y| (self.x0..self.x1).map(move |x| [x, y]))
     }
 
-    /// How many.
+    /// Number of pixels.
     pub fn count(self) -> u64 {
         u64::from(self.x1 - self.x0) * u64::from(self.y1 - self.y0)
     }
 
-    /// The part of `other` in it; `None` where there is none.
+    /// The part of `other` inside this area; `None` if there is none.
     fn cut(self, other: Self) -> Option<Self> {
         let (x1, y1) = (self.x1.min(other.x1), self.y1.min(other.y1));
         (other.x0 < x1 && other.y0 < y1).then_some(Self { x1, y1, ..other })
     }
 }
 
-/// How a triangle meets pixels.
+/// How a triangle covers an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meets {
-    /// It hits none of them.
+    /// It hits no pixel.
     None,
-    /// It hits all of them.
+    /// It hits all pixels.
     All,
-    /// Each has to be tested ([`Triangle::hits`]).
+    /// Each pixel has to be tested ([`Triangle::hits`]).
     Some,
 }
 
-/// Corners in pixels, after the division by w.
+/// The corners of a triangle in pixels, after the division by w.
 #[derive(Clone, Copy, Debug)]
 pub struct Triangle {
     corners: [[f32; 2]; 3],
 }
 
 impl Triangle {
-    /// The triangle of these corners.
+    /// Makes a triangle with these corners.
     pub fn new(corners: [[f32; 2]; 3]) -> Self {
         Self { corners }
     }
@@ -71,14 +72,13 @@ impl Triangle {
         [[a, b], [b, c], [c, a]].map(|[p, q]| (x - q[0]) * (p[1] - q[1]) - (p[0] - q[0]) * (y - q[1]))
     }
 
-    /// Whether it hits a pixel.
+    /// Whether the triangle hits a pixel.
     pub fn hits(&self, pixel: [u32; 2]) -> bool {
         let edges = self.edges(pixel);
         !(edges.iter().any(|edge| *edge < 0.0) && edges.iter().any(|edge| *edge > 0.0))
     }
 
-    /// Visits squares of `target` until all pixels that are hit are in one that was visited; ends early where
-    /// `visit` says no.
+    /// Visits squares of `target` that together contain all hit pixels. Ends early if `visit` returns false.
     pub fn cover(&self, target: Area, mut visit: impl FnMut(Area, Meets) -> bool) {
         let side = target.x1.max(target.y1).next_power_of_two().max(LEAF);
         self.square(target, [0, 0], side, &mut visit);
@@ -105,7 +105,8 @@ impl Triangle {
         let ends = |from: u32, to: u32| [from, to - 1];
         let [xs, ys] = [ends(area.x0, area.x1), ends(area.y0, area.y1)];
         let at = ys.map(|y| xs.map(|x| self.edges([x, y])));
-        // Whether an edge function has a sign at a corner of the area, and whether one has it at all of them.
+        // For each sign: whether some edge function has it at any corner of the area, and whether one has it
+        // at all corners.
         let sign = |is: fn(f32) -> bool| {
             let of_edge = |n: usize| at.as_flattened().iter().map(move |edges| is(edges[n]));
             ((0..3).any(|n| of_edge(n).any(|has| has)), (0..3).any(|n| of_edge(n).all(|has| has)))
@@ -160,7 +161,7 @@ mod tests {
                 -20.0f32..60.0,
                 (-10i8..50).prop_map(|n| f32::from(n) / 2.0),
                 any::<f32>(),
-                // Products overflow, and differences of them are no numbers.
+                // Products overflow, and their differences are NaN.
                 (prop::bool::ANY, 100i32..128).prop_map(|(minus, n)| if minus { -1.0 } else { 1.0 } * 2f32.powi(n)),
             ])),
             width in 1u32..40,

@@ -1,4 +1,4 @@
-//! A scene for `pico draw`: what PicoGpu's draw state and memory would hold (TOML).
+//! A scene for `pico draw` (TOML): PicoGpu's draw state and memory.
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::isa::pico::{Io, Kind, Shader};
@@ -10,18 +10,18 @@ use a4emu_inspect::folders::{Folders, parent, read_text, read_toml};
 use a4emu_inspect::options::Shared;
 use a4emu_inspect::out_file::Inputs;
 
-/// A scene larger than this is a mistake.
+/// Maximum size of a scene in bytes.
 const MAX_SCENE: u64 = 1 << 24;
-/// The largest side of a framebuffer, as RB_FRAME_BUFFER_DIMENSION could say it.
+/// Maximum width and height of a framebuffer, as RB_FRAME_BUFFER_DIMENSION could hold it.
 const MAX_SIDE: u32 = 4096;
 
-/// A framebuffer and what is drawn into it.
+/// A framebuffer and the draws into it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
-    /// Pixels in a row.
+    /// Width in pixels.
     pub width: u32,
-    /// Rows.
+    /// Height in pixels.
     pub height: u32,
     /// Colour before the first draw: red, green, blue, alpha in 0..1.
     #[serde(default)]
@@ -37,49 +37,51 @@ pub struct Scene {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Draw {
-    /// Source of the vertex shader, beside the scene.
+    /// Source of the vertex shader, relative to the scene.
     vertex_shader: PathBuf,
-    /// Source of the fragment shader, beside the scene.
+    /// Source of the fragment shader, relative to the scene.
     fragment_shader: PathBuf,
-    /// One row of input components per vertex; three vertices a triangle, one or two that are left over none.
+    /// One row of input components per vertex. Three vertices make a triangle; one or two at the end are
+    /// ignored.
     vertices: Vec<Vec<f32>>,
-    /// One list per uniform.
+    /// The values of each uniform of the vertex shader.
     #[serde(default)]
     vertex_uniforms: Vec<Vec<f32>>,
-    /// One list per uniform.
+    /// The values of each uniform of the fragment shader.
     #[serde(default)]
     fragment_uniforms: Vec<Vec<f32>>,
-    /// Test and write depth: nearer passes.
+    /// Whether depth is tested and written. A nearer fragment passes.
     #[serde(default)]
     depth: bool,
 }
 
-/// A draw with everything loaded and checked.
+/// A loaded and checked draw.
 pub struct Loaded {
     /// The vertex shader.
     pub vertex: Shader,
     /// The fragment shader.
     pub fragment: Shader,
-    /// Inputs of all vertices, one after the other.
+    /// Inputs of all vertices, in order.
     pub vertices: Vec<u32>,
-    /// Uniforms of the vertex shader, one after the other.
+    /// Uniforms of the vertex shader, in order.
     pub vertex_uniforms: Vec<u32>,
-    /// Uniforms of the fragment shader, one after the other.
+    /// Uniforms of the fragment shader, in order.
     pub fragment_uniforms: Vec<u32>,
-    /// Test and write depth: nearer passes.
+    /// Whether depth is tested and written. A nearer fragment passes.
     pub depth: bool,
 }
 
 /// The files that a scene may name.
 pub struct Reach<'a> {
-    /// Where the scene is.
+    /// The folder of the scene.
     beside: PathBuf,
     folders: Folders,
     shared: &'a Shared,
 }
 
 impl<'a> Reach<'a> {
-    /// Of the scene at `path`: those in its folder and in `others`. `shared` hears the warnings of their shaders.
+    /// The files for the scene at `path`: those in its folder and in `others`. Warnings about shaders go to
+    /// `shared`.
     pub fn new(path: &Path, others: &[PathBuf], shared: &'a Shared) -> Self {
         let beside = parent(path).to_owned();
         Self { beside, folders: Folders::around(path, others), shared }
@@ -100,7 +102,7 @@ impl Scene {
     /// Reads a scene, which becomes one of `inputs`.
     ///
     /// # Errors
-    /// I/O, TOML that is no scene, or a framebuffer of an impossible size.
+    /// The call fails on I/O errors, if the TOML is no scene, or if the size of the framebuffer is invalid.
     pub fn read(path: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
         let text = inputs.open(path).map_err(anyhow::Error::from).and_then(|file| read_text(file, MAX_SCENE));
         let text = text.with_context(|| format!("cannot read {}", path.display()))?;
@@ -114,10 +116,10 @@ impl Scene {
 }
 
 impl Draw {
-    /// Loads the shaders and checks that everything fits together.
+    /// Loads the shaders and checks that they fit together.
     ///
     /// # Errors
-    /// A source that breaks a rule, shaders that do not match, or wrong counts.
+    /// The call fails if a source breaks a rule, if the shaders do not match, or if a count is wrong.
     pub fn load(&self, reach: &mut Reach<'_>) -> anyhow::Result<Loaded> {
         let vertex = reach.shader(&self.vertex_shader)?;
         let fragment = reach.shader(&self.fragment_shader)?;
@@ -138,7 +140,7 @@ impl Draw {
     }
 }
 
-/// docs/hardware/picogpu.md: a fragment shader's inputs match what the vertex shader puts out.
+/// Checks that a fragment shader's inputs match the vertex shader's outputs (docs/hardware/picogpu.md).
 fn check_pair(vertex: &Shader, fragment: &Shader) -> anyhow::Result<()> {
     if vertex.kind != Kind::Vertex || fragment.kind != Kind::Fragment {
         bail!("a draw takes a #vertexShader and a #fragmentShader, in this order");

@@ -1,4 +1,4 @@
-//! `pico debug`: a shader's first warp under the debugger.
+//! `pico debug`: steps through the first warp of a shader.
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -66,7 +66,7 @@ pub fn debug(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     with_session(shader, &args.threads, shared, &mut |session, subject| on_terminal(session, subject))
 }
 
-/// Hands the shader's first warp over to `work`.
+/// Passes the shader's first warp to `work`.
 fn with_session(
     path: &Path,
     args: &ThreadArgs,
@@ -92,7 +92,7 @@ fn with_session(
     Ok(Status::Fine)
 }
 
-/// The shader's instructions, each with the source line that it comes from.
+/// The shader's instructions, each with its source line.
 fn subject(shader: &Shader, path: &Path, lane: usize, lanes: Vec<String>) -> Subject {
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let line = |(instr, line): &(Instr, usize)| {

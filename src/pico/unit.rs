@@ -1,4 +1,4 @@
-//! A shading unit: a program, and threads that run it 32 at a time.
+//! A shading unit: a program, and threads that run it in warps of 32.
 use a4emu_decoder::isa::pico::command::{COMMAND_DWORDS, Command, Interface};
 use a4emu_decoder::isa::pico::{Instr, Io, Kind, LANES, Shader, corners, decode_program};
 
@@ -8,13 +8,13 @@ use a4emu_shader::{Lanes, Outcome, Program, ProgramError, Warp, run};
 /// A program ready to run.
 pub struct Unit {
     program: Program,
-    /// Instructions of the program; each warp runs every one, since nothing branches.
+    /// Number of instructions of the program. Each warp runs all of them, since there are no branches.
     pub instructions: u64,
-    /// Scalar registers that each thread's values go to, in order.
+    /// Scalar registers for the inputs of each thread, in order.
     inputs: Vec<u32>,
-    /// Those that values of all threads go to.
+    /// Scalar registers for the inputs that all threads share.
     shared: Vec<u32>,
-    /// Those that answers are taken from.
+    /// Scalar registers that hold the outputs.
     outputs: Vec<u32>,
     uniform_dwords: usize,
 }
@@ -28,62 +28,62 @@ pub struct Cost {
     pub instructions: u64,
 }
 
-/// What is wrong with a stream of commands.
+/// An error in a stream of commands.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
-    /// A command, a program or inputs end early.
+    /// The stream ends within a command, a program or inputs.
     #[error("stream ends at dword {at}: {wanted} more dwords wanted for {what}")]
     Short {
-        /// Where the missing part begins.
+        /// Dword at which the missing part begins.
         at: usize,
-        /// How much of it is missing.
+        /// Number of missing dwords.
         wanted: usize,
-        /// What it is.
+        /// Name of the missing part.
         what: &'static str,
     },
-    /// A StoreIsa command that counts more slots than there are.
+    /// A StoreIsa command with more slots than exist.
     #[error("command at dword {at} names more registers than it has room for")]
     Slots {
-        /// The command.
+        /// Dword of the command.
         at: usize,
     },
-    /// An opcode that does not exist, or immediates that do not fit the program.
+    /// An unknown opcode, or immediates that do not fit the program.
     #[error("dword {at} of the stream is no instruction")]
     Instruction {
-        /// The dword.
+        /// Dword of the instruction.
         at: usize,
     },
-    /// Nothing to execute.
+    /// An execution without a program.
     #[error("command at dword {at} executes before a program was stored")]
     NoProgram {
-        /// The command.
+        /// Dword of the command.
         at: usize,
     },
     /// A program of no dwords.
     #[error("command at dword {at} stores an empty program")]
     Empty {
-        /// The command.
+        /// Dword of the command.
         at: usize,
     },
-    /// Behind the command that says that it is the last.
+    /// Dwords after the last command.
     #[error("{dwords} dwords behind the last command, from dword {at} on")]
     Trailing {
-        /// Where they begin.
+        /// The first of these dwords.
         at: usize,
-        /// How many.
+        /// Number of these dwords.
         dwords: usize,
     },
 }
 
 impl Unit {
-    /// A unit that runs `shader` with its inputs as they are, and puts out its outputs.
+    /// A unit that runs `shader` with its own inputs and returns its outputs.
     pub fn new(shader: &Shader) -> Self {
         let (code, interface) = body_of(shader);
         Self::of(&code, &interface).expect("a checked shader has instructions")
     }
 
-    /// A unit that runs `shader` as a draw does: a fragment shader interpolates its inputs from the corners of a triangle
-    /// ([`Unit::shared_dwords`]), and puts out the depth as well.
+    /// A unit that runs `shader` within a draw. A fragment shader interpolates its inputs from the corners
+    /// of a triangle ([`Unit::shared_dwords`]), and also returns the depth.
     pub fn in_a_draw(shader: &Shader) -> Self {
         Self::of(&shader.instrs(), &interface_of(shader)).expect("a checked shader has instructions")
     }
@@ -92,7 +92,7 @@ impl Unit {
         let position = interface.inputs.first().map(|io| Io { components: 2, ..*io });
         let (inputs, shared) = match interface.kind {
             Kind::Vertex => (components(&interface.inputs).collect(), Vec::new()),
-            // x and y of the pixel, and what the preamble interpolates.
+            // x and y of the pixel, and the inputs that the preamble interpolates.
             Kind::Fragment => (
                 components(position.as_slice()).collect(),
                 corners(&interface.inputs).iter().flat_map(|list| components(list)).collect(),
@@ -108,30 +108,30 @@ impl Unit {
         })
     }
 
-    /// Dwords that a thread takes.
+    /// Input dwords per thread.
     pub fn input_dwords(&self) -> usize {
         self.inputs.len()
     }
 
-    /// Dwords that all threads take together, besides.
+    /// Input dwords that all threads share.
     pub fn shared_dwords(&self) -> usize {
         self.shared.len()
     }
 
-    /// Dwords that a thread gives.
+    /// Output dwords per thread.
     pub fn output_dwords(&self) -> usize {
         self.outputs.len()
     }
 
-    /// A warp of `program`, which is this unit's or was lowered from the same code, with
-    /// `uniforms` one after the other and up to 32 threads ready to go.
+    /// A warp of `program` with `uniforms` in order and up to 32 threads. The program is this unit's, or was
+    /// lowered from the same code.
     pub fn launch(&self, program: &Program, uniforms: &[u32], inputs: &[u32]) -> Warp {
         let mut warp = Warp::new(program, uniforms);
         self.start(program, &mut warp, &[], inputs);
         warp
     }
 
-    /// Restarts `warp` with the threads of `inputs`; returns how many there are.
+    /// Restarts `warp` with the threads of `inputs`. Returns their number.
     fn start(&self, program: &Program, warp: &mut Warp, shared: &[u32], inputs: &[u32]) -> usize {
         let threads = (inputs.len() / self.input_dwords().max(1)).min(LANES);
         let live = (1u64 << threads) - 1;
@@ -145,14 +145,13 @@ impl Unit {
         threads
     }
 
-    /// Runs one thread per [`Unit::input_dwords`] of `inputs`; the answer holds
-    /// [`Unit::output_dwords`] per thread. A part of a thread's inputs is left over, and so are
-    /// the threads that `budget` has no warps for.
+    /// Runs one thread per [`Unit::input_dwords`] of `inputs`. The result has [`Unit::output_dwords`] per
+    /// thread. An incomplete thread at the end is ignored, and so are threads that `budget` does not cover.
     pub fn run(&self, uniforms: &[u32], inputs: &[u32], budget: &mut Budget) -> (Vec<u32>, Cost) {
         self.run_shared(uniforms, &[], inputs, budget)
     }
 
-    /// As [`Unit::run`], with the values that all threads take together in `shared`.
+    /// Runs like [`Unit::run`], with the inputs that all threads share in `shared`.
     fn run_shared(
         &self,
         uniforms: &[u32],
@@ -175,12 +174,12 @@ impl Unit {
         (outputs, cost)
     }
 
-    /// A warp of this unit's program, with `uniforms` one after the other.
+    /// A warp of this unit's program with `uniforms` in order.
     pub fn warp(&self, uniforms: &[u32]) -> Warp {
         Warp::new(&self.program, uniforms)
     }
 
-    /// Runs `warp` in full with the values of all threads, and each thread's in the lanes of `inputs`; returns the
+    /// Runs `warp` with shared inputs, and with each thread's inputs in the lanes of `inputs`. Returns the
     /// rows of the first `N` outputs.
     pub fn run_lanes<const N: usize>(&self, warp: &mut Warp, shared: &[u32], inputs: &[Lanes]) -> [Lanes; N] {
         warp.restart(&self.program, u32::MAX, 0);
@@ -201,20 +200,20 @@ impl Unit {
         }
     }
 
-    /// No op of PicoGpu branches, waits or touches memory: a run always ends.
+    /// Runs `warp` to its end. PicoGpu has no op that branches, waits or accesses memory, so each run ends.
     fn to_the_end(&self, warp: &mut Warp) {
         let outcome = run(&self.program, warp, &mut ());
         debug_assert_eq!(outcome, Outcome::Ended);
     }
 }
 
-/// The code of `shader` as a program that is given its inputs, and what that takes and gives.
+/// The code of `shader` as a program with given inputs, and its interface.
 pub fn body_of(shader: &Shader) -> (Vec<Instr>, Interface) {
     let code = shader.body().iter().map(|(instr, _)| *instr).collect();
     (code, Interface { kind: Kind::Vertex, outputs: shader.outputs.clone(), ..interface_of(shader) })
 }
 
-/// What the StoreIsa command of `shader` says.
+/// The interface in the StoreIsa command of `shader`.
 fn interface_of(shader: &Shader) -> Interface {
     Interface {
         kind: shader.kind,
@@ -230,11 +229,11 @@ fn components(list: &[Io]) -> impl Iterator<Item = u32> {
         .flat_map(|io| (0..io.components as u32).map(|component| u32::from(io.register) * 4 + component))
 }
 
-/// Executes a stream of StoreIsa and ExecuteIsa commands; `answer` gets the outputs of
-/// every execution as they come. Ends where `budget` does.
+/// Executes a stream of StoreIsa and ExecuteIsa commands. `answer` receives the outputs of every execution.
+/// The stream ends early if `budget` is used up.
 ///
 /// # Errors
-/// Where the stream breaks off or says something impossible; what came before was run.
+/// The call fails where the stream breaks off or is invalid. Earlier commands have run.
 pub fn execute(
     stream: &[u32],
     budget: &mut Budget,
@@ -290,7 +289,7 @@ impl<'a> Reader<'a> {
         Unit::of(&code, &interface).map_err(|_| StreamError::Empty { at: command })
     }
 
-    /// The last command was read.
+    /// Checks that nothing follows the last command.
     fn end(&self) -> Result<(), StreamError> {
         match self.stream.len() - self.at {
             0 => Ok(()),

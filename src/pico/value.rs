@@ -23,10 +23,10 @@ impl Form {
     }
 }
 
-/// The bits of `10` (an integer), `1.5` (a float) or `0x..` (bits).
+/// Parses `10` (an integer), `1.5` (a float) or `0x..` (bits). Returns the bits.
 ///
 /// # Errors
-/// Text that is none of them, or does not fit 32 bits.
+/// The call fails if `text` is none of these, or does not fit 32 bits.
 pub fn parse(text: &str) -> anyhow::Result<u32> {
     if let Some(digits) = text.strip_prefix("0x") {
         return u32::from_str_radix(digits, 16).with_context(|| format!("`{text}` is not 32 bits in hex"));
@@ -39,10 +39,10 @@ pub fn parse(text: &str) -> anyhow::Result<u32> {
     Ok(value.to_bits())
 }
 
-/// The values of `text`, one per `count`.
+/// Parses exactly `count` values of `text`.
 ///
 /// # Errors
-/// Another number of values, or one that cannot be read.
+/// The call fails if the number of values differs, or if one cannot be parsed.
 pub fn parse_list(text: &str, separator: impl Fn(char) -> bool, count: usize) -> anyhow::Result<Vec<u32>> {
     let values: Vec<u32> =
         text.split(separator).filter(|item| !item.is_empty()).map(parse).collect::<Result<_, _>>()?;

@@ -1,19 +1,20 @@
-//! Leaving out as much as can be left out: Zeller's ddmin, and then one by one.
+//! Removes as many units as possible: Zeller's ddmin, then one by one.
 
-/// What has been left out so far.
+/// The nodes that are removed so far.
 pub struct Minimiser {
-    /// By number of the node.
+    /// Whether each node is removed, by number.
     pub removed: Vec<bool>,
 }
 
 impl Minimiser {
-    /// Nothing yet, of so many nodes.
+    /// Starts with no node removed, of this number of nodes.
     pub fn new(nodes: usize) -> Self {
         Self { removed: vec![false; nodes] }
     }
 
-    /// Leaves out as many of `units`, each of which is some nodes, as `holds` allows; gives how many stay. Neighbours go
-    /// together first, all of them, then halves and so on: what does not matter is mostly side by side.
+    /// Removes as many of `units` as `holds` allows. A unit is a group of nodes. Returns the number of units
+    /// that stay. First all units are tried together, then halves, and so on: neighbours are often unneeded
+    /// together.
     pub fn minimise(
         &mut self,
         mut units: Vec<Vec<usize>>,
@@ -22,7 +23,7 @@ impl Minimiser {
         let mut size = units.len();
         while size > 0 {
             let mut kept = Vec::new();
-            // From the end: what comes later depends on what comes before.
+            // Start at the end, since later units depend on earlier ones.
             let mut left = units.len();
             while left > 0 {
                 let first = left.saturating_sub(size);
@@ -35,7 +36,7 @@ impl Minimiser {
                 left = first;
             }
             kept.reverse();
-            // Where single ones went, others may be able to go now.
+            // After a removal of single units, further ones may be removable.
             let went = kept.len() < units.len();
             units = kept;
             size = match size {
@@ -58,7 +59,7 @@ impl Minimiser {
 mod tests {
     use super::*;
 
-    /// What stays of `count` units, and attempts.
+    /// The units that stay of `count`, and the number of attempts.
     fn minimised(count: usize, holds: impl Fn(&dyn Fn(usize) -> bool) -> bool) -> (Vec<usize>, usize) {
         let mut minimiser = Minimiser::new(count);
         let mut attempts = 0;
@@ -84,7 +85,7 @@ mod tests {
     fn what_belongs_together_stays_and_nothing_else_does() {
         let (left, _) = minimised(100, |has| has(3) && has(50) && has(97));
         assert_eq!(left, [3, 50, 97]);
-        // 5 can go only once 40 is gone.
+        // Unit 5 can only be removed after unit 40.
         assert_eq!(minimised(64, |has| has(20) && (has(5) || !has(40))).0, [20]);
     }
 }

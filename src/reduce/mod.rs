@@ -1,8 +1,8 @@
-//! `a4emu reduce`: the smallest capture for which something still holds.
+//! `a4emu reduce`: finds the smallest capture that still fulfils a condition.
 //!
-//! The capture becomes statements of the assembler ([`tree`]); of those [`minimise`] leaves out as many as it can: draws
-//! first, then submits, packets, buffers, data and shader instructions, until nothing more can go. Each attempt is
-//! assembled, written to a file and asked about ([`question`]).
+//! The capture becomes statements of the assembler ([`tree`]). [`minimise`] removes as many as possible:
+//! draws first, then submits, packets, buffers, data and shader instructions, until nothing can be removed.
+//! Each attempt is assembled, written to a file and tested ([`question`]).
 
 mod minimise;
 mod question;
@@ -48,7 +48,7 @@ pub struct Args {
     pub limits: Flags<Limits>,
 }
 
-/// What things are called when their numbers are told.
+/// Names of the classes in messages.
 const CLASSES: [(Class, &str); 6] = [
     (Class::Draw, "draws"),
     (Class::Submit, "submits"),
@@ -58,7 +58,7 @@ const CLASSES: [(Class, &str); 6] = [
     (Class::Instruction, "instructions"),
 ];
 
-/// A capture that is made smaller.
+/// The attempts to reduce a capture.
 struct Attempts<'a> {
     source: &'a str,
     block: ast::Block,
@@ -66,12 +66,12 @@ struct Attempts<'a> {
     folder: TempDir,
     count: u64,
     most: u64,
-    /// When no more are made, whatever their count.
+    /// Time after which no more attempts are made.
     ends: Option<Ends>,
 }
 
 impl Attempts<'_> {
-    /// The capture without what `removed` says, if it is one.
+    /// The capture without the nodes in `removed`; none if it does not assemble.
     fn capture(&self, removed: &[bool]) -> Option<Vec<u8>> {
         let block = tree::without(&self.block, removed);
         assemble_block("capture", self.source, block, &mut Disk::default(), bounds(self.source)).ok()
@@ -82,12 +82,12 @@ impl Attempts<'_> {
         self.count >= self.most || self.is_late()
     }
 
-    /// Whether time is over.
+    /// Whether the time is over.
     fn is_late(&self) -> bool {
         self.ends.as_ref().is_some_and(Ends::are_reached)
     }
 
-    /// Whether what has to hold holds for it.
+    /// Whether the condition holds for the capture without the nodes in `removed`.
     fn holds(&mut self, removed: &[bool]) -> anyhow::Result<bool> {
         if self.is_over() {
             return Ok(false);
@@ -98,12 +98,12 @@ impl Attempts<'_> {
         out_file::write(&path, &bytes, &Inputs::default())?;
         let left = self.ends.as_ref().and_then(Ends::time_left).unwrap_or(Duration::MAX);
         let holds = self.question.holds(&path, left)?;
-        // An attempt that was ended because time is over has shown nothing.
+        // The result of an attempt that was killed at the end of the time is unknown.
         Ok(holds && !self.is_late())
     }
 }
 
-/// A source that we made may take what it takes.
+/// The bounds of the assembler. They are large, since a4emu made the source.
 fn bounds(source: &str) -> Bounds {
     Bounds { steps: (64 * source.len() as u64).max(1 << 28), ..Bounds::default() }
 }
@@ -111,7 +111,7 @@ fn bounds(source: &str) -> Bounds {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use, I/O, or that it does not hold for the capture itself.
+/// The call fails on wrong use, on I/O errors, or if the condition does not hold for the capture itself.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let start = Instant::now();
     args.question.differs.iter().for_each(|binary| shared.inputs.add(binary));
@@ -168,7 +168,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     Ok(if cut { Status::Unsupported } else { Status::Fine })
 }
 
-/// Writes what is left.
+/// Writes the reduced capture.
 fn write(args: &Args, mut out: OutFile, attempts: &Attempts<'_>, removed: &[bool]) -> anyhow::Result<()> {
     let bytes = attempts.capture(removed).context("what held cannot be assembled")?;
     let bytes = match args.output.extension().is_some_and(|ending| ending == "a4") {
@@ -179,7 +179,7 @@ fn write(args: &Args, mut out: OutFile, attempts: &Attempts<'_>, removed: &[bool
     out.finish()
 }
 
-/// Says what is left.
+/// Prints the size of the reduced capture.
 fn summary(tree: &Tree, removed: &[bool], took: Duration, shared: &Shared) {
     if !shared.quiet {
         let counts = CLASSES.map(|(class, name)| format!("{} {name}", tree.count(class, removed)));

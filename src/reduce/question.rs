@@ -1,4 +1,4 @@
-//! What has to hold for a capture.
+//! The condition that a reduced capture has to fulfil.
 
 use std::env;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::corpus::{Ended, Played, Starter, Surface, ended_within};
 use a4emu_gpu::ambient;
 use a4emu_inspect::limits::Limits;
 
-/// Bytes of memory that a process of an attempt may have.
+/// Memory limit of a process of an attempt, in bytes.
 const MEMORY: u64 = 4 << 30;
 
 /// The question.
@@ -35,21 +35,21 @@ pub struct Asked {
     pub timeout: u32,
 }
 
-/// The question, ready to be asked.
+/// The condition, ready for tests.
 pub enum Question {
-    /// Whether a shell command succeeds.
+    /// A shell command succeeds.
     Command(String, Duration),
-    /// Whether two binaries render something else.
+    /// Two binaries render different pictures.
     Differs([Starter; 2]),
-    /// Whether a message is among the faults.
+    /// A message is among the faults.
     Faults(Starter, String),
 }
 
 impl Question {
-    /// As the arguments say.
+    /// Makes the condition from the arguments.
     ///
     /// # Errors
-    /// The command names no capture, or this program cannot be found.
+    /// The call fails if the command has no place for the capture, or if this program cannot be found.
     pub fn new(args: &Asked, limits: &Limits) -> anyhow::Result<Self> {
         let timeout = Duration::from_secs(args.timeout.into());
         let starter = |binary: PathBuf| Starter::plain(binary, limits, timeout, MEMORY);
@@ -68,10 +68,11 @@ impl Question {
         })
     }
 
-    /// Whether it holds for the capture at `path`; each process that is started for that is ended after `most`.
+    /// Whether the condition holds for the capture at `path`. Each process that this starts is killed after
+    /// `most`.
     ///
     /// # Errors
-    /// No process can be started.
+    /// The call fails if no process can be started.
     pub fn holds(&self, path: &Path, most: Duration) -> anyhow::Result<bool> {
         match self {
             Self::Command(command, timeout) => succeeds(command, path, (*timeout).min(most)),
@@ -94,7 +95,7 @@ impl fmt::Display for Question {
     }
 }
 
-/// Whether two binaries, side by side, render something else.
+/// Whether two binaries, running in parallel, render different pictures.
 fn differs([one, other]: &[Starter; 2], path: &Path, most: Duration) -> anyhow::Result<bool> {
     let ends = thread::scope(|scope| {
         let one = ambient::spawn_scoped(scope, "a4emu-one", || play(one, path, most));
@@ -113,12 +114,12 @@ fn play(starter: &Starter, path: &Path, most: Duration) -> anyhow::Result<Ended>
     starter.play(path, &AtomicBool::new(false))?.context("stopped")
 }
 
-/// What was rendered: only that counts, wherever it is.
+/// The hashes of all pictures. Their addresses are not compared.
 fn pictures(played: &Played) -> Vec<&Option<String>> {
     played.surfaces.iter().map(|Surface { hash, .. }| hash).collect()
 }
 
-/// Whether the shell says so in time.
+/// Whether the shell command succeeds in time.
 fn succeeds(command: &str, path: &Path, timeout: Duration) -> anyhow::Result<bool> {
     let path = path.display().to_string();
     let command = command.replace("{}", &format!("'{}'", path.replace('\'', r"'\''")));

@@ -1,10 +1,11 @@
-//! The statements of a capture, numbered, and the capture without some of them.
+//! The numbered statements of a capture, and the capture without some of them.
 //!
-//! Each statement, and each line of a shader, has a number: they are counted as they stand, each before what is in it.
+//! Each statement, and each line of a shader, has a number. The numbers follow the order of the source; a
+//! statement comes before its content.
 
 use a4emu_decoder::asm::ast::{Block, Buffer, Kind, LoadSource, Packet, Statement};
 
-/// What a statement is to somebody who leaves it out.
+/// The class of a statement. Each class is reduced in its own pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// A packet that draws or dispatches.
@@ -15,22 +16,22 @@ pub enum Class {
     Packet,
     /// A buffer, or another section.
     Section,
-    /// Numbers and so on.
+    /// Numbers, text and other data.
     Data,
     /// A line of a shader.
     Instruction,
 }
 
-/// A statement.
+/// A statement or a line of a shader.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// What it can be left out as.
+    /// Its class, if it can be removed.
     class: Option<Class>,
-    /// It draws: then it is a packet too.
+    /// Whether it draws. Then it is also a packet.
     draws: bool,
-    /// It goes on with the packet before it.
+    /// Whether it continues the packet before it.
     continues: bool,
-    /// Numbers of it and of all that is in it.
+    /// Number of nodes of the statement and its content.
     size: usize,
 }
 
@@ -39,14 +40,14 @@ struct Node {
 pub struct Tree(Vec<Node>);
 
 impl Tree {
-    /// That of a source without macros and loops, which disassembly has none of.
+    /// The tree of a source without macros and loops, as the disassembler writes it.
     pub fn of(block: &Block) -> Self {
         let mut tree = Self::default();
         tree.add(block, Where::Top);
         tree
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -59,7 +60,7 @@ impl Tree {
             self.0.push(Node { class, draws, continues, size: 0 });
             if let Kind::Shader(lines) = &statement.kind {
                 let line = |class| Node { class, draws: false, continues: false, size: 1 };
-                // Labels stay: a jump may need them.
+                // Labels stay, since a jump may need them.
                 let class = |text: &str| (!text.trim_end().ends_with(':')).then_some(Class::Instruction);
                 self.0.extend(lines.iter().map(|one| line(class(&one.text))));
             }
@@ -70,14 +71,14 @@ impl Tree {
         }
     }
 
-    /// What is still there of a class, each with what goes with it.
+    /// The remaining units of a class. Each is a node together with the nodes that continue it.
     pub fn units(&self, class: Class, removed: &[bool]) -> Vec<Vec<usize>> {
         let mut units: Vec<Vec<usize>> = Vec::new();
         let mut last = None;
         for index in self.present(removed) {
             let node = self.0[index];
             if node.continues && class == Class::Packet {
-                // Without its beginning it cannot stay.
+                // A continuation cannot stay without its packet.
                 if let Some(unit) = last.and_then(|last: usize| units.get_mut(last)) {
                     unit.push(index);
                 }
@@ -89,12 +90,12 @@ impl Tree {
         units
     }
 
-    /// How many there are still of a class.
+    /// Number of remaining units of a class.
     pub fn count(&self, class: Class, removed: &[bool]) -> usize {
         self.units(class, removed).len()
     }
 
-    /// The statements that are there, and in none that is not.
+    /// The remaining nodes, without those inside of removed ones.
     fn present(&self, removed: &[bool]) -> Vec<usize> {
         let (mut present, mut index) = (Vec::new(), 0);
         while let Some(node) = self.0.get(index) {
@@ -115,22 +116,22 @@ impl Node {
     }
 }
 
-/// Where a block stands.
+/// The place of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Where {
-    /// Sections.
+    /// The top level, with sections.
     Top,
-    /// What a buffer holds.
+    /// The contents of a buffer.
     Buffer,
-    /// What a packet holds: it goes with that.
+    /// The contents of a packet, which are removed together with it.
     Packet,
 }
 
-/// What a statement is, and whether it draws.
+/// The class of a statement, and whether it draws.
 fn class(kind: &Kind, at: Where) -> (Option<Class>, bool) {
     let class = match (kind, at) {
         (Kind::Submit(..), Where::Top) => Some(Class::Submit),
-        // What chip it is stays.
+        // The chip stays.
         (Kind::GpuId(_) | Kind::ChipId(_) | Kind::Form(_) | Kind::Origin(_), _) => None,
         (_, Where::Top) => Some(Class::Section),
         (_, Where::Packet) => None,
@@ -149,7 +150,7 @@ fn class(kind: &Kind, at: Where) -> (Option<Class>, bool) {
     (class, matches!(kind, Kind::Packet(packet) if draws(packet)))
 }
 
-/// The statements in a statement.
+/// The statements inside of a statement.
 fn inner(kind: &Kind, at: Where) -> Option<(&Block, Where)> {
     let below = if at == Where::Top { Where::Buffer } else { at };
     match kind {
@@ -162,12 +163,12 @@ fn inner(kind: &Kind, at: Where) -> Option<(&Block, Where)> {
     }
 }
 
-/// `block` without the statements and lines whose numbers `removed` has.
+/// `block` without the statements and lines in `removed`.
 pub fn without(block: &Block, removed: &[bool]) -> Block {
     Pruner { next: 0, removed }.block(block)
 }
 
-/// Counts as [`Tree::add`] does.
+/// Copies a block without removed nodes. It numbers nodes like [`Tree::add`].
 struct Pruner<'a> {
     next: usize,
     removed: &'a [bool],
@@ -194,7 +195,7 @@ impl Pruner<'_> {
                 let contents = optional(&buffer.contents);
                 let Buffer { name, address, size, .. } = &**buffer;
                 let (name, address, size) = (name.clone(), address.clone(), size.clone());
-                // The submit between two buffers may have gone.
+                // The submit between two buffers may be removed.
                 let overlaps = address.is_some();
                 Kind::Buffer(Box::new(Buffer { name, address, overlaps, size, contents }))
             }

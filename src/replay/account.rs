@@ -1,4 +1,4 @@
-//! What a replay says on stderr: what it drew, with what, how long it took, where to look next.
+//! The account that a replay prints on stderr: the draws, the resources, the time, and further commands.
 
 use std::fmt;
 use std::path::Path;
@@ -8,15 +8,15 @@ use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_inspect::terminal::Shown;
 
-/// The account of a run that has ended.
+/// The account of a finished run.
 pub struct Account<'a> {
-    /// The capture.
+    /// Path of the capture.
     pub capture: &'a Path,
-    /// The chip, as the run left it.
+    /// The chip after the run.
     pub gpu: &'a Gpu,
     /// Submits that ran.
     pub submits: usize,
-    /// How long it took.
+    /// Duration of the run.
     pub time: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! `replay --after`: the picture as it stands after a draw.
+//! `replay --after`: writes the picture after a draw.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use a4emu_inspect::out_file::OutFile;
 use a4emu_inspect::selection::Draws;
 use a4emu_inspect::status::{Status, WithErrors};
 
-/// Writes what the draw that `name` names renders to, as it is after its last run, to `png`.
+/// Writes what the draw `name` renders to, after its last run, to `png`.
 ///
 /// # Errors
-/// There is no such draw, it renders to nothing, or a file cannot be read or written.
+/// The call fails if there is no such draw, if it has no target, or if a file cannot be read or written.
 pub fn write(args: &Args, name: Draws, png: &Path, shared: &Shared) -> anyhow::Result<Status> {
     shared.inputs.add(&args.capture);
     let out = OutFile::create(png, &shared.inputs)?;

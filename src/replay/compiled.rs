@@ -1,4 +1,4 @@
-//! `--dump-jit`: the machine code that shaders became.
+//! `--dump-jit`: writes the machine code of compiled shaders.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use a4emu_inspect::describe::Shader;
 use a4emu_inspect::out_file::{self, Inputs};
 use a4emu_shader::jit::listing;
 
-/// Writes a file for each compiled program to `directory`: its hash and `.txt`; of a hull shader, in which (ss)
-/// can mean more, `.hs.txt`.
+/// Writes a file for each compiled program to `directory`, named by its hash and `.txt`. A hull shader has
+/// `.hs.txt`, since (ss) can mean more in it.
 ///
 /// # Errors
-/// When a file cannot be written.
+/// The call fails if a file cannot be written.
 pub fn write(programs: &Programs, directory: &Path, inputs: &Inputs) -> anyhow::Result<()> {
     for (words, program, kind) in programs.compiled() {
         let shader = Shader::new(words);

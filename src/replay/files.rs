@@ -1,4 +1,4 @@
-//! The files that a replay makes when it has run. Whether they can be made is asked before it runs.
+//! The output files of a replay. They are opened before the run, so that errors appear early.
 
 use std::path::Path;
 
@@ -7,22 +7,22 @@ use a4emu_inspect::options::Shared;
 use a4emu_inspect::out_file::{OutFile, make_folder};
 use a4emu_inspect::status::{Status, WithErrors};
 
-/// Those that can be made.
+/// The output files that could be opened.
 pub struct Files<'a> {
-    /// Of `--png`.
+    /// File of `--png`.
     pub png: Option<OutFile>,
-    /// Of `--coverage`.
+    /// File of `--coverage`.
     pub coverage: Option<OutFile>,
-    /// The folder of `--out`.
+    /// Folder of `--out`.
     pub out: Option<&'a Path>,
-    /// That of `--dump-jit`.
+    /// Folder of `--dump-jit`.
     pub dump_jit: Option<&'a Path>,
-    /// What becomes of the exit status if one cannot be made, which leaves the others alone.
+    /// Status of files that could not be opened. The other files are still written.
     pub status: Status,
 }
 
 impl<'a> Files<'a> {
-    /// Begins those that `args` ask for; one that cannot be made is said on stderr.
+    /// Opens the files that `args` request. Errors are printed on stderr.
     pub fn begin(args: &'a Args, shared: &Shared) -> Self {
         let mut status = Status::Fine;
         let mut file = |path: &Option<_>| {

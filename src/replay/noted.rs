@@ -1,4 +1,4 @@
-//! What `--fidelity` and `--coverage` note of a run.
+//! Collects the data of `--fidelity` and `--coverage`.
 
 use std::io::{self, Write};
 
@@ -11,14 +11,14 @@ use a4emu_inspect::out_file::OutFile;
 use a4emu_inspect::status::{Status, WithErrors};
 use a4emu_inspect::terminal;
 
-/// Who watches for it.
+/// The observers of a run for these options.
 pub struct Noted {
     inferred: Option<Inferred>,
     coverage: Option<Coverage>,
 }
 
 impl Noted {
-    /// As the arguments ask; `gpu` notes what it rests on.
+    /// Makes the observers that the arguments request. `gpu` then records its guesses.
     pub fn new(args: &Args, gpu: &mut Gpu) -> Self {
         if args.fidelity {
             gpu.watch_guesses();
@@ -29,13 +29,13 @@ impl Noted {
         }
     }
 
-    /// Those who watch.
+    /// The observers.
     pub fn observers(&mut self) -> impl Iterator<Item = &mut dyn Observer> {
         let inferred = self.inferred.as_mut().map(|inferred| inferred as &mut dyn Observer);
         inferred.into_iter().chain(self.coverage.as_mut().map(|coverage| coverage as &mut dyn Observer))
     }
 
-    /// Puts it out, the coverage into `coverage`. What cannot be written leaves the rest alone.
+    /// Writes the data, the coverage into `coverage`. If one output fails, the other is still written.
     pub fn put_out(self, args: &Args, gpu: &Gpu, coverage: Option<OutFile>) -> Status {
         let guesses = match (&gpu.fidelity, self.inferred) {
             (Some(fidelity), Some(inferred)) if !args.stats => {

@@ -1,4 +1,4 @@
-//! What `replay` watches: the list of draws, the state file, the frame to run again.
+//! Observers of `replay`: the list of draws, the state file, and the frame of `--loop`.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use a4emu_gpu::gpu::{Chip, Gpu};
 use a4emu_inspect::golden::{Record, RecordText, Recorder, Sink, call_text, header};
 use a4emu_inspect::selection::Selection;
 
-/// `--list-draws`: a line for each draw and dispatch.
+/// `--list-draws`: writes a line for each draw and dispatch.
 pub struct Listing<W> {
     out: W,
     selection: Selection,
@@ -17,15 +17,15 @@ pub struct Listing<W> {
 }
 
 impl<W: Write> Listing<W> {
-    /// Into `out`, of what is in `selection`.
+    /// Makes a listing of `selection` into `out`.
     pub fn new(out: W, selection: Selection) -> Self {
         Self { out, selection, error: None }
     }
 
-    /// Writes what is still buffered.
+    /// Writes the buffered output.
     ///
     /// # Errors
-    /// The first write that failed.
+    /// The call fails with the first write error of the listing.
     pub fn finish(mut self) -> io::Result<()> {
         self.error.take().map_or_else(|| self.out.flush(), Err)
     }
@@ -43,7 +43,7 @@ impl<W: Write> Observer for Listing<W> {
     }
 }
 
-/// `--state`: records as text.
+/// `--state`: writes records as text.
 pub struct StateFile<W> {
     out: W,
     selection: Selection,
@@ -52,15 +52,15 @@ pub struct StateFile<W> {
 }
 
 impl<W: Write> StateFile<W> {
-    /// Into `out`, of what is in `selection`.
+    /// Makes a state file of `selection` into `out`.
     pub fn new(out: W, selection: Selection) -> Self {
         Self { out, selection, begun: false, error: None }
     }
 
-    /// Where everything was written to.
+    /// Returns the output.
     ///
     /// # Errors
-    /// The first write that failed.
+    /// The call fails with the first write error.
     pub fn finish(self) -> io::Result<W> {
         self.error.map_or(Ok(self.out), Err)
     }
@@ -83,7 +83,7 @@ impl<W: Write> Sink for StateFile<W> {
     }
 }
 
-/// Records the state at the end alone, all of it.
+/// Records only the whole state at the end.
 pub struct AtEnd<'a, S>(pub &'a mut Recorder<S>);
 
 impl<S: Sink> Observer for AtEnd<'_, S> {
@@ -96,33 +96,33 @@ impl<S: Sink> Observer for AtEnd<'_, S> {
     }
 }
 
-/// A submit that executed.
+/// A submit that was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Submit {
-    /// Its number.
+    /// Number of the submit.
     pub index: u32,
-    /// Its first command buffer.
+    /// Address of its first command buffer.
     pub address: u32,
-    /// Length of that.
+    /// Length of its first command buffer.
     pub dwords: u32,
-    /// Draws and dispatches in it.
+    /// Number of draws and dispatches in it.
     pub draws: u32,
-    /// Buffers were announced before it as often as this.
+    /// Number of groups of buffers announced before it.
     pub group: u32,
 }
 
-/// Remembers which submits drew.
+/// An observer that records the submits.
 #[derive(Default)]
 pub struct Submits(Vec<Submit>);
 
 impl Submits {
-    /// How many ran.
+    /// Number of executed submits.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// The submits of the last group of which one drew something: what the driver gave
-    /// the kernel in one call.
+    /// All submits of the last group in which a submit drew. The driver passed them to the kernel in one
+    /// call.
     pub fn last_that_drew(&self) -> Vec<Submit> {
         let last = self.0.iter().rev().find(|submit| submit.draws > 0);
         let group = last.map(|submit| submit.group);
@@ -132,7 +132,7 @@ impl Submits {
 
 impl Observer for Submits {
     fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
-        let (index, group) = (gpu.at.submit, gpu.mem.group());
+        let (index, group) = (gpu.at.submit, gpu.memory().group());
         if gpu.budget.keep(2 * size_of::<Submit>() as u64) {
             self.0.push(Submit { index, address, dwords, draws: 0, group });
         }

@@ -1,4 +1,4 @@
-//! What a replay leaves behind: pictures and `summary.json`.
+//! Writes the results of a replay: pictures and `summary.json`.
 
 use std::path::Path;
 
@@ -49,23 +49,23 @@ struct ReportRow {
     count: u64,
 }
 
-/// Writes the picture of the colour surface that was rendered last; reports it if that is not
-/// supported.
+/// Writes the picture of the last rendered colour surface. An unsupported picture is reported.
 ///
 /// # Errors
-/// When there is none, nothing of it is in the capture, or the file cannot be written.
+/// The call fails if there is no such surface, if no part of it is in the capture, or if the file cannot be
+/// written.
 pub fn write_last(gpu: &mut Gpu, out: OutFile, alpha: Alpha) -> anyhow::Result<()> {
     let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
-    let is_missing = Picture::of(&surface, &gpu.mem).err() == Some(NoPicture::Missing);
+    let is_missing = Picture::of(&surface, gpu.memory()).err() == Some(NoPicture::Missing);
     ensure!(!is_missing, "no picture: what was rendered last is in no buffer of the capture");
     Pictures::with(alpha).write(gpu, &surface, || Ok(out)).map(drop)
 }
 
-/// Writes every surface and `summary.json` into `directory`. A surface of which no picture can
-/// be made is reported and left out.
+/// Writes every surface and `summary.json` into `directory`. A surface without a picture is reported and
+/// left out.
 ///
 /// # Errors
-/// When a file cannot be written.
+/// The call fails if a file cannot be written.
 pub fn write_all(gpu: &mut Gpu, directory: &Path, alpha: Alpha, inputs: &Inputs) -> anyhow::Result<()> {
     let written: Vec<Written> = gpu.pipeline.surfaces.iter().copied().collect();
     let (mut surfaces, mut pictures) = (Vec::new(), Pictures::with(alpha));
@@ -103,13 +103,14 @@ fn rows(gpu: &Gpu, of: impl Fn(&Trouble) -> bool) -> Vec<ReportRow> {
     gpu.report.troubles.iter().filter(|(trouble, ..)| of(trouble)).map(row).collect()
 }
 
-/// The pictures of a run, and the work that all may take. It is apart from the run's, so that a run which was cut off still shows what it drew.
+/// Writes the pictures of a run, within a budget of their own. So a run that was cut off still shows its
+/// pictures.
 struct Pictures {
     alpha: Alpha,
     budget: Budget,
 }
 
-/// Pixels whose work one pixel of a picture is: it is decoded and packed.
+/// Cost of decoding and encoding a pixel of a picture, in pixels of work.
 const PACKED: u64 = 4;
 
 impl Pictures {
@@ -117,7 +118,8 @@ impl Pictures {
         Self { alpha, budget: Budget::default() }
     }
 
-    /// Writes the picture of `surface`, the `index`-th, to the file that `create` makes; its row of the summary.
+    /// Writes the picture of `surface`, number `index`, to the file that `create` makes. Returns its row of
+    /// the summary.
     fn write_row(
         &mut self,
         gpu: &mut Gpu,
@@ -139,7 +141,7 @@ impl Pictures {
         Ok(SurfaceRow { submit, draw, address, width, height, format, png })
     }
 
-    /// Writes the picture of `surface`, and gives its size; reports why it cannot be.
+    /// Writes the picture of `surface` and returns its size. If there is no picture, reports the reason.
     fn write(
         &mut self,
         gpu: &mut Gpu,
@@ -148,7 +150,7 @@ impl Pictures {
     ) -> anyhow::Result<Option<[u32; 2]>> {
         let Written { address, width, height, .. } = *surface;
         let what = format!("the picture of {width}x{height} pixels at {address:#010x}");
-        let picture = match Picture::of(surface, &gpu.mem) {
+        let picture = match Picture::of(surface, gpu.memory()) {
             Ok(picture) => picture.with_alpha(self.alpha),
             Err(NoPicture::Unsupported) => {
                 gpu.report.unsupported(what, gpu.at);

@@ -1,9 +1,9 @@
-//! `--timeline`: where the time goes, as trace events, which Perfetto and chrome://tracing show.
+//! `--timeline`: writes the times of a run as trace events, which Perfetto and chrome://tracing display.
 //!
-//! Submits, passes and draws are measured around the calls. Of stages the pipeline counts durations:
-//! they are laid one behind the other, in their order, from where their draw begins. Fragments wait
-//! for others, so a draw's may run, and are shown, with a later one or at the end of the submit. What a
-//! thread worked during a draw is its processor time.
+//! Submits, passes and draws are measured around the calls. For stages, the pipeline only counts durations.
+//! They are placed one after the other, in order, from the start of their draw. Fragments are batched, so
+//! those of a draw may run, and appear, with a later draw or at the end of the submit. The work of a thread
+//! during a draw is its processor time.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -16,22 +16,22 @@ use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer};
 use a4emu_gpu::draw::stats::StageTimes;
 use a4emu_gpu::gpu::Gpu;
 
-/// Rows of the picture, by their numbers.
+/// Numbers of the rows of the timeline.
 const SUBMITS: usize = 1;
 const PASSES: usize = 2;
 const DRAWS: usize = 3;
 const STAGES: usize = 4;
-/// The first worker thread.
+/// Number of the row of the first worker thread.
 const THREADS: usize = 10;
 
-/// 16 bytes of text that an event is.
+/// Text of an event, in blocks of 16 bytes (a rough value).
 const EVENT: u64 = 10;
 
 /// A trace event; times are in microseconds.
 #[derive(Serialize)]
 struct Event<'a, A: Serialize> {
     name: &'a str,
-    /// `X` is a duration, `M` a name.
+    /// `X` for a duration, `M` for a name.
     ph: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     ts: Option<f64>,
@@ -42,13 +42,13 @@ struct Event<'a, A: Serialize> {
     args: A,
 }
 
-/// Of a row.
+/// Arguments of the event that names a row.
 #[derive(Serialize)]
 struct Named<'a> {
     name: &'a str,
 }
 
-/// Of a submit, pass, draw, stage or share of a thread.
+/// Arguments of the event of a submit, pass, draw, stage or share of a thread.
 #[derive(Default, Serialize)]
 struct Details {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ struct Details {
     instructions: Option<u64>,
 }
 
-/// A piece of time.
+/// A span of time.
 #[derive(Clone, Copy)]
 struct Span {
     start: Duration,
@@ -76,7 +76,7 @@ impl Span {
     }
 }
 
-/// Where the events go; the first write error ends the output and is kept.
+/// The output of events. The first write error ends the output and is kept.
 struct Events<W> {
     out: W,
     count: u64,
@@ -107,24 +107,24 @@ impl<W: Write> Events<W> {
     }
 }
 
-/// What happens when.
+/// Writes the timeline of a run.
 pub struct Timeline<W> {
     events: Events<W>,
     since: Instant,
-    /// The submit that runs, and when it began.
+    /// Number of the running submit, and its start.
     submit: Option<(u32, Duration)>,
-    /// When the last draw ended.
+    /// End of the last draw.
     last: Duration,
-    /// The pass that runs.
+    /// The current pass.
     pass: Option<(&'static str, Span)>,
-    /// What the stages had taken when they were last looked at.
+    /// Times of the stages at the last call.
     stages: StageTimes,
-    /// Processor time of each thread when it was last looked at.
+    /// Processor time of each thread at the last call.
     threads: Vec<Duration>,
 }
 
 impl<W: Write> Timeline<W> {
-    /// Into `out`, on the threads that this runs on.
+    /// Makes a timeline into `out`, for the current thread pool.
     pub fn new(out: W) -> Self {
         let mut events = Events { out, count: 0, error: Ok(()) };
         for (tid, name) in [(SUBMITS, "submits"), (PASSES, "passes"), (DRAWS, "draws"), (STAGES, "stages")] {
@@ -136,11 +136,10 @@ impl<W: Write> Timeline<W> {
         Self { events, since, submit: None, last, pass: None, stages, threads }
     }
 
-    /// Writes the end of the run, which may be in the middle of a submit; gives where everything was
-    /// written to.
+    /// Writes the end of the run, which may be in the middle of a submit. Returns the output.
     ///
     /// # Errors
-    /// The first write that failed.
+    /// The call fails with the first write error of the timeline.
     pub fn finish(mut self, gpu: &Gpu) -> io::Result<W> {
         self.end_submit(gpu);
         self.events.error?;
@@ -148,7 +147,7 @@ impl<W: Write> Timeline<W> {
         Ok(self.events.out)
     }
 
-    /// A draw has run, in `span`.
+    /// Writes a draw that ran in `span`.
     fn drawn(&mut self, gpu: &Gpu, call: &Call, span: Span, [pixels, instructions]: [u64; 2]) {
         let pass = call.pass().map_or("compute", |pass| pass.name());
         let (submit, draw, frame_draw) = (call.submit(), call.number(), call.frame_draw());
@@ -179,7 +178,7 @@ impl<W: Write> Timeline<W> {
         }
     }
 
-    /// Between draws: whatever stages have taken since the last were fragments that had waited.
+    /// Writes the stage times between two draws: they come from fragments that had waited.
     fn catch_up(&mut self, gpu: &Gpu, submit: u32) {
         const NAME: &str = "fragments that waited";
         let (now, late) = (self.since.elapsed(), gpu.pipeline.stats.ms.since(&self.stages, 1).fragment);
@@ -202,7 +201,7 @@ impl<W: Write> Timeline<W> {
         self.events.span(SUBMITS, &format!("submit {submit}"), span, details);
     }
 
-    /// What the stages have taken since the last call, from where `span` begins.
+    /// Writes the time of each stage since the last call, from the start of `span` on.
     fn put_stages(&mut self, gpu: &Gpu, span: Span) {
         let now = gpu.pipeline.stats.ms;
         let took = now.since(&self.stages, 1);
@@ -224,7 +223,7 @@ impl<W: Write> Timeline<W> {
         }
     }
 
-    /// What each thread has worked since the last call, from where `span` begins.
+    /// Writes the work of each thread since the last call, from the start of `span` on.
     fn put_threads(&mut self, name: &str, span: Span) {
         let now = thread_times();
         let most = span.end.saturating_sub(span.start);
@@ -239,7 +238,7 @@ impl<W: Write> Timeline<W> {
     }
 }
 
-/// Draws as [`Renderer`] does, and notes when.
+/// An engine that draws like [`Renderer`] and measures the time.
 pub struct Timed<'a, W>(pub &'a RefCell<Timeline<W>>);
 
 impl<W: Write> Engine for Timed<'_, W> {
@@ -259,7 +258,7 @@ impl<W: Write> Engine for Timed<'_, W> {
     }
 }
 
-/// Notes when submits begin and end.
+/// An observer that measures submits.
 pub struct Clock<'a, W>(pub &'a RefCell<Timeline<W>>);
 
 impl<W: Write> Observer for Clock<'_, W> {
@@ -286,7 +285,7 @@ fn thread_times() -> Vec<Duration> {
     })
 }
 
-/// It is not known here.
+/// Processor times are unknown here.
 #[cfg(not(target_os = "linux"))]
 fn thread_times() -> Vec<Duration> {
     Vec::new()

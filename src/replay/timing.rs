@@ -1,4 +1,4 @@
-//! `--loop`: the last frame, again and again, and what it takes.
+//! `--loop`: repeats the last frame and measures the time.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::draw::stats::StageTimes;
 use a4emu_gpu::gpu::Gpu;
 
-/// What `--loop` prints.
+/// The output of `--loop`.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct LoopTimes {
     runs: u32,
@@ -20,24 +20,24 @@ pub struct LoopTimes {
     ms: Spread,
     /// Warp instructions of one run.
     instructions: u64,
-    /// Samples that passed, of one run.
+    /// Samples that passed the tests in one run.
     pixels: u64,
-    /// Milliseconds by stage, of one run on average.
+    /// Average time of each stage in one run, in milliseconds.
     stages: StageTimes,
 }
 
-/// What a run is: the submits that the driver gave the kernel in one call, the last of them that drew.
-/// Those before it cannot run again, for their memory is not there any more.
+/// The submits of one run: those of the last kernel call that drew. Earlier submits cannot run again, since
+/// their memory has been replaced.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Timed {
     first_submit: u32,
     submits: usize,
-    /// Of how many in the capture.
+    /// Number of submits in the capture.
     of: usize,
     draws: u32,
 }
 
-/// Milliseconds.
+/// Times in milliseconds.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Spread {
     min: f64,
@@ -45,19 +45,21 @@ struct Spread {
     max: f64,
 }
 
-/// Runs whose times are kept; of more, the first.
+/// Maximum number of times that are kept: those of the first runs.
 const MAX_TIMES: usize = 1 << 20;
 
-/// Runs the last of `submits` that drew again `runs` times and times it. Nothing is kept from run to
-/// run that a new frame would not find as well. It ends with the first run that is cut off, and is none where the capture
-/// was, or drew nothing.
+/// Repeats the last group of `submits` that drew `runs` times and measures each run. No results of one run
+/// are reused by the next. The loop ends with the first run that is cut off. There is no run if the capture
+/// was cut off or drew nothing.
 pub fn repeat(gpu: &mut Gpu, submits: &Submits, runs: u32, bar: &ProgressBar) -> LoopTimes {
-    gpu.pipeline.schedule = Schedule::Deferred;
+    if gpu.pipeline.schedule != Schedule::Reference {
+        gpu.pipeline.schedule = Schedule::Deferred;
+    }
     let group = submits.last_that_drew();
     let mut times = Vec::new();
     let before = gpu.pipeline.stats;
     let at = gpu.at;
-    // Each run may do what all of the capture could.
+    // Each run has the budget of the whole capture.
     let budget = gpu.budget.restarted();
     let mut done = 0;
     while done < runs && !group.is_empty() && gpu.budget.cut().is_none() {
@@ -91,7 +93,7 @@ pub fn repeat(gpu: &mut Gpu, submits: &Submits, runs: u32, bar: &ProgressBar) ->
     }
 }
 
-/// Milliseconds that the submits took.
+/// The time of the submits in milliseconds.
 fn one_run(gpu: &mut Gpu, submits: &[Submit]) -> f64 {
     let start = Instant::now();
     let (mut renderer, mut silent) = (Renderer, Silent);

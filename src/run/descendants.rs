@@ -1,16 +1,17 @@
-//! The processes that this one has started, and those that they have.
+//! Finds the processes that this process has started, and their descendants.
 
 use std::fs;
 
 use rustix::process::{Pid, getpid};
 
-/// A process, as `/proc/PID/stat` has it.
+/// A process, as `/proc/PID/stat` describes it.
 struct Process {
     pid: Pid,
     parent: i32,
 }
 
-/// All descendants of this process that run. One whose parent has ended counts where the process is a "subreaper".
+/// All running descendants of this process. If this process is a "subreaper", descendants whose parent has
+/// ended are included.
 pub fn descendants() -> Vec<Pid> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut others: Vec<Process> =
@@ -23,13 +24,14 @@ pub fn descendants() -> Vec<Pid> {
     found.split_off(1)
 }
 
-/// The process of a number, if it runs.
+/// The process with this number, if it runs.
 fn process(number: i32) -> Option<Process> {
     parse(number, &fs::read_to_string(format!("/proc/{number}/stat")).ok()?)
 }
 
-/// What its line says: the number, the name in brackets, which may have any characters, the state, the parent, and, as
-/// the 18th field behind the name, the number of threads. A process whose main thread has ended runs as long as others do.
+/// Parses a line of `/proc/PID/stat`: the number, the name in brackets, which may have any characters, the
+/// state, the parent and, as the 18th field after the name, the number of threads. A process whose main
+/// thread has ended runs until its other threads end.
 fn parse(number: i32, line: &str) -> Option<Process> {
     let fields: Vec<&str> = line.rsplit_once(')')?.1.split_ascii_whitespace().collect();
     let (state, parent) = (fields.first()?, fields.get(1)?.parse().ok()?);

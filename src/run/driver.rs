@@ -1,40 +1,41 @@
-//! Looking for a Mesa that has freedreno: which one a program gets, and what is missing before
-//! it falls back to software silently.
+//! Finds a Mesa with freedreno for a program. If there is none, explains what is missing, before the program
+//! silently falls back to software.
 //!
-//! The first of these counts: `--mesa`; `A4EMU_MESA`; what the program's environment names already;
-//! `mesa` beside the folder of this program, which `scripts/mesa` makes for a build of the
-//! checkout; `a4emu/mesa` of the user's data; the system's.
+//! The first of these is used: `--mesa`; `A4EMU_MESA`; the one in the program's environment; `mesa` next to
+//! the folder of this program, which `scripts/mesa` makes for a build of the checkout; `a4emu/mesa` of the
+//! user's data; the system's.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where distributions keep libraries, below a prefix.
+/// Folders of libraries in distributions, relative to a prefix.
 const LIBRARIES: [&str; 4] = ["lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"];
-/// Prefixes of the system's own libraries.
+/// Prefixes of the system's libraries.
 const SYSTEM: [&str; 2] = ["/usr", "/usr/local"];
 
-/// The driver's file, as the loader looks for it.
+/// File name of the driver, as the loader looks for it.
 const DRIVER: &str = "msm_dri.so";
 
-/// What the environment of the launcher says.
+/// Looks up a variable of the launcher's environment.
 pub trait Variables: Fn(&str) -> Option<OsString> {}
 impl<F: Fn(&str) -> Option<OsString>> Variables for F {}
 
 /// The Mesa of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mesa {
-    /// One that has to be pointed at: its prefix and, below that, the folder of its libraries.
+    /// A Mesa that needs environment variables: its prefix, and the folder of its libraries.
     At(PathBuf, PathBuf),
-    /// Where the program looks anyway.
+    /// The Mesa that the program finds without help.
     InPlace,
-    /// None: why.
+    /// No Mesa was found, with the reason.
     Missing(String),
 }
 
 impl Mesa {
-    /// The one for a program that is run from `binary`, if not the one at the prefix `chosen`.
+    /// Finds the Mesa for a program: the one at the prefix `chosen`, if given. `binary` is the path of
+    /// a4emu.
     pub fn find(chosen: Option<&Path>, binary: &Path, variable: &impl Variables) -> Self {
         let named = chosen.map(PathBuf::from).or_else(|| variable("A4EMU_MESA").map(PathBuf::from));
         if let Some(prefix) = named {
@@ -61,14 +62,14 @@ impl Mesa {
         Some(Self::At(prefix, libraries))
     }
 
-    /// Variables that point a program at it.
+    /// Environment variables with which a program finds this Mesa.
     pub fn environment(&self, variable: &impl Variables) -> Vec<(&'static str, OsString)> {
         let Self::At(prefix, libraries) = self else { return Vec::new() };
         let mut set = vec![("LD_LIBRARY_PATH", before(libraries, variable("LD_LIBRARY_PATH")))];
         let folders =
             [("LIBGL_DRIVERS_PATH", libraries.join("dri")), ("GBM_BACKENDS_PATH", libraries.join("gbm"))];
         set.extend(folders.into_iter().filter(|(_, folder)| folder.is_dir()).map(|(n, f)| (n, f.into())));
-        // A Mesa for libglvnd: the system's libEGL and libGL ask for it by these.
+        // For a Mesa built for libglvnd, the system's libEGL and libGL use these variables.
         let vendor = prefix.join("share/glvnd/egl_vendor.d/50_mesa.json");
         if vendor.exists() {
             set.push(("__EGL_VENDOR_LIBRARY_FILENAMES", vendor.into()));
@@ -78,7 +79,7 @@ impl Mesa {
     }
 }
 
-/// Where one may be that nobody named.
+/// Places where a Mesa may be without being named.
 fn places(binary: &Path, variable: &impl Variables) -> impl Iterator<Item = PathBuf> {
     let beside = binary.parent().and_then(Path::parent).map(|folder| folder.join("mesa"));
     let absolute = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -86,7 +87,7 @@ fn places(binary: &Path, variable: &impl Variables) -> impl Iterator<Item = Path
     beside.into_iter().chain(data.map(|folder| folder.join("a4emu/mesa")))
 }
 
-/// Whether the variables lead the loader to a driver.
+/// Whether the variables already point to a driver.
 fn is_in_place(drivers: Option<&OsStr>, libraries: Option<&OsStr>) -> bool {
     let folders =
         |list: Option<&OsStr>| list.map(|list| env::split_paths(list).collect()).unwrap_or_default();
@@ -94,8 +95,8 @@ fn is_in_place(drivers: Option<&OsStr>, libraries: Option<&OsStr>) -> bool {
     drivers.iter().any(|folder| folder.join(DRIVER).exists()) || libraries.iter().any(|l| has_freedreno(l))
 }
 
-/// Whether the folder of libraries has the driver, by itself or in the one library that newer
-/// Mesas put all drivers in.
+/// Whether the folder of libraries has the driver, either as its own file or in the single library that
+/// holds all drivers of newer Mesas.
 fn has_freedreno(folder: &Path) -> bool {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let gallium =
@@ -126,7 +127,7 @@ fn no_driver(place: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A prefix with a driver.
+    /// Makes a prefix with a driver.
     fn prefix(folder: &Path, name: &str) -> PathBuf {
         let prefix = folder.join(name);
         fs::create_dir_all(prefix.join("lib/dri")).unwrap();
@@ -158,7 +159,7 @@ mod tests {
         assert_eq!(find(None, &all[2..]), at(&beside));
         fs::remove_dir_all(beside).unwrap();
         assert_eq!(find(None, &all[2..]), at(&data));
-        // One that was asked for and is not there is never replaced by another.
+        // A requested Mesa that does not exist is never replaced by another.
         fs::remove_dir_all(&chosen).unwrap();
         assert!(matches!(find(Some(&chosen), &all), Mesa::Missing(_)));
         assert!(matches!(find(None, &[("LIBGL_DRIVERS_PATH", &chosen), all[2]]), Mesa::Missing(_)));

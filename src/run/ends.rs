@@ -1,5 +1,5 @@
-//! How a run ends: its program does, somebody tells the launcher to end, or frames cannot be put out. The launcher stays
-//! until then, and cleans up.
+//! Ends a run: if the program ends, if the launcher receives a signal, or if frames cannot be written. The
+//! launcher waits for this and cleans up.
 
 use std::io;
 use std::process::{Child, Command, ExitStatus};
@@ -14,53 +14,56 @@ use signal_hook::iterator::Signals;
 use super::descendants::descendants;
 use a4emu_gpu::ambient;
 
-/// How long processes that are told to end may take, before they are killed.
+/// Time that processes have to end after a signal, before they are killed.
 const GRACE: Duration = Duration::from_millis(500);
-/// How long the frames that are left may take after that, and what cannot be killed is waited for.
+/// Further time for the remaining frames and for processes that cannot be killed.
 const LAST: Duration = Duration::from_millis(200);
-/// How often the processes that are to end are looked at.
+/// Time between two checks of the processes that have to end.
 const TICK: Duration = Duration::from_millis(20);
 
-/// What happens to a run.
+/// An event of a run.
 pub enum Event {
-    /// A signal came for the launcher.
+    /// The launcher received a signal.
     Signal(i32),
     /// The program has ended.
     Program(io::Result<ExitStatus>),
-    /// There are no more frames; what became of them, in words.
+    /// The last frame was received; with the summary as text.
     Frames(anyhow::Result<String>),
 }
 
-/// What became of a run.
+/// The result of a run.
 pub struct Outcome {
-    /// The program's; nothing if it did not even end when it was killed, as one of somebody else's does not.
+    /// Status of the program. None if it did not end even after it was killed, for example because it
+    /// belongs to another user.
     pub status: Option<ExitStatus>,
-    /// Of its frames; nothing if they were not waited for.
+    /// Summary of the frames; none if they were not waited for.
     pub frames: Option<anyhow::Result<String>>,
 }
 
-/// A run that goes on.
+/// A run in progress.
 pub struct Run {
     events: Receiver<Event>,
     status: Option<ExitStatus>,
     frames: Option<anyhow::Result<String>>,
-    /// When everything that is to end is killed.
+    /// Time at which remaining processes are killed.
     deadline: Option<Instant>,
 }
 
 impl Run {
-    /// One that has not begun; events go to the sender.
+    /// Makes a run that has not begun. Its events are sent to the sender.
     pub fn new() -> (Self, Sender<Event>) {
         let (sender, events) = channel();
         (Self { events, status: None, frames: None, deadline: None }, sender)
     }
 
-    /// Runs `command` to its end. SIGTERM and SIGHUP, and frames that cannot be put out, end the program and all processes
-    /// that it has started, within a second; SIGINT and SIGQUIT come from the terminal, which sends them to the program
-    /// as well. When the program has ended, `frames_end` says that there will be no more frames, and they are waited for.
+    /// Runs `command` to its end.
+    ///
+    /// SIGTERM, SIGHUP, and frames that cannot be written end the program and all its descendants within a
+    /// second. SIGINT and SIGQUIT are ignored here: the terminal sends them to the program too. When the
+    /// program has ended, `frames_end` is called, and the remaining frames are waited for.
     ///
     /// # Errors
-    /// The program cannot be started.
+    /// The call fails if the program cannot be started.
     pub fn end(
         mut self,
         command: &mut Command,
@@ -68,7 +71,7 @@ impl Run {
         frames_end: Option<impl Fn()>,
     ) -> io::Result<Outcome> {
         let mut signals = listen()?;
-        // A process whose parent has ended is a child of this one from then on, and is found.
+        // From here on, a descendant whose parent has ended becomes a child of this process and is found.
         set_child_subreaper(Some(getpid()))?;
         let child = command.spawn()?;
         wait_for(child, sender.clone())?;
@@ -96,13 +99,13 @@ impl Run {
         }
     }
 
-    /// Tells all processes of the run to end.
+    /// Sends a signal to all processes of the run and starts the time limit.
     fn tell(&mut self, signal: Signal) {
         self.deadline.get_or_insert_with(|| Instant::now() + GRACE);
         send_to_all(signal);
     }
 
-    /// Whether there is nothing to wait for any more. Kills what should have ended.
+    /// Whether the run is over. Kills processes that should have ended.
     fn is_over(&self, has_frames: bool) -> bool {
         let late = |time| self.deadline.is_some_and(|deadline| Instant::now() >= deadline + time);
         if late(Duration::ZERO) {
@@ -114,7 +117,7 @@ impl Run {
     }
 }
 
-/// The signals that the launcher minds, whatever it was started with: who starts it may have blocked them.
+/// The signals that the launcher handles. They are unblocked, since its parent may have blocked them.
 fn listen() -> io::Result<Signals> {
     let minded = [SIGINT, SIGQUIT, SIGTERM, SIGHUP];
     let signals = Signals::new(minded)?;
@@ -123,10 +126,10 @@ fn listen() -> io::Result<Signals> {
     Ok(signals)
 }
 
-/// Has a thread wait for `child`.
+/// Starts a thread that waits for `child`.
 fn wait_for(mut child: Child, sender: Sender<Event>) -> io::Result<()> {
     let wait = move || {
-        // Nobody hears it if the run is over.
+        // The send fails if the run is over.
         let _ = sender.send(Event::Program(child.wait()));
     };
     ambient::spawn("a4emu-wait", wait).map(drop)
@@ -135,7 +138,7 @@ fn wait_for(mut child: Child, sender: Sender<Event>) -> io::Result<()> {
 /// Sends `signal` to all processes of the run.
 fn send_to_all(signal: Signal) {
     for process in descendants() {
-        // Fails only if it has ended, or belongs to somebody else.
+        // This only fails if the process has ended or belongs to another user.
         let _ = kill_process(process, signal);
     }
 }

@@ -1,7 +1,7 @@
-//! `a4emu run`: any OpenGL program on the real driver, with a4emu as the GPU.
+//! `a4emu run`: runs any OpenGL program on the real driver, with a4emu as the GPU.
 //!
-//! The device itself is a library that the program is started with (`src/drm/`); here it is
-//! found, told what to do through the environment, and its reports are put out at the end.
+//! The device is a library that is preloaded into the program (`src/drm/`). This module finds it, passes its
+//! options through the environment, and prints its reports at the end.
 
 mod descendants;
 pub mod driver;
@@ -38,7 +38,7 @@ use driver::Mesa;
 use ends::{Event, Run};
 use program::Program;
 
-/// The device.
+/// The library of the device.
 const LIBRARY: Companion =
     Companion { file: "liba4emu_drm.so", package: "a4emu-drm", variable: "A4EMU_LIBRARY" };
 
@@ -101,10 +101,10 @@ pub struct Args {
     pub program: Vec<OsString>,
 }
 
-/// Runs the subcommand. If the program fails, ends this process with the program's status.
+/// Runs the subcommand. If the program fails, this process exits with the program's status.
 ///
 /// # Errors
-/// Wrong use, or I/O.
+/// The call fails on wrong use and on I/O errors.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let outputs = [("--frames", args.frames.as_deref()), ("--findings", args.findings.as_deref())];
     one_stdout(&outputs.into_iter().filter(|(_, path)| path.is_some()).collect::<Vec<_>>())?;
@@ -127,7 +127,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let (run, events) = Run::new();
     let frames = args.frames.as_ref().map(|to| {
         let told = events.clone();
-        // The run is over where nobody hears it.
+        // The send fails if the run is over.
         let tell = move |all| _ = told.send(Event::Frames(all));
         Taker::start(folder.path(), to, args.max_frames, inputs.clone(), tell)
     });
@@ -154,8 +154,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     }
 }
 
-/// What is said of frames. Frames that could not be put out have ended the run: that counts, also where it was the reader
-/// who went away.
+/// The summary of the frames. If frames could not be written, the run was ended. That is an error, also if
+/// only the reader closed the pipe.
 fn written(frames: anyhow::Result<String>) -> Result<String, Failure> {
     frames.map_err(|error| Failure {
         status: Status::Usage,
@@ -163,11 +163,12 @@ fn written(frames: anyhow::Result<String>) -> Result<String, Failure> {
     })
 }
 
-/// Adds the files of the run to `inputs`, which it may not write: the program with its arguments, and the library.
+/// Adds the files of the run to `inputs`, so that they are not overwritten: the program with its arguments,
+/// and the library.
 fn protect(args: &Args, program: &Program, library: &Path, inputs: &Inputs) {
     inputs.add(library);
     let values = args.program.iter().flat_map(|argument| {
-        // `--scene=FILE` and the like.
+        // An argument such as `--scene=FILE` may name a file.
         let value = argument.to_str().and_then(|text| text.split_once('=')).map(|(_, value)| value.as_ref());
         [Some(argument.as_os_str()), value]
     });
@@ -175,7 +176,7 @@ fn protect(args: &Args, program: &Program, library: &Path, inputs: &Inputs) {
     program.path.iter().for_each(|path| inputs.add(path));
 }
 
-/// Why there are no reports.
+/// The reason why there are no reports.
 fn unopened(folder: &Path) -> &'static str {
     if folder.join("tree").exists() {
         "the program never opened the device: it looked for a GPU, and did not take this one"
@@ -185,7 +186,7 @@ fn unopened(folder: &Path) -> &'static str {
     }
 }
 
-/// A variable of our environment, if it says anything.
+/// A variable of this process's environment, if it is not empty.
 fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
@@ -222,7 +223,7 @@ fn command(args: &Args, shared: &Shared, inputs: &Inputs, folder: &Path) -> anyh
         command.env("A4EMU_RECORD", record);
     }
     if args.frames.as_deref() == Some(Path::new("-")) {
-        // The video has stdout.
+        // Stdout is used for the video.
         command.stdout(io::stderr());
     }
     if let Some(range) = args.record_range {
@@ -231,7 +232,7 @@ fn command(args: &Args, shared: &Shared, inputs: &Inputs, folder: &Path) -> anyh
     Ok(command)
 }
 
-/// Which findings count, for the device: it keeps these alone, and what is suppressed last.
+/// Variables for the device about the findings that count: it keeps only these, and suppressed ones last.
 fn choice(choice: &Choice) -> anyhow::Result<Vec<(&'static str, OsString)>> {
     let path = choice.suppress.as_ref().map(std::path::absolute).transpose()?;
     let rules = [("A4EMU_RULE", choice.rule.join(",")), ("A4EMU_NO_RULE", choice.no_rule.join(","))];
@@ -239,12 +240,12 @@ fn choice(choice: &Choice) -> anyhow::Result<Vec<(&'static str, OsString)>> {
     Ok(rules.into_iter().chain(path.map(|path| ("A4EMU_SUPPRESS", path.into()))).collect())
 }
 
-/// Whether a file can be put at `path`; better asked before the program runs.
+/// Checks that a file can be written at `path`, before the program runs.
 fn may_write(path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
     OutFile::create(path, inputs).map(drop)
 }
 
-/// Puts what a process has recorded in its place.
+/// Moves the recording of a process to its target path.
 fn finish_recording(summary: &mut Summary, inputs: &Inputs) -> anyhow::Result<()> {
     if let Some(recording) = summary.recording.take() {
         let place = may_write(&recording.place(), inputs).and_then(|()| Ok(recording.finish()?));
@@ -254,7 +255,8 @@ fn finish_recording(summary: &mut Summary, inputs: &Inputs) -> anyhow::Result<()
     Ok(())
 }
 
-/// Ours first, but for what has to come before all: others then see a device where we make one.
+/// The value of `LD_PRELOAD`: the library first, after those that must come before all. Later libraries then
+/// see the device that it makes.
 fn preload(before: Option<&str>, library: &Path) -> OsString {
     let mut list = OsString::from(before.map(|before| format!("{before}:")).unwrap_or_default());
     list.push(library);
@@ -275,7 +277,7 @@ fn put_out(args: &Args, shared: &Shared, summaries: &[Summary]) {
     }
 }
 
-/// Says what the processes were found to do wrong; whether that is garbage or a hang.
+/// Writes the findings of all processes. The status tells whether there is an error of severity E.
 fn put_out_findings(
     args: &Args,
     inputs: &Inputs,
@@ -295,7 +297,8 @@ fn put_out_findings(
     Ok(status)
 }
 
-/// A status as a shell has it: signals are 128 and their number. What did not end was told to by SIGTERM.
+/// The status as a shell shows it: 128 plus the number of a signal. A program that did not end counts as
+/// ended by SIGTERM.
 fn code(status: Option<ExitStatus>) -> i32 {
     let signal = |status: ExitStatus| status.signal().map(|signal| 128 + signal);
     status.map_or(Some(128 + 15), |status| status.code().or_else(|| signal(status))).unwrap_or(1)

@@ -1,6 +1,6 @@
-//! What can be told of a program before it is started: whether the device's library can be put into it.
+//! Inspects a program before it is started: whether the device's library can be preloaded into it.
 //!
-//! Source: the ELF specification and `ld.so(8)`, `execve(2)`; glibc ignores `LD_PRELOAD` in what it calls secure mode.
+//! Source: the ELF specification and `ld.so(8)`, `execve(2)`. glibc ignores `LD_PRELOAD` in secure mode.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -11,22 +11,22 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::{getgid, getuid};
 
-/// Scripts that are the interpreters of others, at most: as many as Linux follows.
+/// Maximum depth of scripts that are interpreters of scripts, as in Linux.
 const SCRIPTS: usize = 5;
 
-/// A program, as far as it matters.
+/// The relevant properties of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
-    /// The file, if it was found.
+    /// Path of the file, if it was found.
     pub path: Option<PathBuf>,
-    /// Why it cannot have the device, if so.
+    /// Reason why the device cannot be preloaded, if any.
     pub refuses: Option<String>,
-    /// A library that has to be preloaded before ours.
+    /// A library that has to be preloaded before the device.
     pub before: Option<String>,
 }
 
 impl Program {
-    /// The one that `name` starts.
+    /// Inspects the program that `name` starts.
     pub fn find(name: &OsStr) -> Self {
         let Some(path) = place(name, env::var_os("PATH").as_deref()) else { return Self::default() };
         Self { path: Some(path.clone()), ..Self::at(&path, SCRIPTS) }
@@ -54,7 +54,7 @@ impl Program {
     }
 }
 
-/// Where `execvp` finds a program.
+/// The file that `execvp` finds for a program.
 fn place(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     if name.as_bytes().contains(&b'/') {
         return Some(name.into()).filter(|path: &PathBuf| path.is_file());
@@ -66,7 +66,7 @@ fn place(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     env::split_paths(path.unwrap_or(&default)).map(|folder| folder.join(name)).find(runs)
 }
 
-/// The interpreter that a script names.
+/// The interpreter in the first line of a script.
 fn interpreter(file: &File) -> Option<PathBuf> {
     let mut bytes = [0; 256];
     let read = file.read_at(&mut bytes, 0).ok()?;
@@ -75,13 +75,13 @@ fn interpreter(file: &File) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(name)))
 }
 
-/// The loader itself, which is static and preloads for the program that it is given.
+/// Whether the file is the dynamic loader. It is static, but preloads libraries for its program.
 fn is_loader(path: &Path) -> bool {
     path.file_name()
         .is_some_and(|name| name.as_bytes().starts_with(b"ld-") || name.as_bytes().starts_with(b"ld."))
 }
 
-/// Whether the program gets rights that who starts it has not.
+/// Whether the program gets more rights than its user has.
 fn is_secure(path: &Path, metadata: &Metadata) -> bool {
     let (mode, root) = (metadata.mode(), getuid().is_root());
     let other_user = mode & 0o4000 != 0 && metadata.uid() != getuid().as_raw();
@@ -90,13 +90,13 @@ fn is_secure(path: &Path, metadata: &Metadata) -> bool {
     other_user || other_group || (!root && capable())
 }
 
-/// A program of this machine's kind.
+/// An ELF program for this machine.
 struct Elf<'f> {
     file: &'f File,
     segments: Vec<Segment>,
 }
 
-/// A row of its table of segments.
+/// A segment in the program's table.
 struct Segment {
     kind: u32,
     offset: u64,
@@ -114,14 +114,14 @@ const INTERPRETER: u32 = 3;
 const NEEDED: u64 = 1;
 /// `DT_STRTAB`.
 const NAMES: u64 = 5;
-/// Bytes of the file's header.
+/// Size of the file's header in bytes.
 const HEADER: usize = 64;
-/// Bytes of a row of the table of segments.
+/// Size of a row of the segment table in bytes.
 const ROW: usize = 56;
-/// Most bytes of a table or a name that are read.
+/// Maximum number of bytes of a table or name that are read.
 const MOST: usize = 1 << 16;
 
-/// `e_machine` of what this launcher is made for.
+/// `e_machine` of this launcher's processor.
 const MACHINE: u16 = if cfg!(target_arch = "aarch64") { 183 } else { 62 };
 
 fn half(bytes: &[u8], at: usize) -> Option<u16> {
@@ -132,7 +132,7 @@ fn long(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
-/// Bytes of `file`, as far as they are there.
+/// Reads bytes of `file`, as many as exist.
 fn part(file: &File, offset: u64, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len.min(MOST)];
     let read = file.read_at(&mut bytes, offset).unwrap_or(0);
@@ -141,7 +141,8 @@ fn part(file: &File, offset: u64, len: usize) -> Vec<u8> {
 }
 
 impl<'f> Elf<'f> {
-    /// That of `file`; what else it is, if it is another machine's; nothing if it is no such file.
+    /// Reads the ELF headers of `file`. The error describes a program of another machine. `None` if it is no
+    /// ELF file.
     fn of(file: &'f File) -> Option<Result<Self, &'static str>> {
         let header = part(file, 0, HEADER);
         if !header.starts_with(b"\x7fELF") {
@@ -165,12 +166,12 @@ impl<'f> Elf<'f> {
         self.segments.iter().find(|segment| segment.kind == kind)
     }
 
-    /// Whether the system starts it without a loader, which is what preloads.
+    /// Whether the program starts without a loader. Then nothing can be preloaded.
     fn is_static(&self) -> bool {
         self.segment(INTERPRETER).is_none()
     }
 
-    /// The libraries that it names.
+    /// The libraries that the program needs.
     fn needed(&self) -> Vec<String> {
         let table =
             self.segment(DYNAMIC).map(|it| part(self.file, it.offset, it.size as usize)).unwrap_or_default();
@@ -184,7 +185,7 @@ impl<'f> Elf<'f> {
         rows.iter().filter(|(tag, _)| *tag == NEEDED).filter_map(|(_, at)| name(*at)).collect()
     }
 
-    /// Where in the file an address lies.
+    /// The file offset of an address.
     fn offset(&self, address: u64) -> Option<u64> {
         let far = |segment: &Segment| address.checked_sub(segment.address).filter(|far| *far < segment.size);
         let loads = self.segments.iter().filter(|segment| segment.kind == LOAD);
@@ -197,7 +198,7 @@ impl<'f> Elf<'f> {
 mod tests {
     use super::*;
 
-    /// A program of `bits` (1: 32, 2: 64) with these kinds of segments, none of which has contents.
+    /// Makes an ELF file of `bits` (1: 32, 2: 64) with these kinds of segments, all empty.
     fn elf(bits: u8, kinds: &[u32]) -> Vec<u8> {
         let mut bytes = vec![0x7f, b'E', b'L', b'F', bits, 1, 1];
         bytes.resize(HEADER, 0);

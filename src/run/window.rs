@@ -1,7 +1,7 @@
-//! `--window`: programs for an X server (GLX, or EGL on X) on a device that has no screen.
+//! `--window`: runs programs for an X server (GLX, or EGL on X), although the device has no screen.
 //!
-//! VirtualGL does it: it has the program render off screen, through EGL on our device, and puts
-//! each frame into the program's window. It is a program of its own, `vglrun`, which we look for.
+//! VirtualGL makes the program render off screen, through EGL on a4emu's device, and copies each frame into
+//! the program's window. Its launcher `vglrun` is a separate program.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -11,17 +11,17 @@ use a4emu_inspect::status::{Failure, Status};
 
 /// Name of VirtualGL's launcher.
 const LAUNCHER: &str = "vglrun";
-/// Where VirtualGL's own packages put it.
+/// Folder of the launcher in VirtualGL's own packages.
 const USUAL: &str = "/opt/VirtualGL/bin";
 
-/// What each run sets, unless the user has: frames are for a window on this machine, and have
+/// Variables of each run, unless the user has set them. Frames go to a window on this machine, and have
 /// alpha, so that reading them back is a copy.
 const SETTINGS: [(&str, &str); 3] = [("VGL_COMPRESS", "proxy"), ("VGL_FORCEALPHA", "1"), ("VGL_LOGO", "0")];
 
 /// The command that runs `program` with its windows.
 ///
 /// # Errors
-/// There is no VirtualGL, or no X server.
+/// The call fails if there is no VirtualGL or no X server.
 pub fn wrapped(program: &[OsString]) -> anyhow::Result<Vec<OsString>> {
     let failure = |message: String| Failure { status: Status::Usage, message };
     let launcher = launcher(env::var_os("PATH").as_deref()).ok_or_else(|| {
@@ -35,12 +35,12 @@ pub fn wrapped(program: &[OsString]) -> anyhow::Result<Vec<OsString>> {
         )
         .into());
     }
-    // Of the devices that EGL lists, ours is the first: there are no others in the program's /dev/dri.
+    // The device of a4emu is the only one in the program's /dev/dri, so it is the first in EGL's list.
     let first = [launcher.as_os_str(), "-d".as_ref(), "egl0".as_ref()];
     Ok(first.into_iter().map(OsString::from).chain(program.iter().cloned()).collect())
 }
 
-/// Variables to set, those left out that the user has set.
+/// The variables to set, without those that the user has set.
 pub fn environment() -> impl Iterator<Item = (&'static str, &'static str)> {
     SETTINGS.into_iter().filter(|(name, _)| env::var_os(name).is_none())
 }

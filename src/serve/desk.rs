@@ -1,17 +1,18 @@
-//! How many connections there are, and how many questions are worked on at once. Browsers open more connections than they
-//! use: a connection that asks nothing takes no turn from those that ask.
+//! Limits the number of connections, and of requests that are processed at once. Browsers open more
+//! connections than they use. A connection without a request takes no turn.
 
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Connections that there may be, each of which has a thread. Of more, the one that has not asked for longest ends.
+/// Maximum number of connections, each with a thread. If there are more, the one that has waited longest
+/// without a request ends.
 const CONNECTIONS: usize = 256;
 
-/// Questions that are worked on at once.
+/// Maximum number of requests that are processed at once.
 const TURNS: usize = 16;
 
-/// Where connections wait.
+/// The shared state of all connections.
 #[derive(Debug)]
 pub struct Desk {
     most: usize,
@@ -21,24 +22,24 @@ pub struct Desk {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Connections so far.
+    /// Number of connections so far.
     next: u64,
-    /// Connections that there are.
+    /// Number of open connections.
     open: usize,
-    /// Those that have not asked yet, the oldest first.
+    /// Connections without a request so far, the oldest first.
     silent: BTreeMap<u64, TcpStream>,
-    /// Questions that are worked on.
+    /// Number of requests in progress.
     turns: usize,
 }
 
-/// A connection; it is one less when this goes.
+/// An open connection. It is counted until it is dropped.
 #[derive(Debug)]
 pub struct Visit<'d> {
     desk: &'d Desk,
     number: u64,
 }
 
-/// A question that is worked on.
+/// The turn of a request in progress.
 pub struct Turn<'d>(&'d Desk);
 
 impl Default for Desk {
@@ -56,12 +57,14 @@ impl Desk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a connection in; if there are too many, at the cost of one that has asked nothing. Nothing if all have.
+    /// Adds a connection. If there are too many, one without a request is closed. `None` if all have a
+    /// request.
     pub fn visit(&self, stream: &TcpStream) -> Option<Visit<'_>> {
         let mut state = self.state();
         if state.open >= self.most {
             let (_, oldest) = state.silent.pop_first()?;
-            // Its thread sees the end; if it is gone already, so is the connection.
+            // The thread of that connection sees its end. If the shutdown fails, the connection is already
+            // closed.
             let _gone = oldest.shutdown(Shutdown::Both);
         }
         let number = state.next;
@@ -72,12 +75,12 @@ impl Desk {
 }
 
 impl<'d> Visit<'d> {
-    /// It has asked, or never will.
+    /// Marks that the request has arrived, or never will.
     pub fn asked(&mut self) {
         self.desk.state().silent.remove(&self.number);
     }
 
-    /// Waits until its question can be worked on.
+    /// Waits until the request can be processed.
     pub fn turn(&self) -> Turn<'d> {
         let busy = |state: &mut State| state.turns >= TURNS;
         let state = self.desk.free.wait_while(self.desk.state(), busy);

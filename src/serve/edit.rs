@@ -1,4 +1,4 @@
-//! A draw run again with other values of registers.
+//! Runs a draw again with other register values.
 
 use anyhow::{Context, bail, ensure};
 use serde::Serialize;
@@ -16,24 +16,24 @@ use a4emu_inspect::report::canvases::shown;
 use a4emu_inspect::report::pictures::{base64, rgba};
 use a4emu_inspect::selection::Draws;
 
-/// What an edit made of a picture.
+/// The effect of an edit on a picture.
 #[derive(Debug, Serialize)]
 pub struct Edited {
     width: u32,
     height: u32,
-    /// As it is, as PNG in base64.
+    /// The picture without the edit, as PNG in base64.
     original: String,
-    /// With the edit.
+    /// The picture with the edit, as PNG in base64.
     edited: String,
-    /// Pixels that are others.
+    /// Number of pixels that differ.
     pixels: u64,
 }
 
-/// The picture after draw `until` (or `draw`), as it is and with the registers of `draw` that `set` names
-/// (`RB_DEPTH_CONTROL.ZFUNC:FUNC_ALWAYS`, once for each).
+/// The picture after draw `until` (or `draw`), with and without the edit. The edit sets registers of `draw`
+/// to the values in `set` (`RB_DEPTH_CONTROL.ZFUNC:FUNC_ALWAYS`, once for each).
 ///
 /// # Errors
-/// There is no such draw or register, or no picture.
+/// The call fails if there is no such draw or register, or no picture.
 pub fn edited(capture: &Capture, limits: &Limits, query: &Query, shared: &Shared) -> anyhow::Result<Edited> {
     let draw: Draws = query.needed("draw")?;
     let until = query.get("until")?.unwrap_or(draw);
@@ -49,7 +49,7 @@ pub fn edited(capture: &Capture, limits: &Limits, query: &Query, shared: &Shared
         engine.inner.look.picture.context("the run was cut off before the draw")
     };
     let (original, edited) = (picture(&[])?, picture(&[edit])?);
-    // With the edit it may be another that the draw writes first.
+    // With the edit, the draw may write another target first. The same target is compared.
     let shown = |picture: &Picture| picture.snapshot.get(original.shown).cloned();
     match (shown(&original), shown(&edited)) {
         (Some(original), Some(edited)) => Edited::new(&original, &edited),
@@ -75,7 +75,7 @@ impl Edited {
     }
 }
 
-/// Takes the picture behind a draw.
+/// Takes the picture after a draw.
 #[derive(Default)]
 struct After {
     shaders: Shaders,
@@ -83,7 +83,7 @@ struct After {
     picture: Option<Picture>,
 }
 
-/// What a draw renders to, and which of it is shown.
+/// The attachments of a draw, and the one that is shown.
 #[derive(Default)]
 struct Picture {
     snapshot: Snapshot,

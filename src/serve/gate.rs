@@ -1,4 +1,5 @@
-//! Who may ask: only who was told the address, and no page of another site in the same browser.
+//! Checks requests: only a client with the printed address is accepted, and no page of another site in the
+//! same browser.
 
 use std::fmt::Write;
 
@@ -6,21 +7,21 @@ use anyhow::Context;
 
 use super::http::{Request, Response};
 
-/// Random bytes of an address.
+/// Number of random bytes in an address.
 const TOKEN_BYTES: usize = 16;
 
-/// Knows the address.
+/// The address of the server.
 pub struct Gate {
     port: u16,
-    /// `/TOKEN/`.
+    /// The start of every path: `/TOKEN/`.
     path: String,
 }
 
 impl Gate {
-    /// With an address that cannot be guessed.
+    /// Makes a random address that cannot be guessed.
     ///
     /// # Errors
-    /// The system has no random numbers.
+    /// The call fails if the system has no random numbers.
     pub fn new(port: u16) -> anyhow::Result<Self> {
         let mut token = [0; TOKEN_BYTES];
         getrandom::fill(&mut token).context("no random numbers")?;
@@ -32,27 +33,28 @@ impl Gate {
         Ok(Self { port, path })
     }
 
-    /// The port.
+    /// The port of the server.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// What every path begins with.
+    /// The start of every path.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// What is asked, behind the token.
+    /// The part of the request's path after the token.
     ///
     /// # Errors
-    /// What to answer to who may not ask.
+    /// The call fails with the response for a request that is not accepted.
     pub fn question<'r>(&self, request: &'r Request) -> Result<&'r str, Response> {
         let no = || Response::text(403, "this is not the address that a4emu serve has printed");
         let here = |name: &str| format!("{name}:{}", self.port);
         let is_here =
             |host: &str| [here("127.0.0.1"), here("localhost")].contains(&host.to_ascii_lowercase());
         let [host] = &request.hosts[..] else { return Err(no()) };
-        // A page of another site has another origin; one whose name leads here has another host.
+        // A page of another site has another origin. A foreign name that resolves to this machine has
+        // another host.
         let is_same = |origin: &String| *origin == format!("http://{host}");
         if !is_here(host) || !request.origins.iter().all(is_same) {
             return Err(no());

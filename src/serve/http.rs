@@ -1,64 +1,64 @@
-//! One request and one response of a connection.
+//! Reads the request of a connection and writes the response.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Bytes of a request at most.
+/// Maximum size of a request in bytes.
 const MAX_REQUEST: usize = 16 << 10;
 
-/// Headers of a request at most.
+/// Maximum number of headers of a request.
 const MAX_HEADERS: usize = 64;
 
-/// How long a request may take to come.
+/// Time limit for receiving a request.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long a client may go on behind its answer.
+/// Time that a client may still send after the response.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// How long a reader may make us wait.
+/// Time limit for a blocked write.
 const WRITE_PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Such as `GET`.
+    /// Method, such as `GET`.
     pub method: String,
     /// Path and query.
     pub target: String,
-    /// All Host headers.
+    /// Values of all Host headers.
     pub hosts: Vec<String>,
-    /// All Origin headers.
+    /// Values of all Origin headers.
     pub origins: Vec<String>,
 }
 
-/// What it gets.
+/// The response to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
-    /// Status.
+    /// HTTP status.
     pub status: u16,
-    /// Type of the body.
+    /// MIME type of the body.
     pub kind: &'static str,
-    /// Body.
+    /// The body.
     pub body: Arc<[u8]>,
 }
 
-/// Why there is no request.
+/// The reason why there is no request.
 pub enum Refused {
-    /// Nobody is there.
+    /// The client has disconnected.
     Gone,
-    /// It is answered with this.
+    /// The request is invalid and gets this response.
     With(Response),
 }
 
 impl Response {
-    /// A line of text.
+    /// A response of one line of text.
     pub fn text(status: u16, text: &str) -> Self {
         Self { status, kind: "text/plain; charset=utf-8", body: text.as_bytes().into() }
     }
 
-    /// JSON.
+    /// A response of JSON.
     pub fn json(body: impl Into<Arc<[u8]>>) -> Self {
         Self { status: 200, kind: "application/json", body: body.into() }
     }
@@ -100,7 +100,7 @@ pub fn read(mut stream: &TcpStream) -> Result<Request, Refused> {
     }
 }
 
-/// The request in `bytes`; none if that is not all of it.
+/// Parses the request in `bytes`; `None` if it is incomplete.
 fn parse(bytes: &[u8]) -> Result<Option<Request>, Refused> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
@@ -121,7 +121,7 @@ fn parse(bytes: &[u8]) -> Result<Option<Request>, Refused> {
     }))
 }
 
-/// Writes the response; the connection ends with it.
+/// Writes the response and ends the connection.
 pub fn write(mut stream: &TcpStream, response: &Response) -> io::Result<()> {
     stream.set_write_timeout(Some(WRITE_PATIENCE))?;
     let Response { status, kind, body } = response;
@@ -137,7 +137,7 @@ pub fn write(mut stream: &TcpStream, response: &Response) -> io::Result<()> {
     finish(stream)
 }
 
-/// Takes what the client still sends: closed before that, a connection may lose the answer.
+/// Reads what the client still sends. If the connection were closed before that, the response could be lost.
 fn finish(mut stream: &TcpStream) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)?;
     let deadline = Instant::now() + LINGER;

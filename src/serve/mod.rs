@@ -1,8 +1,9 @@
-//! `a4emu serve`: the page of [`report`](a4emu_inspect::report) for a browser on this machine, with answers to what it asks.
+//! `a4emu serve`: serves the page of [`report`](a4emu_inspect::report) to a browser on this machine, and
+//! answers its queries.
 //!
-//! Who may ask is decided in [`gate`], how many are served at once in [`desk`], what is asked and
-//! answered in [`site`], of shaders in [`step`], of changed
-//! registers in [`edit`]; [`http`] reads requests and writes responses. Nothing that comes from the network names a file.
+//! [`gate`] checks the address of requests, and [`desk`] limits how many are served at once. [`site`]
+//! answers queries: about shaders with [`step`], about changed registers with [`edit`]. [`http`] reads
+//! requests and writes responses. No data from the network is used as a file name.
 
 mod desk;
 mod edit;
@@ -47,10 +48,10 @@ pub struct Args {
     pub limits: Flags<Limits>,
 }
 
-/// Runs the subcommand, until it is killed.
+/// Runs the subcommand until the process is killed.
 ///
 /// # Errors
-/// The capture cannot be opened, or the port not be used.
+/// The call fails if the capture cannot be opened, or if the port cannot be used.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))
         .with_context(|| format!("cannot listen on port {}", args.port))?;
@@ -65,9 +66,9 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     thread::scope(|scope| {
         while let Ok((stream, _)) = listener.accept() {
             let Some(visit) = desk.visit(&stream) else { continue };
-            // Who goes away early misses the answer.
+            // A client that disconnects early does not get the response.
             let serve = move || drop(answer(&stream, visit, gate, site));
-            // Without a thread for it, the connection ends.
+            // If no thread can be started, the connection ends.
             let _refused = ambient::spawn_scoped(scope, "a4emu-serve", serve);
         }
     });

@@ -1,4 +1,4 @@
-//! What stands behind the `?` of a question.
+//! Parses the part of a URL after `?`.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -6,23 +6,23 @@ use std::str::FromStr;
 use anyhow::{Context, anyhow};
 use percent_encoding::percent_decode_str;
 
-/// Names and values, in order.
+/// The parameters of a query: names and values, in order.
 pub struct Query(Vec<(String, String)>);
 
-/// Text as it was before it was put into an address.
+/// Decodes percent-encoded text.
 ///
 /// # Errors
-/// It is no UTF-8.
+/// The call fails if the result is not UTF-8.
 pub fn decoded(text: &str) -> anyhow::Result<String> {
     let text = percent_decode_str(text).decode_utf8().context("the question is no UTF-8")?;
     Ok(text.into_owned())
 }
 
 impl Query {
-    /// Of `name=value&...`.
+    /// Parses `name=value&...`.
     ///
     /// # Errors
-    /// It is no UTF-8.
+    /// The call fails if a value is not UTF-8.
     pub fn new(text: &str) -> anyhow::Result<Self> {
         let pairs = text.split('&').filter_map(|pair| pair.split_once('='));
         let decoded = pairs.map(|(name, value)| Ok((decoded(name)?, decoded(value)?)));
@@ -37,16 +37,16 @@ impl Query {
     /// The value of `name`, if there is one.
     ///
     /// # Errors
-    /// It is none of its kind.
+    /// The call fails if the value cannot be parsed.
     pub fn get<T: FromStr<Err: Display>>(&self, name: &str) -> anyhow::Result<Option<T>> {
         let value = self.all(name).next();
         value.map(|value| value.parse().map_err(|why| anyhow!("{name}: {why}"))).transpose()
     }
 
-    /// The value of `name`.
+    /// The value of `name`, which must exist.
     ///
     /// # Errors
-    /// There is none, or none of its kind.
+    /// The call fails if there is no value, or if it cannot be parsed.
     pub fn needed<T: FromStr<Err: Display>>(&self, name: &str) -> anyhow::Result<T> {
         self.get(name)?.with_context(|| format!("{name} is needed"))
     }

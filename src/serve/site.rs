@@ -1,4 +1,4 @@
-//! What is answered.
+//! Answers the queries of the page.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,25 +20,26 @@ use a4emu_inspect::report::{self, frame, html};
 use a4emu_inspect::selection::Position;
 use a4emu_inspect::status::Status;
 
-/// A capture, and what is known of it.
+/// A capture with the data of its page.
 pub struct Site {
     capture: Capture,
     limits: Limits,
     threads: Threads,
     page: Arc<[u8]>,
-    /// Of the page, as JSON.
+    /// The data of the page as JSON.
     frame: Arc<[u8]>,
-    /// By canvas: where it is in memory.
+    /// Address in memory of each canvas, if it has one.
     surfaces: Vec<Option<u32>>,
-    /// A run takes all threads, and memory: one at a time.
+    /// A run needs all threads and much memory, so only one runs at a time.
     turn: Mutex<()>,
 }
 
 impl Site {
-    /// Of the capture that was given as `name`, below `path`; and the status of its run.
+    /// Makes the site of the capture that was given as `name`, with URLs below `path`. Returns it with the
+    /// status of the run.
     ///
     /// # Errors
-    /// It cannot be opened.
+    /// The call fails if the capture cannot be opened.
     pub fn new(
         name: &Path,
         capture: Capture,
@@ -60,7 +61,7 @@ impl Site {
         Ok((site, told))
     }
 
-    /// The answer to what is asked behind the token; none where nothing is.
+    /// The response to a path after the token; none for an unknown path.
     pub fn answer(&self, question: &str) -> Option<Response> {
         let (path, query) = question.split_once('?').unwrap_or((question, ""));
         let made = match path {
@@ -81,7 +82,7 @@ impl Site {
         Some(made.map_or_else(|error| Response::text(400, &format!("{error:#}")), Response::json))
     }
 
-    /// The history of a pixel, as `pixel --json` has it.
+    /// The history of a pixel, like `pixel --json`.
     fn pixel(&self, query: &str) -> anyhow::Result<Vec<u8>> {
         let query = Query::new(query)?;
         let at = Position([query.needed("x")?, query.needed("y")?]);
@@ -97,27 +98,27 @@ impl Site {
         Ok(serde_json::to_vec(answers?.first().context("there is no answer")?)?)
     }
 
-    /// What a lane of a shader did.
+    /// The steps of a lane of a shader.
     fn step(&self, query: &str) -> anyhow::Result<Vec<u8>> {
         let query = Query::new(query)?;
         let walk = self.in_turn(|| step::walk(&self.capture, self.limits.clone(), &query, &quiet()))?;
         Ok(serde_json::to_vec(&walk)?)
     }
 
-    /// A picture with other registers.
+    /// A picture with other register values.
     fn edit(&self, query: &str) -> anyhow::Result<Vec<u8>> {
         let query = Query::new(query)?;
         let edited = self.in_turn(|| edit::edited(&self.capture, &self.limits, &query, &quiet()))?;
         Ok(serde_json::to_vec(&edited)?)
     }
 
-    /// Does `work` when no other run goes on, with all threads.
+    /// Runs `work` with all threads when no other run is in progress.
     fn in_turn<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         self.threads.run(work)
     }
 
-    /// The state of run `number`, as `show --draw --json` begins.
+    /// The state of run `number`, like the start of `show --draw --json`.
     fn draw(&self, number: u32) -> anyhow::Result<Vec<u8>> {
         let mut playback = self.limits.playback(self.capture.name());
         let mut engine = UpTo { number, state: None };
@@ -128,19 +129,19 @@ impl Site {
     }
 }
 
-/// What the register is that `name` means.
+/// The description of the register `name`.
 fn explain(name: &str) -> anyhow::Result<Vec<u8>> {
     let found = register_names::find(&query::decoded(name)?)?;
     let register = found.first().context("there is no such register")?;
     Ok(serde_json::to_vec(&frame::Register::at(register.offset))?)
 }
 
-/// Nobody reads stderr for a page.
+/// Options that print nothing on stderr, since the page shows no messages.
 fn quiet() -> Shared {
     Shared { quiet: true, ..Shared::default() }
 }
 
-/// Renders up to a draw, and takes its state.
+/// An engine that renders up to a draw and takes its state.
 struct UpTo {
     number: u32,
     state: Option<anyhow::Result<Vec<u8>>>,

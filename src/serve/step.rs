@@ -1,4 +1,4 @@
-//! A lane of a warp, from the first instruction to the last: what `debug` shows of each.
+//! Lists the steps of a lane from the first instruction to the last, as `debug` shows them.
 
 use std::io;
 
@@ -17,51 +17,52 @@ use a4emu_inspect::limits::Limits;
 use a4emu_inspect::options::Shared;
 use a4emu_shader::Outcome;
 
-/// Instructions of the lane that are told.
+/// Maximum number of listed instructions of the lane.
 const MAX_STEPS: usize = 2000;
 
-/// Instructions of the warp that run.
+/// Maximum number of executed instructions of the warp.
 const MAX_INSTRUCTIONS: u64 = 1 << 16;
 
-/// What a lane did.
+/// The steps of a lane.
 #[derive(Debug, Serialize)]
 pub struct Walk {
-    /// Draw and stage.
+    /// Name of the draw and stage.
     name: String,
-    /// Which lane, and what it is.
+    /// Number and description of the lane.
     lane: String,
-    /// What it began with.
+    /// Initial values of the input registers.
     inputs: Vec<Held>,
     steps: Vec<Step>,
-    /// How it ended; nothing where there is more than is told.
+    /// How the program ended; none if the list was cut.
     end: Option<String>,
 }
 
-/// An instruction that it executed.
+/// An executed instruction.
 #[derive(Debug, Serialize)]
 struct Step {
-    /// Its number in the program.
+    /// Index of the instruction in the program.
     at: u32,
     text: String,
-    /// What it names or has changed.
+    /// Registers that the instruction names or has changed.
     registers: Vec<Held>,
-    /// What it asked of memory or textures, and what came back.
+    /// The memory or texture access of the instruction, with its result.
     access: Option<String>,
 }
 
-/// What stood in a register.
+/// The value of a register.
 #[derive(Debug, Serialize)]
 struct Held {
     name: String,
     before: String,
-    /// If that was something else.
+    /// The value after the instruction, if it changed.
     after: Option<String>,
 }
 
-/// The lane that `query` names, by `draw` (`3` or `f3`), `stage`, and what else `debug` knows a warp by.
+/// The steps of the lane that `query` selects: by `draw` (`3` or `f3`), `stage`, and the other parameters of
+/// `debug`.
 ///
 /// # Errors
-/// There is no such lane.
+/// The call fails if there is no such lane.
 pub fn walk(capture: &Capture, limits: Limits, query: &Query, shared: &Shared) -> anyhow::Result<Walk> {
     let mut walked = None;
     let target = target(limits, query)?;
@@ -77,7 +78,7 @@ pub fn walk(capture: &Capture, limits: Limits, query: &Query, shared: &Shared) -
     walked.context("no such shader ran")
 }
 
-/// The arguments of a launch request are those of a question.
+/// Makes the target from the parameters, which are those of a launch request.
 fn target(limits: Limits, query: &Query) -> anyhow::Result<Target> {
     let mut arguments = Map::new();
     for name in ["draw", "stage"] {
@@ -136,7 +137,7 @@ impl Walk {
 }
 
 impl Step {
-    /// Executes instruction `at`, which is next.
+    /// Executes instruction `at`, which is the next one.
     fn of(session: &mut Session<'_>, at: u32, lane: usize) -> Self {
         let text = session.lines().get(at as usize).map_or(String::new(), |line| line.text.clone());
         let before: Vec<u32> = written().map(|scalar| session.value(scalar, lane)).collect();
@@ -164,7 +165,7 @@ impl Held {
     }
 }
 
-/// All that an instruction can write.
+/// All registers that an instruction can write.
 fn written() -> impl Iterator<Item = Scalar> {
     let files = (0..4 * REGISTERS).flat_map(|id| [Scalar::Full(id), Scalar::Half(id)]);
     files.chain([Scalar::Address]).chain((0..4).map(Scalar::Predicate))

@@ -1,4 +1,4 @@
-//! One draw: found, rendered, looked at, told.
+//! Shows one draw: finds it, renders it, and prints its state.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -31,32 +31,32 @@ use a4emu_inspect::terminal::{self, Form};
 use a4emu_inspect::validate::{Finding, Findings, Watch};
 use a4emu_shader::Counting;
 
-/// Tiles that are listed at most.
+/// Maximum number of listed tiles.
 const MAX_TILES: usize = 4096;
 
-/// What is known about the draw.
+/// The answer for a draw.
 #[derive(Serialize)]
 pub struct Answer {
-    /// Its first run.
+    /// State of its first run.
     #[serde(flatten)]
     pub state: Draw,
-    /// All numbers that the command has as a frame draw.
+    /// All numbers of the command as a frame draw.
     pub frame_draws: Vec<u32>,
-    /// Runs that the command has.
+    /// Number of runs of the command.
     pub runs: u32,
-    /// Which of them this is about, from 0; null: all.
+    /// Index of the selected run, from 0; null selects all.
     pub run: Option<u32>,
-    /// The tiles that were rendered.
+    /// The rendered tiles.
     pub tiles: Vec<Tile>,
-    /// What the runs cost.
+    /// Cost of the runs.
     pub cost: Cost,
-    /// How often the instructions of each stage that ran did.
+    /// For each stage that ran, how often each instruction ran.
     pub instruction_counts: Vec<StageCounts>,
-    /// What they changed.
+    /// Changes of the targets.
     pub changes: Vec<Change>,
-    /// What an A4xx would not forgive of it, as `validate` says it.
+    /// The findings of `validate`: errors that an A4xx does not tolerate.
     pub findings: Vec<Finding>,
-    /// What the overlays that were written show.
+    /// Legends of the written overlays.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overlays: Vec<Legend>,
     /// All registers that have been written.
@@ -64,33 +64,33 @@ pub struct Answer {
     pub registers: Option<Vec<Register>>,
 }
 
-/// What a draw changed.
+/// The changes of a target by a draw.
 #[derive(Serialize)]
 pub struct Change {
-    /// `target 0`, `depth` or `stencil`.
+    /// Name of the target: `target 0`, `depth` or `stencil`.
     pub target: String,
-    /// How much, and where.
+    /// Number and place of the changed pixels.
     #[serde(flatten)]
     pub changes: Changes,
 }
 
-/// A register.
+/// A register with its value.
 #[derive(Serialize)]
 pub struct Register {
-    /// Its offset.
+    /// Offset of the register.
     pub reg: u32,
-    /// Its name.
+    /// Name of the register.
     pub name: String,
-    /// What it holds.
+    /// Value of the register.
     pub value: u32,
-    /// The same by fields.
+    /// Value of each field.
     pub fields: Fields,
 }
 
-/// Shows the draw that `name` names.
+/// Shows the draw `name`.
 ///
 /// # Errors
-/// There is none, or a file cannot be read.
+/// The call fails if there is none, or if a file cannot be read.
 pub fn show(args: &Args, name: Draws, shared: &Shared) -> anyhow::Result<Status> {
     let capture = Capture::new(&args.capture, shared)?;
     let runs = find(&capture, name, &args.limits, shared)?;
@@ -105,7 +105,7 @@ pub fn show(args: &Args, name: Draws, shared: &Shared) -> anyhow::Result<Status>
     Ok(report.and(told))
 }
 
-/// Looks at each run.
+/// A callback that looks at each run.
 struct Looker<'a> {
     args: &'a Args,
     inputs: &'a Inputs,
@@ -115,10 +115,10 @@ struct Looker<'a> {
     before: Snapshot,
     after: Snapshot,
     costs: Vec<StageCost>,
-    /// What became of the pixels that overlays show.
+    /// What happened to the pixels of the overlays.
     touched: Option<Touched>,
     mesh: Option<anyhow::Result<Mesh>>,
-    /// What became of files that were written on the way.
+    /// The result of files that were written during the run.
     files: anyhow::Result<()>,
 }
 
@@ -153,7 +153,7 @@ impl Look for Looker<'_> {
     }
 }
 
-/// The failure that it is when a draw cannot be run: that is the program's fault, or a limit of ours.
+/// The failure of a draw that cannot run: by a fault of the program, or by a limit.
 fn no_vertices(stop: Stop) -> anyhow::Error {
     let status = if matches!(stop, Stop::Fault(_)) { Status::Damaged } else { Status::Unsupported };
     Failure { status, message: format!("no vertices: {stop}") }.into()
@@ -166,7 +166,7 @@ impl<'a> Looker<'a> {
         Self { args, inputs, runs, shaders, answer, before, after, costs, touched, mesh, files }
     }
 
-    /// Where it is to be noted what becomes of the pixels of `draw`, if overlays are wanted.
+    /// The map that records what happens to the pixels of `draw`, if overlays are requested.
     fn map(&self, gpu: &mut Gpu, draw: &Draw) -> Option<Arc<Reasons>> {
         if self.args.overlay.is_empty() {
             return None;
@@ -176,7 +176,7 @@ impl<'a> Looker<'a> {
         draw.map(gpu, shown, &overlay::planes(&self.args.overlay))
     }
 
-    /// Takes over what became of the pixels of `draw`.
+    /// Adds the recorded map of the pixels of `draw`.
     fn note_pixels(&mut self, map: Option<Arc<Reasons>>, draw: &Draw) {
         if let (Some(map), Some(canvas)) = (map, self.after.get(self.args.target)) {
             let touched = self.touched.get_or_insert_with(|| Touched::new(canvas.size()));
@@ -184,7 +184,7 @@ impl<'a> Looker<'a> {
         }
     }
 
-    /// Puts out what was seen.
+    /// Prints the answer and writes the files.
     fn tell(mut self, name: Draws, findings: Findings) -> anyhow::Result<()> {
         let mut answer = self.answer.take().with_context(|| format!("draw {name} did not run"))?;
         let changes = self.before.changes(&self.after).into_iter();
@@ -240,7 +240,7 @@ impl<'a> Looker<'a> {
 /// Writes the picture of what draw `name` renders to, or of one of its targets.
 ///
 /// # Errors
-/// There is none, or the file cannot be written.
+/// The call fails if there is no such target, or if the file cannot be written.
 pub fn write_picture(
     snapshot: &Snapshot,
     (name, which): (Draws, Option<Which>),
@@ -261,7 +261,7 @@ fn no_target(name: Draws, which: Option<Which>) -> String {
 }
 
 impl Answer {
-    /// How often the instructions of `stage` ran, if it did.
+    /// How often the instructions of `stage` ran, if it ran.
     pub fn counts(&self, stage: &ShaderStage) -> Option<&StageCounts> {
         self.instruction_counts.iter().find(|counts| counts.stage == stage.name())
     }

@@ -1,4 +1,4 @@
-//! What a draw read, as files.
+//! Writes the textures and vertices of a draw to files.
 
 use std::io::{Cursor, Write};
 use std::path::Path;
@@ -11,13 +11,13 @@ use a4emu_inspect::describe::mesh::{Mesh, Side};
 use a4emu_inspect::describe::{Draw, NoTexels, Texels, Texture};
 use a4emu_inspect::out_file::{self, Inputs, OutFile};
 
-/// Pictures of a draw's textures at most.
+/// Maximum number of pictures of a draw's textures.
 const MAX_PICTURES: u32 = 4096;
 
 /// Writes each level and layer of the textures that `draw` names, as `FS0-level1-layer2.png`.
 ///
 /// # Errors
-/// A file cannot be written.
+/// The call fails if a file cannot be written.
 pub fn write_textures(draw: &Draw, gpu: &mut Gpu, directory: &Path, inputs: &Inputs) -> anyhow::Result<()> {
     let mut pictures = Pictures { directory, inputs, left: MAX_PICTURES };
     for stage in &draw.shaders {
@@ -28,7 +28,7 @@ pub fn write_textures(draw: &Draw, gpu: &mut Gpu, directory: &Path, inputs: &Inp
     Ok(())
 }
 
-/// Where pictures of textures go, and how many there may still be.
+/// The folder of the pictures, and the number of further ones.
 struct Pictures<'a> {
     directory: &'a Path,
     inputs: &'a Inputs,
@@ -36,7 +36,7 @@ struct Pictures<'a> {
 }
 
 impl Pictures<'_> {
-    /// Writes all of `texture`, whose files begin with `name`.
+    /// Writes all levels and layers of `texture`, to files that begin with `name`.
     fn write(&mut self, texture: &Texture, gpu: &mut Gpu, name: &str) -> anyhow::Result<()> {
         let parts =
             (0..texture.levels).flat_map(|level| (0..texture.layers(level)).map(move |layer| (level, layer)));
@@ -61,7 +61,7 @@ impl Pictures<'_> {
     }
 }
 
-/// Says why a texture has no picture.
+/// Reports why a texture has no picture.
 fn note(gpu: &mut Gpu, what: &str, why: &NoTexels) {
     match why {
         NoTexels::Unsupported(_) => gpu.report.unsupported(what, gpu.at),
@@ -80,7 +80,7 @@ fn write_texels(texels: &Texels, path: &Path, inputs: &Inputs) -> anyhow::Result
     Ok(())
 }
 
-/// The texels as an EXR picture of 32-bit floats.
+/// Encodes the texels as an EXR picture of 32-bit floats.
 fn exr(texels: &Texels) -> anyhow::Result<Vec<u8>> {
     let [width, height] = texels.size.map(|side| side as usize);
     let channels = SpecificChannels::rgba(|Vec2(x, y)| {
@@ -92,10 +92,10 @@ fn exr(texels: &Texels) -> anyhow::Result<Vec<u8>> {
     Ok(bytes.into_inner())
 }
 
-/// Writes vertices in the format that the name asks for.
+/// Writes vertices in the format of the file's extension.
 ///
 /// # Errors
-/// It asks for none, or the file cannot be written.
+/// The call fails if the extension is unknown, or if the file cannot be written.
 pub fn write_mesh(mesh: &Mesh, side: Side, path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let mut out = OutFile::create(path, inputs)?;

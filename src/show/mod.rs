@@ -1,4 +1,4 @@
-//! `a4emu show`: the commands of a frame, or one draw with all that it runs with.
+//! `a4emu show`: prints the commands of a frame, or one draw with its whole state.
 
 mod draw;
 mod files;
@@ -80,7 +80,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// The options that name a file, with it.
+    /// The options that name a file, with the file.
     fn outputs(&self) -> Vec<(&'static str, Option<&Path>)> {
         let named = [("--mesh", &self.mesh), ("--before", &self.before), ("--after", &self.after)];
         let named = named.into_iter().filter_map(|(name, path)| Some((name, path.as_deref()?)));
@@ -88,7 +88,7 @@ impl Args {
         named.chain(overlays).map(|(name, path)| (name, Some(path))).collect()
     }
 
-    /// Whether a file goes where the answer would.
+    /// Whether a file is written to stdout instead of the answer.
     fn uses_stdout(&self) -> bool {
         self.outputs().iter().any(|(_, path)| *path == Some(Path::new("-")))
     }
@@ -97,7 +97,7 @@ impl Args {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use, or that the capture cannot be opened.
+/// The call fails on wrong use, or if the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let outputs = args.outputs();
     one_stdout(&outputs)?;
@@ -109,7 +109,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     })
 }
 
-/// What is said about a frame.
+/// The answer for a frame.
 #[derive(Serialize)]
 struct Answer {
     #[serde(flatten)]
@@ -118,7 +118,7 @@ struct Answer {
     overlays: Vec<Legend>,
 }
 
-/// The table of all commands.
+/// Prints the table of all commands.
 fn frame(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let capture = Capture::new(&args.capture, shared)?;
     let mut playback = args.limits.playback(capture.name());
@@ -146,7 +146,7 @@ fn frame(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     Ok(told.and(printed))
 }
 
-/// The overlays of the whole frame.
+/// Writes the overlays of the whole frame.
 fn write_overlays(
     args: &Args,
     following: Following,

@@ -1,4 +1,4 @@
-//! Pictures over pictures: what became of each pixel, in colours over what was drawn, dimmed.
+//! Overlays: colours that show what happened to each pixel, over the dimmed picture.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,19 +13,19 @@ use a4emu_inspect::describe::Touched;
 use a4emu_inspect::describe::canvas::Image;
 use a4emu_inspect::out_file::{Inputs, OutFile};
 
-/// What an overlay shows.
+/// The content of an overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Edges of primitives, hidden ones too.
+    /// Edges of primitives, with hidden ones.
     Wireframe,
-    /// How many fragments cover each pixel.
+    /// Number of fragments that cover each pixel.
     Overdraw,
-    /// Which fragments pass depth and stencil, and which fail.
+    /// Fragments that pass or fail the depth and stencil tests.
     Depth,
-    /// Which are killed by the shader or the alpha test.
+    /// Fragments that the shader or the alpha test kills.
     Discard,
-    /// What the fragment shader spends.
+    /// Cost of the fragment shader.
     Cost,
 }
 
@@ -43,12 +43,12 @@ impl fmt::Display for Kind {
     }
 }
 
-/// An overlay that is wanted: `KIND=FILE`.
+/// A requested overlay: `KIND=FILE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// What it shows.
+    /// The content of the overlay.
     pub kind: Kind,
-    /// Where it goes.
+    /// The output file.
     pub path: PathBuf,
 }
 
@@ -68,7 +68,7 @@ impl FromStr for Wanted {
     }
 }
 
-/// What must be noted for these overlays.
+/// The data that has to be recorded for these overlays.
 pub fn planes(wanted: &[Wanted]) -> Vec<Plane> {
     let plane = |wanted: &Wanted| match wanted.kind {
         Kind::Wireframe => Some(Plane::Edges),
@@ -79,29 +79,29 @@ pub fn planes(wanted: &[Wanted]) -> Vec<Plane> {
     wanted.iter().filter_map(plane).collect()
 }
 
-/// What the colours of an overlay mean, and what there is of it.
+/// The meaning of an overlay's colours, with totals.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Legend {
-    /// Which overlay.
+    /// The kind of overlay.
     pub overlay: Kind,
-    /// Its colours.
+    /// The colours of the overlay.
     pub colors: Vec<Swatch>,
-    /// Sum over all pixels: fragments, or warp instructions. Nothing where pixels are marked only.
+    /// Sum over all pixels: fragments or warp instructions. None if pixels are only marked.
     pub sum: Option<f64>,
     /// The first pixel with the largest value.
     pub most_at: Option<[u32; 2]>,
 }
 
-/// A colour and what it means.
+/// A colour and its meaning.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Swatch {
-    /// `#rrggbb`.
+    /// The colour as `#rrggbb`.
     pub color: String,
-    /// What is so; of a scale the unit.
+    /// The meaning of the colour; in a scale, the unit.
     pub meaning: &'static str,
-    /// Of a scale the value; values between two colours lie between them.
+    /// The value of a colour in a scale. Values between two colours are interpolated.
     pub value: Option<f64>,
-    /// Pixels of this colour; nothing for a scale.
+    /// Number of pixels of this colour; none for a scale.
     pub pixels: Option<u64>,
 }
 
@@ -112,13 +112,14 @@ const GREEN: Rgb = [44, 160, 44];
 const RED: Rgb = [214, 39, 40];
 const YELLOW: Rgb = [255, 221, 51];
 
-/// Few to many: dark blue to yellow, told apart in grey as well.
+/// A ramp for low to high values: dark blue to yellow. It is also readable in grey.
 const RAMP: [Rgb; 5] = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 
-/// What is left of the picture's brightness.
+/// Remaining brightness of the picture.
 const DIMMED: f32 = 0.3;
 
-/// An overlay over `picture`, and its legend. `touched` has the picture's columns, and at least its rows.
+/// Paints an overlay over `picture`. Returns it with its legend. `touched` has the width of the picture, and
+/// at least its height.
 pub fn paint(kind: Kind, touched: &Touched, picture: &Image) -> (Image, Legend) {
     let marks = |marks: &[Mark]| marked(kind, &touched.bits, marks);
     let [kept, lost] = [
@@ -150,7 +151,7 @@ pub fn paint(kind: Kind, touched: &Touched, picture: &Image) -> (Image, Legend) 
     (over(picture, &colors), legend)
 }
 
-/// Pixels of which the bits of `mask` are `bits`.
+/// A colour for pixels whose bits in `mask` are `bits`.
 struct Mark {
     mask: u8,
     bits: u8,
@@ -173,7 +174,7 @@ fn marked(overlay: Kind, bits: &[u8], marks: &[Mark]) -> (Vec<Option<Rgb>>, Lege
     )
 }
 
-/// Values of pixels, from the first colour of the ramp on.
+/// A scale for the values of pixels, from the first colour of the ramp on.
 struct Scale<'a> {
     unit: &'static str,
     least: f64,
@@ -216,7 +217,7 @@ fn hex([red, green, blue]: Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// The colours over `picture`, which is grey and dark.
+/// Puts the colours over `picture`, which becomes grey and dark.
 fn over(picture: &Image, colors: &[Option<Rgb>]) -> Image {
     let grey =
         picture.pixels.chunks_exact(picture.kind.bytes()).map(|pixel| [dimmed(picture.kind, pixel); 3]);
@@ -256,10 +257,10 @@ impl fmt::Display for Legend {
     }
 }
 
-/// Writes the overlays that are `wanted` over `picture`; their legends.
+/// Writes the `wanted` overlays over `picture`. Returns their legends.
 ///
 /// # Errors
-/// A file cannot be written.
+/// The call fails if a file cannot be written.
 pub fn write(
     wanted: &[Wanted],
     touched: &Touched,

@@ -1,4 +1,4 @@
-//! The table of a frame, for people.
+//! Prints the table of a frame.
 
 use std::cmp::Reverse;
 use std::fmt::Display;
@@ -8,17 +8,17 @@ use a4emu_gpu::pass::Pass;
 use a4emu_inspect::describe::{Command, Cost, Frame, Place, Row};
 use a4emu_inspect::validate::Finding;
 
-/// Troubles and findings that are listed at most, of each.
+/// Maximum number of listed troubles, and of findings.
 const LISTED: usize = 20;
 
-/// What a cell is beside its column's other cells.
+/// The alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Left,
     Right,
 }
 
-/// The columns: heading, and where cells stand.
+/// The columns, with heading and alignment.
 const COLUMNS: [(&str, Side); 11] = [
     ("frame", Side::Left),
     ("draw", Side::Right),
@@ -33,13 +33,13 @@ const COLUMNS: [(&str, Side); 11] = [
     ("textures", Side::Left),
 ];
 
-/// A line of the table.
+/// The cells of a line.
 type Cells = [String; COLUMNS.len()];
 
 /// Writes the table.
 ///
 /// # Errors
-/// Those of `out`.
+/// The call fails if `out` cannot be written.
 pub fn write(frame: &Frame, out: &mut impl Write) -> io::Result<()> {
     let groups = frame.rows.chunk_by(|a, b| folds(a) && folds(b) && a.pass == b.pass && a.submit == b.submit);
     let lines: Vec<Cells> = groups.flat_map(lines).collect();
@@ -75,14 +75,14 @@ fn write_line(cells: &Cells, widths: &[usize; COLUMNS.len()], out: &mut impl Wri
     writeln!(out, "{}", line.trim_end())
 }
 
-/// What went wrong, and where first.
+/// Writes the troubles, each with its first command.
 fn write_troubles(frame: &Frame, out: &mut impl Write) -> io::Result<()> {
     let rows = frame.rows.iter();
     let troubles = rows.flat_map(|row| row.troubles.iter().map(move |what| (row.frame_draw, what)));
     write_list("troubles", troubles.collect(), out)
 }
 
-/// What an A4xx would not forgive, the worst first.
+/// Writes the findings, the most severe first.
 fn write_findings(frame: &Frame, out: &mut impl Write) -> io::Result<()> {
     let mut findings: Vec<&Finding> = frame.findings.iter().collect();
     findings.sort_by_key(|finding| Reverse(finding.broken.rule.rule().severity));
@@ -90,7 +90,7 @@ fn write_findings(frame: &Frame, out: &mut impl Write) -> io::Result<()> {
     write_list("findings", findings.collect(), out)
 }
 
-/// As many as there is room for, each behind its command.
+/// Writes up to [`LISTED`] items, each after its command.
 fn write_list<T: Display>(heading: &str, all: Vec<(u32, T)>, out: &mut impl Write) -> io::Result<()> {
     if !all.is_empty() {
         writeln!(out, "{heading}")?;
@@ -104,7 +104,7 @@ fn write_list<T: Display>(heading: &str, all: Vec<(u32, T)>, out: &mut impl Writ
     }
 }
 
-/// Whether rows of this pass stand in one line with their like: there is one for each tile, or they draw nothing.
+/// Whether equal rows of this pass share one line: there is one for each tile, or they draw nothing.
 fn folds(row: &Row) -> bool {
     matches!(row.pass, Some(Pass::Binning | Pass::Resolve | Pass::Restore))
 }
@@ -128,7 +128,7 @@ fn lines(rows: &[Row]) -> Vec<Cells> {
     }
 }
 
-/// One line for rows that are alike.
+/// One line for equal rows.
 fn folded(rows: Vec<&Row>) -> Cells {
     let first = rows[0];
     let last = rows[rows.len() - 1];
@@ -178,7 +178,7 @@ fn pass(row: &Row) -> String {
     }
 }
 
-/// What the packet asks for, in a few words.
+/// A short description of the packet.
 pub(super) fn command(command: &Command) -> String {
     match command {
         Command::Draw { primitive, count, instances: 1 } => format!("{primitive} {count}"),
@@ -195,7 +195,7 @@ fn shaders(row: &Row) -> String {
     stages.collect::<Vec<_>>().join(" ")
 }
 
-/// A format without the prefix that says which list it is from.
+/// A format without its prefix, which names an enum.
 pub(super) fn short(format: &str) -> &str {
     let rest = ["RB4_", "TFMT4_", "DEPTH4_", "VFMT4_"].iter().find_map(|prefix| format.strip_prefix(prefix));
     rest.unwrap_or(format)

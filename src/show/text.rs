@@ -1,4 +1,4 @@
-//! One draw for people, in the order of the pipeline.
+//! Prints one draw as text, in the order of the pipeline.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -14,19 +14,19 @@ use a4emu_inspect::describe::{
 };
 use a4emu_inspect::validate::Finding;
 
-/// Columns of the names on the left.
+/// Width of the names on the left.
 const LABEL: usize = 12;
 
-/// Indices of a packet that are listed.
+/// Maximum number of indices in a packet that are listed.
 const INLINE: usize = 16;
 
-/// Where text goes.
+/// A writer of text.
 struct Text<'a, W>(&'a mut W);
 
-/// Writes all of it.
+/// Writes the description of a draw.
 ///
 /// # Errors
-/// Those of `out`.
+/// The call fails if `out` cannot be written.
 pub fn write(answer: &Answer, out: &mut impl Write) -> io::Result<()> {
     let (draw, mut text) = (&answer.state, Text(out));
     text.heading(answer)?;
@@ -48,13 +48,13 @@ impl<W: Write> Text<'_, W> {
         writeln!(self.0, "{label:LABEL$} {text}")
     }
 
-    /// What an A4xx would not forgive, and what mends it.
+    /// Writes a finding, and how to correct it.
     fn finding(&mut self, finding: &Finding) -> io::Result<()> {
         self.row("finding", finding)?;
         self.row("  mend", finding.broken.rule.rule().mend)
     }
 
-    /// Which draw it is, and where it runs.
+    /// Writes the draw's numbers, and where it runs.
     fn heading(&mut self, answer: &Answer) -> io::Result<()> {
         let draw = &answer.state;
         let names: Vec<String> = answer.frame_draws.iter().map(|number| format!("f{number}")).collect();
@@ -78,7 +78,7 @@ impl<W: Write> Text<'_, W> {
         if tiles.is_empty() { Ok(()) } else { self.row("tiles", tiles.join("; ")) }
     }
 
-    /// A shader with what it looks at.
+    /// Writes a shader with the resources it names.
     fn stage(&mut self, stage: &ShaderStage, counts: Option<&StageCounts>) -> io::Result<()> {
         let Some(shader) = &stage.shader else {
             return self
@@ -101,7 +101,7 @@ impl<W: Write> Text<'_, W> {
         Ok(())
     }
 
-    /// The instructions; where they ran, with the warps and lanes that ran each.
+    /// Writes the instructions; if they were counted, with the warps and lanes that ran each.
     fn program(&mut self, text: &str, counts: Option<&StageCounts>) -> io::Result<()> {
         if counts.is_some() {
             writeln!(self.0, "{:>LABEL$} {:>10}", "warps", "lanes")?;
@@ -121,7 +121,7 @@ impl<W: Write> Text<'_, W> {
         Ok(())
     }
 
-    /// From vertices to pixels.
+    /// Writes the rasteriser state.
     fn raster(&mut self, draw: &Draw) -> io::Result<()> {
         if let Some(viewport) = &draw.viewport {
             let ([sx, sy, sz], [x, y, z]) = (viewport.scale, viewport.offset);
@@ -134,7 +134,7 @@ impl<W: Write> Text<'_, W> {
         draw.raster.iter().try_for_each(|raster| self.row("raster", raster_text(raster)))
     }
 
-    /// Where pixels go.
+    /// Writes the output state.
     fn output(&mut self, draw: &Draw) -> io::Result<()> {
         if let Some(test) = &draw.alpha_test {
             self.row("alpha test", format_args!("{} {}", enumerator(&test.func), test.reference))?;
@@ -151,7 +151,7 @@ impl<W: Write> Text<'_, W> {
         draw.resolve.iter().try_for_each(|resolve| self.row("resolve", resolve_text(resolve)))
     }
 
-    /// What it took and what it changed.
+    /// Writes the cost and the changes of the draw.
     fn cost(&mut self, answer: &Answer) -> io::Result<()> {
         let stages = answer.cost.by_stage().map(|(stage, count)| format!("{stage} {count}"));
         let stages: Vec<String> = stages.collect();
@@ -173,12 +173,12 @@ impl<W: Write> Text<'_, W> {
     }
 }
 
-/// `x,y widthxheight`.
+/// Formats a rectangle as `x,y widthxheight`.
 fn rectangle([x, y, width, height]: [u32; 4]) -> String {
     format!("{x},{y} {width}x{height}")
 }
 
-/// A name of the register database without what all of its kind begin with.
+/// A name of the register database without the prefix of its kind.
 fn enumerator(name: &str) -> &str {
     let prefixes = ["FUNC_", "FACTOR_", "STENCIL_", "ROP_", "A4XX_TEX_", "BLEND_"];
     prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)

@@ -1,4 +1,4 @@
-//! a4emu with limits, and what it took.
+//! Runs a4emu with limits, and measures its time and memory.
 
 #[path = "limits.rs"]
 pub mod limits;
@@ -12,20 +12,20 @@ use std::time::{Duration, Instant};
 
 use wait4::Wait4;
 
-/// Memory that a run may really hold at a time.
+/// Largest resident memory of a run, in bytes.
 const PEAK_BYTES: u64 = 1 << 30;
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ended {
     pub status: ExitStatus,
-    /// What it said.
+    /// The text on stderr.
     pub stderr: String,
-    /// Processor time that it took.
+    /// Processor time that the run used.
     pub cpu: Duration,
-    /// Time by the clock.
+    /// Wall-clock time of the run.
     pub wall: Duration,
-    /// The most memory that it had, in bytes.
+    /// Largest resident memory of the run, in bytes.
     pub peak: u64,
 }
 
@@ -38,10 +38,10 @@ impl fmt::Display for Ended {
 }
 
 impl Ended {
-    /// The documented exit status that it has; a panic or a signal is none.
+    /// The exit status of the run. A panic or a signal has none.
     ///
     /// # Errors
-    /// It has none, or took too much memory.
+    /// The run has no documented exit status, or used too much memory.
     pub fn code(&self) -> Result<i32, String> {
         match (self.status.code(), self.status.signal()) {
             _ if self.peak > PEAK_BYTES => Err(format!("too much memory: {self}")),
@@ -51,15 +51,16 @@ impl Ended {
     }
 }
 
-/// What was put out, as text.
+/// The output of a run as text.
 pub fn text_of(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Runs a4emu, whose output nobody reads and which is told `input`, with limits: `limited` is one of [`limits`].
+/// Runs a4emu with limits and with `input` on stdin, and discards its stdout. `limited` is one of the
+/// functions of [`limits`].
 ///
 /// # Errors
-/// It cannot be started.
+/// The program cannot be started.
 pub fn a4emu<S: AsRef<OsStr>>(
     limited: Command,
     arguments: impl IntoIterator<Item = S>,
@@ -68,10 +69,10 @@ pub fn a4emu<S: AsRef<OsStr>>(
     a4emu_into(limited, arguments, input, Stdio::null())
 }
 
-/// [`a4emu`] with `stdout`.
+/// Runs [`a4emu`] with a given `stdout`.
 ///
 /// # Errors
-/// It cannot be started.
+/// The program cannot be started.
 pub fn a4emu_into<S: AsRef<OsStr>>(
     mut limited: Command,
     arguments: impl IntoIterator<Item = S>,

@@ -1,26 +1,26 @@
-//! The limits of a process that has to end.
+//! Limits for a child process.
 
 use std::process::Command;
 
-/// CPU seconds; those of a build without optimisation count less.
+/// Limit of CPU seconds; larger for a build without optimisation.
 const SECONDS: u32 = if cfg!(debug_assertions) { 80 } else { 20 };
-/// Seconds by the clock, for what waits for ever; the machine may be busy.
+/// Wall-clock limit in seconds, for runs that hang. It is large because the machine may be busy.
 const PATIENCE: u32 = 600;
-/// Kilobytes of address space; threads' stacks and arenas count, used or not.
+/// Limit of address space in KiB. Threads' stacks and arenas count, used or not.
 const SPACE_KIB: u32 = 2_000_000;
 
-/// Has the shell set the limits, and then become the command that is its first argument.
+/// A shell command that sets the limits and then runs its first argument.
 pub fn limited() -> Command {
     limited_by(SPACE_KIB, SECONDS)
 }
 
-/// The same with half the time: for who asks something and waits.
+/// [`limited`] with half the time, for interactive questions.
 #[allow(dead_code, reason = "not every test asks")]
 pub fn promptly() -> Command {
     limited_by(SPACE_KIB, SECONDS / 2)
 }
 
-/// The same with `space` kilobytes of address space.
+/// [`limited`] with `space` KiB of address space.
 #[allow(dead_code, reason = "not every test says how much")]
 pub fn limited_to(space: u32) -> Command {
     limited_by(space, SECONDS)

@@ -1,5 +1,5 @@
-//! All commands that take a capture by all inputs that are made to be too much: each ends within 20 CPU seconds, 1 GB of
-//! memory and 1 GB of output, without any option that says so.
+//! Runs all commands that take a capture on all oversized inputs. With default options, each must end within
+//! 20 CPU seconds, 1 GB of memory and 1 GB of output.
 //!
 //! An optimised build runs all of them (`cargo test --release --test hostile matrix`), others a part.
 
@@ -14,13 +14,14 @@ use super::command::limits::limited;
 use super::command::{a4emu_into, text_of};
 use super::{Places, SESSION};
 
-/// Bytes that a command may put out.
+/// Largest output of a command, in bytes.
 const MAX_OUTPUT: u64 = 1 << 30;
 
-/// Of a build without optimisation, one in so many is run.
+/// A build without optimisation runs one in so many.
 const FRACTION: usize = if cfg!(debug_assertions) { 40 } else { 1 };
 
-/// What is typed: `{capture}` is the input, `{out}` a folder for outputs, `{list}` a file with the input's path.
+/// The command lines: `{capture}` is the input, `{out}` a folder for outputs, `{list}` a file with the
+/// input's path.
 const COMMANDS: &[&str] = &[
     "info {capture}",
     "decode {capture}",
@@ -61,7 +62,7 @@ const COMMANDS: &[&str] = &[
     "corpus run {list} -o {out}/run --coverage --validate",
 ];
 
-/// Subcommands that take no capture of somebody else's, or are not run here, and why.
+/// Subcommands without an untrusted capture, or that are not run here, with the reason.
 const NOT_RUN: &[(&str, &str)] = &[
     ("serve", "it ends when it is told to: its runs are those of report and show"),
     ("check", "fixtures name captures, which are replayed"),
@@ -76,10 +77,10 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("help", "takes nothing"),
 ];
 
-/// What options of a command name that it writes, or reads beside the capture.
+/// Options that take a file which the command reads; the other file options name outputs.
 const READ: &[&str] = &["--suppress", "--include"];
 
-/// The tests of all commands by all inputs in `shared`, and of the list of commands.
+/// The tests of all commands on all inputs in `shared`, and of the list of commands.
 pub fn trials(shared: &Path) -> Vec<Trial> {
     let inputs = inputs(shared);
     let cells = COMMANDS.iter().flat_map(|command| inputs.iter().map(move |input| (*command, input.clone())));
@@ -92,7 +93,7 @@ pub fn trials(shared: &Path) -> Vec<Trial> {
     chosen.map(trial).chain([complete]).collect()
 }
 
-/// Captures and sources of captures in the folders of attacks, and a file without end.
+/// Captures and sources of captures in the folders of attacks, and an endless file.
 fn inputs(shared: &Path) -> Vec<PathBuf> {
     let folders = [shared.join("hostile"), shared.join("cases/attack")];
     let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
@@ -105,7 +106,7 @@ fn inputs(shared: &Path) -> Vec<PathBuf> {
     files.into_iter().chain([PathBuf::from("/dev/zero")]).collect()
 }
 
-/// The capture that `input` is, or is the source of.
+/// The capture at `input`, or the one assembled from it.
 fn capture(input: &Path, folder: &Path) -> Result<PathBuf, Failed> {
     if input.extension().is_none_or(|extension| extension != "a4") {
         return Ok(input.to_owned());
@@ -145,7 +146,7 @@ fn run(command: &str, input: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Bytes of all files below `folder`.
+/// Total size of all files below `folder`, in bytes.
 fn bytes_in(folder: &Path) -> Result<u64, Failed> {
     let mut bytes = 0;
     for entry in std::fs::read_dir(folder)? {
@@ -158,7 +159,8 @@ fn bytes_in(folder: &Path) -> Result<u64, Failed> {
     Ok(bytes)
 }
 
-/// Each subcommand is in the matrix or known not to be, and of those that are each option that writes a file.
+/// Each subcommand is in the matrix or in the list of exceptions. For those in the matrix, each option that
+/// writes a file is used.
 fn is_complete() -> Result<(), Failed> {
     let help = said(&["--help"])?;
     let listed =
@@ -186,7 +188,7 @@ fn is_complete() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The option of a line of help, if it names a file or folder.
+/// The option on a line of help, if it names a file or folder.
 fn written(line: &str) -> Option<&str> {
     let names_file = ["<FILE>", "<DIR>", "<KIND=FILE>"].iter().any(|value| line.contains(value));
     let option = line.split([' ', ',']).find(|word| word.starts_with("--"))?;

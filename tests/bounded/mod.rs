@@ -1,15 +1,15 @@
-//! Tests that say "it ends": each runs in a process of its own that has so much time and so
-//! much address space, so that what hangs or takes too much fails instead of going on.
+//! Runs a test in a process with limits on time and address space, so that a hang or excessive use of memory
+//! is a failure.
 
 pub mod limits;
 
 use limits::limited;
 
-/// Tells the process which test it is to run itself.
+/// Variable with the name of the test that the child process runs.
 const HERE: &str = "A4EMU_BOUNDED_TEST";
 
-/// Runs `test`, which is the body of the test `name` in `module` (`module_path!()`), in a child of this
-/// process with the limits.
+/// Runs `test`, the body of the test `name` in `module` (`module_path!()`), in a child process with the
+/// limits.
 #[track_caller]
 pub fn bounded(module: &str, name: &str, test: impl FnOnce()) {
     let path = format!("{module}::{name}");
@@ -22,6 +22,6 @@ pub fn bounded(module: &str, name: &str, test: impl FnOnce()) {
     let child = child.expect("there is bash");
     let text = [child.stdout, child.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
     assert!(child.status.success() && text.contains("1 passed"), "{}\n{text}", child.status);
-    // What a test prints, its seed among it, shows if something else in this process fails.
+    // Passes the child's output on, so that the seed is printed if the test fails.
     print!("{text}");
 }

@@ -1,8 +1,9 @@
-//! What a unit of work takes, for each kind of work: `scripts/prices`.
+//! Measures the processor time of a unit of work, for each kind of work: `scripts/prices`.
 //!
-//! Each scene asks for one kind of work without end, and is run on one thread with two budgets: the processor time between
-//! them, by their difference, is what a unit takes. All kinds have to take about the same: none more than eight times more or
-//! less than their mean. Instructions are the dearest: `info` watches what rests on guesses while it runs them.
+//! Each scene has endless work of one kind. It runs on one thread with two budgets. The difference of their
+//! processor times, divided by the difference of the budgets, is the time of a unit. No kind may take more
+//! than eight times longer or shorter than the mean. Instructions take the longest, because `info` also
+//! checks for guesses while it runs them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,13 +16,13 @@ use super::command::{a4emu, limits::limited};
 /// The two budgets, in units.
 const BUDGETS: [u64; 2] = [1 << 26, (1 << 26) + UNITS];
 
-/// Their difference.
+/// Difference of the two budgets, in units.
 const UNITS: u64 = 1 << 29;
 
-/// How far a price may be off.
+/// Largest ratio between a unit's time and the mean.
 const MOST: f64 = 8.0;
 
-/// A scene: the kind of work, what is typed with `{capture}` for it, and the source of that.
+/// A scene: the kind of work, the command line with `{capture}`, and the source.
 struct Scene {
     kind: &'static str,
     command: &'static str,
@@ -49,7 +50,7 @@ const SCENES: &[Scene] = &[
     Scene { kind: "accesses", command: "info --threads 1 {capture}", source: accesses },
 ];
 
-/// The one test: it takes minutes, and means something on a quiet machine only.
+/// The only test. It takes minutes and needs a machine without other load.
 pub fn trial() -> Trial {
     Trial::test("prices: a unit takes as long whatever it is spent on", all_take_the_same)
         .with_ignored_flag(true)
@@ -131,7 +132,7 @@ const CORNERS: &str = "use attribute(0, corners, 16, 8, VFMT4_32_32_FLOAT, 2, r0
     use attributes(1, 2)
 ";
 
-/// `body` sixteen million times, behind `state`.
+/// A scene that runs `body` sixteen million times after `state`.
 fn scene(state: &str, body: &str) -> String {
     let calls =
         |level: u32| format!("buffer l{level} {{ {} }}\n", format!("call l{} ", level + 1).repeat(16));
@@ -185,7 +186,7 @@ fn blended() -> String {
     drawn(targets, &draw("DI_PT_RECTLIST", 1, 3))
 }
 
-/// 31 attributes of `bytes` each, where `place` says.
+/// A scene with 31 attributes of `bytes` each, at the places that `place` gives.
 fn fetching(place: &str, bytes: u32) -> String {
     let state = format!(
         "for i in 0..31 {{
@@ -210,7 +211,7 @@ fn misses() -> String {
     fetching("0x40000000 + i * 0x100000", 1 << 27)
 }
 
-/// A shader without end: its `body` runs again and again in `groups` groups of 32.
+/// An endless compute shader: its `body` repeats in `groups` groups of 32.
 fn computed(body: &str, groups: u32) -> String {
     format!(
         "include \"setup.a4i\"

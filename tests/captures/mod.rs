@@ -1,11 +1,10 @@
-//! Where captures are: those of the tree, and those beside it, which are shared. Each test takes
-//! what it needs of them.
+//! Paths of captures: those in the tree and the shared ones beside it. Each test uses a part of this module.
 #![allow(dead_code)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder of the tree.
+/// The root folder of the tree.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -19,7 +18,8 @@ fn shared_folder() -> PathBuf {
     std::env::var_os("A4EMU_SHARED").map_or(root().join("../shared"), PathBuf::from).join("captures")
 }
 
-/// Capture `name` of `$A4EMU_SHARED/captures` or `../shared/captures`, which need not be there: says so if not.
+/// Path of capture `name` in `$A4EMU_SHARED/captures` or `../shared/captures`. If it does not exist, a
+/// message is printed.
 pub fn shared(name: &str) -> PathBuf {
     let path = shared_folder().join(format!("{name}.rd.gz"));
     if !path.exists() {
@@ -28,7 +28,7 @@ pub fn shared(name: &str) -> PathBuf {
     path
 }
 
-/// All captures that are shared.
+/// Paths of all shared captures.
 pub fn all_shared() -> Vec<PathBuf> {
     below(&shared_folder())
 }

@@ -1,4 +1,4 @@
-//! Processes that do not come to their end, and runs that do not.
+//! Processes that crash or hang, and runs that are interrupted.
 
 #[cfg(target_os = "linux")]
 use std::os::unix::fs::OpenOptionsExt;
@@ -72,11 +72,11 @@ fn a_thread_without_a_stack_is_out_of_memory() {
     let all = ends(&corpus, "run");
     let is_memory = |name: &str| all.iter().any(|row| row.0.contains(name) && row.1 == "memory");
     assert!(is_memory("depth"), "{all:?}");
-    // That is what a system does that has none left.
+    // Without memory, the system ends the process in this way.
     assert!(is_memory("attribs"), "{all:?}");
 }
 
-/// Waits until the log of `run` has so many lines.
+/// Waits until the log of `run` has `lines` lines.
 fn wait_for(corpus: &Corpus, run: &str, lines: usize) {
     let start = Instant::now();
     let count =
@@ -87,7 +87,7 @@ fn wait_for(corpus: &Corpus, run: &str, lines: usize) {
     }
 }
 
-/// A run that `signal` ends after some rows.
+/// Starts a run and ends it with `signal` after some rows.
 fn interrupted(corpus: &Corpus, wrapper: &str, signal: &str) -> Option<i32> {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("a4emu"));
     let args = ["corpus", "run", "corpus", "-o", "run", "--jobs", "2", "--binary", wrapper];
@@ -99,7 +99,7 @@ fn interrupted(corpus: &Corpus, wrapper: &str, signal: &str) -> Option<i32> {
     child.wait().unwrap().code()
 }
 
-/// Nothing is lost and nothing is there twice, also where the last line is torn.
+/// No row is lost or repeated, also if the last line is incomplete.
 #[test]
 fn a_run_goes_on_where_it_ended() {
     for (signal, code) in [("-KILL", None), ("-INT", Some(130))] {
@@ -134,14 +134,13 @@ fn processes_end_with_the_run() {
     }
 }
 
-/// What a process has started ends with it, when its time is over; and a process that plays ends with a run that was
-/// killed.
+/// When the time of a process is over, its children end with it. When a run is killed, its processes end.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_is_left_behind() {
     let is_there = |file: &Path| {
         let pid = fs::read_to_string(file).unwrap();
-        // A process that has ended and that nobody waits for is there in name alone.
+        // A zombie process has ended.
         let state = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
         !state.is_empty() && !state.contains(") Z ")
     };
@@ -157,7 +156,8 @@ fn nothing_is_left_behind() {
     let what = format!("case $name in xfb) sleep 1000 & echo $! >{}; wait;; esac", started.display());
     corpus.run("late", &["--binary", &corpus.wrapper(&what), "--timeout", "5"], 4);
     assert!(gone(&started), "what it started goes on");
-    // It plays a capture that never comes: whoever opens the pipe to write has a reader.
+    // The process waits for a capture from a pipe. Opening the pipe for writing succeeds only while it has a
+    // reader.
     let (pipe, playing) = (corpus.path("pipe"), corpus.path("playing"));
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let a4emu = assert_cmd::cargo::cargo_bin("a4emu");

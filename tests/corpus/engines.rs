@@ -1,4 +1,4 @@
-//! What engines say of parts, and the language of GoogleTest.
+//! Variables with which workload engines number parts, and the output format of GoogleTest.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! `a4emu corpus`: what is kept of captures that crash, hang or eat memory, of runs that are killed, and of parts.
+//! `a4emu corpus`: the results for captures that crash, hang or use much memory, for killed runs, and for
+//! parts.
 
 #[cfg(unix)]
 mod ends;
@@ -14,10 +15,10 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Captures of the tree that play quickly.
+/// Captures of the tree that are replayed quickly.
 const CAPTURES: [&str; 6] = ["attribs", "blend", "compute", "depth", "triangle", "xfb"];
 
-/// A folder with a corpus, and its runs.
+/// A folder with a corpus and its runs.
 struct Corpus(TempDir);
 
 impl Corpus {
@@ -36,7 +37,7 @@ impl Corpus {
         self.0.path().join(name)
     }
 
-    /// `a4emu corpus` with these arguments, in the folder; no engine runs it.
+    /// `a4emu corpus` with these arguments, in the folder, without variables of an engine.
     fn a4emu(&self, args: &[&str]) -> Command {
         let mut command = Command::cargo_bin("a4emu").unwrap();
         command.current_dir(self.0.path()).arg("corpus").args(args);
@@ -46,7 +47,7 @@ impl Corpus {
         command
     }
 
-    /// Runs the corpus; the run has to end with `status`.
+    /// Runs the corpus and checks the exit status.
     fn run(&self, to: &str, more: &[&str], status: i32) -> Output {
         let output = self.a4emu(&[&["run", "corpus", "-o", to], more].concat()).output().unwrap();
         assert_eq!(output.status.code(), Some(status), "{}", String::from_utf8_lossy(&output.stderr));
@@ -61,13 +62,13 @@ impl Corpus {
         self.results(run).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Lines of the log, which need not be whole.
+    /// Lines of the log; the last may be incomplete.
     fn log(&self, run: &str) -> Vec<String> {
         let text = fs::read_to_string(self.path(run).join("log.jsonl")).unwrap();
         text.lines().map(str::to_owned).collect()
     }
 
-    /// A program that does `what` (a line of shell; `$name` is the capture's) before it is a4emu.
+    /// Makes a program that runs `what` (a line of shell, with `$name` for the capture) and then a4emu.
     #[cfg(unix)]
     fn wrapper(&self, what: &str) -> String {
         use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! Runs that are taken over, compared, merged, and what they cover.
+//! Runs: reuse of results, comparison, merging, coverage.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn a_row_says_what_replay_says() {
     let last = played["surfaces"].as_array().unwrap().last().unwrap();
     assert_eq!(played["frames"][0]["hash"], last["hash"], "the frame is the surface");
     assert!(played["used"]["packets"]["CP_DRAW_INDX_OFFSET"].as_u64() > Some(0));
-    // Draws that are looked at one by one do not share warps.
+    // Draws that are counted one by one do not share warps.
     corpus.run("plain", &[], 0);
     let plain = corpus.rows("plain").into_iter().find(|row| row["name"] == "triangle.rd.gz").unwrap();
     for key in ["instructions", "warps", "pixels", "primitives"] {
@@ -32,7 +32,7 @@ fn a_row_says_what_replay_says() {
     }
 }
 
-/// Another model of the chip, other options, are another result; the same ones are not run again.
+/// Another model of the chip or other options need a new result. With equal ones, the old result is used.
 #[test]
 fn results_are_taken_over_where_capture_binary_and_options_are_the_same() {
     let corpus = Corpus::new();
@@ -80,7 +80,7 @@ fn parts_merge_to_the_bytes_of_the_whole() {
     assert!(!corpus.path("x").exists());
 }
 
-/// Whether one of two parts is `name` alone.
+/// Whether exactly one of two parts contains `name`, and no other capture.
 fn is_a_part(corpus: &Corpus, name: &str, to: &str, more: &[&str]) -> bool {
     let parts = ["0/2", "1/2"].map(|part| {
         let run = format!("{to}{}", &part[..1]);
@@ -109,7 +109,7 @@ fn parts_weigh_the_same_by_size_or_by_earlier_times() {
     assert!(is_a_part(&corpus, "compute.rd.gz", "times", &["--earlier", "whole"]));
 }
 
-/// The second run's triangle is another one, and one capture is new.
+/// The second run has another capture of the triangle, and a new capture.
 #[test]
 fn what_differs_is_named_shown_and_reported() {
     let corpus = Corpus::new();
@@ -120,7 +120,7 @@ fn what_differs_is_named_shown_and_reported() {
     let args = ["compare", "a", "b", "--html", "page.html", "--junit", "report.xml"];
     let compared = corpus.a4emu(&args).assert().code(1);
     let said = text(&compared.get_output().stdout);
-    // How fast they were is the machine's affair.
+    // Differences in speed do not matter.
     let names = ["compute.rd.gz: gone\n", "renamed.rd.gz: new\n", "triangle.rd.gz: different"];
     assert!(names.iter().all(|line| said.contains(line)), "{said}");
     assert!(said.contains("4 same, 1 different, 1 new, 1 gone"), "{said}");
@@ -142,7 +142,7 @@ fn what_differs_is_named_shown_and_reported() {
     }
 }
 
-/// Names that are no text are each a name of its own, in runs, their parts and lists.
+/// Names that are not UTF-8 stay distinct in runs, parts and lists.
 #[test]
 #[cfg(target_os = "linux")]
 fn names_that_are_no_text_are_not_lost() {
@@ -188,7 +188,7 @@ fn few_captures_cover_what_all_do() {
         kinds.iter().map(|kind| (kind["name"].clone(), kind["used"].clone())).collect::<Vec<_>>()
     };
     assert_eq!(used("all"), used("few"));
-    // One fewer does not.
+    // Without the last of the names it does not.
     let fewer: Vec<&str> = names.lines().skip(1).collect();
     fs::write(corpus.path("few.txt"), fewer.join("\n")).unwrap();
     corpus.a4emu(&["run", "few.txt", "--root", "corpus", "-o", "fewer", "--coverage"]).assert().success();
@@ -249,8 +249,8 @@ fn what_cannot_be_read_is_said() {
     }
 }
 
-/// Of a capture, binary and options that a result was kept of, other bounds or another binary are another result; and
-/// what a process did not come to the end of is tried again.
+/// Other limits or another binary need a new result for a capture. A capture whose process did not end is run
+/// again.
 #[cfg(unix)]
 #[test]
 fn what_results_depend_on_is_run_again() {
@@ -274,7 +274,7 @@ fn what_results_depend_on_is_run_again() {
     assert!(said.contains("; 1 run now, 0 were there, 5 taken over"), "{said}");
 }
 
-/// `--strict` reaches the process of each capture, whose row is what `replay --strict` exits with.
+/// `--strict` is passed to the process of each capture, whose row has the exit status of `replay --strict`.
 #[test]
 fn strict_runs_have_strict_rows() {
     let corpus = Corpus::new();
@@ -306,7 +306,8 @@ fn merged_runs_have_the_pictures_of_their_parts() {
     }
 }
 
-/// What two runs used otherwise is what one of them lists and the other does not; no page goes over a run.
+/// The difference in coverage of two runs has exactly what one lists and the other does not. The page does
+/// not replace a run.
 #[test]
 fn coverage_against_another_run_is_the_difference() {
     let corpus = Corpus::new();

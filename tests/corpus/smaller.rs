@@ -7,7 +7,7 @@ fn a4emu(folder: &Path, args: &[&str]) -> Output {
     Command::cargo_bin("a4emu").unwrap().current_dir(folder).args(args).output().unwrap()
 }
 
-/// A source of the tree, assembled, with something in it changed.
+/// Assembles a source of the tree with one change.
 pub fn assembled(folder: &Path, name: &str, change: [&str; 2]) {
     let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures");
     let source = fs::read_to_string(tree.join("triangle-by-hand.a4")).unwrap();
@@ -56,7 +56,7 @@ fn what_does_not_hold_is_not_begun() {
     }
 }
 
-/// The other build finds another constant, so that an instruction that both have does something else.
+/// The other build reads another constant, so that one instruction differs between the builds.
 #[cfg(unix)]
 #[test]
 fn the_instruction_that_differs_is_named() {

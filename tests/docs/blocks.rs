@@ -1,4 +1,4 @@
-//! The code blocks of a page that have commands.
+//! The code blocks of a page that contain commands.
 
 use std::ops::Range;
 
@@ -10,26 +10,26 @@ use snapbox::filter::NormalizeToExpected;
 /// A code block with commands.
 pub struct Block {
     pub line: usize,
-    /// Commands alone, without what they print.
+    /// Whether the block has only commands, without output.
     bare: bool,
     inside: Range<usize>,
     pub needs: Vec<String>,
     pub by: Option<String>,
 }
 
-/// A command, what it exits with, and where the page has what it prints.
+/// A command, its exit status, and the place of its output in the page.
 pub struct Step {
     pub command: String,
     pub status: i32,
     pub output: Option<Range<usize>>,
 }
 
-/// Events of a page with their places in it.
+/// Markdown events of a page, with their ranges.
 pub fn events(text: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
     Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter()
 }
 
-/// The code blocks with their information, empty where it has none, and what is between their fences.
+/// The code blocks, each with its info string (or an empty one) and the range between its fences.
 pub fn code(text: &str) -> Vec<(String, Range<usize>)> {
     let mut found = Vec::new();
     for (event, range) in events(text) {
@@ -72,12 +72,12 @@ impl Block {
         Some(block)
     }
 
-    /// Whether its commands are for this test.
+    /// Whether this test runs the block's commands.
     pub fn runs(&self) -> bool {
         self.by.is_none()
     }
 
-    /// The lines of its commands, as they stand on the page, without what explains them.
+    /// The command lines of the block as written in the page, without comments.
     pub fn lines(&self, text: &str) -> Vec<String> {
         let lines = text[self.inside.clone()].lines();
         let commands = lines.filter_map(|line| if self.bare { Some(line) } else { line.strip_prefix("$ ") });
@@ -114,7 +114,7 @@ impl Block {
     }
 }
 
-/// What was printed, with the page's `...` and `[..]` where it has them.
+/// The output with the page's `...` and `[..]` inserted where they match.
 pub fn with_gaps(printed: &str, page: &str) -> String {
     let normal = NormalizeToExpected::new().redact().normalize(Data::text(printed), &Data::text(page));
     normal.render().expect("text stays text")

@@ -1,4 +1,4 @@
-//! The pages: which there are, and where their links lead.
+//! Lists the pages, and checks the targets of their links.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +10,7 @@ use crate::{Outcome, blocks, read, root};
 
 /// The table of contents of the book.
 const SUMMARY: &str = "docs/SUMMARY.md";
-/// How a line begins that is a command.
+/// Prefixes of lines that are commands.
 const COMMANDS: [&str; 6] = ["$ ", "a4emu ", "cargo ", "scripts/", "git ", "duckdb "];
 
 fn collect(folder: &str, found: &mut Vec<String>) {
@@ -32,13 +32,13 @@ pub fn pages() -> Vec<String> {
     found
 }
 
-/// What the heading is called in a link, on GitHub and in the book.
+/// The anchor of a heading in links, on GitHub and in the book.
 fn slug(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.collect::<String>().trim().to_lowercase().replace(' ', "-")
 }
 
-/// Where the links of a page lead, and the names of its headings.
+/// The targets of a page's links, and the anchors of its headings.
 fn links(text: &str) -> (Vec<String>, BTreeSet<String>) {
     let (mut leads, mut headings, mut times) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
     let mut heading: Option<String> = None;
@@ -73,7 +73,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// What is wrong with a link on a page.
+/// The error in a link of a page, if there is one.
 fn complaint(page: &str, link: &str) -> Option<String> {
     if link.contains("://") {
         return None;
@@ -122,8 +122,8 @@ pub fn every_page_is_in_the_book(pages: &[&str]) -> Outcome {
     Ok(())
 }
 
-/// A command that does not stand in a block with commands would not be run. (The reference is made of the program's own
-/// examples, which have a test.)
+/// Every command is in a block whose commands run. (The reference is made of the program's own examples,
+/// which have a test of their own.)
 pub fn commands_are_where_they_are_run(pages: &[&str]) -> Outcome {
     let mut wrong = Vec::new();
     for page in

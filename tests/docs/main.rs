@@ -1,17 +1,19 @@
-//! The pages for people: every command on them runs and prints what the page says, every link leads somewhere, every
+//! Tests of the documentation: every command in it prints what the page shows, every link has a target, every
 //! page is in the book.
 //!
-//! A code block of the language `console` has commands behind `$ ` (`> ` goes on), and below each what it prints, stdout
-//! and stderr as a terminal shows them; one of `sh` has commands alone, a line each. The commands of a page run with bash
-//! one after the other, in a folder that has copies of the tree's captures, fixtures and scripts. They end with 0, or with
-//! what `? STATUS` says in the line below the command. `...` stands for lines, `[..]` for characters that differ from run
-//! to run: times, threads, what the machine has. More words may stand behind the language:
+//! A code block of the language `console` has commands after `$ ` (`> ` continues one), each with its output
+//! below, stdout and stderr as in a terminal. A block of `sh` has only commands, one per line. The commands
+//! of a page run in bash one after the other, in a folder with copies of the tree's captures, fixtures and
+//! scripts. They end with 0, or with the status of a line `? STATUS` below the command. `...` stands for
+//! lines, `[..]` for characters that vary between runs: times, threads, properties of the machine. More words
+//! may follow the language:
 //!
-//! - `needs=mesa,vglrun`: programs without which the block is left out, and an ignored test says so. `mesa` is a Mesa with
-//!   the driver, `board` a device with the chip.
-//! - `by=FILE`: the lines are not run here, but stand in FILE; `by=FILE::TEST`: the test of that name runs the like.
+//! - `needs=mesa,vglrun`: programs that the block needs. Without them the block is skipped, and an ignored
+//!   test reports it. `mesa` is a Mesa with the driver, `board` a device with the chip.
+//! - `by=FILE`: the lines are not run here, but occur in FILE; `by=FILE::TEST`: the test of that name runs
+//!   similar ones.
 //!
-//! `DOCS_BLESS=1 cargo test --test docs` writes what is printed into the pages.
+//! `DOCS_BLESS=1 cargo test --test docs` writes the output into the pages.
 
 mod blocks;
 mod links;
@@ -26,7 +28,7 @@ use blocks::Block;
 use sandbox::Sandbox;
 
 type Outcome = Result<(), Failed>;
-/// A test of all pages.
+/// A test that covers all pages.
 type OfAll = fn(&[&str]) -> Outcome;
 
 fn root() -> &'static Path {
@@ -37,7 +39,7 @@ fn read(page: &str) -> String {
     fs::read_to_string(root().join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
 }
 
-/// Runs what can run of a page, and compares or, to bless, writes.
+/// Runs the commands of a page, and compares the output, or writes it when blessing.
 fn run(page: &str) -> Outcome {
     let mut text = read(page);
     let mut wrong = Vec::new();
@@ -65,7 +67,7 @@ fn run(page: &str) -> Outcome {
     if wrong.is_empty() { Ok(()) } else { Err(format!("{page}\n{}", wrong.join("\n")).into()) }
 }
 
-/// What a page says of commands that others run is so.
+/// Checks the claims of blocks that are run by other files or tests.
 fn elsewhere(page: &str, block: &Block) -> Outcome {
     let Some(by) = &block.by else { return Ok(()) };
     let (file, test) = by.split_once("::").map_or((by.as_str(), None), |(file, test)| (file, Some(test)));
@@ -80,7 +82,7 @@ fn elsewhere(page: &str, block: &Block) -> Outcome {
     }
 }
 
-/// The tests of a page: one for all that runs, one for each block that cannot.
+/// The tests of a page: one for all commands that can run, and one for each block that cannot.
 fn trials(page: &'static str) -> Vec<Trial> {
     let mut trials = vec![Trial::test(format!("commands of {page}"), move || run(page))];
     for block in blocks::of(&read(page)) {

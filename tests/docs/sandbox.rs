@@ -1,4 +1,4 @@
-//! Where the commands of a page run.
+//! The folder in which the commands of a page run.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,17 +10,17 @@ use tempfile::TempDir;
 use crate::blocks::Block;
 use crate::root;
 
-/// What of the tree a page may use.
+/// The parts of the tree that a page may use.
 const PARTS: [&str; 3] = ["captures", "fixtures", "scripts"];
 
-/// `cargo run .. -- ARGUMENTS` with the program that is here already.
+/// A replacement for `cargo run .. -- ARGUMENTS` that starts the program already built.
 const CARGO: &str = r#"#!/bin/sh
 while [ "$1" != -- ]; do [ $# -gt 0 ] || exit 97; shift; done
 shift
 exec a4emu "$@"
 "#;
 
-/// A folder that looks like the tree, and is gone afterwards.
+/// A temporary folder with the layout of the tree.
 pub struct Sandbox {
     folder: TempDir,
 }
@@ -52,7 +52,7 @@ impl Sandbox {
         Ok(Self { folder })
     }
 
-    /// The exit status of a command, and what it puts out.
+    /// Runs a command. Returns its exit status and its output.
     pub fn run(&self, command: &str) -> io::Result<(i32, String)> {
         let path = env::join_paths([self.folder.path().join("bin")].into_iter().chain(folders()));
         let mut bash = Command::new("bash");
@@ -71,7 +71,7 @@ impl Sandbox {
     }
 }
 
-/// Where programs are looked for: a4emu's own folder first, and games are not always in the path.
+/// The search path for programs: a4emu's folder first, then the path, then the folder of games.
 fn folders() -> impl Iterator<Item = PathBuf> {
     let own = Path::new(env!("CARGO_BIN_EXE_a4emu")).parent().expect("a folder").to_path_buf();
     let path = env::var_os("PATH").unwrap_or_default();
@@ -86,7 +86,7 @@ fn library() -> Option<PathBuf> {
     places.into_iter().find(|place| place.exists())
 }
 
-/// Whether a program gets a Mesa with the driver.
+/// Whether `a4emu run` finds a Mesa with the driver.
 fn has_mesa() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
     *FOUND.get_or_init(|| {
@@ -100,7 +100,7 @@ fn has_mesa() -> bool {
     })
 }
 
-/// What a block needs and this machine has not.
+/// The needs of a block that this machine lacks.
 pub fn missing(block: &Block) -> Vec<String> {
     let has = |need: &str| match need {
         "mesa" => has_mesa(),

@@ -1,4 +1,4 @@
-//! What surrounds a program, or the command line, reaches no result (`src/gpu/ambient.rs` has the list).
+//! The environment of a program or command must not affect results (`src/gpu/ambient.rs` has the list).
 
 use std::fs;
 use std::process::Command;
@@ -10,10 +10,10 @@ use crate::captures::same_as_replay;
 use crate::client::*;
 use crate::{INSIDE, with_variables};
 
-/// A capture whose picture depends on how numbers are rounded.
+/// A capture whose picture depends on the rounding of numbers.
 const CAPTURE: &str = "torus";
 
-/// What the client does to its floating-point control.
+/// Variable with the floating-point mode that the client sets.
 const FLOATS: &str = "A4EMU_TEST_FLOATS";
 
 /// Variables that libraries and runtimes read.
@@ -29,12 +29,12 @@ const VARIABLES: [(&str, &str); 9] = [
     ("COLUMNS", "7"),
 ];
 
-/// Threads of this process.
+/// Number of threads of this process.
 fn threads() -> usize {
     fs::read_dir("/proc/self/task").expect("threads").count()
 }
 
-/// Draws with everything odd that a process can be, and compares with a replay in which nothing is.
+/// Draws in a process with unusual settings, and compares with a replay without them.
 fn draws_as_replay(floats: &str) {
     let room = tempfile::tempdir().expect("a folder");
     std::env::set_current_dir(room.path()).expect("there is one");
@@ -58,7 +58,7 @@ fn nothing_around_a_program_reaches_its_picture() {
     }
 }
 
-/// What a command puts out, with `prefix` in front of it and `variables` set.
+/// The exit status and stdout of a command, with `prefix` in front of it and `variables` set.
 fn put_out(prefix: &str, variables: &[(&str, &str)], arguments: &[&str]) -> (Option<i32>, Vec<u8>) {
     let mut command = Command::new("sh");
     command
@@ -69,7 +69,7 @@ fn put_out(prefix: &str, variables: &[(&str, &str)], arguments: &[&str]) -> (Opt
     (output.status.code(), output.stdout)
 }
 
-/// In every command that runs draws: 3,000 threads would not fit into the addresses that it may have.
+/// Every command that runs draws. 3,000 threads would not fit into the limit of address space.
 #[test]
 fn nothing_around_the_command_line_reaches_what_it_puts_out() {
     let capture = "captures/cube.rd.gz";

@@ -1,4 +1,4 @@
-//! Buffers: life, memory, errors.
+//! Buffers: creation, memory, errors.
 
 use std::fs::File;
 use std::thread;
@@ -24,7 +24,7 @@ fn a_buffer_has_an_address_and_zeroed_memory() {
     });
 }
 
-/// Whether all of a new buffer of so many bytes gets memory within some seconds, though nobody touches it.
+/// Whether a new buffer of `bytes` gets memory within some seconds without being touched.
 fn is_provided(node: &File, bytes: usize) -> bool {
     let buffer = Buffer::new(node, bytes);
     let (pages, end) = (bytes / 4096, Instant::now() + Duration::from_secs(20));
@@ -45,7 +45,7 @@ fn new_buffers_get_memory_before_they_are_touched() {
         assert!(is_provided(&node, 1 << 20) && is_provided(&node, 16 << 20));
         assert_eq!([small.map.resident(), huge.map.resident()], [0, 0]);
         assert_eq!(fork(|| i32::from(is_provided(&node, 1 << 20))), 1, "a child has a thread of its own");
-        // What goes again at once is not provided for, or hardly.
+        // Buffers that are closed at once get little or no memory.
         let gone: Vec<Buffer> = (0..8).map(|_| Buffer::new(&node, 16 << 20)).collect();
         let last = gone[7].address;
         gone.iter().for_each(|buffer| gem_close(&node, buffer.handle).unwrap());

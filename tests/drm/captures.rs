@@ -1,4 +1,4 @@
-//! Recorded command streams on the device: they must do to its memory what `replay` does.
+//! Runs recorded command streams on the device. Its memory must then equal that of `replay`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -28,7 +28,7 @@ fn sections(name: &str) -> Sections<File> {
 }
 
 impl Capture {
-    /// One of the repository's.
+    /// Reads a capture of the repository.
     pub fn read(name: &str) -> Self {
         let (mut capture, mut announced) = (Self::default(), 0);
         for section in sections(name) {
@@ -42,14 +42,14 @@ impl Capture {
         capture
     }
 
-    /// The lowest address.
+    /// The lowest address of a buffer.
     fn base(&self) -> u32 {
         *self.buffers.first_key_value().unwrap().0
     }
 }
 
-/// Puts the capture into one buffer, which lies where its buffers lay because both end at the top of the
-/// address space.
+/// Uploads the capture into one buffer. Its contents keep their addresses, because the buffer ends at the top
+/// of the address space.
 fn upload(capture: &Capture, node: &File) -> Buffer {
     let base = capture.base();
     let buffer = Buffer::new(node, ((1u64 << 32) - u64::from(base)) as usize);
@@ -73,7 +73,7 @@ fn submit(capture: &Capture, node: &File, buffer: &Buffer) {
     Submit::new(&mut bos, &cmds).go(node).unwrap();
 }
 
-/// Submits the capture; the buffer that it lies in.
+/// Submits the capture. Returns the buffer that holds it.
 pub fn run(capture: &Capture) -> Mapping {
     let node = open();
     let buffer = upload(capture, &node);
@@ -81,7 +81,7 @@ pub fn run(capture: &Capture) -> Mapping {
     buffer.map
 }
 
-/// A capture as `replay` plays it.
+/// Plays a capture as `replay` does.
 pub fn replayed(name: &str, model: Model) -> Playback {
     let mut playback = Playback::default();
     playback.gpu.model = model;
@@ -89,14 +89,14 @@ pub fn replayed(name: &str, model: Model) -> Playback {
     playback
 }
 
-/// Every byte of every buffer, the frame among them.
+/// Compares every byte of every buffer, including the frame.
 pub fn same_as_replay(name: &str, model: Model) {
     let capture = Capture::read(name);
     let map = run(&capture);
     let playback = replayed(name, model);
     let mut changed = 0;
     for (address, before) in &capture.buffers {
-        let replayed = playback.gpu.mem.slice(*address, before.len()).unwrap();
+        let replayed = playback.gpu.memory().slice(*address, before.len()).unwrap();
         let first = (address - capture.base()) as usize / 4;
         for (index, word) in replayed.chunks_exact(4).enumerate() {
             let word: u32 = bytemuck::pod_read_unaligned(word);
@@ -112,7 +112,7 @@ fn a_triangle() {
     with_device("captures::a_triangle", || same_as_replay("triangle", Model::Board));
 }
 
-/// Where the last draw that is no resolve fetches its first attribute.
+/// Address of the first attribute in the last draw that is not a resolve.
 #[derive(Default)]
 struct Vertices(u32);
 
@@ -125,7 +125,7 @@ impl Observer for Vertices {
     }
 }
 
-/// The device keeps what a draw's vertices became for as long as the program leaves them as they are.
+/// The device caches the transformed vertices of a draw until the program changes them.
 #[test]
 fn vertices_that_change_between_submits() {
     with_device("captures::vertices_that_change_between_submits", || {

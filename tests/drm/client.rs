@@ -1,7 +1,7 @@
-//! A client of the device: raw ioctls through libc, as any driver makes them.
+//! A client of the device: raw ioctls through libc, as a driver makes them.
 //!
-//! This file is a wall, too: it is the C side that the library's hooks stand in front of,
-//! so it has to call libc's functions themselves. Nothing else in the tests is `unsafe`.
+//! The library hooks the functions of the C library, so this file must call those directly. It is the only
+//! file of these tests with `unsafe`.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -19,7 +19,7 @@ pub const fn both(number: u64, size: u64) -> u64 {
     3 << 30 | size << 16 | 0x64 << 8 | number
 }
 
-// From drm.h and msm_drm.h, sizes of the C structures written out.
+// From drm.h and msm_drm.h, with the sizes of the C structures as numbers.
 pub const VERSION: u64 = both(0x00, 64);
 pub const GEM_CLOSE: u64 = write(0x09, 8);
 pub const GEM_FLINK: u64 = both(0x0a, 8);
@@ -61,40 +61,40 @@ pub fn open() -> File {
     OpenOptions::new().read(true).write(true).open("/dev/dri/renderD128").expect("the node opens")
 }
 
-/// One ioctl; the argument may be any plain words.
+/// Makes an ioctl with an argument of plain words.
 pub fn ioctl<T: Copy>(fd: &File, request: u64, argument: &mut T) -> Result<(), i32> {
     // SAFETY: the tests pass arrays and structures at least as long as the request says.
     let status = unsafe { libc::ioctl(fd.as_raw_fd(), request as libc::Ioctl, ptr::from_mut(argument)) };
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error().raw_os_error().unwrap_or(0)) }
 }
 
-/// An ioctl with a pointer to nowhere.
+/// Makes an ioctl with an invalid pointer.
 pub fn ioctl_nowhere(fd: &File, request: u64) -> Option<i32> {
-    // SAFETY: that it is not dereferenced is what the test is about.
+    // SAFETY: the test checks that the pointer is not dereferenced.
     let status = unsafe { libc::ioctl(fd.as_raw_fd(), request as libc::Ioctl, 8usize) };
     (status != 0).then(|| io::Error::last_os_error().raw_os_error().unwrap_or(0))
 }
 
-/// The file behind a descriptor that an ioctl gave us.
+/// The file of a descriptor that an ioctl returned.
 pub fn file(fd: i32) -> File {
-    // SAFETY: the ioctl made it for us.
+    // SAFETY: the ioctl made the descriptor for this process.
     unsafe { File::from_raw_fd(fd) }
 }
 
-/// A mapping.
+/// A memory mapping.
 pub struct Mapping {
     at: *mut u32,
     bytes: usize,
 }
 
-// SAFETY: memory of the process.
+// SAFETY: the mapping is memory of the process.
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Of `bytes` of `fd` at `offset`.
+    /// Maps `bytes` of `fd` at `offset`.
     pub fn new(fd: &File, bytes: usize, offset: u64) -> Result<Self, i32> {
         let prot = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: at an address that the system chooses.
+        // SAFETY: the system chooses the address.
         let at = unsafe {
             libc::mmap(ptr::null_mut(), bytes, prot, libc::MAP_SHARED, fd.as_raw_fd(), offset as i64)
         };
@@ -104,10 +104,10 @@ impl Mapping {
         }
     }
 
-    /// At an address of our choice, in place of what is there.
+    /// Maps a file at a given address, in place of an existing mapping.
     pub fn fixed(fd: &File, bytes: usize, offset: u64, at: usize) -> Result<Self, i32> {
         let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_FIXED);
-        // SAFETY: the tests give an address of a mapping of theirs.
+        // SAFETY: the tests pass an address inside a mapping of theirs.
         let at = unsafe { libc::mmap(at as *mut _, bytes, prot, flags, fd.as_raw_fd(), offset as i64) };
         match at {
             libc::MAP_FAILED => Err(io::Error::last_os_error().raw_os_error().unwrap_or(0)),
@@ -115,23 +115,23 @@ impl Mapping {
         }
     }
 
-    /// Memory of nobody else.
+    /// Maps private memory.
     pub fn anonymous(bytes: usize) -> Self {
         let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: at an address that the system chooses.
+        // SAFETY: the system chooses the address.
         let at = unsafe { libc::mmap(ptr::null_mut(), bytes, prot, flags, -1, 0) };
         assert!(at != libc::MAP_FAILED);
         Self { at: at.cast(), bytes }
     }
 
-    /// Its address.
+    /// Address of the mapping.
     pub fn address(&self) -> usize {
         self.at as usize
     }
 
-    /// Makes it `bytes` long, or says why not.
+    /// Changes the size to `bytes`, or returns the error.
     pub fn resize(&mut self, bytes: usize) -> Result<(), i32> {
-        // SAFETY: our own mapping; where it ends up is noted below.
+        // SAFETY: the mapping belongs to this value, and its new address is stored below.
         let at = unsafe { libc::mremap(self.at.cast(), self.bytes, bytes, libc::MREMAP_MAYMOVE) };
         if at == libc::MAP_FAILED {
             return Err(io::Error::last_os_error().raw_os_error().unwrap_or(0));
@@ -140,36 +140,36 @@ impl Mapping {
         Ok(())
     }
 
-    /// Asks that it be read only.
+    /// Makes the mapping read-only. Returns whether it succeeded.
     pub fn protect(&self) -> bool {
-        // SAFETY: our own mapping.
+        // SAFETY: the mapping belongs to this value.
         unsafe { libc::mprotect(self.at.cast(), self.bytes, libc::PROT_READ) == 0 }
     }
 
-    /// Pages of it that have memory.
+    /// Number of the mapping's pages that are resident.
     pub fn resident(&self) -> usize {
         let mut pages = vec![0u8; self.bytes.div_ceil(4096)];
-        // SAFETY: our own mapping, and a byte for each of its pages.
+        // SAFETY: the mapping belongs to this value, and `pages` has a byte for each page.
         let status = unsafe { libc::mincore(self.at.cast(), self.bytes, pages.as_mut_ptr()) };
         assert_eq!(status, 0);
         pages.iter().filter(|page| *page & 1 != 0).count()
     }
 
-    /// Has the system give it memory, if it has a call for that.
+    /// Makes all pages resident. False if the system has no call for it.
     pub fn populate(&self) -> bool {
-        // SAFETY: our own mapping.
+        // SAFETY: the mapping belongs to this value.
         unsafe { libc::madvise(self.at.cast(), self.bytes, libc::MADV_POPULATE_WRITE) == 0 }
     }
 
-    /// So many words.
+    /// Number of words in the mapping.
     pub fn words(&self) -> usize {
         self.bytes / 4
     }
 
-    /// Word `index`.
+    /// Reads word `index`.
     pub fn get(&self, index: usize) -> u32 {
         assert!(index < self.bytes / 4);
-        // SAFETY: inside the mapping; volatile because the GPU writes it.
+        // SAFETY: inside the mapping. The read is volatile because the GPU writes it.
         unsafe { self.at.add(index).read_volatile() }
     }
 
@@ -185,15 +185,15 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: our own, and nobody has a pointer into it.
+        // SAFETY: the mapping belongs to this value, and no pointer into it is left.
         unsafe { libc::munmap(self.at.cast(), self.bytes) };
     }
 }
 
-/// Runs `child` in a forked process; its exit status.
+/// Runs `child` in a forked process. Returns its exit status.
 pub fn fork(child: impl FnOnce() -> i32) -> i32 {
-    // SAFETY: the child runs what the test gives it and ends there; the test runs alone in
-    // its process, so no lock is lost with a thread.
+    // SAFETY: the child runs only the test's function and then ends. The test runs alone in its process, so
+    // no other thread holds a lock.
     unsafe {
         match libc::fork() {
             0 => libc::_exit(child()),
@@ -231,12 +231,12 @@ pub fn gem_close(fd: &File, handle: u32) -> Result<(), i32> {
 }
 
 impl Buffer {
-    /// A new one of `bytes`.
+    /// Makes a new buffer of `bytes`.
     pub fn new(fd: &File, bytes: usize) -> Self {
         Self::of(fd, gem_new(fd, bytes as u64).expect("room"), bytes)
     }
 
-    /// That of `handle`, now mapped.
+    /// Maps the buffer of `handle`.
     pub fn of(fd: &File, handle: u32, bytes: usize) -> Self {
         let address = gem_info(fd, handle, 1).unwrap() as u32;
         let map = Mapping::new(fd, bytes, gem_info(fd, handle, 0).unwrap()).expect("maps");
@@ -298,7 +298,7 @@ pub struct Submit {
 }
 
 impl Submit {
-    /// Of `bos` and `cmds`, which must live until it is submitted.
+    /// A submit of `bos` and `cmds`, which must live until it is submitted.
     pub fn new(bos: &mut [Bo], cmds: &[Cmd]) -> Self {
         Self {
             flags: PIPE_3D0,
@@ -310,29 +310,29 @@ impl Submit {
         }
     }
 
-    /// Submits it, and waits for its end; its fence.
+    /// Submits and waits for the end. Returns the submit with its fence.
     pub fn go(self, fd: &File) -> Result<Self, i32> {
         let posted = self.post(fd)?;
-        // Another thread may have closed the queue, or everything.
+        // The wait fails if another thread has closed the queue or the device.
         let _ = posted.wait(fd, i64::MAX);
         Ok(posted)
     }
 
-    /// Submits it.
+    /// Submits without waiting.
     pub fn post(mut self, fd: &File) -> Result<Self, i32> {
         ioctl(fd, GEM_SUBMIT, &mut self).map(|()| self)
     }
 
-    /// Waits for its end until so many seconds of the clock.
+    /// Waits for the end until a time of the clock, in seconds.
     pub fn wait(&self, fd: &File, until: i64) -> Result<(), i32> {
-        // Fence, pad, seconds, nanoseconds, queue.
+        // Fence, padding, seconds, nanoseconds, queue.
         ioctl(fd, WAIT_FENCE, &mut [u64::from(self.fence), until as u64, 0, u64::from(self.queue)])
     }
 }
 
-/// Closes whatever `fd` is.
+/// Closes the descriptor `fd`.
 pub fn close(fd: i32) {
-    // SAFETY: the tests that close what is not theirs have nothing else open.
+    // SAFETY: the tests that close descriptors of the device have no others open.
     unsafe { libc::close(fd) };
 }
 
@@ -342,16 +342,16 @@ pub fn close_from_3() {
     unsafe { libc::close_range(3, u32::MAX, 0) };
 }
 
-/// The descriptor that a child of [`vfork`] or a handler works on.
+/// The descriptor for a child of [`vfork`] or for a signal handler.
 static TARGET: AtomicI32 = AtomicI32::new(-1);
 
-/// Runs `child` as a child of `vfork` does: in this process's memory, with descriptors of its
-/// own, while we wait.
+/// Runs `child` as a child of `vfork` does: in this process's memory, with descriptors of its own. The caller
+/// waits for it.
 pub fn vfork(fd: &File, child: extern "C" fn(*mut libc::c_void) -> i32) {
     TARGET.store(fd.as_raw_fd(), Ordering::Relaxed);
     let mut stack = vec![0u64; 1 << 15];
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: the stack lives until the child is gone, which the call waits for.
+    // SAFETY: the stack lives until the child ends, for which the call waits.
     unsafe {
         let top = stack.as_mut_ptr().add(stack.len());
         let pid = libc::clone(child, top.cast(), flags, ptr::null_mut());
@@ -360,27 +360,27 @@ pub fn vfork(fd: &File, child: extern "C" fn(*mut libc::c_void) -> i32) {
     }
 }
 
-/// For [`vfork`]: closes the device.
+/// A child for [`vfork`] that closes the device.
 pub extern "C" fn closing(_: *mut libc::c_void) -> i32 {
     close(TARGET.load(Ordering::Relaxed));
     0
 }
 
-/// For [`vfork`]: closes everything.
+/// A child for [`vfork`] that closes all descriptors.
 pub extern "C" fn closing_all(_: *mut libc::c_void) -> i32 {
     close_from_3();
     0
 }
 
-/// How often a handler ran.
+/// Number of times that a handler ran.
 pub static HANDLED: AtomicU32 = AtomicU32::new(0);
 
-/// Has `handler` interrupt this process every so many microseconds; 0 ends that.
+/// Calls `handler` by a signal every `microseconds`; 0 ends that.
 pub fn interrupt(fd: &File, microseconds: i64, handler: extern "C" fn(i32)) {
     TARGET.store(fd.as_raw_fd(), Ordering::Relaxed);
     let period = libc::timeval { tv_sec: 0, tv_usec: microseconds };
     let timer = libc::itimerval { it_interval: period, it_value: period };
-    // SAFETY: the handlers below do only what POSIX lets handlers do.
+    // SAFETY: the handlers below call only functions that POSIX allows in handlers.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as *const () as usize;
@@ -390,14 +390,14 @@ pub fn interrupt(fd: &File, microseconds: i64, handler: extern "C" fn(i32)) {
     }
 }
 
-/// A handler: closes a descriptor of the device.
+/// A handler that closes a descriptor of the device.
 pub extern "C" fn on_signal_close(_: i32) {
     HANDLED.fetch_add(1, Ordering::Relaxed);
     // SAFETY: `dup` and `close` are async-signal-safe.
     close(unsafe { libc::dup(TARGET.load(Ordering::Relaxed)) });
 }
 
-/// A handler: opens and looks at another file.
+/// A handler that opens another file and reads its status.
 pub extern "C" fn on_signal_open(_: i32) {
     HANDLED.fetch_add(1, Ordering::Relaxed);
     // SAFETY: `open`, `fstat` and `close` are async-signal-safe; `stat` is large enough.
@@ -409,15 +409,15 @@ pub extern "C" fn on_signal_open(_: i32) {
     }
 }
 
-/// A handler: forks.
+/// A handler that forks.
 pub extern "C" fn on_signal_fork(_: i32) {
     HANDLED.fetch_add(1, Ordering::Relaxed);
     assert_eq!(fork(|| 7), 7);
 }
 
-/// Ways to leave without `exit`.
+/// Ends the process in one of the ways that skip `exit`.
 pub fn leave(how: &str) -> ! {
-    // SAFETY: these end the process, whatever it holds.
+    // SAFETY: the calls end the process, with any state.
     unsafe {
         match how {
             "quick_exit" => {
@@ -435,7 +435,7 @@ pub fn leave(how: &str) -> ! {
     }
 }
 
-/// Ends the process as a program does.
+/// Ends the process with `exit`.
 pub fn exit() -> ! {
     std::process::exit(0)
 }
@@ -443,7 +443,7 @@ pub fn exit() -> ! {
 /// Ways in which programs change the floating-point control of a thread.
 pub const ODD_FLOATS: [&str; 5] = ["down", "up", "zero", "flush", "trap"];
 
-/// MXCSR with one of [`ODD_FLOATS`] done to it.
+/// MXCSR in one of the modes [`ODD_FLOATS`].
 #[cfg(target_arch = "x86_64")]
 fn odd(floats: &str) -> u32 {
     let plain = 0x1f80;
@@ -456,10 +456,10 @@ fn odd(floats: &str) -> u32 {
     }
 }
 
-/// Does `work` with such floating-point control, which new threads inherit; numbers are as always afterwards.
+/// Calls `work` in a floating-point mode, which new threads inherit, and then restores the usual mode.
 #[cfg(target_arch = "x86_64")]
 pub fn with_floats<R>(floats: &str, work: impl FnOnce() -> R) -> R {
-    // SAFETY: sets a register of this thread's to values without a reserved bit.
+    // SAFETY: sets a register of this thread to values without reserved bits.
     let set = |mxcsr: u32| unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const mxcsr) };
     set(odd(floats));
     let result = work();
@@ -467,7 +467,7 @@ pub fn with_floats<R>(floats: &str, work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// FPCR with one of [`ODD_FLOATS`] done to it.
+/// Calls `work` with FPCR in one of the modes [`ODD_FLOATS`].
 #[cfg(target_arch = "aarch64")]
 pub fn with_floats<R>(floats: &str, work: impl FnOnce() -> R) -> R {
     let odd: u64 = match floats {
@@ -477,7 +477,7 @@ pub fn with_floats<R>(floats: &str, work: impl FnOnce() -> R) -> R {
         "flush" => 1 << 24,
         _ => 0x1f << 8,
     };
-    // SAFETY: sets a register of this thread's to values without a reserved bit.
+    // SAFETY: sets a register of this thread to values without reserved bits.
     let set = |fpcr: u64| unsafe { std::arch::asm!("msr fpcr, {}", in(reg) fpcr) };
     set(odd);
     let result = work();
@@ -485,11 +485,11 @@ pub fn with_floats<R>(floats: &str, work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Everything that a process can have otherwise than most have it, and that no variable says: a mask of file modes, a
-/// locale, signals that are blocked and ignored, a small stack for threads, no core files.
+/// Gives the process unusual settings that no variable sets: a file mode mask, a locale, blocked and ignored
+/// signals, a small stack for threads, no core files.
 pub fn surround() {
     let small = libc::rlimit { rlim_cur: 1 << 16, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: none of these touches memory but what is given.
+    // SAFETY: the calls access only the memory that is passed to them.
     unsafe {
         libc::umask(0o777);
         libc::setlocale(libc::LC_ALL, c"".as_ptr());
@@ -504,11 +504,11 @@ pub fn surround() {
     }
 }
 
-/// Starts a program that has the signals blocked which end programs.
+/// Starts a program with blocked termination signals.
 pub fn start_with_blocked_signals(command: &mut std::process::Command) -> std::process::Child {
     use std::os::unix::process::CommandExt;
     let block = || {
-        // SAFETY: the set is filled before it is used; both are calls that a forked child may make.
+        // SAFETY: the set is filled before use, and a forked child may make both calls.
         unsafe {
             let mut ends: libc::sigset_t = std::mem::zeroed();
             libc::sigemptyset(&mut ends);
@@ -519,12 +519,12 @@ pub fn start_with_blocked_signals(command: &mut std::process::Command) -> std::p
         }
         Ok(())
     };
-    // SAFETY: the child makes these calls alone before it becomes the program.
+    // SAFETY: the child makes only these calls before it becomes the program.
     unsafe { command.pre_exec(block) }.spawn().expect("starts")
 }
 
-/// Ends the main thread of this process, not the process.
+/// Ends the main thread of this process, but not the process.
 pub fn end_main_thread() {
-    // SAFETY: the thread has nothing that somebody else needs: it is a forked child's only one that is not told to stay.
+    // SAFETY: the main thread holds no resources that other threads need.
     unsafe { libc::syscall(libc::SYS_exit, 0) };
 }

@@ -1,4 +1,4 @@
-//! Cost does not depend on how many buffers there are.
+//! The cost of an operation does not depend on the number of buffers.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use crate::client::*;
 use crate::with_limits;
 
-/// More than the system lets a process have mappings (65,530) with two or even one a buffer.
+/// More buffers than the system's limit of mappings for a process (65,530), with one or two for each.
 const BUFFERS: usize = 66_000;
-/// Buffers that are timed together.
+/// Number of buffers that are timed together.
 const CHUNK: usize = 1000;
 
-/// The shortest of some times: the others were somebody else's turn on the machine.
+/// The shortest of several times. Other processes may have delayed the others.
 fn best(times: &[Duration]) -> Duration {
     *times.iter().min().unwrap()
 }
@@ -32,7 +32,7 @@ fn many_live_buffers_each_mapped_and_used() {
             buffers.extend(scattered(&node));
             made.push(start.elapsed());
             buffers[buffers.len() - CHUNK..].iter().for_each(|buffer| buffer.map.put(0, &[7]));
-            // The first submit after hears of the new buffers.
+            // The first submit afterwards registers the new buffers.
             submit_once(&node, &buffers[0]);
             let start = Instant::now();
             (0..CHUNK).for_each(|_| submit_once(&node, &buffers[0]));
@@ -51,15 +51,15 @@ fn many_live_buffers_each_mapped_and_used() {
     });
 }
 
-/// [`CHUNK`] new buffers, mapped in an order in which the system cannot take the mappings of
-/// neighbours for one.
+/// Makes [`CHUNK`] new buffers. They are mapped in an order in which the system cannot merge adjacent
+/// mappings.
 fn scattered(node: &fs::File) -> Vec<Buffer> {
     let handles: Vec<u32> = (0..CHUNK).map(|_| gem_new(node, 4096).unwrap()).collect();
     let map = |index| Buffer::of(node, handles[index * 617 % CHUNK], 4096);
     (0..CHUNK).map(map).collect()
 }
 
-/// A submit of one buffer, and a wait for its fence.
+/// Submits one buffer and waits for its fence.
 fn submit_once(node: &fs::File, buffer: &Buffer) {
     let mut bos = [Bo { flags: READ_WRITE, handle: buffer.handle, presumed: buffer.address.into() }];
     let submit = Submit::new(&mut bos, &[Cmd { kind: 1, size: 8, ..Cmd::default() }]).go(node).unwrap();

@@ -1,4 +1,4 @@
-//! How runs end: told to, by frames that nobody takes, or before they begin.
+//! Ends of runs: by a signal, by a closed pipe of frames, and by errors before the start.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -28,7 +28,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Processes that have `mark` in their arguments.
+/// Number of processes with `mark` in their arguments.
 fn marked(mark: &str) -> usize {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let has = |path: &Path| {
@@ -37,7 +37,7 @@ fn marked(mark: &str) -> usize {
     entries.filter(|entry| has(&entry.path())).count()
 }
 
-/// Whoever starts it: with signals ignored or blocked, and programs that do not end by themselves.
+/// The run may start with ignored or blocked signals, and with programs that ignore signals.
 #[test]
 fn a_run_that_is_told_to_end_ends_within_a_second_with_all_of_its_processes() {
     for (number, before) in ["", "trap '' TERM HUP;"].into_iter().enumerate() {
@@ -49,7 +49,7 @@ fn a_run_that_is_told_to_end_ends_within_a_second_with_all_of_its_processes() {
         .into_iter()
         .enumerate()
         {
-            // A time that no other test sleeps.
+            // A duration that no other test uses for `sleep`.
             let mark = format!("7{number}{other}{:07}", std::process::id());
             let folder = tempfile::tempdir().unwrap();
             let program = format!("touch \"$TMPDIR/started\"; {}", program.replace("MARK", &mark));
@@ -79,7 +79,7 @@ fn a_run_that_is_told_to_end_ends_within_a_second_with_all_of_its_processes() {
     }
 }
 
-/// Draws frames for ever.
+/// A client that draws frames forever.
 #[test]
 fn drawing_for_ever() {
     if std::env::var_os(INSIDE).is_some() {
@@ -90,7 +90,7 @@ fn drawing_for_ever() {
     }
 }
 
-/// [`drawing_for_ever`], whose video goes to `stdout`.
+/// Runs [`drawing_for_ever`] with its video on `stdout`.
 fn video_to(stdout: Stdio) -> std::process::Child {
     let mut command = a4emu(&["--frames", "-", "--"]);
     command.args(client("ends::drawing_for_ever")).env(INSIDE, "1");
@@ -121,7 +121,7 @@ fn frames_that_cannot_be_put_out_end_the_run() {
 #[test]
 fn a_run_whose_frames_nobody_takes_ends_when_it_is_told_to() {
     let mut launcher = video_to(Stdio::piped());
-    // More than the pipe holds is on its way.
+    // The run has more data to write than the pipe holds.
     std::thread::sleep(Duration::from_secs(1));
     let start = Instant::now();
     Command::new("kill").args(["-TERM", &launcher.id().to_string()]).status().unwrap();
@@ -150,7 +150,7 @@ fn no_file_of_the_program_is_written() {
         assert_eq!(done.status.code(), Some(2), "{}", stderr(&done));
         assert!(stderr(&done).contains("it is an input of this command"), "{}", stderr(&done));
     }
-    // By its name alone, from the path.
+    // The program is named without a path.
     let path = format!("{}:/usr/bin:/bin", folder.path().display());
     let named = a4emu(&["--record", program, "--", "program"]).env("PATH", path).output().unwrap();
     assert_eq!(named.status.code(), Some(2), "{}", stderr(&named));
@@ -160,7 +160,7 @@ fn no_file_of_the_program_is_written() {
     );
 }
 
-/// Opens the device, if it can, and says how that went.
+/// A client that tries to open the device and prints the result.
 #[test]
 fn opening() {
     if std::env::var_os(INSIDE).is_some() {
@@ -192,7 +192,7 @@ fn a_process_without_room_for_the_device_is_told_so() {
     assert!(!stderr(&output).contains("never opened"), "{}", stderr(&output));
 }
 
-/// A processor's worth of threads, with room for one of them.
+/// One thread for each core, with room for only one of them.
 #[test]
 fn a_device_with_few_threads_draws_the_same() {
     let test = "ends::a_device_with_few_threads_draws_the_same";

@@ -1,4 +1,4 @@
-//! `a4emu run --frames`: what the program presents, which is what `replay` makes of its recording.
+//! `a4emu run --frames`: the frames of the program equal those of `replay` for its recording.
 
 use std::fs;
 use std::path::Path;
@@ -12,9 +12,9 @@ use a4emu_gpu::playback::Playback;
 use crate::captures::Capture;
 use crate::{INSIDE, library};
 
-/// Frames of the long run.
+/// Number of frames of the long run.
 const FRAMES: u32 = 30;
-/// The captures that take turns in it: they draw to the same place.
+/// The captures that the run submits in turn. They draw to one target.
 const CAPTURES: [&str; 5] = ["triangle", "blend", "cube", "scissor", "points"];
 
 fn a4emu(arguments: &[&str]) -> Command {
@@ -41,7 +41,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The program: frames of several captures in turn.
+/// A client that submits frames of several captures in turn.
 #[test]
 fn program() {
     if std::env::var_os(INSIDE).is_none() {
@@ -77,7 +77,7 @@ fn replayed(recording: &Path) -> Vec<Vec<u8>> {
         if playback.gpu.at.submit as usize > pictures.len() {
             let surface = *playback.gpu.pipeline.surfaces.last_color().unwrap();
             let mut png = Vec::new();
-            Picture::of(&surface, &playback.gpu.mem).unwrap().write(&mut png).unwrap();
+            Picture::of(&surface, playback.gpu.memory()).unwrap().write(&mut png).unwrap();
             pictures.push(png);
         }
     }

@@ -1,4 +1,4 @@
-//! Submits without an end, and what the program can do meanwhile.
+//! Endless submits, and what the program can do in the meantime.
 
 use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
@@ -11,22 +11,21 @@ use crate::share::export;
 use crate::{library, only, with_limits};
 
 const MINUTE: Duration = Duration::from_secs(60);
-/// Work that takes a moment, and work that takes seconds.
+/// Budgets for work that takes a moment, and for work that takes seconds.
 const MOMENT: (&str, &str) = ("A4EMU_MAX_WORK", "10000000");
 const SECONDS: (&str, &str) = ("A4EMU_MAX_WORK", "4000000000");
 
-/// Submits a buffer that calls another three hundred times, which calls another, ...: 300
-/// times 300 times 300 calls, each of a packet that does nothing.
+/// Submits nested calls and waits: 300 times 300 times 300 calls, each of a packet without an effect.
 fn endless(node: &File) -> Result<Submit, i32> {
     posted_endless(node).inspect(|submit| submit.wait(node, i64::MAX).unwrap())
 }
 
-/// The same, not waited for.
+/// Submits [`endless`] work without waiting.
 fn posted_endless(node: &File) -> Result<Submit, i32> {
     posted_with(node, |_, _| ())
 }
 
-/// The same with a `change`.
+/// Submits endless work with a `change`, without waiting.
 fn posted_with(node: &File, change: impl FnOnce(&Buffer, &mut Submit)) -> Result<Submit, i32> {
     let buffer = Buffer::new(node, 64 << 20);
     for level in 0..3 {
@@ -91,7 +90,7 @@ fn a_hang_ends_by_itself() {
     });
 }
 
-/// Has another thread submit what takes seconds; does `body` meanwhile.
+/// Runs `body` while another thread's submit takes seconds.
 fn meanwhile(body: impl FnOnce(&File)) {
     let node = open();
     std::thread::scope(|scope| {
@@ -103,7 +102,7 @@ fn meanwhile(body: impl FnOnce(&File)) {
     });
 }
 
-/// Work that takes some tenths of a second.
+/// Budget for work that takes some tenths of a second.
 const TENTHS: (&str, &str) = ("A4EMU_MAX_WORK", "400000000");
 
 #[test]
@@ -144,7 +143,7 @@ fn two_submits_are_unfinished_at_most() {
     });
 }
 
-/// Whether a submit with `change` has run when its ioctl is back.
+/// Whether a submit with `change` has run when its ioctl returns.
 fn is_awaited(node: &File, change: impl FnOnce(&Buffer, &mut Submit)) -> bool {
     posted_with(node, change).unwrap().wait(node, 0).is_ok()
 }
@@ -170,7 +169,7 @@ fn what_is_recorded_is_waited_for() {
     });
 }
 
-/// Leaves with `exit` behind a submit that takes a moment.
+/// A client that calls `exit` after a submit that takes a moment.
 #[test]
 fn exit_behind_it() {
     if std::env::var_os(crate::INSIDE).is_some() {
@@ -215,7 +214,7 @@ fn buffers_and_files_go_in_the_middle_of_it() {
     });
 }
 
-/// Leaves with `exit` in the middle of a submit.
+/// A client that calls `exit` during a submit.
 #[test]
 fn exit_in_the_middle() {
     if std::env::var_os(crate::INSIDE).is_some() {
@@ -223,7 +222,7 @@ fn exit_in_the_middle() {
     }
 }
 
-/// Waits in a submit for what comes.
+/// A client that waits in a submit.
 #[test]
 fn in_the_middle() {
     if std::env::var_os(crate::INSIDE).is_some() {

@@ -1,5 +1,5 @@
-//! What programs do to their descriptors, signals and children, in good faith or not: the
-//! device works afterwards, and no file but its own has changed. Everything twice.
+//! Programs that close, duplicate or interrupt in unusual ways. Afterwards the device works, and no file of
+//! the program has changed. Everything is done twice.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -13,7 +13,7 @@ use crate::with_limits;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The device does what it is for.
+/// Checks that the device works.
 fn works(node: &File) {
     round_trip(node, &Buffer::new(node, 4096), 0x600d);
 }
@@ -22,7 +22,7 @@ fn twice(test: &str, body: impl Fn()) {
     with_limits(test, MINUTE, &[], || (0..2).for_each(|_| body()));
 }
 
-/// Files of the program's, where the device's memory would be in them if it took them for its own.
+/// Files of the program that the device would overwrite if it took them for its own.
 fn files_with_text(folder: &std::path::Path) -> Vec<(File, u64)> {
     let path = |number: u64| folder.join(format!("user{number}.dat"));
     let write = |number| {
@@ -94,7 +94,7 @@ fn children_of_vfork_change_nothing() {
     });
 }
 
-/// Works the device for two seconds while `handler` interrupts.
+/// Uses the device for two seconds while `handler` interrupts.
 fn under_signals(handler: extern "C" fn(i32)) {
     let node = open();
     interrupt(&node, 2000, handler);
@@ -135,7 +135,7 @@ fn handlers_may_fork() {
     });
 }
 
-/// Most memory of the process so far, in kilobytes of addresses.
+/// Largest address space of the process so far, in KiB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmPeak:")).unwrap();
@@ -181,12 +181,12 @@ fn counts_are_believed_only_as_far_as_the_memory_goes() {
     });
 }
 
-/// A program may be built for a later kernel, whose arguments have grown, or an older one.
+/// A program may be built for a later kernel with larger arguments, or for an older one.
 #[test]
 fn arguments_may_be_of_any_size() {
     twice("hostile::arguments_may_be_of_any_size", || {
         let node = open();
-        // Pipe and parameter, which is the chip's number; the answer; a length.
+        // Pipe and parameter (the chip's number), the answer, a length.
         let ask = [0x10 | 1 << 32, u64::MAX, 0];
         for size in [16, 24, 128, 129, 0x3fff] {
             let mut argument = [u64::MAX; 2048];

@@ -1,4 +1,4 @@
-//! `a4emu run`.
+//! Tests of `a4emu run`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -18,7 +18,7 @@ fn run(options: &[&str], test: &str) -> Output {
     launched(options, test).output().unwrap()
 }
 
-/// The command of [`run`].
+/// The command that [`run`] starts.
 fn launched(options: &[&str], test: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
     command.arg("run").args(options).arg("--").arg(std::env::current_exe().unwrap());
@@ -32,7 +32,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The program that the tests run: two submits, the first with a fault.
+/// The client of the tests: two submits, the first with a fault.
 #[test]
 fn program() {
     if std::env::var_os(INSIDE).is_none() {
@@ -48,13 +48,13 @@ fn program() {
     assert_eq!(buffer.map.get(16), 2);
 }
 
-/// What [`drawing_program`] is to be told.
+/// Variable with the model for [`drawing_program`].
 const MODEL: &str = "A4EMU_TEST_MODEL";
 
-/// A capture whose picture depends on the model, submitted as it is.
+/// A capture whose picture depends on the model; it is submitted unchanged.
 const DEPENDS: &str = "primitives";
 
-/// A program that wants what `replay` makes of a capture.
+/// A client that compares its results with `replay`.
 #[test]
 fn drawing_program() {
     if let Ok(model) = std::env::var(MODEL) {
@@ -66,7 +66,7 @@ fn drawing_program() {
 fn the_model_reaches_the_device() {
     let bytes = [Model::Board, Model::StrictGl].map(|model| {
         let gpu = replayed(DEPENDS, model).gpu;
-        Picture::of(gpu.pipeline.surfaces.last_color().unwrap(), &gpu.mem).unwrap().pixels()
+        Picture::of(gpu.pipeline.surfaces.last_color().unwrap(), gpu.memory()).unwrap().pixels()
     });
     assert!(bytes[0] != bytes[1], "the picture is the same");
     for (options, model) in [(&[][..], Model::Board), (&["--model", "strict-gl"], Model::StrictGl)] {
@@ -76,7 +76,7 @@ fn the_model_reaches_the_device() {
     }
 }
 
-/// A program that fails.
+/// A client that fails.
 #[test]
 fn failing_program() {
     assert!(std::env::var_os(INSIDE).is_none(), "on purpose");
@@ -109,7 +109,7 @@ fn strict_and_stats() {
     assert_eq!((&stats["submits"], &stats["faults"][0]["count"]), (&1.into(), &1.into()));
 }
 
-/// A program that writes a register which the kernel protects.
+/// A client that writes a register which the kernel protects.
 #[test]
 fn breaking_rules() {
     if std::env::var_os(INSIDE).is_none() {
@@ -158,7 +158,7 @@ fn what_breaks_rules_is_said_at_exit_and_in_a_file() {
     assert_eq!(missing.status.code(), Some(2), "--findings alone is wrong use");
 }
 
-/// A program that reads where no buffer is.
+/// A client that reads an address without a buffer.
 #[test]
 fn reading_outside() {
     if std::env::var_os(INSIDE).is_none() {
@@ -166,7 +166,7 @@ fn reading_outside() {
     }
     let node = open();
     let buffer = Buffer::new(&node, 4096);
-    // CP_MEM_TO_REG of a register that nobody minds, from an address without buffer.
+    // CP_MEM_TO_REG of a scratch register, from an address without a buffer.
     buffer.map.put(0, &[0xc001_4200, 0x0578, 0x0200_0000]);
     let mut bos = [Bo { flags: READ_WRITE, handle: buffer.handle, presumed: 0 }];
     Submit::new(&mut bos, &[Cmd { kind: 1, size: 12, ..Cmd::default() }]).go(&node).unwrap();
@@ -199,7 +199,7 @@ fn a_launcher_that_is_told_to_end_ends_the_program_and_cleans_up() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "something was left behind");
 }
 
-/// The program, which then leaves without `exit`.
+/// A client that ends without `exit`.
 #[test]
 fn leaving_program() {
     if let Some(how) = std::env::var_os("A4EMU_TEST_LEAVE") {
@@ -208,7 +208,7 @@ fn leaving_program() {
     }
 }
 
-/// [`run`] of [`leaving_program`].
+/// Runs [`leaving_program`].
 fn run_leaving(how: &str, options: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
     command.arg("run").args(options).arg("--").arg(std::env::current_exe().unwrap());
@@ -262,7 +262,7 @@ fn ls_finds_nothing_wrong_with_the_device() {
     assert!(node.starts_with("crw-rw-rw-") && node.contains("226, 128"), "{text}");
 }
 
-/// Starts a launcher with `folder` for its files, waits until its program runs.
+/// Starts a launcher with `folder` for its files, and waits until its program runs.
 fn launcher_of_a_sleeper(folder: &Path) -> std::process::Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
     command.args(["run", "--", "sh", "-c", "touch \"$XDG_RUNTIME_DIR/started\"; exec sleep 20"]);
@@ -311,7 +311,7 @@ fn what_is_recorded_replays() {
     assert!(output.status.success(), "{}", stderr(&output));
     let playback = replay(&capture);
     let base = 0xffff_f000;
-    assert_eq!((playback.gpu.at.submit, playback.gpu.mem.read_u32(base + 64)), (2, Some(2)));
+    assert_eq!((playback.gpu.at.submit, playback.gpu.memory().read_u32(base + 64)), (2, Some(2)));
     assert_eq!(playback.gpu.report.status(false), a4emu_inspect::status::Status::Fine);
     std::fs::remove_file(&capture).unwrap();
 }

@@ -1,7 +1,7 @@
-//! The virtual device from outside: a client of our own, no Mesa.
+//! Tests of the virtual device with a client of their own, without Mesa.
 //!
-//! Each test runs twice. First, in the test runner, it starts this program again with the
-//! library preloaded and only that test; the second time it is the client.
+//! Each test runs twice. First, in the test runner, it starts this program again with the library preloaded
+//! and only that test. The second process is the client.
 
 #![cfg(target_os = "linux")]
 
@@ -24,10 +24,10 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-/// Set in the process that has the device.
+/// Variable that is set in the process with the device.
 const INSIDE: &str = "A4EMU_TEST_CLIENT";
 
-/// The library, which cargo builds beside the tests because we depend on its package.
+/// The library, which cargo builds beside the tests because the package depends on it.
 fn library() -> PathBuf {
     let tests = std::env::current_exe().expect("a path").parent().expect("a folder").to_path_buf();
     let places = [tests.clone(), tests.join("..")].map(|folder| folder.join("liba4emu_drm.so"));
@@ -64,7 +64,7 @@ fn with_variables(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) {
     assert!(output.status.success() && text.contains("1 passed"), "{}:\n{text}", output.status);
 }
 
-/// [`with_variables`], by eight threads in at most 8 GB of addresses and `limit`.
+/// Calls [`with_variables`] with eight threads, 8 GB of address space and a time `limit`.
 fn with_limits(test: &str, limit: Duration, variables: &[(&str, &str)], body: impl FnOnce()) {
     if std::env::var_os(INSIDE).is_some() {
         return body();
@@ -72,7 +72,7 @@ fn with_limits(test: &str, limit: Duration, variables: &[(&str, &str)], body: im
     let only = only(test);
     let mut command = Command::new("timeout");
     command.args(["--signal=KILL", &limit.as_secs().to_string()]);
-    // The limit on addresses is set by the shell: there is no safe call for it here.
+    // The shell sets the limit on address space, because there is no safe function for it here.
     command.args([
         "sh",
         "-c",

@@ -1,4 +1,4 @@
-//! What a program sees of the device before it uses it.
+//! The device node and queries, before the device is used.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -33,7 +33,7 @@ fn enumeration() {
 fn version_names_msm() {
     with_device("node::version_names_msm", || {
         let (node, mut name) = (open(), [0u8; 8]);
-        // Major and minor, patch level, then length and address of three texts.
+        // Major and minor version, patch level, then length and address of three texts.
         let mut version = [0u64, 0, name.len() as u64, name.as_mut_ptr() as u64, 0, 0, 0, 0];
         ioctl(&node, VERSION, &mut version).unwrap();
         assert_eq!((version[0] as u32, &name[..4]), (1, &b"msm\0"[..]));

@@ -1,4 +1,4 @@
-//! Several of everything: opens, threads, processes.
+//! The device with several opens, threads and processes.
 
 use std::fs;
 use std::thread;
@@ -6,7 +6,7 @@ use std::thread;
 use crate::client::*;
 use crate::{library, only, with_device};
 
-/// CP_MEM_WRITE of `value` behind itself, submitted and read back.
+/// Submits a CP_MEM_WRITE of `value` to byte 64 of the packet's own buffer, and reads the value back.
 pub fn round_trip(node: &fs::File, buffer: &Buffer, value: u32) {
     buffer.map.put(0, &[0xc001_3d00, buffer.address + 64, value]);
     let mut bos = [Bo { flags: READ_WRITE, handle: buffer.handle, presumed: 0 }];
@@ -80,7 +80,7 @@ fn closing_while_another_thread_submits() {
                 let cmds = [Cmd { kind: 1, size: 12, ..Cmd::default() }];
                 for _ in 0..20 {
                     let mut bos = [Bo { flags: READ_WRITE, handle, presumed: 0 }];
-                    // The handle goes at some point.
+                    // The handle may already be closed.
                     let _ = Submit::new(&mut bos, &cmds).go(&clone);
                 }
             });
@@ -110,12 +110,12 @@ fn a_forked_child_has_the_device_too() {
         let buffer = Buffer::new(&node, 4096);
         round_trip(&node, &buffer, 1);
         let status = fork(|| {
-            // Its own: new buffers, also in place of nothing of the parent's.
+            // New buffers of the child do not overlap those of the parent.
             let mine = Buffer::new(&node, 4096);
             round_trip(&node, &mine, 2);
             let fresh = open();
             round_trip(&fresh, &Buffer::new(&fresh, 4096), 3);
-            // Shared: the buffer of before.
+            // The earlier buffer is shared.
             round_trip(&node, &buffer, 4);
             42
         });
@@ -140,7 +140,7 @@ fn descriptors_are_known_by_any_number() {
     });
 }
 
-/// The main thread's number stands for a process in the calls of the system that copy memory and name files.
+/// The process id, which is the main thread's id, is used by system calls that copy memory and name files.
 #[test]
 fn the_device_outlives_the_main_thread() {
     with_device("processes::the_device_outlives_the_main_thread", || {

@@ -1,4 +1,4 @@
-//! Buffers that two processes have: exported in one, sent over a socket, imported in the other.
+//! Buffers that two processes share: exported by one, sent over a socket, imported by the other.
 
 use std::fs::File;
 use std::io::{IoSlice, IoSliceMut, Read, Write};
@@ -14,7 +14,7 @@ use crate::client::*;
 use crate::processes::round_trip;
 use crate::{INSIDE, library, only, with_device};
 
-/// Where the two processes meet.
+/// Variable with the path of the socket between the two processes.
 const SOCKET: &str = "A4EMU_TEST_SOCKET";
 const BYTES: usize = 8192;
 /// `DMA_BUF_IOCTL_SYNC`.
@@ -49,7 +49,7 @@ fn receive(socket: &UnixStream) -> OwnedFd {
     fds.expect("a descriptor")
 }
 
-/// Tells the other process that it is its turn, and waits for one's own.
+/// Signals the other process, and waits for its signal.
 fn turn(socket: &mut UnixStream) {
     socket.write_all(b"x").unwrap();
     wait(socket);
@@ -59,18 +59,18 @@ fn wait(socket: &mut UnixStream) {
     socket.read_exact(&mut [0]).unwrap();
 }
 
-/// The GPU of this process writes `value` to word 16 of `buffer`.
+/// Writes `value` to word 16 of `buffer` with the GPU of this process.
 fn write_by_gpu(node: &File, buffer: &Buffer, value: u32) {
     round_trip(node, buffer, value);
 }
 
-/// The other process of the test below.
+/// The importing process of the test below.
 #[test]
 fn importer() {
     let Some(path) = std::env::var_os(SOCKET) else { return };
     let mut socket = UnixStream::connect(path).unwrap();
     let node = open();
-    // Something of its own first, so that addresses differ.
+    // A buffer of its own comes first, so that addresses differ.
     let own = Buffer::new(&node, BYTES);
     let received = receive(&socket);
     let handle = import(&node, &received).unwrap();
@@ -85,10 +85,10 @@ fn importer() {
     assert_eq!(direct.get(16), 6, "the descriptor's own mapping shows it, too");
     turn(&mut socket);
     assert_eq!(buffer.map.get(16), 7, "the other GPU wrote it");
-    // Back to where it came from, by another file of the device.
+    // Sends it back, through another file of the device.
     send(&socket, &export(&node, handle));
     wait(&mut socket);
-    // The other process is gone.
+    // The other process has ended.
     assert_eq!(socket.read(&mut [0]).unwrap(), 0);
     assert_eq!(buffer.map.get(2000), 78);
     write_by_gpu(&node, &buffer, 8);
@@ -99,7 +99,7 @@ fn importer() {
     write_by_gpu(&node, &fresh, 9);
 }
 
-/// The process that has the buffer first.
+/// The exporting process, which has the buffer first.
 #[test]
 fn exporter() {
     let Some(path) = std::env::var_os(SOCKET) else { return };
@@ -125,7 +125,7 @@ fn exporter() {
         78,
         "a second export is of the same memory"
     );
-    // The last owner here goes: the other's memory must not.
+    // The last owner in this process closes it. The other process must keep its memory.
     gem_close(&node, buffer.handle).unwrap();
     drop((buffer, back, again));
     let fresh = Buffer::new(&node, BYTES);
@@ -143,7 +143,7 @@ fn two_processes_have_the_same_memory() {
     let listener = UnixListener::bind(&path).unwrap();
     let start = |test| only(test).env("LD_PRELOAD", library()).env(SOCKET, &path).spawn().unwrap();
     let mut processes = ["share::exporter", "share::importer"].map(start);
-    // What one says the other hears.
+    // Messages are forwarded in both directions.
     let [one, other] = [(); 2].map(|()| listener.accept().unwrap().0);
     std::thread::scope(|scope| {
         for (from, to) in [(&one, &other), (&other, &one)] {
@@ -153,7 +153,7 @@ fn two_processes_have_the_same_memory() {
     assert!(processes.each_mut().map(|process| process.wait().unwrap().success()) == [true; 2]);
 }
 
-/// Passes bytes and descriptors on until there are no more.
+/// Forwards bytes and descriptors until there are no more.
 fn pass_on(from: &UnixStream, to: &UnixStream) {
     loop {
         let (mut byte, mut room) = ([0], [std::mem::MaybeUninit::uninit(); 64]);
@@ -178,7 +178,7 @@ fn pass_on(from: &UnixStream, to: &UnixStream) {
 fn what_is_no_buffer_is_refused() {
     with_device("share::what_is_no_buffer_is_refused", || {
         let node = open();
-        // Looks like one of ours, but could be cut short under our mapping.
+        // Looks like a buffer of the device, but could be truncated while it is mapped.
         let fd = rustix::fs::memfd_create("x", rustix::fs::MemfdFlags::ALLOW_SEALING).unwrap();
         rustix::fs::ftruncate(&fd, BYTES as u64).unwrap();
         rustix::fs::fchmod(&fd, rustix::fs::Mode::from_raw_mode(0o1640)).unwrap();
@@ -251,7 +251,7 @@ fn a_forked_child_exports_what_its_parent_exported() {
             let exported = export(&node, buffer.handle);
             write_by_gpu(&node, &buffer, 5);
             let shown = Mapping::new(&exported, BYTES, 0).unwrap().get(16);
-            // A panic would not get out of here.
+            // A panic would not leave the child process.
             i32::from(exported.metadata().unwrap().ino() == file && shown == 5)
         });
         assert_eq!((status, buffer.map.get(16)), (1, 5));

@@ -10,7 +10,7 @@ fn mem_write(address: u32, value: u32) -> [u32; 3] {
     [0xc000_0000 | 1 << 16 | 0x3d << 8, address, value]
 }
 
-/// A submit of `buffer`'s first `words` dwords.
+/// Submits the first `words` dwords of `buffer`.
 fn submit(fd: &File, buffer: &Buffer, words: usize) -> Result<Submit, i32> {
     let mut bos = [bo(buffer)];
     Submit::new(&mut bos, &[Cmd { kind: 1, size: words as u32 * 4, ..Cmd::default() }]).go(fd)
@@ -21,7 +21,7 @@ fn bo(buffer: &Buffer) -> Bo {
 }
 
 fn wait(fd: &File, fence: u32, queue: u32) -> Result<(), i32> {
-    // Fence, pad, seconds, nanoseconds, queue: a time in the past, so nothing is waited for.
+    // Fence, padding, seconds, nanoseconds, queue. The time is in the past, so the call does not wait.
     ioctl(fd, WAIT_FENCE, &mut [u64::from(fence), 0, 0, u64::from(queue)])
 }
 
@@ -40,7 +40,7 @@ fn a_submit_runs_before_its_fence() {
     });
 }
 
-/// What queries of time read in a stream, and what the driver asks for beside it, are one clock.
+/// Time queries in a stream and queries of the driver use one clock.
 #[test]
 fn ticks_go_on() {
     with_device("submits::ticks_go_on", || {
@@ -74,7 +74,7 @@ fn relocations_become_addresses() {
         Submit::new(&mut bos, &[cmd]).go(&node).unwrap();
         assert_eq!((target.map.get(0x20), stream.map.get(1)), (77, target.address + 0x80));
         assert_eq!(bos[1].presumed, u64::from(target.address), "told where it is");
-        // Right guesses spare the patch.
+        // If the presumed addresses are right, the packet is not patched.
         stream.map.put(1, &[target.address + 4]);
         Submit::new(&mut bos, &[cmd]).go(&node).unwrap();
         assert_eq!(target.map.get(1), 77);
@@ -165,7 +165,7 @@ fn bad_buffers_queues_and_flags() {
     });
 }
 
-/// A store to where no buffer is, then one to `buffer`.
+/// A store to an address without a buffer, then one to `buffer`.
 fn astray(node: &File, buffer: &Buffer) -> Result<Submit, i32> {
     buffer.map.put(0, &mem_write(0x0200_0000, 1));
     buffer.map.put(3, &mem_write(buffer.address + 64, 5));
@@ -216,7 +216,7 @@ fn fences_as_descriptors_and_sync_objects() {
         };
         let fence = file(submit.go(&node).unwrap().fence_fd);
         assert_eq!([waited(0), waited(3)], [Ok(()); 2]);
-        // Fences merge with fences only: SYNC_IOC_MERGE.
+        // Fences merge only with fences: SYNC_IOC_MERGE.
         let merge = 3 << 30 | 48 << 16 | 0x3e << 8 | 3;
         use std::os::fd::AsRawFd;
         let mut argument = [0u32; 12];

@@ -1,13 +1,13 @@
-//! Captures with changed bytes: words of memory, and sections lost, doubled, cut or out of order.
+//! Mutates the bytes of captures: words change, and sections are lost, doubled, cut or moved.
 
 use std::ops::Range;
 
 use super::choices::Choices;
 
-/// Words or sections that one mutant changes, at most.
+/// Largest number of words or sections that one mutant changes.
 const CHANGES: usize = 6;
 
-/// `capture`, raw, with some changes.
+/// A raw `capture` with some changes.
 pub fn mutant(capture: &[u8], choices: &mut Choices<'_>) -> Vec<u8> {
     let mut bytes = capture.to_vec();
     for _ in 0..1 + choices.below(CHANGES) {
@@ -20,7 +20,7 @@ pub fn mutant(capture: &[u8], choices: &mut Choices<'_>) -> Vec<u8> {
     bytes
 }
 
-/// Changes a word that is not zero: something that somebody meant.
+/// Changes a word that is not zero, because zeros rarely matter.
 fn word(bytes: &mut [u8], choices: &mut Choices<'_>) {
     let start = choices.below(bytes.len() / 4);
     let words = (start..bytes.len() / 4).chain(0..start);
@@ -29,7 +29,7 @@ fn word(bytes: &mut [u8], choices: &mut Choices<'_>) {
     *word = choices.near(u32::from_le_bytes(*word)).to_le_bytes();
 }
 
-/// Where sections begin and end: a header of two words, then the payload.
+/// Ranges of the sections: a header of two words, then the payload.
 fn sections(bytes: &[u8]) -> Vec<Range<usize>> {
     let (mut all, mut at) = (Vec::new(), 0);
     while let Some(size) = bytes.get(at + 4..).and_then(|rest| rest.first_chunk::<4>()) {
@@ -43,7 +43,7 @@ fn sections(bytes: &[u8]) -> Vec<Range<usize>> {
     all
 }
 
-/// Loses, doubles or moves a section, or changes its header.
+/// Removes, doubles or moves a section, or changes its header.
 fn section(bytes: &mut Vec<u8>, choices: &mut Choices<'_>) {
     let all = sections(bytes);
     let (Some(chosen), Some(other)) = (choices.of(&all).cloned(), choices.of(&all).cloned()) else { return };

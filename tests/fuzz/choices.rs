@@ -1,14 +1,14 @@
-//! Where a mutation takes its choices from: the bytes of a fuzzer's input, then numbers that
-//! follow from them, so that short inputs choose too.
+//! The source of random choices: the bytes of a fuzzer's input, then pseudo-random numbers seeded by them, so
+//! that short inputs suffice.
 
-/// Choices, one after the other.
+/// A sequence of choices.
 pub struct Choices<'a> {
     bytes: &'a [u8],
     state: u64,
 }
 
 impl<'a> Choices<'a> {
-    /// Those that `bytes` make.
+    /// The choices that follow from `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
         let state = bytes.iter().fold(0x2545_f491_4f6c_dd1d, |hash: u64, byte| {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3).rotate_left(23)
@@ -16,7 +16,7 @@ impl<'a> Choices<'a> {
         Self { bytes, state: state | 1 }
     }
 
-    /// Any number.
+    /// Returns any number.
     pub fn word(&mut self) -> u32 {
         if let Some((chunk, rest)) = self.bytes.split_first_chunk::<4>() {
             self.bytes = rest;
@@ -28,18 +28,18 @@ impl<'a> Choices<'a> {
         (self.state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
     }
 
-    /// A number below `limit`; 0 if there is none.
+    /// A number below `limit`; 0 if `limit` is 0.
     pub fn below(&mut self, limit: usize) -> usize {
         self.word() as usize % limit.max(1)
     }
 
-    /// One of `all`.
+    /// One element of `all`.
     pub fn of<'t, T>(&mut self, all: &'t [T]) -> Option<&'t T> {
         let index = self.below(all.len());
         all.get(index)
     }
 
-    /// A number that hardware might trip over, near `old` more often than not.
+    /// A value that is likely to cause errors, usually near `old`.
     pub fn near(&mut self, old: u32) -> u32 {
         match self.below(8) {
             0 => self.word(),

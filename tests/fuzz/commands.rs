@@ -1,4 +1,4 @@
-//! One mutant through the commands, each in a child with limits.
+//! Runs the commands on one mutant, each in a child process with limits.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -7,7 +7,7 @@ use std::{fmt, fs};
 use crate::command::limits::limited;
 use crate::command::{Ended, a4emu};
 
-/// The most that a command took.
+/// The largest time and memory of any command.
 #[derive(Default)]
 pub struct Worst {
     milliseconds: AtomicU64,
@@ -31,7 +31,7 @@ impl fmt::Display for Worst {
 /// Runs all commands on `capture`.
 ///
 /// # Errors
-/// The command line that went wrong, and how.
+/// The command line that failed, and the reason.
 pub fn run(capture: &[u8], worst: &Worst) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let path = folder.path().join("mutant.rd");
@@ -70,15 +70,15 @@ fn all(folder: &Path, capture: &Path, worst: &Worst) -> Result<(), String> {
     Ok(())
 }
 
-/// Commands of the debugger that go all the way, forward and back.
+/// Debugger commands that step to both ends.
 const SESSION: &str = "p\ns 20\nwatch r0.x\nc\nrc\nc\nk\nr\nbs 30\nl\nq\n";
 
-/// Runs a4emu; its exit status.
+/// Runs a4emu. Returns its exit status.
 fn command(arguments: &[&str], worst: &Worst) -> Result<i32, String> {
     told(arguments, "", worst)
 }
 
-/// The same, which is told `input`.
+/// Runs a4emu with `input` on stdin. Returns its exit status.
 fn told(arguments: &[&str], input: &str, worst: &Worst) -> Result<i32, String> {
     let told = |what: String| format!("a4emu {}: {what}", arguments.join(" "));
     let ended = a4emu(limited(), arguments.iter().chain(&["-q"]), input);

@@ -1,13 +1,13 @@
-//! Captures that nobody meant, through every command that reads captures: half of them have
-//! changed bytes, half are assembled from changed statements.
+//! Mutated captures through every command that reads captures. Half of them have changed bytes, half are
+//! assembled from changed statements.
 //!
-//! Each command runs in a child with limits: it has to end by itself with a documented exit
-//! status within the limits of `tests/bounded/command.rs`, and `replay` has to write the same bytes
-//! for 1, 2 and 5 threads, compiled or not, whatever else it puts out ([`same`]). A run makes a few mutants; `A4EMU_MUTANTS=N` makes N (scripts/fuzz
-//! does), `A4EMU_SEED=S` begins elsewhere. Under CI the seed is a fresh one, and printed.
+//! Each command runs in a child process with limits. It must end with a documented exit status within the
+//! limits of `tests/bounded/command.rs`. `replay` must write equal bytes for 1, 2 and 5 threads, compiled or
+//! not, with any additional output ([`same`]). A run makes a few mutants; `A4EMU_MUTANTS=N` makes N
+//! (scripts/fuzz does), and `A4EMU_SEED=S` starts at another one. Under CI the seed is random, and printed.
 //!
-//! `replays_write_the_same` needs no more than this program and the folder `captures`: on a machine that has nothing else,
-//! `A4EMU_ROOT` names the folder in which that is, and `A4EMU_KEEP` the one for mutants that went wrong.
+//! `replays_write_the_same` needs only this program and the folder `captures`. On another machine,
+//! `A4EMU_ROOT` names the folder that contains `captures`, and `A4EMU_KEEP` the folder for failed mutants.
 
 mod bytes;
 mod choices;
@@ -27,17 +27,17 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use rayon::prelude::*;
 use sources::Source;
 
-/// Mutants of a run of the test suite.
+/// Number of mutants in a run of the test suite.
 const MUTANTS: u64 = 40;
 
-/// Mutants made before the commands run on them, side by side.
+/// Number of mutants that are made at once. Then the commands run on them in parallel.
 const BATCH: u64 = 64;
 
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// The first mutant's number: the same on every run, but a fresh one under CI.
+/// The first mutant's number: fixed by default, random under CI.
 fn seed() -> u64 {
     let fresh = || {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -46,7 +46,7 @@ fn seed() -> u64 {
     number("A4EMU_SEED").unwrap_or_else(|| if std::env::var_os("CI").is_some() { fresh() } else { 0 })
 }
 
-/// Mutant `number`; `None` where the changed source is none.
+/// Mutant `number`; `None` if the changed source does not assemble.
 fn mutant(sources: &[Source], number: u64) -> Option<Vec<u8>> {
     let input = number.to_le_bytes();
     let mut choices = Choices::new(&input);
@@ -57,7 +57,8 @@ fn mutant(sources: &[Source], number: u64) -> Option<Vec<u8>> {
     }
 }
 
-/// Mutants `first..end`: makes them here, has `run` run commands on all cores; what went wrong.
+/// Makes the mutants `first..end` and calls `run` for them on all cores. Returns their number and the
+/// failures.
 fn batch(sources: &[Source], first: u64, end: u64, run: &Run<'_>) -> (usize, Vec<String>) {
     let mutants: Vec<(u64, Vec<u8>)> =
         (first..end).filter_map(|number| Some((number, mutant(sources, number)?))).collect();
@@ -71,10 +72,10 @@ fn batch(sources: &[Source], first: u64, end: u64, run: &Run<'_>) -> (usize, Vec
     (mutants.len(), wrong.collect())
 }
 
-/// Runs commands on a mutant; what went wrong.
+/// Runs commands on a mutant; an error describes the failure.
 type Run<'a> = dyn Fn(&[u8]) -> Result<(), String> + Sync + 'a;
 
-/// Where mutants that went wrong are kept.
+/// The folder in which failed mutants are kept.
 fn kept() -> PathBuf {
     std::env::var_os("A4EMU_KEEP").map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from)
 }
@@ -89,7 +90,7 @@ fn replays_write_the_same() -> Result<(), Failed> {
     all_mutants(&|capture| same::run(capture, &tally), &|| tally.to_string())
 }
 
-/// Has `run` run commands on all mutants, of which `tally` says more.
+/// Calls `run` for all mutants, and prints the result of `tally`.
 fn all_mutants(run: &Run<'_>, tally: &dyn Fn() -> String) -> Result<(), Failed> {
     let (first, count) = (seed(), number("A4EMU_MUTANTS").unwrap_or(MUTANTS));
     let sources = sources::all();
@@ -112,7 +113,7 @@ fn all_mutants(run: &Run<'_>, tally: &dyn Fn() -> String) -> Result<(), Failed> 
     }
 }
 
-/// Mutants that broke something once.
+/// Mutants that failed once.
 fn finds_end_well() -> Result<(), Failed> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fuzz/found");
     let mut found: Vec<_> = std::fs::read_dir(folder)?.collect::<Result<_, _>>()?;

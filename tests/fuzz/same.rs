@@ -1,6 +1,8 @@
-//! `replay --out` of one mutant: the same bytes for any number of threads, compiled or not, and whoever looks.
+//! Compares `replay --out` of one mutant in several ways: equal bytes for any number of threads, compiled or
+//! not, and with any observer.
 //!
-//! Where a run is cut off, `--fidelity` may have been cut off elsewhere: what watches for guesses has steps of its own.
+//! If a run is cut off, `--fidelity` may be cut off at another place, because counting guesses takes steps of
+//! its own.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,18 +12,18 @@ use std::{fmt, fs};
 
 use crate::command::limits::limited;
 
-/// Tells this program that it is to be a4emu.
+/// Variable that makes this program act as a4emu.
 const AS_COMMAND: &str = "A4EMU_FUZZ_AS_COMMAND";
 
-/// Whether this program has been started to be a4emu: then a machine needs nothing else.
+/// Whether this program was started as a4emu. A machine for fuzzing then needs only one program.
 pub fn is_command() -> bool {
     std::env::var_os(AS_COMMAND).is_some()
 }
 
-/// Work of a run, which is enough for most mutants.
+/// Budget of a run; enough for most mutants.
 const WORK: &str = "512M";
 
-/// The ways to replay; `FILE` is a name of a file that is not there.
+/// The options of each replay. `FILE` stands for the name of a file that does not exist.
 const WAYS: [&[&str]; 8] = [
     &["--threads", "1", "--jit", "off"],
     &["--threads", "2", "--jit", "on"],
@@ -33,7 +35,7 @@ const WAYS: [&[&str]; 8] = [
     &["--threads", "2", "--loop", "2", "--verbose"],
 ];
 
-/// How mutants ended.
+/// Counts of the mutants' results.
 #[derive(Default)]
 pub struct Tally {
     fine: AtomicU64,
@@ -51,7 +53,7 @@ impl fmt::Display for Tally {
 /// Replays `capture` in all ways.
 ///
 /// # Errors
-/// The way that writes something else than the first, and what.
+/// The options whose output differs from the first, and the difference.
 pub fn run(capture: &[u8], tally: &Tally) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let path = folder.path().join("mutant.rd");
@@ -80,13 +82,13 @@ pub fn run(capture: &[u8], tally: &Tally) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a run that wrote this was cut off.
+/// Whether the run with these output files was cut off.
 fn is_cut(written: &BTreeMap<String, Vec<u8>>) -> bool {
     let summary = written.get("summary.json").map(|bytes| String::from_utf8_lossy(bytes));
     summary.is_some_and(|summary| summary.contains("cut off: "))
 }
 
-/// Has `replay` write what it renders to `out`; its exit status.
+/// Runs `replay` with its output in `out`. Returns the exit status.
 fn replay(capture: &Path, out: &Path, way: &[&str], file: &Path) -> Result<i32, String> {
     let itself = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = limited();
@@ -110,7 +112,7 @@ fn replay(capture: &Path, out: &Path, way: &[&str], file: &Path) -> Result<i32, 
     }
 }
 
-/// What a folder holds; nothing if it is not there.
+/// The files of a folder; empty if it does not exist.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let file = |entry: fs::DirEntry| {

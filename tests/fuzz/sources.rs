@@ -1,4 +1,4 @@
-//! What is changed: small captures and sources that between them reach every stage.
+//! The inputs of mutations: small captures and sources that together reach every stage.
 
 use std::path::{Path, PathBuf};
 
@@ -28,11 +28,11 @@ pub struct Source {
     text: String,
     /// The raw capture.
     pub capture: Vec<u8>,
-    /// The same as statements.
+    /// The statements of the capture.
     pub block: Block,
 }
 
-/// Where all of them are, and what they include.
+/// The folder of the captures and their includes.
 fn captures() -> PathBuf {
     let root = std::env::var_os("A4EMU_ROOT").map(PathBuf::from);
     root.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into()).join("captures")
@@ -46,7 +46,7 @@ impl Source {
         source
     }
 
-    /// What `block` makes in place of the statements of this source, if it makes something.
+    /// Assembles `block` as a change of this source; `None` if it has errors.
     pub fn assemble(&self, block: Block) -> Option<Vec<u8>> {
         let folders = Folders::around(Path::new(&self.name), &[captures()]);
         assemble_block(&self.name, &self.text, block, &mut Disk::new(folders), Bounds::default()).ok()
@@ -64,7 +64,7 @@ fn written(path: &Path) -> Source {
     Source::new(path.display().to_string(), std::fs::read_to_string(path).expect("text"))
 }
 
-/// All of them, in order of their names.
+/// All sources, sorted by name.
 pub fn all() -> Vec<Source> {
     let folder = captures();
     let folders = [folder.clone(), folder.join("geometry")];

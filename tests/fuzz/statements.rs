@@ -1,5 +1,5 @@
-//! Sources with changed statements: registers, fields, packets, shader instructions, buffers.
-//! What comes out still is a capture, so that it gets far into the chip.
+//! Mutates the statements of sources: registers, fields, packets, shader instructions, buffers. The result is
+//! still a valid container, so that it reaches far into the emulator.
 
 use std::rc::Rc;
 
@@ -10,19 +10,19 @@ use a4emu_decoder::isa::ir3::{Instr, program};
 
 use crate::choices::Choices;
 
-/// Places that one mutant changes, at most.
+/// Largest number of places that one mutant changes.
 const CHANGES: usize = 4;
 
-/// Offsets that a register write can name, and some beyond.
+/// Offsets of registers: all valid ones and some beyond.
 const REGISTERS: usize = 0x4100;
 
-/// A place of a source that can be changed.
+/// A place in a source that can be changed.
 enum Site<'a> {
-    /// Statements: lost, doubled, exchanged.
+    /// A list of statements: one is lost, doubled or exchanged.
     Block(&'a mut Block),
     /// A value.
     Value(&'a mut Expr),
-    /// Fields of a word: one lost, or raw bits beside them.
+    /// Fields of a word: one is lost, or raw bits are added.
     Fields(&'a mut Vec<Part>),
     /// A register.
     Register(&'a mut RegName),
@@ -32,7 +32,7 @@ enum Site<'a> {
     Shader(&'a mut Vec<ShaderLine>),
 }
 
-/// `block` with some changes.
+/// Applies some changes to `block`.
 pub fn mutant(mut block: Block, choices: &mut Choices<'_>) -> Block {
     for _ in 0..1 + choices.below(CHANGES) {
         let mut sites = 0;
@@ -48,7 +48,7 @@ pub fn mutant(mut block: Block, choices: &mut Choices<'_>) -> Block {
     block
 }
 
-/// Shows every place in `block`, in order.
+/// Calls `show` for every place in `block`, in order.
 fn visit(block: &mut Block, show: &mut dyn FnMut(Site<'_>)) {
     for statement in block.iter_mut() {
         kind(&mut statement.kind, show);
@@ -171,7 +171,7 @@ fn change(site: Site<'_>, choices: &mut Choices<'_>) {
     }
 }
 
-/// Loses, doubles or exchanges an element.
+/// Removes, doubles or exchanges an element.
 fn list<T: Clone>(list: &mut Vec<T>, choices: &mut Choices<'_>) {
     if list.is_empty() {
         return;
@@ -184,7 +184,7 @@ fn list<T: Clone>(list: &mut Vec<T>, choices: &mut Choices<'_>) {
     }
 }
 
-/// Puts a number where a value stood.
+/// Replaces a value by a number.
 fn number(value: &mut Expr, choices: &mut Choices<'_>) {
     let old = match &value.kind {
         ExprKind::Number(text) => text.parse().unwrap_or_else(|_| choices.word()),
@@ -196,7 +196,7 @@ fn number(value: &mut Expr, choices: &mut Choices<'_>) {
     });
 }
 
-/// Any word that disassembles in place of an instruction, or one bit of it turned.
+/// Replaces an instruction by any word that can be disassembled, or flips one bit of it.
 fn instruction(lines: &mut [ShaderLine], choices: &mut Choices<'_>) {
     let at = choices.below(lines.len());
     let Some(line) = lines.get_mut(at) else { return };

@@ -1,4 +1,4 @@
-//! What draws pay for beside the warps of their shaders.
+//! The budget that draws use besides the warps of their shaders.
 
 use a4emu_decoder::capture::Sections;
 use a4emu_gpu::budget::{Budget, Work};
@@ -10,7 +10,7 @@ use a4emu_gpu::playback::Playback;
 
 use super::scene::Scene;
 
-/// Runs all draws; the first that is `chosen` with so many units, and then ends.
+/// Runs all draws. The first one that is `chosen` has a budget of `units`, and ends the run.
 struct With {
     chosen: fn(&Call) -> bool,
     units: u64,
@@ -22,7 +22,7 @@ impl Engine for With {
         if !(self.chosen)(call) {
             return Renderer.run(gpu, call);
         }
-        // What waits was paid for by others; what the draw leaves waiting is its own.
+        // Queued work belongs to earlier draws and is done first. The work that this draw queues is its own.
         flush(gpu);
         gpu.budget = Budget::fixed(self.units);
         Renderer.run(gpu, call);
@@ -32,21 +32,21 @@ impl Engine for With {
     }
 }
 
-/// How the budget stands after the draw that is `chosen`, which had so many units.
+/// The budget after the draw that is `chosen`, which started with `units`.
 fn draw(capture: &[u8], chosen: fn(&Call) -> bool, units: u64) -> Budget {
     let mut engine = With { chosen, units, ended: None };
     Playback::default().run(Sections::new(capture).unwrap(), &mut engine, &mut Silent);
     engine.ended.expect("there is such a draw")
 }
 
-/// What a whole scene takes.
+/// The work of a whole scene.
 fn spent(scene: &Scene) -> u64 {
     let budget = scene.play().budget;
     assert_eq!(budget.cut(), None);
     budget.spent()
 }
 
-/// A triangle whose vertices lie in a buffer of `bytes`, drawn so many times by one packet.
+/// A triangle with its vertices in a buffer of `bytes`, drawn `times` times by one packet.
 fn triangle(bytes: u32, times: u32) -> Scene {
     Scene::new(&format!(
         r#"
@@ -64,12 +64,12 @@ fn triangle(bytes: u32, times: u32) -> Scene {
     ))
 }
 
-/// Each time it is looked up whether a page has changed, which has eight bytes for it.
+/// Each draw checks whether pages have changed, at a cost of eight bytes for each page.
 #[test]
 fn looking_for_changes_is_paid_for() {
     let more = |times| spent(&triangle(0x10_0000, times)) - spent(&triangle(0x1000, times));
     let units = (0x10_0000 / 4096) * 8 / 16;
-    // The first time also has what it takes to read the larger capture.
+    // The first draw's difference includes reading the larger capture.
     let first = more(1);
     assert_eq!([2, 5].map(|times| more(times) - first), [units, 4 * units]);
 }
@@ -81,7 +81,7 @@ fn feedback_is_paid_for() {
     assert_eq!(spent(&scene) - spent(&none), Work::LaneAccess.price() * 3 * 4 * 2);
 }
 
-/// The list of vertices that comes out of a geometry shader, after all its warps.
+/// The list of a geometry shader's output vertices, which is charged after all its warps.
 #[test]
 fn what_comes_out_of_a_geometry_shader_is_paid_for() {
     let capture = Scene::named("gs-many").capture();

@@ -1,5 +1,5 @@
-//! Geometry shaders: the two forms of docs/hardware/geometry-and-tessellation.md,
-//! section 1.3, draw the same, and what each costs.
+//! Geometry shaders: the two forms of docs/hardware/geometry-and-tessellation.md, section 1.3, draw equal
+//! pictures, and have different costs.
 
 #[path = "../../benches/geometry/strips.rs"]
 mod strips;
@@ -17,10 +17,10 @@ use strips::{
     BY_EMIT_VERTEX, BY_NUMBER, SIZES, capture, instructions_per_vertex, lane_instructions_per_vertex, replay,
 };
 
-/// Enough for every lane of many warps, for strips of any size.
+/// Enough vertices for every lane of many warps, for strips of any size.
 const VERTICES: u32 = 5 << 8;
 
-/// The frame of a scene, and what its only geometry shader cost.
+/// The frame of a scene, and the cost of its only geometry shader.
 fn scene(name: &str) -> (Frame, Cost) {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures");
     let source = ours.join(format!("geometry/{name}.a4"));
@@ -38,7 +38,7 @@ fn emit_vertex_draws_what_the_vertex_number_draws_and_costs_more() {
     let (by_emit_vertex, more) = scene("gs-emit-vertex");
     assert!(by_number == by_emit_vertex, "the frames differ");
     assert_eq!((cost.runs, cost.vertices), (more.runs, more.vertices));
-    // The last of 9 vertices goes through the loop 9 times.
+    // The last of 9 vertices runs the loop 9 times.
     assert!(more.instructions > 5 * cost.instructions, "{} and {}", cost.instructions, more.instructions);
 }
 
@@ -49,7 +49,7 @@ fn a_scene_reports_a_run_for_each_vertex() {
     assert_eq!(cost.runs, cost.vertices);
 }
 
-/// Instructions for each vertex, for strips of all sizes.
+/// Number of instructions for each vertex, for strips of all sizes.
 fn costs(form: &str, per_vertex: fn(&Row) -> f64) -> Vec<f64> {
     let row = |size| {
         let rows = replay(&capture(form, size, VERTICES));
@@ -68,7 +68,7 @@ fn a_vertex_costs_no_more_in_a_longer_strip() {
     }
 }
 
-/// The emulation of EmitVertex takes the square of a primitive's vertices. Lanes side by side hide some of it.
+/// Emulating EmitVertex costs the square of a primitive's vertices. Parallel lanes hide a part of it.
 #[test]
 fn a_vertex_that_is_counted_to_costs_what_those_before_it_cost() {
     let runs = costs(BY_EMIT_VERTEX, lane_instructions_per_vertex);

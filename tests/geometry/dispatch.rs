@@ -1,4 +1,4 @@
-//! Dispatch modes change what a draw costs, and nothing else.
+//! Dispatch modes change the cost of a draw, and no result.
 
 use a4emu_gpu::draw::gs::dispatch::{Mode, Setting, Why};
 use a4emu_gpu::gpu::Gpu;
@@ -6,9 +6,9 @@ use pretty_assertions::assert_eq;
 
 use super::scene::{FIRST, SETTINGS, Scene, all, bytes, faults, floats, picture, row};
 
-/// All memory, and the registers that draws can change.
+/// All memory, and the reported faults.
 fn state(gpu: &Gpu) -> (Vec<(u32, Vec<u8>)>, Vec<String>) {
-    let buffers = gpu.mem.buffers().collect::<Vec<_>>().into_iter();
+    let buffers = gpu.memory().buffers().collect::<Vec<_>>().into_iter();
     (buffers.map(|(base, length)| (base, bytes(gpu, base, length as usize))).collect(), faults(gpu))
 }
 
@@ -23,7 +23,7 @@ fn every_scene_is_the_same_in_every_mode() {
     }
 }
 
-/// Shaders that no compiler makes: they look for traces of those that share their warp, or ran before.
+/// Hand-written shaders that look for traces of other runs in their warp, or of earlier ones.
 #[test]
 fn no_mode_shows_a_shader_its_neighbours() {
     let scene = Scene::named("gs-passthrough")
@@ -84,7 +84,7 @@ fn two_primitives_share_a_warp_and_two_instances_do() {
     assert_eq!(warps("gs-instanced", Setting::Single), 20);
     assert_eq!(warps("gs-instanced", Setting::DualInstanced), 10);
     assert_eq!(warps("gs-instanced", Setting::DualObject), 10);
-    // 5 points of 4 vertices: a primitive of one instance has nobody to share with.
+    // 5 points of 4 vertices: a primitive with one instance cannot share its warp with another instance.
     assert_eq!(warps("gs-points-to-quads", Setting::Single), 5);
     assert_eq!(warps("gs-points-to-quads", Setting::DualInstanced), 5);
     assert_eq!(warps("gs-points-to-quads", Setting::DualObject), 3);
@@ -114,7 +114,7 @@ fn a_shader_with_many_registers_runs_two_instances_and_spills() {
     }
 }
 
-/// The colour again as the 65th component.
+/// A scene with the colour once more as the 65th component.
 fn wide() -> Scene {
     let more = "use coloured()
     SP_VS_PARAM_REG { POSREGID = r2.x | PSIZEREGID = r63.x | TOTALVSOUTVAR = 2 }
@@ -142,8 +142,8 @@ fn a_shader_with_many_inputs_runs_alone() {
     }
 }
 
-/// Every run adds 1 to a counter and stores the count at its vertex: lanes that run ahead of
-/// the kill, or out of order, would be seen.
+/// Every run adds 1 to a counter and stores the count at its vertex. Lanes that run past the kill, or out of
+/// order, would show.
 #[test]
 fn a_shader_that_stores_runs_vertex_by_vertex() {
     let scene = Scene::new(

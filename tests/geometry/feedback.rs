@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 
 use super::scene::{FIRST, SETTINGS, Scene, drawn, faults, floats, picture};
 
-/// Positions x, y of stream `stream` to 64 bytes of `got + 64 * buffer`.
+/// Registers that write positions x, y of stream `stream` to 64 bytes at `got + 64 * buffer`.
 fn buffer(buffer: u32, size: u32) -> String {
     format!(
         "VPC_SO[{buffer}].BUFFER_BASE = got + {buffer} * 64
@@ -14,7 +14,7 @@ fn buffer(buffer: u32, size: u32) -> String {
     )
 }
 
-/// A scene whose only draw is `draw`, with feedback of x and y to buffer 0 of `size` bytes.
+/// A scene with the single draw `draw`, and feedback of x and y to buffer 0 of `size` bytes.
 pub fn plain(draw: &str, size: u32) -> Scene {
     let registers = buffer(0, size);
     Scene::new(&format!(
@@ -55,7 +55,7 @@ fn strips_are_taken_apart() {
 fn a_primitive_that_does_not_fit_is_not_written() {
     let scene = plain("DI_PT_TRISTRIP, 4", 47);
     assert_eq!(xs(&scene, 4), [0.0, 1.0, 2.0, 0.0]);
-    let flushed = scene.play().mem.slice(FIRST + 256, 4).unwrap().to_vec();
+    let flushed = scene.play().memory().slice(FIRST + 256, 4).unwrap().to_vec();
     assert_eq!(flushed, 24u32.to_le_bytes());
 }
 
@@ -73,8 +73,8 @@ fn an_override_turns_it_off() {
     assert_eq!(xs(&scene, 2), [0.0, 0.0]);
 }
 
-/// Each point makes four, one for each stream; stream 0 alone is drawn. Buffer 1 takes
-/// stream 3, buffers 2 and 3 streams 1 and 2.
+/// Each point becomes four, one for each stream; only stream 0 is drawn. Buffer 1 receives stream 3, buffers
+/// 2 and 3 streams 1 and 2.
 #[test]
 fn points_go_to_the_buffer_of_their_stream() {
     let buffers: String = (0..4).map(|i| buffer(i, 64)).collect();
@@ -127,7 +127,7 @@ fn points_go_to_the_buffer_of_their_stream() {
     assert_eq!(alone(3), [1.5, 0.5, 2.25, 0.75, 0.0, 0.0]);
 }
 
-/// What a domain shader makes: the corners of the patch.
+/// The output of a domain shader: the corners of the patch.
 #[test]
 fn tessellated_triangles_are_fed_back() {
     let scene = Scene::named("tess-tri-one").with("buffer vertices", "buffer got size 4096\nbuffer vertices");

@@ -1,18 +1,17 @@
-//! Scenes with bits turned over, in shaders, registers, packets and vertices alike: whatever
-//! they ask for, the replay ends.
+//! Scenes with flipped bits in shaders, registers, packets and vertices. The replay must always end.
 
 use super::scene::Scene;
 use crate::bounded::bounded;
 
-/// Scenes that between them use every stage.
+/// Scenes that together use every stage.
 const SCENES: [&str; 6] =
     ["gs-explode", "gs-instanced", "gs-adjacency", "tess-gs", "tess-barrier", "tess-isolines"];
 
-/// Turned bits at a time, and how often for each scene.
+/// Number of bits flipped at once, and of tries for each scene.
 const BITS: usize = 3;
 const TIMES: usize = 12;
 
-/// The same numbers every time.
+/// Pseudo-random numbers, equal in each run.
 struct Numbers(u64);
 
 impl Numbers {

@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 use super::scene::{Scene, bytes, drawn, faults};
 use a4emu_gpu::picture::Picture;
 
-/// Two triangles; the geometry shader sends each to the layer of its number, 2 and 0.
+/// Two triangles. The geometry shader sends each to the layer of its number, 2 and 0.
 fn scene() -> Scene {
     let size = "const LAYERS = 3\nconst BYTES = 65536 * 4\n";
     let text = format!(
@@ -79,11 +79,10 @@ fn every_layer_that_was_drawn_to_is_a_surface() {
     let surfaces: Vec<_> = gpu.pipeline.surfaces.iter().collect();
     assert_eq!(surfaces.len(), 3, "the cleared target and two layers");
     assert_eq!(surfaces[2].address - surfaces[1].address, 2 * 65536 * 4);
-    assert!(surfaces[1..].iter().all(|s| drawn(&Picture::of(s, &gpu.mem).unwrap().pixels()) > 0));
+    assert!(surfaces[1..].iter().all(|s| drawn(&Picture::of(s, gpu.memory()).unwrap().pixels()) > 0));
 }
 
-/// Both triangles of a scene go through viewport 1 and 0, which are the lower and the upper
-/// half of the target.
+/// Two triangles use viewports 1 and 0, which are the lower and the upper half of the target.
 #[test]
 fn the_primitive_word_chooses_the_viewport() {
     let scene = scene().with("shl.b r4.x, r4.x, 8", "shl.b r4.x, r4.x, 3").with(

@@ -1,5 +1,5 @@
-//! Geometry and tessellation shaders: what goes wrong, what is fed back, how work is laid on
-//! lanes. That pictures are right is the fixtures' business.
+//! Geometry and tessellation shaders: errors, feedback, and the assignment of work to lanes. Fixtures test
+//! the pictures.
 
 mod budget;
 mod cli;

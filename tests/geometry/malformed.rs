@@ -1,11 +1,10 @@
-//! Geometry and tessellation that no program means: a fault that names the draw, and the rest
-//! is still done.
+//! Malformed geometry and tessellation: a fault names the draw, and the other draws run.
 
 use pretty_assertions::assert_eq;
 
 use super::scene::{Scene, drawn, faults, floats, picture};
 
-/// The faults of a scene, and how many pixels it drew.
+/// The faults of a scene, and the number of pixels that it drew.
 fn outcome(scene: &Scene) -> (Vec<String>, usize) {
     let gpu = scene.play();
     (faults(&gpu), drawn(&picture(&gpu)))
@@ -49,7 +48,7 @@ fn an_endless_shader_ends() {
     assert_eq!(outcome(&hull), (vec!["draw 1: hull shader cut off after 4194304 instructions".into()], 0));
 }
 
-/// A run that only asks whether the shader would go on must not be seen in memory.
+/// A trial run, which only decides whether the shader would continue, does not change memory.
 #[test]
 fn what_is_cut_off_stores_nothing() {
     let scene = Scene::named("gs-passthrough")
@@ -58,11 +57,12 @@ fn what_is_cut_off_stores_nothing() {
         .with("load GS.constants at 12 { u32 0, 3 * POSITION, 0, 0 }", "load GS.constants at 12 { u32 0, 3 * POSITION, 0, 0, counter, 0, 0, 0 }");
     let gpu = scene.play();
     assert_eq!(faults(&gpu), ["draw 1: geometry shader has not killed after 3 vertices: cut off"]);
-    let (counter, _) = gpu.mem.buffers().find(|(_, length)| *length == 4096).unwrap();
+    let (counter, _) = gpu.memory().buffers().find(|(_, length)| *length == 4096).unwrap();
     assert_eq!(floats(&gpu, counter, 1), [3.0]);
 }
 
-/// A run that only asks whether a shader kills sees its own stores: the shader kills with the fourth number that it counts.
+/// A trial run, which only decides whether a shader kills, reads its own stores: the shader kills with the
+/// fourth number that it counts.
 #[test]
 fn a_run_that_only_asks_sees_its_own_stores() {
     let count = "mov.u32u32 r6.x, c13.x
@@ -86,7 +86,7 @@ fn a_run_that_only_asks_sees_its_own_stores() {
         faults(&gpu),
         ["draw 1: geometry shader makes more than the 3 vertices of PC_GS_PARAM: cut off"]
     );
-    let (counter, _) = gpu.mem.buffers().find(|(_, length)| *length == 4096).unwrap();
+    let (counter, _) = gpu.memory().buffers().find(|(_, length)| *length == 4096).unwrap();
     assert_eq!(floats(&gpu, counter, 1), [3.0]);
 }
 
@@ -134,7 +134,7 @@ fn patches_have_1_to_32_vertices() {
     };
     let none = Scene::named("tess-barrier").with("DI_PT_PATCHES4, 4)", "DI_PT_PATCHES0, 4)");
     assert_eq!(outcome(&none), (vec![fault(0x1f)], 0));
-    // 0x1f + 33 does not fit the field and leaves 0 there.
+    // 0x1f + 33 does not fit the field, which then holds 0.
     let many = Scene::named("tess-barrier").with("DI_PT_PATCHES4, 4)", "DI_PT_NONE, 4)");
     assert_eq!(outcome(&many), (vec![fault(0)], 0));
     for count in [0, 33] {

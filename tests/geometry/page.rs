@@ -14,8 +14,8 @@ fn the_printed_instructions_are_what_the_page_says() {
     assert_eq!(assemble(text).unwrap(), EXAMPLE);
 }
 
-/// Two triangles, c9.x = 0xc0, c12.x = 0x80, r0.w the primitive's place: each triangle becomes
-/// one point where its third vertex was. What comes out is fed back.
+/// Two triangles, c9.x = 0xc0, c12.x = 0x80, r0.w the primitive's place. Each triangle becomes one point at
+/// its third vertex, and feedback captures the result.
 #[test]
 fn the_printed_instructions_read_the_third_vertex() {
     let scene = Scene::new(
@@ -60,7 +60,7 @@ fn the_printed_instructions_read_the_third_vertex() {
     assert_eq!(floats(&gpu, FIRST, 9), [5.0, 6.0, 0.0, 1.0, 0.5, 0.625, 0.0, 1.0, 0.0]);
 }
 
-/// A point that becomes a strip of `count` vertices.
+/// A scene in which a point becomes a strip of `count` vertices.
 fn many(make: &str, count: u32) -> Scene {
     Scene::new(&format!(
         r#"
@@ -75,8 +75,8 @@ fn many(make: &str, count: u32) -> Scene {
     ))
 }
 
-/// "Each primitive will execute O(vertices * instructions) instructions" for each of its
-/// vertices' runs; with the rewrite a run costs the same whichever vertex it makes.
+/// "Each primitive will execute O(vertices * instructions) instructions" for each of its vertices' runs. With
+/// the rewrite, the cost of a run does not depend on the vertex that it makes.
 #[test]
 fn the_emulation_costs_the_square_and_the_rewrite_does_not() {
     let cost = |make: &str, count: u32| {

@@ -1,5 +1,5 @@
-//! Scenes as text: those of `captures/geometry`, perhaps with changes, or others that include
-//! the same set-up.
+//! Scenes as text: those of `captures/geometry`, with or without changes, or others that include their
+//! set-up.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use a4emu_gpu::playback::Playback;
 use a4emu_inspect::asm::Disk;
 use a4emu_inspect::folders::Folders;
 
-/// Where buffers without an address begin.
+/// Address of the first buffer without an address of its own.
 const ORIGIN: u32 = 0x1000_0000;
 
 /// Every setting of `--gs-dispatch`.
@@ -25,28 +25,28 @@ pub const SETTINGS: [Setting; 4] =
 pub struct Scene(String);
 
 impl Scene {
-    /// One of the project's.
+    /// A scene of `captures/geometry`.
     pub fn named(name: &str) -> Self {
         Self(std::fs::read_to_string(folder().join(name).with_extension("a4")).unwrap())
     }
 
-    /// `text`, which may include what lies in `captures/geometry`.
+    /// A scene from `text`, which may include files of `captures/geometry`.
     pub fn new(text: &str) -> Self {
         Self(text.to_owned())
     }
 
-    /// With `old`, which must be there, replaced.
+    /// The scene with `old`, which must occur, replaced by `new`.
     pub fn with(&self, old: &str, new: &str) -> Self {
         assert!(self.0.contains(old), "no `{old}` in the scene");
         Self(self.0.replace(old, new))
     }
 
-    /// Plays it with geometry shaders laid out as they like.
+    /// Plays the scene with the default dispatch of geometry shaders.
     pub fn play(&self) -> Gpu {
         self.play_as(Setting::Auto)
     }
 
-    /// What it assembles to.
+    /// Assembles the scene.
     pub fn capture(&self) -> Vec<u8> {
         let name = folder().join("test.a4").display().to_string();
         let mut disk = Disk::new(Folders::new([concat!(env!("CARGO_MANIFEST_DIR"), "/captures")]));
@@ -54,7 +54,7 @@ impl Scene {
             .unwrap_or_else(|error| panic!("{error}\n{}", self.0))
     }
 
-    /// Plays it.
+    /// Plays the scene with a dispatch setting.
     pub fn play_as(&self, setting: Setting) -> Gpu {
         let mut playback = Playback::default();
         playback.gpu.pipeline.gs_dispatch = setting;
@@ -62,7 +62,7 @@ impl Scene {
         playback.gpu
     }
 
-    /// Plays bytes that may be no capture at all.
+    /// Plays bytes that may be no valid capture.
     pub fn play_capture(capture: &[u8]) {
         let mut playback = Playback::default();
         if let Ok(sections) = Sections::new(capture) {
@@ -75,7 +75,7 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("captures/geometry")
 }
 
-/// All scenes of the project.
+/// Names of all scenes of `captures/geometry`.
 pub fn all() -> Vec<String> {
     let entries = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     let sources = entries.filter(|path| path.extension().is_some_and(|extension| extension == "a4"));
@@ -85,17 +85,17 @@ pub fn all() -> Vec<String> {
     names
 }
 
-/// What was reported, as text.
+/// The reported faults as text.
 pub fn faults(gpu: &Gpu) -> Vec<String> {
     gpu.report.faults().map(ToString::to_string).collect()
 }
 
-/// The surface that was drawn last, RGBA.
+/// The surface that was drawn last, in RGBA.
 pub fn picture(gpu: &Gpu) -> Vec<u8> {
-    Picture::of(gpu.pipeline.surfaces.last_color().unwrap(), &gpu.mem).unwrap().pixels()
+    Picture::of(gpu.pipeline.surfaces.last_color().unwrap(), gpu.memory()).unwrap().pixels()
 }
 
-/// Pixels of a picture that are not the background.
+/// Number of pixels that differ from the background.
 pub fn drawn(picture: &[u8]) -> usize {
     picture.chunks_exact(4).filter(|pixel| *pixel != [26, 26, 38, 255]).count()
 }
@@ -107,14 +107,14 @@ pub fn row(gpu: &Gpu) -> Row {
     rows[0]
 }
 
-/// Memory from `address` on; zero where nobody wrote.
+/// Memory at `address`; zero where it was never written.
 pub fn bytes(gpu: &Gpu, address: u32, count: usize) -> Vec<u8> {
     let mut bytes = vec![0; count];
-    let _unknown_is_zero = gpu.mem.read(address, &mut bytes);
+    let _unknown_is_zero = gpu.memory().read(address, &mut bytes);
     bytes
 }
 
-/// Floats from `address` on.
+/// Floats in memory at `address`.
 pub fn floats(gpu: &Gpu, address: u32, count: usize) -> Vec<f32> {
     bytes(gpu, address, 4 * count)
         .chunks_exact(4)
@@ -122,5 +122,5 @@ pub fn floats(gpu: &Gpu, address: u32, count: usize) -> Vec<f32> {
         .collect()
 }
 
-/// The first buffer of a scene that begins with one.
+/// Address of the first buffer, in scenes that begin with a buffer.
 pub const FIRST: u32 = ORIGIN;

@@ -1,5 +1,5 @@
-//! Copies of tile memory that wait ([`Schedule::Deferred`]), and draws that go on beside the command processor
-//! ([`Schedule::Stress`]): nobody on the chip can tell.
+//! Queued copies of tile memory ([`Schedule::Deferred`]), and draws that run in parallel with the command
+//! processor ([`Schedule::Stress`]): the schedule does not change results.
 
 mod rerun;
 
@@ -28,47 +28,55 @@ fn opened(capture: &Path) -> Sections<Box<dyn Read>> {
     open(capture, &folders).unwrap()
 }
 
-fn played(capture: &Path, resolves: Schedule) -> Gpu {
-    observed(capture, resolves, &mut Silent)
+fn played(capture: &Path, schedule: Schedule) -> Gpu {
+    observed(capture, schedule, &mut Silent)
 }
 
-fn observed(capture: &Path, resolves: Schedule, observer: &mut dyn Observer) -> Gpu {
-    paid(capture, resolves, Budget::default(), observer)
+fn observed(capture: &Path, schedule: Schedule, observer: &mut dyn Observer) -> Gpu {
+    paid(capture, schedule, Budget::default(), observer)
 }
 
-/// What it plays to with a `budget` of its own.
-fn paid(capture: &Path, resolves: Schedule, budget: Budget, observer: &mut dyn Observer) -> Gpu {
+/// Plays a capture with a `budget`, and returns the machine.
+fn paid(capture: &Path, schedule: Schedule, budget: Budget, observer: &mut dyn Observer) -> Gpu {
     let mut playback = Playback::default();
-    playback.gpu.pipeline.schedule = resolves;
+    playback.gpu.pipeline.schedule = schedule;
     playback.gpu.budget = budget;
     playback.run(opened(capture), &mut Renderer, observer);
     playback.gpu
 }
 
-/// Registers are below this.
+/// Number of registers.
 const REGISTERS: u32 = 0x4000;
 
-/// What differs between two machines.
+/// Returns what differs between two machines.
 fn difference(a: &Gpu, b: &Gpu) -> Option<String> {
+    if a.budget.spent() != b.budget.spent() {
+        return Some("work".to_owned());
+    }
+    difference_of_results(a, b)
+}
+
+/// Returns what differs between two machines, apart from the work that they did.
+fn difference_of_results(a: &Gpu, b: &Gpu) -> Option<String> {
     let written = |gpu: &Gpu| gpu.pipeline.surfaces.iter().copied().collect::<Vec<_>>();
     let said = |gpu: &Gpu| (gpu.report.status(false), gpu.report.troubles.total());
     let same = [
         ("registers", (0..REGISTERS).all(|register| a.regs.read(register) == b.regs.read(register))),
-        ("tile memory", a.gmem == b.gmem),
+        ("tile memory", a.tile_memory() == b.tile_memory()),
         ("counters", a.counters == b.counters),
-        ("work", a.budget.spent() == b.budget.spent()),
         ("surfaces", written(a) == written(b)),
         ("what is said", said(a) == said(b)),
     ];
     if let Some((what, _)) = same.into_iter().find(|(_, same)| !same) {
         return Some(what.to_owned());
     }
-    let buffers = a.mem.buffers().map(|(base, len)| (base, len as usize));
-    let mut other = buffers.filter(|(base, len)| a.mem.slice(*base, *len) != b.mem.slice(*base, *len));
+    let buffers = a.memory().buffers().map(|(base, len)| (base, len as usize));
+    let mut other =
+        buffers.filter(|(base, len)| a.memory().slice(*base, *len) != b.memory().slice(*base, *len));
     other.next().map(|(base, _)| format!("the buffer at {base:#x}"))
 }
 
-/// The captures of the repository, and those that are shared if they are there.
+/// The captures of the repository, and the shared ones if they exist.
 fn captures() -> Vec<PathBuf> {
     let mut folders = vec![root().join("captures")];
     folders.extend(std::env::var_os("A4EMU_SHARED").map(|shared| PathBuf::from(shared).join("captures")));
@@ -96,7 +104,7 @@ fn captures_come_out_the_same() {
     }
 }
 
-/// Frames with hundreds of draws in each of several tiles, most of which run again as a whole.
+/// Frames of several tiles with hundreds of draws each. Most command buffers of draws are replayed whole.
 #[test]
 fn frames_of_games_come_out_the_same() {
     let Some(shared) = std::env::var_os("A4EMU_SHARED") else {
@@ -107,18 +115,20 @@ fn frames_of_games_come_out_the_same() {
     assert!(reruns[0] > 5000 && reruns[1] > 1000, "{reruns:?}");
 }
 
-/// Draws of `capture` that run again as a whole; however it is played, it comes out the same.
+/// Plays `capture` with every schedule, which must give equal results. Returns the number of replayed draws.
 fn every_way_of(capture: &Path) -> u64 {
     let at_once = played(capture, Schedule::InOrder);
-    let reruns = [Schedule::Deferred, Schedule::Stress].map(|resolves| {
-        let other = played(capture, resolves);
-        assert_eq!(difference(&at_once, &other), None, "{resolves:?} {}", capture.display());
+    let reference = paid(capture, Schedule::Reference, Budget::fixed(u64::MAX), &mut Silent);
+    assert_eq!(difference_of_results(&reference, &at_once), None, "reference model {}", capture.display());
+    let reruns = [Schedule::Deferred, Schedule::Stress].map(|schedule| {
+        let other = played(capture, schedule);
+        assert_eq!(difference(&at_once, &other), None, "{schedule:?} {}", capture.display());
         other.pipeline.stats.reruns
     });
     reruns[0]
 }
 
-/// Tiles, each followed by something that reads what it left, in the same submit.
+/// Tiles, each followed by a read of its result in one submit.
 const SOURCE: &str = r#"include "CAPTURES/samples/samples.a4i"
 
 gpu_id 420
@@ -265,7 +275,7 @@ buffer main {
 submit main
 "#;
 
-/// A tile of 64 rows on the left, one of 32 on the right, in a buffer that ends with the left one.
+/// A tile of 64 rows on the left and one of 32 on the right, in a buffer that ends with the left one.
 const NARROW: &str = r"buffer narrow size PITCH * HEIGHT - 128
 buffer main {
     use frame(narrow, WIDTH, HEIGHT)
@@ -281,7 +291,7 @@ buffer main {
 submit main
 ";
 
-/// A copy of more columns than the tile has: each of its rows goes on in the next.
+/// A copy of more columns than the tile has: each row continues in the next one.
 const WIDE: &str = r"buffer wide size PITCH * HEIGHT
 buffer main {
     use frame(wide, WIDTH, HEIGHT)
@@ -313,7 +323,7 @@ buffer main {
 submit main
 ";
 
-/// What is there already is cleared and copied again, and somebody writes it in between.
+/// A clear and copy that repeat the existing contents, with writes in between.
 const AGAIN: &str = r"buffer again size PITCH * HEIGHT
 buffer triangle { f32 -1.0, -1.0, 3.0, -1.0, -1.0, 3.0 }
 buffer main {
@@ -361,12 +371,12 @@ fn written(source: &str, folder: &Path) -> PathBuf {
     path
 }
 
-/// What `source` plays to every way, which has to be the same, without complaints.
+/// Plays `source` with every schedule, which must give equal results without reports.
 fn every_way(source: &str) -> Gpu {
     let folder = tempfile::tempdir().unwrap();
     let path = written(source, folder.path());
     let [at_once, late, ahead] =
-        [Schedule::InOrder, Schedule::Deferred, Schedule::Stress].map(|resolves| played(&path, resolves));
+        [Schedule::InOrder, Schedule::Deferred, Schedule::Stress].map(|schedule| played(&path, schedule));
     assert_eq!((difference(&at_once, &late), difference(&at_once, &ahead)), (None, None));
     assert_eq!(late.report.troubles.total(), 0);
     late
@@ -378,10 +388,10 @@ fn a_buffer_may_end_with_the_narrower_of_two_tiles() {
     let late = every_way(&format!("{macros}{NARROW}"));
     let surface = late.pipeline.surfaces.iter().next().unwrap();
     let last = surface.address + 63 * 256 + 31 * 4;
-    assert_eq!(little_endian(late.mem.slice(last, 4).unwrap()), 0xff00_00ff);
+    assert_eq!(little_endian(late.memory().slice(last, 4).unwrap()), 0xff00_00ff);
 }
 
-/// With other numbers of threads as well.
+/// Other numbers of threads are tested too.
 #[test]
 fn copies_that_their_tile_does_not_hold_come_out_the_same() {
     let (macros, _) = SOURCE.split_once("buffer main {").unwrap();
@@ -390,19 +400,19 @@ fn copies_that_their_tile_does_not_hold_come_out_the_same() {
         let path = written(&format!("{macros}{source}"), folder.path());
         let with = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let at_once = with(1).install(|| played(&path, Schedule::InOrder));
-        for (threads, resolves) in [(5, Schedule::InOrder), (2, Schedule::Deferred), (5, Schedule::Stress)] {
-            let other = with(threads).install(|| played(&path, resolves));
-            assert_eq!(difference(&at_once, &other), None, "{resolves:?}, {threads} threads: {source}");
+        for (threads, schedule) in [(5, Schedule::InOrder), (2, Schedule::Deferred), (5, Schedule::Stress)] {
+            let other = with(threads).install(|| played(&path, schedule));
+            assert_eq!(difference(&at_once, &other), None, "{schedule:?}, {threads} threads: {source}");
         }
         assert_eq!(at_once.report.troubles.total(), troubles, "{source}");
         at_once
     });
     let pixel = |gpu: &Gpu, [x, y]: [u32; 2]| {
         let address = gpu.pipeline.surfaces.iter().next().unwrap().address;
-        little_endian(gpu.mem.slice(address + y * 256 + x * 4, 4).unwrap())
+        little_endian(gpu.memory().slice(address + y * 256 + x * 4, 4).unwrap())
     };
     let [wide, tall] = &played;
-    // Beside the last row of a band is the first of the next.
+    // The last row of a band is adjacent to the first row of the next.
     assert_eq!(
         [[8, 31], [40, 31], [36, 20]].map(|at| pixel(wide, at)),
         [0xff00_00ff, 0xffff_0000, 0xff00_ff00]
@@ -418,7 +428,7 @@ fn whoever_reads_what_waits_finds_it_done() {
     let surfaces: Vec<_> = late.pipeline.surfaces.iter().collect();
     assert_eq!(surfaces.len(), 11);
     let pixel = |surface: usize, x: u32, y: u32| {
-        little_endian(late.mem.slice(surfaces[surface].address + y * 256 + x * 4, 4).unwrap())
+        little_endian(late.memory().slice(surfaces[surface].address + y * 256 + x * 4, 4).unwrap())
     };
     let corners = [[5, 5], [40, 5], [5, 40], [40, 40]].map(|[x, y]| pixel(0, x, y));
     assert_eq!(corners, [0xff00_00ff, 0, 0xff00_00ff, 0xff00_ff00]);
@@ -430,11 +440,11 @@ fn whoever_reads_what_waits_finds_it_done() {
     );
 }
 
-/// Draws of [`small_draws`].
+/// Number of draws in [`small_draws`].
 const SMALL: u32 = 300;
 
-/// A tile of small draws, each of which covers what the one before it has drawn but for a column. What one of them reads is
-/// written right before it, and after it.
+/// A tile of small draws. Each covers the previous one's pixels except for a column. The vertices of one draw
+/// are written directly before it, and after it.
 fn small_draws() -> String {
     let triangle = "-1.0, -1.0, 3.0, -1.0, -1.0, 3.0";
     let draws: String = (0..SMALL)
@@ -478,10 +488,10 @@ fn small_draws() -> String {
     )
 }
 
-/// The draw that a packet does twice again, which waits when it comes again.
+/// The draw that two calls repeat, while it is still queued.
 const TWICE: u32 = 20;
 
-/// The draw whose vertices are written.
+/// The draw whose vertices are written by packets.
 const WRITTEN: u32 = 295;
 
 #[test]
@@ -489,7 +499,7 @@ fn small_draws_that_wait_for_their_primitives_come_out_in_their_order() {
     let (macros, _) = SOURCE.split_once("buffer main {").unwrap();
     let late = every_way(&format!("{macros}{}", small_draws()));
     let address = late.pipeline.surfaces.iter().next().unwrap().address;
-    let row = late.mem.slice(address + 5 * 256, 32 * 4).unwrap();
+    let row = late.memory().slice(address + 5 * 256, 32 * 4).unwrap();
     for (column, pixel) in (0..32).zip(row.as_chunks::<4>().0) {
         let last = (0..SMALL).rev().find(|draw| draw % 32 <= column).unwrap();
         let [low, high, ..] = last.to_le_bytes();
@@ -497,7 +507,7 @@ fn small_draws_that_wait_for_their_primitives_come_out_in_their_order() {
     }
 }
 
-/// How many vertices there have been less than three a draw, the first time that it runs.
+/// Largest number of vertices that queued draws still lacked in the first run, at three vertices per draw.
 #[derive(Default)]
 struct Behind(u64);
 
@@ -515,12 +525,12 @@ fn many_small_draws_wait_for_their_primitives() {
     let (macros, _) = SOURCE.split_once("buffer main {").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = written(&format!("{macros}{}", small_draws()), folder.path());
-    let [at_once, late] = [Schedule::InOrder, Schedule::Deferred].map(|resolves| {
+    let [at_once, late] = [Schedule::InOrder, Schedule::Deferred].map(|schedule| {
         let mut behind = Behind::default();
-        observed(&path, resolves, &mut behind);
+        observed(&path, schedule, &mut behind);
         behind.0 / 3
     });
-    // What comes again is known.
+    // Repeated draws do not wait, because their primitives are cached.
     assert_eq!((at_once, late), (1, 256));
 }
 
@@ -529,7 +539,7 @@ fn what_is_there_already_is_there_again() {
     let (macros, _) = SOURCE.split_once("buffer main {").unwrap();
     let late = every_way(&format!("{macros}{AGAIN}"));
     let address = late.pipeline.surfaces.iter().next().unwrap().address;
-    let row = late.mem.slice(address, 32 * 4).unwrap();
+    let row = late.memory().slice(address, 32 * 4).unwrap();
     assert!(row.as_chunks().0.iter().all(|pixel| *pixel == [255, 0, 0, 255]), "{row:x?}");
     let between = [SCRATCH, SCRATCH + 1].map(|register| late.regs.read(register));
     assert_eq!(between, [0xffff_0000, 0xff00_ff00], "what was drawn in between");

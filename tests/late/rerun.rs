@@ -1,4 +1,5 @@
-//! Buffers of draws that run again for the next tile as a whole: nobody can tell, and what makes them others is seen.
+//! Command buffers of draws that are replayed whole for the next tile. Results must not change, and a change
+//! of the draws' inputs must prevent the replay.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,37 +12,37 @@ use a4emu_gpu::gpu::{Gpu, Stage};
 
 use super::{difference, observed, paid, root};
 
-/// Draws of the buffer.
+/// Number of draws in the command buffer.
 const DRAWS: u32 = 24;
 
-/// A frame of four tiles for which the buffer `draws` runs.
+/// A frame of four tiles, each of which calls the command buffer `draws`.
 #[derive(Clone, Copy, Default)]
 struct Frame {
-    /// Behind the state that a tile begins with, in the buffer.
+    /// Packets in the command buffer, after its initial state.
     first: &'static str,
-    /// Behind some of its draws.
+    /// Packets in the middle of the command buffer's draws.
     amid: &'static str,
-    /// In front of the third tile.
+    /// Packets before the third tile.
     between: &'static str,
-    /// In front of the fourth.
+    /// Packets before the fourth tile.
     late: &'static str,
-    /// Behind the last.
+    /// Packets after the last tile.
     after: &'static str,
 }
 
 impl Frame {
-    /// Its text. Each draw covers what the ones before it have drawn but for some columns.
+    /// The source of the frame. Each draw covers the previous ones except for some columns.
     fn source(&self) -> String {
         let Self { first, amid, between, late, after } = self;
         let draws: String = (0..DRAWS)
             .map(|draw| {
                 let amid = if draw == DRAWS / 2 { amid } else { "" };
-                // The first has the colour that is there.
+                // The first draw uses the constants that are already loaded.
                 let colour = match draw {
                     0 => String::new(),
                     _ => format!("load FS.constants {{ f32 {draw} / 255.0, 0.25, 0.5, 0.75 }}"),
                 };
-                // Some are in the tiles on the left alone: the second has nothing of them.
+                // Some draws are only in the left tiles: the second tile has no pixels of them.
                 let right = if draw % 3 == 1 { 31 } else { 63 };
                 format!(
                     "GRAS_SC_WINDOW_SCISSOR_BR {{ X = {right} | Y = 63 }}
@@ -139,50 +140,50 @@ submit main
     }
 }
 
-/// Looks at packets, so that none is left out.
+/// An observer of packets. It prevents replays of whole command buffers.
 struct Looking;
 
 impl Observer for Looking {}
 
-/// A way to play.
+/// Options for playing a frame.
 #[derive(Clone, Copy)]
 struct Way {
-    resolves: Schedule,
-    /// Whether somebody looks at packets.
+    schedule: Schedule,
+    /// Whether an observer of packets is present.
     is_watched: bool,
     budget: Option<u64>,
 }
 
-fn play(capture: &Path, Way { resolves, is_watched, budget }: Way) -> Gpu {
+fn play(capture: &Path, Way { schedule, is_watched, budget }: Way) -> Gpu {
     let budget = budget.map_or_else(Budget::default, Budget::fixed);
     let observer: &mut dyn Observer = if is_watched { &mut Looking } else { &mut Silent };
-    paid(capture, resolves, budget, observer)
+    paid(capture, schedule, budget, observer)
 }
 
-/// `frame` as a file.
+/// Writes the source of `frame` to a file.
 fn written(frame: &Frame, folder: &Path) -> PathBuf {
     let path = folder.join("rerun.a4");
     fs::write(&path, frame.source()).unwrap();
     path
 }
 
-/// Everything that was said, with where.
+/// All reports, with their places.
 fn said(gpu: &Gpu) -> Vec<(Trouble, Place, u64)> {
     gpu.report.troubles.iter().cloned().collect()
 }
 
-/// How many draws of `frame` run again as a whole, and how many if each buffer is noted when it first runs; whether they
-/// do or not, all is the same.
+/// Number of draws of `frame` that are replayed, with [`Schedule::Deferred`] and with [`Schedule::Stress`].
+/// The second records each command buffer when it first runs. All results must be equal.
 fn both_reruns(frame: &Frame) -> [u64; 2] {
     let folder = tempfile::tempdir().unwrap();
     let path = written(frame, folder.path());
-    let way = |resolves, is_watched| play(&path, Way { resolves, is_watched, budget: None });
+    let way = |schedule, is_watched| play(&path, Way { schedule, is_watched, budget: None });
     let plain = way(Schedule::InOrder, false);
     assert_eq!(said(&plain), []);
     assert_eq!(plain.pipeline.stats.reruns, 0);
-    [Schedule::Deferred, Schedule::Stress].map(|resolves| {
-        let (watched, alone) = (way(resolves, true), way(resolves, false));
-        assert_eq!((difference(&plain, &watched), difference(&plain, &alone)), (None, None), "{resolves:?}");
+    [Schedule::Deferred, Schedule::Stress].map(|schedule| {
+        let (watched, alone) = (way(schedule, true), way(schedule, false));
+        assert_eq!((difference(&plain, &watched), difference(&plain, &alone)), (None, None), "{schedule:?}");
         assert_eq!(watched.pipeline.stats.reruns, 0);
         assert_eq!(watched.pipeline.stats.draws, alone.pipeline.stats.draws);
         assert_eq!(watched.at, alone.at);
@@ -190,14 +191,14 @@ fn both_reruns(frame: &Frame) -> [u64; 2] {
     })
 }
 
-/// How many draws of `frame` run again as a whole.
+/// Number of draws of `frame` that are replayed.
 fn reruns(frame: &Frame) -> u64 {
     let [late, ahead] = both_reruns(frame);
     assert!(ahead >= late, "{ahead}, {late}");
     late
 }
 
-/// Draws of two tiles.
+/// Number of draws in two tiles.
 const BOTH: u64 = 2 * DRAWS as u64;
 
 #[test]
@@ -210,7 +211,7 @@ fn draws_run_again_as_a_whole_if_nothing_but_the_tile_has_changed() {
     assert_eq!(reruns(&Frame { between: back, ..frame }), BOTH, "what is as it was");
 }
 
-/// What a buffer did for the first tile is enough if it takes nothing of what was there before.
+/// A recording from the first tile can be replayed if the command buffer reads no earlier state.
 #[test]
 fn buffers_are_noted_when_they_first_run_if_others_have_run_again() {
     assert_eq!(both_reruns(&Frame::default()), [BOTH, BOTH], "the first draw takes constants");
@@ -222,31 +223,31 @@ fn buffers_are_noted_when_they_first_run_if_others_have_run_again() {
     let source = again.source();
     for (submits, late) in [("submit main", BOTH), ("submit main\nsubmit second", BOTH + BOTH / 2)] {
         fs::write(&path, source.replace("submit main", submits)).unwrap();
-        let way = |resolves| play(&path, Way { resolves, is_watched: false, budget: None });
+        let way = |schedule| play(&path, Way { schedule, is_watched: false, budget: None });
         let (plain, alone) = (way(Schedule::InOrder), way(Schedule::Deferred));
         assert_eq!((difference(&plain, &alone), alone.pipeline.stats.reruns), (None, late));
     }
 }
 
-/// What only says where pixels go is made anew.
+/// State that only places pixels in the target is computed again for each replay.
 #[test]
 fn targets_follow_their_registers() {
     let half = "RB_MRT[0].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0x5 }";
     let whole = "RB_MRT[0].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0xf }";
     let frame = Frame { between: half, late: whole, ..Frame::default() };
     assert_eq!(reruns(&frame), BOTH);
-    // A tile that is like the one for which they were noted, behind one that is not.
+    // A tile like the recorded one, after one that differs.
     let after = "use tile(32, 0)";
     assert_eq!(reruns(&Frame { after, ..Frame::default() }), BOTH + BOTH / 2);
-    // Without a target fewer registers are read: that is for packets to find out.
+    // Without a target fewer registers are read, so the packets must run.
     let none = "RB_MRT[0].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0 }";
     assert_eq!(reruns(&Frame { between: none, ..frame }), BOTH / 2);
-    // A draw behind a write of what is there has that, whatever the one before it has.
+    // A draw after a write of an equal value uses that value, not the one of the previous draw.
     let again =
         "RB_MRT[0].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0xf }\nuse draw(DI_PT_TRILIST, 3)";
     let late = "RB_MRT[0].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0x5 }";
     assert_eq!(reruns(&Frame { amid: again, between: half, late, after: "", first: "" }), BOTH + 2);
-    // A register that the buffer writes behind the first half of its draws.
+    // A register that the command buffer writes after half of its draws.
     assert_eq!(reruns(&Frame { amid: half, ..frame }), BOTH);
     assert_eq!(reruns(&Frame { first: half, ..frame }), BOTH);
 }
@@ -266,7 +267,7 @@ fn what_draws_are_made_of_is_looked_at() {
         assert_eq!(reruns(&Frame { between: "", ..frame }), BOTH, "{what}: nothing has changed");
         assert_eq!(reruns(&frame), 0, "{what}");
     }
-    // Behind the buffer they are what they were.
+    // After the command buffer, the constants have the old values again.
     let between = "load FS.constants { f32 0.0, 1.0, 0.0, 1.0 }";
     assert_eq!(reruns(&Frame { between, ..Frame::default() }), BOTH / 2, "constants");
 }
@@ -285,7 +286,7 @@ fn what_only_its_packets_can_do_is_done_by_them() {
     }
 }
 
-/// What is not supported is said of each draw for each tile.
+/// An unsupported feature is reported for each draw in each tile.
 #[test]
 fn draws_of_which_something_is_said_run_each_time() {
     let first = "RB_RENDER_COMPONENTS { RT0 = 0xf | RT1 = 0xf }
@@ -295,13 +296,13 @@ fn draws_of_which_something_is_said_run_each_time() {
     let folder = tempfile::tempdir().unwrap();
     let after = "use tile(32, 0)";
     let path = written(&Frame { first, after, ..Frame::default() }, folder.path());
-    let way = |resolves| play(&path, Way { resolves, is_watched: false, budget: None });
+    let way = |schedule| play(&path, Way { schedule, is_watched: false, budget: None });
     let (plain, alone) = (way(Schedule::InOrder), way(Schedule::Deferred));
     assert_eq!((difference(&plain, &alone), alone.pipeline.stats.reruns), (None, 0));
     assert!(plain.report.troubles.total() >= 5 * u64::from(DRAWS) && said(&plain) == said(&alone));
 }
 
-/// Draws with more different targets than are looked for run each time.
+/// Draws with more different targets than the limit are not replayed.
 #[test]
 fn draws_are_noted_as_long_as_their_targets_are_few() {
     let reruns = |others: u32| {
@@ -322,13 +323,13 @@ fn draws_are_noted_as_long_as_their_targets_are_few() {
     assert_eq!(reruns(257 - DRAWS).0, 0);
 }
 
-/// What the draws of the buffer read is written by a copy that waits.
+/// The draws of the command buffer read memory that a queued copy writes.
 #[test]
 fn what_waits_is_done_before_draws_read_it() {
     let amid = "use sampled(vs, fs_read, r0.x, r0.x, 0)\nuse attributes(1, 2)\nuse reads(beside)";
     let frame = Frame { amid, ..Frame::default() };
     assert_eq!(reruns(&frame), BOTH);
-    // No draw waits for it that reads what was there.
+    // A draw that reads the old contents does not wait for the copy.
     let between = "CP_MEM_TO_REG({ REG = 0x578 }, target)\nuse leave(beside)";
     assert_eq!(reruns(&Frame { between, ..frame }), BOTH / 2);
 }
@@ -341,14 +342,14 @@ fn a_predicate_has_a_say() {
     assert_eq!(reruns(&frame), BOTH / 2);
 }
 
-/// What comes behind the buffer has what it leaves: registers, constants, a program, textures.
+/// Draws after the command buffer use the state that it leaves: registers, constants, a program, textures.
 #[test]
 fn the_machine_is_left_as_packets_leave_it() {
     let amid = "use sampled(vs, fs_red, r0.x, r0.x, 0)
         use attributes(1, 2)
         use reads(target)
         CP_NOP(0)";
-    // Stages that are in the store, and what was loaded, are changed in between.
+    // Packets between the tiles change the stages' programs and the loaded state.
     let between = "use sampled(vs, fs, r0.x, r0.x, 0)
         load FS.constants at 3 { f32 1.0, 1.0, 1.0, 1.0 }
         load FS.samplers { TEX_SAMP_0 { 0 } TEX_SAMP_1 { 0 } }";
@@ -370,7 +371,7 @@ fn the_machine_is_left_as_packets_leave_it() {
     assert_eq!(reruns(&Frame { amid, between, after, ..Frame::default() }), BOTH);
 }
 
-/// Counts draws, and looks at nothing else.
+/// An observer that only counts draws.
 #[derive(Default)]
 struct Counting(usize);
 
@@ -393,15 +394,15 @@ impl Observer for Counting {
 fn who_counts_draws_is_told_of_each() {
     let folder = tempfile::tempdir().unwrap();
     let path = written(&Frame::default(), folder.path());
-    let counts = [Schedule::InOrder, Schedule::Deferred].map(|resolves| {
+    let counts = [Schedule::InOrder, Schedule::Deferred].map(|schedule| {
         let mut counting = Counting::default();
-        let played = observed(&path, resolves, &mut counting);
+        let played = observed(&path, schedule, &mut counting);
         (counting.0, played.at.draws as usize)
     });
     assert_eq!(counts, [(counts[0].1, counts[0].1); 2]);
 }
 
-/// What is loaded for the stages.
+/// The loaded state of the stages.
 fn loaded(gpu: &Gpu) -> impl PartialEq {
     [Stage::VS, Stage::FS].map(|stage| {
         let state = gpu.loaded.stage(stage);
@@ -410,13 +411,13 @@ fn loaded(gpu: &Gpu) -> impl PartialEq {
     })
 }
 
-/// Where the budget ends, all that is behind it is left out, and what is said of that is the same.
+/// At the end of the budget the rest is skipped, with equal reports with and without replays.
 #[test]
 fn a_run_is_cut_off_where_its_packets_would_be() {
     let folder = tempfile::tempdir().unwrap();
     let path = written(&Frame { amid: "CP_NOP(0)", ..Frame::default() }, folder.path());
-    for resolves in [Schedule::Deferred, Schedule::Stress] {
-        let way = |is_watched, budget| play(&path, Way { resolves, is_watched, budget });
+    for schedule in [Schedule::Deferred, Schedule::Stress] {
+        let way = |is_watched, budget| play(&path, Way { schedule, is_watched, budget });
         let all = way(true, None).budget.spent();
         let (mut cut, mut within) = (0, 0);
         for budget in (0..all).step_by(all as usize / 400) {

@@ -1,10 +1,10 @@
-//! Packages of the npm registry that tests take, installed below target/ when they are not there yet.
+//! Packages of the npm registry for tests. They are installed below target/ if they are missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder with the `node_modules` of `package` at `version`, or why there is none.
+/// The folder with the `node_modules` of `package` at `version`, or the reason why it is missing.
 pub fn installed(package: &str, version: &str) -> Result<PathBuf, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("npm").join(package.replace('/', "-"));
     if folder.join("node_modules").join(package).join("package.json").exists() {

@@ -1,4 +1,4 @@
-//! What axe-core says of the page, light and dark, with each of its panels and dialogs.
+//! axe-core checks the page with each of its panels and dialogs, in the light and the dark scheme.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::devtools::Browser;
 use super::{Outcome, same};
 
-/// What is looked at, and how the page comes to show it.
+/// The states of the page that are checked, with scripts that reach them.
 const STATES: &[(&str, &str)] = &[
     ("history", "page.picture.pick({ x: 128, y: 128 })"),
     ("overdraw", "page.picture.setHeat(1)"),
@@ -17,22 +17,22 @@ const STATES: &[(&str, &str)] = &[
     ("register", "document.getElementById('help').close(), page.registers.explain('RB_DEPTH_CONTROL')"),
 ];
 
-/// Rules that are looked at: those of WCAG, and what is good practice.
+/// The rules that are checked: those of WCAG, and best practice.
 const RULES: &str = "{ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }";
 
-/// No violation of a rule anywhere, as axe-core in folder `axe` has them.
+/// axe-core in folder `axe` finds no violation in any state.
 pub fn axe_finds_nothing(axe: &Path) -> Outcome {
     let mut browser = Browser::open(super::page())?;
     let source = fs::read_to_string(axe.join("node_modules/axe-core/axe.min.js"))?;
     browser.value(&format!("{source}; 0"))?;
-    // Its state has changes.
+    // The state of this draw has changes.
     super::click_draw(&mut browser, super::DRAW)?;
     let tabs = browser.value("TABS")?;
     let tabs: Vec<&str> = tabs.as_array().into_iter().flatten().filter_map(|tab| tab.as_str()).collect();
     for scheme in ["light", "dark"] {
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
         browser.command("Emulation.setEmulatedMedia", json!({ "features": features }))?;
-        // Colours fade from one scheme to the other.
+        // Waits until the colours have faded to the other scheme.
         browser.value("new Promise(done => setTimeout(done, 300))")?;
         for tab in &tabs {
             browser.value(&format!("page.showTab('{tab}')"))?;

@@ -1,5 +1,5 @@
-//! A browser without a window, driven through the DevTools protocol over a pipe: no port, and no client
-//! library, since the protocol is JSON with zeros between.
+//! A headless browser, driven through the DevTools protocol over a pipe. It needs no port and no client
+//! library: the protocol is JSON with zero bytes between messages.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -12,10 +12,10 @@ use libtest_mimic::Failed;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// How long the browser may take for anything.
+/// Time limit for each action of the browser.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Pixels of the page.
+/// Size of the page in pixels.
 const SIZE: [u32; 2] = [1600, 1000];
 
 /// A browser with one page.
@@ -30,15 +30,15 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts one and opens the file.
+    /// Starts a browser and opens the file.
     pub fn open(page: &Path) -> Result<Self, Failed> {
         Self::at(&format!("file://{}", page.display()))
     }
 
-    /// Starts one and opens what is at an address.
+    /// Starts a browser and opens an address.
     pub fn at(address: &str) -> Result<Self, Failed> {
         let profile = TempDir::new()?;
-        // The protocol is spoken on descriptors 3 and 4.
+        // The protocol uses descriptors 3 and 4.
         let redirected = r#"exec chromium "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
         let mut process = Command::new("sh")
             .args(["-c", redirected, "sh", "--headless=new", "--no-sandbox", "--disable-gpu"])
@@ -71,7 +71,7 @@ impl Browser {
         self.command("Emulation.setDeviceMetricsOverride", metrics).map(drop)
     }
 
-    /// A command of the protocol, and its result. What happens meanwhile is kept.
+    /// Sends a command of the protocol and returns its result. Events that arrive in between are kept.
     pub fn command(&mut self, method: &str, params: Value) -> Result<Value, Failed> {
         self.number += 1;
         let mut message = json!({ "id": self.number, "method": method, "params": params });
@@ -92,7 +92,7 @@ impl Browser {
         }
     }
 
-    /// What an expression is in the page.
+    /// Evaluates an expression in the page.
     pub fn value(&mut self, expression: &str) -> Result<Value, Failed> {
         let params = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
         let mut answer = self.command("Runtime.evaluate", params)?;
@@ -102,7 +102,7 @@ impl Browser {
         }
     }
 
-    /// The text of what a selector finds first.
+    /// The text of the first element that a selector matches.
     pub fn text(&mut self, selector: &str) -> Result<String, Failed> {
         let text = self.value(&format!("document.querySelector({}).textContent", json!(selector)))?;
         Ok(text.as_str().unwrap_or_default().to_owned())
@@ -120,7 +120,7 @@ impl Browser {
         Ok(())
     }
 
-    /// A click of the mouse into the middle of what a selector finds, which is scrolled into sight.
+    /// Scrolls to the element of a selector and clicks its middle.
     pub fn click(&mut self, selector: &str) -> Result<(), Failed> {
         let selected = format!("document.querySelector({})", json!(selector));
         self.value(&format!("{selected}.scrollIntoView({{ block: 'nearest' }})"))?;
@@ -129,7 +129,7 @@ impl Browser {
         self.click_at(&middle)
     }
 
-    /// A click so far right of and below the corner of what a selector finds.
+    /// Clicks at an offset from the upper left corner of the element of a selector.
     pub fn click_in(&mut self, selector: &str, [x, y]: [u32; 2]) -> Result<(), Failed> {
         self.click_at(&format!("(box => [box.x + {x} + 0.5, box.y + {y} + 0.5])({})", bounds(selector)))
     }
@@ -144,7 +144,7 @@ impl Browser {
         Ok(())
     }
 
-    /// A key, by its name: `j`, `Enter`.
+    /// Presses a key, by its name: `j`, `Enter`.
     pub fn press(&mut self, key: &str) -> Result<(), Failed> {
         let (text, code) = match key {
             "Enter" => (Some("\r"), 13),
@@ -171,14 +171,14 @@ impl Browser {
         text.chars().try_for_each(|letter| self.press(&letter.to_string()))
     }
 
-    /// The addresses that have been asked for, but for what the page itself holds.
+    /// The requested addresses, without data inside the page.
     pub fn requests(&self) -> Vec<&str> {
         let requests = self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
         let urls = requests.filter_map(|event| event["params"]["request"]["url"].as_str());
         urls.filter(|url| !url.starts_with("data:") && !url.starts_with("blob:")).collect()
     }
 
-    /// Errors and warnings: of scripts, on the console, of the browser.
+    /// Errors and warnings of scripts, of the console and of the browser.
     pub fn complaints(&self) -> Vec<String> {
         let is_bad = |event: &&Value| match event["method"].as_str() {
             Some("Runtime.exceptionThrown" | "Log.entryAdded") => true,
@@ -200,7 +200,7 @@ fn bounds(selector: &str) -> String {
     format!("document.querySelector({}).getBoundingClientRect()", json!(selector))
 }
 
-/// The messages of the browser, as they come.
+/// Receives the messages of the browser on a thread.
 fn listen(pipe: ChildStdout) -> Receiver<Value> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {

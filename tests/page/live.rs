@@ -1,4 +1,4 @@
-//! What the page can ask under `serve`.
+//! The controls of the page under `serve`.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::devtools::Browser;
 use super::{Outcome, click_draw, many, same, text};
 
-/// A server that ends with the test.
+/// A server that is ended when the value is dropped.
 struct Server(Child);
 
 impl Drop for Server {
@@ -18,7 +18,7 @@ impl Drop for Server {
     }
 }
 
-/// The page of a frame of 603 draws, served.
+/// Serves a frame of 603 draws and opens its page.
 fn open() -> Result<(Server, Browser), libtest_mimic::Failed> {
     let mut child = Command::new(env!("CARGO_BIN_EXE_a4emu"))
         .args(["serve", text(&many()), "-q"])
@@ -32,7 +32,7 @@ fn open() -> Result<(Server, Browser), libtest_mimic::Failed> {
     Ok((server, browser))
 }
 
-/// Nobody complains, and nobody else was asked.
+/// The browser has no errors or warnings, and has sent requests only to the server.
 fn is_quiet(browser: &Browser) -> Outcome {
     same("console", browser.complaints(), Vec::new())?;
     same("strangers", browser.requests().into_iter().find(|url| !url.starts_with("http://127.0.0.1:")), None)
@@ -57,11 +57,11 @@ pub fn a_lane_is_stepped_through() -> Outcome {
     same("back by key", browser.value(chosen)?, json!(0))?;
     let register = browser.text(".step-registers")?;
     same("registers of the first", register.contains("r0.x") && register.contains("c0.x"), true)?;
-    // A vertex, by the form.
+    // Selects a vertex with the form.
     browser.value("document.querySelector('#step-stage').value = 'VS'; page.details.step.offer()")?;
     browser.click("#step form button")?;
     browser.wait("document.querySelector('#step-note').textContent.includes('VS')")?;
-    // What cannot be is said.
+    // An invalid request shows a message.
     browser.value("document.querySelector('#step-number').value = '99999'; 0")?;
     browser.click("#step form button")?;
     browser.wait("document.querySelector('#step-note').textContent.startsWith('draw')")?;
@@ -82,7 +82,7 @@ pub fn a_draw_is_edited() -> Outcome {
         browser.value(&format!("{pictures}.length === 2 && {pictures}[0] !== {pictures}[1]"))?,
         json!(true),
     )?;
-    // What comes behind it is run with the edit too.
+    // The draws after it run with the edit too.
     browser.press("j")?;
     browser.wait(&format!("{note}.startsWith('After f340, with f339 edited')"))?;
     browser.click("#edits button")?;
@@ -99,7 +99,7 @@ pub fn a_register_is_explained() -> Outcome {
     browser.value("page.registers.explain('RB_STENCILREFMASK_BF'), 0")?;
     browser.wait("document.querySelector('#register-text').textContent.includes('STENCILWRITEMASK')")?;
     browser.press("Escape")?;
-    // One that no packet of the capture writes: it is asked for.
+    // A register that the capture does not write: the page requests it from the server.
     browser.value("page.registers.explain('SP_CS_CTRL_REG0'), 0")?;
     browser.wait("document.querySelector('#register-text').textContent.startsWith('SP_CS_CTRL_REG0')")?;
     is_quiet(&browser)

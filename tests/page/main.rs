@@ -1,5 +1,5 @@
-//! The page of `report` and `serve` in a real browser: what is clicked, what appears. Without chromium the tests are
-//! ignored, and their names say so; under CI they fail.
+//! The page of `report` and `serve` in a real browser: clicks and their effects. Without chromium the tests
+//! are ignored, with the reason in their names; under CI they fail.
 
 mod accessible;
 mod devtools;
@@ -34,7 +34,7 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("a name in UTF-8")
 }
 
-/// What a4emu puts out.
+/// The stdout of a4emu.
 fn a4emu(arguments: &[&str]) -> Vec<u8> {
     let done = Command::new(env!("CARGO_BIN_EXE_a4emu")).args(arguments).assert().success();
     done.get_output().stdout.clone()
@@ -62,7 +62,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Ou
     }
 }
 
-/// Nothing was asked for but the page, and nobody complains.
+/// The browser has requested only the page, and has no errors or warnings.
 fn is_quiet(browser: &Browser, page: &Path) -> Outcome {
     same("requests", browser.requests(), vec![format!("file://{}", page.display()).as_str()])?;
     same("console", browser.complaints(), Vec::new())
@@ -77,7 +77,7 @@ fn click_draw(browser: &mut Browser, draw: u32) -> Outcome {
     browser.wait(&format!("document.querySelector('#view').dataset.shown === '{draw} after 0'"))
 }
 
-/// The picture of the capture after a draw, in RGBA without holes.
+/// The picture of the capture after a draw, in opaque RGBA.
 fn after(draw: u32) -> Vec<u8> {
     let png =
         a4emu(&["show", text(&many()), "--draw", &format!("f{draw}"), "--after", "-", "--opaque", "-q"]);
@@ -87,10 +87,10 @@ fn after(draw: u32) -> Vec<u8> {
     bytes
 }
 
-/// What the page shows, a pixel for a pixel.
+/// The picture that the page shows, at one screen pixel per pixel.
 fn shown(browser: &mut Browser) -> Result<Vec<u8>, Failed> {
     browser.click("#zoom-one")?;
-    // Read from a copy: chromium warns of canvases that are read again and again.
+    // Reads from a copy: chromium warns about canvases that are read repeatedly.
     let base64 = "(context => {
         context.drawImage(document.querySelector('#view'), 0, 0);
         const { data } = context.getImageData(0, 0, 256, 256);
@@ -120,7 +120,8 @@ fn a_click_shows_state_and_picture() -> Outcome {
     is_quiet(&browser, page())
 }
 
-/// What became of the pixel in each draw that covered it, as the page words it, and what it holds in the end.
+/// The history of the pixel: the result of each draw that covered it, in the page's words, and the final
+/// colour.
 fn history() -> (Vec<(u64, &'static str)>, Vec<u8>) {
     let [x, y] = PIXEL;
     let json = a4emu(&["pixel", text(&many()), &format!("{x},{y}"), "--json", "-q"]);
@@ -194,7 +195,7 @@ fn keys_select_draws() -> Outcome {
     is_quiet(&browser, page())
 }
 
-/// The brightness of a colour as the browser says it: `rgb(27, 29, 33)`.
+/// The brightness of a colour in the browser's notation: `rgb(27, 29, 33)`.
 fn brightness(color: &str) -> f64 {
     let numbers = color.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<f64>().ok());
     numbers.take(3).sum::<f64>() / 765.0
@@ -216,7 +217,7 @@ fn light_and_dark() -> Outcome {
     is_quiet(&browser, page())
 }
 
-/// A capture of a program with a name that wants to be HTML.
+/// A capture whose program has a name with HTML tags.
 fn a_hostile_name_is_text() -> Outcome {
     const NAME: &str = "<script>window.hacked=1</script></script><img src=x onerror=window.hacked=1>";
     let folder = TempDir::new()?;
@@ -273,7 +274,7 @@ fn keys_reach_everything() -> Outcome {
     is_quiet(&browser, page())
 }
 
-/// A report cannot ask anything: what needs answers is not there.
+/// A report has no server, so controls that need one are missing.
 fn a_report_has_no_controls_of_serve() -> Outcome {
     let mut browser = Browser::open(page())?;
     let tabs = browser.value("Array.from(document.querySelectorAll('[role=tab]'), tab => tab.id)")?;
@@ -289,7 +290,7 @@ fn a_report_has_no_controls_of_serve() -> Outcome {
     is_quiet(&browser, page())
 }
 
-/// What an A4xx would not forgive stands beside the draws that break it.
+/// Findings are shown beside the draws that cause them, with a fix.
 fn findings_say_what_mends_them() -> Outcome {
     let folder = TempDir::new()?;
     let path = |name: &str| folder.path().join(name);
@@ -314,7 +315,7 @@ fn main() {
     let must_be_there = can_be_had && std::env::var("CI").is_ok_and(|value| value == "true");
     let trial = |name: &str, test: fn() -> Outcome| {
         let missing = if has_browser { "" } else { " (no chromium: apt-get install chromium)" };
-        // Under CI it fails instead: nobody reads what was ignored there.
+        // Under CI the test fails instead, because ignored tests are easily missed there.
         Trial::test(format!("{name}{missing}"), test).with_ignored_flag(!has_browser && !must_be_there)
     };
     let mut trials = vec![

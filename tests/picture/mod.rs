@@ -1,4 +1,4 @@
-//! Pictures that commands write, byte by byte. Each test takes what it needs of them.
+//! Pictures that commands write. Each test uses a part of this module.
 #![allow(dead_code)]
 
 use std::fs;
@@ -8,21 +8,21 @@ use std::path::Path;
 /// A picture.
 #[derive(Debug, PartialEq)]
 pub struct Picture {
-    /// Columns and rows.
+    /// Number of columns and rows.
     pub size: [usize; 2],
-    /// Bytes of a pixel.
+    /// Number of bytes per pixel.
     pub pixel_bytes: usize,
-    /// Row by row.
+    /// The bytes, row by row.
     pub bytes: Vec<u8>,
 }
 
 impl Picture {
-    /// The PNG at `path`.
+    /// Reads the PNG at `path`.
     pub fn read(path: &Path) -> Self {
         Self::decode(&fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
     }
 
-    /// The PNG in `bytes`.
+    /// Decodes the PNG in `bytes`.
     pub fn decode(bytes: &[u8]) -> Self {
         let mut reader = png::Decoder::new(Cursor::new(bytes)).read_info().expect("a PNG");
         let mut bytes = vec![0; reader.output_buffer_size().expect("a size")];
@@ -36,7 +36,7 @@ impl Picture {
         &self.bytes[(y * self.size[0] + x) * self.pixel_bytes..][..self.pixel_bytes]
     }
 
-    /// Those of each, row by row.
+    /// The bytes of each pixel, row by row.
     pub fn pixels(&self) -> impl Iterator<Item = &[u8]> {
         self.bytes.chunks_exact(self.pixel_bytes)
     }

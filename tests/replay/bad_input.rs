@@ -1,5 +1,5 @@
-//! Any bytes: no panic, no hang, no allocation that the bytes do not pay for. What claims that runs in
-//! processes that have so much time and address space.
+//! Any bytes: no panic, no hang, and no allocation that is not charged to the budget. Tests of hangs and
+//! memory run in processes with limits on time and address space.
 
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::capture::Sections;
@@ -23,7 +23,7 @@ fn play(bytes: &[u8]) -> Playback {
     playback
 }
 
-/// What was reported of that severity, as text.
+/// The reports of a severity, as text.
 fn said(playback: &Playback, severity: Severity) -> Vec<String> {
     let troubles = playback.gpu.report.troubles.iter().map(|(trouble, ..)| trouble);
     troubles.filter(|trouble| trouble.severity() == severity).map(ToString::to_string).collect()
@@ -64,7 +64,7 @@ fn lengths_that_lie() {
     assert_eq!(super::stream::faults(&playback.gpu).len(), 1);
 }
 
-/// Four gigabytes announced over and over, each time elsewhere: records of 16 bytes.
+/// Announces four gigabytes again and again at other addresses, with records of 16 bytes.
 #[test]
 fn announcing_all_addresses_again_and_again_is_cheap() {
     bounded(module_path!(), "announcing_all_addresses_again_and_again_is_cheap", || {
@@ -75,12 +75,12 @@ fn announcing_all_addresses_again_and_again_is_cheap() {
     });
 }
 
-/// Every packet asks for 128 KB to be copied.
+/// Every packet loads 128 KB.
 #[test]
 fn loads_are_paid_for() {
     let load = packet(0x30, &[2 << 16 | 0xc << 18 | 1023 << 22, 0x3000_0000]);
     let mut gpu = super::stream::gpu();
-    gpu.mem.announce(0x3000_0000, 1023 * 128, Some(&[1; 1023 * 128]));
+    gpu.memory_mut().announce(0x3000_0000, 1023 * 128, Some(&[1; 1023 * 128]));
     let ten = Work::Copy16.price() * 1023 * 8 * 10;
     gpu.budget = Budget::new(ten);
     super::stream::run_on(&mut gpu, &vec![load; 20]);
@@ -88,7 +88,7 @@ fn loads_are_paid_for() {
     assert!(gpu.budget.spent() > ten / 2, "{}", gpu.budget.spent());
 }
 
-/// Dwords before they are read, packets before they run.
+/// Dwords are charged before they are read, packets before they run.
 #[test]
 fn streams_are_paid_for() {
     let stream = vec![vec![0x8000_0000u32]; 10];
@@ -105,7 +105,7 @@ fn streams_are_paid_for() {
     }
 }
 
-/// Registers to memory and back, by the hundreds in each packet.
+/// Copies hundreds of registers to memory and back with each packet.
 #[test]
 fn copies_of_registers_are_paid_for() {
     for (opcode, count) in [(0x3e, 1000 << 18), (0x42, 1000 << 19)] {
@@ -120,7 +120,8 @@ fn copies_of_registers_are_paid_for() {
     }
 }
 
-/// Programs before they are lowered: a draw whose vertex program costs more than is left does not lower it.
+/// Programs are charged before they are lowered. If a draw's vertex program costs more than the rest of the
+/// budget, it is not lowered.
 #[test]
 fn programs_are_paid_for() {
     const CODE: u32 = 0x6000_0000;
@@ -129,10 +130,10 @@ fn programs_are_paid_for() {
     let price = instructions as u64 * Work::Lowering.price();
     for (units, is_cut) in [(price - 1, true), (2 * price, false)] {
         let mut gpu = super::stream::gpu();
-        gpu.mem.announce(CODE, code.len() as u32, Some(&code));
+        gpu.memory_mut().announce(CODE, code.len() as u32, Some(&code));
         let start = SP_VS_OBJ_START::ROW.offset;
         let stream = [write(start, &[CODE]), write(start + 4, &[16]), draw(3)].concat();
-        gpu.mem.announce(STREAM, stream.len() as u32 * 4, Some(&bytes(&stream)));
+        gpu.memory_mut().announce(STREAM, stream.len() as u32 * 4, Some(&bytes(&stream)));
         gpu.budget = Budget::fixed(units);
         Cp::new(&mut gpu, &mut Renderer, &mut Silent).submit(STREAM, stream.len() as u32);
         assert_eq!(gpu.budget.cut(), is_cut.then_some(Work::Lowering));
@@ -140,8 +141,8 @@ fn programs_are_paid_for() {
     }
 }
 
-/// What the limit of memory leaves out is said where it happens: when a buffer is announced, also if no
-/// submit follows, and when a submit writes, also if nothing follows.
+/// Memory beyond the limit is reported at once: when a buffer is announced, also without a submit after it,
+/// and when a submit writes, also at the end of the capture.
 #[test]
 fn memory_that_is_not_held_is_said_at_once() {
     let (buffer, blank) = ([section(3, &bytes(&[STREAM, 64])), section(12, &[1; 64])].concat(), 0x5000_0000);
@@ -149,14 +150,14 @@ fn memory_that_is_not_held_is_said_at_once() {
     let announced = section(3, &bytes(&[blank, 1 << 20]));
     for (capture, limit) in [(buffer, 63), ([announced, write].concat(), 1 << 16)] {
         let mut playback = Playback::default();
-        playback.gpu.mem.limit = limit;
+        playback.gpu.memory_mut().limit = limit;
         playback.run(Sections::new(&capture[..]).unwrap(), &mut Skip::default(), &mut Silent);
         let cuts = said(&playback, Severity::Unsupported);
         assert!(cuts.len() == 1 && cuts[0].contains("--max-memory"), "{cuts:?}");
     }
 }
 
-/// A buffer's length costs nothing and earns nothing: its contents do.
+/// The length of a buffer neither costs nor adds budget. Only its contents do.
 #[test]
 fn buffers_are_paid_for_and_contents_pay() {
     let buffer = [section(3, &bytes(&[STREAM, 1 << 20])), section(12, &[1; 400])].concat();
@@ -176,7 +177,7 @@ fn buffers_are_paid_for_and_contents_pay() {
         assert_eq!(playback.gpu.budget.cut(), None);
         playback.gpu.budget.share(Work::Copy16, 1)
     };
-    // Not before a good deal has been spent.
+    // The contents add budget only after much of it is spent.
     let before = (1 << 28) - (whole - Work::Buffer.price());
     assert_eq!([before - 1, before].map(left_after), [0, 1 << 16]);
     let mut playback = Playback::default();
@@ -209,7 +210,7 @@ fn a_count_past_the_end_ends_the_buffer() {
     assert_eq!(super::stream::faults(&playback.gpu).len(), 1);
 }
 
-/// Dwords that are mostly headers of packets that do something.
+/// Dwords that are mostly headers of packets with an effect.
 fn stream() -> impl Strategy<Value = Vec<u32>> {
     let opcodes = prop_oneof![0x10u32..0x80, Just(0x3f), Just(0x30), Just(0x43), Just(0x73), Just(0x38)];
     let address = prop_oneof![Just(STREAM), Just(STREAM + 64), Just(0xffff_fff0u32), any::<u32>()];

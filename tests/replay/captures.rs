@@ -1,4 +1,4 @@
-//! Every shared capture: it replays to the end, and its state is what the stream says.
+//! Every shared capture replays to the end, and its registers equal those of an independent walk.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::walk::{Walk, unpacked};
 
-/// The shared captures; says so where there are none.
+/// The shared captures. Prints a message if there are none.
 fn captures() -> Vec<PathBuf> {
     let default = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");
     let shared = std::env::var_os("A4EMU_SHARED").map_or_else(default, PathBuf::from);
@@ -37,8 +37,7 @@ fn collect(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// What a replay without rendering has to say, beyond memory that is not there and what
-/// depends on draws.
+/// The reports of a replay without rendering, except for missing memory and values that depend on draws.
 fn complaints(path: &Path) -> Vec<String> {
     let mut playback = Playback::default();
     let bytes = unpacked(path);
@@ -97,7 +96,7 @@ fn hold_against_walk(path: &Path) -> (usize, usize) {
     (walk.draws.len(), walk.dwords)
 }
 
-/// Drivers grow a command buffer by chaining chunks; the second one must run as well.
+/// Drivers extend a command buffer by chaining chunks. The second chunk must run too.
 #[test]
 fn a_command_buffer_in_chunks_runs_whole() {
     let name = "glsl-1.30@execution@fs-textureGrad-miplevels.rd.gz";
@@ -107,7 +106,7 @@ fn a_command_buffer_in_chunks_runs_whole() {
     hold_against_walk(&path);
 }
 
-/// A kernel dump of command buffers alone: long is the list of what it lacks.
+/// A kernel dump of command buffers without other buffers: the list of missing memory is long.
 #[test]
 fn what_glxgears_lacks_is_listed_with_who_asked() {
     let Some(path) = captures().into_iter().find(|path| path.ends_with("glxgears-a420.rd.gz")) else {
@@ -118,5 +117,7 @@ fn what_glxgears_lacks_is_listed_with_who_asked() {
     playback.run(Sections::new(&bytes[..]).unwrap(), &mut Skip::default(), &mut Silent);
     assert_eq!((playback.gpu.at.submit, playback.gpu.at.draws), (245, 2507));
     assert!(!playback.gpu.report.missing.is_empty());
-    assert!(playback.gpu.report.missing.iter().all(|miss| playback.gpu.mem.read_u32(miss.address).is_none()));
+    assert!(
+        playback.gpu.report.missing.iter().all(|miss| playback.gpu.memory().read_u32(miss.address).is_none())
+    );
 }

@@ -1,4 +1,4 @@
-//! The command: check, diff and replay as people and scripts use them.
+//! The commands check, diff and replay, as users and scripts run them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// A folder of this test's own, empty.
+/// An empty folder for one test.
 fn scratch(name: &str) -> PathBuf {
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&dir);
@@ -28,7 +28,7 @@ fn scratch(name: &str) -> PathBuf {
     dir
 }
 
-/// Folder `cases` with the fixture `name` in it, whose capture is `bytes`.
+/// Makes the fixture `name` with the capture `bytes` in folder `cases`.
 fn fixture(cases: &Path, name: &str, bytes: &[u8], extra: &str) {
     let dir = cases.join(name);
     fs::create_dir_all(&dir).unwrap();
@@ -43,8 +43,7 @@ fn triangle() -> Vec<u8> {
     unpacked(&root().join("captures/triangle.rd.gz"))
 }
 
-/// The triangle with one register value changed: the colour mask of target 0 at draw 1 loses
-/// its blue and alpha.
+/// The triangle with one changed register: at draw 1 the colour mask of target 0 lacks blue and alpha.
 fn one_value_changed() -> Vec<u8> {
     let mut bytes = triangle();
     let write: Vec<u8> = [0x20a4u32, 0x0f00_0c00].iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -57,7 +56,7 @@ fn one_value_changed() -> Vec<u8> {
     bytes
 }
 
-/// A type-0 header for RB_MRT[0].CONTROL.
+/// Whether the bytes are a type-0 header for RB_MRT[0].CONTROL.
 fn is_write(bytes: &[u8]) -> bool {
     let header = u32::from_le_bytes(bytes[..4].try_into().unwrap());
     header & 0x7fff == 0x20a4 && header >> 30 == 0
@@ -198,7 +197,7 @@ fn draws_are_listed_with_their_pass() {
     assert_eq!(stdout(&some).lines().collect::<Vec<_>>(), expected.lines().collect::<Vec<_>>()[1..3]);
 }
 
-/// The state where a replay stops is the sum of the records up to there.
+/// The state at the stop equals the accumulated records up to it.
 #[test]
 fn stop_dumps_the_whole_state_before_a_draw() {
     let text = stdout(&a4emu(&["replay", "captures/triangle.rd.gz", "--state", "-", "--stop", "2"]));
@@ -285,7 +284,7 @@ fn options_are_taken_only_where_they_mean_something() {
     assert_eq!(outcome(&["decode", TRIANGLE, "--threads", "2"]).2, Some(2));
 }
 
-/// What is wrong with the capture counts in every command, whatever becomes of the rest.
+/// Damage in a capture affects the exit status of every command, whatever else fails.
 #[test]
 fn damage_is_never_hidden_by_a_later_failure() {
     let dir = scratch("damage");

@@ -10,17 +10,17 @@ use super::stream::{
     DATA, SCRATCH, STREAM, bytes, draw, faults, gpu, packet, run, run_on, unsupported, write,
 };
 
-/// A chip with one more buffer, for calls.
+/// A machine with one more buffer, for calls.
 fn with_buffer(address: u32, packets: &[Vec<u32>]) -> Gpu {
     let mut gpu = gpu();
     let words = packets.concat();
-    gpu.mem.announce(address, words.len() as u32 * 4, Some(&bytes(&words)));
+    gpu.memory_mut().announce(address, words.len() as u32 * 4, Some(&bytes(&words)));
     gpu
 }
 
 const IB: u32 = 0x3000_0000;
 
-/// What a limit cut off, as text.
+/// The reports about limits, as text.
 fn cuts(gpu: &Gpu) -> Vec<String> {
     let troubles = gpu.report.troubles.iter().map(|(trouble, ..)| trouble);
     troubles.filter(|trouble| matches!(trouble, Trouble::Cut(_))).map(ToString::to_string).collect()
@@ -63,7 +63,7 @@ fn a_buffer_that_calls_itself_ends() {
     assert_eq!(gpu.regs.read(SCRATCH), 2);
 }
 
-/// A chain of calls: the last buffer is `calls` deep and writes the register.
+/// A chain of nested calls. The last of `calls` buffers writes the register.
 fn chain(calls: u32) -> Gpu {
     let mut gpu = gpu();
     for n in 0..calls {
@@ -72,7 +72,7 @@ fn chain(calls: u32) -> Gpu {
         } else {
             packet(0x3f, &[IB + (n + 1) * 64, if n + 2 == calls { 2 } else { 3 }])
         };
-        gpu.mem.announce(IB + n * 64, 64, Some(&bytes(&words)));
+        gpu.memory_mut().announce(IB + n * 64, 64, Some(&bytes(&words)));
     }
     run_on(&mut gpu, &[packet(0x3f, &[IB, if calls == 1 { 2 } else { 3 }])]);
     gpu
@@ -87,14 +87,14 @@ fn chains_are_eight_deep_at_most() {
     assert_eq!(faults(&nine), ["command buffer at 0x30000200 is nested more than 8 deep"]);
 }
 
-/// Each buffer calls the next one many times: a few kilobytes that ask for years.
+/// Each buffer calls the next one many times: a few kilobytes that would run for years.
 #[test]
 fn a_bomb_of_calls_runs_out_of_work() {
     let mut gpu = gpu();
     let level = |n: u32| IB + n * 0x10_0000;
     for n in 0..3 {
         let words = packet(0x3f, &[level(n + 1), 30_000]).repeat(10_000);
-        gpu.mem.announce(level(n), words.len() as u32 * 4, Some(&bytes(&words)));
+        gpu.memory_mut().announce(level(n), words.len() as u32 * 4, Some(&bytes(&words)));
     }
     gpu.budget = Budget::new(Work::Packet.price() * 1_000_000);
     run_on(&mut gpu, &[packet(0x3f, &[level(0), 30_000]), write(SCRATCH, &[1])]);
@@ -149,11 +149,11 @@ fn predicated_packets_run_unless_the_predicate_is_false() {
     mem_write[0] |= 1;
     let mut gpu = gpu();
     run_on(&mut gpu, &[mem_write.clone()]);
-    assert_eq!(gpu.mem.read_u32(DATA), Some(5));
+    assert_eq!(gpu.memory().read_u32(DATA), Some(5));
     gpu.cp.predicate = Some(false);
     mem_write[2] = 6;
     run_on(&mut gpu, &[mem_write]);
-    assert_eq!(gpu.mem.read_u32(DATA), Some(5));
+    assert_eq!(gpu.memory().read_u32(DATA), Some(5));
 }
 
 fn set_group(id: u32, count: u32, flags: u32, address: u32) -> Vec<u32> {
@@ -164,7 +164,7 @@ fn set_group(id: u32, count: u32, flags: u32, address: u32) -> Vec<u32> {
 fn groups_run_before_the_draw_in_their_order() {
     let mut gpu = gpu();
     for (n, value) in [(0, 10), (1, 11)] {
-        gpu.mem.announce(IB + n * 8, 8, Some(&bytes(&write(SCRATCH, &[value]))));
+        gpu.memory_mut().announce(IB + n * 8, 8, Some(&bytes(&write(SCRATCH, &[value]))));
     }
     let calls = run_on(
         &mut gpu,

@@ -110,8 +110,8 @@ fn calls_are_numbered_over_the_capture() {
     assert_eq!(calls[0].number(), 2);
 }
 
-/// Nobody has said how much CP_DRAW_AUTO draws: it is numbered like every draw, and named by who
-/// would have to draw it.
+/// The vertex count of CP_DRAW_AUTO is not known. The packet is numbered like every draw, and the engine that
+/// would draw it reports it.
 #[test]
 fn a_draw_without_a_count_is_a_draw() {
     let auto = || packet(0x24, &[0x84, 2]);
@@ -135,15 +135,15 @@ fn a_draw_without_a_count_is_a_draw() {
     assert_eq!(unsupported(&gpu), ["CP_DRAW_AUTO"]);
 }
 
-/// A buffer of two draws that runs for two tiles: four runs, two frame draws; the next submit has
-/// others, wherever its packets lie.
+/// A buffer of two draws runs for two tiles: four runs, two frame draws. The next submit has other frame
+/// draws, at any address.
 #[test]
 fn runs_of_a_packet_for_several_tiles_are_one_frame_draw() {
     let mut gpu = gpu();
     let ib = 0x3000_0000;
     let draw = || packet(0x38, &[0x84, 1, 3]);
     let words = [draw(), draw()].concat();
-    gpu.mem.announce(ib, words.len() as u32 * 4, Some(&bytes(&words)));
+    gpu.memory_mut().announce(ib, words.len() as u32 * 4, Some(&bytes(&words)));
     let call = || packet(0x3f, &[ib, words.len() as u32]);
     let of = |calls: &[Call]| calls.iter().map(|call| (call.number(), call.frame_draw())).collect::<Vec<_>>();
     assert_eq!(of(&run_on(&mut gpu, &[call(), call(), draw()])), [(0, 0), (1, 1), (2, 0), (3, 1), (4, 2)]);

@@ -1,4 +1,4 @@
-//! Golden state: text both ways, hashes that notice, and comparison.
+//! Golden state: printing and parsing, hashes that detect changes, and comparison.
 
 use a4emu_gpu::cp::{Cp, Skip};
 use a4emu_inspect::golden::{Difference, Recorder, State, compare, parse};
@@ -12,7 +12,7 @@ const CONTROL: u32 = 0x20a4;
 fn state(packets: &[Vec<u32>]) -> State {
     let mut gpu = gpu();
     let words = packets.concat();
-    gpu.mem.announce(STREAM, words.len() as u32 * 4, Some(&bytes(&words)));
+    gpu.memory_mut().announce(STREAM, words.len() as u32 * 4, Some(&bytes(&words)));
     let mut recorder = Recorder::new(State::default());
     Cp::new(&mut gpu, &mut Skip::default(), &mut recorder).submit(STREAM, words.len() as u32);
     recorder.end(&gpu)

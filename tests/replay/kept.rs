@@ -1,4 +1,4 @@
-//! The state of a stage is made anew when, and only when, something that it was made of changes.
+//! The cached state of a stage is rebuilt exactly if one of its inputs changes.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use a4emu_decoder::load_state::{Pipe, StateKind};
 use a4emu_decoder::regs::sp::{SP_FS_LENGTH_REG, SP_FS_OBJ_START};
 use a4emu_decoder::regs::tpl1::TPL1_TP_FS_BORDER_COLOR_BASE_ADDR;
 use a4emu_gpu::draw::sp::programs::Programs;
-use a4emu_gpu::draw::sp::stage_cache::StageCache;
+use a4emu_gpu::draw::sp::stage_cache::{Lower, StageCache};
 use a4emu_gpu::gpu::{Chip, Gpu, Stage};
 
 const CODE: u32 = 0x1000;
 const BORDERS: u32 = 0x4000;
 
-/// A fragment shader in memory that samples, with a sampler that clamps to its border.
+/// A machine with a fragment shader in memory that samples, and a sampler that clamps to its border.
 fn machine() -> Gpu {
     let mut gpu = Gpu::new(Chip::default());
-    gpu.mem.announce(CODE, 0x2000, Some(&[0; 0x2000]));
-    gpu.mem.announce(BORDERS, 0x1000, Some(&[1; 0x1000]));
+    gpu.memory_mut().announce(CODE, 0x2000, Some(&[0; 0x2000]));
+    gpu.memory_mut().announce(BORDERS, 0x1000, Some(&[1; 0x1000]));
     put_code(&mut gpu, "sam (f32)(xyzw)r0.x, r0.x, s#0, t#0\nadd.f r1.x, c3.y, r1.x\nend\n");
     write(&mut gpu, SP_FS_OBJ_START::ROW.offset, CODE);
     write(&mut gpu, SP_FS_LENGTH_REG::ROW.offset, 1);
@@ -29,7 +29,7 @@ fn machine() -> Gpu {
 
 fn put_code(gpu: &mut Gpu, text: &str) {
     for (i, word) in assemble(text).expect("text").iter().enumerate() {
-        assert!(gpu.mem.write(CODE + 8 * i as u32, &word.to_le_bytes()));
+        assert!(gpu.memory_mut().write(CODE + 8 * i as u32, &word.to_le_bytes()));
     }
 }
 
@@ -37,10 +37,11 @@ fn write(gpu: &mut Gpu, offset: u32, value: u32) {
     gpu.regs.write(offset, value).expect("a register");
 }
 
-/// Whether the state after `change` is another one than before.
+/// Whether `change` makes the cache build another state.
 fn is_new_after(change: impl FnOnce(&mut Gpu)) -> bool {
     let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
-    let mut get = |gpu: &Gpu| kept.get(gpu, &mut programs, Stage::FS, 0).ok().expect("a program");
+    let mut get =
+        |gpu: &Gpu| kept.get(gpu, &mut programs, Stage::FS, 0, Lower::Allowed).ok().expect("a program");
     let before = get(&gpu);
     assert!(Arc::ptr_eq(&before, &get(&gpu)), "nothing changed");
     change(&mut gpu);
@@ -55,7 +56,7 @@ fn what_changes_a_stage_makes_its_state_anew() {
     assert!(is_new_after(|gpu| gpu.loaded.load(StateKind::SsboSizes(Pipe::Graphics), 0, &[9; 2])));
     assert!(is_new_after(|gpu| gpu.loaded.load(StateKind::SsboDescriptors(Pipe::Graphics), 0, &[9; 4])));
     assert!(is_new_after(|gpu| write(gpu, TPL1_TP_FS_BORDER_COLOR_BASE_ADDR::ROW.offset, BORDERS + 64)));
-    assert!(is_new_after(|gpu| assert!(gpu.mem.write(BORDERS + 32, &[7; 4]))), "a border colour");
+    assert!(is_new_after(|gpu| assert!(gpu.memory_mut().write(BORDERS + 32, &[7; 4]))), "a border colour");
     assert!(is_new_after(|gpu| put_code(gpu, "nop\nend\n")), "a program in the place of another");
     assert!(is_new_after(|gpu| {
         let code: Vec<u32> = vec![1, 0x0300_0000];
@@ -73,16 +74,18 @@ fn what_does_not_leaves_it() {
     assert!(!is_new_after(|gpu| gpu.loaded.load(StateKind::Constants(Stage::FS), 4, &[1; 4])), "not read");
     assert!(!is_new_after(|gpu| gpu.loaded.load(StateKind::SsboSizes(Pipe::Compute), 0, &[9; 2])));
     assert!(!is_new_after(|gpu| write(gpu, 0x2000, 77)), "a register that it does not read");
-    assert!(!is_new_after(|gpu| assert!(gpu.mem.write(CODE + 0x1000, &[7; 4]))), "memory behind it");
+    assert!(!is_new_after(|gpu| assert!(gpu.memory_mut().write(CODE + 0x1000, &[7; 4]))), "memory behind it");
 }
 
-/// What a tile's draws leave in the constant file does not make those of the next other draws.
+/// Constants that the program does not read, such as those from a tile's other draws, do not change its
+/// state.
 #[test]
 fn the_same_is_made_of_constants_that_differ_where_the_program_does_not_read() {
     let changed = |text: &str, vec4: u32| {
         let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
         put_code(&mut gpu, text);
-        let mut get = |gpu: &Gpu| kept.get(gpu, &mut programs, Stage::FS, 0).ok().expect("a program");
+        let mut get =
+            |gpu: &Gpu| kept.get(gpu, &mut programs, Stage::FS, 0, Lower::Allowed).ok().expect("a program");
         let before = get(&gpu);
         gpu.loaded.load(StateKind::Constants(Stage::FS), vec4, &[1, 2, 3, 4]);
         let after = get(&gpu);
@@ -95,7 +98,8 @@ fn the_same_is_made_of_constants_that_differ_where_the_program_does_not_read() {
     assert_eq!([0, 5, 90].map(|vec4| changed(relative, vec4)), [true; 3], "any of them");
 }
 
-/// Each packet's state is there when it runs again, whatever ran in between; its constants are those that it reads.
+/// A packet that runs again finds its state, also after other packets. Its constants are those that its
+/// program reads.
 #[test]
 fn packets_find_their_states_again() {
     let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
@@ -103,7 +107,8 @@ fn packets_find_their_states_again() {
         [7, 8].map(|value| {
             gpu.loaded.load(StateKind::Constants(Stage::FS), 3, &[value; 4]);
             let slot = value as usize;
-            let state = kept.get(&gpu, &mut programs, Stage::FS, slot).ok().expect("a program");
+            let state =
+                kept.get(&gpu, &mut programs, Stage::FS, slot, Lower::Allowed).ok().expect("a program");
             assert_eq!(state.constants[13..], [value]);
             state
         })
@@ -118,7 +123,7 @@ fn descriptors_stand_above_the_constants_in_their_place() {
     let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
     put_code(&mut gpu, "add.f r0.x, c448.y, r0.x\nend\n");
     let mut scalar = |gpu: &Gpu| {
-        let state = kept.get(gpu, &mut programs, Stage::FS, 0).ok().expect("a program");
+        let state = kept.get(gpu, &mut programs, Stage::FS, 0, Lower::Allowed).ok().expect("a program");
         state.constants[4 * 448 + 1]
     };
     gpu.loaded.load(StateKind::SsboDescriptors(Pipe::Graphics), 0, &[1, 5, 1, 1]);

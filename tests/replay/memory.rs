@@ -1,4 +1,4 @@
-//! The address space: what snapshots, re-used addresses and missing bytes do.
+//! The address space: snapshots, reused addresses and missing bytes.
 
 use a4emu_gpu::fault::{Client, Miss, Missing};
 use a4emu_gpu::memory::{Memory, PAGE, Provenance};
@@ -132,7 +132,7 @@ fn the_end_of_the_address_space_is_an_end() {
     assert_eq!(mem.room(u32::MAX), 1);
 }
 
-/// A length in a record is not an allocation: 4 GB of address space cost what is written.
+/// The length in a record allocates no memory: in 4 GB of address space, only written pages cost.
 #[test]
 fn announced_lengths_cost_nothing() {
     let mut mem = Memory::new();
@@ -199,8 +199,8 @@ mod property {
     proptest! {
         #![proptest_config(crate::seed::random_cases(64))]
 
-        /// However buffers come and go: a range reads as its single bytes do, blocks do not
-        /// overlap, and a write that succeeded is what is read.
+        /// After any sequence of buffers: a range reads as its single bytes do, blocks do not overlap, and a
+        /// successful write is read back.
         #[test]
         fn ranges_agree_with_single_bytes(steps in proptest::collection::vec(step(), 1..12)) {
             let mut mem = Memory::new();

@@ -1,10 +1,10 @@
-//! A draw that is too large to be held at once.
+//! A draw that is too large to be held in memory at once.
 
 use a4emu_gpu::gpu::Gpu;
 
 use crate::geometry::scene::{Scene, picture};
 
-/// Points that go through the pixels of a square of 64, row by row, about 366 to each.
+/// Points that cover the pixels of a square of 64, row by row, about 366 for each.
 const SCENE: &str = r#"
     include "../setup.a4i"
     gpu_id 420
@@ -54,7 +54,7 @@ const WHITE: &str = "buffer fs size 128 { shader {
         end
     } }";
 
-/// Plays a scene of which nothing is to be said.
+/// Plays a scene that must give no reports.
 fn play(scene: &Scene) -> Gpu {
     let gpu = scene.with("WHITE", WHITE).play();
     assert_eq!(gpu.report.troubles.total(), 0, "{:?}", gpu.report.troubles.iter().collect::<Vec<_>>());
@@ -65,9 +65,9 @@ fn draws(draws: &str) -> Gpu {
     play(&Scene::new(SCENE).with("DRAWS", draws))
 }
 
-/// The columns of the pixels of tile memory that are white.
+/// The columns of the white pixels in tile memory.
 fn lit(gpu: &Gpu) -> Vec<usize> {
-    let pixels = gpu.gmem.chunks_exact(4).take(64 * 64).enumerate();
+    let pixels = gpu.tile_memory().chunks_exact(4).take(64 * 64).enumerate();
     pixels.filter(|(_, pixel)| **pixel == [255; 4]).map(|(i, _)| i % 64).collect()
 }
 
@@ -78,7 +78,7 @@ fn all_of_it_is_drawn() {
     assert_eq!((missing, gpu.pipeline.stats.vertices), (0, 1_500_000));
 }
 
-/// One packet in two tiles, of whose points 366 are on the screen.
+/// One packet in two tiles. 366 of its points are on the screen.
 #[test]
 fn what_is_left_of_it_is_there_for_the_next_tile() {
     let vertices = |between: &str| {
@@ -100,7 +100,7 @@ fn what_is_left_of_it_is_there_for_the_next_tile() {
     assert_eq!(vertices(moved), (2, 3_000_000), "it has moved");
 }
 
-/// A point whose place is a texel.
+/// A scene of points whose positions are read from a texture.
 const TEXTURED: &str = r#"
     include "../setup.a4i"
     gpu_id 420

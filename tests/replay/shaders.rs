@@ -1,4 +1,4 @@
-//! What single instructions do in a frame, and what is said of those that do nothing.
+//! Effects of single instructions in a frame, and the reports about unsupported ones.
 
 use a4emu_gpu::gpu::Gpu;
 use a4emu_inspect::status::Status;
@@ -6,7 +6,7 @@ use a4emu_inspect::status::Status;
 use super::stream::unsupported;
 use crate::geometry::scene::{Scene, picture};
 
-/// A rectangle over the whole target, of one colour: what BODY leaves in r0.
+/// A rectangle over the whole target with the colour that BODY leaves in r0.
 const SCENE: &str = r#"
     include "../setup.a4i"
     gpu_id 420
@@ -45,20 +45,20 @@ fn play(body: &str) -> Gpu {
     Scene::new(SCENE).with("BODY", body).play()
 }
 
-/// The colour that `body`, lines of a shader, leaves.
+/// The colour that `body`, lines of a shader, gives.
 fn colour(body: &str) -> [u8; 4] {
     let gpu = play(&format!("shader {{\n{body}\n}}"));
     assert_eq!(unsupported(&gpu), Vec::<String>::new());
     picture(&gpu)[..4].try_into().unwrap()
 }
 
-/// Half registers hold what 16-bit loads and stores move; the full ones of the same numbers hold zeros.
+/// 16-bit loads and stores move half registers. The full registers of those numbers hold zeros.
 #[test]
 fn sixteen_bits_go_through_every_memory_by_half_registers() {
     for (store, load) in [
         ("stp.f16 p[r2.x], hr1.x, 1", "ldp.f16 hr1.y, p[r2.x], 1"),
         ("stl.f16 l[r2.x], hr1.x, 1", "ldl.f16 hr1.y, l[r2.x], 1"),
-        // As Mesa writes the same words.
+        // The notation of Mesa for these words.
         ("stl.f16 l[r2.x], r1.x, 1", "ldl.f16 r1.y, l[r2.x], 1"),
     ] {
         let body = format!(
@@ -85,7 +85,7 @@ fn sad_reads_full_registers() {
     assert_eq!(picture(&play(shader))[..4], [0, 14, 0, 0]);
 }
 
-/// What we cannot do is ours to say, and not a warning about the program.
+/// An unsupported instruction is reported as a limit of the emulator, not as a warning about the program.
 #[test]
 fn instructions_that_are_not_executed_are_not_supported() {
     for (word, says) in [

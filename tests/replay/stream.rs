@@ -1,15 +1,15 @@
-//! Command streams and captures by hand.
+//! Builds command streams and captures.
 
 use a4emu_gpu::cp::{Call, Cp, Flow, Observer, Skip};
 use a4emu_gpu::gpu::{Chip, Gpu};
 
-/// Where the command stream of a test lies.
+/// Address of a test's command stream.
 pub const STREAM: u32 = 0x1000_0000;
-/// Memory for a test to read and write, [`DATA_BYTES`] of zeros.
+/// Address of memory for a test to read and write: [`DATA_BYTES`] of zeros.
 pub const DATA: u32 = 0x2000_0000;
-/// Size of [`DATA`].
+/// Size of the memory at [`DATA`], in bytes.
 pub const DATA_BYTES: u32 = 0x1000;
-/// A register without any meaning of its own: CP_SCRATCH_REG5.
+/// A register without an effect: CP_SCRATCH_REG5.
 pub const SCRATCH: u32 = 0x57d;
 
 /// Type-0 packet: `values` to consecutive registers.
@@ -34,10 +34,10 @@ pub fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// A chip with [`DATA`] mapped.
+/// A machine with [`DATA`] mapped.
 pub fn gpu() -> Gpu {
     let mut gpu = Gpu::new(Chip::default());
-    gpu.mem.announce(DATA, DATA_BYTES, Some(&[0; DATA_BYTES as usize]));
+    gpu.memory_mut().announce(DATA, DATA_BYTES, Some(&[0; DATA_BYTES as usize]));
     gpu
 }
 
@@ -52,29 +52,29 @@ impl Observer for Calls {
     }
 }
 
-/// Runs `packets` on `gpu`; gives the draws and dispatches, which do not run.
+/// Runs `packets` on `gpu`. Returns the draws and dispatches, which do not run.
 pub fn run_on(gpu: &mut Gpu, packets: &[Vec<u32>]) -> Vec<Call> {
     let words = packets.concat();
-    gpu.mem.begin_group();
-    gpu.mem.announce(STREAM, words.len() as u32 * 4, Some(&bytes(&words)));
+    gpu.memory_mut().begin_group();
+    gpu.memory_mut().announce(STREAM, words.len() as u32 * 4, Some(&bytes(&words)));
     let mut calls = Calls::default();
     Cp::new(gpu, &mut Skip::default(), &mut calls).submit(STREAM, words.len() as u32);
     calls.0
 }
 
-/// Runs `packets` on a new chip.
+/// Runs `packets` on a new machine.
 pub fn run(packets: &[Vec<u32>]) -> Gpu {
     let mut gpu = gpu();
     run_on(&mut gpu, packets);
     gpu
 }
 
-/// What was reported, as text.
+/// The reported faults, as text.
 pub fn faults(gpu: &Gpu) -> Vec<String> {
     gpu.report.faults().map(ToString::to_string).collect()
 }
 
-/// What was not supported, as text.
+/// The reported unsupported features, as text.
 pub fn unsupported(gpu: &Gpu) -> Vec<String> {
     gpu.report.unsupported_features().map(str::to_owned).collect()
 }
@@ -84,7 +84,7 @@ pub fn section(id: u32, payload: &[u8]) -> Vec<u8> {
     [&id.to_le_bytes(), &(payload.len() as u32).to_le_bytes(), payload].concat()
 }
 
-/// A raw capture of one submit: buffers (address, dwords), the first of which is executed.
+/// A raw capture of one submit with buffers (address, dwords). The first one is executed.
 pub fn capture(buffers: &[(u32, Vec<u32>)]) -> Vec<u8> {
     let mut out = section(13, &420u32.to_le_bytes());
     for (address, words) in buffers {

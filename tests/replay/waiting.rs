@@ -1,4 +1,4 @@
-//! Draws to tile memory wait for their fragments; nobody may see that they did.
+//! Draws to tile memory queue their fragments. The results must not depend on it.
 
 use a4emu_decoder::capture::Sections;
 use a4emu_gpu::budget::Work;
@@ -72,10 +72,10 @@ fn play(between: &str, after: &str) -> Gpu {
     gpu
 }
 
-/// Red of a pixel in the left and in the right half of the target at `base`.
+/// Red of a pixel in the left and one in the right half of the target at `base`.
 fn halves(gpu: &Gpu, base: usize) -> [u8; 2] {
     let row = base + 4 * SIZE * (SIZE / 2);
-    [row + 4 * 8, row + 4 * (SIZE - 8)].map(|at| gpu.gmem[at])
+    [row + 4 * 8, row + 4 * (SIZE - 8)].map(|at| gpu.tile_memory()[at])
 }
 
 #[test]
@@ -88,8 +88,8 @@ fn a_store_of_a_packet_comes_after_the_draws_before_it() {
     assert_eq!(halves(&play("CP_MEM_WRITE(ADDR = word, 0x33)", ""), 0), [0x11, 0x33]);
 }
 
-/// The rectangle of the storing shader lies over the right half; what comes after it draws the left
-/// half again, elsewhere.
+/// The rectangle of the storing shader covers the right half. The next draw covers the left half again, at
+/// another target.
 #[test]
 fn a_store_of_a_shader_comes_after_the_draws_before_it() {
     let between = format!("use program(vs, storing, r0.x, r0.x)\n{RIGHT}\nuse program(vs, fs, r0.x, r0.x)");
@@ -117,10 +117,10 @@ fn a_store_of_a_shader_comes_after_the_draws_before_it() {
     assert_eq!(halves(&scene.play(), 0), [0x11, 0x44]);
 }
 
-/// What a counter left in `samples`.
+/// The value of a counter in `samples`.
 fn counted(gpu: &Gpu) -> u32 {
-    let at = gpu.mem.buffers().find(|(_, len)| *len == 256).expect("the buffer of the counter").0;
-    gpu.mem.read_u32(at).expect("a count")
+    let at = gpu.memory().buffers().find(|(_, len)| *len == 256).expect("the buffer of the counter").0;
+    gpu.memory().read_u32(at).expect("a count")
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn counters_count_the_draws_before_them() {
     assert_eq!(counted(&play("CP_EVENT_WRITE({ EVENT = RST_PIX_CNT })", count)), half);
 }
 
-/// Without a clock of its own a replay counts work; a counter that counts something else stands still.
+/// Without a clock, a replay counts work. A counter of another event does not change.
 #[test]
 fn ticks_go_on_with_the_draws_before_them() {
     let read = "CP_REG_TO_MEM({ REG = 0x9c | CNT = 2 | B64 }, samples)";
@@ -144,20 +144,20 @@ fn ticks_go_on_with_the_draws_before_them() {
     assert_eq!(counted(&play("CP_PERFCTR_CP_SEL_0 = CP_BUSY", read)), 0);
 }
 
-/// The right half goes to a target that begins four rows into that of the left half.
+/// The right half is drawn to a target that begins four rows into the target of the left half.
 #[test]
 fn surfaces_that_overlap_are_drawn_in_order() {
     let base = 4 * 4 * SIZE;
     let between = format!("CP_MEM_WRITE(ADDR = word, 0x33)\nRB_MRT[0].BASE = {base}");
     let gpu = play(&between, LEFT);
     assert_eq!(halves(&gpu, base), [0x33, 0x33]);
-    assert_eq!(gpu.gmem[4 * 8], 0x11, "rows before it are as they were");
+    assert_eq!(gpu.tile_memory()[4 * 8], 0x11, "rows before it are as they were");
     let without_store = play(&format!("RB_MRT[0].BASE = {base}"), "");
     assert_eq!(halves(&without_store, base), [0x11, 0x11]);
 }
 
-/// What is drawn straight to memory is copied in and out: paid by the rows that a draw touches, in blocks
-/// of 16 bytes, both ways.
+/// A draw straight to memory copies its surface in and out. The budget is charged for the rows that it
+/// touches, in blocks of 16 bytes, both ways.
 #[test]
 fn copies_of_surfaces_in_memory_are_paid_for() {
     let tile =
@@ -172,12 +172,12 @@ fn copies_of_surfaces_in_memory_are_paid_for() {
         playback.run(Sections::new(&capture[..]).unwrap(), &mut Skip::default(), &mut Silent);
         playback.gpu.budget.spent()
     };
-    // Without what it takes to read and list the captures, which is not the same: one has a buffer more.
+    // Subtracts the work of reading and listing the captures, which differs: one has one more buffer.
     let [tile, memory] = [tile, memory].map(|scene| scene.play().budget.spent() - listed(&scene));
     let (row, rows) = (4 * SIZE, SIZE);
     let (left, right) = ((rows - 1) * row + row / 2, rows * row);
     let copied = (2 * left / 16 + 2 * right / 16) as u64 * Work::Copy16.price();
-    // The second draw looks its target up among the one that was written before.
+    // The second draw looks up its target among the written surfaces.
     let looked_up = 2 * Work::Copy16.price();
     assert_eq!(memory - tile, copied + looked_up);
 }

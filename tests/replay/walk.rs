@@ -1,5 +1,5 @@
-//! A second reading of captures, written apart from the emulator: sections, calls and
-//! register writes by hand, last write wins. It says what every register holds at every draw.
+//! An independent reader of captures: sections, calls and register writes, without code of the emulator. It
+//! has the value of every register at every draw.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -8,10 +8,10 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-/// Registers that were written before one draw since the draw before, with their last value.
+/// Registers written between the previous draw and this one, with their last value.
 pub type Writes = BTreeMap<u32, u32>;
 
-/// What the stream of a capture says.
+/// The contents of a capture's stream.
 #[derive(Default)]
 pub struct Walk {
     buffers: Vec<(u32, Vec<u8>)>,
@@ -19,7 +19,7 @@ pub struct Walk {
     since: Writes,
     /// One entry for each draw and dispatch.
     pub draws: Vec<Writes>,
-    /// Dwords of packets executed.
+    /// Number of dwords of packets that were executed.
     pub dwords: usize,
 }
 
@@ -36,7 +36,7 @@ pub fn unpacked(path: &Path) -> Vec<u8> {
 }
 
 impl Walk {
-    /// Of a whole capture.
+    /// Walks through a whole capture.
     pub fn of(bytes: &[u8]) -> Self {
         let mut walk = Self::default();
         let (mut rest, mut announced, mut executed) = (bytes, 0, true);

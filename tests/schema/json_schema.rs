@@ -1,14 +1,15 @@
-//! docs/schema.md's tables as JSON Schema.
+//! Converts the tables of docs/schema.md to JSON Schema.
 
 use std::collections::BTreeMap;
 
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
-/// Tables by object: path of a key, its type.
+/// For each object: the paths of its keys, with types.
 type Tables = BTreeMap<String, BTreeMap<String, String>>;
 
-/// A name without what a pointer would have to escape: `replay --stats` is `replay-stats`.
+/// The name of an object without characters that a JSON pointer escapes: `replay --stats` becomes
+/// `replay-stats`.
 fn name(object: &str) -> String {
     let words = object.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
@@ -41,7 +42,7 @@ pub fn validator(schema: &Value, object: &str) -> Validator {
     jsonschema::validator_for(&of_one).unwrap()
 }
 
-/// The object whose keys stand in the table behind `prefix`.
+/// The schema of an object with the keys that follow `prefix` in the table.
 fn object(table: &BTreeMap<String, String>, prefix: &str) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
@@ -60,7 +61,7 @@ fn object(table: &BTreeMap<String, String>, prefix: &str) -> Value {
     json!({ "type": "object", "properties": properties, "required": required })
 }
 
-/// What stands at `place`, which is of type `ty`.
+/// The schema of the value at `place`, which has type `ty`.
 fn value(table: &BTreeMap<String, String>, place: &str, ty: &str) -> Value {
     if let Some(items) = ty.strip_prefix("array of ") {
         return json!({ "type": "array", "items": value(table, &format!("{place}[]"), items) });
@@ -68,7 +69,7 @@ fn value(table: &BTreeMap<String, String>, place: &str, ty: &str) -> Value {
     match ty {
         "object" => object(table, &format!("{place}.")),
         "map" => json!({ "type": "object" }),
-        // JSON has no infinities and nothing for what is no number.
+        // JSON has no infinities and no NaN; they are null.
         "float" => json!({ "type": ["number", "null"] }),
         one if !one.contains(" or ") => json!({ "type": one }),
         several => {

@@ -1,5 +1,5 @@
-//! How many broken streams `validate` catches: good captures, broken through the assembler in every way that
-//! docs/hardware/hazards.md names. `scripts/validation` measures all of them and writes docs/validation.md.
+//! Measures how many broken streams `validate` finds: good captures, with every mutation that
+//! docs/hardware/hazards.md lists. `scripts/validation` measures all of them and writes docs/validation.md.
 
 mod mutations;
 mod scenes;
@@ -20,7 +20,7 @@ use a4emu_inspect::validate::rules::{Id, Severity};
 use flate2::read::MultiGzDecoder;
 use mutations::{ALL, Mutation};
 
-/// A source that names no files.
+/// Files for a source without includes.
 struct NoFiles;
 
 impl Files for NoFiles {
@@ -37,7 +37,7 @@ impl Files for NoFiles {
     }
 }
 
-/// What is said of a capture: rule, severity, and what breaks it.
+/// The findings of a capture: rule, severity, and cause.
 type Found = BTreeSet<(&'static str, Severity, String)>;
 
 fn found(capture: &[u8]) -> Found {
@@ -71,17 +71,17 @@ fn unpacked(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// What became of the mutants of one mutation.
+/// The results of one mutation.
 #[derive(Default)]
 struct Tally {
     places: usize,
     mutants: usize,
     caught: usize,
-    /// Other rules that fired on those that were not caught.
+    /// Other rules that fired on mutants that were not caught.
     others: BTreeMap<&'static str, usize>,
 }
 
-/// A good capture as statements, and what is said of it as it is.
+/// A good capture as statements, with its own findings.
 struct Good {
     text: String,
     block: Block,
@@ -100,7 +100,7 @@ impl Good {
         Self { block, found: found(&capture), text }
     }
 
-    /// A source that includes what lies in captures.
+    /// Assembles a source that may include files of `captures`.
     fn assembled(path: &Path) -> Self {
         let (name, text) = (path.display().to_string(), fs::read_to_string(path).unwrap());
         let mut disk = Disk::new(Folders::new([root().join("captures")]));
@@ -108,8 +108,8 @@ impl Good {
         Self::of(&name, disassemble(&capture.unwrap_or_else(|error| panic!("{error}"))).text)
     }
 
-    /// One of the project's by its name, or one that is only here: a frame of nine tiles that are binned first, a
-    /// dispatch whose groups are in memory, and inputs that no recorded frame has.
+    /// A capture of the project by name, or one that only this test has: a frame of nine tiles with a binning
+    /// pass, a dispatch with its groups in memory, or inputs that no recorded frame has.
     fn named(name: &str) -> Self {
         let captures = root().join("captures");
         match name {
@@ -123,7 +123,7 @@ impl Good {
         }
     }
 
-    /// What is said of it with one place changed, and was not before.
+    /// The findings that are new after the change at one place.
     fn broken(&self, mutation: &Mutation, place: usize) -> Option<Found> {
         let mut block = self.block.clone();
         mutation.edit.make(&mut block, Some(place));
@@ -132,7 +132,7 @@ impl Good {
         Some(new)
     }
 
-    /// Breaks it in at most `most` places, spread over all of them.
+    /// Applies the mutation at up to `most` places, spread evenly over all of them.
     fn measure(&self, mutation: &Mutation, most: usize, tally: &mut Tally) {
         let places = mutation.edit.make(&mut self.block.clone(), None);
         let stride = places.div_ceil(most).max(1);
@@ -149,7 +149,7 @@ impl Good {
     }
 }
 
-/// The dispatch of captures/compute.rd.gz, with the number of groups in memory, as the driver does that.
+/// The dispatch of captures/compute.rd.gz with the number of groups in memory, encoded as the driver does.
 fn indirect_dispatch() -> String {
     let text = Good::named("compute").text;
     let direct = "CP_EXEC_CS(ZERO = 0, NGROUPS_X = 8, NGROUPS_Y = 8, NGROUPS_Z = 1)";
@@ -172,7 +172,7 @@ fn measure(goods: impl IntoIterator<Item = Good>, most: usize) -> Vec<Tally> {
     tallies
 }
 
-/// All that can be broken was broken, and seen.
+/// Each mutation has at least one place, and was caught.
 #[test]
 fn each_mutation_has_a_place() {
     let page = fs::read_to_string(root().join("docs/validation.md")).unwrap();
@@ -181,7 +181,8 @@ fn each_mutation_has_a_place() {
     assert!(without.is_empty(), "{without:?}");
 }
 
-/// Nothing of severity E or W is said of what the real driver recorded, but for the slips that the page names.
+/// Recordings of the real driver have no findings of severity E or W, except for the errors that the page
+/// lists.
 #[test]
 fn good_streams_are_silent() {
     for path in captures(&root().join("captures")) {
@@ -194,10 +195,10 @@ fn is_alarm((rule, severity, _): &(&'static str, Severity, String)) -> bool {
     *severity != Severity::N && !rule.starts_with('X')
 }
 
-/// Captures with what most have not.
+/// Captures with features that most captures lack.
 const SPECIAL: [&str; 3] = ["binned", "indirect dispatch", "inputs"];
 
-/// A few mutants of each kind; of the whole table see docs/validation.md.
+/// A few mutants of each kind; docs/validation.md has the whole table.
 #[test]
 fn mutants_are_caught() {
     let some = ["blend", "compute", "control", "cube", "depth", "indirect", "mrt", "shadow", "ubo", "xfb"];
@@ -247,7 +248,7 @@ fn table(tallies: &[Tally]) -> String {
     out
 }
 
-/// Writes the table of docs/validation.md: `scripts/validation`.
+/// Writes the table of docs/validation.md. `scripts/validation` runs it.
 #[test]
 #[ignore = "takes an hour; scripts/validation runs it"]
 fn the_table_of_the_page() {

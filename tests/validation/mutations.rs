@@ -1,20 +1,20 @@
-//! Every way that docs/hardware/hazards.md names to break a good stream, and the rules that must say so.
+//! Every mutation of a good stream that docs/hardware/hazards.md lists, with the rules that must report it.
 
 use a4emu_decoder::asm::ast::{Kind, LoadSource};
 
 use super::sites::{Edit, number, value_of};
 
-/// A mutation, and the rules of which one must fire.
+/// A mutation, and the rules of which at least one must fire.
 pub struct Mutation {
-    /// The rules, the page's first.
+    /// The rules; the first is the one on the page.
     pub rules: &'static [&'static str],
-    /// What is done.
+    /// Description of the change.
     pub what: &'static str,
-    /// How.
+    /// The change.
     pub edit: Edit,
 }
 
-/// One (rptN) less on a nop, if `fits` the lines around it.
+/// Reduces (rptN) of a nop by one, if `fits` is true for the lines around it.
 fn shorter(line: &str, fits: bool) -> Option<String> {
     let (flags, _) = line.split_once("nop")?;
     let at = flags.find("(rpt")?;
@@ -63,7 +63,7 @@ fn moved(source: &mut LoadSource, by: u64) -> bool {
     }
 }
 
-/// All of them, in the order of the page.
+/// All mutations, in the order of the page.
 pub const ALL: &[Mutation] = &[
     Mutation {
         rules: &["D1", "D4", "X1"],

@@ -1,5 +1,5 @@
-//! Frames that run here and break rules of docs/hardware/hazards.md, among them one for each rule of sections 5 to 8: good ones
-//! with a change.
+//! Frames that break rules of docs/hardware/hazards.md but still render. There is at least one for each rule
+//! of sections 5 to 8; each is a good capture with a change.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use a4emu_inspect::validate::{Watch, rules};
 use super::mutations::ALL;
 use super::{Good, NoFiles};
 
-/// A rule, a good capture, and what is replaced in its text, wherever it stands, so that the rule is broken.
+/// A rule, a good capture, and replacements in its text that break the rule.
 struct Scene {
     rule: &'static str,
     capture: &'static str,
@@ -20,7 +20,7 @@ struct Scene {
     to: String,
 }
 
-/// Those of `scenes.txt`.
+/// The scenes of `scenes.txt`.
 fn scenes() -> Vec<Scene> {
     include_str!("scenes.txt").split("\n\n").skip(1).map(Scene::read).collect()
 }
@@ -37,7 +37,7 @@ impl Scene {
     }
 }
 
-/// What is said of a capture that is rendered, and whether its last picture has more than one colour.
+/// The rules that a rendered capture breaks, and whether its last picture has more than one colour.
 fn rendered(capture: &[u8]) -> (BTreeSet<&'static str>, bool) {
     let (mut playback, mut watch) = (Playback::default(), Watch::default());
     playback.run(Sections::new(capture).unwrap(), &mut Renderer, &mut watch);
@@ -47,7 +47,7 @@ fn rendered(capture: &[u8]) -> (BTreeSet<&'static str>, bool) {
     (said, playback.gpu.at.draws > 0 && !hung)
 }
 
-/// Each of them renders and is flagged, and the good capture is not.
+/// Each scene renders and breaks its rule. The good capture does not break it.
 #[test]
 fn each_rule_of_state_has_a_scene() {
     let mut failed = Vec::new();
@@ -77,8 +77,8 @@ fn each_rule_of_state_has_a_scene() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// Tests of their own have what no good capture can be broken into, or needs more than a change: src/inspect/validate has those of
-/// S15 and Y7; of S29, S33, C9 and F2 there is none.
+/// Rules without a scene, because no good capture can break them with one change. src/inspect/validate tests
+/// S15 and Y7; S29, S33, C9 and F2 have no test.
 const ELSEWHERE: [&str; 6] = ["Y7", "S15", "S29", "S33", "C9", "F2"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Places of a disassembled capture that can be changed, and the changes.
+//! Finds places in a disassembled capture that a mutation can change, and changes them.
 
 use a4emu_decoder::asm::ast::{
     Arg, Block, Expr, ExprKind, Kind, LoadSource, Name, Part, RegName, ShaderLine, Span, Word,
@@ -7,31 +7,31 @@ use a4emu_decoder::asm::ast::{
 /// One way to break a good stream.
 #[derive(Clone, Copy)]
 pub enum Edit {
-    /// A line of a shader, given the lines before and behind it.
+    /// Changes a line of a shader. The function receives the lines before and after it too.
     Line(fn(&str, &str, &str) -> Option<String>),
-    /// A line and the one behind it change places.
+    /// Exchanges a line with the next one.
     Swap(fn(&str, &str) -> bool),
-    /// A number in a field of a register.
+    /// Changes a number in a field of a register.
     Field(&'static str, &'static str, fn(u64) -> u64),
-    /// A name in a field of a register.
+    /// Sets a field of a register to a name.
     Named(&'static str, &'static str, &'static str),
-    /// The same, where the field has a name already.
+    /// Sets a field of a register to another name, if it has a name already.
     Renamed(&'static str, &'static str, &'static str),
-    /// A flag of a register, cleared.
+    /// Clears a flag of a register.
     Clear(&'static str, &'static str),
-    /// A flag of a register, set.
+    /// Sets a flag of a register.
     Set(&'static str, &'static str),
-    /// The whole value of a register.
+    /// Changes the whole value of a register.
     Value(&'static str, fn(u64) -> u64),
-    /// A packet that becomes a CP_NOP of the same length, given the statements behind it.
+    /// Replaces a packet by a CP_NOP of its length. The function receives the statements after it too.
     Drop(fn(&Kind, &[Kind]) -> bool),
-    /// An argument of a packet.
+    /// Changes an argument of a packet.
     Argument(&'static str, &'static str, fn(u64) -> u64),
-    /// Where and how much CP_LOAD_STATE4 loads of this owner and kind.
+    /// Changes the source or the first unit of a CP_LOAD_STATE4 of this owner and kind.
     Load(&'static str, fn(&mut LoadSource, &mut Option<Expr>) -> bool),
-    /// All writes of a register go to one that nobody reads.
+    /// Moves all writes of a register to a register that no stage reads.
     Forget(&'static str),
-    /// A write that is put before a write of this register.
+    /// Inserts a register write before a write of this register.
     Insert(&'static str, u32, u32),
 }
 
@@ -44,7 +44,7 @@ pub fn number(value: u64) -> Expr {
     Expr { span: span(), kind: ExprKind::Number(format!("{value:#x}")) }
 }
 
-/// The whole number that an expression is.
+/// The value of an expression that is a whole number.
 pub fn value_of(expr: &Expr) -> Option<u64> {
     let ExprKind::Number(text) = &expr.kind else { return None };
     match text.strip_prefix("0x") {
@@ -73,7 +73,7 @@ fn unnamed(offset: u32) -> RegName {
 }
 
 impl Edit {
-    /// Makes the change at place `chosen`, counted over the whole block; how many places there are.
+    /// Makes the change at place `chosen`, counted over the whole block. Returns the number of places.
     pub fn make(self, block: &mut Block, chosen: Option<usize>) -> usize {
         let mut places = Places { edit: self, chosen, seen: 0 };
         places.block(block);
@@ -88,7 +88,7 @@ struct Places {
 }
 
 impl Places {
-    /// Counts a place; whether it is the one.
+    /// Counts a place. Returns whether it is the chosen one.
     fn is_here(&mut self) -> bool {
         self.seen += 1;
         self.chosen == Some(self.seen - 1)
@@ -236,7 +236,7 @@ impl Places {
         }
     }
 
-    /// Whether there is such a field, and of another value.
+    /// Sets the field to `value`. False if the field is missing or has the value already.
     fn rename(&mut self, parts: &mut [Part], field: &str, value: &str) -> bool {
         let known = parts.iter_mut().find_map(|part| match part {
             Part::Set(name, old) if name.text == field && *old != named(value) => Some(old),
@@ -250,7 +250,7 @@ impl Places {
         true
     }
 
-    /// A field that is zero is not there.
+    /// Changes the number in a field. A field that is missing is zero.
     fn field(&mut self, parts: &mut Vec<Part>, field: &str, to: fn(u64) -> u64) {
         let known = parts.iter_mut().find_map(|part| match part {
             Part::Set(name, value) if name.text == field => Some(value),

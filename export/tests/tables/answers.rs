@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::walk::Walk;
 use crate::{captures, duckdb, export, root, tessellated};
 
-/// Groups what `items` gives by key, in the order of the keys.
+/// Groups the values of `items` by key, in the order of the keys.
 fn grouped<K: Ord, V>(items: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, Vec<V>> {
     let mut groups = BTreeMap::<K, Vec<V>>::new();
     items.into_iter().for_each(|(key, value)| groups.entry(key).or_default().push(value));
@@ -111,7 +111,7 @@ fn rules(walk: &Walk) -> Vec<Value> {
     grouped(found).into_iter().map(row).collect()
 }
 
-/// In the order of the page.
+/// The answers, in the order of the page.
 const ANSWERS: [fn(&Walk) -> Vec<Value>; 10] = [
     tess_modes,
     high_bits,
@@ -125,7 +125,8 @@ const ANSWERS: [fn(&Walk) -> Vec<Value>; 10] = [
     rules,
 ];
 
-/// The captures that are asked about: those of the tree, those that are shared, and some that are broken or tessellated.
+/// The captures for the questions: those of the tree, the shared ones, and some that are broken or
+/// tessellated.
 fn corpus(folder: &Path) -> Vec<PathBuf> {
     let shared =
         std::env::var_os("A4EMU_SHARED").map_or(root().join("../shared"), PathBuf::from).join("captures");
@@ -138,14 +139,14 @@ fn corpus(folder: &Path) -> Vec<PathBuf> {
     [root().join("captures"), shared, folder.to_owned()].iter().flat_map(|folder| captures(folder)).collect()
 }
 
-/// Exports the captures, and compares what DuckDB and a walk say of them.
+/// Exports the captures, and compares the answers of DuckDB and of the walk.
 pub fn compare(library: &Path) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let mut paths = corpus(folder.path());
     let list: Vec<_> = paths.iter().map(|path| path.canonicalize().unwrap().display().to_string()).collect();
     let args: Vec<&str> = list.iter().map(String::as_str).chain(["--parquet", "tables", "--quiet"]).collect();
     export(folder.path(), &args).assert().try_success()?;
-    // The same bytes count once.
+    // Captures with equal bytes count once.
     let mut known = BTreeSet::new();
     paths.retain(|path| known.insert(fs::read(path).unwrap()));
     let mut walk = Walk::default();

@@ -1,4 +1,4 @@
-//! DuckDB, of PyPI: installed below target/ when it is not there yet.
+//! DuckDB from PyPI. It is installed below target/ if it is missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).trim().to_owned()
 }
 
-/// The folder that has it, or why there is none.
+/// The folder with DuckDB, or the reason why it is missing.
 pub fn library() -> Result<PathBuf, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pip").join(PACKAGE);
     if folder.join("whole").exists() {
@@ -31,7 +31,7 @@ pub fn library() -> Result<PathBuf, String> {
     }
 }
 
-/// What DuckDB answers to the questions of the page, about `tables` in `folder`.
+/// DuckDB's answers to the questions of the page, for `tables` in `folder`.
 pub fn answers(library: &Path, folder: &Path) -> Result<Vec<Value>, String> {
     let mut python = Command::new("python3");
     python.args(["export/tests/tables/questions.py", "docs/tables.md"].map(|name| root().join(name)));

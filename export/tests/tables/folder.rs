@@ -1,4 +1,5 @@
-//! The folder of the tables: what is added, left out, replaced, and the same whoever writes it.
+//! The folder of the tables: which partitions are added, skipped and replaced, and that their bytes do not
+//! depend on threads or parts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +12,7 @@ use crate::{export, root, tessellated, trial};
 
 const CAPTURES: [&str; 4] = ["cube", "compute", "xfb", "triangle"];
 
-/// A folder with `corpus`, which has a few captures.
+/// A folder with a subfolder `corpus` of a few captures.
 fn corpus() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("corpus")).unwrap();
@@ -66,7 +67,7 @@ fn what_is_there_is_left_out_unless_it_is_replaced() {
     let before = files(&folder.join("tables"));
     let capture = before.keys().find(|name| name.ends_with("/draws.parquet")).unwrap();
     fs::write(folder.join("tables").join(capture), "another").unwrap();
-    // Of the same bytes under another name nothing is added.
+    // A copy under another name adds no partition.
     fs::copy(folder.join("corpus/cube.rd.gz"), folder.join("corpus/later.rd.gz")).unwrap();
     assert!(said(folder, &args).ends_with("0 captures taken, 5 were there\n"));
     assert_eq!(files(&folder.join("tables"))[capture], b"another");
@@ -97,7 +98,7 @@ fn stdin_is_no_file() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("stdin is none"));
 }
 
-/// All of them.
+/// All tests of this file.
 pub fn trials() -> Vec<Trial> {
     let all: [(&str, fn()); 4] = [
         ("same bytes for any threads and parts", same_bytes_for_any_threads_and_parts),

@@ -1,4 +1,4 @@
-//! Rows of small captures, whole: each column is what docs/tables.md says.
+//! Complete rows of small captures: each column is as docs/tables.md describes it.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -10,7 +10,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::{export, root, tessellated, trial};
 
-/// A buffer that is called twice by each of two submits of a process.
+/// A buffer that each of two submits of a process calls twice.
 const CALLS: &str = "gpu_id 420
 cmd \"maker/7: fence=1\\0\"
 buffer sub @ 0x1000 {
@@ -26,7 +26,7 @@ submit main
 submit main
 ";
 
-/// Rows of the table `name` of the one capture that `tables` has.
+/// Rows of table `name`, in the only partition in `tables`.
 fn rows(tables: &Path, name: &str) -> Vec<String> {
     let folders = fs::read_dir(tables).unwrap().map(|entry| entry.unwrap().path());
     let partition = folders.filter(|path| path.is_dir()).last().unwrap();
@@ -35,7 +35,7 @@ fn rows(tables: &Path, name: &str) -> Vec<String> {
     reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
 }
 
-/// The tables of a capture, in a folder.
+/// Exports a capture to a temporary folder.
 fn tables(capture: &Path) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     export(folder.path(), &[capture.to_str().unwrap(), "--parquet", ".", "--quiet"]).assert().success();
@@ -122,7 +122,7 @@ fn a_finding_says_where_it_is() {
     assert!(found.contains(&expected.to_owned()), "{found:?}");
 }
 
-/// All of them.
+/// All tests of this file.
 pub fn trials() -> Vec<Trial> {
     let all: [(&str, fn()); 3] = [
         ("calls are packets as often as they run", calls_are_packets_as_often_as_they_run),

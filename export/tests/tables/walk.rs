@@ -1,4 +1,4 @@
-//! A plain walk through captures: all that the questions are about, in lists.
+//! An independent walk through captures, which collects the data for the questions in lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,13 +19,13 @@ use a4emu_inspect::validate::found_in;
 pub struct Write {
     pub name: String,
     pub value: u32,
-    /// What the walk itself has seen there before.
+    /// The value before, if the walk has seen one.
     pub previous: Option<u32>,
-    /// Capture and number of the command that it sets up.
+    /// Capture and number of the command that the write precedes.
     pub command: Option<(usize, u32)>,
 }
 
-/// A texture of a draw, which is named by capture and number.
+/// A texture of a draw. The draw is identified by capture and number.
 pub struct Sampled {
     pub format: String,
     pub tiling: &'static str,
@@ -33,26 +33,26 @@ pub struct Sampled {
     pub draw: (usize, u32),
 }
 
-/// All that was met.
+/// The data of all captures.
 #[derive(Default)]
 pub struct Walk {
     pub writes: Vec<Write>,
-    /// Of draws with a PC_TESSFACTOR_ADDR: TESS_MODE of patches, and the address.
+    /// TESS_MODE of patches, and the address, for draws with a PC_TESSFACTOR_ADDR.
     pub tessellated: Vec<(Option<String>, u32)>,
-    /// Operation and stage, once for each time in a program of a capture.
+    /// Operation and stage, once for each occurrence in a program of a capture.
     pub ops: Vec<(String, &'static str)>,
-    /// Opcode, name, capture and dwords of commands.
+    /// Opcode, name, capture and number of dwords of each command.
     pub packets: Vec<(u8, Option<&'static str>, usize, usize)>,
-    /// Of fragment shaders.
+    /// Number of instructions of each fragment shader.
     pub instructions: BTreeMap<String, usize>,
     /// The fragment shader of each draw that has one.
     pub drawn: Vec<String>,
     pub textures: Vec<Sampled>,
     /// Severity, rule, count and capture.
     pub findings: Vec<(String, &'static str, u64, usize)>,
-    /// Of the capture that is walked through.
+    /// Number of the current capture.
     capture: usize,
-    /// Writes before the last draw.
+    /// Number of writes before the last draw.
     drawn_writes: usize,
     registers: BTreeMap<u32, u32>,
     programs: BTreeSet<(&'static str, u64)>,
@@ -60,7 +60,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Through the capture at `path`.
+    /// Walks through the capture at `path`.
     pub fn through(&mut self, path: &Path) {
         let bytes = fs::read(path).unwrap();
         self.capture += 1;
@@ -110,7 +110,7 @@ impl Observer for Walk {
             let mode = match call {
                 Call::Draw(call) if call.initiator.patch_vertices().is_some() => {
                     let mode = format!("{:?}", call.initiator.TESS_MODE());
-                    // A number where there is no name.
+                    // A value without a name is a number.
                     Some(mode.trim_start_matches("Other(").trim_end_matches(')').to_owned())
                 }
                 _ => None,

@@ -1,4 +1,4 @@
-//! docs/reference.md is made from the definitions of the arguments, on Linux, which has all commands.
+//! Compares docs/reference.md with the definitions of the arguments. On Linux only, which has all commands.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -13,13 +13,13 @@ Made from the definitions of the arguments by `REFERENCE_BLESS=1 cargo test --li
 [What the commands do](commands.md) says what they mean.
 ";
 
-/// Text in a cell of a table.
+/// Escapes text for a cell of a table.
 fn cell(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").replace('|', "\\|").replace('<', "\\<")
 }
 
-/// What an argument is for, what it takes, and what it is where nobody says.
+/// The help of an argument, with its possible values and its default.
 fn meaning(arg: &Arg) -> String {
     let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
     let mut text = cell(&help);
@@ -40,7 +40,7 @@ fn meaning(arg: &Arg) -> String {
     text
 }
 
-/// A row for each of the arguments, none for none.
+/// Adds a table with a row for each argument; nothing without arguments.
 fn table<'a>(page: &mut String, arguments: impl Iterator<Item = &'a Arg>) {
     let mut head = "\n| argument | |\n|---|---|\n";
     for arg in arguments.filter(|arg| !arg.is_hide_set() && arg.get_id() != "help") {
@@ -64,7 +64,7 @@ fn section(page: &mut String, command: &mut Command) {
     sections(page, command);
 }
 
-/// A section for each of its commands that people see.
+/// Adds a section for each visible subcommand.
 fn sections(page: &mut String, command: &mut Command) {
     let shown = |inner: &&mut Command| inner.get_name() != "help" && !inner.is_hide_set();
     command.get_subcommands_mut().filter(shown).for_each(|inner| section(page, inner));

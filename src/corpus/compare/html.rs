@@ -1,4 +1,4 @@
-//! The page of `corpus compare`: one file, without any network.
+//! The page of `corpus compare`: one file that needs no network.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::pictures::{Difference, Kept};
 use super::{Change, Counts, speed_words};
 use a4emu_inspect::out_file::OutFile;
 
-/// Bytes of pictures on a page at most.
+/// Maximum size of all pictures on a page, in bytes.
 const MAX_PICTURES: usize = 64 << 20;
 
 const HEAD: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
@@ -26,7 +26,7 @@ background:repeating-conic-gradient(#ddd 0 25%,#fff 0 50%) 0 0/16px 16px}\
 /// Writes the page.
 ///
 /// # Errors
-/// A picture is damaged, or the page cannot be written.
+/// The call fails if a picture is damaged, or if the page cannot be written.
 pub fn write(out: OutFile, folders: [&Path; 2], changes: &[Change], counts: &Counts) -> anyhow::Result<()> {
     let mut page = Page { out, folders, room: MAX_PICTURES };
     let [a, b] = folders.map(|folder| escaped(&folder.display().to_string()));
@@ -59,7 +59,7 @@ impl Page<'_> {
         change.pictures.iter().try_for_each(|(surface, hashes)| self.surface(surface, hashes))
     }
 
-    /// Both pictures of a surface, and their difference.
+    /// Writes both pictures of a surface, and their difference.
     fn surface(&mut self, surface: &str, hashes: &[Option<String>; 2]) -> anyhow::Result<()> {
         let read = |index: usize| match &hashes[index] {
             Some(hash) => Kept::read(self.folders[index], hash),
@@ -101,7 +101,7 @@ impl Page<'_> {
     }
 }
 
-/// Text as a page may hold it.
+/// Escapes text for a page.
 pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,4 +1,4 @@
-//! What `corpus compare` says to CI systems.
+//! The JUnit report of `corpus compare` for CI systems.
 
 use std::io::Write;
 
@@ -7,10 +7,10 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use super::{Change, Verdict};
 use a4emu_inspect::out_file::OutFile;
 
-/// Writes the report: a capture that differs or is gone is a failure.
+/// Writes the report. A capture that differs or is gone is a failure.
 ///
 /// # Errors
-/// When `out` cannot be written.
+/// The call fails if `out` cannot be written.
 pub fn write(mut out: OutFile, changes: &[Change]) -> anyhow::Result<()> {
     let mut suite = TestSuite::new("a4emu corpus compare");
     suite.add_test_cases(changes.iter().map(test_case));

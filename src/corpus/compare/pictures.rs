@@ -1,4 +1,4 @@
-//! Two pictures of a surface, and their difference.
+//! Compares two pictures of a surface.
 
 use std::fs::File;
 use std::path::Path;
@@ -11,10 +11,10 @@ use a4emu_gpu::picture::Kind;
 use a4emu_inspect::describe::canvas::Image;
 use a4emu_inspect::folders::read_bytes;
 
-/// Bytes of a picture's file, and of its pixels, at most.
+/// Maximum size of a picture's file, and of its pixels, in bytes.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Channels of a pixel.
+/// Number of channels per pixel.
 const CHANNELS: usize = 4;
 
 /// The surfaces that differ, with the hashes of both pictures.
@@ -35,30 +35,30 @@ pub fn differing(a: &Row, b: &Row) -> Vec<(String, [Option<String>; 2])> {
     pairs.filter(differs).map(pair).collect()
 }
 
-/// A picture that a run kept: its file, and its pixels.
+/// A picture that a run kept: its file and its pixels.
 pub struct Kept {
-    /// The PNG.
+    /// The bytes of the PNG file.
     pub png: Vec<u8>,
     size: [u32; 2],
-    /// Four bytes a pixel.
+    /// The pixels, four bytes each.
     pixels: Vec<u8>,
 }
 
 impl Kept {
-    /// The picture called `hash` of the run in `folder`; nothing if it was not kept.
+    /// The picture called `hash` of the run in `folder`; none if it was not kept.
     ///
     /// # Errors
-    /// It is damaged or too large.
+    /// The call fails if the picture is damaged or too large.
     pub fn read(folder: &Path, hash: &str) -> anyhow::Result<Option<Self>> {
         let Some(path) = log::picture(folder, hash) else { return Ok(None) };
         let kept = || Self::decode(read_bytes(File::open(&path)?, MAX_BYTES as u64)?);
         kept().with_context(|| format!("cannot read {}", path.display())).map(Some)
     }
 
-    /// Of the bytes of a PNG.
+    /// Decodes a PNG file.
     ///
     /// # Errors
-    /// It is damaged or too large.
+    /// The call fails if it is damaged or too large.
     pub fn decode(png: Vec<u8>) -> anyhow::Result<Self> {
         let mut decoder = png::Decoder::new_with_limits(io(&png), png::Limits { bytes: MAX_BYTES });
         decoder
@@ -75,7 +75,7 @@ impl Kept {
         Ok(Self { png, size: [info.width, info.height], pixels })
     }
 
-    /// The first pixel, by rows, in which two pictures of one size differ, and its values in both.
+    /// The first pixel, by rows, that differs between two pictures of one size, with both values.
     pub fn first_difference(a: &Self, b: &Self) -> Option<([u32; 2], [[u8; CHANNELS]; 2])> {
         let [one, other] = [a, b].map(|kept| kept.pixels.as_chunks::<CHANNELS>().0);
         let index = one.iter().zip(other).position(|(one, other)| one != other)?;
@@ -89,21 +89,21 @@ fn io(png: &[u8]) -> std::io::Cursor<&[u8]> {
     std::io::Cursor::new(png)
 }
 
-/// What two pictures have otherwise.
+/// The difference of two pictures.
 pub struct Difference {
-    /// White where they differ most, black where they are the same.
+    /// A PNG of the difference: black where the pictures are equal, brighter where they differ more.
     pub png: Vec<u8>,
-    /// Pixels that differ.
+    /// Number of pixels that differ.
     pub pixels: usize,
-    /// Greatest difference of a channel, of 255.
+    /// Greatest difference of a channel, from 0 to 255.
     pub largest: u8,
 }
 
 impl Difference {
-    /// Of two pictures; nothing if they are not of one size.
+    /// Compares two pictures; none if their sizes differ.
     ///
     /// # Errors
-    /// It cannot be packed.
+    /// The call fails if the PNG cannot be written.
     pub fn of(a: &Kept, b: &Kept) -> anyhow::Result<Option<Self>> {
         if a.size != b.size {
             return Ok(None);
@@ -114,7 +114,7 @@ impl Difference {
         let distances: Vec<u8> = pairs.map(distance).collect();
         let pixels = distances.iter().filter(|distance| **distance > 0).count();
         let largest = distances.iter().copied().max().unwrap_or(0);
-        // The least difference can be seen, too.
+        // Makes also the smallest difference visible.
         let seen = distances.iter().map(|distance| if *distance > 0 { 64 + distance / 4 * 3 } else { 0 });
         let image = Image { size: a.size, kind: Kind::Grey8, pixels: seen.collect() };
         let mut png = Vec::new();

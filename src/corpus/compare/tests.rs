@@ -1,4 +1,4 @@
-//! What counts as a difference.
+//! Tests of which changes count as differences.
 
 use super::super::row::{DrawHash, Effort, Found, Frame, Machine, Missing, Said, Surface};
 use super::*;
@@ -70,7 +70,7 @@ fn said(message: &str) -> Said {
     Said { submit: 1, draw: 2, address: 3, message: message.to_owned(), count: 4 }
 }
 
-/// Whatever a run played to is compared, and is named if it differs.
+/// Every part of a result is compared, and is named if it differs.
 #[test]
 fn every_part_of_a_result_counts() {
     let drawn = |hash: &str| vec![DrawHash { draw: 3, frame_draw: 1, address: 0, hash: hash.to_owned() }];
@@ -102,7 +102,7 @@ fn every_part_of_a_result_counts() {
     for (other, words) in changed {
         assert_eq!(played(&base, &other), [words]);
     }
-    // What only one of two runs was asked for is no difference.
+    // Data that only one run recorded is no difference.
     assert_eq!(played(&base, &Played::default()), Vec::<String>::new());
     let other = Row { content: "d".to_owned(), ..row("1", 5.0) };
     assert_eq!(change(Some(row("1", 5.0)), Some(other)).differences, ["the capture itself"]);
@@ -136,7 +136,7 @@ fn a_page_holds_names_as_text_and_so_many_pictures() {
     let text = page(std::slice::from_ref(&change));
     assert!(text.contains("1 pixels differ, by up to 3 of 255"), "{text}");
     assert!(!text.contains("Only the first"));
-    // Together they are more than a page may hold: the second is left out, and that is said.
+    // Both pictures together are too large for a page. So the second is left out, with a note.
     for picture in [a.join("pictures/aa.png"), b.join("pictures/bb.png")] {
         let mut large = std::fs::read(&picture).unwrap();
         large.resize(33 << 20, 0);

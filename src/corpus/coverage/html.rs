@@ -1,4 +1,4 @@
-//! The page of `corpus coverage`: one file, without any network.
+//! The page of `corpus coverage`: one file that needs no network.
 
 use std::io::Write;
 use std::path::Path;
@@ -17,7 +17,7 @@ td{padding:0 1em 0 0}td+td{text-align:right}.no{color:#999}.guess{color:#a40}sum
 /// Writes the page.
 ///
 /// # Errors
-/// It cannot be written.
+/// The call fails if it cannot be written.
 pub fn write(path: &Path, report: &Report, inputs: &Inputs) -> anyhow::Result<()> {
     let mut out = OutFile::create(path, inputs)?;
     writeln!(out, "{HEAD}<h1>Coverage of {} captures</h1>", report.captures)?;

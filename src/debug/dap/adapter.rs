@@ -1,4 +1,4 @@
-//! The requests of a session.
+//! Handles the requests of a session.
 
 use std::collections::BTreeSet;
 
@@ -10,23 +10,23 @@ use crate::debug::session::{Session, Stopped, Watch};
 use crate::debug::subject::Subject;
 use a4emu_shader::{LANES, Outcome};
 
-/// Bytes of an instruction, and so what addresses count in.
+/// Size of an instruction in bytes, which is the unit of addresses.
 const INSTRUCTION: i64 = 8;
 
-/// Frames of a lane: itself, and as many calls as nest.
+/// Maximum number of frames of a lane: the lane itself and its nested calls.
 const FRAMES: u64 = 128;
 
-/// The source that is no file.
+/// Reference of the disassembly, the source that is no file.
 const DISASSEMBLY: u64 = 1;
 
-/// An answer, or why there is none.
+/// An answer, or the reason of a failure.
 type Answer = Result<Value, String>;
 
-/// A session as its client sees it.
+/// A session together with the state of its client.
 pub struct Adapter<'s, 'a> {
     session: Session<'a>,
     subject: &'s Subject,
-    /// Number of the first line.
+    /// Number of the first line: 0 or 1.
     lines_from: u32,
     by_source: BTreeSet<u32>,
     by_instruction: BTreeSet<u32>,
@@ -34,30 +34,30 @@ pub struct Adapter<'s, 'a> {
 }
 
 impl<'s, 'a> Adapter<'s, 'a> {
-    /// Of `session`, whose client counts lines from `lines_from`.
+    /// Makes an adapter for `session`. The client counts lines from `lines_from`.
     pub fn new(session: Session<'a>, subject: &'s Subject, lines_from: u32) -> Self {
         let (by_source, by_instruction) = Default::default();
         Self { session, subject, lines_from, by_source, by_instruction, events: Vec::new() }
     }
 
-    /// What has happened since it was last asked.
+    /// Takes the events since the last call.
     pub fn events(&mut self) -> Vec<(&'static str, Value)> {
         std::mem::take(&mut self.events)
     }
 
-    /// It stands before the first instruction.
+    /// The event that the warp has stopped before the first instruction.
     pub fn entry(&self) -> Value {
         stopped("entry", self.subject.lane, None)
     }
 
-    /// It runs from the first instruction, at which it may stop.
+    /// Runs from the first instruction, if it has no breakpoint. Returns the event of the stop.
     pub fn start(&mut self) -> Value {
         let is_there = self.session.next().is_some_and(|(at, _)| self.session.breakpoints.contains(&at));
         let why = if is_there { Stopped::Breakpoint } else { self.session.run() };
         self.why(why, self.subject.lane)
     }
 
-    /// Does what a request asks for.
+    /// Executes a request.
     pub fn answer(&mut self, command: &str, arguments: &Value) -> Answer {
         match command {
             "setBreakpoints" => Ok(self.set_breakpoints(arguments)),
@@ -86,7 +86,7 @@ impl<'s, 'a> Adapter<'s, 'a> {
         }
     }
 
-    /// Moves, and has it told where it stopped.
+    /// Moves the warp with `go`, and adds the event of the stop.
     fn go(&mut self, arguments: &Value, go: impl FnOnce(&mut Session<'a>, usize) -> Stopped) -> Answer {
         let lane = thread_lane(arguments)?;
         let why = go(&mut self.session, lane);
@@ -99,7 +99,7 @@ impl<'s, 'a> Adapter<'s, 'a> {
         Ok(Value::Null)
     }
 
-    /// The event that says why it stands.
+    /// The event with the reason of a stop.
     fn why(&mut self, why: Stopped, lane: usize) -> Value {
         let running = self.session.next().map_or(0, |(_, lanes)| lanes);
         let at = match running {
@@ -158,7 +158,7 @@ impl<'s, 'a> Adapter<'s, 'a> {
         }
     }
 
-    /// The source that is no file.
+    /// The text of the disassembly.
     fn text(&self) -> String {
         self.session.lines().iter().map(|line| format!("{}\n", line.text)).collect()
     }
@@ -193,7 +193,7 @@ impl<'s, 'a> Adapter<'s, 'a> {
         json!({ "breakpoints": found.iter().map(breakpoint).collect::<Vec<_>>() })
     }
 
-    /// The first instruction that comes from the client's line, or from one behind it.
+    /// The first instruction that comes from this line of the client or from a later one.
     fn instruction_at(&self, line: u32) -> Option<u32> {
         let line = (line + 1).checked_sub(self.lines_from)?;
         let lines = self.session.lines().iter().enumerate();
@@ -271,7 +271,7 @@ impl<'s, 'a> Adapter<'s, 'a> {
     }
 }
 
-/// Until `lane` has come back from the call that it is in; without one to the end.
+/// Runs until `lane` has returned from its current call. Without a call, it runs to the end.
 fn step_out(session: &mut Session<'_>, lane: usize) -> Stopped {
     let depth = |session: &Session<'_>| session.warp().returns_of(session.program(), lane).len();
     let outside = depth(session);
@@ -295,13 +295,13 @@ fn stopped(reason: &str, lane: usize, text: Option<String>) -> Value {
     event
 }
 
-/// The lane that `threadId` names.
+/// The lane of `threadId`.
 fn thread_lane(arguments: &Value) -> Result<usize, String> {
     let thread = arguments["threadId"].as_u64().ok_or("threadId is missing")?;
     lane(thread.checked_sub(1)).ok_or_else(|| format!("no thread {thread}"))
 }
 
-/// The lane whose frame `frameId` names; without one that which was asked for.
+/// The lane of `frameId`; without one, the lane that was selected at the start.
 fn frame_lane(arguments: &Value, subject: &Subject) -> Result<usize, String> {
     let Some(frame) = arguments["frameId"].as_u64() else { return Ok(subject.lane) };
     lane(frame.checked_sub(1).map(|frame| frame / FRAMES)).ok_or_else(|| format!("no frame {frame}"))
@@ -311,7 +311,7 @@ fn lane(index: Option<u64>) -> Option<usize> {
     index.and_then(|index| usize::try_from(index).ok()).filter(|lane| *lane < LANES)
 }
 
-/// The address of instruction `at`, as the client sees it.
+/// The address of instruction `at` for the client.
 fn address(at: i64) -> String {
     match at < 0 {
         true => format!("-{:#x}", -at * INSTRUCTION),
@@ -319,7 +319,7 @@ fn address(at: i64) -> String {
     }
 }
 
-/// The instruction at an address and an offset in bytes.
+/// The instruction at an address plus an offset in bytes.
 fn instruction(reference: &Value, offset: &Value) -> Option<i64> {
     let text = reference.as_str()?;
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));

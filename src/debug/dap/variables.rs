@@ -1,4 +1,4 @@
-//! What a lane holds, as the protocol's scopes and variables.
+//! The registers and constants of a lane, as scopes and variables of the protocol.
 
 use serde_json::{Value, json};
 
@@ -11,17 +11,17 @@ use a4emu_shader::LANES;
 pub enum Scope {
     /// Full registers that the program names.
     Registers,
-    /// Half registers that it names.
+    /// Half registers that the program names.
     Half,
-    /// Constants up to the last that is not zero.
+    /// Constants up to the last one that is not zero.
     Constants,
     /// a0.x and p0.
     Predicates,
-    /// What the program started with.
+    /// Initial values of the program's input registers.
     Inputs,
 }
 
-/// In the order in which they are shown.
+/// The scopes, in the order of the display.
 const SCOPES: [(Scope, &str); 5] = [
     (Scope::Registers, "Registers"),
     (Scope::Half, "Half registers"),
@@ -44,14 +44,14 @@ pub fn scopes(lane: usize) -> Vec<Value> {
     SCOPES.iter().enumerate().map(scope).collect()
 }
 
-/// The lane and the group that a reference names.
+/// The lane and the scope of a reference.
 pub fn resolve(reference: u64) -> Option<(usize, Scope)> {
     let index = usize::try_from(reference.checked_sub(1)?).ok()?;
     let lane = index / SCOPES.len();
     (lane < LANES).then(|| (lane, SCOPES[index % SCOPES.len()].0))
 }
 
-/// The values of a group.
+/// The variables of a scope.
 pub fn variables(session: &Session<'_>, lane: usize, scope: Scope) -> Vec<Value> {
     let [full, half] = session.program().vec4s();
     let scalars: Vec<Scalar> = match scope {

@@ -1,28 +1,28 @@
-//! Messages: JSON behind a header that says how long it is.
+//! Reads and writes messages: JSON after a header with its length.
 
 use std::io::{self, BufRead, Read, Write};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// A longer message is none of an editor.
+/// Maximum size of a message in bytes. Editors send none that is longer.
 const MAX_MESSAGE: u64 = 16 << 20;
 
-/// A header line is no longer than this.
+/// Maximum size of a header line in bytes.
 const MAX_HEADER: u64 = 4096;
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Request {
     seq: u64,
-    /// Its name.
+    /// Name of the request.
     pub command: String,
-    /// What it is about.
+    /// Arguments of the request.
     #[serde(default)]
     pub arguments: Value,
 }
 
-/// Both directions of a conversation.
+/// The connection to a client.
 pub struct Wire<R, W> {
     input: R,
     output: W,
@@ -30,15 +30,15 @@ pub struct Wire<R, W> {
 }
 
 impl<R: BufRead, W: Write> Wire<R, W> {
-    /// Nothing has been said.
+    /// Makes a connection without any message yet.
     pub fn new(input: R, output: W) -> Self {
         Self { input, output, sent: 0 }
     }
 
-    /// The next request; `None` when the client has gone.
+    /// Reads the next request; `None` if the client has closed the connection.
     ///
     /// # Errors
-    /// What comes is no message.
+    /// The call fails if the input is no message.
     pub fn receive(&mut self) -> io::Result<Option<Request>> {
         let Some(length) = self.header()? else { return Ok(None) };
         let mut bytes = Vec::new();
@@ -49,7 +49,7 @@ impl<R: BufRead, W: Write> Wire<R, W> {
         serde_json::from_slice(&bytes).map(Some).map_err(|error| wrong(&format!("no request: {error}")))
     }
 
-    /// The length that the header of the next message says.
+    /// Reads the length in the header of the next message.
     fn header(&mut self) -> io::Result<Option<u64>> {
         let mut length = None;
         loop {
@@ -71,10 +71,10 @@ impl<R: BufRead, W: Write> Wire<R, W> {
         }
     }
 
-    /// Answers `request` with a body, or why not.
+    /// Answers `request` with a body or an error text.
     ///
     /// # Errors
-    /// The client has gone.
+    /// The call fails if the client has closed the connection.
     pub fn answer(&mut self, request: &Request, body: Result<Value, String>) -> io::Result<()> {
         let mut message = json!({
             "type": "response", "request_seq": request.seq, "command": request.command,
@@ -91,10 +91,10 @@ impl<R: BufRead, W: Write> Wire<R, W> {
         self.send(message)
     }
 
-    /// Tells of an event.
+    /// Sends an event.
     ///
     /// # Errors
-    /// The client has gone.
+    /// The call fails if the client has closed the connection.
     pub fn event(&mut self, name: &str, body: Value) -> io::Result<()> {
         let mut message = json!({ "type": "event", "event": name });
         if !body.is_null() {

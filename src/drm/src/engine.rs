@@ -127,7 +127,7 @@ impl Engine {
     pub fn new(chip: Chip) -> Result<Self, Errno> {
         let folder = settings::get().folder.as_deref();
         let mut engine = Self {
-            gpu: Gpu { model: settings::get().model, clock: Clock::Ticks(timestamp), ..Gpu::new(chip) },
+            gpu: Gpu::new(chip),
             recorder: Recorder::new(settings::get()),
             summary: Summary { pid: std::process::id(), process: process(), ..Summary::default() },
             report: folder.and_then(|folder| report::Writer::new(folder).ok()),
@@ -139,6 +139,8 @@ impl Engine {
         };
         // All are there before the program goes on: what a thread takes to begin is not counted to some submit.
         engine.threads.broadcast(|_| ());
+        engine.gpu.model = settings::get().model;
+        engine.gpu.clock = Clock::Ticks(timestamp);
         engine.gpu.pipeline.programs.jit = settings::get().jit;
         engine.gpu.pipeline.untimed = true;
         engine.watch = settings::get().validate.then(|| Watch::of_device(&mut engine.gpu));
@@ -154,7 +156,7 @@ impl Engine {
         self.follow(device);
         for (address, value) in &job.patches {
             // Checked: it lies in a buffer.
-            let _ = self.gpu.mem.write_u32(*address, *value);
+            let _ = self.gpu.memory_mut().write_u32(*address, *value);
         }
         self.record(job);
         let before = self.complaints();
@@ -208,7 +210,7 @@ impl Engine {
         let Self { gpu, threads, last, watch, .. } = self;
         gpu.budget = Budget::new(settings::get().max_work);
         // The program may have, up to now; all of the submit's command buffers find the same.
-        gpu.mem.host_may_have_written();
+        gpu.memory_mut().host_may_have_written();
         gpu.pipeline.schedule = if watch.is_some() { Schedule::InOrder } else { Schedule::Deferred };
         let same_file = *last == Some(job.file);
         let commands = job.commands.iter().filter(|(_, restores)| !(*restores && same_file));
@@ -242,11 +244,11 @@ impl Engine {
         let changes = arena::lock(&device.arena).take_changes();
         self.shelf.forget(&changes.unshared);
         for gone in changes.gone {
-            self.gpu.mem.unmap(gone.start, gone.end);
+            self.gpu.memory_mut().unmap(gone.start, gone.end);
         }
         for (address, pages) in changes.born {
             let seen = pages.seen.clone();
-            self.gpu.mem.map_shared(address, Arc::new(pages), seen);
+            self.gpu.memory_mut().map_shared(address, Arc::new(pages), seen);
         }
     }
 
@@ -263,7 +265,7 @@ impl Engine {
         let number = self.summary.submits;
         let Some(recorder) = self.recorder.as_mut().filter(|recorder| recorder.wants(number)) else { return };
         let contents =
-            |span: &Span| self.gpu.mem.slice(span.address, span.len as usize).map(|b| (span.address, b));
+            |span: &Span| self.gpu.memory().slice(span.address, span.len as usize).map(|b| (span.address, b));
         let group = Group {
             fence: job.fence,
             buffers: job.buffers.iter().filter_map(contents).collect(),

@@ -53,7 +53,7 @@ impl Frames {
         let rendered = rendered.filter(|s| s.submit == submit && s.content == Content::Color);
         let buffers: Vec<&Bo> = job.owners.iter().map(|(bo, _)| &**bo).collect();
         let frame = self.choice.frame(&rendered.copied().collect::<Vec<_>>(), &buffers);
-        let picture = frame.and_then(|frame| Picture::of(&frame, &gpu.mem).ok());
+        let picture = frame.and_then(|frame| Picture::of(&frame, gpu.memory()).ok());
         let Some(picture) = picture.filter(|picture| picture.kind() == Kind::Rgba8) else { return Ok(()) };
         let [width, height] = picture.size();
         Header { pid: std::process::id(), submit, width, height }.send(&self.pipe, &picture.pixels())

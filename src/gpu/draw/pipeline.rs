@@ -7,8 +7,9 @@
 //! - `trial_run`: trial runs with discarded results.
 //! - `guesses`: the guesses that the results of a draw rest on.
 //! - `wake`: wakes a worker thread shortly before work arrives.
-//! - [`schedule`]: deferred resolve copies, and the reads that must wait for them.
+//! - [`schedule`]: when draws and resolve copies run, and the reads that must wait for them.
 //! - [`look`]: the contents of a draw, for inspection tools.
+//! - `observation`: how closely observers see a run, which decides what may be deferred.
 //! - `parts`: draws with too many vertices to hold at once.
 //! - `record`: statistics, costs and faults of draws.
 //! - [`ib_replay`]: replay of an indirect buffer of draws for the next tile.
@@ -21,6 +22,7 @@ mod geometry_queue;
 mod guesses;
 pub mod ib_replay;
 pub mod look;
+mod observation;
 mod parts;
 mod raster_queue;
 mod record;
@@ -46,6 +48,7 @@ use crate::pool::Pool;
 use geometry_queue::GeometryQueue;
 use guesses::record_guesses;
 use look::{Watch, watched};
+use observation::Observation;
 use raster_queue::{
     KNOWN_DRAWS_PER_NEW, SubmittedBatches, drain_submitted, finish_submitted, make_room, try_submit,
 };
@@ -80,7 +83,7 @@ use super::rb::state::{Targets, discards};
 use super::rb::surface::{Surface, copied, with_rows};
 use super::sp::launch::Threads;
 use super::sp::programs::Programs;
-use super::sp::stage_cache::NoStage;
+use super::sp::stage_cache::{Lower, NoStage};
 use super::sp::state::StageState;
 use super::state_cache::{StateCache, WithUnsupported};
 use super::stats::{CostList, Stats, StatsReport, TessellationCost};
@@ -121,7 +124,7 @@ pub struct Pipeline {
     expected: wake::ExpectedDemand,
     /// Command processor work for the queued draws, in units of one draw with known primitives.
     pending_work: u64,
-    /// When draws of the resolve pass run.
+    /// When draws run.
     pub schedule: Schedule,
     /// Counts and times of all draws.
     pub stats: Stats,
@@ -150,6 +153,18 @@ impl Pipeline {
     pub fn report(&self, guesses: Option<Vec<Line>>) -> StatsReport {
         let tessellation = (self.tessellation.patches > 0).then_some(self.tessellation);
         StatsReport { stats: self.stats, tessellation, geometry: self.dispatches.rows(), guesses }
+    }
+}
+
+impl Pipeline {
+    /// Returns whether draws are queued, which may change tile memory, counters and memory.
+    pub fn has_queued_draws(&self) -> bool {
+        !self.geometry.is_empty() || !self.submitted.is_empty() || !self.batch.is_empty()
+    }
+
+    /// Returns whether copies to memory are queued, or memory is lent to worker threads.
+    pub fn has_queued_copies(&self) -> bool {
+        !self.submitted.is_empty() || !self.batch.copies().is_empty()
     }
 }
 
@@ -189,6 +204,7 @@ pub fn run(gpu: &mut Gpu, call: &DrawCall) {
     }
     gpu.budget.charge_later(Work::Draw, 1);
     ib_replay::pay(gpu, Work::Draw, 1);
+    forget_derived(gpu);
     let result = match call.pass {
         // A binning pass only produces the visibility stream, which the emulator does not use.
         Pass::Binning => Ok(()),
@@ -207,11 +223,21 @@ pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
         return;
     }
     gpu.budget.charge_later(Work::Draw, 1);
+    forget_derived(gpu);
     flush(gpu);
     let start = Stopwatch::of(gpu);
     let result = compute(gpu, call);
     record_end(gpu, result);
     gpu.pipeline.stats.ms.compute += start.milliseconds();
+}
+
+/// Discards what was derived for earlier draws, if the schedule is the reference model.
+fn forget_derived(gpu: &mut Gpu) {
+    if gpu.pipeline.schedule == Schedule::Reference {
+        gpu.pipeline.states = StateCache::default();
+        gpu.pipeline.primitives = PrimitiveCache::default();
+        gpu.pipeline.resolve_cache = ResolveCache::default();
+    }
 }
 
 /// Runs a draw through all stages.
@@ -227,7 +253,7 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     }
     let known = cached_primitives(gpu, &stages, &primitive)?;
     if let Some(known) = &known
-        && gpu.fidelity.is_none()
+        && Observation::of(gpu) < Observation::Instruction
         && is_culled(known, &targets)
     {
         // Most draws run for most tiles, so first check whether this tile contains any of it.
@@ -450,6 +476,9 @@ fn draw_first_layer(
     state: DrawState,
     made: Arc<Primitives>,
 ) -> Result<(), Stop> {
+    if gpu.pipeline.schedule == Schedule::Reference {
+        return draw_layer(gpu, call, &state, 0, &made);
+    }
     let surfaces = &state.targets.surfaces;
     let Some(visible) = visible(gpu, &state, surfaces, &made) else {
         note_written(gpu, call, &state.targets, surfaces);
@@ -544,10 +573,10 @@ fn fragments(
 
 /// Returns the program, constants and descriptors of `stage`. Records a miss if there is no program.
 fn stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, Stop> {
-    known_stage(gpu, stage).map_err(|why| match why {
+    known_stage(gpu, stage, Lower::Allowed).map_err(|why| match why {
         NoStage::Missing(miss) => missing_code(gpu, stage, miss).into(),
         NoStage::Fault(fault) => fault.into(),
-        NoStage::NoBudget => {
+        NoStage::NoBudget | NoStage::NotLowered => {
             gpu.budget.exhaust(Work::Lowering);
             Stop::NoBudget
         }
@@ -555,11 +584,11 @@ fn stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, Stop> {
 }
 
 /// Returns the program, constants and descriptors of `stage`, but records no miss if there is no program.
-fn known_stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, NoStage> {
+fn known_stage(gpu: &mut Gpu, stage: Stage, lower: Lower) -> Result<Arc<StageState>, NoStage> {
     let mut programs = std::mem::take(&mut gpu.pipeline.programs);
     let mut kept = gpu.pipeline.states.stages[stage as usize].take().unwrap_or_default();
     let slot = gpu.pipeline.states.slots.of(gpu.at.address);
-    let state = kept.get(gpu, &mut programs, stage, slot);
+    let state = kept.get(gpu, &mut programs, stage, slot, lower);
     gpu.pipeline.states.stages[stage as usize] = Some(kept);
     gpu.pipeline.programs = programs;
     state

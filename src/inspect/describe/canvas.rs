@@ -345,13 +345,13 @@ fn copy_row(gpu: &Gpu, attachment: &Attachment, row: u32, out: &mut [u8]) {
     out.fill(0);
     texel.gather(arrangement, pitch, [0, row], out, |at, bytes| match place {
         Place::Gmem(base) => {
-            let from = (u64::from(base) + at).min(gpu.gmem.len() as u64) as usize;
-            let len = bytes.len().min(gpu.gmem.len() - from);
-            bytes[..len].copy_from_slice(&gpu.gmem[from..from + len]);
+            let from = (u64::from(base) + at).min(gpu.tile_memory().len() as u64) as usize;
+            let len = bytes.len().min(gpu.tile_memory().len() - from);
+            bytes[..len].copy_from_slice(&gpu.tile_memory()[from..from + len]);
         }
         Place::Address(Address(base)) => {
             if let Ok(from) = u32::try_from(u64::from(base) + at) {
-                let _missing_is_zero = gpu.mem.read(from, bytes);
+                let _missing_is_zero = gpu.memory().read(from, bytes);
             }
         }
     });
@@ -374,7 +374,7 @@ impl Snapshot {
     /// Copies the area that the run `draw` can change. An attachment without a picture is reported as cut
     /// off.
     pub fn add(&mut self, gpu: &mut Gpu, draw: &Draw, keep: Keep) {
-        let attachments = draw.attachments().into_iter().map(|attachment| attachment.held(&gpu.mem));
+        let attachments = draw.attachments().into_iter().map(|attachment| attachment.held(gpu.memory()));
         let with_pixels: Vec<_> = attachments.filter(|attachment| !attachment.size.contains(&0)).collect();
         for attachment in with_pixels {
             if let Err(why) = self.add_attachment(gpu, &attachment, keep) {
@@ -469,8 +469,8 @@ mod tests {
     #[test]
     fn tiles_land_where_they_belong() {
         let mut gpu = Gpu::new(Chip::default());
-        gpu.gmem[64 + 1] = 0x40;
-        gpu.gmem[64 + 32 + 4 + 2] = 0x80;
+        gpu.tile_memory_mut()[64 + 1] = 0x40;
+        gpu.tile_memory_mut()[64 + 32 + 4 + 2] = 0x80;
         let attachment = attachment(Place::Gmem(64), TILE);
         let mut canvas = Canvas::new(&attachment).expect("a small one");
         canvas.copy(&mut gpu, &attachment).expect("cheap");
@@ -489,7 +489,8 @@ mod tests {
         let empty = Canvas::new(&attachment).expect("a small one");
         let (mut before, mut after) = (empty.clone(), empty);
         before.copy(&mut gpu, &attachment).expect("cheap");
-        (gpu.gmem[3], gpu.gmem[32 + 4]) = (1, 1);
+        gpu.tile_memory_mut()[3] = 1;
+        gpu.tile_memory_mut()[32 + 4] = 1;
         after.copy(&mut gpu, &attachment).expect("cheap");
         assert_eq!(before.changes(&after), Changes { pixels: 1, bounds: Some([3, 2, 1, 1]) });
     }
@@ -497,7 +498,7 @@ mod tests {
     #[test]
     fn rows_are_what_a_canvas_copies() {
         let mut gpu = Gpu::new(Chip::default());
-        gpu.gmem.iter_mut().zip((0..=250).cycle()).for_each(|(byte, value)| *byte = value);
+        gpu.tile_memory_mut().iter_mut().zip((0..=250).cycle()).for_each(|(byte, value)| *byte = value);
         let attachment = attachment(Place::Gmem(64), TILE);
         let mut canvas = Canvas::new(&attachment).expect("a small one");
         canvas.copy(&mut gpu, &attachment).expect("cheap");

@@ -148,7 +148,7 @@ impl Following {
         let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
         let known = self.surfaces.iter().rposition(|(address, _)| *address == surface.address);
         let touched = known.map(|index| self.surfaces.swap_remove(index).1);
-        let picture = Picture::of(&surface, &gpu.mem)?;
+        let picture = Picture::of(&surface, gpu.memory())?;
         let size = picture.size();
         let touched = touched.filter(|touched| touched.size[0] == size[0] && touched.size[1] >= size[1]);
         let touched = touched.context("nothing is known of the fragments of what was rendered last")?;

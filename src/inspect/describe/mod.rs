@@ -9,7 +9,7 @@
 //!   let mut shaders = Shaders::default();                    // one for a run: programs are looked through once
 //!   fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
 //!       let draw = Draw::of(gpu, call, &mut self.shaders);
-//!       for read in draw.reads(&gpu.mem) { hash(read.contents(&gpu.mem)) }
+//!       for read in draw.reads(gpu.memory()) { hash(read.contents(gpu.memory())) }
 //!   ```
 //! - A [`Draw`] serialises to the JSON of `show --draw` (docs/schema.md, `show --draw`). Names of registers'
 //!   fields, formats and enumerators come from the register database. **Every GPU address is an [`Address`]

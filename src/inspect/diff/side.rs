@@ -226,17 +226,17 @@ impl Collector {
     fn hash(&mut self, gpu: &mut Gpu, read: &Read) -> Option<u64> {
         let place = (read.address.0, read.bytes);
         match self.hashes.get(&place) {
-            Some((time, hash)) if gpu.mem.is_unchanged(place.0, place.1, *time) => Some(*hash),
+            Some((time, hash)) if gpu.memory().is_unchanged(place.0, place.1, *time) => Some(*hash),
             _ => {
                 let hash = hash(gpu, read)?;
-                self.hashes.insert(place, (gpu.mem.now(), hash));
+                self.hashes.insert(place, (gpu.memory().now(), hash));
                 Some(hash)
             }
         }
     }
 
     fn fetched(&mut self, gpu: &mut Gpu, read: Read) -> Option<Fetched> {
-        let buffer = gpu.mem.buffer_at(read.address.0).map(|(base, _)| base);
+        let buffer = gpu.memory().buffer_at(read.address.0).map(|(base, _)| base);
         let is_rendered = buffer.is_some_and(|base| self.rendered.contains(&base));
         let hash = if is_rendered { 0 } else { self.hash(gpu, &read)? };
         Some(Fetched { read, hash, is_rendered })
@@ -259,7 +259,7 @@ impl Collector {
         let resolve = draw.resolve.iter().map(|resolve| Place::Address(resolve.address));
         for place in targets.chain(depth).chain(resolve) {
             if let Place::Address(Address(address)) = place {
-                self.rendered.extend(gpu.mem.buffer_at(address).map(|(base, _)| base));
+                self.rendered.extend(gpu.memory().buffer_at(address).map(|(base, _)| base));
             }
         }
     }
@@ -305,18 +305,18 @@ impl Collector {
 /// The hash of the bytes of `read`; none if the budget is used up.
 pub fn hash(gpu: &mut Gpu, read: &Read) -> Option<u64> {
     let pieces = u64::from(read.bytes) / 16 + 1;
-    gpu.budget.take(Work::Copy16, pieces).then(|| xxh3_64(&read.contents(&gpu.mem)))
+    gpu.budget.take(Work::Copy16, pieces).then(|| xxh3_64(&read.contents(gpu.memory())))
 }
 
 /// The ranges that `draw` fetches, with the memory that its shaders load through pointers in constants.
 pub fn reads(draw: &Draw, gpu: &Gpu) -> Vec<Read> {
-    let mut reads = draw.reads(&gpu.mem);
+    let mut reads = draw.reads(gpu.memory());
     for stage in draw.shaders.iter().filter(|stage| has_pointers(stage)) {
         for constant in &stage.constants {
             for (component, bits) in "xyzw".chars().zip(constant.bits) {
-                if constant.components.contains(component) && gpu.mem.buffer_at(bits).is_some() {
+                if constant.components.contains(component) && gpu.memory().buffer_at(bits).is_some() {
                     let what = format!("memory at {} c{}.{component}", stage.name(), constant.index);
-                    let bytes = gpu.mem.room(bits).min(MAX_POINTED);
+                    let bytes = gpu.memory().room(bits).min(MAX_POINTED);
                     reads.push(Read { what, address: Address(bits), bytes });
                 }
             }

@@ -268,7 +268,7 @@ impl Scissors {
         if !self.restored {
             let apart =
                 |&(base, length): &(u32, u32)| !ranges.iter().any(|range| overlap(*range, (base, length)));
-            let earlier: Vec<(u32, u32)> = gpu.mem.buffers().filter(apart).collect();
+            let earlier: Vec<(u32, u32)> = gpu.memory().buffers().filter(apart).collect();
             ranges.extend(earlier);
         }
         for (address, length) in ranges {
@@ -279,9 +279,9 @@ impl Scissors {
 
     /// The bytes at `address`, with removed draws replaced; none if the capture holds no bytes there.
     fn contents(&self, gpu: &Gpu, address: u32, length: u32) -> Option<Vec<u8>> {
-        let length = length.min(gpu.mem.room(address)) as usize;
+        let length = length.min(gpu.memory().room(address)) as usize;
         let mut bytes = vec![0; length];
-        let known = gpu.mem.read(address, &mut bytes);
+        let known = gpu.memory().read(address, &mut bytes);
         if !known && bytes.iter().all(|&byte| byte == 0) {
             return None;
         }
@@ -314,7 +314,7 @@ fn overlap(a: (u32, u32), b: (u32, u32)) -> bool {
 /// The first free pages between the buffers.
 fn free_address(gpu: &Gpu, bytes: u32) -> Option<u32> {
     let mut candidate = PAGE;
-    for (base, length) in gpu.mem.buffers() {
+    for (base, length) in gpu.memory().buffers() {
         if overlap((candidate, bytes), (base, length)) {
             candidate = base.checked_add(length)?.checked_next_multiple_of(PAGE)?;
         }

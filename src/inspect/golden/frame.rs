@@ -42,7 +42,7 @@ pub struct Frame {
 impl Frame {
     /// The last rendered colour surface, if there is one and it makes a picture.
     pub fn of(gpu: &Gpu) -> Option<Self> {
-        let picture = Picture::of(gpu.pipeline.surfaces.last_color()?, &gpu.mem).ok()?;
+        let picture = Picture::of(gpu.pipeline.surfaces.last_color()?, gpu.memory()).ok()?;
         let [width, height] = picture.size();
         (picture.kind() == Kind::Rgba8).then(|| Self { width, height, pixels: picture.pixels() })
     }

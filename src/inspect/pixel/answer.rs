@@ -272,7 +272,7 @@ impl fmt::Display for Answer {
             Some(value) => write!(f, "  holds {}, written by {}", Shown(value), self.writer)?,
             None => write!(f, "  the capture has no memory there")?,
         }
-        // A resolve may convert the colour, so compare the text of both values.
+        // A resolve converts nothing here, so another value comes from a later writer.
         match (self.last(), self.value) {
             (Some(last), Some(value)) if Shown(last).to_string() != Shown(value).to_string() => {
                 writeln!(f, ": not what the last of these left")

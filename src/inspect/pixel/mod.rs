@@ -132,7 +132,7 @@ impl Wanted {
     /// The value in memory; `None` if the capture has no memory there.
     fn value(&self, gpu: &Gpu) -> Option<Color> {
         let mut bytes = vec![0; self.bytes as usize];
-        let held = gpu.mem.read(self.address, &mut bytes);
+        let held = gpu.memory().read(self.address, &mut bytes);
         held.then(|| Color::new(&self.codec, resolved(&self.codec, &bytes)))
     }
 

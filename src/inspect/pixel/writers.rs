@@ -79,14 +79,14 @@ impl Watched {
 
     /// Records that `writer` rendered the pixel, also if its colour did not change.
     pub fn rendered(&mut self, gpu: &Gpu, writer: Writer) {
-        let _missing_is_zero = gpu.mem.read(self.address, &mut self.bytes);
+        let _missing_is_zero = gpu.memory().read(self.address, &mut self.bytes);
         self.writer = Some(writer);
     }
 
     /// Compares the memory. If it changed, `writer` has written it.
     pub fn look(&mut self, gpu: &Gpu, writer: Writer) -> Option<Change> {
         let mut after = vec![0; self.bytes.len()];
-        let held = gpu.mem.read(self.address, &mut after);
+        let held = gpu.memory().read(self.address, &mut after);
         let is_first = held && self.writer.is_none();
         if after == self.bytes && !is_first {
             return None;
@@ -119,7 +119,7 @@ impl Writers {
     /// Called before each run of `submit` and after the last. Changes since the last run come from new
     /// contents of the capture, if there are any, or from a packet.
     pub fn between(&mut self, gpu: &mut Gpu, submit: u32) {
-        let is_new = std::mem::replace(&mut self.group, gpu.mem.group()) != gpu.mem.group();
+        let is_new = std::mem::replace(&mut self.group, gpu.memory().group()) != gpu.memory().group();
         let writer = if is_new { Writer::Contents { submit } } else { Writer::Packet { submit } };
         self.look(gpu, writer);
     }

@@ -1,7 +1,7 @@
-//! What draws render to, followed over the run.
+//! Follows the surfaces that draws render to over a run.
 //!
-//! Tile memory is followed as the picture that it is copied to: a canvas is what one pass draws, with all
-//! its tiles, and what later draws add to it in memory. What no tile covers is what memory held there.
+//! GMEM is followed as the picture that it is resolved to. A canvas is what one pass draws with all its
+//! tiles, and what later draws add to it in memory. Pixels that no tile covers come from memory.
 
 use super::frame;
 use super::pictures;
@@ -11,43 +11,44 @@ use crate::describe::{Address, Draw, Place, Tile};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_shader::format::arrangement::Arrangement;
 
-/// Parts of a canvas that no tile covers, at most. Where there are more, tiles are among them: only what a canvas
-/// held before it was drawn to is not told exactly then.
+/// Maximum number of parts of a canvas that no tile covers. If there are more, tiles overlap them, and only
+/// the content from before the pass becomes inexact.
 const MAX_PARTS: usize = 256;
 
-/// Bytes that a canvas counts as, at least: so there are not too many to look through.
+/// Least size that a canvas is charged for, in bytes. It limits the number of canvases.
 const LEAST_BYTES: usize = 1 << 16;
 
 /// All canvases of a run.
 #[derive(Default)]
 pub struct Canvases {
     all: Vec<Followed>,
-    /// How many passes over the tiles there were before this one.
+    /// Number of passes over the tiles before this one.
     pass: u32,
-    /// Whether a tile of this pass has been copied.
+    /// Whether a tile of this pass has been resolved.
     has_copied: bool,
 }
 
-/// One of them.
+/// One canvas.
 struct Followed {
     canvas: Canvas,
-    /// What was drawn to when it was met.
+    /// The attachment at its first draw.
     attachment: Attachment,
-    /// In which pass.
+    /// Number of its pass.
     pass: u32,
-    /// Format, for people.
+    /// Name of its format.
     format: String,
-    /// Where it is in memory, or was copied to.
+    /// Its place in memory, or the place it is resolved to.
     memory: Option<Attachment>,
-    /// What no tile has been copied to.
+    /// Parts that no tile has been resolved to.
     rest: Vec<Tile>,
-    /// What it held before it was drawn to.
+    /// Content from before the pass.
     held: Vec<frame::Patch>,
     /// The command that restored the first tile.
     restored_by: Option<usize>,
 }
 
-/// What a draw shows: the first colour target that it writes, or depth, or what there is.
+/// The attachment that the page shows for a draw: the first written colour target, or depth, or the first of
+/// all.
 pub fn shown(draw: &Draw) -> Option<Attachment> {
     let all = draw.attachments();
     let writes = |attachment: &&Attachment| match attachment.which {
@@ -62,13 +63,14 @@ pub fn shown(draw: &Draw) -> Option<Attachment> {
 }
 
 impl Canvases {
-    /// A draw to tile memory comes for the first time. Commands that draw all come in the first tile: behind its copy
-    /// another pass has begun.
+    /// Called at the first run of a draw to GMEM. The first tile runs all draws of a pass. So after a
+    /// resolve, another pass has begun.
     pub fn begin(&mut self) {
         self.pass += u32::from(std::mem::take(&mut self.has_copied));
     }
 
-    /// The canvas of `draw`, which is about to run, to `attachment`; none where there is no room for it.
+    /// The index of the canvas of `draw`, which is about to run, with `attachment`; none if there is no room
+    /// for it.
     pub fn of(
         &mut self,
         gpu: &mut Gpu,
@@ -104,8 +106,8 @@ impl Canvases {
         }
     }
 
-    /// `attachment` in memory is about to be drawn to: what canvases that lie there show of memory is taken now. A copy
-    /// of tile memory to canvas `copied` is no reason to look at that.
+    /// Called before a draw to `attachment` in memory. Canvases that overlap it read their uncovered parts
+    /// from memory now. A resolve to canvas `copied` does not affect that canvas.
     pub fn settle(&mut self, gpu: &mut Gpu, attachment: &Attachment, copied: Option<usize>, room: &mut Room) {
         let others = self.all.iter_mut().enumerate().filter(|(index, _)| Some(*index) != copied);
         for (_, followed) in others.filter(|(_, it)| !it.rest.is_empty() && it.overlaps(attachment)) {
@@ -113,7 +115,7 @@ impl Canvases {
         }
     }
 
-    /// A copy of tile memory has run.
+    /// Records a resolve of tile memory to a canvas.
     pub fn note_copy(&mut self, index: usize, copy: &Attachment) {
         let followed = &mut self.all[index];
         followed.memory.get_or_insert(*copy);
@@ -123,16 +125,16 @@ impl Canvases {
         self.has_copied = true;
     }
 
-    /// The command that shows what `command` has restored of the canvas: the restores of all tiles are one. Each tile has
-    /// packets of its own for it, which come behind those that draw the first tile and draw before them.
+    /// The command that shows what `command` restored of the canvas. The restores of all tiles count as one:
+    /// each tile has restore packets of its own, which come after the packets that draw the first tile.
     pub fn restored_by(&mut self, index: usize, command: usize) -> usize {
         *self.all[index].restored_by.get_or_insert(command)
     }
 
-    /// Takes over what a run has left in the canvas; the part of it that has changed, with its picture.
+    /// Copies the pixels of a run to the canvas. Returns the part that changed as a patch.
     ///
     /// # Errors
-    /// The budget does not pay for it.
+    /// The call fails if the budget is used up.
     pub fn update(
         &mut self,
         index: usize,
@@ -143,7 +145,7 @@ impl Canvases {
         self.all[index].update(gpu, attachment, room)
     }
 
-    /// Names, sizes, and what was there before.
+    /// Returns all canvases with name, size and content from before the pass.
     pub fn finish(mut self, gpu: &mut Gpu, room: &mut Room) -> Vec<frame::Canvas> {
         self.all.iter_mut().for_each(|followed| followed.settle(gpu, room));
         self.all.into_iter().map(Followed::finish).collect()
@@ -176,7 +178,7 @@ impl Followed {
         })
     }
 
-    /// Takes what no tile covers out of memory.
+    /// Reads the parts that no tile covers from memory.
     fn settle(&mut self, gpu: &mut Gpu, room: &mut Room) {
         let Some(memory) = self.memory else { return };
         for area in std::mem::take(&mut self.rest) {
@@ -200,7 +202,7 @@ impl Followed {
         Ok(pictures::patch(&image, area, room, gpu.at.frame_draw))
     }
 
-    /// Whether both have the same pixels.
+    /// Whether both have the same size and pixel format.
     fn is_alike(&self, other: &Attachment) -> bool {
         (self.attachment.texel, self.attachment.size) == (other.texel, other.size)
     }
@@ -213,14 +215,14 @@ impl Followed {
         self.is_alike(attachment) && self.memory.is_some_and(|memory| memory.place == attachment.place)
     }
 
-    /// Whether a copy from byte `gmem` of tile memory copies it.
+    /// Whether a resolve from byte `gmem` of GMEM copies this canvas.
     fn is_copied_by(&self, gmem: u32, copy: &Attachment) -> bool {
         self.is_alike(copy)
             && self.attachment.place == Place::Gmem(gmem)
             && self.memory.is_none_or(|known| known.place == copy.place)
     }
 
-    /// Whether both lie in the same memory, in part.
+    /// Whether the two ranges of memory overlap.
     fn overlaps(&self, other: &Attachment) -> bool {
         let range = |it: &Attachment| match it.place {
             Place::Address(Address(base)) => {
@@ -249,18 +251,19 @@ impl Followed {
     }
 }
 
-/// Memory where the area of `attachment` begins in it: tile memory holds no more than a tile anyway.
+/// Moves the place of `attachment` in memory to the start of its area. In GMEM it stays, since GMEM holds
+/// only one tile.
 fn from_area(attachment: &Attachment) -> Attachment {
     let Place::Address(Address(base)) = attachment.place else { return *attachment };
     let Tile { x, y, .. } = attachment.area;
     let Arrangement { samples, tiling } = attachment.arrangement;
-    // Areas start where tiles of the surface do: they are of whole bins.
+    // Areas are whole bins, so they start at tiles of the surface.
     let before = tiling.offset([x, y], attachment.pitch, attachment.texel.bytes() as u32 * samples);
     let base = u32::try_from(u64::from(base) + before).unwrap_or(u32::MAX);
     Attachment { place: Place::Address(Address(base)), ..*attachment }
 }
 
-/// What of `parts` lies outside of `hole`.
+/// The rest of `parts` outside of `hole`.
 fn outside(parts: &[Tile], hole: Tile) -> Vec<Tile> {
     let cut = |part: &Tile| {
         let (right, bottom) = (part.x + part.width, part.y + part.height);

@@ -1,18 +1,18 @@
-//! What of a draw's state is not as in another's: path by path.
+//! Lists the differences between the states of two draws, path by path.
 
 use serde_json::Value;
 
-/// Lines of a draw at most.
+/// Maximum number of lines of a draw.
 const MAX_LINES: usize = 16;
 
-/// Characters of a value at most.
+/// Maximum number of characters of a value.
 const MAX_TEXT: usize = 60;
 
-/// What tells draws apart, or says twice what another key says.
+/// Keys that differ in each draw, or that repeat another key.
 const LEFT_OUT: &[&str] = &["draw", "frame_draw", "submit", "packet", "tile", "instructions", "bits"];
 
-/// What changed from one state to the next, as `path: before -> after`. Where a buffer lies is told only if nothing
-/// else has changed.
+/// The differences between two states, as `path: before -> after`. Addresses are listed only if nothing else
+/// differs.
 pub fn changed(before: &Value, after: &Value) -> Vec<String> {
     let mut found = Found::default();
     found.compare("", [before, after]);
@@ -60,7 +60,7 @@ fn below(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// The stage, slot or index that an element of a list has, or its place there.
+/// The path of a list element, with its stage, slot or index, or its position.
 fn element(path: &str, index: usize, both: [&Value; 2]) -> String {
     let named = |key: &str| both.into_iter().rev().find_map(|value| value.get(key));
     match ["stage", "slot", "index"].into_iter().find_map(named) {

@@ -1,34 +1,34 @@
-//! Which command a run belongs to, by the rule of [`Rows`](crate::describe::Rows).
+//! Numbers the commands of a run, with the identity rule of [`Rows`](crate::describe::Rows).
 
 use hashbrown::HashMap;
 
 use crate::describe::{Key, MAX_ROWS};
 use a4emu_gpu::gpu::Gpu;
 
-/// Bytes of memory that a command of a page takes until the page is written, about: its row, its state, its lines of
-/// packets, what of the picture it changed. Measured: 1.6 GB for 60,000.
+/// Rough size in memory of a command until the page is written, in bytes: its row, state, packet lines and
+/// changed pixels. Measured: 1.6 GB for 60,000.
 const KEPT: u64 = 1 << 14;
 
 /// Numbers commands in the order of their first runs.
 #[derive(Debug, Default)]
 pub struct Commands {
     group: u32,
-    /// Of this group, by packet.
+    /// Number of each command of the current group, by packet address.
     numbers: HashMap<u32, usize>,
     count: usize,
 }
 
-/// A command that runs.
+/// The command of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// For the first time.
+    /// Its first run.
     New(usize),
-    /// Again, for another tile.
+    /// A further run, for another tile.
     Known(usize),
 }
 
 impl Command {
-    /// Its number.
+    /// The command's number.
     pub fn number(self) -> usize {
         match self {
             Self::New(number) | Self::Known(number) => number,
@@ -37,7 +37,7 @@ impl Command {
 }
 
 impl Commands {
-    /// The command of the call that runs now; none where a table has no more rows.
+    /// The command of the call that runs now; none if the table is full.
     pub fn of(&mut self, gpu: &Gpu) -> Option<Command> {
         let Key { group, packet } = Key::of(gpu);
         if group != self.group {

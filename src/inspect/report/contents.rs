@@ -1,4 +1,4 @@
-//! Programs, textures and vertices of draws, each once.
+//! Collects programs, textures and vertices of draws, each once.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::gpu::{Gpu, Stage};
 
-/// Vertices of a draw whose mesh is shown, at most.
+/// Maximum number of vertices of a draw whose mesh is shown.
 const MAX_VERTICES: u64 = 4096;
 
-/// Texels of a texture that is shown, at most.
+/// Maximum number of texels of a texture that is shown.
 const MAX_TEXELS: u64 = 1 << 22;
 
-/// What draws use.
+/// The programs and textures of the draws.
 #[derive(Default)]
 pub struct Contents {
-    /// By hash.
+    /// Programs by hash.
     pub programs: BTreeMap<String, Program>,
-    /// By what they hold.
+    /// Textures by a hash of their texels.
     pub textures: BTreeMap<String, Texture>,
-    /// Keys of textures by descriptor and contents; none where there is no picture.
+    /// Keys of textures by descriptor and contents; none if there is no picture.
     known: HashMap<([u32; 8], u64), Option<String>>,
 }
 
@@ -49,7 +49,7 @@ impl Contents {
         Some(ShaderUse { stage: stage.name(), hash, warps: Vec::new(), lanes: Vec::new() })
     }
 
-    /// Keys of the textures that `draw` names; those that have no picture have none.
+    /// Keys of the textures that `draw` names, except those without a picture.
     pub fn textures(&mut self, draw: &Draw, gpu: &mut Gpu, room: &mut Room) -> Vec<String> {
         let mut keys = Vec::new();
         for stage in &draw.shaders {
@@ -77,7 +77,7 @@ impl Contents {
             return None;
         }
         let held = Read { what: String::new(), address: texture.address, bytes };
-        let hash = xxh3_64(&held.contents(&gpu.mem));
+        let hash = xxh3_64(&held.contents(gpu.memory()));
         if let Some(known) = self.known.get(&(texture.words, hash)) {
             return known.clone();
         }
@@ -93,7 +93,8 @@ impl Contents {
     }
 }
 
-/// The vertices of `call`, or why there are none: they are few, and its shaders have no other effect than to give them.
+/// The vertices of `call`, or the reason why they are not shown. They are shown if they are few and the
+/// shaders have no side effects.
 pub fn mesh(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> MeshOrWhy {
     triangles(draw, gpu, call, room).map_or_else(MeshOrWhy::why, MeshOrWhy::Mesh)
 }
@@ -113,7 +114,7 @@ fn triangles(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> Result
     if vertex_shader_stores(draw) {
         return Err("its vertex shader writes memory, and would do so twice".into());
     }
-    // What goes wrong goes wrong again when the draw runs.
+    // Troubles of this run are dropped: they occur again when the draw runs.
     let (report, costs) = (std::mem::take(&mut gpu.report), gpu.pipeline.costs.take());
     let made = mesh::Mesh::of(gpu, call);
     (gpu.report, gpu.pipeline.costs) = (report, costs);

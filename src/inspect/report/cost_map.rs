@@ -1,4 +1,4 @@
-//! What the fragment shader of a draw spent on each pixel, as a picture.
+//! A picture of the fragment shader's cost per pixel.
 
 use super::frame::Patch;
 use super::pictures::{base64, encoded};
@@ -7,8 +7,9 @@ use crate::describe::canvas::Image;
 use a4emu_gpu::draw::fs::reasons::Reasons;
 use a4emu_gpu::picture;
 
-/// The rectangle of `map` that holds something, moved by `origin`. The four bytes of a pixel are its cost in parts of a
-/// warp instruction ([`COST_UNIT`](a4emu_gpu::draw::fs::reasons::COST_UNIT)), low byte first.
+/// Makes a patch of the non-empty rectangle of `map`, moved by `origin`. The four bytes of a pixel are its
+/// cost in parts of a warp instruction ([`COST_UNIT`](a4emu_gpu::draw::fs::reasons::COST_UNIT)), low byte
+/// first.
 pub fn patch(map: &Reasons, origin: [u32; 2], room: &mut Room, draw: u32) -> Option<Patch> {
     let area = map.area();
     let width = usize::try_from(area.x1 - area.x0).ok().filter(|width| *width > 0)?;

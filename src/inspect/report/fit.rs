@@ -1,4 +1,4 @@
-//! What a page leaves out, so that it is not much larger than its pictures.
+//! Removes data from a page, so that it is not much larger than its pictures.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,16 +8,16 @@ use flate2::write::DeflateEncoder;
 
 use super::frame::{Draw, Frame, MeshOrWhy, Patch};
 
-/// Bytes that a page may have beside half as much again as its pictures.
+/// Constant part of the size limit in bytes. The limit is this plus one and a half times the pictures.
 const BESIDE: usize = 2_000_000;
 
-/// Bytes more than must be that are left out at once: a page is not packed for a few draws.
+/// Bytes that are removed beyond the excess, so that a page is not packed again for a few draws.
 const MARGIN: usize = 16 << 10;
 
-/// Why something is not there.
+/// The reason in notes about removed data.
 const WHY: &str = "the page would be more than 2 MB larger than one and a half times its pictures";
 
-/// Bytes that a page of `frame` may have.
+/// The size limit of a page of `frame`, in bytes.
 pub fn limit(frame: &Frame) -> usize {
     let patches = frame
         .draws
@@ -25,19 +25,20 @@ pub fn limit(frame: &Frame) -> usize {
         .flat_map(|Draw { seen, .. }| seen.patches.iter().chain(&seen.reasons).chain(&seen.cost_map));
     let patches = patches.chain(frame.canvases.iter().flat_map(|canvas| &canvas.patches));
     let pngs = patches.map(|Patch { png, .. }| png).chain(frame.textures.values().map(|it| &it.png));
-    // Of base64, four letters are three bytes.
+    // Four letters of base64 are three bytes.
     let bytes: usize = pngs.map(|png| png.trim_end_matches('=').len() * 3 / 4).sum();
     bytes + bytes / 2 + BESIDE
 }
 
-/// What has been left out: of each kind from which draw on, and of how many.
+/// The removed data: for each kind, the first draw without it and the number of draws.
 #[derive(Default)]
 pub struct LeftOut(BTreeMap<Kind, (u32, usize)>);
 
 impl LeftOut {
-    /// Leaves out of the last draws what makes a page about `excess` bytes smaller; false if there is no more that can be.
+    /// Removes data of the last draws to make a page about `excess` bytes smaller. Returns false if nothing
+    /// more can be removed.
     pub fn add(&mut self, frame: &mut Frame, excess: usize) -> bool {
-        // Base64 takes four letters for three bytes, and what is counted is no more than about right.
+        // Four letters of base64 are three bytes, and the sizes are only rough.
         let mut excess = excess / 8 * 7 + MARGIN;
         let mut has_shed = false;
         for kind in [Kind::Meshes, Kind::Packets, Kind::States] {
@@ -57,7 +58,7 @@ impl LeftOut {
         has_shed
     }
 
-    /// A line for each kind.
+    /// A note for each kind of removed data.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         let notes = self.0.iter();
         notes
@@ -65,10 +66,10 @@ impl LeftOut {
     }
 }
 
-/// What can be left out.
+/// A kind of data that can be removed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
-    /// First: they take most, and `show --mesh` has them.
+    /// Removed first: meshes are the largest, and `show --mesh` has them.
     Meshes,
     Packets,
     States,
@@ -83,7 +84,7 @@ impl Kind {
         }
     }
 
-    /// About how many bytes each draw has of it in a page.
+    /// Rough size of this data per draw in a page, in bytes.
     fn sizes(self, frame: &Frame) -> Vec<usize> {
         let mut packed = DeflateEncoder::new(io::sink(), Compression::default());
         let mut size = |draw: &Draw| {
@@ -107,7 +108,7 @@ impl Kind {
         }
     }
 
-    /// Something if there was any.
+    /// Removes this data from `draw`. Returns `None` if there was none.
     fn leave_out(self, draw: &mut Draw) -> Option<()> {
         let had = !self.texts(draw).is_empty();
         match self {

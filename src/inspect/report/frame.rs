@@ -1,4 +1,4 @@
-//! What the page is given: one JSON object.
+//! The data of a page: one JSON object.
 
 use std::collections::BTreeMap;
 
@@ -10,84 +10,84 @@ use crate::explain;
 use crate::validate::Finding;
 use a4emu_gpu::pass::Pass;
 
-/// A capture, as the page shows it.
+/// A capture in the form that the page shows.
 #[derive(Serialize)]
 pub struct Frame {
     /// Name of the file.
     pub title: String,
-    /// The process that the capture was made of, as it says.
+    /// The process that the capture names.
     pub process: String,
     /// Number of the chip.
     pub gpu: u32,
-    /// Of a4emu.
+    /// Version of a4emu.
     pub version: &'static str,
-    /// What was left out, and why.
+    /// Notes about omitted data, with the reason.
     pub notes: Vec<String>,
-    /// What is drawn to.
+    /// The surfaces that are drawn to.
     pub canvases: Vec<Canvas>,
-    /// What an A4xx would not forgive, as `validate` says it.
+    /// The findings of `validate`: errors that an A4xx does not tolerate.
     pub findings: Vec<Finding>,
     /// All commands.
     pub draws: Vec<Draw>,
     /// Programs by hash.
     pub shaders: BTreeMap<String, Program>,
-    /// Textures by what they hold.
+    /// Textures by a hash of their texels.
     pub textures: BTreeMap<String, Texture>,
     /// Registers that occur in packets, by name.
     pub registers: BTreeMap<String, Register>,
 }
 
-/// Something that draws render to.
+/// A surface that draws render to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Canvas {
-    /// For people.
+    /// Name that the page shows.
     pub name: String,
-    /// Columns.
+    /// Width in pixels.
     pub width: u32,
-    /// Rows.
+    /// Height in pixels.
     pub height: u32,
-    /// Where it lies in memory, or is copied to.
+    /// Address in memory, or the address it is resolved to.
     pub address: Option<u32>,
-    /// What it held before it was drawn to, where that was anything and is known.
+    /// Content from before the first draw, if it is known and not empty.
     pub patches: Vec<Patch>,
 }
 
 /// A command with its runs for all tiles.
 #[derive(Serialize)]
 pub struct Draw {
-    /// Number as a frame draw.
+    /// Number of its frame draw.
     pub id: u32,
     /// Its row in `show`.
     pub row: Row,
-    /// What was seen of it.
+    /// Data recorded while it ran.
     #[serde(flatten)]
     pub seen: Seen,
     /// Text of the packets since the draw before.
     pub packets: Vec<String>,
 }
 
-/// What was seen of a command while it ran.
+/// Data of a command, recorded while it ran.
 #[derive(Default, Serialize)]
 pub struct Seen {
-    /// What it runs with, as `show --draw` has it.
+    /// Its state, as in `show --draw`.
     pub state: Option<Box<RawValue>>,
-    /// What of that is not as in the draw of the same pass before it.
+    /// Differences from the state of the draw before it in the same pass.
     pub changed: Vec<String>,
-    /// Index of what it draws to.
+    /// Index of its canvas.
     pub canvas: Option<usize>,
-    /// What its runs changed there.
+    /// Changes of the canvas.
     pub patches: Vec<Patch>,
-    /// What became of pixels: see [`a4emu_gpu::draw::fs::reasons`].
+    /// What happened to pixels. See [`a4emu_gpu::draw::fs::reasons`].
     pub reasons: Vec<Patch>,
-    /// What the fragment shader spent on pixels: see [`super::cost_map`].
+    /// Cost of the fragment shader per pixel. See [`super::cost_map`].
     pub cost_map: Vec<Patch>,
-    /// Its programs.
+    /// The programs of the draw.
     pub shader_use: Vec<ShaderUse>,
-    /// Its textures.
+    /// Keys of the textures of the draw.
     pub texture_use: Vec<String>,
-    /// Its vertices.
+    /// The vertices of the draw.
     pub mesh: MeshOrWhy,
-    /// The pass that the state is of: binning runs know no targets.
+    /// The pass of the recorded state. Binning runs have no targets.
     #[serde(skip)]
     pub(super) pass: Option<Pass>,
 }
@@ -99,31 +99,32 @@ pub struct Patch {
     pub x: u32,
     /// First row.
     pub y: u32,
-    /// Columns.
+    /// Width in pixels.
     pub w: u32,
-    /// Rows.
+    /// Height in pixels.
     pub h: u32,
-    /// As PNG, in base64.
+    /// The pixels as PNG in base64.
     pub png: String,
 }
 
 /// A program of a draw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ShaderUse {
-    /// Its stage.
+    /// Name of its stage.
     pub stage: &'static str,
     /// Key in [`Frame::shaders`].
     pub hash: String,
-    /// Warps that ran each instruction here; empty where it did not run, or there was no room.
+    /// For each instruction, the number of warps that ran it. Empty if the program did not run or there was
+    /// no room.
     pub warps: Vec<u64>,
-    /// Lanes for which each ran.
+    /// For each instruction, the number of lanes that ran it.
     pub lanes: Vec<u64>,
 }
 
 /// A program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Program {
-    /// The stage that it was met in first.
+    /// Name of the stage of its first use.
     pub stage: &'static str,
     /// Its instructions.
     pub text: Vec<String>,
@@ -132,13 +133,13 @@ pub struct Program {
 /// A layer of the first level of a texture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Texture {
-    /// For people.
+    /// Label that the page shows.
     pub label: String,
-    /// As PNG, in base64.
+    /// The texels as PNG in base64.
     pub png: String,
-    /// Columns.
+    /// Width in texels.
     pub width: u32,
-    /// Rows.
+    /// Height in texels.
     pub height: u32,
 }
 
@@ -146,21 +147,21 @@ pub struct Texture {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum MeshOrWhy {
-    /// They are there.
+    /// The vertices.
     Mesh(Mesh),
-    /// They are not.
+    /// The reason why there are no vertices.
     Why(Why),
 }
 
-/// A reason.
+/// The reason for missing vertices.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Why {
-    /// For people.
+    /// The reason as text.
     pub why: String,
 }
 
 impl MeshOrWhy {
-    /// None, since `why`.
+    /// Makes the value for missing vertices with the reason `why`.
     pub fn why(why: impl Into<String>) -> Self {
         Self::Why(Why { why: why.into() })
     }
@@ -172,15 +173,15 @@ impl Default for MeshOrWhy {
     }
 }
 
-/// Vertices, in base64 of little-endian numbers.
+/// Vertices as base64 of little-endian numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mesh {
-    /// Positions as they are fetched: x, y and z as floats.
+    /// Fetched positions: x, y and z as floats.
     #[serde(rename = "in")]
     pub inputs: Option<String>,
     /// Positions in clip space: x, y, z and w as floats.
     pub out: Option<String>,
-    /// Three vertices of each triangle.
+    /// Vertex indices, three per triangle.
     pub indices: String,
 }
 
@@ -189,12 +190,12 @@ pub struct Mesh {
 pub struct Register {
     /// Offset in dwords, in hexadecimal.
     pub offset: String,
-    /// What `explain` prints of it.
+    /// The text that `explain` prints.
     pub text: String,
 }
 
 impl Register {
-    /// The register at `offset`.
+    /// Makes the entry of the register at `offset`.
     pub fn at(offset: u32) -> Self {
         Self { offset: format!("{offset:#06x}"), text: explain::text_of(offset) }
     }

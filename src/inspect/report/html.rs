@@ -1,4 +1,4 @@
-//! The page: one file with all that it shows inside.
+//! Writes the page: one file that contains all its data.
 
 use std::io::BufWriter;
 
@@ -19,19 +19,19 @@ const JS: &[&str] = &[
     include_str!("page/details.js"),
 ];
 
-/// What asks for more than there is in a report.
+/// Script of a live page, which requests more data than a report has.
 const LIVE_JS: &str = include_str!("page/live.js");
 
-/// Puts all of it together.
+/// Script that starts the page.
 const PAGE_JS: &str = include_str!("page/page.js");
 
-/// Where the data goes.
+/// Place of the data in the page.
 const DATA: &str = "<!--DATA-->";
 
-/// The page that holds `frame`, or of it what makes a page that is not too large.
+/// The page with the data of `frame`. If it is too large, data of the last draws is removed.
 ///
 /// # Errors
-/// It cannot be put into JSON.
+/// The call fails if `frame` cannot be serialized.
 pub fn with_data(frame: &mut Frame) -> anyhow::Result<String> {
     let (limit, mut left_out) = (fit::limit(frame), LeftOut::default());
     let notes = frame.notes.clone();
@@ -49,14 +49,14 @@ pub fn with_data(frame: &mut Frame) -> anyhow::Result<String> {
     }
 }
 
-/// The page that asks for its data below `path`.
+/// The page that requests its data below `path`.
 pub fn live(path: &str) -> String {
     let element =
         format!("<script id=\"data\" type=\"application/octet-stream\" data-live=\"{path}\"></script>");
     page("'self'", LIVE_JS, &element)
 }
 
-/// With what it may connect to, more script, and the element that holds data or says where they are.
+/// Fills the page: the addresses it may connect to, additional script, and the element with the data.
 fn page(connect: &str, more: &str, data: &str) -> String {
     let html = HTML.replacen("CONNECT", connect, 1).replacen("/*CSS*/", CSS, 1);
     let html = html.replacen("/*JS*/", &[&JS.concat(), more, PAGE_JS].concat(), 1);

@@ -1,7 +1,8 @@
-//! `a4emu report`: a capture as a page that shows it.
+//! `a4emu report`: makes a page that shows a capture.
 //!
-//! The capture runs once. Its engine ([`recorder`]) copies what each run changes, an observer ([`packets`]) lists
-//! the packets before it; both, with the table of `show`, become a [`frame::Frame`], and that a page ([`html`]).
+//! The capture runs once. The engine ([`recorder`]) copies the changes of each run, and an observer
+//! ([`packets`]) lists the packets before it. Both, with the table of `show`, become a [`frame::Frame`] and
+//! then a page ([`html`]).
 
 pub mod canvases;
 mod changed;
@@ -30,10 +31,10 @@ use frame::{Draw, Frame};
 use packets::Packets;
 use recorder::Recorder;
 
-/// All that a page shows of `capture`, and the status of the run.
+/// Collects the data of a page about `capture`. Returns it with the status of the run.
 ///
 /// # Errors
-/// It cannot be opened.
+/// The call fails if the capture cannot be opened.
 pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow::Result<(Frame, Status)> {
     let path = capture.name();
     let mut playback = limits.playback(path);
@@ -41,7 +42,7 @@ pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
     let mut recorder = Recorder::new(Counted::new("draws", shows));
     let (mut rows, mut packets) = (Rows::default(), Packets::default());
     let mut watch = Watch::of_run(&mut playback.gpu);
-    // One line of progress is enough.
+    // The count of draws shows the progress; so the reader shows no bar.
     let sections = capture.sections(&playback.gpu.budget, &Shared { quiet: true, ..shared.clone() })?;
     playback.run(sections, &mut recorder, &mut Tee(vec![&mut rows, &mut packets, &mut watch]));
     let costed = std::mem::take(&mut recorder.costing).finish(&mut playback.gpu);

@@ -1,4 +1,4 @@
-//! The packets before each draw, as `decode` lists them.
+//! Lists the packets before each draw, as `decode` does.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,34 +16,34 @@ use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::gpu::Gpu;
 
-/// Lines of a draw at most: half of them the first, half the last.
+/// Maximum number of lines of a draw: half of them from the start, half from the end.
 const MAX_LINES: usize = 400;
 
-/// Bytes of text before a draw that are looked at.
+/// Maximum size of the text before a draw, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Lists the packets of the first run of each command.
+/// An observer that lists the packets of the first run of each command.
 #[derive(Default)]
 pub struct Packets {
     commands: Commands,
     process: String,
     listing: Option<Listing<'static>>,
     text: Rc<RefCell<Text>>,
-    /// By command.
+    /// Lines of packets by number of the command.
     pub lines: Vec<Vec<String>>,
-    /// By name.
+    /// Registers by name.
     pub registers: BTreeMap<String, Register>,
-    /// Which draws have lost lines.
+    /// The first draw with omitted lines, and the number of such draws.
     cut: Option<(u32, u32)>,
-    /// What it takes.
+    /// The room that is used.
     pub room: Room,
 }
 
-/// What is listed since the last draw; more than there is room for is lost.
+/// The text since the last draw. Text beyond its maximum is dropped.
 #[derive(Default)]
 struct Text(Vec<u8>);
 
-/// Writes there.
+/// A writer to a shared text.
 struct Writer(Rc<RefCell<Text>>);
 
 impl Write for Writer {
@@ -60,12 +60,12 @@ impl Write for Writer {
 }
 
 impl Packets {
-    /// The process that the capture names first.
+    /// The first process that the capture names.
     pub fn process(&self) -> &str {
         &self.process
     }
 
-    /// What was left out.
+    /// Notes about omitted lines.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         let cut = self.cut.map(|(draw, count)| {
             format!("of the packets of {count} draws, f{draw} first, {MAX_LINES} lines are shown, the first and the last")
@@ -73,7 +73,7 @@ impl Packets {
         self.room.notes().chain(cut)
     }
 
-    /// The listing, unless what runs is a repetition of what has been listed.
+    /// The listing, unless the current packet is a repetition.
     fn listing(&mut self, gpu: &Gpu) -> Option<&mut Listing<'static>> {
         if gpu.at.repeated || !self.room.has(Kind::Packets) || self.text.borrow().0.len() >= MAX_BYTES {
             return None;
@@ -92,7 +92,7 @@ impl Packets {
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    /// Its lines, as far as draw `draw` may have them.
+    /// The lines of `text` for `draw`, cut to the maximum.
     fn cut(&mut self, text: &str, draw: u32) -> Vec<String> {
         let all: Vec<&str> = text.lines().collect();
         let lines = match all.len().checked_sub(MAX_LINES) {

@@ -1,4 +1,4 @@
-//! Pictures of a page: PNG in base64, as small ones as do.
+//! Encodes the pictures of a page as PNG in base64, cropped where possible.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,12 +10,12 @@ use crate::describe::canvas::Image;
 use a4emu_gpu::draw::fs::reasons::Reasons;
 use a4emu_gpu::picture;
 
-/// Bytes in base64.
+/// Encodes bytes as base64.
 pub fn base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The picture as PNG in base64, if there is room for it.
+/// Encodes the picture as PNG in base64, if there is room for it.
 pub fn png(image: &Image, room: &mut Room, draw: u32) -> Option<String> {
     if !room.has(Kind::Pictures) {
         return None;
@@ -24,7 +24,7 @@ pub fn png(image: &Image, room: &mut Room, draw: u32) -> Option<String> {
     room.take(Kind::Pictures, bytes.len(), draw).then(|| base64(&bytes))
 }
 
-/// The picture as PNG, packed fast.
+/// Encodes the picture as PNG with fast compression.
 pub fn encoded(image: &Image) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut encoder = image.kind.encoder(&mut bytes, image.size);
@@ -35,7 +35,7 @@ pub fn encoded(image: &Image) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Four bytes a pixel, whatever the picture holds: grey is all three colours.
+/// Converts a picture to RGBA with four bytes a pixel; grey becomes equal red, green and blue.
 pub fn rgba(image: Image) -> Image {
     let grey = |value: u8| [value, value, value, u8::MAX];
     let pixels = match image.kind {
@@ -46,13 +46,13 @@ pub fn rgba(image: Image) -> Image {
     Image { kind: picture::Kind::Rgba8, pixels, ..image }
 }
 
-/// The picture `image` of the pixels at `area`.
+/// Makes a patch of `image` with the pixels of `area`.
 pub fn patch(image: &Image, area: Tile, room: &mut Room, draw: u32) -> Option<Patch> {
     let png = png(image, room, draw)?;
     Some(Patch { x: area.x, y: area.y, w: area.width, h: area.height, png })
 }
 
-/// The rectangle of `reasons` that holds something, moved by `origin`.
+/// Makes a patch of the non-empty rectangle of `reasons`, moved by `origin`.
 pub fn reasons(reasons: &Reasons, origin: [u32; 2], room: &mut Room, draw: u32) -> Option<Patch> {
     let rows: Vec<Vec<u8>> = reasons.rows().collect();
     let is_noted = |row: &Vec<u8>| row.iter().any(|bits| *bits != 0);

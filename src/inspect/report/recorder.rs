@@ -24,13 +24,13 @@ use a4emu_gpu::draw::fs::reasons::{Plane, Reasons};
 use a4emu_gpu::gpu::{Gpu, STAGES};
 use a4emu_gpu::pass::Pass;
 
-/// How often the text of a draw's state is gone through: written, read, compared with the state before.
+/// Number of times that the text of a draw's state is processed: written, read, compared.
 const COMPARED: u64 = 3;
 
-/// Restores of one tile at most: eight colour targets, depth and stencil.
+/// Maximum number of restores of one tile: eight colour targets, depth and stencil.
 const MAX_RESTORES: usize = 10;
 
-/// A copy of memory to tile memory that has run; of which tile, the next draw says.
+/// A restore that has run. The next draw has its tile.
 struct Restore {
     command: usize,
     draw: Draw,
@@ -40,15 +40,15 @@ struct Restore {
 
 /// The engine of a report.
 pub struct Recorder {
-    /// What draws cost.
+    /// The cost of the draws.
     pub costing: Costing,
-    /// By command.
+    /// Recorded data by number of the command.
     pub seen: Vec<Seen>,
-    /// What is drawn to.
+    /// The surfaces of the draws.
     pub canvases: Canvases,
-    /// What draws use.
+    /// The programs, textures and vertices of the draws.
     pub contents: Contents,
-    /// What has been taken.
+    /// The room that is used.
     pub room: Room,
     commands: Commands,
     shaders: Shaders,
@@ -59,7 +59,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Nothing seen yet; `progress` is told of each draw.
+    /// Makes an empty recorder; `progress` counts the draws.
     pub fn new(progress: Counted) -> Self {
         let costing = Costing::with_counts();
         let (seen, canvases, contents, room) = Default::default();
@@ -67,7 +67,7 @@ impl Recorder {
         Self { costing, seen, canvases, contents, room, commands, shaders, restores, last, progress }
     }
 
-    /// Adds how often the instructions of each command's programs ran, as far as there is room.
+    /// Adds how often the instructions of each command's programs ran, if there is room.
     pub fn add_counts(&mut self, rows: &describe::Frame, counts: &Counts) {
         for (row, seen) in rows.rows.iter().zip(&mut self.seen) {
             for used in &mut seen.shader_use {
@@ -83,13 +83,13 @@ impl Recorder {
         }
     }
 
-    /// What is looked at before a run.
+    /// Records the state before a run.
     fn before(&mut self, gpu: &mut Gpu, call: &Call, command: Command, draw: &Draw) {
         if let Command::New(_) = command {
             self.seen.push(Seen::default());
         }
         let index = command.number();
-        // Of a command that bins first, the first run that draws says more.
+        // If a command begins with a binning run, its first drawing run describes it better.
         let is_better = self.seen[index].pass == Some(Pass::Binning) && draw.pass != Some(Pass::Binning);
         if !is_better && matches!(command, Command::Known(_)) {
             return;
@@ -106,7 +106,8 @@ impl Recorder {
         (seen.shader_use, seen.texture_use) = (shader_use, texture_use);
     }
 
-    /// What `draw` draws to, as it comes for the first time. A restore knows that no sooner than what is drawn to its tile.
+    /// The canvas of a first run of `draw`. A restore has none here: its tile is only known at the next
+    /// draw.
     fn canvas(&mut self, gpu: &mut Gpu, draw: &Draw, attachment: &Attachment) -> Option<usize> {
         if draw.pass == Some(Pass::Restore) {
             return None;
@@ -117,11 +118,11 @@ impl Recorder {
         self.canvases.of(gpu, draw, attachment, &mut self.room)
     }
 
-    /// The state of a draw, and what of it is not as in the draw of the same pass before it.
+    /// The state of a draw, and the differences to the draw before it in the same pass.
     fn state(&mut self, draw: &Draw, budget: &Budget) -> (Option<Box<RawValue>>, Vec<String>) {
         let Ok(state) = serde_json::value::to_raw_value(draw) else { return (None, Vec::new()) };
         budget.observe(Work::Text16, COMPARED * state.get().len() as u64 / 16);
-        // Read back, it has the order of keys and the numbers of what the page reads.
+        // Parsing the text back gives the key order and the numbers that the page gets.
         let value: Value = serde_json::from_str(state.get()).unwrap_or_default();
         let lines = self.last.get(&draw.pass).map(|last| changed(last, &value)).unwrap_or_default();
         self.last.insert(draw.pass, value);
@@ -131,8 +132,8 @@ impl Recorder {
         (fits.then_some(state), lines)
     }
 
-    /// What the restores since the last draw have left in tile memory, of which `draw`, which is about to run, says where
-    /// it is in the frame: a restore itself draws as if its tile began at 0, 0.
+    /// Adds the restores since the last draw to their canvases. `draw`, which is about to run, has their
+    /// tile; a restore draws as if its tile began at 0, 0.
     fn place_restores(&mut self, gpu: &mut Gpu, draw: &Draw) {
         let Some(tile) = draw.tile else { return };
         for restore in std::mem::take(&mut self.restores) {
@@ -146,7 +147,7 @@ impl Recorder {
         }
     }
 
-    /// What is looked at after a run.
+    /// Records the result of a run.
     fn after(&mut self, gpu: &mut Gpu, command: usize, draw: Draw, attachment: &Attachment) {
         let reasons = gpu.pipeline.reasons.take();
         if draw.pass == Some(Pass::Restore) {
@@ -163,7 +164,7 @@ impl Recorder {
         }
     }
 
-    /// What became of pixels, and what was spent on them, are patches of a command.
+    /// Adds the reasons and the cost of pixels as patches of a command.
     fn note_map(
         &mut self,
         map: Option<Arc<Reasons>>,
@@ -180,7 +181,7 @@ impl Recorder {
         seen.cost_map.extend(cost_map::patch(&map, origin, room, draw.frame_draw));
     }
 
-    /// What a run has changed of a canvas is a patch of a command.
+    /// Adds the changes of a canvas as a patch of a command.
     fn update(
         &mut self,
         gpu: &mut Gpu,
@@ -206,7 +207,7 @@ impl Engine for Recorder {
             self.place_restores(gpu, &draw);
         }
         let Some(mut attachment) = shown(&draw) else { return self.costing.run(gpu, call) };
-        // A copy of tile memory writes no more than its tile.
+        // A resolve writes only its tile.
         attachment.area = draw.resolve.as_ref().and(draw.tile).unwrap_or(attachment.area);
         let copied = draw.resolve.as_ref().and(self.seen[command.number()].canvas);
         self.canvases.settle(gpu, &attachment, copied, &mut self.room);

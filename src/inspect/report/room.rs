@@ -1,13 +1,13 @@
-//! What a page may hold of each kind, and the notes on what had no room.
+//! Limits how much data of each kind a page holds, and notes what is omitted.
 
 use std::collections::BTreeMap;
 
-/// A kind of thing that takes room.
+/// A kind of data with its own limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Pictures: patches, reasons, textures.
     Pictures,
-    /// What draws spent on pixels.
+    /// Costs of pixels.
     Costs,
     /// How often instructions ran.
     Counts,
@@ -24,7 +24,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Bytes that there is room for while the capture runs; [`fit`](super::fit) says what the page has of it.
+    /// Limit while the capture runs, in bytes. [`fit`](super::fit) decides what the page keeps.
     const fn bytes(self) -> usize {
         match self {
             Self::Pictures | Self::States => 64 << 20,
@@ -50,12 +50,12 @@ impl Kind {
     }
 }
 
-/// Bytes of memory that a line takes: its text, where that is, and what an allocation costs.
+/// Size in memory of a line in bytes: its text, its `String`, and the overhead of an allocation.
 pub fn kept(line: &str) -> usize {
     line.len() + size_of::<String>() + 16
 }
 
-/// How much of it has been used.
+/// The room that is used per kind.
 #[derive(Debug, Default)]
 pub struct Room {
     used: BTreeMap<Kind, usize>,
@@ -63,7 +63,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// Takes `bytes` for draw `draw`, if they fit.
+    /// Reserves `bytes` for draw `draw`, if they fit.
     #[must_use]
     pub fn take(&mut self, kind: Kind, bytes: usize, draw: u32) -> bool {
         let used = self.used.entry(kind).or_default();
@@ -76,12 +76,12 @@ impl Room {
         fits
     }
 
-    /// Whether there is any left.
+    /// Whether data of this kind still fits.
     pub fn has(&self, kind: Kind) -> bool {
         !self.left_out.contains_key(&kind)
     }
 
-    /// What was left out: `pictures from f12 on ...`.
+    /// Notes about omitted data, such as `pictures from f12 on ...`.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         self.left_out.iter().map(|(kind, (draw, count))| {
             let (name, megabytes) = (kind.name(), kind.bytes() >> 20);

@@ -1,6 +1,7 @@
-//! The folder of a run: device files and reports. It belongs to the user alone, has a name
-//! that nobody can foresee, and goes with its owner; one whose owner was killed goes when the
-//! next is made.
+//! The folder of a run, with device files and reports.
+//!
+//! Only the user can open it, its name is random, and it is deleted with its owner. Folders of killed owners
+//! are deleted when the next folder is made.
 
 use std::env;
 use std::fs::{self, Permissions};
@@ -14,13 +15,13 @@ use tempfile::TempDir;
 use super::report;
 use crate::out_file::is_alive;
 
-/// What all names begin with.
+/// Start of all folder names.
 const NAME: &str = "a4emu";
 
-/// A new folder of this process's.
+/// Makes a new folder of this process.
 ///
 /// # Errors
-/// Those of the file system.
+/// The call fails on errors of the file system.
 pub fn make() -> io::Result<TempDir> {
     let base = base();
     remove_abandoned(&base);
@@ -28,18 +29,18 @@ pub fn make() -> io::Result<TempDir> {
     tempfile::Builder::new().prefix(&prefix).permissions(Permissions::from_mode(0o700)).tempdir_in(base)
 }
 
-/// The user's own folder for such things, or the one for temporary files.
+/// The user's runtime folder, or the folder for temporary files.
 fn base() -> PathBuf {
     let own = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     own.filter(|path| path.is_absolute() && path.is_dir()).unwrap_or_else(env::temp_dir)
 }
 
-/// Which processes the numbers in names are about: those of another container are not ours.
+/// A number for this container. Process ids in names with another number mean other processes.
 fn namespace() -> u64 {
     fs::metadata("/proc/self/ns/pid").map_or(0, |metadata| metadata.ino())
 }
 
-/// Removes folders of processes that are gone, with all that they started.
+/// Removes folders of processes that have ended, if all processes they started have ended too.
 fn remove_abandoned(base: &Path) {
     for entry in fs::read_dir(base).into_iter().flatten().flatten() {
         let (name, path) = (entry.file_name(), entry.path());
@@ -47,13 +48,13 @@ fn remove_abandoned(base: &Path) {
         let own = || entry.metadata().is_ok_and(|m| m.is_dir() && m.uid() == getuid().as_raw());
         let busy = || report::read_all(&path).iter().any(|summary| is_alive(summary.pid));
         if owner.is_some_and(|pid| !is_alive(pid)) && own() && !busy() {
-            // Somebody else can be at it, too.
+            // Another process may remove the folder at the same time.
             let _ = fs::remove_dir_all(&path);
         }
     }
 }
 
-/// The process in the name of a folder, if that is one of ours and of this namespace.
+/// The process in the name of a folder, if it is a folder of a4emu in this container.
 fn owner(name: &str) -> Option<u32> {
     let mut parts = name.split('.');
     let ours = parts.next()? == NAME && parts.next()?.parse() == Ok(namespace());

@@ -1,7 +1,7 @@
-//! `--frames`: the pictures that the program presents, as they come from its processes.
+//! `--frames`: receives the pictures that the program presents from its processes.
 //!
-//! Each process writes its frames into one pipe of the run's, a message each; here they become PNG
-//! files, or a stream of video. A process waits when the pipe is full, so nothing piles up.
+//! Each process writes its frames as messages into one pipe of the run. They are written as PNG files or as
+//! a video stream. A process waits while the pipe is full, so frames do not pile up.
 
 mod y4m;
 
@@ -24,29 +24,29 @@ use y4m::Video;
 
 /// File name of the pipe, in the folder of the run.
 pub const PIPE: &str = "frames";
-/// How long the taker waits until it looks whether the program is over.
+/// Time that the receiver waits before it checks whether the program has ended.
 const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
-/// Most pixels of a frame: a surface of the chip has no more.
+/// Maximum number of pixels of a frame. A surface of the chip has no more.
 const MAX_PIXELS: u64 = 1 << 28;
 
-/// One frame, as it goes through the pipe: these words and then its pixels, RGBA.
+/// The header of a frame in the pipe: these words, then its pixels as RGBA.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// The process.
+    /// Id of the process.
     pub pid: u32,
-    /// Its submit, counted from 0.
+    /// Number of its submit, from 0.
     pub submit: u32,
-    /// Pixels in a row.
+    /// Width in pixels.
     pub width: u32,
-    /// Rows.
+    /// Height in pixels.
     pub height: u32,
 }
 
 impl Header {
-    /// Writes the message. Several processes take turns.
+    /// Writes the message. A lock keeps messages of several processes apart.
     ///
     /// # Errors
-    /// Those of the pipe.
+    /// The call fails if the pipe cannot be locked or written.
     pub fn send(self, pipe: &File, pixels: &[u8]) -> io::Result<()> {
         rustix::fs::flock(pipe, FlockOperation::LockExclusive)?;
         let words = [self.pid, self.submit, self.width, self.height].map(u32::to_le_bytes);
@@ -56,7 +56,7 @@ impl Header {
         sent
     }
 
-    /// The next message; nothing at the end, and for one that its process did not live to finish.
+    /// Reads the next message; `None` at the end, or if its process died while writing it.
     fn receive(pipe: &mut impl Read) -> io::Result<Option<(Self, Vec<u8>)>> {
         let mut bytes = [0; 16];
         match pipe.read_exact(&mut bytes) {
@@ -75,18 +75,18 @@ impl Header {
     }
 }
 
-/// Takes frames from the pipe, in a thread.
+/// A thread that receives frames from the pipe.
 pub struct Taker {
     over: Arc<AtomicBool>,
 }
 
 impl Taker {
-    /// Makes the pipe in `folder`; up to `most` frames go to the folder `to`, or as video to stdout
-    /// if that is `-`. What became of them, in words, is given to `told`: an error at once, when no process
-    /// can send any more.
+    /// Makes the pipe in `folder` and starts the thread. Up to `most` frames are written to the folder `to`,
+    /// or as video to stdout if `to` is `-`. At the end, `told` receives the summary as text. It receives an
+    /// error at once, when no process can send any more.
     ///
     /// # Errors
-    /// `to` cannot be written, or has frames already.
+    /// The call fails if `to` cannot be written, or has frames already.
     pub fn start(
         folder: &Path,
         to: &Path,
@@ -96,27 +96,28 @@ impl Taker {
     ) -> anyhow::Result<Self> {
         let place = folder.join(PIPE);
         rustix::fs::mknodat(rustix::fs::CWD, &place, FileType::Fifo, Mode::from_raw_mode(0o600), 0)?;
-        // Open for both, so that it neither waits for a writer nor ends with the last one.
+        // Open for both directions: so opening does not wait for a writer, and the last writer does not end
+        // the pipe.
         let file = OpenOptions::new().read(true).write(true).open(place)?;
         let over = Arc::new(AtomicBool::new(false));
         let mut pipe = Pipe { file, over: over.clone() };
         let mut sink = Sink::new(to, inputs)?;
         ambient::spawn("a4emu-frames", move || {
             let taken = take(&mut pipe, &mut sink, most).and_then(|frames| sink.finish(frames, most));
-            // Whoever waits to send is told by this, and gets an error.
+            // Closing the pipe gives an error to processes that wait to send.
             drop(pipe);
             told(taken);
         })?;
         Ok(Self { over })
     }
 
-    /// The program has ended: what is in the pipe is all.
+    /// Ends the reception, since the program has ended: only the rest of the pipe is read.
     pub fn finish(&self) {
         self.over.store(true, Ordering::Release);
     }
 }
 
-/// Puts frames from `pipe` into `sink` until there are no more; how many.
+/// Reads frames from `pipe` into `sink` until the end. Returns their number.
 fn take(pipe: &mut Pipe, sink: &mut Sink, most: u64) -> anyhow::Result<u64> {
     let mut frames = 0;
     while let Some((header, pixels)) = Header::receive(pipe)? {
@@ -128,7 +129,7 @@ fn take(pipe: &mut Pipe, sink: &mut Sink, most: u64) -> anyhow::Result<u64> {
     Ok(frames)
 }
 
-/// The pipe, which ends when the program is over and nothing is in it.
+/// The pipe. It ends when the program has ended and the pipe is empty.
 struct Pipe {
     file: File,
     over: Arc<AtomicBool>,
@@ -149,7 +150,7 @@ impl Read for Pipe {
     }
 }
 
-/// Where frames go.
+/// The output of frames.
 enum Sink {
     Files { folder: PathBuf, processes: Vec<(u32, u32)>, inputs: Inputs },
     Video(Video<terminal::Bytes>),
@@ -196,7 +197,7 @@ impl Sink {
     }
 }
 
-/// `frame-00000.png`, and of the second process `frame.2-00000.png`.
+/// File name of a frame: `frame-00000.png`, or `frame.2-00000.png` for the second process.
 fn name(process: usize, frame: u32) -> String {
     match process {
         0 => format!("frame-{frame:05}.png"),
@@ -222,7 +223,7 @@ mod tests {
         (Header { pid, submit: 0, width, height: 2 }, vec![value; width as usize * 8])
     }
 
-    /// A taker, and what it says at its end.
+    /// Starts a taker. Returns it with the channel of its summary.
     fn start(folder: &Path, to: &Path) -> anyhow::Result<(Taker, mpsc::Receiver<anyhow::Result<String>>)> {
         let (sender, told) = mpsc::channel();
         Ok((Taker::start(folder, to, 3, Inputs::default(), move |all| sender.send(all).unwrap())?, told))
@@ -236,7 +237,7 @@ mod tests {
         for (header, pixels) in [frame(7, 3, 1), frame(9, 2, 2), frame(7, 3, 3), frame(7, 3, 4)] {
             header.send(&pipe, &pixels).unwrap();
         }
-        // A process that is killed while it sends one.
+        // A process is killed while it sends a frame.
         let (header, pixels) = frame(7, 3, 4);
         (&pipe)
             .write_all(

@@ -1,7 +1,7 @@
-//! Files by which `a4emu run` and the device that it starts a program with know of each other.
+//! Files that connect `a4emu run` with the device that it starts a program with.
 //!
-//! The device (`src/drm`) lives in the processes of that program. [`folder`] is where all of them leave their files: a
-//! [`report`] with a [`summary`] each, what one [`recording`] holds, and pictures through a pipe of [`frames`].
+//! The device (`src/drm`) runs inside the processes of that program. [`folder`] is where they leave their
+//! files: a [`report`] with a [`summary`] each, a [`recording`], and a pipe for [`frames`].
 
 pub mod folder;
 pub mod frames;

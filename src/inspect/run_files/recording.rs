@@ -1,4 +1,4 @@
-//! A capture on its way: written beside its place, and put there when it is complete.
+//! A capture that is being recorded: written next to its target, and renamed when it is complete.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -6,28 +6,28 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// How many processes of one run can record: each has a file of its own.
+/// Maximum number of recording processes of one run. Each has its own file.
 const MAX_FILES: u32 = 1000;
 
-/// What a process has recorded so far.
+/// The recording of one process so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recording {
     /// The file that is being written.
     pub partial: PathBuf,
-    /// How much of it is whole submits.
+    /// Length of its complete submits in bytes.
     pub bytes: u64,
-    /// The place that was asked for.
+    /// The requested target path.
     asked: PathBuf,
-    /// Which process of the run this is, from 1.
+    /// Number of the process within the run, from 1.
     number: u32,
 }
 
 impl Recording {
-    /// A new file beside `asked`; `run` tells one run's from another's. Several processes of a
-    /// run get a number each.
+    /// Makes a new file next to `asked`. `run` is unique for each run, and each process of a run gets its
+    /// own number.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The call fails on errors of the file system.
     pub fn create(asked: &Path, run: &str) -> io::Result<(Self, fs::File)> {
         let name = asked.file_name().unwrap_or_default().to_string_lossy();
         for number in 1..=MAX_FILES {
@@ -40,27 +40,27 @@ impl Recording {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Where it belongs: the place that was asked for, or for another process than the first
-    /// one beside it: `out.rd.gz`, `out.2.rd.gz`, ...
+    /// The target path. The first process has the requested path, others get a number: `out.rd.gz`,
+    /// `out.2.rd.gz`, ...
     pub fn place(&self) -> PathBuf {
         numbered(&self.asked, self.number)
     }
 
-    /// Puts it in its place, also in place of an older one.
+    /// Moves the file to its target path, also over an older file.
     ///
     /// # Errors
-    /// Those of the file system; the partial file is then still there.
+    /// The call fails on errors of the file system; the partial file then still exists.
     pub fn finish(&self) -> io::Result<PathBuf> {
         self.cut_unfinished()?;
         let place = self.place();
         fs::rename(&self.partial, &place).map(|()| place)
     }
 
-    /// Puts it in the first free place from its own on: there is nobody who knows which older
-    /// recordings are of this run.
+    /// Moves the file to the first free numbered path from its own on. Older recordings may belong to this
+    /// run, so none is overwritten.
     ///
     /// # Errors
-    /// Those of the file system; the partial file is then still there.
+    /// The call fails on errors of the file system; the partial file then still exists.
     pub fn finish_beside_others(&self) -> io::Result<PathBuf> {
         self.cut_unfinished()?;
         for number in self.number..=MAX_FILES {
@@ -73,7 +73,7 @@ impl Recording {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Takes off the end what is not a whole submit, because the process died over it.
+    /// Removes an incomplete submit from the end, which stays if the process died while writing.
     fn cut_unfinished(&self) -> io::Result<()> {
         if fs::metadata(&self.partial)?.len() > self.bytes {
             OpenOptions::new().write(true).open(&self.partial)?.set_len(self.bytes)?;

@@ -1,8 +1,8 @@
-//! The file in which a process of a run leaves its [`Summary`], whole at every moment: the
-//! launcher reads it when the process is gone, however it went.
+//! The file in which a process of a run leaves its [`Summary`]. It is valid at every moment: the launcher
+//! reads it when the process has ended, also if it was killed.
 //!
-//! There are two places for it in the file and, first, a byte that says which is valid. A new
-//! summary goes to the other place, and then the byte changes.
+//! The file has two slots and, first, a byte that selects the valid one. A new summary is written to the
+//! other slot, and then the byte changes.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 
 use super::summary::Summary;
 
-/// What the names of such files end in.
+/// Extension of report files.
 const EXTENSION: &str = "report";
-/// Programs that one process can become in turn: each has a file.
+/// Maximum number of programs that one process can execute in turn. Each has a file.
 const MAX_PROGRAMS: u32 = 1000;
-/// Room for one summary.
+/// Size of a slot in bytes.
 const ROOM: usize = 1 << 20;
-/// Where the places are.
+/// Offsets of the slots.
 const PLACES: [u64; 2] = [16, 16 + ROOM as u64];
 
-/// The file of this process.
+/// Writes the report file of this process.
 #[derive(Debug)]
 pub struct Writer {
     file: File,
@@ -28,10 +28,10 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A new file in `folder`.
+    /// Makes a new file in `folder`.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The call fails on errors of the file system.
     pub fn new(folder: &Path) -> io::Result<Self> {
         for program in 1..MAX_PROGRAMS {
             let path = folder.join(format!("{:010}.{program:03}.{EXTENSION}", std::process::id()));
@@ -39,7 +39,7 @@ impl Writer {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 made => {
                     let file = made?;
-                    // Whatever the program's mask leaves of the mode: the launcher is to read it.
+                    // The launcher has to read the file, whatever the umask of the program is.
                     file.set_permissions(Permissions::from_mode(0o600))?;
                     return Ok(Self { file, valid: 0 });
                 }
@@ -48,10 +48,10 @@ impl Writer {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Puts `summary` in place of the one before.
+    /// Replaces the summary.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The call fails on errors of the file system.
     pub fn put(&mut self, summary: &Summary) -> io::Result<()> {
         let json = serde_json::to_vec(summary)?;
         if json.len() > ROOM - 4 {
@@ -65,7 +65,7 @@ impl Writer {
     }
 }
 
-/// The summaries of all processes that left one in `folder`, in the order of their numbers.
+/// The summaries of all processes in `folder`, in the order of their ids.
 pub fn read_all(folder: &Path) -> Vec<Summary> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = files.map(|file| file.path()).collect();
@@ -99,7 +99,7 @@ mod tests {
             writer.put(&Summary { submits, ..Summary::default() }).unwrap();
             assert_eq!(read_all(folder.path())[0].submits, submits);
         }
-        // The process is killed while it writes the next one.
+        // The process is killed while it writes the next summary.
         writer.file.write_all_at(b"\xff\xff\xff\xff{", PLACES[1 - writer.valid]).unwrap();
         assert_eq!(read_all(folder.path())[0].submits, 3);
     }

@@ -1,6 +1,6 @@
-//! What a process says when it is done: how much ran, and what went wrong.
+//! The summary of a process: how much ran, and what went wrong.
 //!
-//! The preloaded library writes one for each process, the launcher puts them out.
+//! The preloaded library writes one for each process, and the launcher prints them.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -11,61 +11,61 @@ use super::recording::Recording;
 use crate::validate::{ChosenRules, Finding, Watch};
 use a4emu_gpu::fault::{Place, Report, Trouble};
 
-/// Different notes of one kind that are kept; more are only counted.
+/// Maximum number of different notes of one kind; further ones are only counted.
 const MAX_NOTES: usize = 100;
-/// Findings that are kept, the worst ones.
+/// Maximum number of findings; the worst are kept.
 const MAX_FINDINGS: usize = 500;
 
-/// Of one process.
+/// The summary of one process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Its number.
+    /// Id of the process.
     pub pid: u32,
-    /// Its name and number.
+    /// Name and id of the process.
     pub process: String,
     /// Submits that ran.
     pub submits: u64,
-    /// Draws in them, one for each tile that they ran in.
+    /// Draws that ran, one for each tile.
     pub draws: u64,
-    /// Compute dispatches in them.
+    /// Compute dispatches that ran.
     pub dispatches: u64,
     /// Time that submits took, in milliseconds.
     pub milliseconds: f64,
-    /// Submits that were cut off because there was no end to them.
+    /// Submits that were cut off because they did not end.
     pub hangs: u64,
     /// The capture that is being written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recording: Option<Recording>,
     /// The capture that was written.
     pub recorded: Option<String>,
-    /// What went wrong besides.
+    /// Other trouble.
     pub trouble: Option<String>,
     /// GPU faults.
     pub faults: Vec<Note>,
-    /// What is not supported yet.
+    /// Features that are not supported yet.
     pub unsupported: Vec<Note>,
-    /// What our limits cut off.
+    /// Work that was cut off by limits.
     pub cuts: Vec<Note>,
-    /// Reads outside of all buffers, by who read.
+    /// Reads outside of all buffers, by reader.
     pub outside: Vec<Note>,
-    /// What an A4xx would not forgive, if that was asked for.
+    /// The findings of `validate`, if requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
 
-/// Something that was reported, once, with how often it happened.
+/// A reported message with its count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// In words.
+    /// The message.
     pub what: String,
-    /// Where it first happened.
+    /// The place of its first occurrence.
     pub first: String,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }
 
 impl Summary {
-    /// Takes over what `watch` has found of what counts; where that is too much, says so.
+    /// Takes the findings of `watch` that `chosen` counts. If there are too many, a note says so.
     pub fn take_findings(&mut self, watch: &Watch, chosen: &ChosenRules) {
         self.findings =
             watch.findings().filter(|finding| chosen.names(finding.broken.rule)).cloned().collect();
@@ -80,7 +80,7 @@ impl Summary {
         }
     }
 
-    /// Takes over what `report` holds.
+    /// Takes the messages of `report`.
     pub fn take_report(&mut self, report: &Report) {
         self.faults = notes(report, |trouble| matches!(trouble, Trouble::Fault(_)));
         self.unsupported = notes(report, |trouble| matches!(trouble, Trouble::Unsupported(_)));

@@ -1,4 +1,4 @@
-//! What was found, once for each thing that is wrong.
+//! The findings of a run. Each distinct one is kept once, with a count.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,62 +10,62 @@ use super::rules::{Confidence, Id, Severity};
 use a4emu_gpu::gpu::{Gpu, STAGES, Stage};
 use a4emu_gpu::pass::Pass;
 
-/// Findings kept; of more only the number.
+/// Maximum number of findings; further ones are only counted.
 const MAX_FINDINGS: usize = 10_000;
 
-/// Pairs of a command and a finding kept.
+/// Maximum number of pairs of a command and a finding.
 const MAX_MET: usize = 1 << 18;
 
-/// A rule that is broken, before it is known where.
+/// A violation of a rule, without its place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Broken {
-    /// Which rule.
+    /// The broken rule.
     pub rule: Id,
-    /// How, with the values.
+    /// Description of the violation, with the values.
     pub what: String,
-    /// The instruction that breaks it, if one does.
+    /// The instruction that breaks the rule, if any.
     pub instruction: Option<Instruction>,
 }
 
 /// An instruction of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Instruction {
-    /// Of which stage.
+    /// The stage of the program.
     pub stage: Stage,
     /// Hash of the program, as listings show it.
     pub program: u64,
-    /// Its number.
+    /// Index of the instruction in the program.
     pub index: u32,
-    /// Its text.
+    /// Text of the instruction.
     pub text: String,
 }
 
 impl Broken {
-    /// `rule` is broken by state or packets.
+    /// A violation of `rule` by state or packets.
     pub fn new(rule: Id, what: impl Into<String>) -> Self {
         Self { rule, what: what.into(), instruction: None }
     }
 }
 
-/// A finding.
+/// A violation with its count and first place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What is wrong.
+    /// The violation.
     pub broken: Broken,
-    /// How often it was met.
+    /// Number of occurrences.
     pub count: u64,
-    /// Where it was met first.
+    /// Place of the first occurrence.
     pub place: Where,
 }
 
-/// Where in a capture.
+/// A place in a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Where {
-    /// Submit.
+    /// Number of the submit.
     pub submit: u32,
-    /// Draw that runs, or the next one.
+    /// Number of the running draw, or of the next one.
     pub draw: u32,
-    /// Its number among those of the frame.
+    /// Number of its frame draw.
     pub frame_draw: u32,
     /// Address of the packet.
     pub address: u32,
@@ -84,7 +84,7 @@ fn pass_named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Pass, D::Err
 }
 
 impl Where {
-    /// Where the command processor is.
+    /// The current place of the command processor.
     pub fn of(gpu: &Gpu) -> Self {
         let at = gpu.at;
         let pass = Pass::of(&gpu.regs);
@@ -92,19 +92,19 @@ impl Where {
     }
 }
 
-/// All findings of a run, in the order in which they were met.
+/// All findings of a run, in the order in which they were found.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     all: Vec<Finding>,
     known: HashMap<Broken, usize>,
-    /// Numbers of commands, each with what was met there.
+    /// Pairs of a command's number and the index of a finding at it.
     met: BTreeSet<(u32, u32)>,
-    /// Those for which there was no room.
+    /// Number of findings without room.
     pub left_out: u64,
 }
 
 impl Findings {
-    /// Adds one, or counts it if it is known.
+    /// Adds a violation, or counts it if it is known.
     pub fn add(&mut self, gpu: &Gpu, broken: Broken) {
         let index = if let Some(&index) = self.known.get(&broken) {
             self.all[index].count += 1;
@@ -122,24 +122,24 @@ impl Findings {
         }
     }
 
-    /// Which of them, by number, were met at any of these commands, or between it and the one before.
+    /// Indices of the findings at any of these commands, or between it and the command before.
     pub fn at_any(&self, frame_draws: impl IntoIterator<Item = u32>) -> BTreeSet<u32> {
         let at = |number: u32| self.met.range((number, 0)..=(number, u32::MAX)).map(|(_, index)| *index);
         frame_draws.into_iter().flat_map(at).collect()
     }
 
-    /// All of them, in order.
+    /// All findings, in order.
     pub fn into_all(self) -> Vec<Finding> {
         self.all
     }
 
-    /// All of them, in order.
+    /// All findings, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Finding> {
         self.all.iter()
     }
 }
 
-/// The form of `--json`.
+/// A finding in the form of `--json`.
 #[derive(Serialize)]
 pub struct Line<'a> {
     kind: &'static str,
@@ -169,7 +169,8 @@ struct ShaderLine<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Of a finding in `file`, if there are several; `suppressed` is the reason why it does not count.
+    /// Makes the line of a finding in `file`, if there are several files. `suppressed` is the reason why it
+    /// does not count.
     pub fn new(finding: &'a Finding, file: Option<&'a str>, suppressed: Option<&'a str>) -> Self {
         let (broken, rule) = (&finding.broken, finding.broken.rule.rule());
         Self {
@@ -200,7 +201,7 @@ impl Serialize for Finding {
     }
 }
 
-/// What is read back of a [`Line`]: the rule says the rest.
+/// The parsed fields of a [`Line`]. The rest follows from the rule.
 #[derive(Deserialize)]
 struct Record {
     rule: String,
@@ -227,7 +228,7 @@ impl ShaderRecord {
     }
 }
 
-/// From the form of `--json`.
+/// Parses the form of `--json`.
 impl<'de> Deserialize<'de> for Finding {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Record { rule, what, count, place, shader } = Record::deserialize(deserializer)?;
@@ -237,7 +238,7 @@ impl<'de> Deserialize<'de> for Finding {
     }
 }
 
-/// In one line: what is wrong.
+/// Displays the violation in one line.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Line::new(self, None, None).write_head(f)

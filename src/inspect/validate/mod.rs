@@ -1,9 +1,9 @@
-//! `a4emu validate`: what an in-order emulator forgives and an A4xx does not, by the rules of
+//! `a4emu validate`: finds errors that an in-order emulator tolerates and an A4xx does not, by the rules of
 //! docs/hardware/hazards.md.
 //!
-//! [`rules`] is the one table of rules. A [`Watch`] observes the command processor: [`stream`] has the rules of packets
-//! and waits, [`state`] those of what a draw runs with, [`program`] those of programs alone, each of which is checked
-//! once. What is found is said once for each thing that is wrong ([`finding`]), and counted.
+//! [`rules`] is the table of all rules. A [`Watch`] observes the command processor. [`stream`] has the rules
+//! of packets and waits, [`state`] those of a draw's state, [`program`] those of programs, each of which is
+//! checked once. Each distinct finding ([`finding`]) is reported once, with a count.
 
 pub mod finding;
 mod program;
@@ -32,19 +32,19 @@ use rules::{Id, Severity};
 use suppress::Suppressions;
 pub use watch::Watch;
 
-/// Which findings count.
+/// Selects the findings that count.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// Only these rules, such as D1, or all whose ids begin so, such as D.
+    /// Only these rules, such as D1, or families of rules, such as D.
     pub rule: Vec<String>,
-    /// Not these rules.
+    /// Rules and families that do not count.
     pub no_rule: Vec<String>,
-    /// A file of findings that do not count, with reasons: `[[suppress]]` tables with rule, reason, and if wanted what and
-    /// program.
+    /// A file of findings that do not count: `[[suppress]]` tables with rule and reason, and optionally what
+    /// and program.
     pub suppress: Option<PathBuf>,
 }
 
-/// A choice, read.
+/// A parsed choice.
 #[derive(Debug, Default)]
 pub struct ChosenRules {
     only: Vec<String>,
@@ -53,10 +53,10 @@ pub struct ChosenRules {
 }
 
 impl Choice {
-    /// Looks up the rules, and reads the file, which becomes one of `inputs`.
+    /// Looks up the rules and reads the file, which becomes one of `inputs`.
     ///
     /// # Errors
-    /// There is no such rule, or the file is none of suppressions.
+    /// The call fails if a rule does not exist, or if the file is no suppression file.
     pub fn read(&self, inputs: &Inputs) -> anyhow::Result<ChosenRules> {
         for name in self.rule.iter().chain(&self.no_rule) {
             let known = rules::all().any(|id| begins(id, name));
@@ -68,7 +68,7 @@ impl Choice {
     }
 }
 
-/// Whether `name` means the rule: its id, or a family's letter.
+/// Whether `name` is the id of the rule or the letter of its family.
 fn begins(id: Id, name: &str) -> bool {
     let rule = id.rule().id;
     let family = rule.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -82,19 +82,19 @@ impl ChosenRules {
         (self.only.is_empty() || named(&self.only)) && !named(&self.not)
     }
 
-    /// Why a finding does not count, though its rule does.
+    /// The reason why a finding is suppressed, if it is.
     pub fn reason(&self, finding: &Finding) -> Option<&str> {
         self.suppressions.reason(finding)
     }
 }
 
 impl Watch {
-    /// The findings, in the order in which they were met.
+    /// The findings, in the order in which they were found.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter()
     }
 
-    /// The run is over: what can be said no sooner, and what was too much to look at, or to keep.
+    /// Ends the run: adds the last findings, and reports what was not checked or not kept.
     pub fn finish(&mut self, gpu: &mut Gpu) {
         self.end(gpu);
         let at = gpu.at;
@@ -107,7 +107,7 @@ impl Watch {
     }
 }
 
-/// What is wrong with the capture of these bytes, draws left out: rules, and what breaks them.
+/// Checks the capture in these bytes without running its draws. Returns the watch and the report of the run.
 pub fn found_in(capture: &[u8]) -> (Watch, Report) {
     let mut playback = Playback::default();
     let mut watch = Watch::default();
@@ -121,19 +121,20 @@ pub fn found_in(capture: &[u8]) -> (Watch, Report) {
     (watch, playback.gpu.report)
 }
 
-/// How findings are written.
+/// The form in which findings are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// For people.
+    /// Text for readers.
     Text,
-    /// One object a line.
+    /// One JSON object a line.
     Json,
 }
 
-/// Writes what was found, in `file` if there are several; whether one of severity E remains.
+/// Writes the findings, with the name of `file` if there are several. The status tells whether one of
+/// severity E remains.
 ///
 /// # Errors
-/// It cannot be written.
+/// The call fails if the output cannot be written.
 pub fn tell<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     chosen: &ChosenRules,

@@ -1,4 +1,4 @@
-//! The programs of a run, each checked once.
+//! Checks the programs of a run, each once.
 
 use std::sync::Arc;
 
@@ -12,34 +12,34 @@ use a4emu_gpu::draw::sp::state::{CodePlace, code};
 use a4emu_gpu::gpu::{Gpu, STAGES, Stage};
 use a4emu_shader::{Chooser, Chosen, Program, Way};
 
-/// Programs kept before the cache starts over.
+/// Maximum number of cached programs. A full cache is emptied.
 const MAX_PROGRAMS: usize = 4096;
 
-/// Instructions of theirs, each of which takes some hundreds of bytes.
+/// Maximum number of instructions of the cached programs. Each takes some hundreds of bytes.
 const MAX_INSTRUCTIONS: usize = 1 << 18;
 
-/// Steps of analysis that all programs of a run may take together: some ten seconds.
+/// Maximum number of analysis steps for all programs of a run: some ten seconds.
 const MAX_STEPS: u64 = 1 << 30;
 
-/// Steps that it may take to follow what is unset through one program.
+/// Maximum number of steps that follow unset registers through one program.
 const MAX_TAINT: u64 = 1 << 20;
 
-/// Programs by stage and words.
+/// A cache of checked programs by stage and words.
 #[derive(Default)]
 pub struct Programs {
     known: HashMap<(Stage, Vec<u64>), Arc<Checked>>,
-    /// Instructions of all that are known.
+    /// Number of instructions of all cached programs.
     instructions: usize,
-    /// What each stage ran last, and where that stands.
+    /// The last program of each stage, and its place.
     last: [Option<Last>; STAGES.len()],
-    /// What S34 says of programs, by their hash, registers that nobody wrote and outputs.
+    /// Violations of S34, by stage, hash of the program, unset registers and outputs.
     unset: HashMap<(Stage, u64, Regs, Regs), Arc<[Broken]>>,
-    /// What a0.x had chosen when it was asked for last.
+    /// Registers that a0.x had selected at the last check.
     chosen: Chosen,
-    /// What was said of that.
+    /// Violations that are reported already for them.
     placed: HashSet<Broken>,
     steps: u64,
-    /// Not all of them could be looked at.
+    /// Whether some programs were not checked completely.
     pub cut: bool,
 }
 
@@ -50,26 +50,27 @@ struct Last {
 }
 
 impl Programs {
-    /// The program of `stage`; nothing where the capture does not hold it.
+    /// The program of `stage`; none if the capture does not hold it.
     pub fn of(&mut self, gpu: &Gpu, stage: Stage) -> Option<Arc<Checked>> {
         let place = CodePlace::of(gpu, stage);
         if let Some(last) = &self.last[stage as usize]
             && last.place == place
-            && place.is_unchanged(&gpu.mem, last.time)
+            && place.is_unchanged(gpu.memory(), last.time)
         {
             return Some(last.checked.clone());
         }
-        if !place.is_known(&gpu.mem) {
+        if !place.is_known(gpu.memory()) {
             return None;
         }
-        // Nothing but zeros: a program that never ends, unless nobody said that there is one.
+        // A program of zeros never ends. It counts as a program only if a length was set.
         let words = code(gpu, stage).or_else(|miss| if miss.len > 0 { Ok(Vec::new()) } else { Err(miss) });
         let checked = self.get(stage, &words.ok()?, &gpu.budget)?;
-        self.last[stage as usize] = Some(Last { place, time: gpu.mem.now(), checked: checked.clone() });
+        self.last[stage as usize] = Some(Last { place, time: gpu.memory().now(), checked: checked.clone() });
         Some(checked)
     }
 
-    /// What of a program depends on the registers `unset`, which nobody wrote, where `outputs` are taken at its end.
+    /// Violations of S34: uses of the registers `unset`, which no command wrote, with `outputs` read at the
+    /// program's end.
     pub fn unset(&mut self, checked: &Checked, unset: Regs, outputs: Regs, budget: &Budget) -> Arc<[Broken]> {
         let key = (checked.program.stage, checked.program.shader.hash, unset, outputs);
         if let Some(known) = self.unset.get(&key) {
@@ -88,7 +89,7 @@ impl Programs {
         broken
     }
 
-    /// What programs break as far as a0.x has chosen their registers: that and no more.
+    /// New violations by the registers that a0.x has selected.
     pub fn placed(&mut self, chosen: &Chosen) -> Vec<Broken> {
         if *chosen == self.chosen {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! The one table of rules: docs/hardware/hazards.md, row by row.
+//! The table of all rules: docs/hardware/hazards.md, row by row.
 
 use std::fmt;
 
@@ -8,26 +8,26 @@ mod program;
 mod state;
 mod stream;
 
-/// How bad it is.
+/// How severe a violation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Severity {
-    /// A note: usually the application's business.
+    /// A note: usually intended by the application.
     N,
-    /// Works by luck, or on some chips.
+    /// A warning: works by luck, or on some chips.
     W,
-    /// Garbage, or a hang.
+    /// An error: wrong results, or a hang.
     E,
 }
 
-/// How sure the page is.
+/// How certain the page is about a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
-    /// A comment, an assertion or the kernel says so.
+    /// A comment, an assertion or the kernel documents it.
     Doc,
-    /// Driver or compiler always do it, and a reason can be seen.
+    /// Inferred: driver or compiler always do it, and a reason can be seen.
     Inf,
-    /// Neither.
+    /// Neither documented nor inferred.
     Guess,
 }
 
@@ -47,22 +47,22 @@ impl fmt::Display for Confidence {
     }
 }
 
-/// A row of the page.
+/// A rule: a row of the page.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Rule {
-    /// Its id there, such as `D1`.
+    /// Its id, such as `D1`.
     pub id: &'static str,
-    /// How bad it is to break it.
+    /// How severe a violation is.
     pub severity: Severity,
-    /// How sure it is.
+    /// How certain the rule is.
     pub confidence: Confidence,
-    /// What it says.
+    /// The rule as text.
     pub says: &'static str,
-    /// What mends a stream that breaks it.
+    /// How to correct a stream that breaks it.
     pub mend: &'static str,
-    /// Where it is known from.
+    /// The source of the rule.
     pub source: &'static str,
-    /// How a good stream is broken so that it fires; empty where the page names no way.
+    /// A change to a good stream that breaks the rule; empty if the page names none.
     pub mutation: &'static str,
 }
 
@@ -79,18 +79,18 @@ impl fmt::Display for Rule {
     }
 }
 
-/// A rule: its place among [`all`].
+/// Identifies a rule: its place in [`all`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(u16);
 
 impl Id {
-    /// The row.
+    /// The row of the rule.
     pub fn rule(self) -> &'static Rule {
         let (family, index) = (usize::from(self.0 >> 8), usize::from(self.0 & 0xff));
         &FAMILIES[family][index]
     }
 
-    /// The rule called `name`, in any case.
+    /// The rule with the id `name`, in any case.
     pub fn named(name: &str) -> Option<Self> {
         all().find(|id| id.rule().id.eq_ignore_ascii_case(name))
     }
@@ -126,7 +126,7 @@ macro_rules! rules {
             mutation: concat!("" $(, $mutation)?),
         }),*];
 
-        /// Where each of them is.
+        /// The index of each rule of the family.
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
         enum Places { $($id),* }
 
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(Id::P3.rule().id, "P3");
     }
 
-    /// Each has a row of its own in the page, with the same severity and confidence.
+    /// Each rule has its own row in the page, with the same severity and confidence.
     #[test]
     fn rules_are_those_of_the_page() {
         let page = include_str!("../../../docs/hardware/hazards.md");

@@ -1,4 +1,4 @@
-//! Findings that somebody has looked at: a file says which, and why they do not count.
+//! Suppressed findings: a file lists them, with the reasons why they do not count.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use super::rules::Id;
 use crate::folders::{read_text, read_toml};
 use crate::out_file::Inputs;
 
-/// A suppression file is longer than this by mistake.
+/// Maximum size of a suppression file in bytes.
 const MAX_FILE: u64 = 1 << 20;
 
-/// The file: `[[suppress]]` tables.
+/// A suppression file: `[[suppress]]` tables.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suppressions {
@@ -21,25 +21,25 @@ pub struct Suppressions {
     suppress: Vec<Suppression>,
 }
 
-/// One entry.
+/// One entry of the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Suppression {
-    /// The rule's id.
+    /// Id of the rule.
     rule: String,
-    /// Only findings whose text has this in it.
+    /// Suppresses only findings whose text contains this.
     what: Option<String>,
-    /// Only those of the program whose hash begins so.
+    /// Suppresses only findings in the program whose hash begins with this.
     program: Option<String>,
-    /// Why they do not count.
+    /// Reason of the suppression.
     reason: String,
 }
 
 impl Suppressions {
-    /// Those of the file at `path`, which becomes one of `inputs`.
+    /// Reads the file at `path`, which becomes one of `inputs`.
     ///
     /// # Errors
-    /// It cannot be read, names a rule that there is not, or gives no reason.
+    /// The call fails if the file cannot be read, names an unknown rule, or gives no reason.
     pub fn read(path: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
         let name = path.display();
         let file = inputs.open(path).with_context(|| format!("cannot open {name}"))?;
@@ -56,7 +56,7 @@ impl Suppressions {
         Ok(all)
     }
 
-    /// The reason why `finding` does not count, if there is one.
+    /// The reason why `finding` does not count, if it is suppressed.
     pub fn reason(&self, finding: &Finding) -> Option<&str> {
         self.suppress.iter().find(|entry| entry.covers(finding)).map(|entry| entry.reason.as_str())
     }

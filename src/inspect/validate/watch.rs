@@ -1,4 +1,4 @@
-//! Who watches a run for the rules: an observer of the one reader of streams.
+//! The observer that checks a run for broken rules.
 
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::load_state::StateKind;
@@ -21,29 +21,29 @@ use a4emu_gpu::memory::PAGE;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::{COUNT, RegSet};
 
-/// Texture and sampler slots of a stage that were loaded: a bit each.
+/// Loaded texture and sampler slots per stage, one bit each.
 type Slots = [[u128; 2]; STAGES.len()];
 
-/// Watches for broken rules.
+/// An observer that checks the rules.
 #[derive(Default)]
 pub struct Watch {
-    /// What was found.
+    /// The findings so far.
     pub findings: Findings,
     /// The programs that ran.
     pub programs: Programs,
     highest: Highest,
     batch: Batch,
-    /// A submit runs, or the run ended in the middle of it.
+    /// Whether a submit is running, or the run ended within one.
     running: bool,
-    /// The capture names whole buffers: what it does not name is not there. Recorders that name parts of pages, as
-    /// far as they hold them, leave most buffers out.
+    /// Whether the capture names all buffers completely. Only then is memory outside of them an error. Some
+    /// recorders name only the parts of pages that they hold, and omit most buffers.
     names_all: bool,
 }
 
-/// Rules of what lies in a buffer.
+/// Rules about memory inside of buffers.
 const IN_MEMORY: [Id; 6] = [Id::M1, Id::M3, Id::M4, Id::M5, Id::M6, Id::M7];
 
-/// What holds from where a batch begins to where the next does.
+/// The state of a batch.
 #[derive(Default)]
 struct Batch {
     waits: Waits,
@@ -57,18 +57,19 @@ struct Batch {
 }
 
 impl Watch {
-    /// One of a run on `gpu`, of which it is noted what only a run knows.
+    /// Makes a watch for a run on `gpu`, and records the registers that a0.x selects in it.
     pub fn of_run(gpu: &mut Gpu) -> Self {
         gpu.watch_choices();
         Self::default()
     }
 
-    /// The same of a device, which knows all memory that there is.
+    /// Makes a watch for a device, which knows all buffers.
     pub fn of_device(gpu: &mut Gpu) -> Self {
         Self { names_all: true, ..Self::of_run(gpu) }
     }
 
-    /// Says what can be said only when the run of `gpu` is over. Of a frame that was left half done it is not said what it lacks.
+    /// Adds findings at the end of the run of `gpu`. For an incomplete frame, missing tiles are not
+    /// reported.
     pub(super) fn end(&mut self, gpu: &Gpu) {
         let mut said = Said::default();
         if !self.running && gpu.budget.cut().is_none() {
@@ -79,7 +80,7 @@ impl Watch {
         self.chosen(gpu);
     }
 
-    /// What is wrong with the registers that a0.x has chosen so far.
+    /// Adds findings about the registers that a0.x has selected so far.
     fn chosen(&mut self, gpu: &Gpu) {
         let said = Said(self.programs.placed(&gpu.chosen));
         self.tell(gpu, said);
@@ -120,7 +121,7 @@ impl Watch {
     }
 }
 
-/// S28: slots that were never loaded.
+/// Checks S28: slots that were never loaded.
 fn slots(scene: &Scene<'_>, loaded: &Slots, said: &mut Said) {
     for checked in &scene.programs {
         let stage = checked.program.stage;

@@ -1,4 +1,4 @@
-//! Pictures that are not made, and what is said instead.
+//! Tests of pictures that cannot be written, and of their messages.
 
 use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap};
 
@@ -10,7 +10,7 @@ use a4emu_shader::format::arrangement::Arrangement;
 /// A surface of 8x4 pixels at 0x1000, in memory up to its third row.
 fn surface() -> (Gpu, Written) {
     let mut gpu = Gpu::new(Chip::default());
-    gpu.mem.announce(0x1000, 3 * 32, Some(&[7; 3 * 32]));
+    gpu.memory_mut().announce(0x1000, 3 * 32, Some(&[7; 3 * 32]));
     let written = Written {
         submit: 0,
         draw: 0,
@@ -26,7 +26,7 @@ fn surface() -> (Gpu, Written) {
     (gpu, written)
 }
 
-/// The size of the picture that is written with `units` of work, and how bad what is said is.
+/// The size of the picture that is written with `units` of work, and the severity of the message.
 fn written(gpu: &mut Gpu, surface: &Written, units: u64) -> (Option<[u32; 2]>, Option<Severity>) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("p.png");
@@ -52,7 +52,7 @@ fn a_surface_without_pixels_or_with_none_in_memory_has_none() {
     for size in [[0, 4], [8, 0]] {
         let (mut gpu, surface) = surface();
         let empty = Written { width: size[0], height: size[1], ..surface };
-        assert_eq!(Picture::of(&empty, &gpu.mem).err(), Some(NoPicture::Unsupported));
+        assert_eq!(Picture::of(&empty, gpu.memory()).err(), Some(NoPicture::Unsupported));
         assert_eq!(written(&mut gpu, &empty, 1 << 20), (None, Some(Severity::Unsupported)));
     }
     let (mut gpu, surface) = surface();

@@ -29,6 +29,7 @@ use crate::memory::Memory;
 use crate::parallel::{self, locked, work_until};
 use crate::pass::Pass;
 
+use super::observation::Observation;
 use super::record::{record_end, record_primitives, record_vertices};
 use super::schedule::Schedule;
 use super::{Stopwatch, cache_or_report, draw_first_layer, note_written, primitives, wake};
@@ -138,10 +139,8 @@ pub(super) fn enqueue_geometry(
     state: &DrawState,
     known: Option<&Arc<Primitives>>,
 ) -> Option<VertexStages> {
-    let may_wait = gpu.pipeline.schedule != Schedule::InOrder
+    let may_wait = Observation::allows_deferral(gpu)
         && call.pass == Pass::Gmem
-        && gpu.fidelity.is_none()
-        && gpu.pipeline.watch.is_none()
         && stages.is_reusable()
         && state.fragment.stage.only_reads();
     let action = match known {

@@ -22,8 +22,9 @@ use crate::gpu::Gpu;
 use crate::regfile::{Recomputed, Sources};
 
 use super::draw_first_layer;
+use super::observation::Observation;
 use super::record::record_end;
-use super::schedule::{Schedule, has_pending_write, overlap};
+use super::schedule::{has_pending_write, overlap};
 
 pub(super) use recorder::{Recorder, note, note_call, record_culled};
 pub use recorder::{begin, end, note_memory, pay};
@@ -86,7 +87,7 @@ impl IbReplay {
     /// except for the tile.
     pub fn make_ready(&mut self, gpu: &mut Gpu, room: &mut usize) -> bool {
         let is_unchanged = |(address, len): &(u32, u32)| gpu.mem.is_unchanged(*address, *len, self.time);
-        let is_ready = is_unobserved(gpu)
+        let is_ready = Observation::allows_deferral(gpu)
             && gpu.pipeline.geometry.is_empty()
             && self.memory.iter().all(is_unchanged)
             && !has_pending_write(gpu, |buffer| self.reads(buffer));
@@ -118,16 +119,6 @@ impl IbReplay {
     pub fn pay_rest(&self, gpu: &mut Gpu) -> bool {
         pays(gpu, self.rest)
     }
-}
-
-/// Returns whether no tool observes single draws, so that they may run together.
-fn is_unobserved(gpu: &Gpu) -> bool {
-    let pipeline = &gpu.pipeline;
-    pipeline.schedule != Schedule::InOrder
-        && pipeline.watch.is_none()
-        && pipeline.costs.is_none()
-        && pipeline.reasons.is_none()
-        && gpu.fidelity.is_none()
 }
 
 /// Takes units from the budget. Takes none and returns false if there are too few.

@@ -150,7 +150,7 @@ impl Task {
 /// to find them.
 pub(super) fn try_submit(gpu: &mut Gpu) {
     let is_worth_it = match gpu.pipeline.schedule {
-        Schedule::InOrder => false,
+        Schedule::Reference | Schedule::InOrder => false,
         Schedule::Deferred => gpu.pipeline.pending_work >= MANY_DRAWS && gpu.pipeline.batch.is_large(),
         Schedule::Stress => true,
     };
@@ -184,7 +184,7 @@ pub(super) fn make_room(gpu: &mut Gpu) {
     match gpu.pipeline.schedule {
         Schedule::Deferred if gpu.pipeline.batch.is_large() => submit_batch(gpu),
         Schedule::Stress => submit_batch(gpu),
-        Schedule::InOrder | Schedule::Deferred => flush(gpu),
+        Schedule::Reference | Schedule::InOrder | Schedule::Deferred => flush(gpu),
     }
 }
 

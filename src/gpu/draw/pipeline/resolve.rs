@@ -13,13 +13,13 @@ use a4emu_shader::Reach;
 
 use super::raster_queue::try_submit_tile;
 use super::record::record_unsupported;
-use super::schedule::{Schedule, flush_for_state, flush_for_vertices};
+use super::schedule::{flush_for_state, flush_for_vertices};
 use super::{Pipeline, Stopwatch, flush, geometry_queue, guesses, vertex_state, vertices};
 
 /// Runs a draw of the resolve pass. Its rectangle is the area to copy.
 pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     geometry_queue::finish(gpu);
-    if gpu.pipeline.schedule == Schedule::InOrder {
+    if !gpu.pipeline.schedule.defers() {
         flush(gpu);
     }
     flush_for_state(gpu, call);

@@ -11,6 +11,9 @@ use crate::draw::sp::state::StageState;
 use crate::gpu::Gpu;
 use crate::memory::Memory;
 
+use super::observation::Observation;
+use super::schedule::Schedule;
+
 /// Returns whether all primitives of `made` are outside the scissor.
 pub fn is_culled(made: &Primitives, targets: &Targets) -> bool {
     made.extent.intersect(targets.scissor).is_empty()
@@ -20,8 +23,8 @@ pub fn is_culled(made: &Primitives, targets: &Targets) -> bool {
 /// runs.
 pub fn plan(gpu: &mut Gpu, state: &DrawState) -> Plan {
     let plan = Plan::new(state, &mut gpu.mem, &mut gpu.budget);
-    let is_observed = gpu.pipeline.costs.is_some() || gpu.pipeline.reasons.is_some();
-    if is_observed { plan.without_copy() } else { plan }
+    let must_shade = Observation::of(gpu) > Observation::None || gpu.pipeline.schedule == Schedule::Reference;
+    if must_shade { plan.without_copy() } else { plan }
 }
 
 /// Returns whether the fragment shader can read the buffers of `surfaces` in memory.

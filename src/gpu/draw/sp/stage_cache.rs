@@ -62,6 +62,17 @@ pub enum NoStage {
     Fault(Fault),
     /// Lowering its program costs more than the remaining budget.
     NoBudget,
+    /// The program is not lowered yet, and [`Lower::Never`] was asked for.
+    NotLowered,
+}
+
+/// Whether a program that is not lowered yet may be lowered. The budget pays for that.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Lower {
+    /// Lower it.
+    Allowed,
+    /// Do not lower it: the request depends on the schedule, but charges must not.
+    Never,
 }
 
 impl StageCache {
@@ -80,6 +91,7 @@ impl StageCache {
         programs: &mut Programs,
         stage: Stage,
         slot: usize,
+        lower: Lower,
     ) -> Result<Arc<StageState>, NoStage> {
         let place = CodePlace::of(gpu, stage);
         if self.restarts != programs.restarts {
@@ -93,7 +105,7 @@ impl StageCache {
         let (program, summary, time) = match Known::find(&self.states, [self.last, slot], place, &gpu.mem) {
             Some(known) => (&known.state.program, known.state.summary, known.time),
             None => {
-                read = program(&mut self.programs, gpu, programs, stage, place)?;
+                read = program(&mut self.programs, gpu, programs, (stage, place), lower)?;
                 (&read.0.program, read.0.summary, read.1)
             }
         };
@@ -197,8 +209,8 @@ fn program(
     known: &mut HashMap<CodePlace, (Loaded, u64)>,
     gpu: &Gpu,
     programs: &mut Programs,
-    stage: Stage,
-    place: CodePlace,
+    (stage, place): (Stage, CodePlace),
+    lower: Lower,
 ) -> Result<(Loaded, u64), NoStage> {
     if let Some((loaded, time)) = known.get(&place)
         && place.is_unchanged(&gpu.mem, *time)
@@ -207,7 +219,10 @@ fn program(
     }
     let words = code(gpu, stage).map_err(NoStage::Missing)?;
     let lowered = programs.lowered_by_getting(stage, &words);
-    if !gpu.budget.affords(Work::Lowering, lowered) {
+    if lowered > 0 && lower == Lower::Never {
+        return Err(NoStage::NotLowered);
+    }
+    if lowered > 0 && !gpu.budget.affords(Work::Lowering, lowered) {
         return Err(NoStage::NoBudget);
     }
     gpu.budget.charge_later(Work::Lowering, lowered);

@@ -1,27 +1,27 @@
-//! Frames as a stream of YUV4MPEG2, which ffmpeg and players take from a pipe.
+//! Writes frames as a YUV4MPEG2 stream, which ffmpeg and players read from a pipe.
 
 use std::io::{self, BufWriter, Write};
 
 use super::Header;
 
-/// Such a stream. All its frames have the size of the first, and come from the same process.
+/// A YUV4MPEG2 stream. All its frames have the size and process of the first.
 pub struct Video<W: Write> {
     out: BufWriter<W>,
     first: Option<Header>,
-    /// Frames that did not fit.
+    /// Number of frames of another size or process.
     others: u64,
 }
 
 impl<W: Write> Video<W> {
-    /// An empty one.
+    /// Makes an empty stream into `out`.
     pub fn new(out: W) -> Self {
         Self { out: BufWriter::new(out), first: None, others: 0 }
     }
 
-    /// Adds a frame, if it fits to the first.
+    /// Adds a frame if it has the size and process of the first.
     ///
     /// # Errors
-    /// Those of writing.
+    /// The call fails if the stream cannot be written.
     pub fn put(&mut self, header: &Header, rgba: &[u8]) -> io::Result<()> {
         let first = *self.first.get_or_insert(*header);
         if (header.pid, header.width, header.height) != (first.pid, first.width, first.height) {
@@ -29,7 +29,7 @@ impl<W: Write> Video<W> {
             return Ok(());
         }
         if self.first == Some(*header) {
-            // What a device presents has no rate of its own: 60 a second, whatever it took.
+            // The frames of a device have no fixed rate. The stream declares 60 per second.
             let Header { width, height, .. } = header;
             writeln!(self.out, "YUV4MPEG2 W{width} H{height} F60:1 Ip A1:1 C444 XCOLORRANGE=LIMITED")?;
         }
@@ -41,10 +41,10 @@ impl<W: Write> Video<W> {
         self.out.flush()
     }
 
-    /// What is to be said of it.
+    /// Ends the stream. Returns a note for the report of the run.
     ///
     /// # Errors
-    /// Those of writing.
+    /// The call fails if the stream cannot be written.
     pub fn finish(mut self) -> io::Result<String> {
         self.out.flush()?;
         Ok(match self.others {

@@ -1,4 +1,4 @@
-//! Section 3.1 of the page, control flow and inputs: S1 to S9, S14, S15 and S33.
+//! Checks rules S1 to S9, S14, S15 and S33 (section 3.1 of the page, control flow and inputs).
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use crate::validate::finding::Broken;
 use crate::validate::rules::Id;
 use a4emu_gpu::gpu::Stage;
 
-/// Branches that may be open at once.
+/// Maximum number of open branches.
 const BRANCH_STACK: i32 = 64;
 
-/// Adds what breaks the rules of control flow.
+/// Adds violations of the rules for control flow.
 pub fn check(program: &Program, broken: &mut Vec<Broken>) {
     targets(program, broken);
     ends(program, broken);
@@ -33,12 +33,12 @@ pub fn check(program: &Program, broken: &mut Vec<Broken>) {
     }
 }
 
-/// Does the branch rejoin its lanes at its target?
+/// Whether a branch with `op` rejoins its lanes at its target.
 fn joins(op: Cat0Op) -> bool {
     !matches!(op, Cat0Op::Call | Cat0Op::Shps | Cat0Op::Bkt)
 }
 
-/// S1, and the half of S2 that is about targets.
+/// Checks S1, and the part of S2 about targets.
 fn targets(program: &Program, broken: &mut Vec<Broken>) {
     let mut without = BTreeSet::new();
     for (index, instr) in program.reachable() {
@@ -59,7 +59,7 @@ fn targets(program: &Program, broken: &mut Vec<Broken>) {
     broken.extend(without.into_iter().map(|to| program.broken(Id::S1, to, what)));
 }
 
-/// The other half of S2.
+/// Checks the part of S2 about ends.
 fn ends(program: &Program, broken: &mut Vec<Broken>) {
     let Some(last) = program.instrs.len().checked_sub(1) else {
         return broken
@@ -80,7 +80,7 @@ fn ends_input(instr: &Instr) -> bool {
     matches!(&instr.body, Body::Cat2(cat2) if cat2.op == Cat2Op::BaryF && cat2.end_input)
 }
 
-/// S3 to S6: the inputs of a fragment shader.
+/// Checks S3 to S6: the inputs of a fragment shader.
 fn inputs(program: &Program, broken: &mut Vec<Broken>) {
     let inputs: Vec<usize> =
         program.reachable().filter(|(_, instr)| is_input(instr)).map(|(index, _)| index).collect();
@@ -109,7 +109,7 @@ fn inputs(program: &Program, broken: &mut Vec<Broken>) {
     );
 }
 
-/// S6: a dummy bary.f ends the input where an ldlv is the last, and must wait for it.
+/// Checks S6: if the last input is an ldlv, a dummy bary.f ends the input and must wait for it.
 fn in_flight(program: &Program, end: usize, broken: &mut Vec<Broken>) {
     let Body::Cat2(dummy) = &program.instrs[end].body else { return };
     if dummy.dst != Reg::NONE {
@@ -130,7 +130,7 @@ fn is_kill(instr: &Instr) -> bool {
     control(instr).is_some_and(|cat0| cat0.op == Cat0Op::Kill)
 }
 
-/// S7: killed lanes must leave a loop.
+/// Checks S7: killed lanes must leave a loop.
 fn kills(program: &Program, broken: &mut Vec<Broken>) {
     if program.stage != Stage::FS {
         return;
@@ -149,7 +149,7 @@ fn is_nop(instr: &Instr) -> bool {
     control(instr).is_some_and(|cat0| cat0.op == Cat0Op::Nop)
 }
 
-/// Whether the instruction at `at` branches to an end on the predicate of the kill at `kill`.
+/// Whether the instruction at `at` branches to an end, on the predicate of the kill at `kill`.
 fn leaves_to_end(program: &Program, kill: usize, at: usize) -> bool {
     let pair = control(&program.instrs[kill]).zip(control(&program.instrs[at]));
     let same =
@@ -161,7 +161,7 @@ fn leaves_to_end(program: &Program, kill: usize, at: usize) -> bool {
     same && to_end
 }
 
-/// From which instructions a branch back can follow.
+/// For each instruction, whether a backward branch can follow.
 fn before_loops(program: &Program) -> Vec<bool> {
     let mut leads = vec![false; program.instrs.len()];
     let is_back = |index: usize| program.flow.after(index).iter().any(|next| *next <= index);
@@ -174,7 +174,7 @@ fn before_loops(program: &Program) -> Vec<bool> {
     leads
 }
 
-/// S8 and S14: what a0.x is used for.
+/// Checks S8 and S14: the uses of a0.x.
 fn address_register(program: &Program, broken: &mut Vec<Broken>) {
     let a0 = FileReg { half: false, reg: Reg::A0 };
     let mut last: Option<usize> = None;
@@ -206,7 +206,7 @@ fn address_register(program: &Program, broken: &mut Vec<Broken>) {
     missing(last, broken);
 }
 
-/// S9.
+/// Checks S9: the first instruction.
 fn first(program: &Program, broken: &mut Vec<Broken>) {
     let cannot = program.instrs.first().and_then(Instr::category).is_some_and(|category| category > 4);
     if cannot {
@@ -214,7 +214,7 @@ fn first(program: &Program, broken: &mut Vec<Broken>) {
     }
 }
 
-/// S33: branches whose targets are still ahead.
+/// Checks S33: the number of branches whose targets are still ahead.
 fn nesting(program: &Program, broken: &mut Vec<Broken>) {
     let mut change = vec![0i32; program.instrs.len() + 1];
     for (index, instr) in program.reachable() {

@@ -1,4 +1,4 @@
-//! Section 1 of the page: delay slots.
+//! Checks the rules for delay slots (section 1 of the page).
 
 use std::collections::BTreeMap;
 
@@ -10,26 +10,26 @@ use super::{Program, is_index, last_of};
 use crate::validate::finding::Broken;
 use crate::validate::rules::Id;
 
-/// Slots behind which every result can be read.
+/// Number of slots after which every result can be read.
 const LONGEST: u32 = 6;
 
-/// Whether instructions whose slots nobody has measured count as none or as one.
+/// Whether an instruction whose slots are not measured counts as none or as one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counting {
     Strict,
     Lenient,
 }
 
-/// A write that is too near.
+/// A write that is too near to its reader.
 struct TooNear {
     writer: usize,
     slots: u32,
     needs: u32,
-    /// It is an earlier repetition of the reader itself.
+    /// Whether the writer is an earlier repetition of the reader.
     inside: bool,
 }
 
-/// Adds what breaks D1 to D4.
+/// Adds violations of D1 to D4.
 pub fn check(program: &mut Program, broken: &mut Vec<Broken>) {
     for reader in 0..program.instrs.len() {
         if !program.flow.is_reachable(reader) {
@@ -61,19 +61,20 @@ fn violation(program: &mut Program, reader: usize, read: Access) -> Option<Broke
     Some(program.broken(rule, reader, what))
 }
 
-/// Whether the path leads round the back edge of a loop of one block.
+/// Whether the path goes over the back edge of a loop of one block.
 fn round_a_loop(program: &Program, near: &TooNear, reader: usize) -> bool {
     let same_block = program.flow.block(near.writer) == program.flow.block(reader);
     !near.inside && near.writer >= reader && same_block
 }
 
-/// The nearest write on any path that is nearer than it may be.
+/// The nearest write that is too near, on any path.
 fn nearest(program: &mut Program, reader: usize, read: Access, counting: Counting) -> Option<TooNear> {
     let inside = within(program, reader, read);
     if inside.is_some() {
         return inside;
     }
-    // Instructions yet to be looked at, by their distance; where one was seen nearer, it is not looked at again.
+    // Open instructions by distance. An instruction that was found at a smaller distance is not visited
+    // again.
     let mut open: BTreeMap<(u32, usize), ()> = BTreeMap::new();
     let mut seen: BTreeMap<usize, u32> = BTreeMap::new();
     let enter = |program: &Program, open: &mut BTreeMap<_, _>, from: usize, slots: u32| {
@@ -103,7 +104,7 @@ fn nearest(program: &mut Program, reader: usize, read: Access, counting: Countin
     None
 }
 
-/// The same within the repetitions of one instruction.
+/// The nearest write that is too near, within the repetitions of one instruction.
 fn within(program: &Program, reader: usize, read: Access) -> Option<TooNear> {
     let instr = &program.instrs[reader];
     let before = |write: &&Access| write.reg == read.reg && write.step < read.step;
@@ -112,7 +113,7 @@ fn within(program: &Program, reader: usize, read: Access) -> Option<TooNear> {
     (slots < needs).then_some(TooNear { writer: reader, slots, needs, inside: true })
 }
 
-/// Slots that must lie between `writer` and `reader`.
+/// Number of slots needed between `writer` and `reader`.
 fn needed(writer: &Instr, reader: &Instr, read: Access) -> u32 {
     match (writer.category(), reader.category()) {
         (Some(1..=3), _) if read.operand == Role::Index => LONGEST,
@@ -132,7 +133,7 @@ fn issue_slots(instr: &Instr, counting: Counting) -> u32 {
     }
 }
 
-/// Branches and jumps take no slot that the compiler counts.
+/// Whether the instruction takes no slot in the compiler's count: branches and jumps.
 fn is_free(instr: &Instr) -> bool {
     control(instr).is_some_and(|cat0| {
         cat0.op == Cat0Op::Jump
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
     use a4emu_gpu::gpu::Stage;
 
-    /// Slots that are missing before the last instruction: what the compiler's own tests ask.
+    /// Number of missing slots before the last instruction, as in the compiler's own tests.
     fn missing(source: &str) -> u32 {
         let words = a4emu_decoder::isa::ir3::program::assemble(source).expect(source);
         let mut program = Program::new(Stage::VS, &words);
@@ -156,7 +157,7 @@ mod tests {
         reads.into_iter().filter_map(short).map(|near| near.needs - near.slots).max().unwrap_or(0)
     }
 
-    /// Those of ir3/tests/delay.c that the page has.
+    /// The vectors of ir3/tests/delay.c that the page lists.
     #[test]
     fn the_compilers_vectors() {
         let vectors = [

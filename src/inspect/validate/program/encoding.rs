@@ -1,4 +1,4 @@
-//! Section 3.1 of the page, encodings: S10 to S13 and S16 to S19.
+//! Checks rules S10 to S13 and S16 to S19 (section 3.1 of the page, encodings).
 
 use a4emu_decoder::isa::ir3::{
     Body, Cat1Dst, Cat2Class, Cat2Op, Cat3Op, Cat5, Cat5Op, Cat6, Cat6Form, Cat6Op, Instr, Operand, Src, Type,
@@ -9,7 +9,7 @@ use crate::validate::finding::Broken;
 use crate::validate::rules::Id;
 use a4emu_gpu::gpu::Stage;
 
-/// Adds what breaks the rules of single instructions.
+/// Adds violations of the rules for single instructions.
 pub fn check(program: &Program, broken: &mut Vec<Broken>) {
     for (index, instr) in program.reachable() {
         let mut say = |rule, what: String| broken.push(program.broken(rule, index, what));
@@ -98,7 +98,7 @@ fn wrong_source(instr: &Instr) -> Option<&'static str> {
     }
 }
 
-/// Does it compare the pixels of a quad?
+/// Whether the instruction compares the pixels of a quad.
 pub fn needs_quads(instr: &Instr) -> bool {
     let Body::Cat5(cat5) = &instr.body else { return false };
     matches!(cat5.op, Cat5Op::Sam | Cat5Op::Samb | Cat5Op::Getlod | Cat5Op::Dsx | Cat5Op::Dsy)

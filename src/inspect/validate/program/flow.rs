@@ -1,4 +1,4 @@
-//! Who follows whom in a program.
+//! The control flow of a program.
 
 use a4emu_decoder::isa::ir3::{Body, Cat0, Cat0Op, Instr};
 
@@ -7,12 +7,12 @@ pub struct Flow {
     successors: Vec<Vec<usize>>,
     predecessors: Vec<Vec<usize>>,
     reachable: Vec<bool>,
-    /// Number of the block that an instruction is in.
+    /// The number of the block of each instruction.
     blocks: Vec<u32>,
 }
 
 impl Flow {
-    /// The paths through `instrs`. What leaves the program leads nowhere.
+    /// The paths through `instrs`. A path that leaves the program ends there.
     pub fn of(instrs: &[Instr]) -> Self {
         let successors: Vec<Vec<usize>> = (0..instrs.len()).map(|index| successors(instrs, index)).collect();
         let mut predecessors = vec![Vec::new(); instrs.len()];
@@ -24,28 +24,28 @@ impl Flow {
         Self { successors, predecessors, reachable, blocks }
     }
 
-    /// Those that may run right before the instruction at `index`.
+    /// The instructions that may run directly before the one at `index`.
     pub fn before(&self, index: usize) -> &[usize] {
         &self.predecessors[index]
     }
 
-    /// Those that may run right behind it.
+    /// The instructions that may run directly after the one at `index`.
     pub fn after(&self, index: usize) -> &[usize] {
         &self.successors[index]
     }
 
-    /// Whether any path leads there.
+    /// Whether any path reaches the instruction at `index`.
     pub fn is_reachable(&self, index: usize) -> bool {
         self.reachable.get(index).is_some_and(|reachable| *reachable)
     }
 
-    /// Number of its block.
+    /// The number of the block of the instruction at `index`.
     pub fn block(&self, index: usize) -> u32 {
         self.blocks[index]
     }
 }
 
-/// The operation of flow control that an instruction is, if it is one.
+/// The flow control operation of an instruction, if it is one.
 pub fn control(instr: &Instr) -> Option<&Cat0> {
     match &instr.body {
         Body::Cat0(cat0) => Some(cat0),
@@ -53,7 +53,7 @@ pub fn control(instr: &Instr) -> Option<&Cat0> {
     }
 }
 
-/// Where a branch of the instruction at `index` goes, inside of the program or not.
+/// The target of a branch at `index`, also if it is outside of the program.
 pub fn target(instr: &Instr, index: usize) -> Option<i64> {
     let cat0 = control(instr).filter(|cat0| cat0.op.class().has_target())?;
     Some(index as i64 + i64::from(cat0.offset))
@@ -83,7 +83,7 @@ fn reachable(successors: &[Vec<usize>]) -> Vec<bool> {
     reachable
 }
 
-/// A block begins at each target and behind each instruction that branches or ends.
+/// Numbers the blocks. A block begins at each target and after each instruction that branches or ends.
 fn blocks(instrs: &[Instr], successors: &[Vec<usize>]) -> Vec<u32> {
     let mut begins = vec![false; instrs.len() + 1];
     for (index, after) in successors.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Rules of programs that follow from their words alone: sections 1, 2 and 3.1 of the page.
+//! Checks rules that need only the words of a program: sections 1, 2 and 3.1 of the page.
 
 mod control;
 mod delay;
@@ -27,51 +27,51 @@ pub use regs::Regs;
 use sync::Pending;
 pub use taint::unset;
 
-/// A program, taken apart for the rules.
+/// A decoded program with its register accesses and paths.
 pub struct Program {
-    /// The stage that runs it.
+    /// The stage of the program.
     pub stage: Stage,
-    /// Its words and text.
+    /// The words and the resources they name.
     pub shader: Shader,
     /// The instructions.
     pub instrs: Vec<Instr>,
-    /// What each reads.
+    /// The register reads of each instruction.
     pub reads: Vec<Vec<Access>>,
-    /// What each writes.
+    /// The register writes of each instruction.
     pub writes: Vec<Vec<Access>>,
-    /// Who follows whom.
+    /// The paths through the program.
     pub flow: Flow,
-    /// Steps of analysis that are left: hostile programs would take minutes.
+    /// Analysis steps that are left. Without a limit, hostile programs would take minutes.
     steps: u64,
 }
 
-/// What draws ask of a program each time.
+/// Facts about a program that the checks of each draw need.
 pub struct Facts {
     /// Highest full and half register that is named, as scalar ids.
     pub highest: [Option<u32>; 2],
-    /// One past the last instruction that may run.
+    /// One past the last reachable instruction.
     pub length: usize,
-    /// Its inputs, as a fragment shader.
+    /// Indices of the input instructions of a fragment shader.
     pub inputs: Vec<usize>,
-    /// Something uses a storage slot.
+    /// Whether an instruction uses a storage slot.
     pub storage: bool,
-    /// Something needs the pixels of a quad.
+    /// Whether an instruction needs the pixels of a quad.
     pub quads: bool,
-    /// Something uses private memory.
+    /// Whether an instruction uses private memory.
     pub private: bool,
-    /// Something kills.
+    /// Whether an instruction kills lanes.
     pub kills: bool,
-    /// Something changes memory by what it held.
+    /// Whether an instruction is an atomic operation.
     pub atomics: bool,
-    /// Textures that something gathers from.
+    /// Textures that a gather instruction reads.
     pub gathers: BTreeSet<u8>,
-    /// Slots that something stores to.
+    /// Slots that an instruction stores to.
     pub stored: BTreeSet<u8>,
     /// Scalars of the constant file that may be part of an address of ldg.
     pub pointers: BTreeSet<u16>,
-    /// Registers that it reads before it writes them.
+    /// Registers that the program reads before it writes them.
     pub taken: Regs,
-    /// Registers that it may write.
+    /// Registers that the program may write.
     pub written: Regs,
 }
 
@@ -118,7 +118,7 @@ fn uses_storage(instr: &Instr) -> bool {
     )
 }
 
-/// The texture that an instruction gathers from.
+/// The texture of a gather instruction.
 fn gathered(instr: &Instr) -> Option<u8> {
     let Body::Cat5(Cat5 { op, slots: Cat5Slots::Immediate { texture, .. }, .. }) = instr.body else {
         return None;
@@ -127,7 +127,7 @@ fn gathered(instr: &Instr) -> Option<u8> {
     gathers.then_some(texture)
 }
 
-/// The storage slot that an instruction changes.
+/// The storage slot that an instruction writes.
 fn stored(instr: &Instr) -> Option<u8> {
     let Body::Cat6(Cat6 { form, .. }) = instr.body else { return None };
     match form {
@@ -142,23 +142,23 @@ fn uses_private_memory(instr: &Instr) -> bool {
     matches!(cat6.op.class(), Cat6Class::LoadPrivate | Cat6Class::StorePrivate)
 }
 
-/// What is known of a program once and for all.
+/// A program with all results that hold for every draw.
 pub struct Checked {
     /// The program.
     pub program: Program,
-    /// What draws ask.
+    /// Facts for the checks of each draw.
     pub facts: Facts,
-    /// The rules that it breaks whatever the registers hold.
+    /// Violations that do not depend on registers.
     pub broken: Vec<Broken>,
-    /// What may not have arrived at each of its ends.
+    /// Pending registers at each end.
     pub pending: Vec<Pending>,
-    /// It was too much work to look at all of it.
+    /// Whether the analysis ran out of steps.
     pub cut: bool,
-    /// Steps of analysis that it took.
+    /// Number of analysis steps.
     pub steps: u64,
 }
 
-/// Steps that the analysis of one program may take: a real one of 2,000 instructions takes some 100,000.
+/// Maximum number of analysis steps per program. A real one of 2,000 instructions takes some 100,000.
 const MAX_STEPS: u64 = 1 << 22;
 
 impl Checked {
@@ -178,7 +178,8 @@ impl Checked {
     }
 }
 
-/// What breaks rules of sections 1 and 2 in `words` where a0.x chooses these registers, and steps that it took.
+/// Violations of sections 1 and 2 in `words` if a0.x selects these registers, and the number of analysis
+/// steps.
 pub fn placed(
     stage: Stage,
     words: &[u64],
@@ -186,7 +187,7 @@ pub fn placed(
 ) -> (Vec<Broken>, u64) {
     let mut program = Program::new(stage, words);
     for (at, way, reg) in chosen {
-        // Of an instruction that repeats it is not known which repetition it was.
+        // The repetition of a repeated instruction is unknown.
         let Some(instr) = program.instrs.get(at).filter(|instr| instr.repeat() == 0) else { continue };
         let addend = matches!(&instr.body, Body::Cat3(cat3) if matches!(cat3.src3.src, Src::RelativeGpr(_)));
         let (accesses, operand) = match way {
@@ -212,31 +213,31 @@ impl Program {
         Self { stage, shader, instrs, reads, writes, flow, steps: MAX_STEPS }
     }
 
-    /// The text of an instruction.
+    /// The text of the instruction at `index`.
     pub fn text(&self, index: usize) -> String {
         self.instrs[index].in_program(index, self.instrs.len()).to_string()
     }
 
-    /// `rule` is broken by the instruction at `index`.
+    /// A violation of `rule` by the instruction at `index`.
     pub fn broken(&self, rule: Id, index: usize, what: impl Into<String>) -> Broken {
         let (stage, program) = (self.stage, self.shader.hash);
         let instruction = Instruction { stage, program, index: index as u32, text: self.text(index) };
         Broken { rule, what: what.into(), instruction: Some(instruction) }
     }
 
-    /// The instructions that may run, in order.
+    /// The reachable instructions, in order.
     pub fn reachable(&self) -> impl Iterator<Item = (usize, &Instr)> {
         self.instrs.iter().enumerate().filter(|(index, _)| self.flow.is_reachable(*index))
     }
 
-    /// Takes a step of work; false when there is none left.
+    /// Takes one analysis step. Returns false if none is left.
     fn step(&mut self) -> bool {
         self.steps = self.steps.saturating_sub(1);
         self.steps > 0
     }
 }
 
-/// Is it an input of a fragment shader: bary.f or ldlv?
+/// Whether the instruction is an input of a fragment shader: bary.f or ldlv.
 pub fn is_input(instr: &Instr) -> bool {
     match &instr.body {
         Body::Cat2(cat2) => cat2.op == Cat2Op::BaryF,
@@ -245,12 +246,12 @@ pub fn is_input(instr: &Instr) -> bool {
     }
 }
 
-/// Does the reader take this register as something that chooses, rather than as a value?
+/// Whether the access uses the register as an index and not as a value.
 fn is_index(access: &Access) -> bool {
     access.operand == Role::Index
 }
 
-/// Which of `accesses` is one of `reg`, the last repetition first.
+/// The last access of `reg` in `accesses`.
 fn last_of(accesses: &[Access], reg: FileReg) -> Option<&Access> {
     accesses.iter().rev().find(|access| access.reg == reg)
 }

@@ -1,4 +1,4 @@
-//! Where addresses come from: S31, and the constants that S29 looks at in each draw.
+//! Finds the origin of addresses: for S31, and the constants that S29 checks in each draw.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use super::{Program, last_of};
 use crate::validate::finding::Broken;
 use crate::validate::rules::Id;
 
-/// Bytes of local memory.
+/// Size of local memory in bytes.
 const LOCAL: i64 = 32 << 10;
 
-/// A value that an instruction names.
+/// A value that can be an address, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Value {
     /// A scalar of the constant file.
@@ -23,14 +23,14 @@ enum Value {
     Immediate(u32),
 }
 
-/// What values are followed through.
+/// The instructions through which values are followed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Through {
     Moves,
     Sums,
 }
 
-/// Adds what breaks S31: of addresses that are set to a number, whatever path leads there.
+/// Adds violations of S31: addresses that are set to a number on some path.
 pub fn check(program: &mut Program, broken: &mut Vec<Broken>) {
     for index in 0..program.instrs.len() {
         let Some((address, offset, bytes)) = local_access(&program.instrs[index]) else { continue };
@@ -50,7 +50,7 @@ pub fn check(program: &mut Program, broken: &mut Vec<Broken>) {
     }
 }
 
-/// Register of the address, what is added to it, and the bytes moved.
+/// The register of the address, the offset added to it, and the number of bytes.
 fn local_access(instr: &Instr) -> Option<(Reg, i64, i64)> {
     let Body::Cat6(Cat6 { op, ty, form }) = instr.body else { return None };
     let bytes = |count: u8| i64::from(count) * i64::from(ty.bytes());
@@ -64,7 +64,7 @@ fn local_access(instr: &Instr) -> Option<(Reg, i64, i64)> {
     }
 }
 
-/// The constants that may be part of an address that ldg loads from.
+/// The constants that may be part of an address of ldg.
 pub fn pointers(program: &mut Program) -> BTreeSet<u16> {
     let mut pointers = BTreeSet::new();
     for index in 0..program.instrs.len() {
@@ -83,7 +83,8 @@ pub fn pointers(program: &mut Program) -> BTreeSet<u16> {
     pointers
 }
 
-/// What may be in the full register `reg`, or be a term of it, right before the instruction at `index`.
+/// Values that may be in the full register `reg`, or be a term of it, just before the instruction at
+/// `index`.
 fn values(program: &mut Program, index: usize, reg: Reg, through: Through) -> BTreeSet<Value> {
     let mut found = BTreeSet::new();
     let mut seen = HashSet::new();
@@ -110,13 +111,13 @@ fn values(program: &mut Program, index: usize, reg: Reg, through: Through) -> BT
     found
 }
 
-/// What an instruction makes its result of.
+/// A term of an instruction's result.
 enum Term {
     Reg(Reg),
     Value(Value),
 }
 
-/// The terms of what repetition `step` of `instr` makes.
+/// The terms of the result of repetition `step` of `instr`.
 fn terms(instr: &Instr, step: u8, through: Through) -> Vec<Term> {
     let term = |operand: &Operand| {
         let moved = if operand.step { step } else { 0 };

@@ -9,37 +9,37 @@ const WORDS: usize = FileReg::COUNT / 64;
 pub struct Regs([u64; WORDS]);
 
 impl Regs {
-    /// Adds one.
+    /// Adds `reg`.
     pub fn add(&mut self, reg: FileReg) {
         self.0[reg.index() / 64] |= 1 << (reg.index() % 64);
     }
 
-    /// Takes one out.
+    /// Removes `reg`.
     pub fn remove(&mut self, reg: FileReg) {
         self.0[reg.index() / 64] &= !(1 << (reg.index() % 64));
     }
 
-    /// Whether it is in the set.
+    /// Whether `reg` is in the set.
     pub fn has(&self, reg: FileReg) -> bool {
         self.0[reg.index() / 64] >> (reg.index() % 64) & 1 != 0
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Adds all of `other`.
+    /// Adds all registers of `other`.
     pub fn join(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(word, more)| *word |= more);
     }
 
-    /// Keeps those that `other` has too.
+    /// Keeps only registers that are also in `other`.
     pub fn meet(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(word, kept)| *word &= kept);
     }
 
-    /// All of them.
+    /// The registers of the set.
     pub fn iter(&self) -> impl Iterator<Item = FileReg> {
         (0..FileReg::COUNT).map(FileReg::at).filter(|reg| self.has(*reg))
     }

@@ -1,4 +1,5 @@
-//! Section 2 of the page: sync flags. Sets of registers that wait, to a fixed point over all paths.
+//! Checks the rules for sync flags (section 2 of the page). Computes sets of pending registers, to a fixed
+//! point over all paths.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -12,21 +13,21 @@ use crate::validate::finding::Broken;
 use crate::validate::rules::Id;
 use a4emu_gpu::gpu::Stage;
 
-/// Instructions that are looked through for the one that a finding is about.
+/// Maximum number of instructions that are searched for the one that a finding names.
 const FAR: usize = 512;
 
-/// What is under way.
+/// The pending accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct State {
-    /// Results that (ss) waits for.
+    /// Results that need (ss).
     ss: Regs,
-    /// Results that (sy) waits for.
+    /// Results that need (sy).
     sy: Regs,
-    /// Sources that are read by an (ss).
+    /// Sources that are read until an (ss).
     war: Regs,
-    /// Sources that are read by an (ss) or by the (sy) of the result.
+    /// Sources that are read until an (ss), or until the (sy) of the result.
     war_sy: Regs,
-    /// A barrier without an (ss) since, and without an (sy).
+    /// Whether a barrier had no (ss), and no (sy), since.
     barrier: [bool; 2],
 }
 
@@ -39,7 +40,7 @@ impl State {
         self.barrier = std::array::from_fn(|flag| self.barrier[flag] | other.barrier[flag]);
     }
 
-    /// What the flags of `instr` wait for.
+    /// Removes everything that the flags of `instr` wait for.
     fn wait(&mut self, instr: &Instr) {
         if instr.flags.ss {
             (self.ss, self.war, self.war_sy) = Default::default();
@@ -51,7 +52,7 @@ impl State {
         }
     }
 
-    /// What is under way behind the instruction at `index`, whose flags have waited.
+    /// Adds the pending accesses of the instruction at `index`, whose flags have already waited.
     fn issue(&mut self, program: &Program, index: usize) {
         let (reads, writes) = (&program.reads[index], &program.writes[index]);
         let answer = Answer::of(&program.instrs[index]);
@@ -77,16 +78,16 @@ impl State {
     }
 }
 
-/// When the result of an instruction is there.
+/// How the result of an instruction arrives.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answer {
-    /// After a known number of slots.
+    /// Available after a known number of slots.
     AtOnce,
-    /// (ss) waits for it.
+    /// Needs (ss).
     Ss,
-    /// (sy) waits for it.
+    /// Needs (sy).
     Sy,
-    /// There is none, but sources are read late.
+    /// No result, but sources are read late.
     Store,
 }
 
@@ -108,15 +109,15 @@ impl Answer {
     }
 }
 
-/// What may not have arrived at an end.
+/// Registers that may be pending at an end of the program.
 pub struct Pending {
-    /// The instruction.
+    /// Index of the `end` instruction.
     pub end: usize,
-    /// The registers.
+    /// The pending registers.
     pub regs: Regs,
 }
 
-/// Adds what breaks Y1 to Y5 and Y7; gives what is under way at each end, for Y6.
+/// Adds violations of Y1 to Y5 and Y7. Returns the pending registers at each end, for Y6.
 pub fn check(program: &mut Program, broken: &mut Vec<Broken>) -> Vec<Pending> {
     for (index, state) in settle(program, |_, _, _| true).into_iter().enumerate() {
         if program.flow.is_reachable(index) {
@@ -135,7 +136,7 @@ pub fn check(program: &mut Program, broken: &mut Vec<Broken>) -> Vec<Pending> {
     .collect()
 }
 
-/// What is under way before each instruction, by the paths that `counts` lets count.
+/// The pending accesses before each instruction, over all edges that `counts` accepts.
 fn settle(program: &mut Program, counts: fn(&Program, usize, usize) -> bool) -> Vec<State> {
     let mut before = vec![State::default(); program.instrs.len()];
     let mut open: VecDeque<usize> = (!before.is_empty()).then_some(0).into_iter().collect();
@@ -154,7 +155,7 @@ fn settle(program: &mut Program, counts: fn(&Program, usize, usize) -> bool) -> 
     before
 }
 
-/// What is under way behind the instruction at `index`.
+/// The pending accesses after the instruction at `index`.
 fn behind(program: &Program, index: usize, mut state: State) -> State {
     state.wait(&program.instrs[index]);
     state.issue(program, index);
@@ -189,7 +190,7 @@ fn accesses(program: &Program, index: usize, mut state: State, broken: &mut Vec<
     }
 }
 
-/// The nearest instruction before `index` that answers into `reg`, as text.
+/// The text of the nearest instruction before `index` that writes `reg` late.
 fn producer(program: &Program, index: usize, reg: FileReg) -> String {
     let answers = |at: usize| {
         let late = matches!(Answer::of(&program.instrs[at]), Answer::Ss | Answer::Sy);
@@ -198,7 +199,7 @@ fn producer(program: &Program, index: usize, reg: FileReg) -> String {
     nearest(program, index, answers)
 }
 
-/// The nearest one that reads `reg` late.
+/// The text of the nearest instruction before `index` that reads `reg` late.
 fn consumer(program: &Program, index: usize, reg: FileReg) -> String {
     let reads = |at: usize| {
         let late = Answer::of(&program.instrs[at]) != Answer::AtOnce;
@@ -207,7 +208,7 @@ fn consumer(program: &Program, index: usize, reg: FileReg) -> String {
     nearest(program, index, reads)
 }
 
-/// The nearest instruction before `index` that `is_it`, as text, if it is not too far away.
+/// The text of the nearest instruction before `index` that fits `is_it`, if it is not too far away.
 fn nearest(program: &Program, index: usize, is_it: impl Fn(usize) -> bool) -> String {
     let mut open: VecDeque<usize> = program.flow.before(index).iter().copied().collect();
     let mut seen = BTreeSet::new();
@@ -222,7 +223,7 @@ fn nearest(program: &Program, index: usize, is_it: impl Fn(usize) -> bool) -> St
     "an instruction before".to_owned()
 }
 
-/// Y5 and X2: behind a barrier.
+/// Checks Y5 and X2: the instruction after a barrier.
 fn barriers(program: &Program, index: usize, mut state: State, broken: &mut Vec<Broken>) {
     let instr = &program.instrs[index];
     let is_nop = control(instr).is_some_and(|cat0| cat0.op == Cat0Op::Nop);
@@ -238,7 +239,7 @@ fn barriers(program: &Program, index: usize, mut state: State, broken: &mut Vec<
     broken.push(program.broken(rule, index, "no (ss)(sy) behind the barrier"));
 }
 
-/// Whether the instruction is a barrier, or a nop behind one.
+/// Whether the instruction is a barrier, or a nop after one.
 fn follows_barrier(program: &Program, mut index: usize) -> bool {
     loop {
         let instr = &program.instrs[index];
@@ -250,7 +251,7 @@ fn follows_barrier(program: &Program, mut index: usize) -> bool {
     }
 }
 
-/// Y7: the first instruction of a stage that another feeds.
+/// Checks Y7: the first instruction of a stage that another stage feeds.
 fn chained(program: &Program, broken: &mut Vec<Broken>) {
     let Some(first) = program.instrs.first() else { return };
     let waits = first.flags.ss && first.flags.sy;
@@ -259,8 +260,8 @@ fn chained(program: &Program, broken: &mut Vec<Broken>) {
     }
 }
 
-/// Whether lanes that a kill has ended go this way: by a branch on the same predicate right behind it. What
-/// they put out does not matter (X3).
+/// Whether only killed lanes take this edge: a branch on the same predicate directly after the kill. Outputs
+/// of killed lanes do not matter (X3).
 pub fn leaves_killed(program: &Program, from: usize, to: usize) -> bool {
     let Some(branch) = control(&program.instrs[from]) else { return false };
     let taken = target(&program.instrs[from], from) == Some(to as i64);
@@ -277,7 +278,7 @@ mod tests {
         of(Stage::VS, source).0
     }
 
-    /// The rules that are broken, and how many registers wait at the ends.
+    /// The broken rules, and the number of pending registers at all ends.
     fn of(stage: Stage, source: &str) -> (Vec<&'static str>, usize) {
         let words = a4emu_decoder::isa::ir3::program::assemble(source).expect(source);
         let mut broken = Vec::new();

@@ -1,4 +1,5 @@
-//! What depends on what a program begins with: S15 on which lane it is, S34 on registers that nobody wrote.
+//! Follows the effect of initial registers: for S15 registers that differ between lanes, for S34 unwritten
+//! ones.
 
 use a4emu_decoder::isa::ir3::access::{Access, FileReg, Role};
 use a4emu_decoder::isa::ir3::{Body, Cat0Op, Cat1, Cat1Dst, Cat3Op, Cat7Op, Instr, Src};
@@ -11,19 +12,19 @@ use crate::validate::finding::Broken;
 use crate::validate::rules::Id;
 use a4emu_gpu::gpu::Stage;
 
-/// Registers of a set that a finding names.
+/// Maximum number of registers that a finding names.
 const NAMED: usize = 4;
 
-/// What counts where paths meet.
+/// How sets are joined where paths meet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Meeting {
-    /// What either path brings.
+    /// Registers of either path.
     Either,
-    /// What both bring.
+    /// Registers of both paths.
     Both,
 }
 
-/// Registers that some path reads before it writes them.
+/// Registers that some path reads before writing.
 pub fn live_at_start(program: &mut Program) -> Regs {
     let mut before = vec![Regs::default(); program.instrs.len()];
     let mut open: Vec<usize> = (0..before.len()).collect();
@@ -42,7 +43,7 @@ pub fn live_at_start(program: &mut Program) -> Regs {
     before.first().copied().unwrap_or_default()
 }
 
-/// Registers that it writes on some path; all of them where a0.x chooses one.
+/// Registers that the program writes on some path; all registers if a0.x selects one.
 pub fn written(program: &Program) -> Regs {
     let chosen = program
         .reachable()
@@ -57,7 +58,8 @@ fn of_step(accesses: &[Access], step: u8) -> impl Iterator<Item = &Access> + Clo
     accesses.iter().filter(move |access| access.step == step)
 }
 
-/// What is tainted before each instruction where `seed` is at the start; nothing where it is not known. Takes from `steps`.
+/// The tainted registers before each instruction, with `seed` at the start; `None` if unknown. Uses up
+/// `steps`.
 fn spread(program: &Program, seed: Regs, meeting: Meeting, steps: &mut u64) -> Vec<Option<Regs>> {
     let mut before = vec![None; program.instrs.len()];
     if let Some(first) = before.first_mut() {
@@ -88,11 +90,11 @@ fn spread(program: &Program, seed: Regs, meeting: Meeting, steps: &mut u64) -> V
     before
 }
 
-/// What is tainted behind the instruction at `index`.
+/// The tainted registers after the instruction at `index`.
 fn behind(program: &Program, index: usize, mut state: Regs) -> Regs {
     let instr = &program.instrs[index];
     if let Body::Cat1(Cat1 { dst: Cat1Dst::Relative(_), .. }) = instr.body {
-        // It may have written any of them.
+        // The instruction may have written any register.
         return Regs::default();
     }
     for step in 0..=instr.repeat() {
@@ -107,7 +109,8 @@ fn behind(program: &Program, index: usize, mut state: Regs) -> Regs {
     state
 }
 
-/// Whether what repetition `step` makes is tainted. Of a select with an unknown side the other one is meant.
+/// Whether the result of repetition `step` is tainted. A select counts if its condition, or both of its
+/// values, are tainted.
 fn taints(instr: &Instr, reads: &[Access], step: u8, state: &Regs) -> bool {
     let mut values = of_step(reads, step).filter(|read| read.operand != Role::Index);
     match &instr.body {
@@ -131,7 +134,8 @@ fn is_select(op: Cat3Op) -> bool {
     )
 }
 
-/// S34, for a program whose registers `unset` nobody wrote before it began, and from whose ends `outputs` are taken.
+/// Violations of S34, for a program that begins with the registers `unset` unwritten and whose `outputs` are
+/// read at its ends.
 pub fn unset(program: &Program, unset: Regs, outputs: &Regs, steps: &mut u64) -> Vec<Broken> {
     let names: Vec<String> = unset.iter().take(NAMED).map(|reg| reg.to_string()).collect();
     let names = names.join(", ");
@@ -156,7 +160,8 @@ pub fn unset(program: &Program, unset: Regs, outputs: &Regs, steps: &mut u64) ->
     broken
 }
 
-/// S15: barriers that only some lanes of a work group reach. `locals` are the registers that tell lanes apart.
+/// Checks S15: barriers that only some lanes of a work group reach. `locals` are the registers that differ
+/// between lanes.
 pub fn check_barriers(program: &mut Program, locals: Regs, broken: &mut Vec<Broken>) {
     let bar = |instr: &Instr| matches!(&instr.body, Body::Cat7(cat7) if cat7.op == Cat7Op::Bar);
     let bars: Vec<usize> =
@@ -183,8 +188,8 @@ pub fn check_barriers(program: &mut Program, locals: Regs, broken: &mut Vec<Brok
     }
 }
 
-/// The branches that decide whether the instruction at `index` runs: those of which one way surely leads there and the other
-/// does not, and those that decide whether these run.
+/// The branches that decide whether the instruction at `index` runs. One way of such a branch always leads
+/// there and the other may not. Branches that decide whether these run are included.
 fn deciding(program: &mut Program, index: usize) -> HashSet<usize> {
     let (mut found, mut open) = (HashSet::new(), vec![index]);
     while let Some(to) = open.pop() {
@@ -200,9 +205,10 @@ fn deciding(program: &mut Program, index: usize) -> HashSet<usize> {
     found
 }
 
-/// From which instructions an end can be reached without passing the one at `index`; nothing if that is too much work.
+/// For each instruction, whether a path to an end avoids the instruction at `index`; none if that needs too
+/// much work.
 fn ends_without(program: &mut Program, index: usize) -> Option<Vec<bool>> {
-    // Whoever asks looks at all of them.
+    // The caller looks at all instructions.
     program.steps = program.steps.saturating_sub(program.instrs.len() as u64);
     if program.steps == 0 {
         return None;
@@ -236,7 +242,7 @@ mod tests {
         FileReg { half: false, reg: a4emu_decoder::isa::ir3::Reg(number * 4 + component as u8) }
     }
 
-    /// What is said of a program of which r0.y and r0.z were never written, and r1.x is an output.
+    /// The violations of a program in which r0.y and r0.z were never written, and r1.x is an output.
     fn unset_of(source: &str) -> Vec<String> {
         let unset_regs = [reg("r0.y"), reg("r0.z")].into_iter().collect();
         let outputs = [reg("r1.x")].into_iter().collect();
@@ -286,13 +292,13 @@ mod tests {
         let branch = |value| format!("cmps.u.lt p0.x, {value}, c0.x\nbr p0.x, #l3\nbar.g\n(jp)end");
         assert_eq!(barriers_of(&branch("r0.x")), [2]);
         assert_eq!(barriers_of(&branch("r1.x")), [0; 0]);
-        // The lanes meet again before the barrier, round and round.
+        // The lanes rejoin before the barrier in each iteration.
         let meets =
             "nop\nl1:\n(jp)bar.g\ncmps.u.lt p0.x, r0.x, c0.x\nbr p0.x, #l5\nnop\n(jp)nop\nbr p0.y, #l1\nend";
         assert_eq!(barriers_of(meets), [0; 0]);
         let leaves = "nop\nl1:\n(jp)bar.g\ncmps.u.lt p0.x, r0.x, c0.x\nbr p0.x, #l1\nend";
         assert_eq!(barriers_of(leaves), [1]);
-        // A branch that all take together, in one that they do not.
+        // A uniform branch within a divergent one.
         let nested = "cmps.u.lt p0.x, r0.x, c0.x\nbr p0.x, #l4\nbr p0.y, #l4\nbar.g\n(jp)end";
         assert_eq!(barriers_of(nested), [3]);
     }

@@ -1,4 +1,4 @@
-//! Sections 1 to 3 of the page: programs.
+//! Rules of sections 1 to 3 of the page: programs.
 
 super::rules! { 0;
     D1 E Doc "Results of categories 1 to 3 can be read 3 issue slots later: 6 by categories 4 to 6 and flow control, 1 as the sum's operand of mad; nothing stalls";

@@ -1,4 +1,4 @@
-//! Sections 5 to 8 of the page: what a draw runs with.
+//! Rules of sections 5 to 8 of the page: the state of a draw.
 
 super::rules! { 2;
     P1 E Inf "VPC and SP agree on the number of varyings";

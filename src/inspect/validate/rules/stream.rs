@@ -1,4 +1,4 @@
-//! Section 4 of the page: the command processor.
+//! Rules of section 4 of the page: the command processor.
 
 super::rules! { 1;
     C1 E Doc "Registers outside of 0x2000 to 0x23ff are not banked: they are written when the chip is idle";

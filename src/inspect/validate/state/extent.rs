@@ -1,4 +1,4 @@
-//! How much memory what registers and descriptors name takes.
+//! The size of the memory that registers and descriptors name.
 
 use a4emu_decoder::regs::rb::*;
 use a4emu_decoder::regs::tex::*;
@@ -10,10 +10,10 @@ use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::regfile::RegFile;
 use a4emu_shader::format::Format;
 
-/// Binary logarithm of the samples that a pixel has at most.
+/// Binary logarithm of the maximum number of samples per pixel.
 pub const MAX_LOG_SAMPLES: u32 = 2;
 
-/// Samples of a pixel that targets hold.
+/// Number of samples per pixel in the targets.
 pub fn held_samples(regs: &RegFile) -> u32 {
     1 << sample_counts(regs)[0].min(MAX_LOG_SAMPLES)
 }
@@ -21,32 +21,32 @@ pub fn held_samples(regs: &RegFile) -> u32 {
 /// A range of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Extent {
-    /// First byte.
+    /// Address of the first byte.
     pub base: u32,
-    /// Bytes.
+    /// Length in bytes.
     pub bytes: u64,
 }
 
 impl Extent {
-    /// Whether some byte is in both.
+    /// Whether the two ranges share a byte.
     pub fn meets(self, other: Self) -> bool {
         let end = |extent: Self| u64::from(extent.base) + extent.bytes;
         u64::from(self.base) < end(other) && u64::from(other.base) < end(self)
     }
 
-    /// From the first to behind the last pixel of a surface.
+    /// The range from the first to the last pixel of a surface.
     fn of_rows(base: u32, pitch: u32, rows: u32, row: u32) -> Self {
         Self { base, bytes: u64::from(pitch) * u64::from(rows.saturating_sub(1)) + u64::from(row) }
     }
 
-    /// Colour target `i` in memory.
+    /// The memory of colour target `i`.
     pub fn of_target(regs: &RegFile, i: u32) -> Option<Self> {
         let (frame, info) = (regs.get::<RB_FRAME_BUFFER_DIMENSION>(), regs.at::<RB_MRT_BUF_INFO>(i));
         let row = frame.WIDTH() * Format::color(info.COLOR_FORMAT())?.block().bytes * held_samples(regs);
         Some(Self::of_rows(regs.at::<RB_MRT_BASE>(i).VALUE(), info.COLOR_BUF_PITCH(), frame.HEIGHT(), row))
     }
 
-    /// What a resolve copies to.
+    /// The memory that a resolve writes.
     pub fn of_resolve(regs: &RegFile) -> Option<Self> {
         let frame = regs.get::<RB_FRAME_BUFFER_DIMENSION>();
         let [_, kept] = copied_samples(regs, regs.get::<RB_COPY_CONTROL>());
@@ -57,7 +57,7 @@ impl Extent {
         Some(Self::of_rows(base, pitch, frame.HEIGHT(), row))
     }
 
-    /// A storage buffer; nothing for images.
+    /// The memory of a storage buffer; none for images.
     pub fn of_storage(scene: &Scene<'_>, stage: Stage, slot: u8) -> Option<Self> {
         let (at, ssbo) = (usize::from(slot), scene.gpu.loaded.ssbo(stage));
         let (words, sizes) = (ssbo.descriptors.get(at)?, ssbo.sizes.get(at)?);

@@ -1,4 +1,4 @@
-//! P16 to P19: what reaches the shaders.
+//! Checks P16 to P19: the inputs of the shaders.
 
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::regs::gras::GRAS_CNTL;
@@ -13,7 +13,7 @@ use a4emu_gpu::draw::{DrawCall, IndexSource};
 use a4emu_gpu::pass::Pass;
 use a4emu_shader::format::Format;
 
-/// Adds what breaks P16 to P19.
+/// Adds violations of P16 to P19.
 pub fn check(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
     if scene.pass != Pass::Binning {
         produced(scene, said);
@@ -22,7 +22,7 @@ pub fn check(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
     indices(call, said);
 }
 
-/// P16, in this direction only: an older driver produces more than it asks for.
+/// Checks P16, in this direction only: an older driver produces more inputs than its shaders read.
 fn produced(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let (first, second) = (regs.get::<HLSQ_CONTROL_1_REG>(), regs.get::<HLSQ_CONTROL_2_REG>());
@@ -55,7 +55,7 @@ fn produced(scene: &Scene<'_>, said: &mut Said) {
     });
 }
 
-/// P17.
+/// Checks P17.
 fn attributes(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let control = regs.get::<VFD_CONTROL_0>();
@@ -88,7 +88,7 @@ fn attribute(scene: &Scene<'_>, i: u32, last: bool, said: &mut Said) {
     said.unless(rate > 0, Id::P17, || format!("attribute {i}: STEPRATE 0"));
 }
 
-/// P19.
+/// Checks P19.
 fn indices(call: &DrawCall, said: &mut Said) {
     let IndexSource::Memory { base, size, width, first } = call.indices else { return };
     let bytes = (u64::from(first) + u64::from(call.count)) * u64::from(width);

@@ -1,4 +1,4 @@
-//! M2 of draws with indices: the highest vertex that they name.
+//! Finds the highest index of a draw, for M2.
 
 use hashbrown::HashMap;
 
@@ -6,13 +6,13 @@ use a4emu_gpu::draw::pc::state::restart;
 use a4emu_gpu::draw::{DrawCall, IndexSource};
 use a4emu_gpu::gpu::Gpu;
 
-/// Draws whose highest index is remembered.
+/// Maximum number of cached ranges.
 const MAX_KNOWN: usize = 4096;
 
-/// Indices that are looked through in a run.
+/// Maximum number of indices that are read in a run.
 const MAX_INDICES: u64 = 1 << 28;
 
-/// Which indices.
+/// The indices of a draw in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Range {
     address: u32,
@@ -21,16 +21,16 @@ struct Range {
     restart: Option<u32>,
 }
 
-/// The highest indices of draws; tiles repeat them.
+/// A cache of the highest indices of draws, since the tiles of a draw repeat them.
 #[derive(Default)]
 pub struct Highest {
-    /// With the time of memory when they were looked through.
+    /// The highest index of each range, with the memory time at which it was read.
     known: HashMap<Range, (u64, Option<u32>)>,
     looked: u64,
 }
 
 impl Highest {
-    /// The highest index of a draw; nothing where it has none, or they are not in one buffer.
+    /// The highest index of a draw; none if it has no indices or they are not in one buffer.
     pub fn of(&mut self, gpu: &Gpu, call: &DrawCall) -> Option<u32> {
         let restart = restart(&gpu.regs);
         match &call.indices {
@@ -48,7 +48,7 @@ impl Highest {
     fn in_memory(&mut self, gpu: &Gpu, range: Range) -> Option<u32> {
         let bytes = range.count.checked_mul(range.width)?;
         if let Some((time, highest)) = self.known.get(&range)
-            && gpu.mem.is_unchanged(range.address, bytes, *time)
+            && gpu.memory().is_unchanged(range.address, bytes, *time)
         {
             return *highest;
         }
@@ -56,9 +56,10 @@ impl Highest {
             self.known.clear();
         }
         self.looked += u64::from(range.count);
-        let words = gpu.mem.slice(range.address, bytes as usize).filter(|_| self.looked <= MAX_INDICES)?;
+        let words =
+            gpu.memory().slice(range.address, bytes as usize).filter(|_| self.looked <= MAX_INDICES)?;
         let highest = highest(words, range);
-        self.known.insert(range, (gpu.mem.now(), highest));
+        self.known.insert(range, (gpu.memory().now(), highest));
         highest
     }
 }

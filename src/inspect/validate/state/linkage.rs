@@ -1,4 +1,4 @@
-//! P1 to P6: what the last vertex stage hands to the fragment shader.
+//! Checks P1 to P6: the outputs of the last vertex stage and the inputs of the fragment shader.
 
 use a4emu_decoder::regs::groups::used;
 use a4emu_decoder::regs::pc::PC_PRIM_VTX_CNTL;
@@ -11,10 +11,10 @@ use crate::validate::rules::Id;
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
 
-/// What OUTLOC adds to a location.
+/// Constant that OUTLOC adds to a location.
 const FIRST_LOCATION: u32 = 8;
 
-/// Adds what breaks P1 to P4 and P6.
+/// Adds violations of P1 to P4 and P6.
 pub fn check(scene: &Scene<'_>, said: &mut Said) {
     point_size(scene, said);
     if scene.pass == Pass::Binning {
@@ -24,7 +24,7 @@ pub fn check(scene: &Scene<'_>, said: &mut Said) {
     locations(scene, said);
 }
 
-/// P1 and P2.
+/// Checks P1 and P2.
 fn counts(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let (attr, pack) = (regs.get::<VPC_ATTR>(), regs.get::<VPC_PACK>());
@@ -46,7 +46,7 @@ fn counts(scene: &Scene<'_>, said: &mut Said) {
     });
 }
 
-/// P3 and P4.
+/// Checks P3 and P4.
 fn locations(scene: &Scene<'_>, said: &mut Said) {
     let stage = scene.last_vertex_stage();
     let total = scene.regs.get::<VPC_ATTR>().TOTALATTR();
@@ -76,7 +76,7 @@ fn locations(scene: &Scene<'_>, said: &mut Said) {
     }
 }
 
-/// P6.
+/// Checks P6.
 fn point_size(scene: &Scene<'_>, said: &mut Said) {
     if scene.last_vertex_stage() != Stage::VS {
         return;

@@ -1,4 +1,5 @@
-//! Section 6 of the page: what draws read and write lies in memory; and S28, S29: texture slots.
+//! Checks section 6 of the page: reads and writes of draws are inside of buffers. Also S28 and S29, texture
+//! slots.
 
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::regs::enums::{TexClamp, TexFmt, TexType};
@@ -17,10 +18,10 @@ use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
 use a4emu_shader::format::{Format, Type};
 
-/// Bytes that addresses of surfaces are multiples of.
+/// Alignment of surface addresses in bytes.
 const ALIGNMENT: u32 = 32;
 
-/// Adds what breaks the rules of memory at a draw.
+/// Adds violations of the rules for memory at a draw.
 pub fn check(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, said: &mut Said) {
     attributes(scene, call, highest, said);
     index_buffer(scene, call, said);
@@ -32,7 +33,7 @@ pub fn check(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, said: &mu
     }
 }
 
-/// The same at a dispatch.
+/// Adds violations of the rules for memory at a dispatch.
 pub fn check_dispatch(scene: &Scene<'_>, said: &mut Said) {
     resources(scene, said);
 }
@@ -46,12 +47,12 @@ fn resources(scene: &Scene<'_>, said: &mut Said) {
     }
 }
 
-/// Whether `bytes` from `address` are in one buffer.
+/// Whether the `bytes` from `address` on are in one buffer.
 fn holds(scene: &Scene<'_>, address: u32, bytes: u64) -> bool {
-    bytes == 0 || u64::from(scene.gpu.mem.room(address)) >= bytes
+    bytes == 0 || u64::from(scene.gpu.memory().room(address)) >= bytes
 }
 
-/// M1 and M2.
+/// Checks M1 and M2.
 fn attributes(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, said: &mut Said) {
     let regs = scene.regs;
     let count = regs.get::<VFD_CONTROL_0>().STRMDECINSTRCNT().min(VFD_DECODE_INSTR::ROW.len);
@@ -88,7 +89,7 @@ fn first_vertex(scene: &Scene<'_>, call: &DrawCall) -> u32 {
     call.base_vertex.unwrap_or(scene.regs.get::<VFD_INDEX_OFFSET>().VALUE().max(0) as u32)
 }
 
-/// Vertex of the highest index; nothing where that lies before the first.
+/// Vertex of the highest index; none if it is before the first.
 fn last_vertex(scene: &Scene<'_>, call: &DrawCall, index: u32) -> Option<u64> {
     let base = call.base_vertex.map_or(scene.regs.get::<VFD_INDEX_OFFSET>().VALUE(), |base| base as i32);
     u64::try_from(i64::from(index) + i64::from(base)).ok()
@@ -106,7 +107,7 @@ fn index_buffer(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
     }
 }
 
-/// M3, S28 and S29.
+/// Checks M3, S28 and S29.
 fn textures(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let stage = checked.program.stage;
     let loaded = scene.gpu.loaded.stage(stage);
@@ -155,7 +156,7 @@ fn texture(scene: &Scene<'_>, stage: Stage, slot: u8, words: [u32; 8], said: &mu
     });
 }
 
-/// P26: what drivers leave alone because it is said not to work.
+/// Checks P26: features that drivers avoid because they are reported not to work.
 fn doubtful(scene: &Scene<'_>, stage: Stage, [slot, sampler]: [u8; 2], said: &mut Said) {
     let loaded = scene.gpu.loaded.stage(stage);
     let (Some(words), Some(state)) =
@@ -178,7 +179,7 @@ fn doubtful(scene: &Scene<'_>, stage: Stage, [slot, sampler]: [u8; 2], said: &mu
     });
 }
 
-/// P26 of gathers.
+/// Checks P26 for gathers.
 fn gathers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let stage = checked.program.stage;
     let textures = &scene.gpu.loaded.stage(stage).textures;
@@ -204,7 +205,7 @@ pub fn clamps_to_border(scene: &Scene<'_>, checked: &Checked) -> bool {
     named.any(|slot| samplers.get(usize::from(slot)).is_some_and(|words| shows_border(*words)))
 }
 
-/// The half of M7 that is about border colours.
+/// Checks the part of M7 about border colours.
 fn border(scene: &Scene<'_>, stage: Stage, slot: u8, words: [u32; 2], said: &mut Said) {
     if !shows_border(words) {
         return;
@@ -216,7 +217,8 @@ fn border(scene: &Scene<'_>, stage: Stage, slot: u8, words: [u32; 2], said: &mut
     });
 }
 
-/// S29 of uniform buffers: the driver writes 0xbadN0000 for one that is not bound, an older one all ones.
+/// Checks S29 for uniform buffers. The driver writes 0xbadN0000 for an unbound one, an older driver all
+/// ones.
 fn pointers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let stage = checked.program.stage;
     let constants = &scene.gpu.loaded.stage(stage).constants;
@@ -234,7 +236,7 @@ fn pointers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     }
 }
 
-/// M6 and X10.
+/// Checks M6 and X10.
 fn buffers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let stage = checked.program.stage;
     for &slot in &checked.program.shader.uses.buffers {
@@ -254,7 +256,7 @@ fn buffers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     }
 }
 
-/// M4.
+/// Checks M4.
 fn targets(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let components = regs.get::<RB_RENDER_COMPONENTS>();
@@ -274,7 +276,7 @@ fn targets(scene: &Scene<'_>, said: &mut Said) {
     }
 }
 
-/// M5.
+/// Checks M5.
 fn resolve(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let Some(Extent { base, bytes }) = Extent::of_resolve(regs) else { return };

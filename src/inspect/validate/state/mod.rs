@@ -1,4 +1,4 @@
-//! Sections 3.2 and 5 to 8 of the page: what a draw runs with, looked at right before it runs.
+//! Checks the state of a draw just before it runs: sections 3.2 and 5 to 8 of the page.
 
 mod extent;
 mod fetch;
@@ -29,43 +29,43 @@ pub use indices::Highest;
 use stage::Named;
 pub use stage::hlsq;
 
-/// A draw or dispatch, and the programs that it runs.
+/// A draw or dispatch, and its programs.
 pub struct Scene<'a> {
     /// The chip.
     pub gpu: &'a Gpu,
-    /// Its registers.
+    /// The registers of the chip.
     pub regs: &'a RegFile,
-    /// What a draw is for; a dispatch is of no pass, and nothing here asks for its.
+    /// The pass of a draw. For a dispatch it has no meaning.
     pub pass: Pass,
-    /// The programs, checked.
+    /// The checked programs.
     pub programs: Vec<Arc<Checked>>,
 }
 
-/// What was found at one draw.
+/// The violations found at one draw.
 #[derive(Default)]
 pub struct Said(pub Vec<Broken>);
 
 impl Said {
-    /// `rule` is broken by state.
+    /// Adds a violation of `rule` by state.
     pub fn say(&mut self, rule: Id, what: impl Into<String>) {
         self.0.push(Broken::new(rule, what));
     }
 
-    /// Says so unless `holds`.
+    /// Adds a violation of `rule` unless `holds`.
     pub fn unless(&mut self, holds: bool, rule: Id, what: impl FnOnce() -> String) {
         if !holds {
             self.say(rule, what());
         }
     }
 
-    /// One that names an instruction.
+    /// Adds a violation.
     pub fn add(&mut self, broken: Broken) {
         self.0.push(broken);
     }
 }
 
 impl<'a> Scene<'a> {
-    /// Of a draw with this initiator.
+    /// The scene of a draw with this initiator.
     pub fn of_draw(
         gpu: &'a Gpu,
         pass: Pass,
@@ -73,13 +73,13 @@ impl<'a> Scene<'a> {
         programs: &mut Programs,
     ) -> Self {
         let regs = &gpu.regs;
-        // A copy runs no fragment shader, but drivers set one up, and the chip takes it for loaded.
+        // A resolve runs no fragment shader, but drivers set one up, and the chip assumes that it is loaded.
         let idle = (pass == Pass::Resolve).then_some(Stage::FS);
         let named = pass.stages(regs, Some(initiator)).chain(idle);
         Self { gpu, regs, pass, programs: named.filter_map(|stage| programs.of(gpu, stage)).collect() }
     }
 
-    /// Of a dispatch.
+    /// The scene of a dispatch.
     pub fn of_dispatch(gpu: &'a Gpu, programs: &mut Programs) -> Self {
         let programs = programs.of(gpu, Stage::CS).into_iter().collect();
         Self { gpu, regs: &gpu.regs, pass: Pass::Bypass, programs }
@@ -91,7 +91,7 @@ impl<'a> Scene<'a> {
         [Stage::GS, Stage::DS].into_iter().find(runs).unwrap_or(Stage::VS)
     }
 
-    /// The program of a stage, if it runs.
+    /// The program of a stage, if the stage runs.
     pub fn program(&self, stage: Stage) -> Option<&Checked> {
         self.programs.iter().map(|checked| &**checked).find(|checked| checked.program.stage == stage)
     }
@@ -101,18 +101,18 @@ impl<'a> Scene<'a> {
         self.gpu.loaded.stage(stage).source == CodeSource::Memory
     }
 
-    /// Whether it is a dispatch.
+    /// Whether this is a dispatch.
     pub fn is_dispatch(&self) -> bool {
         self.program(Stage::CS).is_some()
     }
 
-    /// Whether it renders to tile memory, or copies from or to it.
+    /// Whether the draw renders to GMEM, or copies from or to it.
     pub fn in_tiles(&self) -> bool {
         matches!(self.pass, Pass::Gmem | Pass::Restore | Pass::Resolve)
     }
 }
 
-/// What breaks rules of programs and registers.
+/// Adds violations of the rules for programs and registers.
 pub fn check_programs(scene: &Scene<'_>, said: &mut Said) {
     for checked in &scene.programs {
         checked.broken.iter().for_each(|broken| said.add(broken.clone()));
@@ -120,8 +120,8 @@ pub fn check_programs(scene: &Scene<'_>, said: &mut Said) {
     }
 }
 
-/// S34: what depends on registers that nobody wrote. What reaches the stages between the first and the last is not
-/// documented; they are left out.
+/// Checks S34: effects of registers that no command wrote. Inputs of stages between the first and the last
+/// are not documented, so these stages are not checked.
 pub fn check_unset(scene: &Scene<'_>, programs: &mut Programs, said: &mut Said) {
     let chained = scene.program(Stage::HS).is_some() || scene.program(Stage::GS).is_some();
     for checked in &scene.programs {
@@ -141,8 +141,8 @@ pub fn check_unset(scene: &Scene<'_>, programs: &mut Programs, said: &mut Said) 
     }
 }
 
-/// Outputs that the program does not make. Of a colour a shader may make fewer components than a target has, and a vertex
-/// shader may make nothing of a position (X14).
+/// Outputs that the program does not write. A colour may have fewer components than its target, and a vertex
+/// shader may write no position (X14).
 fn never_written(checked: &Checked, outputs: &[Named]) -> Regs {
     let is_made = |(reg, _): &Named| checked.facts.written.has(*reg);
     let positions = outputs.iter().any(|named| named.1 == "position" && is_made(named));
@@ -151,7 +151,7 @@ fn never_written(checked: &Checked, outputs: &[Named]) -> Regs {
     missing.map(|(reg, _)| *reg).collect()
 }
 
-/// What a draw of `call.count` vertices breaks; `highest` is its highest index.
+/// Adds violations of a draw of `call.count` vertices; `highest` is its highest index.
 pub fn check_draw(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, said: &mut Said) {
     linkage::check(scene, said);
     output::check(scene, said);
@@ -161,7 +161,7 @@ pub fn check_draw(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, said
     memory::check(scene, call, highest, said);
 }
 
-/// What a dispatch breaks.
+/// Adds violations of a dispatch.
 pub fn check_dispatch(scene: &Scene<'_>, local_size: Option<[u32; 3]>, groups: [u32; 3], said: &mut Said) {
     windows::check_dispatch(scene, local_size, groups, said);
     memory::check_dispatch(scene, said);

@@ -1,4 +1,4 @@
-//! P7 to P11, P20, P21 and P24: the fragment shader's results and the render backend.
+//! Checks P7 to P11, P20, P21 and P24: the fragment shader's outputs and the render backend.
 
 use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat};
 use a4emu_decoder::regs::gras::*;
@@ -13,7 +13,7 @@ use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
 use a4emu_shader::format::{Format, Type};
 
-/// Adds what breaks the rules of the render backend.
+/// Adds violations of the rules for the render backend.
 pub fn check(scene: &Scene<'_>, said: &mut Said) {
     counts(scene, said);
     samples(scene, said);
@@ -29,7 +29,7 @@ pub fn check(scene: &Scene<'_>, said: &mut Said) {
     depth_format(scene, said);
 }
 
-/// P7.
+/// Checks P7.
 fn counts(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let (rb, sp) = (regs.get::<RB_FS_OUTPUT_REG>().MRT(), regs.get::<SP_FS_OUTPUT_REG>().MRT());
@@ -47,7 +47,7 @@ fn tests_depth(scene: &Scene<'_>) -> bool {
         || scene.regs.get::<RB_STENCIL_CONTROL>().STENCIL_ENABLE()
 }
 
-/// P8 and P21.
+/// Checks P8 and P21.
 fn targets(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let components = regs.get::<RB_RENDER_COMPONENTS>();
@@ -64,7 +64,7 @@ fn target(scene: &Scene<'_>, i: u32, said: &mut Said) {
     let regs = scene.regs;
     let (info, control) = (regs.at::<RB_MRT_BUF_INFO>(i), regs.at::<RB_MRT_CONTROL>(i));
     let shader = regs.at::<SP_FS_MRT>(i);
-    // X8: a restore of depth with stencil apart names the packed format in SP and R8 in RB.
+    // Exception X8: a restore of depth with separate stencil has the packed format in SP and R8 in RB.
     let split = scene.pass == Pass::Restore && regs.get::<RB_STENCIL_INFO>().SEPARATE_STENCIL();
     let (written, buffer) = (shader.MRTFORMAT(), info.COLOR_FORMAT());
     said.unless(written == buffer || split, Id::P8, || {
@@ -86,7 +86,7 @@ fn target(scene: &Scene<'_>, i: u32, said: &mut Said) {
     said.unless(!integer || !(blends || enabled), Id::P21, || format!("integer target {i} blends"));
 }
 
-/// P9.
+/// Checks P9.
 fn shader_depth(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let (rb, sp) =
@@ -106,7 +106,7 @@ fn shader_depth(scene: &Scene<'_>, said: &mut Said) {
     });
 }
 
-/// P10.
+/// Checks P10.
 fn early_depth(scene: &Scene<'_>, said: &mut Said) {
     let late = scene.regs.get::<RB_DEPTH_CONTROL>().EARLY_Z_DISABLE() || scene.pass == Pass::Restore;
     let effects = scene.program(Stage::FS).is_some_and(has_effects);
@@ -117,7 +117,7 @@ fn has_effects(checked: &Checked) -> bool {
     checked.facts.kills || checked.program.shader.uses.stores
 }
 
-/// P11.
+/// Checks P11.
 fn depth_and_stencil(scene: &Scene<'_>, said: &mut Said) {
     let (regs, restores) = (scene.regs, scene.pass == Pass::Restore);
     let depth = regs.get::<RB_DEPTH_CONTROL>();
@@ -134,7 +134,7 @@ fn depth_and_stencil(scene: &Scene<'_>, said: &mut Said) {
     });
 }
 
-/// P20 and T11.
+/// Checks P20 and T11.
 fn depth_format(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     if !scene.in_tiles() {
@@ -150,7 +150,7 @@ fn depth_format(scene: &Scene<'_>, said: &mut Said) {
     });
 }
 
-/// P24. X9: the bits that turn multisampling off need not agree.
+/// Checks P24. Exception X9: the bits that turn multisampling off need not agree.
 fn samples(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let counts = [

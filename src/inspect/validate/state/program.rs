@@ -1,4 +1,4 @@
-//! Section 3.2 of the page, and Y6: a program against the registers of its stage.
+//! Checks section 3.2 of the page, and Y6: a program against the registers of its stage.
 
 use a4emu_decoder::isa::ir3::access::FileReg;
 use a4emu_decoder::isa::ir3::{Body, Cat2, Cat2Op, Cat6Form, Reg, Src};
@@ -13,14 +13,14 @@ use a4emu_gpu::draw::sp::state::place;
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
 
-/// Instructions of a group.
+/// Number of instructions in a group.
 const GROUP: usize = 16;
-/// Vec4 registers of a fiber, with two quads and with four.
+/// Maximum number of vec4 registers of a fiber, with two quads and with four.
 const REGISTERS: [u32; 2] = [48, 24];
 /// First vec4 of the constant file that mirrors storage descriptors.
 const SSBO_MIRROR: u32 = 448;
 
-/// Adds what the program of a stage breaks with the stage's registers.
+/// Adds violations by the program of a stage with the stage's registers.
 pub fn check(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let stage = checked.program.stage;
     footprint(scene, checked, said);
@@ -34,7 +34,7 @@ pub fn check(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     }
 }
 
-/// S20, S21, P5, P18: what is used against the footprint.
+/// Checks S20, S21, P5 and P18: the used registers against the footprint.
 fn footprint(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let (program, regs) = (&checked.program, scene.regs);
     let Some(control) = control0(regs, program.stage) else { return };
@@ -69,7 +69,7 @@ fn footprint(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     }
 }
 
-/// X14: a vertex shader without a position names r0, and its one attribute is r0.x.
+/// Exception X14: a vertex shader without a position names r0, and its one attribute is r0.x.
 fn is_dummy(reg: FileReg, what: &str) -> bool {
     match what {
         "position" => reg.reg.number() == 0,
@@ -78,7 +78,7 @@ fn is_dummy(reg: FileReg, what: &str) -> bool {
     }
 }
 
-/// S22.
+/// Checks S22.
 fn constants(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let program = &checked.program;
     if scene.pass == Pass::Resolve && program.stage == Stage::FS {
@@ -95,7 +95,7 @@ fn constants(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     }
 }
 
-/// S23 and S24.
+/// Checks S23 and S24.
 fn enables(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let program = &checked.program;
     let slots = checked.facts.storage;
@@ -116,7 +116,7 @@ fn enables(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     }
 }
 
-/// S25.
+/// Checks S25.
 fn length(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let program = &checked.program;
     let (start, length) = place(scene.regs, program.stage);
@@ -126,13 +126,13 @@ fn length(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
         let what = format!("{}: {needs} groups of instructions, LENGTH {has}", program.stage.name());
         said.say(Id::S25, what);
     }
-    let inside = scene.gpu.mem.room(start) as usize >= length as usize * 8;
+    let inside = scene.gpu.memory().room(start) as usize >= length as usize * 8;
     if length > 0 && !inside && scene.runs_from_memory(program.stage) {
         said.say(Id::M7, format!("{}: program at {start:#010x} ends in no buffer", program.stage.name()));
     }
 }
 
-/// Y6.
+/// Checks Y6.
 fn pending(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let program = &checked.program;
     let taken = outputs(scene.regs, program.stage, scene.pass);
@@ -144,7 +144,7 @@ fn pending(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     }
 }
 
-/// S30.
+/// Checks S30.
 fn private(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let program = &checked.program;
     if checked.facts.private && private_memory(scene.regs, program.stage).is_none() {
@@ -152,7 +152,7 @@ fn private(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     }
 }
 
-/// S26 and S27.
+/// Checks S26 and S27.
 fn varyings(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     if scene.pass == Pass::Resolve {
         return;
@@ -191,7 +191,7 @@ fn varyings(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     }
 }
 
-/// Whether the program itself makes the coordinates that it interpolates with.
+/// Whether the program itself computes the coordinates that it interpolates with.
 fn computed(checked: &Checked, index: usize, reg: Reg) -> bool {
     let writes = &checked.program.writes[..index];
     writes.iter().flatten().any(|write| write.reg == FileReg { half: false, reg })

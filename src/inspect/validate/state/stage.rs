@@ -1,4 +1,4 @@
-//! A shader stage's registers, whichever stage it is.
+//! Reads the registers of a shader stage.
 
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::isa::ir3::Reg;
@@ -14,7 +14,7 @@ use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
 
-/// SP_xS_CTRL_REG0; nothing where it has no public name and nobody wrote it.
+/// SP_xS_CTRL_REG0; none if the register has no public name and is unwritten.
 pub fn control0(regs: &RegFile, stage: Stage) -> Option<SP_VS_CTRL_REG0> {
     match stage {
         Stage::VS => Some(regs.get::<SP_VS_CTRL_REG0>()),
@@ -30,7 +30,7 @@ fn written<R: Register>(regs: &RegFile) -> Option<R> {
     regs.written(R::ROW.offset).map(R::from_word)
 }
 
-/// HLSQ_xS_CONTROL_REG.
+/// HLSQ_xS_CONTROL_REG of the stage.
 pub fn hlsq(regs: &RegFile, stage: Stage) -> HLSQ_VS_CONTROL_REG {
     match stage {
         Stage::VS => regs.get::<HLSQ_VS_CONTROL_REG>(),
@@ -42,7 +42,7 @@ pub fn hlsq(regs: &RegFile, stage: Stage) -> HLSQ_VS_CONTROL_REG {
     }
 }
 
-/// Where the stage's private memory is.
+/// Address of the stage's private memory, if it is set.
 pub fn private_memory(regs: &RegFile, stage: Stage) -> Option<u32> {
     let offset = match stage {
         Stage::VS => SP_VS_PVT_MEM_ADDR::ROW.offset,
@@ -55,12 +55,12 @@ pub fn private_memory(regs: &RegFile, stage: Stage) -> Option<u32> {
     regs.written(offset).filter(|address| *address != 0)
 }
 
-/// Does a thread of the stage have four quads?
+/// Whether a warp of the stage has four quads.
 pub fn has_four_quads(control: SP_VS_CTRL_REG0) -> bool {
     control.THREADSIZE() == ThreadSize::FOUR_QUADS
 }
 
-/// A register that the hardware fills or takes, and what it is for.
+/// A register that the hardware fills or reads, and its purpose.
 pub type Named = (FileReg, &'static str);
 
 fn run(id: u32, half: bool, count: u32, name: &'static str) -> impl Iterator<Item = Named> {
@@ -69,7 +69,7 @@ fn run(id: u32, half: bool, count: u32, name: &'static str) -> impl Iterator<Ite
     ids.filter_map(move |id| FileReg::of(Reg(id), half)).map(move |reg| (reg, name))
 }
 
-/// What the hardware delivers before the stage's first instruction.
+/// Registers that the hardware fills before the stage's first instruction.
 pub fn delivered(regs: &RegFile, stage: Stage) -> Vec<Named> {
     match stage {
         Stage::VS => attributes(regs).chain(vertex_ids(regs)).collect(),
@@ -116,7 +116,7 @@ fn fragment_inputs(regs: &RegFile) -> Vec<Named> {
         .collect()
 }
 
-/// Register ids of i and j, by kind.
+/// Register ids of the barycentric coordinates i and j, by kind.
 pub fn barycentrics(regs: &RegFile) -> [(u32, &'static str); 6] {
     let (third, fourth) = (regs.get::<HLSQ_CONTROL_3_REG>(), regs.get::<HLSQ_CONTROL_4_REG>());
     [
@@ -129,7 +129,7 @@ pub fn barycentrics(regs: &RegFile) -> [(u32, &'static str); 6] {
     ]
 }
 
-/// What is taken from the stage's registers at its end in a draw of `pass`.
+/// Registers that the hardware reads at the stage's end, in a draw of `pass`.
 pub fn outputs(regs: &RegFile, stage: Stage, pass: Pass) -> Vec<Named> {
     match stage {
         Stage::VS | Stage::DS | Stage::GS => vertex_outputs(regs, stage, pass),
@@ -149,7 +149,7 @@ fn vertex_outputs(regs: &RegFile, stage: Stage, pass: Pass) -> Vec<Named> {
     position.chain(size).chain(varyings).collect()
 }
 
-/// POSREGID.
+/// POSREGID of the stage.
 pub fn position(regs: &RegFile, stage: Stage) -> u32 {
     match stage {
         Stage::DS => regs.get::<SP_DS_PARAM_REG>().POSREGID(),
@@ -158,7 +158,7 @@ pub fn position(regs: &RegFile, stage: Stage) -> u32 {
     }
 }
 
-/// PSIZEREGID; that of the primitive word of a geometry shader.
+/// PSIZEREGID of the stage; for a geometry shader, the register of the primitive word.
 fn point_size(regs: &RegFile, stage: Stage) -> u32 {
     match stage {
         Stage::DS => Reg::NONE.0.into(),
@@ -167,19 +167,19 @@ fn point_size(regs: &RegFile, stage: Stage) -> u32 {
     }
 }
 
-/// An output of a vertex stage, and where it goes.
+/// An output of a vertex stage, and its location.
 #[derive(Clone, Copy)]
 pub struct Link {
-    /// Registers.
+    /// The source registers.
     pub source: ShaderOutput,
     /// OUTLOC: location of the first component, plus 8.
     pub location: u32,
 }
 
-/// How many outputs the registers have room for.
+/// Maximum number of outputs that the registers describe.
 pub const OUTPUTS: u32 = 2 * SP_VS_OUT::ROW.len;
 
-/// TOTALVSOUTVAR and its like.
+/// Number of outputs of the stage: TOTALVSOUTVAR or TOTALGSOUTVAR.
 pub fn output_count(regs: &RegFile, stage: Stage) -> u32 {
     match stage {
         Stage::DS => regs.get::<SP_DS_PARAM_REG>().TOTALGSOUTVAR(),

@@ -1,4 +1,4 @@
-//! P22, P23, T1 to T7 and T13: the pass, the frame and tile memory.
+//! Checks P22, P23, T1 to T7 and T13: the pass, the frame and tile memory.
 
 use a4emu_decoder::regs::enums::{DepthFormat, RenderMode, TileMode};
 use a4emu_decoder::regs::gras::*;
@@ -12,20 +12,20 @@ use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
 use a4emu_shader::format::Format;
 
-/// Pixels that bins are multiples of.
+/// Unit of a bin's size in pixels.
 const BIN_UNIT: u32 = 32;
-/// Pixels of a bin at most: columns and rows.
+/// Maximum columns and rows of a bin, in pixels.
 const BIN_MAX: [u32; 2] = [1024, 992];
-/// Bytes that the base of a colour target is a multiple of.
+/// Alignment of the base of a colour target, in bytes.
 const COLOR_BASE: u32 = 0x4000;
-/// A surface of a bin.
+/// A surface of a bin in GMEM.
 struct Part {
     name: String,
     base: u32,
     bytes: u64,
 }
 
-/// Adds what breaks the rules of tiles.
+/// Adds violations of the rules for tiles.
 pub fn check(scene: &Scene<'_>, said: &mut Said) {
     modes(scene, said);
     let patches = scene.pass == Pass::Gmem && scene.program(Stage::HS).is_some();
@@ -49,7 +49,7 @@ fn bin_size(scene: &Scene<'_>) -> [u32; 2] {
     [mode.WIDTH(), mode.HEIGHT()]
 }
 
-/// P22.
+/// Checks P22.
 fn modes(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let (mode, render) = (regs.get::<RB_MODE_CONTROL>(), regs.get::<RB_RENDER_CONTROL>());
@@ -76,7 +76,7 @@ fn modes(scene: &Scene<'_>, said: &mut Said) {
     });
 }
 
-/// P23 and T6.
+/// Checks P23 and T6.
 fn scissors(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let (tl, br) = (regs.get::<GRAS_SC_SCREEN_SCISSOR_TL>(), regs.get::<GRAS_SC_SCREEN_SCISSOR_BR>());
@@ -123,7 +123,7 @@ fn scissors(scene: &Scene<'_>, said: &mut Said) {
     });
 }
 
-/// T1.
+/// Checks T1.
 fn bin(scene: &Scene<'_>, said: &mut Said) {
     let size = bin_size(scene);
     let fits =
@@ -131,7 +131,7 @@ fn bin(scene: &Scene<'_>, said: &mut Said) {
     said.unless(fits, Id::T1, || format!("bin of {}x{} pixels", size[0], size[1]));
 }
 
-/// Samples of a pixel that a target holds.
+/// Number of samples per pixel in a target.
 fn samples(scene: &Scene<'_>) -> u32 {
     let regs = scene.regs;
     match scene.pass {
@@ -140,7 +140,7 @@ fn samples(scene: &Scene<'_>) -> u32 {
     }
 }
 
-/// T2 and T13.
+/// Checks T2 and T13.
 fn strides(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let [width, _] = bin_size(scene);
@@ -166,7 +166,7 @@ fn strides(scene: &Scene<'_>, said: &mut Said) {
     }
 }
 
-/// Bytes of a pixel of target `i`, if it is rendered to.
+/// Bytes per pixel of target `i`, if it is rendered to.
 fn exists(scene: &Scene<'_>, i: u32) -> Option<u32> {
     let regs = scene.regs;
     let rendered = scene.pass == Pass::Resolve || regs.get::<RB_RENDER_COMPONENTS>().target(i) != 0;
@@ -182,9 +182,9 @@ fn depth_bytes(format: DepthFormat) -> Option<u32> {
     }
 }
 
-/// T3 and T4.
+/// Checks T3 and T4.
 fn parts(scene: &Scene<'_>, said: &mut Said) {
-    let end = scene.gpu.gmem.len() as u64;
+    let end = scene.gpu.chip.gmem_bytes() as u64;
     let parts = surfaces(scene);
     for (i, part) in parts.iter().enumerate() {
         let last = u64::from(part.base) + part.bytes;
@@ -207,7 +207,7 @@ fn surfaces(scene: &Scene<'_>) -> Vec<Part> {
     let regs = scene.regs;
     let [width, height] = bin_size(scene);
     let pixels = u64::from(width) * u64::from(height) * u64::from(samples(scene));
-    // While copying, what is rendered is what the copy names: targets of the draw before may be stale.
+    // In a resolve, only the copied surface counts: the targets of the draw before may be stale.
     let colours = (0..TARGETS).filter(|_| scene.pass == Pass::Gmem).filter_map(|i| {
         let (cpp, base) = (exists(scene, i)?, regs.at::<RB_MRT_BASE>(i).VALUE());
         Some(Part { name: format!("colour {i}"), base, bytes: pixels * u64::from(cpp) })
@@ -231,7 +231,7 @@ fn surfaces(scene: &Scene<'_>) -> Vec<Part> {
     parts
 }
 
-/// T5.
+/// Checks T5.
 fn depth_pitch(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let [width, _] = bin_size(scene);
@@ -248,7 +248,7 @@ fn depth_pitch(scene: &Scene<'_>, said: &mut Said) {
     });
 }
 
-/// T7.
+/// Checks T7.
 fn resolve(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let (control, info) = (regs.get::<RB_COPY_CONTROL>(), regs.get::<RB_COPY_DEST_INFO>());

@@ -1,4 +1,4 @@
-//! P12 to P15, P25 and S32: a stage's place in the stores, and threads.
+//! Checks P12 to P15, P25 and S32: a stage's windows in the stores, and thread sizes.
 
 use a4emu_decoder::regs::hlsq::*;
 use a4emu_decoder::regs::sp::*;
@@ -9,16 +9,16 @@ use crate::validate::rules::Id;
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
 
-/// Units of four vec4 in the constant store.
+/// Size of the constant store, in units of four vec4.
 const CONSTANT_UNITS: u32 = 128;
-/// Groups of instructions in the store.
+/// Size of the instruction store, in groups of instructions.
 const INSTRUCTION_UNITS: u32 = 64;
-/// What Mesa writes to SP_SP_CTRL_REG for a dispatch.
+/// Value that Mesa writes to SP_SP_CTRL_REG for a dispatch.
 const COMPUTE_CONTROL: u32 = 0x86_0010;
-/// Invocations of a work group with two quads.
+/// Maximum number of invocations of a work group with two quads.
 const GROUP_FIBERS: u32 = 512;
 
-/// Adds what breaks P12 to P15.
+/// Adds violations of P12 to P15.
 pub fn check(scene: &Scene<'_>, said: &mut Said) {
     agreement(scene, said);
     overlap(scene, said);
@@ -26,7 +26,7 @@ pub fn check(scene: &Scene<'_>, said: &mut Said) {
     threads(scene, said);
 }
 
-/// P12.
+/// Checks P12.
 fn agreement(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let (vs, fs) = (regs.get::<SP_VS_OBJ_OFFSET_REG>(), regs.get::<SP_FS_OBJ_OFFSET_REG>());
@@ -52,7 +52,7 @@ fn agreement(scene: &Scene<'_>, said: &mut Said) {
 /// First unit and number of units of a stage's window.
 type Window = fn(HLSQ_VS_CONTROL_REG) -> [u32; 2];
 
-/// P13.
+/// Checks P13.
 fn overlap(scene: &Scene<'_>, said: &mut Said) {
     let window = |stage: Stage, at: Window| {
         let [first, count] = at(hlsq(scene.regs, stage));
@@ -80,7 +80,7 @@ fn overlap(scene: &Scene<'_>, said: &mut Said) {
     }
 }
 
-/// P14.
+/// Checks P14.
 fn store(scene: &Scene<'_>, said: &mut Said) {
     let control = scene.regs.get::<SP_INSTR_CACHE_CTRL>();
     let [vs, fs] = [Stage::VS, Stage::FS].map(|stage| hlsq(scene.regs, stage).INSTRLENGTH() > 0);
@@ -90,7 +90,7 @@ fn store(scene: &Scene<'_>, said: &mut Said) {
     });
 }
 
-/// P15.
+/// Checks P15.
 fn threads(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let four = |stage| control0(regs, stage).is_some_and(has_four_quads);
@@ -104,7 +104,7 @@ fn threads(scene: &Scene<'_>, said: &mut Said) {
     said.unless(both, Id::P15, || "VS: four quads".to_owned());
 }
 
-/// P25 and S32.
+/// Checks P25 and S32.
 pub fn check_dispatch(scene: &Scene<'_>, local_size: Option<[u32; 3]>, groups: [u32; 3], said: &mut Said) {
     let regs = scene.regs;
     let update = regs.get::<HLSQ_UPDATE_CONTROL>().VALUE();
@@ -127,7 +127,7 @@ pub fn check_dispatch(scene: &Scene<'_>, local_size: Option<[u32; 3]>, groups: [
         regs.get::<HLSQ_CL_NDRANGE_5>().SIZE_Z(),
     ];
     let whole: [u32; 3] = std::array::from_fn(|i| size[i].wrapping_mul(groups[i]));
-    // An indirect dispatch has its counts in memory, and NDRANGE what the API had before.
+    // An indirect dispatch has its counts in memory, so NDRANGE holds older values.
     said.unless(local_size.is_some() || global == whole, Id::S32, || {
         format!("global size {global:?}, {groups:?} groups of {size:?}")
     });

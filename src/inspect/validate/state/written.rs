@@ -1,4 +1,4 @@
-//! R1: registers that a stage reads and that nobody has written since the batch began.
+//! Checks R1: registers that a stage reads but that no packet has written since the batch began.
 
 use a4emu_decoder::bits::{RegRow, Register};
 use a4emu_decoder::pm4::Pm4;
@@ -62,7 +62,7 @@ const ALWAYS: &[u32] = &[
     SP_FS_OUTPUT_REG::ROW.offset,
 ];
 
-/// Those that a draw of the application reads, and those that copy do not.
+/// Registers that a draw of the application reads, but not a copy.
 const DRAWING: &[u32] = &[
     PC_PRIM_VTX_CNTL2::ROW.offset,
     PC_RESTART_INDEX::ROW.offset,
@@ -79,7 +79,7 @@ const DRAWING: &[u32] = &[
     RB_VPORT_Z_CLAMP_MAX::ROW.offset,
 ];
 
-/// Those that blending reads.
+/// Registers that blending reads.
 const BLENDING: &[u32] = &[
     RB_BLEND_RED_F32::ROW.offset,
     RB_BLEND_GREEN_F32::ROW.offset,
@@ -87,7 +87,7 @@ const BLENDING: &[u32] = &[
     RB_BLEND_ALPHA_F32::ROW.offset,
 ];
 
-/// Those of a dispatch.
+/// Registers that a dispatch reads.
 const COMPUTE: &[u32] = &[
     HLSQ_UPDATE_CONTROL::ROW.offset,
     HLSQ_CONTROL_0_REG::ROW.offset,
@@ -106,7 +106,7 @@ const COMPUTE: &[u32] = &[
     SP_CS_LENGTH_REG::ROW.offset,
 ];
 
-/// Those that produce pixels read.
+/// Registers that draws with pixels read.
 const PIXELS: &[u32] = &[
     VPC_ATTR::ROW.offset,
     VPC_PACK::ROW.offset,
@@ -130,7 +130,7 @@ const PIXELS: &[u32] = &[
     RB_FS_OUTPUT::ROW.offset,
 ];
 
-/// Those of depth and stencil in tile memory.
+/// Registers of depth and stencil in GMEM.
 const TILES: &[u32] = &[
     RB_DEPTH_INFO::ROW.offset,
     RB_DEPTH_PITCH::ROW.offset,
@@ -139,7 +139,7 @@ const TILES: &[u32] = &[
     GRAS_DEPTH_CONTROL::ROW.offset,
 ];
 
-/// Those of a copy to memory.
+/// Registers of a resolve.
 const COPY: &[u32] = &[
     RB_COPY_CONTROL::ROW.offset,
     RB_COPY_DEST_BASE::ROW.offset,
@@ -147,7 +147,7 @@ const COPY: &[u32] = &[
     RB_COPY_DEST_INFO::ROW.offset,
 ];
 
-/// Adds what a draw reads that is not in `written`.
+/// Adds a violation for each register that a draw reads and that is not in `written`.
 pub fn check(scene: &Scene<'_>, call: &DrawCall, written: &RegSet, said: &mut Said) {
     let pixels = matches!(scene.pass, Pass::Gmem | Pass::Bypass | Pass::Restore);
     let draws = matches!(scene.pass, Pass::Gmem | Pass::Bypass);
@@ -169,12 +169,12 @@ pub fn check(scene: &Scene<'_>, call: &DrawCall, written: &RegSet, said: &mut Sa
     unwritten(all.chain(borders(scene)), written, said);
 }
 
-/// The same of a dispatch.
+/// Adds a violation for each register that a dispatch reads and that is not in `written`.
 pub fn check_dispatch(scene: &Scene<'_>, written: &RegSet, said: &mut Said) {
     unwritten(COMPUTE.iter().copied().chain(borders(scene)), written, said);
 }
 
-/// The same of an event: only that which stores the counters of samples reads a register.
+/// Adds violations for an event. Only the event that stores the sample counters reads a register.
 pub fn check_event(packet: &Pm4<'_>, written: &RegSet, said: &mut Said) {
     let event = match packet {
         Pm4::EventWrite(packet) => packet.event.EVENT(),
@@ -191,13 +191,13 @@ fn unwritten(read: impl Iterator<Item = u32>, written: &RegSet, said: &mut Said)
     }
 }
 
-/// Whether some target blends with the constant colour.
+/// Whether a target blends with the constant colour.
 fn blends(scene: &Scene<'_>) -> bool {
     let regs = scene.regs;
     (0..8).any(|i| regs.get::<RB_RENDER_COMPONENTS>().target(i) != 0 && regs.at::<RB_MRT_CONTROL>(i).BLEND())
 }
 
-/// Where border colours are, of the stages of which a sampler shows them.
+/// Registers with the border colours of the stages whose samplers use them.
 fn borders(scene: &Scene<'_>) -> impl Iterator<Item = u32> {
     let shown = scene.programs.iter().filter(|checked| clamps_to_border(scene, checked));
     shown.map(|checked| match checked.program.stage {
@@ -210,7 +210,7 @@ fn borders(scene: &Scene<'_>) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Elements of arrays, as many as counts say.
+/// The elements of arrays up to the counts in registers.
 fn elements(scene: &Scene<'_>, pixels: bool) -> impl Iterator<Item = u32> {
     let regs = scene.regs;
     let at = |row: &'static RegRow, i: u32| row.offset + i * row.stride;

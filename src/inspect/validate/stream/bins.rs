@@ -1,4 +1,4 @@
-//! C27 to C29: which bin's visibility stream a draw reads.
+//! Checks C27 to C29: the bin whose visibility stream a draw reads.
 
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::pm4::{Pm4, SetBin, SetBinData};
@@ -15,14 +15,14 @@ use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
 
-/// Bytes of a pipe's size in memory.
+/// Size of a pipe's size in memory, in bytes.
 const SIZE_BYTES: u32 = 4;
-/// Bytes at the end of a stream's buffer that LENGTH leaves out.
+/// Bytes at the end of a stream's buffer that LENGTH excludes.
 const TAIL: u32 = 32;
-/// Bins of a pipe at most, in a row and in all.
+/// Maximum number of bins of a pipe, in a row and in total.
 const MOST: [u32; 2] = [15, 32];
 
-/// What CP_SET_BIN and its like have said in this batch.
+/// The parameters of CP_SET_BIN and similar packets in this batch.
 #[derive(Default)]
 pub struct Bins {
     data: Option<[u32; 2]>,
@@ -31,7 +31,7 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// `packet` is about to execute.
+    /// Records `packet`, which is about to execute.
     pub fn command(&mut self, packet: &Pm4<'_>) {
         match packet {
             Pm4::SetBinData(SetBinData { BIN_DATA_ADDR, BIN_SIZE_ADDRESS, .. }) => {
@@ -44,7 +44,7 @@ impl Bins {
         }
     }
 
-    /// A draw of more than nothing is about to run.
+    /// Checks a draw with vertices that is about to run.
     pub fn draw(&mut self, gpu: &Gpu, call: &DrawCall, said: &mut Said) {
         match call.pass {
             Pass::Binning if !std::mem::replace(&mut self.binned, true) => pipes(gpu, said),
@@ -58,7 +58,7 @@ impl Bins {
         }
     }
 
-    /// C29.
+    /// Checks C29.
     fn tile(&self, regs: &RegFile, said: &mut Said) {
         let (tl, br) = (regs.get::<GRAS_SC_SCREEN_SCISSOR_TL>(), regs.get::<GRAS_SC_SCREEN_SCISSOR_BR>());
         let scissor = [tl.X(), tl.Y(), br.X(), br.Y()];
@@ -69,7 +69,7 @@ impl Bins {
         }
     }
 
-    /// C27.
+    /// Checks C27.
     fn stream(&self, regs: &RegFile, said: &mut Said) {
         said.unless(self.binned, Id::C27, || "visibility is used, no binning pass ran".to_owned());
         let Some([data, size]) = self.data else {
@@ -99,7 +99,7 @@ impl Bins {
     }
 }
 
-/// C28, and M7 for the streams' buffers.
+/// Checks C28, and M7 for the streams' buffers.
 fn pipes(gpu: &Gpu, said: &mut Said) {
     let regs = &gpu.regs;
     let mode = regs.get::<RB_MODE_CONTROL>();
@@ -129,7 +129,7 @@ fn pipes(gpu: &Gpu, said: &mut Said) {
             regs.at::<VSC_PIPE_DATA_ADDRESS>(pipe as u32).VALUE(),
             regs.at::<VSC_PIPE_DATA_LENGTH>(pipe as u32),
         );
-        let fits = gpu.mem.room(address) >= length.VALUE().saturating_add(TAIL);
+        let fits = gpu.memory().room(address) >= length.VALUE().saturating_add(TAIL);
         said.unless(fits, Id::M7, || format!("the stream of pipe {pipe} is in no one buffer"));
     }
 }

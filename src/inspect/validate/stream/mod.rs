@@ -1,4 +1,4 @@
-//! Section 4 of the page: the command processor.
+//! Checks section 4 of the page: the command processor.
 
 mod bins;
 mod packets;

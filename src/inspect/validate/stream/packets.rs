@@ -1,4 +1,4 @@
-//! C20 to C26, C30 and C31: single packets.
+//! Checks C20 to C26, C30 and C31: single packets.
 
 use a4emu_decoder::load_state::{StateKind, StateSource};
 use a4emu_decoder::packet::Packet;
@@ -13,7 +13,7 @@ use a4emu_gpu::fault::{Fault, Trouble};
 use a4emu_gpu::gpu::{Gpu, Stage};
 use a4emu_gpu::pass::Pass;
 
-/// What the kernel protects (CP_PROTECT 0 to 11): first and last register.
+/// Registers that the kernel protects (CP_PROTECT 0 to 11): first and last.
 const PROTECTED: [(u32, u32); 7] = [
     (0x4, 0x8f),
     (0x200, 0x27f),
@@ -24,25 +24,25 @@ const PROTECTED: [(u32, u32); 7] = [
     (0x4000, 0x7fff),
 ];
 
-/// Vec4s of a block of constants.
+/// Number of vec4 in a block of constants.
 const BLOCK: u32 = 4;
-/// Bytes that addresses of blocks are multiples of.
+/// Alignment of addresses of blocks, in bytes.
 const BLOCK_BYTES: u32 = 64;
-/// Dwords of a called buffer at most.
+/// Maximum size of a called buffer in dwords.
 const MAX_CALL: u32 = 0xf_ffff;
-/// Calls around the packet in the deepest buffer that may call a state group.
+/// Maximum call depth of a packet that may call a state group.
 const MAX_DEPTH: u32 = 2;
 
-/// What waits for the next draw to be judged.
+/// Loads that are checked at the next draw.
 #[derive(Default)]
 pub struct Packets {
-    /// Samplers that were loaded in odd number: how many.
+    /// The number of samplers in the last load, if it was odd.
     odd_samplers: Option<u32>,
-    /// Programs that were loaded into the store from memory: address and groups.
+    /// Programs that were loaded into the store from memory: address and number of groups.
     stored: [Option<(u32, u32)>; 6],
 }
 
-/// C20: `packet`, of type 0 or 1, is about to execute.
+/// Checks C20 for `packet`, of type 0 or 1, which is about to execute.
 pub fn protected(packet: &Packet<'_>, said: &mut Said) {
     let registers = packet.writes().map(|(register, _)| register);
     for register in registers.filter(|register| is_protected(*register)) {
@@ -51,7 +51,7 @@ pub fn protected(packet: &Packet<'_>, said: &mut Said) {
 }
 
 impl Packets {
-    /// A command is about to execute.
+    /// Checks a command that is about to execute.
     pub fn command(&mut self, gpu: &Gpu, packet: &Pm4<'_>, said: &mut Said) {
         match packet {
             Pm4::Unknown { opcode, .. } => said.say(Id::C21, format!("opcode {opcode:#04x} is unknown")),
@@ -92,13 +92,13 @@ impl Packets {
         }
         if let StateSource::Memory { address } = source {
             let bytes = packet.dwords() * 4;
-            said.unless(gpu.mem.room(address) >= bytes, Id::M7, || {
+            said.unless(gpu.memory().room(address) >= bytes, Id::M7, || {
                 format!("{kind:?}: {bytes} bytes at {address:#010x} are in no one buffer")
             });
         }
     }
 
-    /// A draw or dispatch is about to run.
+    /// Checks a draw or dispatch that is about to run.
     pub fn call(&mut self, scene: &Scene<'_>, is_draw: bool, said: &mut Said) {
         if let Some(units) = self.odd_samplers.take().filter(|_| scene.pass != Pass::Restore && is_draw) {
             said.say(Id::C25, format!("{units} samplers are loaded, an odd number"));
@@ -123,7 +123,7 @@ impl Packets {
     }
 }
 
-/// Whether the stage runs from the store.
+/// Whether the stage runs from the instruction store.
 fn is_in_store(scene: &Scene<'_>, stage: Stage) -> bool {
     hlsq(scene.regs, stage).INSTRLENGTH() > 0
 }
@@ -132,7 +132,7 @@ fn is_protected(register: u32) -> bool {
     PROTECTED.iter().any(|(first, last)| (*first..=*last).contains(&register))
 }
 
-/// C23 and C24.
+/// Checks C23 and C24.
 fn constants(gpu: &Gpu, stage: Stage, [first, units]: [u32; 2], source: StateSource<'_>, said: &mut Said) {
     if let StateSource::Memory { address } = source {
         let aligned = first % BLOCK == 0 && units % BLOCK == 0 && address % BLOCK_BYTES == 0;
@@ -150,7 +150,7 @@ fn constants(gpu: &Gpu, stage: Stage, [first, units]: [u32; 2], source: StateSou
     });
 }
 
-/// C21: what stopped the reader of packets.
+/// Checks C21: the error that stopped the packet parser.
 pub fn trouble(trouble: &Trouble, said: &mut Said) {
     match trouble {
         Trouble::Fault(Fault::Stream(what)) => said.say(Id::C21, what.clone()),

@@ -1,4 +1,4 @@
-//! T8 to T10 and T12: which tiles there are, and what becomes of their surfaces.
+//! Checks T8 to T10 and T12: the tiles of a frame, and the use of their surfaces.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ use a4emu_gpu::draw::vpc::state::FeedbackState;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
 
-/// Tiles of a frame that are remembered.
+/// Maximum number of tiles per frame.
 const MAX_TILES: usize = 1024;
-/// Draws with effects that are remembered.
+/// Maximum number of draws with side effects.
 const MAX_DRAWS: usize = 4096;
-/// All components of a pixel.
+/// Mask of all components of a pixel.
 const ALL: u32 = 0xf;
 
-/// Pixels from the first to the last column and row.
+/// A rectangle from the first to the last column and row, both inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rect {
     first: [u32; 2],
@@ -52,7 +52,7 @@ impl Rect {
     }
 }
 
-/// What a draw does with a surface of tile memory, which its base names.
+/// The access of a draw to a surface of GMEM, which is identified by its base.
 struct Access {
     base: u32,
     name: &'static str,
@@ -60,26 +60,27 @@ struct Access {
     writes: bool,
 }
 
-/// A surface that was written in the tile that is set up.
+/// A surface that was written in the current tile.
 struct Surface {
     name: &'static str,
     copied: bool,
 }
 
-/// What this batch has done in tiles.
+/// The tiles of this batch.
 #[derive(Default)]
 pub struct Tiles {
-    /// The tile that is set up, once something has run in it.
+    /// The current tile, once a draw has run in it.
     tile: Option<Rect>,
     surfaces: BTreeMap<u32, Surface>,
-    /// Those of the frame.
+    /// The tiles of the frame.
     tiles: Vec<Rect>,
-    /// Of draws with effects the last tile that they ran in.
+    /// For each draw with side effects, the last tile that it ran in.
     effects: HashMap<u32, Rect>,
 }
 
 impl Tiles {
-    /// Register `offset` was written: RB_DEPTH_INFO begins a tile, the size of the frame begins a frame.
+    /// Records a write to register `offset`: RB_DEPTH_INFO begins a tile, the size of the frame begins a
+    /// frame.
     pub fn register(&mut self, offset: u32, said: &mut Said) {
         if offset == RB_DEPTH_INFO::ROW.offset {
             self.end_tile(said);
@@ -88,7 +89,8 @@ impl Tiles {
         }
     }
 
-    /// T9: what was drawn and not copied is lost. Depth and stencil are often not wanted any more.
+    /// Checks T9: colours that are drawn and not resolved are lost. Depth and stencil are often not needed
+    /// later.
     fn end_tile(&mut self, said: &mut Said) {
         let lost = self.surfaces.iter().filter(|(_, surface)| surface.name == "colour" && !surface.copied);
         for (base, _) in lost {
@@ -98,7 +100,7 @@ impl Tiles {
         self.tile = None;
     }
 
-    /// The frame is over: T9 of its last tile, T10 of all.
+    /// Ends the frame: checks T9 for its last tile, and T10 for all.
     pub fn end(&mut self, said: &mut Said) {
         self.end_tile(said);
         let tiles = std::mem::take(&mut self.tiles);
@@ -111,7 +113,7 @@ impl Tiles {
         }
     }
 
-    /// A draw of more than nothing is about to run.
+    /// Checks a draw with vertices that is about to run.
     pub fn draw(&mut self, scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
         self.effects(scene, call, said);
         if !scene.in_tiles() {
@@ -130,7 +132,7 @@ impl Tiles {
         }
     }
 
-    /// T10: a tile that others have drawn in.
+    /// Begins a tile, and checks T10: overlaps with earlier tiles.
     fn begin(&mut self, rect: Rect, said: &mut Said) {
         self.tile = Some(rect);
         let other = self.tiles.iter().find(|tile| tile.meets(rect));
@@ -165,7 +167,7 @@ impl Tiles {
         }
     }
 
-    /// T12: what a draw changes once for each tile.
+    /// Checks T12: side effects that occur once for each tile.
     fn effects(&mut self, scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
         if !matches!(scene.pass, Pass::Gmem | Pass::Binning) {
             return;
@@ -187,7 +189,7 @@ impl Tiles {
     }
 }
 
-/// T8.
+/// Adds a violation of T8.
 fn never_written(name: &str, base: u32, rect: Rect, said: &mut Said) {
     let [x, y] = rect.first;
     said.say(
@@ -196,11 +198,11 @@ fn never_written(name: &str, base: u32, rect: Rect, said: &mut Said) {
     );
 }
 
-/// What a draw does with the surfaces of its tile.
+/// The accesses of a draw to the surfaces of its tile.
 fn accesses(scene: &Scene<'_>) -> Vec<Access> {
     match scene.pass {
         Pass::Gmem => colours(scene.regs).chain(depth(scene.regs)).chain(stencil(scene.regs)).collect(),
-        // It writes what it restores as a colour, whatever it is.
+        // A restore writes the surface as a colour, whatever its kind.
         Pass::Restore => {
             let base = scene.regs.at::<RB_MRT_BASE>(0).VALUE();
             vec![Access { base, name: "restored surface", reads: false, writes: true }]

@@ -1,7 +1,7 @@
-//! F1 to F3: memory that a draw writes and a later packet or draw of the same batch reads.
+//! Checks F1 to F3: memory that a draw writes and a later packet or draw of the same batch reads.
 //!
-//! Nothing says which bytes a shader stores: what memory itself knows is when a page changed last. So a page that the
-//! command processor stored to as well is not judged, and where draws are left out nothing is said.
+//! The exact bytes that a shader stores are unknown; memory only knows when a page changed last. So a page
+//! that the command processor also stored to is not checked, and without draws nothing is reported.
 
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::load_state::StateSource;
@@ -19,19 +19,19 @@ use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::{PAGE, Provenance};
 use a4emu_gpu::pass::Pass;
 
-/// Stores of the command processor that are remembered; with more of them nothing is judged.
+/// Maximum number of stores of the command processor. If there are more, nothing is checked.
 const MAX_STORES: usize = 1024;
 
-/// What draws of this batch have written, and what was done since.
+/// The writes of this batch's draws, and the flushes since.
 #[derive(Default)]
 pub struct Traffic {
-    /// The time of memory when the last draw began.
+    /// Memory time at which the last draw began.
     running: Option<u64>,
-    /// That of the first draw which wrote, since caches were flushed and waited for.
+    /// Memory time of the first draw that wrote since the last completed flush of the caches.
     writes: Option<u64>,
     /// Pages that the command processor stored to.
     stored: Vec<(u32, u32)>,
-    /// What it stored since vertex fetch forgot what it knew.
+    /// Ranges that the command processor stored to since the vertex fetch cache was invalidated.
     cp_stores: Vec<Extent>,
     flush_written: bool,
     waited: bool,
@@ -39,14 +39,14 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// A packet or the next draw comes: what the last draw did is done.
+    /// Called at the next packet or draw: the last draw has finished its writes.
     fn settle(&mut self, gpu: &Gpu) {
-        let Some(before) = self.running.take().filter(|before| gpu.mem.now() > *before) else { return };
+        let Some(before) = self.running.take().filter(|before| gpu.memory().now() > *before) else { return };
         self.writes.get_or_insert(before);
         (self.flush_written, self.waited, self.invalidated) = Default::default();
     }
 
-    /// A command is about to execute.
+    /// Checks a command that is about to execute.
     pub fn command(&mut self, gpu: &Gpu, packet: &Pm4<'_>, said: &mut Said) {
         self.settle(gpu);
         match packet {
@@ -79,7 +79,7 @@ impl Traffic {
         }
     }
 
-    /// Register `offset` was written.
+    /// Records a write to register `offset`.
     pub fn register(&mut self, offset: u32) {
         if offset == UCHE_INVALIDATE1::ROW.offset {
             self.invalidated = true;
@@ -87,7 +87,7 @@ impl Traffic {
         }
     }
 
-    /// The command processor stored.
+    /// Records a store of the command processor.
     pub fn store(&mut self, address: u32, bytes: usize) {
         if self.stored.len() < MAX_STORES {
             self.stored.push((address / PAGE, address.saturating_add(bytes as u32) / PAGE));
@@ -97,14 +97,14 @@ impl Traffic {
         }
     }
 
-    /// Whether a draw of this batch changed the `bytes` at `address`, and its caches were not flushed since.
+    /// Whether a draw of this batch changed the `bytes` at `address`, and the caches were not flushed since.
     fn is_fresh(&self, gpu: &Gpu, address: u32, bytes: u64) -> bool {
         let Some(time) = self.writes.filter(|_| self.stored.len() < MAX_STORES) else { return false };
         let Ok(bytes) = u32::try_from(bytes) else { return false };
         let (first, last) = (address / PAGE, address.saturating_add(bytes.saturating_sub(1)) / PAGE);
         let apart = self.stored.iter().all(|(from, to)| last < *from || *to < first);
-        let held = bytes > 0 && gpu.mem.room(address) >= bytes;
-        held && apart && !gpu.mem.is_unchanged(address, bytes, time)
+        let held = bytes > 0 && gpu.memory().room(address) >= bytes;
+        held && apart && !gpu.memory().is_unchanged(address, bytes, time)
     }
 
     fn parameters(&self, gpu: &Gpu, address: u32, bytes: u64, said: &mut Said) {
@@ -116,7 +116,7 @@ impl Traffic {
         }
     }
 
-    /// A draw is about to run.
+    /// Checks a draw that is about to run.
     pub fn draw(&mut self, scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
         let gpu = scene.gpu;
         self.settle(gpu);
@@ -132,10 +132,10 @@ impl Traffic {
         }
     }
 
-    /// A draw or dispatch begins.
+    /// Records that a draw or dispatch begins.
     pub fn begin(&mut self, gpu: &Gpu) {
         self.settle(gpu);
-        self.running = Some(gpu.mem.now());
+        self.running = Some(gpu.memory().now());
     }
 
     fn attributes(&self, gpu: &Gpu, said: &mut Said) {
@@ -152,7 +152,7 @@ impl Traffic {
         }
     }
 
-    /// F1 of vertices that the command processor stored, as the driver does for restores.
+    /// Checks F1 for vertices that the command processor stored, as the driver does for restores.
     fn stored_attributes(&self, gpu: &Gpu, said: &mut Said) {
         let regs = &gpu.regs;
         if self.cp_stores.is_empty() {
@@ -187,13 +187,13 @@ impl Traffic {
     }
 }
 
-/// Reads of blank memory that are told apart.
+/// Maximum number of reported reads of blank memory.
 const MAX_BLANK: usize = 64;
 
-/// M8: what was read of buffers of which the capture says that nobody had written them.
+/// Checks M8: reads of buffers that are unwritten according to the capture.
 pub fn unwritten(gpu: &Gpu, said: &mut Said) {
     let blank =
-        gpu.report.missing.iter().filter(|miss| gpu.mem.provenance(miss.address) == Provenance::Blank);
+        gpu.report.missing.iter().filter(|miss| gpu.memory().provenance(miss.address) == Provenance::Blank);
     for Miss { client, address, len } in blank.take(MAX_BLANK) {
         said.say(Id::M8, format!("{client}: {len} bytes at {address:#010x} are read, and nobody wrote them"));
     }

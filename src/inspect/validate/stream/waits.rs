@@ -1,4 +1,4 @@
-//! C1 to C9: what has to wait until the chip is idle, and what until caches are flushed.
+//! Checks C1 to C9: missing waits for idle, and missing cache flushes.
 
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::load_state::StateKind;
@@ -18,24 +18,24 @@ use a4emu_gpu::draw::DrawCall;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
 
-/// The context registers, of which the chip keeps one set for each draw under way.
+/// The context registers. The chip keeps one set for each draw in flight.
 pub const BANKED: std::ops::Range<u32> = 0x2000..0x2400;
 
-/// The scratch register that holds the base of a tile's queries.
+/// The scratch register with the base address of a tile's queries.
 const QUERY_BASE: u32 = CP_SCRATCH::ROW.offset + 4;
 
-/// How far a flush has come.
+/// The progress of a flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Flush {
-    /// Nothing was done.
+    /// The flush is needed.
     Needed,
     /// The event was written.
     Written,
-    /// And has been waited for.
+    /// The event was written and waited for.
     Done,
 }
 
-/// How far the visibility streams are from being usable.
+/// The state of the visibility streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Streams {
     Made,
@@ -44,18 +44,18 @@ enum Streams {
     Usable,
 }
 
-/// What is under way.
+/// The pending work of the chip.
 pub struct Waits {
-    /// A draw, dispatch or event has not been waited for.
+    /// Whether a draw, dispatch or event was not waited for.
     busy: bool,
-    /// Caches, since the last draw or dispatch.
+    /// Flush of the caches since the last draw or dispatch.
     caches: Flush,
-    /// HLSQ, since the last draw.
+    /// Flush of HLSQ since the last draw.
     hlsq: Flush,
     streams: Streams,
-    /// The viewport was written while something was under way.
+    /// Whether the viewport was written while the chip was busy.
     viewport: bool,
-    /// So was the base of a tile's queries.
+    /// Whether the base of a tile's queries was written while the chip was busy.
     query_base: bool,
     dispatched: bool,
 }
@@ -75,7 +75,7 @@ impl Default for Waits {
 }
 
 impl Waits {
-    /// `packet` is about to execute.
+    /// Checks `packet`, which is about to execute.
     pub fn packet(&mut self, packet: &Pm4<'_>, said: &mut Said) {
         match packet {
             Pm4::WaitForIdle(_) => self.idle(),
@@ -129,7 +129,7 @@ impl Waits {
         }
     }
 
-    /// Register `offset` was written.
+    /// Checks a write to register `offset`.
     pub fn register(&mut self, gpu: &Gpu, offset: u32, said: &mut Said) {
         if offset == PC_VSTREAM_CONTROL::ROW.offset && gpu.regs.read(offset) != 0 {
             self.tile_stream("PC_VSTREAM_CONTROL", said);
@@ -152,7 +152,7 @@ impl Waits {
         }
     }
 
-    /// State was loaded.
+    /// Checks a load of state.
     pub fn load(&self, kind: StateKind, pass: Pass, said: &mut Said) {
         if let StateKind::Constants(stage) = kind
             && self.busy
@@ -165,7 +165,7 @@ impl Waits {
         }
     }
 
-    /// `call` is about to run.
+    /// Checks `call`, which is about to run.
     pub fn call(&mut self, gpu: &Gpu, call: &Call, said: &mut Said) {
         match call {
             Call::Draw(call) => self.draw(gpu, call, said),
@@ -182,7 +182,7 @@ impl Waits {
     }
 
     fn draw(&mut self, gpu: &Gpu, call: &DrawCall, said: &mut Said) {
-        // X5: restores write the viewport while the last tile's resolve runs.
+        // Exception X5: restores write the viewport while the last tile's resolve runs.
         if std::mem::take(&mut self.viewport) && call.pass != Pass::Restore {
             let rule = if call.pass == Pass::Binning { Id::X4 } else { Id::C4 };
             said.say(rule, "the viewport is written without a wait");
@@ -201,7 +201,7 @@ impl Waits {
     }
 }
 
-/// Registers that the driver writes whenever it likes: scratch (X13), and what drops caches.
+/// Whether the driver may write the register at any time: scratch (X13), and cache invalidation.
 fn is_exempt(offset: u32) -> bool {
     let scratch = CP_SCRATCH::ROW.offset..CP_SCRATCH::ROW.offset + CP_SCRATCH::ROW.len;
     let drops = [UCHE_INVALIDATE0::ROW.offset, UCHE_INVALIDATE1::ROW.offset];

@@ -1,4 +1,4 @@
-//! M9: memory that draws of a batch write in different ways.
+//! Checks M9: memory that draws of a batch write in different ways.
 
 use a4emu_decoder::regs::rb::{RB_RENDER_COMPONENTS, TARGETS};
 
@@ -8,10 +8,10 @@ use a4emu_gpu::draw::vpc::state::FeedbackState;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
 
-/// Ranges of a batch that are remembered.
+/// Maximum number of ranges per batch.
 const MAX_RANGES: usize = 256;
 
-/// What writes.
+/// A way of writing memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Writer {
     Resolve,
@@ -31,12 +31,12 @@ impl Writer {
     }
 }
 
-/// What draws and dispatches of this batch may have written.
+/// The ranges that draws and dispatches of this batch may have written.
 #[derive(Default)]
 pub struct Writers(Vec<(Writer, Extent)>);
 
 impl Writers {
-    /// A draw or dispatch is about to run.
+    /// Checks a draw or dispatch that is about to run.
     pub fn call(&mut self, scene: &Scene<'_>, said: &mut Said) {
         for (writer, extent) in written(scene) {
             if self.0.contains(&(writer, extent)) {

@@ -12,14 +12,16 @@ use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::PrimitiveState;
 use crate::draw::primitive_cache::sources;
 use crate::draw::rb::state::Targets;
+use crate::draw::sp::stage_cache::Lower;
 use crate::draw::sp::state::{CodePlace, StageState};
 use crate::draw::vertex_stages::VertexStages;
 use crate::draw::vs::VertexState;
 use crate::gpu::{CONSTANTS, Gpu, INSTRUCTIONS, Stage, TEXTURES};
 use crate::pass::Pass;
 
+use super::super::observation::Observation;
 use super::super::{fragment_inputs, known_stage};
-use super::{Draw, IbReplay, Made, TileBinding, is_unobserved};
+use super::{Draw, IbReplay, Made, TileBinding};
 
 /// Bytes that count per draw in addition to its primitives and stages. A draw with many attributes usually
 /// shares them with other draws.
@@ -52,7 +54,7 @@ pub struct Recorder {
 /// Starts a recording of at most `room` bytes, unless a tool observes single draws. Returns whether it
 /// started.
 pub fn begin(gpu: &mut Gpu, room: usize) -> bool {
-    if !is_unobserved(gpu) {
+    if !Observation::allows_deferral(gpu) {
         return false;
     }
     let recording = IbReplay { time: gpu.mem.now(), ..IbReplay::default() };
@@ -117,8 +119,8 @@ pub fn record_culled(
         return;
     }
     let inputs = fragment_inputs(gpu);
-    // A missing shader is reported when a part of the draw is visible.
-    if let Ok(stage) = known_stage(gpu, Stage::FS) {
+    // A missing shader is reported, and a new one lowered, when a part of the draw is visible.
+    if let Ok(stage) = known_stage(gpu, Stage::FS, Lower::Never) {
         let (primitive, targets) = (primitive.clone(), targets.clone());
         let state = DrawState { primitive, fragment: FragmentState { stage, inputs }, targets };
         note(gpu, call, stages, &state, Some(known));
