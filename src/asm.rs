@@ -25,7 +25,7 @@ pub struct Args {
     /// A folder, beside that of the source, whose files it may include (repeatable)
     #[arg(long, value_name = "DIR")]
     pub include: Vec<PathBuf>,
-    /// Say on stderr what of it an A4xx would not forgive, as `validate` does
+    /// Check the result as `validate` does, and print the findings on stderr
     #[arg(long)]
     pub validate: bool,
     /// What of that is said

@@ -49,13 +49,13 @@ enum Command {
     /// The commands of a frame, or one draw with all that it runs with, reads and changes
     #[command(after_help = examples::SHOW)]
     Show(show::Args),
-    /// Why pixels have their colours: every primitive that covered them, and what became of it
+    /// Why pixels have their colours: every primitive that covered them, and the result of each
     #[command(after_help = examples::PIXEL)]
     Pixel(pixel::Args),
     /// A page that shows a capture: pictures, state, pixel history; one file without any network
     #[command(after_help = examples::REPORT)]
     Report(report::Args),
-    /// The same page for a browser on this machine, which can ask for more
+    /// Serve the page to a browser on this machine, with more details on request
     #[command(after_help = examples::SERVE)]
     Serve(serve::Args),
     /// What changed between two captures, two draws or two state files
@@ -64,7 +64,7 @@ enum Command {
     /// Step through a shader of a draw or dispatch
     #[command(after_help = examples::DEBUG)]
     Debug(debug::Args),
-    /// What the chip would not forgive: rules of programs, packets and state that a stream breaks
+    /// Check a stream against the rules of the chip for programs, packets and state
     #[command(after_help = examples::VALIDATE)]
     Validate(validate::Args),
     /// Replay every fixture and compare with its golden files
@@ -79,7 +79,7 @@ enum Command {
     /// The smallest capture for which something still holds
     #[command(after_help = examples::REDUCE)]
     Reduce(reduce::Args),
-    /// Where the runs of one capture in two builds part: draw, pixel, instruction and lane
+    /// Find where two builds differ on one capture: draw, pixel, instruction and lane
     #[command(after_help = examples::BISECT)]
     Bisect(bisect::Args),
     /// Text to command stream

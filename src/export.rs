@@ -25,10 +25,10 @@ pub struct Args {
     /// .rd or .rd.gz files, and folders, of which all captures in and below them count
     #[arg(value_name = "CAPTURE", required = true)]
     pub captures: Vec<PathBuf>,
-    /// Folder of the tables; captures that it has already are left out
+    /// Folder of the tables; captures that it already has are skipped
     #[arg(long, value_name = "DIR")]
     pub parquet: PathBuf,
-    /// Write captures that the folder has already anew
+    /// Write captures again that the folder already has
     #[arg(long)]
     pub replace: bool,
     /// Which part of the captures

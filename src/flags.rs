@@ -1,7 +1,7 @@
-//! Options that several commands have, and the types of the libraries that they fill.
+//! Options of several commands, which fill types of the libraries.
 //!
-//! The libraries know nothing of command lines. [`Flags<T>`] is a `T` of theirs that clap reads: the struct of the same name
-//! here has the flags, their values and help.
+//! The libraries do not depend on clap. [`Flags<T>`] is a library type `T` that clap reads: the struct of the
+//! same name here has the flags, their values and help.
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use a4emu_inspect::selection::{Draws, Span};
 use a4emu_inspect::{limits, options, selection, validate};
 use a4emu_shader::Jit;
 
-/// A type of a library that is read from flags.
+/// A library type that is read from flags.
 pub trait FromFlags: Sized {
     /// The flags.
     type Flags: Args + Into<Self>;
@@ -62,13 +62,13 @@ impl<T: FromFlags> Args for Flags<T> {
 /// Flags of all commands.
 #[derive(Args)]
 pub struct Shared {
-    /// Nothing on stderr but errors
+    /// Print nothing on stderr but errors
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// Colour on stdout
+    /// Colour the text on stdout
     #[arg(long, global = true, value_name = "WHEN", value_parser = named::color(), default_value = "auto")]
     color: When,
-    /// Warnings count: exit with 3 (damaged) or 4 (not supported)
+    /// Treat warnings as errors: exit with 3 (damaged) or 4 (not supported)
     #[arg(long, global = true)]
     strict: bool,
 }
@@ -104,12 +104,12 @@ impl FromFlags for options::Threads {
 /// How much a run may do; the default grows with what a capture holds.
 #[derive(Args)]
 pub struct WorkLimits {
-    /// End after so much work, in units of about 16 bytes moved or 1/16 of a warp's instruction
+    /// Stop after this much work. A unit is about 16 bytes moved, or 1/16 of an instruction of a warp
     /// (default: 16G, and, once 256M are spent, 64K for each dword of memory in the capture that is not
-    /// seen again and again)
+    /// repeated)
     #[arg(long, value_name = "UNITS", value_parser = amount)]
     max_work: Option<u64>,
-    /// End after so many seconds; where that is, is not reproducible
+    /// Stop after this many seconds. Where a run then stops is not reproducible
     #[arg(long, value_name = "SECONDS")]
     time_limit: Option<u32>,
 }
@@ -130,20 +130,20 @@ pub struct Limits {
     /// How much it may do
     #[command(flatten)]
     work: WorkLimits,
-    /// Keep no more bytes of GPU memory than this at a time, and half as many (16M at least) of what is shown of
-    /// draws, buffers and the like (default: 512M, and 16 for each byte of the capture's file)
+    /// Hold at most this many bytes of GPU memory at a time, and half as many (at least 16M) of collected
+    /// output (default: 512M, and 16 for each byte of the capture's file)
     #[arg(long, value_name = "BYTES", value_parser = amount)]
     max_memory: Option<u64>,
-    /// Whose behaviour to have where a real board does otherwise than OpenGL says
+    /// The behaviour where a real board differs from the OpenGL specification
     #[arg(long, value_name = "MODEL", value_parser = named::model(), default_value = "board")]
     model: Model,
-    /// Which shaders to compile: the same bytes come out
+    /// Which shaders to compile to machine code. The output is the same
     #[arg(long, value_name = "WHICH", value_parser = named::jit(), default_value = "auto")]
     jit: Jit,
-    /// Take the commands of a capture of another generation (A3xx, A6xx ..) for an A4xx's
+    /// Run the commands of a capture of another generation (A3xx, A6xx ..) as an A4xx's
     #[arg(long)]
     force: bool,
-    /// Run each draw alone, in order, interpreted, with no queue or cache: slow, and what all else is compared with
+    /// Run the reference model: each draw alone, in order, interpreted, without queues and caches. Slow
     #[arg(long)]
     reference: bool,
 }
@@ -161,7 +161,7 @@ impl FromFlags for limits::Limits {
 /// Bounds of an assembler.
 #[derive(Args)]
 pub struct StepLimit {
-    /// End after so many steps of the assembler: a token or 16 bytes each
+    /// Stop after this many steps of the assembler: a token or 16 bytes each
     /// (default: 64M, and 16 for each byte of source)
     #[arg(long, value_name = "STEPS", value_parser = amount)]
     max_work: Option<u64>,
@@ -202,14 +202,13 @@ impl FromFlags for selection::Selection {
 /// Which findings count.
 #[derive(Args)]
 pub struct Choice {
-    /// Only this rule, such as D1, or all whose ids begin so, such as D (repeatable)
+    /// Check only this rule, such as D1, or the rules of this family, such as D (repeatable)
     #[arg(long, value_name = "RULE")]
     rule: Vec<String>,
-    /// Not this rule (repeatable)
+    /// Skip this rule (repeatable)
     #[arg(long, value_name = "RULE")]
     no_rule: Vec<String>,
-    /// A file of findings that do not count, with reasons: [[suppress]] tables with rule, reason, and if wanted
-    /// what and program
+    /// A file of findings to ignore: [[suppress]] tables with rule and reason, and optionally what and program
     #[arg(long, value_name = "FILE")]
     suppress: Option<PathBuf>,
 }

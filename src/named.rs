@@ -24,16 +24,16 @@ fn parser<T: Copy + Send + Sync + 'static>(
 pub fn model() -> impl TypedValueParser<Value = Model> {
     parser(&[
         ("board", Model::Board, "That of an A420 board, as far as its results show it"),
-        ("strict-gl", Model::StrictGl, "What OpenGL says"),
+        ("strict-gl", Model::StrictGl, "That of the specification"),
     ])
 }
 
 /// The parser of `--jit`.
 pub fn jit() -> impl TypedValueParser<Value = Jit> {
     parser(&[
-        ("off", Jit::Off, "None: the interpreter runs them"),
+        ("off", Jit::Off, "None: the interpreter runs all"),
         ("on", Jit::On, "All, before they run"),
-        ("auto", Jit::Auto, "Those that have run often enough for it to pay"),
+        ("auto", Jit::Auto, "Shaders that run often"),
     ])
 }
 
@@ -75,7 +75,7 @@ pub fn side() -> impl TypedValueParser<Value = Side> {
 /// The parser of `--gs-dispatch`.
 pub fn gs_dispatch() -> impl TypedValueParser<Value = Setting> {
     parser(&[
-        ("auto", Setting::Auto, "What suits the shader"),
+        ("auto", Setting::Auto, "Chosen for each shader"),
         ("single", Setting::Single, "One invocation in a warp"),
         ("dual-instanced", Setting::DualInstanced, "Two invocations of one primitive in a warp"),
         ("dual-object", Setting::DualObject, "Two invocations of any primitives in a warp"),

@@ -58,7 +58,7 @@ pub struct Args {
     #[arg(long, value_name = "DRAW", value_parser = Draws::one, requires = "png",
         conflicts_with_all = ["out", "state", "repeat", "stats", "trace", "list_draws", "validate", "stop", "submit", "draw"])]
     pub after: Option<Draws>,
-    /// Pictures without holes: alpha is 1 everywhere
+    /// Write opaque pictures: alpha is 1 everywhere
     #[arg(long)]
     pub opaque: bool,
     /// Write every surface rendered, and summary.json
@@ -96,13 +96,13 @@ pub struct Args {
     /// Write packets as they execute, with the state change that each made, to stdout
     #[arg(long)]
     pub trace: bool,
-    /// Say on stdout what an A4xx would not forgive, as `validate` does
+    /// Check the run as `validate` does, and print the findings on stdout
     #[arg(long)]
     pub validate: bool,
     /// What of that is said
     #[command(flatten)]
     pub choice: Flags<validate::Choice>,
-    /// How geometry shaders are laid on the lanes of a warp; never visible in a result
+    /// How invocations of geometry shaders are assigned to the lanes of a warp. The output is the same
     #[arg(long, value_name = "MODE", value_parser = named::gs_dispatch(), default_value = "auto")]
     pub gs_dispatch: Setting,
     /// List draws and dispatches with their pass on stdout

@@ -22,7 +22,7 @@ pub struct Args {
     /// One JSON object a line (docs/schema.md)
     #[arg(long)]
     pub json: bool,
-    /// Leave draws out: quicker, and what they leave for later packets is taken as the capture holds it
+    /// Skip draws. This is quicker; memory that they would write is as in the capture
     #[arg(long)]
     pub no_render: bool,
     /// What is said

@@ -58,7 +58,7 @@ pub struct Parting {
     pub warp: Warp,
     /// The first lane with different values.
     pub lane: usize,
-    /// The instruction that made the difference, with number and text; or [`START`].
+    /// The instruction that made the difference, with number and text; or a note that there is none.
     pub instruction: String,
     /// The values of both runs.
     pub values: [String; 2],

@@ -39,7 +39,7 @@ pub struct Args {
     /// Write a report in JUnit form
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Per cent that times must differ by to be said
+    /// Difference of times, in per cent, from which on it is reported
     #[arg(long, value_name = "PERCENT", default_value_t = 50)]
     pub speed: u32,
 }

@@ -13,10 +13,10 @@ use a4emu_inspect::status::{Failure, Status};
 /// Arguments of `corpus merge`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
-    /// Folders of runs that have come to their ends
+    /// Folders of complete runs
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
-    /// Folder of the one that has all their rows
+    /// Folder of the merged run
     #[arg(short, long, value_name = "RUN")]
     pub output: PathBuf,
 }

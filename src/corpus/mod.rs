@@ -40,13 +40,13 @@ pub struct Args {
 pub enum What {
     /// Play all captures, each in a process of its own: a crash, a hang or too much memory is a result
     Run(run::Args),
-    /// Make one run of those of its parts
+    /// Merge the runs of parts into one run
     Merge(merge::Args),
     /// What is new, gone, different, faster or slower in the second of two runs
     Compare(compare::Args),
-    /// What of the chip runs used, what they did not, and which guesses they rest on
+    /// Which parts of the chip runs used, which they did not, and which guesses they rest on
     Coverage(coverage::Args),
-    /// Print the names of few captures that use all that those of the runs do
+    /// Print the names of few captures that together cover what all captures of the runs cover
     Reduce(cover::Args),
     /// Play one capture and print its result: what `run` starts
     #[command(hide = true)]

@@ -9,14 +9,14 @@ use a4emu_inspect::limits::Limits;
 /// Options of `corpus run` that its processes get.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Play {
-    /// Also note a hash of what each draw leaves in its targets
+    /// Also record a hash of the targets after each draw
     #[arg(long)]
     pub draws: bool,
     /// Also note what of the chip each capture uses and which guesses it rests on (for `corpus coverage` and
     /// `corpus reduce`)
     #[arg(long)]
     pub coverage: bool,
-    /// Also note the rules of `validate` that it breaks
+    /// Also record the findings of `validate`
     #[arg(long)]
     pub validate: bool,
     /// Keep the picture of every surface in this folder, named by its hash

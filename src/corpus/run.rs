@@ -39,7 +39,7 @@ pub struct Args {
     /// stdin)
     #[arg(value_name = "DIR|LIST")]
     pub corpus: PathBuf,
-    /// Folder of the run; what is there already is not run again
+    /// Folder of the run; captures that it already has are not run again
     #[arg(short, long, value_name = "RUN")]
     pub output: PathBuf,
     /// Folder that a list's paths start from (default: that of the list)
@@ -51,7 +51,7 @@ pub struct Args {
     /// Threads of each (default: cores by jobs)
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroU16>,
-    /// End a capture's process after so many seconds
+    /// Stop the process of a capture after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     pub timeout: u32,
     /// Bytes of memory of its own that a capture's process may have (Linux)

@@ -195,9 +195,9 @@ pub struct Text<W: Write> {
 /// Whether escape sequences that colour text are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colours {
-    /// They are kept. Text from inputs is [`Shown`] before.
+    /// Colours are kept. Text from inputs is [`Shown`] before.
     Kept,
-    /// They are escaped like other control characters.
+    /// Colours are escaped like other control characters.
     Escaped,
 }
 

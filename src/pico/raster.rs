@@ -45,9 +45,9 @@ impl Area {
 /// How a triangle covers an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meets {
-    /// It hits no pixel.
+    /// The triangle hits no pixel.
     None,
-    /// It hits all pixels.
+    /// The triangle hits all pixels.
     All,
     /// Each pixel has to be tested ([`Triangle::hits`]).
     Some,

@@ -40,7 +40,7 @@ pub struct Args {
     /// What has to hold
     #[command(flatten)]
     pub question: question::Asked,
-    /// End after so many attempts, with what is there then
+    /// Stop after this many attempts, with the smallest capture so far
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub attempts: u64,
     /// Bounds of each run, and of reading the capture; --time-limit ends all of it

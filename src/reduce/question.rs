@@ -24,13 +24,13 @@ pub struct Asked {
     #[arg(long = "while", value_name = "COMMAND", required_unless_present_any = ["differs", "faults"],
         conflicts_with_all = ["differs", "faults"])]
     pub command: Option<String>,
-    /// This a4emu renders something else than the one that runs
+    /// This build of a4emu renders something else than the running one
     #[arg(long = "while-differs", value_name = "BINARY", conflicts_with = "faults")]
     pub differs: Option<PathBuf>,
     /// It has a fault, or something not supported, whose message has this text in it
     #[arg(long = "while-faults", value_name = "TEXT")]
     pub faults: Option<String>,
-    /// Seconds that an attempt may take; one that takes longer does not hold
+    /// Time limit of an attempt, in seconds; an attempt that takes longer fails
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub timeout: u32,
 }

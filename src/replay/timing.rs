@@ -48,9 +48,9 @@ struct Spread {
 /// Maximum number of times that are kept: those of the first runs.
 const MAX_TIMES: usize = 1 << 20;
 
-/// Repeats the last group of `submits` that drew `runs` times and measures each run. No results of one run
-/// are reused by the next. The loop ends with the first run that is cut off. There is no run if the capture
-/// was cut off or drew nothing.
+/// Repeats the last group of `submits` that drew `runs` times and measures each run. From run to run, only
+/// data is kept that a new frame would find too. The loop ends with the first run that is cut off. There is
+/// no run if the capture was cut off or drew nothing.
 pub fn repeat(gpu: &mut Gpu, submits: &Submits, runs: u32, bar: &ProgressBar) -> LoopTimes {
     if gpu.pipeline.schedule != Schedule::Reference {
         gpu.pipeline.schedule = Schedule::Deferred;

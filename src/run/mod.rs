@@ -54,10 +54,10 @@ pub struct Args {
     /// The chip to be
     #[arg(long, default_value = "420", value_parser = chips())]
     pub gpu: String,
-    /// Whose behaviour to have where a real board does otherwise than OpenGL says
+    /// The behaviour where a real board differs from the OpenGL specification
     #[arg(long, value_name = "MODEL", value_parser = named::model(), default_value = "board")]
     pub model: Model,
-    /// Which shaders to compile: the same bytes come out
+    /// Which shaders to compile to machine code. The output is the same
     #[arg(long, value_name = "WHICH", value_parser = named::jit(), default_value = "auto")]
     pub jit: Jit,
     /// Write what was submitted as a capture (of the second process: CAPTURE with a number)

@@ -37,7 +37,7 @@ use site::Site;
 pub struct Args {
     /// A .rd or .rd.gz file, or - for stdin
     pub capture: PathBuf,
-    /// Port of the loopback address (default: any that is free)
+    /// Port of the loopback address (0: any free port)
     #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
     pub port: u16,
     /// Threads that render

@@ -41,7 +41,7 @@ pub struct Args {
     /// One JSON object (docs/schema.md)
     #[arg(long)]
     pub json: bool,
-    /// Also all registers that have been written
+    /// Also list all registers that have been written
     #[arg(long, requires = "draw")]
     pub registers: bool,
     /// Write each level and layer of the draw's textures as PNG, float formats also as EXR
@@ -56,7 +56,7 @@ pub struct Args {
     /// Write what the draw renders to as PNG, as it was before it; tiles joined (- for stdout)
     #[arg(long, value_name = "FILE", requires = "draw")]
     pub before: Option<PathBuf>,
-    /// The same after it
+    /// Write what the draw renders to as PNG, as it is after it; tiles joined (- for stdout)
     #[arg(long, value_name = "FILE", requires = "draw")]
     pub after: Option<PathBuf>,
     /// What --before, --after and --overlay show: 0 to 7 for a colour target, depth or stencil
@@ -68,7 +68,7 @@ pub struct Args {
     /// picture that `replay --png` writes. Several times for several overlays
     #[arg(long, value_name = "KIND=FILE")]
     pub overlay: Vec<Wanted>,
-    /// Pictures without holes: alpha is 1 everywhere
+    /// Write opaque pictures: alpha is 1 everywhere
     #[arg(long, requires = "draw")]
     pub opaque: bool,
     /// Threads that render

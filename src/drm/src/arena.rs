@@ -1,9 +1,9 @@
-//! The memory of buffers: as large as the GPU's address space, in which a buffer lies at the
-//! offset that is its GPU address.
+//! The memory of buffers. It is as large as the GPU's address space, and the offset of a buffer is its GPU
+//! address.
 //!
-//! The application uses its pieces of it, and so does the emulator ([`Pages`]): both see the
-//! same memory and nothing is copied. It is one mapping and no file, so that neither the
-//! system's limit of mappings nor what a program does to descriptors concerns it.
+//! The application and the emulator ([`Pages`]) use the same memory, and nothing is copied. It is one
+//! mapping and no file, so neither the system's limit of mappings nor the program's use of descriptors
+//! affects it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,64 +17,64 @@ use crate::ffi::Inode;
 use crate::ffi::pages::{Pages, Region};
 use crate::gaps::Gaps;
 
-/// Bytes in a page.
+/// Size of a page in bytes.
 pub const PAGE: u64 = 4096;
 
-/// The first address that buffers get: the kernel keeps the first 16 MiB free on this chip.
+/// The first address of buffers. The kernel keeps the first 16 MiB free on this chip.
 pub const START: u64 = 16 << 20;
 
-/// One past the last address: the chip has 32 bits.
+/// One past the last address, since the chip has 32-bit addresses.
 pub const END: u64 = 1 << 32;
 
-/// What happened to the address space since the emulator last looked.
+/// Changes of the address space since the emulator's last look.
 #[derive(Default)]
 pub struct Changes {
-    /// Ranges whose buffers are gone; they went before those of `born` came.
+    /// Ranges of released buffers. They were released before those of `born` were allocated.
     pub gone: Vec<Range<u64>>,
     /// New buffers by address.
     pub born: BTreeMap<u32, Pages>,
-    /// Addresses of buffers whose memory was a file, and that are gone.
+    /// Addresses of released buffers whose memory was a file.
     pub unshared: Vec<u32>,
 }
 
-/// A buffer's part of the memory.
+/// An allocated buffer.
 struct Live {
     bytes: u64,
-    /// Whether the program, or another, has had it mapped.
+    /// Whether the program or another process has mapped it.
     seen: Seen,
 }
 
-/// The file that is a buffer's memory.
+/// A file that is the memory of a buffer.
 #[derive(Clone)]
 pub struct Backing {
-    /// Which.
+    /// The identity of the file.
     pub inode: Inode,
-    /// Where it can be opened, also by a process that the one which holds it has forked.
+    /// Path at which it can be opened, also by a forked child of its owner.
     pub path: String,
 }
 
-/// The memory and who has which part of it.
+/// The memory of all buffers and its allocation.
 pub struct Arena {
     region: &'static Region,
     free: Gaps,
-    /// Buffers by address.
+    /// Allocated buffers by address.
     live: BTreeMap<u32, Live>,
-    /// Of those, the ones whose memory is a file.
+    /// The files of buffers whose memory is a file, by address.
     shared: BTreeMap<u32, Backing>,
     changes: Changes,
-    /// Counts the processes from the first on: each fork adds one in the child.
+    /// Number of forks since the first process. Each fork adds one in the child.
     generation: u32,
-    /// The gaps are still the memory of the process that forked this one.
+    /// Whether the free gaps are still shared with the process that forked this one.
     shares_gaps: bool,
 }
 
-/// Locks `arena`. A panic elsewhere leaves it consistent: every method finishes its change.
+/// Locks `arena`. A panic leaves it consistent, since every method finishes its change.
 pub fn lock(arena: &Mutex<Arena>) -> MutexGuard<'_, Arena> {
     arena.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Arena {
-    /// An empty address space.
+    /// Makes an empty address space.
     pub fn new(region: &'static Region) -> Self {
         Self {
             region,
@@ -87,11 +87,10 @@ impl Arena {
         }
     }
 
-    /// Room for `size` bytes: the address, and the generation that it belongs to. Contents
-    /// are zero.
+    /// Allocates `size` bytes of zeros. Returns the address and the generation it belongs to.
     ///
     /// # Errors
-    /// `ENOMEM` when no gap is that large.
+    /// The call fails with `ENOMEM` if no gap is large enough.
     pub fn allocate(&mut self, size: u64) -> Result<(u32, u32), Errno> {
         self.have_own_gaps()?;
         let start = self.free.take(size).ok_or(Errno::NOMEM)?;
@@ -102,7 +101,7 @@ impl Arena {
         Ok((address, self.generation))
     }
 
-    /// Gives back what [`Arena::allocate`] gave, and its memory to the system.
+    /// Releases a result of [`Arena::allocate`], and its memory.
     pub fn release(&mut self, address: u32, size: u64, generation: u32) {
         let range = u64::from(address)..u64::from(address) + size;
         self.live.remove(&address);
@@ -114,22 +113,22 @@ impl Arena {
             self.region.clear(range.clone());
             Ok(())
         } else {
-            // Still the other process's: its contents are not ours to clear.
+            // The memory still belongs to the other process too, so it must not be cleared.
             self.have_own_gaps().and_then(|()| self.region.replace(range.clone()))
         };
         if emptied.is_ok() {
             self.free.give(range.clone());
         }
-        // One that came and went between two submits, the emulator never hears of.
+        // A buffer that was allocated and released between two submits is not reported to the emulator.
         if self.changes.born.remove(&address).is_none() {
             self.changes.gone.push(range);
         }
     }
 
-    /// Makes the file `fd`, which is `backing`, the memory of the buffer at `address`.
+    /// Makes the file `fd`, described by `backing`, the memory of the buffer at `address`.
     ///
     /// # Errors
-    /// What the system says to mapping it.
+    /// The call fails if the file cannot be mapped.
     pub fn share(&mut self, address: u32, fd: &OwnedFd, backing: Backing) -> Result<(), Errno> {
         let live = self.live.get(&address).ok_or(Errno::INVAL)?;
         live.seen.note();
@@ -138,12 +137,12 @@ impl Arena {
         Ok(())
     }
 
-    /// Somebody besides the GPU may see the buffer at `address` from now on.
+    /// Records that the program or another process may access the buffer at `address` from now on.
     pub fn show(&self, address: u32) {
         self.live.get(&address).into_iter().for_each(|live| live.seen.note());
     }
 
-    /// Another process has all buffers from now on, too.
+    /// Records that another process may access all buffers from now on.
     pub fn show_all(&self) {
         self.live.values().for_each(|live| live.seen.note());
     }
@@ -153,18 +152,18 @@ impl Arena {
         Some(pages(self.region, address, self.live.get(&address)?))
     }
 
-    /// The file that is the memory of the buffer at `address`, if it is one.
+    /// The file that is the memory of the buffer at `address`, if any.
     pub fn backing(&self, address: u32) -> Option<&Backing> {
         self.shared.get(&address)
     }
 
-    /// What changed since the last call.
+    /// Takes the changes since the last call.
     pub fn take_changes(&mut self) -> Changes {
         std::mem::take(&mut self.changes)
     }
 
-    /// In a forked child, where the emulator starts anew: the buffers that there are stay
-    /// shared with the parent, as the kernel has it.
+    /// Called in a forked child, whose emulator starts anew. Existing buffers stay shared with the parent,
+    /// as with the kernel.
     pub fn part_from_parent(&mut self) {
         self.generation += 1;
         self.shares_gaps = true;
@@ -172,9 +171,9 @@ impl Arena {
         self.changes = Changes { born: self.live.iter().map(pages).collect(), ..Changes::default() };
     }
 
-    /// Makes gaps that are still the parent's memory our own, so that the two processes do
-    /// not allocate the same pages. Not done at the fork itself: most children run another
-    /// program at once.
+    /// Replaces gaps that are still shared with the parent by new memory, so that the two processes do not
+    /// allocate the same pages. This is not done at the fork, since most children execute another program at
+    /// once.
     fn have_own_gaps(&mut self) -> Result<(), Errno> {
         if std::mem::take(&mut self.shares_gaps) {
             let replaced = self.free.iter().try_for_each(|gap| self.region.replace(gap));
@@ -233,7 +232,7 @@ mod tests {
         assert_eq!((again, new, pages.as_ref()[0]), (inherited, generation + 1, 0));
     }
 
-    /// Whether the emulator takes the buffer at `address` for one that nobody else can have written.
+    /// Whether the emulator treats the buffer at `address` as unchanged by the program or other processes.
     fn is_private(memory: &mut Memory, address: u32) -> bool {
         let before = memory.now();
         memory.host_may_have_written();

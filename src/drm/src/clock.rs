@@ -1,4 +1,4 @@
-//! Waiting: until something is so, or a point of the monotonic clock has come.
+//! Waits for a condition or for a time of the monotonic clock.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,17 +14,17 @@ use crate::ffi::signals;
 pub struct Deadline(i128);
 
 impl Deadline {
-    /// Do not wait.
+    /// No wait.
     pub const NOW: Self = Self(i128::MIN);
-    /// Wait as long as it takes.
+    /// No time limit.
     pub const NEVER: Self = Self(i128::MAX);
 
-    /// The point `seconds` and `nanoseconds`.
+    /// The time `seconds` and `nanoseconds`.
     pub fn at(seconds: i64, nanoseconds: i64) -> Self {
         Self(i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds))
     }
 
-    /// What is left, at most an hour: the system's wait does not take every duration.
+    /// The remaining time, at most an hour, since the system's wait does not accept every duration.
     fn left(self) -> Timespec {
         const SLICE: i128 = 3600 * 1_000_000_000;
         let now = clock_gettime(ClockId::Monotonic);
@@ -33,23 +33,23 @@ impl Deadline {
         Timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as i64 }
     }
 
-    /// `time` from now.
+    /// The time `time` after now.
     pub fn after(time: Duration) -> Self {
         let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
         let Self(now) = Self::at(tv_sec, tv_nsec);
         Self(now + time.as_nanos() as i128)
     }
 
-    /// Whether it is in the past.
+    /// Whether the time has passed.
     pub fn has_passed(self) -> bool {
         self.left() == Timespec { tv_sec: 0, tv_nsec: 0 }
     }
 }
 
 impl Device {
-    /// What `done` finds in the state, as soon as it finds something; `None` at the deadline.
+    /// Waits until `done` returns a result for the state; `None` at the deadline.
     ///
-    /// Handlers run while it waits, and then no lock is held: they may fork, or leave.
+    /// Signal handlers may run during the wait. No lock is held then, so they may fork or jump away.
     pub fn wait<R>(
         &self,
         signals: &signals::Held,
@@ -57,7 +57,7 @@ impl Device {
         done: impl Fn(&mut State) -> Option<R>,
     ) -> Option<R> {
         loop {
-            // Whatever happens after this, the wait below notices.
+            // The wait below returns if anything changes after this line.
             let seen = self.progress.load(Ordering::Acquire);
             if let Some(result) = done(&mut self.state()) {
                 return Some(result);
@@ -66,22 +66,22 @@ impl Device {
                 return None;
             }
             let left = deadline.left();
-            // However it ends, the loop looks again.
+            // The loop checks again, however the wait ends.
             let wait = || futex::wait(&self.progress, futex::Flags::PRIVATE, seen, Some(&left));
             let _ = signals.let_through(wait);
         }
     }
 
-    /// Wakes who waits.
+    /// Wakes all waiting threads.
     pub fn announce_progress(&self) {
         self.progress.fetch_add(1, Ordering::Release);
-        // Fails only for a bad address.
+        // This only fails for a bad address.
         let _ = futex::wake(&self.progress, futex::Flags::PRIVATE, i32::MAX as u32);
     }
 }
 
 impl Call {
-    /// [`Device::wait`], for the thread that calls.
+    /// Waits like [`Device::wait`], for the calling thread.
     pub fn wait<R>(&self, deadline: Deadline, done: impl Fn(&mut State) -> Option<R>) -> Option<R> {
         self.device.wait(&self.signals, deadline, done)
     }

@@ -1,8 +1,8 @@
-//! The device and its open files: what each ioctl works on.
+//! The device and its open files, which the ioctls work on.
 //!
-//! Locks are taken in this order: [`Device::state`], the tables of mappings, the arena. All are
-//! held for moments only, and never with signals let through; what takes time, the GPU's own
-//! thread does without one (see [`crate::ring`]).
+//! Locks are taken in this order: [`Device::state`], the tables of mappings, the arena. All are held only
+//! briefly, and always with signals blocked. The GPU thread does long work without a lock (see
+//! [`crate::ring`]).
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -28,41 +28,41 @@ use crate::ring::Ring;
 use crate::share::Shared;
 use crate::{dispatch, known, mappings, refusal, settings, sweep};
 
-/// What changes with ioctls.
+/// The state that ioctls change.
 #[derive(Default)]
 pub struct State {
-    /// What there is, by the file that stands for it.
+    /// All objects, by the file that represents them.
     pub objects: BTreeMap<Inode, Object>,
-    /// Submits that wait for the GPU, and what became of others.
+    /// Submits that wait for the GPU, and results of finished ones.
     pub ring: Ring,
-    /// Buffers that are to get memory before they need it.
+    /// Buffers that get memory in advance.
     pub orders: Orders,
-    /// Buffers whose memory other processes can have, by the file that it is.
+    /// Buffers that other processes may share, by the file that is their memory.
     pub shared: Shared,
 }
 
 /// The device.
 pub struct Device {
-    /// Which chip.
+    /// The chip.
     pub chip: Chip,
     state: Mutex<State>,
-    /// Told when there is something for the GPU to do.
+    /// Signalled when there is work for the GPU.
     pub work: Condvar,
-    /// Told when there are new [`State::orders`].
+    /// Signalled when there are new [`State::orders`].
     pub ordered: Condvar,
-    /// Counts what the GPU has been asked to do ([`Device::ask`]).
+    /// Counts the work announced to the GPU ([`Device::ask`]).
     pub asked: AtomicU32,
-    /// Counts what a program can wait for: submits that end, sync objects that signal.
+    /// Counts events that a program can wait for: submits that end, sync objects that signal.
     pub progress: AtomicU32,
-    /// The memory.
+    /// The memory of buffers.
     pub arena: Arc<Mutex<Arena>>,
-    /// What to say at exit, where no launcher does.
+    /// The summary that is printed at exit if there is no launcher.
     summary: Mutex<Summary>,
 }
 
 static DEVICE: OnceLock<Device> = OnceLock::new();
 
-/// Whether there is a single core: a thread of ours that is busy keeps the program from its work then.
+/// Whether there is only one core. Then a busy thread of the device would delay the program.
 pub fn has_one_core() -> bool {
     thread::available_parallelism().is_ok_and(|cores| cores.get() == 1)
 }
@@ -72,7 +72,7 @@ pub fn existing() -> Option<&'static Device> {
     DEVICE.get()
 }
 
-/// The device; opened for the first time, the machine is set up.
+/// The device. At the first call, it is set up.
 fn device() -> Result<&'static Device, Errno> {
     if let Some(device) = DEVICE.get() {
         return Ok(device);
@@ -89,7 +89,7 @@ fn device() -> Result<&'static Device, Errno> {
 /// Opens the node.
 ///
 /// # Errors
-/// What the system says when it has no room.
+/// The call fails if the system cannot make another file or thread.
 pub fn open(cloexec: bool) -> Result<OwnedFd, Errno> {
     let _signals = signals::hold();
     let _control = ambient::hold();
@@ -101,7 +101,7 @@ pub fn open(cloexec: bool) -> Result<OwnedFd, Errno> {
     device.add("a4emu-msm", cloexec, Object::File(DrmFile::default()))
 }
 
-/// Serves an ioctl; `None` if `fd` is not ours.
+/// Serves an ioctl; `None` if `fd` does not belong to the device.
 pub fn ioctl(fd: i32, request: u64, argument: u64) -> Option<Result<i32, Errno>> {
     let ours = dispatch::is_known_type(request).then(|| known::object_at(fd));
     let call = Call { device: existing()?, file: ours.flatten()?, signals: signals::hold() };
@@ -116,17 +116,17 @@ pub fn ioctl(fd: i32, request: u64, argument: u64) -> Option<Result<i32, Errno>>
     Some(dispatch::ioctl(&call, kind, request, argument).map(|()| 0))
 }
 
-/// What a mapping of `fd` shows; `None` if `fd` is not ours.
+/// The part of a buffer that a mapping of `fd` covers; `None` if `fd` does not belong to the device.
 pub fn mapped_part(fd: i32, offset: i64, len: usize) -> Option<Result<mappings::Part, Errno>> {
     let inode = known::object_at(fd)?;
     existing()?.state().objects.get(&inode).map(|object| object.part(offset as u64, len))
 }
 
-/// How long the end of the process waits for what is queued: what takes longer may have no end.
+/// Time that the end of the process waits for queued submits, since they may not end.
 const LAST: Duration = Duration::from_secs(2);
 
-/// The process ends: what is queued comes to its end, if that is near, and what was counted is put out, unless a
-/// launcher does.
+/// Called at the end of the process: waits briefly for queued submits. Without a launcher, it prints the
+/// summary.
 pub fn finish() {
     let Some(device) = existing().filter(|_| known::is_owner()) else { return };
     let signals = signals::hold();
@@ -135,7 +135,7 @@ pub fn finish() {
     if settings::get().folder.is_some() {
         return;
     }
-    // Not waited for: at exit nobody may hang on what another thread does.
+    // No wait: at exit, the process must not hang on another thread.
     let Ok(mut summary) = device.summary.try_lock() else { return };
     match summary.recording.take().map(|recording| recording.finish_beside_others()) {
         Some(Ok(place)) => summary.recorded = Some(place.display().to_string()),
@@ -145,7 +145,7 @@ pub fn finish() {
     if summary.submits > 0 {
         terminal::say_lines(&summary);
     }
-    // There is nobody whose status could say more, and nowhere else to say that stderr is closed.
+    // There is no status to report an error with, and stderr itself may be closed.
     let _ = validate::tell(
         &summary.findings,
         &settings::get().findings,
@@ -179,10 +179,10 @@ impl Device {
         self.summary.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new descriptor that stands for `object`.
+    /// Makes a new descriptor for `object`.
     ///
     /// # Errors
-    /// What the system says when it has no room.
+    /// The call fails if the system cannot make another file.
     pub fn add(&self, name: &str, cloexec: bool, object: Object) -> Result<OwnedFd, Errno> {
         let flags = if cloexec { MemfdFlags::CLOEXEC } else { MemfdFlags::empty() };
         let mode: Mode = if matches!(object, Object::File(_)) { known::NODE } else { known::OBJECT };
@@ -192,10 +192,10 @@ impl Device {
         Ok(fd)
     }
 
-    /// The memory file `fd` stands for `object` from now on.
+    /// Makes the memory file `fd` a descriptor of `object`.
     ///
     /// # Errors
-    /// `EBADF`.
+    /// The call fails with `EBADF`.
     pub fn add_file(&self, fd: &OwnedFd, object: Object) -> Result<(), Errno> {
         let inode = Inode::of_owned(fd).ok_or(Errno::BADF)?;
         known::note_file(inode);
@@ -206,26 +206,27 @@ impl Device {
     }
 }
 
-/// An ioctl in progress: on which file of the device.
+/// An ioctl in progress on an open file of the device.
 pub struct Call {
     /// The device.
     pub device: &'static Device,
-    /// A number that tells this open from others.
+    /// Identifies the open file.
     pub file: Inode,
-    /// The thread's signals, held back.
+    /// The thread's signals, which are blocked.
     pub signals: signals::Held,
 }
 
 impl Call {
-    /// Does something with the open file.
+    /// Runs `with` on the open file.
     ///
     /// # Errors
-    /// `EBADF` if another thread closed it; else those of `with`.
+    /// The call fails with `EBADF` if another thread has closed the file, or if `with` fails.
     pub fn file<R>(&self, with: impl FnOnce(&mut DrmFile) -> Result<R, Errno>) -> Result<R, Errno> {
         with(self.device.state().file(self.file)?)
     }
 
-    /// What `fd`, a descriptor of the program's, stands for, if it is ours.
+    /// The result of `with` for the object behind `fd`, a descriptor of the program, if it belongs to the
+    /// device.
     pub fn object<R>(&self, fd: i32, with: impl FnOnce(&Object) -> Option<R>) -> Option<R> {
         let inode = known::object_at(fd)?;
         self.device.state().objects.get(&inode).and_then(with)
@@ -233,10 +234,10 @@ impl Call {
 }
 
 impl State {
-    /// The open file that `inode` stands for.
+    /// The open file with this `inode`.
     ///
     /// # Errors
-    /// `EBADF` if another thread closed it.
+    /// The call fails with `EBADF` if another thread has closed it.
     pub fn file(&mut self, inode: Inode) -> Result<&mut DrmFile, Errno> {
         match self.objects.get_mut(&inode) {
             Some(Object::File(file)) => Ok(file),

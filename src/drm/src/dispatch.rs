@@ -1,5 +1,5 @@
-//! From ioctl numbers to what serves them. Arguments are moved as the kernel does: as many
-//! bytes as the number says, zeros for what an older program does not know of.
+//! Dispatches ioctls by number. Arguments are copied like in the kernel: as many bytes as the number
+//! encodes, and zeros for fields that an older program does not have.
 
 use bytemuck::from_bytes_mut;
 use rustix::io::Errno;
@@ -8,10 +8,10 @@ use crate::device::Call;
 use crate::ffi::user;
 use crate::{fence, gem, param, prime, queue, submit, syncobj, uapi, version};
 
-/// What sort of descriptor an ioctl is for.
+/// The kind of descriptor of an ioctl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The node.
+    /// An open of the node.
     File,
     /// An exported buffer.
     DmaBuf,
@@ -21,15 +21,15 @@ pub enum Kind {
     Syncobj,
 }
 
-/// An ioctl number taken apart (`asm-generic/ioctl.h`).
+/// A decoded ioctl number (`asm-generic/ioctl.h`).
 #[derive(Clone, Copy, Debug)]
 struct Request {
     number: u8,
     kind: u8,
     size: usize,
-    /// The program writes the argument.
+    /// Whether the program writes the argument.
     input: bool,
-    /// We write it.
+    /// Whether the driver writes the argument.
     output: bool,
 }
 
@@ -41,15 +41,15 @@ impl Request {
     }
 }
 
-/// Whether an ioctl can be one of ours at all.
+/// Whether an ioctl may belong to the device.
 pub fn is_known_type(request: u64) -> bool {
     matches!(Request::new(request).kind, uapi::TYPE_DRM | uapi::TYPE_SYNC | uapi::TYPE_DMA_BUF)
 }
 
-/// Room for the arguments that there are, aligned for all; a program may have larger ones.
+/// Room for the arguments of all ioctls, with sufficient alignment. A program may pass a larger one.
 type Argument = [u64; 16];
 
-/// One ioctl: its number, which ways its argument goes, how long it is, and who serves it.
+/// One ioctl: its number, the directions and size of its argument, and its handler.
 struct Row {
     number: u8,
     input: bool,
@@ -58,7 +58,7 @@ struct Row {
     serve: fn(&Call, &mut [u8]) -> Result<(), Errno>,
 }
 
-/// Which ways an argument goes: `_IOW`, `_IOR`, `_IOWR`.
+/// Directions of an argument: `_IOW`, `_IOR`, `_IOWR`.
 mod way {
     pub const W: (bool, bool) = (true, false);
     pub const WR: (bool, bool) = (true, true);
@@ -78,7 +78,7 @@ macro_rules! rows {
 }
 
 rows! {
-    /// Those of the node: `drm.h`, then `msm_drm.h` from 0x40 on.
+    /// Ioctls of the node: `drm.h`, then `msm_drm.h` from 0x40 on.
     FILE:
     0x00 WR Version => version::version;
     0x09 W GemClose => gem::close;
@@ -111,28 +111,29 @@ rows! {
 }
 
 rows! {
-    /// Those of fences: `sync_file.h`.
+    /// Ioctls of fences: `sync_file.h`.
     FENCE:
     0x03 WR SyncMerge => fence::merge;
     0x04 WR SyncFileInfo => fence::info;
 }
 
-/// Numbers of `drm.h` that only primary nodes serve: authentication, legacy names of
-/// buffers, mode setting. On a render node they are denied.
+/// Whether only primary nodes serve this number of `drm.h`: authentication, legacy names of buffers, mode
+/// setting. A render node denies these.
 fn is_denied(number: u8) -> bool {
     matches!(number, 0x01..=0x08 | 0x0a | 0x0b | 0x0d..=0x1f | 0xa0..=0xbe | 0xc6..=0xc9)
 }
 
-/// Serves one.
+/// Serves an ioctl.
 ///
 /// # Errors
-/// As the kernel: `EACCES`, `EINVAL`, `ENOTTY`, `EFAULT`, and those of the one asked for.
+/// The call fails like the kernel with `EACCES`, `EINVAL`, `ENOTTY` or `EFAULT`, or with an error of the
+/// handler.
 pub fn ioctl(call: &Call, kind: Kind, request: u64, address: u64) -> Result<(), Errno> {
     let request = Request::new(request);
     let rows = match (kind, request.kind) {
         (Kind::File, uapi::TYPE_DRM) => FILE,
         (Kind::Fence, uapi::TYPE_SYNC) => FENCE,
-        // Begin and end of CPU access: nothing to flush.
+        // Begin and end of CPU access: there is nothing to flush.
         (Kind::DmaBuf, uapi::TYPE_DMA_BUF) if request.number == 0 => return Ok(()),
         _ => return Err(Errno::NOTTY),
     };
@@ -158,7 +159,7 @@ fn serve(call: &Call, row: &Row, request: Request, address: u64) -> Result<(), E
     let (input, output) = (moved(request.input && row.input), moved(request.output && row.output));
     user::read_bytes(address, &mut bytes[..input])?;
     let served = (row.serve)(call, &mut bytes[..row.size]);
-    // Also of a failed call: some say why in their argument.
+    // The argument is copied also if the call failed, since some calls return details in it.
     user::write_bytes(address, &bytes[..output])?;
     served
 }

@@ -1,4 +1,4 @@
-//! The emulator, as the device's one GPU: submits run here, one at a time, to their end.
+//! The emulator as the device's GPU. Submits run here one at a time, each to its end.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -30,71 +30,70 @@ use crate::share::{Errand, Shelf};
 /// A range of GPU addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// First byte.
+    /// Address of the first byte.
     pub address: u32,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
 }
 
-/// A submit, checked.
+/// A checked submit.
 #[derive(Default)]
 pub struct Job {
-    /// Which open file it came through.
+    /// The open file it was submitted to.
     pub file: Inode,
-    /// Which of its queues.
+    /// The queue of the file.
     pub queue: u32,
-    /// Its fence's number.
+    /// Number of its fence.
     pub fence: u32,
     /// Its buffers.
     pub buffers: Vec<Span>,
-    /// The same, kept alive, with how each is used.
+    /// Owners of the buffers, which keep them alive, and the access to each.
     pub owners: Vec<(Arc<Bo>, u32)>,
-    /// Its ioctl waits for its end.
+    /// Whether the ioctl waits for its end.
     pub awaited: bool,
-    /// Words to store first: address and value.
+    /// Words to store before the commands run: address and value.
     pub patches: Vec<(u32, u32)>,
-    /// Command buffers in order, and whether each only restores what another file's submit
-    /// may have changed.
+    /// Command buffers in order. The flag marks one that only restores state after a submit of another file.
     pub commands: Vec<(Span, bool)>,
 }
 
 impl Job {
-    /// It is submit `number` of the device.
+    /// Records in the buffers that submit `number` of the device uses them.
     pub fn mark_used(&self, number: u64) {
         self.owners.iter().for_each(|(bo, access)| bo.mark_used(number, *access));
     }
 }
 
-/// What became of a submit.
+/// The result of a submit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Its ioctl fails.
+    /// Whether its ioctl fails.
     pub failed: bool,
-    /// It was cut off: there was no end to it.
+    /// Whether it was cut off because it did not end.
     pub hung: bool,
 }
 
-/// The GPU and what goes with it.
+/// The GPU, with the recorder, the checks and the reports.
 pub struct Engine {
     gpu: Gpu,
     recorder: Option<Recorder>,
     /// Counts so far.
     summary: Summary,
-    /// Where they are left for the launcher.
+    /// The report file for the launcher.
     report: Option<report::Writer>,
-    /// The file whose submit ran last.
+    /// The file of the last submit.
     last: Option<Inode>,
-    /// Who takes what the program presents.
+    /// Sends presented frames to the launcher.
     frames: Option<Frames>,
     /// Files that are the memory of buffers.
     shelf: Shelf,
-    /// Watches for what a chip would not forgive.
+    /// Checks the rules of `validate`.
     watch: Option<Watch>,
-    /// Threads that draws run on, this one among them; they take no signals either.
+    /// Threads that draws run on, including this one. They receive no signals.
     threads: ThreadPool,
 }
 
-/// Counts draws and dispatches.
+/// An observer that counts draws and dispatches.
 #[derive(Default)]
 struct Counts {
     draws: u64,
@@ -120,10 +119,10 @@ impl Observer for Counts {
 }
 
 impl Engine {
-    /// A chip after power-on, for the thread that calls.
+    /// Makes a chip in its initial state, for the calling thread.
     ///
     /// # Errors
-    /// `EAGAIN` if that thread belongs to a pool already.
+    /// The call fails with `EAGAIN` if that thread belongs to a pool already.
     pub fn new(chip: Chip) -> Result<Self, Errno> {
         let folder = settings::get().folder.as_deref();
         let mut engine = Self {
@@ -137,7 +136,7 @@ impl Engine {
             watch: None,
             threads: ambient::pool(settings::get().threads, Members::AndThis).map_err(|_| Errno::AGAIN)?,
         };
-        // All are there before the program goes on: what a thread takes to begin is not counted to some submit.
+        // Wait until all threads have started, so that their start is not measured as part of a submit.
         engine.threads.broadcast(|_| ());
         engine.gpu.model = settings::get().model;
         engine.gpu.clock = Clock::Ticks(timestamp);
@@ -148,14 +147,14 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Runs a submit to its end, or until it has done more work than one may.
+    /// Runs a submit to its end, or until its work limit.
     ///
-    /// In strict mode it fails if the GPU faulted, was cut off, read outside of all buffers or
-    /// met something that is not supported.
+    /// In strict mode the submit fails if the GPU faulted, was cut off, read outside of all buffers or met
+    /// an unsupported feature.
     pub fn run(&mut self, device: &Device, job: &Job) -> Outcome {
         self.follow(device);
         for (address, value) in &job.patches {
-            // Checked: it lies in a buffer.
+            // The address was checked: it is in a buffer.
             let _ = self.gpu.memory_mut().write_u32(*address, *value);
         }
         self.record(job);
@@ -179,7 +178,7 @@ impl Engine {
         Outcome { failed: settings::get().strict && (bad || hung), hung }
     }
 
-    /// A mistake of ours ended a submit: the program hears of it as of a hang, and may go on.
+    /// Handles a panic of the emulator during a submit. The program sees a hang and may continue.
     pub fn broke(&mut self, device: &Device, panic: &(dyn Any + Send)) -> Outcome {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("?");
@@ -191,7 +190,7 @@ impl Engine {
         Outcome { failed: true, hung: true }
     }
 
-    /// Sends the frame of the submit that ran last.
+    /// Sends the frame of the last submit.
     fn take_frame(&mut self, job: &Job) {
         let submit = self.gpu.at.submit.wrapping_sub(1);
         if let Some(frames) = &mut self.frames
@@ -205,11 +204,11 @@ impl Engine {
         self.gpu.report.troubles.total()
     }
 
-    /// Runs the command buffers, with work enough for any submit that ends.
+    /// Runs the command buffers, within the work limit.
     fn execute(&mut self, job: &Job) {
         let Self { gpu, threads, last, watch, .. } = self;
         gpu.budget = Budget::new(settings::get().max_work);
-        // The program may have, up to now; all of the submit's command buffers find the same.
+        // The program may have written memory until now. All command buffers of the submit see one state.
         gpu.memory_mut().host_may_have_written();
         gpu.pipeline.schedule = if watch.is_some() { Schedule::InOrder } else { Schedule::Deferred };
         let same_file = *last == Some(job.file);
@@ -239,7 +238,7 @@ impl Engine {
         self.summary.dispatches += counts.dispatches;
     }
 
-    /// Maps and unmaps buffers as the program did since the last submit.
+    /// Applies the buffers that were allocated and released since the last submit.
     fn follow(&mut self, device: &Device) {
         let changes = arena::lock(&device.arena).take_changes();
         self.shelf.forget(&changes.unshared);
@@ -252,10 +251,10 @@ impl Engine {
         }
     }
 
-    /// Does something for a program between submits.
+    /// Executes an errand between two submits.
     ///
     /// # Errors
-    /// Those of [`Shelf::run`].
+    /// The call fails like [`Shelf::run`].
     pub fn run_errand(&mut self, device: &Device, errand: &Errand) -> Result<String, Errno> {
         self.follow(device);
         self.shelf.run(errand, &device.arena)
@@ -280,7 +279,7 @@ impl Engine {
         }
     }
 
-    /// Makes the counts known.
+    /// Publishes the counts.
     fn publish(&mut self, device: &Device) {
         self.leave_summary();
         if self.report.is_none() {
@@ -288,7 +287,7 @@ impl Engine {
         }
     }
 
-    /// Leaves the summary for the launcher, if there is one.
+    /// Writes the summary for the launcher, if there is one.
     fn leave_summary(&mut self) {
         self.summary.take_report(&self.gpu.report);
         self.watch.iter().for_each(|watch| self.summary.take_findings(watch, &settings::get().findings));

@@ -1,6 +1,5 @@
-//! Fences as descriptors. A submit that gives one has run when its ioctl returns, so every fence
-//! that a program gets hold of has signalled; the descriptor is always readable, as `poll` of one
-//! of the kernel's then is.
+//! Fences as descriptors. A submit that returns one has finished when its ioctl returns. So every fence of a
+//! program is signalled, and its descriptor is always readable, like a signalled one of the kernel.
 
 use std::os::fd::IntoRawFd;
 
@@ -11,18 +10,18 @@ use crate::ffi::{self, user};
 use crate::file::Object;
 use crate::uapi;
 
-/// A new fence descriptor.
+/// Makes a new fence descriptor.
 ///
 /// # Errors
-/// What the system says when it has no room.
+/// The call fails if the system cannot make another file.
 pub fn new(call: &Call) -> Result<i32, Errno> {
     Ok(call.device.add("a4emu-fence", true, Object::Fence)?.into_raw_fd())
 }
 
-/// Waits for the fence behind `fd`, ours or another driver's.
+/// Waits for the fence behind `fd`, which may belong to another driver.
 ///
 /// # Errors
-/// `EINVAL` if it is none.
+/// The call fails with `EINVAL` if `fd` is no fence.
 pub fn wait(call: &Call, fd: i32) -> Result<(), Errno> {
     if call.object(fd, |object| matches!(object, Object::Fence).then_some(())).is_some() {
         return Ok(());
@@ -39,7 +38,7 @@ pub fn wait(call: &Call, fd: i32) -> Result<(), Errno> {
 /// `SYNC_IOC_MERGE`.
 ///
 /// # Errors
-/// `EINVAL`; `ENOENT` if the other is not a fence.
+/// The call fails with `EINVAL`, or with `ENOENT` if the other descriptor is no fence.
 pub fn merge(call: &Call, merge: &mut uapi::SyncMerge) -> Result<(), Errno> {
     if merge.flags != 0 || merge.pad != 0 {
         return Err(Errno::INVAL);
@@ -52,7 +51,7 @@ pub fn merge(call: &Call, merge: &mut uapi::SyncMerge) -> Result<(), Errno> {
 /// `SYNC_IOC_FILE_INFO`.
 ///
 /// # Errors
-/// `EINVAL`, `EFAULT`.
+/// The call fails with `EINVAL` or `EFAULT`.
 pub fn info(_: &Call, info: &mut uapi::SyncFileInfo) -> Result<(), Errno> {
     if info.flags != 0 || info.pad != 0 {
         return Err(Errno::INVAL);

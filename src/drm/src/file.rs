@@ -1,4 +1,4 @@
-//! What descriptors of ours stand for, and what an open of the node owns.
+//! The objects behind the device's descriptors, and the state of an open file.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,25 +12,25 @@ use crate::mappings::Part;
 use crate::queue::Queues;
 use crate::syncobj::Syncobj;
 
-/// What the node's `mmap` offsets of buffers are above their GPU addresses.
+/// Difference between a buffer's `mmap` offset and its GPU address.
 pub const MMAP_OFFSET: u64 = 1 << 32;
 
-/// What a file descriptor of ours stands for.
+/// The object behind a descriptor of the device.
 pub enum Object {
     /// An open of the render node.
     File(DrmFile),
     /// An exported buffer.
     DmaBuf(Arc<Bo>),
-    /// A fence, which has signalled: submits that give one are complete when their ioctl returns.
+    /// A fence. It is always signalled, since an ioctl that returns one waits for its submit.
     Fence,
     /// An exported sync object.
     Syncobj(Arc<Syncobj>),
 }
 
-/// What one open of the node owns.
+/// The state of one open of the node.
 #[derive(Default)]
 pub struct DrmFile {
-    /// Its buffers.
+    /// Buffers of the file.
     pub buffers: Buffers,
     /// Sync objects by handle.
     pub syncobjs: Ids<Arc<Syncobj>>,
@@ -46,10 +46,11 @@ pub struct Buffers {
 }
 
 impl Object {
-    /// The `len` bytes at `offset` that a mapping of it shows.
+    /// The `len` bytes at `offset` of the object, for a mapping.
     ///
     /// # Errors
-    /// `EINVAL` if that is no part of a buffer, `ENODEV` for what has no memory.
+    /// The call fails with `EINVAL` if the range is not in a buffer, and with `ENODEV` for an object without
+    /// memory.
     pub fn part(&self, offset: u64, len: usize) -> Result<Part, Errno> {
         let part = |bo: &Arc<Bo>, start: u64| {
             let end = start.checked_add((len as u64).checked_next_multiple_of(arena::PAGE)?)?;
@@ -65,7 +66,7 @@ impl Object {
 }
 
 impl Buffers {
-    /// Adds one; its handle.
+    /// Adds a buffer. Returns its handle.
     pub fn add(&mut self, bo: Arc<Bo>) -> u32 {
         let address = bo.address;
         let handle = self.rows.add(bo);
@@ -73,22 +74,22 @@ impl Buffers {
         handle
     }
 
-    /// The buffer of a handle.
+    /// The buffer with this handle.
     ///
     /// # Errors
-    /// `ENOENT`.
+    /// The call fails with `ENOENT`.
     pub fn get(&self, handle: u32) -> Result<&Arc<Bo>, Errno> {
         self.rows.get(handle).ok_or(Errno::NOENT)
     }
 
-    /// Forgets a handle; gives what it named.
+    /// Removes a handle. Returns its buffer.
     pub fn remove(&mut self, handle: u32) -> Option<Arc<Bo>> {
         let bo = self.rows.remove(handle)?;
         self.handles.remove(&bo.address);
         Some(bo)
     }
 
-    /// The handle of a buffer, if it has one here.
+    /// The handle of a buffer in this file, if it has one.
     pub fn handle_of(&self, bo: &Bo) -> Option<u32> {
         self.handles.get(&bo.address).copied()
     }

@@ -1,8 +1,8 @@
-//! Forks: the child has a device of its own, with the parent's buffers and a new GPU.
+//! Handles forks: the child gets its own device, with the parent's buffers and a new GPU.
 //!
-//! All our locks are taken around a fork, so that the child's copy of the state is whole
-//! and none of its locks is held by a thread that the child does not have. A running submit
-//! holds none, so nothing waits for it.
+//! All locks of the device are taken around a fork. So the child's copy of the state is complete, and no
+//! lock is held by a thread that does not exist in the child. A running submit holds no lock, so the fork
+//! does not wait for it.
 
 use std::sync::MutexGuard;
 
@@ -15,8 +15,8 @@ use crate::file::Object;
 use crate::provide::Orders;
 use crate::{known, mappings};
 
-/// All locks of the device, and the thread's signals. Fields drop from the first to the last:
-/// locks in the reverse of the order in which they were taken, then the signals.
+/// All locks of the device, and the thread's signals. Fields drop in order: the locks in the reverse of the
+/// order in which they were taken, then the signals.
 pub struct Held {
     arena: MutexGuard<'static, Arena>,
     #[expect(dead_code, reason = "held only to be released")]
@@ -27,7 +27,7 @@ pub struct Held {
     signals: signals::Held,
 }
 
-/// Takes every lock.
+/// Takes all locks.
 pub fn hold(device: &'static Device) -> Held {
     let signals = signals::hold();
     let state = device.state();
@@ -39,7 +39,7 @@ pub fn hold(device: &'static Device) -> Held {
 }
 
 impl Held {
-    /// In the child: what must not be shared with the parent becomes the child's own.
+    /// Called in the child: separates the state that must not be shared with the parent.
     pub fn part_from_parent(mut self) {
         known::own();
         *self.summary = Summary::default();
@@ -52,7 +52,7 @@ impl Held {
             }
         }
         drop(self);
-        // Submits of the parent's other threads own buffers, which lock the arena as they go.
+        // Submits of the parent's other threads own buffers. Dropping them locks the arena.
         drop(lost);
     }
 }

@@ -1,10 +1,10 @@
-//! Which submits show a frame, and the frame's way to the launcher.
+//! Finds the submits that make a frame, and sends frames to the launcher.
 //!
-//! Nothing tells a render node that a program presents: there is no ioctl of a swap. What can be
-//! seen is what submits render. So a frame is the largest colour surface that a submit rendered, the
-//! last of equals, as the submit leaves it, but for two things. A submit that uses the buffer of the
-//! frame before without rendering to it only copies it, as a read-back does. And once a program has
-//! rendered to a buffer that can be presented (made for scan-out, or exported), nothing else counts.
+//! A render node has no ioctl for a buffer swap, so presentation is not visible. Only the rendering of
+//! submits is. So a frame is the largest colour surface that a submit rendered (the last of equals), after
+//! the submit. There are two exceptions. A submit that uses the buffer of the last frame without rendering
+//! to it only copies it, like a read-back. And after a program has rendered to a buffer that can be
+//! presented (made for scan-out, or exported), only such buffers count.
 
 use std::fs::File;
 use std::io;
@@ -25,29 +25,29 @@ pub struct Frames {
     choice: Choice,
 }
 
-/// What was presented so far.
+/// The state from which the next frame is chosen.
 #[derive(Default)]
 struct Choice {
     /// Address of the last frame.
     last: Option<u32>,
-    /// A buffer that can be presented was rendered to.
+    /// Whether a buffer that can be presented was rendered to.
     presents: bool,
 }
 
 impl Frames {
-    /// Opens the pipe in the launcher's `folder`, if it has made one.
+    /// Opens the pipe in the launcher's `folder`, if it exists.
     pub fn open(folder: &Path) -> Option<Self> {
-        // Without a reader there is nobody to wait for.
+        // Without a reader the open fails at once and does not wait.
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let pipe = rustix::fs::open(folder.join(PIPE), flags, Mode::empty()).ok()?;
         rustix::fs::fcntl_setfl(&pipe, OFlags::empty()).ok()?;
         Some(Self { pipe: pipe.into(), choice: Choice::default() })
     }
 
-    /// Sends the frame that `job`, submit `submit`, has made, if it has made one.
+    /// Sends the frame of `job`, submit `submit`, if it has made one.
     ///
     /// # Errors
-    /// The launcher is gone.
+    /// The call fails if the launcher has ended.
     pub fn take(&mut self, gpu: &Gpu, job: &Job, submit: u32) -> io::Result<()> {
         let rendered = gpu.pipeline.surfaces.iter();
         let rendered = rendered.filter(|s| s.submit == submit && s.content == Content::Color);
@@ -61,7 +61,7 @@ impl Frames {
 }
 
 impl Choice {
-    /// The surface that is a frame, of those that a submit with `buffers` has `rendered`.
+    /// The frame among the surfaces that a submit with `buffers` has `rendered`.
     fn frame(&mut self, rendered: &[Written], buffers: &[&Bo]) -> Option<Written> {
         let holder = |address| buffers.iter().find(|bo| bo.holds(address));
         let presented = |s: &&Written| holder(s.address).is_some_and(|bo| bo.can_present());

@@ -1,28 +1,28 @@
-//! Gaps of an address space, merged; the smallest that fits is used first, from its top.
-//! Every operation takes the same time however many there are.
+//! The free gaps of an address space, merged. The smallest gap that fits is used first, from its top. The
+//! time of an operation grows only logarithmically with their number.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The gaps.
+/// The free gaps.
 pub struct Gaps {
-    /// Start -> end.
+    /// End of each gap by its start.
     by_start: BTreeMap<u64, u64>,
-    /// Size and start, so that the first that is large enough is the best: the smallest, and
-    /// of those the highest.
+    /// Size and start of each gap. The first entry that is large enough is the best: the smallest gap and,
+    /// among equals, the highest.
     by_size: BTreeSet<(u64, Reverse<u64>)>,
 }
 
 impl Gaps {
-    /// One gap: all of it.
+    /// Makes one gap of `all`.
     pub fn new(all: Range<u64>) -> Self {
         let mut gaps = Self { by_start: BTreeMap::new(), by_size: BTreeSet::new() };
         gaps.insert(all);
         gaps
     }
 
-    /// Start of `size` bytes that nobody has.
+    /// Takes `size` free bytes. Returns their start.
     pub fn take(&mut self, size: u64) -> Option<u64> {
         let &(len, Reverse(start)) = self.by_size.range((size, Reverse(u64::MAX))..).next()?;
         self.remove(start);
@@ -32,7 +32,7 @@ impl Gaps {
         Some(start + len - size)
     }
 
-    /// Gives `range` back.
+    /// Returns `range` to the free gaps.
     pub fn give(&mut self, range: Range<u64>) {
         let mut whole = range.clone();
         if let Some(end) = self.remove(range.end) {
@@ -56,7 +56,7 @@ impl Gaps {
         self.by_size.insert((gap.end - gap.start, Reverse(gap.start)));
     }
 
-    /// Takes the gap at `start` out; gives its end.
+    /// Removes the gap at `start`. Returns its end.
     fn remove(&mut self, start: u64) -> Option<u64> {
         let end = self.by_start.remove(&start)?;
         self.by_size.remove(&(end - start, Reverse(start)));

@@ -1,4 +1,4 @@
-//! Buffers: `MSM_GEM_x`.
+//! Buffers: the ioctls `MSM_GEM_x`.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,22 +12,22 @@ use crate::ffi::user;
 use crate::file::{DrmFile, MMAP_OFFSET};
 use crate::uapi::{self, info};
 
-/// Longest name of a buffer, in bytes.
+/// Maximum length of a buffer's name in bytes.
 const MAX_NAME: u32 = 31;
 
-/// A buffer object. Its memory is given back when its last owner goes: handles, mappings,
-/// exports, running submits.
+/// A buffer object. Its memory is released with its last owner: handles, mappings, exports and running
+/// submits.
 pub struct Bo {
     /// GPU address.
     pub address: u32,
-    /// Bytes, whole pages.
+    /// Size in bytes, a multiple of the page size.
     pub size: u64,
-    /// Whose memory it is: see [`Arena::allocate`].
+    /// Generation of its memory. See [`Arena::allocate`].
     generation: u32,
     name: Mutex<String>,
-    /// The program said that the contents may go.
+    /// Whether the program has declared the contents unneeded.
     unneeded: AtomicBool,
-    /// It was made for scan-out, or other devices or processes may have it.
+    /// Whether it was made for scan-out, or shared with other devices or processes.
     can_present: AtomicBool,
     /// Number of the last submit that uses it.
     used: AtomicU64,
@@ -43,7 +43,7 @@ impl Drop for Bo {
 }
 
 impl Bo {
-    /// A buffer of at least `size` bytes.
+    /// Allocates a buffer of at least `size` bytes.
     pub fn new(arena: &Arc<Mutex<Arena>>, size: u64) -> Result<Self, Errno> {
         let size = size.checked_next_multiple_of(arena::PAGE).ok_or(Errno::NOMEM)?;
         let (address, generation) = arena::lock(arena).allocate(size)?;
@@ -60,7 +60,7 @@ impl Bo {
         })
     }
 
-    /// Submit `number` uses it, and may write it.
+    /// Records that submit `number` uses the buffer, and may write it.
     pub fn mark_used(&self, number: u64, access: u32) {
         self.used.fetch_max(number, Ordering::Relaxed);
         if access & uapi::submit::BO_WRITE != 0 {
@@ -68,12 +68,12 @@ impl Bo {
         }
     }
 
-    /// The program may see its bytes from now on.
+    /// Records that the program may access the bytes from now on.
     pub fn show(&self) {
         arena::lock(&self.arena).show(self.address);
     }
 
-    /// It may be presented.
+    /// Marks the buffer as one that may be presented.
     pub fn note_presentable(&self) {
         self.can_present.store(true, Ordering::Relaxed);
     }
@@ -83,12 +83,12 @@ impl Bo {
         self.can_present.load(Ordering::Relaxed)
     }
 
-    /// Whether the byte at `address` is one of its.
+    /// Whether the byte at `address` is in the buffer.
     pub fn holds(&self, address: u32) -> bool {
         address.checked_sub(self.address).is_some_and(|offset| u64::from(offset) < self.size)
     }
 
-    /// Whether the program said that it does not need the contents.
+    /// Whether the program has declared the contents unneeded.
     pub fn is_unneeded(&self) -> bool {
         self.unneeded.load(Ordering::Relaxed)
     }
@@ -97,7 +97,8 @@ impl Bo {
 /// `MSM_GEM_NEW`.
 ///
 /// # Errors
-/// `EINVAL` for size 0, unknown flags or a cache mode that this chip lacks; `ENOMEM`.
+/// The call fails with `EINVAL` for size 0, unknown flags or a cache mode that this chip lacks, and with
+/// `ENOMEM`.
 pub fn new(call: &Call, new: &mut uapi::GemNew) -> Result<(), Errno> {
     let mode = new.flags & uapi::BO_CACHE_MASK;
     if new.size == 0 || new.flags & !uapi::BO_FLAGS != 0 || !uapi::BO_CACHE_MODES.contains(&mode) {
@@ -115,7 +116,7 @@ pub fn new(call: &Call, new: &mut uapi::GemNew) -> Result<(), Errno> {
 /// `DRM_IOCTL_GEM_CLOSE`.
 ///
 /// # Errors
-/// `EINVAL` for a bad handle.
+/// The call fails with `EINVAL` for a bad handle.
 pub fn close(call: &Call, close: &mut uapi::GemClose) -> Result<(), Errno> {
     call.file(|file| file.buffers.remove(close.handle).ok_or(Errno::INVAL)).map(drop)
 }
@@ -127,8 +128,8 @@ fn buffer(call: &Call, handle: u32) -> Result<Arc<Bo>, Errno> {
 /// `MSM_GEM_INFO`.
 ///
 /// # Errors
-/// `EINVAL`, `ENOENT`, `EFAULT`; `EOPNOTSUPP` for choosing addresses, which needs an address
-/// space for each process.
+/// The call fails with `EINVAL`, `ENOENT` or `EFAULT`, and with `EOPNOTSUPP` for a chosen address, which
+/// needs an address space for each process.
 pub fn info(call: &Call, ask: &mut uapi::GemInfo) -> Result<(), Errno> {
     if ask.pad != 0 {
         return Err(Errno::INVAL);
@@ -170,10 +171,10 @@ fn get_name(bo: &Bo, ask: &mut uapi::GemInfo) -> Result<(), Errno> {
     }
 }
 
-/// `MSM_GEM_CPU_PREP`: waits until the GPU is done with a buffer.
+/// `MSM_GEM_CPU_PREP`: waits until the GPU has finished with a buffer.
 ///
 /// # Errors
-/// `EINVAL`, `ENOENT`; `EBUSY` when told not to wait; `ETIMEDOUT`.
+/// The call fails with `EINVAL` or `ENOENT`, with `EBUSY` if it must not wait, or with `ETIMEDOUT`.
 pub fn cpu_prep(call: &Call, prep: &mut uapi::GemCpuPrep) -> Result<(), Errno> {
     if prep.op & !(uapi::PREP_READ | uapi::PREP_WRITE | uapi::PREP_NOSYNC) != 0 {
         return Err(Errno::INVAL);
@@ -189,23 +190,23 @@ pub fn cpu_prep(call: &Call, prep: &mut uapi::GemCpuPrep) -> Result<(), Errno> {
     if call.has_run(last.load(Ordering::Relaxed), deadline) { Ok(()) } else { Err(late) }
 }
 
-/// Waits until the GPU has written what was submitted to be written to `bo`.
+/// Waits until all submits that write `bo` have finished.
 pub fn wait_for_writes(call: &Call, bo: &Bo) {
     call.has_run(bo.written.load(Ordering::Relaxed), Deadline::NEVER);
 }
 
-/// `MSM_GEM_CPU_FINI`: nothing to flush.
+/// `MSM_GEM_CPU_FINI`: has no effect, since there is nothing to flush.
 ///
 /// # Errors
-/// `ENOENT`.
+/// The call fails with `ENOENT`.
 pub fn cpu_fini(call: &Call, fini: &mut uapi::GemCpuFini) -> Result<(), Errno> {
     buffer(call, fini.handle).map(drop)
 }
 
-/// `MSM_GEM_MADVISE`: memory is never short enough here to take contents away.
+/// `MSM_GEM_MADVISE`: records the advice. Contents are never removed, since memory is not short here.
 ///
 /// # Errors
-/// `EINVAL`, `ENOENT`.
+/// The call fails with `EINVAL` or `ENOENT`.
 pub fn madvise(call: &Call, advise: &mut uapi::GemMadvise) -> Result<(), Errno> {
     if advise.madv > 1 {
         return Err(Errno::INVAL);

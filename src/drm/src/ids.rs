@@ -1,14 +1,14 @@
-//! Handles: small numbers from 1, the lowest free one first, as the kernel hands them out.
+//! Handles: small numbers from 1, the lowest free one first, like the kernel's.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A table of what handles name.
+/// A table of values by handle.
 #[derive(Debug)]
 pub struct Ids<T> {
     rows: BTreeMap<u32, T>,
     /// No number from here on was ever used.
     fresh: u32,
-    /// Numbers below that which are free.
+    /// Free numbers below `fresh`.
     free: BTreeSet<u32>,
 }
 
@@ -29,19 +29,19 @@ impl<T> Ids<T> {
         id
     }
 
-    /// What `id` names.
+    /// The value of `id`.
     pub fn get(&self, id: u32) -> Option<&T> {
         self.rows.get(&id)
     }
 
-    /// Forgets `id`; gives what it named.
+    /// Removes `id`. Returns its value.
     pub fn remove(&mut self, id: u32) -> Option<T> {
         let value = self.rows.remove(&id)?;
         self.free.insert(id);
         Some(value)
     }
 
-    /// Everything that has a number.
+    /// All values.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.rows.values()
     }

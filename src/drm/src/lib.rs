@@ -1,21 +1,21 @@
-//! A virtual A4xx for programs that want a real driver: preloaded into a process, this
-//! library makes one render node of driver `msm` appear, and runs what is submitted to it.
+//! A virtual A4xx for programs that need a real driver. This library is preloaded into a process. It
+//! provides one render node of driver `msm` and runs the submits to it.
 //!
-//! The path of one submit: the program's `ioctl` arrives in [`ffi`]'s hooks, which know the
-//! descriptor for one of ours ([`device::ioctl`]); [`dispatch`] finds who serves the number;
-//! [`submit`] turns the program's tables into a job; on the [`ring`]'s thread the [`engine`]
-//! runs it on the buffers' own memory, which is the [`arena`]'s; then its fence has signalled.
+//! The path of one submit: the program's `ioctl` arrives in the hooks of [`ffi`], which recognise the
+//! descriptor ([`device::ioctl`]). [`dispatch`] finds the handler of the number. [`submit`] turns the
+//! program's tables into a job. The thread of the [`ring`] runs it with the [`engine`], directly on the
+//! memory of the buffers, which is in the [`arena`]. Then its fence signals.
 //!
 //! Rules:
-//! - `unsafe` is in [`ffi`] and nowhere else; that module says why.
-//! - A descriptor of ours is a small memory file, known by its inode, so that `dup`, `fork`
-//!   and passing it over a socket need no help.
-//! - No file of ours is in the program's table of descriptors, but for those small ones.
-//! - Hooks answer for other people's descriptors, paths and memory without a lock and without
-//!   allocating ([`known`]): they may be called in a signal handler, or after a `vfork`.
-//! - Nothing that a program does in good faith to descriptors and files of its own may
-//!   change: every hook goes on to libc unless the file is ours.
-//! - Elsewhere than on Linux there is no such node to pretend, and this crate is empty.
+//! - `unsafe` is only in [`ffi`]; that module gives the reasons.
+//! - A descriptor of the device is a small memory file, identified by its inode. So `dup`, `fork` and
+//!   passing it over a socket work without help.
+//! - The program's table of descriptors holds no other files of the device.
+//! - Hooks decide about foreign descriptors, paths and memory without a lock and without allocating
+//!   ([`known`]). They may be called in a signal handler, or after a `vfork`.
+//! - Calls on the program's own descriptors and files must not change: every hook calls libc unless the file
+//!   belongs to the device.
+//! - On other systems than Linux there is no such node, and this crate is empty.
 
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
@@ -52,10 +52,11 @@ pub mod tree;
 pub mod uapi;
 pub mod version;
 
-/// Ours alone: the program keeps libc's. Of a frame of small draws that took a tenth for lists which one thread makes and
-/// another frees, and for memory that it gave back and that the kernel cleared for the next frame.
+/// The allocator of this library only; the program keeps libc's. In a frame of small draws, libc's took a
+/// tenth of the time: for lists that one thread makes and another frees, and for memory that it returned and
+/// the kernel cleared for the next frame.
 ///
-/// With debug assertions it is the system's, for which tests have one that counts what it is asked for.
+/// With debug assertions the system's allocator is used, since tests replace it by one that counts requests.
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

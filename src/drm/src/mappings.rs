@@ -1,9 +1,9 @@
-//! Which addresses of the program show which buffers: a buffer lives as long as somebody
-//! has it mapped, also after its last handle is closed.
+//! The table of mapped buffers by address. A buffer lives as long as it is mapped, also after its last
+//! handle is closed.
 //!
-//! What `mmap` gives is the buffer's place in the [`Region`], which is mapped anyway: it costs
-//! the system nothing, however many there are. Only a second mapping of the same bytes, or one
-//! at an address of the program's choice, is a mapping of its own.
+//! `mmap` returns the buffer's place in the [`Region`], which is always mapped. So a mapping costs the
+//! system nothing. Only a second mapping of the same bytes, or one at an address that the program chooses,
+//! is a separate mapping.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,23 +16,23 @@ use crate::arena::END;
 use crate::ffi::pages::Region;
 use crate::gem::Bo;
 
-/// A part of a buffer that is to be mapped.
+/// A part of a buffer to be mapped.
 pub struct Part {
     /// The buffer.
     pub bo: Arc<Bo>,
-    /// Which bytes of it.
+    /// The byte range in the buffer.
     pub bytes: Range<u64>,
 }
 
-/// Start -> end, and what is there; they do not overlap.
+/// Entries by start address: the end address and the buffer. They do not overlap.
 type Table = BTreeMap<usize, (usize, Arc<Bo>)>;
 
-/// What is mapped.
+/// The mapped buffers.
 #[derive(Default)]
 pub struct Mapped {
-    /// Buffers at their place in the region.
+    /// Buffers mapped at their place in the region.
     inside: Table,
-    /// Mappings of their own.
+    /// Separate mappings.
     outside: Table,
 }
 
@@ -41,18 +41,18 @@ pub type Guard = MutexGuard<'static, Mapped>;
 
 static MAPPED: Mutex<Mapped> = Mutex::new(Mapped { inside: BTreeMap::new(), outside: BTreeMap::new() });
 static REGION: OnceLock<Region> = OnceLock::new();
-/// Where the region starts, 0 while there is none: the question of a hook, without locks.
+/// Start of the region; 0 before it exists. Hooks read it without a lock.
 static START: AtomicUsize = AtomicUsize::new(0);
-/// How many entries are outside of the region.
+/// Number of entries outside of the region.
 static OUTSIDE: AtomicUsize = AtomicUsize::new(0);
 
-/// The memory of all buffers, mapped when it is asked for first.
+/// The memory of all buffers. It is mapped at the first call.
 ///
 /// # Errors
-/// `ENOMEM`.
+/// The call fails with `ENOMEM`.
 pub fn region() -> Result<&'static Region, Errno> {
     if REGION.get().is_none() {
-        // Of two threads that come at once one has mapped in vain, which costs addresses only.
+        // If two threads come at once, one maps in vain, which only costs addresses.
         let _ = REGION.set(Region::new(END)?);
     }
     let region = REGION.get().ok_or(Errno::NOMEM)?;
@@ -60,12 +60,12 @@ pub fn region() -> Result<&'static Region, Errno> {
     Ok(region)
 }
 
-/// Locks the tables; entries are whole whoever panicked.
+/// Locks the tables. Entries are complete even after a panic.
 pub fn lock() -> Guard {
     MAPPED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The addresses of the region; empty while there is none.
+/// The addresses of the region; empty before it exists.
 fn inside() -> Range<usize> {
     match START.load(Ordering::Acquire) {
         0 => 0..0,
@@ -73,22 +73,22 @@ fn inside() -> Range<usize> {
     }
 }
 
-/// Whether `at..at + len` touches the region.
+/// Whether `at..at + len` overlaps the region.
 pub fn touches_region(at: usize, len: usize) -> bool {
     let inside = inside();
     at < inside.end && at.saturating_add(len) > inside.start
 }
 
-/// Whether a buffer may be mapped in `at..at + len`. Neither locks nor allocates.
+/// Whether a buffer may be mapped in `at..at + len`. The call neither locks nor allocates.
 pub fn may_show(at: usize, len: usize) -> bool {
     OUTSIDE.load(Ordering::Acquire) > 0 || touches_region(at, len)
 }
 
-/// Maps `part`, at the address `wish` if that is given. `show` makes a second mapping, at an
-/// address or wherever there is room.
+/// Maps `part`, at the address `wish` if given. `show` makes a second mapping, at an address or at any free
+/// place.
 ///
 /// # Errors
-/// Those of `show`; `EINVAL` for an address that is the region's.
+/// The call fails if `show` fails, and with `EINVAL` for an address in the region.
 pub fn add(
     part: Part,
     wish: Option<usize>,
@@ -112,13 +112,13 @@ pub fn add(
     mapped.outside.insert(at, (at + len, part.bo));
     count(&mapped);
     drop(mapped);
-    // After the lock: the last owner of a buffer gives its memory back.
+    // After the lock: dropping the last owner of a buffer releases its memory.
     drop(gone);
     Ok(at)
 }
 
-/// What the program has mapped at `at..at + len` goes away. Gives what is left for the system
-/// to unmap: the parts outside of the region.
+/// Removes the mappings in `at..at + len`. Returns the parts outside of the region, which the system has to
+/// unmap.
 pub fn remove(at: usize, len: usize) -> [Range<usize>; 2] {
     let end = at.saturating_add(len);
     let mut mapped = lock();
@@ -134,7 +134,7 @@ pub fn remove(at: usize, len: usize) -> [Range<usize>; 2] {
     }
 }
 
-/// The part of a buffer that all of `at..at + len` shows.
+/// The part of a buffer that is mapped in all of `at..at + len`.
 pub fn shown(at: usize, len: usize) -> Option<Part> {
     let mapped = lock();
     let table = if touches_region(at, len) { &mapped.inside } else { &mapped.outside };
@@ -144,7 +144,7 @@ pub fn shown(at: usize, len: usize) -> Option<Part> {
     (*end >= at.saturating_add(len)).then(|| Part { bo: bo.clone(), bytes: start..start + len as u64 })
 }
 
-/// The mapping of `bo` at `old` is now at `at`, where the system has moved `len` bytes of it.
+/// Records that the system has moved `len` bytes of the mapping of `bo` from `old` to `at`.
 pub fn moved(old: Range<usize>, at: usize, len: usize, bo: Arc<Bo>) {
     let mut mapped = lock();
     let gone = [cut(&mut mapped.outside, old), cut(&mut mapped.outside, at..at + len)];
@@ -158,13 +158,13 @@ fn count(mapped: &Mapped) {
     OUTSIDE.store(mapped.outside.len(), Ordering::Release);
 }
 
-/// Starts of the entries that have a byte in `range`, the last first.
+/// Starts of the entries that overlap `range`, the last first.
 fn overlapping<T>(mapped: &BTreeMap<usize, (usize, T)>, range: &Range<usize>) -> Vec<usize> {
     let below = mapped.range(..range.end).rev().take(if range.is_empty() { 0 } else { usize::MAX });
     below.take_while(|(_, (end, _))| *end > range.start).map(|(start, _)| *start).collect()
 }
 
-/// Takes `hole` out of the table; what stays on either side of it stays.
+/// Removes `hole` from the table. The parts of entries on either side stay.
 fn cut<T: Clone>(mapped: &mut BTreeMap<usize, (usize, T)>, hole: Range<usize>) -> Vec<T> {
     let mut gone = Vec::new();
     for start in overlapping(mapped, &hole) {

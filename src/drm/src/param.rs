@@ -1,4 +1,4 @@
-//! What the chip is: `MSM_GET_PARAM` and `MSM_SET_PARAM`.
+//! Properties of the chip: `MSM_GET_PARAM` and `MSM_SET_PARAM`.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -10,13 +10,13 @@ use crate::device::Call;
 use crate::ffi::user;
 use crate::uapi::{self, param};
 
-/// Clock of the GPU in Hz (that of an APQ8084), which time stamps count in.
+/// Clock of the GPU in Hz (that of an APQ8084), which is the unit of time stamps.
 const FREQUENCY: u64 = 600_000_000;
-/// Where tile memory is, as the kernel has it for every chip before the A6xx.
+/// Address of tile memory in the kernel, for every chip before the A6xx.
 const GMEM_BASE: u64 = 0x10_0000;
-/// Priority levels: three for each ring, and this chip has one.
+/// Number of priority levels: three for each ring, and this chip has one ring.
 pub const PRIORITIES: u32 = 3;
-/// Longest process name or command line that is taken.
+/// Maximum length of a process name or command line.
 const MAX_TEXT: u32 = 4096;
 
 /// `chip`'s id in the kernel's form: core, major, minor, patch level, a byte each.
@@ -36,8 +36,8 @@ fn check(request: &uapi::Param) -> Result<(), Errno> {
 /// `MSM_GET_PARAM`.
 ///
 /// # Errors
-/// `EINVAL` for another pipe, and for what this chip does not have: an address space for
-/// each process.
+/// The call fails with `EINVAL` for another pipe, and for a feature that this chip lacks: an address space
+/// for each process.
 pub fn get(call: &Call, get: &mut uapi::Param) -> Result<(), Errno> {
     check(get)?;
     let chip = call.device.chip;
@@ -56,8 +56,8 @@ pub fn get(call: &Call, get: &mut uapi::Param) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Clock ticks since they were first asked for: the counter begins anew when the chip wakes, and the driver's
-/// nanoseconds (`ticks * 10^9 / frequency`) overflow half a minute later.
+/// Clock ticks since the first call. The counter starts anew when the chip wakes. The driver's nanoseconds
+/// (`ticks * 10^9 / frequency`) overflow half a minute later.
 pub fn timestamp() -> u64 {
     static BEGIN: OnceLock<Instant> = OnceLock::new();
     let nanoseconds = BEGIN.get_or_init(Instant::now).elapsed().as_nanos();
@@ -67,12 +67,13 @@ pub fn timestamp() -> u64 {
 /// `MSM_SET_PARAM`.
 ///
 /// # Errors
-/// `EINVAL`, `EFAULT`; `EPERM` for what only an administrator may.
+/// The call fails with `EINVAL` or `EFAULT`, and with `EPERM` for a parameter that only an administrator may
+/// set.
 pub fn set(_: &Call, set: &mut uapi::Param) -> Result<(), Errno> {
     check(set)?;
     match set.param {
         param::COMM | param::CMDLINE if set.len > MAX_TEXT => Err(Errno::INVAL),
-        // For crash dumps of the kernel's: there are none here, but the text must be there.
+        // The kernel uses the text in crash dumps. There are none here, but the pointer must be valid.
         param::COMM | param::CMDLINE => user::read_array::<u8>(set.value, set.len, MAX_TEXT).map(|_| ()),
         param::SYSPROF => Err(Errno::PERM),
         _ => Err(Errno::INVAL),

@@ -1,4 +1,4 @@
-//! Buffers as descriptors (`DRM_IOCTL_PRIME_x`): of this process and of others, see [`crate::share`].
+//! Buffers as descriptors (`DRM_IOCTL_PRIME_x`), of this process and of others. See [`crate::share`].
 
 use std::os::fd::IntoRawFd;
 use std::sync::Arc;
@@ -19,14 +19,15 @@ const FLAGS: u32 = (libc::O_CLOEXEC | libc::O_RDWR) as u32;
 /// `DRM_IOCTL_PRIME_HANDLE_TO_FD`.
 ///
 /// # Errors
-/// `EINVAL`, `ENOENT`; what the system says to another file or mapping.
+/// The call fails with `EINVAL` or `ENOENT`, or if the system cannot make another file or mapping.
 pub fn handle_to_fd(call: &Call, prime: &mut uapi::PrimeHandle) -> Result<(), Errno> {
     if prime.flags & !FLAGS != 0 {
         return Err(Errno::INVAL);
     }
     let bo = call.file(|file| file.buffers.get(prime.handle).cloned())?;
     let held = call.device.run_errand(Errand::Export(bo.clone()))?;
-    // From now on who submits it waits; others must not see what was queued before half done.
+    // From now on a submit of this buffer waits for its end. Earlier submits must finish before others see
+    // the buffer.
     gem::wait_for_writes(call, &bo);
     let flags = OFlags::from_bits_retain(prime.flags & libc::O_CLOEXEC as u32) | OFlags::RDWR;
     let fd = rustix::fs::open(held, flags, Mode::empty())?;
@@ -36,10 +37,11 @@ pub fn handle_to_fd(call: &Call, prime: &mut uapi::PrimeHandle) -> Result<(), Er
     Ok(())
 }
 
-/// `DRM_IOCTL_PRIME_FD_TO_HANDLE`: the file's handle of the buffer, or a new one.
+/// `DRM_IOCTL_PRIME_FD_TO_HANDLE`: returns the file's handle of the buffer, or a new one.
 ///
 /// # Errors
-/// `EBADF`; `EINVAL` for what is not a buffer of this device or of another process's.
+/// The call fails with `EBADF`, or with `EINVAL` if the descriptor is no buffer of this device or of another
+/// process's.
 pub fn fd_to_handle(call: &Call, prime: &mut uapi::PrimeHandle) -> Result<(), Errno> {
     let look = Look::at(prime.fd).ok_or(Errno::BADF)?;
     let known = call.device.state().shared.find(look.inode);
@@ -53,14 +55,14 @@ pub fn fd_to_handle(call: &Call, prime: &mut uapi::PrimeHandle) -> Result<(), Er
     Ok(())
 }
 
-/// The buffer of another process behind `fd`, with a place among ours.
+/// Imports the buffer of another process behind `fd`, and gives it a place in the arena.
 fn import(call: &Call, fd: i32, look: Look) -> Result<Arc<Bo>, Errno> {
     let bo = Arc::new(Bo::new(&call.device.arena, look.size)?);
     let thread = rustix::thread::gettid().as_raw_nonzero();
     let path = format!("/proc/self/task/{thread}/fd/{fd}");
     call.device.run_errand(Errand::Import(bo.clone(), path, look.inode))?;
     let mut state = call.device.state();
-    // Another thread may have been as fast: one buffer is one.
+    // Another thread may have imported the file at the same time. Each file has only one buffer.
     let bo = state.shared.add(look.inode, bo);
     state.objects.insert(look.inode, Object::DmaBuf(bo.clone()));
     known::note_live(state.objects.len());

@@ -1,11 +1,12 @@
-//! Memory for new buffers before somebody needs it.
+//! Allocates the memory of new buffers in advance.
 //!
-//! The system gives a page its memory when it is first written, which takes it several times as long as the program then
-//! takes to write it; and new buffers are written soon, most of them whole. So a thread goes through them while the
-//! program does something else. On a real device the kernel gives a buffer all of its memory as well.
+//! The system allocates a page at its first write, and that takes several times as long as the program's
+//! write itself. New buffers are soon written, most of them completely. So a thread touches their pages
+//! while the program continues. On a real device the kernel also allocates the whole buffer at once.
 //!
-//! It knows places and has no buffers: who closes one is the last to have it all the same. Where one goes in the very moment
-//! in which its place gets memory, that is there, and zeros, for the next.
+//! The thread knows only addresses and owns no buffers, so it never delays the release of a buffer. If a
+//! buffer is released while its place gets memory, the next buffer there finds this memory, filled with
+//! zeros.
 
 use std::collections::VecDeque;
 use std::sync::PoisonError;
@@ -17,31 +18,32 @@ use crate::device::{Device, has_one_core};
 use crate::gem::Bo;
 use crate::mappings;
 
-/// Bytes from which on a buffer is worth waking a thread.
+/// Least size of a buffer for which the thread is woken, in bytes.
 const LEAST: u64 = 64 << 10;
 
-/// Bytes of the largest: of more than that perhaps not all is needed.
+/// Greatest size of such a buffer, in bytes. A larger one may not be needed completely.
 const MOST: u64 = 16 << 20;
 
-/// Bytes of all buffers that get memory this way: a program that makes and closes them gets no more.
+/// Total size of all buffers that get memory in advance, in bytes. It limits programs that allocate and
+/// release buffers repeatedly.
 const IN_ALL: u64 = 256 << 20;
 
-/// Bytes that are asked for at a time: whoever maps something has to wait for it.
+/// Bytes that are allocated at a time. Other mappings of the process have to wait for that.
 const AT_ONCE: u64 = 64 << 10;
 
-/// Places that are to get memory.
+/// Places that wait for memory.
 #[derive(Default)]
 pub struct Orders {
-    /// Address and bytes.
+    /// Address and size in bytes.
     places: VecDeque<(u32, u64)>,
-    /// Bytes of all that ever were to.
+    /// Total size of all places so far, in bytes.
     bytes: u64,
-    /// The thread is there.
+    /// Whether the thread has started.
     started: bool,
 }
 
 impl Orders {
-    /// Whether a buffer of so many bytes is worth it, which is counted then.
+    /// Whether a buffer of `size` bytes gets memory in advance. If so, its size is counted.
     fn take(&mut self, size: u64) -> bool {
         let taken = (LEAST..=MOST).contains(&size) && self.bytes + size <= IN_ALL;
         self.bytes += if taken { size } else { 0 };
@@ -50,7 +52,7 @@ impl Orders {
 }
 
 impl Device {
-    /// Has memory made for `bo`, which is new, if that is worth it.
+    /// Orders memory for the new buffer `bo`, if its size is suitable.
     pub fn provide(&'static self, bo: &Bo) {
         let mut state = self.state();
         let orders = &mut state.orders;
@@ -59,7 +61,7 @@ impl Device {
         }
         orders.started = orders.started || self.start_providing();
         if !orders.started {
-            // The program can go without, and nobody is to ask again.
+            // The program works without the thread. No further attempt is made to start it.
             orders.bytes = IN_ALL;
             return;
         }
@@ -68,12 +70,12 @@ impl Device {
         self.ordered.notify_one();
     }
 
-    /// Starts the thread, if there is a core for it.
+    /// Starts the thread, unless there is only one core.
     fn start_providing(&'static self) -> bool {
         !has_one_core() && ambient::spawn("a4emu-pages", || self.provide_all()).is_ok()
     }
 
-    /// The thread, for ever.
+    /// The main loop of the thread, which never ends.
     fn provide_all(&self) {
         let Ok(region) = mappings::region() else { return };
         let mut state = self.state();

@@ -1,4 +1,4 @@
-//! Submit queues and the numbers of their fences: `MSM_SUBMITQUEUE_x`, `MSM_WAIT_FENCE`.
+//! Submit queues and their fence numbers: `MSM_SUBMITQUEUE_x`, `MSM_WAIT_FENCE`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,16 +13,16 @@ use crate::uapi;
 /// `MSM_SUBMITQUEUE_PARAM_FAULTS`.
 const PARAM_FAULTS: u32 = 0;
 
-/// A queue: all run on the one ring, in the order in which submits arrive.
+/// A queue. All queues run on one ring, in the order of submission.
 #[derive(Debug, Default)]
 pub struct Queue {
     last: u32,
     running: BTreeSet<u32>,
-    /// Submits that were cut off.
+    /// Number of submits that were cut off.
     hangs: u32,
 }
 
-/// The queues of one open file. Ids are not used again.
+/// The queues of one open file. Ids are not reused.
 #[derive(Debug)]
 pub struct Queues {
     rows: BTreeMap<u32, Queue>,
@@ -30,22 +30,22 @@ pub struct Queues {
 }
 
 impl Default for Queues {
-    /// With queue 0, for programs older than queues.
+    /// Makes queue 0, for programs that do not know queues.
     fn default() -> Self {
         Self { rows: BTreeMap::from([(0, Queue::default())]), next: 1 }
     }
 }
 
 impl Queues {
-    /// The queue of an id.
+    /// The queue with this id.
     ///
     /// # Errors
-    /// `ENOENT`.
+    /// The call fails with `ENOENT`.
     pub fn get(&mut self, id: u32) -> Result<&mut Queue, Errno> {
         self.rows.get_mut(&id).ok_or(Errno::NOENT)
     }
 
-    /// In a forked child: what ran in the parent is over here.
+    /// Called in a forked child: submits of the parent count as finished.
     pub fn end_all(&mut self) {
         self.rows.values_mut().for_each(|queue| queue.running.clear());
     }
@@ -59,10 +59,10 @@ impl Queues {
 }
 
 impl Queue {
-    /// The fence of a new submit: the next number, or the one that the program `chose`.
+    /// Begins a submit. Returns its fence: the next number, or the one that the program `chose`.
     ///
     /// # Errors
-    /// `EINVAL` for a number that is still running.
+    /// The call fails with `EINVAL` for a number that is still running.
     pub fn begin(&mut self, chose: Option<u32>) -> Result<u32, Errno> {
         let fence = chose.unwrap_or_else(|| self.last.wrapping_add(1).max(1));
         if !self.running.insert(fence) {
@@ -72,13 +72,13 @@ impl Queue {
         Ok(fence)
     }
 
-    /// The submit of `fence` has run, and was cut off `hangs` times.
+    /// Ends the submit of `fence`, which was cut off `hangs` times.
     pub fn end(&mut self, fence: u32, hangs: u32) {
         self.running.remove(&fence);
         self.hangs += hangs;
     }
 
-    /// Whether `fence` came after everything that was submitted.
+    /// Whether `fence` is later than every submit so far.
     fn is_future(&self, fence: u32) -> bool {
         fence.wrapping_sub(self.last) as i32 > 0
     }
@@ -87,7 +87,7 @@ impl Queue {
 /// `MSM_SUBMITQUEUE_NEW`.
 ///
 /// # Errors
-/// `EINVAL` for flags or a priority that there is not.
+/// The call fails with `EINVAL` for unknown flags or an invalid priority.
 pub fn new(call: &Call, new: &mut uapi::Submitqueue) -> Result<(), Errno> {
     if new.flags != 0 || new.prio >= PRIORITIES {
         return Err(Errno::INVAL);
@@ -99,7 +99,7 @@ pub fn new(call: &Call, new: &mut uapi::Submitqueue) -> Result<(), Errno> {
 /// `MSM_SUBMITQUEUE_CLOSE`.
 ///
 /// # Errors
-/// `ENOENT`, also for queue 0.
+/// The call fails with `ENOENT`, also for queue 0.
 pub fn close(call: &Call, close: &mut uapi::SubmitqueueClose) -> Result<(), Errno> {
     call.file(|file| match close.id {
         0 => Err(Errno::NOENT),
@@ -108,10 +108,10 @@ pub fn close(call: &Call, close: &mut uapi::SubmitqueueClose) -> Result<(), Errn
     .map(drop)
 }
 
-/// `MSM_SUBMITQUEUE_QUERY`: how many hangs a queue has had.
+/// `MSM_SUBMITQUEUE_QUERY`: returns the number of hangs of a queue.
 ///
 /// # Errors
-/// `EINVAL`, `ENOENT`, `EFAULT`.
+/// The call fails with `EINVAL`, `ENOENT` or `EFAULT`.
 pub fn query(call: &Call, query: &mut uapi::SubmitqueueQuery) -> Result<(), Errno> {
     if query.pad != 0 {
         return Err(Errno::INVAL);
@@ -129,7 +129,7 @@ pub fn query(call: &Call, query: &mut uapi::SubmitqueueQuery) -> Result<(), Errn
 /// `MSM_WAIT_FENCE`.
 ///
 /// # Errors
-/// `EINVAL` for a fence of the future, `ENOENT` for a bad queue, `ETIMEDOUT`.
+/// The call fails with `EINVAL` for a future fence, with `ENOENT` for a bad queue, or with `ETIMEDOUT`.
 pub fn wait_fence(call: &Call, wait: &mut uapi::WaitFence) -> Result<(), Errno> {
     if wait.pad != 0 {
         return Err(Errno::INVAL);
@@ -141,7 +141,7 @@ pub fn wait_fence(call: &Call, wait: &mut uapi::WaitFence) -> Result<(), Errno> 
     }
     let done = call.wait(deadline, |state| {
         let queue = state.file(call.file).and_then(|file| file.queues.get(wait.queueid));
-        // A queue that was closed meanwhile has nothing left to wait for.
+        // A queue that was closed in the meantime has nothing to wait for.
         queue.map_or(Some(()), |queue| (!queue.running.contains(&wait.fence)).then_some(()))
     });
     done.ok_or(Errno::TIMEDOUT)

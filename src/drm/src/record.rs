@@ -1,4 +1,4 @@
-//! The recorder: submits as they came, as a capture that `replay` takes.
+//! Records submits as a capture for `replay`.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -23,13 +23,13 @@ mod section {
     pub const CHIP_ID: u32 = 14;
 }
 
-/// One submit, as it is before it runs.
+/// One submit, in its state before it runs.
 pub struct Group<'a> {
-    /// Its fence.
+    /// Number of its fence.
     pub fence: u32,
     /// Buffers: address and contents.
     pub buffers: Vec<(u32, &'a [u8])>,
-    /// Command buffers: address and dwords.
+    /// Command buffers: address and length in dwords.
     pub commands: Vec<(u32, u32)>,
 }
 
@@ -38,15 +38,15 @@ pub struct Recorder {
     path: PathBuf,
     range: Span,
     chip: Chip,
-    /// Tells this run from others.
+    /// Identifies this run.
     run: String,
     out: Option<(Recording, File)>,
-    /// Name and number of the process, for the text of each group.
+    /// Name and id of the process, for the text of each group.
     process: String,
 }
 
 impl Recorder {
-    /// The recorder that `settings` ask for. The file is made when there is something to put in.
+    /// Makes the recorder that `settings` request. The file is made at the first submit.
     pub fn new(settings: &Settings) -> Option<Self> {
         Some(Self {
             path: settings.record.clone()?,
@@ -58,16 +58,16 @@ impl Recorder {
         })
     }
 
-    /// Whether submit `number` is wanted.
+    /// Whether submit `number` is recorded.
     pub fn wants(&self, number: u64) -> bool {
         self.range.contains(number)
     }
 
-    /// Adds a submit; gives what there is now. Each is compressed on its own, so that what is
-    /// in the file is whole whenever the process ends.
+    /// Adds a submit. Returns the state of the recording. Each submit is compressed separately, so the file
+    /// is complete whenever the process ends.
     ///
     /// # Errors
-    /// Those of the file.
+    /// The call fails if the file cannot be written.
     pub fn add(&mut self, group: &Group<'_>) -> io::Result<Recording> {
         let mut bytes = Vec::new();
         if self.out.is_none() {
@@ -111,7 +111,7 @@ fn put_group(out: &mut Vec<u8>, process: &str, group: &Group<'_>) {
     }
 }
 
-/// Name and number of this process, as the kernel puts them into captures.
+/// Name and id of this process, in the kernel's form for captures.
 pub fn process() -> String {
     let name = std::fs::read_to_string("/proc/self/comm").unwrap_or_default();
     format!("{}/{}", name.trim_end(), std::process::id())

@@ -1,4 +1,4 @@
-//! A device that could not be made: the program hears an error number, people hear why.
+//! Reports a device that could not be made: the program gets an error number, the user a message.
 
 use std::sync::Once;
 
@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use crate::record::process;
 use crate::settings;
 
-/// Says, once, why the device cannot be opened: to the launcher, or on stderr where there is none.
+/// Reports once why the device cannot be opened: to the launcher, or on stderr without one.
 pub fn tell(errno: Errno) {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| {

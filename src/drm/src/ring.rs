@@ -1,9 +1,8 @@
-//! The GPU's own thread. Submits wait for it in a queue, as on a ring, and run one at a time.
+//! The GPU thread. Submits wait in a queue, like on a ring, and run one at a time.
 //!
-//! It is apart from the program like the hardware is: it takes none of the process's signals,
-//! so that handlers never interrupt the emulator, and it has a table of descriptors of its own,
-//! so that the program cannot see, close or replace the files that it writes. Of everything else that
-//! threads get from those that make them [`ambient`] has the list.
+//! The thread is separate from the program like the hardware. It receives no signals of the process, so
+//! handlers never interrupt the emulator. It has its own table of descriptors, so the program cannot see,
+//! close or replace its files. [`ambient`] lists everything else that threads inherit.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,29 +21,30 @@ use crate::ffi::own_table;
 use crate::ffi::process::keep_memory;
 use crate::share::Order;
 
-/// How long the GPU's thread looks out for the next submit before it sleeps: to be woken takes a good part of that.
+/// Time that the GPU thread polls for the next submit before it sleeps. A wake-up takes a good part of that
+/// time.
 const LOOKOUT: Duration = Duration::from_micros(300);
 
-/// Submits that wait, and what became of others.
+/// The queued submits, and the results of finished ones.
 #[derive(Default)]
 pub struct Ring {
     jobs: VecDeque<(u64, Job)>,
-    /// What else the GPU's thread is asked to do; it comes before the next submit.
+    /// Other tasks of the GPU thread. They run before the next submit.
     pub errands: VecDeque<Order>,
-    /// The thread is there.
+    /// Whether the thread has started.
     started: bool,
-    /// Submits accepted so far, of all files: each has its number from 1.
+    /// Number of accepted submits of all files. Each submit has its number, from 1.
     submitted: u64,
-    /// Submits that ran to their end.
+    /// Number of finished submits.
     pub completed: u64,
-    /// Of those, the ones whose ioctl does not know yet that they failed.
+    /// Errors of finished submits whose ioctl has not returned them yet.
     failed: BTreeMap<u64, Errno>,
-    /// Submits that were cut off, as the kernel counts hangs.
+    /// Number of submits that were cut off, which the kernel calls hangs.
     pub hangs: u64,
 }
 
 impl Ring {
-    /// Queues a submit; gives its number.
+    /// Queues a submit. Returns its number.
     pub fn push(&mut self, job: Job) -> u64 {
         self.submitted += 1;
         job.mark_used(self.submitted);
@@ -52,13 +52,13 @@ impl Ring {
         self.submitted
     }
 
-    /// Whether all that was queued has run.
+    /// Whether all queued submits have finished.
     pub fn is_idle(&self) -> bool {
         self.completed == self.submitted
     }
 
-    /// In a forked child, which has no such thread: what ran in the parent is over here. Gives
-    /// what is to be dropped when the locks are free.
+    /// Called in a forked child, which has no GPU thread: submits of the parent count as finished. Returns
+    /// the jobs, which have to be dropped after the locks are released.
     pub fn part_from_parent(&mut self) -> VecDeque<(u64, Job)> {
         let submitted = self.submitted;
         let lost = std::mem::take(self);
@@ -68,11 +68,11 @@ impl Ring {
 }
 
 impl Device {
-    /// Starts the thread, if it is not there.
+    /// Starts the thread, unless it is running.
     ///
     /// # Errors
-    /// `EAGAIN` if the process may not have more threads; `ENOSYS` if the kernel does not let
-    /// threads have descriptors of their own.
+    /// The call fails with `EAGAIN` if the process may not have more threads, and with `ENOSYS` if the
+    /// kernel does not support separate tables of descriptors.
     pub fn start(&'static self) -> Result<(), Errno> {
         let mut state = self.state();
         if state.ring.started {
@@ -93,37 +93,37 @@ impl Device {
         Ok(())
     }
 
-    /// The thread: runs what is queued, for ever.
+    /// The main loop of the thread: runs queued submits and never ends.
     fn serve(&self, mut engine: Engine) -> ! {
         let lookout = if has_one_core() { Duration::ZERO } else { LOOKOUT };
         loop {
             let (number, mut job) = self.next_job(&mut engine, lookout);
             let run = catch_unwind(AssertUnwindSafe(|| engine.run(self, &job)));
             let outcome = run.unwrap_or_else(|panic| engine.broke(self, panic.as_ref()));
-            // Before anybody hears of the end: who then closes a buffer is the last to have it.
+            // Before the end is announced, so that a program which then closes a buffer is its last owner.
             job.owners.clear();
             self.complete(number, &job, &outcome);
             self.announce_progress();
         }
     }
 
-    /// Tells the GPU that something is queued for it.
+    /// Announces that work is queued for the GPU.
     pub fn ask(&self) {
         self.asked.fetch_add(1, Ordering::Release);
         self.work.notify_one();
     }
 
-    /// Returns as soon as the GPU is asked for more than it was at `asked`, or `time` is over.
+    /// Polls until more work is announced than `asked`, or until `time` is over.
     fn look_out(&self, asked: u32, time: Duration) {
         let start = Instant::now();
         while self.asked.load(Ordering::Acquire) == asked && start.elapsed() < time {
             (0..64).for_each(|_| std::hint::spin_loop());
-            // The program that is to ask may have no other core.
+            // The submitting thread may have no other core.
             thread::yield_now();
         }
     }
 
-    /// Waits for the next submit, and does errands until it comes.
+    /// Waits for the next submit. Errands run until it comes.
     fn next_job(&self, engine: &mut Engine, lookout: Duration) -> (u64, Job) {
         let asked = self.asked.load(Ordering::Acquire);
         let mut lookout = Some(lookout);
@@ -132,7 +132,7 @@ impl Device {
             if let Some((errand, tell)) = state.ring.errands.pop_front() {
                 drop(state);
                 let _gone_meanwhile = tell.send(engine.run_errand(self, &errand));
-                // Before the lock: the last owner of a buffer gives its memory back.
+                // Before the lock: dropping the last owner of a buffer releases its memory.
                 drop(errand);
                 state = self.state();
                 continue;
@@ -158,7 +158,7 @@ impl Device {
             state.ring.failed.insert(number, Errno::IO);
         }
         state.ring.hangs += u64::from(outcome.hung);
-        // The file or the queue can be gone: another thread closed it while we ran.
+        // Another thread may have closed the file or queue during the run.
         if let Ok(queue) = state.file(job.file).and_then(|file| file.queues.get(job.queue)) {
             queue.end(job.fence, outcome.hung.into());
         }
@@ -166,15 +166,15 @@ impl Device {
 }
 
 impl Call {
-    /// Waits until submit `number` has run; false if it has not at the deadline.
+    /// Waits until submit `number` has finished. Returns false if it has not at the deadline.
     pub fn has_run(&self, number: u64, deadline: Deadline) -> bool {
         self.wait(deadline, |state| (state.ring.completed >= number).then_some(())).is_some()
     }
 
-    /// Waits until submit `number` has run.
+    /// Waits until submit `number` has finished.
     ///
     /// # Errors
-    /// `EIO` in strict mode, if it met something bad.
+    /// The call fails with `EIO` if the submit failed in strict mode.
     pub fn completed(&self, number: u64) -> Result<(), Errno> {
         let done = self.wait(Deadline::NEVER, |state| {
             (state.ring.completed >= number).then(|| state.ring.failed.remove(&number))

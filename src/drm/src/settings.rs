@@ -1,5 +1,5 @@
-//! What the environment asks of the device. `a4emu run` sets these variables from its
-//! arguments; they work as well with `LD_PRELOAD` alone.
+//! The device's settings, from the environment. `a4emu run` sets these variables from its arguments; they
+//! also work with `LD_PRELOAD` alone.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use a4emu_inspect::selection::Span;
 use a4emu_inspect::validate::{Choice, ChosenRules};
 use a4emu_shader::Jit;
 
-/// The settings, read once.
+/// The settings, which are read once.
 #[derive(Debug)]
 pub struct Settings {
     /// `A4EMU_GPU`: a number of [`a4emu_gpu::gpu::CHIPS`]; 420 is the default.
@@ -24,24 +24,24 @@ pub struct Settings {
     pub jit: Jit,
     /// `A4EMU_RECORD`: the capture to write.
     pub record: Option<PathBuf>,
-    /// `A4EMU_RECORD_RANGE`: which submits go into it, from 0; all by default.
+    /// `A4EMU_RECORD_RANGE`: the recorded submits, from 0; the default is all.
     pub record_range: Span,
-    /// `A4EMU_FOLDER`: where device files and summaries go; the launcher's to remove.
+    /// `A4EMU_FOLDER`: the folder of device files and summaries, which the launcher removes.
     pub folder: Option<PathBuf>,
-    /// Tells this run's files from others': the folder's name, or the process's number.
+    /// Identifies the files of this run: the folder's name, or the process id.
     pub run: String,
-    /// `A4EMU_MAX_WORK`: units of work after which a submit is taken to hang.
+    /// `A4EMU_MAX_WORK`: units of work after which a submit counts as a hang.
     pub max_work: u64,
-    /// `A4EMU_VALIDATE=1`: what submits do is held against the rules of `a4emu validate`.
+    /// `A4EMU_VALIDATE=1`: submits are checked against the rules of `a4emu validate`.
     pub validate: bool,
-    /// `A4EMU_RULE`, `A4EMU_NO_RULE`: rules and families of them, with commas between; `A4EMU_SUPPRESS`: a file. Which
-    /// findings count.
+    /// The findings that count. `A4EMU_RULE`, `A4EMU_NO_RULE`: rules and families of rules, separated by
+    /// commas; `A4EMU_SUPPRESS`: a file.
     pub findings: ChosenRules,
-    /// `A4EMU_THREADS`: threads that draw; one for each processor by default.
+    /// `A4EMU_THREADS`: number of drawing threads; the default is one for each processor.
     pub threads: Option<usize>,
-    /// `A4EMU_STRICT=1`: a submit that faults or meets something unsupported fails.
+    /// `A4EMU_STRICT=1`: a submit fails if it faults or meets an unsupported feature.
     pub strict: bool,
-    /// The launcher takes frames.
+    /// Whether the launcher receives frames.
     pub frames: bool,
 }
 
@@ -53,7 +53,7 @@ pub fn get() -> &'static Settings {
 
 impl Settings {
     fn from(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Self {
-        // The program may go to another folder.
+        // The path becomes absolute, since the program may change its folder.
         let path =
             |name| variable(name).map(|path| std::path::absolute(&path).unwrap_or_else(|_| path.into()));
         let text = |name| variable(name).and_then(|value| value.into_string().ok()).unwrap_or_default();
@@ -77,8 +77,8 @@ impl Settings {
         }
     }
 
-    /// Whether the program waits for each submit: its errors, findings and frames belong to it, and what is recorded must
-    /// not change meanwhile.
+    /// Whether the program waits for each submit: its errors, findings and frames belong to it, and recorded
+    /// memory must not change meanwhile.
     pub fn one_by_one(&self) -> bool {
         self.strict || self.validate || self.frames || self.record.is_some()
     }

@@ -1,9 +1,9 @@
-//! Buffers that other processes have, too.
+//! Buffers that are shared with other processes.
 //!
-//! The memory of a buffer that is exported becomes a file, which is put in place of what was there:
-//! every process that has a descriptor of it can map it, and nobody else. The GPU's thread does that,
-//! between two submits, and keeps a descriptor where the program can neither see nor close it: the
-//! next export is of the same file. Files are sealed: nobody can take memory away under a mapping.
+//! The memory of an exported buffer becomes a file, which replaces the old memory. Only processes with a
+//! descriptor of it can map it. The GPU thread does the replacement between two submits. It keeps a
+//! descriptor that the program can neither see nor close, so the next export is of the same file. Files are
+//! sealed, so that they cannot shrink under a mapping.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -20,25 +20,25 @@ use crate::ffi::pages::Pages;
 use crate::gem::Bo;
 use crate::known;
 
-/// What a file has to be sealed against before we map it.
+/// The seals that a file needs before it is mapped.
 const SEALS: SealFlags = SealFlags::SHRINK;
 
-/// What the GPU's thread is asked to do between submits.
+/// A task for the GPU thread between two submits.
 pub enum Errand {
-    /// Make the buffer's memory a file, if it is none.
+    /// Makes the buffer's memory a file, if it is none.
     Export(Arc<Bo>),
-    /// Make the file at the path, which is that of the inode, the buffer's memory.
+    /// Makes the file at this path, with this inode, the buffer's memory.
     Import(Arc<Bo>, String, Inode),
 }
 
-/// An errand, and whom to tell where the file can be opened.
+/// An errand, with the channel for the path at which the file can be opened.
 pub type Order = (Errand, mpsc::Sender<Result<String, Errno>>);
 
-/// Buffers whose memory is a file.
+/// Buffers whose memory is a file, by inode.
 #[derive(Default)]
 pub struct Shared(BTreeMap<Inode, Weak<Bo>>);
 
-/// The GPU thread's descriptors of such files, by the buffer's address.
+/// The GPU thread's descriptors of these files, by address of the buffer.
 #[derive(Default)]
 pub struct Shelf(BTreeMap<u32, OwnedFd>);
 
@@ -48,7 +48,8 @@ impl Shared {
         self.0.get(&inode)?.upgrade()
     }
 
-    /// The file `inode` is the memory of `bo`, or of the buffer that it gives instead.
+    /// Records that the file `inode` is the memory of `bo`. Returns the buffer that already has this file,
+    /// or `bo`.
     pub fn add(&mut self, inode: Inode, bo: Arc<Bo>) -> Arc<Bo> {
         if let Some(first) = self.find(inode) {
             return first;
@@ -60,11 +61,11 @@ impl Shared {
 }
 
 impl Shelf {
-    /// Does an errand; gives where the file can be opened.
+    /// Executes an errand. Returns the path at which the file can be opened.
     ///
     /// # Errors
-    /// What the system says to the file; `EINVAL` for one that may become shorter; `ENOENT` for a
-    /// buffer that the process which forked this one has shared, and is gone.
+    /// The call fails if the file cannot be used, with `EINVAL` if the file may shrink, and with `ENOENT`
+    /// for a buffer that was shared by the parent of this fork, if the parent has ended.
     pub fn run(&mut self, errand: &Errand, arena: &Mutex<Arena>) -> Result<String, Errno> {
         let (bo, file) = match errand {
             Errand::Export(bo) if self.0.contains_key(&bo.address) => return self.path(bo.address),
@@ -82,13 +83,13 @@ impl Shelf {
         Ok(path_from("self", fd))
     }
 
-    /// The buffers at `addresses` are gone.
+    /// Closes the files of the buffers at `addresses`, which are released.
     pub fn forget(&mut self, addresses: &[u32]) {
         addresses.iter().for_each(|address| _ = self.0.remove(address));
     }
 }
 
-/// Where `process` has the file `fd` of this thread, which others of its threads do not see.
+/// The path of the file `fd` of this thread for `process`. Other threads do not have this descriptor.
 fn path_from(process: impl Display, fd: &OwnedFd) -> String {
     format!("/proc/{process}/task/{}/fd/{}", rustix::thread::gettid().as_raw_nonzero(), fd.as_raw_fd())
 }
@@ -98,7 +99,7 @@ fn backing(fd: &OwnedFd) -> Result<Backing, Errno> {
     Ok(Backing { inode, path: path_from(std::process::id(), fd) })
 }
 
-/// The file that is the buffer's memory: a new one, or that of the process which forked this one.
+/// The file that is the buffer's memory: a new one, or that of the process that forked this one.
 fn file_of(bo: &Bo, arena: &Mutex<Arena>) -> Result<OwnedFd, Errno> {
     let (backing, contents) = {
         let arena = arena::lock(arena);
@@ -110,13 +111,13 @@ fn file_of(bo: &Bo, arena: &Mutex<Arena>) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// A new file with what is in the buffer.
+/// Makes a new file with the contents of the buffer.
 fn copy(bo: &Bo, contents: &Pages) -> Result<OwnedFd, Errno> {
     let fd = rustix::fs::memfd_create("a4emu-buffer", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     rustix::fs::fchmod(&fd, known::BUFFER)?;
     rustix::fs::ftruncate(&fd, bo.size)?;
     rustix::fs::fcntl_add_seals(&fd, SEALS | SealFlags::GROW | SealFlags::SEAL)?;
-    // Pages that nobody wrote stay holes.
+    // Unwritten pages stay holes.
     let pages = contents.as_ref().chunks(arena::PAGE as usize).zip((0..).step_by(arena::PAGE as usize));
     for (page, offset) in pages.filter(|(page, _)| page.iter().any(|byte| *byte != 0)) {
         write_all(&fd, page, offset)?;
@@ -132,7 +133,7 @@ fn write_all(fd: &OwnedFd, mut bytes: &[u8], mut offset: u64) -> Result<(), Errn
     Ok(())
 }
 
-/// The file at `path`, if it is the one that was looked at.
+/// Opens the file at `path`, if it still has this `inode`.
 fn open(path: &str, inode: Inode) -> Result<OwnedFd, Errno> {
     let fd = rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     let sealed = rustix::fs::fcntl_get_seals(&fd)?.contains(SEALS);
@@ -140,10 +141,11 @@ fn open(path: &str, inode: Inode) -> Result<OwnedFd, Errno> {
 }
 
 impl Device {
-    /// Has the GPU's thread do something between submits; gives where the file can be opened.
+    /// Lets the GPU thread execute an errand between submits. Returns the path at which the file can be
+    /// opened.
     ///
     /// # Errors
-    /// Those of [`Shelf::run`] and of starting the thread.
+    /// The call fails like [`Shelf::run`], or if the thread cannot be started.
     pub fn run_errand(&'static self, errand: Errand) -> Result<String, Errno> {
         self.start()?;
         let (tell, told) = mpsc::channel();
@@ -152,7 +154,7 @@ impl Device {
         told.recv().unwrap_or(Err(Errno::IO))
     }
 
-    /// The memory of `bo` is the file `fd`.
+    /// Records that the memory of `bo` is the file `fd`.
     pub fn note_shared(&self, fd: &OwnedFd, bo: &Arc<Bo>) {
         if let Some(inode) = Inode::of_owned(fd) {
             self.state().shared.add(inode, bo.clone());

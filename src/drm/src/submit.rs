@@ -1,4 +1,4 @@
-//! `MSM_GEM_SUBMIT`: from the program's tables to a job for the engine.
+//! `MSM_GEM_SUBMIT`: turns the program's tables into a job for the engine.
 
 use std::sync::Arc;
 
@@ -14,30 +14,30 @@ use crate::settings;
 use crate::syncobj::{self, Syncobj};
 use crate::uapi::{self, submit as flag};
 
-/// Most buffers, commands, and relocations of all commands together: more is a mistake.
+/// Maximum number of buffers, of commands, and of the relocations of all commands.
 const MAX: u32 = 1 << 20;
 
 /// A buffer of a submit.
 struct Entry {
     bo: Arc<Bo>,
-    /// What the program says of it.
+    /// The program's row for the buffer.
     row: uapi::SubmitBo,
 }
 
-/// Sync objects to signal afterwards, each with a point.
+/// Sync objects to signal at the end, each with a point.
 type Signals = Vec<(Arc<Syncobj>, u64)>;
 
-/// Submits that may be there without having run to their end: a program that is faster than the GPU waits for it then.
+/// Maximum number of unfinished submits. A program that is faster than the GPU waits.
 const UNFINISHED: u64 = 2;
 
-/// Queues a submit for the GPU. It is waited for where somebody sees its end other than by a fence's number or by asking
-/// for a buffer: see [`is_awaited`].
+/// Queues a submit for the GPU. The call waits for its end only if the end is visible other than by the
+/// fence's number or by waiting for a buffer: see [`is_awaited`].
 ///
 /// # Errors
-/// As the kernel: `EINVAL` for tables that make no sense, such as a bad handle, a command
-/// outside its buffer or a relocation out of order; `ENOENT` for a bad queue or sync
-/// object; `EBUSY` for a buffer that was declared unneeded; `EFAULT`, `ENOMEM`. `EIO` in
-/// strict mode if the GPU faulted.
+/// The call fails like the kernel: with `EINVAL` for invalid tables, such as a bad handle, a command outside
+/// its buffer or a relocation out of order; with `ENOENT` for a bad queue or sync object; with `EBUSY` for a
+/// buffer that was declared unneeded; with `EFAULT` or `ENOMEM`. In strict mode it fails with `EIO` if the
+/// GPU faulted.
 pub fn submit(call: &Call, submit: &mut uapi::GemSubmit) -> Result<(), Errno> {
     check(submit)?;
     call.file(|file| file.queues.get(submit.queueid).map(|_| ()))?;
@@ -70,7 +70,7 @@ fn check(submit: &uapi::GemSubmit) -> Result<(), Errno> {
     if flags & flag::SUDO != 0 { Err(Errno::PERM) } else { Ok(()) }
 }
 
-/// The rows of a table of sync objects, whose stride the program says.
+/// The rows of a table of sync objects. The program sets the stride.
 fn syncobj_rows(
     submit: &uapi::GemSubmit,
     address: u64,
@@ -117,7 +117,7 @@ fn signals(call: &Call, submit: &uapi::GemSubmit) -> Result<Signals, Errno> {
     rows.into_iter().map(signal).collect()
 }
 
-/// The buffers; each at most once.
+/// The buffers of the submit. Each may occur only once.
 fn entries(call: &Call, submit: &uapi::GemSubmit) -> Result<Vec<Entry>, Errno> {
     let rows: Vec<uapi::SubmitBo> = user::read_array(submit.bos, submit.nr_bos, MAX)?;
     let mut handles: Vec<u32> = rows.iter().map(|row| row.handle).collect();
@@ -136,7 +136,7 @@ fn entries(call: &Call, submit: &uapi::GemSubmit) -> Result<Vec<Entry>, Errno> {
     })
 }
 
-/// What the engine is to do: the commands checked, the relocations computed.
+/// Makes the job for the engine: checks the commands and computes the relocations.
 fn job(call: &Call, submit: &uapi::GemSubmit, entries: &[Entry]) -> Result<Job, Errno> {
     let buffers = entries.iter().map(|entry| Span { address: entry.bo.address, len: entry.bo.size });
     let mut job =
@@ -172,7 +172,7 @@ fn entry_at(entries: &[Entry], index: u32) -> Result<&Entry, Errno> {
 
 /// Adds the words of `command`'s buffer that become addresses. Offsets must ascend.
 ///
-/// Words of buffers whose presumed address is right are in place already.
+/// Words of buffers whose presumed address is right need no change.
 fn relocate(
     command: &uapi::SubmitCmd,
     entry: &Entry,
@@ -195,7 +195,7 @@ fn relocate(
     Ok(())
 }
 
-/// The word that a relocation against `address` becomes.
+/// The value of a word that is relocated against `address`.
 fn relocated(reloc: &uapi::Reloc, address: u64) -> u32 {
     let address = address.wrapping_add(reloc.reloc_offset);
     let shift = reloc.shift.unsigned_abs();
@@ -203,15 +203,15 @@ fn relocated(reloc: &uapi::Reloc, address: u64) -> u32 {
     shifted.unwrap_or(0) as u32 | reloc.or
 }
 
-/// Whether the program may go on only when the submit has run: it gets a fence that has signalled, other devices or
-/// processes may look at a buffer, or somebody is told of each submit as it comes.
+/// Whether the program may continue only after the submit has finished: if it gets a signalled fence, if
+/// other devices or processes may access a buffer, or if each submit is observed.
 fn is_awaited(submit: &uapi::GemSubmit, entries: &[Entry]) -> bool {
     submit.flags & (flag::FENCE_FD_OUT | flag::SYNCOBJ_OUT) != 0
         || entries.iter().any(|entry| entry.bo.can_present())
         || settings::get().one_by_one()
 }
 
-/// Queues it for the GPU, and waits for its end, or until there is room for the next.
+/// Queues the job for the GPU. Waits for its end, or until there is room for the next submit.
 fn run(call: &Call, submit: &mut uapi::GemSubmit, mut job: Job) -> Result<(), Errno> {
     call.device.start()?;
     let chosen = (submit.flags & flag::FENCE_SN_IN != 0).then_some(submit.fence);
@@ -230,8 +230,8 @@ fn run(call: &Call, submit: &mut uapi::GemSubmit, mut job: Job) -> Result<(), Er
     Ok(())
 }
 
-/// Tells the program the addresses that it did not presume: in one go, since for a call of its own each would take as
-/// long as the rest of a submit.
+/// Writes the addresses that the program did not presume. All rows are written at once, since one call per
+/// row would take as long as the rest of a submit.
 fn tell_addresses(submit: &uapi::GemSubmit, entries: &[Entry]) -> Result<(), Errno> {
     if entries.iter().all(|entry| entry.row.presumed == u64::from(entry.bo.address)) {
         return Ok(());

@@ -1,7 +1,7 @@
-//! Ending what no descriptor stands for any more.
+//! Ends objects whose last descriptor was closed.
 //!
-//! `close` may be called where no lock may be taken, so it only says that it was
-//! ([`known::note_closed`]); the next ioctl or open of ours looks what is left.
+//! `close` may be called where no lock may be taken. So the hook only records the close
+//! ([`known::note_closed`]); the next ioctl or open of the device looks which objects are left.
 
 use rustix::fs::{Dir, Mode, OFlags};
 use rustix::io::Errno;
@@ -10,13 +10,13 @@ use crate::device::Device;
 use crate::ffi::{Inode, Look};
 use crate::known;
 
-/// Ends objects that have no descriptor left, if some were closed.
+/// Ends objects without a descriptor, if descriptors were closed.
 pub fn if_closed(device: &Device) {
     if !known::take_closed() {
         return;
     }
     let mut state = device.state();
-    // With the lock held: an object's descriptor exists before the object does.
+    // The lock is held here: an object's descriptor exists before the object is added.
     let Ok(open) = open_files() else { return };
     let gone: Vec<Inode> =
         state.objects.keys().filter(|inode| open.binary_search(inode).is_err()).copied().collect();
@@ -26,7 +26,7 @@ pub fn if_closed(device: &Device) {
     drop(gone);
 }
 
-/// Every file that this thread sees open, sorted.
+/// The files of all open descriptors of this thread, sorted.
 fn open_files() -> Result<Vec<Inode>, Errno> {
     let folder = rustix::fs::open(
         "/proc/thread-self/fd",

@@ -1,5 +1,5 @@
-//! Sync objects: `DRM_IOCTL_SYNCOBJ_x`. A fence that is put into one has signalled already
-//! (see [`crate::fence`]), so an object either has none or has reached some point.
+//! Sync objects: `DRM_IOCTL_SYNCOBJ_x`. A fence is already signalled when it is put into one (see
+//! [`crate::fence`]). So an object either has no fence or has reached some point.
 
 use std::os::fd::IntoRawFd;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,24 +13,24 @@ use crate::ffi::user;
 use crate::file::Object;
 use crate::uapi::{self, syncobj as flag};
 
-/// Most objects in one call.
+/// Maximum number of objects in one call.
 pub const MAX: u32 = 1 << 16;
 
-/// A sync object, with a time line or without.
+/// A sync object, with or without a time line.
 #[derive(Debug, Default)]
 pub struct Syncobj {
-    /// The point reached; none if no fence was put in. One without a time line is at 0.
+    /// The point reached; none without a fence. An object without a time line is at 0.
     reached: Mutex<Option<u64>>,
 }
 
 impl Syncobj {
-    /// Signals `point`; 0 for one without a time line.
+    /// Signals `point`, which is 0 without a time line.
     pub fn signal(&self, point: u64) {
         let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
         *reached = Some(reached.map_or(point, |before| before.max(point)));
     }
 
-    /// Takes the fence out.
+    /// Removes the fence.
     pub fn reset(&self) {
         *self.reached.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -48,7 +48,7 @@ impl Syncobj {
 /// The object of a handle.
 ///
 /// # Errors
-/// `ENOENT`.
+/// The call fails with `ENOENT`.
 pub fn find(call: &Call, handle: u32) -> Result<Arc<Syncobj>, Errno> {
     call.file(|file| file.syncobjs.get(handle).cloned().ok_or(Errno::NOENT))
 }
@@ -57,7 +57,7 @@ fn find_all(call: &Call, handles: u64, count: u32) -> Result<Vec<Arc<Syncobj>>, 
     user::read_array(handles, count, MAX)?.into_iter().map(|handle| find(call, handle)).collect()
 }
 
-/// As many points as `objects`: 0 each where the program gives none.
+/// Reads one point for each of `objects`; 0 for each if the program passes none.
 fn points(address: u64, objects: &[Arc<Syncobj>]) -> Result<Vec<u64>, Errno> {
     match address {
         0 => Ok(vec![0; objects.len()]),
@@ -68,7 +68,7 @@ fn points(address: u64, objects: &[Arc<Syncobj>]) -> Result<Vec<u64>, Errno> {
 /// `SYNCOBJ_CREATE`.
 ///
 /// # Errors
-/// `EINVAL`.
+/// The call fails with `EINVAL`.
 pub fn create(call: &Call, create: &mut uapi::SyncobjCreate) -> Result<(), Errno> {
     if create.flags & !flag::CREATE_SIGNALED != 0 {
         return Err(Errno::INVAL);
@@ -84,7 +84,7 @@ pub fn create(call: &Call, create: &mut uapi::SyncobjCreate) -> Result<(), Errno
 /// `SYNCOBJ_DESTROY`.
 ///
 /// # Errors
-/// `EINVAL`.
+/// The call fails with `EINVAL`.
 pub fn destroy(call: &Call, destroy: &mut uapi::SyncobjDestroy) -> Result<(), Errno> {
     if destroy.pad != 0 {
         return Err(Errno::INVAL);
@@ -96,10 +96,10 @@ fn check(handle: &uapi::SyncobjHandle) -> Result<(), Errno> {
     if handle.pad == 0 && handle.flags <= flag::SYNC_FILE { Ok(()) } else { Err(Errno::INVAL) }
 }
 
-/// `SYNCOBJ_HANDLE_TO_FD`: the object itself, or its fence.
+/// `SYNCOBJ_HANDLE_TO_FD`: exports the object itself, or its fence.
 ///
 /// # Errors
-/// `EINVAL`, also if there is no fence; `ENOENT`.
+/// The call fails with `EINVAL`, also if there is no fence, or with `ENOENT`.
 pub fn handle_to_fd(call: &Call, handle: &mut uapi::SyncobjHandle) -> Result<(), Errno> {
     check(handle)?;
     let object = find(call, handle.handle)?;
@@ -113,10 +113,10 @@ pub fn handle_to_fd(call: &Call, handle: &mut uapi::SyncobjHandle) -> Result<(),
     Ok(())
 }
 
-/// `SYNCOBJ_FD_TO_HANDLE`: the object itself, or a fence into one that exists.
+/// `SYNCOBJ_FD_TO_HANDLE`: imports the object itself, or puts a fence into an existing object.
 ///
 /// # Errors
-/// `EINVAL`, `ENOENT`.
+/// The call fails with `EINVAL` or `ENOENT`.
 pub fn fd_to_handle(call: &Call, handle: &mut uapi::SyncobjHandle) -> Result<(), Errno> {
     check(handle)?;
     if handle.flags != 0 {
@@ -138,7 +138,7 @@ pub fn fd_to_handle(call: &Call, handle: &mut uapi::SyncobjHandle) -> Result<(),
 /// `SYNCOBJ_WAIT`.
 ///
 /// # Errors
-/// As [`timeline_wait`].
+/// The call fails like [`timeline_wait`].
 pub fn wait(call: &Call, wait: &mut uapi::SyncobjWait) -> Result<(), Errno> {
     let objects = find_all(call, wait.handles, wait.count_handles)?;
     let points = vec![0; objects.len()];
@@ -149,8 +149,8 @@ pub fn wait(call: &Call, wait: &mut uapi::SyncobjWait) -> Result<(), Errno> {
 /// `SYNCOBJ_TIMELINE_WAIT`.
 ///
 /// # Errors
-/// `EINVAL`, also for an object without fence unless waiting for one was asked for;
-/// `ENOENT`, `EFAULT`, `ETIME`.
+/// The call fails with `EINVAL`, also for an object without a fence unless the flags allow it to appear
+/// later; with `ENOENT`, `EFAULT` or `ETIME`.
 pub fn timeline_wait(call: &Call, wait: &mut uapi::SyncobjTimelineWait) -> Result<(), Errno> {
     let objects = find_all(call, wait.handles, wait.count_handles)?;
     let points = points(wait.points, &objects)?;
@@ -158,7 +158,7 @@ pub fn timeline_wait(call: &Call, wait: &mut uapi::SyncobjTimelineWait) -> Resul
     Ok(())
 }
 
-/// Waits; gives the index of the first that had signalled.
+/// Waits for the objects. Returns the index of the first one that has signalled.
 fn wait_for(
     call: &Call,
     objects: &[Arc<Syncobj>],
@@ -186,7 +186,7 @@ fn wait_for(
 /// `SYNCOBJ_RESET`.
 ///
 /// # Errors
-/// `EINVAL`, `ENOENT`, `EFAULT`.
+/// The call fails with `EINVAL`, `ENOENT` or `EFAULT`.
 pub fn reset(call: &Call, array: &mut uapi::SyncobjArray) -> Result<(), Errno> {
     for_each(call, array, |object| object.reset())
 }
@@ -194,7 +194,7 @@ pub fn reset(call: &Call, array: &mut uapi::SyncobjArray) -> Result<(), Errno> {
 /// `SYNCOBJ_SIGNAL`.
 ///
 /// # Errors
-/// As [`reset`].
+/// The call fails like [`reset`].
 pub fn signal(call: &Call, array: &mut uapi::SyncobjArray) -> Result<(), Errno> {
     for_each(call, array, |object| object.signal(0))
 }
@@ -211,7 +211,7 @@ fn for_each(call: &Call, array: &uapi::SyncobjArray, change: impl Fn(&Syncobj)) 
 /// `SYNCOBJ_TIMELINE_SIGNAL`.
 ///
 /// # Errors
-/// As [`reset`].
+/// The call fails like [`reset`].
 pub fn timeline_signal(call: &Call, array: &mut uapi::SyncobjTimelineArray) -> Result<(), Errno> {
     if array.flags != 0 || array.count_handles == 0 {
         return Err(Errno::INVAL);
@@ -223,10 +223,10 @@ pub fn timeline_signal(call: &Call, array: &mut uapi::SyncobjTimelineArray) -> R
     Ok(())
 }
 
-/// `SYNCOBJ_QUERY`: the points reached.
+/// `SYNCOBJ_QUERY`: returns the points reached.
 ///
 /// # Errors
-/// As [`reset`].
+/// The call fails like [`reset`].
 pub fn query(call: &Call, array: &mut uapi::SyncobjTimelineArray) -> Result<(), Errno> {
     if array.flags & !flag::QUERY_LAST_SUBMITTED != 0 || array.count_handles == 0 {
         return Err(Errno::INVAL);
@@ -236,10 +236,10 @@ pub fn query(call: &Call, array: &mut uapi::SyncobjTimelineArray) -> Result<(), 
     user::write_bytes(array.points, bytemuck::cast_slice(&points))
 }
 
-/// `SYNCOBJ_TRANSFER`: a fence from one to another.
+/// `SYNCOBJ_TRANSFER`: copies a fence from one object to another.
 ///
 /// # Errors
-/// `EINVAL`, also if the first has not reached its point; `ENOENT`.
+/// The call fails with `EINVAL`, also if the first object has not reached its point, or with `ENOENT`.
 pub fn transfer(call: &Call, transfer: &mut uapi::SyncobjTransfer) -> Result<(), Errno> {
     if transfer.pad != 0 || transfer.flags & !flag::WAIT_FOR_SUBMIT != 0 {
         return Err(Errno::INVAL);

@@ -1,9 +1,9 @@
-//! The files through which libdrm finds a device: `/dev/dri`, and the parts of `/sys` that
-//! describe it. They stand, as ordinary files and links, in a folder of the temporary
-//! directory; whoever asks for one of them is led there.
+//! The files through which libdrm finds a device: `/dev/dri`, and the parts of `/sys` that describe it. They
+//! are ordinary files and links in a folder of the temporary directory, and the hooks redirect their paths
+//! to it.
 //!
-//! Inside the process the folder takes the place of the machine's own `/dev/dri`: a program
-//! on the virtual chip should not pick another GPU.
+//! Inside the process, the folder replaces the machine's own `/dev/dri`, so that the program does not use
+//! another GPU.
 
 use std::fs;
 use std::io;
@@ -19,14 +19,14 @@ use crate::settings;
 
 /// File name of the render node.
 pub const NODE: &str = "renderD128";
-/// Device numbers of the render node.
+/// Major device number of the render node.
 pub const MAJOR: u32 = 226;
-/// Device numbers of the render node.
+/// Minor device number of the render node.
 pub const MINOR: u32 = 128;
 
-/// Paths, and everything below them, that lead into the tree.
+/// Paths that are redirected to the tree, with everything below them.
 const PREFIXES: [&str; 3] = ["/dev/dri", "/sys/class/drm", "/sys/devices/platform/a4emu.gpu"];
-/// Devices by number: every DRM minor, so that none but ours is found.
+/// Devices by number. Every DRM minor is redirected, so that only this device is found.
 const BY_NUMBER: &str = "/sys/dev/char/226:";
 
 /// The device's folder, from the root of the tree.
@@ -35,14 +35,14 @@ const DEVICE: &str = "sys/devices/platform/a4emu.gpu";
 struct Tree {
     root: PathBuf,
     node: Inode,
-    /// The folder around it and the process that made that, if it is for this process alone.
+    /// The folder of a tree for this process only, and the process that made it.
     own: Option<(PathBuf, u32)>,
 }
 
 static TREE: OnceLock<Option<Tree>> = OnceLock::new();
 
-/// The tree's root, if `path` is to be looked up below it: its stand-in is the root and the
-/// path, one after the other. Neither locks nor allocates unless it is.
+/// The tree's root, if `path` is redirected: the new path is the root followed by `path`. For other paths,
+/// the call neither locks nor allocates.
 pub fn root_for(path: &[u8]) -> Option<&'static [u8]> {
     let ours = path.starts_with(BY_NUMBER.as_bytes()) || PREFIXES.iter().any(|prefix| is_below(path, prefix));
     let tree = ours.then(tree).flatten()?;
@@ -77,14 +77,14 @@ fn tree() -> Option<&'static Tree> {
     TREE.get_or_init(create).as_ref()
 }
 
-/// A tree for this process alone, which goes when it exits.
+/// Makes a tree for this process only, which is removed at exit.
 fn own_tree() -> io::Result<Tree> {
     let folder = folder::make()?.keep();
     crate::ffi::process::at_exit();
     Ok(Tree { own: Some((folder.clone(), std::process::id())), ..Tree::new(&folder)? })
 }
 
-/// Removes the folder, if it is for this process alone.
+/// Removes the folder, if it is for this process only.
 pub fn remove_own() {
     let own = TREE.get().and_then(Option::as_ref).and_then(|tree| tree.own.as_ref());
     if let Some((folder, maker)) = own
@@ -95,7 +95,7 @@ pub fn remove_own() {
 }
 
 impl Tree {
-    /// The tree in `folder`, made if it is not there. Several processes may do so at once.
+    /// Makes or opens the tree in `folder`. Several processes may do so at once.
     fn new(folder: &Path) -> io::Result<Self> {
         let root = folder.join("tree");
         if !root.exists() {
@@ -136,7 +136,7 @@ fn build(root: &Path) -> io::Result<()> {
     link(&format!("sys/class/drm/{NODE}"), &format!("../../devices/platform/a4emu.gpu/drm/{NODE}"))
 }
 
-/// What the platform bus says of the GPU of an APQ8084.
+/// The description of the GPU of an APQ8084 on the platform bus.
 fn device_uevent() -> String {
     let lines = [
         "DRIVER=msm",

@@ -1,9 +1,9 @@
-//! The arguments of the ioctls, as the kernel's public headers (`drm.h`, `msm_drm.h`,
-//! `sync_file.h`) lay them out. Names are the headers' without their prefixes.
+//! The arguments of the ioctls, in the layout of the kernel's public headers (`drm.h`, `msm_drm.h`,
+//! `sync_file.h`). Names are the headers' names without their prefixes.
 
 use bytemuck::{Pod, Zeroable};
 
-/// Makes C structures that may be viewed as bytes.
+/// Defines C structures that can be cast to bytes.
 macro_rules! arguments {
     ($($(#[$doc:meta])* $name:ident { $($field:ident: $ty:ty),* $(,)? })*) => {$(
         $(#[$doc])*
@@ -114,31 +114,31 @@ pub const PIPE_ID_MASK: u32 = 0xffff;
 
 /// `MSM_PARAM_x`.
 pub mod param {
-    /// Such as 420.
+    /// The chip's number, such as 420.
     pub const GPU_ID: u32 = 1;
-    /// Bytes of tile memory.
+    /// Size of tile memory in bytes.
     pub const GMEM_SIZE: u32 = 2;
-    /// Such as 0x04020000.
+    /// The chip's id, such as 0x04020000.
     pub const CHIP_ID: u32 = 3;
-    /// Hz.
+    /// Greatest clock rate in Hz.
     pub const MAX_FREQ: u32 = 4;
-    /// Ticks of [`MAX_FREQ`].
+    /// Time in ticks of [`MAX_FREQ`].
     pub const TIMESTAMP: u32 = 5;
     /// Address of tile memory.
     pub const GMEM_BASE: u32 = 6;
-    /// Priority levels.
+    /// Number of priority levels.
     pub const PRIORITIES: u32 = 7;
     /// Always zero.
     pub const PP_PGTABLE: u32 = 8;
-    /// GPU hangs so far.
+    /// Number of GPU hangs so far.
     pub const FAULTS: u32 = 9;
-    /// Times suspended.
+    /// Number of times the GPU was suspended.
     pub const SUSPENDS: u32 = 10;
-    /// Write only.
+    /// System profiling; write only.
     pub const SYSPROF: u32 = 11;
-    /// Write only: process name by pointer.
+    /// Process name, by pointer; write only.
     pub const COMM: u32 = 12;
-    /// Write only: command line by pointer.
+    /// Command line, by pointer; write only.
     pub const CMDLINE: u32 = 13;
 }
 
@@ -148,20 +148,20 @@ pub const BO_FLAGS: u32 = 0x000f_0003;
 pub const BO_SCANOUT: u32 = 0x0000_0001;
 /// `MSM_BO_CACHE_MASK`.
 pub const BO_CACHE_MASK: u32 = 0x000f_0000;
-/// `MSM_BO_CACHED`, `MSM_BO_WC`, `MSM_BO_UNCACHED`: what a chip without coherence offers.
+/// `MSM_BO_CACHED`, `MSM_BO_WC`, `MSM_BO_UNCACHED`: the cache modes of a chip without coherence.
 pub const BO_CACHE_MODES: [u32; 3] = [0x0001_0000, 0x0002_0000, 0x0004_0000];
 
 /// `MSM_INFO_x`.
 pub mod info {
-    /// The offset to `mmap` the node at.
+    /// Gets the `mmap` offset of the buffer in the node.
     pub const GET_OFFSET: u32 = 0;
-    /// The GPU address.
+    /// Gets the GPU address.
     pub const GET_IOVA: u32 = 1;
-    /// Names the buffer.
+    /// Sets the buffer's name.
     pub const SET_NAME: u32 = 2;
-    /// Reads that name.
+    /// Gets the buffer's name.
     pub const GET_NAME: u32 = 3;
-    /// Chooses the GPU address, where each process has its own address space.
+    /// Sets the GPU address, if each process has its own address space.
     pub const SET_IOVA: u32 = 4;
 }
 
@@ -174,25 +174,25 @@ pub const PREP_NOSYNC: u32 = 4;
 
 /// `MSM_SUBMIT_x` flags, kinds of commands, and `MSM_SUBMIT_BO_x`.
 pub mod submit {
-    /// Wait for `fence_fd`.
+    /// Waits for `fence_fd`.
     pub const FENCE_FD_IN: u32 = 0x4000_0000;
-    /// Return a `fence_fd`.
+    /// Returns a `fence_fd`.
     pub const FENCE_FD_OUT: u32 = 0x2000_0000;
-    /// Run from the ring itself: for debugging kernels.
+    /// Runs from the ring itself, for debugging kernels.
     pub const SUDO: u32 = 0x1000_0000;
-    /// Wait for syncobjs.
+    /// Waits for sync objects.
     pub const SYNCOBJ_IN: u32 = 0x0800_0000;
-    /// Signal syncobjs.
+    /// Signals sync objects.
     pub const SYNCOBJ_OUT: u32 = 0x0400_0000;
     /// The program chooses the fence number.
     pub const FENCE_SN_IN: u32 = 0x0200_0000;
-    /// All of them, with `NO_IMPLICIT`.
+    /// All flags, with `NO_IMPLICIT`.
     pub const FLAGS: u32 = 0xfe00_0000;
-    /// Executed.
+    /// A command buffer that is executed.
     pub const CMD_BUF: u32 = 1;
-    /// Only relocated.
+    /// A command buffer that is only relocated.
     pub const CMD_IB_TARGET_BUF: u32 = 2;
-    /// Executed if another file's submit ran before.
+    /// A command buffer that is executed if a submit of another file ran before.
     pub const CMD_CTX_RESTORE_BUF: u32 = 3;
     /// The GPU reads the buffer.
     pub const BO_READ: u32 = 1;
@@ -206,25 +206,25 @@ pub mod submit {
 
 /// `DRM_SYNCOBJ_x`.
 pub mod syncobj {
-    /// Create it signalled.
+    /// Creates the object signalled.
     pub const CREATE_SIGNALED: u32 = 1;
-    /// Convert from or to a sync file instead of naming the object itself.
+    /// Converts from or to a sync file instead of passing the object itself.
     pub const SYNC_FILE: u32 = 1;
-    /// Wait for all.
+    /// Waits for all objects.
     pub const WAIT_ALL: u32 = 1;
-    /// Wait for a fence to appear, too.
+    /// Also waits for a fence to appear.
     pub const WAIT_FOR_SUBMIT: u32 = 2;
-    /// Every wait flag there is (with `WAIT_AVAILABLE`).
+    /// All wait flags (with `WAIT_AVAILABLE`).
     pub const WAIT_FLAGS: u32 = 7;
-    /// The query asks for what was submitted last.
+    /// Queries the last submitted point.
     pub const QUERY_LAST_SUBMITTED: u32 = 1;
 }
 
-/// Capabilities that `GET_CAP` knows.
+/// Capabilities of `GET_CAP`.
 pub mod cap {
     /// Prime import and export.
     pub const PRIME: u64 = 5;
-    /// Time stamps are monotonic.
+    /// Monotonic time stamps.
     pub const TIMESTAMP_MONOTONIC: u64 = 6;
     /// Sync objects.
     pub const SYNCOBJ: u64 = 0x13;

@@ -1,9 +1,9 @@
-//! Any sequence of ioctls on the device, in this process: each is answered, and none takes
-//! memory by a count whose entries it has not read.
+//! Runs random sequences of ioctls on the device in this process. Each call must return, and none may
+//! allocate memory for a count whose entries it has not read.
 //!
-//! Arguments are made of what makes sense there, some of it changed, with pointers into a
-//! scratch area that ends at memory that nobody may touch. `cargo test` runs this on random
-//! input, the seed of which it prints when it fails; `scripts/fuzz` gives it more time.
+//! Arguments are mostly valid, with some fields changed. Pointers lead into a scratch area that ends at
+//! inaccessible memory. `cargo test` runs this on random input and prints the seed of a failure;
+//! `scripts/fuzz` runs it longer.
 
 #![cfg(target_os = "linux")]
 
@@ -24,20 +24,20 @@ use bytemuck::{NoUninit, bytes_of};
 use choices::Choices;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 
-/// Time under `cargo test`.
+/// Run time under `cargo test`.
 const TIME: Duration = Duration::from_secs(2);
-/// Units of work of a submit: its buffers hold nothing that needs more.
+/// Work limit of a submit, in units. Its buffers hold nothing that needs more.
 const MAX_WORK: &str = "4000000";
-/// Bytes of the scratch area.
+/// Size of the scratch area in bytes.
 const SCRATCH: usize = 1 << 16;
-/// Bytes behind it that cannot be touched.
+/// Size of the inaccessible memory after it, in bytes.
 const GUARD: usize = 1 << 12;
-/// The most memory that an ioctl may ask for at once: some copies of all that can be read.
+/// The largest allocation that an ioctl may request at once: some copies of all readable memory.
 const LARGEST: usize = 16 * SCRATCH;
-/// Largest buffer that a submit could run through.
+/// Maximum size of a buffer, so that a submit can read all of it.
 const BUFFER: u64 = 1 << 18;
 
-/// The system's allocator, which notes the largest request of each thread.
+/// The system's allocator, which records the largest request of each thread.
 struct Measured;
 
 thread_local! {
@@ -45,44 +45,44 @@ thread_local! {
 }
 
 fn note(size: usize) {
-    // Fails only while the thread ends.
+    // This only fails while the thread ends.
     let _ = ASKED.try_with(|asked| asked.set(asked.get().max(size)));
 }
 
-// SAFETY: everything is the system's allocator's; noting a size allocates nothing.
+// SAFETY: all calls go to the system's allocator; recording a size allocates nothing.
 unsafe impl GlobalAlloc for Measured {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size());
-        // SAFETY: as our caller promised.
+        // SAFETY: the caller keeps the contract.
         unsafe { System.alloc(layout) }
     }
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         note(layout.size());
-        // SAFETY: as our caller promised.
+        // SAFETY: the caller keeps the contract.
         unsafe { System.alloc_zeroed(layout) }
     }
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         note(size);
-        // SAFETY: as our caller promised.
+        // SAFETY: the caller keeps the contract.
         unsafe { System.realloc(old, layout, size) }
     }
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
-        // SAFETY: as our caller promised.
+        // SAFETY: the caller keeps the contract.
         unsafe { System.dealloc(old, layout) }
     }
 }
 
-/// Without debug assertions the library brings its own, and nothing is noted.
+/// The allocator. Without debug assertions the library has its own, and nothing is recorded.
 #[cfg_attr(debug_assertions, global_allocator)]
 static ALLOCATOR: Measured = Measured;
 
-/// The address of [`SCRATCH`] bytes with a page behind them that faults.
+/// The address of [`SCRATCH`] bytes, followed by a page that faults.
 fn scratch() -> u64 {
     let access = ProtFlags::READ | ProtFlags::WRITE;
-    // SAFETY: new memory, where nothing is, for as long as the process runs.
+    // SAFETY: new memory at a free address, which stays mapped.
     let area = unsafe { mmap_anonymous(std::ptr::null_mut(), SCRATCH + GUARD, access, MapFlags::PRIVATE) };
     let area = area.expect("memory");
-    // SAFETY: the last page of it.
+    // SAFETY: the last page of the new memory.
     unsafe { mprotect(area.wrapping_byte_add(SCRATCH), GUARD, MprotectFlags::empty()) }.expect("a guard");
     area as u64
 }
@@ -99,7 +99,7 @@ impl Sequence<'_> {
         self.choices.below(5) as u32
     }
 
-    /// One of `known` bits, or none.
+    /// One of the `known` bits, or 0.
     fn flag(&mut self, known: &[u32]) -> u32 {
         match self.choices.below(2) {
             0 => 0,
@@ -107,7 +107,7 @@ impl Sequence<'_> {
         }
     }
 
-    /// Mostly into the scratch, sometimes to its end, sometimes to nowhere.
+    /// A pointer, mostly into the scratch area, sometimes to its end or to an invalid address.
     fn pointer(&mut self) -> u64 {
         match self.choices.below(8) {
             0 => 0,
@@ -117,14 +117,14 @@ impl Sequence<'_> {
         }
     }
 
-    /// A pointer to `row` and what was behind it.
+    /// Writes `row` to the scratch area. Returns a pointer to it.
     fn table<T: NoUninit>(&mut self, row: T) -> u64 {
         let at = self.scratch + 0x1000 + 8 * self.choices.below(0x400) as u64;
         user::write_bytes(at, bytes_of(&row)).expect("the scratch");
         at
     }
 
-    /// A number of rows: a few, or more than there can be.
+    /// A number of rows: a few, or more than the table can have.
     fn count(&mut self) -> u32 {
         match self.choices.below(8) {
             0 => u32::MAX >> self.choices.below(16),
@@ -165,7 +165,7 @@ impl Sequence<'_> {
         }
     }
 
-    /// A number and an argument that makes sense for it.
+    /// A number and a valid argument for it.
     fn meant(&mut self) -> (u8, Vec<u8>) {
         let handle = self.small();
         let other = self.small();
@@ -204,7 +204,8 @@ impl Sequence<'_> {
         }
     }
 
-    /// The same of the ioctls of sync objects: of `handle`, or of those in memory at `handles`.
+    /// A number and a valid argument of an ioctl on sync objects: on `handle`, or on the handles in memory
+    /// at `handles`.
     fn meant_for_syncobjs(&mut self, handle: u32, handles: u64) -> (u8, Vec<u8>) {
         let (flags, count) = (self.small() / 3, self.count());
         match self.choices.below(5) {
@@ -236,13 +237,13 @@ impl Sequence<'_> {
         }
     }
 
-    /// One ioctl, meant or not.
+    /// Runs one ioctl, valid or not.
     fn step(&mut self) {
         let (number, mut bytes) = self.meant();
         for _ in 0..self.choices.below(8).saturating_sub(5) {
             let at = 4 * self.choices.below(bytes.len() / 4);
             let old = u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
-            // Not the halves of pointers, which would become others into this process.
+            // Halves of pointers are not changed, since they could then point into this process.
             if old < GUARD as u32 {
                 bytes[at..at + 4].copy_from_slice(&self.choices.near(old).to_le_bytes());
             }
@@ -252,7 +253,7 @@ impl Sequence<'_> {
         let kind = [uapi::TYPE_DRM, uapi::TYPE_DRM, uapi::TYPE_DRM, uapi::TYPE_SYNC][self.choices.below(4)];
         let size = if self.choices.below(16) == 0 { self.choices.below(1 << 14) } else { bytes.len() };
         let request = 3 << 30 | (size as u64) << 16 | u64::from(kind) << 8 | u64::from(number);
-        // Those of the node go to other descriptors of ours as well: they are refused there.
+        // Ioctls of the node are also sent to other descriptors of the device, which refuse them.
         let fd = if self.choices.below(8) == 0 { self.fd() } else { self.node.as_raw_fd() };
         ASKED.set(0);
         let answer = device::ioctl(fd, request, self.scratch);
@@ -261,7 +262,7 @@ impl Sequence<'_> {
     }
 }
 
-/// Takes what would only be slow out of an argument: waits for ever, large buffers to run through.
+/// Changes arguments that would only be slow: endless waits, and large buffers to read.
 fn bound(number: u8, bytes: &mut [u8]) {
     let timeout = match number {
         0xc3 => 8..16,
@@ -270,7 +271,7 @@ fn bound(number: u8, bytes: &mut [u8]) {
         0x42 => {
             let size = bytes.first_chunk_mut::<8>().expect("GEM_NEW has a size");
             let asked = u64::from_le_bytes(*size);
-            // What no memory of 4 GB holds stays.
+            // A size that does not fit 4 GB stays.
             *size = if asked >> 33 == 0 { asked % BUFFER } else { asked }.to_le_bytes();
             return;
         }
@@ -279,14 +280,14 @@ fn bound(number: u8, bytes: &mut [u8]) {
     bytes.get_mut(timeout).into_iter().flatten().for_each(|byte| *byte = 0);
 }
 
-/// Closes every descriptor that stands for something of the device's.
+/// Closes every descriptor of the device.
 fn close_all() {
     let entries: Vec<_> = fs::read_dir("/proc/self/fd").expect("descriptors").flatten().collect();
     for entry in entries {
         let link = fs::read_link(entry.path()).unwrap_or_default();
         let fd = entry.file_name().to_str().and_then(|name| name.parse().ok());
         if let (true, Some(fd)) = (link.to_string_lossy().starts_with("/memfd:a4emu-"), fd) {
-            // SAFETY: ours, opened by an ioctl above; nobody else knows its number.
+            // SAFETY: opened by an ioctl above, and not used elsewhere.
             drop(unsafe { OwnedFd::from_raw_fd(fd) });
         }
     }
@@ -297,7 +298,7 @@ fn ioctls() {
     // SAFETY: this is the only test here, and no other thread reads the environment.
     unsafe {
         std::env::set_var("A4EMU_MAX_WORK", MAX_WORK);
-        // As under a launcher, which would tell what the GPU met; here it would only be noise.
+        // As under a launcher: otherwise the device would print its summary.
         std::env::set_var("A4EMU_FOLDER", env!("CARGO_TARGET_TMPDIR"));
     }
     let scratch = scratch();

@@ -108,7 +108,7 @@ pub struct Pipeline {
     pub primitives: PrimitiveCache,
     /// Recorder of the current indirect buffer, if it is being recorded for the next tile.
     recorder: Option<Box<ib_replay::Recorder>>,
-    /// How many more indirect buffers may be recorded on their first run, on the guess that they run again.
+    /// How many more indirect buffers may be recorded on their first run, in the expectation of a further run.
     pub recording_credits: u32,
     /// Draws queued for their primitives.
     geometry: GeometryQueue,

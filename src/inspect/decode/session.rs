@@ -16,9 +16,9 @@ use a4emu_gpu::gpu::Gpu;
 /// Whether command buffers that run once per tile are shown each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
-    /// They are shown each time.
+    /// Repeated command buffers are shown each time.
     Show,
-    /// They are shown only the first time in a submit.
+    /// Repeated command buffers are shown only the first time in a submit.
     Hide,
 }
 

@@ -6,7 +6,7 @@
 //!   run:
 //!
 //!   ```text
-//!   let mut shaders = Shaders::default();                    // one for a run: programs are looked through once
+//!   let mut shaders = Shaders::default();                    // one for a run: a cache of programs
 //!   fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
 //!       let draw = Draw::of(gpu, call, &mut self.shaders);
 //!       for read in draw.reads(gpu.memory()) { hash(read.contents(gpu.memory())) }
@@ -15,8 +15,8 @@
 //!   fields, formats and enumerators come from the register database. **Every GPU address is an [`Address`]
 //!   under the key `address`** (the packet's own place: `packet`), and no other value is. So a comparison of
 //!   two captures can rename addresses.
-//! - [`Draw::reads`] lists the memory that the draw fetches: a name ([`Read::what`], such as `vertex input
-//!   0`, `indices`, `FS texture 2`), the address and the length.
+//! - [`Draw::reads`] lists the memory that the draw fetches: a name, the address and the length.
+//!   [`Read::what`] is the name, such as `vertex input 0`, `indices` or `FS texture 2`.
 //! - [`Shader`] has the words of a program, its text, and the constants, textures, samplers and buffers it
 //!   names. A [`ShaderStage`] adds the values of these for one draw. Equal programs share one
 //!   [`Arc`](std::sync::Arc).

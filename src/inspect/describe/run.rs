@@ -45,11 +45,11 @@ pub struct Capture {
 /// Where the bytes of a capture are.
 #[derive(Clone, Debug)]
 enum Held {
-    /// In the named file.
+    /// The bytes are in the named file.
     File,
-    /// In a file without a name.
+    /// The bytes are in a file without a name.
     Kept(Kept),
-    /// In memory.
+    /// The bytes are in memory.
     Bytes(Arc<[u8]>),
 }
 

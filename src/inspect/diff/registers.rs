@@ -44,9 +44,9 @@ const OF_PASSES: &[(&str, Option<&str>)] = &[
 /// Whether the registers of [`OF_PASSES`] are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PassRegisters {
-    /// They are compared, since both frames have equal tiles.
+    /// The registers are compared, since both frames have equal tiles.
     Compared,
-    /// They are ignored, since the frames have different tiles.
+    /// The registers are ignored, since the frames have different tiles.
     LeftOut,
 }
 

@@ -35,9 +35,9 @@ const MAX_POINTED: u32 = 1 << 16;
 /// Whether the runs of a command for several tiles count as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiles {
-    /// They count as one.
+    /// All runs of a command count as one.
     Folded,
-    /// Each run counts.
+    /// Each run counts separately.
     Apart,
 }
 

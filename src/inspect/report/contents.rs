@@ -25,7 +25,7 @@ const MAX_TEXELS: u64 = 1 << 22;
 pub struct Contents {
     /// Programs by hash.
     pub programs: BTreeMap<String, Program>,
-    /// Textures by a hash of their texels.
+    /// Textures by key. Equal textures share one key.
     pub textures: BTreeMap<String, Texture>,
     /// Keys of textures by descriptor and contents; none if there is no picture.
     known: HashMap<([u32; 8], u64), Option<String>>,

@@ -31,7 +31,7 @@ pub struct Frame {
     pub draws: Vec<Draw>,
     /// Programs by hash.
     pub shaders: BTreeMap<String, Program>,
-    /// Textures by a hash of their texels.
+    /// Textures by key. Equal textures share one key.
     pub textures: BTreeMap<String, Texture>,
     /// Registers that occur in packets, by name.
     pub registers: BTreeMap<String, Register>,

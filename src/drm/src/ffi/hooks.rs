@@ -1,5 +1,4 @@
-//! Entry points about descriptors and files: those of ours are served by the
-//! [`device`], the rest goes on to libc.
+//! Entry points for descriptors and files. The [`device`] serves its own files; other calls go to libc.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
 use std::os::fd::IntoRawFd;
@@ -12,7 +11,7 @@ use super::paths::translated;
 use super::{Inode, Look, set_errno};
 use crate::{device, known, tree};
 
-/// A result in C's way: -1 and `errno`.
+/// A result in C's form: -1 and `errno`.
 fn to_c(result: Result<c_int, Errno>) -> c_int {
     result.unwrap_or_else(|errno| {
         set_errno(errno);
@@ -20,7 +19,7 @@ fn to_c(result: Result<c_int, Errno>) -> c_int {
     })
 }
 
-/// What an open gives: `fd`, or a new descriptor of the device if `fd` is its stand-in.
+/// The result of an open: `fd`, or a new descriptor of the device if `fd` is its stand-in.
 fn opened(fd: c_int, flags: c_int) -> c_int {
     match Look::at(fd) {
         Some(look) if tree::is_node(look.inode) && flags & libc::O_PATH == 0 => {
@@ -31,7 +30,7 @@ fn opened(fd: c_int, flags: c_int) -> c_int {
     }
 }
 
-/// Whether an open of `path` can reach the device's stand-in.
+/// Whether an open of `path` may reach the device's stand-in.
 ///
 /// # Safety
 /// `path` is null or a C string.
@@ -40,11 +39,11 @@ unsafe fn may_be_node(path: *const c_char) -> bool {
     !path.is_null() && unsafe { CStr::from_ptr(path) }.to_bytes().ends_with(tree::NODE.as_bytes())
 }
 
-/// `open` and its relatives: at the path that stands in, or the device.
+/// Makes `open` and similar functions, which open the redirected path, or the device.
 macro_rules! open {
     ($(fn $name:ident([$($before:ident),*] path, flags [$($mode:ident),*]);)*) => {
         interpose! {$(
-            /// libc's, at the path that stands in for the one asked for; of the node, the device.
+            /// Calls libc's function with the redirected path. For the node, it opens the device.
             fn $name($($before: c_int,)* path: *const c_char, flags: c_int $(, $mode: c_uint)*) -> c_int = |next| {
                 // SAFETY: the caller keeps libc's contract, which the new path satisfies too.
                 unsafe {
@@ -72,10 +71,10 @@ fn is_node(look: Look) -> bool {
     tree::is_node(look.inode) || known::is_node(look)
 }
 
-/// Makes what `stat` says of the device, or of its stand-in, what it says of a render node.
+/// Changes the result of `stat` for the device, or its stand-in, into that of a render node.
 ///
 /// # Safety
-/// `stat` points to one that was filled.
+/// `stat` points to a filled structure.
 unsafe fn as_node(stat: *mut libc::stat) {
     // SAFETY: the caller's promise.
     let stat = unsafe { &mut *stat };
@@ -87,11 +86,11 @@ unsafe fn as_node(stat: *mut libc::stat) {
     }
 }
 
-/// `stat` and its relatives. On 64-bit systems `struct stat64` is `struct stat`.
+/// Makes `stat` and similar functions. On 64-bit systems `struct stat64` is `struct stat`.
 macro_rules! stat {
     ($(fn $name:ident([$($before:ident: $bty:ty),*] path [$($after:ident: $aty:ty),*]);)*) => {
         interpose! {$(
-            /// libc's, at the path that stands in for the one asked for; the node is a device.
+            /// Calls libc's function with the redirected path. The node appears as a device.
             fn $name($($before: $bty,)* path: *const c_char, stat: *mut libc::stat $(, $after: $aty)*) -> c_int = |next| {
                 // SAFETY: as in `open`; libc filled `stat` if it says so.
                 unsafe {
@@ -119,11 +118,11 @@ stat! {
     fn __fxstatat64([version: c_int, directory: c_int] path [flags: c_int]);
 }
 
-/// `fstat` and its relatives.
+/// Makes `fstat` and similar functions.
 macro_rules! fstat {
     ($(fn $name:ident($($before:ident),*);)*) => {
         interpose! {$(
-            /// libc's; an open device is one.
+            /// Calls libc's function. An open node appears as a device.
             fn $name($($before: c_int,)* stat: *mut libc::stat) -> c_int = |next| {
                 // SAFETY: as in `stat`.
                 unsafe {
@@ -144,7 +143,7 @@ fstat! {
 }
 
 interpose! {
-    /// libc's, at the path that stands in for the one asked for; the node is a device.
+    /// Calls libc's function with the redirected path. The node appears as a device.
     fn statx(directory: c_int, path: *const c_char, flags: c_int, mask: c_uint, out: *mut libc::statx) -> c_int
         = |next| {
         // SAFETY: as in `stat`.
@@ -164,50 +163,50 @@ interpose! {
         }
     };
 
-    /// The device's, or libc's.
+    /// Serves an ioctl of the device; otherwise calls libc's function.
     fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int = |next| {
         match device::ioctl(fd, request, argument as u64) {
             Some(result) => to_c(result),
-            // SAFETY: passed on as it came.
+            // SAFETY: the arguments are passed on unchanged.
             None => unsafe { next(fd, request, argument) },
         }
     };
 
-    /// libc's; the last descriptor of one of our files ends what it stood for.
+    /// Calls libc's function. Closing the last descriptor of an object of the device ends the object.
     fn close(fd: c_int) -> c_int = |next| {
         let ours = known::object_at(fd).is_some();
-        // SAFETY: passed on as it came.
+        // SAFETY: the arguments are passed on unchanged.
         closed(ours, || unsafe { next(fd) })
     };
 
-    /// libc's; what `new` named before is closed by it.
+    /// Calls libc's function, which closes the old file of `new`.
     fn dup2(old: c_int, new: c_int) -> c_int = |next| {
         let ours = old != new && known::object_at(new).is_some();
-        // SAFETY: passed on as it came.
+        // SAFETY: the arguments are passed on unchanged.
         closed(ours, || unsafe { next(old, new) })
     };
 
-    /// libc's; what `new` named before is closed by it.
+    /// Calls libc's function, which closes the old file of `new`.
     fn dup3(old: c_int, new: c_int, flags: c_int) -> c_int = |next| {
         let ours = known::object_at(new).is_some();
-        // SAFETY: passed on as it came.
+        // SAFETY: the arguments are passed on unchanged.
         closed(ours, || unsafe { next(old, new, flags) })
     };
 
-    /// libc's; any of our files may be among those closed.
+    /// Calls libc's function. Descriptors of the device may be closed by it.
     fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int = |next| {
-        // SAFETY: passed on as it came.
+        // SAFETY: the arguments are passed on unchanged.
         closed(true, || unsafe { next(first, last, flags) })
     };
 
-    /// libc's; any of our files may be among those closed.
+    /// Calls libc's function. Descriptors of the device may be closed by it.
     fn closefrom(first: c_int) -> () = |next| {
-        // SAFETY: passed on as it came.
+        // SAFETY: the arguments are passed on unchanged.
         closed(true, || unsafe { next(first) });
     };
 }
 
-/// Does `close`, and remembers that one of ours may be gone. Takes no lock: see [`known`].
+/// Calls `close` and records that a descriptor of the device may be closed. Takes no lock: see [`known`].
 fn closed<R>(ours: bool, close: impl FnOnce() -> R) -> R {
     let result = close();
     if ours {

@@ -1,8 +1,8 @@
-//! Entry points about the program's address space: mappings of buffers are [`mappings`]'s, the
-//! rest goes on to libc.
+//! Entry points for the program's address space. [`mappings`] serves mappings of buffers; other calls go to
+//! libc.
 //!
-//! The addresses of buffers are in the one region that the emulator uses, too. So what the
-//! program does to them does not go to the system: it would take the memory from both.
+//! The addresses of buffers are in one region that the emulator uses too. So calls on them do not reach the
+//! system, which would remove the memory for both.
 
 use std::ffi::{c_int, c_void};
 
@@ -15,7 +15,7 @@ use crate::{device, known};
 
 type Mmap = unsafe extern "C" fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void;
 
-/// An address in C's way: `MAP_FAILED` and `errno`.
+/// An address in C's form: `MAP_FAILED` and `errno` for an error.
 fn to_c(result: Result<usize, Errno>) -> *mut c_void {
     match result {
         Ok(at) => at as *mut c_void,
@@ -26,7 +26,7 @@ fn to_c(result: Result<usize, Errno>) -> *mut c_void {
     }
 }
 
-/// A result in C's way: -1 and `errno`.
+/// A result in C's form: -1 and `errno`.
 fn status(result: Result<(), Errno>) -> c_int {
     match result {
         Ok(()) => 0,
@@ -43,35 +43,35 @@ fn is_ours(at: *mut c_void, len: usize) -> bool {
 }
 
 interpose! {
-    /// libc's; of the device or an exported buffer, the buffer's memory.
+    /// Maps the memory of a buffer for the node or an exported buffer; otherwise calls libc's function.
     fn mmap(at: *mut c_void, len: usize, prot: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void = |next| {
         // SAFETY: the caller keeps libc's contract.
         unsafe { map(next, at, len, (prot, flags), fd, offset) }
     };
 
-    /// libc's; of the device or an exported buffer, the buffer's memory.
+    /// Maps the memory of a buffer for the node or an exported buffer; otherwise calls libc's function.
     fn mmap64(at: *mut c_void, len: usize, prot: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void = |next| {
         // SAFETY: as in `mmap`.
         unsafe { map(next, at, len, (prot, flags), fd, offset) }
     };
 
-    /// libc's; a buffer lives as long as it is mapped.
+    /// Calls libc's function, except for mappings of buffers. A buffer lives as long as it is mapped.
     fn munmap(at: *mut c_void, len: usize) -> c_int = |next| {
         if !mappings::touches_region(at as usize, len) && !is_ours(at, len) {
-            // SAFETY: passed on as it came.
+            // SAFETY: the arguments are passed on unchanged.
             return unsafe { next(at, len) };
         }
         let _signals = signals::hold();
         let rest = if known::is_owner() { mappings::remove(at as usize, len) } else { Default::default() };
         let unmap = |part: &std::ops::Range<usize>| {
-            // SAFETY: a part of what the program asked for, and outside of our region.
+            // SAFETY: a part of the program's range, outside of the region.
             let status = unsafe { next(part.start as *mut c_void, part.end - part.start) };
             if status == 0 { Ok(()) } else { Err(last_errno()) }
         };
         status(rest.iter().filter(|part| !part.is_empty()).try_for_each(unmap))
     };
 
-    /// libc's; a mapping of a buffer may move and shrink, as the kernel has it for devices.
+    /// Calls libc's function, except for mappings of buffers, which may move and shrink as for real devices.
     fn mremap(at: *mut c_void, old: usize, new: usize, flags: c_int, to: *mut c_void) -> *mut c_void = |next| {
         let wish = (flags & libc::MREMAP_FIXED != 0).then_some(to as usize);
         if wish.is_some_and(|to| mappings::touches_region(to, new)) {
@@ -83,7 +83,7 @@ interpose! {
             if let Some(to) = wish.filter(|_| is_ours(to, new)) {
                 mappings::remove(to, new);
             }
-            // SAFETY: passed on as it came.
+            // SAFETY: the arguments are passed on unchanged.
             return unsafe { next(at, old, new, flags, to) };
         };
         // SAFETY: as in `mmap`.
@@ -91,21 +91,21 @@ interpose! {
         to_c(remap(part, at as usize..(at as usize).saturating_add(old), new, wish, system))
     };
 
-    /// libc's; buffers stay accessible, to the GPU and so to the program.
+    /// Calls libc's function, except for buffers, which stay accessible to the GPU and so to the program.
     fn mprotect(at: *mut c_void, len: usize, prot: c_int) -> c_int = |next| {
-        // SAFETY: passed on as it came.
+        // SAFETY: the arguments are passed on unchanged.
         if mappings::touches_region(at as usize, len) { 0 } else { unsafe { next(at, len, prot) } }
     };
 
-    /// libc's; none of the advice is for the memory of a device.
+    /// Calls libc's function, except for buffers: no advice applies to the memory of a device.
     fn madvise(at: *mut c_void, len: usize, advice: c_int) -> c_int = |next| {
-        // SAFETY: passed on as it came.
+        // SAFETY: the arguments are passed on unchanged.
         if mappings::touches_region(at as usize, len) { 0 } else { unsafe { next(at, len, advice) } }
     };
 }
 
 /// # Safety
-/// As `mmap`.
+/// The contract is that of `mmap`.
 unsafe fn map(
     next: Mmap,
     at: *mut c_void,
@@ -123,7 +123,7 @@ unsafe fn map(
     if ours {
         let _signals = signals::hold();
         if let Some(part) = device::mapped_part(fd, offset, len) {
-            // SAFETY: the program chose the address, with `MAP_FIXED`, or nobody has it.
+            // SAFETY: the program chose the address, with `MAP_FIXED`, or it is free.
             let show = |bytes, wish| unsafe { mappings::region()?.show_at(bytes, wish) };
             return to_c(part.and_then(|part| mappings::add(part, wish, show)));
         }
@@ -132,12 +132,11 @@ unsafe fn map(
         let _signals = signals::hold();
         mappings::remove(at, len);
     }
-    // SAFETY: passed on as it came.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe { next(at, len, prot, flags, fd, offset) }
 }
 
-/// Moves or shrinks the mapping of `part` at `old` to `new` bytes. `system` does it to one that
-/// is a mapping of its own.
+/// Moves or shrinks the mapping of `part` at `old` to `new` bytes. `system` does it for a separate mapping.
 fn remap(
     part: Part,
     old: std::ops::Range<usize>,

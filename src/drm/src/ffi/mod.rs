@@ -1,21 +1,21 @@
-//! The wall: everything `unsafe` in this project is in this folder, and the rest of it,
-//! this crate included, is checked by the compiler alone.
+//! All `unsafe` code of this project is in this folder. The compiler checks the rest, including the other
+//! modules of this crate.
 //!
 //! Seven things need it:
 //!
-//! - [`hooks`], [`memory`] and [`paths`]: C entry points that take the place of libc's. They get
-//!   C pointers from a program we know nothing about, and hand safe values to the rest of the crate.
-//! - [`next`]: finding libc's own functions behind ours, which is a cast of an address.
+//! - [`hooks`], [`memory`] and [`paths`]: C entry points that replace libc's. They receive C pointers from
+//!   an unknown program, and pass safe values to the rest of the crate.
+//! - [`next`]: finds libc's own functions, which needs a cast of an address.
 //! - [`pages`]: the memory of buffers, which the application uses too.
-//! - [`descriptors`]: looking at descriptors of the program's, which it may close meanwhile.
-//! - [`process`]: functions that libc calls around a fork and at exit, and what its allocator keeps.
+//! - [`descriptors`]: inspects descriptors of the program, which it may close at the same time.
+//! - [`process`]: functions that libc calls around a fork and at exit, and parameters of its allocator.
 //! - [`signals`]: a thread's signal mask.
-//! - [`user`]: copies from and to addresses that the program names in ioctl arguments.
+//! - [`user`]: copies from and to addresses in ioctl arguments.
 //!
-//! What the C side must keep is what libc demands of the same calls, and nothing more.
+//! C callers have to keep only the contracts of the same libc functions.
 
 mod descriptors;
-// Unit tests run on libc's functions, not on ours.
+// Unit tests use libc's functions without these hooks.
 #[cfg(not(test))]
 mod hooks;
 #[cfg(not(test))]
@@ -32,12 +32,12 @@ pub mod user;
 pub use descriptors::{Inode, Look, own_table, wait_readable};
 use rustix::io::Errno;
 
-/// Why libc's last call of this thread failed.
+/// The error of this thread's last libc call.
 fn last_errno() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 
-/// Sets why a call of this thread failed.
+/// Sets the error of a call of this thread.
 #[cfg(not(test))]
 fn set_errno(errno: Errno) {
     // SAFETY: libc's own per-thread variable.

@@ -1,10 +1,10 @@
-//! libc's own functions, behind ours.
+//! Finds libc's own functions, which the hooks replace.
 
 use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// One function of whatever library comes after this one.
+/// One function of the next library in the search order.
 pub(super) struct Next {
     name: &'static CStr,
     address: AtomicPtr<c_void>,
@@ -15,10 +15,10 @@ impl Next {
         Self { name, address: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Looks the function up: when the library is loaded, because the system's look-up takes
-    /// locks, which a signal handler may not.
+    /// Looks the function up. This runs when the library is loaded, since the look-up takes locks, which a
+    /// signal handler must not do.
     pub(super) fn resolve(&self) {
-        // SAFETY: the name is NUL terminated, and RTLD_NEXT is meant for just this.
+        // SAFETY: the name is NUL terminated, and this is the purpose of RTLD_NEXT.
         let address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
         self.address.store(address, Ordering::Relaxed);
     }
@@ -31,12 +31,12 @@ impl Next {
     pub(super) unsafe fn get<F: Copy>(&self) -> F {
         const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
         if self.address.load(Ordering::Relaxed).is_null() {
-            // Called by another library that was loaded before this one.
+            // A library that was loaded earlier has called the hook.
             self.resolve();
         }
         let address = self.address.load(Ordering::Relaxed);
         if address.is_null() {
-            // Nobody can have linked to a function that no library has, except us.
+            // No program can be linked to a function that only this library has.
             std::process::abort();
         }
         // SAFETY: same size (asserted), and the caller answers for the type.
@@ -44,17 +44,16 @@ impl Next {
     }
 }
 
-/// Defines C functions that take the place of libc's. In each body, `$next` is libc's own.
+/// Defines C functions that replace libc's. In each body, `$next` is libc's function.
 ///
-/// `open`, `ioctl` and friends are variadic in C. The calling conventions of x86-64 and
-/// aarch64 Linux pass the one optional argument where a fixed one would be, so they are
-/// defined with it: reading it when the caller did not pass it gives a meaningless number,
-/// which is passed on and ignored.
+/// `open`, `ioctl` and similar functions are variadic in C. The calling conventions of x86-64 and aarch64
+/// Linux pass the one optional argument like a fixed one, so they are defined with it. If the caller did not
+/// pass it, its value is meaningless; it is passed on and ignored.
 macro_rules! interpose {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> $ret:ty = |$next:ident| $body:expr;)*) => {$(
         $(#[$doc])*
         /// # Safety
-        /// As libc's function of this name.
+        /// The contract is that of libc's function of this name.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> $ret {
             static NEXT: $crate::ffi::next::Next =
@@ -65,8 +64,8 @@ macro_rules! interpose {
             extern "C" fn resolve() {
                 NEXT.resolve();
             }
-            // SAFETY: what the linker collects here are functions without arguments, which the
-            // loader calls when it loads the library.
+            // SAFETY: the linker collects functions without arguments here, and the loader calls them when
+            // it loads the library.
             #[used]
             #[unsafe(link_section = ".init_array")]
             static RESOLVE: extern "C" fn() = resolve;

@@ -1,4 +1,4 @@
-//! The memory of buffers: one mapping, which the emulator and the program both use.
+//! The memory of buffers: one mapping, which the emulator and the program share.
 
 use std::ops::Range;
 use std::os::fd::OwnedFd;
@@ -8,8 +8,8 @@ use a4emu_gpu::memory::Seen;
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
-/// The GPU's address space as memory of the process, there until it ends. Pages that nobody
-/// wrote take no room, and a forked child shares it.
+/// The GPU's address space as memory of the process, mapped until the process ends. Unwritten pages use no
+/// memory. A forked child shares the mapping.
 pub struct Region {
     base: NonNull<u8>,
     len: usize,
@@ -17,17 +17,17 @@ pub struct Region {
 
 // SAFETY: memory of the process, valid in all threads.
 unsafe impl Send for Region {}
-// SAFETY: has no access of its own, only addresses.
+// SAFETY: it has no access of its own, only addresses.
 unsafe impl Sync for Region {}
 
-/// A part of the [`Region`]: memory that the program uses as well.
+/// A part of the [`Region`]: memory that the program uses too.
 ///
-/// The rule, which `Engine` keeps by having one for each live buffer, in its one `Memory`:
-/// no two in use show the same pages.
+/// `Engine` keeps the rule that no two live values cover the same pages: it has one for each live buffer, in
+/// its one `Memory`.
 pub struct Pages {
     base: NonNull<u8>,
     len: usize,
-    /// Whether the program has seen it.
+    /// Whether the program has accessed it.
     pub seen: Seen,
 }
 
@@ -37,10 +37,10 @@ unsafe impl Send for Pages {}
 unsafe impl Sync for Pages {}
 
 impl Region {
-    /// `len` bytes of zeros.
+    /// Maps `len` bytes of zeros.
     ///
     /// # Errors
-    /// `ENOMEM` if the process may not map that much.
+    /// The call fails with `ENOMEM` if the process may not map that much.
     pub fn new(len: u64) -> Result<Self, Errno> {
         let len = usize::try_from(len).map_err(|_| Errno::NOMEM)?;
         // SAFETY: the system chooses free addresses.
@@ -48,7 +48,7 @@ impl Region {
         Ok(Self { base, len })
     }
 
-    /// Address in the process of its first byte.
+    /// Address of its first byte in the process.
     pub fn start(&self) -> usize {
         self.base.as_ptr() as usize
     }
@@ -60,67 +60,67 @@ impl Region {
         (base, (range.end - range.start) as usize)
     }
 
-    /// The bytes `range`, which somebody may have `seen`.
+    /// The bytes in `range`. `seen` tells whether the program may have accessed them.
     pub fn pages(&self, range: Range<u64>, seen: Seen) -> Pages {
         let (base, len) = self.at(&range);
         Pages { base, len, seen }
     }
 
-    /// Makes the bytes `range` zero and gives their memory to the system.
+    /// Fills the bytes in `range` with zeros and returns their memory to the system.
     pub fn clear(&self, range: Range<u64>) {
         let (base, len) = self.at(&range);
-        // SAFETY: takes the contents of pages that are ours; they stay mapped.
+        // SAFETY: removes the contents of the region's own pages; they stay mapped.
         let removed = unsafe { rustix::mm::madvise(base.as_ptr().cast(), len, Advice::LinuxRemove) };
         if removed.is_err() {
             self.pages(range, Seen::default()).as_mut().fill(0);
         }
     }
 
-    /// Has the system give the bytes `range` their memory now, as far as it likes to; what is there stays.
+    /// Makes the system allocate the memory of `range` now, if it can. The contents do not change.
     pub fn provide(&self, range: Range<u64>) {
         let (base, len) = self.at(&range);
-        // SAFETY: changes no contents, whatever becomes of the mapping meanwhile.
+        // SAFETY: this changes no contents, even if the mapping changes at the same time.
         let _unless_it_cannot =
             unsafe { rustix::mm::madvise(base.as_ptr().cast(), len, Advice::LinuxPopulateWrite) };
     }
 
-    /// Puts new memory of zeros in place of the bytes `range`, which were shared with the
-    /// process that forked this one.
+    /// Replaces the bytes in `range`, which are shared with the process that forked this one, by new memory
+    /// of zeros.
     ///
     /// # Errors
-    /// `ENOMEM` when the process may not have more mappings.
+    /// The call fails with `ENOMEM` if the process may not have more mappings.
     pub fn replace(&self, range: Range<u64>) -> Result<(), Errno> {
         let (base, len) = self.at(&range);
-        // SAFETY: in place of our own mapping, which stays as long and as accessible.
+        // SAFETY: replaces the region's own mapping by one of the same size and access.
         unsafe { fresh(base.as_ptr(), len, MapFlags::FIXED).map(|_| ()) }
     }
 
-    /// Puts the memory of the file `fd` in place of the bytes `range`.
+    /// Replaces the bytes in `range` by the memory of the file `fd`.
     ///
     /// # Errors
-    /// What the system says to mapping it.
+    /// The call fails if the file cannot be mapped.
     pub fn back(&self, range: Range<u64>, fd: &OwnedFd) -> Result<(), Errno> {
         let (base, len) = self.at(&range);
         let (prot, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
-        // SAFETY: in place of our own mapping, which stays as long and as accessible: the file is
-        // that long, and sealed against becoming shorter.
+        // SAFETY: replaces the region's own mapping by one of the same size and access. The file is long
+        // enough and sealed against shrinking.
         unsafe { rustix::mm::mmap(base.as_ptr().cast(), len, prot, flags, fd, 0).map(|_| ()) }
     }
 
-    /// Shows the bytes `range` a second time: at `at`, in place of what is there, or wherever
-    /// there is room. Gives the address.
+    /// Maps the bytes in `range` a second time: at `at`, replacing what is mapped there, or at any free
+    /// place. Returns the address.
     ///
     /// # Errors
-    /// What `mremap` says.
+    /// The call fails if `mremap` fails.
     ///
     /// # Safety
-    /// Nobody but the program that asks for it uses what is at `at`.
+    /// Only the program that requests the mapping uses the memory at `at`.
     #[cfg(not(test))]
     pub(super) unsafe fn show_at(&self, range: Range<u64>, at: Option<usize>) -> Result<usize, Errno> {
         let (base, len) = self.at(&range);
         let (base, flags) = (base.as_ptr().cast(), rustix::mm::MremapFlags::MAYMOVE);
-        // An old length of 0 leaves the first mapping in place.
-        // SAFETY: a new mapping at a free address, or where the caller says.
+        // An old length of 0 keeps the first mapping.
+        // SAFETY: a new mapping at a free address, or at the caller's.
         let shown = unsafe {
             match at {
                 Some(at) => rustix::mm::mremap_fixed(base, 0, len, flags, at as *mut _),
@@ -131,10 +131,10 @@ impl Region {
     }
 }
 
-/// A new shared mapping of `len` bytes of zeros.
+/// Makes a new shared mapping of `len` bytes of zeros.
 ///
 /// # Safety
-/// As `mmap`.
+/// The contract is that of `mmap`.
 unsafe fn fresh(at: *mut u8, len: usize, flags: MapFlags) -> Result<NonNull<u8>, Errno> {
     let flags = flags | MapFlags::SHARED | MapFlags::NORESERVE;
     // SAFETY: the caller's promise.
@@ -143,23 +143,23 @@ unsafe fn fresh(at: *mut u8, len: usize, flags: MapFlags) -> Result<NonNull<u8>,
     NonNull::new(base.cast()).ok_or(Errno::NOMEM)
 }
 
-// The slices below are of memory that the application can write at any time. All bytes are
-// valid `u8`s, the mapping is never taken away, and its length is ours, so whatever is
-// in it no access leaves it. What Rust's rules ask beyond that is that nobody writes while
-// we read, and it is what the driver's contract asks of programs: a buffer that the GPU
-// works on is not the CPU's until its fence has signalled. A program that breaks that gets
-// what it gets from a chip, a value from before or after; we read words once and check
-// what we read, and do not use the memory to hold anything that our own safety rests on.
+// The slices below cover memory that the application can write at any time. All bytes are valid `u8`s, the
+// mapping is never removed, and its length is fixed here. So no access leaves the mapping, whatever the
+// contents are. Rust's rules also require that there is no write during a read. The driver's contract
+// requires the same of programs: while the GPU uses a buffer, the CPU must not, until its fence has
+// signalled. A program that breaks this rule gets the same as from a chip, an old or a new value. The
+// emulator reads words once and checks what it reads, and keeps nothing in this memory that its own safety
+// depends on.
 impl AsRef<[u8]> for Pages {
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: mapped for good, and see the comment above.
+        // SAFETY: the memory stays mapped; see the comment above.
         unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.len) }
     }
 }
 
 impl AsMut<[u8]> for Pages {
     fn as_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as in `as_ref`; no other `Pages` shows the same.
+        // SAFETY: as in `as_ref`; no other `Pages` covers this memory.
         unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr(), self.len) }
     }
 }

@@ -1,14 +1,14 @@
-//! Entry points that take a path: those of our devices lead into the stand-in tree.
+//! Entry points that take a path. Paths of the device are redirected to the tree of stand-in files.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::next::interpose;
 use crate::tree;
 
-/// Longest path, with its NUL, that the system takes.
+/// Maximum length of a path with its NUL, in the system.
 const MAX_PATH: usize = libc::PATH_MAX as usize;
 
-/// Calls `with` with the path to use in place of `path`. Does not allocate.
+/// Calls `with` with the path that replaces `path`. Does not allocate.
 ///
 /// # Safety
 /// `path` is null or a C string.
@@ -25,7 +25,7 @@ pub(super) unsafe fn translated<R>(path: *const c_char, with: impl FnOnce(*const
     with(whole.as_ptr().cast())
 }
 
-/// Takes the tree's root off the front of the path at `resolved`, in place.
+/// Removes the tree's root from the start of the path at `resolved`, in place.
 ///
 /// # Safety
 /// `resolved` is null or a C string that may be written.
@@ -41,11 +41,11 @@ unsafe fn without_root(resolved: *mut c_char) {
     }
 }
 
-/// Entry points that do what libc does, at the path that stands in for the one asked for.
+/// Makes entry points that call libc's function with the redirected path.
 macro_rules! redirect {
     ($(fn $name:ident([$($before:ident: $bty:ty),*] path [$($after:ident: $aty:ty),*]) -> $ret:ty;)*) => {
         interpose! {$(
-            /// libc's, at the path that stands in for the one asked for.
+            /// Calls libc's function with the redirected path.
             fn $name($($before: $bty,)* path: *const c_char, $($after: $aty),*) -> $ret = |next| {
                 // SAFETY: the caller keeps libc's contract, which the new path satisfies too.
                 unsafe { translated(path, |path| next($($before,)* path, $($after),*)) }
@@ -78,11 +78,11 @@ redirect! {
     fn __readlinkat_chk([directory: c_int] path [buffer: *mut c_char, size: usize, room: usize]) -> isize;
 }
 
-/// Entry points that give back a whole path, which is then one of the real tree's again.
+/// Makes entry points that return a resolved path, which is mapped back to the real tree.
 macro_rules! resolve {
     ($(fn $name:ident(path $(, $after:ident: $aty:ty)*);)*) => {
         interpose! {$(
-            /// libc's, at the path that stands in, giving the path that it stands in for.
+            /// Calls libc's function with the redirected path, and maps the resulting path back.
             fn $name(path: *const c_char $(, $after: $aty)*) -> *mut c_char = |next| {
                 // SAFETY: as in `redirect`; the result is null or a C string that the caller may
                 // write, since it is the caller's buffer or allocated for the caller.

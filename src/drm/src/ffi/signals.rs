@@ -1,24 +1,24 @@
-//! Signals, held back while a thread of the program is in our code.
+//! Blocks signals while a thread of the program runs code of the device.
 //!
-//! A handler that runs between two of our instructions can call `fork`, `close` or an ioctl.
-//! If the interrupted thread held a lock of ours, or was inside the allocator on our behalf,
-//! that call would wait for ever. So nobody takes a lock of ours with signals let through;
-//! what does not take locks (see [`crate::known`]) needs no such care.
+//! A signal handler can call `fork`, `close` or an ioctl at any instruction. If the interrupted thread held
+//! a lock of the device, or was in the allocator for it, that call would deadlock. So all locks of the
+//! device are taken with signals blocked. Code that takes no locks (see [`crate::known`]) does not need
+//! this.
 
 use std::mem::MaybeUninit;
 use std::ptr;
 
-/// Signals that tell of a mistake in the very instruction: holding them back would kill the
-/// process in place of calling the program's handler.
+/// Signals about a fault of the current instruction. If they were blocked, the process would be killed
+/// without its handler being called.
 const OWN_FAULTS: [libc::c_int; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT];
 
-/// Signals of this thread are held back until this is dropped.
+/// Blocks the signals of this thread until it is dropped.
 pub struct Held {
     before: libc::sigset_t,
 }
 
-/// Holds signals back.
+/// Blocks the signals of this thread.
 pub fn hold() -> Held {
     let mut all = MaybeUninit::uninit();
     // SAFETY: `sigfillset` fills the set that it is given.
@@ -34,7 +34,7 @@ pub fn hold() -> Held {
 }
 
 impl Held {
-    /// Does `work` with signals let through as before: for waits, with no lock held.
+    /// Runs `work` with the old signal mask: for waits, with no lock held.
     pub fn let_through<R>(&self, work: impl FnOnce() -> R) -> R {
         let held = swap(&self.before);
         let result = work();
@@ -49,7 +49,7 @@ impl Drop for Held {
     }
 }
 
-/// Makes `mask` the thread's; gives the one before.
+/// Sets the thread's signal mask. Returns the old mask.
 fn swap(mask: &libc::sigset_t) -> libc::sigset_t {
     let mut before = MaybeUninit::uninit();
     // SAFETY: both sets are the caller's; with these arguments the call cannot fail, and it

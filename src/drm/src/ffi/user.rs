@@ -1,14 +1,14 @@
-//! Copies from and to the program's memory, at addresses that it wrote into an argument.
+//! Copies from and to the program's memory, at addresses in ioctl arguments.
 //!
-//! The kernel answers a bad pointer with `EFAULT`, so we let it do the copy: reading and
-//! writing "another" process that is ourselves checks every page. The thread that calls stands for the
-//! process: the process's own number names the main thread, which has no memory when it has ended. Where
-//! a sandbox forbids that call we copy directly, and a bad pointer is the program's crash.
+//! The kernel answers a bad pointer with `EFAULT`, so the kernel does the copy here too: a copy from or to
+//! "another" process that is this process checks every page. The calling thread's id is passed as the
+//! process id, since the main thread has no memory after it has ended. If a sandbox forbids the call, the
+//! memory is copied directly, and a bad pointer crashes the program.
 
 use bytemuck::Pod;
 use rustix::io::Errno;
 
-/// A direction of `process_vm_*`.
+/// The type of `process_vm_readv` and `process_vm_writev`.
 type Transfer = unsafe extern "C" fn(
     libc::pid_t,
     *const libc::iovec,
@@ -18,7 +18,7 @@ type Transfer = unsafe extern "C" fn(
     libc::c_ulong,
 ) -> libc::ssize_t;
 
-/// Lets the kernel move `len` bytes; `None` where it may not.
+/// Copies `len` bytes with the kernel; `None` if that is forbidden.
 fn transfer(by: Transfer, ours: *mut u8, theirs: u64, len: usize) -> Option<Result<(), Errno>> {
     let local = libc::iovec { iov_base: ours.cast(), iov_len: len };
     let remote = libc::iovec { iov_base: theirs as usize as *mut _, iov_len: len };
@@ -34,16 +34,16 @@ fn transfer(by: Transfer, ours: *mut u8, theirs: u64, len: usize) -> Option<Resu
     }
 }
 
-/// Fills `out` from the program's `address`.
+/// Reads `out` from the program's `address`.
 ///
 /// # Errors
-/// `EFAULT` if some of it cannot be read.
+/// The call fails with `EFAULT` if some of it cannot be read.
 pub fn read_bytes(address: u64, out: &mut [u8]) -> Result<(), Errno> {
     if out.is_empty() {
         return Ok(());
     }
     transfer(libc::process_vm_readv, out.as_mut_ptr(), address, out.len()).unwrap_or_else(|| {
-        // SAFETY: the program promised, by the ioctl's contract, that this much is there.
+        // SAFETY: by the ioctl's contract, the program provides this many bytes.
         unsafe { std::ptr::copy(address as usize as *const u8, out.as_mut_ptr(), out.len()) };
         Ok(())
     })
@@ -52,26 +52,25 @@ pub fn read_bytes(address: u64, out: &mut [u8]) -> Result<(), Errno> {
 /// Writes `bytes` to the program's `address`.
 ///
 /// # Errors
-/// `EFAULT` if some of it cannot be written.
+/// The call fails with `EFAULT` if some of it cannot be written.
 pub fn write_bytes(address: u64, bytes: &[u8]) -> Result<(), Errno> {
     if bytes.is_empty() {
         return Ok(());
     }
     transfer(libc::process_vm_writev, bytes.as_ptr().cast_mut(), address, bytes.len()).unwrap_or_else(|| {
-        // SAFETY: the program promised, by the ioctl's contract, that this much is there.
+        // SAFETY: by the ioctl's contract, the program provides this many bytes.
         unsafe { std::ptr::copy(bytes.as_ptr(), address as usize as *mut u8, bytes.len()) };
         Ok(())
     })
 }
 
-/// Values of an array that are read at a time.
+/// Number of values of an array that are read at a time.
 const PIECE: usize = 1024;
 
-/// Reads `count` values of `T`, at most `limit`. Takes memory for what could be read only,
-/// whatever the count.
+/// Reads `count` values of `T`, at most `limit`. Memory is only allocated for values that could be read.
 ///
 /// # Errors
-/// `EFAULT`; `EINVAL` above the limit.
+/// The call fails with `EFAULT`, or with `EINVAL` if `count` is above the limit.
 pub fn read_array<T: Pod>(address: u64, count: u32, limit: u32) -> Result<Vec<T>, Errno> {
     if count > limit {
         return Err(Errno::INVAL);
@@ -89,7 +88,7 @@ pub fn read_array<T: Pod>(address: u64, count: u32, limit: u32) -> Result<Vec<T>
 /// Writes one value.
 ///
 /// # Errors
-/// `EFAULT`.
+/// The call fails with `EFAULT`.
 pub fn write<T: Pod>(address: u64, value: &T) -> Result<(), Errno> {
     write_bytes(address, bytemuck::bytes_of(value))
 }

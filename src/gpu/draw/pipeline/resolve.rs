@@ -13,15 +13,12 @@ use a4emu_shader::Reach;
 
 use super::raster_queue::try_submit_tile;
 use super::record::record_unsupported;
-use super::schedule::{flush_for_state, flush_for_vertices};
+use super::schedule::{Schedule, flush_for_state, flush_for_vertices};
 use super::{Pipeline, Stopwatch, flush, geometry_queue, guesses, vertex_state, vertices};
 
 /// Runs a draw of the resolve pass. Its rectangle is the area to copy.
 pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     geometry_queue::finish(gpu);
-    if !gpu.pipeline.schedule.defers() {
-        flush(gpu);
-    }
     flush_for_state(gpu, call);
     let area = resolved_area(gpu, call);
     let start = Stopwatch::of(gpu);
@@ -32,10 +29,16 @@ pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     guesses::of_copy(&copy).into_iter().for_each(|guess| gpu.note_guess(guess, Reach::OUTPUT));
     charge(&mut gpu.budget, Work::Copy16, copy.blocks(area))?;
     gpu.pipeline.surfaces.note(copy.written(call.submit, call.number));
-    let Pipeline { batch, resolve_cache, .. } = &mut gpu.pipeline;
+    let Pipeline { batch, resolve_cache, schedule, .. } = &mut gpu.pipeline;
+    let schedule = *schedule;
     // A submitted batch may own tile memory, so do not access it here.
-    if batch.take_copy(&copy, area, gpu.chip.gmem_bytes(), &mut gpu.mem, resolve_cache) {
-        try_submit_tile(gpu);
+    if schedule != Schedule::Reference
+        && batch.take_copy(&copy, area, gpu.chip.gmem_bytes(), &mut gpu.mem, resolve_cache)
+    {
+        match schedule.defers() {
+            true => try_submit_tile(gpu),
+            false => flush(gpu),
+        }
         return Ok(());
     }
     flush(gpu);

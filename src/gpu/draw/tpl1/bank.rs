@@ -179,7 +179,7 @@ impl TextureBank {
         })
     }
 
-    /// Calls `note` with each guess that a request rests on.
+    /// Calls `note` with the guesses that a request rests on.
     pub fn guesses(&self, request: &Sample<&Lanes>, mask: Mask, mut note: impl FnMut(Guess)) {
         each_pair(&request.slots, mask, |sampler, slot, _| {
             let sampler = self.samplers.get(sampler as usize).unwrap_or(&self.unset);
