@@ -125,6 +125,11 @@ impl Gpu {
         &self.mem
     }
 
+    /// Number of submit groups of the capture that have begun. Queued work does not change it.
+    pub fn group(&self) -> u32 {
+        self.mem.group()
+    }
+
     /// Completes all queued work, then returns memory for changes from outside of the chip.
     pub fn memory_mut(&mut self) -> &mut Memory {
         crate::draw::flush(self);

@@ -132,7 +132,7 @@ impl Submits {
 
 impl Observer for Submits {
     fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
-        let (index, group) = (gpu.at.submit, gpu.memory().group());
+        let (index, group) = (gpu.at.submit, gpu.group());
         if gpu.budget.keep(2 * size_of::<Submit>() as u64) {
             self.0.push(Submit { index, address, dwords, draws: 0, group });
         }

@@ -35,7 +35,7 @@ pub struct Key {
 impl Key {
     /// The key of the command that runs now.
     pub fn of(gpu: &Gpu) -> Self {
-        Self { group: gpu.memory().group(), packet: gpu.at.address }
+        Self { group: gpu.group(), packet: gpu.at.address }
     }
 }
 

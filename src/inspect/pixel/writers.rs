@@ -119,7 +119,7 @@ impl Writers {
     /// Called before each run of `submit` and after the last. Changes since the last run come from new
     /// contents of the capture, if there are any, or from a packet.
     pub fn between(&mut self, gpu: &mut Gpu, submit: u32) {
-        let is_new = std::mem::replace(&mut self.group, gpu.memory().group()) != gpu.memory().group();
+        let is_new = std::mem::replace(&mut self.group, gpu.group()) != gpu.group();
         let writer = if is_new { Writer::Contents { submit } } else { Writer::Packet { submit } };
         self.look(gpu, writer);
     }
