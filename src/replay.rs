@@ -4,6 +4,7 @@ mod account;
 mod after;
 mod compiled;
 mod files;
+mod inferred;
 mod noted;
 mod observe;
 mod output;

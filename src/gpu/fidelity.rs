@@ -4,8 +4,6 @@
 //! and also tell which results it may reach ([`a4emu_shader::Reach`]). Inferred registers and fields count
 //! when a nonzero value is written to them.
 
-mod inferred;
-
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -14,8 +12,6 @@ use serde::Serialize;
 
 use crate::fault::Place;
 use a4emu_shader::Reach;
-
-pub use inferred::Inferred;
 
 /// Guesses that a result rests on, each with its reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,7 +107,7 @@ impl Fidelity {
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn write(&self, inferred: &Inferred, out: &mut impl Write) -> io::Result<()> {
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let known = Guess::ALL.len() - self.0.len();
         writeln!(out, "rests on {} guesses; {known} others were not come by", self.0.len())?;
         for line in self.lines() {
@@ -125,7 +121,7 @@ impl Fidelity {
             writeln!(out, "    {}", row.says)?;
             writeln!(out, "    because {}; to settle: {}", row.because, row.settles)?;
         }
-        inferred.write(out)
+        Ok(())
     }
 }
 

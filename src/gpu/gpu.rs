@@ -1,57 +1,22 @@
 //! The chip: one value that owns all state. There are no globals, no sharing and no lifetimes.
 
-mod chip;
-mod gmem;
-mod loaded;
-mod model;
-
 use a4emu_decoder::guesses::Guess;
-pub use a4emu_decoder::load_state::Stage;
 use a4emu_decoder::regs::vpc::VPC_SO_PROG;
 
-pub use chip::{CHIPS, Chip, ChipRow};
-pub use gmem::Gmem;
-pub use loaded::{
-    CONSTANTS, CodeSource, INSTRUCTIONS, LoadedFootprint, LoadedState, SSBOS, ShaderState, SsboState,
-    StateChanges, TEXTURES,
+pub use crate::machine::{
+    CHIPS, CONSTANTS, Chip, ChipRow, Clock, CodeSource, Counters, Gmem, INSTRUCTIONS, LoadedFootprint,
+    LoadedState, Model, SSBOS, STAGES, STREAM_OUT, ShaderState, SsboState, Stage, StateChanges, TEXTURES,
 };
-pub use model::Model;
 
 use crate::budget::Budget;
-use crate::cp::CpState;
+use crate::cp::state::CpState;
 use crate::draw::sp::programs::Watched;
 use crate::fault::{Client, Place, Report};
 use crate::fidelity::Fidelity;
+use crate::machine::ChipView;
 use crate::memory::Memory;
 use crate::regfile::RegFile;
 use a4emu_shader::{Chosen, Reach};
-
-/// Most words of a stream-out program: one for every two components of a vertex.
-pub const STREAM_OUT: usize = 128;
-
-/// All stages, in the order of the packets' numbering.
-pub const STAGES: [Stage; 6] = [Stage::VS, Stage::HS, Stage::DS, Stage::GS, Stage::FS, Stage::CS];
-
-/// Counters that packets can write to memory or reset.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Samples that passed depth and stencil, for occlusion queries.
-    pub samples_passed: u64,
-    /// Number of time stamps returned. A replay has no time input, so they only count up.
-    pub stamps: u32,
-}
-
-/// The source of the clock tick counter ([`RBBM_PERFCTR_CP_LO`] 0).
-///
-/// [`RBBM_PERFCTR_CP_LO`]: a4emu_decoder::regs::rbbm_perfctr::RBBM_PERFCTR_CP_LO
-#[derive(Clone, Copy, Debug, Default)]
-pub enum Clock {
-    /// Units of work done. A replay has no time input.
-    #[default]
-    Work,
-    /// The value of this function: the ticks that a program on the device can also read elsewhere.
-    Ticks(fn() -> u64),
-}
 
 /// The emulated GPU.
 pub struct Gpu {
@@ -114,6 +79,12 @@ impl Gpu {
             at: Place::default(),
             pipeline: crate::draw::Pipeline::default(),
         }
+    }
+
+    /// The state that snapshots of draws read.
+    pub fn view(&self) -> ChipView<'_> {
+        let Self { regs, mem, loaded, model, stream_out, budget, .. } = self;
+        ChipView { regs, mem, loaded, model: *model, stream_out, budget }
     }
 
     /// Returns memory with the results of all packets so far.

@@ -13,6 +13,7 @@ pub mod draw;
 pub mod fault;
 pub mod fidelity;
 pub mod gpu;
+pub mod machine;
 pub mod memory;
 pub mod pass;
 pub mod picture;

@@ -5,11 +5,11 @@ use std::fmt;
 use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
 use a4emu_decoder::regs::enums::RenderMode;
 use a4emu_decoder::regs::gras::GRAS_SC_CONTROL;
+use a4emu_decoder::regs::hlsq::HLSQ_GS_CONTROL_REG;
 use a4emu_decoder::regs::pc::PC_BINNING_COMMAND;
 use a4emu_decoder::regs::rb::{RB_MODE_CONTROL, RB_RENDER_CONTROL};
 
-use crate::draw::gs;
-use crate::gpu::Stage;
+use crate::machine::Stage;
 use crate::regfile::RegFile;
 
 /// The pass of a draw.
@@ -67,7 +67,7 @@ impl Pass {
             (Stage::VS, true),
             (Stage::HS, patches),
             (Stage::DS, patches),
-            (Stage::GS, draws && gs::state::is_on(regs)),
+            (Stage::GS, draws && has_geometry_shader(regs)),
             (Stage::FS, draws),
         ];
         stages.into_iter().filter(|(_, runs)| *runs).map(|(stage, _)| stage)
@@ -83,6 +83,12 @@ impl Pass {
             Self::Restore => "restore",
         }
     }
+}
+
+/// Returns whether there is a geometry shader: HLSQ_GS_CONTROL_REG enables it, or has instructions for it.
+pub fn has_geometry_shader(regs: &RegFile) -> bool {
+    let control = regs.get::<HLSQ_GS_CONTROL_REG>();
+    control.ENABLED() || control.INSTRLENGTH() != 0
 }
 
 impl fmt::Display for Pass {

@@ -10,7 +10,8 @@ use crate::budget::{BASE, Work};
 use crate::cp::observer::Announced;
 use crate::cp::{Cp, Engine, Flow, Observer};
 use crate::fault::Trouble;
-use crate::gpu::{Chip, Gpu};
+use crate::gpu::Gpu;
+use crate::machine::Chip;
 
 mod novelty;
 

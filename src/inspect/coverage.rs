@@ -272,7 +272,7 @@ impl Observer for Coverage {
         };
         count(&mut self.used.states, state);
         for stage in call.stages(&gpu.regs) {
-            let Ok(words) = code(gpu, stage) else { continue };
+            let Ok(words) = code(gpu.view(), stage) else { continue };
             let shader = self.shaders.get(&words, &gpu.budget);
             if self.programs.insert((stage as usize, shader.hash)) {
                 self.program(stage.name(), &shader);

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::Args;
+use super::inferred::Inferred;
 use a4emu_gpu::cp::Observer;
-use a4emu_gpu::fidelity::Inferred;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_inspect::coverage::Coverage;
 use a4emu_inspect::out_file::OutFile;
@@ -40,7 +40,7 @@ impl Noted {
         let guesses = match (&gpu.fidelity, self.inferred) {
             (Some(fidelity), Some(inferred)) if !args.stats => {
                 let mut out = terminal::text();
-                fidelity.write(&inferred, &mut out).and_then(|()| out.flush())
+                fidelity.write(&mut out).and_then(|()| inferred.write(&mut out)).and_then(|()| out.flush())
             }
             _ => io::Result::Ok(()),
         };

@@ -8,7 +8,7 @@ use a4emu_decoder::load_state::{Pipe, StateKind};
 use a4emu_decoder::regs::sp::{SP_FS_LENGTH_REG, SP_FS_OBJ_START};
 use a4emu_decoder::regs::tpl1::TPL1_TP_FS_BORDER_COLOR_BASE_ADDR;
 use a4emu_gpu::draw::sp::programs::Programs;
-use a4emu_gpu::draw::sp::stage_cache::{Lower, StageCache};
+use a4emu_gpu::draw::sp::stage_cache::{Request, StageCache};
 use a4emu_gpu::gpu::{Chip, Gpu, Stage};
 
 const CODE: u32 = 0x1000;
@@ -41,7 +41,7 @@ fn write(gpu: &mut Gpu, offset: u32, value: u32) {
 fn is_new_after(change: impl FnOnce(&mut Gpu)) -> bool {
     let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
     let mut get =
-        |gpu: &Gpu| kept.get(gpu, &mut programs, Stage::FS, 0, Lower::Allowed).ok().expect("a program");
+        |gpu: &Gpu| kept.get(gpu.view(), &mut programs, Request::of(Stage::FS, 0)).ok().expect("a program");
     let before = get(&gpu);
     assert!(Arc::ptr_eq(&before, &get(&gpu)), "nothing changed");
     change(&mut gpu);
@@ -84,8 +84,9 @@ fn the_same_is_made_of_constants_that_differ_where_the_program_does_not_read() {
     let changed = |text: &str, vec4: u32| {
         let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
         put_code(&mut gpu, text);
-        let mut get =
-            |gpu: &Gpu| kept.get(gpu, &mut programs, Stage::FS, 0, Lower::Allowed).ok().expect("a program");
+        let mut get = |gpu: &Gpu| {
+            kept.get(gpu.view(), &mut programs, Request::of(Stage::FS, 0)).ok().expect("a program")
+        };
         let before = get(&gpu);
         gpu.loaded.load(StateKind::Constants(Stage::FS), vec4, &[1, 2, 3, 4]);
         let after = get(&gpu);
@@ -108,7 +109,7 @@ fn packets_find_their_states_again() {
             gpu.loaded.load(StateKind::Constants(Stage::FS), 3, &[value; 4]);
             let slot = value as usize;
             let state =
-                kept.get(&gpu, &mut programs, Stage::FS, slot, Lower::Allowed).ok().expect("a program");
+                kept.get(gpu.view(), &mut programs, Request::of(Stage::FS, slot)).ok().expect("a program");
             assert_eq!(state.constants[13..], [value]);
             state
         })
@@ -123,7 +124,7 @@ fn descriptors_stand_above_the_constants_in_their_place() {
     let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
     put_code(&mut gpu, "add.f r0.x, c448.y, r0.x\nend\n");
     let mut scalar = |gpu: &Gpu| {
-        let state = kept.get(gpu, &mut programs, Stage::FS, 0, Lower::Allowed).ok().expect("a program");
+        let state = kept.get(gpu.view(), &mut programs, Request::of(Stage::FS, 0)).ok().expect("a program");
         state.constants[4 * 448 + 1]
     };
     gpu.loaded.load(StateKind::SsboDescriptors(Pipe::Graphics), 0, &[1, 5, 1, 1]);

@@ -9,7 +9,8 @@ use super::{Call, Flow};
 use crate::budget::Work;
 use crate::draw;
 use crate::fault::Trouble;
-use crate::gpu::{Gpu, SsboState};
+use crate::gpu::Gpu;
+use crate::machine::SsboState;
 use crate::pass::Pass;
 
 /// Stream-out buffers.

@@ -14,7 +14,7 @@ use super::Cp;
 use super::effects::{Effect, effect, have_effects};
 use super::stream::Step;
 use crate::draw::{self, Schedule};
-use crate::gpu::LoadedFootprint;
+use crate::machine::LoadedFootprint;
 use crate::pass::Pass;
 use crate::regfile;
 

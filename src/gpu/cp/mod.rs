@@ -14,7 +14,7 @@
 //!    [`Call`] gets its number, its frame draw and its pass, is shown to the observer, and goes to the
 //!    [`Engine`]. That is the [`Renderer`], or [`Skip`], which skips it.
 //!
-//! A buffer that runs again for the next tile can be replayed without that path: [`rerun`].
+//! A buffer that runs again for the next tile can be replayed without that path: [`ib_replay`].
 
 mod command;
 mod control;
@@ -28,12 +28,14 @@ mod load;
 mod memory;
 pub mod observer;
 mod registers;
+pub(crate) mod state;
 mod stream;
 mod tee;
 
 pub use engine::{Engine, Renderer, Skip};
 pub use frame_draws::FrameDraws;
 pub use observer::{Call, Flow, Observer, Silent};
+pub use state::{CpState, DrawPredicate, GROUPS, Group};
 pub use tee::Tee;
 
 use crate::budget::Work;
@@ -42,61 +44,6 @@ use crate::fault::Trouble;
 use crate::gpu::Gpu;
 
 use stream::Streams;
-
-/// Number of draw-state groups that packets can name.
-pub const GROUPS: usize = 32;
-
-/// The command processor's own state, which is in no register and no memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CpState {
-    /// ME scratch RAM (8 slots, apart from the CP_SCRATCH registers).
-    pub scratch: [u32; 8],
-    /// State groups that run before the next draw.
-    pub groups: [Option<Group>; GROUPS],
-    /// Gates packets whose header says "predicated". `None` until a packet sets it.
-    pub predicate: Option<bool>,
-    /// Gates draws.
-    pub draw_predicate: DrawPredicate,
-    /// Flags that are OR-ed into draw initiators.
-    pub init_flags: u32,
-    /// Offset from CP_ME_NRT_ADDR of the next write of CP_ME_NRT_DATA, in bytes.
-    pub nrt_offset: u32,
-    /// Numbers of the frame's draws, by packet.
-    pub frame_draws: FrameDraws,
-}
-
-/// A draw-state group: a small command buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// Its address.
-    pub address: u32,
-    /// Its length in dwords.
-    pub dwords: u32,
-}
-
-/// The predicate of draws (CP_DRAW_PRED_*).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DrawPredicate {
-    /// The outer switch.
-    pub global: bool,
-    /// The inner switch.
-    pub local: bool,
-    /// Result of the last test.
-    pub pass: bool,
-}
-
-impl Default for DrawPredicate {
-    fn default() -> Self {
-        Self { global: false, local: true, pass: true }
-    }
-}
-
-impl DrawPredicate {
-    /// Whether draws run.
-    pub fn draws(self) -> bool {
-        self.pass || !self.global || !self.local
-    }
-}
 
 /// The command processor while it runs, with its chip, engine and observer.
 pub struct Cp<'a> {

@@ -5,7 +5,8 @@ use a4emu_decoder::packet::Packet;
 
 use crate::draw::{DispatchCall, DrawCall, UncountedDraw};
 use crate::fault::Trouble;
-use crate::gpu::{Gpu, Stage};
+use crate::gpu::Gpu;
+use crate::machine::Stage;
 use crate::pass::Pass;
 use crate::regfile::RegFile;
 

@@ -168,7 +168,8 @@ mod tests {
 
     use super::*;
     use crate::cp::{Observer, Renderer, Silent};
-    use crate::gpu::{Chip, Gpu, Stage};
+    use crate::gpu::Gpu;
+    use crate::machine::{Chip, Stage};
     use crate::regfile::COUNT;
 
     const STREAM: u32 = 0x1000;

@@ -227,7 +227,8 @@ mod tests {
 
     use super::*;
     use crate::cp::{Renderer, Silent};
-    use crate::gpu::{Chip, Gpu};
+    use crate::gpu::Gpu;
+    use crate::machine::Chip;
 
     const STREAM: u32 = 0x1000;
     const CALLED: u32 = 0x8000;

@@ -11,7 +11,7 @@ use super::stop::Stop;
 use super::vertex_stages::VertexStages;
 use crate::budget::Budget;
 use crate::fault::Fault;
-use crate::gpu::Stage;
+use crate::machine::Stage;
 use crate::memory::Memory;
 use a4emu_shader::{Environment, LANES, Program, Warp, lanes_of};
 

@@ -38,11 +38,14 @@ use std::time::Instant;
 
 use a4emu_decoder::guesses::Guess;
 
+use a4emu_shader::Counting;
+
 use crate::budget::Work;
 use crate::fault::{Fault, Miss};
 use crate::fidelity::Line;
-use crate::gpu::{Gpu, Stage};
-use crate::pass::Pass;
+use crate::gpu::Gpu;
+use crate::machine::Stage;
+use crate::pass::{Pass, has_geometry_shader};
 use crate::pool::Pool;
 
 use geometry_queue::GeometryQueue;
@@ -83,7 +86,7 @@ use super::rb::state::{Targets, discards};
 use super::rb::surface::{Surface, copied, with_rows};
 use super::sp::launch::Threads;
 use super::sp::programs::Programs;
-use super::sp::stage_cache::{Lower, NoStage};
+use super::sp::stage_cache::{Constants, Lower, NoStage, Request};
 use super::sp::state::StageState;
 use super::state_cache::{StateCache, WithUnsupported};
 use super::stats::{CostList, Stats, StatsReport, TessellationCost};
@@ -93,7 +96,7 @@ use super::vertices::VertexStream;
 use super::vfd::state::{FetchState, attributes, placed};
 use super::vpc::state::{FeedbackState, VertexOutputs};
 use super::vs::{Shaded, VertexState};
-use super::{ds, gs, hs, pc};
+use super::{ds, hs, pc};
 
 /// State that the pipeline keeps between draws.
 #[derive(Default)]
@@ -588,7 +591,10 @@ fn known_stage(gpu: &mut Gpu, stage: Stage, lower: Lower) -> Result<Arc<StageSta
     let mut programs = std::mem::take(&mut gpu.pipeline.programs);
     let mut kept = gpu.pipeline.states.stages[stage as usize].take().unwrap_or_default();
     let slot = gpu.pipeline.states.slots.of(gpu.at.address);
-    let state = kept.get(gpu, &mut programs, stage, slot, lower);
+    let counting = gpu.pipeline.costs.as_ref().map_or(Counting::Off, |costs| costs.counting);
+    let constants = if gpu.pipeline.watch.is_some() { Constants::All } else { Constants::Read };
+    let request = Request { stage, slot, lower, counting, constants };
+    let state = kept.get(gpu.view(), &mut programs, request);
     gpu.pipeline.states.stages[stage as usize] = Some(kept);
     gpu.pipeline.programs = programs;
     state
@@ -625,14 +631,14 @@ fn vertex_stages(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexStages, Stop> {
     Ok(VertexStages {
         vertex: vertex_state(gpu, call)?,
         tessellation: tessellation(gpu, call)?,
-        geometry: match gs::state::is_on(&gpu.regs) {
+        geometry: match has_geometry_shader(&gpu.regs) {
             true => {
                 let stage = stage(gpu, Stage::GS)?;
                 Some(GeometryState::snapshot(&gpu.regs, stage))
             }
             false => None,
         },
-        feedback: FeedbackState::snapshot(gpu),
+        feedback: FeedbackState::snapshot(gpu.view()),
         topology: call.initiator.PRIM_TYPE(),
         provoking: pc::state::provoking(&gpu.regs),
         draw: call.number,

@@ -158,7 +158,7 @@ mod tests {
     use crate::draw::vertices::Vertices;
     use crate::draw::vfd::state::FetchState;
     use crate::draw::vpc::state::VertexOutputs;
-    use crate::gpu::Model;
+    use crate::machine::Model;
 
     struct Scene {
         cache: PrimitiveCache,

@@ -21,7 +21,7 @@ pub(super) type WithUnsupported<T> = (T, Vec<String>);
 pub(super) struct StateCache {
     /// Slots of the draw packets.
     pub slots: Slots,
-    /// Stage caches in the order of [`crate::gpu::STAGES`]. Each is taken out during its use.
+    /// Stage caches in the order of [`crate::machine::STAGES`]. Each is taken out during its use.
     pub stages: [Option<Box<StageCache>>; 6],
     pub attributes: Memo<(), WithUnsupported<Box<[Unplaced]>>>,
     pub outputs: Memo<(), Arc<VertexOutputs>>,

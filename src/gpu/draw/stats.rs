@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::gs::cost::Row;
 use crate::fault::Place;
 use crate::fidelity::Line;
-use crate::gpu::Stage;
+use crate::machine::Stage;
 use a4emu_shader::{Counting, InstructionCount};
 
 /// Report that `--stats` prints.

@@ -34,7 +34,7 @@ pub fn lines(gpu: &Gpu, call: &Call, shaders: Shaders) -> Vec<String> {
 
 fn program(gpu: &Gpu, stage: Stage, shaders: Shaders, lines: &mut Vec<String>) {
     let name = stage.name();
-    let words = match code(gpu, stage) {
+    let words = match code(gpu.view(), stage) {
         Ok(words) => words,
         Err(miss) => return lines.push(format!("{name}: no shader at {:08x}", miss.address)),
     };

@@ -77,7 +77,7 @@ impl ShaderStage {
     /// Describes `stage` with the current state of `gpu`.
     pub(super) fn of(gpu: &Gpu, stage: Stage, shaders: &mut Shaders) -> Self {
         let address = Address(place(&gpu.regs, stage).0);
-        let shader = code(gpu, stage).ok().map(|words| shaders.get(&words, &gpu.budget));
+        let shader = code(gpu.view(), stage).ok().map(|words| shaders.get(&words, &gpu.budget));
         let none = Uses::default();
         let uses = shader.as_ref().map_or(&none, |shader| &shader.uses);
         let (loaded, ssbo) = (gpu.loaded.stage(stage), gpu.loaded.ssbo(stage));

@@ -52,7 +52,7 @@ struct Last {
 impl Programs {
     /// The program of `stage`; none if the capture does not hold it.
     pub fn of(&mut self, gpu: &Gpu, stage: Stage) -> Option<Arc<Checked>> {
-        let place = CodePlace::of(gpu, stage);
+        let place = CodePlace::of(gpu.view(), stage);
         if let Some(last) = &self.last[stage as usize]
             && last.place == place
             && place.is_unchanged(gpu.memory(), last.time)
@@ -63,7 +63,8 @@ impl Programs {
             return None;
         }
         // A program of zeros never ends. It counts as a program only if a length was set.
-        let words = code(gpu, stage).or_else(|miss| if miss.len > 0 { Ok(Vec::new()) } else { Err(miss) });
+        let words =
+            code(gpu.view(), stage).or_else(|miss| if miss.len > 0 { Ok(Vec::new()) } else { Err(miss) });
         let checked = self.get(stage, &words.ok()?, &gpu.budget)?;
         self.last[stage as usize] = Some(Last { place, time: gpu.memory().now(), checked: checked.clone() });
         Some(checked)

@@ -9,7 +9,7 @@ use a4emu_decoder::regs::vfd::VFD_CONTROL_3;
 use crate::draw::sp::state::StageState;
 use crate::draw::vpc::state::VertexOutputs;
 use crate::fault::Fault;
-use crate::gpu::Stage;
+use crate::machine::Stage;
 use crate::regfile::RegFile;
 
 /// The domain shader of a draw.

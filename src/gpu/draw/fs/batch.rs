@@ -28,7 +28,7 @@ use crate::draw::sp::memory::GpuMemory;
 use crate::draw::sp::state::StageState;
 use crate::draw::tpl1::BoundBank;
 use crate::fault::Place;
-use crate::gpu::Gmem;
+use crate::machine::Gmem;
 use crate::memory::{Lent, Memory};
 use crate::parallel::{self, Helpers};
 
@@ -513,7 +513,7 @@ mod tests {
     use crate::draw::gras::state::Viewports;
     use crate::draw::rb::state::TestOrder;
     use crate::draw::vertices::Vertices;
-    use crate::gpu::Model;
+    use crate::machine::Model;
 
     /// Returns a draw of `count` primitives, each some pixels below the previous one.
     fn waiting(count: usize) -> BatchedDraw {

@@ -12,7 +12,7 @@ use super::raster::Rect;
 use super::samples::Samples;
 use super::setup::{Face, LinearWeights, PolygonMode, PrimitiveState, WeightBase, Winding};
 use crate::draw::pc::state::provoking;
-use crate::gpu::Model;
+use crate::machine::Model;
 use crate::regfile::RegFile;
 
 /// Selects the viewports of a draw.

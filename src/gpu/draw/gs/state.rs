@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use a4emu_decoder::regs::enums::{PaSuScDraw, PrimType};
 use a4emu_decoder::regs::groups::used;
-use a4emu_decoder::regs::hlsq::HLSQ_GS_CONTROL_REG;
 use a4emu_decoder::regs::pc::PC_GS_PARAM;
 use a4emu_decoder::regs::sp_geometry::SP_GS_PARAM_REG;
 
 use crate::draw::sp::state::StageState;
 use crate::draw::vpc::state::VertexOutputs;
-use crate::gpu::Stage;
+use crate::machine::Stage;
 use crate::regfile::RegFile;
 
 /// State of the geometry stage.
@@ -38,12 +37,6 @@ pub enum Layers {
     First,
     /// The primitive word selects the layer.
     Chosen,
-}
-
-/// Returns whether there is a geometry shader: HLSQ_GS_CONTROL_REG enables it, or has instructions for it.
-pub fn is_on(regs: &RegFile) -> bool {
-    let control = regs.get::<HLSQ_GS_CONTROL_REG>();
-    control.ENABLED() || control.INSTRLENGTH() != 0
 }
 
 impl GeometryState {

@@ -36,7 +36,8 @@ use crate::draw::vertices::VertexStream;
 use crate::draw::vfd::state::Attribute;
 use crate::draw::vs::Fetched;
 use crate::fault::Fault;
-use crate::gpu::{Gpu, Stage};
+use crate::gpu::Gpu;
+use crate::machine::Stage;
 use crate::pass::Pass;
 use a4emu_shader::Program;
 
@@ -404,7 +405,7 @@ fn dispatch_looked_at(
 }
 
 fn stepwise(gpu: &mut Gpu, stage: Stage) -> Result<(Vec<u64>, Arc<Program>), Fault> {
-    let words = code(gpu, stage).map_err(|miss| missing_code(gpu, stage, miss))?;
+    let words = code(gpu.view(), stage).map_err(|miss| missing_code(gpu, stage, miss))?;
     let lower = if stage == Stage::HS { Program::hull_stepwise } else { Program::stepwise };
     let program = lower(&words).map_err(|error| Fault::Shader(error.to_string()))?;
     Ok((words, Arc::new(program)))

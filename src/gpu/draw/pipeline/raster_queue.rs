@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 use crate::budget::Budget;
 use crate::draw::fs::batch::{Finished, Sorted};
 use crate::draw::sp::launch::Threads;
-use crate::gpu::{Gmem, Gpu};
+use crate::gpu::Gpu;
+use crate::machine::Gmem;
 use crate::memory::{Lent, Memory};
 use crate::parallel::{self, help_until, locked, poll_for_jobs};
 

@@ -14,7 +14,8 @@ use crate::draw::stop::Stop;
 use crate::draw::vertices::Vertices;
 use crate::draw::vs::Shaded;
 use crate::fault::{Client, Fault, Miss};
-use crate::gpu::{Gpu, Stage};
+use crate::gpu::Gpu;
+use crate::machine::Stage;
 use a4emu_shader::Reach;
 
 use super::Stopwatch;

@@ -7,7 +7,8 @@ use crate::draw::sp::state::{CodePlace, StageState};
 use crate::draw::tpl1::state::border_place;
 use crate::draw::vertex_stages::VertexStages;
 use crate::draw::vs::VertexState;
-use crate::gpu::{Gpu, STAGES};
+use crate::gpu::Gpu;
+use crate::machine::STAGES;
 
 use super::{drain_submitted, flush, geometry_queue};
 
@@ -49,7 +50,7 @@ pub(super) fn flush_for_state(gpu: &mut Gpu, call: &DrawCall) {
     }
     let mut places = [[(0, 0); 2]; STAGES.len()];
     for (places, stage) in places.iter_mut().zip(call.pass.stages(&gpu.regs, Some(call.initiator))) {
-        let (start, bytes) = CodePlace::of(gpu, stage).in_memory().unwrap_or_default();
+        let (start, bytes) = CodePlace::of(gpu.view(), stage).in_memory().unwrap_or_default();
         *places = [border_place(&gpu.regs, stage), (start, bytes.into())];
     }
     flush_if_read(gpu, |buffer| places.as_flattened().iter().any(|place| overlap(buffer, *place)));

@@ -13,7 +13,8 @@ use crate::draw::vpc::state::FeedbackState;
 use crate::draw::vs::Shaded;
 use crate::draw::{ds, gs, pc};
 use crate::fault::Client;
-use crate::gpu::{Gpu, Stage};
+use crate::gpu::Gpu;
+use crate::machine::Stage;
 
 use super::record::{record_cost, record_log};
 

@@ -3,7 +3,7 @@
 use crate::budget::{Budget, Work};
 use crate::fault::{Fault, Missing};
 use crate::fidelity::Rests;
-use crate::gpu::Stage;
+use crate::machine::Stage;
 use a4emu_shader::{Chosen, InstructionCount, ShaderFault};
 
 /// Maximum number of recorded pages of invalid stores.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use crate::fault::Fault;
-use crate::gpu::Stage;
+use crate::machine::Stage;
 use a4emu_shader::{Jit, Program, Summary};
 
 /// Lowered programs by their words.

@@ -13,7 +13,8 @@ use crate::draw::tpl1::TextureBank;
 use crate::draw::tpl1::state::textures;
 use crate::draw::vertices::SpareLists;
 use crate::fault::{Fault, Miss};
-use crate::gpu::{CONSTANTS, Gpu, Stage};
+use crate::machine::ChipView;
+use crate::machine::{CONSTANTS, Stage};
 use crate::memo::{BySlot, Memo};
 use crate::memory::Memory;
 use a4emu_shader::{Counting, Program};
@@ -75,25 +76,55 @@ pub enum Lower {
     Never,
 }
 
+/// A request for the state of a stage.
+#[derive(Clone, Copy)]
+pub struct Request {
+    /// The stage.
+    pub stage: Stage,
+    /// Slot of the draw packet.
+    pub slot: usize,
+    /// Whether a new program may be lowered.
+    pub lower: Lower,
+    /// What to count while warps run.
+    pub counting: Counting,
+    /// Which constants to keep.
+    pub constants: Constants,
+}
+
+/// Which constants a state keeps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Constants {
+    /// Those that the program reads.
+    Read,
+    /// All, for a tool that may show any.
+    All,
+}
+
+impl Request {
+    /// Requests the state of `stage` for a draw that no tool observes.
+    pub fn of(stage: Stage, slot: usize) -> Self {
+        let (counting, constants) = (Counting::Off, Constants::Read);
+        Self { stage, slot, lower: Lower::Allowed, counting, constants }
+    }
+}
+
 impl StageCache {
     /// Returns the location of the program of the last returned state.
     pub fn last_place(&self) -> Option<CodePlace> {
         self.states.get(self.last).map(|known| known.place)
     }
 
-    /// Returns the state of `stage` now, for `slot`.
+    /// Returns the requested state, as the chip is now.
     ///
     /// # Errors
     /// The program is missing or invalid, or the budget is too small.
     pub fn get(
         &mut self,
-        gpu: &Gpu,
+        chip: ChipView<'_>,
         programs: &mut Programs,
-        stage: Stage,
-        slot: usize,
-        lower: Lower,
+        Request { stage, slot, lower, counting, constants: kept }: Request,
     ) -> Result<Arc<StageState>, NoStage> {
-        let place = CodePlace::of(gpu, stage);
+        let place = CodePlace::of(chip, stage);
         if self.restarts != programs.restarts {
             self.restarts = programs.restarts;
             self.programs.clear();
@@ -102,18 +133,18 @@ impl StageCache {
         }
         // Queued draws share all these parts with other threads, so borrow them here instead of cloning.
         let read;
-        let (program, summary, time) = match Known::find(&self.states, [self.last, slot], place, &gpu.mem) {
+        let (program, summary, time) = match Known::find(&self.states, [self.last, slot], place, chip.mem) {
             Some(known) => (&known.state.program, known.state.summary, known.time),
             None => {
-                read = program(&mut self.programs, gpu, programs, (stage, place), lower)?;
+                read = program(&mut self.programs, chip, programs, (stage, place), lower)?;
                 (&read.0.program, read.0.summary, read.1)
             }
         };
         program.prepare(programs.jit);
-        let (regs, state, ssbo) = (&gpu.regs, gpu.loaded.stage(stage), gpu.loaded.ssbo(stage));
+        let (regs, state, ssbo) = (chip.regs, chip.loaded.stage(stage), chip.loaded.ssbo(stage));
         let textures = match summary.samples {
-            true => self.textures.get_with_memory(slot, regs, &gpu.mem, state.changes.textures, |_| {
-                let textures = textures(gpu, stage);
+            true => self.textures.get_with_memory(slot, regs, chip.mem, state.changes.textures, |_| {
+                let textures = textures(chip, stage);
                 let borders = textures.border_places().to_vec();
                 (Arc::new(textures), borders)
             }),
@@ -122,13 +153,12 @@ impl StageCache {
         let buffers = self
             .buffers
             .get(slot, regs, ssbo.changes, |_| ssbo.sizes.iter().map(|words| Buffer::new(*words)).collect());
-        let counting = gpu.pipeline.costs.as_ref().map_or(Counting::Off, |costs| costs.counting);
         let (wanted, changes) =
-            (constants_wanted(gpu, stage, program), [state.changes.constants, ssbo.changes]);
+            (constants_wanted(stage, program, kept), [state.changes.constants, ssbo.changes]);
         let parts = Parts { program, textures, buffers, counting, wanted, changes };
         let same = [self.last, slot]
             .into_iter()
-            .find(|slot| self.states.get(*slot).is_some_and(|known| parts.are_of(known, gpu)));
+            .find(|slot| self.states.get(*slot).is_some_and(|known| parts.are_of(known, chip)));
         let known = same.and_then(|slot| self.states.get(slot)).map(|known| known.state.clone());
         let state = known.unwrap_or_else(|| {
             Arc::new(StageState {
@@ -136,7 +166,7 @@ impl StageCache {
                 program: program.clone(),
                 summary,
                 textures: textures.clone(),
-                constants: constants(gpu, stage, wanted),
+                constants: constants(chip, stage, wanted),
                 buffers: buffers.clone(),
                 spare: spare(&mut self.spares, program),
                 lists: self.lists.clone(),
@@ -167,14 +197,14 @@ struct Parts<'k> {
 
 impl Parts<'_> {
     /// Returns whether a cached state has the same parts.
-    fn are_of(&self, known: &Known, gpu: &Gpu) -> bool {
+    fn are_of(&self, known: &Known, chip: ChipView<'_>) -> bool {
         let state = &known.state;
         Arc::ptr_eq(&state.program, self.program)
             && state.counting == self.counting
             && Arc::ptr_eq(&state.textures, self.textures)
             && Arc::ptr_eq(&state.buffers, self.buffers)
             && state.constants.len() >= self.wanted.unwrap_or(4 * CONSTANTS)
-            && (known.changes == self.changes || self.wanted.is_some() && has_constants(state, gpu))
+            && (known.changes == self.changes || self.wanted.is_some() && has_constants(state, chip))
     }
 }
 
@@ -207,28 +237,28 @@ fn spare(spares: &mut Vec<(Arc<Program>, SpareWarps)>, program: &Arc<Program>) -
 /// Returns the program at `place`, and the time when it was read.
 fn program(
     known: &mut HashMap<CodePlace, (Loaded, u64)>,
-    gpu: &Gpu,
+    chip: ChipView<'_>,
     programs: &mut Programs,
     (stage, place): (Stage, CodePlace),
     lower: Lower,
 ) -> Result<(Loaded, u64), NoStage> {
     if let Some((loaded, time)) = known.get(&place)
-        && place.is_unchanged(&gpu.mem, *time)
+        && place.is_unchanged(chip.mem, *time)
     {
         return Ok((loaded.clone(), *time));
     }
-    let words = code(gpu, stage).map_err(NoStage::Missing)?;
+    let words = code(chip, stage).map_err(NoStage::Missing)?;
     let lowered = programs.lowered_by_getting(stage, &words);
     if lowered > 0 && lower == Lower::Never {
         return Err(NoStage::NotLowered);
     }
-    if lowered > 0 && !gpu.budget.affords(Work::Lowering, lowered) {
+    if lowered > 0 && !chip.budget.affords(Work::Lowering, lowered) {
         return Err(NoStage::NoBudget);
     }
-    gpu.budget.charge_later(Work::Lowering, lowered);
+    chip.budget.charge_later(Work::Lowering, lowered);
     let loaded = programs.get(stage, &words).map_err(NoStage::Fault)?;
-    let now = gpu.mem.now();
-    if place.is_known(&gpu.mem) {
+    let now = chip.mem.now();
+    if place.is_known(chip.mem) {
         if known.len() >= MAX_PLACES {
             known.clear();
         }
@@ -238,12 +268,11 @@ fn program(
 }
 
 /// Returns how many scalars of the constant file to keep for `program`, or `None` for all.
-fn constants_wanted(gpu: &Gpu, stage: Stage, program: &Program) -> Option<usize> {
+fn constants_wanted(stage: Stage, program: &Program, kept: Constants) -> Option<usize> {
     let wanted = match stage {
         // Values that all workgroups share are written into the constants.
         Stage::CS => None,
-        // An inspection tool may read any constant.
-        _ => program.constants_read().filter(|_| gpu.pipeline.watch.is_none()),
+        _ => program.constants_read().filter(|_| kept == Constants::Read),
     };
     wanted.map(|wanted| wanted.min(4 * CONSTANTS))
 }

@@ -6,7 +6,8 @@ use a4emu_decoder::regs::sp::*;
 use a4emu_decoder::regs::sp_geometry::*;
 
 use crate::fault::{Client, Miss};
-use crate::gpu::{CodeSource, Gpu, INSTRUCTIONS, Stage};
+use crate::machine::ChipView;
+use crate::machine::{CodeSource, INSTRUCTIONS, Stage};
 use crate::memory::Memory;
 use crate::regfile::RegFile;
 use a4emu_shader::{Counting, Program, Summary, Warp};
@@ -116,8 +117,8 @@ impl StageState {
 }
 
 /// Returns the first `wanted` scalars of the constant file of `stage`, or all of it, with the SSBO mirror.
-pub(super) fn constants(gpu: &Gpu, stage: Stage, wanted: Option<usize>) -> Arc<[u32]> {
-    let (held, ssbo) = (gpu.loaded.stage(stage).constants.as_flattened(), gpu.loaded.ssbo(stage));
+pub(super) fn constants(chip: ChipView<'_>, stage: Stage, wanted: Option<usize>) -> Arc<[u32]> {
+    let (held, ssbo) = (chip.loaded.stage(stage).constants.as_flattened(), chip.loaded.ssbo(stage));
     let used = ssbo.descriptors.iter().rposition(|d| *d != [0; 4]).map_or(0, |last| last + 1);
     match used {
         0 => held[..wanted.unwrap_or(held.len())].into(),
@@ -126,9 +127,9 @@ pub(super) fn constants(gpu: &Gpu, stage: Stage, wanted: Option<usize>) -> Arc<[
 }
 
 /// Returns whether the program of `state` would read the same values from the current constant file.
-pub(super) fn has_constants(state: &StageState, gpu: &Gpu) -> bool {
-    let held = gpu.loaded.stage(state.stage).constants.as_flattened();
-    gpu.loaded.ssbo(state.stage).changes == 0 && state.program.reads_alike(&state.constants, held)
+pub(super) fn has_constants(state: &StageState, chip: ChipView<'_>) -> bool {
+    let held = chip.loaded.stage(state.stage).constants.as_flattened();
+    chip.loaded.ssbo(state.stage).changes == 0 && state.program.reads_alike(&state.constants, held)
 }
 
 /// Location of a stage's program.
@@ -142,9 +143,9 @@ pub enum CodePlace {
 
 impl CodePlace {
     /// Returns the location of the program of `stage`.
-    pub fn of(gpu: &Gpu, stage: Stage) -> Self {
-        let (start, length) = place(&gpu.regs, stage);
-        let loaded = gpu.loaded.stage(stage);
+    pub fn of(chip: ChipView<'_>, stage: Stage) -> Self {
+        let (start, length) = place(chip.regs, stage);
+        let loaded = chip.loaded.stage(stage);
         match loaded.source == CodeSource::Memory && length > 0 {
             true => Self::Memory(start, length),
             false => Self::Store(loaded.changes.code, length),
@@ -209,11 +210,11 @@ fn stored(length: u32) -> usize {
 ///
 /// # Errors
 /// The address that should have them, when there are none.
-pub fn code(gpu: &Gpu, stage: Stage) -> Result<Vec<u64>, Miss> {
-    let (start, length) = place(&gpu.regs, stage);
-    let loaded = gpu.loaded.stage(stage);
+pub fn code(chip: ChipView<'_>, stage: Stage) -> Result<Vec<u64>, Miss> {
+    let (start, length) = place(chip.regs, stage);
+    let loaded = chip.loaded.stage(stage);
     let mut bytes = vec![0; length as usize * 8];
-    let in_memory = loaded.source == CodeSource::Memory && length > 0 && gpu.mem.read(start, &mut bytes);
+    let in_memory = loaded.source == CodeSource::Memory && length > 0 && chip.mem.read(start, &mut bytes);
     let words: Vec<u64> = if in_memory {
         bytes.chunks_exact(8).map(|b| u64::from_le_bytes(std::array::from_fn(|i| b[i]))).collect()
     } else {

@@ -12,7 +12,7 @@ use super::query;
 use super::sampler::{Border, Sampler};
 use super::unit::Unit;
 use crate::fault::{Client, Miss};
-use crate::gpu::Model;
+use crate::machine::Model;
 use crate::memory::Memory;
 use a4emu_shader::jit::Texels;
 use a4emu_shader::{LANES, Lanes, Mask, Plain, Program, Query, Sample, Slots, lanes_of};

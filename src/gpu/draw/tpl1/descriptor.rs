@@ -8,7 +8,7 @@ use a4emu_decoder::regs::tex::*;
 use super::layout::{Pyramid, Shape, Slices};
 use super::wrap::Precision;
 use crate::fault::{Client, Miss};
-use crate::gpu::Model;
+use crate::machine::Model;
 use crate::memory::Memory;
 use a4emu_shader::format::arrangement::{Arrangement, Tiling};
 use a4emu_shader::format::{Codec, Compression, Format, Layout, Profile, Transfer, UnormField};

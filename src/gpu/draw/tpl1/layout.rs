@@ -3,7 +3,7 @@
 //! Source: docs/hardware/textures-and-memory.md, section 3 (freedreno_layout, fd4_resource).
 use std::ops::Deref;
 
-use crate::gpu::Model;
+use crate::machine::Model;
 use a4emu_shader::format::Block;
 use a4emu_shader::format::arrangement::Arrangement;
 

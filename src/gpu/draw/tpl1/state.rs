@@ -4,17 +4,18 @@ use a4emu_decoder::regs::tpl1::*;
 
 use super::TextureBank;
 use super::sampler::Border;
-use crate::gpu::{Gpu, Stage, TEXTURES};
+use crate::machine::ChipView;
+use crate::machine::{Stage, TEXTURES};
 use crate::regfile::RegFile;
 
 /// Takes a snapshot of the textures of a stage, without empty slots at the end.
-pub fn textures(gpu: &Gpu, stage: Stage) -> TextureBank {
-    let loaded = gpu.loaded.stage(stage);
+pub fn textures(chip: ChipView<'_>, stage: Stage) -> TextureBank {
+    let loaded = chip.loaded.stage(stage);
     let textures = loaded.textures.iter().rposition(|d| *d != [0; 8]).map_or(0, |last| last + 1);
     let samplers = loaded.samplers.iter().rposition(|d| *d != [0; 2]).map_or(0, |last| last + 1);
-    let border = border_colors(&gpu.regs, stage);
+    let border = border_colors(chip.regs, stage);
     let (textures, samplers) = (&loaded.textures[..textures], &loaded.samplers[..samplers]);
-    TextureBank::new(textures, samplers, border, gpu.model, &gpu.mem)
+    TextureBank::new(textures, samplers, border, chip.model, chip.mem)
 }
 
 /// Returns address and length of the border colours of a stage's samplers.

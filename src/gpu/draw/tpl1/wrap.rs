@@ -4,7 +4,7 @@
 //! stay exact and infinite ones become finite. NaN becomes position 0.
 use super::sampler::Wrap;
 use super::{Floats, Ints, simd};
-use crate::gpu::Model;
+use crate::machine::Model;
 use a4emu_shader::LANES;
 
 /// The two texels around a position, and the weight of the second.

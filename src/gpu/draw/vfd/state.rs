@@ -6,7 +6,7 @@ use a4emu_decoder::regs::groups::used;
 use a4emu_decoder::regs::vfd::*;
 
 use crate::draw::call::{DrawCall, IndexSource};
-use crate::gpu::Model;
+use crate::machine::Model;
 use crate::regfile::RegFile;
 use a4emu_shader::format::{Codec, Format, Transfer};
 

@@ -6,7 +6,8 @@ use a4emu_decoder::regs::sp::*;
 use a4emu_decoder::regs::sp_geometry::*;
 use a4emu_decoder::regs::vpc::*;
 
-use crate::gpu::{Gpu, Stage};
+use crate::machine::ChipView;
+use crate::machine::Stage;
 use crate::regfile::RegFile;
 
 /// Varying components that the VPC can hold.
@@ -107,8 +108,8 @@ pub(super) struct FeedbackBuffer {
 
 impl FeedbackState {
     /// Takes a snapshot; `None` when no buffer is on.
-    pub fn snapshot(gpu: &Gpu) -> Option<Self> {
-        let regs = &gpu.regs;
+    pub fn snapshot(chip: ChipView<'_>) -> Option<Self> {
+        let regs = chip.regs;
         let streams = STREAM_OUT_BUFFERS(regs.get::<VPC_SO_BUF_CNTL>().VALUE()).streams();
         let off = STREAM_OUT_OVERRIDE(regs.get::<VPC_SO_OVERRIDE>().VALUE()).DISABLE();
         if off || streams == [None; 4] {
@@ -131,7 +132,7 @@ impl FeedbackState {
                 flush: flush[i],
             })
         };
-        let words = gpu.stream_out.iter().flat_map(|word| word.entries()).enumerate();
+        let words = chip.stream_out.iter().flat_map(|word| word.entries()).enumerate();
         let entries = words.filter_map(|(location, entry)| Some((location, entry?))).collect();
         Some(Self { buffers: std::array::from_fn(buffer), entries })
     }

@@ -173,7 +173,7 @@ impl Tiles {
             return;
         }
         let atomics = scene.programs.iter().any(|checked| checked.facts.atomics);
-        let feeds = FeedbackState::snapshot(scene.gpu).is_some();
+        let feeds = FeedbackState::snapshot(scene.gpu.view()).is_some();
         if !atomics && !feeds {
             return;
         }

@@ -67,7 +67,7 @@ fn written(scene: &Scene<'_>) -> Vec<(Writer, Extent)> {
         let stage = checked.program.stage;
         checked.facts.stored.iter().filter_map(move |slot| Extent::of_storage(scene, stage, *slot))
     });
-    let feedback = FeedbackState::snapshot(scene.gpu).filter(|_| !scene.is_dispatch());
+    let feedback = FeedbackState::snapshot(scene.gpu.view()).filter(|_| !scene.is_dispatch());
     let filled = feedback.iter().flat_map(FeedbackState::ranges);
     let filled = filled.map(|(base, bytes)| (Writer::Feedback, Extent { base, bytes: bytes.into() }));
     drawn.into_iter().chain(stores.map(|extent| (Writer::Store, extent))).chain(filled).collect()

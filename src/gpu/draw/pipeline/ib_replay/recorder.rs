@@ -16,7 +16,8 @@ use crate::draw::sp::stage_cache::Lower;
 use crate::draw::sp::state::{CodePlace, StageState};
 use crate::draw::vertex_stages::VertexStages;
 use crate::draw::vs::VertexState;
-use crate::gpu::{CONSTANTS, Gpu, INSTRUCTIONS, Stage, TEXTURES};
+use crate::gpu::Gpu;
+use crate::machine::{CONSTANTS, INSTRUCTIONS, Stage, TEXTURES};
 use crate::pass::Pass;
 
 use super::super::observation::Observation;

@@ -1,7 +1,7 @@
 //! Images at the end of their memory.
 
 use super::*;
-use crate::gpu::Stage;
+use crate::machine::Stage;
 use a4emu_shader::Number;
 
 /// Descriptor (SSBO_1) of 16 texels of RB4_R8_UNORM, 1 byte each.

@@ -17,7 +17,7 @@ use a4emu_decoder::regs::enums::{TexClamp, TexFmt, TexType};
 use a4emu_decoder::regs::tex::*;
 
 use super::{TextureBank, TextureError};
-use crate::gpu::Model;
+use crate::machine::Model;
 use crate::memory::Memory;
 use a4emu_shader::{ALL, Few, LANES, Lanes, Lod, Number, Query, Sample, SampleKind, Slots};
 

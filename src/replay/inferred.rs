@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use a4emu_decoder::bits::Certainty;
 use a4emu_decoder::regs;
 
-use crate::cp::Observer;
-use crate::gpu::Gpu;
+use a4emu_gpu::cp::Observer;
+use a4emu_gpu::gpu::Gpu;
 
 /// Number of nonzero writes to each inferred register or field, by name.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ impl Inferred {
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         for (name, writes) in &self.0 {
             writeln!(
                 out,
