@@ -6,7 +6,6 @@
 //! - `raster_queue`: batches of fragments that worker threads draw while the command processor continues.
 //! - `trial_run`: trial runs with discarded results.
 //! - `guesses`: the guesses that the results of a draw rest on.
-//! - `wake`: wakes a worker thread shortly before work arrives.
 //! - [`schedule`]: when draws and resolve copies run, and the reads that must wait for them.
 //! - [`look`]: the contents of a draw, for inspection tools.
 //! - `observation`: how closely observers see a run, which decides what may be deferred.
@@ -30,7 +29,6 @@ mod resolve;
 pub mod schedule;
 mod scope;
 mod trial_run;
-mod wake;
 mod whole;
 
 use std::sync::Arc;
@@ -123,8 +121,6 @@ pub struct Pipeline {
     submitted: SubmittedBatches,
     /// Pool of buffers for working copies of surfaces.
     row_pool: Pool<u8>,
-    /// Whether to wake a worker thread early.
-    expected: wake::ExpectedDemand,
     /// Command processor work for the queued draws, in units of one draw with known primitives.
     pending_work: u64,
     /// When draws run.
@@ -195,7 +191,6 @@ pub fn begin_submit(gpu: &mut Gpu) {
     // A fault in the previous submit may have left an incomplete recording.
     gpu.pipeline.recorder = None;
     gpu.pipeline.primitives.begin_submit();
-    wake::begin_submit(gpu);
 }
 
 /// Runs a draw.
@@ -373,7 +368,6 @@ fn vertices(
     projection: impl FnOnce() -> Option<Projection>,
 ) -> Result<Shaded, Stop> {
     let start = Stopwatch::of(gpu);
-    wake::shades(gpu, u64::from(state.fetch.count) * u64::from(state.fetch.instances));
     let shaded = state.shade_for(projection, &mut gpu.mem, &mut gpu.budget)?;
     Ok(record_vertices(gpu, shaded, start))
 }

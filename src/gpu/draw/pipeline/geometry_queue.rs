@@ -32,7 +32,7 @@ use crate::pass::Pass;
 use super::observation::Observation;
 use super::record::{record_end, record_primitives, record_vertices};
 use super::schedule::Schedule;
-use super::{Stopwatch, cache_or_report, draw_first_layer, note_written, primitives, wake};
+use super::{Stopwatch, cache_or_report, draw_first_layer, note_written, primitives};
 
 /// Draws per batch that run at once before queueing starts. Batches with few draws gain nothing from it.
 const AT_ONCE: u32 = 16;
@@ -181,9 +181,6 @@ fn enqueue_task(gpu: &mut Gpu, stages: VertexStages, state: &DrawState) {
         budget: gpu.budget.fork_part(MOST as u64),
         is_timed: !gpu.pipeline.untimed,
     });
-    if gpu.pipeline.geometry.workers.is_none() {
-        wake::is_needed(gpu);
-    }
     let GeometryQueue { workers, spare, .. } = &mut gpu.pipeline.geometry;
     let workers = workers.get_or_insert_with(|| GeometryWorkers::open(gpu.mem.view(), std::mem::take(spare)));
     locked(&workers.tasks).push_back(task);

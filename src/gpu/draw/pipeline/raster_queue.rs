@@ -22,7 +22,7 @@ use crate::memory::{Lent, Memory};
 use crate::parallel::{self, help_until, locked, poll_for_jobs};
 
 use super::schedule::Schedule;
-use super::{flush, record_finished, take_batch, wake};
+use super::{flush, record_finished, take_batch};
 
 /// Number of draws with known primitives that gives the command processor about as much work as the threads
 /// that draw the batch. (glmark2's ideas has 400 in a tile and is as quick with 384 as with 1024; those with
@@ -216,7 +216,6 @@ fn submit_batch(gpu: &mut Gpu) {
     let (sender, done) = sync_channel(1);
     let issuer = rayon::current_thread_index();
     let task = Task { batch, memory: gpu.mem.view(), lent, sender, issuer };
-    wake::is_needed(gpu);
     gpu.pipeline.submitted.add(task, done);
 }
 
