@@ -367,7 +367,7 @@ impl Budget {
         Self { spent: 0, owed: Cell::new(0), observed: Cell::new(0), ..self.clone() }
     }
 
-    /// Like [`Self::beside`], with one `count`-th of what is left.
+    /// Like [`Self::fork`], with one `count`-th of what is left.
     pub fn fork_part(&self, count: u64) -> Self {
         Self { left: self.left / count.max(1), ..self.fork() }
     }

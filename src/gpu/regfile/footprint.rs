@@ -139,7 +139,7 @@ impl RegFile {
     }
 }
 
-/// Result of [`RegFile::made_of`].
+/// Result of [`RegFile::recompute`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recomputed<T> {
     /// The value is unchanged.
