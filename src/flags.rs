@@ -19,7 +19,10 @@ use a4emu_shader::Jit;
 /// A library type that is read from flags.
 pub trait FromFlags: Sized {
     /// The flags.
-    type Flags: Args + Into<Self>;
+    type Flags: Args;
+
+    /// The value that `flags` give.
+    fn from_flags(flags: Self::Flags) -> Self;
 }
 
 /// A `T`, read from flags.
@@ -36,7 +39,7 @@ impl<T> Deref for Flags<T> {
 
 impl<T: FromFlags> FromArgMatches for Flags<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        T::Flags::from_arg_matches(matches).map(|flags| Self(flags.into()))
+        T::Flags::from_arg_matches(matches).map(T::from_flags).map(Self)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -73,14 +76,12 @@ pub struct Shared {
     strict: bool,
 }
 
-impl From<Shared> for options::Shared {
-    fn from(Shared { quiet, color, strict }: Shared) -> Self {
-        Self { quiet, color, strict, ..Self::default() }
-    }
-}
-
 impl FromFlags for options::Shared {
     type Flags = Shared;
+
+    fn from_flags(Shared { quiet, color, strict }: Shared) -> Self {
+        Self { quiet, color, strict, ..Self::default() }
+    }
 }
 
 /// `--threads`.
@@ -91,14 +92,12 @@ pub struct Threads {
     threads: Option<u16>,
 }
 
-impl From<Threads> for options::Threads {
-    fn from(Threads { threads }: Threads) -> Self {
-        Self { threads }
-    }
-}
-
 impl FromFlags for options::Threads {
     type Flags = Threads;
+
+    fn from_flags(Threads { threads }: Threads) -> Self {
+        Self { threads }
+    }
 }
 
 /// How much a run may do; the default grows with what a capture holds.
@@ -114,14 +113,12 @@ pub struct WorkLimits {
     time_limit: Option<u32>,
 }
 
-impl From<WorkLimits> for limits::WorkLimits {
-    fn from(WorkLimits { max_work, time_limit }: WorkLimits) -> Self {
-        Self { max_work, time_limit, ..Self::default() }
-    }
-}
-
 impl FromFlags for limits::WorkLimits {
     type Flags = WorkLimits;
+
+    fn from_flags(WorkLimits { max_work, time_limit }: WorkLimits) -> Self {
+        Self { max_work, time_limit, ..Self::default() }
+    }
 }
 
 /// How a run plays a capture, and its bounds.
@@ -129,7 +126,7 @@ impl FromFlags for limits::WorkLimits {
 pub struct Limits {
     /// How much it may do
     #[command(flatten)]
-    work: WorkLimits,
+    work: Flags<limits::WorkLimits>,
     /// Hold at most this many bytes of GPU memory at a time, and half as many (at least 16M) of collected
     /// output (default: 512M, and 16 for each byte of the capture's file)
     #[arg(long, value_name = "BYTES", value_parser = amount)]
@@ -148,14 +145,12 @@ pub struct Limits {
     reference: bool,
 }
 
-impl From<Limits> for limits::Limits {
-    fn from(Limits { work, max_memory, model, jit, force, reference }: Limits) -> Self {
-        Self { work: work.into(), max_memory, model, jit, force, reference }
-    }
-}
-
 impl FromFlags for limits::Limits {
     type Flags = Limits;
+
+    fn from_flags(Limits { work, max_memory, model, jit, force, reference }: Limits) -> Self {
+        Self { work: work.0, max_memory, model, jit, force, reference }
+    }
 }
 
 /// Bounds of an assembler.
@@ -167,14 +162,12 @@ pub struct StepLimit {
     max_work: Option<u64>,
 }
 
-impl From<StepLimit> for limits::StepLimit {
-    fn from(StepLimit { max_work }: StepLimit) -> Self {
-        Self { max_work }
-    }
-}
-
 impl FromFlags for limits::StepLimit {
     type Flags = StepLimit;
+
+    fn from_flags(StepLimit { max_work }: StepLimit) -> Self {
+        Self { max_work }
+    }
 }
 
 /// The options that name a part of a capture.
@@ -189,14 +182,12 @@ pub struct Selection {
     draw: Option<Draws>,
 }
 
-impl From<Selection> for selection::Selection {
-    fn from(Selection { submit, draw }: Selection) -> Self {
-        Self { submit, draw }
-    }
-}
-
 impl FromFlags for selection::Selection {
     type Flags = Selection;
+
+    fn from_flags(Selection { submit, draw }: Selection) -> Self {
+        Self { submit, draw }
+    }
 }
 
 /// Which findings count.
@@ -213,14 +204,12 @@ pub struct Choice {
     suppress: Option<PathBuf>,
 }
 
-impl From<Choice> for validate::Choice {
-    fn from(Choice { rule, no_rule, suppress }: Choice) -> Self {
-        Self { rule, no_rule, suppress }
-    }
-}
-
 impl FromFlags for validate::Choice {
     type Flags = Choice;
+
+    fn from_flags(Choice { rule, no_rule, suppress }: Choice) -> Self {
+        Self { rule, no_rule, suppress }
+    }
 }
 
 /// A whole number, in 1024s, their squares or their cubes if K, M or G stands behind it.

@@ -254,6 +254,7 @@ fn figures(args: &Args, playback: &mut Playback, submits: &Submits, shared: &Sha
     }
     if let Some(runs) = args.repeat {
         let bar = bar(runs.get().into(), shared);
+        playback.gpu.pipeline.schedule = args.limits.schedule(Schedule::Deferred);
         let times = timing::repeat(&mut playback.gpu, submits, runs.get(), &bar);
         put_object(&times)?;
     }

@@ -25,7 +25,7 @@ pub struct Args {
     /// Skip draws. This is quicker; memory that they would write is as in the capture
     #[arg(long)]
     pub no_render: bool,
-    /// What is said
+    /// Which findings to report
     #[command(flatten)]
     pub choice: Flags<Choice>,
     /// Threads that render

@@ -225,7 +225,7 @@ fn sums_are_what_the_table_counts() {
         let one = Shown::new(&capture, Some(&draw), "cost");
         assert_eq!(one.sum(), one.answer["cost"]["instructions"]["FS"].as_f64().unwrap_or(0.0), "{draw}");
     }
-    // These frames have no tests, so each covered pixel is written.
+    // Draws of these captures have no depth test, so each covered pixel is written.
     for name in ["triangle", "blend"] {
         let overdraw = Shown::new(&own(name), None, "overdraw");
         assert_eq!(overdraw.sum(), overdraw.answer["cost"]["pixels"].as_f64().unwrap(), "{name}");

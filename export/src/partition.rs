@@ -1,6 +1,6 @@
 //! The partition of a capture: a folder `capture=HASH` with one file for each table.
 //!
-//! It is written to a temporary folder and then renamed, so that readers find either all files of a capture
+//! A partition is written to a temporary folder and then renamed, so that readers find either all files of a capture
 //! or none.
 
 use std::fs;

@@ -102,25 +102,25 @@ pub fn pool(threads: Option<usize>, members: Members) -> io::Result<ThreadPool> 
     let processors = || thread::available_parallelism().map_or(1, NonZero::get);
     let wanted = threads.unwrap_or_else(processors).clamp(1, MOST_THREADS.into());
     let own = wanted - usize::from(members == Members::AndThis);
-    let mut seats = (0..own).map_while(|_| spawn_worker().ok()).collect::<Vec<_>>().into_iter();
-    let own = seats.len();
+    let mut workers = (0..own).map_while(|_| spawn_worker().ok()).collect::<Vec<_>>().into_iter();
+    let own = workers.len();
     let this = own == 0 || members == Members::AndThis;
     let mut builder = ThreadPoolBuilder::new().num_threads(own + usize::from(this));
     if this {
         builder = builder.use_current_thread();
     }
-    let run_worker = move |worker| {
-        let spawn_worker = seats.next().ok_or(io::ErrorKind::OutOfMemory)?;
-        spawn_worker.send(worker).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    let start = move |job| {
+        let worker = workers.next().ok_or(io::ErrorKind::OutOfMemory)?;
+        worker.send(job).map_err(|_| io::ErrorKind::BrokenPipe.into())
     };
-    builder.spawn_handler(run_worker).build().map_err(io::Error::other)
+    builder.spawn_handler(start).build().map_err(io::Error::other)
 }
 
 /// Starts a thread that waits to become a worker. A pool that lacks a thread cannot be built, so the threads
 /// start first.
 fn spawn_worker() -> io::Result<Sender<ThreadBuilder>> {
-    let (sender, worker) = mpsc::channel::<ThreadBuilder>();
-    spawn("a4emu-worker", move || worker.recv().map(ThreadBuilder::run))?;
+    let (sender, job) = mpsc::channel::<ThreadBuilder>();
+    spawn("a4emu-worker", move || job.recv().map(ThreadBuilder::run))?;
     Ok(sender)
 }
 

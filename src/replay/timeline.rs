@@ -1,7 +1,7 @@
 //! `--timeline`: writes the times of a run as trace events, which Perfetto and chrome://tracing display.
 //!
 //! Submits, passes and draws are measured around the calls. For stages, the pipeline only counts durations.
-//! They are placed one after the other, in order, from the start of their draw. Fragments are batched, so
+//! The times are placed one after the other, in order, from the start of their draw. Fragments are batched, so
 //! those of a draw may run, and appear, with a later draw or at the end of the submit. The work of a thread
 //! during a draw is its processor time.
 

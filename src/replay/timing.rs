@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::observe::{Submit, Submits};
 use a4emu_gpu::cp::{Cp, Renderer, Silent};
 use a4emu_gpu::draw;
-use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::draw::stats::StageTimes;
 use a4emu_gpu::gpu::Gpu;
 
@@ -52,9 +51,6 @@ const MAX_TIMES: usize = 1 << 20;
 /// data is kept that a new frame would find too. The loop ends with the first run that is cut off. There is
 /// no run if the capture was cut off or drew nothing.
 pub fn repeat(gpu: &mut Gpu, submits: &Submits, runs: u32, bar: &ProgressBar) -> LoopTimes {
-    if gpu.pipeline.schedule != Schedule::Reference {
-        gpu.pipeline.schedule = Schedule::Deferred;
-    }
     let group = submits.last_that_drew();
     let mut times = Vec::new();
     let before = gpu.pipeline.stats;

@@ -42,7 +42,7 @@ pub(super) struct IbReplay {
     is_of_first: bool,
 }
 
-/// What is known about an IB that has run.
+/// The history of an IB that has run.
 #[derive(Default)]
 pub(super) enum IbHistory {
     /// Always run it packet by packet.

@@ -14,6 +14,7 @@
 //! - [`ib_replay`]: replay of an indirect buffer of draws for the next tile.
 //! - `resolve`: draws of the resolve pass.
 //! - `scope`: the pixels that a draw can change, and how many primitives the budget pays for.
+//! - `snapshot`: the state that the stages of a draw run with.
 //! - `geometry_queue`: small draws whose geometry runs on worker threads.
 //! - `whole`: the stages that take whole primitives.
 
@@ -28,6 +29,7 @@ mod record;
 mod resolve;
 pub mod schedule;
 mod scope;
+mod snapshot;
 mod trial_run;
 mod whole;
 
@@ -36,14 +38,11 @@ use std::time::Instant;
 
 use a4emu_decoder::guesses::Guess;
 
-use a4emu_shader::Counting;
-
 use crate::budget::Work;
-use crate::fault::{Fault, Miss};
 use crate::fidelity::Line;
 use crate::gpu::Gpu;
 use crate::machine::Stage;
-use crate::pass::{Pass, has_geometry_shader};
+use crate::pass::Pass;
 use crate::pool::Pool;
 
 use geometry_queue::GeometryQueue;
@@ -55,19 +54,18 @@ use raster_queue::{
 };
 use record::{
     record_cost, record_end, record_fragments, record_log, record_outside, record_primitives,
-    record_unsupported, record_vertices, unknown_type,
+    record_vertices, unknown_type,
 };
 use schedule::{Schedule, flush_for_stages, flush_for_state, flush_for_vertices};
 use scope::{affordable, drawable, is_culled, plan, reads, visible};
+use snapshot::{fragment_state, set_up_state, stage, vertex_stages};
 use whole::{feed_back, whole_primitives};
 
 use super::call::{DispatchCall, DrawCall};
 use super::cs::state::DispatchState;
-use super::ds::state::DomainState;
 use super::fs::batch::{Batch, BatchedDraw, Finished};
 use super::fs::copies::ResolveCache;
 use super::fs::reasons::Reasons;
-use super::fs::state::{FragmentInputs, FragmentState};
 use super::fs::tap::Tap;
 use super::fs::{DrawState, FragmentDraw};
 use super::gras::layers::{self, Grouping, Layer};
@@ -76,25 +74,19 @@ use super::gras::setup::{self, PrimitiveState};
 use super::gras::viewport::Projection;
 use super::gs::cost::DispatchCosts;
 use super::gs::dispatch::Setting;
-use super::gs::state::{GeometryState, Layers};
-use super::pc::state::PatchState;
+use super::gs::state::Layers;
 use super::primitive_cache::{PrimitiveCache, looked_through};
 use super::rb::rendered::Surfaces;
 use super::rb::state::{Targets, discards};
 use super::rb::surface::{Surface, copied, with_rows};
 use super::sp::launch::Threads;
 use super::sp::programs::Programs;
-use super::sp::stage_cache::{Constants, Lower, NoStage, Request};
-use super::sp::state::StageState;
-use super::state_cache::{StateCache, WithUnsupported};
+use super::state_cache::StateCache;
 use super::stats::{CostList, Stats, StatsReport, TessellationCost};
 use super::stop::{MAX_HELD, Stop, charge};
-use super::vertex_stages::{Tessellation, VertexStages};
+use super::vertex_stages::VertexStages;
 use super::vertices::VertexStream;
-use super::vfd::state::{FetchState, attributes, placed};
-use super::vpc::state::{FeedbackState, VertexOutputs};
 use super::vs::{Shaded, VertexState};
-use super::{ds, hs, pc};
 
 /// State that the pipeline keeps between draws.
 #[derive(Default)]
@@ -564,123 +556,4 @@ fn fragments(
     record_outside(gpu, surfaces, &outside);
     record_fragments(gpu, shaded.results.iter().sum(), shaded.log);
     Ok(())
-}
-
-// Snapshots of register state.
-
-/// Returns the program, constants and descriptors of `stage`. Records a miss if there is no program.
-fn stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, Stop> {
-    known_stage(gpu, stage, Lower::Allowed).map_err(|why| match why {
-        NoStage::Missing(miss) => missing_code(gpu, stage, miss).into(),
-        NoStage::Fault(fault) => fault.into(),
-        NoStage::NoBudget | NoStage::NotLowered => {
-            gpu.budget.exhaust(Work::Lowering);
-            Stop::NoBudget
-        }
-    })
-}
-
-/// Returns the program, constants and descriptors of `stage`, but records no miss if there is no program.
-fn known_stage(gpu: &mut Gpu, stage: Stage, lower: Lower) -> Result<Arc<StageState>, NoStage> {
-    let mut programs = std::mem::take(&mut gpu.pipeline.programs);
-    let mut kept = gpu.pipeline.states.stages[stage as usize].take().unwrap_or_default();
-    let slot = gpu.pipeline.states.slots.of(gpu.at.address);
-    let counting = gpu.pipeline.costs.as_ref().map_or(Counting::Off, |costs| costs.counting);
-    let constants = if gpu.pipeline.watch.is_some() { Constants::All } else { Constants::Read };
-    let request = Request { stage, slot, lower, counting, constants };
-    let state = kept.get(gpu.view(), &mut programs, request);
-    gpu.pipeline.states.stages[stage as usize] = Some(kept);
-    gpu.pipeline.programs = programs;
-    state
-}
-
-/// Records that the program of `stage` is missing.
-fn missing_code(gpu: &mut Gpu, stage: Stage, miss: Miss) -> Fault {
-    gpu.report.missing.note(miss);
-    Fault::Shader(format!("{stage:?} program at {:#010x} is missing", miss.address))
-}
-
-fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Stop> {
-    let stage = stage(gpu, Stage::VS)?;
-    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.states);
-    let slot = kept.slots.of(gpu.at.address);
-    let (attributes, unsupported) =
-        kept.attributes.get(slot, regs, (), |regs| with_unsupported(|list| attributes(regs, list)));
-    let attributes = placed(regs, attributes);
-    let fetch = FetchState::snapshot(regs, call, pc::state::restart(regs), attributes, gpu.model);
-    let outputs = kept.outputs.get(slot, regs, (), |regs| Arc::new(VertexOutputs::snapshot(regs, Stage::VS)));
-    let vertex = VertexState { fetch, stage, outputs: outputs.clone() };
-    let unsupported = unsupported.clone();
-    record_unsupported(gpu, unsupported);
-    Ok(vertex)
-}
-
-/// Returns the result of `make` with the list of unsupported features that it found.
-fn with_unsupported<T>(make: impl FnOnce(&mut Vec<String>) -> T) -> WithUnsupported<T> {
-    let mut unsupported = Vec::new();
-    (make(&mut unsupported), unsupported)
-}
-
-fn vertex_stages(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexStages, Stop> {
-    Ok(VertexStages {
-        vertex: vertex_state(gpu, call)?,
-        tessellation: tessellation(gpu, call)?,
-        geometry: match has_geometry_shader(&gpu.regs) {
-            true => {
-                let stage = stage(gpu, Stage::GS)?;
-                Some(GeometryState::snapshot(&gpu.regs, stage))
-            }
-            false => None,
-        },
-        feedback: FeedbackState::snapshot(gpu.view()),
-        topology: call.initiator.PRIM_TYPE(),
-        provoking: pc::state::provoking(&gpu.regs),
-        draw: call.number,
-    })
-}
-
-fn tessellation(gpu: &mut Gpu, call: &DrawCall) -> Result<Option<Tessellation>, Stop> {
-    let Some(patches) = pc::state::patches(call)? else { return Ok(None) };
-    hs::state::require(&gpu.regs, call.number)?;
-    ds::state::require(&gpu.regs, call.number)?;
-    let patches = PatchState::snapshot(&gpu.regs, call.number, patches)?;
-    let (hull, domain) = (stage(gpu, Stage::HS)?, stage(gpu, Stage::DS)?);
-    Ok(Some(Tessellation { hull, patches, domain: DomainState::snapshot(&gpu.regs, domain) }))
-}
-
-/// Takes a snapshot of all state that a draw needs after its vertex stages.
-fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Stop> {
-    let (primitive, targets) = set_up_state(gpu, stages);
-    Ok(DrawState { primitive, fragment: fragment_state(gpu)?, targets })
-}
-
-/// Takes a snapshot of the state of set-up and render backend.
-fn set_up_state(gpu: &mut Gpu, stages: &VertexStages) -> (Arc<PrimitiveState>, Arc<Targets>) {
-    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.states);
-    let slot = kept.slots.of(gpu.at.address);
-    // Only the targets depend on the position of the tile.
-    let (targets, unsupported) = regs.untracked(|regs| {
-        let make = |list: &mut Vec<String>| Arc::new(Targets::snapshot(regs, list));
-        kept.targets.get(slot, regs, (), |_| with_unsupported(make))
-    });
-    let (topology, viewports, model) = (stages.topology(), stages.viewports(), gpu.model);
-    let primitive = kept.primitive.get(slot, regs, (topology, viewports), |regs| {
-        Arc::new(PrimitiveState::snapshot(regs, topology, viewports, model))
-    });
-    let (primitive, targets) = (primitive.clone(), targets.clone());
-    let unsupported = unsupported.clone();
-    record_unsupported(gpu, unsupported);
-    (primitive, targets)
-}
-
-fn fragment_state(gpu: &mut Gpu) -> Result<FragmentState, Stop> {
-    let inputs = fragment_inputs(gpu);
-    let stage = stage(gpu, Stage::FS)?;
-    Ok(FragmentState { stage, inputs })
-}
-
-fn fragment_inputs(gpu: &mut Gpu) -> Arc<FragmentInputs> {
-    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.states);
-    let slot = kept.slots.of(gpu.at.address);
-    kept.inputs.get(slot, regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs))).clone()
 }

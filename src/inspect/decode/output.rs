@@ -71,7 +71,7 @@ impl Palette {
 
 /// The sink of a listing. It waits for the pager at the end.
 ///
-/// It gathers text in its own buffer and not in a [`io::BufWriter`], because formatting into that checks for
+/// The writer gathers text in its own buffer and not in a [`io::BufWriter`], because formatting into that checks for
 /// an error after every piece of a line.
 pub struct Output<'a> {
     text: Bytes,

@@ -78,7 +78,7 @@ fn clamp(a: i32, w: u32) -> i32 {
 
 /// `madsh.m16`: a cross product of a 32x32 multiply, shifted and added.
 ///
-/// It multiplies the low half of `a` with the high half of `b`. A 32-bit product uses both orders. If one
+/// The operation multiplies the low half of `a` with the high half of `b`. A 32-bit product uses both orders. If one
 /// half is known to be zero, the compiler keeps only one of the two, and the result is right only for low
 /// times high. `x * 97` becomes `mull.u t, x, 97` and `madsh.m16 dst, 97, x, t`, which is wrong for large x
 /// with the halves swapped (as Mesa's comment on the op has it; docs/hardware/ir3-isa.md, section 6).

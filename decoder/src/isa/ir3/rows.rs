@@ -6,7 +6,7 @@
 
 /// Makes the opcode enumeration of a category from its rows.
 ///
-/// It is a callback for every `for_each_…!`; `Name, Class;` come before the rows.
+/// The macro is a callback for every `for_each_…!`; `Name, Class;` come before the rows.
 macro_rules! opcodes {
     ($(#[$meta:meta])* $name:ident, $class:ident;
      $({ $opcode:literal, $op:ident, $text:literal, $kind:ident $($rest:tt)* })*) => {

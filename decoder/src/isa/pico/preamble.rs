@@ -49,7 +49,7 @@ fn spread_z(dst: u8, src: u8) -> Instr {
 
 /// The instructions before a fragment shader with these `inputs`.
 ///
-/// They compute the weights of the corners: the areas that the pixel divides the triangle into, divided by
+/// The statements compute the weights of the corners: the areas that the pixel divides the triangle into, divided by
 /// the corners' z. Then z is the reciprocal of the weights' sum, and each attribute is its weighted sum times
 /// z.
 pub(super) fn preamble(inputs: &[Io]) -> Vec<Instr> {

@@ -64,7 +64,7 @@ enum Made {
     /// Primitives that are present.
     Known(Arc<Primitives>),
     /// Primitives to look up in this cache slot, for this vertex state.
-    StateCache(usize, Box<VertexState>),
+    Cached(usize, Box<VertexState>),
 }
 
 /// Targets with the registers that they depend on.
@@ -130,7 +130,7 @@ fn pays(gpu: &mut Gpu, units: u64) -> bool {
 impl Draw {
     /// Finds the primitives in the cache, unless present. Returns false if they are missing or exceed `room`.
     fn find(&mut self, gpu: &mut Gpu, room: &mut usize) -> bool {
-        let Made::StateCache(slot, vertex) = &self.made else { return true };
+        let Made::Cached(slot, vertex) = &self.made else { return true };
         let found = gpu.pipeline.primitives.find(*slot, vertex, &self.primitive, &gpu.mem);
         let Some(made) = found.filter(|made| made.bytes() <= *room) else { return false };
         *room -= made.bytes();

@@ -7,11 +7,9 @@ use std::sync::Arc;
 use a4emu_decoder::regs::enums::PrimType;
 
 use super::record::{no_room, unknown_type};
+use super::snapshot::{draw_state, missing_code, stage, vertex_stages};
 use super::trial_run::{TileMemory, trial_run};
-use super::{
-    affordable, assembled, draw_layer, draw_layers, draw_state, drawable, flush, missing_code, stage,
-    vertex_stages, vertex_stream,
-};
+use super::{affordable, assembled, draw_layer, draw_layers, drawable, flush, vertex_stream};
 use crate::budget::Work;
 use crate::draw::call::{DispatchCall, DrawCall};
 use crate::draw::cs;

@@ -235,8 +235,8 @@ fn wait_for_first(gpu: &mut Gpu) {
     let Some(done) = gpu.pipeline.submitted.begun.pop_front() else { return };
     let done = wait(&done);
     if gpu.pipeline.submitted.is_empty() {
-        let ahead = std::mem::take(&mut gpu.pipeline.submitted);
-        let context = locked(&ahead.line).context.take();
+        let submitted = std::mem::take(&mut gpu.pipeline.submitted);
+        let context = locked(&submitted.line).context.take();
         match context {
             Some(RasterContext { gmem, lent, .. }) => {
                 gpu.gmem = gmem;

@@ -14,7 +14,8 @@ use a4emu_shader::Reach;
 use super::raster_queue::try_submit_tile;
 use super::record::record_unsupported;
 use super::schedule::{Schedule, flush_for_state, flush_for_vertices};
-use super::{Pipeline, Stopwatch, flush, geometry_queue, guesses, vertex_state, vertices};
+use super::snapshot::vertex_state;
+use super::{Pipeline, Stopwatch, flush, geometry_queue, guesses, vertices};
 
 /// Runs a draw of the resolve pass. Its rectangle is the area to copy.
 pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {

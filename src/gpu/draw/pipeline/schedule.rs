@@ -45,7 +45,7 @@ pub fn flush_for_read(gpu: &mut Gpu, address: u32, len: u64) {
 
 /// Waits for deferred copies to the programs and border colours of the stages of a draw.
 pub(super) fn flush_for_state(gpu: &mut Gpu, call: &DrawCall) {
-    if gpu.pipeline.batch.copies().is_empty() && gpu.pipeline.submitted.is_empty() {
+    if !gpu.pipeline.has_queued_copies() {
         return;
     }
     let mut places = [[(0, 0); 2]; STAGES.len()];

@@ -60,21 +60,18 @@ impl Programs {
         compiled.map(|((words, loaded), kind)| (words.as_slice(), &*loaded.program, kind))
     }
 
-    /// Returns the number of instructions that [`Programs::get`] would have to lower.
-    pub fn lowered_by_getting(&self, stage: Stage, words: &[u64]) -> u64 {
+    /// Returns the program of `stage` with these `words`, if it is lowered.
+    pub fn find(&self, stage: Stage, words: &[u64]) -> Option<Loaded> {
         let known = if stage == Stage::HS { &self.hull } else { &self.lowered };
-        if known.contains_key(words) { 0 } else { words.len() as u64 }
+        known.get(words).cloned()
     }
 
-    /// Returns the program of `stage` with these `words`.
+    /// Lowers the program of `stage` with these `words`, and keeps it.
     ///
     /// # Errors
     /// A fault when the program is too long.
-    pub fn get(&mut self, stage: Stage, words: &[u64]) -> Result<Loaded, Fault> {
-        let known = if stage == Stage::HS { &mut self.hull } else { &mut self.lowered };
-        if let Some(loaded) = known.get(words) {
-            return Ok(loaded.clone());
-        }
+    pub fn lower(&mut self, stage: Stage, words: &[u64]) -> Result<Loaded, Fault> {
+        let known = if stage == Stage::HS { &self.hull } else { &self.lowered };
         let lower = match (stage, self.watched) {
             (Stage::HS, Watched::Nothing) => Program::new_hull,
             (Stage::HS, Watched::Choices) => Program::hull_choosing,

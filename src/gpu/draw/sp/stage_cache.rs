@@ -13,8 +13,7 @@ use crate::draw::tpl1::TextureBank;
 use crate::draw::tpl1::state::textures;
 use crate::draw::vertices::SpareLists;
 use crate::fault::{Fault, Miss};
-use crate::machine::ChipView;
-use crate::machine::{CONSTANTS, Stage};
+use crate::machine::{CONSTANTS, ChipView, Stage};
 use crate::memo::{BySlot, Memo};
 use crate::memory::Memory;
 use a4emu_shader::{Counting, Program};
@@ -61,9 +60,7 @@ pub enum NoStage {
     Missing(Miss),
     /// The program is invalid.
     Fault(Fault),
-    /// Lowering its program costs more than the remaining budget.
-    NoBudget,
-    /// The program is not lowered yet, and [`Lower::Never`] was asked for.
+    /// The program is not lowered yet: that costs more than the remaining budget, or is not [allowed](Lower).
     NotLowered,
 }
 
@@ -94,9 +91,9 @@ pub struct Request {
 /// Which constants a state keeps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Constants {
-    /// Those that the program reads.
+    /// The constants that the program reads.
     Read,
-    /// All, for a tool that may show any.
+    /// All constants, for a tool that may show any.
     All,
 }
 
@@ -248,15 +245,17 @@ fn program(
         return Ok((loaded.clone(), *time));
     }
     let words = code(chip, stage).map_err(NoStage::Missing)?;
-    let lowered = programs.lowered_by_getting(stage, &words);
-    if lowered > 0 && lower == Lower::Never {
-        return Err(NoStage::NotLowered);
-    }
-    if lowered > 0 && !chip.budget.affords(Work::Lowering, lowered) {
-        return Err(NoStage::NoBudget);
-    }
-    chip.budget.charge_later(Work::Lowering, lowered);
-    let loaded = programs.get(stage, &words).map_err(NoStage::Fault)?;
+    let loaded = match programs.find(stage, &words) {
+        Some(loaded) => loaded,
+        None => {
+            let instructions = words.len() as u64;
+            if lower == Lower::Never || !chip.budget.affords(Work::Lowering, instructions) {
+                return Err(NoStage::NotLowered);
+            }
+            chip.budget.charge_later(Work::Lowering, instructions);
+            programs.lower(stage, &words).map_err(NoStage::Fault)?
+        }
+    };
     let now = chip.mem.now();
     if place.is_known(chip.mem) {
         if known.len() >= MAX_PLACES {

@@ -6,8 +6,7 @@ use a4emu_decoder::regs::sp::*;
 use a4emu_decoder::regs::sp_geometry::*;
 
 use crate::fault::{Client, Miss};
-use crate::machine::ChipView;
-use crate::machine::{CodeSource, INSTRUCTIONS, Stage};
+use crate::machine::{ChipView, CodeSource, INSTRUCTIONS, Stage};
 use crate::memory::Memory;
 use crate::regfile::RegFile;
 use a4emu_shader::{Counting, Program, Summary, Warp};

@@ -4,8 +4,7 @@ use a4emu_decoder::regs::tpl1::*;
 
 use super::TextureBank;
 use super::sampler::Border;
-use crate::machine::ChipView;
-use crate::machine::{Stage, TEXTURES};
+use crate::machine::{ChipView, Stage, TEXTURES};
 use crate::regfile::RegFile;
 
 /// Takes a snapshot of the textures of a stage, without empty slots at the end.

@@ -6,8 +6,7 @@ use a4emu_decoder::regs::sp::*;
 use a4emu_decoder::regs::sp_geometry::*;
 use a4emu_decoder::regs::vpc::*;
 
-use crate::machine::ChipView;
-use crate::machine::Stage;
+use crate::machine::{ChipView, Stage};
 use crate::regfile::RegFile;
 
 /// Varying components that the VPC can hold.

@@ -15,7 +15,7 @@ use sequence::{RANGES, Range, Symbol};
 /// Handling of blocks that need HDR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// They give the error colour.
+    /// Such blocks give the error colour.
     Ldr,
     /// They are decoded.
     Hdr,

@@ -2,7 +2,7 @@
 //! of its creator, and libraries change it (code built with `-ffast-math` does when it is loaded). Without
 //! this module, results would depend on the surrounding program.
 //!
-//! It is part of the wall: no safe function reads or writes these registers. The invariants: [`set`] and
+//! The module is part of the wall around unsafe code: no safe function reads or writes these registers. The invariants: [`set`] and
 //! [`hold`] give the thread the control that Rust's arithmetic assumes (round to nearest, subnormals kept, no
 //! traps). Dropping a [`Held`] restores the thread's own control.
 #![allow(unsafe_code, reason = "the wall: see its documentation")]

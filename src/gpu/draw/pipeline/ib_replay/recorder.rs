@@ -21,7 +21,7 @@ use crate::machine::{CONSTANTS, INSTRUCTIONS, Stage, TEXTURES};
 use crate::pass::Pass;
 
 use super::super::observation::Observation;
-use super::super::{fragment_inputs, known_stage};
+use super::super::snapshot::{fragment_inputs, known_stage};
 use super::{Draw, IbReplay, Made, TileBinding};
 
 /// Bytes that count per draw in addition to its primitives and stages. A draw with many attributes usually
@@ -154,7 +154,7 @@ impl Recorder {
     ) {
         let made = match known {
             Some(known) => Made::Known(known.clone()),
-            None => Made::StateCache(gpu.pipeline.states.slots.of(gpu.at.address), vertex.clone().into()),
+            None => Made::Cached(gpu.pipeline.states.slots.of(gpu.at.address), vertex.clone().into()),
         };
         let bytes =
             size_of::<Draw>() + BESIDE + known.map_or(size_of::<VertexState>(), |known| known.bytes());
