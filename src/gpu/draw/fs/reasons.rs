@@ -13,7 +13,7 @@ use super::outline::outline;
 pub const COVERED: u8 = 1;
 /// A fragment failed the depth or the stencil test.
 pub const FAILED: u8 = 2;
-/// The shader or the alpha test dropped a fragment.
+/// The shader, its sample mask, alpha to coverage or the alpha test dropped a fragment.
 pub const KILLED: u8 = 4;
 /// A fragment passed all tests. It is written as far as the masks allow.
 pub const WRITTEN: u8 = 8;

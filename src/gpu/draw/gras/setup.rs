@@ -68,7 +68,7 @@ pub struct PrimitiveState {
     pub front_winding: Winding,
     /// Polygon modes of front and back faces.
     pub polygon_mode: [PolygonMode; 2],
-    /// Polygon offset of triangles.
+    /// Polygon offset of triangles, and of the lines and points that their polygon mode makes.
     pub offset: Option<PolygonOffset>,
     /// Whether weights belong to the primitive before clipping.
     pub linear: Option<LinearWeights>,
@@ -384,7 +384,8 @@ impl<'a> Setup<'a> {
         self.polygon(&polygon, v, provoking);
     }
 
-    /// Culls, fills or outlines the convex polygon that clipping made of triangle `v`.
+    /// Culls triangle `v`, fills the convex polygon `corners` that clipping made of it, or draws the edges or
+    /// corners of the triangle itself.
     fn polygon(&mut self, corners: &[u32], v: [u32; 3], provoking: u32) {
         let pairs = corners.get(1..).unwrap_or_default().windows(2);
         let pieces = pairs.map(|pair| [corners[0], pair[0], pair[1]]);
