@@ -219,7 +219,7 @@ fn the_folders_are_the_blocks() {
     }
     for source in sources.iter().filter(|source| source.path.contains('/')) {
         let block = source.block();
-        assert!(BLOCKS.contains(&block) || block == "pipeline", "{}", source.path);
+        assert!(BLOCKS.contains(&block) || ["pipeline", "queue"].contains(&block), "{}", source.path);
     }
 }
 

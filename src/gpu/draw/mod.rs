@@ -25,7 +25,9 @@ mod limits;
 pub mod pc;
 pub mod pipeline;
 pub mod primitive_cache;
+pub mod queue;
 pub mod rb;
+mod schedule;
 pub mod sp;
 mod state_cache;
 pub mod stats;
@@ -38,6 +40,7 @@ pub mod vpc;
 pub mod vs;
 
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
+pub use pipeline::hazards::flush_for_read;
 pub use pipeline::ib_replay::{self, IbReplay};
-pub use pipeline::schedule::{Schedule, flush_for_read};
 pub use pipeline::{Pipeline, begin_submit, dispatch, flush, run};
+pub use schedule::Schedule;

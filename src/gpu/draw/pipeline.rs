@@ -3,10 +3,9 @@
 //! Only this file and its submodules access the whole machine (`Gpu`). The other files of `draw/` take state
 //! and values. They return results and the log entries to record.
 //!
-//! - `raster_queue`: batches of fragments that worker threads draw while the command processor continues.
 //! - `trial_run`: trial runs with discarded results.
 //! - `guesses`: the guesses that the results of a draw rest on.
-//! - [`schedule`]: when draws and resolve copies run, and the reads that must wait for them.
+//! - [`hazards`]: reads of memory that must wait for queued copies.
 //! - [`look`]: the contents of a draw, for inspection tools.
 //! - `observation`: how closely observers see a run, which decides what may be deferred.
 //! - `parts`: draws with too many vertices to hold at once.
@@ -15,26 +14,24 @@
 //! - `resolve`: draws of the resolve pass.
 //! - `scope`: the pixels that a draw can change, and how many primitives the budget pays for.
 //! - `snapshot`: the state that the stages of a draw run with.
-//! - `geometry_queue`: small draws whose geometry runs on worker threads.
+//! - `geometry`: small draws that wait for primitives from worker threads.
 //! - `whole`: the stages that take whole primitives.
 
-mod geometry_queue;
+mod geometry;
 mod guesses;
+pub mod hazards;
 pub mod ib_replay;
 pub mod look;
 mod observation;
 mod parts;
-mod raster_queue;
 mod record;
 mod resolve;
-pub mod schedule;
 mod scope;
 mod snapshot;
 mod trial_run;
 mod whole;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use a4emu_decoder::guesses::Guess;
 
@@ -45,26 +42,21 @@ use crate::machine::Stage;
 use crate::pass::Pass;
 use crate::pool::Pool;
 
-use geometry_queue::GeometryQueue;
+use geometry::GeometryQueue;
 use guesses::record_guesses;
+use hazards::{flush_for_stages, flush_for_state, flush_for_vertices};
 use look::{Watch, watched};
 use observation::Observation;
-use raster_queue::{
-    KNOWN_DRAWS_PER_NEW, SubmittedBatches, drain_submitted, finish_submitted, make_room, try_submit,
-};
 use record::{
     record_cost, record_end, record_fragments, record_log, record_outside, record_primitives,
     record_vertices, unknown_type,
 };
-use schedule::{Schedule, flush_for_stages, flush_for_state, flush_for_vertices};
 use scope::{affordable, drawable, is_culled, plan, reads, visible};
 use snapshot::{fragment_state, set_up_state, stage, vertex_stages};
 use whole::{feed_back, whole_primitives};
 
 use super::call::{DispatchCall, DrawCall};
 use super::cs::state::DispatchState;
-use super::fs::batch::{Batch, BatchedDraw, Finished};
-use super::fs::copies::ResolveCache;
 use super::fs::reasons::Reasons;
 use super::fs::tap::Tap;
 use super::fs::{DrawState, FragmentDraw};
@@ -76,13 +68,16 @@ use super::gs::cost::DispatchCosts;
 use super::gs::dispatch::Setting;
 use super::gs::state::Layers;
 use super::primitive_cache::{PrimitiveCache, looked_through};
+use super::queue::batch::{DrawJob, Finished};
+use super::queue::{KNOWN_DRAWS_PER_NEW, Queue, Results, Store};
 use super::rb::rendered::Surfaces;
 use super::rb::state::{Targets, discards};
 use super::rb::surface::{Surface, copied, with_rows};
-use super::sp::launch::Threads;
+use super::schedule::Schedule;
+use super::sp::log::ShaderLog;
 use super::sp::programs::Programs;
 use super::state_cache::StateCache;
-use super::stats::{CostList, Stats, StatsReport, TessellationCost};
+use super::stats::{CostList, Stats, StatsReport, Stopwatch, TessellationCost};
 use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::VertexStages;
 use super::vertices::VertexStream;
@@ -105,16 +100,10 @@ pub struct Pipeline {
     pub recording_credits: u32,
     /// Draws queued for their primitives.
     geometry: GeometryQueue,
-    /// Draws queued for their fragments.
-    batch: Batch,
-    /// Memory contents after the earlier resolve copies.
-    resolve_cache: ResolveCache,
-    /// Earlier batches, which worker threads draw.
-    submitted: SubmittedBatches,
+    /// Draws queued for their fragments, and resolve copies.
+    queue: Queue,
     /// Pool of buffers for working copies of surfaces.
     row_pool: Pool<u8>,
-    /// Command processor work for the queued draws, in units of one draw with known primitives.
-    pending_work: u64,
     /// When draws run.
     pub schedule: Schedule,
     /// Counts and times of all draws.
@@ -150,32 +139,27 @@ impl Pipeline {
 impl Pipeline {
     /// Returns whether draws are queued, which may change tile memory, counters and memory.
     pub fn has_queued_draws(&self) -> bool {
-        !self.geometry.is_empty() || !self.submitted.is_empty() || !self.batch.is_empty()
+        !self.geometry.is_empty() || self.queue.has_draws()
     }
 
     /// Returns whether copies to memory are queued, or memory is lent to worker threads.
     pub fn has_queued_copies(&self) -> bool {
-        !self.submitted.is_empty() || !self.batch.copies().is_empty()
+        self.queue.has_copies()
     }
 }
 
-/// Measures the time of a part of a draw.
-#[derive(Clone, Copy)]
-struct Stopwatch(Option<Instant>);
+/// Starts the measurement of a part of a draw, unless timing is off.
+fn stopwatch(gpu: &Gpu) -> Stopwatch {
+    Stopwatch::start_if(!gpu.pipeline.untimed)
+}
 
-impl Stopwatch {
-    /// Starts the measurement, unless timing is off.
-    fn of(gpu: &Gpu) -> Self {
-        Self::if_asked(!gpu.pipeline.untimed)
-    }
-
-    fn if_asked(is_asked: bool) -> Self {
-        Self(is_asked.then(Instant::now))
-    }
-
-    fn milliseconds(self) -> f64 {
-        self.0.map_or(0.0, |start| start.elapsed().as_secs_f64() * 1e3)
-    }
+/// Calls `work` with the queue and the parts of the machine that it works on, and records the draws that ended.
+fn with_queue<R>(gpu: &mut Gpu, work: impl FnOnce(&mut Queue, &mut Store<'_>) -> (Results, R)) -> R {
+    let Gpu { mem: memory, gmem, budget, pipeline, chip, .. } = gpu;
+    let store = &mut Store { memory, gmem, gmem_bytes: chip.gmem_bytes(), budget };
+    let (results, result) = work(&mut pipeline.queue, store);
+    record_results(gpu, results);
+    result
 }
 
 /// Prepares the pipeline for a new submit.
@@ -215,7 +199,7 @@ pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
     gpu.budget.charge_later(Work::Draw, 1);
     forget_derived(gpu);
     flush(gpu);
-    let start = Stopwatch::of(gpu);
+    let start = stopwatch(gpu);
     let result = compute(gpu, call);
     record_end(gpu, result);
     gpu.pipeline.stats.ms.compute += start.milliseconds();
@@ -226,20 +210,20 @@ fn forget_derived(gpu: &mut Gpu) {
     if gpu.pipeline.schedule == Schedule::Reference {
         gpu.pipeline.states = StateCache::default();
         gpu.pipeline.primitives = PrimitiveCache::default();
-        gpu.pipeline.resolve_cache = ResolveCache::default();
+        gpu.pipeline.queue.forget_copies();
     }
 }
 
 /// Runs a draw through all stages.
 fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
-    let start = Stopwatch::of(gpu);
-    gpu.pipeline.pending_work += 1;
+    let start = stopwatch(gpu);
+    gpu.pipeline.queue.count_work(1);
     flush_for_state(gpu, call);
     let stages = vertex_stages(gpu, call)?;
     let (primitive, targets) = set_up_state(gpu, &stages);
     flush_for_vertices(gpu, &stages.vertex);
     if gpu.pipeline.geometry.has(gpu.at.address) {
-        geometry_queue::finish(gpu);
+        geometry::finish(gpu);
     }
     let known = cached_primitives(gpu, &stages, &primitive)?;
     if let Some(known) = &known
@@ -248,7 +232,7 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     {
         // Most draws run for most tiles, so first check whether this tile contains any of it.
         ib_replay::record_culled(gpu, call, &stages, known, (&primitive, &targets));
-        geometry_queue::enqueue_culled(gpu, call, targets);
+        geometry::enqueue_culled(gpu, call, targets);
         return Ok(());
     }
     let state = DrawState { primitive, fragment: fragment_state(gpu)?, targets };
@@ -257,10 +241,10 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let layers = stages.layers();
     let rests = gpu.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
     gpu.pipeline.stats.ms.snapshot += start.milliseconds();
-    let Some(stages) = geometry_queue::enqueue_geometry(gpu, call, stages, &state, known.as_ref()) else {
+    let Some(stages) = geometry::enqueue_geometry(gpu, call, stages, &state, known.as_ref()) else {
         return Ok(());
     };
-    geometry_queue::finish(gpu);
+    geometry::finish(gpu);
     let primitives = match known {
         Some(known) => Some(known),
         None if gpu.pipeline.watch.is_some() => watched(gpu, call, stages, &state)?,
@@ -279,32 +263,25 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
 /// Draws the queued fragments. Call it before a read of tile memory or counters, and before a write of memory
 /// that shaders may read.
 pub fn flush(gpu: &mut Gpu) {
-    geometry_queue::finish(gpu);
-    finish_submitted(gpu);
-    if gpu.pipeline.batch.is_empty() {
+    geometry::finish(gpu);
+    with_queue(gpu, |queue, store| (queue.finish(store), ()));
+}
+
+/// Waits for the draws and copies that worker threads run.
+fn finish_submitted(gpu: &mut Gpu) {
+    with_queue(gpu, |queue, store| (queue.finish_submitted(store), ()));
+}
+
+/// Records the results of queued draws that have ended.
+fn record_results(gpu: &mut Gpu, Results { batches, milliseconds }: Results) {
+    gpu.pipeline.stats.ms.fragment += milliseconds;
+    if batches.is_empty() {
         return;
     }
-    let start = Stopwatch::of(gpu);
-    let batch = take_batch(gpu).sorted(Threads::All);
-    let mut lent = batch.copies().lend(&mut gpu.mem);
-    let finished = batch.shade(&mut gpu.gmem, &gpu.mem, &mut lent, &mut gpu.budget);
-    lent.into_iter().for_each(|lent| gpu.mem.give_back(lent));
-    record_finished(gpu, finished);
-    gpu.pipeline.stats.ms.fragment += start.milliseconds();
-}
-
-/// Removes and returns the queued draws. Later draws start a new batch.
-fn take_batch(gpu: &mut Gpu) -> Batch {
-    gpu.pipeline.pending_work = 0;
-    gpu.pipeline.geometry.begin();
-    std::mem::take(&mut gpu.pipeline.batch)
-}
-
-/// Records the results of a finished batch.
-fn record_finished(gpu: &mut Gpu, finished: Vec<Finished>) {
     let here = gpu.at;
-    for Finished { at, samples, log } in finished {
+    for Finished { at, samples, work, log } in batches.into_iter().flatten() {
         gpu.at = at;
+        let log = ShaderLog { work, ..log.map_or_else(ShaderLog::default, |log| *log) };
         record_fragments(gpu, samples, log);
     }
     gpu.at = here;
@@ -313,7 +290,7 @@ fn record_finished(gpu: &mut Gpu, finished: Vec<Finished>) {
 
 /// Runs a draw with rasteriser discard. Only the stores of its vertex stages have an effect.
 fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
-    geometry_queue::finish(gpu);
+    geometry::finish(gpu);
     flush_for_state(gpu, call);
     let stages = vertex_stages(gpu, call)?;
     flush_for_vertices(gpu, &stages.vertex);
@@ -359,7 +336,7 @@ fn vertices(
     state: &VertexState,
     projection: impl FnOnce() -> Option<Projection>,
 ) -> Result<Shaded, Stop> {
-    let start = Stopwatch::of(gpu);
+    let start = stopwatch(gpu);
     let shaded = state.shade_for(projection, &mut gpu.mem, &mut gpu.budget)?;
     Ok(record_vertices(gpu, shaded, start))
 }
@@ -418,7 +395,7 @@ fn cache_or_report(
     state: &DrawState,
     made: Option<Primitives>,
 ) -> Option<Arc<Primitives>> {
-    gpu.pipeline.pending_work += KNOWN_DRAWS_PER_NEW - 1;
+    gpu.pipeline.queue.count_work(KNOWN_DRAWS_PER_NEW - 1);
     if made.is_none() {
         unknown_type(gpu, call, stages.topology());
     }
@@ -450,7 +427,7 @@ fn set_up(
     state: &PrimitiveState,
     stream: VertexStream,
 ) -> Option<Primitives> {
-    let start = Stopwatch::of(gpu);
+    let start = stopwatch(gpu);
     let VertexStream { mut vertices, list, words } = stream;
     let assembled = setup::assemble_in(state, &mut vertices, &list, &words, MAX_HELD)?;
     gpu.pipeline.stats.ms.primitive += start.milliseconds();
@@ -474,9 +451,10 @@ fn draw_first_layer(
         return Ok(());
     };
     let area = visible.area;
-    if !gpu.pipeline.batch.can_take(&state.targets, area) {
-        make_room(gpu);
-        if !gpu.pipeline.batch.can_take(&state.targets, area) {
+    let schedule = gpu.pipeline.schedule;
+    if !gpu.pipeline.queue.has_room(&state.targets, area) {
+        with_queue(gpu, |queue, store| (queue.make_room(schedule, store), ()));
+        if !gpu.pipeline.queue.has_room(&state.targets, area) {
             return draw_layer(gpu, call, &state, 0, &made);
         }
     }
@@ -486,8 +464,8 @@ fn draw_first_layer(
     let plan = plan(gpu, &state);
     let count = affordable(gpu, &state.targets, &made.bounds, visible);
     let reasons = gpu.pipeline.reasons.clone();
-    gpu.pipeline.batch.add(BatchedDraw { at: gpu.at, state, made, count, plan, area, reasons }, &visible);
-    try_submit(gpu);
+    let draw = DrawJob { at: gpu.at, state, made, count, plan, area, reasons };
+    with_queue(gpu, |queue, store| (queue.add(draw, &visible, schedule, store), ()));
     Ok(())
 }
 
@@ -511,7 +489,7 @@ fn draw_layer(
     layer: u32,
     made: &Primitives,
 ) -> Result<(), Stop> {
-    let start = Stopwatch::of(gpu);
+    let start = stopwatch(gpu);
     let surfaces: Vec<Surface> =
         state.targets.surfaces.iter().map(|surface| surface.at_layer(layer)).collect();
     let tap = gpu.pipeline.tap.clone().filter(|tap| tap.is_of_layer(layer));

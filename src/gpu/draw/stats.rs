@@ -1,5 +1,7 @@
 //! Counts and times of all draws so far, as `--stats` prints them.
 
+use std::time::Instant;
+
 use serde::Serialize;
 
 use super::gs::cost::Row;
@@ -120,5 +122,21 @@ impl CostList {
     /// Creates an empty list.
     pub fn new(counting: Counting) -> Self {
         Self { list: Vec::new(), counting }
+    }
+}
+
+/// Measures the time of a part of a draw.
+#[derive(Clone, Copy)]
+pub struct Stopwatch(Option<Instant>);
+
+impl Stopwatch {
+    /// Starts the measurement if `is_timed`.
+    pub fn start_if(is_timed: bool) -> Self {
+        Self(is_timed.then(Instant::now))
+    }
+
+    /// Returns the time since the start, or 0 if it is not measured.
+    pub fn milliseconds(self) -> f64 {
+        self.0.map_or(0.0, |start| start.elapsed().as_secs_f64() * 1e3)
     }
 }

@@ -1,6 +1,5 @@
 //! One buffer: contiguous bytes. Storage is allocated when there is something to store.
 
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -59,11 +58,42 @@ pub(super) struct Block {
     pub(super) group: u32,
     pub(super) backing: Backing,
     /// Contents of the pages that the GPU wrote, as in their last snapshot. By page index in the block.
-    before: BTreeMap<u32, Box<[u8]>>,
+    before: SnapshotPages,
     /// When its bytes changed.
     pub(super) changes: Changes,
     /// Whether code outside the GPU may have written it.
     pub(super) seen: Seen,
+}
+
+/// Contents of some pages of a block, by page index. (Every copy to a surface looks up all of its pages, so that a map is
+/// too slow.)
+#[derive(Default)]
+struct SnapshotPages {
+    pages: Vec<Option<Box<[u8]>>>,
+    count: u64,
+}
+
+impl SnapshotPages {
+    fn contains(&self, page: u32) -> bool {
+        self.pages.get(page as usize).is_some_and(Option::is_some)
+    }
+
+    fn get_mut(&mut self, page: u32) -> Option<&mut Box<[u8]>> {
+        self.pages.get_mut(page as usize)?.as_mut()
+    }
+
+    /// Adds those of `pages` of the block `bytes` that are not there yet.
+    fn add(&mut self, pages: RangeInclusive<u32>, bytes: &[u8]) {
+        let (first, end) = (*pages.start() as usize, *pages.end() as usize + 1);
+        if self.pages.len() < end {
+            self.pages.resize_with(end, || None);
+        }
+        let bytes = bytes.chunks(PAGE as usize).skip(first);
+        for (page, bytes) in self.pages[first..end].iter_mut().zip(bytes).filter(|(page, _)| page.is_none()) {
+            *page = Some(bytes.into());
+            self.count += 1;
+        }
+    }
 }
 
 impl Block {
@@ -102,7 +132,7 @@ impl Block {
             Backing::Zeros | Backing::Shared(_) | Backing::Lent(_) => 0,
             Backing::Captured(bytes) | Backing::Blank { bytes, .. } => bytes.len() as u64,
         };
-        storage + self.before.len() as u64 * u64::from(PAGE)
+        storage + self.before.count * u64::from(PAGE)
     }
 
     /// Most bytes by which [`Block::stored`] grows if `len` of its bytes are written.
@@ -215,7 +245,7 @@ impl Block {
     /// Whether `pages` may be written now. Lent pages may if they were written before.
     fn was_written(&self, mut pages: RangeInclusive<u32>) -> bool {
         match &self.backing {
-            Backing::Lent(Pages::Kept) => pages.all(|page| self.before.contains_key(&page)),
+            Backing::Lent(Pages::Kept) => pages.all(|page| self.before.contains(page)),
             Backing::Lent(Pages::Present(present)) => {
                 pages.all(|page| present.get(page as usize).is_some_and(|present| *present))
             }
@@ -231,13 +261,7 @@ impl Block {
     /// Marks `pages` of the block as written by the GPU.
     fn touch(&mut self, pages: RangeInclusive<u32>) {
         match &mut self.backing {
-            Backing::Captured(bytes) => {
-                for page in pages {
-                    let start = (page * PAGE) as usize;
-                    let end = bytes.len().min(start + PAGE as usize);
-                    self.before.entry(page).or_insert_with(|| bytes[start..end].into());
-                }
-            }
+            Backing::Captured(bytes) => self.before.add(pages, bytes),
             Backing::Blank { present, .. } => {
                 Arc::make_mut(present)[*pages.start() as usize..=*pages.end() as usize].fill(true);
             }
@@ -275,7 +299,7 @@ impl Block {
             Backing::Captured(bytes) => &mut Arc::make_mut(bytes)[at as usize..at as usize + new.len()],
             Backing::Zeros | Backing::Blank { .. } | Backing::Shared(_) | Backing::Lent(_) => return false,
         };
-        let before = self.before.get_mut(&(at / PAGE)).map(|before| &mut before[within..within + new.len()]);
+        let before = self.before.get_mut(at / PAGE).map(|before| &mut before[within..within + new.len()]);
         if new == before.as_deref().unwrap_or(now) {
             return false;
         }
@@ -295,7 +319,7 @@ impl Block {
     pub(super) fn provenance(&self, offset: u32) -> Provenance {
         match &self.backing {
             Backing::Shared(_) => Provenance::Shared,
-            Backing::Captured(_) if self.before.contains_key(&(offset / PAGE)) => Provenance::Written,
+            Backing::Captured(_) if self.before.contains(offset / PAGE) => Provenance::Written,
             Backing::Zeros | Backing::Captured(_) => Provenance::Captured { group: self.group },
             Backing::Blank { present, .. } => match present.get((offset / PAGE) as usize) {
                 Some(true) => Provenance::Written,

@@ -132,24 +132,11 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     fn primitive(&mut self, index: u32, area: Rect) {
         let primitive = &self.draw.primitives[index as usize];
         self.note(|reasons| reasons.outline(&primitive.shape, area));
-        match self.depth_fill(primitive) {
+        match self.draw.depth_fill(primitive) {
             Some(depth) => self.fill(primitive.shape.bounds.intersect(area), depth),
             None if primitive.shape.is_rectangle() && self.copies(primitive, area) => {}
             None => cover(self, index, primitive, area),
         }
-    }
-
-    /// Returns the depth and stencil fills of a rectangle whose pixels all get the same values. Clears are
-    /// such rectangles.
-    fn depth_fill(&self, primitive: &ScreenPrimitive) -> Option<[Option<Fill>; 2]> {
-        if self.draw.plan.color == Coloring::Shaded || !primitive.shape.is_rectangle() {
-            return None;
-        }
-        let Some(depth) = &self.draw.state.targets.depth else { return Some([None; 2]) };
-        let z = &primitive.planes.z;
-        let flat = z.dx == 0.0 && z.dy == 0.0;
-        let corner = primitive.shape.bounds;
-        flat.then(|| depth.fill(primitive.face, primitive.depth_at([corner.x0, corner.y0], [0, 0])))?
     }
 
     /// Records pixel fates, if they are requested.
@@ -426,6 +413,36 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             (None, None) => pieces.weights().z,
         };
         test_quads(depth, self.surfaces, pieces, &z, covered)
+    }
+}
+
+impl FragmentDraw<'_> {
+    /// Returns the depth and stencil fills of a rectangle whose pixels all get the same values. Clears are
+    /// such rectangles.
+    fn depth_fill(&self, primitive: &ScreenPrimitive) -> Option<[Option<Fill>; 2]> {
+        if self.plan.color == Coloring::Shaded || !primitive.shape.is_rectangle() {
+            return None;
+        }
+        let Some(depth) = &self.state.targets.depth else { return Some([None; 2]) };
+        let z = &primitive.planes.z;
+        let flat = z.dx == 0.0 && z.dy == 0.0;
+        let corner = primitive.shape.bounds;
+        flat.then(|| depth.fill(primitive.face, primitive.depth_at([corner.x0, corner.y0], [0, 0])))?
+    }
+
+    /// Returns the pixels of the draw, and which bits of them it sets in which surface, if these do not depend on the
+    /// contents before and the draw reads and writes no others. `None` unless it is a single rectangle.
+    pub fn fills(&self) -> Option<(Rect, Vec<(usize, u32)>)> {
+        let ([primitive], 1) = (self.primitives, self.state.targets.samples.count()) else { return None };
+        let fills = match &self.plan.copy {
+            Some(copy) if primitive.shape.is_rectangle() => vec![(copy.surface, u32::MAX)],
+            _ => {
+                let depth = self.depth_fill(primitive)?.into_iter().flatten();
+                let color = self.state.targets.color.iter().map(|target| (target.surface, u32::MAX));
+                depth.map(|fill| (fill.surface, fill.mask)).chain(color).collect()
+            }
+        };
+        Some((primitive.shape.bounds, fills))
     }
 }
 

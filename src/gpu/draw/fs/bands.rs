@@ -4,7 +4,7 @@ use multiversion::multiversion;
 
 use crate::budget::Budget;
 use crate::draw::gras::raster::Rect;
-use crate::draw::rb::cells::CELL;
+use crate::draw::rb::cells::{CELL, numbers};
 use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::launch::{Launched, Threads, Worker, launch};
 use crate::memory::Memory;
@@ -15,10 +15,10 @@ use super::{Coloring, FragmentDraw, Plan};
 
 /// Rows of a band. A band is one job and one row of cells. The size is fixed, so that results do not depend
 /// on the number of threads.
-pub(super) const BAND_ROWS: i32 = CELL;
+pub const BAND_ROWS: i32 = CELL;
 
 /// Pixels to shade below which waking other threads costs more than it saves.
-pub(super) const SMALL_DRAW: u64 = 1 << 13;
+pub const SMALL_DRAW: u64 = 1 << 13;
 
 /// Pixels to fill or copy that take as long as one pixel to shade.
 const FILLED_PER_SHADED: u64 = 16;
@@ -27,9 +27,12 @@ const FILLED_PER_SHADED: u64 = 16;
 const SHADED_PER_PRIMITIVE: u64 = 16;
 
 /// A band of rows, and what touches it.
-pub(super) struct Band<'p, 'l, T> {
+pub struct Band<'p, 'l, T> {
+    /// Its pixels.
     pub area: Rect,
+    /// Its rows of every surface.
     pub surfaces: Vec<PixelRows<'p>>,
+    /// What touches it.
     pub list: &'l List<T>,
 }
 
@@ -61,7 +64,7 @@ impl FragmentDraw<'_> {
 
     /// Draws the primitives `order` (indices, ascending) within `area`. Returns the number of samples that
     /// passed.
-    pub(super) fn band(
+    pub fn band(
         &self,
         surfaces: &mut [PixelRows<'_>],
         worker: &mut Worker<'_>,
@@ -117,7 +120,7 @@ fn visible(bounds: &[Rect], inside: Rect) -> Visible {
 }
 
 /// Calls `f` with the index of each rectangle of `bounds` that overlaps `area`, and with the overlap.
-pub(super) fn each_touching(bounds: &[Rect], area: Rect, mut f: impl FnMut(u32, Rect)) {
+pub fn each_touching(bounds: &[Rect], area: Rect, mut f: impl FnMut(u32, Rect)) {
     for (first, bounds) in (0..).step_by(RECTS).zip(bounds.chunks(RECTS)) {
         let mut rest = touching(bounds, area);
         while rest != 0 {
@@ -143,12 +146,12 @@ fn touching(bounds: &[Rect], area: Rect) -> u64 {
 
 impl Plan {
     /// Returns the cost of the visible part, in pixels to shade.
-    pub(super) fn cost(&self, visible: &Visible) -> u64 {
+    pub fn cost(&self, visible: &Visible) -> u64 {
         visible.pixels / self.each() as u64 + visible.primitives * SHADED_PER_PRIMITIVE
     }
 
     /// Returns the work per pixel.
-    pub(super) fn each(&self) -> Each {
+    pub fn each(&self) -> Each {
         match (&self.color, &self.copy) {
             (Coloring::Shaded, None) => Each::Shaded,
             (Coloring::None | Coloring::Solid(_), _) | (_, Some(_)) => Each::Filled,
@@ -157,15 +160,16 @@ impl Plan {
 }
 
 /// Entries that touch each band of an area, in order, with the cost of each band.
-pub(super) struct Lists<T> {
-    pub area: Rect,
+pub struct Lists<T> {
+    area: Rect,
     /// Number of the first band.
-    pub first: i32,
+    first: i32,
     bands: Vec<List<T>>,
 }
 
 /// Entries that touch one band.
-pub(super) struct List<T> {
+pub struct List<T> {
+    /// In order.
     pub entries: Vec<T>,
     /// Cost of the band, in pixels to shade.
     pub cost: u64,
@@ -173,7 +177,8 @@ pub(super) struct List<T> {
 
 /// Work per pixel. The value is the number of pixels that take as long as one shaded pixel.
 #[derive(Clone, Copy)]
-pub(super) enum Each {
+pub enum Each {
+    /// The shader runs.
     Shaded = 1,
     /// Filled or copied.
     Filled = FILLED_PER_SHADED as isize,
@@ -225,16 +230,34 @@ impl<T: Copy> Lists<T> {
 
     /// Returns the bands, each with its rows of every surface.
     pub fn cut<'p>(&self, surfaces: Vec<PixelRows<'p>>) -> impl Iterator<Item = Band<'p, '_, T>> {
-        let mut rest = surfaces;
-        (self.first + 1..).zip(&self.bands).map(move |(next, list)| {
-            let end = next * BAND_ROWS;
-            let split = std::mem::take(&mut rest).into_iter().map(|surface| surface.split_above(end));
-            let (surfaces, below): (Vec<_>, Vec<_>) = split.unzip();
-            rest = below;
-            let area = Rect { y0: self.area.y0.max(end - BAND_ROWS), y1: self.area.y1.min(end), ..self.area };
-            Band { area, surfaces, list }
-        })
+        let rows = cut_rows(self.area, surfaces);
+        rows.zip(&self.bands).map(|((area, surfaces), list)| Band { area, surfaces, list })
     }
+
+    /// Returns the entries of each band.
+    pub fn bands(&self) -> impl Iterator<Item = &List<T>> {
+        self.bands.iter()
+    }
+
+    /// Returns the entries that touch band `number`. `None` if no entry can.
+    pub fn band(&self, number: i32) -> Option<&List<T>> {
+        self.bands.get(usize::try_from(number - self.first).ok()?)
+    }
+}
+
+/// Divides the rows of surfaces within `area` into bands. Returns the area of each band, with its rows.
+pub fn cut_rows(
+    area: Rect,
+    surfaces: Vec<PixelRows<'_>>,
+) -> impl Iterator<Item = (Rect, Vec<PixelRows<'_>>)> {
+    let mut rest = surfaces;
+    numbers(area.y0..area.y1).map(move |number| {
+        let end = (number + 1) * BAND_ROWS;
+        let split = std::mem::take(&mut rest).into_iter().map(|surface| surface.split_above(end));
+        let (surfaces, below): (Vec<_>, Vec<_>) = split.unzip();
+        rest = below;
+        (Rect { y0: area.y0.max(end - BAND_ROWS), y1: area.y1.min(end), ..area }, surfaces)
+    })
 }
 
 #[cfg(test)]

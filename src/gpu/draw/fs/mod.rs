@@ -2,8 +2,6 @@
 //!
 //! - [`bands`]: divides the pixels of a draw among threads.
 //! - [`band`]: the fragments of one band.
-//! - [`batch`]: queued draws that share bands.
-//! - [`copies`]: resolve copies queued behind draws.
 //! - [`history`]: effects of each primitive on one pixel, and why.
 //! - [`inspect`]: one warp, for a debugger.
 //! - `outline`: the pixels on the edge of a primitive.
@@ -13,8 +11,6 @@
 //! - [`texels`]: rectangles that copy texels to pixels.
 pub mod band;
 pub mod bands;
-pub mod batch;
-pub mod copies;
 pub mod history;
 pub mod inspect;
 mod outline;

@@ -11,10 +11,10 @@ use std::sync::Arc;
 use crate::budget::Work;
 use crate::draw::call::DrawCall;
 use crate::draw::fs::DrawState;
-use crate::draw::fs::batch::reads;
 use crate::draw::fs::state::FragmentState;
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::PrimitiveState;
+use crate::draw::queue::batch::reads;
 use crate::draw::rb::state::Targets;
 use crate::draw::sp::state::StageState;
 use crate::draw::vs::VertexState;
@@ -22,9 +22,9 @@ use crate::gpu::Gpu;
 use crate::regfile::{Recomputed, Sources};
 
 use super::draw_first_layer;
+use super::hazards::overlap;
 use super::observation::Observation;
 use super::record::record_end;
-use super::schedule::{has_pending_write, overlap};
 
 pub(super) use recorder::{Recorder, note, note_call, record_culled};
 pub use recorder::{begin, end, note_memory, pay};
@@ -90,7 +90,7 @@ impl IbReplay {
         let is_ready = Observation::allows_deferral(gpu)
             && gpu.pipeline.geometry.is_empty()
             && self.memory.iter().all(is_unchanged)
-            && !has_pending_write(gpu, |buffer| self.reads(buffer));
+            && gpu.pipeline.queue.writer(|buffer| self.reads(buffer)).is_none();
         let jit = gpu.pipeline.programs.jit;
         self.stages.iter().for_each(|stage| stage.program.prepare(jit));
         is_ready
@@ -150,7 +150,7 @@ impl Draw {
         (call.number, call.frame_draw, call.submit) = (gpu.at.draws, gpu.at.frame_draw, gpu.at.submit);
         gpu.pipeline.stats.draws += 1;
         gpu.pipeline.stats.reruns += 1;
-        gpu.pipeline.pending_work += 1;
+        gpu.pipeline.queue.count_work(1);
         let (primitive, fragment) = (self.primitive.clone(), self.fragment.clone());
         let state = DrawState { primitive, fragment, targets: targets[self.targets].now.clone() };
         let result = draw_first_layer(gpu, &self.call, state, made.clone());

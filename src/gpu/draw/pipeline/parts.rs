@@ -22,7 +22,7 @@ use crate::gpu::Gpu;
 
 use super::guesses::record_guesses;
 use super::record::record_vertices;
-use super::{Stopwatch, cache_made, draw_first_layer, set_up};
+use super::{cache_made, draw_first_layer, set_up, stopwatch};
 
 /// Bytes of vertices from which on a draw is split. Clipping can make four times as many of them.
 const LARGE: u64 = MAX_HELD / 4;
@@ -55,7 +55,7 @@ pub(super) fn primitives(
     let mut missing = Missing::default();
     let (mut made, mut is_all) = (nothing(), true);
     while let Some(part) = parts.next(&gpu.mem, &mut missing) {
-        let start = Stopwatch::of(gpu);
+        let start = stopwatch(gpu);
         let missing = std::mem::take(&mut missing);
         let shaded = stages.vertex.shade_part(&part, &missing, &mut gpu.mem, &mut gpu.budget)?;
         let shaded = record_vertices(gpu, shaded, start);

@@ -18,7 +18,7 @@ use crate::gpu::Gpu;
 use crate::machine::Stage;
 use a4emu_shader::Reach;
 
-use super::Stopwatch;
+use crate::draw::stats::Stopwatch;
 
 /// Records how a draw or dispatch ended.
 pub(super) fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {

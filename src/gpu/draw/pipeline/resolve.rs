@@ -6,23 +6,24 @@ use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup;
 use crate::draw::gras::setup::PrimitiveState;
 use crate::draw::gras::state::Viewports;
+use crate::draw::queue::Results;
 use crate::draw::rb::state::{ResolveState, resolve_bounds};
+use crate::draw::schedule::Schedule;
 use crate::draw::stop::{Stop, charge};
 use crate::gpu::Gpu;
 use a4emu_shader::Reach;
 
-use super::raster_queue::try_submit_tile;
+use super::hazards::{flush_for_state, flush_for_vertices};
 use super::record::record_unsupported;
-use super::schedule::{Schedule, flush_for_state, flush_for_vertices};
 use super::snapshot::vertex_state;
-use super::{Pipeline, Stopwatch, flush, geometry_queue, guesses, vertices};
+use super::{flush, geometry, guesses, stopwatch, vertices, with_queue};
 
 /// Runs a draw of the resolve pass. Its rectangle is the area to copy.
 pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
-    geometry_queue::finish(gpu);
+    geometry::finish(gpu);
     flush_for_state(gpu, call);
     let area = resolved_area(gpu, call);
-    let start = Stopwatch::of(gpu);
+    let start = stopwatch(gpu);
     let mut unsupported = Vec::new();
     let copy = ResolveState::snapshot(&gpu.regs, &mut unsupported);
     record_unsupported(gpu, unsupported);
@@ -30,16 +31,13 @@ pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     guesses::of_copy(&copy).into_iter().for_each(|guess| gpu.note_guess(guess, Reach::OUTPUT));
     charge(&mut gpu.budget, Work::Copy16, copy.blocks(area))?;
     gpu.pipeline.surfaces.note(copy.written(call.submit, call.number));
-    let Pipeline { batch, resolve_cache, schedule, .. } = &mut gpu.pipeline;
-    let schedule = *schedule;
-    // A submitted batch may own tile memory, so do not access it here.
-    if schedule != Schedule::Reference
-        && batch.take_copy(&copy, area, gpu.chip.gmem_bytes(), &mut gpu.mem, resolve_cache)
-    {
-        match schedule.defers() {
-            true => try_submit_tile(gpu),
-            false => flush(gpu),
-        }
+    let schedule = gpu.pipeline.schedule;
+    let is_queued = schedule != Schedule::Reference
+        && with_queue(gpu, |queue, store| match queue.add_copy(&copy, area, schedule, store) {
+            Some(results) => (results, true),
+            None => (Results::default(), false),
+        });
+    if is_queued {
         return Ok(());
     }
     flush(gpu);

@@ -12,7 +12,7 @@ use crate::gpu::Gpu;
 use crate::memory::Memory;
 
 use super::observation::Observation;
-use super::schedule::Schedule;
+use crate::draw::schedule::Schedule;
 
 /// Returns whether all primitives of `made` are outside the scissor.
 pub fn is_culled(made: &Primitives, targets: &Targets) -> bool {

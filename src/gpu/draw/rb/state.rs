@@ -77,6 +77,13 @@ impl Targets {
         (colors + depth).max(1) * self.samples.count() as u64
     }
 
+    /// Returns the bits of a surface that the draw may change.
+    pub fn written_bits(&self, surface: usize) -> u32 {
+        let depth = self.depth.iter().flat_map(DepthTarget::written);
+        let color = self.color.iter().map(|target| (target.surface, u32::MAX));
+        depth.chain(color).filter(|(of, _)| *of == surface).fold(0, |all, (_, bits)| all | bits)
+    }
+
     /// Returns the finish by compiled code, with its surface, if there is exactly one colour target. Pixels
     /// can be dropped between shader and finish: by the alpha of the colour, or by a depth that is not the
     /// shader's.

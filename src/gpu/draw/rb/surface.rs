@@ -264,6 +264,26 @@ impl<'a> PixelRows<'a> {
         are_inside.then_some(DwordQuads { plane: self.bytes, pitch: self.pitch, at })
     }
 
+    /// Copies the pixels of `area` from rows of the same format.
+    pub fn copy_from(&mut self, from: &mut PixelRows<'_>, area: Rect) {
+        let width = (area.x1 - area.x0).max(0) as usize;
+        for y in area.y0..area.y1 {
+            if let (Some(to), Some(from)) = (self.pixels(area.x0, y, width), from.pixels(area.x0, y, width)) {
+                to.copy_from_slice(from);
+            }
+        }
+    }
+
+    /// Returns all bytes of the rows.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes
+    }
+
+    /// Sets all bytes to zero.
+    pub fn clear(self) {
+        self.bytes.fill(0);
+    }
+
     /// Moves the rows to the right and down on the screen.
     pub fn shift(&mut self, [x, y]: [i32; 2]) {
         (self.x0, self.y0) = (self.x0 + x, self.y0 + y);

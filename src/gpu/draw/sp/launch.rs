@@ -6,7 +6,6 @@
 //! wave, the work is charged in the order of the jobs. So the cut is the same for any number of threads: the
 //! sizes of jobs and waves are fixed.
 
-use std::cmp::Reverse;
 use std::iter;
 use std::ops::Range;
 
@@ -439,45 +438,6 @@ pub fn launch_reading<J: Send, R: Send>(
     launched
 }
 
-/// Runs `work` for `jobs` in waves, each job with its share of the budget. Calls `settle` with the results in
-/// the order of the jobs, until the budget is used up. `cost` estimates the cost of a job; only the order
-/// matters.
-pub fn in_waves<J: Send, R: Send>(
-    budget: &mut Budget,
-    threads: Threads,
-    mut jobs: impl Iterator<Item = J>,
-    cost: impl Fn(&J) -> u64,
-    work: impl Fn(J, u64) -> R + Sync,
-    mut settle: impl FnMut(R, &mut Budget),
-) {
-    while budget.cut().is_none() {
-        let wave: Vec<J> = jobs.by_ref().take(WAVE).collect();
-        if wave.is_empty() {
-            return;
-        }
-        let share = budget.share(Work::Copy16, wave.len());
-        let done: Vec<R> = match threads {
-            Threads::This => wave.into_iter().map(|job| work(job, share)).collect(),
-            Threads::All => one_by_one(wave, &cost, |job| work(job, share)),
-        };
-        done.into_iter().for_each(|done| settle(done, budget));
-    }
-}
-
-/// Runs `work` for `jobs`. Each thread takes the most expensive remaining job, so that all threads finish at
-/// about the same time. Returns the results in the order of the jobs.
-fn one_by_one<J: Send, R: Send>(
-    jobs: Vec<J>,
-    cost: impl Fn(&J) -> u64,
-    work: impl Fn(J) -> R + Sync,
-) -> Vec<R> {
-    let mut numbered: Vec<(usize, J)> = jobs.into_iter().enumerate().collect();
-    numbered.sort_by_cached_key(|(_, job)| Reverse(cost(job)));
-    let mut done = parallel::each(numbered, Helpers::TakeFirst, |(number, job)| (number, work(job)));
-    done.sort_unstable_by_key(|(number, _)| *number);
-    done.into_iter().map(|(_, result)| result).collect()
-}
-
 /// Runs one job after the other, with exclusive access to memory. Returns the textures that were used.
 fn in_order<J, R>(
     stage: &StageState,
@@ -564,7 +524,6 @@ fn note_textures(bank: &BoundBank<'_>, used: u128, stage: &StageState, log: &mut
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
 
     use a4emu_decoder::regs::enums::{IntpMode, ReplMode};
 
@@ -704,21 +663,6 @@ mod tests {
         let (alone, ran, found_alone) = side_by_side_for(&stage, cost);
         assert!(!ran, "the last would use up what there is");
         assert_eq!((alone, found_alone), (work, found));
-    }
-
-    #[test]
-    fn the_dearest_job_comes_first_and_results_in_their_order() {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-        let costs = [3, 9, 1, 9, 4];
-        let (begun, mut settled) = (Mutex::new(Vec::new()), Vec::new());
-        pool.install(|| {
-            let work = |job: usize, _| begun.lock().expect("nobody panics").push(job);
-            let work = |job, share| (work(job, share), job).1;
-            let settle = |job, _: &mut Budget| settled.push(job);
-            in_waves(&mut Budget::new(1000), Threads::All, 0..costs.len(), |job| costs[*job], work, settle);
-        });
-        assert_eq!(begun.into_inner().expect("nobody panics"), [1, 3, 4, 0, 2]);
-        assert_eq!(settled, [0, 1, 2, 3, 4]);
     }
 
     #[test]

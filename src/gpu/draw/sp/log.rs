@@ -72,7 +72,8 @@ impl ShaderWork {
         self.kinds().into_iter().for_each(|(work, count)| budget.settle(work, count));
     }
 
-    fn add(&mut self, later: &Self) {
+    /// Adds later work.
+    pub fn add(&mut self, later: &Self) {
         self.warps += later.warps;
         self.instructions += later.instructions;
         self.compiled += later.compiled;
@@ -89,6 +90,17 @@ impl ShaderLog {
             && self.lost_pages.is_empty()
             && self.unsupported.is_empty()
             && self.fault.is_none()
+    }
+
+    /// Returns the work, and the log itself if it contains anything else. Most logs do not, and there are many.
+    pub fn split(self) -> (ShaderWork, Option<Box<Self>>) {
+        let is_work_alone = self.is_quiet()
+            && self.outside_inputs.is_empty()
+            && self.rests.is_none()
+            && self.chosen.is_none()
+            && self.counts.is_empty();
+        let work = self.work;
+        (work, (!is_work_alone).then(|| Self { work: ShaderWork::default(), ..self }.into()))
     }
 
     /// Appends a later log.

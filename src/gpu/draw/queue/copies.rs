@@ -1,7 +1,7 @@
 //! Resolve copies that are queued behind the draws they copy.
 //!
-//! Destination rows are divided like bands of tile memory: each [`Strip`] belongs to the band that is its
-//! source. Adjacent tiles write the same rows, from the same band.
+//! The destination is divided like tile memory: each [`Strip`] belongs to a band of one or more tiles, so that different
+//! threads can write them.
 //!
 //! Most frames copy to the same place as the frame before. The [`ResolveCache`] keeps the contents of uniform
 //! cells of the destination. A cell with the same contents is not copied again, as long as no other write
@@ -17,10 +17,10 @@ use crate::draw::rb::surface::PixelRows;
 use crate::memory::{Lent, Memory};
 use a4emu_shader::format::arrangement::Tiling;
 
-use super::bands::BAND_ROWS;
+use crate::draw::fs::bands::BAND_ROWS;
 
 /// A queued copy.
-pub struct Copy {
+pub struct CopyJob {
     /// Source, destination and format.
     pub state: ResolveState,
     /// The pixels, in screen coordinates.
@@ -29,22 +29,50 @@ pub struct Copy {
     pub surface: usize,
     /// Anchor of its tile.
     pub anchor: [i32; 2],
-    /// Index of its destination.
-    pub destination: usize,
+    /// The part of its destination.
+    pub part: PartId,
     /// Known contents of the destination.
-    pub left: Arc<ResolvedCells>,
+    pub known: Arc<ResolvedCells>,
 }
 
-/// Destination rows of one band.
-pub struct Strip<'p> {
-    /// Number of the band, relative to the tile.
-    pub band: i32,
+/// Identifies the part of a destination that one tile writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartId {
+    /// Number of the first job of the tile.
+    pub tile: usize,
+    /// Index of the destination.
     destination: usize,
-    /// First row, in screen coordinates.
-    y: i32,
-    bytes: &'p mut [u8],
-    /// Column of the first pixel of the rows.
-    x: i32,
+}
+
+/// Rows of a destination that one job writes.
+pub struct Strip<'p> {
+    destination: usize,
+    /// The tile that writes it, by the number of its first job. `None` if other tiles of the same job write it too.
+    tile: Option<usize>,
+    /// First pixel, in screen coordinates.
+    first: [i32; 2],
+    /// Number of rows.
+    count: i32,
+    rows: StripRows<'p>,
+}
+
+/// The bytes of the rows of a strip.
+enum StripRows<'p> {
+    /// Whole rows, with the bytes from one to the next.
+    Whole(&'p mut [u8], usize),
+    /// Parts of rows.
+    Parts(Vec<&'p mut [u8]>),
+}
+
+impl Strip<'_> {
+    /// Returns `len` bytes at byte `at` of row `y`, if they are there.
+    fn bytes(&mut self, y: i32, at: usize, len: usize) -> Option<&mut [u8]> {
+        let row = usize::try_from(y - self.first[1]).ok()?;
+        match &mut self.rows {
+            StripRows::Whole(bytes, pitch) => bytes.get_mut(row * *pitch + at..)?.get_mut(..len),
+            StripRows::Parts(rows) => rows.get_mut(row)?.get_mut(at..at + len),
+        }
+    }
 }
 
 /// Layout of a surface in memory, row by row.
@@ -79,32 +107,89 @@ struct Destination {
     layout: Layout,
     /// First address and length of its buffer.
     buffer: (u32, u32),
-    /// Rectangle around the areas of all copies to it.
+    /// Rectangle around all parts.
     area: Rect,
-    /// Pairs of destination rows, by number in units of [`BAND_ROWS`], and their source band.
-    bands: Vec<(i32, i32)>,
+    /// The parts, which do not overlap.
+    parts: Vec<Part>,
+}
+
+/// The part of a destination that one tile writes.
+#[derive(Clone, Copy)]
+struct Part {
+    /// Number of the first job of the tile.
+    tile: usize,
+    area: Rect,
+    /// Number of its first band in the tile, minus the number of that band on the screen.
+    band_shift: i32,
 }
 
 impl Destination {
-    /// Returns whether it is the same surface as `new`, and no row comes from two bands.
-    fn goes_with(&self, new: &Self) -> bool {
-        let is_other = |(rows, band): &(i32, i32)| self.bands.iter().any(|(r, b)| r == rows && b != band);
-        self.layout == new.layout && !new.bands.iter().any(is_other)
+    /// Returns the area of the part of `new.tile` together with `new`, unless it would overlap the part of another tile.
+    fn extended(&self, new: Part) -> Option<Rect> {
+        let (same, others): (Vec<&Part>, Vec<&Part>) =
+            self.parts.iter().partition(|part| part.tile == new.tile);
+        let area = same.iter().fold(new.area, |all, part| all.union(part.area));
+        others.iter().all(|part| part.area.intersect(area).is_empty()).then_some(area)
     }
 
-    /// Divides `bytes` into strips. They begin with the first pixel of its area.
-    fn strips<'p>(&self, destination: usize, bytes: &'p mut [u8], strips: &mut Vec<Strip<'p>>) {
-        let Rect { x0: x, y0, y1, .. } = self.area;
-        let (mut rest, mut y) = (bytes, y0);
-        while y < y1 {
-            let rows = y.div_euclid(BAND_ROWS);
-            let end = ((rows + 1) * BAND_ROWS).min(y1);
-            let len = ((end - y) as usize * self.layout.pitch as usize).min(rest.len());
+    /// Adds `part`, in place of an earlier part of the same tile.
+    fn add(&mut self, part: Part) {
+        self.area = self.area.union(part.area);
+        self.parts.retain(|other| other.tile != part.tile);
+        self.parts.push(part);
+    }
+
+    /// Divides `bytes`, which begin with the first pixel of its area, into strips. `job` returns the number of the job
+    /// that runs a band of a tile, if there is one. Returns each strip with that number.
+    fn strips<'p>(
+        &self,
+        destination: usize,
+        bytes: &'p mut [u8],
+        job: &impl Fn(usize, i32) -> Option<usize>,
+        strips: &mut Vec<(usize, Strip<'p>)>,
+    ) {
+        let Rect { x0: left, y0, y1, .. } = self.area;
+        let Layout { pitch, cpp, .. } = self.layout;
+        let (pitch, cpp) = (pitch as usize, cpp as usize);
+        let mut parts = self.parts.clone();
+        parts.sort_unstable_by_key(|part| part.area.x0);
+        let (mut rest, mut top) = (bytes, y0);
+        while top < y1 {
+            let number = top.div_euclid(BAND_ROWS);
+            let end = ((number + 1) * BAND_ROWS).min(y1);
+            let len = ((end - top) as usize * pitch).min(rest.len());
             let (bytes, below) = rest.split_at_mut(len);
-            if let Some((_, band)) = self.bands.iter().find(|(r, _)| *r == rows) {
-                strips.push(Strip { band: *band, destination, y, bytes, x });
+            let here = parts.iter().filter(|part| part.area.y0 < end && part.area.y1 > top);
+            let here: Vec<(usize, Part)> =
+                here.filter_map(|part| Some((job(part.tile, number + part.band_shift)?, *part))).collect();
+            if let Some((job, _)) = here.first() {
+                if here.iter().all(|(other, _)| other == job) {
+                    let rows = StripRows::Whole(bytes, pitch);
+                    let strip = Strip { destination, tile: None, first: [left, top], count: end - top, rows };
+                    strips.push((*job, strip));
+                } else {
+                    let mut rows: Vec<Vec<&mut [u8]>> = here.iter().map(|_| Vec::new()).collect();
+                    for (y, row) in (top..end).zip(bytes.chunks_mut(pitch)) {
+                        let (mut row, mut x) = (row, left);
+                        for ((_, part), rows) in here.iter().zip(&mut rows) {
+                            if (part.area.y0..part.area.y1).contains(&y) {
+                                let skipped = ((part.area.x0 - x) as usize * cpp).min(row.len());
+                                let from_here = row.split_at_mut(skipped).1;
+                                let len = ((part.area.x1 - part.area.x0) as usize * cpp).min(from_here.len());
+                                let (mine, behind) = from_here.split_at_mut(len);
+                                rows.push(mine);
+                                (row, x) = (behind, part.area.x1);
+                            }
+                        }
+                    }
+                    strips.extend(here.iter().zip(rows).map(|((job, part), rows)| {
+                        let (first, count) = ([part.area.x0, part.area.y0.max(top)], rows.len() as i32);
+                        let rows = StripRows::Parts(rows);
+                        (*job, Strip { destination, tile: Some(part.tile), first, count, rows })
+                    }));
+                }
             }
-            (rest, y) = (below, end);
+            (rest, top) = (below, end);
         }
     }
 }
@@ -126,15 +211,15 @@ impl Copies {
         self.destinations.iter().map(|to| to.buffer)
     }
 
-    /// Adds a copy of `area` from the tile that begins at `anchor`. Returns the index of its destination, or
-    /// `None` when the copy cannot be queued.
+    /// Adds a copy of `area` from the tile that starts at `anchor` and whose first job has the number `tile`. Returns
+    /// the part that it writes, or `None` when the copy cannot be queued.
     pub fn take(
         &mut self,
         state: &ResolveState,
         area: Rect,
-        anchor: [i32; 2],
+        (tile, anchor): (usize, [i32; 2]),
         memory: &mut Memory,
-    ) -> Option<usize> {
+    ) -> Option<PartId> {
         let layout = Layout::of(state);
         let Layout { base, pitch, cpp } = layout;
         let on_screen = !area.is_empty() && area.x0 >= 0 && area.y0 >= 0;
@@ -142,27 +227,27 @@ impl Copies {
         if state.arrangement.tiling != Tiling::Linear || !on_screen || !rows_are_apart {
             return None;
         }
-        let mut new =
-            Destination { layout, buffer: memory.buffer_at(base)?, area, bands: bands(area, anchor) };
-        let known = self.destinations.iter().position(|known| known.buffer == new.buffer);
-        if known.is_some_and(|index| !self.destinations[index].goes_with(&new)) {
+        let buffer = memory.buffer_at(base)?;
+        let known = self.destinations.iter().position(|known| known.buffer == buffer);
+        if known.is_some_and(|index| self.destinations[index].layout != layout) {
             return None;
         }
         let (address, len) = layout.place(area);
-        if address < base || memory.buffer_at(address) != Some(new.buffer) {
+        if address < base || memory.buffer_at(address) != Some(buffer) {
             return None;
+        }
+        let mut part = Part { tile, area, band_shift: -anchor[1].div_euclid(BAND_ROWS) };
+        if let Some(index) = known {
+            part.area = self.destinations[index].extended(part)?;
         }
         // Check now that the write can succeed, and mark the bytes as changed.
         memory.prepare(address, len)?;
-        let Some(index) = known else {
-            self.destinations.push(new);
-            return Some(self.destinations.len() - 1);
-        };
-        let known = &mut self.destinations[index];
-        new.bands.retain(|band| !known.bands.contains(band));
-        known.bands.append(&mut new.bands);
-        known.area = known.area.union(area);
-        Some(index)
+        let destination = known.unwrap_or(self.destinations.len());
+        match self.destinations.get_mut(destination) {
+            Some(known) => known.add(part),
+            None => self.destinations.push(Destination { layout, buffer, area, parts: vec![part] }),
+        }
+        Some(PartId { tile, destination })
     }
 
     /// Takes the buffers of all destinations out of memory until they are given back. Skips buffers that are
@@ -171,8 +256,13 @@ impl Copies {
         self.destinations.iter().filter_map(|to| memory.lend_buffer(to.layout.base)).collect()
     }
 
-    /// Divides the lent buffers into strips, one for each band that writes to them.
-    pub fn strips<'p>(&self, lent: &'p mut [Lent]) -> Vec<Strip<'p>> {
+    /// Divides the lent buffers into strips. `job` returns the number of the job that runs a band of a tile, which is
+    /// given by the number of its first job in the batch, if there is one. Returns each strip with the number of its job.
+    pub fn strips<'p>(
+        &self,
+        lent: &'p mut [Lent],
+        job: impl Fn(usize, i32) -> Option<usize>,
+    ) -> Vec<(usize, Strip<'p>)> {
         let mut strips = Vec::new();
         for lent in lent {
             let is_it = |to: &Destination| to.buffer.0 == lent.base();
@@ -180,7 +270,7 @@ impl Copies {
                 let to = &self.destinations[index];
                 // The last rows may be narrower, and the buffer may end with them.
                 let (address, len) = to.layout.place(to.area);
-                to.strips(index, lent.bytes_at(address, len), &mut strips);
+                to.strips(index, lent.bytes_at(address, len), &job, &mut strips);
             }
         }
         strips
@@ -305,14 +395,7 @@ impl ResolvedCells {
     }
 }
 
-/// Returns the source band of each row group of `area`, for the tile that begins at `anchor`.
-fn bands(area: Rect, anchor: [i32; 2]) -> Vec<(i32, i32)> {
-    let first = anchor[1].div_euclid(BAND_ROWS);
-    let rows = area.y0.div_euclid(BAND_ROWS)..=(area.y1 - 1).div_euclid(BAND_ROWS);
-    rows.map(|rows| (rows, rows - first)).collect()
-}
-
-impl Copy {
+impl CopyJob {
     /// Copies the rows of `band` to its own strips. Skips cells that already have the same contents.
     pub fn rows(&self, band: Rect, from: &mut PixelRows<'_>, strips: &mut [Strip<'_>]) {
         let area = band.seen_from(self.anchor.map(|at| -at)).intersect(self.area);
@@ -321,11 +404,15 @@ impl Copy {
         // With several samples, uniform samples need not give a uniform result, so the cell is unknown.
         let known = |from: &PixelRows<'_>, number| from.known(number).filter(|_| self.state.samples == 1);
         let mut from = from.moved(self.anchor);
-        for strip in strips.iter_mut().filter(|strip| strip.destination == self.destination) {
-            let area = Rect { y0: area.y0.max(strip.y), ..area };
+        for strip in strips.iter_mut().filter(|strip| strip.destination == self.part.destination) {
+            let [_, top] = strip.first;
+            let area = Rect { y0: area.y0.max(top), y1: area.y1.min(top + strip.count), ..area };
+            if area.is_empty() || strip.tile.is_some_and(|tile| tile != self.part.tile) {
+                continue;
+            }
             let (mut x, mut are_there) = (area.x0, true);
             for number in cells.clone() {
-                if self.left.has([number, row], known(&from, number)) {
+                if self.known.has([number, row], known(&from, number)) {
                     let cell = left + number * CELL;
                     are_there &= self.pixels(Rect { x0: x, x1: cell, ..area }, &mut from, strip);
                     x = cell + CELL;
@@ -333,20 +420,20 @@ impl Copy {
             }
             are_there &= self.pixels(Rect { x0: x, ..area }, &mut from, strip);
             for number in cells.clone() {
-                self.left.note([number, row], known(&from, number).filter(|_| are_there));
+                self.known.note([number, row], known(&from, number).filter(|_| are_there));
             }
         }
     }
 
     /// Copies the pixels of `area`. Returns whether there was room for all of them.
     fn pixels(&self, area: Rect, from: &mut PixelRows<'_>, strip: &mut Strip<'_>) -> bool {
-        let (cpp, pitch) = (self.state.cpp as usize, self.state.pitch as usize);
+        let cpp = self.state.cpp as usize;
         let Ok(width @ 1..) = usize::try_from(area.x1 - area.x0) else { return true };
         let copier = self.state.copier();
+        let at = (area.x0 - strip.first[0]) as usize * cpp;
         let mut are_there = true;
         for y in area.y0..area.y1 {
-            let at = (y - strip.y) as usize * pitch + (area.x0 - strip.x) as usize * cpp;
-            match (from.pixels(area.x0, y, width), strip.bytes.get_mut(at..at + width * cpp)) {
+            match (from.pixels(area.x0, y, width), strip.bytes(y, at, width * cpp)) {
                 (Some(from), Some(to)) => copier.row([area.x0, y], from, to),
                 _ => are_there = false,
             }
@@ -388,12 +475,12 @@ mod tests {
     const ANCHOR: [i32; 2] = [64, 0];
 
     /// Creates a copy to `memory` and its entry in the cache.
-    fn taken(left: &mut ResolveCache, memory: &mut Memory, samples: u32) -> (Copy, Copies) {
+    fn taken(left: &mut ResolveCache, memory: &mut Memory, samples: u32) -> (CopyJob, Copies) {
         let (state, mut copies) = (state(samples), Copies::default());
         left.look(&state, memory);
-        let destination = copies.take(&state, AREA, ANCHOR, memory).expect("it can wait");
-        let left = left.take(&state, AREA, ANCHOR, memory.now());
-        (Copy { state, area: AREA, surface: 0, anchor: ANCHOR, destination, left }, copies)
+        let part = copies.take(&state, AREA, (0, ANCHOR), memory).expect("it can wait");
+        let known = left.take(&state, AREA, ANCHOR, memory.now());
+        (CopyJob { state, area: AREA, surface: 0, anchor: ANCHOR, part, known }, copies)
     }
 
     /// Copies a tile whose pixels are all `pixel`. `known` tells which cells are known to be uniform, row by
@@ -409,8 +496,9 @@ mod tests {
         let (copy, copies) = taken(left, memory, samples);
         let mut lent = copies.lend(memory);
         lent[0].bytes_at(0x1000, 512 * 64).as_chunks_mut().0.fill(NOTHING.to_le_bytes());
-        let mut strips = copies.strips(&mut lent);
-        assert_eq!(strips.len(), 2);
+        let strips = copies.strips(&mut lent, |_, band| Some(band as usize));
+        let (jobs, mut strips): (Vec<usize>, Vec<Strip<'_>>) = strips.into_iter().unzip();
+        assert_eq!(jobs, [0, 1]);
         for (band, known) in [(0, known[0]), (1, known[1])] {
             let mut bytes: Vec<u8> = pixel.to_le_bytes().repeat(64 * 32 * samples as usize);
             let mut common =
@@ -480,5 +568,60 @@ mod tests {
         assert_eq!(left.0.len(), MOST_SURFACES);
         assert!(left.0.iter().all(|surface| surface.copies.len() <= MOST_COPIES));
         assert!(left.0[MOST_SURFACES - 1].copies.len() > 1);
+    }
+
+    #[test]
+    fn jobs_write_the_rows_of_their_tiles() {
+        let mut memory = Memory::new();
+        memory.announce(0x1000, 512 * 64, Some(&[0; 512 * 64]));
+        // Two tiles, one beside the other. The left one is as high as the second band of the right one.
+        let tiles = [(0, Rect { x0: 0, y0: 32, x1: 64, y1: 50 }, [0, 32]), (3, AREA, ANCHOR)];
+        for (jobs, count) in [([5, 5, 5], 2), ([5, 6, 7], 3)] {
+            let mut copies = Copies::default();
+            let parts = tiles.map(|(tile, area, anchor)| {
+                copies.take(&state(1), area, (tile, anchor), &mut memory).expect("it can wait")
+            });
+            assert!(copies.take(&state(1), AREA, (9, ANCHOR), &mut memory).is_none(), "it overlaps");
+            let job = |tile, band| {
+                Some(match (tile, band) {
+                    (0, 0) => jobs[0],
+                    (3, band @ 0..2) => jobs[1 + band as usize],
+                    other => unreachable!("{other:?}"),
+                })
+            };
+            let mut lent = copies.lend(&mut memory);
+            let mut strips = copies.strips(&mut lent, job);
+            assert_eq!(strips.len(), count, "{jobs:?}");
+            for ((_, area, anchor), part) in tiles.into_iter().zip(parts) {
+                let known = Arc::new(ResolvedCells::of(area.seen_from(anchor)));
+                let copy = CopyJob { state: state(1), area, surface: 0, anchor, part, known };
+                for band in 0..2 {
+                    let rows = Rect { x0: 0, y0: band * CELL, x1: 64, y1: (band + 1) * CELL };
+                    let owner = jobs[(part.tile / 3) + band as usize];
+                    let mut own: Vec<Strip<'_>> = Vec::new();
+                    while let Some(at) = strips.iter().position(|(job, _)| *job == owner) {
+                        own.push(strips.swap_remove(at).1);
+                    }
+                    let pixel = [1 + part.tile as u8, band as u8, 0, 0];
+                    let mut bytes = pixel.repeat(64 * 32);
+                    let mut rows_of_tile = PixelRows::new(&mut bytes, 256, 4, [0, band * CELL]);
+                    copy.rows(rows, &mut rows_of_tile, &mut own);
+                    strips.extend(own.into_iter().map(|strip| (owner, strip)));
+                }
+            }
+            drop(strips);
+            lent.into_iter().for_each(|lent| memory.give_back(lent));
+            let pixel = |x: u32, y: u32| memory.slice(0x1000 + 512 * y + 4 * x, 2).map(<[u8]>::to_vec);
+            for y in 0..64 {
+                for x in 0..128 {
+                    let want = match (x, y) {
+                        (0..64, 32..50) => [1, 0],
+                        (64..120, 0..40) => [4, (y / 32) as u8],
+                        _ => [0, 0],
+                    };
+                    assert_eq!(pixel(x, y), Some(want.to_vec()), "{x}, {y}, {jobs:?}");
+                }
+            }
+        }
     }
 }

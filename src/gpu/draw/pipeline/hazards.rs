@@ -1,8 +1,9 @@
-//! When draws and resolve copies run, and the reads that must wait for them.
+//! Reads of memory that must wait for queued copies to it.
 
 use crate::draw::call::DrawCall;
-use crate::draw::fs::batch::reads;
 use crate::draw::primitive_cache::ranges;
+use crate::draw::queue::Writer;
+use crate::draw::queue::batch::reads;
 use crate::draw::sp::state::{CodePlace, StageState};
 use crate::draw::tpl1::state::border_place;
 use crate::draw::vertex_stages::VertexStages;
@@ -10,32 +11,7 @@ use crate::draw::vs::VertexState;
 use crate::gpu::Gpu;
 use crate::machine::STAGES;
 
-use super::{drain_submitted, flush, geometry_queue};
-
-/// When draws run. The schedule changes time, never a byte of the result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Schedule {
-    /// The reference model: a draw runs alone and at once, and nothing that was derived for an earlier draw is used
-    /// again, except lowered programs. All other schedules are compared with it. The same work is done again for
-    /// each tile, so a run spends more of its budget.
-    Reference,
-    /// Draws to tile memory wait for each other. Resolves run at once, so memory is up to date after each packet.
-    #[default]
-    InOrder,
-    /// Resolves run when the chip accesses the memory that they write, and at the latest at the end of the
-    /// submit. Callers must not look at memory in between. Worker threads may draw meanwhile.
-    Deferred,
-    /// Resolves are deferred, and even the smallest batch goes to worker threads. This is slower. It finds places
-    /// where the command processor does not wait as it should.
-    Stress,
-}
-
-impl Schedule {
-    /// Returns whether resolves wait, and draws of one tile may run while later packets do.
-    pub fn defers(self) -> bool {
-        matches!(self, Self::Deferred | Self::Stress)
-    }
-}
+use super::{finish_submitted, flush, geometry};
 
 /// Waits until no deferred copy still has to write to the `len` bytes at `address`. Call it before the chip
 /// reads them.
@@ -72,18 +48,15 @@ pub(super) fn flush_for_stages(gpu: &mut Gpu, stages: &VertexStages, fragment: O
 
 /// Runs the queued and submitted draws if they write to a buffer for which `is_read` is true.
 fn flush_if_read(gpu: &mut Gpu, is_read: impl Fn((u32, u32)) -> bool) {
-    if gpu.pipeline.batch.copies().buffers().any(&is_read) {
-        flush(gpu);
-    } else if gpu.pipeline.submitted.writes(is_read) {
-        // Queued geometry uses the memory as it was before these copies, so it must finish first.
-        geometry_queue::finish(gpu);
-        drain_submitted(gpu);
+    match gpu.pipeline.queue.writer(is_read) {
+        None => {}
+        Some(Writer::Waiting) => flush(gpu),
+        Some(Writer::Submitted) => {
+            // Queued geometry uses the memory as it was before these copies, so it must finish first.
+            geometry::finish(gpu);
+            finish_submitted(gpu);
+        }
     }
-}
-
-/// Returns whether queued or submitted draws write to a buffer for which `is_read` is true.
-pub(super) fn has_pending_write(gpu: &Gpu, is_read: impl Fn((u32, u32)) -> bool) -> bool {
-    gpu.pipeline.batch.copies().buffers().any(&is_read) || gpu.pipeline.submitted.writes(is_read)
 }
 
 /// Returns whether a buffer overlaps a range of memory. Both are an address and a length in bytes.

@@ -1,0 +1,346 @@
+//! The work that waits in the queue: draws to tile memory, and copies of their results.
+//!
+//! A draw that only reads memory and writes tile memory can wait until its tile memory is read. So draws are
+//! queued until an access to tile memory, a write to memory or a change of targets. Then the rows of the tile
+//! are divided into bands. One thread draws the fragments of all draws in one band, in order. So small draws
+//! use all threads, and hundreds of them pay once for waking threads.
+//!
+//! A copy to memory ([`copies`](super::copies)) can wait as well, with the draws of the next tile after it.
+//! All tiles are at the same place in tile memory. On few threads they run together, band by band, while the rows of a
+//! band are in the processor's cache. On many threads, tiles run in parallel too ([`segments`](super::segments)).
+
+use std::sync::Arc;
+
+use super::copies::{Copies, CopyJob, ResolveCache};
+use super::segments::Sorted;
+use super::uses::Pass;
+use crate::draw::fs::bands::{BAND_ROWS, Each, SMALL_DRAW, Visible};
+use crate::draw::fs::reasons::Reasons;
+use crate::draw::fs::{DrawState, FragmentDraw, Plan};
+use crate::draw::gras::primitives::Primitives;
+use crate::draw::gras::raster::Rect;
+use crate::draw::rb::state::{ResolveState, Targets};
+use crate::draw::rb::surface::{Surface, in_place};
+use crate::draw::sp::launch::Threads;
+use crate::draw::sp::log::{ShaderLog, ShaderWork};
+use crate::draw::sp::state::StageState;
+use crate::fault::Place;
+use crate::memory::Memory;
+
+/// Maximum number of queued draws and copies.
+const MAX_JOBS: usize = 2048;
+
+/// Bytes of primitives from which on the batch is full.
+const MAX_BYTES: usize = 64 << 20;
+
+/// Bytes of primitives from which on shared primitives are counted only once.
+const HEAVY: usize = 64 << 10;
+
+/// A queued draw.
+pub struct DrawJob {
+    /// Place in the command stream.
+    pub at: Place,
+    /// Pipeline state.
+    pub state: DrawState,
+    /// Primitives of the draw.
+    pub made: Arc<Primitives>,
+    /// Number of primitives to draw.
+    pub count: usize,
+    /// Plan for the fragments.
+    pub plan: Plan,
+    /// Area that it may draw to.
+    pub area: Rect,
+    /// Map for pixel fates, if requested.
+    pub reasons: Option<Arc<Reasons>>,
+}
+
+/// A queued draw or copy.
+pub(super) enum Job {
+    /// A draw, with the indices of its surfaces in the batch and the anchor of its tile.
+    Draw(DrawJob, Arc<[usize]>, [i32; 2]),
+    /// A copy from a surface.
+    Copy(CopyJob),
+}
+
+/// Queued draws to the same part of tile memory, in order.
+///
+/// Positions are relative to the start of the tile ([`anchor`]), so that all tiles overlap.
+#[derive(Default)]
+pub struct Batch {
+    /// All surfaces of the draws. They do not overlap.
+    pub(super) surfaces: Vec<Surface>,
+    /// Draws and copies, in order.
+    pub(super) jobs: Vec<Job>,
+    /// The jobs of each tile, in order.
+    pub(super) passes: Vec<Pass>,
+    /// Destinations of the copies.
+    pub(super) copies: Copies,
+    /// Rectangle around the areas of all jobs.
+    pub(super) area: Option<Rect>,
+    /// Estimated cost, in pixels to shade.
+    cost: u64,
+    /// Bytes of primitives.
+    bytes: usize,
+    /// Addresses of primitive lists of at least [`HEAVY`] bytes, so that a list shared by many tiles counts
+    /// once.
+    heavy: Vec<usize>,
+    /// Targets of the last draw.
+    last: Option<Last>,
+}
+
+/// Targets of a queued draw.
+struct Last {
+    targets: Arc<Targets>,
+    /// Anchor of its tile.
+    anchor: [i32; 2],
+    /// Indices of its surfaces.
+    surfaces: Arc<[usize]>,
+}
+
+/// Returns the start of the tile of these surfaces: their first pixel, with the row rounded down to a band.
+/// `None` when the surfaces start in different places.
+fn anchor(surfaces: &[Surface]) -> Option<[i32; 2]> {
+    let [x, y] = surfaces.first().map_or([0, 0], |surface| surface.origin);
+    let is_same = surfaces.iter().all(|surface| surface.origin == [x, y]);
+    is_same.then_some([x, y - y.rem_euclid(BAND_ROWS)])
+}
+
+/// Returns the first layer of `surface` with positions relative to the anchor.
+fn seen_from(surface: &Surface, [x, y]: [i32; 2]) -> Surface {
+    Surface { origin: [surface.origin[0] - x, surface.origin[1] - y], layer: 0, ..*surface }
+}
+
+/// Result of a draw.
+pub struct Finished {
+    /// Place in the command stream.
+    pub at: Place,
+    /// Number of samples that passed.
+    pub samples: u64,
+    /// Work of its shader.
+    pub work: ShaderWork,
+    /// The rest of the shader's log, unless it is empty.
+    pub log: Option<Box<ShaderLog>>,
+}
+
+impl Batch {
+    /// Returns whether the batch is empty.
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// Returns whether the batch is worth waking other threads.
+    pub fn is_large(&self) -> bool {
+        self.cost >= SMALL_DRAW
+    }
+
+    /// Returns the destinations of the queued copies.
+    pub fn copies(&self) -> &Copies {
+        &self.copies
+    }
+
+    /// Returns whether a draw to `targets` within `area` fits into the batch.
+    pub fn can_take(&self, targets: &Arc<Targets>, area: Rect) -> bool {
+        if self.is_full() {
+            return false;
+        }
+        if let Some(last) = self.last.as_ref().filter(|last| Arc::ptr_eq(&last.targets, targets))
+            && self.area == self.area.map(|all| all.union(area.seen_from(last.anchor)))
+        {
+            return true;
+        }
+        self.has_room(&targets.surfaces, area)
+    }
+
+    fn is_full(&self) -> bool {
+        self.jobs.len() >= MAX_JOBS || self.bytes >= MAX_BYTES
+    }
+
+    /// Returns whether `surfaces`, drawn to within `area`, share tile memory with the batch and overlap no
+    /// other surface.
+    fn has_room(&self, surfaces: &[Surface], area: Rect) -> bool {
+        let Some(anchor) = anchor(surfaces) else { return false };
+        let surfaces: Vec<Surface> = surfaces.iter().map(|surface| seen_from(surface, anchor)).collect();
+        let area = area.seen_from(anchor);
+        let known = surfaces.iter().all(|surface| self.surfaces.contains(surface));
+        let all_area = self.area.map_or(area, |all| all.union(area));
+        if known && self.area == Some(all_area) && !has_twice(&surfaces) {
+            return true;
+        }
+        let mut all = self.surfaces.clone();
+        all.extend(surfaces.iter().filter(|surface| !self.surfaces.contains(surface)));
+        !has_twice(&surfaces) && (0..all.len()).all(|index| in_place(&all, all_area, index))
+    }
+
+    /// Adds a draw that [`Batch::can_take`] accepts, with its visible part.
+    pub fn add(&mut self, draw: DrawJob, visible: &Visible) {
+        let targets = &draw.state.targets;
+        let last = match self.last.take().filter(|last| Arc::ptr_eq(&last.targets, targets)) {
+            Some(last) => last,
+            None => {
+                let anchor = anchor(&targets.surfaces).unwrap_or_default();
+                let surfaces = targets.surfaces.iter().map(|surface| self.place(surface, anchor)).collect();
+                Last { targets: targets.clone(), anchor, surfaces }
+            }
+        };
+        let area = draw.area.seen_from(last.anchor);
+        self.extend(area);
+        self.cost += draw.plan.cost(visible);
+        self.weigh(&draw.made);
+        let starts_tile = self.jobs.last().is_none_or(|job| job.draw().is_none());
+        let unused = |surface: usize| unused_bits(&targets.surfaces[surface]);
+        let pass = self.pass(last.anchor, starts_tile);
+        pass.extend(area);
+        match draw.fragments().fills() {
+            Some((filled, fills)) => {
+                let filled = filled.intersect(draw.area).seen_from(last.anchor);
+                for (surface, bits) in fills {
+                    pass.fill(last.surfaces[surface], filled, bits | unused(surface));
+                }
+            }
+            None => {
+                for (index, surface) in last.surfaces.iter().enumerate() {
+                    pass.access(*surface, area, targets.written_bits(index));
+                }
+            }
+        }
+        self.jobs.push(Job::Draw(draw, last.surfaces.clone(), last.anchor));
+        self.last = Some(last);
+    }
+
+    /// Returns the pass of the next job, in the tile that starts at `anchor`.
+    fn pass(&mut self, anchor: [i32; 2], starts_tile: bool) -> &mut Pass {
+        let first = self.jobs.len();
+        match self.passes.last() {
+            Some(pass) if pass.anchor == anchor && !starts_tile => {}
+            _ => self.passes.push(Pass::new(first, anchor)),
+        }
+        self.passes.last_mut().expect("there is one now")
+    }
+
+    /// Adds the bytes of primitives, unless an earlier draw has the same large list.
+    fn weigh(&mut self, made: &Arc<Primitives>) {
+        let (bytes, place) = (made.bytes(), Arc::as_ptr(made).addr());
+        if bytes >= HEAVY {
+            if self.heavy.contains(&place) {
+                return;
+            }
+            self.heavy.push(place);
+        }
+        self.bytes += bytes;
+    }
+
+    /// Queues the copy of `area` that `state` describes. Returns false unless its source lies row by row in
+    /// the `gmem_bytes` of tile memory, and no queued draw reads its destination. `cache` has the results of earlier
+    /// copies.
+    pub fn take_copy(
+        &mut self,
+        state: &ResolveState,
+        area: Rect,
+        gmem_bytes: usize,
+        memory: &mut Memory,
+        cache: &mut ResolveCache,
+    ) -> bool {
+        let from = state.from();
+        if !state.has_rows(area, gmem_bytes) {
+            return false;
+        }
+        let Some(anchor) = anchor(&[from]) else { return false };
+        let Some(buffer) = memory.buffer_at(state.base) else { return false };
+        let is_read = |job: &Job| job.draw().is_some_and(|draw| reads(&draw.state.fragment.stage, buffer));
+        if self.is_full() || !self.has_room(&[from], area) || self.jobs.iter().any(is_read) {
+            return false;
+        }
+        cache.look(state, memory);
+        let first = match self.passes.last() {
+            Some(pass) if pass.anchor == anchor => pass.first,
+            _ => self.jobs.len(),
+        };
+        let Some(part) = self.copies.take(state, area, (first, anchor), memory) else { return false };
+        let known = cache.take(state, area, anchor, memory.now());
+        let surface = self.place(&from, anchor);
+        self.extend(area.seen_from(anchor));
+        self.cost += area.area() / Each::Filled as u64;
+        let pass = self.pass(anchor, false);
+        pass.extend(area.seen_from(anchor));
+        pass.access(surface, area.seen_from(anchor), 0);
+        self.jobs.push(Job::Copy(CopyJob { state: *state, area, surface, anchor, part, known }));
+        true
+    }
+
+    fn place(&mut self, surface: &Surface, anchor: [i32; 2]) -> usize {
+        let surface = seen_from(surface, anchor);
+        self.surfaces.iter().position(|known| *known == surface).unwrap_or_else(|| {
+            self.surfaces.push(surface);
+            self.surfaces.len() - 1
+        })
+    }
+
+    fn extend(&mut self, area: Rect) {
+        self.area = Some(self.area.map_or(area, |all| all.union(area)));
+    }
+
+    /// Sorts the jobs by band, when the batch is complete.
+    pub fn sorted(self, threads: Threads) -> Sorted {
+        Sorted::new(self, threads)
+    }
+}
+
+impl Job {
+    /// Returns the draw, if it is one.
+    pub(super) fn draw(&self) -> Option<&DrawJob> {
+        match self {
+            Self::Draw(draw, ..) => Some(draw),
+            Self::Copy(_) => None,
+        }
+    }
+}
+
+/// Returns whether the shader of a stage may read the buffer (address and length).
+pub fn reads(stage: &StageState, buffer: (u32, u32)) -> bool {
+    stage.summary.loads || stage.textures.reads(buffer)
+}
+
+/// Returns the bits of a word that pixels of `surface` do not have.
+fn unused_bits(surface: &Surface) -> u32 {
+    u32::MAX.checked_shl(8 * surface.cpp).unwrap_or(0)
+}
+
+/// Returns whether a surface occurs twice.
+fn has_twice(surfaces: &[Surface]) -> bool {
+    surfaces.iter().enumerate().any(|(i, surface)| surfaces[..i].contains(surface))
+}
+
+impl DrawJob {
+    /// Returns the draw for the stages after set-up.
+    pub(super) fn fragments(&self) -> FragmentDraw<'_> {
+        let Primitives { vertices, primitives, bounds, .. } = &*self.made;
+        FragmentDraw {
+            state: &self.state,
+            vertices,
+            primitives: &primitives[..self.count],
+            bounds: &bounds[..self.count],
+            plan: &self.plan,
+            reasons: self.reasons.as_deref(),
+            tap: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::vertices::Vertices;
+
+    #[test]
+    fn what_all_tiles_draw_weighs_once() {
+        let made = |vertices| Arc::new(Primitives::new(Vertices::new(4, vertices), Vec::new(), Vec::new()));
+        let (light, heavy) = (made(1), made(HEAVY));
+        let mut batch = Batch::default();
+        for made in [&heavy, &light, &heavy, &light, &heavy] {
+            batch.weigh(made);
+        }
+        assert_eq!(batch.bytes, heavy.bytes() + 2 * light.bytes());
+        batch.weigh(&made(HEAVY));
+        assert_eq!(batch.bytes, 2 * (heavy.bytes() + light.bytes()));
+    }
+}

@@ -1,0 +1,231 @@
+//! The queue of draws to tile memory, and of copies from there to memory.
+//!
+//! The pipeline adds draws whose primitives are known, and resolve copies, in stream order. Work waits until
+//! something needs its results ([`Queue::finish`]), or until there is enough of it for worker threads, which then draw
+//! while the command processor continues. The queue does not know the whole machine: it works on a [`Store`].
+//!
+//! - [`batch`]: the work that waits.
+//! - [`copies`]: resolve copies, and what memory is known to contain after them.
+//! - [`geometry`]: vertices and primitives of small draws, made by worker threads.
+//! - `uses`: which tiles do not depend on earlier ones.
+//! - [`segments`]: how that work is divided among threads.
+//! - `scratch`: memory for tiles that run at the same time.
+//! - [`submitted`]: batches that worker threads draw.
+
+pub mod batch;
+pub mod copies;
+pub mod geometry;
+mod scratch;
+mod segments;
+mod submitted;
+mod uses;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::budget::Budget;
+use crate::draw::fs::bands::Visible;
+use crate::draw::gras::raster::Rect;
+use crate::draw::rb::state::{ResolveState, Targets};
+use crate::draw::schedule::Schedule;
+use crate::draw::sp::launch::Threads;
+use crate::machine::Gmem;
+use crate::memory::Memory;
+
+use batch::{Batch, DrawJob, Finished};
+use copies::ResolveCache;
+use submitted::Submitted;
+
+/// Number of draws with known primitives that gives the command processor about as much work as the threads
+/// that draw the batch. (glmark2's ideas has 400 in a tile and is as quick with 384 as with 1024; those with
+/// a few are quicker with all tiles in one go, band by band.)
+const MANY_DRAWS: u64 = 512;
+
+/// Draws with known primitives that cost the command processor as much as one draw with new primitives.
+pub const KNOWN_DRAWS_PER_NEW: u64 = 3;
+
+/// Draws and copies that wait, and those that worker threads run.
+#[derive(Default)]
+pub struct Queue {
+    /// Work that waits.
+    batch: Batch,
+    /// Earlier work, which worker threads run.
+    submitted: Submitted,
+    /// Memory contents after earlier copies.
+    resolve_cache: ResolveCache,
+    /// Command processor work for the waiting draws, in units of one draw with known primitives.
+    pending_work: u64,
+    /// Draws with new primitives since the waiting work was last taken.
+    new_draws: u32,
+}
+
+/// The parts of the machine that queued work reads and writes.
+pub struct Store<'a> {
+    /// The address space.
+    pub memory: &'a mut Memory,
+    /// Tile memory. Worker threads may own it.
+    pub gmem: &'a mut Gmem,
+    /// Bytes of tile memory, also while worker threads own it.
+    pub gmem_bytes: usize,
+    /// Work that the run may still do.
+    pub budget: &'a mut Budget,
+}
+
+/// Results of batches that have ended, in stream order.
+#[derive(Default)]
+pub struct Results {
+    /// The draws of each batch.
+    pub batches: Vec<Vec<Finished>>,
+    /// Time for drawing.
+    pub milliseconds: f64,
+}
+
+impl Results {
+    fn append(&mut self, mut later: Self) {
+        self.batches.append(&mut later.batches);
+        self.milliseconds += later.milliseconds;
+    }
+}
+
+/// The queued copy that writes to some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writer {
+    /// It waits.
+    Waiting,
+    /// A worker thread may run it now.
+    Submitted,
+}
+
+impl Queue {
+    /// Returns whether queued draws may still change tile memory and counters.
+    pub fn has_draws(&self) -> bool {
+        !self.submitted.is_empty() || !self.batch.is_empty()
+    }
+
+    /// Returns whether queued copies may still change memory, or memory is lent to worker threads.
+    pub fn has_copies(&self) -> bool {
+        !self.submitted.is_empty() || !self.batch.copies().is_empty()
+    }
+
+    /// Returns the queued copy, if any, to a buffer (address and length) for which `is_one` is true.
+    pub fn writer(&self, is_one: impl Fn((u32, u32)) -> bool) -> Option<Writer> {
+        if self.batch.copies().buffers().any(&is_one) {
+            Some(Writer::Waiting)
+        } else {
+            self.submitted.writes(is_one).then_some(Writer::Submitted)
+        }
+    }
+
+    /// Adds to the work that the command processor has done for the waiting draws, in units of one draw with known
+    /// primitives.
+    pub fn count_work(&mut self, units: u64) {
+        self.pending_work += units;
+    }
+
+    /// Counts a draw with new primitives. Returns how many there were since the waiting work was last taken.
+    pub fn count_new_draw(&mut self) -> u32 {
+        self.new_draws += 1;
+        self.new_draws
+    }
+
+    /// Forgets what memory is known to contain after earlier copies.
+    pub fn forget_copies(&mut self) {
+        self.resolve_cache = ResolveCache::default();
+    }
+
+    /// Returns whether a draw to `targets` within `area` can be added now.
+    pub fn has_room(&self, targets: &Arc<Targets>, area: Rect) -> bool {
+        self.batch.can_take(targets, area)
+    }
+
+    /// Adds a draw for which [`Queue::has_room`], with its visible part.
+    pub fn add(
+        &mut self,
+        draw: DrawJob,
+        visible: &Visible,
+        schedule: Schedule,
+        store: &mut Store<'_>,
+    ) -> Results {
+        self.batch.add(draw, visible);
+        self.submit_if_worthwhile(schedule, store)
+    }
+
+    /// Adds the copy of `area` that `state` describes. Returns `None` and adds nothing if it cannot wait.
+    pub fn add_copy(
+        &mut self,
+        state: &ResolveState,
+        area: Rect,
+        schedule: Schedule,
+        store: &mut Store<'_>,
+    ) -> Option<Results> {
+        let Self { batch, resolve_cache, .. } = self;
+        if !batch.take_copy(state, area, store.gmem_bytes, store.memory, resolve_cache) {
+            return None;
+        }
+        // The first tile is submitted at once, so that workers draw it while the command processor reads the later
+        // tiles. The later tiles are drawn together.
+        let is_first = schedule == Schedule::Deferred && self.submitted.is_empty();
+        Some(match schedule.defers() {
+            true if is_first && self.batch.is_large() => self.submit(store),
+            true => self.submit_if_worthwhile(schedule, store),
+            false => self.finish(store),
+        })
+    }
+
+    /// Empties the batch because it cannot take the next draw: submits it to worker threads, or draws it at once if it
+    /// is small or the schedule does not defer.
+    pub fn make_room(&mut self, schedule: Schedule, store: &mut Store<'_>) -> Results {
+        match schedule {
+            Schedule::Deferred if self.batch.is_large() => self.submit(store),
+            Schedule::Stress => self.submit(store),
+            Schedule::Reference | Schedule::InOrder | Schedule::Deferred => self.finish(store),
+        }
+    }
+
+    /// Draws everything.
+    pub fn finish(&mut self, store: &mut Store<'_>) -> Results {
+        // With worker threads at work, submit the rest too, so that there is only one wait.
+        let mut results = match !self.submitted.is_empty() && self.batch.is_large() {
+            true => self.submit(store),
+            false => Results::default(),
+        };
+        results.append(self.finish_submitted(store));
+        if !self.batch.is_empty() {
+            let start = Instant::now();
+            let batch = self.take_batch().sorted(Threads::All);
+            let mut lent = batch.copies().lend(store.memory);
+            let finished = batch.shade(store.gmem, store.memory, &mut lent, store.budget);
+            lent.into_iter().for_each(|lent| store.memory.give_back(lent));
+            let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+            results.append(Results { batches: vec![finished], milliseconds });
+        }
+        results
+    }
+
+    /// Waits for the work that worker threads run. Other work still waits.
+    pub fn finish_submitted(&mut self, store: &mut Store<'_>) -> Results {
+        self.submitted.finish(store)
+    }
+
+    /// Submits the waiting work if drawing it may take as long as the command processor took to find it.
+    fn submit_if_worthwhile(&mut self, schedule: Schedule, store: &mut Store<'_>) -> Results {
+        let is_worthwhile = match schedule {
+            Schedule::Reference | Schedule::InOrder => false,
+            Schedule::Deferred => self.pending_work >= MANY_DRAWS && self.batch.is_large(),
+            Schedule::Stress => !self.batch.is_empty(),
+        };
+        if is_worthwhile { self.submit(store) } else { Results::default() }
+    }
+
+    /// Submits the waiting work to worker threads, which start it after the earlier batches.
+    fn submit(&mut self, store: &mut Store<'_>) -> Results {
+        let batch = self.take_batch();
+        self.submitted.add(batch, store)
+    }
+
+    /// Removes and returns the waiting work. Later draws start a new batch.
+    fn take_batch(&mut self) -> Batch {
+        (self.pending_work, self.new_draws) = (0, 0);
+        std::mem::take(&mut self.batch)
+    }
+}
