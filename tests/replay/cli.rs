@@ -185,6 +185,27 @@ fn any_number_of_threads_and_any_run_give_the_same_bytes() {
     assert!(outputs.windows(2).all(|pair| pair[0] == pair[1]));
 }
 
+/// The counts of `--stats` belong to the capture: they do not depend on threads or machines.
+#[test]
+fn stats_count_the_work_of_a_capture() {
+    let keys = ["draws", "vertices", "primitives", "warps", "instructions", "pixels"];
+    for (capture, counts) in [
+        ("triangle", [4, 9, 2, 695, 3461, 87148]),
+        ("compute", [5, 10, 3, 2196, 76934, 131_072]),
+        ("instanced", [4, 606, 301, 1559, 10177, 104_940]),
+        ("stencil", [5, 14, 5, 2223, 49791, 96964]),
+        ("many", [603, 2406, 1171, 6745, 33713, 229_531]),
+    ] {
+        for threads in ["1", "5"] {
+            let path = format!("captures/{capture}.rd.gz");
+            let output = a4emu(&["replay", &path, "--stats", "--jit", "off", "--threads", threads]);
+            let stats: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(keys.map(|key| stats[key].as_u64()), counts.map(Some), "{capture}, {threads} threads");
+            assert_eq!(stats["compiled"], 0, "{capture}");
+        }
+    }
+}
+
 #[test]
 fn draws_are_listed_with_their_pass() {
     let output = a4emu(&["replay", "captures/triangle.rd.gz", "--list-draws"]);

@@ -182,6 +182,22 @@ fn outlines_are_offset_like_the_triangle() {
     }
 }
 
+/// The slope is that of the triangle, also for its lines and points.
+#[test]
+fn outlines_have_the_slope_of_the_triangle() {
+    let mut state = state(PrimType::DI_PT_TRILIST);
+    state.offset = Some(PolygonOffset { scale: 2.0, units: 0.25, float_depth: None, clamp: 0.0 });
+    let mut biases = |mode| {
+        state.polygon_mode = [mode; 2];
+        let mut vertices = vertices(&[[-0.5, -0.5, 0.0, 1.0], [0.5, -0.5, 0.5, 1.0], [0.0, 0.5, 0.25, 1.0]]);
+        let made = made(&state, &mut vertices, &[0, 1, 2]).unwrap();
+        made.iter().map(|p| p.bias).collect::<Vec<f32>>()
+    };
+    let filled = biases(PolygonMode::Fill);
+    assert!(filled.len() == 1 && filled[0] > 0.25, "{filled:?}");
+    assert_eq!([PolygonMode::Lines, PolygonMode::Points].map(&mut biases), [(); 2].map(|()| [filled[0]; 3]));
+}
+
 #[test]
 fn offset_adds_slope_and_units() {
     let offset = PolygonOffset { scale: 2.0, units: 0.25, float_depth: None, clamp: 0.0 };
