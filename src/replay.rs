@@ -8,6 +8,7 @@ mod inferred;
 mod noted;
 mod observe;
 mod output;
+mod simulate;
 mod timeline;
 mod timing;
 
@@ -72,6 +73,11 @@ pub struct Args {
     /// with times
     #[arg(long = "loop", value_name = "N")]
     pub repeat: Option<std::num::NonZeroU32>,
+    /// With --loop, also predict the time of a run on these numbers of threads (as 2,4,8,16), from the work that
+    /// one thread does for it. The runs use one thread
+    #[arg(long, value_name = "THREADS", value_delimiter = ',', requires = "repeat", conflicts_with = "threads",
+        value_parser = clap::value_parser!(u16).range(1..))]
+    pub simulate: Vec<u16>,
     /// Print one JSON object of counts and times
     #[arg(long)]
     pub stats: bool,
@@ -196,7 +202,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
     playback.gpu.pipeline.schedule = args.limits.schedule(args.schedule());
     let mut noted = Noted::new(args, &mut playback.gpu);
-    let done = args.threads.run(|| {
+    let threads = if args.simulate.is_empty() { *args.threads } else { Threads { threads: Some(1) } };
+    let done = threads.run(|| {
         let sections = open_capture(&args.capture, &playback.gpu.budget, shared)?;
         let mut files = Files::begin(args, shared);
         let start = Instant::now();
@@ -253,9 +260,10 @@ fn figures(args: &Args, playback: &mut Playback, submits: &Submits, shared: &Sha
         put_object(&playback.gpu.pipeline.report(guesses))?;
     }
     if let Some(runs) = args.repeat {
-        let bar = bar(runs.get().into(), shared);
+        let runs_of_all = u64::from(runs.get()) * (1 + args.simulate.len() as u64);
+        let bar = bar(runs_of_all, shared);
         playback.gpu.pipeline.schedule = args.limits.schedule(Schedule::Deferred);
-        let times = timing::repeat(&mut playback.gpu, submits, runs.get(), &bar);
+        let times = timing::repeat(&mut playback.gpu, submits, runs.get(), &args.simulate, &bar);
         put_object(&times)?;
     }
     Ok(())

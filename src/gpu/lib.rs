@@ -20,6 +20,7 @@ pub mod picture;
 pub mod playback;
 pub mod regfile;
 pub mod status;
+pub mod work_trace;
 
 pub mod memo;
 mod parallel;

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use rayon::Yield;
 
 use crate::ambient::{hold, with_rust_float_control};
+use crate::work_trace;
 
 /// How long a thread without work keeps polling.
 const POLL_TIME: Duration = Duration::from_micros(200);
@@ -39,6 +40,16 @@ pub fn each_with<J: Send, S, R: Send>(
     begin: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, J) -> R + Sync,
 ) -> Vec<R> {
+    let mut next = jobs.into_iter();
+    let mut own = None;
+    let recorded = work_trace::jobs(|| {
+        let job = next.next()?;
+        Some(work(own.get_or_insert_with(&begin), job))
+    });
+    if let Some(results) = recorded {
+        return results;
+    }
+    let jobs: Vec<J> = next.collect();
     let count = rayon::current_num_threads().min(jobs.len()).saturating_sub(1);
     let left = Mutex::new(jobs.into_iter().enumerate());
     let done = Mutex::new(Vec::new());
@@ -80,7 +91,8 @@ pub fn each_with<J: Send, S, R: Send>(
 
 /// Runs `job` later on a thread of the pool, which may be a caller's pool.
 pub fn spawn(job: impl FnOnce() + Send + 'static) {
-    rayon::spawn(move || with_rust_float_control(job));
+    let task = work_trace::start_task();
+    rayon::spawn(move || with_rust_float_control(|| work_trace::in_task(task, job)));
 }
 
 /// Locks `mutex`, also if a thread panicked while it held the lock.

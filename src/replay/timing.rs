@@ -1,18 +1,20 @@
 //! `--loop`: repeats the last frame and measures the time.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::observe::{Submit, Submits};
+use super::simulate::{simulate, total};
 use a4emu_gpu::cp::{Cp, Renderer, Silent};
 use a4emu_gpu::draw;
 use a4emu_gpu::draw::stats::StageTimes;
 use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::work_trace::record;
 
 /// The output of `--loop`.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct LoopTimes {
     runs: u32,
     timed: Timed,
@@ -23,6 +25,19 @@ pub struct LoopTimes {
     pixels: u64,
     /// Average time of each stage in one run, in milliseconds.
     stages: StageTimes,
+    /// Predictions for other numbers of threads, if they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    simulated: Vec<Simulated>,
+}
+
+/// The predicted time of a run.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Simulated {
+    threads: u16,
+    /// Median of the runs, in milliseconds.
+    ms: f64,
+    /// The work of a run, divided by `ms`.
+    speedup: f64,
 }
 
 /// The submits of one run: those of the last kernel call that drew. Earlier submits cannot run again, since
@@ -47,29 +62,53 @@ struct Spread {
 /// Maximum number of times that are kept: those of the first runs.
 const MAX_TIMES: usize = 1 << 20;
 
-/// Repeats the last group of `submits` that drew `runs` times and measures each run. From run to run, only
-/// data is kept that a new frame would find too. The loop ends with the first run that is cut off. There is
-/// no run if the capture was cut off or drew nothing.
-pub fn repeat(gpu: &mut Gpu, submits: &Submits, runs: u32, bar: &ProgressBar) -> LoopTimes {
+/// Repeats the last group of `submits` that drew `runs` times and measures each run, then as often for each number of
+/// threads that is to be simulated. From run to run, only data is kept that a new frame would find too. The loop ends
+/// with the first run that is cut off. There is no run if the capture was cut off or drew nothing.
+pub fn repeat(
+    gpu: &mut Gpu,
+    submits: &Submits,
+    runs: u32,
+    simulated: &[u16],
+    bar: &ProgressBar,
+) -> LoopTimes {
     let group = submits.last_that_drew();
-    let mut times = Vec::new();
-    let before = gpu.pipeline.stats;
-    let at = gpu.at;
+    let (before, at) = (gpu.pipeline.stats, gpu.at);
     // Each run has the budget of the whole capture.
     let budget = gpu.budget.restarted();
-    let mut done = 0;
-    while done < runs && !group.is_empty() && gpu.budget.cut().is_none() {
-        gpu.at = at;
-        gpu.budget = budget.clone();
-        gpu.pipeline.primitives.clear();
-        times.extend(Some(one_run(gpu, &group)).filter(|_| times.len() < MAX_TIMES));
-        done += 1;
-        bar.inc(1);
-    }
+    let each = |gpu: &mut Gpu, mut run: Box<dyn FnMut(&mut Gpu) -> f64 + '_>| {
+        let (mut times, mut done) = (Vec::new(), 0);
+        while done < runs && !group.is_empty() && gpu.budget.cut().is_none() {
+            gpu.at = at;
+            gpu.budget = budget.clone();
+            gpu.pipeline.primitives.clear();
+            times.extend(Some(run(gpu)).filter(|_| times.len() < MAX_TIMES));
+            done += 1;
+            bar.inc(1);
+        }
+        times.sort_by(f64::total_cmp);
+        (times, done)
+    };
+    let (times, done) = each(gpu, Box::new(|gpu| one_run(gpu, &group)));
+    let stats = gpu.pipeline.stats;
+    let simulate = |threads: &u16| {
+        let mut work = Vec::new();
+        let (times, _) = each(
+            gpu,
+            Box::new(|gpu| {
+                let (_, recording) = record((*threads).into(), || one_run(gpu, &group));
+                work.extend(Some(milliseconds(total(&recording))).filter(|_| work.len() < MAX_TIMES));
+                milliseconds(simulate(&recording, (*threads).into()))
+            }),
+        );
+        work.sort_by(f64::total_cmp);
+        let ms = median(&times);
+        Simulated { threads: *threads, ms, speedup: if ms > 0.0 { median(&work) / ms } else { 0.0 } }
+    };
+    let simulated = simulated.iter().map(simulate).collect();
     bar.finish_and_clear();
     gpu.report_cut();
-    times.sort_by(f64::total_cmp);
-    let each = u64::from(done.max(1));
+    let count = u64::from(done.max(1));
     LoopTimes {
         runs: done,
         timed: Timed {
@@ -80,13 +119,23 @@ pub fn repeat(gpu: &mut Gpu, submits: &Submits, runs: u32, bar: &ProgressBar) ->
         },
         ms: Spread {
             min: times.first().copied().unwrap_or(0.0),
-            median: times.get(times.len() / 2).copied().unwrap_or(0.0),
+            median: median(&times),
             max: times.last().copied().unwrap_or(0.0),
         },
-        instructions: (gpu.pipeline.stats.instructions - before.instructions) / each,
-        pixels: (gpu.pipeline.stats.pixels - before.pixels) / each,
-        stages: gpu.pipeline.stats.ms.since(&before.ms, done),
+        instructions: (stats.instructions - before.instructions) / count,
+        pixels: (stats.pixels - before.pixels) / count,
+        stages: stats.ms.since(&before.ms, done),
+        simulated,
     }
+}
+
+/// Returns the median of sorted times, or 0 if there are none.
+fn median(times: &[f64]) -> f64 {
+    times.get(times.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
 }
 
 /// The time of the submits in milliseconds.

@@ -21,6 +21,7 @@ use crate::draw::vertex_stages::VertexStages;
 use crate::draw::vs::Shaded;
 use crate::memory::Memory;
 use crate::parallel::{self, locked, work_until};
+use crate::work_trace;
 
 /// Lists of a worker queue.
 #[derive(Default)]
@@ -115,7 +116,10 @@ impl GeometryWorkers {
     pub fn close(&self) -> Lists {
         self.is_closed.store(true, Ordering::Release);
         let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
-        while memory.as_ref().is_some_and(|memory| self.run_next(memory)) {}
+        let mut run_next = || memory.as_ref().is_some_and(|memory| self.run_next(memory)).then_some(());
+        if work_trace::jobs(&mut run_next).is_none() {
+            while run_next().is_some() {}
+        }
         drop(memory);
         // Spin: a worker that still runs a task finishes it sooner than a sleeping thread wakes.
         let mut memory = loop {

@@ -24,6 +24,7 @@ use crate::draw::tpl1::BoundBank;
 use crate::machine::Gmem;
 use crate::memory::{Lent, Memory};
 use crate::parallel::{self, Helpers};
+use crate::work_trace;
 
 use super::batch::{Batch, DrawJob, Finished, Job};
 use super::copies::{Copies, Strip};
@@ -260,7 +261,7 @@ impl Sorted {
     fn groups(&self, gmem_bytes: usize) -> Vec<Range<usize>> {
         let all = 0..self.segments.len();
         let bands = numbers(self.area.y0..self.area.y1).len().max(1);
-        let wanted = (JOBS_PER_THREAD * rayon::current_num_threads()).div_ceil(bands).min(all.len());
+        let wanted = (JOBS_PER_THREAD * work_trace::threads()).div_ceil(bands).min(all.len());
         let is_inside = |surface: &Surface| {
             let columns = u64::try_from(self.area.x1 - surface.origin[0]).unwrap_or(0);
             let Location::Gmem(base) = surface.location else { return false };

@@ -18,6 +18,7 @@ use crate::draw::sp::launch::Threads;
 use crate::machine::Gmem;
 use crate::memory::{Lent, Memory};
 use crate::parallel::{self, help_until, locked, poll_for_jobs};
+use crate::work_trace;
 
 use super::batch::{Batch, Finished};
 use super::segments::Sorted;
@@ -196,6 +197,7 @@ impl Task {
 
 /// Waits for a result. Returns `None` if the sender is gone.
 fn wait(done: &Receiver<Done>) -> Option<Done> {
+    work_trace::wait();
     loop {
         let mut come = done.try_recv();
         help_until(|| {

@@ -11,6 +11,7 @@ use crate::ambient::hold;
 use crate::draw::gras::raster::Rect;
 use crate::fault::{Client, Fault};
 use crate::memory::Memory;
+use crate::work_trace;
 use a4emu_shader::format::arrangement::{Tiling, resolved};
 use a4emu_shader::format::{Codec, Format, Transfer};
 
@@ -123,7 +124,9 @@ impl ResolveState {
             }
             Some(())
         });
-        copied.reduce(|| Some(()), Option::and).ok_or(lost(address))
+        let count = (area.y1 - area.y0).unsigned_abs().div_ceil(ROWS as u32);
+        let copied = work_trace::divided(count as usize, || copied.reduce(|| Some(()), Option::and));
+        copied.ok_or(lost(address))
     }
 
     /// Copies to a tiled surface.
