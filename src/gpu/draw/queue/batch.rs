@@ -21,7 +21,6 @@ use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::raster::Rect;
 use crate::draw::rb::state::{ResolveState, Targets};
 use crate::draw::rb::surface::{Surface, in_place};
-use crate::draw::sp::launch::Threads;
 use crate::draw::sp::log::{ShaderLog, ShaderWork};
 use crate::draw::sp::state::StageState;
 use crate::fault::Place;
@@ -280,8 +279,8 @@ impl Batch {
     }
 
     /// Sorts the jobs by band, when the batch is complete.
-    pub fn sorted(self, threads: Threads) -> Sorted {
-        Sorted::new(self, threads)
+    pub fn sorted(self) -> Sorted {
+        Sorted::new(self)
     }
 }
 

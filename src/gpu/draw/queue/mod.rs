@@ -28,7 +28,6 @@ use crate::draw::fs::bands::Visible;
 use crate::draw::gras::raster::Rect;
 use crate::draw::rb::state::{ResolveState, Targets};
 use crate::draw::schedule::Schedule;
-use crate::draw::sp::launch::Threads;
 use crate::machine::Gmem;
 use crate::memory::Memory;
 
@@ -192,7 +191,7 @@ impl Queue {
         results.append(self.finish_submitted(store));
         if !self.batch.is_empty() {
             let start = Instant::now();
-            let batch = self.take_batch().sorted(Threads::All);
+            let batch = self.take_batch().sorted();
             let mut lent = batch.copies().lend(store.memory);
             let finished = batch.shade(store.gmem, store.memory, &mut lent, store.budget);
             lent.into_iter().for_each(|lent| store.memory.give_back(lent));

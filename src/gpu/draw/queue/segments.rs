@@ -34,6 +34,9 @@ use super::uses::{Segment, Uses, in_place, segments};
 /// Primitives that one thread sorts in one job.
 const SHARE: usize = 1 << 15;
 
+/// Primitives from which on several threads sort them.
+const MANY: usize = 1 << 13;
+
 /// Jobs per thread that are enough: so many keep all threads busy until the end.
 const JOBS_PER_THREAD: usize = 4;
 
@@ -116,7 +119,7 @@ impl Shares {
 
 impl Sorted {
     /// Sorts the jobs of a batch.
-    pub(super) fn new(batch: Batch, threads: Threads) -> Self {
+    pub(super) fn new(batch: Batch) -> Self {
         let segments = segments(&batch.passes, batch.jobs.len());
         let shares: Vec<(usize, Range<usize>)> = (0..)
             .zip(&segments)
@@ -124,13 +127,15 @@ impl Sorted {
                 shares(&batch, segment).into_iter().map(move |share| (number, share))
             })
             .collect();
+        let primitives = batch.jobs.iter().filter_map(Job::draw).map(|draw| draw.count).sum::<usize>();
+        let threads = if primitives < MANY { Threads::This } else { Threads::All };
         let sort = |(number, share): (usize, Range<usize>)| {
             let segment: &Segment = &segments[number];
             (number, sort(&batch, share, Lists::new(segment.area)))
         };
         let sorted: Vec<(usize, Lists<Entry>)> = match threads {
-            Threads::All if shares.len() > segments.len() => parallel::each(shares, Helpers::TakeLast, sort),
-            _ => shares.into_iter().map(sort).collect(),
+            Threads::All if shares.len() > 1 => parallel::each(shares, Helpers::TakeLast, sort),
+            Threads::All | Threads::This => shares.into_iter().map(sort).collect(),
         };
         let mut lists: Vec<Option<Lists<Entry>>> = segments.iter().map(|_| None).collect();
         for (number, part) in sorted {
@@ -567,7 +572,7 @@ mod tests {
 
     #[test]
     fn lists_do_not_depend_on_the_threads_that_sort_them() {
-        let sorted = |threads| {
+        let sorted = |threads: usize| {
             let (mut batch, area) = (Batch::default(), Rect { x0: 0, y0: 0, x1: 64, y1: 96 });
             batch.area = Some(area);
             for count in [10, SHARE, 3, SHARE - 5, 1, 2, SHARE / 2, 4] {
@@ -581,12 +586,12 @@ mod tests {
             let parts: Vec<_> =
                 segments(&batch.passes, 8).iter().flat_map(|segment| shares(&batch, segment)).collect();
             assert_eq!(parts, [0..2, 2..6, 6..7, 7..8]);
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads");
-            let sorted = pool.install(|| Sorted::new(batch, threads));
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            let sorted = pool.install(|| Sorted::new(batch));
             let lists = sorted.segments.iter().flat_map(|(_, lists)| lists.bands());
             lists.map(|list| (list.entries.clone(), list.cost)).collect::<Vec<(Vec<Entry>, u64)>>()
         };
-        let [all, alone] = [Threads::All, Threads::This].map(sorted);
+        let [all, alone] = [2, 1].map(sorted);
         assert_eq!(alone.len(), 2 * 3);
         assert!(all == alone && alone.iter().all(|(entries, _)| entries.is_sorted()));
         assert!(alone[..3].iter().all(|(entries, _)| entries.len() > SHARE / 2));

@@ -14,7 +14,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::budget::Budget;
-use crate::draw::sp::launch::Threads;
 use crate::machine::Gmem;
 use crate::memory::{Lent, Memory};
 use crate::parallel::{self, help_until, locked, poll_for_jobs};
@@ -98,9 +97,7 @@ impl Submitted {
             let context = Context { gmem, lent: Vec::new(), budget: store.budget.fork() };
             locked(&self.line).context = Some(context);
         }
-        // Use only this thread if a batch runs; the other threads are busy with it.
-        let threads = if self.is_at_rest() { Threads::All } else { Threads::This };
-        let batch = batch.sorted(threads);
+        let batch = batch.sorted();
         let lent = batch.copies().lend(store.memory);
         for buffer in batch.copies().buffers() {
             // Many tiles copy to the same buffer, and every draw searches this list.
@@ -119,11 +116,6 @@ impl Submitted {
         drop(line);
         self.begun.push_back(done);
         results
-    }
-
-    /// Returns whether no batch runs now. Only timing may depend on this, never results.
-    fn is_at_rest(&self) -> bool {
-        self.is_empty() || locked(&self.line).context.is_some()
     }
 
     /// Waits for all batches and helps to draw them.
