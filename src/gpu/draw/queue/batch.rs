@@ -29,6 +29,9 @@ use crate::memory::Memory;
 /// Maximum number of queued draws and copies.
 const MAX_JOBS: usize = 2048;
 
+/// Maximum number of surfaces. Each new one is compared with all others.
+const MAX_SURFACES: usize = 64;
+
 /// Bytes of primitives from which on the batch is full.
 const MAX_BYTES: usize = 64 << 20;
 
@@ -167,7 +170,9 @@ impl Batch {
         }
         let mut all = self.surfaces.clone();
         all.extend(surfaces.iter().filter(|surface| !self.surfaces.contains(surface)));
-        !has_twice(&surfaces) && (0..all.len()).all(|index| in_place(&all, all_area, index))
+        all.len() <= MAX_SURFACES
+            && !has_twice(&surfaces)
+            && (0..all.len()).all(|index| in_place(&all, all_area, index))
     }
 
     /// Adds a draw that [`Batch::can_take`] accepts, with its visible part.
@@ -327,8 +332,30 @@ impl DrawJob {
 
 #[cfg(test)]
 mod tests {
+    use a4emu_shader::format::arrangement::Tiling;
+
     use super::*;
+    use crate::draw::rb::surface::Location;
     use crate::draw::vertices::Vertices;
+
+    #[test]
+    fn a_batch_has_a_limited_number_of_surfaces() {
+        let surface = |number: u32| Surface {
+            location: Location::Gmem(64 * number),
+            pitch: 64,
+            cpp: 4,
+            origin: [0, 0],
+            layer: 0,
+            tiling: Tiling::Linear,
+        };
+        let (mut batch, area) = (Batch::default(), Rect { x0: 0, y0: 0, x1: 1, y1: 1 });
+        for number in 0..MAX_SURFACES as u32 {
+            assert!(batch.has_room(&[surface(number)], area));
+            batch.place(&surface(number), [0, 0]);
+        }
+        assert!(!batch.has_room(&[surface(MAX_SURFACES as u32)], area));
+        assert!(batch.has_room(&[surface(3)], area), "it has this one already");
+    }
 
     #[test]
     fn what_all_tiles_draw_weighs_once() {
