@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn invalid_shards_are_refused() {
         let gitlab = |index, total| said(None, &[("CI_NODE_INDEX", index), ("CI_NODE_TOTAL", total)]);
         for (index, total) in [("0", "8"), ("9", "8"), ("x", "8"), ("1", "x"), ("1", "0")] {
             assert!(gitlab(index, total).is_err(), "{index} of {total}");

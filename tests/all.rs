@@ -42,8 +42,6 @@ mod house;
 mod install;
 #[path = "jit.rs"]
 mod jit;
-#[path = "late/main.rs"]
-mod late;
 #[path = "overlays.rs"]
 mod overlays;
 #[path = "pico.rs"]
@@ -54,6 +52,8 @@ mod python;
 mod replay;
 #[path = "samples.rs"]
 mod samples;
+#[path = "schedules/main.rs"]
+mod schedules;
 #[path = "schema.rs"]
 mod schema;
 #[path = "serve.rs"]

@@ -123,7 +123,7 @@ fn citations_resolve() {
 }
 
 #[test]
-fn what_does_not_resolve_is_complained_of() {
+fn unresolved_citations_are_reported() {
     let none: [String; 0] = [];
     assert_eq!(complaints("as docs/hardware/registers.md, section 9.3, says; README.md too"), none);
     assert_eq!(complaints("(docs/hardware/driver-flow.md, sections 3 to 6). A restore"), none);

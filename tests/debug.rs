@@ -69,7 +69,7 @@ fn vertices_begin_with_their_attributes() {
 }
 
 #[test]
-fn what_is_not_there_is_refused() {
+fn invalid_session_targets_are_refused() {
     let wrong: [&[&str]; 14] = [
         &["--stage", "fs"],
         &["--draw", "1"],

@@ -171,7 +171,7 @@ fn a_texel_that_was_there_before_the_rest_was_rendered_is_named() {
 
 /// If the draw that made the texture differs, that draw is reported, not each texel that depends on it.
 #[test]
-fn what_follows_from_another_difference_is_not_told_again() {
+fn differences_caused_by_another_are_not_reported() {
     let copies = Copies::new();
     let source = half_a_texture(0xff20_4060);
     let a = copies.assembled("a.rd", &source);
@@ -183,7 +183,7 @@ fn what_follows_from_another_difference_is_not_told_again() {
 
 /// Both runs of a comparison have an equal budget, so both captures are cut off at one place.
 #[test]
-fn what_is_cut_off_in_both_is_no_difference() {
+fn captures_cut_off_at_one_place_do_not_differ() {
     for work in ["3K", "20K", "60K", "200K", "1M"] {
         let (out, err, status) = diff(&["--max-work", work, "captures/fbo.rd.gz", "captures/fbo.rd.gz"]);
         assert_eq!(out, "", "{work}");
@@ -318,7 +318,7 @@ fn the_first_difference_comes_with_its_packet() {
 }
 
 #[test]
-fn the_status_does_not_depend_on_who_reads() {
+fn closed_pipes_do_not_change_the_exit_status() {
     let script =
         "\"$0\" diff captures/cube.rd.gz captures/torus.rd.gz | head -1 >/dev/null; exit ${PIPESTATUS[0]}";
     let mut shell = Command::new("bash");

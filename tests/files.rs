@@ -92,7 +92,7 @@ fn no_input_is_written_over_by_whatever_name() {
 }
 
 #[test]
-fn what_fails_leaves_what_was_there_and_nothing_else() {
+fn failed_commands_neither_change_nor_add_files() {
     let folder = Folder::with(&[("bad.a4", "gpu_id\n"), ("out.rd", "precious")]);
     folder.refuses("asm bad.a4 -o out.rd", 2, "expected a value");
     fs::create_dir(folder.path("out.png")).unwrap();

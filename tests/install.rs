@@ -109,7 +109,7 @@ fn all_is_installed_found_and_taken_away() {
 }
 
 #[test]
-fn what_is_missing_is_said_with_what_to_do() {
+fn missing_parts_are_reported_with_instructions() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let a4emu = folder.path().join("bin/a4emu");
     take(Path::new(env!("CARGO_BIN_EXE_a4emu")), &a4emu);
@@ -181,7 +181,7 @@ impl Installed {
 }
 
 #[test]
-fn what_cargo_install_leaves_out_is_made_once() {
+fn library_missing_after_cargo_install_is_built_once() {
     let installed = Installed::new();
     let library = installed.path("cargo/lib/a4emu/liba4emu_drm.so");
     let first = installed.run();
@@ -204,7 +204,7 @@ fn what_cargo_install_leaves_out_is_made_once() {
 }
 
 #[test]
-fn what_cannot_be_made_is_said() {
+fn failed_builds_of_the_library_are_reported() {
     let installed = Installed::new();
     fs::write(installed.path("broken"), "").unwrap();
     let said = installed.run();

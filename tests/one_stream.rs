@@ -384,7 +384,7 @@ fn compare_bytes(capture: &[u8]) -> Result<Vec<Draw>, Failed> {
 }
 
 /// A packet that reads memory which a skipped draw could have written: the command reports the dependency.
-fn what_depends_on_draws_is_named() -> Result<(), Failed> {
+fn dependencies_on_skipped_draws_are_reported() -> Result<(), Failed> {
     let stream = vec![
         // RB_MRT[0].BASE, then a bypass draw, then a read of its target.
         write(0x20a6, DATA),
@@ -461,6 +461,9 @@ fn main() {
             .map(|(name, capture)| Trial::test(name, move || compare_bytes(&capture).map(drop))),
     );
     trials.extend(by_hand().into_iter().map(|case| Trial::test(case.name, move || case.check())));
-    trials.push(Trial::test("what depends on draws is named", what_depends_on_draws_is_named));
+    trials.push(Trial::test(
+        "dependencies on skipped draws are reported",
+        dependencies_on_skipped_draws_are_reported,
+    ));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

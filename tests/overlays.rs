@@ -182,7 +182,7 @@ fn every_verdict_is_of_its_colour() {
 }
 
 #[test]
-fn what_is_covered_is_dimmed_where_it_is_not() {
+fn overlays_dim_pixels_without_marks() {
     let folder = TempDir::new().unwrap();
     let capture = assembled(&folder, "overlays");
     let shown = Shown::new(&capture, Some("f1"), "wireframe");
@@ -297,7 +297,7 @@ fn a_kill_of_all_lanes_leaves_the_rest_unrun() {
 }
 
 #[test]
-fn what_has_no_overlay_is_refused() {
+fn invalid_overlays_are_refused() {
     let capture = own("cube");
     let says = |arguments: &[&str], what: &str| {
         let output = a4emu(&[&["show", text(&capture)], arguments].concat());

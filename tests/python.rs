@@ -57,7 +57,7 @@ fn package(folder: &Path) -> std::io::Result<()> {
 
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "the module has another name there")]
-fn what_python_has_is_what_the_command_line_has() {
+fn python_module_agrees_with_the_command_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let python = match environment(&folder.path().join("venv")) {
         Ok(python) => python,

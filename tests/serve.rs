@@ -328,7 +328,7 @@ fn eight_clients_are_served_beside_idle_ones() {
 
 /// Idle connections do not delay requests on other connections.
 #[test]
-fn idle_connections_make_nobody_wait() {
+fn idle_connections_do_not_delay_requests() {
     let server = Server::of("triangle.rd.gz");
     server.get("frame.json", "");
     let connect = || TcpStream::connect(("127.0.0.1", server.port)).expect("a connection");

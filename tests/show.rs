@@ -96,7 +96,7 @@ fn last_rendering(rows: &[Value]) -> String {
 }
 
 #[test]
-fn what_the_last_draw_leaves_is_what_is_resolved() {
+fn picture_after_the_last_draw_equals_the_resolved_picture() {
     let folder = Folder::new();
     let own = ["triangle", "blend", "depth", "many", "cube", "stencil"].map(capture);
     let tiled = ["variants/cube-1600x900", "variants/cube-sysmem", "glmark2/shadow"].map(shared);

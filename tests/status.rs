@@ -169,7 +169,7 @@ fn check(rows: &[Row], stdout: impl Fn() -> Stdio) {
 }
 
 #[test]
-fn what_is_fine_is_0_and_what_differs_is_1() {
+fn success_exits_with_0_and_differences_with_1() {
     let rows = [
         ("info fine.rd", 0, ""),
         ("decode fine.rd fine.rd.gz", 0, ""),
@@ -303,7 +303,7 @@ fn captures_of_other_generations_and_dumps_are_refused() {
 }
 
 #[test]
-fn what_is_not_supported_or_cut_off_is_4() {
+fn runs_that_are_cut_off_exit_with_4() {
     let (work, memory, time) = ("--max-work", "--max-memory", "--time-limit");
     let rows = [
         ("info fine.rd --max-work 1", 4, work),

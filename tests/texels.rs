@@ -144,7 +144,7 @@ fn is_copied(case: &Case) -> bool {
 }
 
 #[test]
-fn what_gets_a_texel_for_each_pixel_is_copied() {
+fn rectangles_with_one_texel_per_pixel_are_copied() {
     for (points, places) in [
         (WHOLE, WHOLE),
         ([3.0, 5.0, 40.0, 41.0], [3.0, 5.0, 40.0, 41.0]),
@@ -165,7 +165,7 @@ fn what_gets_a_texel_for_each_pixel_is_copied() {
 }
 
 #[test]
-fn what_does_not_is_shaded() {
+fn rectangles_without_one_texel_per_pixel_are_shaded() {
     for (points, places) in [
         // Upside down, mirrored, larger and smaller.
         (WHOLE, [0.0, 64.0, 64.0, 0.0]),
@@ -233,7 +233,7 @@ fn only_bytes_that_stay_as_they_are_are_copied() {
 
 /// The order of draws is kept: tile memory is cleared by cells, and quads wait for others of their warp.
 #[test]
-fn what_comes_before_and_behind_a_copy_is_in_its_place() {
+fn texel_copies_keep_the_order_of_draws() {
     let again = "use draw(DI_PT_RECTLIST, 2)\n use clear(0.2, 0.4, 0.6, 0.8, 0)";
     assert!(is_copied(&Case::but("use draw(DI_PT_RECTLIST, 2)", again)));
     // A rectangle of larger texels below the first one, in one draw.

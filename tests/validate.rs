@@ -76,7 +76,7 @@ fn rules_are_chosen_by_id_or_family() {
 }
 
 #[test]
-fn what_somebody_has_looked_at_does_not_count() {
+fn suppressed_findings_do_not_count() {
     let (folder, _, capture) = broken();
     let file = folder.path().join("known.toml");
     let name = file.to_str().unwrap();

@@ -73,7 +73,7 @@ fn lookup_finds_what_the_rows_say() {
 }
 
 #[test]
-fn offsets_that_nobody_named_print_as_unknown() {
+fn unnamed_register_offsets_print_as_unknown() {
     let name = regs::RegName { offset: 0x2fff };
     assert_eq!(name.to_string(), "UNKNOWN_2FFF");
     assert_eq!(regs::by_name("UNKNOWN_2FFF"), Some(0x2fff));
@@ -119,7 +119,7 @@ fn enumerators_have_one_value_and_one_name() {
 }
 
 #[test]
-fn what_is_inferred_is_marked() {
+fn inferred_registers_are_marked() {
     let inferred = regs::all().filter(|reg| reg.certainty() == Certainty::Inferred);
     let inferred = inferred.map(|reg| reg.offset()).collect::<BTreeSet<_>>();
     for offset in [0x230b, 0x230c, 0x2318, 0x2319, 0x233f, 0x2340, 0x215b, 0x2158] {

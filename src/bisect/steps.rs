@@ -166,7 +166,7 @@ r1   3f800000
     }
 
     #[test]
-    fn what_a_warp_starts_with_was_made_before_it() {
+    fn initial_register_differences_are_attributed_to_the_start() {
         let start = "   0  mov.u32u32 r1.z, 0   [lanes 0xffffffff]\nr0   00000000\n`@0` is no command (h lists them)\n";
         let other = start.replace("r0   0", "r0   1");
         assert_eq!(parting(start, &other, &Warp::numbered("vs", 0)).unwrap().instruction, START);

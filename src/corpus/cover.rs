@@ -154,7 +154,7 @@ mod tests {
 
     /// Items that another candidate has covered do not count.
     #[test]
-    fn what_adds_most_now_is_taken() {
+    fn greedy_cover_takes_the_capture_with_most_uncovered_items() {
         let all = vec![
             candidate("a", 1, &[1, 2, 3, 4, 5, 6]),
             candidate("b", 1, &[1, 2, 3, 4, 7]),

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_below_is_refused_wherever_it_comes_from() {
+    fn out_of_range_text_and_json_numbers_are_refused() {
         assert_eq!("31".parse(), Lane::try_from(31));
         assert_eq!(serde_json::from_str::<Lane>("31").unwrap().get(), 31);
         for wrong in ["32", "-1", "", "18446744073709551616"] {

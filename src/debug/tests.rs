@@ -109,7 +109,7 @@ fn a_watched_register_stops_it_forward_and_back() {
 
 /// Steps back and forward again at every place of a run with breakpoints in a loop.
 #[test]
-fn what_runs_again_does_what_it_did() {
+fn stepping_back_and_forward_repeats_register_values() {
     let forward = lines(LOOP, "s\ns\ns\ns\ns\ns\ns\ns\ns\ns\ns\ns\nr\n");
     let there_and_back = lines(LOOP, "c\nbs 20\nrc\ns 8\nbs 3\ns 2\ns 5\nr\n");
     assert_eq!(forward.last(), there_and_back.last());

@@ -422,7 +422,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_can_be_taken_and_no_more() {
+    fn budget_refuses_work_above_the_remaining_units() {
         let mut budget = Budget::new(3 * Work::Warp.price());
         assert!(budget.take(Work::Warp, 2));
         assert!(!budget.take(Work::Warp, 2), "one is left");
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_owed_is_taken_with_what_is_taken_next() {
+    fn deferred_charges_are_taken_with_the_next_charge() {
         let mut budget = Budget::new(10 * Work::Packet.price());
         budget.charge_later(Work::Packet, 8);
         assert_eq!(budget.fork().owed.get(), 0, "it is charged once");
@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_refused_first_is_what_is_said() {
+    fn budget_reports_the_first_refusal() {
         let mut budget = Budget::new(0);
         assert!(!budget.take(Work::Packet, 1));
         let mut late = budget.for_time(Duration::ZERO);
@@ -574,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_beside_is_charged_when_it_is_over() {
+    fn work_of_a_fork_is_charged_at_the_join() {
         let mut budget = Budget::new(10 * Work::Warp.price());
         assert!(budget.take(Work::Warp, 1));
         let mut beside = budget.fork();

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_in_a_job_comes_out_and_nobody_waits_for_ever() {
+    fn panics_in_jobs_propagate_and_end_the_wait() {
         for threads in [1, 2, 5] {
             let work = |job: usize| assert_ne!(job, 7, "seven");
             let all = || with_threads(threads, || each((0..20).collect(), Helpers::TakeFirst, work));
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_helps() {
+    fn waiting_pool_threads_run_other_jobs() {
         let helped = with_threads(1, || {
             let done = AtomicUsize::new(0);
             rayon::scope(|scope| {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_something_does_not_stay_for_anything_else() {
+    fn waiting_threads_do_not_poll_for_other_jobs() {
         with_threads(1, || {
             let mut looks = 0;
             help_until(|| {

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_paid_and_the_end_of_the_budget_ends_reading() {
+    fn sections_are_charged_and_reading_ends_with_the_budget() {
         let sections: Vec<Section> = (0..10).map(|at| section(at * 1024, 1024 - 8)).collect();
         let price = Work::Section.price() + 64 * Work::Unpacked16.price();
         assert_eq!(taken(u64::MAX, &sections), (10, 10 * price), "bytes up to the end of each payload");

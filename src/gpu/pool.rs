@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_is_taken_again() {
+    fn pool_reuses_long_lists() {
         let spare = Pool::default();
         let count = LONG / 4;
         assert_eq!(spare.take(count, 1u32), vec![1; count]);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_emptied_for_who_has_nothing_yet() {
+    fn largest_returns_an_emptied_list_with_most_capacity() {
         let spare = Pool::default();
         let lists: [Vec<u32>; 3] = [1, 3, 2].map(|times| vec![7; times * LONG / 4]);
         let [one, three, two] = lists.each_ref().map(|list| (list.as_ptr(), list.capacity()));

@@ -161,7 +161,7 @@ mod tests {
     use a4emu_gpu::budget::Work;
 
     #[test]
-    fn memory_grows_with_the_file_unless_somebody_says_how_much() {
+    fn memory_limit_grows_with_the_file_unless_given() {
         let file = tempfile::NamedTempFile::new().unwrap();
         file.as_file().set_len(1000).unwrap();
         let limit = |max_memory| {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_half_of_the_memory() {
+    fn kept_output_may_use_half_of_the_memory_limit() {
         let room = |max_memory| {
             let budget = Limits { max_memory, ..Limits::default() }.playback(Path::new("")).gpu.budget;
             let mut bytes = 0;

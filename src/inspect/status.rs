@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_nobodys_fault_wherever_it_is_met() {
+    fn broken_pipe_errors_do_not_change_the_exit_status() {
         let pipe = || io::Error::from(io::ErrorKind::BrokenPipe);
         let json = serde_json::Error::io(pipe());
         for error in

@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_harmless_is_all_of_ascii_that_is_seen() {
+    fn harmless_bytes_are_printable_ascii_tab_and_newline() {
         let harmless: Vec<u8> = (0..=255).filter(|byte| is_harmless(&[*byte])).collect();
         let seen: Vec<u8> = [b'\t', b'\n'].into_iter().chain(b' '..=b'~').collect();
         assert_eq!(harmless, seen);

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_together_stays_and_nothing_else_does() {
+    fn minimise_keeps_only_the_needed_units() {
         let (left, _) = minimised(100, |has| has(3) && has(50) && has(97));
         assert_eq!(left, [3, 50, 97]);
         // Unit 5 can only be removed after unit 40.

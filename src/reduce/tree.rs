@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_takes_along_what_is_in_it() {
+    fn removing_a_statement_removes_its_content() {
         let block = parse("x", SOURCE).unwrap();
         let tree = Tree::of(&block);
         let mut removed = vec![false; tree.len()];

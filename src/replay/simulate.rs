@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_nobody_waits_for_ends_too() {
+    fn simulation_includes_tasks_that_no_task_waits_for() {
         let all =
             recording([vec![Step::Start(1), Step::Start(2), Step::Wait], vec![Step::Serial(ms(5))], vec![]]);
         assert_eq!(simulate(&all, 2), ms(5));

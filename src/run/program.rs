@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_have_a_library_preloaded_is_known_before() {
+    fn programs_that_cannot_preload_a_library_are_detected() {
         let folder = tempfile::tempdir().unwrap();
         let refusal = |name: &str, bytes: &[u8]| {
             let path = folder.path().join(name);

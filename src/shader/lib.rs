@@ -27,8 +27,8 @@ mod count;
 mod doubt;
 mod effect;
 mod environment;
+mod epilogue;
 mod extra;
-mod finish;
 #[path = "jit/executable/float_control.rs"]
 pub mod float_control;
 mod flow;
@@ -62,7 +62,7 @@ mod warp;
 pub use chosen::{Chooser, Chosen, Way};
 pub use count::{Counting, InstructionCount, run_counting};
 pub use environment::{Environment, Refused};
-pub use finish::{AlphaFactor, Finish};
+pub use epilogue::{AlphaFactor, Epilogue};
 pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};
 pub use ops::{
     Atomic, AtomicOp, AtomicPlace, Few, ImageAccess, ImageLayout, Lod, MemoryAccess, Number, Op, Plain,

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_never_reached_does_not_count() {
+    fn unreachable_instructions_do_not_count() {
         assert_eq!(of("jump #l\nkill p0.x\nl:\nnop"), Summary::default());
     }
 }

@@ -75,7 +75,7 @@ mod tests {
                            sam (f32)(xyzw)r1.x, r0.z, s#2, t#3\n(sy)end";
 
     #[test]
-    fn what_the_driver_restores_with_is_one() {
+    fn restore_programs_are_texel_programs() {
         let texel = TexelProgram { ij: 0, locations: [4, 5], sampler: 2, texture: 3, result: 4 };
         assert_eq!(of(RESTORE), Some(texel));
         // The result may go to the registers of the coordinates.
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_anything_else_is_none() {
+    fn programs_with_other_instructions_are_no_texel_programs() {
         for (from, to) in [
             ("(xyzw)", "(xyz)"),
             ("(f32)(xyzw)r1.x", "(f16)(xyzw)hr1.x"),

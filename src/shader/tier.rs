@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wants_all_compiled_need_not_run_them() {
+    fn jit_on_compiles_before_the_first_run() {
         assert!(is_decided(&program(), Jit::On) && !is_decided(&program(), Jit::Off));
     }
 }

@@ -111,7 +111,7 @@ fn parts_weigh_the_same_by_size_or_by_earlier_times() {
 
 /// The second run has another capture of the triangle, and a new capture.
 #[test]
-fn what_differs_is_named_shown_and_reported() {
+fn compare_lists_differences_as_text_html_and_junit() {
     let corpus = Corpus::new();
     corpus.run("a", &["--pictures"], 0);
     fs::copy(capture("wrap"), corpus.path("corpus/triangle.rd.gz")).unwrap();
@@ -222,7 +222,7 @@ fn coverage_says_what_was_not_used_and_what_is_a_guess() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said() {
+fn unreadable_captures_and_wrong_arguments_are_reported() {
     let corpus = Corpus::new();
     fs::write(corpus.path("corpus/empty.rd"), "").unwrap();
     fs::write(corpus.path("corpus/text.rd"), "no capture at all").unwrap();
@@ -253,7 +253,7 @@ fn what_cannot_be_read_is_said() {
 /// again.
 #[cfg(unix)]
 #[test]
-fn what_results_depend_on_is_run_again() {
+fn captures_run_again_if_limits_or_binary_change() {
     let corpus = Corpus::new();
     let ran = |more: &[&str]| {
         let output = corpus.a4emu(&[&["run", "corpus", "-o", "run"], more].concat()).output().unwrap();

@@ -19,7 +19,7 @@ pub fn assembled(folder: &Path, name: &str, change: [&str; 2]) {
 }
 
 #[test]
-fn what_does_not_matter_goes() {
+fn reduce_removes_statements_that_the_condition_does_not_need() {
     let corpus = Corpus::new();
     let program = assert_cmd::cargo::cargo_bin("a4emu");
     let draws = format!("{} decode {{}} | grep -q CP_DRAW_INDX", program.display());
@@ -38,7 +38,7 @@ fn what_does_not_matter_goes() {
 }
 
 #[test]
-fn what_does_not_hold_is_not_begun() {
+fn reduce_refuses_conditions_that_the_capture_does_not_meet() {
     let corpus = Corpus::new();
     let from = capture("triangle");
     let from = from.to_str().unwrap();

@@ -119,7 +119,7 @@ fn frames_that_cannot_be_put_out_end_the_run() {
 }
 
 #[test]
-fn a_run_whose_frames_nobody_takes_ends_when_it_is_told_to() {
+fn runs_with_unread_frames_end_on_sigterm() {
     let mut launcher = video_to(Stdio::piped());
     // The run has more data to write than the pipe holds.
     std::thread::sleep(Duration::from_secs(1));

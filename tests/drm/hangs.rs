@@ -149,8 +149,8 @@ fn is_awaited(node: &File, change: impl FnOnce(&Buffer, &mut Submit)) -> bool {
 }
 
 #[test]
-fn what_others_see_is_waited_for() {
-    with_limits("hangs::what_others_see_is_waited_for", MINUTE, &[TENTHS], || {
+fn submits_with_fences_or_exported_buffers_are_waited_for() {
+    with_limits("hangs::submits_with_fences_or_exported_buffers_are_waited_for", MINUTE, &[TENTHS], || {
         let node = open();
         assert!(!is_awaited(&node, |_, _| ()));
         assert!(is_awaited(&node, |_, submit| submit.flags |= FENCE_FD_OUT), "a fence descriptor");
@@ -160,11 +160,11 @@ fn what_others_see_is_waited_for() {
 }
 
 #[test]
-fn what_is_recorded_is_waited_for() {
+fn recorded_submits_are_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("capture.rd");
     let variables = [TENTHS, ("A4EMU_RECORD", path.to_str().unwrap())];
-    with_limits("hangs::what_is_recorded_is_waited_for", MINUTE, &variables, || {
+    with_limits("hangs::recorded_submits_are_waited_for", MINUTE, &variables, || {
         assert!(is_awaited(&open(), |_, _| ()));
     });
 }
@@ -179,7 +179,7 @@ fn exit_behind_it() {
 }
 
 #[test]
-fn what_is_queued_comes_to_its_end_at_exit() {
+fn queued_submits_finish_before_the_process_exits() {
     let mut command = only("hangs::exit_behind_it");
     let output = command.env("LD_PRELOAD", library()).env(TENTHS.0, TENTHS.1).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr).into_owned();

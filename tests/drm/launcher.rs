@@ -123,7 +123,7 @@ fn breaking_rules() {
 }
 
 #[test]
-fn what_breaks_rules_is_said_at_exit_and_in_a_file() {
+fn rule_violations_go_to_stderr_and_the_findings_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("found.jsonl");
     let output = run(&["--validate", "--findings", file.to_str().unwrap()], "launcher::breaking_rules");
@@ -305,7 +305,7 @@ fn replay(capture: &Path) -> Playback {
 }
 
 #[test]
-fn what_is_recorded_replays() {
+fn recorded_captures_can_be_replayed() {
     let capture = scratch("record.rd.gz");
     let output = run(&["--record", capture.to_str().unwrap()], "launcher::program");
     assert!(output.status.success(), "{}", stderr(&output));

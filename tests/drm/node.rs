@@ -81,8 +81,8 @@ fn other_files_are_untouched() {
 }
 
 #[test]
-fn numbers_that_nobody_serves() {
-    with_device("node::numbers_that_nobody_serves", || {
+fn unsupported_ioctls_return_errors() {
+    with_device("node::unsupported_ioctls_return_errors", || {
         let node = open();
         assert_eq!(ioctl(&node, GEM_FLINK, &mut [1u32, 0]), Err(libc::EACCES), "not on a render node");
         assert_eq!(ioctl(&node, 3 << 30 | 8 << 16 | 0x64 << 8 | 0x9f, &mut [0u64]), Err(libc::EINVAL));

@@ -175,8 +175,8 @@ fn pass_on(from: &UnixStream, to: &UnixStream) {
 }
 
 #[test]
-fn what_is_no_buffer_is_refused() {
-    with_device("share::what_is_no_buffer_is_refused", || {
+fn imports_of_other_descriptors_are_refused() {
+    with_device("share::imports_of_other_descriptors_are_refused", || {
         let node = open();
         // Looks like a buffer of the device, but could be truncated while it is mapped.
         let fd = rustix::fs::memfd_create("x", rustix::fs::MemfdFlags::ALLOW_SEALING).unwrap();

@@ -83,7 +83,7 @@ fn feedback_is_paid_for() {
 
 /// The list of a geometry shader's output vertices, which is charged after all its warps.
 #[test]
-fn what_comes_out_of_a_geometry_shader_is_paid_for() {
+fn output_vertices_of_geometry_shaders_are_charged() {
     let capture = Scene::named("gs-many").capture();
     let last = |call: &Call| call.number() == 1;
     let all = draw(&capture, last, 1 << 40).spent();

@@ -50,7 +50,7 @@ fn an_endless_shader_ends() {
 
 /// A trial run, which only decides whether the shader would continue, does not change memory.
 #[test]
-fn what_is_cut_off_stores_nothing() {
+fn trial_runs_of_geometry_shaders_do_not_store() {
     let scene = Scene::named("gs-passthrough")
         .with("buffer vertices", "buffer counter size 4096\nbuffer vertices")
         .with("(ss)kill p0.x", "mov.u32u32 r6.x, c13.x\nldg.f32 r5.x, g[r6.x], 1\n(sy)(ss)add.f r5.x, r5.x, (1.0)\nstg.f32 g[r6.x], r5.x, 1")

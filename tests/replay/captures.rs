@@ -108,7 +108,7 @@ fn a_command_buffer_in_chunks_runs_whole() {
 
 /// A kernel dump of command buffers without other buffers: the list of missing memory is long.
 #[test]
-fn what_glxgears_lacks_is_listed_with_who_asked() {
+fn missing_memory_of_glxgears_is_listed() {
     let Some(path) = captures().into_iter().find(|path| path.ends_with("glxgears-a420.rd.gz")) else {
         return;
     };

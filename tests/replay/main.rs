@@ -6,12 +6,12 @@ mod cli;
 mod control;
 mod draws;
 mod golden;
-mod kept;
 mod memory;
 mod packets;
 mod parts;
+mod queue;
 #[allow(dead_code)]
 mod shaders;
+mod stage_cache;
 mod stream;
-mod waiting;
 mod walk;

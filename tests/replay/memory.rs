@@ -37,7 +37,7 @@ fn a_miss_fills_zeros_and_keeps_what_is_known() {
 }
 
 #[test]
-fn what_the_gpu_wrote_survives_an_unchanged_snapshot() {
+fn gpu_writes_survive_an_unchanged_snapshot() {
     let mut mem = Memory::new();
     mem.begin_group();
     mem.announce(BASE, 8, Some(&[0, 0, 0, 0, 5, 6, 7, 8]));

@@ -80,7 +80,7 @@ fn all_of_it_is_drawn() {
 
 /// One packet in two tiles. 366 of its points are on the screen.
 #[test]
-fn what_is_left_of_it_is_there_for_the_next_tile() {
+fn remaining_primitives_of_split_draws_are_cached_between_tiles() {
     let vertices = |between: &str| {
         let gpu = draws(&format!(
             "RB_MODE_CONTROL {{ ENABLE_GMEM | WIDTH = 64 | HEIGHT = 64 }}

@@ -244,7 +244,7 @@ mod tests {
     /// A consumer that counts bytes sees progress in an endless container: zeros, markers, bytes after
     /// damage.
     #[test]
-    fn whatever_a_container_is_filled_with_one_section_comes_for_each_megabyte() {
+    fn endless_containers_give_a_section_for_each_megabyte() {
         let damaged = [[1, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]].concat();
         for (start, filled) in [(Vec::new(), 0), (Vec::new(), 0xff), (damaged, 7)] {
             let reader = io::Cursor::new(start).chain(io::repeat(filled));
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_what_never_comes_is_let_go_when_the_run_is_over() {
+    fn blocked_reads_end_when_the_run_is_over() {
         let mut sections = Ahead::new(Silent, || true).expect("nothing is wrong with it");
         assert!(sections.next().is_none());
         let begun = io::Cursor::new([1, 0, 0, 0, 0, 0, 0, 0]).chain(Silent);
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_read_than_may_wait_and_none_when_nobody_takes_it() {
+    fn read_ahead_stops_at_its_limit_and_when_dropped() {
         let (mut ahead, made) = ahead(4096);
         assert!(ahead.next().is_some());
         let limit = MAX_WAITING + 4 * SECTION;

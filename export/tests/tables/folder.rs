@@ -59,7 +59,7 @@ fn same_bytes_for_any_threads_and_parts() {
     assert_eq!(one, files(&folder.join("parts")));
 }
 
-fn what_is_there_is_left_out_unless_it_is_replaced() {
+fn existing_partitions_are_skipped_unless_replaced() {
     let folder = corpus();
     let folder = folder.path();
     let args = ["corpus", "--parquet", "tables"];
@@ -102,7 +102,7 @@ fn stdin_is_no_file() {
 pub fn trials() -> Vec<Trial> {
     let all: [(&str, fn()); 4] = [
         ("same bytes for any threads and parts", same_bytes_for_any_threads_and_parts),
-        ("what is there is left out unless it is replaced", what_is_there_is_left_out_unless_it_is_replaced),
+        ("existing partitions are skipped unless replaced", existing_partitions_are_skipped_unless_replaced),
         ("a damaged capture has what could be read", a_damaged_capture_has_what_could_be_read),
         ("stdin is no file", stdin_is_no_file),
     ];

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_refused() {
+    fn malformed_messages_are_refused() {
         let wrong = [
             "\r\n",
             "Content-Length: x\r\n\r\n{}",

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_is_private_until_somebody_may_see_it() {
+    fn buffers_are_private_until_shown_or_shared() {
         let mut arena = arena();
         let mut memory = Memory::new();
         let addresses: Vec<u32> = (0..4).map(|_| arena.allocate(PAGE).unwrap().0).collect();

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_mapped_is_seen() {
+    fn mapped_buffers_are_no_longer_private() {
         let arena = Arc::new(Mutex::new(Arena::new(region().unwrap())));
         let bo = Arc::new(Bo::new(&arena, PAGE).unwrap());
         let pages = arena::lock(&arena).take_changes().born.remove(&bo.address).unwrap();

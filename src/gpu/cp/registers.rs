@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_registers_leave_the_same_whether_somebody_looks_or_not() {
+    fn register_runs_have_the_same_effect_with_an_observer() {
         let effects = [
             SP_VS_OBJ_START::ROW.offset,
             SP_FS_OBJ_START::ROW.offset,

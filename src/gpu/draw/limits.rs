@@ -28,7 +28,7 @@ fn charges_are_taken_and_refused() {
 }
 
 #[test]
-fn what_is_held_has_a_limit() {
+fn held_memory_of_draws_has_a_limit() {
     assert_eq!(must_fit(MAX_HELD, "this"), Ok(()));
     assert!(is_too_large(must_fit(MAX_HELD + 1, "this")));
 }

@@ -202,7 +202,7 @@ mod tests {
     const MANY: u32 = (HEAVY / 20) as u32;
 
     #[test]
-    fn what_is_heavy_is_kept_as_long_as_somebody_asks_for_it() {
+    fn heavy_cache_entries_are_dropped_after_submits_without_use() {
         let mut scene = Scene::new();
         for (slot, vertices) in [(0, MANY), (1, MANY), (2, 3)] {
             scene.keep(slot, vertices);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_replaced_does_not_count() {
+    fn replaced_cache_entries_do_not_count() {
         let mut scene = Scene::new();
         for count in [MANY, MANY + 1, 5] {
             assert!(!scene.finds(0, count), "it was another");

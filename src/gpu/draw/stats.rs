@@ -30,7 +30,7 @@ pub struct Stats {
     pub draws: u64,
     /// Draws that ran in a replay of their indirect buffer. Not a result, so not printed.
     #[serde(skip)]
-    pub reruns: u64,
+    pub replayed: u64,
     /// Vertices shaded.
     pub vertices: u64,
     /// Primitives that reached the rasteriser.

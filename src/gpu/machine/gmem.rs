@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_lasts_until_somebody_else_writes() {
+    fn uniform_cells_stay_known_until_another_write() {
         let surface = Surface {
             location: Location::Gmem(0),
             pitch: 256,

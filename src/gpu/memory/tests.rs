@@ -98,7 +98,7 @@ fn announcements_over_many_buffers_take_no_time() {
 }
 
 #[test]
-fn what_a_later_snapshot_stores_counts() {
+fn contents_of_later_snapshots_count_against_the_limit() {
     let mut memory = Memory { limit: 0x9000, ..Memory::new() };
     memory.begin_group();
     memory.announce(0x1_0000, 0x4000, Some(&[0; 0x4000]));
@@ -177,7 +177,7 @@ fn shared_pages_may_change_where_others_say_so() {
 }
 
 #[test]
-fn what_is_lent_comes_back_as_it_was_left() {
+fn lent_ranges_return_with_their_new_bytes() {
     let mut memory = Memory::new();
     memory.announce(0x1000, 0x2000, Some(&[7; 0x2000]));
     memory.announce(0x8000, 0x1000, None);
@@ -233,7 +233,7 @@ fn lent_bytes_change_where_they_were_written_before() {
 }
 
 #[test]
-fn what_is_written_to_an_overlay_is_its_own() {
+fn overlay_writes_do_not_change_the_original_memory() {
     let mut memory = Memory::new();
     memory.announce(0x1000, 0x2000, Some(&[7; 0x2000]));
     memory.announce(0x8000, 0x1000, None);

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_window_holds_counts_again() {
+    fn dwords_outside_the_window_count_as_new() {
         assert_eq!(count((0..1 << 20).map(|i| i + 1)), 1 << 20);
         let round = || (0..3 * WINDOW).map(|i| i + 1);
         assert_eq!(count(round().chain(round())), 6 * u64::from(WINDOW));

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_before_it_is_written_is_an_input() {
+    fn registers_read_before_a_write_are_inputs() {
         let (_, footprint) = noted(|regs| {
             regs.read(A);
             write(regs, A, 5);
@@ -190,7 +190,7 @@ mod tests {
 
     /// A cached value is used without reading its registers again; they count as read.
     #[test]
-    fn what_is_used_again_counts_as_read() {
+    fn registers_of_reused_values_count_as_read() {
         let mut regs = RegFile::default();
         let (_, seen) = regs.watch(|regs| (regs.read(A), regs.read(C)));
         for _ in 0..2 {
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_packets_leave_counts_as_written_by_them() {
+    fn applied_footprint_outputs_count_as_register_writes() {
         let (_, footprint) = noted(|regs| {
             regs.read(A);
             write(regs, C, 3);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_depends_on_the_tile_is_made_of_what_packets_write_and_of_what_is_there() {
+    fn recomputed_values_use_packet_outputs_and_current_registers() {
         let sum = |regs: &RegFile| regs.read(A) + regs.read(C);
         let mut regs = RegFile::default();
         regs.begin_footprint();

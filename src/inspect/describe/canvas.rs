@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_no_memory_is_zero_and_what_is_too_large_no_picture() {
+    fn canvas_zeroes_missing_memory_and_refuses_invalid_sizes() {
         let mut gpu = Gpu::new(Chip::default());
         for place in [Place::Gmem(u32::MAX), Place::Address(Address(u32::MAX - 8))] {
             let attachment = attachment(place, TILE);

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_or_in_a_folder_of_inputs_is_not_written() {
+    fn outputs_never_replace_inputs_or_files_in_input_folders() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("in")).unwrap();

@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn what_the_dead_have_left_goes_and_what_the_living_write_stays() {
+    fn only_temporary_files_of_dead_processes_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let dead = owner::prefix_of(child.id()) + "x";

@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tiles_leave_is_around_them() {
+    fn subtracting_a_tile_leaves_the_tiles_around_it() {
         let whole = [tile(0, 0, 10, 8)];
         let around = outside(&whole, tile(2, 3, 4, 1));
         assert_eq!(around, [tile(0, 0, 10, 3), tile(0, 3, 2, 1), tile(6, 3, 4, 1), tile(0, 4, 10, 4)]);

@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn findings_round_trip_through_json() {
         let place = Where { submit: 1, draw: 2, frame_draw: 3, address: 0x1000, pass: Pass::Resolve };
         let text = "add.f r0.x, r1.x, c0.x".to_owned();
         let instruction = Instruction { stage: Stage::GS, program: 0x0123_4567_89ab_cdef, index: 7, text };

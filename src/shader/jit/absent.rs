@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 
 use super::environment::Environment;
-use super::finish::Finish;
-pub use super::finish::WarpGroup;
+use super::epilogue::Epilogue;
+pub use super::epilogue::WarpGroup;
 use super::program::Program;
 use super::reading::Reading;
 #[cfg(target_arch = "x86_64")]
@@ -63,7 +63,12 @@ pub struct WarpCost {
 }
 
 /// Returns [`WarpGroup::Not`]: no warps run in lockstep.
-pub fn run_lockstep(_: &Program, _: &mut [Warp], _: &mut impl Environment, _: Option<&Finish>) -> WarpGroup {
+pub fn run_lockstep(
+    _: &Program,
+    _: &mut [Warp],
+    _: &mut impl Environment,
+    _: Option<&Epilogue>,
+) -> WarpGroup {
     WarpGroup::Not
 }
 

@@ -166,8 +166,8 @@ impl Emitter<'_> {
                     sample::sample(self, number, coded, &node, wanted)?
                 }
                 Work::Pixel => {
-                    let finish = coded.finish.as_ref().expect("pixels are in the code");
-                    one(pixel::pixel(self, finish, &node)?)
+                    let epilogue = coded.epilogue.as_ref().expect("pixels are in the code");
+                    one(pixel::pixel(self, epilogue, &node)?)
                 }
             };
             self.release_temporaries(&made);

@@ -1,9 +1,9 @@
-//! Variants of code that convert colours to pixels, for draws with common render targets ([`Finish`]). The
+//! Variants of code that convert colours to pixels, for draws with common render targets ([`Epilogue`]). The
 //! conversion is part of the code, so there are several variants.
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::super::finish::Finish;
+use super::super::epilogue::Epilogue;
 use super::super::program::Program;
 use super::Routine;
 use super::machine::Machine;
@@ -22,31 +22,31 @@ pub(super) const PAYS: u64 = 256;
 pub struct EpilogueVariants([OnceLock<Variant>; WAYS]);
 
 struct Variant {
-    finish: Finish,
+    epilogue: Epilogue,
     /// Warps that ran before the variant was compiled.
     warps: AtomicU64,
     routine: OnceLock<Option<Box<Routine>>>,
 }
 
 impl EpilogueVariants {
-    /// The line and the routine of the variant with `finish` and the readings of `coded`. Counts `warps` more
+    /// The line and the routine of the variant with `epilogue` and the readings of `coded`. Counts `warps` more
     /// warps. `None` if the variant does not exist, or not yet.
     pub fn get(
         &self,
         program: &Program,
-        finish: &Finish,
+        epilogue: &Epilogue,
         coded: &Coded,
         warps: usize,
     ) -> Option<(&Line, &Routine)> {
-        let new = || Variant { finish: *finish, warps: AtomicU64::new(0), routine: OnceLock::new() };
+        let new = || Variant { epilogue: *epilogue, warps: AtomicU64::new(0), routine: OnceLock::new() };
         let mut variants = self.0.iter().map(|variant| variant.get_or_init(new));
-        let variant = variants.find(|variant| variant.finish == *finish)?;
+        let variant = variants.find(|variant| variant.epilogue == *epilogue)?;
         let routine = match variant.routine.get() {
             Some(routine) => routine,
             None if variant.warps.fetch_add(warps as u64, Ordering::Relaxed) < PAYS => return None,
             None => variant.routine.get_or_init(|| {
                 let mut coded = coded.clone();
-                coded.finish = Some(*finish);
+                coded.epilogue = Some(*epilogue);
                 let routine = Routine::with(program, Machine::Avx512, coded);
                 routine.filter(Routine::has_end).map(Box::new)
             }),

@@ -40,8 +40,8 @@ impl Listing<'_> {
         for (number, reading) in coded.readings.iter().enumerate() {
             self.line(format_args!("; {number}: {reading}"));
         }
-        if let Some(finish) = &coded.finish {
-            self.line(format_args!("; with pixels: {finish}"));
+        if let Some(epilogue) = &coded.epilogue {
+            self.line(format_args!("; with pixels: {epilogue}"));
         }
         self.out.push('\n');
     }

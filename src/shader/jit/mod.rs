@@ -29,7 +29,7 @@ mod tests;
 
 use super::alu;
 use super::environment::Environment;
-use super::finish::Finish;
+use super::epilogue::Epilogue;
 use super::lanes::{ALL, Lanes, Mask};
 use super::program::Program;
 use super::reading::Reading;
@@ -46,7 +46,7 @@ pub fn target() -> Option<&'static str> {
     Machine::here().map(Machine::name)
 }
 
-pub use super::finish::WarpGroup;
+pub use super::epilogue::WarpGroup;
 pub use executable::Texels;
 pub use executable::{Dwords, prefetch};
 pub use listing::listing;
@@ -100,7 +100,7 @@ impl Routine {
         program: &Program,
         warps: &mut [Warp],
         environment: &mut impl Environment,
-        finish: Option<&Finish>,
+        epilogue: Option<&Epilogue>,
     ) -> WarpGroup {
         let Some(line) = self.line.as_ref().filter(|line| line.lockstep_cost().is_some()) else {
             return WarpGroup::Not;
@@ -113,7 +113,7 @@ impl Routine {
             None if environment.has_planes(&line.locations) => (line, self),
             None => return WarpGroup::Not,
         };
-        match finish.and_then(|finish| code.finished(program, finish, warps.len())) {
+        match epilogue.and_then(|epilogue| code.finished(program, epilogue, warps.len())) {
             Some((line, code)) => {
                 line.take_lockstep(program, code, warps, environment);
                 WarpGroup::Pixels
@@ -125,10 +125,10 @@ impl Routine {
         }
     }
 
-    /// The line and the routine of the variant that ends with `finish`, if it exists. Counts `warps` more
+    /// The line and the routine of the variant that ends with `epilogue`, if it exists. Counts `warps` more
     /// warps for the decision to compile it.
-    fn finished(&self, program: &Program, finish: &Finish, warps: usize) -> Option<(&Line, &Self)> {
-        self.makes_pixels().then(|| self.finished.get(program, finish, &self.coded, warps))?
+    fn finished(&self, program: &Program, epilogue: &Epilogue, warps: usize) -> Option<(&Line, &Self)> {
+        self.makes_pixels().then(|| self.finished.get(program, epilogue, &self.coded, warps))?
     }
 
     /// Whether the end of its line is compiled.
@@ -218,17 +218,17 @@ pub fn run(
 }
 
 /// Runs all lanes of `warps` in lockstep, with the results and cost of running them in turn. The warps must
-/// have begun with [`Warp::begin_lockstep`], and have the same primitive. With a variant for `finish`, they
+/// have begun with [`Warp::begin_lockstep`], and have the same primitive. With a variant for `epilogue`, they
 /// leave only pixels.
 pub fn run_lockstep(
     program: &Program,
     warps: &mut [Warp],
     environment: &mut impl Environment,
-    finish: Option<&Finish>,
+    epilogue: Option<&Epilogue>,
 ) -> WarpGroup {
     program
         .routine()
-        .map_or(WarpGroup::Not, |routine| routine.run_lockstep(program, warps, environment, finish))
+        .map_or(WarpGroup::Not, |routine| routine.run_lockstep(program, warps, environment, epilogue))
 }
 
 impl Warp {

@@ -4,7 +4,7 @@
 //! Multiplications by 0 or 1 are omitted, which changes no result, as all numbers are from 0 to 1.
 use iced_x86::Code;
 
-use super::super::finish::{AlphaFactor, Finish};
+use super::super::epilogue::{AlphaFactor, Epilogue};
 use super::assembler::Source;
 use super::emit::{Emitter, Refusal};
 use super::machine::Vector;
@@ -15,13 +15,13 @@ use super::sample::Bytes;
 const NEAREST: f32 = 8_388_608.0;
 
 /// Emits a node that reads the components of a colour and the old pixels. Returns the register of the pixels.
-pub fn pixel(e: &mut Emitter<'_>, finish: &Finish, node: &Node) -> Result<u8, Refusal> {
-    let blend = match finish.blend {
+pub fn pixel(e: &mut Emitter<'_>, epilogue: &Epilogue, node: &Node) -> Result<u8, Refusal> {
+    let blend = match epilogue.blend {
         Some(by) => Some(Blend::new(e, by, node)?),
         None => None,
     };
     let mut bytes = [0; 4];
-    for (byte, component) in (0..).zip(finish.order) {
+    for (byte, component) in (0..).zip(epilogue.order) {
         let color = e.register(node.sources[component])?;
         let value = limited(e, color)?;
         if let Some(blend) = &blend {

@@ -10,8 +10,8 @@ use hashbrown::HashMap;
 
 use super::super::alu::{Alu, Row};
 use super::super::effect::{Axis, Effect};
+use super::super::epilogue::Epilogue;
 use super::super::extra::Extra;
-use super::super::finish::Finish;
 use super::super::ops::{Op, Precision};
 use super::super::program::Program;
 use super::super::rowmap;
@@ -97,7 +97,7 @@ pub struct Piece {
 }
 
 impl Plan {
-    /// The plan of these pieces of `program`. The rows `live` are live after them, unless `finish` converts a
+    /// The plan of these pieces of `program`. The rows `live` are live after them, unless `epilogue` converts a
     /// colour to pixels. Samples in the code are those of `coded`. Varyings are appended to `locations`; each
     /// has three rows in the frame.
     pub fn new(
@@ -106,7 +106,7 @@ impl Plan {
         coded: &Coded,
         live: &RowSet,
         locations: &mut Vec<u16>,
-        finish: Option<&Finish>,
+        epilogue: Option<&Epilogue>,
     ) -> Self {
         let (nodes, values, rows, written) = Default::default();
         let mut builder = Builder { nodes, values, rows, written, locations, coded };
@@ -119,7 +119,7 @@ impl Plan {
             }
         }
         // The row of [`Warp::pixels`](super::super::warp::Warp::pixels) follows the rows of the program.
-        let pixels = finish.map(|finish| builder.pixels(finish, program.rows() as Row));
+        let pixels = epilogue.map(|epilogue| builder.pixels(epilogue, program.rows() as Row));
         builder.finish(program, live, pixels)
     }
 }
@@ -222,12 +222,12 @@ impl Builder<'_> {
     }
 
     /// The result rows with their values: the pixels in `row`, and the alpha if it is kept.
-    fn pixels(&mut self, finish: &Finish, row: Row) -> Vec<(Row, ValueId)> {
-        let rows = [0, 1, 2, 3].map(|c| rowmap::FULL + (finish.regid + c) as Row);
+    fn pixels(&mut self, epilogue: &Epilogue, row: Row) -> Vec<(Row, ValueId)> {
+        let rows = [0, 1, 2, 3].map(|c| rowmap::FULL + (epilogue.regid + c) as Row);
         let [x, y, z, w] = rows.map(|row| self.read(row));
         let old = self.read(row);
         let pixels = (row, self.made(0, Work::Pixel, [x, y, z, w, old]));
-        iter::once(pixels).chain(finish.keeps_alpha.then_some((rows[3], w))).collect()
+        iter::once(pixels).chain(epilogue.keeps_alpha.then_some((rows[3], w))).collect()
     }
 
     fn finish(mut self, program: &Program, live: &RowSet, pixels: Option<Vec<(Row, ValueId)>>) -> Plan {

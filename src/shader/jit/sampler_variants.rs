@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::super::alu::Row;
 use super::super::effect::Effect;
-use super::super::finish::Finish;
+use super::super::epilogue::Epilogue;
 use super::super::ops::{Plain, Precision};
 use super::super::program::Program;
 use super::super::reading::Reading;
@@ -41,7 +41,7 @@ pub struct Coded {
     /// The readings, by number.
     pub readings: Vec<Reading>,
     /// Conversion of the colour at the end, if it is in the code.
-    pub finish: Option<Finish>,
+    pub epilogue: Option<Epilogue>,
     /// Whether adjacent texels are read together, which is faster on some processors.
     pub gather_pairs: bool,
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use hashbrown::HashSet;
 
 use super::super::effect::Effect;
-use super::super::finish::Finish;
+use super::super::epilogue::Epilogue;
 use super::super::lanes::{ALL, Lanes, Mask};
 use super::super::program::Program;
 use super::emit::{Emitted, SPILLS, emit};
@@ -149,14 +149,14 @@ pub fn segments(
     look: &mut dyn FnMut(&Made<'_>),
 ) -> Vec<Option<Segment>> {
     let targets = targets(program, coded);
-    let ends = coded.finish.map_or_else(RowSet::registers, |finish| RowSet::four(finish.regid));
+    let ends = coded.epilogue.map_or_else(RowSet::registers, |epilogue| RowSet::four(epilogue.regid));
     let liveness = Liveness::new(program, ends);
     let steps = 0..program.steps.len() as u32;
     let mut cut = |first: u32| {
-        let (parts, pieces, locations, finish) = Default::default();
+        let (parts, pieces, locations, epilogue) = Default::default();
         let liveness = &liveness;
         let cutter =
-            Cutter { program, machine, coded, liveness, first, parts, pieces, locations, finish, look };
+            Cutter { program, machine, coded, liveness, first, parts, pieces, locations, epilogue, look };
         cutter.cut(&targets)
     };
     steps.map(|step| if targets.contains(&step) { cut(step) } else { None }).collect()
@@ -191,7 +191,7 @@ struct Cutter<'c> {
     pieces: Vec<Piece>,
     locations: Vec<u16>,
     /// The conversion at the end of the code that is compiled next.
-    finish: Option<&'c Finish>,
+    epilogue: Option<&'c Epilogue>,
     look: &'c mut dyn FnMut(&Made<'_>),
 }
 
@@ -212,8 +212,8 @@ impl Cutter<'_> {
             index += 1;
         }
         let last = &self.program.steps[index as usize];
-        let finish = self.coded.finish.as_ref().filter(|_| matches!(last.effect, Effect::End));
-        self.finish = finish;
+        let epilogue = self.coded.epilogue.as_ref().filter(|_| matches!(last.effect, Effect::End));
+        self.epilogue = epilogue;
         self.flush(index, last.end)?;
         let Self { program, parts, locations, .. } = self;
         if !parts.iter().any(|part| matches!(part, Part::Native(_))) {
@@ -252,7 +252,7 @@ impl Cutter<'_> {
         let mut pieces = std::mem::take(&mut self.pieces);
         let operations: usize = pieces.iter().map(|piece| piece.alus.len()).sum();
         let effects = pieces.iter().any(|piece| piece.effect);
-        if effects || operations >= LEAST || self.finish.is_some() {
+        if effects || operations >= LEAST || self.epilogue.is_some() {
             let live = self.liveness.before_alu(self.program, step, alu);
             match self.native(pieces, live) {
                 Ok(native) => {
@@ -262,7 +262,7 @@ impl Cutter<'_> {
                 Err(refused) => pieces = refused,
             }
         }
-        if effects || self.finish.is_some() {
+        if effects || self.epilogue.is_some() {
             return None;
         }
         pieces.into_iter().filter(|piece| !piece.alus.is_empty()).for_each(|piece| self.loops(piece.alus));
@@ -270,7 +270,7 @@ impl Cutter<'_> {
     }
 
     fn native(&mut self, pieces: Vec<Piece>, live: RowSet) -> Result<Part, Vec<Piece>> {
-        let plan = Plan::new(self.program, &pieces, self.coded, &live, &mut self.locations, self.finish);
+        let plan = Plan::new(self.program, &pieces, self.coded, &live, &mut self.locations, self.epilogue);
         let emitted = emit(self.program, plan, self.coded, self.machine, false);
         let placed = emitted.ok().and_then(|emitted| {
             (self.look)(&Made { step: self.first, emitted: &emitted });

@@ -343,8 +343,8 @@ fn same_together(program: &Program, routine: &Routine, values: &[u32]) {
             assert!(found.rows[..384] == warp.rows[..384], "warp {turn} of {count}");
         }
     }
-    let finish = pixels::some_finish(values[0] ^ values[LANES]);
-    pixels::same_pixels(program, routine, &[finish], |turn, warp| enter(warp, turn));
+    let epilogue = pixels::some_epilogue(values[0] ^ values[LANES]);
+    pixels::same_pixels(program, routine, &[epilogue], |turn, warp| enter(warp, turn));
 }
 
 /// Edge values and random values.
@@ -475,7 +475,7 @@ fn warps_run_side_by_side_where_nothing_but_texels_is_asked_for() {
 }
 
 #[test]
-fn what_is_read_before_it_is_written_is_zero() {
+fn registers_read_before_a_write_are_zero() {
     let text = "add.f r1.x, r0.x, r5.x\nmul.f r1.y, r1.x, r0.y\nadd.f r1.z, r1.x, r1.y\nadd.f r5.x, r1.x, r1.y\nend\n";
     same_text(text, Killed::Help);
 }

@@ -102,7 +102,7 @@ impl Environment for Machine {
 }
 
 #[test]
-fn what_the_environment_does_not_have_is_a_fault() {
+fn operations_that_the_environment_lacks_are_faults() {
     let program = program("getsize (u32)(xyz)r1.x, r0.x, t#0\nend");
     let mut warp = Warp::new(&program, &[]);
     warp.restart(&program, ALL, 0);

@@ -80,7 +80,7 @@ fn killed_lanes_go_on_as_helpers() {
 }
 
 #[test]
-fn what_is_given_keeps_its_value_when_the_rest_is_cleared() {
+fn restart_keeps_given_registers_and_clears_the_rest() {
     let program = program("add.u r1.x, r0.x, r0.y\nadd.u r1.y, r0.z, r0.x\nadd.u r1.z, hr0.x, hr0.x\nend");
     let mut warp = Warp::new(&program, &[]);
     for given in [0..0, 1..3, 0..u32::MAX] {

@@ -260,7 +260,7 @@ mod tests {
 
     /// The files of a source share one limit.
     #[test]
-    fn what_one_file_used_the_next_does_not_have() {
+    fn files_of_a_source_share_one_node_limit() {
         let nest = Nest::for_nodes(5);
         assert!(parse("u32 1, 2\n", &nest).is_ok());
         assert!(parse("u32 1, 2\n", &nest).is_err());

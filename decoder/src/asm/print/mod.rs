@@ -311,7 +311,7 @@ mod tests {
 
     /// Three sections of 12 bytes. Both passes call `may` for each.
     #[test]
-    fn what_is_not_allowed_is_left_out_and_counted() {
+    fn refused_sections_are_omitted_and_their_bytes_counted() {
         let section = [7u32, 4, 1].map(u32::to_le_bytes).concat();
         let capture = [&section[..], &section, &section].concat();
         let whole = disassemble(&capture);

@@ -27,7 +27,7 @@ use crate::draw::sp::launch::{WarpLanes, Worker};
 use crate::draw::vpc::interpolate::{Floats, Source, WarpQuads, Weights};
 use crate::draw::vpc::planes::FrameState;
 use a4emu_shader::jit::{MAX_LOCKSTEP, WarpCost, prefetch};
-use a4emu_shader::{Finish, Lanes, Number, Warp};
+use a4emu_shader::{Epilogue, Lanes, Number, Warp};
 
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
 use super::state::{Barycentrics, FragmentInputs};
@@ -48,8 +48,8 @@ pub struct BandRun<'p, 'b, 'w> {
     together: Option<(WarpCost, u32)>,
     /// Whether only colour writes follow the shader ([`FragmentDraw::has_plain_colors`]).
     is_plain: bool,
-    /// The finish that compiled code can do (colours to pixels), with its surface ([`FragmentDraw::finish`]).
-    finish: Option<(Finish, usize)>,
+    /// The epilogue that compiled code can do (colours to pixels), with its surface ([`FragmentDraw::epilogue`]).
+    epilogue: Option<(Epilogue, usize)>,
     frames: &'p Frames,
     /// Quads that do not fill a warp yet, and room for more.
     queue: [Quad; 2 * QUADS],
@@ -85,7 +85,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             perspective_alone,
             together,
             is_plain,
-            finish: together.filter(|_| worker.makes_pixels()).and_then(|_| draw.finish()),
+            epilogue: together.filter(|_| worker.makes_pixels()).and_then(|_| draw.epilogue()),
             worker,
             frames,
             queue: [Quad::default(); 2 * QUADS],
@@ -311,7 +311,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         if count > 0 && !self.worker.is_stopped() {
             let quads = &quads[..count];
             let mut pieces = WarpQuads::new(quads, self.source);
-            pieces.set_frame(&self.frames.beside);
+            pieces.set_frame(&self.frames.lockstep);
             let lanes = lanes_of_quads(quads);
             if !self.quads_together(&pieces, lanes) {
                 pieces.set_frame(&self.frames.alone);
@@ -452,7 +452,7 @@ pub struct Frames {
     /// Frame of the warp that runs alone.
     alone: FrameState,
     /// Frame of warps that run in lockstep.
-    beside: FrameState,
+    lockstep: FrameState,
 }
 
 /// Selects one of a worker's warps.
@@ -461,14 +461,14 @@ enum Ran {
     /// The warp that runs alone.
     Alone,
     /// The warp with this number among those that run in lockstep.
-    Beside(usize),
+    Lockstep(usize),
 }
 
 impl Ran {
     fn warp<'w>(self, worker: &'w Worker<'_>) -> &'w Warp {
         match self {
             Self::Alone => &worker.warp,
-            Self::Beside(number) => &worker.beside[number],
+            Self::Lockstep(number) => &worker.lockstep_warps[number],
         }
     }
 }

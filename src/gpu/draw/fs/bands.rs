@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_visible_is_what_touches_the_area() {
+    fn visible_primitives_are_those_that_touch_the_area() {
         for count in [1, 63, 64, 65, 300] {
             let all = rectangles(count);
             let want = seen(&all);

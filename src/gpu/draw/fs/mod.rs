@@ -31,7 +31,7 @@ use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
 use crate::draw::vertices::Vertices;
 use crate::draw::vpc::interpolate::{Source, WarpQuads};
 use crate::memory::Memory;
-use a4emu_shader::{Finish, LANES};
+use a4emu_shader::{Epilogue, LANES};
 use reasons::Reasons;
 use state::{FragmentInputs, FragmentState};
 use tap::Tap;
@@ -115,9 +115,9 @@ impl<'a> FragmentDraw<'a> {
         }
     }
 
-    /// Returns [`Targets::finish`], unless pixel fates are recorded.
-    fn finish(&self) -> Option<(Finish, usize)> {
-        self.state.targets.finish().filter(|_| self.reasons.is_none())
+    /// Returns [`Targets::epilogue`], unless pixel fates are recorded.
+    fn epilogue(&self) -> Option<(Epilogue, usize)> {
+        self.state.targets.epilogue().filter(|_| self.reasons.is_none())
     }
 }
 

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_are_noted_for_who_asks() {
+    fn edges_are_recorded_only_on_request() {
         let area = Rect { x0: 0, y0: 0, x1: 4, y1: 3 };
         let [asked, not] = [&[Plane::Edges][..], &[]].map(|planes| Reasons::new(area, planes));
         let shape = Shape::rectangle(area);

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_quad_touches_is_occupied() {
+    fn occupied_set_finds_every_block_that_touches_a_quad() {
         let mut seed = 1u32;
         let mut random = |below: u32| {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

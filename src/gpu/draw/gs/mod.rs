@@ -115,7 +115,7 @@ mod tests {
     use crate::draw::vertices::Vertices;
 
     #[test]
-    fn what_comes_out_has_a_limit_in_bytes() {
+    fn geometry_shader_output_has_a_byte_limit() {
         let rows = MAX_EMITTED as usize >> 22;
         for (rows, too_large) in [(rows / 2, false), (rows, true)] {
             let vertices = Vertices::new(1 << 20, rows);

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn one_who_stays_keeps_strangers_away_in_instanced_mode() {
+    fn busy_subwarp_blocks_other_primitives_in_instanced_mode() {
         let choice = Choice::new(Setting::DualInstanced, &Demand { registers: 4, inputs: 4, stores: false });
         let items = (0..2).map(|i| Invocation { index: i, primitive: i, number: 0 });
         let (mut items, mut subwarps) = (items.peekable(), Subwarps::new(choice));

@@ -149,7 +149,7 @@ impl Draw {
         let call = &mut self.call;
         (call.number, call.frame_draw, call.submit) = (gpu.at.draws, gpu.at.frame_draw, gpu.at.submit);
         gpu.pipeline.stats.draws += 1;
-        gpu.pipeline.stats.reruns += 1;
+        gpu.pipeline.stats.replayed += 1;
         gpu.pipeline.queue.count_work(1);
         let (primitive, fragment) = (self.primitive.clone(), self.fragment.clone());
         let state = DrawState { primitive, fragment, targets: targets[self.targets].now.clone() };

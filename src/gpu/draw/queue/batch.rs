@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_tiles_draw_weighs_once() {
+    fn primitives_shared_by_tiles_count_once() {
         let made = |vertices| Arc::new(Primitives::new(Vertices::new(4, vertices), Vec::new(), Vec::new()));
         let (light, heavy) = (made(1), made(HEAVY));
         let mut batch = Batch::default();

@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_not_copied_again() {
+    fn copies_skip_cells_that_memory_already_has() {
         let (mut left, mut memory) = (ResolveCache::default(), Memory::new());
         memory.announce(0x1000, 512 * 64, Some(&[1; 512 * 64]));
         let all = vec![[64, 0], [96, 0], [64, 32], [96, 32]];

@@ -8,7 +8,7 @@ use multiversion::multiversion;
 use multiversion::target::match_target;
 
 use a4emu_shader::format::{Codec, Type, unorm_step};
-use a4emu_shader::{AlphaFactor, Finish, Lanes, Number, Warp};
+use a4emu_shader::{AlphaFactor, Epilogue, Lanes, Number, Warp};
 
 use crate::draw::gras::quad::Quads;
 use crate::draw::rb::blend::{Blend, Colors, limit, rop};
@@ -144,7 +144,7 @@ impl ColorTarget {
     }
 
     /// Returns how compiled code can finish a pixel, if it can.
-    pub fn finish(&self) -> Option<Finish> {
+    pub fn epilogue(&self) -> Option<Epilogue> {
         let order = self.common()?;
         let blend = match &self.blend {
             Some(blend) => Some(self.unorm8_by_alpha(blend)?.1),
@@ -152,7 +152,7 @@ impl ColorTarget {
         };
         let ColorOutput { regid, precision, .. } = self.output;
         let is_full = precision == Precision::Full && Warp::has_full(regid, 4);
-        is_full.then_some(Finish { regid, order, blend, keeps_alpha: false })
+        is_full.then_some(Epilogue { regid, order, blend, keeps_alpha: false })
     }
 
     /// Writes blocks one after the other while that is faster than writing quads. Returns the remaining
@@ -513,20 +513,21 @@ mod tests {
             targets.outputs[0] = common.output;
             targets
         };
-        let plain = Finish { regid: 0, order: [2, 1, 0, 3], blend: None, keeps_alpha: false };
-        assert_eq!(all(&[&common]).finish(), Some((plain, 0)));
+        let plain = Epilogue { regid: 0, order: [2, 1, 0, 3], blend: None, keeps_alpha: false };
+        assert_eq!(all(&[&common]).epilogue(), Some((plain, 0)));
         let test = Some(AlphaTest { func: CompareFunc::FUNC_LESS, reference: 0.5 });
         let tested = Targets { alpha_test: test, ..all(&[&common]) };
-        assert_eq!(tested.finish(), Some((Finish { keeps_alpha: true, ..plain }, 0)));
+        assert_eq!(tested.epilogue(), Some((Epilogue { keeps_alpha: true, ..plain }, 0)));
         let blended = ColorTarget { blend: blend(BlendOpcode::BLEND_DST_PLUS_SRC), ..common.clone() };
-        let factors = blended.finish().and_then(|finish| finish.blend).expect("they are of the alpha alone");
+        let factors =
+            blended.epilogue().and_then(|epilogue| epilogue.blend).expect("they are of the alpha alone");
         assert_eq!(factors.map(|by| by.at(0.25)), [0.25, 0.75]);
 
         let mut other_alpha = Targets { alpha_test: test, ..all(&[&common]) };
         other_alpha.outputs[0].regid = 4;
         let unfinished = [all(&[]), all(&[&common, &common]), other_alpha];
-        assert!(unfinished.iter().all(|targets| targets.finish().is_none()));
-        assert_eq!(Targets { depth_output: Some(8), ..all(&[&common]) }.finish(), None);
+        assert!(unfinished.iter().all(|targets| targets.epilogue().is_none()));
+        assert_eq!(Targets { depth_output: Some(8), ..all(&[&common]) }.epilogue(), None);
         for other in [
             ColorTarget { output: half, ..common.clone() },
             ColorTarget { output: ColorOutput { regid: 252, ..common.output }, ..common.clone() },
@@ -535,7 +536,7 @@ mod tests {
             ColorTarget { writable: common.codec.bits(7), ..common.clone() },
             target(ColorFmt::RB4_R16G16B16A16_FLOAT, ColorSwap::WZYX, None),
         ] {
-            assert_eq!(other.finish(), None, "{other:?}");
+            assert_eq!(other.epilogue(), None, "{other:?}");
         }
     }
 

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_depends_on_the_buffer_is_no_fill() {
+    fn states_that_read_stored_values_prevent_depth_fills() {
         let less = packed(CompareFunc::FUNC_LESS, DepthWrite::Store, None);
         assert_eq!(less.fill(Face::Front, 0.5), None);
         let count = StencilFace { zpass: StencilOp::STENCIL_INCR_WRAP, ..STENCIL };

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_stay_and_other_formats_are_not_dithered() {
+    fn dithering_keeps_exact_values_and_skips_other_formats() {
         let dither = of(ColorFmt::RB4_R8G8B8A8_UNORM, Transfer::Linear).expect("normalised");
         for (x, y) in (0..4).flat_map(|x| (0..4).map(move |y| (x, y))) {
             let moved = dither.moved([x, y], [0.0, 7.0 / 255.0, 1.0, 0.0]);

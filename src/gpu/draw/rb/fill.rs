@@ -203,7 +203,7 @@ mod tests {
 
     /// Compares fills and drawn pixels with and without cells.
     #[test]
-    fn what_is_known_of_cells_is_so() {
+    fn known_values_of_cells_match_their_pixels() {
         let mut seed = 1u32;
         let mut random = |below: u32| {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_to_be_there_is_not_filled_again() {
+    fn fills_skip_cells_that_already_have_the_value() {
         let (mut bytes, mut known) = (vec![0; 100 * 20 * 4], [UniformBits::default(); 4]);
         let fill = Fill { surface: 0, value: 0x0012_3456, mask: 0x00ff_ffff };
         fill_rectangle(&mut [with_cells(&mut bytes, 4, &mut known)], KNOWN, fill);

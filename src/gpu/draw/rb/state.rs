@@ -9,7 +9,7 @@ use a4emu_decoder::regs::sp::*;
 use crate::regfile::RegFile;
 use a4emu_shader::format::arrangement::{Arrangement, Tiling};
 use a4emu_shader::format::{Format, Layout, Transfer, Type};
-use a4emu_shader::{Finish, Number};
+use a4emu_shader::{Epilogue, Number};
 
 use super::alpha_test::AlphaTest;
 use super::coverage::{AlphaCoverage, SampleControl};
@@ -84,17 +84,17 @@ impl Targets {
         depth.chain(color).filter(|(of, _)| *of == surface).fold(0, |all, (_, bits)| all | bits)
     }
 
-    /// Returns the finish by compiled code, with its surface, if there is exactly one colour target. Pixels
-    /// can be dropped between shader and finish: by the alpha of the colour, or by a depth that is not the
+    /// Returns the epilogue for compiled code, with its surface, if there is exactly one colour target. Pixels
+    /// can be dropped between shader and epilogue: by the alpha of the colour, or by a depth that is not the
     /// shader's.
-    pub fn finish(&self) -> Option<(Finish, usize)> {
+    pub fn epilogue(&self) -> Option<(Epilogue, usize)> {
         let Self { alpha_test, color, outputs, depth_output, .. } = self;
         let [target] = &color[..] else { return None };
         let is_known = alpha_test.is_none() || outputs[0] == target.output;
         if !is_known || depth_output.is_some() {
             return None;
         }
-        Some((Finish { keeps_alpha: alpha_test.is_some(), ..target.finish()? }, target.surface))
+        Some((Epilogue { keeps_alpha: alpha_test.is_some(), ..target.epilogue()? }, target.surface))
     }
 
     /// Takes a snapshot of the registers.

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_no_memory_is_said() {
+    fn rows_report_pixels_outside_of_memory() {
         let mut mem = Memory::new();
         mem.announce(0x1000, 40, Some(&[1; 40]));
         let (copy, whole) = rows(&SURFACE, 0x1000, Rect { x0: 0, y0: 0, x1: 8, y1: 4 }, &mem);

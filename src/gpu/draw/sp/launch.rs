@@ -20,8 +20,8 @@ use crate::memory::Memory;
 use crate::parallel::{self, Helpers};
 use a4emu_shader::jit::{self, Routine, WarpCost, WarpGroup};
 use a4emu_shader::{
-    Counting, Finish, INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, Program, ShaderFault, Warp,
-    run, run_counting, step,
+    Counting, Epilogue, INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, Program, ShaderFault,
+    Warp, run, run_counting, step,
 };
 
 /// Number of jobs in a wave.
@@ -60,7 +60,7 @@ pub struct Worker<'a> {
     /// The current warp. (A stage with barriers between warps has more of them.)
     pub warp: Warp,
     /// Warps that run in lockstep. The list never shrinks.
-    pub beside: Vec<Warp>,
+    pub lockstep_warps: Vec<Warp>,
     /// Template of the warps of a workgroup.
     fresh: Option<Box<Warp>>,
     /// Warps that have ended.
@@ -78,9 +78,9 @@ pub struct Worker<'a> {
 impl<'a> Worker<'a> {
     /// Creates a worker with no limit except that of a single warp.
     pub fn new(stage: &'a StageState, gpu: GpuMemory<'a>) -> Self {
-        let (warp, beside, fresh, ended, counts) = Default::default();
+        let (warp, lockstep_warps, fresh, ended, counts) = Default::default();
         let memory = ShaderMemory::new(gpu, stage);
-        Self { stage, warp, beside, fresh, ended, memory, exhausted: None, ends: None, counts }
+        Self { stage, warp, lockstep_warps, fresh, ended, memory, exhausted: None, ends: None, counts }
     }
 
     /// Makes jobs end as soon as the run is ended from outside.
@@ -153,17 +153,17 @@ impl<'a> Worker<'a> {
     }
 
     /// Runs several warps of one straight-line program in lockstep, with the results and cost of running them
-    /// in turn. The warps are in [`Worker::beside`], one per mask of `live` lanes; the other lanes are
+    /// in turn. The warps are in [`Worker::lockstep_warps`], one per mask of `live` lanes; the other lanes are
     /// helpers. `quads` belong to the one primitive of all warps, or to the only warp. `enter` writes all
     /// lanes of the full registers `given`. Does nothing where results could differ. The code may leave
-    /// finished pixels, as `finish` describes.
+    /// finished pixels, as `epilogue` describes.
     pub fn run_lockstep(
         &mut self,
         lockstep_cost: WarpCost,
         live: impl ExactSizeIterator<Item = Mask>,
         quads: &WarpQuads<'_>,
         given: Range<u32>,
-        finish: Option<&Finish>,
+        epilogue: Option<&Epilogue>,
         enter: impl FnOnce(&mut [Warp]),
     ) -> WarpGroup {
         let count = live.len();
@@ -172,17 +172,17 @@ impl<'a> Worker<'a> {
         {
             return WarpGroup::Not;
         }
-        while self.beside.len() < count {
-            self.beside.push(self.stage.warp());
+        while self.lockstep_warps.len() < count {
+            self.lockstep_warps.push(self.stage.warp());
         }
-        let warps = &mut self.beside[..count];
+        let warps = &mut self.lockstep_warps[..count];
         let program = &self.stage.program;
         for (warp, live) in warps.iter_mut().zip(live) {
             warp.begin_lockstep(given.clone(), program, live, lockstep_cost.instructions);
         }
         enter(warps);
         let mut environment = StageEnvironment { memory: &mut self.memory, quads: Some(quads) };
-        let ran = jit::run_lockstep(program, warps, &mut environment, finish);
+        let ran = jit::run_lockstep(program, warps, &mut environment, epilogue);
         if ran == WarpGroup::Not {
             return ran;
         }
@@ -339,8 +339,8 @@ impl<'a> Worker<'a> {
         if self.warp.limit != 0 {
             self.stage.spare.leave(std::mem::take(&mut self.warp));
         }
-        if !self.beside.is_empty() {
-            self.stage.spare.leave_all(self.beside.drain(..));
+        if !self.lockstep_warps.is_empty() {
+            self.stage.spare.leave_all(self.lockstep_warps.drain(..));
         }
     }
 
@@ -632,7 +632,7 @@ mod tests {
                 worker.run_lockstep(lockstep_cost, [Mask::MAX; 4].into_iter(), &quads, 0..2, None, |warps| {
                     warps.iter_mut().enumerate().for_each(|(n, warp)| enter(warp, n));
                 });
-            let mut found: Vec<Lanes> = worker.beside.iter().map(|warp| *warp.full(6)).collect();
+            let mut found: Vec<Lanes> = worker.lockstep_warps.iter().map(|warp| *warp.full(6)).collect();
             if ran == WarpGroup::Not {
                 found = (0..4)
                     .map(|n| {

@@ -370,7 +370,7 @@ mod tests {
 
     /// The shortcut without logarithms agrees with the logarithm.
     #[test]
-    fn what_is_hardly_minified_has_no_level_of_detail() {
+    fn level_of_detail_shortcut_agrees_with_the_logarithm() {
         let sampler = Sampler::default();
         let sampler = Sampler { max_lod: 14.0, ..sampler };
         for bits in 1f32.to_bits()..=HARDLY_MINIFIED.to_bits() {

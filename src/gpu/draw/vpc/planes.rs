@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_frame_holds_is_not_made_again() {
+    fn planes_in_the_warp_frame_are_not_written_again() {
         let scene = Scene::new();
         let (state, list) = (FrameState::default(), [0, 3]);
         let (quads, source) = (scene.quads(TRIANGLE), scene.source());

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_even_has_none() {
+    fn varyings_that_are_not_linear_have_no_ramp() {
         let planes = Planes { inv_w: [1.0; 3], ..primitive().planes };
         let upright = ScreenPrimitive { planes, ..primitive() };
         let numbers = [0.0, 1.0, 2.0];

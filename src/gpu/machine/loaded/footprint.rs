@@ -247,7 +247,7 @@ mod tests {
 
     /// State that draws read before a packet loads it is an input.
     #[test]
-    fn what_is_taken_before_it_is_loaded_is_an_input() {
+    fn state_read_before_a_load_is_an_input() {
         use StateKind::*;
         let mut state = LoadedState::default();
         let footprint = noted(&mut state, |state| {
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_program_is_is_an_input_until_somebody_says_it() {
+    fn code_source_is_an_input_until_packets_set_it() {
         let loads = |state: &mut LoadedState| load(state, StateKind::Instructions(Stage::VS), 9, 1);
         let mut state = LoadedState::default();
         let takes = |state: &mut LoadedState| state.note_taken(Stage::VS, [], 0, 1);
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_other_stages_is_not_known() {
+    fn loads_of_uncovered_state_prevent_a_footprint() {
         use StateKind::*;
         for kind in [Constants(Stage::GS), SsboDescriptors(Pipe::Graphics), Instructions(Stage::CS), Unknown]
         {

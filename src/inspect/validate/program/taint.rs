@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wrote_is_followed_to_where_it_matters() {
+    fn unwritten_registers_are_reported_where_they_affect_results() {
         let names = "depends on r0.y, r0.z, which nobody wrote";
         assert_eq!(unset_of("add.f r1.x, r0.x, r0.y\nend"), [format!("r1.x, an output, {names}")]);
         assert_eq!(unset_of("add.f r2.x, r0.x, r0.y\nmov.f32f32 r1.x, c0.x\nend"), [""; 0]);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_first_is_live() {
+    fn registers_read_before_a_write_are_live() {
         let mut program = program(
             Stage::VS,
             "br p0.x, #l3\nmov.f32f32 r0.y, c0.x\nnop\n(jp)add.f r1.x, r0.y, r0.z\n(rpt1)mov.f32f32 r2.x, (r)r1.x\nend",

@@ -37,7 +37,7 @@ fn patterns() -> impl Iterator<Item = u128> {
 }
 
 #[test]
-fn what_was_encoded_decodes_and_encodes_to_the_same_texel() {
+fn encoding_round_trips_decoded_texels() {
     for codec in codecs() {
         for texel in patterns() {
             let lanes = codec.decode(texel);

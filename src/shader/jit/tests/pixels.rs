@@ -3,19 +3,19 @@ use super::*;
 use crate::format::unorm_step;
 use crate::jit::WarpGroup;
 use crate::jit::epilogue_variants::PAYS;
-use crate::{AlphaFactor, Finish};
+use crate::{AlphaFactor, Epilogue};
 
 /// The reference conversion of a colour over the pixel `old`: bytes nearest to numbers from 0 to 1.
-fn pixel(finish: &Finish, color: [u32; 4], old: u32) -> u32 {
+fn pixel(epilogue: &Epilogue, color: [u32; 4], old: u32) -> u32 {
     let color = color.map(f32::from_bits).map(|c| if c > 0.0 { c.min(1.0) } else { 0.0 });
     let byte = |byte: usize| {
         let color_there = ((old >> (8 * byte)) & 255) as f32 * unorm_step(8);
-        let value = match finish.blend {
+        let value = match epilogue.blend {
             Some([of_color, of_old]) => {
                 let [of_color, of_old] = [of_color, of_old].map(|by| by.at(color[3]));
-                (color[finish.order[byte]] * of_color + color_there * of_old).min(1.0)
+                (color[epilogue.order[byte]] * of_color + color_there * of_old).min(1.0)
             }
-            None => color[finish.order[byte]],
+            None => color[epilogue.order[byte]],
         };
         ((value * 255.0).round_ties_even() as u32) << (8 * byte)
     };
@@ -23,24 +23,24 @@ fn pixel(finish: &Finish, color: [u32; 4], old: u32) -> u32 {
 }
 
 /// Every conversion of the four registers from `regid` on.
-fn finishes(regid: u32) -> Vec<Finish> {
+fn epilogues(regid: u32) -> Vec<Epilogue> {
     let factors =
         [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, -1.0)].map(|(one, alpha)| AlphaFactor { one, alpha });
     let blends = factors.into_iter().flat_map(|of_color| factors.map(|of_old| Some([of_color, of_old])));
     let blends: Vec<_> = blends.chain([None]).collect();
     let orders = [[0, 1, 2, 3], [2, 1, 0, 3]];
     let all = orders.into_iter().flat_map(|order| blends.iter().map(move |blend| (order, *blend)));
-    let finish = |((order, blend), n)| Finish { regid, order, blend, keeps_alpha: n % 3 == 0 };
-    all.zip(0..).map(finish).collect()
+    let epilogue = |((order, blend), n)| Epilogue { regid, order, blend, keeps_alpha: n % 3 == 0 };
+    all.zip(0..).map(epilogue).collect()
 }
 
-/// Runs `count` warps in lockstep, after `enter` for each. They leave pixels if `finish` is set and its
+/// Runs `count` warps in lockstep, after `enter` for each. They leave pixels if `epilogue` is set and its
 /// variant is compiled.
 fn ran(
     program: &Program,
     routine: &Routine,
     count: usize,
-    finish: Option<&Finish>,
+    epilogue: Option<&Epilogue>,
     enter: impl Fn(usize, &mut Warp),
 ) -> (Vec<Warp>, WarpGroup) {
     let constants: Vec<u32> = (0..64).map(|n| (n as f32 * 0.75).to_bits()).collect();
@@ -50,7 +50,7 @@ fn ran(
         enter(turn, warp);
         *warp.pixels_mut() = Lanes(std::array::from_fn(|lane| old(turn, lane)));
     }
-    let ran = routine.run_lockstep(program, &mut warps, &mut Numbers, finish);
+    let ran = routine.run_lockstep(program, &mut warps, &mut Numbers, epilogue);
     (warps, ran)
 }
 
@@ -62,25 +62,29 @@ fn old(turn: usize, lane: usize) -> u32 {
 pub(super) fn same_pixels(
     program: &Program,
     routine: &Routine,
-    finishes: &[Finish],
+    epilogues: &[Epilogue],
     enter: impl Fn(usize, &mut Warp),
 ) -> usize {
     let count = MAX_LOCKSTEP - 1;
     let (colors, _) = ran(program, routine, count, None, &enter);
     let mut made = 0;
-    for finish in finishes {
+    for epilogue in epilogues {
         // The variant is compiled only when it pays.
         let mut runs =
-            (0..=PAYS.div_ceil(count as u64)).map(|_| ran(program, routine, count, Some(finish), &enter));
+            (0..=PAYS.div_ceil(count as u64)).map(|_| ran(program, routine, count, Some(epilogue), &enter));
         let Some((found, _)) = runs.find(|(_, ran)| *ran == WarpGroup::Pixels) else { continue };
         made += 1;
         for (turn, (found, colors)) in found.iter().zip(&colors).enumerate() {
             for lane in 0..LANES {
-                let color = colors.four(finish.regid).map(|row| row[lane]);
-                let expected = pixel(finish, color, old(turn, lane));
-                assert_eq!(found.pixels()[lane], expected, "{finish}: {color:x?}, warp {turn}, lane {lane}");
-                let alpha = found.full(finish.regid + 3)[lane];
-                assert!(!finish.keeps_alpha || alpha == color[3], "{finish}: {color:x?} {alpha:x}");
+                let color = colors.four(epilogue.regid).map(|row| row[lane]);
+                let expected = pixel(epilogue, color, old(turn, lane));
+                assert_eq!(
+                    found.pixels()[lane],
+                    expected,
+                    "{epilogue}: {color:x?}, warp {turn}, lane {lane}"
+                );
+                let alpha = found.full(epilogue.regid + 3)[lane];
+                assert!(!epilogue.keeps_alpha || alpha == color[3], "{epilogue}: {color:x?} {alpha:x}");
             }
         }
     }
@@ -88,8 +92,8 @@ pub(super) fn same_pixels(
 }
 
 /// A conversion of one of the first registers, selected by `number`.
-pub(super) fn some_finish(number: u32) -> Finish {
-    let all = finishes(number / 64 % 13);
+pub(super) fn some_epilogue(number: u32) -> Epilogue {
+    let all = epilogues(number / 64 % 13);
     all[number as usize % all.len()]
 }
 
@@ -110,11 +114,11 @@ fn pixels_are_what_the_law_makes_of_colors() {
     };
     for machine in machines() {
         for regid in [0, 1, 4, 5, 6, 12] {
-            for finish in finishes(regid) {
+            for epilogue in epilogues(regid) {
                 // Each routine has only a few variants.
                 let routine = Routine::for_machine(&program, machine).expect("code");
-                let made = same_pixels(&program, &routine, &[finish], enter);
-                assert_eq!(made == 1, machine == Machine::Avx512, "{finish}");
+                let made = same_pixels(&program, &routine, &[epilogue], enter);
+                assert_eq!(made == 1, machine == Machine::Avx512, "{epilogue}");
             }
         }
     }
@@ -132,8 +136,8 @@ fn short() -> Option<(Program, Routine)> {
 #[test]
 fn pixels_are_in_the_code_when_that_pays() {
     let Some((program, routine)) = short() else { return eprintln!("SKIPPED: no AVX-512") };
-    let finish = some_finish(0);
-    let ran = |count| ran(&program, &routine, count, Some(&finish), |_, _| ()).1;
+    let epilogue = some_epilogue(0);
+    let ran = |count| ran(&program, &routine, count, Some(&epilogue), |_, _| ()).1;
     let before = (0..PAYS / 4).filter(|_| ran(4) == WarpGroup::Colors).count() as u64;
     assert_eq!((4 * before, ran(1), ran(4)), (PAYS, WarpGroup::Pixels, WarpGroup::Pixels));
 }
@@ -141,13 +145,13 @@ fn pixels_are_in_the_code_when_that_pays() {
 #[test]
 fn only_some_ways_to_finish_have_code() {
     let Some((program, routine)) = short() else { return eprintln!("SKIPPED: no AVX-512") };
-    let all = finishes(4);
+    let all = epilogues(4);
     let enter = |_: usize, warp: &mut Warp| *warp.full_mut(0) = Lanes::splat(0.25f32.to_bits());
     assert_eq!(same_pixels(&program, &routine, &all, enter), 4);
     assert_eq!(same_pixels(&program, &routine, &all[..5], enter), 4);
-    let one = |finish| ran(&program, &routine, 1, Some(finish), enter).1;
+    let one = |epilogue| ran(&program, &routine, 1, Some(epilogue), enter).1;
     assert_eq!((one(&all[3]), one(&all[4])), (WarpGroup::Pixels, WarpGroup::Colors));
     let mut seen = 0;
-    routine.each_variant(&mut |coded| seen += usize::from(coded.finish.is_some()));
+    routine.each_variant(&mut |coded| seen += usize::from(coded.epilogue.is_some()));
     assert_eq!(seen, 4, "a listing has them all");
 }

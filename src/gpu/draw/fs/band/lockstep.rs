@@ -22,9 +22,9 @@ impl BandRun<'_, '_, '_> {
         };
         let first = quads(primitive, blocks[0].0, blocks[0].1);
         let mut pieces = WarpQuads::of_block(&first, blocks[0].0, self.source);
-        pieces.set_frame(&self.frames.beside);
+        pieces.set_frame(&self.frames.lockstep);
         let (surfaces, triangle) = (&mut *self.surfaces, &self.draw.primitives[primitive as usize]);
-        let blended = self.finish.filter(|(finish, _)| finish.blend.is_some());
+        let blended = self.epilogue.filter(|(epilogue, _)| epilogue.blend.is_some());
         let enter = |warps: &mut [Warp]| {
             if let Some((_, surface)) = blended {
                 let warps = warps.iter_mut().zip(blocks);
@@ -34,14 +34,14 @@ impl BandRun<'_, '_, '_> {
             perspective_of_blocks(triangle, blocks, pairs);
         };
         let live = blocks.iter().map(|(_, mask)| *mask);
-        let finish = self.finish.as_ref().map(|(finish, _)| finish);
-        let ran = self.worker.run_lockstep(lockstep_cost, live, &pieces, id..id + 2, finish, enter);
+        let epilogue = self.epilogue.as_ref().map(|(epilogue, _)| epilogue);
+        let ran = self.worker.run_lockstep(lockstep_cost, live, &pieces, id..id + 2, epilogue, enter);
         if ran == WarpGroup::Not {
             return false;
         }
         match self.pixels_of(ran) {
             Some(surface) if self.is_plain => {
-                let warps = self.worker.beside.iter().zip(blocks);
+                let warps = self.worker.lockstep_warps.iter().zip(blocks);
                 let pixels = warps.map(|(warp, (at, mask))| (*at, *mask, warp.pixels()));
                 store_blocks(&mut self.surfaces[surface], pixels);
             }
@@ -50,7 +50,7 @@ impl BandRun<'_, '_, '_> {
                 for (number, (at, mask)) in blocks.iter().enumerate() {
                     let quads = quads(primitive, *at, *mask);
                     let pieces = WarpQuads::of_block(&quads, *at, self.source);
-                    self.merge(Ran::Beside(number), &pieces, None, *mask, pixels);
+                    self.merge(Ran::Lockstep(number), &pieces, None, *mask, pixels);
                 }
             }
         }
@@ -63,7 +63,7 @@ impl BandRun<'_, '_, '_> {
         const NONE: &Words = &[0; 32];
         for target in &self.draw.state.targets.color {
             let mut all = [BlockColors { at: [0; 2], mask: 0, colors: [[NONE; 4]; 2] }; MAX_LOCKSTEP];
-            for ((block, (at, _)), warp) in all.iter_mut().zip(blocks).zip(&self.worker.beside) {
+            for ((block, (at, _)), warp) in all.iter_mut().zip(blocks).zip(&self.worker.lockstep_warps) {
                 let [x, y, z, w] = warp.four(target.output.regid);
                 *block = BlockColors { at: *at, mask: warp.covered(), colors: [[&x.0, &y.0, &z.0, &w.0]; 2] };
             }
@@ -83,7 +83,7 @@ impl BandRun<'_, '_, '_> {
             return false;
         };
         let (surfaces, live) = (&mut *self.surfaces, lanes.live);
-        let blended = self.finish.filter(|(finish, _)| finish.blend.is_some());
+        let blended = self.epilogue.filter(|(epilogue, _)| epilogue.blend.is_some());
         let enter = |warps: &mut [Warp]| {
             let [warp, ..] = warps else { return };
             if let Some((_, surface)) = blended {
@@ -91,18 +91,19 @@ impl BandRun<'_, '_, '_> {
             }
             pieces.perspective(warp.full_pair_mut(id).expect("two registers"));
         };
-        let (finish, live_of_one) = (self.finish.as_ref().map(|(finish, _)| finish), [live].into_iter());
-        let ran = self.worker.run_lockstep(lockstep_cost, live_of_one, pieces, id..id + 2, finish, enter);
+        let (epilogue, live_of_one) =
+            (self.epilogue.as_ref().map(|(epilogue, _)| epilogue), [live].into_iter());
+        let ran = self.worker.run_lockstep(lockstep_cost, live_of_one, pieces, id..id + 2, epilogue, enter);
         if ran == WarpGroup::Not {
             return false;
         }
         let pixels = self.pixels_of(ran);
-        self.merge(Ran::Beside(0), pieces, None, live, pixels);
+        self.merge(Ran::Lockstep(0), pieces, None, live, pixels);
         true
     }
 
     /// Returns the surface of the pixels that the compiled code made, if it made any.
     fn pixels_of(&self, ran: WarpGroup) -> Option<usize> {
-        self.finish.filter(|_| ran == WarpGroup::Pixels).map(|(_, surface)| surface)
+        self.epilogue.filter(|_| ran == WarpGroup::Pixels).map(|(_, surface)| surface)
     }
 }

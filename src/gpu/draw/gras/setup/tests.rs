@@ -302,7 +302,7 @@ fn set_up_ends_where_there_is_no_more_room() {
 
 /// Vertices that clipping adds count as held, and so do screen vertices of each viewport.
 #[test]
-fn what_set_up_adds_is_held_too() {
+fn vertices_that_setup_adds_count_as_held_bytes() {
     let near: [[f32; 4]; 3] = [[-1.0, -1.0, -3.0, 1.0], [1.0, -1.0, 0.5, 1.0], [-1.0, 1.0, 0.5, 1.0]];
     let list: Vec<u32> = (0..300).map(|i| i % 3).collect();
     let state = state(PrimType::DI_PT_TRILIST);
@@ -320,7 +320,7 @@ fn what_set_up_adds_is_held_too() {
 }
 
 #[test]
-fn what_is_held_from_the_start_is_known() {
+fn held_bytes_before_setup_include_screen_vertices() {
     let three = vertices(&TRIANGLE);
     let screen = 3 * size_of::<ScreenVertex>() as u64;
     assert_eq!(held(&three, &[0; 9]), three.bytes() + screen + 9 * (4 + LISTED));

@@ -117,7 +117,7 @@ fn every_way_of_reading_is_in_the_code() {
 }
 
 #[test]
-fn what_is_not_the_same_for_all_lanes_is_left_to_the_texture_unit() {
+fn compiled_code_leaves_uncommon_textures_to_the_texture_unit() {
     let [s, t] = all_over();
     let linear = || bytes_of_dwords().linear();
     let is_in_code = |scene: &Scene, text: &str| is_in_code(scene, text, [&s, &t], ALL);

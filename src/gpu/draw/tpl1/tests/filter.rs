@@ -206,7 +206,7 @@ fn compressed_blocks_are_found_and_blended() {
 
 /// A request pays for each complete block that it decodes. For plain texels it pays only for one filter.
 #[test]
-fn what_is_decoded_is_counted() {
+fn decoded_texture_blocks_are_charged() {
     let counted = |format, lanes: [f32; 2]| {
         let scene = Scene { pitch: 32, ..Scene::new(format, 8, 4, 8, vec![7; 256]) };
         let memory = scene.memory();

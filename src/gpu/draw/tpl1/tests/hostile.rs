@@ -98,7 +98,7 @@ fn nan_and_infinite_coordinates_give_some_texel() {
 }
 
 #[test]
-fn what_cannot_be_sampled_is_reported_when_used() {
+fn unsupported_textures_are_reported_when_sampled() {
     let scene = Scene::row(&[1]);
     let mut eight = scene.texture_words();
     eight[0] |= word(TEX_CONST_0::FIELDS, &[("SAMPLES", 3)]);

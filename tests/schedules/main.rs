@@ -1,7 +1,7 @@
 //! Queued copies of tile memory ([`Schedule::Deferred`]), and draws that run in parallel with the command
 //! processor ([`Schedule::Stress`]): the schedule does not change results.
 
-mod rerun;
+mod ib_replay;
 
 use std::fs;
 use std::io::Read;
@@ -113,8 +113,8 @@ fn frames_of_games_come_out_the_same() {
         return eprintln!("SKIPPED: A4EMU_SHARED names no folder with captures of games");
     };
     let games = PathBuf::from(shared).join("captures/games");
-    let reruns = ["etr.rd.gz", "neverball.rd.gz"].map(|game| every_way_of(&games.join(game)));
-    assert!(reruns[0] > 5000 && reruns[1] > 1000, "{reruns:?}");
+    let replayed = ["etr.rd.gz", "neverball.rd.gz"].map(|game| every_way_of(&games.join(game)));
+    assert!(replayed[0] > 5000 && replayed[1] > 1000, "{replayed:?}");
 }
 
 /// Plays `capture` with every schedule, which must give equal results. Returns the number of replayed draws. On many
@@ -130,7 +130,7 @@ fn every_way_of(capture: &Path) -> u64 {
     for (schedule, other) in [("deferred", &deferred), ("stress", &stress)] {
         assert_eq!(difference(&at_once, other), None, "{schedule} {}", capture.display());
     }
-    deferred.pipeline.stats.reruns
+    deferred.pipeline.stats.replayed
 }
 
 /// Tiles, each followed by a read of its result in one submit.
@@ -426,7 +426,7 @@ fn copies_that_their_tile_does_not_hold_come_out_the_same() {
 }
 
 #[test]
-fn whoever_reads_what_waits_finds_it_done() {
+fn reads_see_the_results_of_queued_copies() {
     let late = every_way(SOURCE);
     assert_eq!(late.regs.read(SCRATCH), 0xff00_ff00, "CP_MEM_TO_REG");
     assert_eq!(late.regs.read(SCRATCH + 1), 0x0403_0201, "a packet");
@@ -540,7 +540,7 @@ fn many_small_draws_wait_for_their_primitives() {
 }
 
 #[test]
-fn what_is_there_already_is_there_again() {
+fn repeated_clears_and_copies_restore_the_same_pixels() {
     let (macros, _) = SOURCE.split_once("buffer main {").unwrap();
     let late = every_way(&format!("{macros}{AGAIN}"));
     let address = late.pipeline.surfaces.iter().next().unwrap().address;

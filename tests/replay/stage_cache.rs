@@ -49,7 +49,7 @@ fn is_new_after(change: impl FnOnce(&mut Gpu)) -> bool {
 }
 
 #[test]
-fn what_changes_a_stage_makes_its_state_anew() {
+fn changed_inputs_rebuild_the_stage_state() {
     assert!(is_new_after(|gpu| gpu.loaded.load(StateKind::Constants(Stage::FS), 3, &[1, 2, 3, 4])));
     assert!(is_new_after(|gpu| gpu.loaded.load(StateKind::Textures(Stage::FS), 0, &[9; 8])));
     assert!(is_new_after(|gpu| gpu.loaded.load(StateKind::Samplers(Stage::FS), 1, &[9; 2])));
@@ -65,7 +65,7 @@ fn what_changes_a_stage_makes_its_state_anew() {
 }
 
 #[test]
-fn what_does_not_leaves_it() {
+fn unrelated_changes_keep_the_stage_state() {
     assert!(
         !is_new_after(|gpu| gpu.loaded.load(StateKind::Samplers(Stage::FS), 0, &[3 << 5, 0])),
         "the same"

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The parameters of the conversion that are part of the code.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Finish {
+pub struct Epilogue {
     /// The first of the four full registers with the colour.
     pub regid: u32,
     /// The colour component of each byte, lowest byte first.
@@ -44,7 +44,7 @@ pub enum WarpGroup {
     Pixels,
 }
 
-impl fmt::Display for Finish {
+impl fmt::Display for Epilogue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let component = |c: usize| ["x", "y", "z", "w"][c % 4];
         let [a, b, c, d] = self.order.map(component);

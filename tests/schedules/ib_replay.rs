@@ -180,19 +180,19 @@ fn both_reruns(frame: &Frame) -> [u64; 2] {
     let way = |schedule, is_watched| play(&path, Way { schedule, is_watched, budget: None });
     let plain = way(Schedule::InOrder, false);
     assert_eq!(said(&plain), []);
-    assert_eq!(plain.pipeline.stats.reruns, 0);
+    assert_eq!(plain.pipeline.stats.replayed, 0);
     [Schedule::Deferred, Schedule::Stress].map(|schedule| {
         let (watched, alone) = (way(schedule, true), way(schedule, false));
         assert_eq!((difference(&plain, &watched), difference(&plain, &alone)), (None, None), "{schedule:?}");
-        assert_eq!(watched.pipeline.stats.reruns, 0);
+        assert_eq!(watched.pipeline.stats.replayed, 0);
         assert_eq!(watched.pipeline.stats.draws, alone.pipeline.stats.draws);
         assert_eq!(watched.at, alone.at);
-        alone.pipeline.stats.reruns
+        alone.pipeline.stats.replayed
     })
 }
 
 /// Number of draws of `frame` that are replayed.
-fn reruns(frame: &Frame) -> u64 {
+fn replayed(frame: &Frame) -> u64 {
     let [late, ahead] = both_reruns(frame);
     assert!(ahead >= late, "{ahead}, {late}");
     late
@@ -204,11 +204,11 @@ const BOTH: u64 = 2 * DRAWS as u64;
 #[test]
 fn draws_run_again_as_a_whole_if_nothing_but_the_tile_has_changed() {
     let frame = Frame::default();
-    assert_eq!(reruns(&frame), BOTH);
+    assert_eq!(replayed(&frame), BOTH);
     let nops = "CP_NOP(0)\nCP_WAIT_FOR_IDLE\nCP_EVENT_WRITE({ EVENT = HLSQ_FLUSH })";
-    assert_eq!(reruns(&Frame { amid: nops, ..frame }), BOTH);
+    assert_eq!(replayed(&Frame { amid: nops, ..frame }), BOTH);
     let back = "GRAS_CL_VPORT_XSCALE_0 = 16.0\nGRAS_CL_VPORT_XSCALE_0 = 32.0";
-    assert_eq!(reruns(&Frame { between: back, ..frame }), BOTH, "what is as it was");
+    assert_eq!(replayed(&Frame { between: back, ..frame }), BOTH, "what is as it was");
 }
 
 /// A recording from the first tile can be replayed if the command buffer reads no earlier state.
@@ -225,7 +225,7 @@ fn buffers_are_noted_when_they_first_run_if_others_have_run_again() {
         fs::write(&path, source.replace("submit main", submits)).unwrap();
         let way = |schedule| play(&path, Way { schedule, is_watched: false, budget: None });
         let (plain, alone) = (way(Schedule::InOrder), way(Schedule::Deferred));
-        assert_eq!((difference(&plain, &alone), alone.pipeline.stats.reruns), (None, late));
+        assert_eq!((difference(&plain, &alone), alone.pipeline.stats.replayed), (None, late));
     }
 }
 
@@ -235,25 +235,25 @@ fn targets_follow_their_registers() {
     let half = "RB_MRT[0].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0x5 }";
     let whole = "RB_MRT[0].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0xf }";
     let frame = Frame { between: half, late: whole, ..Frame::default() };
-    assert_eq!(reruns(&frame), BOTH);
+    assert_eq!(replayed(&frame), BOTH);
     // A tile like the recorded one, after one that differs.
     let after = "use tile(32, 0)";
-    assert_eq!(reruns(&Frame { after, ..Frame::default() }), BOTH + BOTH / 2);
+    assert_eq!(replayed(&Frame { after, ..Frame::default() }), BOTH + BOTH / 2);
     // Without a target fewer registers are read, so the packets must run.
     let none = "RB_MRT[0].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0 }";
-    assert_eq!(reruns(&Frame { between: none, ..frame }), BOTH / 2);
+    assert_eq!(replayed(&Frame { between: none, ..frame }), BOTH / 2);
     // A draw after a write of an equal value uses that value, not the one of the previous draw.
     let again =
         "RB_MRT[0].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0xf }\nuse draw(DI_PT_TRILIST, 3)";
     let late = "RB_MRT[0].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0x5 }";
-    assert_eq!(reruns(&Frame { amid: again, between: half, late, after: "", first: "" }), BOTH + 2);
+    assert_eq!(replayed(&Frame { amid: again, between: half, late, after: "", first: "" }), BOTH + 2);
     // A register that the command buffer writes after half of its draws.
-    assert_eq!(reruns(&Frame { amid: half, ..frame }), BOTH);
-    assert_eq!(reruns(&Frame { first: half, ..frame }), BOTH);
+    assert_eq!(replayed(&Frame { amid: half, ..frame }), BOTH);
+    assert_eq!(replayed(&Frame { first: half, ..frame }), BOTH);
 }
 
 #[test]
-fn what_draws_are_made_of_is_looked_at() {
+fn changed_inputs_of_draws_prevent_the_replay() {
     let changes = [
         ("a register", "", "GRAS_CL_VPORT_XSCALE_0 = 16.0"),
         ("vertices", "", "CP_MEM_WRITE(triangles + 4, 0)"),
@@ -264,16 +264,16 @@ fn what_draws_are_made_of_is_looked_at() {
     ];
     for (what, first, between) in changes {
         let frame = Frame { first, between, ..Frame::default() };
-        assert_eq!(reruns(&Frame { between: "", ..frame }), BOTH, "{what}: nothing has changed");
-        assert_eq!(reruns(&frame), 0, "{what}");
+        assert_eq!(replayed(&Frame { between: "", ..frame }), BOTH, "{what}: nothing has changed");
+        assert_eq!(replayed(&frame), 0, "{what}");
     }
     // After the command buffer, the constants have the old values again.
     let between = "load FS.constants { f32 0.0, 1.0, 0.0, 1.0 }";
-    assert_eq!(reruns(&Frame { between, ..Frame::default() }), BOTH / 2, "constants");
+    assert_eq!(replayed(&Frame { between, ..Frame::default() }), BOTH / 2, "constants");
 }
 
 #[test]
-fn what_only_its_packets_can_do_is_done_by_them() {
+fn packets_with_other_effects_prevent_the_replay() {
     let packets = [
         ("memory", "CP_MEM_WRITE(words, 0x3f800000)"),
         ("a counter", "CP_EVENT_WRITE({ EVENT = RST_PIX_CNT })"),
@@ -282,7 +282,7 @@ fn what_only_its_packets_can_do_is_done_by_them() {
         ("a draw of nothing", "use draw(DI_PT_TRILIST, 0)"),
     ];
     for (what, amid) in packets {
-        assert_eq!(reruns(&Frame { amid, ..Frame::default() }), 0, "{what}");
+        assert_eq!(replayed(&Frame { amid, ..Frame::default() }), 0, "{what}");
     }
 }
 
@@ -298,14 +298,14 @@ fn draws_of_which_something_is_said_run_each_time() {
     let path = written(&Frame { first, after, ..Frame::default() }, folder.path());
     let way = |schedule| play(&path, Way { schedule, is_watched: false, budget: None });
     let (plain, alone) = (way(Schedule::InOrder), way(Schedule::Deferred));
-    assert_eq!((difference(&plain, &alone), alone.pipeline.stats.reruns), (None, 0));
+    assert_eq!((difference(&plain, &alone), alone.pipeline.stats.replayed), (None, 0));
     assert!(plain.report.troubles.total() >= 5 * u64::from(DRAWS) && said(&plain) == said(&alone));
 }
 
 /// Draws with more different targets than the limit are not replayed.
 #[test]
 fn draws_are_noted_as_long_as_their_targets_are_few() {
-    let reruns = |others: u32| {
+    let replayed = |others: u32| {
         let draws: String = (0..others)
             .map(|draw| {
                 let (x, y) = (draw % 32, draw / 32);
@@ -315,23 +315,23 @@ fn draws_are_noted_as_long_as_their_targets_are_few() {
                 )
             })
             .collect();
-        let late = reruns(&Frame { amid: draws.leak(), ..Frame::default() });
+        let late = replayed(&Frame { amid: draws.leak(), ..Frame::default() });
         (late, 2 * u64::from(DRAWS + others))
     };
-    let (late, all) = reruns(256 - DRAWS);
+    let (late, all) = replayed(256 - DRAWS);
     assert_eq!(late, all);
-    assert_eq!(reruns(257 - DRAWS).0, 0);
+    assert_eq!(replayed(257 - DRAWS).0, 0);
 }
 
 /// The draws of the command buffer read memory that a queued copy writes.
 #[test]
-fn what_waits_is_done_before_draws_read_it() {
+fn queued_copies_finish_before_replayed_draws_read_them() {
     let amid = "use sampled(vs, fs_read, r0.x, r0.x, 0)\nuse attributes(1, 2)\nuse reads(beside)";
     let frame = Frame { amid, ..Frame::default() };
-    assert_eq!(reruns(&frame), BOTH);
+    assert_eq!(replayed(&frame), BOTH);
     // A draw that reads the old contents does not wait for the copy.
     let between = "CP_MEM_TO_REG({ REG = 0x578 }, target)\nuse leave(beside)";
-    assert_eq!(reruns(&Frame { between, ..frame }), BOTH / 2);
+    assert_eq!(replayed(&Frame { between, ..frame }), BOTH / 2);
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn a_predicate_has_a_say() {
     let off = "CP_DRAW_PRED_ENABLE_GLOBAL({ ENABLE })\nCP_DRAW_PRED_SET({ SRC = PRED_SRC_MEM | TEST = EQ_0_PASS }, words)";
     let on = "CP_DRAW_PRED_ENABLE_GLOBAL({ 0 })";
     let frame = Frame { between: off, late: on, ..Frame::default() };
-    assert_eq!(reruns(&frame), BOTH / 2);
+    assert_eq!(replayed(&frame), BOTH / 2);
 }
 
 /// Draws after the command buffer use the state that it leaves: registers, constants, a program, textures.
@@ -366,9 +366,9 @@ fn the_machine_is_left_as_packets_leave_it() {
         GRAS_SC_CONTROL { MSAA_DISABLE }
         use draw(DI_PT_TRILIST, 3)
         use leave(beside)";
-    assert_eq!(reruns(&Frame { after, ..Frame::default() }), BOTH);
-    assert_eq!(reruns(&Frame { amid, after, ..Frame::default() }), BOTH);
-    assert_eq!(reruns(&Frame { amid, between, after, ..Frame::default() }), BOTH);
+    assert_eq!(replayed(&Frame { after, ..Frame::default() }), BOTH);
+    assert_eq!(replayed(&Frame { amid, after, ..Frame::default() }), BOTH);
+    assert_eq!(replayed(&Frame { amid, between, after, ..Frame::default() }), BOTH);
 }
 
 /// An observer that only counts draws.
@@ -391,7 +391,7 @@ impl Observer for Counting {
 }
 
 #[test]
-fn who_counts_draws_is_told_of_each() {
+fn observers_count_every_replayed_draw() {
     let folder = tempfile::tempdir().unwrap();
     let path = written(&Frame::default(), folder.path());
     let counts = [Schedule::InOrder, Schedule::Deferred].map(|schedule| {
@@ -426,7 +426,7 @@ fn a_run_is_cut_off_where_its_packets_would_be() {
             assert!(loaded(&watched) == loaded(&alone), "{budget}");
             assert_eq!((said(&watched), watched.at), (said(&alone), alone.at), "{budget}");
             cut += u64::from(alone.budget.cut().is_some());
-            within += u64::from(alone.pipeline.stats.reruns % u64::from(DRAWS) != 0);
+            within += u64::from(alone.pipeline.stats.replayed % u64::from(DRAWS) != 0);
         }
         assert!(cut >= 399 && within > 10, "{cut} are cut off, {within} amid what runs again");
     }
