@@ -40,6 +40,9 @@ const MANY: usize = 1 << 13;
 /// Jobs per thread that are enough: so many keep all threads busy until the end.
 const JOBS_PER_THREAD: usize = 4;
 
+/// Maximum number of groups of segments. Each may need scratch memory as large as tile memory until all are done.
+const MAX_GROUPS: usize = 64;
+
 /// The number of a job, and the number of a primitive in it.
 type Entry = (u32, u32);
 
@@ -266,7 +269,7 @@ impl Sorted {
     fn groups(&self, gmem_bytes: usize) -> Vec<Range<usize>> {
         let all = 0..self.segments.len();
         let bands = numbers(self.area.y0..self.area.y1).len().max(1);
-        let wanted = (JOBS_PER_THREAD * work_trace::threads()).div_ceil(bands).min(all.len());
+        let wanted = (JOBS_PER_THREAD * work_trace::threads()).div_ceil(bands).min(all.len()).min(MAX_GROUPS);
         let is_inside = |surface: &Surface| {
             let columns = u64::try_from(self.area.x1 - surface.origin[0]).unwrap_or(0);
             let Location::Gmem(base) = surface.location else { return false };
