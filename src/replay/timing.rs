@@ -7,9 +7,11 @@ use serde::Serialize;
 
 use super::observe::{Submit, Submits};
 use super::simulate::{simulate, total};
+use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Cp, Renderer, Silent};
 use a4emu_gpu::draw;
 use a4emu_gpu::draw::stats::StageTimes;
+use a4emu_gpu::fault::Place;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::work_trace::record;
 
@@ -73,39 +75,11 @@ pub fn repeat(
     bar: &ProgressBar,
 ) -> LoopTimes {
     let group = submits.last_that_drew();
-    let (before, at) = (gpu.pipeline.stats, gpu.at);
-    // Each run has the budget of the whole capture.
-    let budget = gpu.budget.restarted();
-    let each = |gpu: &mut Gpu, mut run: Box<dyn FnMut(&mut Gpu) -> f64 + '_>| {
-        let (mut times, mut done) = (Vec::new(), 0);
-        while done < runs && !group.is_empty() && gpu.budget.cut().is_none() {
-            gpu.at = at;
-            gpu.budget = budget.clone();
-            gpu.pipeline.primitives.clear();
-            times.extend(Some(run(gpu)).filter(|_| times.len() < MAX_TIMES));
-            done += 1;
-            bar.inc(1);
-        }
-        times.sort_by(f64::total_cmp);
-        (times, done)
-    };
-    let (times, done) = each(gpu, Box::new(|gpu| one_run(gpu, &group)));
+    let before = gpu.pipeline.stats;
+    let frame = Frame { group: &group, at: gpu.at, budget: gpu.budget.restarted(), runs, bar };
+    let (times, done) = frame.repeat(gpu, |gpu| one_run(gpu, &group));
     let stats = gpu.pipeline.stats;
-    let simulate = |threads: &u16| {
-        let mut work = Vec::new();
-        let (times, _) = each(
-            gpu,
-            Box::new(|gpu| {
-                let (_, recording) = record((*threads).into(), || one_run(gpu, &group));
-                work.extend(Some(milliseconds(total(&recording))).filter(|_| work.len() < MAX_TIMES));
-                milliseconds(simulate(&recording, (*threads).into()))
-            }),
-        );
-        work.sort_by(f64::total_cmp);
-        let ms = median(&times);
-        Simulated { threads: *threads, ms, speedup: if ms > 0.0 { median(&work) / ms } else { 0.0 } }
-    };
-    let simulated = simulated.iter().map(simulate).collect();
+    let simulated = simulated.iter().map(|threads| frame.simulate(gpu, *threads)).collect();
     bar.finish_and_clear();
     gpu.report_cut();
     let count = u64::from(done.max(1));
@@ -126,6 +100,47 @@ pub fn repeat(
         pixels: (stats.pixels - before.pixels) / count,
         stages: stats.ms.since(&before.ms, done),
         simulated,
+    }
+}
+
+/// The frame that is repeated.
+struct Frame<'a> {
+    group: &'a [Submit],
+    at: Place,
+    /// Budget of each run: that of the whole capture.
+    budget: Budget,
+    /// Number of runs.
+    runs: u32,
+    bar: &'a ProgressBar,
+}
+
+impl Frame<'_> {
+    /// Calls `run`, which returns milliseconds, for each run. Returns these times, sorted, and how many runs there were.
+    fn repeat(&self, gpu: &mut Gpu, mut run: impl FnMut(&mut Gpu) -> f64) -> (Vec<f64>, u32) {
+        let (mut times, mut done) = (Vec::new(), 0);
+        while done < self.runs && !self.group.is_empty() && gpu.budget.cut().is_none() {
+            gpu.at = self.at;
+            gpu.budget = self.budget.clone();
+            gpu.pipeline.primitives.clear();
+            times.extend(Some(run(gpu)).filter(|_| times.len() < MAX_TIMES));
+            done += 1;
+            self.bar.inc(1);
+        }
+        times.sort_by(f64::total_cmp);
+        (times, done)
+    }
+
+    /// Predicts the time of a run on `threads` threads.
+    fn simulate(&self, gpu: &mut Gpu, threads: u16) -> Simulated {
+        let mut work = Vec::new();
+        let (times, _) = self.repeat(gpu, |gpu| {
+            let (_, recording) = record(threads.into(), || one_run(gpu, self.group));
+            work.extend(Some(milliseconds(total(&recording))).filter(|_| work.len() < MAX_TIMES));
+            milliseconds(simulate(&recording, threads.into()))
+        });
+        work.sort_by(f64::total_cmp);
+        let ms = median(&times);
+        Simulated { threads, ms, speedup: if ms > 0.0 { median(&work) / ms } else { 0.0 } }
     }
 }
 

@@ -154,10 +154,12 @@ fn stopwatch(gpu: &Gpu) -> Stopwatch {
 }
 
 /// Calls `work` with the queue and the parts of the machine that it works on, and records the draws that ended.
-fn with_queue<R>(gpu: &mut Gpu, work: impl FnOnce(&mut Queue, &mut Store<'_>) -> (Results, R)) -> R {
+fn with_queue<R>(gpu: &mut Gpu, work: impl FnOnce(&mut Queue, &mut Store<'_>) -> R) -> R {
     let Gpu { mem: memory, gmem, budget, pipeline, chip, .. } = gpu;
-    let store = &mut Store { memory, gmem, gmem_bytes: chip.gmem_bytes(), budget };
-    let (results, result) = work(&mut pipeline.queue, store);
+    let results = Results::default();
+    let mut store = Store { memory, gmem, gmem_bytes: chip.gmem_bytes(), budget, results };
+    let result = work(&mut pipeline.queue, &mut store);
+    let results = store.results;
     record_results(gpu, results);
     result
 }
@@ -264,12 +266,12 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
 /// that shaders may read.
 pub fn flush(gpu: &mut Gpu) {
     geometry::finish(gpu);
-    with_queue(gpu, |queue, store| (queue.finish(store), ()));
+    with_queue(gpu, |queue, store| queue.finish(store));
 }
 
 /// Waits for the draws and copies that worker threads run.
 fn finish_submitted(gpu: &mut Gpu) {
-    with_queue(gpu, |queue, store| (queue.finish_submitted(store), ()));
+    with_queue(gpu, |queue, store| queue.finish_submitted(store));
 }
 
 /// Records the results of queued draws that have ended.
@@ -453,7 +455,7 @@ fn draw_first_layer(
     let area = visible.area;
     let schedule = gpu.pipeline.schedule;
     if !gpu.pipeline.queue.has_room(&state.targets, area) {
-        with_queue(gpu, |queue, store| (queue.make_room(schedule, store), ()));
+        with_queue(gpu, |queue, store| queue.make_room(schedule, store));
         if !gpu.pipeline.queue.has_room(&state.targets, area) {
             return draw_layer(gpu, call, &state, 0, &made);
         }
@@ -465,7 +467,7 @@ fn draw_first_layer(
     let count = affordable(gpu, &state.targets, &made.bounds, visible);
     let reasons = gpu.pipeline.reasons.clone();
     let draw = DrawJob { at: gpu.at, state, made, count, plan, area, reasons };
-    with_queue(gpu, |queue, store| (queue.add(draw, &visible, schedule, store), ()));
+    with_queue(gpu, |queue, store| queue.add(draw, &visible, schedule, store));
     Ok(())
 }
 

@@ -6,7 +6,6 @@ use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup;
 use crate::draw::gras::setup::PrimitiveState;
 use crate::draw::gras::state::Viewports;
-use crate::draw::queue::Results;
 use crate::draw::rb::state::{ResolveState, resolve_bounds};
 use crate::draw::schedule::Schedule;
 use crate::draw::stop::{Stop, charge};
@@ -33,10 +32,7 @@ pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     gpu.pipeline.surfaces.note(copy.written(call.submit, call.number));
     let schedule = gpu.pipeline.schedule;
     let is_queued = schedule != Schedule::Reference
-        && with_queue(gpu, |queue, store| match queue.add_copy(&copy, area, schedule, store) {
-            Some(results) => (results, true),
-            None => (Results::default(), false),
-        });
+        && with_queue(gpu, |queue, store| queue.add_copy(&copy, area, schedule, store));
     if is_queued {
         return Ok(());
     }

@@ -12,7 +12,6 @@
 use std::sync::Arc;
 
 use super::copies::{Copies, CopyJob, ResolveCache};
-use super::segments::Sorted;
 use super::uses::Pass;
 use crate::draw::fs::bands::{BAND_ROWS, Each, SMALL_DRAW, Visible};
 use crate::draw::fs::reasons::Reasons;
@@ -281,11 +280,6 @@ impl Batch {
 
     fn extend(&mut self, area: Rect) {
         self.area = Some(self.area.map_or(area, |all| all.union(area)));
-    }
-
-    /// Sorts the jobs by band, when the batch is complete.
-    pub fn sorted(self) -> Sorted {
-        Sorted::new(self)
     }
 }
 

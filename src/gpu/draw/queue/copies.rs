@@ -7,6 +7,7 @@
 //! cells of the destination. A cell with the same contents is not copied again, as long as no other write
 //! changes the memory.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -149,8 +150,7 @@ impl Destination {
         strips: &mut Vec<(usize, Strip<'p>)>,
     ) {
         let Rect { x0: left, y0, y1, .. } = self.area;
-        let Layout { pitch, cpp, .. } = self.layout;
-        let (pitch, cpp) = (pitch as usize, cpp as usize);
+        let pitch = self.layout.pitch as usize;
         let mut parts = self.parts.clone();
         parts.sort_unstable_by_key(|part| part.area.x0);
         let (mut rest, mut top) = (bytes, y0);
@@ -168,20 +168,8 @@ impl Destination {
                     let strip = Strip { destination, tile: None, first: [left, top], count: end - top, rows };
                     strips.push((*job, strip));
                 } else {
-                    let mut rows: Vec<Vec<&mut [u8]>> = here.iter().map(|_| Vec::new()).collect();
-                    for (y, row) in (top..end).zip(bytes.chunks_mut(pitch)) {
-                        let (mut row, mut x) = (row, left);
-                        for ((_, part), rows) in here.iter().zip(&mut rows) {
-                            if (part.area.y0..part.area.y1).contains(&y) {
-                                let skipped = ((part.area.x0 - x) as usize * cpp).min(row.len());
-                                let from_here = row.split_at_mut(skipped).1;
-                                let len = ((part.area.x1 - part.area.x0) as usize * cpp).min(from_here.len());
-                                let (mine, behind) = from_here.split_at_mut(len);
-                                rows.push(mine);
-                                (row, x) = (behind, part.area.x1);
-                            }
-                        }
-                    }
+                    let parts: Vec<Rect> = here.iter().map(|(_, part)| part.area).collect();
+                    let rows = self.rows_of(&parts, top..end, bytes);
                     strips.extend(here.iter().zip(rows).map(|((job, part), rows)| {
                         let (first, count) = ([part.area.x0, part.area.y0.max(top)], rows.len() as i32);
                         let rows = StripRows::Parts(rows);
@@ -191,6 +179,27 @@ impl Destination {
             }
             (rest, top) = (below, end);
         }
+    }
+
+    /// Divides the rows `ys`, whose bytes begin with the first column of the area, among `parts`, which are in order of
+    /// their first columns. Returns the bytes of each row of each part.
+    fn rows_of<'p>(&self, parts: &[Rect], ys: Range<i32>, bytes: &'p mut [u8]) -> Vec<Vec<&'p mut [u8]>> {
+        let cpp = self.layout.cpp as usize;
+        let mut all: Vec<Vec<&mut [u8]>> = parts.iter().map(|_| Vec::new()).collect();
+        for (y, row) in ys.zip(bytes.chunks_mut(self.layout.pitch as usize)) {
+            let (mut row, mut x) = (row, self.area.x0);
+            for (area, rows) in parts.iter().zip(&mut all) {
+                if (area.y0..area.y1).contains(&y) {
+                    let skipped = ((area.x0 - x) as usize * cpp).min(row.len());
+                    let from_here = row.split_at_mut(skipped).1;
+                    let len = ((area.x1 - area.x0) as usize * cpp).min(from_here.len());
+                    let (mine, behind) = from_here.split_at_mut(len);
+                    rows.push(mine);
+                    (row, x) = (behind, area.x1);
+                }
+            }
+        }
+        all
     }
 }
 

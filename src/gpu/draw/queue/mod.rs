@@ -33,6 +33,7 @@ use crate::memory::Memory;
 
 use batch::{Batch, DrawJob, Finished};
 use copies::ResolveCache;
+use segments::Sorted;
 use submitted::Submitted;
 
 /// Number of draws with known primitives that gives the command processor about as much work as the threads
@@ -58,7 +59,7 @@ pub struct Queue {
     new_draws: u32,
 }
 
-/// The parts of the machine that queued work reads and writes.
+/// The parts of the machine that queued work reads and writes, and the results of what has ended.
 pub struct Store<'a> {
     /// The address space.
     pub memory: &'a mut Memory,
@@ -68,6 +69,8 @@ pub struct Store<'a> {
     pub gmem_bytes: usize,
     /// Work that the run may still do.
     pub budget: &'a mut Budget,
+    /// Results of the batches that ended.
+    pub results: Results,
 }
 
 /// Results of batches that have ended, in stream order.
@@ -80,18 +83,19 @@ pub struct Results {
 }
 
 impl Results {
-    fn append(&mut self, mut later: Self) {
-        self.batches.append(&mut later.batches);
-        self.milliseconds += later.milliseconds;
+    /// Adds a batch that was drawn in so many milliseconds.
+    fn add(&mut self, finished: Vec<Finished>, milliseconds: f64) {
+        self.batches.push(finished);
+        self.milliseconds += milliseconds;
     }
 }
 
 /// The queued copy that writes to some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
-    /// It waits.
+    /// The copy waits for its batch to be drawn.
     Waiting,
-    /// A worker thread may run it now.
+    /// A worker thread may run the copy now.
     Submitted,
 }
 
@@ -138,42 +142,37 @@ impl Queue {
     }
 
     /// Adds a draw for which [`Queue::has_room`], with its visible part.
-    pub fn add(
-        &mut self,
-        draw: DrawJob,
-        visible: &Visible,
-        schedule: Schedule,
-        store: &mut Store<'_>,
-    ) -> Results {
+    pub fn add(&mut self, draw: DrawJob, visible: &Visible, schedule: Schedule, store: &mut Store<'_>) {
         self.batch.add(draw, visible);
-        self.submit_if_worthwhile(schedule, store)
+        self.submit_if_worthwhile(schedule, store);
     }
 
-    /// Adds the copy of `area` that `state` describes. Returns `None` and adds nothing if it cannot wait.
+    /// Adds the copy of `area` that `state` describes. Returns false and adds nothing if it cannot wait.
     pub fn add_copy(
         &mut self,
         state: &ResolveState,
         area: Rect,
         schedule: Schedule,
         store: &mut Store<'_>,
-    ) -> Option<Results> {
+    ) -> bool {
         let Self { batch, resolve_cache, .. } = self;
         if !batch.take_copy(state, area, store.gmem_bytes, store.memory, resolve_cache) {
-            return None;
+            return false;
         }
         // The first tile is submitted at once, so that workers draw it while the command processor reads the later
         // tiles. The later tiles are drawn together.
         let is_first = schedule == Schedule::Deferred && self.submitted.is_empty();
-        Some(match schedule.defers() {
+        match schedule.defers() {
             true if is_first && self.batch.is_large() => self.submit(store),
             true => self.submit_if_worthwhile(schedule, store),
             false => self.finish(store),
-        })
+        }
+        true
     }
 
     /// Empties the batch because it cannot take the next draw: submits it to worker threads, or draws it at once if it
     /// is small or the schedule does not defer.
-    pub fn make_room(&mut self, schedule: Schedule, store: &mut Store<'_>) -> Results {
+    pub fn make_room(&mut self, schedule: Schedule, store: &mut Store<'_>) {
         match schedule {
             Schedule::Deferred if self.batch.is_large() => self.submit(store),
             Schedule::Stress => self.submit(store),
@@ -182,44 +181,43 @@ impl Queue {
     }
 
     /// Draws everything.
-    pub fn finish(&mut self, store: &mut Store<'_>) -> Results {
+    pub fn finish(&mut self, store: &mut Store<'_>) {
         // With worker threads at work, submit the rest too, so that there is only one wait.
-        let mut results = match !self.submitted.is_empty() && self.batch.is_large() {
-            true => self.submit(store),
-            false => Results::default(),
-        };
-        results.append(self.finish_submitted(store));
+        if !self.submitted.is_empty() && self.batch.is_large() {
+            self.submit(store);
+        }
+        self.finish_submitted(store);
         if !self.batch.is_empty() {
             let start = Instant::now();
-            let batch = self.take_batch().sorted();
+            let batch = Sorted::new(self.take_batch());
             let mut lent = batch.copies().lend(store.memory);
             let finished = batch.shade(store.gmem, store.memory, &mut lent, store.budget);
             lent.into_iter().for_each(|lent| store.memory.give_back(lent));
-            let milliseconds = start.elapsed().as_secs_f64() * 1e3;
-            results.append(Results { batches: vec![finished], milliseconds });
+            store.results.add(finished, start.elapsed().as_secs_f64() * 1e3);
         }
-        results
     }
 
     /// Waits for the work that worker threads run. Other work still waits.
-    pub fn finish_submitted(&mut self, store: &mut Store<'_>) -> Results {
-        self.submitted.finish(store)
+    pub fn finish_submitted(&mut self, store: &mut Store<'_>) {
+        self.submitted.finish(store);
     }
 
     /// Submits the waiting work if drawing it may take as long as the command processor took to find it.
-    fn submit_if_worthwhile(&mut self, schedule: Schedule, store: &mut Store<'_>) -> Results {
+    fn submit_if_worthwhile(&mut self, schedule: Schedule, store: &mut Store<'_>) {
         let is_worthwhile = match schedule {
             Schedule::Reference | Schedule::InOrder => false,
             Schedule::Deferred => self.pending_work >= MANY_DRAWS && self.batch.is_large(),
             Schedule::Stress => !self.batch.is_empty(),
         };
-        if is_worthwhile { self.submit(store) } else { Results::default() }
+        if is_worthwhile {
+            self.submit(store);
+        }
     }
 
     /// Submits the waiting work to worker threads, which start it after the earlier batches.
-    fn submit(&mut self, store: &mut Store<'_>) -> Results {
+    fn submit(&mut self, store: &mut Store<'_>) {
         let batch = self.take_batch();
-        self.submitted.add(batch, store)
+        self.submitted.add(batch, store);
     }
 
     /// Removes and returns the waiting work. Later draws start a new batch.

@@ -17,7 +17,7 @@ use crate::draw::fs::bands::{BAND_ROWS, Each, List, Lists, cut_rows, each_touchi
 use crate::draw::gras::raster::Rect;
 use crate::draw::rb::cells::{Cells, UniformTiles, numbers};
 use crate::draw::rb::surface::{Location, PixelRows, Surface, extent, rows_in_place};
-use crate::draw::sp::launch::{Threads, Worker};
+use crate::draw::sp::launch::Worker;
 use crate::draw::sp::log::{ShaderLog, ShaderWork};
 use crate::draw::sp::memory::GpuMemory;
 use crate::draw::tpl1::BoundBank;
@@ -53,12 +53,19 @@ pub struct Sorted {
     segments: Vec<(Segment, Lists<Entry>)>,
 }
 
-/// One band of one or more segments: a job for a thread.
-struct BandJob<'p> {
+/// Segments that run one after the other.
+struct Group {
+    segments: Range<usize>,
+    /// How they use the surfaces together.
+    uses: Uses,
+}
+
+/// One band of a group: a job for a thread.
+struct BandJob<'p, 'g> {
     /// Number of the band.
     number: i32,
     area: Rect,
-    segments: Range<usize>,
+    group: &'g Group,
     /// Its rows of tile memory. `None` if it runs in scratch memory.
     rows: Option<Vec<PixelRows<'p>>>,
     /// Whether its scratch memory is needed afterwards.
@@ -86,10 +93,10 @@ struct DrawDone {
 }
 
 /// Result of a job.
-struct JobDone {
+struct JobDone<'g> {
     number: i32,
     area: Rect,
-    segments: Range<usize>,
+    group: &'g Group,
     pieces: Vec<PieceDone>,
     /// Scratch memory that is needed.
     kept: Option<Scratch>,
@@ -131,24 +138,23 @@ impl Sorted {
             })
             .collect();
         let primitives = batch.jobs.iter().filter_map(Job::draw).map(|draw| draw.count).sum::<usize>();
-        let threads = if primitives < MANY { Threads::This } else { Threads::All };
         let sort = |(number, share): (usize, Range<usize>)| {
             let segment: &Segment = &segments[number];
             (number, sort(&batch, share, Lists::new(segment.area)))
         };
-        let sorted: Vec<(usize, Lists<Entry>)> = match threads {
-            Threads::All if shares.len() > 1 => parallel::each(shares, Helpers::TakeLast, sort),
-            Threads::All | Threads::This => shares.into_iter().map(sort).collect(),
+        let sorted: Vec<(usize, Lists<Entry>)> = match primitives {
+            0..MANY => shares.into_iter().map(sort).collect(),
+            _ => parallel::each(shares, Helpers::TakeLast, sort),
         };
-        let mut lists: Vec<Option<Lists<Entry>>> = segments.iter().map(|_| None).collect();
+        // Each segment has at least one share, and they are in order.
+        let mut lists: Vec<Lists<Entry>> = Vec::with_capacity(segments.len());
         for (number, part) in sorted {
-            let before = lists[number].take();
-            lists[number] = Some(match before {
-                Some(before) => before.followed_by(part),
-                None => part,
-            });
+            let part = match lists.len() > number {
+                true => lists.pop().expect("it is there").followed_by(part),
+                false => part,
+            };
+            lists.push(part);
         }
-        let lists = lists.into_iter().map(|lists| lists.expect("each has a share"));
         let segments = segments.into_iter().zip(lists).collect();
         let area = batch.area.unwrap_or(Rect { x0: 0, y0: 0, x1: 0, y1: 0 });
         Self { batch, area, segments }
@@ -202,7 +208,7 @@ impl Sorted {
             let before = if groups.len() > 1 { self.before(bytes) } else { Vec::new() };
             let jobs = self.jobs(&groups, rows_in_place(surfaces, self.area, bytes), &mut cells, lent);
             let mut done = self.run_jobs(jobs, &before, &shared);
-            done.sort_by_key(|job| (job.segments.start, job.number));
+            done.sort_by_key(|job| (job.group.segments.start, job.number));
             done.iter_mut().for_each(|job| self.copy_kept(job, bytes, &mut cells));
             let mut pieces: Vec<PieceDone> = done.into_iter().flat_map(|job| job.pieces).collect();
             pieces.sort_by_key(|piece| (piece.segment, piece.band));
@@ -218,7 +224,7 @@ impl Sorted {
                 }
                 if let Some(work) = exhausted {
                     budget.exhaust(work);
-                    // What is left there depends on the number of threads.
+                    // The bytes of this band depend on the number of threads, so none of them stay.
                     let rows = Rect { y0: band * BAND_ROWS, y1: (band + 1) * BAND_ROWS, ..self.area };
                     let rows = rows_in_place(surfaces, rows.intersect(self.area), bytes);
                     rows.into_iter().for_each(PixelRows::clear);
@@ -250,14 +256,14 @@ impl Sorted {
     }
 
     /// Copies what a job has in scratch memory to tile memory, if it is needed.
-    fn copy_kept(&self, job: &mut JobDone, bytes: &mut [u8], cells: &mut UniformTiles) {
+    fn copy_kept(&self, job: &mut JobDone<'_>, bytes: &mut [u8], cells: &mut UniformTiles) {
         let Some(scratch) = &mut job.kept else { return };
         let surfaces = &self.batch.surfaces;
         let index = self.index(job.number);
-        let mut from = scratch.rows(surfaces, &self.uses(&job.segments), job.area);
+        let mut from = scratch.rows(surfaces, &job.group.uses, job.area);
         let mut to = rows_in_place(surfaces, job.area, bytes);
         let mut cells: Vec<Cells<'_>> = cells.rows().nth(index).into_iter().flatten().collect();
-        for (segment, _) in &self.segments[job.segments.clone()] {
+        for (segment, _) in &self.segments[job.group.segments.clone()] {
             for (surface, touched) in segment.uses.touched(job.area) {
                 to[surface].copy_from(&mut from[surface], touched);
                 cells[surface].forget(touched.x0..touched.x1, u32::MAX);
@@ -265,8 +271,8 @@ impl Sorted {
         }
     }
 
-    /// Returns how the segments are divided into groups. The segments of a group run one after the other.
-    fn groups(&self, gmem_bytes: usize) -> Vec<Range<usize>> {
+    /// Divides the segments into groups.
+    fn groups(&self, gmem_bytes: usize) -> Vec<Group> {
         let all = 0..self.segments.len();
         let bands = numbers(self.area.y0..self.area.y1).len().max(1);
         let wanted = (JOBS_PER_THREAD * work_trace::threads()).div_ceil(bands).min(all.len()).min(MAX_GROUPS);
@@ -277,7 +283,7 @@ impl Sorted {
             columns * u64::from(surface.cpp) <= surface.pitch.into() && end <= gmem_bytes as u64
         };
         if wanted < 2 || !self.batch.is_large() || !self.batch.surfaces.iter().all(is_inside) {
-            return vec![all];
+            return vec![self.group(all)];
         }
         let cost = |(_, lists): &(Segment, Lists<Entry>)| lists.bands().map(|list| list.cost).sum::<u64>();
         let costs: Vec<u64> = self.segments.iter().map(cost).collect();
@@ -287,29 +293,27 @@ impl Sorted {
             before += cost;
             let is_full = before.saturating_mul(wanted as u64) / total > groups.len() as u64;
             if is_full || number + 1 == costs.len() {
-                groups.push(first..number + 1);
+                groups.push(self.group(first..number + 1));
                 first = number + 1;
             }
         }
         groups
     }
 
-    /// Returns how some segments use the surfaces together.
-    fn uses(&self, segments: &Range<usize>) -> Uses {
+    fn group(&self, segments: Range<usize>) -> Group {
         let uses = self.segments[segments.clone()].iter().map(|(segment, _)| &segment.uses);
-        uses.fold(Uses::default(), |all, uses| all.then(uses))
+        Group { uses: uses.fold(Uses::default(), |all, uses| all.then(uses)), segments }
     }
 
     /// Returns the jobs, by band. `rows` are those of the whole area in tile memory, with what is known of their
     /// `cells`, and `lent` are the destinations of copies.
-    fn jobs<'p>(
+    fn jobs<'p, 'g>(
         &self,
-        groups: &[Range<usize>],
+        groups: &'g [Group],
         rows: Vec<PixelRows<'p>>,
         cells: &'p mut UniformTiles,
         lent: &'p mut [Lent],
-    ) -> Vec<BandJob<'p>> {
-        let uses: Vec<Uses> = groups.iter().map(|group| self.uses(group)).collect();
+    ) -> Vec<BandJob<'p, 'g>> {
         let first = numbers(self.area.y0..self.area.y1).start;
         let (mut jobs, mut cells) = (Vec::new(), cells.rows());
         for (number, (area, mut rows)) in (first..).zip(cut_rows(self.area, rows)) {
@@ -317,28 +321,23 @@ impl Sorted {
                 .zip(cells.next().into_iter().flatten())
                 .for_each(|(rows, cells)| rows.cells = cells);
             let mut rows = Some(rows);
-            let touches = |group: &Range<usize>| {
-                group
-                    .clone()
-                    .any(|segment| self.list(segment, number).is_some_and(|list| !list.entries.is_empty()))
-            };
-            let here: Vec<usize> = (0..groups.len()).filter(|group| touches(&groups[*group])).collect();
-            let in_place = in_place(&uses, &here, area);
+            let has_entries =
+                |segment| self.list(segment, number).is_some_and(|list| !list.entries.is_empty());
+            let here: Vec<&Group> =
+                groups.iter().filter(|group| group.segments.clone().any(has_entries)).collect();
+            let uses: Vec<&Uses> = here.iter().map(|group| &group.uses).collect();
+            let in_place = in_place(&uses, area);
             for (place, group) in here.iter().enumerate() {
-                let is_in_place = Some(*group) == in_place;
-                let mut later = here[place + 1..].iter();
-                let is_kept = !is_in_place
-                    && Some(*group) > in_place
-                    && !later.any(|later| uses[*later].hide(&uses[*group], area));
-                let rows = if is_in_place { rows.take() } else { None };
-                let segments = groups[*group].clone();
-                jobs.push(BandJob { number, area, segments, rows, is_kept, strips: Vec::new() });
+                let rows = if Some(place) == in_place { rows.take() } else { None };
+                let is_hidden = || uses[place + 1..].iter().any(|later| later.hide(uses[place], area));
+                let is_kept = Some(place) > in_place && !is_hidden();
+                jobs.push(BandJob { number, area, group, rows, is_kept, strips: Vec::new() });
             }
         }
         let job = |tile: usize, band: i32| {
             let segment = self.segments.partition_point(|(segment, _)| segment.jobs.end <= tile);
-            let index = jobs.partition_point(|job| (job.number, job.segments.end) <= (band, segment));
-            let is_it = |job: &BandJob<'_>| job.number == band && job.segments.contains(&segment);
+            let index = jobs.partition_point(|job| (job.number, job.group.segments.end) <= (band, segment));
+            let is_it = |job: &BandJob<'_, '_>| job.number == band && job.group.segments.contains(&segment);
             jobs.get(index).is_some_and(is_it).then_some(index)
         };
         for (job, strip) in self.batch.copies.strips(lent, job) {
@@ -357,37 +356,37 @@ impl Sorted {
     }
 
     /// Runs the jobs, the most expensive ones first, so that all threads finish at about the same time.
-    fn run_jobs<'m>(
+    fn run_jobs<'m, 'g>(
         &'m self,
-        mut jobs: Vec<BandJob<'_>>,
+        mut jobs: Vec<BandJob<'_, 'g>>,
         before: &[Before],
         shared: &Shared<'m>,
-    ) -> Vec<JobDone> {
+    ) -> Vec<JobDone<'g>> {
         if !self.batch.is_large() {
             let mut scratch = Scratch::default();
             return jobs.into_iter().map(|job| self.job(&mut scratch, job, before, shared)).collect();
         }
         jobs.sort_by_cached_key(|job| {
-            let lists = job.segments.clone().filter_map(|segment| self.list(segment, job.number));
+            let lists = job.group.segments.clone().filter_map(|segment| self.list(segment, job.number));
             Reverse(lists.map(|list| list.cost).sum::<u64>())
         });
         let work = |scratch: &mut Scratch, job| self.job(scratch, job, before, shared);
         parallel::each_with(jobs, Helpers::TakeFirst, Scratch::default, work)
     }
 
-    /// Runs one band of the segments of a group. `before` are the contents of all bands before the batch.
-    fn job<'m>(
+    /// Runs one band of a group. `before` are the contents of all bands before the batch.
+    fn job<'m, 'g>(
         &'m self,
         scratch: &mut Scratch,
-        job: BandJob<'_>,
+        job: BandJob<'_, 'g>,
         before: &[Before],
         shared: &Shared<'m>,
-    ) -> JobDone {
-        let BandJob { number, area, segments, rows, is_kept, mut strips } = job;
+    ) -> JobDone<'g> {
+        let BandJob { number, area, group, rows, is_kept, mut strips } = job;
         let mut pieces = Vec::new();
         let mut all = |rows: &mut [PixelRows<'_>]| {
             let mut worker = None;
-            for segment in segments.clone() {
+            for segment in group.segments.clone() {
                 let Some(list) = self.list(segment, number).filter(|list| !list.entries.is_empty()) else {
                     continue;
                 };
@@ -400,11 +399,11 @@ impl Sorted {
             Some(mut rows) => all(&mut rows),
             None => {
                 let before = before.get(self.index(number));
-                all(&mut scratch.begin(&self.batch.surfaces, &self.uses(&segments), area, before));
+                all(&mut scratch.begin(&self.batch.surfaces, &group.uses, area, before));
             }
         }
         let kept = is_kept.then(|| std::mem::take(scratch));
-        JobDone { number, area, segments, pieces, kept }
+        JobDone { number, area, group, pieces, kept }
     }
 
     /// Runs one band of one segment. All its draws share a limit of work units.

@@ -19,9 +19,9 @@ use crate::memory::{Lent, Memory};
 use crate::parallel::{self, help_until, locked, poll_for_jobs};
 use crate::work_trace;
 
+use super::Store;
 use super::batch::{Batch, Finished};
 use super::segments::Sorted;
-use super::{Results, Store};
 
 /// Maximum number of batches in the queue.
 const MOST: usize = 16;
@@ -88,16 +88,17 @@ impl Submitted {
         self.writes.iter().copied().any(is_one)
     }
 
-    /// Adds a batch behind the earlier ones. Waits for the first of them, and returns its results, if there are too
-    /// many.
-    pub(super) fn add(&mut self, batch: Batch, store: &mut Store<'_>) -> Results {
-        let results = if self.begun.len() >= MOST { self.wait_for_first(store) } else { Results::default() };
+    /// Adds a batch behind the earlier ones. Waits for the first of them if there are too many.
+    pub(super) fn add(&mut self, batch: Batch, store: &mut Store<'_>) {
+        if self.begun.len() >= MOST {
+            self.wait_for_first(store);
+        }
         if self.is_empty() {
             let gmem = std::mem::take(store.gmem);
             let context = Context { gmem, lent: Vec::new(), budget: store.budget.fork() };
             locked(&self.line).context = Some(context);
         }
-        let batch = batch.sorted();
+        let batch = Sorted::new(batch);
         let lent = batch.copies().lend(store.memory);
         for buffer in batch.copies().buffers() {
             // Many tiles copy to the same buffer, and every draw searches this list.
@@ -115,25 +116,22 @@ impl Submitted {
         }
         drop(line);
         self.begun.push_back(done);
-        results
     }
 
     /// Waits for all batches and helps to draw them.
-    pub(super) fn finish(&mut self, store: &mut Store<'_>) -> Results {
-        let mut results = Results::default();
+    pub(super) fn finish(&mut self, store: &mut Store<'_>) {
         if !self.is_empty() {
             locked(&self.line).is_closed = true;
         }
         while !self.is_empty() {
-            results.append(self.wait_for_first(store));
+            self.wait_for_first(store);
         }
-        results
     }
 
     /// Waits for the first batch and helps to draw it. After the last one, tile memory and buffers return to the
     /// `store`.
-    fn wait_for_first(&mut self, store: &mut Store<'_>) -> Results {
-        let Some(done) = self.begun.pop_front() else { return Results::default() };
+    fn wait_for_first(&mut self, store: &mut Store<'_>) {
+        let Some(done) = self.begun.pop_front() else { return };
         let done = wait(&done);
         if self.is_empty() {
             let ended = std::mem::take(self);
@@ -147,10 +145,9 @@ impl Submitted {
                 None => store.gmem.resize(store.gmem_bytes),
             }
         }
-        let Some(Done { budget, finished, milliseconds }) = done else { return Results::default() };
+        let Some(Done { budget, finished, milliseconds }) = done else { return };
         store.budget.join(&budget);
-        let finished = finished.unwrap_or_else(|panic| resume_unwind(panic));
-        Results { batches: vec![finished], milliseconds }
+        store.results.add(finished.unwrap_or_else(|panic| resume_unwind(panic)), milliseconds);
     }
 }
 

@@ -173,14 +173,10 @@ pub(super) fn segments(passes: &[Pass], count: usize) -> Vec<Segment> {
     segments
 }
 
-/// Returns the group that runs in tile memory, among those `here` in the rows of `band`: the last one that fills
-/// everything which the others before it write. `None` if there are none.
-pub(super) fn in_place(uses: &[Uses], here: &[usize], band: Rect) -> Option<usize> {
-    let hides_all = |group: &&usize| {
-        let mut earlier = here.iter().take_while(|earlier| earlier < group);
-        earlier.all(|earlier| uses[**group].hide(&uses[*earlier], band))
-    };
-    here.iter().rev().find(hides_all).copied()
+/// Returns the index of the group that runs in tile memory, among those with work in the rows of `band`: the last one
+/// that fills everything which the others before it write. `None` if there are none.
+pub(super) fn in_place(uses: &[&Uses], band: Rect) -> Option<usize> {
+    (0..uses.len()).rev().find(|group| uses[..*group].iter().all(|earlier| uses[*group].hide(earlier, band)))
 }
 
 #[cfg(test)]
@@ -265,10 +261,10 @@ mod tests {
             uses
         };
         let band = Rect { y1: 32, ..TILE };
-        let all = [fills(TILE), fills(TILE), fills(LEFT)];
-        assert_eq!(in_place(&all, &[0, 1, 2], band), Some(1));
-        assert_eq!(in_place(&all, &[0, 2], band), Some(0));
-        assert_eq!(in_place(&all, &[0, 2], Rect { x1: 20, ..band }), Some(2));
-        assert_eq!(in_place(&all, &[], band), None);
+        let [tile, left] = [fills(TILE), fills(LEFT)];
+        assert_eq!(in_place(&[&tile, &tile, &left], band), Some(1));
+        assert_eq!(in_place(&[&tile, &left], band), Some(0));
+        assert_eq!(in_place(&[&tile, &left], Rect { x1: 20, ..band }), Some(1));
+        assert_eq!(in_place(&[], band), None);
     }
 }
