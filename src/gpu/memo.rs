@@ -112,6 +112,54 @@ impl<T> BySlot<T> {
     }
 }
 
+/// Ranges of memory that a value was made from, and when they were read. The value is valid while no page of
+/// the ranges has changed.
+///
+/// The other inputs of a cached value are registers ([`Seen`]), loaded state, by counts of its changes, and
+/// keys, which are compared. All caches of the chip use these four.
+#[derive(Default)]
+pub struct MemoryInputs {
+    /// Address and length in bytes of each range.
+    ranges: Vec<(u32, u32)>,
+    /// When the memory was read ([`Memory::now`]).
+    time: u64,
+}
+
+impl MemoryInputs {
+    /// `ranges` (address and bytes) that are read now.
+    pub fn new(memory: &Memory, ranges: Vec<(u32, u32)>) -> Self {
+        Self { ranges, time: memory.now() }
+    }
+
+    /// Adds a range that was read at the same time or later.
+    pub fn add(&mut self, range: (u32, u32)) {
+        self.ranges.push(range);
+    }
+
+    /// The ranges: address and bytes.
+    pub fn ranges(&self) -> &[(u32, u32)] {
+        &self.ranges
+    }
+
+    /// Merges ranges that overlap, which makes the check cheaper.
+    pub fn merge(&mut self) {
+        self.ranges.sort_unstable();
+        self.ranges.dedup_by(|(address, len), (first, all)| {
+            let (end, next_end) = (first.saturating_add(*all), address.saturating_add(*len));
+            let overlaps = *address < end;
+            if overlaps {
+                *all = end.max(next_end) - *first;
+            }
+            overlaps
+        });
+    }
+
+    /// Whether the memory is as it was read.
+    pub fn are_unchanged(&self, memory: &Memory) -> bool {
+        self.ranges.iter().all(|(address, len)| memory.is_unchanged(*address, *len, self.time))
+    }
+}
+
 /// A cache of values with their inputs: a key, registers and memory. Each [slot](Slots) has one entry. An
 /// entry is valid for any draw with the same inputs.
 pub struct Memo<K, T> {
@@ -123,10 +171,7 @@ pub struct Memo<K, T> {
 struct Kept<K, T> {
     key: K,
     registers: Seen,
-    /// Address and length in bytes of each range.
-    memory: Vec<(u32, u32)>,
-    /// When the memory was read ([`Memory::now`]).
-    time: u64,
+    memory: MemoryInputs,
     value: T,
 }
 
@@ -167,7 +212,7 @@ impl<K: PartialEq, T> Memo<K, T> {
         self.last = known.map_or(slot, |(slot, _)| slot);
         let kept = self.kept.slot(self.last).get_or_insert_with(|| {
             let (value, registers) = regs.watch(make);
-            Kept { key, registers, memory: Vec::new(), time: 0, value }
+            Kept { key, registers, memory: MemoryInputs::default(), value }
         });
         regs.note_seen(&kept.registers);
         kept
@@ -190,7 +235,7 @@ impl<K: PartialEq, T> Memo<K, T> {
     ) -> &T {
         for slot in [self.last, slot] {
             if let Some(kept) = self.kept.get(slot)
-                && kept.memory.iter().any(|(at, len)| !memory.is_unchanged(*at, *len, kept.time))
+                && !kept.memory.are_unchanged(memory)
             {
                 self.kept.remove(slot);
             }
@@ -202,7 +247,7 @@ impl<K: PartialEq, T> Memo<K, T> {
             value
         });
         if !ranges.is_empty() {
-            (kept.memory, kept.time) = (ranges, memory.now());
+            kept.memory = MemoryInputs::new(memory, ranges);
         }
         &kept.value
     }
@@ -243,6 +288,23 @@ mod tests {
         memory.announce(0x1000, 0x4000, None);
         memory.unmap(0x1000, 0x5000);
         assert_eq!(get(&regs, &memory, 8), (5, 3));
+    }
+
+    #[test]
+    fn ranges_that_overlap_become_one() {
+        let mut ranges = vec![
+            (0x300, 0x10),
+            (0x100, 0x40),
+            (0x120, 8),
+            (0x140, 4),
+            (0x13f, 0x20),
+            (0x100, 2),
+            (u32::MAX, 9),
+        ];
+        let mut inputs = MemoryInputs::new(&Memory::new(), Vec::new());
+        ranges.drain(..).for_each(|range| inputs.add(range));
+        inputs.merge();
+        assert_eq!(inputs.ranges(), [(0x100, 0x5f), (0x300, 0x10), (u32::MAX, 9)]);
     }
 
     #[test]

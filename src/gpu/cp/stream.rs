@@ -11,6 +11,7 @@ use super::{Cp, Flow};
 use crate::budget::Work;
 use crate::draw;
 use crate::fault::{Client, Fault, Trouble};
+use crate::memo::MemoryInputs;
 use crate::memory::Memory;
 
 /// Most calls that may be open at once. The chip has two levels below the ring, and state groups one deeper
@@ -28,10 +29,10 @@ pub(super) struct Streams {
     kept: usize,
 }
 
-/// The contents of a buffer, and when they were read ([`Memory::now`]).
+/// The contents of a buffer.
 struct Stream {
     words: Rc<Vec<u32>>,
-    time: u64,
+    memory: MemoryInputs,
     noted: IbHistory,
 }
 
@@ -39,7 +40,7 @@ impl Streams {
     /// The dwords that ran from `address`, if no store has changed them since.
     fn find(&self, address: u32, dwords: u32, memory: &Memory) -> Option<Rc<Vec<u32>>> {
         let stream = self.seen.get(&(address, dwords))?.as_ref()?;
-        memory.is_unchanged(address, dwords.saturating_mul(4), stream.time).then(|| stream.words.clone())
+        stream.memory.are_unchanged(memory).then(|| stream.words.clone())
     }
 
     /// The history of the buffer at `address`.
@@ -58,7 +59,8 @@ impl Streams {
         let is_kept = words.len() == dwords as usize && self.kept + words.len() <= MAX_KEPT;
         let stream = is_kept.then(|| {
             self.kept += words.len();
-            Stream { words: words.clone(), time: memory.now(), noted: IbHistory::PacketByPacket }
+            let memory = MemoryInputs::new(memory, vec![(address, dwords.saturating_mul(4))]);
+            Stream { words: words.clone(), memory, noted: IbHistory::PacketByPacket }
         });
         self.seen.insert((address, dwords), stream);
         before.is_none()

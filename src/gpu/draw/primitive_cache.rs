@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::memo::BySlot;
+use crate::memo::{BySlot, MemoryInputs};
 use crate::memory::{Memory, PAGE};
 
 use crate::draw::call::IndexSource;
@@ -26,10 +26,8 @@ const PATIENCE: u64 = 4;
 struct Entry {
     vertex: VertexState,
     primitive: Arc<PrimitiveState>,
-    /// Vertex and index memory: address and bytes.
-    sources: Vec<(u32, u32)>,
-    /// Time when the memory was read, as [`Memory::now`] counts.
-    time: u64,
+    /// Vertex and index memory.
+    memory: MemoryInputs,
     made: Arc<Primitives>,
     bytes: usize,
     /// Number of the last submit that used the entry.
@@ -81,7 +79,7 @@ impl PrimitiveCache {
         let entry = self.entries.get_mut(slot)?;
         let same = (Arc::ptr_eq(&entry.primitive, primitive) || entry.primitive == *primitive)
             && entry.vertex.is_same(vertex)
-            && entry.sources.iter().all(|(at, len)| memory.is_unchanged(*at, *len, entry.time));
+            && entry.memory.are_unchanged(memory);
         if same {
             entry.used = self.submits;
             return Some(entry.made.clone());
@@ -111,8 +109,8 @@ impl PrimitiveCache {
         if bytes >= HEAVY && !self.heavy.contains(&slot) {
             self.heavy.push(slot);
         }
-        let (time, used, made) = (memory.now(), self.submits, made.clone());
-        self.entries.put(slot, Entry { vertex, primitive, sources, time, made, bytes, used });
+        let (memory, used, made) = (MemoryInputs::new(memory, sources), self.submits, made.clone());
+        self.entries.put(slot, Entry { vertex, primitive, memory, made, bytes, used });
     }
 }
 

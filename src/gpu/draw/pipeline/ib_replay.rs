@@ -19,6 +19,7 @@ use crate::draw::rb::state::Targets;
 use crate::draw::sp::state::StageState;
 use crate::draw::vs::VertexState;
 use crate::gpu::Gpu;
+use crate::memo::MemoryInputs;
 use crate::regfile::{Recomputed, Sources};
 
 use super::draw_first_layer;
@@ -37,12 +38,10 @@ pub struct IbReplay {
     rest: u64,
     /// Targets of the draws.
     targets: Vec<TileBinding>,
-    /// Memory ranges that the draws depend on: address and length in bytes.
-    memory: Vec<(u32, u32)>,
+    /// Memory that the draws depend on, from the first recorded draw on.
+    memory: MemoryInputs,
     /// Vertex and fragment stages of the draws.
     stages: Vec<Arc<StageState>>,
-    /// Time of the first recorded draw, as [`Memory::now`](crate::memory::Memory::now) counts.
-    time: u64,
 }
 
 /// A recorded draw.
@@ -86,10 +85,9 @@ impl IbReplay {
     /// false if the draws may differ. The caller must check that registers and loaded state are the same
     /// except for the tile.
     pub fn make_ready(&mut self, gpu: &mut Gpu, room: &mut usize) -> bool {
-        let is_unchanged = |(address, len): &(u32, u32)| gpu.mem.is_unchanged(*address, *len, self.time);
         let is_ready = Observation::allows_deferral(gpu)
             && gpu.pipeline.geometry.is_empty()
-            && self.memory.iter().all(is_unchanged)
+            && self.memory.are_unchanged(&gpu.mem)
             && gpu.pipeline.queue.writer(|buffer| self.reads(buffer)).is_none();
         let jit = gpu.pipeline.programs.jit;
         self.stages.iter().for_each(|stage| stage.program.prepare(jit));
@@ -100,7 +98,7 @@ impl IbReplay {
 
     /// Returns whether a draw may read this buffer.
     fn reads(&self, buffer: (u32, u32)) -> bool {
-        self.memory.iter().any(|(address, len)| overlap(buffer, (*address, (*len).into())))
+        self.memory.ranges().iter().any(|(address, len)| overlap(buffer, (*address, (*len).into())))
             || self.stages.iter().any(|stage| reads(stage, buffer))
     }
 

@@ -18,6 +18,7 @@ use crate::draw::vertex_stages::VertexStages;
 use crate::draw::vs::VertexState;
 use crate::gpu::Gpu;
 use crate::machine::{CONSTANTS, INSTRUCTIONS, Stage, TEXTURES};
+use crate::memo::MemoryInputs;
 use crate::pass::Pass;
 
 use super::super::observation::Observation;
@@ -58,7 +59,8 @@ pub fn begin(gpu: &mut Gpu, room: usize) -> bool {
     if !Observation::allows_deferral(gpu) {
         return false;
     }
-    let recording = IbReplay { time: gpu.mem.now(), ..IbReplay::default() };
+    let memory = MemoryInputs::new(&gpu.mem, Vec::new());
+    let recording = IbReplay { memory, ..IbReplay::default() };
     let troubles = gpu.report.troubles.total();
     gpu.pipeline.recorder = Some(Box::new(Recorder { recording, room, troubles, ..Recorder::default() }));
     true
@@ -69,22 +71,9 @@ pub fn begin(gpu: &mut Gpu, room: usize) -> bool {
 pub fn end(gpu: &mut Gpu) -> Option<(IbReplay, usize)> {
     let Recorder { mut recording, calls, units, room, troubles, .. } = *gpu.pipeline.recorder.take()?;
     recording.rest = units;
-    merge(&mut recording.memory);
+    recording.memory.merge();
     let is_all = calls == recording.draws.len() && troubles == gpu.report.troubles.total();
     is_all.then_some((recording, room))
-}
-
-/// Merges ranges that overlap.
-fn merge(places: &mut Vec<(u32, u32)>) {
-    places.sort_unstable();
-    places.dedup_by(|(address, len), (first, all)| {
-        let (end, more) = (first.saturating_add(*all), address.saturating_add(*len));
-        let overlaps = *address < end;
-        if overlaps {
-            *all = end.max(more) - *first;
-        }
-        overlaps
-    });
 }
 
 /// Adds a cost that the budget paid to the recording of the next draw.
@@ -177,7 +166,7 @@ impl Recorder {
 
     fn add_memory(&mut self, places: impl IntoIterator<Item = (u32, u32)>) {
         let new = places.into_iter().filter(|place| self.memory.insert(*place));
-        self.recording.memory.extend(new);
+        new.for_each(|place| self.recording.memory.add(place));
     }
 
     /// Records `state`, the last one that its stage returned.
@@ -224,25 +213,5 @@ impl Recorder {
         };
         self.last = Some((targets.clone(), written, number));
         Some(number)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_that_have_bytes_in_common_become_one() {
-        let mut places = vec![
-            (0x300, 0x10),
-            (0x100, 0x40),
-            (0x120, 8),
-            (0x140, 4),
-            (0x13f, 0x20),
-            (0x100, 2),
-            (u32::MAX, 9),
-        ];
-        merge(&mut places);
-        assert_eq!(places, [(0x100, 0x5f), (0x300, 0x10), (u32::MAX, 9)]);
     }
 }
