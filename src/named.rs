@@ -33,6 +33,7 @@ pub fn jit() -> impl TypedValueParser<Value = Jit> {
     parser(&[
         ("off", Jit::Off, "None: the interpreter runs all"),
         ("on", Jit::On, "All, before they run"),
+        ("avx2", Jit::Avx2, "As on, for AVX2 also where AVX-512 would be used: to compare both"),
         ("auto", Jit::Auto, "Shaders that run often"),
     ])
 }

@@ -36,7 +36,6 @@ impl fmt::Display for Reading {
 
 /// The layout of the level, which the code reads at run time.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
 pub struct TexelExtent {
     /// Factor of the coordinates: the size in texels, or 256 times the size with linear filtering.
     pub units: [f32; 2],

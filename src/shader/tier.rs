@@ -14,6 +14,8 @@ pub enum Jit {
     Off,
     /// All, before their first run
     On,
+    /// As [`Jit::On`], with AVX2 where AVX-512 would be used: to compare both on one computer
+    Avx2,
     /// Programs that run often enough for it to pay
     #[default]
     Auto,
@@ -21,13 +23,14 @@ pub enum Jit {
 
 impl Jit {
     /// All values.
-    pub const ALL: [Self; 3] = [Self::Off, Self::On, Self::Auto];
+    pub const ALL: [Self; 4] = [Self::Off, Self::On, Self::Avx2, Self::Auto];
 
     /// The name in the option.
     pub fn name(self) -> &'static str {
         match self {
             Self::Off => "off",
             Self::On => "on",
+            Self::Avx2 => "avx2",
             Self::Auto => "auto",
         }
     }
@@ -78,11 +81,11 @@ impl Program {
         }
         let due = match jit {
             Jit::Off => false,
-            Jit::On => true,
+            Jit::On | Jit::Avx2 => true,
             Jit::Auto => tier.warps.0.load(Ordering::Relaxed) >= PAYS,
         };
         if due && !self.watched {
-            tier.routine.get_or_init(|| Routine::new(self));
+            tier.routine.get_or_init(|| Routine::new(self, jit == Jit::Avx2));
         }
     }
 

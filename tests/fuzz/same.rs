@@ -24,9 +24,10 @@ pub fn is_command() -> bool {
 const WORK: &str = "512M";
 
 /// The options of each replay. `FILE` stands for the name of a file that does not exist.
-const WAYS: [&[&str]; 8] = [
+const WAYS: [&[&str]; 9] = [
     &["--threads", "1", "--jit", "off"],
     &["--threads", "2", "--jit", "on"],
+    &["--threads", "2", "--jit", "avx2"],
     &["--threads", "5"],
     &["--threads", "2", "--state", "FILE"],
     &["--threads", "5", "--timeline", "FILE", "--stats"],

@@ -19,17 +19,12 @@ pub enum Routine {}
 
 impl Routine {
     /// Returns `None`: no program can be compiled.
-    pub fn new(_: &Program) -> Option<Self> {
+    pub fn new(_: &Program, _: bool) -> Option<Self> {
         None
     }
 
     /// Never called.
     pub fn lockstep_cost(&self) -> Option<WarpCost> {
-        match *self {}
-    }
-
-    /// Never called.
-    pub fn makes_pixels(&self) -> bool {
         match *self {}
     }
 

@@ -35,7 +35,7 @@ pub enum Source {
     Pool(usize),
     /// A row of the frame: the lanes of the current pass.
     Frame(usize),
-    /// A field of a texture, equal in all lanes. Only AVX-512.
+    /// A field of a texture, equal in all lanes.
     Texture(usize, Field),
 }
 
@@ -172,9 +172,12 @@ impl Assembler {
         self.code.push(instruction.expect("operands that the form takes"));
     }
 
-    /// Marks the last instruction's source as broadcast, if it is a field of a texture.
+    /// Marks the last instruction's source as broadcast, if it is a field of a texture. AVX2 has no broadcast
+    /// operands; its code reads all lanes of the field.
     fn spread_last(&mut self, source: Source) {
-        if let (Source::Texture(..), Some(last)) = (source, self.code.last_mut()) {
+        if let (Machine::Avx512, Source::Texture(..), Some(last)) =
+            (self.machine, source, self.code.last_mut())
+        {
             last.set_is_broadcast(true);
         }
     }
@@ -190,23 +193,51 @@ impl Assembler {
         self.spread_last(b);
     }
 
-    /// Emits an AVX-512 instruction in which `dst` also may be a source, with sources `a` and `b`.
-    pub fn three(&mut self, form: Code, dst: u8, a: u8, b: Source, number: Option<u32>) {
-        let (dst, a) = (self.vector(dst), self.vector(a));
-        let instruction = match (b, number) {
-            (Source::Register(b), None) => Instruction::with3(form, dst, a, self.vector(b)),
-            (Source::Register(b), Some(number)) => Instruction::with4(form, dst, a, self.vector(b), number),
-            (memory, None) => Instruction::with3(form, dst, a, self.memory(memory)),
-            (memory, Some(number)) => Instruction::with4(form, dst, a, self.memory(memory), number),
+    /// Multiplies the dwords of `dst`, of 15 bits, by a field of a texture, of 15 bits. Overwrites `spare`.
+    pub fn mul_halves(&mut self, dst: u8, field: Source, spare: u8) {
+        let factor = match self.machine {
+            // Instructions on words have no broadcast operands.
+            Machine::Avx512 => {
+                let (to, memory) = (self.vector(spare), self.memory(field));
+                self.push(Instruction::with2(Code::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, to, memory));
+                Source::Register(spare)
+            }
+            Machine::Avx2 => field,
         };
-        self.push(instruction);
-        self.spread_last(b);
+        self.two(Vector::MulAddHalves, dst, dst, factor);
     }
 
-    /// Loads a field of a texture to all lanes of `dst`.
-    pub fn spread(&mut self, dst: u8, source: Source) {
-        let (dst, memory) = (self.vector(dst), self.memory(source));
-        self.push(Instruction::with2(Code::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, dst, memory));
+    /// `dst = (dst & a) | b`
+    pub fn and_or(&mut self, dst: u8, a: u8, b: Source) {
+        match self.machine {
+            Machine::Avx512 => self.combine(dst, a, b, 0xea),
+            Machine::Avx2 => {
+                self.two(Vector::And, dst, dst, Source::Register(a));
+                self.two(Vector::Or, dst, dst, b);
+            }
+        }
+    }
+
+    /// `dst = dst | a | b`
+    pub fn or_both(&mut self, dst: u8, a: u8, b: Source) {
+        match self.machine {
+            Machine::Avx512 => self.combine(dst, a, b, 0xfe),
+            Machine::Avx2 => {
+                self.two(Vector::Or, dst, dst, Source::Register(a));
+                self.two(Vector::Or, dst, dst, b);
+            }
+        }
+    }
+
+    /// AVX-512: a function of three bits, by its table: bit `4 dst + 2 a + b` is the result.
+    fn combine(&mut self, dst: u8, a: u8, b: Source, table: u32) {
+        let form = Code::EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8;
+        let (dst, a) = (self.vector(dst), self.vector(a));
+        let instruction = match b {
+            Source::Register(b) => Instruction::with4(form, dst, a, self.vector(b), table),
+            memory => Instruction::with4(form, dst, a, self.memory(memory), table),
+        };
+        self.push(instruction);
     }
 
     /// Loads the dwords with these `numbers` of a texture to `dst`. Numbers are first lowered to that of the
@@ -215,11 +246,16 @@ impl Assembler {
         self.two(Vector::MinUnsigned, numbers, numbers, Source::Texture(texture, Field::Last));
         self.address(texture);
         let index = self.vector(numbers);
-        self.gather_from(Code::EVEX_Vpgatherdd_zmm_k1_vm32z, flag, dst, index);
+        let form = match self.machine {
+            Machine::Avx512 => Code::EVEX_Vpgatherdd_zmm_k1_vm32z,
+            Machine::Avx2 => Code::VEX_Vpgatherdd_ymm_vm32y_ymm,
+        };
+        self.gather_from(form, flag, dst, index);
     }
 
     /// Loads the dwords with these `numbers` of a texture, and those after them, to two registers. Numbers
-    /// are first lowered to that of the last dword but one. Overwrites `flag`, `numbers` and `spare`.
+    /// are first lowered to that of the last dword but one. Overwrites `flag`, `numbers` and, with AVX-512,
+    /// `spare`.
     pub fn gather_pairs(
         &mut self,
         texture: usize,
@@ -227,27 +263,52 @@ impl Assembler {
         [first, second]: [u8; 2],
         [numbers, spare]: [u8; 2],
     ) {
-        const EVEN: [u32; LANES] = pairs(0);
-        const ODD: [u32; LANES] = pairs(1);
         self.two(Vector::MinUnsigned, numbers, numbers, Source::Texture(texture, Field::LastPair));
         self.address(texture);
-        let low = Register::YMM0 + u32::from(numbers);
-        self.gather_from(Code::EVEX_Vpgatherdq_zmm_k1_vm32y, flag, first, low);
-        let form = Code::EVEX_Vextracti32x8_ymmm256_k1z_zmm_imm8;
-        self.push(Instruction::with3(form, low, self.vector(numbers), 1u32));
-        self.gather_from(Code::EVEX_Vpgatherdq_zmm_k1_vm32y, flag, second, low);
-        // Selects the even dwords of both, and the odd ones.
+        let all = self.vector(numbers);
+        let (half, upper_half, form) = match self.machine {
+            Machine::Avx512 => {
+                let upper = Code::EVEX_Vextracti32x8_ymmm256_k1z_zmm_imm8;
+                (Register::YMM0 + u32::from(numbers), upper, Code::EVEX_Vpgatherdq_zmm_k1_vm32y)
+            }
+            Machine::Avx2 => {
+                let upper = Code::VEX_Vextracti128_xmmm128_ymm_imm8;
+                (Register::XMM0 + u32::from(numbers), upper, Code::VEX_Vpgatherdq_ymm_vm32x_ymm)
+            }
+        };
+        self.gather_from(form, flag, first, half);
+        self.push(Instruction::with3(upper_half, half, all, 1u32));
+        self.gather_from(form, flag, second, half);
+        match self.machine {
+            Machine::Avx512 => self.part_pairs([first, second], [numbers, spare]),
+            Machine::Avx2 => self.part_pairs_narrow([first, second], numbers),
+        }
+    }
+
+    /// AVX2: parts pairs in two registers into the even and the odd dwords. Overwrites `spare`.
+    fn part_pairs_narrow(&mut self, [first, second]: [u8; 2], spare: u8) {
+        let [a, b, even] = [first, second, spare].map(|n| self.vector(n));
+        // Of each half of both registers, the even dwords and the odd ones.
+        let shuffle = Code::VEX_Vshufps_ymm_ymm_ymmm256_imm8;
+        self.push(Instruction::with4(shuffle, even, a, b, 0b10_00_10_00u32));
+        self.push(Instruction::with4(shuffle, b, a, b, 0b11_01_11_01u32));
+        // The halves alternate; the two from the first register come first.
+        let permute = Code::VEX_Vpermq_ymm_ymmm256_imm8;
+        self.push(Instruction::with3(permute, a, even, 0b11_01_10_00u32));
+        self.push(Instruction::with3(permute, b, b, 0b11_01_10_00u32));
+    }
+
+    /// AVX-512: parts pairs in two registers into the even and the odd dwords. Overwrites `numbers` and
+    /// `spare`.
+    fn part_pairs(&mut self, [first, second]: [u8; 2], [numbers, spare]: [u8; 2]) {
+        const EVEN: [u32; LANES] = pairs(0);
+        const ODD: [u32; LANES] = pairs(1);
         let (even, odd) = (self.constant_lanes(Lanes(EVEN)), self.constant_lanes(Lanes(ODD)));
         self.load(numbers, odd);
-        self.three(
-            Code::EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32,
-            numbers,
-            first,
-            Source::Register(second),
-            None,
-        );
+        let [a, b, index, other] = [first, second, numbers, spare].map(|n| self.vector(n));
+        self.push(Instruction::with3(Code::EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32, index, a, b));
         self.load(spare, even);
-        self.three(Code::EVEX_Vpermt2d_zmm_k1z_zmm_zmmm512b32, first, spare, Source::Register(second), None);
+        self.push(Instruction::with3(Code::EVEX_Vpermt2d_zmm_k1z_zmm_zmmm512b32, a, other, b));
         self.load(second, Source::Register(numbers));
     }
 
@@ -261,12 +322,18 @@ impl Assembler {
     /// Gathers the dwords at these indices from the address, in all lanes of `dst`.
     fn gather_from(&mut self, form: Code, flag: Flag, dst: u8, numbers: Register) {
         let flag = self.flag(flag);
-        self.push(Instruction::with3(Code::VEX_Kxnorw_kr_kr_kr, flag, flag, flag));
+        let all = match self.machine {
+            Machine::Avx512 => Code::VEX_Kxnorw_kr_kr_kr,
+            Machine::Avx2 => Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256,
+        };
+        self.push(Instruction::with3(all, flag, flag, flag));
         // Breaks the dependency on the old value.
         self.two(Vector::Xor, dst, dst, Source::Register(dst));
-        let memory = MemoryOperand::with_base_index_scale(ADDRESS, numbers, 4);
-        let gather = Instruction::with2(form, self.vector(dst), memory);
-        self.push(gather.map(|gather| with_mask(gather, flag)));
+        let (dst, memory) = (self.vector(dst), MemoryOperand::with_base_index_scale(ADDRESS, numbers, 4));
+        self.push(match self.machine {
+            Machine::Avx512 => Instruction::with2(form, dst, memory).map(|gather| with_mask(gather, flag)),
+            Machine::Avx2 => Instruction::with3(form, dst, memory, flag),
+        });
     }
 
     /// A new label. It must be bound later.
@@ -286,12 +353,28 @@ impl Assembler {
         self.push(Instruction::with_branch(Code::Jmp_rel32_64, 0));
     }
 
-    /// Emits a jump unless `flag` is set in all lanes. Only AVX-512.
-    pub fn jump_unless_all(&mut self, flag: Flag, to: Label) {
-        let flag = self.flag(flag);
-        self.push(Instruction::with2(Code::VEX_Kortestw_kr_kr, flag, flag));
+    /// Emits a jump unless `a` is less than `b`, as unsigned numbers, in all lanes. Overwrites `flag`.
+    pub fn jump_unless_less(&mut self, flag: Flag, a: u8, b: Source, to: Label) {
+        let jump = match self.machine {
+            Machine::Avx512 => {
+                self.compare_integers(Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8, flag, a, b, Some(1));
+                let flag = self.flag(flag);
+                self.push(Instruction::with2(Code::VEX_Kortestw_kr_kr, flag, flag));
+                // Carry: all bits are set.
+                Code::Jae_rel32_64
+            }
+            Machine::Avx2 => {
+                // a >= b where a is the greater one.
+                self.two(Vector::MaxUnsigned, flag.0, a, b);
+                let equal = Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256;
+                self.compare_integers(equal, flag, flag.0, Source::Register(a), None);
+                let flag = self.flag(flag);
+                self.push(Instruction::with2(Code::VEX_Vptest_ymm_ymmm256, flag, flag));
+                Code::Jne_rel32_64
+            }
+        };
         self.jumps.push((self.code.len(), to));
-        self.push(Instruction::with_branch(Code::Jae_rel32_64, 0));
+        self.push(Instruction::with_branch(jump, 0));
     }
 
     /// `dst = . a`

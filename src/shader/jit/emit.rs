@@ -360,6 +360,26 @@ impl Emitter<'_> {
         self.homes[value as usize].register = Some(register);
     }
 
+    /// Lets the values in these registers be evicted: the current node reads them no more.
+    pub fn unpin(&mut self, registers: impl IntoIterator<Item = u8>) {
+        registers.into_iter().for_each(|register| self.pinned &= !(1 << register));
+    }
+
+    /// Frees intermediate results before the node ends.
+    pub fn release(&mut self, registers: impl IntoIterator<Item = u8>) {
+        for register in registers {
+            self.temporaries &= !(1 << register);
+            self.unpin([register]);
+        }
+    }
+
+    /// Frees the location of a condition before the node ends. AVX-512 has enough of them.
+    pub fn release_flag(&mut self, flag: Flag) {
+        if self.asm.machine == Machine::Avx2 {
+            self.release([flag.0]);
+        }
+    }
+
     /// Ends a node. `kept` are its result registers.
     fn release_temporaries(&mut self, kept: &[Option<u8>]) {
         let is_own = |register: &u8| self.temporaries >> register & 1 != 0;

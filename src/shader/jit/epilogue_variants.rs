@@ -29,13 +29,13 @@ struct Variant {
 }
 
 impl EpilogueVariants {
-    /// The line and the routine of the variant with `epilogue` and the readings of `coded`. Counts `warps` more
-    /// warps. `None` if the variant does not exist, or not yet.
+    /// The line and the routine of the variant for `machine` with `epilogue` and the readings of `coded`. Counts
+    /// `warps` more warps. `None` if the variant does not exist, or not yet.
     pub fn get(
         &self,
         program: &Program,
         epilogue: &Epilogue,
-        coded: &Coded,
+        (machine, coded): (Machine, &Coded),
         warps: usize,
     ) -> Option<(&Line, &Routine)> {
         let new = || Variant { epilogue: *epilogue, warps: AtomicU64::new(0), routine: OnceLock::new() };
@@ -47,7 +47,7 @@ impl EpilogueVariants {
             None => variant.routine.get_or_init(|| {
                 let mut coded = coded.clone();
                 coded.epilogue = Some(*epilogue);
-                let routine = Routine::with(program, Machine::Avx512, coded);
+                let routine = Routine::with(program, machine, coded);
                 routine.filter(Routine::has_end).map(Box::new)
             }),
         };

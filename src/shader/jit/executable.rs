@@ -111,17 +111,17 @@ impl<'a> Dwords<'a> {
     }
 }
 
+/// Lanes of the widest register that has no broadcast operands (AVX2).
+const SPREAD: usize = 8;
+
 /// A level of a texture of dwords. Emitted code reads its fields ([`Field`]).
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
+#[repr(C, align(32))]
 pub struct Texels<'a> {
+    /// The fields, each for several lanes.
+    fields: [[u32; SPREAD]; Field::COUNT],
     /// Address of the first dword.
     first: *const u8,
-    /// Number of the last dword.
-    last: u32,
-    /// Number of the last dword but one.
-    last_pair: u32,
-    extent: TexelExtent,
     lent: PhantomData<&'a [u8]>,
 }
 
@@ -150,18 +150,20 @@ pub enum Field {
 }
 
 impl Field {
+    const COUNT: usize = 10;
+
     /// Its byte offset in [`Texels`].
     pub fn offset(self) -> usize {
-        let extent = offset_of!(Texels<'_>, extent);
-        match self {
-            Self::Units(axis) => extent + offset_of!(TexelExtent, units) + 4 * axis,
-            Self::Size(axis) => extent + offset_of!(TexelExtent, size) + 4 * axis,
-            Self::SizeMinusOne(axis) => extent + offset_of!(TexelExtent, but_one) + 4 * axis,
-            Self::Offset => extent + offset_of!(TexelExtent, offset),
-            Self::Pitch => extent + offset_of!(TexelExtent, pitch),
-            Self::Last => offset_of!(Texels<'_>, last),
-            Self::LastPair => offset_of!(Texels<'_>, last_pair),
-        }
+        let index = match self {
+            Self::Units(axis) => axis,
+            Self::Size(axis) => 2 + axis,
+            Self::SizeMinusOne(axis) => 4 + axis,
+            Self::Offset => 6,
+            Self::Pitch => 7,
+            Self::Last => 8,
+            Self::LastPair => 9,
+        };
+        offset_of!(Texels<'_>, fields) + index * size_of::<[u32; SPREAD]>()
     }
 }
 
@@ -172,7 +174,11 @@ impl<'a> Texels<'a> {
     /// A texture level in `dwords`, with this extent.
     pub fn new(dwords: Dwords<'a>, extent: TexelExtent) -> Self {
         let Dwords { bytes, last, .. } = dwords;
-        Self { first: bytes.as_ptr(), last, last_pair: last - 1, extent, lent: PhantomData }
+        let TexelExtent { units: [u, v], size: [width, height], but_one: [right, bottom], offset, pitch } =
+            extent;
+        let (u, v) = (u.to_bits(), v.to_bits());
+        let fields = [u, v, width, height, right, bottom, offset, pitch, last, last - 1];
+        Self { fields: fields.map(|field| [field; SPREAD]), first: bytes.as_ptr(), lent: PhantomData }
     }
 }
 

@@ -9,11 +9,13 @@ use super::machine::Machine;
 use super::sampler_variants::Coded;
 use super::segment::{Made, segments};
 
-/// A listing of the code of `program` for this computer, with all lanes executing. Each shader instruction
-/// (`text` of its index) precedes its machine code. Empty if no part is compiled.
+/// A listing of the code of `program`, for the instruction set that it was or would be compiled for, with all
+/// lanes executing. Each shader instruction (`text` of its index) precedes its machine code. Empty if no part
+/// is compiled.
 pub fn listing(program: &Program, text: &dyn Fn(u32) -> String) -> String {
     let mut listing = Listing { text, out: String::new(), formatter: IntelFormatter::new() };
-    if let Some(machine) = Machine::here() {
+    let machine = program.routine().map(|routine| routine.machine).or_else(Machine::here);
+    if let Some(machine) = machine {
         segments(program, machine, &Coded::default(), &mut |made| listing.add(made));
         if let Some(routine) = program.routine() {
             routine.each_variant(&mut |coded| {

@@ -6,7 +6,7 @@ use iced_x86::{Code, Register};
 pub enum Machine {
     /// AVX-512 (F, BW, DQ, VL): 16 lanes a register, conditions in mask registers.
     Avx512,
-    /// AVX2: 8 lanes a register, conditions in vectors.
+    /// AVX2 and FMA: 8 lanes a register, conditions in vectors.
     Avx2,
 }
 
@@ -17,7 +17,13 @@ impl Machine {
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl");
-        if wide { Some(Self::Avx512) } else { is_x86_feature_detected!("avx2").then_some(Self::Avx2) }
+        if wide { Some(Self::Avx512) } else { Self::narrow() }
+    }
+
+    /// [`Machine::Avx2`], if this computer has it. Computers with AVX-512 have it too.
+    pub fn narrow() -> Option<Self> {
+        let has_it = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        has_it.then_some(Self::Avx2)
     }
 
     /// Its name.
@@ -65,12 +71,12 @@ impl Vector {
 
 /// Makes the enumeration of vector instructions: name, the one of AVX-512, the one of AVX2.
 macro_rules! instructions {
-    ($($name:ident $wide:ident $narrow:ident;)*) => {
+    ($($(#[$doc:meta])* $name:ident $wide:ident $narrow:ident;)*) => {
         /// A vector instruction that both machines have.
         #[allow(missing_docs, reason = "Intel's names")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Vector {
-            $($name,)*
+            $($(#[$doc])* $name,)*
         }
 
         impl Machine {
@@ -87,6 +93,8 @@ instructions! {
     Add EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er VEX_Vaddps_ymm_ymm_ymmm256;
     Sub EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er VEX_Vsubps_ymm_ymm_ymmm256;
     Mul EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er VEX_Vmulps_ymm_ymm_ymmm256;
+    /// `dst = dst * a - b`, rounded once.
+    FusedMulSub EVEX_Vfmsub213ps_zmm_k1z_zmm_zmmm512b32_er VEX_Vfmsub213ps_ymm_ymm_ymmm256;
     Div EVEX_Vdivps_zmm_k1z_zmm_zmmm512b32_er VEX_Vdivps_ymm_ymm_ymmm256;
     Min EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae VEX_Vminps_ymm_ymm_ymmm256;
     Max EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae VEX_Vmaxps_ymm_ymm_ymmm256;
@@ -100,6 +108,8 @@ instructions! {
     AddInteger EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32 VEX_Vpaddd_ymm_ymm_ymmm256;
     SubInteger EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32 VEX_Vpsubd_ymm_ymm_ymmm256;
     MulInteger EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32 VEX_Vpmulld_ymm_ymm_ymmm256;
+    /// The sum of the products of the signed 16-bit halves.
+    MulAddHalves EVEX_Vpmaddwd_zmm_k1z_zmm_zmmm512 VEX_Vpmaddwd_ymm_ymm_ymmm256;
     MinUnsigned EVEX_Vpminud_zmm_k1z_zmm_zmmm512b32 VEX_Vpminud_ymm_ymm_ymmm256;
     MaxUnsigned EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32 VEX_Vpmaxud_ymm_ymm_ymmm256;
     MinSigned EVEX_Vpminsd_zmm_k1z_zmm_zmmm512b32 VEX_Vpminsd_ymm_ymm_ymmm256;

@@ -6,9 +6,9 @@
 //! interpreter's loops. Control flow and operations of the environment also run in the interpreter. So a warp
 //! can change between compiled code and interpreter at any step, and results are bit-identical.
 //!
-//! Common texture reads are part of the code (`sample`), in programs without branches, with AVX-512. So is
-//! the conversion of colours to pixels of common render targets (`pixel`). Both depend on the draw, so a
-//! program has variants of its code, by texture reads (`sampler_variants`) and by conversion (`epilogue_variants`).
+//! Common texture reads are part of the code (`sample`), in programs without branches. So is the conversion of
+//! colours to pixels of common render targets (`pixel`). Both depend on the draw, so a program has variants of
+//! its code, by texture reads (`sampler_variants`) and by conversion (`epilogue_variants`).
 mod assembler;
 mod emit;
 mod epilogue_variants;
@@ -69,19 +69,16 @@ pub struct Routine {
 }
 
 impl Routine {
-    /// Compiles `program`. `None` if no part of it can be compiled, or not for this computer.
-    pub fn new(program: &Program) -> Option<Self> {
-        Self::for_machine(program, Machine::here()?)
+    /// Compiles `program`, for AVX2 if `is_narrow`, and otherwise for the best instruction set here. `None` if no
+    /// part of it can be compiled, or not for this computer.
+    pub fn new(program: &Program, is_narrow: bool) -> Option<Self> {
+        let machine = if is_narrow { Machine::narrow() } else { Machine::here() };
+        Self::for_machine(program, machine?)
     }
 
     /// The cost of a warp, if several warps can run in lockstep.
     pub fn lockstep_cost(&self) -> Option<WarpCost> {
         self.line.as_ref()?.lockstep_cost()
-    }
-
-    /// Whether code can convert colours to pixels.
-    pub fn makes_pixels(&self) -> bool {
-        self.machine == Machine::Avx512
     }
 
     /// Texture and sampler slot of each sample that can be in the code, if there is one.
@@ -128,7 +125,7 @@ impl Routine {
     /// The line and the routine of the variant that ends with `epilogue`, if it exists. Counts `warps` more
     /// warps for the decision to compile it.
     fn finished(&self, program: &Program, epilogue: &Epilogue, warps: usize) -> Option<(&Line, &Self)> {
-        self.makes_pixels().then(|| self.finished.get(program, epilogue, &self.coded, warps))?
+        self.finished.get(program, epilogue, (self.machine, &self.coded), warps)
     }
 
     /// Whether the end of its line is compiled.

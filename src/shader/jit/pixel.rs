@@ -2,8 +2,6 @@
 //!
 //! The steps and the resulting bits are those of the render backend's AVX-512 code (`rb/color/avx512`).
 //! Multiplications by 0 or 1 are omitted, which changes no result, as all numbers are from 0 to 1.
-use iced_x86::Code;
-
 use super::super::epilogue::{AlphaFactor, Epilogue};
 use super::assembler::Source;
 use super::emit::{Emitter, Refusal};
@@ -24,6 +22,7 @@ pub fn pixel(e: &mut Emitter<'_>, epilogue: &Epilogue, node: &Node) -> Result<u8
     for (byte, component) in (0..).zip(epilogue.order) {
         let color = e.register(node.sources[component])?;
         let value = limited(e, color)?;
+        e.unpin([color]);
         if let Some(blend) = &blend {
             blend.apply(e, value, byte)?;
         }
@@ -38,16 +37,12 @@ pub fn pixel(e: &mut Emitter<'_>, epilogue: &Epilogue, node: &Node) -> Result<u8
 /// Joins the low bytes of four registers to dwords, the first byte lowest. The registers otherwise contain
 /// only the bits of 2^23, which a shift by 8 or more removes.
 fn joined(e: &mut Emitter<'_>, [a, b, c, d]: [u8; 4]) -> Result<u8, Refusal> {
-    /// (A and B) or C.
-    const AND_OR: u32 = 0xea;
-    /// A or B or C.
-    const OR: u32 = 0xfe;
     for (value, bits) in [(b, 8), (c, 16), (d, 24)] {
         e.asm.immediate(Vector::ShiftLeftBy, value, value, bits);
     }
-    let (lowest, form) = (e.constant(0xff)?, Code::EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8);
-    e.asm.three(form, a, lowest, Source::Register(b), Some(AND_OR));
-    e.asm.three(form, a, c, Source::Register(d), Some(OR));
+    let lowest = e.constant(0xff)?;
+    e.asm.and_or(a, lowest, Source::Register(b));
+    e.asm.or_both(a, c, Source::Register(d));
     Ok(a)
 }
 
@@ -76,6 +71,7 @@ impl Blend {
             bytes.value(e, there, *old, byte);
             self.of_old.apply(e, there);
             e.asm.two(Vector::Add, value, value, Source::Register(there));
+            e.release([there]);
         }
         let one = e.asm.constant(1f32.to_bits());
         e.asm.two(Vector::Min, value, value, one);

@@ -3,13 +3,11 @@
 //! The steps and the resulting bits are those of the texture unit's AVX-512 code (`tpl1/planar/avx512`).
 //! Positions in 1/256 of a texel are integers. A byte in the low mantissa bits of 2^23 becomes a float by one
 //! fused operation.
-use iced_x86::Code;
-
 use super::super::reading::{Part, Reading};
 use super::assembler::{Flag, Source};
 use super::emit::{Emitter, Refusal};
 use super::executable::Field;
-use super::machine::Vector;
+use super::machine::{Machine, Vector};
 use super::plan::Node;
 use super::sampler_variants::Coded;
 use crate::format::unorm_step;
@@ -52,6 +50,7 @@ pub fn sample(
         true => Taps::Four(linear(e, &request, coords)?),
         false => Taps::One(nearest(e, &request, coords)?),
     };
+    e.release_flag(request.flag);
     let bytes = Bytes::new(e)?;
     let mut out = [None; 4];
     for (c, out) in out.iter_mut().enumerate().filter(|(c, _)| wanted >> c & 1 != 0) {
@@ -131,17 +130,8 @@ impl Bytes {
             0 => e.asm.load(dst, Source::Register(texels)),
             _ => e.asm.immediate(Vector::ShiftRightBy, dst, texels, 8 * byte),
         }
-        // (dst & lowest) | above
-        e.asm.three(
-            Code::EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8,
-            dst,
-            self.lowest,
-            self.above,
-            Some(0xea),
-        );
-        // step * dst - above_steps
-        let form = Code::EVEX_Vfmsub213ps_zmm_k1z_zmm_zmmm512b32_er;
-        e.asm.three(form, dst, self.step, self.above_steps, None);
+        e.asm.and_or(dst, self.lowest, self.above);
+        e.asm.two(Vector::FusedMulSub, dst, self.step, self.above_steps);
     }
 }
 
@@ -197,14 +187,14 @@ fn high(e: &mut Emitter<'_>, request: &Request, axis: usize, [texel, spare]: [u8
 
 /// Converts a row number to the number of its first dword. Overwrites `spare`. Rows and pitches have 15 bits.
 fn row(e: &mut Emitter<'_>, request: &Request, [row, spare]: [u8; 2]) {
-    e.asm.spread(spare, request.field(Field::Pitch));
-    e.asm.three(Code::EVEX_Vpmaddwd_zmm_k1z_zmm_zmmm512, row, row, Source::Register(spare), None);
+    e.asm.mul_halves(row, request.field(Field::Pitch), spare);
     e.asm.two(Vector::AddInteger, row, row, request.field(Field::Offset));
 }
 
 /// Reads the texels at positions.
 fn nearest(e: &mut Emitter<'_>, request: &Request, [s, t]: [u8; 2]) -> Result<u8, Refusal> {
     let (x, y) = (position(e, request, 0, s)?, position(e, request, 1, t)?);
+    e.unpin([s, t]);
     let spare = e.temporary()?;
     high(e, request, 0, [x, spare]);
     high(e, request, 1, [y, spare]);
@@ -217,6 +207,7 @@ fn nearest(e: &mut Emitter<'_>, request: &Request, [s, t]: [u8; 2]) -> Result<u8
 /// Reads the texels around positions, and computes their weights.
 fn linear(e: &mut Emitter<'_>, request: &Request, [s, t]: [u8; 2]) -> Result<Four, Refusal> {
     let mut at = [position(e, request, 0, s)?, position(e, request, 1, t)?];
+    e.unpin([s, t]);
     let (half, rest) = (e.asm.constant(1 << (FRACTION - 1)), e.asm.constant((1 << FRACTION) - 1));
     let unit = e.asm.constant((1.0 / (1 << FRACTION) as f32).to_bits());
     let weights = [e.temporary()?, e.temporary()?];
@@ -235,14 +226,13 @@ fn linear(e: &mut Emitter<'_>, request: &Request, [s, t]: [u8; 2]) -> Result<Fou
     high(e, request, 1, [lower, spare]);
     row(e, request, [upper, spare]);
     row(e, request, [lower, spare]);
-    let other = e.temporary()?;
+    // Only AVX-512 needs one more register for pairs.
+    let other = if e.asm.machine == Machine::Avx512 { e.temporary()? } else { spare };
     let texels = [e.temporary()?, e.temporary()?, e.temporary()?, e.temporary()?];
     let [upper_left, upper_right, lower_left, lower_right] = texels;
     // If every column is below the last one (unsigned), the right texels follow the left ones.
-    let less = Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
-    e.asm.compare_integers(less, request.flag, column, request.field(Field::SizeMinusOne(0)), Some(1));
     let (apart, done) = (e.asm.label(), e.asm.label());
-    e.asm.jump_unless_all(request.flag, apart);
+    e.asm.jump_unless_less(request.flag, column, request.field(Field::SizeMinusOne(0)), apart);
     for (row, [left, right]) in [(upper, [upper_left, upper_right]), (lower, [lower_left, lower_right])] {
         e.asm.two(Vector::AddInteger, spare, row, Source::Register(column));
         match request.gather_pairs {
@@ -273,5 +263,6 @@ fn linear(e: &mut Emitter<'_>, request: &Request, [s, t]: [u8; 2]) -> Result<Fou
         e.asm.gather(request.texture, request.flag, texels, spare);
     }
     e.asm.bind(done);
+    e.release([spare, other]);
     Ok(Four { texels, weights, spare: [column, upper, lower] })
 }

@@ -20,6 +20,7 @@ const WAYS: usize = 4;
 
 /// Variants of the code of a program with different texture reads.
 pub struct SamplerVariants {
+    machine: Machine,
     /// Texture and sampler slot of each sample that can be in the code.
     pub requests: Vec<[u32; 2]>,
     /// The steps of these samples.
@@ -54,17 +55,17 @@ impl Coded {
 }
 
 impl SamplerVariants {
-    /// The variants for `program`, if it has samples that can be in the code for `machine`.
+    /// The variants for `program` and `machine`, if the program has samples that can be in the code.
     pub fn new(program: &Program, machine: Machine) -> Option<Self> {
         let (requests, steps, ways) = Default::default();
-        let mut all = Self { requests, steps, ways };
+        let mut all = Self { machine, requests, steps, ways };
         for (step, effect) in (0..).zip(program.steps.iter().map(|step| &step.effect)) {
             if let Some(Plain { texture, sampler, .. }) = request(effect) {
                 all.requests.push([texture, sampler]);
                 all.steps.push(step);
             }
         }
-        (machine == Machine::Avx512 && !all.steps.is_empty()).then_some(all)
+        (!all.steps.is_empty()).then_some(all)
     }
 
     /// The number of the variant with these readings. A sample without a reading goes through the texture
@@ -75,7 +76,7 @@ impl SamplerVariants {
         }
         let make = || Way {
             readings: readings.to_vec(),
-            routine: Routine::with(program, Machine::Avx512, self.coded(readings)),
+            routine: Routine::with(program, self.machine, self.coded(readings)),
         };
         let number = self.ways.iter().position(|way| way.get_or_init(make).readings == readings)?;
         self.get(number).is_some().then_some(number)

@@ -85,7 +85,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             perspective_alone,
             together,
             is_plain,
-            epilogue: together.filter(|_| worker.makes_pixels()).and_then(|_| draw.epilogue()),
+            epilogue: together.filter(|_| worker.is_compiled()).and_then(|_| draw.epilogue()),
             worker,
             frames,
             queue: [Quad::default(); 2 * QUADS],

@@ -18,7 +18,7 @@ use crate::draw::tpl1::{BoundBank, TextureBank};
 use crate::draw::vpc::interpolate::WarpQuads;
 use crate::memory::Memory;
 use crate::parallel::{self, Helpers};
-use a4emu_shader::jit::{self, Routine, WarpCost, WarpGroup};
+use a4emu_shader::jit::{self, WarpCost, WarpGroup};
 use a4emu_shader::{
     Counting, Epilogue, INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, Program, ShaderFault,
     Warp, run, run_counting, step,
@@ -147,9 +147,9 @@ impl<'a> Worker<'a> {
         self.stage.program.routine().filter(|_| !self.stage.is_observed())?.lockstep_cost()
     }
 
-    /// Returns whether compiled code can convert colours to pixels when several warps run in lockstep.
-    pub fn makes_pixels(&self) -> bool {
-        self.stage.program.routine().is_some_and(Routine::makes_pixels)
+    /// Returns whether the program is compiled: only code converts colours to pixels.
+    pub fn is_compiled(&self) -> bool {
+        self.stage.program.routine().is_some()
     }
 
     /// Runs several warps of one straight-line program in lockstep, with the results and cost of running them

@@ -46,32 +46,34 @@ impl Environment for Textures<'_> {
 fn is_in_code(scene: &Scene, text: &str, [s, t]: [&Lanes; 2], live: Mask) -> bool {
     let memory = scene.memory();
     let bank = scene.bank(&memory);
-    let bound = bank.bind(&memory);
     let played = |jit: Jit| {
+        // A bound bank belongs to one program.
+        let bound = bank.bind(&memory);
         let program = Program::new(&assemble(text).expect("text")).expect("a program");
         program.prepare(jit);
         let mut warp = Warp::new(&program, &[]);
         warp.restart(&program, live, 0);
         (*warp.full_mut(0), *warp.full_mut(1)) = (*s, *t);
         (2..REGISTERS).for_each(|id| *warp.full_mut(id) = Lanes::splat(id));
-        let mut textures = Textures { bank: &bound, for_code: jit == Jit::On, sampled: Vec::new() };
+        let mut textures = Textures { bank: &bound, for_code: jit != Jit::Off, sampled: Vec::new() };
         assert_eq!(run(&program, &mut warp, &mut textures), Outcome::Ended);
         let left: Vec<Lanes> = (0..REGISTERS).map(|id| *warp.full(id)).collect();
         (left, warp.executed(), textures.sampled)
     };
-    let [unit, code] = [Jit::Off, Jit::On].map(played);
-    assert_eq!((unit.1, unit.2.len()), (code.1, 0), "{text}");
-    for (id, (unit, code)) in unit.0.iter().zip(&code.0).enumerate() {
-        for lane in (0..LANES).filter(|lane| live >> lane & 1 != 0) {
-            assert_eq!(unit[lane], code[lane], "{text}: register {id}, lane {lane}, {scene:?}");
+    let unit = played(Jit::Off);
+    let [wide, narrow] = [Jit::On, Jit::Avx2].map(|jit| {
+        let code = played(jit);
+        assert_eq!((unit.1, unit.2.len()), (code.1, 0), "{text}");
+        for (id, (unit, code)) in unit.0.iter().zip(&code.0).enumerate() {
+            for lane in (0..LANES).filter(|lane| live >> lane & 1 != 0) {
+                assert_eq!(unit[lane], code[lane], "{jit:?}: {text}: register {id}, lane {lane}, {scene:?}");
+            }
         }
-    }
-    assert!(
-        code.2.len() < 2 && code.2.iter().all(|lanes| *lanes == u64::from(live.count_ones())),
-        "{:?}",
         code.2
-    );
-    !code.2.is_empty()
+    });
+    assert_eq!(wide, narrow, "{text}");
+    assert!(wide.len() < 2 && wide.iter().all(|lanes| *lanes == u64::from(live.count_ones())), "{wide:?}");
+    !wide.is_empty()
 }
 
 const SAMPLE: &str = "sam (f32)(xyzw)r1.x, r0.x, s#0, t#0\nend\n";
@@ -96,7 +98,7 @@ fn all_over() -> [Lanes; 2] {
 
 /// Returns whether compiled code can read textures on this machine.
 fn has_code() -> bool {
-    target() == Some("AVX-512")
+    target().is_some()
 }
 
 #[test]
@@ -155,7 +157,7 @@ fn compiled_code_leaves_uncommon_textures_to_the_texture_unit() {
 #[test]
 fn a_program_has_code_for_a_few_ways_of_reading() {
     if !has_code() {
-        return eprintln!("SKIPPED: no AVX-512");
+        return eprintln!("SKIPPED: no AVX2");
     }
     let program = Program::new(&assemble(SAMPLE).unwrap()).unwrap();
     program.prepare(Jit::On);
