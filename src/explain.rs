@@ -1,4 +1,4 @@
-//! `a4emu explain`: explains a register, an instruction word or a packet, from the decoder's tables.
+//! `a4emu explain`: explains a name of the chip, an instruction word or packets, from the decoder's tables.
 
 use a4emu_inspect::explain::{self, Question};
 use a4emu_inspect::status::Status;
@@ -7,9 +7,10 @@ use a4emu_inspect::status::Status;
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// A register (a name in any case, with * and ? for any text and character; NAME.FIELD for one field;
-    /// or an offset: 0x20a4, or 20a4 as listings print it), `ir3`, `pm4`, a rule of `validate` such as D1,
-    /// or a guess of docs/guesses.md such as level-of-detail
-    #[arg(value_name = "REGISTER|ir3|pm4|RULE|GUESS")]
+    /// or an offset: 0x20a4, or 20a4 as listings print it), a packet (CP_LOAD_STATE4), an enumerator
+    /// (FUNC_LESS), an operation of a shader (bary.f), the 16 digits of an instruction, `ir3`, `pm4`,
+    /// a rule of `validate` such as D1, or a guess of docs/guesses.md such as level-of-detail
+    #[arg(value_name = "NAME|WORD|ir3|pm4")]
     pub what: String,
     /// The value of the register (decimal; hexadecimal with 0x, or with all eight digits); for `ir3` and
     /// `pm4` the words, in hexadecimal: HI LO, HI_LO or all 16 digits; DWORD..
@@ -23,7 +24,7 @@ pub struct Args {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// The call fails if there is no such register, or if a word is no number.
+/// The call fails if there is nothing of this name, or if a word is no number.
 pub fn run(args: &Args) -> anyhow::Result<Status> {
     let Args { what, words, json } = args.clone();
     explain::run(&Question { what, words, json })

@@ -68,9 +68,10 @@ fn fitting(pattern: &str) -> impl Iterator<Item = RegRef> {
     regs::all().filter(move |reg| fits(pattern.as_bytes(), reg.name().to_string().as_bytes()))
 }
 
-/// An offset as listings print it: four hexadecimal digits.
+/// An offset as listings print it: four hexadecimal digits. Fewer are enough if one of them is a letter.
 fn listed(text: &str) -> Option<u32> {
-    let digits = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_long = text.len() == 4 || text.len() < 4 && !text.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = is_long && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let offset = digits.then(|| u32::from_str_radix(text, 16).ok()).flatten()?;
     ((offset as usize) < SPACE).then_some(offset)
 }
@@ -101,7 +102,7 @@ fn fits(pattern: &[u8], name: &[u8]) -> bool {
 
 /// The failure that `text` names no register, with similar names.
 fn unknown(text: &str) -> Failure {
-    let near = near(text);
+    let near = near_registers(text);
     let message = match near.is_empty() {
         true => {
             format!("`{text}` is no register: give a name of the database (* and ? fit any) or an offset")
@@ -111,20 +112,29 @@ fn unknown(text: &str) -> Failure {
     Failure { status: Status::Usage, message }
 }
 
-/// Names like `text`, the most similar first. An array has one entry.
-fn near(text: &str) -> Vec<String> {
-    let text = text.to_ascii_uppercase();
-    let bare = text.replace(['*', '?'], "");
-    let firsts = regs::all().filter(|reg| reg.index == 0).map(|reg| reg.name().to_string());
-    let mut near: Vec<(f64, String)> = match text.rsplit_once(FIELD) {
-        Some((register, field)) if fitting(register).next().is_some() => fitting(register)
-            .flat_map(|reg| reg.fields().iter().map(move |row| format!("{}.{}", reg.name(), row.name)))
-            .map(|name| (likeness(field, name.rsplit(FIELD).next().unwrap_or("")), name))
-            .collect(),
-        _ => firsts.map(|name| (likeness(&bare, &name), name)).collect(),
-    };
-    near.retain(|(likeness, _)| *likeness >= NEAR);
+/// Names of registers or fields like `text`, the most similar first. An array has one entry.
+fn near_registers(text: &str) -> Vec<String> {
+    match text.to_ascii_uppercase().rsplit_once(FIELD) {
+        Some((register, field)) if fitting(register).next().is_some() => {
+            let fields = fitting(register)
+                .flat_map(|reg| reg.fields().iter().map(move |row| format!("{}.{}", reg.name(), row.name)));
+            most_like(fields.map(|name| (likeness(field, name.rsplit(FIELD).next().unwrap_or("")), name)))
+        }
+        _ => near(text, regs::all().filter(|reg| reg.index == 0).map(|reg| reg.name().to_string())),
+    }
+}
+
+/// The `names` most like `text`, in any case, each in quotes.
+pub fn near(text: &str, names: impl Iterator<Item = String>) -> Vec<String> {
+    let bare = text.to_ascii_uppercase().replace(['*', '?'], "");
+    most_like(names.map(|name| (likeness(&bare, &name), name)))
+}
+
+/// The first names in order of likeness, each in quotes.
+fn most_like(names: impl Iterator<Item = (f64, String)>) -> Vec<String> {
+    let mut near: Vec<(f64, String)> = names.filter(|(likeness, _)| *likeness >= NEAR).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    near.dedup();
     near.into_iter().take(SUGGESTIONS).map(|(_, name)| format!("`{name}`")).collect()
 }
 
@@ -132,7 +142,7 @@ fn near(text: &str) -> Vec<String> {
 fn likeness(text: &str, name: &str) -> f64 {
     const PART: f64 = 0.9;
     let spelled = strsim::normalized_damerau_levenshtein(text, &name.to_ascii_uppercase());
-    let is_part = text.len() >= 3 && name.contains(text);
+    let is_part = text.len() >= 3 && name.to_ascii_uppercase().contains(text);
     if is_part { spelled.max(PART) } else { spelled }
 }
 
@@ -146,6 +156,7 @@ mod tests {
 
     #[test]
     fn registers_by_any_of_their_names() {
+        assert_eq!((offsets("9e"), offsets("84")), (vec![0x9e], vec![84]));
         for text in ["RB_DEPTH_CONTROL", "rb_depth_control", "2101", "0x2101", "8449", "Rb_Depth_Contro?"] {
             assert_eq!(offsets(text), [0x2101], "{text}");
         }

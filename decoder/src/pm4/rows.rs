@@ -43,7 +43,7 @@ packets! {
     0x2d CP_SET_CONSTANT: SetConstant { control as CP_SET_CONSTANT_0 }
     /// Where the visibility stream of the bin is.
     0x2f CP_SET_BIN_DATA: SetBinData { BIN_DATA_ADDR: Hex, BIN_SIZE_ADDRESS: Hex }
-    /// Loads shader code, constants, textures, samplers or buffers; see [`crate::load_state`].
+    /// Loads shader code, constants, textures, samplers or buffers.
     0x30 CP_LOAD_STATE4: LoadState4 { dst as CP_LOAD_STATE4_0, src as CP_LOAD_STATE4_1 }
     /// Dispatch whose group counts are in registers.
     0x31 CP_RUN_OPENCL: RunOpencl {}

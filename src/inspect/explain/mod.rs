@@ -1,9 +1,10 @@
-//! `a4emu explain`: explains a register, an instruction word, a packet, a rule or a guess, from the
-//! decoder's tables.
+//! `a4emu explain`: explains a register, a packet, an enumerator, an instruction, a rule or a guess, from
+//! the decoder's tables.
 
 mod fields;
 mod guess;
 mod instruction;
+mod names;
 mod packet;
 mod register;
 
@@ -14,11 +15,11 @@ use std::io::Write;
 use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
-use crate::register_names::{Asked, find};
+use crate::register_names::{Asked, find, near};
 use crate::status::{Failure, Status};
 use crate::terminal::{self, Form};
 use crate::validate::rules::Id;
-use a4emu_decoder::regs::lookup;
+use a4emu_decoder::regs::{self, lookup};
 use guess::Guessed;
 use instruction::Instruction;
 use register::Register;
@@ -26,7 +27,8 @@ use register::Register;
 /// The arguments of `explain`.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// A register (name, pattern, NAME.FIELD or offset), `ir3`, `pm4`, a rule of `validate`, or a guess.
+    /// A register (name, pattern, NAME.FIELD or offset), packet, enumerator, enumeration or mnemonic, an
+    /// instruction word of 16 digits, `ir3`, `pm4`, a rule of `validate`, or a guess.
     pub what: String,
     /// The value of the register, or the words.
     pub words: Vec<String>,
@@ -37,7 +39,7 @@ pub struct Question {
 /// Prints the explanation on stdout.
 ///
 /// # Errors
-/// The call fails if there is no such register, or if a word is no number.
+/// The call fails if there is nothing of this name, or if a word is no number.
 pub fn run(question: &Question) -> anyhow::Result<Status> {
     let explained = match question.what.as_str() {
         "ir3" => instructions(question),
@@ -46,10 +48,55 @@ pub fn run(question: &Question) -> anyhow::Result<Status> {
         what => match (Id::named(what), Guessed::named(what)) {
             (Some(id), _) => put_all(question, "rules", &[*id.rule()]),
             (None, Some(guess)) => put_all(question, "guesses", &[guess]),
-            (None, None) => registers(question, what),
+            (None, None) => names(question, what),
         },
     };
     explained.map(|()| Status::Fine)
+}
+
+/// Explains what has the name `what`. Enumerations may share the names of their values.
+fn names(question: &Question, what: &str) -> anyhow::Result<()> {
+    if let Some((hi, lo)) = whole_word(what) {
+        return put_all(question, "instructions", &[Instruction::new(hi, lo)]);
+    }
+    let unknown = match find(what) {
+        Ok(_) => return registers(question, what),
+        Err(unknown) => unknown,
+    };
+    let (packets, enumerations) = (names::packets(what), names::enumerations(what));
+    let mnemonics = names::mnemonics(what);
+    if !packets.is_empty() {
+        return put_all(question, "packet_types", &packets);
+    }
+    if !mnemonics.is_empty() {
+        return put_all(question, "operations", &mnemonics);
+    }
+    ensure!(!enumerations.is_empty(), Failure { message: unknown_name(what), ..unknown });
+    put_all(question, "enumerations", &enumerations)
+}
+
+/// The message that nothing is named `what`, with similar names.
+fn unknown_name(what: &str) -> String {
+    let registers = regs::all().filter(|reg| reg.index == 0).map(|reg| reg.name().to_string());
+    let near = near(what, registers.chain(names::all()));
+    match near.is_empty() {
+        true => format!(
+            "`{what}` is no register, packet, enumerator, mnemonic, rule or guess that a4emu knows \
+             (in names of registers * and ? fit any text and character)"
+        ),
+        false => format!("`{what}` is not known; did you mean {}?", near.join(", ")),
+    }
+}
+
+/// Both dwords of a word of 16 digits in one text: `0xc286000b0480c001`, `c286000b_0480c001`, or
+/// `c286000bx_0480c001x` as in listings of other tools.
+fn whole_word(text: &str) -> Option<(u32, u32)> {
+    let words: Vec<u32> =
+        text.split('_').map(|part| instruction_words(part).ok()).collect::<Option<Vec<_>>>()?.concat();
+    match (&words[..], text.len()) {
+        ([hi, lo], 16..) => Some((*hi, *lo)),
+        _ => None,
+    }
 }
 
 fn registers(question: &Question, what: &str) -> anyhow::Result<()> {

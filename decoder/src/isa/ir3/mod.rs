@@ -24,6 +24,7 @@ pub mod float;
 pub mod int;
 pub mod layout;
 mod line;
+pub mod meaning;
 mod multisrc;
 mod operand;
 mod parse;

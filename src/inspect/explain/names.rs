@@ -1,0 +1,166 @@
+//! Explains names that are no registers: packets, enumerators, enumerations and operations of ir3.
+
+use std::fmt;
+
+use a4emu_decoder::bits::{EnumTable, FieldRow, Kind};
+use a4emu_decoder::isa::ir3::layout::CATEGORIES;
+use a4emu_decoder::isa::ir3::meaning::{Operation, operations};
+use a4emu_decoder::pm4::{PACKETS, PacketRow};
+use a4emu_decoder::regs::{self, RegRef, enums};
+use serde::Serialize;
+
+use super::fields::{Fields, about};
+
+/// Most fields that are listed for an enumeration.
+const MAX_USES: usize = 6;
+
+/// A packet of the database.
+#[derive(Clone, Debug, Serialize)]
+pub struct PacketType {
+    name: &'static str,
+    opcode: u8,
+    about: String,
+    /// The dwords of the payload whose layout is known.
+    payload: Vec<Fields>,
+    /// How many of the last ones may be absent.
+    optional: usize,
+    /// The dwords that repeat after them.
+    repeat: Vec<Fields>,
+}
+
+/// A value of an enumeration, or all of its values.
+#[derive(Clone, Debug, Serialize)]
+pub struct Enumeration {
+    enumeration: &'static str,
+    values: Vec<Value>,
+    /// Fields of registers and packets that have this type. Each array counts once.
+    used_by: Vec<String>,
+}
+
+/// A named value.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Value {
+    name: &'static str,
+    value: u32,
+}
+
+/// An operation of ir3.
+#[derive(Clone, Debug, Serialize)]
+pub struct Mnemonic {
+    mnemonic: String,
+    category: u8,
+    category_about: &'static str,
+    opcode: u8,
+    about: &'static str,
+}
+
+/// The packets named `text`, in any case.
+pub fn packets(text: &str) -> Vec<PacketType> {
+    let of = |row: &PacketRow| {
+        let fields = |rows: &'static [a4emu_decoder::pm4::DwordRow]| -> Vec<Fields> {
+            rows.iter().map(|row| Fields::new(row.fields, None)).collect()
+        };
+        let (payload, repeat) = (fields(row.dwords), fields(row.repeat));
+        PacketType {
+            name: row.name,
+            opcode: row.opcode,
+            about: about(row.doc),
+            payload,
+            optional: row.optional,
+            repeat,
+        }
+    };
+    PACKETS.iter().filter(|row| row.name.eq_ignore_ascii_case(text)).map(of).collect()
+}
+
+/// The enumerations named `text`, and those with a value of this name, in any case.
+pub fn enumerations(text: &str) -> Vec<Enumeration> {
+    enums::tables()
+        .filter_map(|table| {
+            let is_whole = table.name.eq_ignore_ascii_case(text);
+            let is_asked = |name: &str| is_whole || name.eq_ignore_ascii_case(text);
+            let values = table.values.iter().filter(|(_, name)| is_asked(name));
+            let values: Vec<Value> = values.map(|&(value, name)| Value { name, value }).collect();
+            let found = Enumeration { enumeration: table.name, values, used_by: Vec::new() };
+            (!found.values.is_empty()).then(|| Enumeration { used_by: uses(table), ..found })
+        })
+        .collect()
+}
+
+/// The fields of type `table`.
+fn uses(table: &EnumTable) -> Vec<String> {
+    let is_of = |row: &&FieldRow| matches!(row.kind, Kind::Enum(of) if std::ptr::eq(of, table));
+    let of_packet = |packet: &'static PacketRow| {
+        let fields = packet.dwords.iter().chain(packet.repeat).flat_map(|dword| dword.fields);
+        fields.filter(is_of).map(|row| format!("{}.{}", packet.name, row.name))
+    };
+    let of_register = |reg: RegRef| {
+        reg.fields().iter().filter(is_of).map(move |row| format!("{}.{}", reg.name(), row.name))
+    };
+    let firsts = regs::all().filter(|reg| reg.index == 0);
+    firsts.flat_map(of_register).chain(PACKETS.iter().flat_map(of_packet)).collect()
+}
+
+/// The operations with this mnemonic, in any case.
+pub fn mnemonics(text: &str) -> Vec<Mnemonic> {
+    let text = text.replace("atomic.s.", "atomic.");
+    let found = operations().into_iter().filter(|operation| operation.mnemonic.eq_ignore_ascii_case(&text));
+    found
+        .map(|Operation { category, opcode, mnemonic, meaning }| Mnemonic {
+            mnemonic,
+            category,
+            category_about: CATEGORIES[usize::from(category)],
+            opcode,
+            about: meaning,
+        })
+        .collect()
+}
+
+/// All names that this file explains, for messages with similar names.
+pub fn all() -> Vec<String> {
+    let tables = enums::tables().flat_map(|table| {
+        table.values.iter().map(|(_, name)| (*name).to_owned()).chain([table.name.to_owned()])
+    });
+    let packets = PACKETS.iter().map(|row| row.name.to_owned());
+    packets.chain(tables).chain(operations().into_iter().map(|operation| operation.mnemonic)).collect()
+}
+
+impl fmt::Display for PacketType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, opcode, about, payload, optional, repeat } = self;
+        writeln!(f, "{name}: packet of type 3, opcode {opcode:#04x}")?;
+        if !about.is_empty() {
+            writeln!(f, "  {about}")?;
+        }
+        for (index, fields) in payload.iter().enumerate() {
+            let may_be_absent = if index + optional >= payload.len() { " (may be absent)" } else { "" };
+            write!(f, "  dword {index}{may_be_absent}\n{fields}")?;
+        }
+        for (index, fields) in repeat.iter().enumerate() {
+            write!(f, "  further dwords, {} of {}\n{fields}", index + 1, repeat.len())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Enumeration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Value { name, value } in &self.values {
+            writeln!(f, "{name} = {value} ({value:#x}) of {}", self.enumeration)?;
+        }
+        for used in self.used_by.iter().take(MAX_USES) {
+            writeln!(f, "  used by {used}")?;
+        }
+        match self.used_by.len().saturating_sub(MAX_USES) {
+            0 => Ok(()),
+            more => writeln!(f, "  and by {more} more fields"),
+        }
+    }
+}
+
+impl fmt::Display for Mnemonic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { mnemonic, category, category_about, opcode, about } = self;
+        writeln!(f, "{mnemonic}: ir3, category {category} ({category_about}), opcode {opcode}\n  {about}")
+    }
+}
