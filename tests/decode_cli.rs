@@ -114,6 +114,15 @@ fn queries_by_name_and_offset() {
     let delta = query(&["--query", "0x2121", "--query-mode", "delta"]);
     let starts: Vec<_> = delta.lines().map(|line| line.split(" TRILIST").next().unwrap()).collect();
     assert_eq!(starts, ["submit 0 draw 0 f0", "submit 0 draw 2 f0"]);
+    let values = query(&["--query", "0x2121", "--query-mode", "values"]);
+    let counts: Vec<_> = values.lines().map(|line| line.rsplit_once(": ").unwrap().1).collect();
+    assert_eq!(
+        counts,
+        [
+            "2 draws, f0 (submit 0, run 0) to f1 (submit 0, run 1)",
+            "2 draws, f2 (submit 0, run 2) to f3 (submit 1, run 3)"
+        ]
+    );
     let all = query(&["--query", "RB_RENDER_CONTROL"]);
     assert_eq!(all.lines().filter(|line| line.ends_with("was never written")).count(), 4, "{all}");
     let json = query(&["--query", "RB_DEPTH_CONTROL", "--format", "jsonl", "--draw", "1"]);

@@ -189,7 +189,7 @@ class Capture:
         self,
         *,
         query: str | Sequence[str] | None = None,
-        mode: Literal["all", "written", "delta"] = "all",
+        mode: Literal["all", "written", "delta", "values"] = "all",
         once: bool = False,
         shaders: bool = False,
         submit: _Range | None = None,

@@ -61,7 +61,7 @@ impl Capture {
     ///
     /// Args:
     ///     query: registers or fields, as patterns: then only their values at each draw.
-    ///     mode: with query, 'all' draws, those where it was 'written', or where it is another, 'delta'.
+    ///     mode: with query, 'all' draws, those where it was 'written', or where it is another, 'delta'; 'values' has each value once.
     ///     once: command buffers that run for each tile the first time only.
     ///     shaders: also the instructions of programs, where they are loaded.
     #[pyo3(signature = (*, query = None, mode = "all", once = false, shaders = false, submit = None, draw = None))]
@@ -94,8 +94,8 @@ impl Capture {
     ///     on_draw: called with each Draw before it runs; False ends the run there.
     ///     on_frame: called with the Frame of each submit that rendered one.
     ///     frames: keep these, as Replay.frames.
-    ///     validate: note what an A4xx would not forgive, as Replay.findings.
-    ///     fidelity: note the guesses that the run rests on, in Replay.stats.
+    ///     validate: note mistakes that break on real hardware, as Replay.findings.
+    ///     fidelity: note the guesses that the run uses, in Replay.stats.
     ///     edit: other values of registers for draws, {'f3': {'RB_DEPTH_CONTROL.ZFUNC': 'FUNC_ALWAYS'}}: a draw is a number, or
     ///         'f3' with its runs for all tiles; a register may be a pattern.
     ///     submit, draw: the run ends behind these, and only they are told to on_draw and on_frame.

@@ -295,7 +295,7 @@ impl Replay {
         json::object(py, &troubles(&self.report))
     }
 
-    /// What an A4xx would not forgive, as `a4emu validate --json` has it; None unless replay(validate=True).
+    /// Mistakes that break on real hardware, as `a4emu validate --json` has them; None unless replay(validate=True).
     #[getter]
     fn findings(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let all = self.findings.as_ref().map(|findings| findings.iter().collect::<Vec<_>>());

@@ -86,6 +86,20 @@ enum Event<'a> {
         value: Option<u32>,
         fields: Option<Fields>,
     },
+    Values {
+        reg: u32,
+        name: Shown<RegName>,
+        value: Option<u32>,
+        fields: Option<Fields>,
+        draws: u64,
+        first: Place,
+        last: Place,
+    },
+    Others {
+        reg: u32,
+        name: Shown<RegName>,
+        draws: u64,
+    },
     Error {
         submit: u32,
         address: u32,
@@ -283,6 +297,47 @@ pub(super) fn query(call: &Call, asked: &Asked, value: Option<u32>) -> impl Seri
         value,
         fields,
     }
+}
+
+/// A draw or dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Place {
+    /// Number of the submit.
+    pub submit: u32,
+    /// Number of the run.
+    pub draw: u32,
+    /// Number of the frame draw.
+    pub frame_draw: u32,
+}
+
+impl Place {
+    /// The place of `call`.
+    pub fn of(call: &Call) -> Self {
+        Self { submit: call.submit(), draw: call.number(), frame_draw: call.frame_draw() }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "f{} (submit {}, run {})", self.frame_draw, self.submit, self.draw)
+    }
+}
+
+/// The event of a value of register `asked`: the number of `draws`, the first and the last.
+pub(super) fn value(
+    asked: &Asked,
+    value: Option<u32>,
+    draws: u64,
+    [first, last]: [Place; 2],
+) -> impl Serialize {
+    let fields = value.map(|word| Fields { rows: asked.fields(), word });
+    let name = Shown(RegName { offset: asked.offset });
+    Event::Values { reg: asked.offset, name, value, fields, draws, first, last }
+}
+
+/// The event of draws with values of register `asked` that are not listed.
+pub(super) fn others(asked: &Asked, draws: u64) -> impl Serialize {
+    Event::Others { reg: asked.offset, name: Shown(RegName { offset: asked.offset }), draws }
 }
 
 impl Sink for Jsonl<'_> {

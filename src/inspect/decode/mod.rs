@@ -19,6 +19,7 @@ mod sink;
 mod state_text;
 mod text;
 mod tracker;
+mod values;
 
 pub use jsonl::{Fields, PacketFields, PacketName};
 use jsonl::{Jsonl, Shaders};
@@ -33,6 +34,7 @@ use sink::Sink;
 pub use sink::comm;
 use text::{Detail, Text};
 pub use tracker::{Change, Tracker};
+use values::Values;
 
 use crate::limits::Limits;
 use crate::options::Shared;
@@ -103,11 +105,13 @@ pub enum QueryMode {
     Written,
     /// Draws before which its value changed.
     Delta,
+    /// Each value once, with the number of draws, the first one and the last.
+    Values,
 }
 
 impl QueryMode {
     /// All modes.
-    pub const ALL: [Self; 3] = [Self::All, Self::Written, Self::Delta];
+    pub const ALL: [Self; 4] = [Self::All, Self::Written, Self::Delta, Self::Values];
 
     /// The mode's name in the option.
     pub fn name(self) -> &'static str {
@@ -115,6 +119,7 @@ impl QueryMode {
             Self::All => "all",
             Self::Written => "written",
             Self::Delta => "delta",
+            Self::Values => "values",
         }
     }
 }
@@ -124,6 +129,9 @@ impl Options {
     fn sink<'a>(&self, name: &str, out: Output<'a>, shared: &Shared) -> anyhow::Result<Box<dyn Sink + 'a>> {
         let palette = Palette::new(shared.color);
         let lines = |out| Lines::new(out, self.named.then_some(name));
+        if !self.query.is_empty() && self.query_mode == QueryMode::Values {
+            return Ok(Box::new(Values::new(lines(out), palette, self)?));
+        }
         if !self.query.is_empty() {
             return Ok(Box::new(Query::new(lines(out), palette, self)?));
         }

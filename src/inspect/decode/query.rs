@@ -42,7 +42,7 @@ impl<'a> Query<'a> {
         let (now, mask) = (gpu.regs.written(asked.offset), asked.mask());
         let bits = |value: Option<u32>| value.map(|value| value & mask);
         match self.mode {
-            QueryMode::All => now.is_some() || !asked.by_pattern,
+            QueryMode::All | QueryMode::Values => now.is_some() || !asked.by_pattern,
             QueryMode::Written => tracker.change(asked.offset).is_some(),
             QueryMode::Delta => {
                 tracker.change(asked.offset).is_some_and(|change| bits(now) != bits(change.before))
