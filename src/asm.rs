@@ -22,7 +22,7 @@ pub struct Args {
     /// The capture to write (- for stdout); gzip if its name ends in .gz
     #[arg(short, long, value_name = "CAPTURE")]
     pub output: PathBuf,
-    /// A folder, beside that of the source, whose files it may include (repeatable)
+    /// A folder in which includes and pictures are looked for if they are not beside the source (repeatable)
     #[arg(long, value_name = "DIR")]
     pub include: Vec<PathBuf>,
     /// Check the result as `validate` does, and print the findings on stderr

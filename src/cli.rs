@@ -25,9 +25,12 @@ use a4emu_inspect::terminal;
 use a4emu_shader::jit;
 pub use shell::lanes;
 
+/// Most columns of a help text. A narrower terminal has fewer.
+const HELP_COLUMNS: usize = 80;
+
 /// An Adreno A4xx in software: decode, replay and diff command streams.
 #[derive(Parser)]
-#[command(name = "a4emu", version, about, max_term_width = 110)]
+#[command(name = "a4emu", version, about, max_term_width = HELP_COLUMNS)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

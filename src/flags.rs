@@ -6,6 +6,7 @@
 use std::ops::Deref;
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, Resettable, Str, TypedValueParser};
 use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
 
 use crate::named;
@@ -53,14 +54,31 @@ impl<T: FromFlags> Args for Flags<T> {
         T::Flags::group_id()
     }
 
+    /// Adds the flags. Later arguments of the command have the heading that they would have without them.
     fn augment_args(command: Command) -> Command {
-        T::Flags::augment_args(command)
+        let heading = match command.get_next_help_heading() {
+            Some(heading) => Resettable::Value(Str::from(heading.to_owned())),
+            None => Resettable::Reset,
+        };
+        T::Flags::augment_args(command).next_help_heading(heading)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
         T::Flags::augment_args_for_update(command)
     }
 }
+
+/// Heading of the options that say how a capture is played.
+pub const RUN: &str = "Run";
+
+/// Heading of the options that end a run.
+const LIMITS: &str = "Limits";
+
+/// Heading of the options that name a part of a capture.
+pub const SELECTION: &str = "Selection";
+
+/// Heading of the options that choose rules.
+const RULES: &str = "Rules";
 
 /// Flags of all commands.
 #[derive(Args)]
@@ -86,6 +104,7 @@ impl FromFlags for options::Shared {
 
 /// `--threads`.
 #[derive(Args)]
+#[command(next_help_heading = RUN)]
 pub struct Threads {
     /// Worker threads (default: one per core)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_THREADS)))]
@@ -102,13 +121,17 @@ impl FromFlags for options::Threads {
 
 /// How much a run may do; the default grows with what a capture holds.
 #[derive(Args)]
+#[command(next_help_heading = LIMITS)]
 pub struct WorkLimits {
-    /// Stop after this much work. A unit is about 16 bytes moved, or 1/16 of an instruction of a warp
-    /// (default: 16G, and, once 256M are spent, 64K for each dword of memory in the capture that is not
-    /// repeated)
+    /// Stop after this much work
+    ///
+    /// A unit is about 16 bytes moved, or 1/16 of an instruction of a warp. The default is 16G, and, once 256M
+    /// are spent, 64K for each dword of memory in the capture that is not repeated.
     #[arg(long, value_name = "UNITS", value_parser = amount)]
     max_work: Option<u64>,
-    /// Stop after this many seconds. Where a run then stops is not reproducible
+    /// Stop after this many seconds
+    ///
+    /// Where a run then stops is not reproducible.
     #[arg(long, value_name = "SECONDS")]
     time_limit: Option<u32>,
 }
@@ -123,24 +146,29 @@ impl FromFlags for limits::WorkLimits {
 
 /// How a run plays a capture, and its bounds.
 #[derive(Args)]
+#[command(next_help_heading = RUN)]
 pub struct Limits {
     /// How much it may do
     #[command(flatten)]
     work: Flags<limits::WorkLimits>,
-    /// Hold at most this many bytes of GPU memory at a time, and half as many (at least 16M) of collected
-    /// output (default: 512M, and 16 for each byte of the capture's file)
-    #[arg(long, value_name = "BYTES", value_parser = amount)]
+    /// Hold at most this many bytes of GPU memory
+    ///
+    /// Collected output may take half as many (at least 16M). The default is 512M, and 16 for each byte of the
+    /// capture's file.
+    #[arg(long, value_name = "BYTES", value_parser = amount, help_heading = LIMITS)]
     max_memory: Option<u64>,
     /// The behaviour where a real board differs from the OpenGL specification
     #[arg(long, value_name = "MODEL", value_parser = named::model(), default_value = "board")]
     model: Model,
-    /// Which shaders to compile to machine code. The output is the same
+    /// Which shaders to compile to machine code; the output is the same
     #[arg(long, value_name = "WHICH", value_parser = named::jit(), default_value = "auto")]
     jit: Jit,
     /// Run the commands of a capture of another generation (A3xx, A6xx ..) as an A4xx's
     #[arg(long)]
     force: bool,
-    /// Run the reference model: each draw alone, in order, interpreted, without queues and caches. Slow
+    /// Run the reference model, which is slow
+    ///
+    /// Each draw runs alone, in order, interpreted, without queues and caches.
     #[arg(long)]
     reference: bool,
 }
@@ -155,9 +183,11 @@ impl FromFlags for limits::Limits {
 
 /// Bounds of an assembler.
 #[derive(Args)]
+#[command(next_help_heading = LIMITS)]
 pub struct StepLimit {
-    /// Stop after this many steps of the assembler: a token or 16 bytes each
-    /// (default: 64M, and 16 for each byte of source)
+    /// Stop after this many steps of the assembler
+    ///
+    /// A step is a token or 16 bytes. The default is 64M, and 16 for each byte of source.
     #[arg(long, value_name = "STEPS", value_parser = amount)]
     max_work: Option<u64>,
 }
@@ -172,12 +202,17 @@ impl FromFlags for limits::StepLimit {
 
 /// The options that name a part of a capture.
 #[derive(Args)]
+#[command(next_help_heading = SELECTION)]
 pub struct Selection {
-    /// Only these submits (`3`, `3..7`, `..7`), counted from 0 over the whole capture
+    /// Only these submits (`3`, `3..7`, `..7`)
+    ///
+    /// Submits are counted from 0 over the whole capture.
     #[arg(long, value_name = "RANGE")]
     submit: Option<Span>,
-    /// Only these draws: runs of draw packets (`3`, `3..7`), or frame draws (`f3`, `f3..f7`), each
-    /// with its runs for all tiles; both counted from 0 over the whole capture
+    /// Only these draws: frame draws (`f3`, `f3..f7`) or single runs (`3`, `3..7`)
+    ///
+    /// A frame draw has its runs for all tiles; a run is one execution of a draw packet. Both are counted from
+    /// 0 over the whole capture.
     #[arg(long, value_name = "RANGE")]
     draw: Option<Draws>,
 }
@@ -192,14 +227,17 @@ impl FromFlags for selection::Selection {
 
 /// Which findings count.
 #[derive(Args)]
+#[command(next_help_heading = RULES)]
 pub struct Choice {
-    /// Check only this rule, such as D1, or the rules of this family, such as D (repeatable)
+    /// Check only this rule (D1), or the rules of this family (D); repeatable
     #[arg(long, value_name = "RULE")]
     rule: Vec<String>,
-    /// Skip this rule (repeatable)
+    /// Skip this rule or family; repeatable
     #[arg(long, value_name = "RULE")]
     no_rule: Vec<String>,
-    /// A file of findings to ignore: [[suppress]] tables with rule and reason, and optionally what and program
+    /// A TOML file of findings to ignore
+    ///
+    /// It has [[suppress]] tables with rule and reason, and optionally what and program.
     #[arg(long, value_name = "FILE")]
     suppress: Option<PathBuf>,
 }
@@ -210,6 +248,20 @@ impl FromFlags for validate::Choice {
     fn from_flags(Choice { rule, no_rule, suppress }: Choice) -> Self {
         Self { rule, no_rule, suppress }
     }
+}
+
+/// Endings of names of pictures that a4emu does not write.
+const OTHER_PICTURES: [&str; 10] = ["jpg", "jpeg", "bmp", "gif", "webp", "tga", "tif", "tiff", "ppm", "dds"];
+
+/// The parser of a file to which a PNG is written. A name with the ending of another format is refused.
+pub fn png() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path: PathBuf| {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        match OTHER_PICTURES.iter().any(|other| ending.eq_ignore_ascii_case(other)) {
+            true => Err(format!("pictures are written as PNG, not {}", ending.to_uppercase())),
+            false => Ok(path),
+        }
+    })
 }
 
 /// A whole number, in 1024s, their squares or their cubes if K, M or G stands behind it.

@@ -160,7 +160,8 @@ impl Info {
         self.write(&mut out)?;
         write_missing(&mut out, missing)?;
         let guesses: Vec<_> = fidelity.map(Fidelity::ids).into_iter().flatten().collect();
-        writeln!(out, "guesses          {} that it rests on: {}", guesses.len(), guesses.join(", "))?;
+        let separator = if guesses.is_empty() { "" } else { " used: " };
+        writeln!(out, "guesses          {}{separator}{}", guesses.len(), guesses.join(", "))?;
         out.flush()
     }
 }

@@ -62,6 +62,11 @@ pub fn query_mode() -> impl TypedValueParser<Value = QueryMode> {
         ("all", QueryMode::All, "Every draw"),
         ("written", QueryMode::Written, "Draws before which the register was written"),
         ("delta", QueryMode::Delta, "Draws before which its value changed"),
+        (
+            "values",
+            QueryMode::Values,
+            "Each value once, with the number of its draws, the first and the last",
+        ),
     ])
 }
 

@@ -17,7 +17,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::flags::Flags;
+use crate::flags::{self, Flags};
 use a4emu_decoder::capture::Ahead;
 use anyhow::ensure;
 use serde::Serialize;
@@ -46,78 +46,96 @@ use noted::Noted;
 use observe::{AtEnd, Listing, StateFile, Submits};
 use timeline::{Clock, Timed, Timeline};
 
+/// Heading of the options that write files.
+const FILES: &str = "Files";
+
+/// Heading of the options that print.
+const PRINTED: &str = "Lists and figures";
+
 /// Arguments of `replay`.
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_group("Choice", |choice| choice.requires("validate")))]
 pub struct Args {
     /// A .rd or .rd.gz file, or - for stdin
     pub capture: PathBuf,
-    /// Write the last colour surface rendered as RGBA PNG, in memory row order (- for stdout)
-    #[arg(long, value_name = "FILE")]
+    /// Write the last rendered colour surface as PNG (- for stdout)
+    ///
+    /// The picture is RGBA, in the order of the rows in memory.
+    #[arg(long, value_name = "FILE", help_heading = FILES, value_parser = flags::png())]
     pub png: Option<PathBuf>,
-    /// With --png, write what this draw renders to as it is after it (`3`: in its own tile; `f3`: all tiles
-    /// joined), without waiting for a resolve
-    #[arg(long, value_name = "DRAW", value_parser = Draws::one, requires = "png",
+    /// With --png, write the target of this draw (`f3` or `3`) as it is after it
+    ///
+    /// `f3` joins all tiles, `3` is a run in its own tile. No resolve is waited for.
+    #[arg(long, value_name = "DRAW", value_parser = Draws::one, requires = "png", help_heading = FILES,
         conflicts_with_all = ["out", "state", "repeat", "stats", "trace", "list_draws", "validate", "stop", "submit", "draw"])]
     pub after: Option<Draws>,
     /// Write opaque pictures: alpha is 1 everywhere
-    #[arg(long)]
+    #[arg(long, help_heading = FILES)]
     pub opaque: bool,
     /// Write every surface rendered, and summary.json
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = FILES)]
     pub out: Option<PathBuf>,
     /// Write register state per draw, the golden format (- for stdout)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = FILES)]
     pub state: Option<PathBuf>,
-    /// Run the last frame that drew N times more (the submits of one kernel call); print one line of JSON
-    /// with times
-    #[arg(long = "loop", value_name = "N")]
+    /// Run the last frame N times more; print its times as JSON
+    ///
+    /// The frame is the submits of the last kernel call that drew.
+    #[arg(long = "loop", value_name = "N", help_heading = PRINTED)]
     pub repeat: Option<std::num::NonZeroU32>,
-    /// With --loop, also predict the time of a run on these numbers of threads (as 2,4,8,16), from the work that
-    /// one thread does for it. The runs use one thread
-    #[arg(long, value_name = "THREADS", value_delimiter = ',', requires = "repeat", conflicts_with = "threads",
+    /// With --loop, predict the time on other numbers of threads (2,4,8,16)
+    ///
+    /// The prediction is made from the work that one thread does. The runs use one thread.
+    #[arg(long, value_name = "THREADS", value_delimiter = ',', requires = "repeat", conflicts_with = "threads", help_heading = PRINTED,
         value_parser = clap::value_parser!(u16).range(1..))]
     pub simulate: Vec<u16>,
     /// Print one JSON object of counts and times
-    #[arg(long)]
+    #[arg(long, help_heading = PRINTED)]
     pub stats: bool,
-    /// List the guesses that the run rests on: what the emulator does without anybody having said that the chip
-    /// does it, and how far what came of it reaches (with --stats, in its object)
-    #[arg(long)]
+    /// List the guesses about the chip that the run uses
+    ///
+    /// A guess is what the emulator does though no source says that the chip does it (docs/guesses.md). The
+    /// list says how far the results of each reach. With --stats it is a part of its object.
+    #[arg(long, help_heading = PRINTED)]
     pub fidelity: bool,
-    /// Add what of the chip the run uses (packets, registers, enumerators, operations) to the counts in this
-    /// file, which is made if there is none (- for stdout)
-    #[arg(long, value_name = "FILE")]
+    /// Count the packets, registers, enumerators and operations that the run uses
+    ///
+    /// The counts are added to those in the file, which is made if there is none (- for stdout).
+    #[arg(long, value_name = "FILE", help_heading = FILES)]
     pub coverage: Option<PathBuf>,
-    /// Write when submits, passes, draws, stages and threads ran, as trace events for Perfetto
-    /// (ui.perfetto.dev); - for stdout
-    #[arg(long, value_name = "FILE")]
+    /// Write when submits, passes, draws and threads ran, for Perfetto
+    ///
+    /// The file has trace events, which https://ui.perfetto.dev shows; - for stdout.
+    #[arg(long, value_name = "FILE", help_heading = FILES)]
     pub timeline: Option<PathBuf>,
-    /// Write the machine code of each compiled shader to this folder, its instructions beside it
-    #[arg(long, value_name = "DIR")]
+    /// Write the machine code of each compiled shader, its instructions beside it
+    #[arg(long, value_name = "DIR", help_heading = FILES)]
     pub dump_jit: Option<PathBuf>,
-    /// Say on stderr what was drawn, with what and how long it took (without other outputs this is said
-    /// anyway)
+    /// Say on stderr what was drawn, with what and how long it took
+    ///
+    /// Without other outputs this is said anyway.
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
-    /// Write packets as they execute, with the state change that each made, to stdout
-    #[arg(long)]
+    /// List packets as they execute, with the state change that each made
+    #[arg(long, help_heading = PRINTED)]
     pub trace: bool,
     /// Check the run as `validate` does, and print the findings on stdout
-    #[arg(long)]
+    #[arg(long, help_heading = PRINTED)]
     pub validate: bool,
     /// What of that is said
     #[command(flatten)]
     pub choice: Flags<validate::Choice>,
-    /// How invocations of geometry shaders are assigned to the lanes of a warp. The output is the same
-    #[arg(long, value_name = "MODE", value_parser = named::gs_dispatch(), default_value = "auto")]
+    /// How invocations of geometry shaders are assigned to the lanes of a warp; the output is the same
+    #[arg(long, value_name = "MODE", value_parser = named::gs_dispatch(), default_value = "auto",
+        help_heading = flags::RUN)]
     pub gs_dispatch: Setting,
-    /// List draws and dispatches with their pass on stdout
-    #[arg(long)]
+    /// List draws and dispatches with their pass
+    #[arg(long, help_heading = PRINTED)]
     pub list_draws: bool,
-    /// Stop before this draw (`3`, or `f3` for the first run of a frame draw); with --state, write
-    /// the whole state there
-    #[arg(long, value_name = "DRAW", value_parser = Draws::one)]
+    /// Stop before this draw (`f3` or `3`)
+    ///
+    /// `f3` stops before the first run of a frame draw. With --state, the whole state there is written.
+    #[arg(long, value_name = "DRAW", value_parser = Draws::one, help_heading = flags::SELECTION)]
     pub stop: Option<Draws>,
     /// Puts out only these; the run ends behind them
     #[command(flatten)]

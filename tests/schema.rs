@@ -173,7 +173,9 @@ fn check_lines(schema: &Schema, args: &[&str]) {
 fn check_jsonl(schema: &Schema, damaged: &str) {
     for capture in ["captures/blend.rd.gz", "captures/compute.rd.gz"] {
         check_lines(schema, &[capture, "--shaders"]);
-        check_lines(schema, &[capture, "--query", "RB_DEPTH_CONTROL", "--query", "VPC_SO[0].NCOMP"]);
+        let query = [capture, "--query", "RB_DEPTH_CONTROL", "--query", "VPC_SO[0].NCOMP"];
+        check_lines(schema, &query);
+        check_lines(schema, &[&query[..], &["--query-mode", "values"]].concat());
     }
     check_lines(schema, &[damaged]);
     check_lines(schema, &["captures/triangle.rd.gz", damaged]);
@@ -184,6 +186,10 @@ fn check_explain(schema: &Schema) {
         ("explain REGISTER --json", &["RB_DEPTH_CONTROL", "0x76"][..]),
         ("explain REGISTER --json", &["RB_MRT*"]),
         ("explain ir3 --json", &["ir3", "a0c01f04_00000005"]),
+        ("explain ir3 --json", &["0xa0c01f0400000005"]),
+        ("explain PACKET --json", &["cp_load_state4"]),
+        ("explain ENUMERATOR --json", &["FUNC_LESS"]),
+        ("explain MNEMONIC --json", &["bary.f"]),
         ("explain RULE --json", &["d1"]),
         ("explain GUESS --json", &["fill-rule"]),
         ("explain pm4 --json", &["pm4", "c0023800", "84", "1", "3", "2101", "6"]),

@@ -66,7 +66,7 @@ fn all(entries: &[Entry], args: &Args, shared: &Shared) -> anyhow::Result<Status
     bar.finish_and_clear();
     if !shared.quiet {
         let (taken, there) = (partitions.len(), all - partitions.len());
-        terminal::say(format_args!("{taken} captures taken, {there} were there"));
+        terminal::say(format_args!("{taken} captures taken, {there} already there"));
     }
     Ok(status)
 }

@@ -34,14 +34,30 @@ pub struct Manifest {
     pub submit: Option<String>,
     /// Only these draws, like `--draw`.
     pub draw: Option<String>,
-    /// Users of the case, for a reader who wants to change it. With `render`, the case has a frame.
+    /// What the case needs of a4emu. With `render`, the case has a frame; the others are for readers.
     #[serde(default)]
-    pub needs: Vec<String>,
+    pub needs: Vec<Need>,
     /// Reason why the case differs from its golden files. If it does not differ, the check fails.
     pub known_failure: Option<String>,
     /// Allowed difference between the frame and `frame.png`.
     #[serde(default)]
     pub frame: Tolerance,
+}
+
+/// A part of a4emu.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Need {
+    /// The command processor.
+    Replay,
+    /// Everything that makes pixels.
+    Render,
+    /// Geometry shaders.
+    Geometry,
+    /// Tessellation.
+    Tessellation,
+    /// Compute shaders.
+    Compute,
 }
 
 /// A fixture.

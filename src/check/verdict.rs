@@ -3,7 +3,7 @@
 use anyhow::Context;
 use serde::Serialize;
 
-use super::case::Case;
+use super::case::{Case, Need};
 use a4emu_gpu::cp::{Engine, Renderer, Skip, Tee};
 use a4emu_inspect::decode::Output;
 use a4emu_inspect::golden::{self, Difference, Record, Recorder, State, compare};
@@ -18,9 +18,6 @@ use a4emu_inspect::trace::{Detail, Trace};
 pub const STATE: &str = "state.txt";
 /// Name of the golden file with the executed packets.
 pub const PACKETS: &str = "packets.txt";
-
-/// Entry under `needs` of a manifest if the case has a frame.
-const RENDER: &str = "render";
 
 /// The result of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,8 +107,7 @@ impl Depth {
     /// The depth of a case. Rendering is slow, so only cases with a frame in their folder, or with `render`
     /// in their manifest, are rendered.
     pub fn of(case: &Case) -> Self {
-        let rendered =
-            case.manifest.needs.iter().any(|needs| needs == RENDER) || case.dir.join(FRAME).exists();
+        let rendered = case.manifest.needs.contains(&Need::Render) || case.dir.join(FRAME).exists();
         if rendered { Self::Frame } else { Self::State }
     }
 }

@@ -20,7 +20,7 @@ pub const REPLAY: &str = "Examples:
   a4emu replay captures/cube.rd.gz --list-draws
   a4emu replay captures/cube.rd.gz --fidelity
   a4emu replay captures/cube.rd.gz --coverage coverage.json
-  a4emu replay captures/cube.rd.gz --timeline cube.json      # open in https://ui.perfetto.dev
+  a4emu replay captures/cube.rd.gz --timeline cube.json  # for ui.perfetto.dev
   a4emu replay captures/cube.rd.gz --loop 100
   a4emu replay captures/cube.rd.gz --jit on --dump-jit code";
 
@@ -122,8 +122,11 @@ pub const EXPLAIN: &str = "Examples:
   a4emu explain 20a4
   a4emu explain 'VPC_SO*'
   a4emu explain RB_DEPTH_CONTROL.ZFUNC
+  a4emu explain CP_LOAD_STATE4
+  a4emu explain FUNC_LESS
+  a4emu explain bary.f
   a4emu explain level-of-detail
-  a4emu explain ir3 a0c01f04_00000005
+  a4emu explain a0c01f04_00000005
   a4emu explain pm4 c0023800 00000084 00000001 00000003";
 
 /// Examples of `pico`.

@@ -10,6 +10,22 @@ fn definitions_hold_together() {
     command().debug_assert();
 }
 
+/// No line of a help text is longer than a terminal of 80 columns.
+#[test]
+fn help_fits_the_terminal() {
+    fn check(command: &mut clap::Command) {
+        for help in [command.render_help(), command.render_long_help()] {
+            let text = help.to_string();
+            let long = text.lines().find(|line| line.chars().count() > HELP_COLUMNS);
+            assert_eq!(long, None, "{}", command.get_name());
+        }
+        command.get_subcommands_mut().for_each(check);
+    }
+    let mut command = command();
+    command.build();
+    check(&mut command);
+}
+
 /// Every command has examples, and each of them parses.
 #[test]
 fn examples_are_accepted() {

@@ -309,6 +309,6 @@ fn tell(log: &Log, entries: &[Entry], tally: Tally) -> anyhow::Result<()> {
         }
     }
     let Tally { kept, taken_over, played, .. } = tally;
-    writeln!(out, "; {played} run now, {kept} were there, {taken_over} taken over")?;
+    writeln!(out, "; {played} run, {kept} already done, {taken_over} reused")?;
     Ok(out.flush()?)
 }

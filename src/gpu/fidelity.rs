@@ -109,7 +109,7 @@ impl Fidelity {
     /// `out` cannot be written.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let known = Guess::ALL.len() - self.0.len();
-        writeln!(out, "rests on {} guesses; {known} others were not come by", self.0.len())?;
+        writeln!(out, "uses {} guesses; {known} others did not matter here", self.0.len())?;
         for line in self.lines() {
             let Line { id, confidence, draws, first, reaches, row } = line;
             let plural = if draws == 1 { "" } else { "s" };

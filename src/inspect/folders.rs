@@ -25,6 +25,11 @@ impl Folders {
         Self(folders.into_iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect())
     }
 
+    /// The folders, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().map(PathBuf::as_path)
+    }
+
     /// The folder that `file` is in, and `others`.
     pub fn around(file: &Path, others: &[PathBuf]) -> Self {
         Self::new(others.iter().map(PathBuf::as_path).chain([parent(file)]))

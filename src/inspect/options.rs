@@ -15,7 +15,7 @@ use crate::status::Status;
 use crate::terminal;
 use a4emu_gpu::ambient::{self, Members};
 use a4emu_gpu::budget::{Budget, Ends};
-use a4emu_gpu::fault::{Place, Report, Severity, Trouble};
+use a4emu_gpu::fault::{Miss, Missing, Place, Report, Severity, Trouble};
 
 /// Options of all commands: how messages are printed, and which files the command uses.
 #[derive(Clone, Debug, Default)]
@@ -106,10 +106,25 @@ impl Shared {
                 "{name}: {more} more reports are left out: there are too many different ones"
             ));
         }
-        for miss in report.missing.iter() {
-            self.warn(format_args!("{name}: {}", Trouble::Missing(miss)));
-        }
+        self.tell_missing(name, &report.missing);
         report.status(self.strict)
+    }
+
+    /// Reports the memory that a run read and that the capture does not hold: in one line.
+    fn tell_missing(&self, name: &str, missing: &Missing) {
+        let all: Vec<Miss> = missing.iter().collect();
+        if let [miss] = all[..] {
+            return self.warn(format_args!("{name}: {}", Trouble::Missing(miss)));
+        }
+        if !all.is_empty() {
+            let bytes: u64 = all.iter().map(|miss| u64::from(miss.len)).sum();
+            let mut clients: Vec<String> = all.iter().map(|miss| miss.client.to_string()).collect();
+            clients.dedup();
+            let (count, clients) = (all.len(), clients.join(", "));
+            self.warn(format_args!(
+                "{name}: {count} ranges of {bytes} bytes are not in the capture ({clients}); `a4emu info` lists them"
+            ));
+        }
     }
 
     /// Whether a progress bar on stderr is visible and does not mix with a listing on stdout.

@@ -78,7 +78,7 @@ pub struct Args {
     /// Take a submit that does more work than this, in the units of `replay`, for hung (default: 16G)
     #[arg(long, value_name = "UNITS", value_parser = amount)]
     pub max_work: Option<u64>,
-    /// Say at exit, on stderr, what an A4xx would not forgive, as `validate` does; exit with 1 where it is garbage or a hang
+    /// Report at exit, on stderr, mistakes that break on real hardware, as `validate` does; exit with 1 if one makes garbage or a hang
     #[arg(long)]
     pub validate: bool,
     /// What of that is said

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use self::overlay::Legend;
-use crate::flags::Flags;
+use crate::flags::{self, Flags};
 use crate::named;
 use a4emu_gpu::cp::Tee;
 use a4emu_gpu::gpu::Gpu;
@@ -54,10 +54,10 @@ pub struct Args {
     #[arg(long, value_name = "SIDE", requires = "mesh", value_parser = named::side(), default_value = "inputs")]
     pub mesh_of: Side,
     /// Write what the draw renders to as PNG, as it was before it; tiles joined (- for stdout)
-    #[arg(long, value_name = "FILE", requires = "draw")]
+    #[arg(long, value_name = "FILE", requires = "draw", value_parser = flags::png())]
     pub before: Option<PathBuf>,
     /// Write what the draw renders to as PNG, as it is after it; tiles joined (- for stdout)
-    #[arg(long, value_name = "FILE", requires = "draw")]
+    #[arg(long, value_name = "FILE", requires = "draw", value_parser = flags::png())]
     pub after: Option<PathBuf>,
     /// What --before, --after and --overlay show: 0 to 7 for a colour target, depth or stencil
     /// (default: the first that the draw has)

@@ -114,7 +114,7 @@ fn a_run_goes_on_where_it_ended() {
         fs::write(corpus.path("run/log.jsonl"), torn).unwrap();
         let output = corpus.run("run", &["--binary", &wrapper], 0);
         let said = text(&output.stdout);
-        assert!(said.contains(&format!("{} run now, {kept} were there", CAPTURES.len() - kept)), "{said}");
+        assert!(said.contains(&format!("{} run, {kept} already done", CAPTURES.len() - kept)), "{said}");
         assert_eq!(corpus.log("run")[..kept], rows, "what was there is what it was");
         assert_eq!(corpus.log("run").len(), CAPTURES.len(), "each capture has one row");
         assert_eq!(corpus.results("run"), corpus.results("plain"));

@@ -39,15 +39,15 @@ fn results_are_taken_over_where_capture_binary_and_options_are_the_same() {
     corpus.run("first", &["--pictures"], 0);
     let ran = |output: &Output| text(&output.stdout).lines().last().unwrap().to_owned();
     let again = corpus.run("second", &["--pictures", "--earlier", "first"], 0);
-    assert!(ran(&again).ends_with("0 run now, 0 were there, 6 taken over"), "{}", ran(&again));
+    assert!(ran(&again).ends_with("0 run, 0 already done, 6 reused"), "{}", ran(&again));
     assert_eq!(corpus.results("first"), corpus.results("second"));
     let pictures = |run: &str| fs::read_dir(corpus.path(run).join("pictures")).unwrap().count();
     assert_eq!(pictures("first"), pictures("second"));
     let other = corpus.run("third", &["--pictures", "--earlier", "first", "--model", "strict-gl"], 0);
-    assert!(ran(&other).contains("6 run now"), "{}", ran(&other));
+    assert!(ran(&other).contains("6 run,"), "{}", ran(&other));
     fs::copy(capture("wrap"), corpus.path("corpus/triangle.rd.gz")).unwrap();
     let changed = corpus.run("first", &["--pictures"], 0);
-    assert!(ran(&changed).contains("1 run now, 5 were there"), "{}", ran(&changed));
+    assert!(ran(&changed).contains("1 run, 5 already done"), "{}", ran(&changed));
     fs::remove_file(corpus.path("corpus/triangle.rd.gz")).unwrap();
     corpus.run("first", &["--pictures"], 0);
     assert_eq!(corpus.rows("first").len(), CAPTURES.len() - 1, "what is gone has no row");
@@ -158,7 +158,7 @@ fn names_that_are_no_text_are_not_lost() {
     let names = |run: &str| corpus.rows(run).iter().map(|row| row["name"].clone()).collect::<Vec<_>>();
     assert_eq!(names("a"), ["\\xfe.rd.gz", "\\xff.rd.gz", "a\\x0ab.rd.gz"]);
     let again = corpus.run("a", &["--coverage"], 0);
-    assert!(text(&again.stdout).contains("3 played; 0 run now, 3 were there"), "{}", text(&again.stdout));
+    assert!(text(&again.stdout).contains("3 played; 0 run, 3 already done"), "{}", text(&again.stdout));
     let compared = corpus.a4emu(&["compare", "a", "a"]).output().unwrap();
     assert!(text(&compared.stdout).contains("3 same"), "{}", text(&compared.stdout));
     for part in ["0/2", "1/2"] {
@@ -259,7 +259,7 @@ fn captures_run_again_if_limits_or_binary_change() {
         let output = corpus.a4emu(&[&["run", "corpus", "-o", "run"], more].concat()).output().unwrap();
         text(&output.stdout).lines().last().unwrap().split("; ").last().unwrap().to_owned()
     };
-    let (all, none) = ("6 run now, 0 were there, 0 taken over", "0 run now, 6 were there, 0 taken over");
+    let (all, none) = ("6 run, 0 already done, 0 reused", "0 run, 6 already done, 0 reused");
     assert_eq!(ran(&[]), all);
     assert_eq!(ran(&[]), none);
     assert_eq!(ran(&["--timeout", "500"]), all);
@@ -271,7 +271,7 @@ fn captures_run_again_if_limits_or_binary_change() {
     assert_eq!(ran(&["--binary", &wrapper]), all);
     let again = corpus.a4emu(&["run", "corpus", "-o", "next", "--binary", &wrapper, "--earlier", "run"]);
     let said = text(&{ again }.output().unwrap().stdout);
-    assert!(said.contains("; 1 run now, 0 were there, 5 taken over"), "{said}");
+    assert!(said.contains("; 1 run, 0 already done, 5 reused"), "{said}");
 }
 
 /// `--strict` is passed to the process of each capture, whose row has the exit status of `replay --strict`.

@@ -63,16 +63,16 @@ fn existing_partitions_are_skipped_unless_replaced() {
     let folder = corpus();
     let folder = folder.path();
     let args = ["corpus", "--parquet", "tables"];
-    assert!(said(folder, &args).ends_with("5 captures taken, 0 were there\n"));
+    assert!(said(folder, &args).ends_with("5 captures taken, 0 already there\n"));
     let before = files(&folder.join("tables"));
     let capture = before.keys().find(|name| name.ends_with("/draws.parquet")).unwrap();
     fs::write(folder.join("tables").join(capture), "another").unwrap();
     // A copy under another name adds no partition.
     fs::copy(folder.join("corpus/cube.rd.gz"), folder.join("corpus/later.rd.gz")).unwrap();
-    assert!(said(folder, &args).ends_with("0 captures taken, 5 were there\n"));
+    assert!(said(folder, &args).ends_with("0 captures taken, 5 already there\n"));
     assert_eq!(files(&folder.join("tables"))[capture], b"another");
     assert!(
-        said(folder, &[&args[..], &["--replace"]].concat()).ends_with("5 captures taken, 0 were there\n")
+        said(folder, &[&args[..], &["--replace"]].concat()).ends_with("5 captures taken, 0 already there\n")
     );
     assert_eq!(files(&folder.join("tables")), before);
 }

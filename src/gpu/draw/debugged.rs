@@ -36,6 +36,18 @@ pub enum Place {
     Invocation([u32; 3]),
 }
 
+impl Place {
+    /// What names the place, with its article.
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Warp(_) => "its number",
+            Self::Vertex(_) => "a vertex",
+            Self::Pixel { .. } => "a pixel",
+            Self::Invocation(_) => "an invocation",
+        }
+    }
+}
+
 /// A warp before its first instruction. Its program can run one instruction per step.
 pub struct Launch<'l> {
     /// The program's words.
@@ -80,7 +92,10 @@ impl VertexStages {
             (Stage::DS, Place::Vertex(number)) => by_number(number as usize),
             (Stage::HS, Place::Invocation(what)) => (Wanted::Lane(hull_lane, what), None),
             (Stage::GS, Place::Invocation(what)) => (Wanted::Lane(geometry_lane, what), None),
-            _ => return Err(Fault::Draw(format!("{stage:?} has no such place: {place:?}")).into()),
+            _ => {
+                let what = place.kind();
+                return Err(Fault::Draw(format!("a warp of {stage:?} is not found by {what}")).into());
+            }
         })
     }
 

@@ -1,5 +1,5 @@
 //! Opens the files that a source names: includes and pictures. Paths are relative to the file that names
-//! them.
+//! them, or else to the folders that the source may read.
 
 use std::fs;
 use std::io::BufReader;
@@ -54,6 +54,8 @@ impl Disk {
 impl Files for Disk {
     fn resolve(&mut self, from: &str, path: &str) -> String {
         let beside = parent(Path::new(from)).join(path);
+        let elsewhere = || self.folders.iter().map(|folder| folder.join(path)).find(|path| path.exists());
+        let beside = if beside.exists() { beside } else { elsewhere().unwrap_or(beside) };
         // Two paths to one file must give one name; otherwise a loop of includes is not detected. A missing
         // file keeps its path.
         let plain = fs::canonicalize(&beside).unwrap_or_else(|_| beside.clone());

@@ -15,6 +15,20 @@ const NO_FIELDS: &[FieldRow] = &[];
 /// Descriptor words that may be used as data by name.
 const DESCRIPTORS: [&[WordRow]; 4] = [tex::SAMPLER, tex::TEXTURE, tex::SSBO_0, tex::SSBO_1];
 
+/// Least likeness (0 to 1) of a suggested name.
+const NEAR: f64 = 0.7;
+
+/// The message that no packet is called `name`, with the most similar name.
+fn unknown_packet(name: &str) -> String {
+    let likeness =
+        |row: &'static PacketRow| (strsim::normalized_damerau_levenshtein(name, row.name), row.name);
+    let near = pm4::PACKETS.iter().map(likeness).max_by(|a, b| a.0.total_cmp(&b.0));
+    match near.filter(|(likeness, _)| *likeness >= NEAR) {
+        Some((_, near)) => format!("no packet `{name}`; did you mean `{near}`?"),
+        None => format!("no packet `{name}`"),
+    }
+}
+
 impl Emitter<'_, '_> {
     pub(super) fn stream(&mut self, span: Span, kind: &Kind) -> Result<()> {
         match kind {
@@ -118,7 +132,7 @@ impl Emitter<'_, '_> {
             Some(opcode) => Ok(opcode),
             None => match pm4::PACKETS.iter().find(|row| row.name == name) {
                 Some(row) => Ok(row.opcode),
-                None => self.fail(span, format!("no packet `{name}`")),
+                None => self.fail(span, unknown_packet(name)),
             },
         }
     }

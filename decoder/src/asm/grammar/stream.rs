@@ -20,7 +20,7 @@ pub(super) fn kind<'s>(nest: &Nest, input: &'s str, word: &str, rest: &'s str) -
             Ok((rest, Kind::OneReg(reg, values)))
         }
         "pred" => packet(nest, rest, Predicated::Yes),
-        _ if is_packet(word) => packet(nest, input, Predicated::No),
+        _ if is_packet(word) || is_unknown_packet(word, rest) => packet(nest, input, Predicated::No),
         _ => {
             let (rest, (reg, value)) = write(nest, input)?;
             Ok((rest, Kind::Write(reg, value)))
@@ -37,6 +37,12 @@ pub(super) fn more<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Kind> {
 /// opcode without a name is `opcode_7f`.
 fn is_packet(word: &str) -> bool {
     word.starts_with("opcode_") || crate::pm4::PACKETS.iter().any(|row| row.name == word)
+}
+
+/// Whether a statement looks like a packet that is in no table: its name is followed by arguments. It is
+/// read as one, so that the message is about the name.
+fn is_unknown_packet(word: &str, rest: &str) -> bool {
+    word.starts_with("CP_") && space(rest).starts_with('(') && crate::regs::by_name(word).is_none()
 }
 
 enum Predicated {
@@ -114,7 +120,7 @@ fn arg<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Arg> {
 
 fn packet<'s>(nest: &Nest, input: &'s str, predicated: Predicated) -> Parsed<'s, Kind> {
     let (rest, title) = name(input)?;
-    if !is_packet(&title.text) {
+    if !is_packet(&title.text) && !is_unknown_packet(&title.text, rest) {
         return expected(input, "the name of a packet");
     }
     let (rest, args) = match rest.starts_with('(') {
