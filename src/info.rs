@@ -6,6 +6,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use crate::flags::Flags;
+use a4emu_decoder::capture::{AddressRecord, NamedChip};
 use a4emu_decoder::packet::Packet;
 
 use a4emu_gpu::cp::observer::Announced;
@@ -39,7 +40,7 @@ const BUFFER: u64 = 64;
 /// The counts of a run.
 #[derive(Default)]
 struct Info {
-    gpu: Option<u32>,
+    gpu: Option<String>,
     /// The process of the next submits.
     process: String,
     /// Number of submits by process.
@@ -60,7 +61,7 @@ struct Info {
 
 impl Observer for Info {
     fn chip(&mut self, gpu: &Gpu) {
-        self.gpu = Some(gpu.chip.id);
+        self.gpu = gpu.named.map(NamedChip::short);
     }
 
     fn process(&mut self, command: &str) {
@@ -83,8 +84,12 @@ impl Observer for Info {
         Flow::Continue
     }
 
-    fn passed_over(&mut self, _: &Gpu) {
+    fn passed_over(&mut self, _: &Gpu, _: AddressRecord) {
         *self.processes.entry(self.process.clone()).or_default() += 1;
+    }
+
+    fn reads_container(&self) -> bool {
+        true
     }
 
     fn packet(&mut self, _: &Gpu, packet: &Packet<'_>) {
@@ -130,7 +135,7 @@ impl Info {
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let sum = |of: fn(&Announced) -> u32| self.buffers.iter().map(|b| u64::from(of(b))).sum::<u64>();
         let (bytes, captured) = (sum(|buffer| buffer.bytes), sum(|buffer| buffer.captured));
-        match self.gpu {
+        match &self.gpu {
             Some(gpu) => writeln!(out, "gpu              {gpu}")?,
             None => writeln!(out, "gpu              not said")?,
         }

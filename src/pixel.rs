@@ -9,7 +9,7 @@ use a4emu_inspect::limits::Limits;
 use a4emu_inspect::options::{Shared, Threads};
 use a4emu_inspect::pixel::{Answer, Question, ask};
 use a4emu_inspect::selection::Position;
-use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_inspect::status::Status;
 use a4emu_inspect::terminal::{self, Form};
 
 /// Arguments of `pixel`.
@@ -49,8 +49,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let question = Question { capture, pixels, surface: *surface, limits };
     args.threads.run(|| {
         let (report, answers) = ask(question, shared)?;
-        let told = shared.tell(&args.capture.display().to_string(), &report);
-        Ok(told.and(answers.and_then(|answers| print(&answers, args.json))))
+        let printed = answers.and_then(|answers| print(&answers, args.json));
+        Ok(shared.tell_with(&args.capture.display().to_string(), &report, printed))
     })
 }
 

@@ -238,11 +238,11 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         anyhow::Ok(pictures.worse(noted).and(figures(args, &mut playback, &submits, shared)))
     });
     // Problems of the capture count in the status, also if an output failed.
-    let told = shared.tell(&args.capture.display().to_string(), &playback.gpu.report);
-    Ok(match done {
-        Ok(status) => status.worse(told),
-        Err(error) => told.and(Err(error)),
-    })
+    let (status, result) = match done {
+        Ok(status) => (status, Ok(())),
+        Err(error) => (Status::Fine, Err(error)),
+    };
+    Ok(status.worse(shared.tell_with(&args.capture.display().to_string(), &playback.gpu.report, result)))
 }
 
 /// Writes the findings of `--validate`.

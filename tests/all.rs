@@ -42,6 +42,8 @@ mod house;
 mod install;
 #[path = "jit.rs"]
 mod jit;
+#[path = "other_chips.rs"]
+mod other_chips;
 #[path = "overlays.rs"]
 mod overlays;
 #[path = "pico.rs"]

@@ -286,7 +286,7 @@ fn captures_of_other_generations_and_dumps_are_refused() {
         "disasm IT --draw 0 -o it.a4",
     ];
     let inputs = [
-        ("other.rd", "is of an A630, and a4emu is an emulator of the A4xx"),
+        ("other.rd", "other.rd: recorded on an Adreno 630 (GPU_ID 630): a4emu emulates the Adreno A4xx"),
         ("hang.devcore", "(devcoredump), of an A430"),
     ];
     let folder = Folder::new();
@@ -299,7 +299,14 @@ fn captures_of_other_generations_and_dumps_are_refused() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    check(&[("info other.rd --force", 4, "gpu 630 is no A4xx and is taken for one")], Stdio::null);
+    check(
+        &[(
+            "info other.rd --force",
+            4,
+            "a capture of an Adreno 630 (GPU_ID 630) as one of an A4xx (--force) is not supported yet",
+        )],
+        Stdio::null,
+    );
 }
 
 #[test]
@@ -424,7 +431,7 @@ fn warnings_are_0_and_strictly_3() {
         ("replay fine.rd --strict", 0, ""),
         ("replay away.rd --out o", 0, "are not in the capture (render target)"),
         ("replay away.rd --out o --strict", 3, "are not in the capture (render target)"),
-        ("decode other.rd --strict", 4, "is of an A630"),
+        ("decode other.rd --strict", 4, "recorded on an Adreno 630"),
     ];
     check(&rows, Stdio::null);
 }

@@ -11,9 +11,11 @@ use nom::{IResult, Parser};
 use crate::error::CaptureError;
 
 mod ahead;
+mod chip;
 mod sections;
 
 pub use ahead::Ahead;
+pub use chip::{ChipId, NamedChip};
 pub use sections::Sections;
 
 /// Largest payload that is kept, in bytes. A buffer object of an A4xx system is smaller.
@@ -54,11 +56,6 @@ pub enum Foreign {
     Interpret,
 }
 
-/// Whether this number, such as 420, is that of an A4xx.
-pub const fn is_a4xx(gpu_id: u32) -> bool {
-    gpu_id / 100 == 4
-}
-
 /// The address record of a `GPUADDR` section (length in bytes) or a `CMDSTREAM_ADDR` section (in dwords).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AddressRecord {
@@ -66,18 +63,6 @@ pub struct AddressRecord {
     pub address: u64,
     /// Length in bytes or dwords.
     pub length: u32,
-}
-
-/// The chip id that the kernel reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ChipId(pub u64);
-
-impl ChipId {
-    /// The three-digit number, e.g. 420; source: freedreno_devices.py's rule `100 core + 10 major + minor`.
-    pub fn gpu_id(self) -> u32 {
-        let [_patch, minor, major, core, ..] = self.0.to_le_bytes();
-        u32::from(core) * 100 + u32::from(major) * 10 + u32::from(minor)
-    }
 }
 
 /// The typed view of a section's payload.

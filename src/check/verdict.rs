@@ -11,7 +11,7 @@ use a4emu_inspect::golden::{FRAME, Frame};
 use a4emu_inspect::limits::Limits;
 use a4emu_inspect::options::Shared;
 use a4emu_inspect::selection::{Selection, Window};
-use a4emu_inspect::status::Status;
+use a4emu_inspect::status::{Status, status_of};
 use a4emu_inspect::trace::{Detail, Trace};
 
 /// Name of the golden file with the state at each draw.
@@ -89,8 +89,9 @@ impl Outcome {
     /// The outcome of a case that could not be run.
     fn broken(case: &Case, error: &anyhow::Error) -> Self {
         let notes = vec![format!("{error:#}")];
-        let name = case.name.clone();
-        Self { name, result: Verdict::Broken, notes, differences: Vec::new(), status: Status::Fine }
+        // For example a capture of another chip is not supported, which is worse than wrong use.
+        let (name, status) = (case.name.clone(), status_of(error));
+        Self { name, result: Verdict::Broken, notes, differences: Vec::new(), status }
     }
 }
 

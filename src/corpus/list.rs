@@ -113,7 +113,7 @@ pub fn content(path: &Path, inputs: &Inputs) -> io::Result<String> {
 }
 
 /// The captures of `corpus`, by name. They are in or below a folder, or are listed in a file (or in stdin,
-/// which is `-`). The paths of a list start from `root` or from the folder of the list.
+/// which is `-`). A capture is a corpus of one. The paths of a list start from `root` or from the folder of the list.
 ///
 /// # Errors
 /// The call fails if `corpus` cannot be read, or has no captures.
@@ -123,6 +123,9 @@ pub fn captures(corpus: &Path, root: Option<&Path>, inputs: &Inputs) -> anyhow::
     if corpus.is_dir() {
         ensure!(root.is_none(), "--root is for a list, and {} is a folder", corpus.display());
         below(corpus, "", &mut entries).with_context(cannot)?;
+    } else if is_capture(&corpus.to_string_lossy()) {
+        ensure!(root.is_none(), "--root is for a list, and {} is a capture", corpus.display());
+        entries.push(Entry::at(corpus));
     } else {
         let text = text(corpus, inputs).with_context(cannot)?;
         let beside = corpus.parent().filter(|_| corpus != Path::new("-")).unwrap_or(Path::new(""));
@@ -135,6 +138,11 @@ pub fn captures(corpus: &Path, root: Option<&Path>, inputs: &Inputs) -> anyhow::
     entries.iter().for_each(|entry| inputs.add(&entry.path));
     ensure!(!entries.is_empty(), "no captures (.rd, .rd.gz) in {}", corpus.display());
     Ok(entries)
+}
+
+/// Whether a file of this name is a capture and not a list of captures.
+fn is_capture(name: &str) -> bool {
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 fn entry(name: String, path: PathBuf) -> Entry {
@@ -157,7 +165,7 @@ fn below(folder: &Path, prefix: &str, entries: &mut Vec<Entry>) -> io::Result<()
         let name = prefix.to_owned() + &written(&found.file_name());
         if found.file_type()?.is_dir() {
             below(&found.path(), &format!("{name}/"), entries)?;
-        } else if ENDINGS.iter().any(|ending| name.ends_with(ending)) && found.path().is_file() {
+        } else if is_capture(&name) && found.path().is_file() {
             entries.push(entry(name, found.path()));
         }
     }

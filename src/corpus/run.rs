@@ -35,8 +35,8 @@ const INTERRUPTED: i32 = 130;
 /// Arguments of `corpus run`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
-    /// A folder, whose .rd and .rd.gz files count wherever they are in it, or a file with a path in each line (- for
-    /// stdin)
+    /// A folder, whose .rd and .rd.gz files count wherever they are in it, one such file, or a file with a path in
+    /// each line (- for stdin)
     #[arg(value_name = "DIR|LIST")]
     pub corpus: PathBuf,
     /// Folder of the run; captures that it already has are not run again

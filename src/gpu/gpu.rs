@@ -1,11 +1,13 @@
 //! The chip: one value that owns all state. There are no globals, no sharing and no lifetimes.
 
+use a4emu_decoder::capture::NamedChip;
 use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::regs::vpc::VPC_SO_PROG;
 
 pub use crate::machine::{
     CHIPS, CONSTANTS, Chip, ChipRow, Clock, CodeSource, Counters, Gmem, INSTRUCTIONS, LoadedFootprint,
     LoadedState, Model, SSBOS, STAGES, STREAM_OUT, ShaderState, SsboState, Stage, StateChanges, TEXTURES,
+    refusal,
 };
 
 use crate::budget::Budget;
@@ -22,6 +24,8 @@ use a4emu_shader::{Chosen, Reach};
 pub struct Gpu {
     /// Which chip.
     pub chip: Chip,
+    /// The chip as the capture names it, once it has.
+    pub named: Option<NamedChip>,
     /// Whether to follow the board or the specification.
     pub model: Model,
     /// The registers.
@@ -62,6 +66,7 @@ impl Gpu {
     pub fn new(chip: Chip) -> Self {
         Self {
             chip,
+            named: None,
             model: Model::default(),
             regs: RegFile::default(),
             mem: Memory::new(),

@@ -2,7 +2,7 @@
 //!
 //! Source: docs/hardware/capture-format.md, sections 4 and 5.
 
-use a4emu_decoder::capture::{AddressRecord, Body, Foreign, Section};
+use a4emu_decoder::capture::{AddressRecord, Body, Foreign, NamedChip, Section};
 use a4emu_decoder::error::CaptureError;
 
 use crate::ambient::hold;
@@ -11,7 +11,7 @@ use crate::cp::observer::Announced;
 use crate::cp::{Cp, Engine, Flow, Observer};
 use crate::fault::Trouble;
 use crate::gpu::Gpu;
-use crate::machine::Chip;
+use crate::machine::{Chip, refusal};
 
 mod novelty;
 
@@ -36,8 +36,6 @@ pub struct Playback {
     announced: Option<AddressRecord>,
     /// Whether the last section executed commands. The next buffer then begins a new group.
     executed: bool,
-    /// Whether the capture has named its chip.
-    chip_known: bool,
     /// Counts the new dwords of the contents.
     novelty: NewDwordCounter,
     /// How to treat a capture of another generation.
@@ -48,8 +46,8 @@ pub struct Playback {
 
 impl Default for Playback {
     fn default() -> Self {
-        let (announced, chip_known, novelty, foreign, read) = Default::default();
-        Self { gpu: Gpu::new(Chip::default()), announced, executed: true, chip_known, novelty, foreign, read }
+        let (announced, novelty, foreign, read) = Default::default();
+        Self { gpu: Gpu::new(Chip::default()), announced, executed: true, novelty, foreign, read }
     }
 }
 
@@ -120,9 +118,11 @@ impl Playback {
             Ok(Body::BufferContents(bytes)) => self.contents(bytes, observer),
             Ok(Body::CmdstreamAddr(record)) => return self.submit(record, engine, observer),
             Ok(Body::Cmd(command)) => observer.process(&command),
-            Ok(Body::GpuId(id)) => self.chip(id, observer),
-            Ok(Body::ChipId(id)) => self.chip(id.gpu_id(), observer),
-            Ok(_) => {}
+            Ok(body) => {
+                if let Some(name) = NamedChip::of(&body) {
+                    return self.chip(name, observer);
+                }
+            }
             Err(error) => {
                 self.gpu.budget.charge_later(Work::Section, DAMAGED);
                 self.trouble(error.into(), observer);
@@ -136,24 +136,25 @@ impl Playback {
         self.gpu.report.troubles.note(trouble, self.gpu.at);
     }
 
-    /// Sets the chip. The first nonzero id counts; later ones are ignored.
-    fn chip(&mut self, id: u32, observer: &mut dyn Observer) {
-        if self.chip_known || id == 0 {
-            return;
+    /// Sets the chip. The first name counts; later ones are ignored. A capture of another generation ends here
+    /// unless it is interpreted, or `observer` looks at the container.
+    fn chip(&mut self, name: NamedChip, observer: &mut dyn Observer) -> Flow {
+        if self.gpu.named.is_some() {
+            return Flow::Continue;
         }
-        self.chip_known = true;
-        let chip = Chip { id };
-        self.gpu.chip = chip;
+        let chip = Chip::named(name);
+        (self.gpu.named, self.gpu.chip) = (Some(name), chip);
         self.gpu.gmem.resize(chip.gmem_bytes());
         observer.chip(&self.gpu);
-        if let Some(refusal) = chip.refusal(self.foreign) {
+        if let Some(refusal) = refusal(name, self.foreign) {
             self.trouble(refusal, observer);
         }
+        if self.passes_over() && !observer.reads_container() { Flow::Stop } else { Flow::Continue }
     }
 
     /// Whether commands are skipped because they are of another generation.
     fn passes_over(&self) -> bool {
-        self.foreign == Foreign::PassOver && !self.gpu.chip.is_a4xx()
+        self.foreign == Foreign::PassOver && self.gpu.named.is_some_and(|name| !name.is_a4xx())
     }
 
     fn announce(&mut self, record: AddressRecord, observer: &mut dyn Observer) {
@@ -213,7 +214,7 @@ impl Playback {
         self.flush_announcement(None, observer);
         self.executed = true;
         if self.passes_over() {
-            observer.passed_over(&self.gpu);
+            observer.passed_over(&self.gpu, record);
             self.gpu.at.submit += 1;
             return Flow::Continue;
         }

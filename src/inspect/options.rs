@@ -11,11 +11,11 @@ use anyhow::Context;
 
 use crate::out_file::Inputs;
 use crate::progress::Watched;
-use crate::status::Status;
+use crate::status::{Failure, Status, WithErrors};
 use crate::terminal;
 use a4emu_gpu::ambient::{self, Members};
 use a4emu_gpu::budget::{Budget, Ends};
-use a4emu_gpu::fault::{Miss, Missing, Place, Report, Severity, Trouble};
+use a4emu_gpu::fault::{Miss, Missing, Report, Severity, Trouble};
 
 /// Options of all commands: how messages are printed, and which files the command uses.
 #[derive(Clone, Debug, Default)]
@@ -75,9 +75,7 @@ impl Shared {
         match &self.ear {
             None => terminal::say(trouble),
             Some(ear) => {
-                let mut report = Report::default();
-                report.troubles.note(trouble, Place::default());
-                ear.hear("", report);
+                ear.hear("", Report::of(trouble));
             }
         }
         status
@@ -93,6 +91,7 @@ impl Shared {
         for (trouble, at, count) in report.troubles.iter() {
             let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
             match (trouble.severity(), trouble) {
+                (_, Trouble::Refused(_)) => terminal::say(format_args!("{name}: {trouble}")),
                 (Severity::Warning, _) => self.warn(format_args!("{name}: {at}: {trouble}{times}")),
                 (_, Trouble::Io(_) | Trouble::Container(_)) => {
                     terminal::say(format_args!("{name}: {trouble}{times}"));
@@ -127,10 +126,28 @@ impl Shared {
         }
     }
 
+    /// Reports the troubles of a run as [`Shared::tell`] does, then the error in `result`. If the input was
+    /// refused, the error follows from that and is left out.
+    pub fn tell_with(&self, name: &str, report: &Report, result: anyhow::Result<()>) -> Status {
+        let told = self.tell(name, report);
+        if report.is_refused() { told } else { told.and(result) }
+    }
+
     /// Whether a progress bar on stderr is visible and does not mix with a listing on stdout.
     fn shows_progress(&self) -> bool {
         !self.quiet && io::stderr().is_terminal() && !io::stdout().is_terminal()
     }
+}
+
+/// Fails with a message that names the input, if it was refused.
+///
+/// # Errors
+/// The input called `name` was refused.
+pub fn accepted(name: &Path, report: &Report) -> Result<(), Failure> {
+    report.fail_if_refused().map_err(|Failure { status, message }| {
+        let message = format!("{}: {message}", name.display());
+        Failure { status, message }
+    })
 }
 
 /// The number of worker threads.

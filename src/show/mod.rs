@@ -23,7 +23,7 @@ use a4emu_inspect::describe::canvas::Which;
 use a4emu_inspect::describe::mesh::Side;
 use a4emu_inspect::describe::{Capture, Costing, Following, Frame, Rows};
 use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::{Shared, Threads};
+use a4emu_inspect::options::{Shared, Threads, accepted};
 use a4emu_inspect::out_file::{make_folder, may_write, one_stdout};
 use a4emu_inspect::selection::Draws;
 use a4emu_inspect::status::{Status, WithErrors};
@@ -141,6 +141,7 @@ fn frame(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         let what = format!("the table has no room for {} more draws", frame.left_out);
         playback.gpu.report.cut(what, playback.gpu.at);
     }
+    accepted(&args.capture, &playback.gpu.report)?;
     let told = shared.tell(&args.capture.display().to_string(), &playback.gpu.report);
     let printed = overlays.and_then(|overlays| print(args, &Answer { frame, overlays }));
     Ok(told.and(printed))

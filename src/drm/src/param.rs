@@ -25,8 +25,7 @@ const MAX_TEXT: u32 = 4096;
 /// docs/hardware/capture-format.md, section 2.1.
 pub fn chip_id(chip: Chip) -> u32 {
     let digit = |place: u32| (chip.id / place % 10) as u8;
-    let patch = chip.row().map_or(0, |row| row.patch);
-    u32::from_be_bytes([digit(100), digit(10), digit(1), patch])
+    chip.row().map_or_else(|| u32::from_be_bytes([digit(100), digit(10), digit(1), 0]), |row| row.chip_id)
 }
 
 fn check(request: &uapi::Param) -> Result<(), Errno> {

@@ -1,5 +1,6 @@
 //! Observers of execution: listings, traces, golden state, counts.
 
+use a4emu_decoder::capture::AddressRecord;
 use a4emu_decoder::load_state::StateKind;
 use a4emu_decoder::packet::Packet;
 
@@ -135,10 +136,16 @@ pub trait Observer {
         Flow::Continue
     }
 
-    /// A submit is skipped, as the capture is of another generation
+    /// `submit` is skipped, as the capture is of another generation
     /// ([`Playback`](crate::playback::Playback)).
-    fn passed_over(&mut self, gpu: &Gpu) {
-        let _ = gpu;
+    fn passed_over(&mut self, gpu: &Gpu, submit: AddressRecord) {
+        let _ = (gpu, submit);
+    }
+
+    /// Whether the observer looks at buffers and submits of a capture of another generation. Its playback
+    /// ends with the name of the chip otherwise.
+    fn reads_container(&self) -> bool {
+        false
     }
 
     /// A submit has run to its end. The next section of the capture has not been read yet.

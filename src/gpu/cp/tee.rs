@@ -1,5 +1,6 @@
 //! Distribution of events to several observers.
 
+use a4emu_decoder::capture::AddressRecord;
 use a4emu_decoder::packet::Packet;
 
 use super::observer::{Announced, Load};
@@ -40,8 +41,12 @@ impl Observer for Tee<'_> {
         self.until_stop(|observer| observer.submit(gpu, address, dwords))
     }
 
-    fn passed_over(&mut self, gpu: &Gpu) {
-        self.all(|observer| observer.passed_over(gpu));
+    fn passed_over(&mut self, gpu: &Gpu, submit: AddressRecord) {
+        self.all(|observer| observer.passed_over(gpu, submit));
+    }
+
+    fn reads_container(&self) -> bool {
+        self.0.iter().any(|observer| observer.reads_container())
     }
 
     /// Shows it to all observers, also after one stops the run, as the submit is over.

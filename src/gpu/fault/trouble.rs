@@ -212,6 +212,13 @@ pub struct Report {
 }
 
 impl Report {
+    /// A report of one trouble, without a place.
+    pub fn of(trouble: Trouble) -> Self {
+        let mut report = Self::default();
+        report.troubles.note(trouble, Place::default());
+        report
+    }
+
     /// Records a fault.
     pub fn fault(&mut self, fault: Fault, at: Place) {
         self.troubles.note(fault.into(), at);
@@ -248,13 +255,22 @@ impl Report {
         })
     }
 
+    /// Whether the input was refused. What a command misses in it follows from that.
+    pub fn is_refused(&self) -> bool {
+        self.refused().is_some()
+    }
+
+    fn refused(&self) -> Option<&Trouble> {
+        let mut troubles = self.troubles.iter().map(|(trouble, ..)| trouble);
+        troubles.find(|trouble| matches!(trouble, Trouble::Refused(_)))
+    }
+
     /// Fails if the input was refused. For commands that search in the input.
     ///
     /// # Errors
     /// The input was refused.
     pub fn fail_if_refused(&self) -> Result<(), Failure> {
-        let refused = self.troubles.iter().find(|(trouble, ..)| matches!(trouble, Trouble::Refused(_)));
-        refused.map_or(Ok(()), |(trouble, ..)| {
+        self.refused().map_or(Ok(()), |trouble| {
             Err(Failure { status: Status::Unsupported, message: trouble.to_string() })
         })
     }

@@ -1,8 +1,6 @@
 //! The chips of the A4xx family, and what is known of each.
 
-use std::fmt;
-
-use a4emu_decoder::capture::{Foreign, is_a4xx};
+use a4emu_decoder::capture::{Foreign, NamedChip};
 
 use crate::fault::Trouble;
 
@@ -15,8 +13,9 @@ pub struct ChipRow {
     pub name: &'static str,
     /// Tile memory in bytes.
     pub gmem_bytes: usize,
-    /// The patch level that the device reports.
-    pub patch: u8,
+    /// The chip id that the device reports: core, major, minor and patch level, a byte each. Other patch
+    /// levels are the same chip.
+    pub chip_id: u32,
     /// Whether Mesa's driver supports it, so that the device can report it.
     pub in_mesa: bool,
     /// Source of the facts.
@@ -31,7 +30,7 @@ pub const CHIPS: [ChipRow; 4] = [
         id: 405,
         name: "405",
         gmem_bytes: 256 * KIB,
-        patch: 0,
+        chip_id: 0x0400_0500,
         in_mesa: true,
         source: "the kernel's a4xx_catalog.c",
     },
@@ -39,7 +38,7 @@ pub const CHIPS: [ChipRow; 4] = [
         id: 418,
         name: "418",
         gmem_bytes: 512 * KIB,
-        patch: 0,
+        chip_id: 0x0401_0800,
         in_mesa: false,
         source: "the vendor's kgsl, adreno-gpulist.h",
     },
@@ -47,7 +46,7 @@ pub const CHIPS: [ChipRow; 4] = [
         id: 420,
         name: "420",
         gmem_bytes: 1536 * KIB,
-        patch: 0,
+        chip_id: 0x0402_0000,
         in_mesa: true,
         source: "the kernel's a4xx_catalog.c",
     },
@@ -55,7 +54,7 @@ pub const CHIPS: [ChipRow; 4] = [
         id: 430,
         name: "430",
         gmem_bytes: 1536 * KIB,
-        patch: 2,
+        chip_id: 0x0403_0002,
         in_mesa: true,
         source: "the kernel's a4xx_catalog.c",
     },
@@ -75,16 +74,12 @@ impl Default for Chip {
     }
 }
 
-impl fmt::Display for Chip {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.id {
-            id @ ..1000 => write!(f, "A{id}"),
-            id => write!(f, "chip of number {id}"),
-        }
-    }
-}
-
 impl Chip {
+    /// The chip that a capture names. Its number is 0 if the chip has none.
+    pub fn named(name: NamedChip) -> Self {
+        Self { id: name.gpu_id().unwrap_or(0) }
+    }
+
     /// The chip's row of [`CHIPS`], if it has one.
     pub fn row(self) -> Option<&'static ChipRow> {
         CHIPS.iter().find(|row| row.id == self.id)
@@ -95,37 +90,35 @@ impl Chip {
         const MOST: usize = 1536 * KIB;
         self.row().map_or(MOST, |row| row.gmem_bytes)
     }
+}
 
-    /// Whether this chip is emulated.
-    pub const fn is_a4xx(self) -> bool {
-        is_a4xx(self.id)
-    }
-
-    /// The report for a capture of this chip, if it is of another generation.
-    pub fn refusal(self, foreign: Foreign) -> Option<Trouble> {
-        match foreign {
-            _ if self.is_a4xx() => None,
-            Foreign::Interpret => Some(Trouble::Unsupported(format!(
-                "gpu {} is no A4xx and is taken for one: another generation",
-                self.id
-            ))),
-            Foreign::PassOver => Some(Trouble::Refused(format!(
-                "the capture is of an {self}, and a4emu is an emulator of the A4xx: its commands are passed over \
-                 (Mesa's cffdump reads them; --force takes them for an A4xx's)"
-            ))),
+/// The report for a capture that names this chip, if it is of another generation.
+pub fn refusal(name: NamedChip, foreign: Foreign) -> Option<Trouble> {
+    match foreign {
+        _ if name.is_a4xx() => None,
+        Foreign::Interpret => {
+            let what = format!("to read a capture of {name} as one of an A4xx (--force)");
+            Some(Trouble::Unsupported(what))
         }
+        Foreign::PassOver => Some(Trouble::Refused(format!(
+            "recorded on {name}: a4emu emulates the Adreno A4xx; Mesa's cffdump reads this file; \
+             --force reads it as an A4xx"
+        ))),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use a4emu_decoder::capture::ChipId;
+
     use super::*;
 
     #[test]
     fn names_are_numbers_and_no_chip_is_there_twice() {
         for (index, row) in CHIPS.iter().enumerate() {
             assert_eq!(row.name.parse(), Ok(row.id));
-            assert!(Chip { id: row.id }.is_a4xx());
+            let name = NamedChip::ChipId(ChipId(row.chip_id.into()));
+            assert_eq!((Chip::named(name).id, name.is_a4xx()), (row.id, true));
             assert!(CHIPS[..index].iter().all(|before| before.id < row.id));
         }
         assert!(CHIPS.iter().all(|row| row.gmem_bytes <= Chip { id: 499 }.gmem_bytes()));

@@ -33,7 +33,7 @@ enum Event<'a> {
     Submit {
         submit: u32,
         comm: &'a str,
-        address: u32,
+        address: u64,
         dwords: u32,
     },
     Packet {

@@ -39,7 +39,7 @@ use values::Values;
 use crate::limits::Limits;
 use crate::options::Shared;
 use crate::selection::Selection;
-use crate::status::{Status, WithErrors};
+use crate::status::Status;
 use a4emu_gpu::cp::Skip;
 use a4emu_gpu::fault::Report;
 
@@ -168,7 +168,7 @@ pub fn decode(
     out: Output<'_>,
 ) -> anyhow::Result<Status> {
     let (report, put_out) = play(sections, name, options, shared, out)?;
-    Ok(shared.tell(name, &report).and(put_out))
+    Ok(shared.tell_with(name, &report, put_out))
 }
 
 /// Decodes like [`decode`] but prints no report. Returns the report, and whether the whole output was

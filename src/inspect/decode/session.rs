@@ -2,6 +2,7 @@
 
 use std::io;
 
+use a4emu_decoder::capture::AddressRecord;
 use a4emu_decoder::packet::Packet;
 
 use super::output::Hold;
@@ -108,7 +109,10 @@ impl<'a> Session<'a> {
 
 impl Observer for Session<'_> {
     fn chip(&mut self, gpu: &Gpu) {
-        self.put(|sink| sink.gpu(gpu.chip.id));
+        // A chip of another generation may have no number.
+        if gpu.chip.id != 0 {
+            self.put(|sink| sink.gpu(gpu.chip.id));
+        }
     }
 
     fn process(&mut self, command: &str) {
@@ -119,7 +123,8 @@ impl Observer for Session<'_> {
         if self.window.submit(gpu, address, dwords) == Flow::Stop {
             return Flow::Stop;
         }
-        let submit = Submit { index: gpu.at.submit, command: self.command.clone(), address, dwords };
+        let submit =
+            Submit { index: gpu.at.submit, command: self.command.clone(), address: address.into(), dwords };
         self.heading = self.selection.has_submit(submit.index).then_some(submit);
         if self.holds() {
             self.put(|sink| sink.hold(Hold::Drop));
@@ -128,6 +133,16 @@ impl Observer for Session<'_> {
             self.put_heading();
         }
         Flow::Continue
+    }
+
+    fn reads_container(&self) -> bool {
+        self.sink.reads_container()
+    }
+
+    fn passed_over(&mut self, gpu: &Gpu, submit: AddressRecord) {
+        let AddressRecord { address, length: dwords } = submit;
+        let submit = Submit { index: gpu.at.submit, command: self.command.clone(), address, dwords };
+        self.put(|sink| sink.submit(&submit));
     }
 
     fn submitted(&mut self, gpu: &Gpu) -> Flow {

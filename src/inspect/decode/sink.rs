@@ -20,8 +20,8 @@ pub struct Submit {
     pub index: u32,
     /// The process, as the capture names it, e.g. `glxgears/23375: fence=7`.
     pub command: String,
-    /// Address of its command buffer.
-    pub address: u32,
+    /// Address of its command buffer. Other generations use 64 bits.
+    pub address: u64,
     /// Length of its command buffer.
     pub dwords: u32,
 }
@@ -44,6 +44,10 @@ pub trait Sink {
     /// Whether the format has lines for packets, register writes and loads. Otherwise it is not called for
     /// them.
     fn lists_packets(&self) -> bool;
+    /// Whether the format lists the submits of a capture of another generation, which do not run.
+    fn reads_container(&self) -> bool {
+        false
+    }
     /// Charges `budget` for the text since the last call.
     fn pay(&mut self, budget: &Budget);
     /// Begins to hold output, or decides whether the held output is kept.

@@ -187,6 +187,10 @@ impl Sink for Text<'_> {
         self.detail == Detail::Full
     }
 
+    fn reads_container(&self) -> bool {
+        self.detail == Detail::Summary
+    }
+
     fn pay(&mut self, budget: &Budget) {
         self.out.pay(budget);
     }
@@ -266,6 +270,10 @@ impl Sink for Text<'_> {
     }
 
     fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) -> io::Result<()> {
+        // It has no place in the stream. The command reports it.
+        if matches!(trouble, Trouble::Refused(_)) {
+            return Ok(());
+        }
         let Palette { error, .. } = self.palette;
         self.line(&gpu.at)?;
         writeln!(self.out, "{error}error{error:#}: {trouble}")

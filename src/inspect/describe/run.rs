@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use super::draw::Key;
 use crate::folders::read_bytes;
 use crate::limits::Limits;
-use crate::options::{self, Shared, open_capture};
+use crate::options::{self, Shared, accepted, open_capture};
 use crate::out_file::Kept;
 use crate::selection::{Draws, Numbering, Selection};
 use crate::status::{Failure, Status};
@@ -155,7 +155,7 @@ pub fn find(capture: &Capture, draw: Draws, limits: &Limits, shared: &Shared) ->
     let mut playback = limits.playback_of_many(capture.name(), RUNS);
     let mut finder = Finder { draw, group: 0, commands: HashMap::new(), found: None };
     playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut Skip::default(), &mut finder);
-    playback.gpu.report.fail_if_refused()?;
+    accepted(capture.name(), &playback.gpu.report)?;
     if finder.found.is_none() && playback.gpu.budget.cut().is_some() {
         shared.tell(&capture.name().display().to_string(), &playback.gpu.report);
         let message = format!("the run was cut off before draw {draw}");

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::player::Player;
 use crate::describe::{Address, Constant, Draw, Key, Place, Read, ShaderStage, Shaders, Texture, Tile};
-use crate::options::Shared;
+use crate::options::{Shared, accepted};
 use crate::selection::{Draws, Selection};
 use crate::status::{Failure, Status};
 use a4emu_gpu::budget::Work;
@@ -145,7 +145,7 @@ impl Side {
     pub fn of(player: &mut Player, tiles: Tiles, shared: &Shared) -> anyhow::Result<(Self, Status)> {
         let mut collector = Collector::new(tiles);
         let mut gpu = player.run(&mut collector, &mut Silent, shared)?;
-        gpu.report.fail_if_refused()?;
+        accepted(player.capture().name(), &gpu.report)?;
         let mut side = std::mem::take(&mut collector.side);
         (side.draws, side.submits) = (gpu.at.draws, gpu.at.submit);
         side.chip = gpu.chip.id;

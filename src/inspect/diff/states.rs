@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::Options;
 use crate::folders::read_bytes;
 use crate::golden::{self, Difference, Record, Recorder, State, compare};
-use crate::options::{Shared, open_capture};
+use crate::options::{Shared, accepted, open_capture};
 use crate::selection::{Selection, Window};
 use crate::status::{Failure, Status, WithErrors};
 use a4emu_gpu::cp::{Skip, Tee};
@@ -107,6 +107,7 @@ fn replayed(path: &Path, options: &Options, shared: &Shared) -> anyhow::Result<(
     let mut window = Window::new(options.selection, None);
     let sections = open_capture(path, &playback.gpu.budget, shared)?;
     playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut window, &mut recorder]));
+    accepted(path, &playback.gpu.report)?;
     let state = recorder.end(&playback.gpu);
     Ok((state, shared.tell(&path.display().to_string(), &playback.gpu.report)))
 }

@@ -8,19 +8,19 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use a4emu_decoder::asm::{Rest, disassemble_into};
-use a4emu_decoder::capture::{Body, Foreign, Sections};
+use a4emu_decoder::capture::{Body, Foreign, NamedChip, Section, Sections};
 use a4emu_decoder::error::CaptureError;
 use anyhow::{Context, ensure};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::limits::Limits;
-use crate::options::Shared;
+use crate::options::{Shared, accepted};
 use crate::out_file::OutFile;
 use crate::selection::Selection;
 use crate::status::{Failure, Status, WithErrors};
 use a4emu_gpu::budget::{Budget, Ends, Work};
-use a4emu_gpu::fault::Trouble;
-use a4emu_gpu::gpu::Chip;
+use a4emu_gpu::fault::{Report, Trouble};
+use a4emu_gpu::gpu;
 
 pub use cut::cut;
 
@@ -56,7 +56,12 @@ pub fn run(options: Options<'_>, shared: &Shared) -> anyhow::Result<Status> {
     }
     let capture = match options.selection {
         Selection { submit: None, draw: None } => Ok(capture),
-        selection => cut(&capture, selection, options.limits),
+        selection => {
+            let mut budget = budget_of(&capture, options.limits);
+            let refusal = refusal(Sections::new(&capture[..])?, options.limits.foreign(), &mut budget);
+            refusal.map_or(Ok(()), |trouble| accepted(options.capture, &Report::of(trouble)))?;
+            cut(&capture, selection, options.limits)
+        }
     };
     // Problems of the capture count in the status, also if the source cannot be written.
     let written = capture.map_err(anyhow::Error::from).and_then(|capture| write(options, &capture, shared));
@@ -114,24 +119,29 @@ fn write(options: Options<'_>, capture: &[u8], shared: &Shared) -> anyhow::Resul
     let mut may = |bytes| may_look(&mut budget, bytes);
     let (rest, written) = disassemble_into(capture, &mut out, foreign, &mut may);
     let done = named.and(written).context("cannot write the source").and_then(|()| out.finish());
-    let refused = refusal(capture, foreign, &mut budget).map_or(Status::Fine, |trouble| shared.say(trouble));
+    let refused = match refusal(Sections::new(capture)?, foreign, &mut budget) {
+        None => Status::Fine,
+        Some(trouble) => shared.tell(&options.capture.display().to_string(), &Report::of(trouble)),
+    };
     Ok(tell(rest, &budget, shared).worse(refused).and(done))
 }
 
-/// The trouble of a capture that is not of an A4xx, as far as its sections before the first submit show it.
-fn refusal(capture: &[u8], foreign: Foreign, budget: &mut Budget) -> Option<Trouble> {
-    for section in Sections::new(capture).ok()?.map_while(Result::ok) {
+/// The refusal of a capture that is not of an A4xx, as far as its sections before the first submit show it.
+pub fn refusal(
+    sections: impl IntoIterator<Item = Result<Section, CaptureError>>,
+    foreign: Foreign,
+    budget: &mut Budget,
+) -> Option<Trouble> {
+    for section in sections.into_iter().map_while(Result::ok) {
         if !budget.take(Work::Section, 1) {
             return None;
         }
-        let id = match section.body() {
-            Ok(Body::GpuId(id)) => id,
-            Ok(Body::ChipId(id)) => id.gpu_id(),
-            Ok(Body::CmdstreamAddr(_)) => return None,
-            _ => 0,
-        };
-        if id != 0 {
-            return Chip { id }.refusal(foreign);
+        let body = section.body();
+        if let Some(name) = body.as_ref().ok().and_then(NamedChip::of) {
+            return gpu::refusal(name, foreign);
+        }
+        if matches!(body, Ok(Body::CmdstreamAddr(_))) {
+            return None;
         }
     }
     None

@@ -22,7 +22,7 @@ use std::path::Path;
 
 use crate::describe::{self, Capture, Rows};
 use crate::limits::Limits;
-use crate::options::Shared;
+use crate::options::{Shared, accepted};
 use crate::progress::{Counted, Shows};
 use crate::status::Status;
 use crate::validate::Watch;
@@ -52,6 +52,7 @@ pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
         let what = format!("the page has no room for {} more draws (--max-memory)", rows.left_out);
         playback.gpu.report.cut(what, playback.gpu.at);
     }
+    accepted(path, &playback.gpu.report)?;
     let canvases = std::mem::take(&mut recorder.canvases).finish(&mut playback.gpu, &mut recorder.room);
     recorder.add_counts(&rows, &costed.counts);
     let told = shared.tell(&path.display().to_string(), &playback.gpu.report);

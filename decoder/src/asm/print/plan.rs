@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::{Dump, Item};
-use crate::capture::{Body, Foreign, Section, SectionId, is_a4xx};
+use crate::capture::{Foreign, NamedChip, Section, SectionId};
 use crate::load_state::{StateKind, StateSource};
 use crate::packet::{Packet, Packets};
 use crate::pm4::Pm4;
@@ -124,7 +124,7 @@ struct Group<'a> {
 /// Plans the whole file. A capture of another GPU generation has only data, unless `foreign` is
 /// [`Foreign::Interpret`].
 pub(super) fn plan<'a>(items: impl Iterator<Item = Item<'a>>, foreign: Foreign) -> Plan {
-    let mut chip = None;
+    let mut chip: Option<NamedChip> = None;
     let mut plan = Plan::default();
     let mut group = Group::default();
     let mut executed = false;
@@ -141,10 +141,10 @@ pub(super) fn plan<'a>(items: impl Iterator<Item = Item<'a>>, foreign: Foreign) 
                     group.buffers.insert(dump.address, (index, dump));
                 }
             }
-            Item::Section(id, payload) => chip = chip.or_else(|| gpu_id(id, payload)),
+            Item::Section(id, payload) => chip = chip.or_else(|| named_chip(id, payload)),
             Item::Submit { address, dwords, .. } => {
                 executed = true;
-                if foreign == Foreign::PassOver && chip.is_some_and(|id| !is_a4xx(id)) {
+                if foreign == Foreign::PassOver && chip.is_some_and(|chip| !chip.is_a4xx()) {
                     continue;
                 }
                 group.follow(address, u64::from(dwords));
@@ -157,17 +157,13 @@ pub(super) fn plan<'a>(items: impl Iterator<Item = Item<'a>>, foreign: Foreign) 
 }
 
 /// The chip that a section names; `None` if it names none.
-fn gpu_id(id: u32, payload: &[u8]) -> Option<u32> {
+fn named_chip(id: u32, payload: &[u8]) -> Option<NamedChip> {
     let id = SectionId::from_bits(id);
     if !matches!(id, SectionId::GPU_ID | SectionId::CHIP_ID) {
         return None;
     }
-    let id = match (Section { offset: 0, id, payload: payload.to_vec() }).body().ok()? {
-        Body::GpuId(id) => id,
-        Body::ChipId(id) => id.gpu_id(),
-        _ => 0,
-    };
-    (id != 0).then_some(id)
+    let section = Section { offset: 0, id, payload: payload.to_vec() };
+    section.body().ok().and_then(|body| NamedChip::of(&body))
 }
 
 impl<'a> Group<'a> {
