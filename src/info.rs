@@ -6,12 +6,14 @@ use std::fmt;
 use std::io::{self, Write};
 
 use crate::flags::Flags;
-use a4emu_decoder::capture::{AddressRecord, NamedChip};
+use a4emu_decoder::capture::{AddressRecord, Hang, IbPlace, NamedChip};
 use a4emu_decoder::packet::Packet;
+use a4emu_decoder::pm4::row;
+use a4emu_decoder::regs::RegName;
 
 use a4emu_gpu::cp::observer::Announced;
-use a4emu_gpu::cp::{Call, Flow, Observer, Renderer};
-use a4emu_gpu::fault::Missing;
+use a4emu_gpu::cp::{Call, Flow, HangSearch, Observer, Renderer};
+use a4emu_gpu::fault::{Missing, Place};
 use a4emu_gpu::fidelity::Fidelity;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
@@ -53,6 +55,10 @@ struct Info {
     register_writes: u64,
     /// Dwords executed, with repeats.
     dwords: u64,
+    /// What a kernel dump says, in lines of `key: value`.
+    devcore: Option<String>,
+    /// Where the GPU of a kernel dump stood.
+    hang: Option<Stood>,
     /// Number of announced buffers, with repeats.
     announced: u64,
     /// Distinct buffers.
@@ -62,6 +68,15 @@ struct Info {
 impl Observer for Info {
     fn chip(&mut self, gpu: &Gpu) {
         self.gpu = gpu.named.map(NamedChip::short);
+    }
+
+    fn devcore(&mut self, text: &str) {
+        *self.devcore.get_or_insert_default() += text;
+    }
+
+    fn hang(&mut self, gpu: &Gpu) {
+        let is_a4xx = gpu.named.is_none_or(NamedChip::is_a4xx);
+        self.hang = gpu.hang.map(|search| Stood { search, is_a4xx, packet: None });
     }
 
     fn process(&mut self, command: &str) {
@@ -92,7 +107,12 @@ impl Observer for Info {
         true
     }
 
-    fn packet(&mut self, _: &Gpu, packet: &Packet<'_>) {
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+        if gpu.hang.as_ref().is_some_and(HangSearch::is_here)
+            && let Some(stood) = &mut self.hang
+        {
+            stood.packet = Some((gpu.at, name(packet)));
+        }
         self.packets += u64::from(matches!(packet, Packet::Type3 { .. }));
         let header = 1;
         self.dwords += header
@@ -114,6 +134,48 @@ impl Observer for Info {
         }
         self.frame_draws = self.frame_draws.max(u64::from(call.frame_draw()) + 1);
         Flow::Continue
+    }
+}
+
+/// The name of a packet: a command, or the first register that it writes.
+fn name(packet: &Packet<'_>) -> String {
+    match *packet {
+        Packet::Type3 { opcode, .. } => match row(opcode) {
+            Some(row) => row.name.to_owned(),
+            None => format!("UNKNOWN_{opcode:02X}"),
+        },
+        Packet::Type2 => "a filler".to_owned(),
+        _ => packet.writes().next().map_or_else(String::new, |(offset, _)| RegName { offset }.to_string()),
+    }
+}
+
+/// Where the GPU of a kernel dump stood.
+struct Stood {
+    search: HangSearch,
+    /// Whether the packets of the dump are read.
+    is_a4xx: bool,
+    /// The packet, with its place, once it has been met.
+    packet: Option<(Place, String)>,
+}
+
+impl Stood {
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let Hang { last_fence, retired_fence, rptr, wptr, rbbm_status, ib1, ib2, .. } = self.search.hang;
+        writeln!(out, "fences           {retired_fence} has ended, {last_fence} is the last")?;
+        writeln!(
+            out,
+            "ring             CP_RB_RPTR {rptr}, CP_RB_WPTR {wptr}, RBBM_STATUS {rbbm_status:#010x}"
+        )?;
+        for (name, IbPlace { base, left }) in
+            [("ib1", ib1), ("ib2", ib2)].into_iter().filter(|ib| ib.1.base != 0)
+        {
+            writeln!(out, "{name}              base {base:#010x}, {left} dwords left")?;
+        }
+        match &self.packet {
+            _ if !self.is_a4xx => Ok(()),
+            Some((at, name)) => writeln!(out, "stood at         {name}, {at}"),
+            None => writeln!(out, "stood at         no packet that the dump holds"),
+        }
     }
 }
 
@@ -139,6 +201,11 @@ impl Info {
             Some(gpu) => writeln!(out, "gpu              {gpu}")?,
             None => writeln!(out, "gpu              not said")?,
         }
+        if let Some(text) = &self.devcore {
+            writeln!(out, "kernel dump")?;
+            text.lines().try_for_each(|line| writeln!(out, "  {}", Shown(line)))?;
+        }
+        self.hang.iter().try_for_each(|stood| stood.write(out))?;
         writeln!(out, "submits          {}", Counts(&self.processes))?;
         writeln!(out, "draws            {}", Counts(&self.draws))?;
         writeln!(out, "dispatches       {}", self.dispatches)?;

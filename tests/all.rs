@@ -24,6 +24,8 @@ mod debug;
 mod decode_cli;
 #[path = "deep_input.rs"]
 mod deep_input;
+#[path = "devcore/main.rs"]
+mod devcore;
 #[path = "diff.rs"]
 mod diff;
 #[path = "export.rs"]

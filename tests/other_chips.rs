@@ -15,13 +15,13 @@ use crate::bounded::limits::limited;
 use crate::captures::root;
 
 /// The result of a command.
-struct Ended {
-    code: Option<i32>,
+pub struct Ended {
+    pub code: Option<i32>,
     /// The texts on stdout and stderr.
-    stdout: String,
-    stderr: String,
+    pub stdout: String,
+    pub stderr: String,
     /// Processor time.
-    cpu: Duration,
+    pub cpu: Duration,
 }
 
 impl fmt::Display for Ended {
@@ -38,6 +38,13 @@ const RECORDED: [(&str, &str); 5] = [
     ("compute-a540.rd.gz", "an Adreno 540 (GPU_ID 540)"),
     ("es2gears-a320.rd.gz", "an Adreno 330 (GPU_ID 330)"),
     ("fd-clouds.rd.gz", "an Adreno 630 (GPU_ID 630)"),
+];
+
+/// The kernel dumps of Mesa's tests of crashdec.
+const DUMPS: [(&str, &str); 3] = [
+    ("crash.devcore", "an Adreno 630 (chip id 0x06030002)"),
+    ("crash_prefetch.devcore", "an Adreno 618 (chip id 0x06010800)"),
+    ("prefetch-test.devcore", "an Adreno 618 (chip id 0x06010800)"),
 ];
 
 /// Commands that read commands of the capture `IT`. `FINE` is a capture of an A4xx, `FOLDER` is empty.
@@ -113,7 +120,7 @@ fn made(folder: &Path) -> Vec<(PathBuf, String)> {
 }
 
 /// Runs a command of the table.
-fn run(command: &str, capture: &Path, folder: &Path) -> Ended {
+pub fn run(command: &str, capture: &Path, folder: &Path) -> Ended {
     let fine = crate::captures::own("triangle");
     let place = |word: &str| match word {
         "IT" => capture.display().to_string(),
@@ -135,11 +142,11 @@ fn run(command: &str, capture: &Path, folder: &Path) -> Ended {
 }
 
 /// Checks all commands on captures. Fails with all that are wrong.
-fn check(captures: &[(PathBuf, String)]) {
+fn check(captures: &[(PathBuf, String)], reader: &str) {
     let mut wrong = Vec::new();
     for (path, chip) in captures {
         let says = format!(
-            "a4emu: {}: recorded on {chip}: a4emu emulates the Adreno A4xx; Mesa's cffdump reads this file; \
+            "a4emu: {}: recorded on {chip}: a4emu emulates the Adreno A4xx; Mesa's {reader} reads this file; \
              --force reads it as an A4xx\n",
             path.display()
         );
@@ -158,13 +165,22 @@ fn check(captures: &[(PathBuf, String)]) {
 #[test]
 fn recorded_captures_of_other_chips_are_refused() {
     let Some(folder) = recorded() else { return };
-    check(&RECORDED.map(|(name, chip)| (folder.join(name), chip.to_owned())));
+    check(&RECORDED.map(|(name, chip)| (folder.join(name), chip.to_owned())), "cffdump");
+}
+
+#[test]
+fn kernel_dumps_of_other_chips_are_refused() {
+    let Some(folder) = recorded() else { return };
+    let dumps = DUMPS.map(|(name, chip)| (folder.join("../devcore").join(name), chip.to_owned()));
+    check(&dumps, "crashdec");
+    let info = run("info IT", &dumps[0].0, &folder);
+    assert!(info.stdout.contains("buffers          2, ") && !info.stdout.contains("stood at"), "{info}");
 }
 
 #[test]
 fn made_captures_of_other_chips_are_refused() {
     let folder = TempDir::new().unwrap();
-    check(&made(folder.path()));
+    check(&made(folder.path()), "cffdump");
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Folder {
             ("many.rd", [&warnings(), &fine[..]].concat()),
             ("many-tail.rd", [&warnings(), &fine[..], &[1, 0, 0]].concat()),
             ("other.rd", [&section(13, &630u32.to_le_bytes()), &fine[..]].concat()),
-            ("hang.devcore", b"---\nkernel: 5.8.0\nmodule: msm\nrevision: 430 (4.3.0.2)\n".to_vec()),
+            ("hang.devcore", b"---\nkernel: 5.8.0\nmodule: msm\nrevision: 630 (6.3.0.2)\n".to_vec()),
             ("away.rd", without_target(&fine)),
             ("empty.rd", Vec::new()),
             ("text.rd", b"#include <stdio.h>\nint main(void) { return 0; }\n".to_vec()),
@@ -287,7 +287,10 @@ fn captures_of_other_generations_and_dumps_are_refused() {
     ];
     let inputs = [
         ("other.rd", "other.rd: recorded on an Adreno 630 (GPU_ID 630): a4emu emulates the Adreno A4xx"),
-        ("hang.devcore", "(devcoredump), of an A430"),
+        (
+            "hang.devcore",
+            "hang.devcore: recorded on an Adreno 630 (chip id 0x06030002): a4emu emulates the Adreno A4xx; Mesa's crashdec",
+        ),
     ];
     let folder = Folder::new();
     let mut wrong = Vec::new();

@@ -12,21 +12,27 @@ use crate::error::CaptureError;
 
 mod ahead;
 mod chip;
+mod devcore;
+mod hang;
 mod sections;
 
 pub use ahead::Ahead;
 pub use chip::{ChipId, NamedChip};
+pub use devcore::is_devcore;
+pub use hang::{Hang, IbPlace, Registers};
 pub use sections::Sections;
 
 /// Largest payload that is kept, in bytes. A buffer object of an A4xx system is smaller.
 pub const MAX_PAYLOAD: u32 = 0x1000_0000;
 
 enums! {
-    /// What a section holds.
+    /// What a section holds. Those from 0xa4000001 on are made of a kernel dump (devcoredump), and are not in
+    /// files of other tools.
     rd_sect_type => SectionId {
         NONE = 0, TEST = 1, CMD = 2, GPUADDR = 3, CONTEXT = 4, CMDSTREAM = 5, CMDSTREAM_ADDR = 6, PARAM = 7,
         FLUSH = 8, PROGRAM = 9, VERT_SHADER = 10, FRAG_SHADER = 11, BUFFER_CONTENTS = 12, GPU_ID = 13,
         CHIP_ID = 14,
+        DEVCORE = 0xa400_0001, DEVCORE_REGISTERS = 0xa400_0002, HANG = 0xa400_0003,
     }
     /// What a `PARAM` section sets (test harness only).
     rd_param_type => ParamId {
@@ -86,6 +92,12 @@ pub enum Body<'a> {
     ChipId(ChipId),
     /// GLSL source of a vertex or fragment shader.
     Source(String),
+    /// What a kernel dump says about the kernel, the process and the fault: lines of `key: value`.
+    Devcore(String),
+    /// The registers of a kernel dump.
+    DevcoreRegisters(Registers<'a>),
+    /// Where the GPU stood.
+    Hang(Hang),
     /// A payload that is kept but not interpreted.
     Other(&'a [u8]),
 }
@@ -109,6 +121,9 @@ impl Section {
             SectionId::PARAM => param(payload).map_err(short)?.1,
             SectionId::GPU_ID => Body::GpuId(word(payload).map_err(short)?.1),
             SectionId::CHIP_ID => Body::ChipId(chip_id(payload).map_err(short)?.1),
+            SectionId::DEVCORE => Body::Devcore(text(payload)),
+            SectionId::DEVCORE_REGISTERS => Body::DevcoreRegisters(Registers(payload)),
+            SectionId::HANG => Body::Hang(hang::hang(payload).map_err(short)?.1),
             _ => Body::Other(payload),
         })
     }

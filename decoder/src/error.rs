@@ -19,11 +19,13 @@ pub enum CaptureError {
         /// The dword at the place of the size.
         size: u32,
     },
-    /// A dump that the kernel writes after a hang (devcoredump). It is text, not a capture.
-    #[error("a dump that the kernel makes when a gpu hangs (devcoredump){}, and not a capture", of_chip(*.gpu_id))]
-    CoreDump {
-        /// Number of the chip, such as 630, if the start of the dump names it.
-        gpu_id: Option<u32>,
+    /// A line of a kernel dump (devcoredump) that cannot be read.
+    #[error("line {line} of the dump: {what}")]
+    Devcore {
+        /// Number of the line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        what: String,
     },
     /// The stream ends 1 to 7 bytes into a section header.
     #[error("capture ends inside a section header at offset {offset:#x} ({got} of 8 bytes)")]
@@ -93,16 +95,11 @@ pub enum CaptureError {
     },
 }
 
-/// The part of the message that names the chip: `, of an A630`.
-fn of_chip(gpu_id: Option<u32>) -> String {
-    gpu_id.map_or_else(String::new, |id| format!(", of an A{id}"))
-}
-
 impl CaptureError {
     /// The offset in the unpacked stream at which the error is, in bytes.
     pub fn offset(&self) -> Option<u64> {
         match *self {
-            Self::Empty | Self::CoreDump { .. } => None,
+            Self::Empty | Self::Devcore { .. } => None,
             Self::NotACapture { offset, .. }
             | Self::ShortHeader { offset, .. }
             | Self::BadSize { offset, .. }

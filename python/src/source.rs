@@ -5,13 +5,11 @@ use std::sync::Arc;
 
 use a4emu_decoder::error::CaptureError;
 use a4emu_gpu::budget::{Budget, Interrupt};
-use a4emu_gpu::fault::Trouble;
 use a4emu_gpu::gpu::Model;
 use a4emu_inspect::describe;
 use a4emu_inspect::limits::Limits;
 use a4emu_inspect::options::{DiagnosticSink, Shared, Threads};
 use a4emu_inspect::selection::{Draws, Selection};
-use a4emu_inspect::status::{Failure, Status};
 use a4emu_shader::Jit;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -119,10 +117,6 @@ impl Played<'_> {
 /// Checks that the capture starts with a valid section.
 fn begins(capture: &describe::Capture) -> anyhow::Result<()> {
     match capture.sections(&Budget::default(), &shared())?.next() {
-        Some(Err(error @ CaptureError::CoreDump { .. })) => {
-            let message = format!("{}: {}", capture.name().display(), Trouble::from(error));
-            Err(Failure { status: Status::Unsupported, message }.into())
-        }
         Some(Err(error @ (CaptureError::Empty | CaptureError::NotACapture { .. }))) => Err(error.into()),
         // If the damage is elsewhere, the sections before and after it can be read.
         _ => Ok(()),

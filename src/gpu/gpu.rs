@@ -5,12 +5,13 @@ use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::regs::vpc::VPC_SO_PROG;
 
 pub use crate::machine::{
-    CHIPS, CONSTANTS, Chip, ChipRow, Clock, CodeSource, Counters, Gmem, INSTRUCTIONS, LoadedFootprint,
+    CHIPS, CONSTANTS, Chip, ChipRow, Clock, CodeSource, Counters, Gmem, INSTRUCTIONS, Kind, LoadedFootprint,
     LoadedState, Model, SSBOS, STAGES, STREAM_OUT, ShaderState, SsboState, Stage, StateChanges, TEXTURES,
     refusal,
 };
 
 use crate::budget::Budget;
+use crate::cp::HangSearch;
 use crate::cp::state::CpState;
 use crate::draw::sp::programs::Watched;
 use crate::fault::{Client, Place, Report};
@@ -53,6 +54,8 @@ pub struct Gpu {
     pub fidelity: Option<Fidelity>,
     /// Registers that a0.x selected so far, if [`Gpu::watch_choices`] was called.
     pub chosen: Chosen,
+    /// Where the GPU of a kernel dump stood, once the capture has said it.
+    pub hang: Option<HangSearch>,
     /// Work that the run may still do.
     pub budget: Budget,
     /// The current place of execution.
@@ -80,6 +83,7 @@ impl Gpu {
             report: Report::default(),
             fidelity: None,
             chosen: Chosen::default(),
+            hang: None,
             budget: Budget::default(),
             at: Place::default(),
             pipeline: crate::draw::Pipeline::default(),

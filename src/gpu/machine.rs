@@ -8,7 +8,7 @@ mod model;
 pub use a4emu_decoder::load_state::Stage;
 use a4emu_decoder::regs::vpc::VPC_SO_PROG;
 
-pub use chip::{CHIPS, Chip, ChipRow, refusal};
+pub use chip::{CHIPS, Chip, ChipRow, Kind, refusal};
 pub use gmem::Gmem;
 pub use loaded::{
     CONSTANTS, CodeSource, INSTRUCTIONS, LoadedFootprint, LoadedState, SSBOS, ShaderState, SsboState,

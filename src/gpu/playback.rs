@@ -2,16 +2,18 @@
 //!
 //! Source: docs/hardware/capture-format.md, sections 4 and 5.
 
-use a4emu_decoder::capture::{AddressRecord, Body, Foreign, NamedChip, Section};
+use std::ops::RangeInclusive;
+
+use a4emu_decoder::capture::{AddressRecord, Body, Foreign, NamedChip, Registers, Section};
 use a4emu_decoder::error::CaptureError;
 
 use crate::ambient::hold;
 use crate::budget::{BASE, Work};
 use crate::cp::observer::Announced;
-use crate::cp::{Cp, Engine, Flow, Observer};
+use crate::cp::{Cp, Engine, Flow, HangSearch, Observer};
 use crate::fault::Trouble;
 use crate::gpu::Gpu;
-use crate::machine::{Chip, refusal};
+use crate::machine::{Chip, Kind, refusal};
 
 mod novelty;
 
@@ -20,6 +22,11 @@ use novelty::NewDwordCounter;
 /// Units of work that each new dword of contents adds to the budget. Measured: games need some thousands. A
 /// recording of any length has ten times what it needs.
 const UNITS_PER_DWORD: u64 = 1 << 16;
+
+/// Offsets of the registers that a kernel dump gives a value at the start: VSC, GRAS, RB, PC, VFD, VPC, UCHE,
+/// HLSQ, SP and TPL1 without their contexts. Registers of contexts (from 0x2000 on) are set by each submit, and
+/// a dump does not say which draw their values belong to. RBBM and CP (below) are the state of the hang.
+const SETUP: RangeInclusive<u32> = 0x0c00..=0x0fff;
 
 /// Number of sections that an unreadable section is charged as, because it makes a message.
 const DAMAGED: u64 = 8;
@@ -42,12 +49,14 @@ pub struct Playback {
     pub foreign: Foreign,
     /// Bytes of the container that are already charged.
     read: u64,
+    /// What the file is.
+    file: Kind,
 }
 
 impl Default for Playback {
     fn default() -> Self {
-        let (announced, novelty, foreign, read) = Default::default();
-        Self { gpu: Gpu::new(Chip::default()), announced, executed: true, novelty, foreign, read }
+        let (announced, novelty, foreign, read, file) = Default::default();
+        Self { gpu: Gpu::new(Chip::default()), announced, executed: true, novelty, foreign, read, file }
     }
 }
 
@@ -118,6 +127,15 @@ impl Playback {
             Ok(Body::BufferContents(bytes)) => self.contents(bytes, observer),
             Ok(Body::CmdstreamAddr(record)) => return self.submit(record, engine, observer),
             Ok(Body::Cmd(command)) => observer.process(&command),
+            Ok(Body::Devcore(text)) => {
+                self.file = Kind::Devcore;
+                observer.devcore(&text);
+            }
+            Ok(Body::DevcoreRegisters(registers)) => self.registers(registers),
+            Ok(Body::Hang(hang)) => {
+                self.gpu.hang = Some(HangSearch::new(hang));
+                observer.hang(&self.gpu);
+            }
             Ok(body) => {
                 if let Some(name) = NamedChip::of(&body) {
                     return self.chip(name, observer);
@@ -146,10 +164,19 @@ impl Playback {
         (self.gpu.named, self.gpu.chip) = (Some(name), chip);
         self.gpu.gmem.resize(chip.gmem_bytes());
         observer.chip(&self.gpu);
-        if let Some(refusal) = refusal(name, self.foreign) {
+        if let Some(refusal) = refusal(name, self.file, self.foreign) {
             self.trouble(refusal, observer);
         }
         if self.passes_over() && !observer.reads_container() { Flow::Stop } else { Flow::Continue }
+    }
+
+    /// Takes the registers of a kernel dump as the state at the start, as far as they have one value for all
+    /// draws: those of the kernel's setup ([`SETUP`]).
+    fn registers(&mut self, registers: Registers<'_>) {
+        for (offset, value) in registers.iter().filter(|(offset, _)| SETUP.contains(offset)) {
+            // Offsets outside of the file are not in the range.
+            let _ = self.gpu.regs.write(offset, value);
+        }
     }
 
     /// Whether commands are skipped because they are of another generation.

@@ -25,6 +25,11 @@ const NEW_CORES: [(u8, u32); 2] = [(0x43, 7), (0x44, 8)];
 const GENERATIONS: std::ops::RangeInclusive<u32> = 2..=8;
 
 impl ChipId {
+    /// The payload of its section.
+    pub fn to_bytes(self) -> [u8; 8] {
+        self.0.to_le_bytes()
+    }
+
     fn low(self) -> u32 {
         self.0 as u32
     }

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::devcore::{self, Devcore};
 use super::{MAX_PAYLOAD, Section, SectionId, header};
 use crate::error::CaptureError;
 
@@ -11,10 +12,6 @@ const HEADER: usize = 8;
 const MARKER: [u8; HEADER] = [0xff; HEADER];
 /// Bytes that are allocated for a payload before its bytes arrive.
 const ROOM: usize = 1 << 20;
-/// The first bytes of a kernel dump (`msm_gpu_devcoredump_read`).
-const CORE_DUMP: &[u8; HEADER] = b"---\nkern";
-/// Number of bytes at the start of a dump in which the chip's name is searched.
-const CORE_DUMP_HEAD: usize = 4096;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 type Peeked<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
@@ -61,6 +58,8 @@ const PASSED: u64 = 1 << 20;
 
 /// The sections of a capture, in file order.
 ///
+/// A kernel dump (devcoredump) is read as a capture too: its buffers, registers and ring become sections.
+///
 /// Markers, and bytes after damage, may have no end. The reader returns an empty section of kind `NONE` for
 /// each megabyte of them.
 ///
@@ -74,6 +73,8 @@ pub struct Sections<R: Read> {
     pending: Option<CaptureError>,
     /// Limit for the bytes of a payload that are kept.
     max_payload: u32,
+    /// The reader of a kernel dump, if the file is one.
+    devcore: Option<Box<Devcore>>,
 }
 
 /// How the reader continues after an item.
@@ -106,12 +107,19 @@ impl<R: Read> Sections<R> {
     /// The first bytes cannot be read.
     pub fn new(reader: R) -> Result<Self, CaptureError> {
         let source = Source::new(reader).map_err(|source| CaptureError::Io { offset: 0, source })?;
-        Ok(Self { source, offset: 0, then: Then::First, pending: None, max_payload: MAX_PAYLOAD })
+        Ok(Self {
+            source,
+            offset: 0,
+            then: Then::First,
+            pending: None,
+            max_payload: MAX_PAYLOAD,
+            devcore: None,
+        })
     }
 
-    /// Number of unpacked bytes read so far.
+    /// Number of unpacked bytes read so far. For a kernel dump, with those of the payloads made of it.
     pub fn offset(&self) -> u64 {
-        self.offset
+        self.devcore.as_ref().map_or(self.offset, |devcore| devcore.offset())
     }
 
     /// Skips the empty sections of kind `NONE` that come next, as far as they are buffered.
@@ -180,8 +188,11 @@ impl<R: Read> Sections<R> {
         };
         match size {
             _ if size <= self.max_payload => self.section(offset, id, size),
-            _ if first && [id.to_le_bytes(), size.to_le_bytes()].as_flattened() == CORE_DUMP => {
-                Err(self.core_dump())
+            _ if first && [id.to_le_bytes(), size.to_le_bytes()].as_flattened() == devcore::MAGIC => {
+                let mut devcore = Box::new(Devcore::new());
+                let item = devcore.next(self.source.buffered());
+                self.devcore = Some(devcore);
+                item.transpose()
             }
             _ if first && id > SectionId::CHIP_ID.to_bits() => {
                 Err(CaptureError::NotACapture { offset, id, size })
@@ -189,17 +200,6 @@ impl<R: Read> Sections<R> {
             _ if size > i32::MAX as u32 => Err(CaptureError::BadSize { offset, id, size }),
             _ => self.oversize(offset, id, size),
         }
-    }
-
-    /// The error for a kernel dump whose first bytes are read already.
-    fn core_dump(&mut self) -> CaptureError {
-        let mut start = Vec::new();
-        // A read error leaves the chip unnamed.
-        let _ = self.read_upto(CORE_DUMP_HEAD, &mut start);
-        let text = String::from_utf8_lossy(&start);
-        let line = text.lines().find_map(|line| line.strip_prefix("revision: "));
-        let number = line.and_then(|line| line.split(' ').next()?.parse().ok());
-        CaptureError::CoreDump { gpu_id: number }
     }
 
     fn section(&mut self, offset: u64, id: u32, size: u32) -> Result<Option<Section>, CaptureError> {
@@ -274,6 +274,9 @@ impl<R: Read> Iterator for Sections<R> {
     type Item = Result<Section, CaptureError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(devcore) = &mut self.devcore {
+            return devcore.next(self.source.buffered());
+        }
         if let Some(error) = self.pending.take() {
             self.then = Then::End;
             return Some(Err(error));

@@ -23,6 +23,7 @@ mod effects;
 mod engine;
 mod events;
 mod frame_draws;
+mod hang;
 mod ib_replay;
 mod load;
 mod memory;
@@ -34,6 +35,7 @@ mod tee;
 
 pub use engine::{Engine, Renderer, Skip};
 pub use frame_draws::FrameDraws;
+pub use hang::HangSearch;
 pub use observer::{Call, Flow, Observer, Silent};
 pub use state::{CpState, DrawPredicate, GROUPS, Group};
 pub use tee::Tee;

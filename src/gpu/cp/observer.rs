@@ -125,6 +125,16 @@ pub trait Observer {
         let _ = command;
     }
 
+    /// The capture is a kernel dump (devcoredump). `text` says more about it, in lines of `key: value`.
+    fn devcore(&mut self, text: &str) {
+        let _ = text;
+    }
+
+    /// A kernel dump says where the GPU stood ([`Gpu::hang`]).
+    fn hang(&mut self, gpu: &Gpu) {
+        let _ = gpu;
+    }
+
     /// The capture announces a buffer.
     fn buffer(&mut self, gpu: &Gpu, buffer: Announced) {
         let _ = (gpu, buffer);

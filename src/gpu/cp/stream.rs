@@ -11,6 +11,7 @@ use super::{Cp, Flow};
 use crate::budget::Work;
 use crate::draw;
 use crate::fault::{Client, Fault, Trouble};
+use crate::gpu::Gpu;
 use crate::memo::MemoryInputs;
 use crate::memory::Memory;
 
@@ -185,11 +186,19 @@ impl Cp<'_> {
         }
     }
 
+    /// Notes whether the GPU of a kernel dump stood at `packet`.
+    fn look_for_hang(&mut self, packet: &Packet<'_>) {
+        let Gpu { hang: Some(search), at, mem, .. } = self.gpu else { return };
+        let base = self.open.last().copied().unwrap_or(at.address);
+        search.look(packet, [base, at.address], at.depth, mem);
+    }
+
     fn execute(&mut self, packet: &Packet<'_>) -> Step {
         if !self.charge(Work::Packet, 1) {
             return Step::Stop;
         }
         if self.shows_packets {
+            self.look_for_hang(packet);
             self.observer.packet(self.gpu, packet);
         }
         if self.is_recording {

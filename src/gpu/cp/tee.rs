@@ -41,6 +41,14 @@ impl Observer for Tee<'_> {
         self.until_stop(|observer| observer.submit(gpu, address, dwords))
     }
 
+    fn devcore(&mut self, text: &str) {
+        self.all(|observer| observer.devcore(text));
+    }
+
+    fn hang(&mut self, gpu: &Gpu) {
+        self.all(|observer| observer.hang(gpu));
+    }
+
     fn passed_over(&mut self, gpu: &Gpu, submit: AddressRecord) {
         self.all(|observer| observer.passed_over(gpu, submit));
     }

@@ -114,9 +114,6 @@ impl From<CaptureError> for Trouble {
         match error {
             CaptureError::Io { .. } => Self::Io(Damage { what, offset }),
             CaptureError::TooLarge { .. } => Self::Cut(what),
-            CaptureError::CoreDump { .. } => {
-                Self::Refused(what + ": this reads captures alone; Mesa's crashdec reads it")
-            }
             _ => Self::Container(Damage { what, offset }),
         }
     }

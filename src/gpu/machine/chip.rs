@@ -92,8 +92,28 @@ impl Chip {
     }
 }
 
-/// The report for a capture that names this chip, if it is of another generation.
-pub fn refusal(name: NamedChip, foreign: Foreign) -> Option<Trouble> {
+/// The kind of a file of commands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// An `.rd` capture.
+    #[default]
+    Capture,
+    /// A dump that the kernel makes after a hang (devcoredump).
+    Devcore,
+}
+
+impl Kind {
+    /// The tool of Mesa that reads it, for chips of all generations.
+    fn reader(self) -> &'static str {
+        match self {
+            Self::Capture => "cffdump",
+            Self::Devcore => "crashdec",
+        }
+    }
+}
+
+/// The report for a file that names this chip, if it is of another generation.
+pub fn refusal(name: NamedChip, file: Kind, foreign: Foreign) -> Option<Trouble> {
     match foreign {
         _ if name.is_a4xx() => None,
         Foreign::Interpret => {
@@ -101,8 +121,9 @@ pub fn refusal(name: NamedChip, foreign: Foreign) -> Option<Trouble> {
             Some(Trouble::Unsupported(what))
         }
         Foreign::PassOver => Some(Trouble::Refused(format!(
-            "recorded on {name}: a4emu emulates the Adreno A4xx; Mesa's cffdump reads this file; \
-             --force reads it as an A4xx"
+            "recorded on {name}: a4emu emulates the Adreno A4xx; Mesa's {} reads this file; \
+             --force reads it as an A4xx",
+            file.reader()
         ))),
     }
 }

@@ -215,6 +215,11 @@ impl Sink for Text<'_> {
 
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> io::Result<()> {
         self.first = matches!(packet, Packet::Type0 { .. } | Packet::Type1 { .. });
+        if let Some(search) = gpu.hang.as_ref().filter(|search| search.is_here()) {
+            let Palette { error, .. } = self.palette;
+            self.line(&gpu.at)?;
+            writeln!(self.out, "{error}<== the GPU stood here{error:#} ({})", search.registers())?;
+        }
         let Packet::Type3 { opcode, payload, .. } = *packet else { return Ok(()) };
         self.command(&gpu.at, opcode, payload)?;
         self.contents(&gpu.at, opcode, payload)

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use a4emu_decoder::asm::{Rest, disassemble_into};
-use a4emu_decoder::capture::{Body, Foreign, NamedChip, Section, Sections};
+use a4emu_decoder::capture::{Body, Foreign, NamedChip, Section, SectionId, Sections, is_devcore};
 use a4emu_decoder::error::CaptureError;
 use anyhow::{Context, ensure};
 use flate2::bufread::MultiGzDecoder;
@@ -20,7 +20,7 @@ use crate::selection::Selection;
 use crate::status::{Failure, Status, WithErrors};
 use a4emu_gpu::budget::{Budget, Ends, Work};
 use a4emu_gpu::fault::{Report, Trouble};
-use a4emu_gpu::gpu;
+use a4emu_gpu::gpu::{self, Kind};
 
 pub use cut::cut;
 
@@ -51,9 +51,6 @@ pub fn run(options: Options<'_>, shared: &Shared) -> anyhow::Result<Status> {
     let name = options.capture.display().to_string();
     let unpacked = unpacked(options.capture, options.limits, shared);
     let (capture, status) = unpacked.with_context(|| format!("cannot read {name}"))?;
-    if let Some(Err(dump @ CaptureError::CoreDump { .. })) = Sections::new(&capture[..])?.next() {
-        return Ok(status.worse(shared.say(dump.into())));
-    }
     let capture = match options.selection {
         Selection { submit: None, draw: None } => Ok(capture),
         selection => {
@@ -132,16 +129,19 @@ pub fn refusal(
     foreign: Foreign,
     budget: &mut Budget,
 ) -> Option<Trouble> {
+    let mut file = Kind::default();
     for section in sections.into_iter().map_while(Result::ok) {
         if !budget.take(Work::Section, 1) {
             return None;
         }
         let body = section.body();
         if let Some(name) = body.as_ref().ok().and_then(NamedChip::of) {
-            return gpu::refusal(name, foreign);
+            return gpu::refusal(name, file, foreign);
         }
-        if matches!(body, Ok(Body::CmdstreamAddr(_))) {
-            return None;
+        match body {
+            Ok(Body::CmdstreamAddr(_)) => return None,
+            Ok(Body::Devcore(_)) => file = Kind::Devcore,
+            _ => {}
         }
     }
     None
@@ -231,6 +231,34 @@ pub fn unpack(
         bytes.truncate(limit as usize);
         let what = format!("only the first {limit} bytes of the capture are taken (--max-memory)");
         status = status.worse(shared.say(Trouble::Cut(what)));
+    }
+    if is_devcore(&bytes) {
+        let (sections, read) = of_devcore(&bytes, limit, shared)?;
+        (bytes, status) = (sections, status.worse(read));
+    }
+    Ok((bytes, status))
+}
+
+/// The bytes of the sections that a kernel dump becomes, at most `limit`, and the status of its errors.
+fn of_devcore(dump: &[u8], limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
+    let (mut bytes, mut status) = (Vec::new(), Status::Fine);
+    for section in Sections::new(dump)? {
+        let Section { id, payload, .. } = match section {
+            Ok(section) if section.id == SectionId::NONE => continue,
+            Ok(section) => section,
+            Err(error) => {
+                status = status.worse(shared.say(error.into()));
+                continue;
+            }
+        };
+        if (bytes.len() + payload.len()) as u64 > limit {
+            let what = "only the first buffers of the dump are taken (--max-memory)".to_owned();
+            status = status.worse(shared.say(Trouble::Cut(what)));
+            break;
+        }
+        for part in [&id.to_bits().to_le_bytes()[..], &(payload.len() as u32).to_le_bytes(), &payload] {
+            bytes.extend_from_slice(part);
+        }
     }
     Ok((bytes, status))
 }
