@@ -3,6 +3,7 @@
 mod account;
 mod after;
 mod compiled;
+mod edit;
 mod files;
 mod inferred;
 mod noted;
@@ -30,6 +31,8 @@ use a4emu_gpu::fidelity::Fidelity;
 use a4emu_gpu::picture::Alpha;
 use a4emu_gpu::playback::Playback;
 use a4emu_inspect::decode::Output;
+use a4emu_inspect::describe::Capture;
+use a4emu_inspect::edit::{Edit, Editing};
 use a4emu_inspect::golden::Recorder;
 use a4emu_inspect::limits::Limits;
 use a4emu_inspect::options::{Shared, Threads, open_capture};
@@ -69,6 +72,16 @@ pub struct Args {
     #[arg(long, value_name = "DRAW", value_parser = Draws::one, requires = "png", help_heading = FILES,
         conflicts_with_all = ["out", "state", "repeat", "stats", "trace", "list_draws", "validate", "stop", "submit", "draw"])]
     pub after: Option<Draws>,
+    /// Run a draw with another register value: f5:RB_DEPTH_CONTROL.ZFUNC=FUNC_ALWAYS
+    ///
+    /// The register may be a pattern, and the value an enumerator, a number or a float. Other draws find the
+    /// registers unchanged. Says how many pixels of the last rendered surface differ. Repeatable.
+    #[arg(long, value_name = "DRAW:REG=VALUE", help_heading = flags::RUN,
+        conflicts_with_all = ["after", "repeat", "timeline", "state", "trace", "list_draws", "validate", "stop", "submit", "draw"])]
+    pub edit: Vec<edit::Wanted>,
+    /// With --edit, write a picture that is white where the edits change a pixel
+    #[arg(long, value_name = "FILE", requires = "edit", help_heading = FILES, value_parser = flags::png())]
+    pub difference: Option<PathBuf>,
     /// Write opaque pictures: alpha is 1 everywhere
     #[arg(long, help_heading = FILES)]
     pub opaque: bool,
@@ -158,7 +171,7 @@ impl Args {
     /// registers only through memory, and drivers use that only for indirect draw parameters.
     fn renders(&self) -> bool {
         let pictures = self.png.is_some() || self.out.is_some() || self.stats || self.repeat.is_some();
-        let pictures = pictures || self.fidelity || self.dump_jit.is_some();
+        let pictures = pictures || self.fidelity || self.dump_jit.is_some() || !self.edit.is_empty();
         let times = self.timeline.is_some() || self.verbose;
         pictures || times || !self.has_hooks()
     }
@@ -183,6 +196,7 @@ impl Args {
             ("--state", &self.state),
             ("--timeline", &self.timeline),
             ("--coverage", &self.coverage),
+            ("--difference", &self.difference),
             ("--dump-jit", &self.dump_jit),
         ];
         let lines = [
@@ -222,14 +236,24 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut noted = Noted::new(args, &mut playback.gpu);
     let threads = if args.simulate.is_empty() { *args.threads } else { Threads { threads: Some(1) } };
     let done = threads.run(|| {
-        let sections = open_capture(&args.capture, &playback.gpu.budget, shared)?;
+        let edited = Edited::new(args, shared)?;
+        let sections = match &edited {
+            Some(edited) => edited.capture.sections(&playback.gpu.budget, shared)?,
+            None => open_capture(&args.capture, &playback.gpu.budget, shared)?,
+        };
         let mut files = Files::begin(args, shared);
         let start = Instant::now();
         let mut watch = args.validate.then(|| Watch::of_run(&mut playback.gpu));
-        let submits = observed(args, sections, &mut playback, &mut noted, watch.as_mut(), shared)?;
+        let edits = edited.as_ref().map_or(&[][..], |edited| &edited.edits);
+        let watching = watch.as_mut();
+        let submits = observed(args, (sections, edits), &mut playback, &mut noted, watching, shared)?;
         let found = found(watch.as_mut(), &chosen, &mut playback);
         let time = start.elapsed();
-        let pictures = pictures(args, &mut files, &mut playback, shared);
+        let mut pictures = pictures(args, &mut files, &mut playback, shared);
+        if let Some(Edited { original, .. }) = &edited {
+            let path = args.difference.as_deref();
+            pictures = pictures.and(edit::compare(&mut playback.gpu, original, path, shared));
+        }
         if args.gives_account(shared) {
             let (capture, gpu, submits) = (&args.capture, &playback.gpu, submits.count());
             terminal::say_lines(format_args!("a4emu: {}", Account { capture, gpu, submits, time }));
@@ -243,6 +267,26 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         Err(error) => (Status::Fine, Err(error)),
     };
     Ok(status.worse(shared.tell_with(&args.capture.display().to_string(), &playback.gpu.report, result)))
+}
+
+/// What `--edit` changes, and the picture without it.
+struct Edited {
+    capture: Capture,
+    edits: Vec<Edit>,
+    original: edit::Pixels,
+}
+
+impl Edited {
+    /// Prepares the edits of `args`, if there are any.
+    fn new(args: &Args, shared: &Shared) -> anyhow::Result<Option<Self>> {
+        if args.edit.is_empty() {
+            return Ok(None);
+        }
+        let capture = Capture::new(&args.capture, shared)?;
+        let (edits, original) =
+            (edit::edits(args, &capture, shared)?, edit::original(args, &capture, shared)?);
+        Ok(Some(Self { capture, edits, original }))
+    }
 }
 
 /// Writes the findings of `--validate`.
@@ -290,7 +334,7 @@ fn figures(args: &Args, playback: &mut Playback, submits: &Submits, shared: &Sha
 /// Replays with the engine and the observers that the arguments select.
 fn observed(
     args: &Args,
-    sections: Ahead,
+    (sections, edits): (Ahead, &[Edit]),
     playback: &mut Playback,
     noted: &mut Noted,
     watch: Option<&mut Watch>,
@@ -319,8 +363,10 @@ fn observed(
         (None, _) => {}
     }
     let (mut renderer, mut skip) = (Renderer, Skip::default());
+    let mut editing = Editing { edits, inner: Renderer };
     let engine: &mut dyn Engine = match &mut timed {
         Some(timed) => timed,
+        None if !edits.is_empty() => &mut editing,
         None if args.renders() => &mut renderer,
         None => &mut skip,
     };

@@ -19,6 +19,7 @@ pub const REPLAY: &str = "Examples:
   a4emu replay captures/cube.rd.gz --stats --threads 1
   a4emu replay captures/cube.rd.gz --list-draws
   a4emu replay captures/cube.rd.gz --fidelity
+  a4emu replay captures/cube.rd.gz --edit f1:RB_DEPTH_CONTROL.ZFUNC=FUNC_ALWAYS
   a4emu replay captures/cube.rd.gz --coverage coverage.json
   a4emu replay captures/cube.rd.gz --timeline cube.json  # for ui.perfetto.dev
   a4emu replay captures/cube.rd.gz --loop 100

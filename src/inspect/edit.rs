@@ -31,7 +31,7 @@ pub struct Edit {
 }
 
 impl Change {
-    /// Parses `texts`, `REGISTER.FIELD:VALUE` each. The register may be a pattern.
+    /// Parses `texts`, `REGISTER.FIELD=VALUE` each, or with a colon. The register may be a pattern.
     ///
     /// # Errors
     /// The call fails if a register or value does not exist, or if there are too many changes.
@@ -46,7 +46,7 @@ impl Change {
 
     fn parse(text: &str) -> anyhow::Result<Vec<Self>> {
         let (name, value) =
-            text.split_once(':').with_context(|| format!("`{text}` is not REGISTER.FIELD:VALUE"))?;
+            text.split_once(['=', ':']).with_context(|| format!("`{text}` is not REGISTER.FIELD=VALUE"))?;
         let (name, value) = (name.trim(), value.trim());
         let found = register_names::find(name)?;
         let change = |asked: register_names::Asked| {

@@ -354,3 +354,43 @@ fn damage_is_never_hidden_by_a_later_failure() {
     drop(closed.stdout.take());
     assert_eq!(closed.wait().unwrap().code(), Some(3), "stdout was a closed pipe");
 }
+
+/// Edits of several registers, with the number of changed pixels and a picture of them.
+#[test]
+fn a_draw_runs_with_edited_registers() {
+    let dir = scratch("edited");
+    let [difference, edited, original] = ["difference.png", "edited.png", "original.png"]
+        .map(|name| dir.join(name).to_str().unwrap().to_owned());
+    let cube = "captures/cube.rd.gz";
+    let edits =
+        ["--edit", "f1:GRAS_SU_MODE_CONTROL.CULL_BACK=0", "--edit", "f1:RB_DEPTH_CONTROL.ZFUNC=FUNC_ALWAYS"];
+    let (_, said, status) =
+        outcome(&[&["replay", cube, "--png", &edited, "--difference", &difference], &edits[..]].concat());
+    assert_eq!(status, Some(0), "{said}");
+    outcome(&["replay", cube, "--png", &original]);
+    let pixels = |path: &str| image(path).chunks(4).map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let (before, after) = (pixels(&original), pixels(&edited));
+    let changed = before.iter().zip(&after).map(|(before, after)| before != after);
+    let changed: Vec<bool> = changed.collect();
+    let count = changed.iter().filter(|changed| **changed).count();
+    assert!(count > 0 && said.contains(&format!("{count} of 65536 pixels differ")), "{said}");
+    assert!(image(&difference).iter().map(|white| *white == 255).eq(changed));
+    for (wrong, message) in [
+        ("f1", "is not DRAW:REGISTER.FIELD=VALUE"),
+        ("f1:RB_DEPTH_CONTROL.ZFUNC=FUNC_SOMETIMES", "FUNC_SOMETIMES"),
+        ("f99:RB_DEPTH_CONTROL.ZFUNC=1", "has no draw f99"),
+    ] {
+        let (_, said, status) = outcome(&["replay", cube, "--edit", wrong]);
+        assert!(status == Some(2) && said.contains(message), "{status:?} {said}");
+    }
+}
+
+/// The bytes of the pixels of a PNG.
+fn image(path: &str) -> Vec<u8> {
+    let mut reader =
+        png::Decoder::new(std::io::BufReader::new(fs::File::open(path).unwrap())).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    pixels.truncate(info.buffer_size());
+    pixels
+}

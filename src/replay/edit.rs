@@ -1,0 +1,98 @@
+//! `replay --edit`: runs draws with other register values, and compares the picture with that of the stream.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use anyhow::{Context, ensure};
+
+use super::Args;
+use a4emu_gpu::cp::{Renderer, Silent};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::picture::Picture;
+use a4emu_inspect::describe::{Capture, find};
+use a4emu_inspect::edit::{Change, Edit};
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::out_file::OutFile;
+use a4emu_inspect::selection::Draws;
+use a4emu_inspect::terminal;
+
+/// A value of `--edit`: `DRAW:REGISTER.FIELD=VALUE`.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    draw: Draws,
+    changes: Vec<Change>,
+}
+
+impl FromStr for Wanted {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (draw, change) =
+            text.split_once(':').ok_or_else(|| format!("`{text}` is not DRAW:REGISTER.FIELD=VALUE"))?;
+        let changes = Change::parse_all([change]).map_err(|error| format!("{error:#}"))?;
+        Ok(Self { draw: Draws::one(draw)?, changes })
+    }
+}
+
+/// The edits of `args`, with the runs of their draws.
+///
+/// # Errors
+/// The call fails if there is no such draw, or if the capture cannot be read.
+pub fn edits(args: &Args, capture: &Capture, shared: &Shared) -> anyhow::Result<Vec<Edit>> {
+    let edit = |Wanted { draw, changes }: &Wanted| {
+        Ok(Edit { runs: find(capture, *draw, &args.limits, shared)?, changes: changes.clone() })
+    };
+    args.edit.iter().map(edit).collect()
+}
+
+/// The size and the pixels of a picture, as in its PNG.
+pub type Pixels = ([u32; 2], Vec<u8>);
+
+/// The last rendered colour surface of `gpu`.
+fn last(gpu: &mut Gpu) -> anyhow::Result<Pixels> {
+    let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
+    let picture =
+        Picture::of(&surface, gpu.memory()).ok().context("there is no picture of what was rendered last")?;
+    Ok((picture.size(), picture.pixels()))
+}
+
+/// The picture of the stream without edits.
+///
+/// # Errors
+/// The call fails if the capture cannot be read, or if it renders no picture.
+pub fn original(args: &Args, capture: &Capture, shared: &Shared) -> anyhow::Result<Pixels> {
+    let mut playback = args.limits.playback(capture.name());
+    playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut Renderer, &mut Silent);
+    last(&mut playback.gpu)
+}
+
+/// Writes a picture to `path` that is white where the picture of `gpu` differs from `original`, and says how
+/// many pixels that are.
+///
+/// # Errors
+/// The call fails if both pictures have other sizes, or if the file cannot be written.
+pub fn compare(
+    gpu: &mut Gpu,
+    (size, original): &Pixels,
+    path: Option<&Path>,
+    shared: &Shared,
+) -> anyhow::Result<()> {
+    let (edited_size, edited) = last(gpu)?;
+    ensure!(
+        edited_size == *size && edited.len() == original.len(),
+        "with the edits the last surface has another size or format"
+    );
+    let count = size[0] as usize * size[1] as usize;
+    let bytes = (original.len() / count.max(1)).max(1);
+    let pairs = original.chunks(bytes).zip(edited.chunks(bytes));
+    let mask: Vec<u8> = pairs.map(|(before, after)| if before == after { 0 } else { 0xff }).collect();
+    let changed = mask.iter().filter(|pixel| **pixel != 0).count();
+    terminal::say(format_args!("{changed} of {count} pixels differ from the run without edits"));
+    let Some(path) = path else { return Ok(()) };
+    let mut out = OutFile::create(path, &shared.inputs)?;
+    let mut encoder = png::Encoder::new(&mut out, size[0], size[1]);
+    encoder.set_color(png::ColorType::Grayscale);
+    let cannot = || format!("cannot write {}", path.display());
+    encoder.write_header().and_then(|mut writer| writer.write_image_data(&mask)).with_context(cannot)?;
+    out.finish()
+}
