@@ -25,6 +25,11 @@ mount --rbind /dev "$root/dev"; mount -t proc proc "$root/proc"; mount --rbind /
 exec chroot "$root" "$@" """
 
 
+def enter(root, work, command):
+    """A command in a root."""
+    return list(map(str, ["unshare", "--mount", "sh", "-c", ENTER, "sh", root, work, *command]))
+
+
 class Place:
     """`binary` is a4emu, with the library of its device in the same folder. `mesa` is a prefix of scripts/mesa."""
 
@@ -37,6 +42,8 @@ class Place:
         for file in (Path(binary), Path(binary).parent / LIBRARY):
             shutil.copy2(file, self.work / file.name)
         self.a4emu = self.work / Path(binary).name
+        if mesa and self.root:
+            self.mesa = shutil.copytree(mesa, self.work / "mesa", symlinks=True)
 
     def __enter__(self):
         return self
@@ -75,7 +82,7 @@ class Place:
         if self.cores:
             command = ["taskset", "-c", f"0-{self.cores - 1}", *command]
         if self.root:
-            command = ["unshare", "--mount", "sh", "-c", ENTER, "sh", self.root, self.work, *command]
+            command = enter(self.root, self.work, command)
         return list(map(str, command))
 
     def run(self, driver, command, seconds=900, **more):
