@@ -8,11 +8,13 @@ FROM rust:1.95-bookworm AS build
 WORKDIR /a4emu
 COPY . .
 RUN scripts/install /opt/a4emu
-RUN apt-get update && scripts/mesa --install-deps /opt/a4emu/mesa && rm -rf /opt/a4emu/mesa.build
 
-FROM debian:bookworm-slim
-# The loaders of OpenGL, with the libraries that any Mesa needs, and a program that says what it runs on.
-RUN apt-get update && apt-get install -y --no-install-recommends libegl1 libgl1 libgles2 libgbm1 mesa-utils \
+FROM debian:trixie-slim
+# The loaders of OpenGL with the drivers, of which only backports have freedreno, and a program that says what it runs on.
+RUN sed -i 's/^Suites: trixie trixie-updates$/& trixie-backports/' /etc/apt/sources.list.d/debian.sources \
+    && apt-get update \
+    && apt-get install -y --no-install-recommends -t trixie-backports libgl1-mesa-dri libegl1 libgles2 libgl1 libgbm1 \
+    && apt-get install -y --no-install-recommends mesa-utils \
     && rm -rf /var/lib/apt/lists/* && useradd --uid 10001 --create-home a4emu
 COPY --from=build /opt/a4emu /opt/a4emu
 ENV PATH=/opt/a4emu/bin:$PATH

@@ -261,6 +261,7 @@ fn inputs_are_opened_through_their_register() {
         ("src/corpus/log.rs", "a run's own rows, registered as a whole"),
         ("src/corpus/compare/pictures.rs", "a run's pictures, registered as a whole"),
         ("src/inspect/coverage.rs", "counts, which are written anew"),
+        ("src/run/advice.rs", "the name of the system"),
         ("src/run/descendants.rs", "what the system says of processes"),
         ("src/run/driver.rs", "drivers of the installation"),
         ("src/run/program.rs", "how the program that is run begins"),

@@ -10,6 +10,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::advice;
+
 /// Folders of libraries in distributions, relative to a prefix.
 const LIBRARIES: [&str; 4] = ["lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"];
 /// Prefixes of the system's libraries.
@@ -52,7 +54,7 @@ impl Mesa {
         let found = places(binary, variable).find_map(|prefix| Self::at(&prefix));
         found.unwrap_or_else(|| match SYSTEM.iter().any(|prefix| Self::at(Path::new(prefix)).is_some()) {
             true => Self::InPlace,
-            false => Self::Missing(no_driver("the system's libraries")),
+            false => Self::Missing(not_on_this_system(&advice::for_this_system())),
         })
     }
 
@@ -116,10 +118,19 @@ fn before(first: &Path, list: Option<OsString>) -> OsString {
     joined
 }
 
+/// The message for a Mesa that the user named.
 fn no_driver(place: &str) -> String {
     format!(
         "no Mesa with freedreno found ({DRIVER} is not in {place}): build one with scripts/mesa, or name the prefix \
          of one with --mesa, or its folders in LD_LIBRARY_PATH and LIBGL_DRIVERS_PATH"
+    )
+}
+
+/// The message if nothing is named and the system's Mesa lacks the driver.
+fn not_on_this_system(advice: &str) -> String {
+    format!(
+        "no Mesa with freedreno found, so the program draws without the device; {advice} (--mesa names the prefix of \
+         another)"
     )
 }
 

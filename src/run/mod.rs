@@ -3,6 +3,7 @@
 //! The device is a library that is preloaded into the program (`src/drm/`). This module finds it, passes its
 //! options through the environment, and prints its reports at the end.
 
+mod advice;
 mod descendants;
 pub mod driver;
 mod ends;
@@ -90,7 +91,7 @@ pub struct Args {
     /// Print counts and times at exit, a JSON object for each process
     #[arg(long)]
     pub stats: bool,
-    /// The Mesa to run it on, by its prefix; by default the one of scripts/mesa
+    /// The Mesa to run it on, by its prefix; by default the one of scripts/mesa, else the system's
     #[arg(long, value_name = "PREFIX")]
     pub mesa: Option<PathBuf>,
     /// Threads that render
@@ -137,7 +138,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         .with_context(|| format!("cannot run {}", args.program[0].to_string_lossy()))?;
     let mut summaries = report::read_all(folder.path());
     summaries.iter_mut().try_for_each(|summary| finish_recording(summary, inputs))?;
-    if summaries.is_empty() && program.refuses.is_none() {
+    // If the driver is missing, the user has been told why already.
+    if summaries.is_empty() && program.refuses.is_none() && !matches!(mesa, Mesa::Missing(_)) {
         shared.warn(unopened(folder.path()));
     }
     put_out(args, shared, &summaries);

@@ -97,7 +97,23 @@ fn a_summary_and_a_hint_come_out() {
 fn the_status_is_the_programs() {
     let output = run(&["--gpu", "430"], "launcher::failing_program");
     assert_eq!(output.status.code(), Some(101), "{}", stderr(&output));
-    assert!(stderr(&output).contains("never opened the device"));
+}
+
+#[test]
+fn a_missing_driver_is_the_only_warning() {
+    let text = stderr(&run(&[], "launcher::failing_program"));
+    assert!(text.contains("no Mesa with freedreno found"), "{text}");
+    assert_eq!(text.matches("a4emu: warning").count(), 1, "{text}");
+}
+
+#[test]
+fn a_program_that_does_not_open_the_device_is_named_if_there_is_a_driver() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("msm_dri.so"), "").unwrap();
+    let mut command = launched(&[], "launcher::failing_program");
+    let text = stderr(&command.env("LIBGL_DRIVERS_PATH", folder.path()).output().unwrap());
+    assert!(text.contains("warning: the program never opened the device"), "{text}");
+    assert_eq!(text.matches("a4emu: warning").count(), 1, "{text}");
 }
 
 #[test]
