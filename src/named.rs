@@ -78,13 +78,27 @@ pub fn side() -> impl TypedValueParser<Value = Side> {
     ])
 }
 
+/// A value of `--gs-dispatch`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GsDispatch {
+    /// Run with this setting.
+    One(Setting),
+    /// Run with each setting, and compare the costs.
+    Compare,
+}
+
 /// The parser of `--gs-dispatch`.
-pub fn gs_dispatch() -> impl TypedValueParser<Value = Setting> {
+pub fn gs_dispatch() -> impl TypedValueParser<Value = GsDispatch> {
     parser(&[
-        ("auto", Setting::Auto, "Chosen for each shader"),
-        ("single", Setting::Single, "One invocation in a warp"),
-        ("dual-instanced", Setting::DualInstanced, "Two invocations of one primitive in a warp"),
-        ("dual-object", Setting::DualObject, "Two invocations of any primitives in a warp"),
+        ("auto", GsDispatch::One(Setting::Auto), "Chosen for each shader"),
+        ("single", GsDispatch::One(Setting::Single), "One invocation in a warp"),
+        (
+            "dual-instanced",
+            GsDispatch::One(Setting::DualInstanced),
+            "Two invocations of one primitive in a warp",
+        ),
+        ("dual-object", GsDispatch::One(Setting::DualObject), "Two invocations of any primitives in a warp"),
+        ("compare", GsDispatch::Compare, "Run with each, and print a table of what they cost"),
     ])
 }
 

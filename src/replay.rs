@@ -3,6 +3,7 @@
 mod account;
 mod after;
 mod compiled;
+mod dispatches;
 mod edit;
 mod files;
 mod inferred;
@@ -23,10 +24,9 @@ use a4emu_decoder::capture::Ahead;
 use anyhow::ensure;
 use serde::Serialize;
 
-use crate::named;
+use crate::named::{self, GsDispatch};
 use a4emu_gpu::cp::{Engine, Observer, Renderer, Skip, Tee};
 use a4emu_gpu::draw::Schedule;
-use a4emu_gpu::draw::gs::dispatch::Setting;
 use a4emu_gpu::fidelity::Fidelity;
 use a4emu_gpu::picture::Alpha;
 use a4emu_gpu::playback::Playback;
@@ -141,7 +141,7 @@ pub struct Args {
     /// How invocations of geometry shaders are assigned to the lanes of a warp; the output is the same
     #[arg(long, value_name = "MODE", value_parser = named::gs_dispatch(), default_value = "auto",
         help_heading = flags::RUN)]
-    pub gs_dispatch: Setting,
+    pub gs_dispatch: GsDispatch,
     /// List draws and dispatches with their pass
     #[arg(long, help_heading = PRINTED)]
     pub list_draws: bool,
@@ -231,7 +231,13 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         return args.threads.run(|| after::write(args, draw, png, shared));
     }
     let mut playback = args.limits.playback(&args.capture);
-    playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
+    match args.gs_dispatch {
+        GsDispatch::One(setting) => playback.gpu.pipeline.gs_dispatch = setting,
+        GsDispatch::Compare => {
+            ensure!(args.outputs().is_empty(), "--gs-dispatch compare prints a table and nothing else");
+            return args.threads.run(|| dispatches::compare(args, shared));
+        }
+    }
     playback.gpu.pipeline.schedule = args.limits.schedule(args.schedule());
     let mut noted = Noted::new(args, &mut playback.gpu);
     let threads = if args.simulate.is_empty() { *args.threads } else { Threads { threads: Some(1) } };

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::Args;
+use crate::named::GsDispatch;
 use crate::show::write_picture;
 use a4emu_gpu::cp::{Call, Silent};
 use a4emu_gpu::gpu::Gpu;
@@ -23,7 +24,9 @@ pub fn write(args: &Args, name: Draws, png: &Path, shared: &Shared) -> anyhow::R
     let capture = Capture::new(&args.capture, shared)?;
     let runs = find(&capture, name, &args.limits, shared)?;
     let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
-    playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
+    if let GsDispatch::One(setting) = args.gs_dispatch {
+        playback.gpu.pipeline.gs_dispatch = setting;
+    }
     let mut looking = Looking { runs: &runs, look: After::default() };
     playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut looking, &mut Silent);
     let written = write_picture(&looking.look.snapshot, (name, None), args.alpha(), out);

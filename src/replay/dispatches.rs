@@ -1,0 +1,72 @@
+//! `replay --gs-dispatch compare`: what each way to assign geometry shaders to lanes costs.
+
+use std::io::{self, Write};
+
+use anyhow::ensure;
+
+use super::Args;
+use a4emu_gpu::cp::{Renderer, Silent};
+use a4emu_gpu::draw::gs::cost::Row;
+use a4emu_gpu::draw::gs::dispatch::Setting;
+use a4emu_inspect::describe::Capture;
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_inspect::terminal;
+
+/// The compared settings with their names. The last one chooses one of the others for each draw.
+const SETTINGS: [(&str, Setting); 4] = [
+    ("single", Setting::Single),
+    ("dual-instanced", Setting::DualInstanced),
+    ("dual-object", Setting::DualObject),
+    ("auto", Setting::Auto),
+];
+
+/// Runs the capture with each setting, and prints a table of costs.
+///
+/// # Errors
+/// The call fails if the capture cannot be read or has no geometry shader, or if stdout cannot be written.
+pub fn compare(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let capture = Capture::new(&args.capture, shared)?;
+    let mut rows = Vec::new();
+    let mut status = Status::Fine;
+    for (name, setting) in SETTINGS {
+        let mut playback = args.limits.playback(capture.name());
+        playback.gpu.pipeline.gs_dispatch = setting;
+        playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut Renderer, &mut Silent);
+        rows.extend(playback.gpu.pipeline.dispatches.rows().into_iter().map(|row| (name, row)));
+        if setting == Setting::Auto {
+            status = shared.tell(&args.capture.display().to_string(), &playback.gpu.report);
+        }
+    }
+    ensure!(!rows.is_empty(), "the capture has no draw with a geometry shader");
+    Ok(status.and(put(&rows).map_err(anyhow::Error::from)))
+}
+
+fn put(rows: &[(&str, Row)]) -> io::Result<()> {
+    let mut out = terminal::text();
+    writeln!(
+        out,
+        "{:15} {:15} {:>5} {:>11} {:>6} {:>7} {:>8} {:>12} {:>6}",
+        "setting", "mode", "draws", "invocations", "warps", "lanes", "useful", "instructions", "spills"
+    )?;
+    for (setting, Row { mode, why, cost, started, occupancy }) in rows {
+        let [mode, why] = [serde_name(mode), serde_name(why)];
+        let [lanes, useful] = [started, occupancy].map(|share| format!("{:.0} %", 100.0 * share));
+        writeln!(
+            out,
+            "{setting:15} {mode:15} {:5} {:11} {:6} {lanes:>7} {useful:>8} {:12} {:6}  ({why})",
+            cost.draws, cost.invocations, cost.warps, cost.instructions, cost.spills
+        )?;
+    }
+    writeln!(
+        out,
+        "lanes: started; useful: with a run of the shader that counts. The pictures are the same."
+    )?;
+    out.flush()
+}
+
+/// The name of a mode or reason, as in JSON.
+fn serde_name(value: &impl serde::Serialize) -> String {
+    let name = serde_json::to_value(value).ok();
+    name.as_ref().and_then(|name| name.as_str()).unwrap_or_default().to_owned()
+}
