@@ -107,7 +107,7 @@ pub struct Args {
     pub stats: bool,
     /// List the guesses about the chip that the run uses
     ///
-    /// A guess is what the emulator does though no source says that the chip does it (docs/guesses.md). The
+    /// Guesses are what the emulator does though no source says that the chip does it (docs/guesses.md). The
     /// list says how far the results of each reach. With --stats it is a part of its object.
     #[arg(long, help_heading = PRINTED)]
     pub fidelity: bool,

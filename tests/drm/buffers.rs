@@ -96,6 +96,36 @@ fn bad_arguments() {
     });
 }
 
+/// What the kernel has had since Linux 6.8 and 6.17: flags, metadata, and buffers that are not shared.
+#[test]
+fn buffers_have_flags_and_metadata() {
+    with_device("buffers::buffers_have_flags_and_metadata", || {
+        let [flags, set, get] = [5, 6, 7];
+        let node = open();
+        let ask = |handle: u32, what: u32, address: u64, len: u64| {
+            let mut info = [u64::from(what) << 32 | u64::from(handle), address, len];
+            ioctl(&node, GEM_INFO, &mut info).map(|()| (info[1], info[2] as u32))
+        };
+        let mut new = [4096, 0x0002_0004u64];
+        ioctl(&node, GEM_NEW, &mut new).expect("a buffer that is not shared");
+        let private = (new[1] >> 32) as u32;
+        assert_eq!(ask(private, flags, 0, 0), Ok((0x0002_0004, 0)));
+        assert_eq!(ask(private, flags, 0, 1), Err(libc::EINVAL));
+        assert_eq!(ioctl(&node, PRIME_HANDLE_TO_FD, &mut [private, 0, 0]), Err(libc::EPERM));
+        let bytes = *b"modifier";
+        let at = |bytes: &[u8]| bytes.as_ptr().addr() as u64;
+        assert_eq!(ask(private, get, 0, 0), Ok((0, 0)), "none yet");
+        assert!(ask(private, set, at(&bytes), 8).is_ok());
+        assert_eq!(ask(private, get, 0, 0), Ok((0, 8)));
+        let found = [0u8; 16];
+        assert_eq!(ask(private, get, at(&found), 7), Err(525), "there is no room");
+        assert_eq!(ask(private, get, at(&found), 16).map(|(_, len)| len), Ok(8));
+        assert_eq!(std::hint::black_box(&found)[..8], bytes);
+        assert_eq!(ask(private, set, at(&[0; 129]), 129), Err(libc::EOVERFLOW));
+        assert_eq!(ioctl(&node, GEM_CPU_PREP, &mut [private, 1 | 8, 0, 0, 0, 0]), Ok(()), "boosted");
+    });
+}
+
 #[test]
 fn four_gigabytes_are_too_much() {
     with_device("buffers::four_gigabytes_are_too_much", || {

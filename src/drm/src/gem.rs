@@ -15,6 +15,12 @@ use crate::uapi::{self, info};
 /// Maximum length of a buffer's name in bytes.
 const MAX_NAME: u32 = 31;
 
+/// Maximum length of a buffer's metadata in bytes.
+const MAX_METADATA: u32 = 128;
+
+/// The kernel's own number for a buffer that is too small (`ETOOSMALL`), which the C library has no name for.
+const TOO_SMALL: i32 = 525;
+
 /// A buffer object. Its memory is released with its last owner: handles, mappings, exports and running
 /// submits.
 pub struct Bo {
@@ -25,6 +31,10 @@ pub struct Bo {
     /// Generation of its memory. See [`Arena::allocate`].
     generation: u32,
     name: Mutex<String>,
+    /// What the program keeps with the buffer, for others that import it.
+    metadata: Mutex<Vec<u8>>,
+    /// The flags that the program gave it. `None` for a buffer of another process.
+    flags: Option<u32>,
     /// Whether the program has declared the contents unneeded.
     unneeded: AtomicBool,
     /// Whether it was made for scan-out, or shared with other devices or processes.
@@ -52,6 +62,8 @@ impl Bo {
             size,
             generation,
             name: Mutex::default(),
+            metadata: Mutex::default(),
+            flags: None,
             unneeded: AtomicBool::new(false),
             can_present: AtomicBool::new(false),
             used: AtomicU64::new(0),
@@ -83,6 +95,11 @@ impl Bo {
         self.can_present.load(Ordering::Relaxed)
     }
 
+    /// Whether other processes may import it.
+    pub fn can_be_shared(&self) -> bool {
+        self.flags.is_none_or(|flags| flags & uapi::BO_NO_SHARE == 0)
+    }
+
     /// Whether the byte at `address` is in the buffer.
     pub fn holds(&self, address: u32) -> bool {
         address.checked_sub(self.address).is_some_and(|offset| u64::from(offset) < self.size)
@@ -104,7 +121,9 @@ pub fn new(call: &Call, new: &mut uapi::GemNew) -> Result<(), Errno> {
     if new.size == 0 || new.flags & !uapi::BO_FLAGS != 0 || !uapi::BO_CACHE_MODES.contains(&mode) {
         return Err(Errno::INVAL);
     }
-    let bo = Arc::new(Bo::new(&call.device.arena, new.size)?);
+    let mut bo = Bo::new(&call.device.arena, new.size)?;
+    bo.flags = Some(new.flags);
+    let bo = Arc::new(bo);
     if new.flags & uapi::BO_SCANOUT != 0 {
         bo.note_presentable();
     }
@@ -129,14 +148,17 @@ fn buffer(call: &Call, handle: u32) -> Result<Arc<Bo>, Errno> {
 ///
 /// # Errors
 /// The call fails with `EINVAL`, `ENOENT` or `EFAULT`, and with `EOPNOTSUPP` for a chosen address, which
-/// needs an address space for each process.
+/// needs an address space for each process. Metadata that are too long, or have too little room, fail with
+/// `EOVERFLOW` and `ETOOSMALL`.
 pub fn info(call: &Call, ask: &mut uapi::GemInfo) -> Result<(), Errno> {
     if ask.pad != 0 {
         return Err(Errno::INVAL);
     }
     match ask.info {
-        info::GET_OFFSET | info::GET_IOVA | info::SET_IOVA if ask.len != 0 => return Err(Errno::INVAL),
-        info::GET_OFFSET | info::GET_IOVA | info::SET_IOVA | info::SET_NAME | info::GET_NAME => {}
+        info::GET_OFFSET | info::GET_IOVA | info::SET_IOVA | info::GET_FLAGS if ask.len != 0 => {
+            return Err(Errno::INVAL);
+        }
+        info::GET_OFFSET..=info::GET_METADATA => {}
         _ => return Err(Errno::INVAL),
     }
     let bo = buffer(call, ask.handle)?;
@@ -145,6 +167,9 @@ pub fn info(call: &Call, ask: &mut uapi::GemInfo) -> Result<(), Errno> {
         info::GET_IOVA => ask.value = u64::from(bo.address),
         info::SET_NAME => set_name(&bo, ask)?,
         info::GET_NAME => get_name(&bo, ask)?,
+        info::GET_FLAGS => ask.value = bo.flags.ok_or(Errno::INVAL)?.into(),
+        info::SET_METADATA => set_metadata(&bo, ask)?,
+        info::GET_METADATA => get_metadata(&bo, ask)?,
         _ => return Err(Errno::OPNOTSUPP),
     }
     Ok(())
@@ -171,12 +196,34 @@ fn get_name(bo: &Bo, ask: &mut uapi::GemInfo) -> Result<(), Errno> {
     }
 }
 
+fn set_metadata(bo: &Bo, ask: &uapi::GemInfo) -> Result<(), Errno> {
+    if ask.len > MAX_METADATA {
+        return Err(Errno::OVERFLOW);
+    }
+    let bytes = user::read_array::<u8>(ask.value, ask.len, MAX_METADATA)?;
+    *bo.metadata.lock().unwrap_or_else(PoisonError::into_inner) = bytes;
+    Ok(())
+}
+
+/// Without an address only the length is asked for.
+fn get_metadata(bo: &Bo, ask: &mut uapi::GemInfo) -> Result<(), Errno> {
+    let bytes = bo.metadata.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if ask.value != 0 {
+        if (ask.len as usize) < bytes.len() {
+            return Err(Errno::from_raw_os_error(TOO_SMALL));
+        }
+        user::write_bytes(ask.value, &bytes)?;
+    }
+    ask.len = bytes.len() as u32;
+    Ok(())
+}
+
 /// `MSM_GEM_CPU_PREP`: waits until the GPU has finished with a buffer.
 ///
 /// # Errors
 /// The call fails with `EINVAL` or `ENOENT`, with `EBUSY` if it must not wait, or with `ETIMEDOUT`.
 pub fn cpu_prep(call: &Call, prep: &mut uapi::GemCpuPrep) -> Result<(), Errno> {
-    if prep.op & !(uapi::PREP_READ | uapi::PREP_WRITE | uapi::PREP_NOSYNC) != 0 {
+    if prep.op & !(uapi::PREP_READ | uapi::PREP_WRITE | uapi::PREP_NOSYNC | uapi::PREP_BOOST) != 0 {
         return Err(Errno::INVAL);
     }
     let bo = buffer(call, prep.handle)?;

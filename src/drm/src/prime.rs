@@ -19,12 +19,16 @@ const FLAGS: u32 = (libc::O_CLOEXEC | libc::O_RDWR) as u32;
 /// `DRM_IOCTL_PRIME_HANDLE_TO_FD`.
 ///
 /// # Errors
-/// The call fails with `EINVAL` or `ENOENT`, or if the system cannot make another file or mapping.
+/// The call fails with `EINVAL` or `ENOENT`, with `EPERM` for a buffer that is not shared, or if the system
+/// cannot make another file or mapping.
 pub fn handle_to_fd(call: &Call, prime: &mut uapi::PrimeHandle) -> Result<(), Errno> {
     if prime.flags & !FLAGS != 0 {
         return Err(Errno::INVAL);
     }
     let bo = call.file(|file| file.buffers.get(prime.handle).cloned())?;
+    if !bo.can_be_shared() {
+        return Err(Errno::PERM);
+    }
     let held = call.device.run_errand(Errand::Export(bo.clone()))?;
     // From now on a submit of this buffer waits for its end. Earlier submits must finish before others see
     // the buffer.

@@ -142,8 +142,10 @@ pub mod param {
     pub const CMDLINE: u32 = 13;
 }
 
-/// `MSM_BO_SCANOUT | MSM_BO_GPU_READONLY | MSM_BO_CACHE_MASK`.
-pub const BO_FLAGS: u32 = 0x000f_0003;
+/// `MSM_BO_SCANOUT | MSM_BO_GPU_READONLY | MSM_BO_NO_SHARE | MSM_BO_CACHE_MASK`.
+pub const BO_FLAGS: u32 = 0x000f_0007;
+/// `MSM_BO_NO_SHARE`: no other process imports it.
+pub const BO_NO_SHARE: u32 = 0x0000_0004;
 /// `MSM_BO_SCANOUT`.
 pub const BO_SCANOUT: u32 = 0x0000_0001;
 /// `MSM_BO_CACHE_MASK`.
@@ -163,6 +165,12 @@ pub mod info {
     pub const GET_NAME: u32 = 3;
     /// Sets the GPU address, if each process has its own address space.
     pub const SET_IOVA: u32 = 4;
+    /// Gets the flags that the buffer was made with.
+    pub const GET_FLAGS: u32 = 5;
+    /// Sets bytes that the driver keeps with the buffer.
+    pub const SET_METADATA: u32 = 6;
+    /// Gets them.
+    pub const GET_METADATA: u32 = 7;
 }
 
 /// `MSM_PREP_READ`.
@@ -171,6 +179,8 @@ pub const PREP_READ: u32 = 1;
 pub const PREP_WRITE: u32 = 2;
 /// `MSM_PREP_NOSYNC`.
 pub const PREP_NOSYNC: u32 = 4;
+/// `MSM_PREP_BOOST`: raises the clock while the program waits. It has no effect here.
+pub const PREP_BOOST: u32 = 8;
 
 /// `MSM_SUBMIT_x` flags, kinds of commands, and `MSM_SUBMIT_BO_x`.
 pub mod submit {
@@ -198,8 +208,8 @@ pub mod submit {
     pub const BO_READ: u32 = 1;
     /// The GPU writes the buffer.
     pub const BO_WRITE: u32 = 2;
-    /// All `MSM_SUBMIT_BO_x`.
-    pub const BO_FLAGS: u32 = 7;
+    /// All `MSM_SUBMIT_BO_x`. `NO_IMPLICIT` (8) has no effect: submits of a device run in their order.
+    pub const BO_FLAGS: u32 = 15;
     /// `MSM_SUBMIT_SYNCOBJ_RESET`.
     pub const SYNCOBJ_RESET: u32 = 1;
 }
