@@ -59,10 +59,10 @@ use super::call::{DispatchCall, DrawCall};
 use super::cs::state::DispatchState;
 use super::fs::reasons::Reasons;
 use super::fs::tap::Tap;
-use super::fs::{DrawState, FragmentDraw};
+use super::fs::{DrawState, FragmentDraw, unseen};
 use super::gras::layers::{self, Grouping, Layer};
 use super::gras::primitives::Primitives;
-use super::gras::setup::{self, PrimitiveState};
+use super::gras::setup::{self, PrimitiveState, ScreenPrimitive};
 use super::gras::viewport::Projection;
 use super::gs::cost::DispatchCosts;
 use super::gs::dispatch::Setting;
@@ -72,7 +72,7 @@ use super::queue::batch::{DrawJob, Finished};
 use super::queue::{KNOWN_DRAWS_PER_NEW, Queue, Results, Store};
 use super::rb::rendered::Surfaces;
 use super::rb::state::{Targets, discards};
-use super::rb::surface::{Surface, copied, with_rows};
+use super::rb::surface::{Surface, copied, reachable, with_rows};
 use super::schedule::Schedule;
 use super::sp::log::ShaderLog;
 use super::sp::programs::Programs;
@@ -228,6 +228,9 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
         geometry::finish(gpu);
     }
     let known = cached_primitives(gpu, &stages, &primitive)?;
+    if let Some(known) = &known {
+        note_unseen(gpu, known, &targets);
+    }
     if let Some(known) = &known
         && Observation::of(gpu) < Observation::Instruction
         && is_culled(known, &targets)
@@ -247,12 +250,16 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
         return Ok(());
     };
     geometry::finish(gpu);
+    let is_known = known.is_some();
     let primitives = match known {
         Some(known) => Some(known),
         None if gpu.pipeline.watch.is_some() => watched(gpu, call, stages, &state)?,
         None => primitives(gpu, call, stages, &state, rests.as_deref())?,
     };
     let Some(primitives) = primitives else { return Ok(()) };
+    if !is_known {
+        note_unseen(gpu, &primitives, &state.targets);
+    }
     if let Some(rests) = rests {
         record_guesses(gpu, rests, &state, &primitives);
     }
@@ -430,10 +437,33 @@ fn set_up(
     stream: VertexStream,
 ) -> Option<Primitives> {
     let start = stopwatch(gpu);
+    let culled = culled(gpu, state, &stream);
     let VertexStream { mut vertices, list, words } = stream;
     let assembled = setup::assemble_in(state, &mut vertices, &list, &words, MAX_HELD)?;
     gpu.pipeline.stats.ms.primitive += start.milliseconds();
-    Some(record_primitives(gpu, call, assembled, vertices, words))
+    Some(Primitives { culled, ..record_primitives(gpu, call, assembled, vertices, words) })
+}
+
+/// Returns the primitives that set-up culls, if their pixels are recorded.
+fn culled(gpu: &Gpu, state: &PrimitiveState, stream: &VertexStream) -> Vec<ScreenPrimitive> {
+    let records = gpu.pipeline.reasons.as_ref().is_some_and(|reasons| reasons.has_unseen());
+    if !records || state.cull == [None; 2] {
+        return Vec::new();
+    }
+    let all = PrimitiveState { cull: [None; 2], ..state.clone() };
+    let VertexStream { mut vertices, list, words } = stream.clone();
+    let made = setup::assemble_in(&all, &mut vertices, &list, &words, MAX_HELD);
+    let mut culled = made.map_or_else(Vec::new, |made| made.primitives);
+    culled.retain(|primitive| state.cull.contains(&Some(primitive.face)));
+    culled
+}
+
+/// Records the pixels of a draw without fragments, if they are recorded.
+fn note_unseen(gpu: &Gpu, made: &Primitives, targets: &Targets) {
+    let Some(reasons) = gpu.pipeline.reasons.clone().filter(|reasons| reasons.has_unseen()) else { return };
+    gpu.budget.observe(Work::Vertex, (made.primitives.len() + made.culled.len()) as u64);
+    let reachable = reachable(&targets.surfaces, gpu.chip.gmem_bytes(), &gpu.mem);
+    unseen::note(&reasons, made, targets.samples, targets.scissor.intersect(reachable));
 }
 
 /// Draws all primitives to the first layer of the targets. Queues the draw if the delay has no visible

@@ -5,7 +5,7 @@
 //! - [`history`]: effects of each primitive on one pixel, and why.
 //! - [`inspect`]: one warp, for a debugger.
 //! - `outline`: the pixels on the edge of a primitive.
-//! - [`reasons`]: fates of all pixels.
+//! - [`reasons`]: fates of all pixels; [`unseen`]: those without fragments.
 //! - [`sampled`]: the fragments of one band, of targets with several samples of a pixel.
 //! - [`tap`]: observes single fragments of a draw whose shader stores.
 //! - [`texels`]: rectangles that copy texels to pixels.
@@ -19,6 +19,7 @@ pub mod sampled;
 pub mod state;
 pub mod tap;
 pub mod texels;
+pub mod unseen;
 
 use std::sync::Arc;
 

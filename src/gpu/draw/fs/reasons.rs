@@ -1,7 +1,8 @@
 //! A map of the fates of pixels that a draw covers, as bits, with fragment counts and costs, for inspection
 //! tools.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use crate::draw::gras::quad::Quad;
 use crate::draw::gras::raster::{Rect, Shape};
@@ -21,6 +22,10 @@ pub const WRITTEN: u8 = 8;
 pub const OVERDRAWN: u8 = 16;
 /// The pixel is on the edge of a primitive. Recorded only with [`Plane::Edges`].
 pub const EDGE: u8 = 32;
+/// A culled primitive would cover the pixel. Recorded only with [`Plane::Unseen`].
+pub const CULLED: u8 = 64;
+/// A primitive covers the pixel, which is outside of the scissors. Recorded only with [`Plane::Unseen`].
+pub const SCISSORED: u8 = 128;
 
 /// Units of the cost of a pixel per warp instruction. A warp with all lanes covered costs each of its pixels
 /// one unit per instruction.
@@ -35,6 +40,8 @@ pub enum Plane {
     Fragments,
     /// Cost of the fragment shader for each pixel.
     Cost,
+    /// Where culling and the scissors let no fragments through, as bits.
+    Unseen,
 }
 
 /// One byte of bits for each pixel of a part of the screen. Threads add bits in any order, with the same
@@ -43,11 +50,14 @@ pub enum Plane {
 pub struct Reasons {
     area: Rect,
     bits: Vec<AtomicU8>,
+    /// Whether a row has anything recorded. Most draws touch few rows.
+    touched: Vec<AtomicBool>,
     /// Fragment counts, empty unless requested.
     fragments: Vec<AtomicU32>,
     /// Costs in [`COST_UNIT`] parts of warp instructions, empty unless requested.
     cost: Vec<AtomicU64>,
     outlines: bool,
+    unseen: bool,
 }
 
 impl Reasons {
@@ -57,16 +67,62 @@ impl Reasons {
         let size = |plane| if planes.contains(&plane) { pixels } else { 0 };
         Self {
             area,
+            touched: std::iter::repeat_with(AtomicBool::default)
+                .take((area.y1 - area.y0).max(0) as usize)
+                .collect(),
             bits: std::iter::repeat_with(AtomicU8::default).take(pixels).collect(),
             fragments: std::iter::repeat_with(AtomicU32::default).take(size(Plane::Fragments)).collect(),
             cost: std::iter::repeat_with(AtomicU64::default).take(size(Plane::Cost)).collect(),
             outlines: planes.contains(&Plane::Edges),
+            unseen: planes.contains(&Plane::Unseen),
         }
+    }
+
+    /// Returns whether pixels without fragments are requested.
+    pub fn has_unseen(&self) -> bool {
+        self.unseen
     }
 
     /// Returns the part of the screen.
     pub fn area(&self) -> Rect {
         self.area
+    }
+
+    /// Empties the map, for another draw.
+    pub fn clear(&mut self) {
+        let Range { start, end } = self.pixels_of(self.touched());
+        self.bits[start..end].fill_with(AtomicU8::default);
+        let part = end - start;
+        self.fragments.iter_mut().skip(start).take(part).for_each(|count| *count.get_mut() = 0);
+        self.cost.iter_mut().skip(start).take(part).for_each(|cost| *cost.get_mut() = 0);
+        self.touched.fill_with(AtomicBool::default);
+    }
+
+    /// Returns the rows that have anything recorded, from the first to the last.
+    pub fn touched(&self) -> Range<usize> {
+        let is_touched = |row: &AtomicBool| row.load(Ordering::Relaxed);
+        let first = self.touched.iter().position(is_touched).unwrap_or(0);
+        first..self.touched.iter().rposition(is_touched).map_or(first, |last| last + 1)
+    }
+
+    fn width(&self) -> usize {
+        (self.area.x1 - self.area.x0).max(0) as usize
+    }
+
+    /// Returns the indices of the pixels of `rows`.
+    fn pixels_of(&self, Range { start, end }: Range<usize>) -> Range<usize> {
+        start * self.width()..end * self.width()
+    }
+
+    /// Returns the bits of the pixels of `rows`, row by row.
+    pub fn bits_of(&self, rows: Range<usize>) -> Vec<u8> {
+        self.bits[self.pixels_of(rows)].iter().map(|bits| bits.load(Ordering::Relaxed)).collect()
+    }
+
+    /// Returns the costs of the pixels of `rows`, row by row; empty unless requested.
+    pub fn cost_of(&self, rows: Range<usize>) -> Vec<u64> {
+        let costs = self.cost.get(self.pixels_of(rows)).unwrap_or_default();
+        costs.iter().map(|cost| cost.load(Ordering::Relaxed)).collect()
     }
 
     /// Returns the bits of the pixels, row by row.
@@ -94,6 +150,7 @@ impl Reasons {
 
     fn pixel(&self, x: i32, y: i32, bits: u8) {
         let Some(index) = self.index(x, y) else { return };
+        self.touched[(y - self.area.y0) as usize].store(true, Ordering::Relaxed);
         let before = self.bits[index].fetch_or(bits, Ordering::Relaxed);
         if bits & before & COVERED != 0 {
             self.bits[index].fetch_or(OVERDRAWN, Ordering::Relaxed);
@@ -140,6 +197,7 @@ impl Reasons {
             let (quad, corner) = (&quads[lane / 4], lane as i32 % 4);
             if let Some(index) = self.index(quad.x + corner % 2, quad.y + corner / 2) {
                 self.cost[index].fetch_add(each + u64::from(number < rest), Ordering::Relaxed);
+                self.touched[index / self.width()].store(true, Ordering::Relaxed);
             }
         }
     }
@@ -168,6 +226,21 @@ mod tests {
         assert_eq!(rows, [[COVERED, COVERED], [0, COVERED | WRITTEN | OVERDRAWN]]);
         assert_eq!(reasons.fragments().collect::<Vec<_>>(), [1, 1, 0, 2]);
         assert_eq!(reasons.cost().count(), 0);
+    }
+
+    #[test]
+    fn a_cleared_map_is_as_new() {
+        let area = Rect { x0: 2, y0: 1, x1: 6, y1: 9 };
+        let mut reasons = Reasons::new(area, &[Plane::Fragments, Plane::Cost]);
+        assert!(reasons.touched().is_empty());
+        reasons.quads(&[Quad { x: 2, y: 2, mask: 15, primitive: 0 }], 2, COVERED);
+        reasons.spent(&[Quad { x: 4, y: 6, mask: 15, primitive: 0 }], 8, 3);
+        assert_eq!(reasons.touched(), 1..7);
+        assert_eq!(reasons.bits_of(1..2), [0, COVERED, 0, 0]);
+        assert_eq!(reasons.cost_of(6..7), [0, 0, 0, 96]);
+        reasons.clear();
+        assert!(reasons.touched().is_empty() && reasons.rows().flatten().all(|bits| bits == 0));
+        assert!(reasons.fragments().all(|count| count == 0) && reasons.cost().all(|cost| cost == 0));
     }
 
     #[test]

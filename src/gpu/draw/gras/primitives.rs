@@ -19,6 +19,8 @@ pub struct Primitives {
     pub vertices: Vertices,
     /// Primitives after set-up.
     pub primitives: Vec<ScreenPrimitive>,
+    /// Culled primitives after set-up, if they are recorded.
+    pub culled: Vec<ScreenPrimitive>,
     /// Geometry shader's primitive word of each vertex; empty without a geometry shader.
     pub words: Vec<PRIMITIVE_WORD>,
     /// Bounds of each primitive. A separate list, because every tile reads all of them.
@@ -38,7 +40,7 @@ impl Primitives {
             }),
         };
         let extent = extent(&bounds);
-        Self { vertices, primitives, words, bounds, extent }
+        Self { vertices, primitives, culled: Vec::new(), words, bounds, extent }
     }
 
     /// Creates an empty list for vertices with `components` varying components, in reused memory.
@@ -57,6 +59,7 @@ impl Primitives {
             primitive.provoking = moved(primitive.provoking);
             self.primitives.push(primitive);
         }
+        self.culled.extend(more.culled);
         self.bounds.extend(more.bounds);
         self.extent = self.extent.union(more.extent);
     }
@@ -64,7 +67,7 @@ impl Primitives {
     /// Returns the bytes of the lists.
     pub fn bytes(&self) -> usize {
         let primitive = size_of::<ScreenPrimitive>() + size_of::<Rect>();
-        self.vertices.bytes() as usize + self.primitives.len() * primitive
+        self.vertices.bytes() as usize + (self.primitives.len() + self.culled.len()) * primitive
     }
 }
 
