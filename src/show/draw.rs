@@ -125,7 +125,10 @@ struct Looker<'a> {
 impl Look for Looker<'_> {
     fn before(&mut self, gpu: &mut Gpu, call: &Call) {
         gpu.pipeline.costs = Some(CostList::new(Counting::On));
-        let draw = Draw::of(gpu, call, &mut self.shaders);
+        let mut draw = Draw::of(gpu, call, &mut self.shaders);
+        if self.answer.is_none() {
+            draw.add_factors(gpu, call);
+        }
         gpu.pipeline.reasons = self.map(gpu, &draw);
         self.before.add(gpu, &draw, Keep::First);
         if let Some(directory) = self.args.textures.as_ref().filter(|_| self.answer.is_none()) {

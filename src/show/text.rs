@@ -12,6 +12,7 @@ use a4emu_inspect::describe::{
     Blend, Constant, Depth, Draw, Indices, Place, Raster, Resolve, Sampler, ShaderStage, StageCounts,
     StencilFace, Target, Texture, VertexInput,
 };
+use a4emu_inspect::describe::{PatchFactors, Tessellation};
 use a4emu_inspect::validate::Finding;
 
 /// Width of the names on the left.
@@ -131,7 +132,28 @@ impl<W: Write> Text<'_, W> {
             let [all, window, screen] = [scissors.effective, scissors.window, scissors.screen].map(rectangle);
             self.row("scissor", format_args!("{all} (window {window}, screen {screen})"))?;
         }
+        if let Some(tessellation) = &draw.tessellation {
+            self.tessellation(tessellation)?;
+        }
         draw.raster.iter().try_for_each(|raster| self.row("raster", raster_text(raster)))
+    }
+
+    /// Writes the state of the tessellator, and the factors of the first patches. Equal ones share a line.
+    fn tessellation(&mut self, it: &Tessellation) -> io::Result<()> {
+        let Tessellation { domain, spacing, output, vertices_in, vertices_out, address, factors } = it;
+        let patches = format_args!("patches of {vertices_in} to {vertices_out}, factors at {address}");
+        self.row("tessellate", format_args!("{domain}, spacing {spacing}, makes {output}; {patches}"))?;
+        let numbered: Vec<(usize, &PatchFactors)> = factors.iter().enumerate().collect();
+        for same in numbered.chunk_by(|(_, one), (_, other)| one == other) {
+            let [first, last] = [same[0].0, same[same.len() - 1].0];
+            let name =
+                if first == last { format!("patch {first}") } else { format!("patches {first}-{last}") };
+            let [outer, inner] = [&same[0].1.outer, &same[0].1.inner]
+                .map(|all| all.iter().map(f32::to_string).collect::<Vec<_>>().join(" "));
+            let inner = if inner.is_empty() { String::new() } else { format!(", inner {inner}") };
+            self.row("", format_args!("{name}: outer {outer}{inner}"))?;
+        }
+        Ok(())
     }
 
     /// Writes the output state.

@@ -11,6 +11,7 @@ use super::raster::{Raster, Scissors};
 use super::shader::Shaders;
 use super::stage::ShaderStage;
 use super::target::{Depth, Resolve, Stencil, Target};
+use super::tessellation::Tessellation;
 use crate::decode::Primitive;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::Call;
@@ -68,6 +69,9 @@ pub struct Draw {
     pub viewport: Option<Viewport>,
     /// The scissors.
     pub scissors: Option<Scissors>,
+    /// The tessellation, if the draw has patches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tessellation: Option<Tessellation>,
     /// The rasteriser state.
     pub raster: Option<Raster>,
     /// Width and height of the frame.
@@ -181,7 +185,8 @@ impl Draw {
         match call {
             Call::Draw(call) => {
                 let drawn = bare.drawn(gpu, call.pass, Some(call.initiator), shaders);
-                Self { indices: Some(Indices::of(&gpu.regs, call)), ..drawn }
+                let tessellation = Tessellation::of(&gpu.regs, call);
+                Self { indices: Some(Indices::of(&gpu.regs, call)), tessellation, ..drawn }
             }
             Call::Uncounted(call) => bare.drawn(gpu, call.pass, call.initiator, shaders),
             Call::Dispatch(_) => Self { shaders: vec![ShaderStage::of(gpu, Stage::CS, shaders)], ..bare },
@@ -204,6 +209,7 @@ impl Draw {
             shaders: Vec::new(),
             viewport: None,
             scissors: None,
+            tessellation: None,
             raster: None,
             frame: None,
             samples: 1,

@@ -4,7 +4,7 @@
 //! 20 for triangles, 28 for quads (docs/hardware/geometry-and-tessellation.md,
 //! section 2.1).
 
-use crate::draw::pc::tessellator::{Domain, Factors};
+use crate::draw::pc::tessellator::Factors;
 use crate::fault::{Client, Fault, Miss, Missing};
 use crate::memory::Memory;
 
@@ -22,18 +22,9 @@ pub struct Problems {
     pub faults: Vec<Fault>,
 }
 
-/// Returns how many outer and inner factors a domain has.
-fn counts(domain: Domain) -> (usize, usize) {
-    match domain {
-        Domain::Quads => (4, 2),
-        Domain::Triangles => (3, 1),
-        Domain::Isolines => (2, 0),
-    }
-}
-
 /// Reads the factors of `patches` patches. Unreadable factors are 0, which culls the patch.
 pub fn read(state: &PatchState, patches: usize, memory: &Memory) -> (Vec<Factors>, Problems) {
-    let (outer, inner) = counts(state.tessellator.domain);
+    let [outer, inner] = state.tessellator.domain.factors();
     let len = 4 * (1 + outer + inner);
     let mut problems = Problems::default();
     let mut bytes = [0; 28];

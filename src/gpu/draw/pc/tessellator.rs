@@ -27,6 +27,17 @@ pub enum Domain {
     Isolines,
 }
 
+impl Domain {
+    /// Returns how many outer and inner factors a patch has.
+    pub fn factors(self) -> [usize; 2] {
+        match self {
+            Self::Quads => [4, 2],
+            Self::Triangles => [3, 1],
+            Self::Isolines => [2, 0],
+        }
+    }
+}
+
 /// Output primitives made from the points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Connection {

@@ -24,6 +24,8 @@ use crate::draw::gras::layers;
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::{self, Assembled, PrimitiveState};
 use crate::draw::gs::state::Layers;
+use crate::draw::pc;
+use crate::draw::pc::tessellator::{Domain, Factors};
 use crate::draw::sp::catch::Catch;
 use crate::draw::sp::environment::StageEnvironment;
 use crate::draw::sp::memory::{GpuMemory, ShaderMemory};
@@ -199,6 +201,29 @@ pub struct DrawVertices {
 /// A fault or an exhausted budget that stops the draw.
 pub fn vertices_of(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
     trial_run(gpu, TileMemory::Untouched, |gpu| vertices_apart(gpu, call))
+}
+
+/// Maximum number of patches whose factors are returned.
+pub const MAX_FACTORS: usize = 16;
+
+/// Returns the domain and the factors of the first patches of a draw, if it has patches. Stores by its shaders
+/// are discarded.
+///
+/// # Errors
+/// A fault or an exhausted budget that stops the draw.
+pub fn factors_of(gpu: &mut Gpu, call: &DrawCall) -> Result<Option<(Domain, Vec<Factors>)>, Stop> {
+    trial_run(gpu, TileMemory::Untouched, |gpu| {
+        let stages = VertexStages { feedback: None, ..vertex_stages(gpu, call)? };
+        let Some(patches) = stages.tessellation.as_ref().map(|tessellation| tessellation.patches) else {
+            return Ok(None);
+        };
+        // The hull shader stores the factors when it runs.
+        vertex_stream(gpu, &stages, None)?;
+        let count =
+            stages.vertex.fetch.list_len() / patches.vertices_in * stages.vertex.fetch.instances as usize;
+        let (factors, _) = pc::factors::read(&patches, count.min(MAX_FACTORS), &gpu.mem);
+        Ok(Some((patches.tessellator.domain, factors)))
+    })
 }
 
 fn vertices_apart(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
