@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
-use crate::flags::Flags;
+use crate::flags::{Flags, amount};
 use a4emu_inspect::describe::Capture;
 use a4emu_inspect::limits::Limits;
 use a4emu_inspect::options::{Shared, Threads};
@@ -21,6 +21,9 @@ pub struct Args {
     /// The page to write (- for stdout)
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Leave out data of the first draws, until the page has at most this many bytes
+    #[arg(long, value_name = "BYTES", value_parser = amount, default_value = "50M")]
+    pub max_size: u64,
     /// Threads that render
     #[command(flatten)]
     pub threads: Flags<Threads>,
@@ -36,11 +39,17 @@ pub struct Args {
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     shared.inputs.add(&args.capture);
     let mut out = OutFile::create(&args.output, &shared.inputs)?;
-    let (mut frame, told) =
-        args.threads.run(|| of_capture(&Capture::new(&args.capture, shared)?, &args.limits, shared))?;
-    let written = html::with_data(&mut frame).and_then(|page| {
-        out.write_all(page.as_bytes()).with_context(|| format!("cannot write {}", args.output.display()))?;
-        out.finish()
-    });
-    Ok(told.and(written))
+    args.threads.run(|| {
+        let (mut frame, told) = of_capture(&Capture::new(&args.capture, shared)?, &args.limits, shared)?;
+        let page = html::with_data(&mut frame, args.max_size);
+        if !frame.left_out.is_empty() {
+            shared.warn(format_args!("{}: {}", args.output.display(), frame.left_out));
+        }
+        let written = page.and_then(|page| {
+            out.write_all(page.as_bytes())
+                .with_context(|| format!("cannot write {}", args.output.display()))?;
+            out.finish()
+        });
+        Ok(told.and(written))
+    })
 }

@@ -363,7 +363,7 @@ fn reports() {
         let limits = Limits { work, ..Limits::default() };
         let capture = Capture::new(&place.path, &quiet()).expect("a file");
         if let Ok((mut frame, _)) = report::of_capture(&capture, &limits, &quiet()) {
-            let page = html::with_data(&mut frame).expect("a page");
+            let page = html::with_data(&mut frame, 50 << 20).expect("a page");
             assert_eq!(page.matches("<script").count(), page.matches("</script>").count());
         }
     });

@@ -241,15 +241,18 @@ fn a_draw_is_run_with_other_registers() {
         let png = base64::engine::general_purpose::STANDARD.decode(answer[key].as_str().expect("a picture"));
         pixels(&png.expect("base64"))
     };
-    let shown = |draw: &str, moment: &str| {
-        pixels(&output(&["show", &capture("many.rd.gz"), "--draw", draw, moment, "-", "-q"], ""))
+    // The page shows pictures without alpha.
+    let picture_of = |draw: &str, moment: &str, alpha: &[&str]| {
+        let arguments = ["show", &capture("many.rd.gz"), "--draw", draw, moment, "-", "-q"];
+        pixels(&output(&[&arguments[..], alpha].concat(), ""))
     };
+    let shown = |draw: &str, moment: &str| picture_of(draw, moment, &["--opaque"]);
     // Without a written colour component, the draw changes nothing.
     let answer = server.get("edit?draw=f339&set=RB_MRT%5B*%5D.CONTROL.COMPONENT_ENABLE:0", "").json();
     assert!(picture(&answer, "original") == shown("f339", "--after"));
     assert!(picture(&answer, "edited") == shown("f339", "--before"));
     let changed = |draw: &str| {
-        let (before, after) = (shown(draw, "--before"), shown(draw, "--after"));
+        let (before, after) = (picture_of(draw, "--before", &[]), picture_of(draw, "--after", &[]));
         before.chunks(4).zip(after.chunks(4)).filter(|(before, after)| before != after).count() as u64
     };
     assert_eq!(answer["pixels"], changed("f339"));

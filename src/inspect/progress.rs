@@ -73,6 +73,7 @@ impl<R> Drop for Watched<R> {
 /// A count of finished items on stderr. It appears if the work takes long.
 pub struct Counted {
     what: &'static str,
+    total: Option<u64>,
     done: u64,
     since: Instant,
     bar: Option<ProgressBar>,
@@ -91,16 +92,27 @@ pub enum Shows {
 impl Counted {
     /// Starts at 0; `what` names the counted items.
     pub fn new(what: &'static str, shows: Shows) -> Self {
-        Self { what, done: 0, since: Instant::now(), bar: None, shows }
+        Self { what, total: None, done: 0, since: Instant::now(), bar: None, shows }
+    }
+
+    /// Says how many items there are. Then the time left is shown.
+    #[must_use]
+    pub fn of(mut self, total: Option<u64>) -> Self {
+        self.total = total;
+        self
     }
 
     /// Counts one more item.
     pub fn next(&mut self) {
         self.done += 1;
         if self.shows == Shows::Yes && self.bar.is_none() && self.since.elapsed() > PATIENCE {
-            let style = ProgressStyle::with_template("{spinner} {pos} {msg}, {elapsed}");
-            let bar = ProgressBar::no_length().with_message(self.what);
-            self.bar = Some(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner())));
+            let bar = match self.total {
+                Some(total) => {
+                    ProgressBar::new(total).with_style(style("{wide_bar} {pos}/{len} {msg}, {eta} left"))
+                }
+                None => ProgressBar::no_length().with_style(style("{spinner} {pos} {msg}, {elapsed}")),
+            };
+            self.bar = Some(bar.with_message(self.what).with_elapsed(self.since.elapsed()));
         }
         if let Some(bar) = &self.bar {
             bar.set_position(self.done);

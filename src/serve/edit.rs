@@ -66,7 +66,7 @@ impl Edited {
         );
         let png = |canvas: &Canvas| -> anyhow::Result<String> {
             let mut bytes = Vec::new();
-            rgba(canvas.image(Alpha::Kept)).write_png(&mut bytes)?;
+            rgba(canvas.image(Alpha::Opaque)).write_png(&mut bytes)?;
             Ok(base64(&bytes))
         };
         let [width, height] = original.size();

@@ -57,13 +57,15 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         .with_context(|| format!("cannot listen on port {}", args.port))?;
     let gate = Gate::new(listener.local_addr()?.port())?;
     let capture = Capture::new(&args.capture, shared)?;
-    let (site, told) = args.threads.run(|| Site::new(&args.capture, capture, args, shared, gate.path()))?;
+    let site = Site::new(&args.capture, capture, args, shared, gate.path());
     let mut out = terminal::text();
     writeln!(out, "http://127.0.0.1:{}{}", gate.port(), gate.path())?;
     out.flush()?;
     let desk = Desk::default();
     let (gate, site) = (&gate, &site);
     thread::scope(|scope| {
+        // The page asks for the data at once. If no thread can be started, its request makes them.
+        let _refused = ambient::spawn_scoped(scope, "a4emu-frame", || drop(site.frame()));
         while let Ok((stream, _)) = listener.accept() {
             let Some(visit) = desk.visit(&stream) else { continue };
             // A client that disconnects early does not get the response.
@@ -72,7 +74,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
             let _refused = ambient::spawn_scoped(scope, "a4emu-serve", serve);
         }
     });
-    Ok(told)
+    Ok(Status::Fine)
 }
 
 fn answer(stream: &TcpStream, mut visit: Visit<'_>, gate: &Gate, site: &Site) -> io::Result<()> {

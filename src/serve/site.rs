@@ -1,9 +1,9 @@
 //! Answers the queries of the page.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 
 use super::http::Response;
 use super::query::{self, Query};
@@ -16,9 +16,10 @@ use a4emu_inspect::limits::Limits;
 use a4emu_inspect::options::{Shared, Threads};
 use a4emu_inspect::pixel::{self, Question};
 use a4emu_inspect::register_names;
-use a4emu_inspect::report::{self, frame, html};
+use a4emu_inspect::report::blocks::Kind;
+use a4emu_inspect::report::frame::{Frame, Register};
+use a4emu_inspect::report::{self, html};
 use a4emu_inspect::selection::Position;
-use a4emu_inspect::status::Status;
 
 /// A capture with the data of its page.
 pub struct Site {
@@ -26,39 +27,41 @@ pub struct Site {
     limits: Limits,
     threads: Threads,
     page: Arc<[u8]>,
-    /// The data of the page as JSON.
-    frame: Arc<[u8]>,
-    /// Address in memory of each canvas, if it has one.
-    surfaces: Vec<Option<u32>>,
+    /// The data of the page, or why there is none. It is made while the page loads.
+    frame: OnceLock<Result<Frame, String>>,
+    shared: Shared,
+    title: String,
     /// A run needs all threads and much memory, so only one runs at a time.
     turn: Mutex<()>,
 }
 
 impl Site {
-    /// Makes the site of the capture that was given as `name`, with URLs below `path`. Returns it with the
-    /// status of the run.
-    ///
-    /// # Errors
-    /// The call fails if the capture cannot be opened.
-    pub fn new(
-        name: &Path,
-        capture: Capture,
-        args: &Args,
-        shared: &Shared,
-        path: &str,
-    ) -> anyhow::Result<(Self, Status)> {
-        let (mut frame, told) = report::of_capture(&capture, &args.limits, shared)?;
-        frame.title = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let site = Self {
+    /// Makes the site of the capture that was given as `name`, with URLs below `path`. It runs nothing yet.
+    pub fn new(name: &Path, capture: Capture, args: &Args, shared: &Shared, path: &str) -> Self {
+        Self {
             capture,
             limits: args.limits.0.clone(),
             threads: *args.threads,
             page: html::live(path).into_bytes().into(),
-            frame: serde_json::to_vec(&frame)?.into(),
-            surfaces: frame.canvases.iter().map(|canvas| canvas.address).collect(),
+            frame: OnceLock::new(),
+            shared: shared.clone(),
+            title: name.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             turn: Mutex::new(()),
-        };
-        Ok((site, told))
+        }
+    }
+
+    /// The data of the page. The first call runs the capture, and others wait for it.
+    ///
+    /// # Errors
+    /// The call fails if the capture cannot be read.
+    pub fn frame(&self) -> anyhow::Result<&Frame> {
+        let made = self.frame.get_or_init(|| {
+            let run = || report::of_capture(&self.capture, &self.limits, &self.shared);
+            let (mut frame, _told) = self.in_turn(run).map_err(|error| format!("{error:#}"))?;
+            frame.title.clone_from(&self.title);
+            Ok(frame)
+        });
+        made.as_ref().map_err(|why| anyhow!("{why}"))
     }
 
     /// The response to a path after the token; none for an unknown path.
@@ -69,17 +72,24 @@ impl Site {
                 let (kind, body) = ("text/html; charset=utf-8", self.page.clone());
                 return Some(Response { status: 200, kind, body });
             }
-            "frame.json" => return Some(Response::json(self.frame.clone())),
+            "frame.json" => self.frame().and_then(|frame| Ok(serde_json::to_vec(frame)?)),
             "pixel" => self.pixel(query),
             "step" => self.step(query),
             "edit" => self.edit(query),
             _ => match path.split_once('/')? {
                 ("draw", number) => self.draw(number.parse().ok()?),
                 ("explain", name) => explain(name),
+                ("texts", index) => self.block(Kind::Texts, index.parse().ok()?),
+                ("pictures", index) => self.block(Kind::Pictures, index.parse().ok()?),
                 _ => return None,
             },
         };
         Some(made.map_or_else(|error| Response::text(400, &format!("{error:#}")), Response::json))
+    }
+
+    /// A block of draws.
+    fn block(&self, kind: Kind, index: usize) -> anyhow::Result<Vec<u8>> {
+        Ok(kind.json(self.frame()?, index)?)
     }
 
     /// The history of a pixel, like `pixel --json`.
@@ -89,8 +99,8 @@ impl Site {
         let surface = match query.get::<usize>("canvas")? {
             None => None,
             Some(canvas) => {
-                let surface = self.surfaces.get(canvas).context("there is no such canvas")?;
-                Some(surface.context("it is never copied to memory: its pixels cannot be followed")?)
+                let canvas = self.frame()?.canvases.get(canvas).context("there is no such canvas")?;
+                Some(canvas.address.context("it is never copied to memory: its pixels cannot be followed")?)
             }
         };
         let question = Question { capture: &self.capture, pixels: &[at], surface, limits: &self.limits };
@@ -133,7 +143,7 @@ impl Site {
 fn explain(name: &str) -> anyhow::Result<Vec<u8>> {
     let found = register_names::find(&query::decoded(name)?)?;
     let register = found.first().context("there is no such register")?;
-    Ok(serde_json::to_vec(&frame::Register::at(register.offset))?)
+    Ok(serde_json::to_vec(&Register::at(register.offset))?)
 }
 
 /// Options that print nothing on stderr, since the page shows no messages.
@@ -153,7 +163,8 @@ impl Engine for UpTo {
             return Renderer.run(gpu, call);
         }
         draw::flush(gpu);
-        let state = Draw::of(gpu, call, &mut Shaders::default());
+        let mut state = Draw::of(gpu, call, &mut Shaders::default());
+        state.add_factors(gpu, call);
         self.state = Some(serde_json::to_vec(&state).map_err(Into::into));
         Flow::Stop
     }

@@ -1,6 +1,7 @@
 //! The controls of the page under `serve`.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
@@ -9,7 +10,7 @@ use super::devtools::Browser;
 use super::{Outcome, click_draw, many, same, text};
 
 /// A server that is ended when the value is dropped.
-struct Server(Child);
+pub struct Server(Child);
 
 impl Drop for Server {
     fn drop(&mut self) {
@@ -18,10 +19,10 @@ impl Drop for Server {
     }
 }
 
-/// Serves a frame of 603 draws and opens its page.
-fn open() -> Result<(Server, Browser), libtest_mimic::Failed> {
+/// Serves a capture and opens its page.
+pub fn open(capture: &Path) -> Result<(Server, Browser), libtest_mimic::Failed> {
     let mut child = Command::new(env!("CARGO_BIN_EXE_a4emu"))
-        .args(["serve", text(&many()), "-q"])
+        .args(["serve", text(capture), "-q"])
         .stdout(Stdio::piped())
         .spawn()?;
     let out = child.stdout.take().expect("piped");
@@ -39,7 +40,7 @@ fn is_quiet(browser: &Browser) -> Outcome {
 }
 
 pub fn a_lane_is_stepped_through() -> Outcome {
-    let (_server, mut browser) = open()?;
+    let (_server, mut browser) = open(&many())?;
     click_draw(&mut browser, 339)?;
     browser.click("#zoom-one")?;
     browser.click_in("#view", [128, 128])?;
@@ -69,7 +70,7 @@ pub fn a_lane_is_stepped_through() -> Outcome {
 }
 
 pub fn a_draw_is_edited() -> Outcome {
-    let (_server, mut browser) = open()?;
+    let (_server, mut browser) = open(&many())?;
     click_draw(&mut browser, 339)?;
     browser.press("8")?;
     browser.wait("document.querySelector('#edit-note').textContent.startsWith('Nothing')")?;
@@ -88,14 +89,20 @@ pub fn a_draw_is_edited() -> Outcome {
     browser.click("#edits button")?;
     browser.wait(&format!("{note}.startsWith('Nothing')"))?;
     browser.click("#edit-text")?;
-    browser.type_text("GRAS_SU_MODE_CONTROL.CULL_FRONT:1")?;
+    let offers = "Array.from(document.querySelectorAll('#edit-names option'), option => option.value)";
+    browser.type_text("GRAS_SU_MODE")?;
+    same("registers that can follow", browser.value(offers)?, json!(["GRAS_SU_MODE_CONTROL"]))?;
+    browser.type_text("_CONTROL.")?;
+    let has = format!("{offers}.includes('GRAS_SU_MODE_CONTROL.CULL_FRONT:')");
+    same("fields that can follow", browser.value(&has)?, json!(true))?;
+    browser.type_text("CULL_FRONT:1")?;
     browser.press("Enter")?;
     browser.wait(&format!("{note}.startsWith('After f340, with f340 edited')"))?;
     is_quiet(&browser)
 }
 
 pub fn a_register_is_explained() -> Outcome {
-    let (_server, mut browser) = open()?;
+    let (_server, mut browser) = open(&many())?;
     browser.value("page.registers.explain('RB_STENCILREFMASK_BF'), 0")?;
     browser.wait("document.querySelector('#register-text').textContent.includes('STENCILWRITEMASK')")?;
     browser.press("Escape")?;

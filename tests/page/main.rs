@@ -2,6 +2,7 @@
 //! are ignored, with the reason in their names; under CI they fail.
 
 mod accessible;
+mod agreement;
 mod devtools;
 mod live;
 #[path = "../npm/mod.rs"]
@@ -71,7 +72,10 @@ fn is_quiet(browser: &Browser, page: &Path) -> Outcome {
 /// Scrolls to a draw and clicks it.
 fn click_draw(browser: &mut Browser, draw: u32) -> Outcome {
     let row = format!("#row-{draw}");
-    browser.value(&format!("document.querySelector('#list').scrollTop = {draw} * 46 - 200"))?;
+    let scroll = format!(
+        "page.list.unfold({draw}), page.list.box.scrollTop = page.list.tops[page.list.indexes.get('row-{draw}')] - 200"
+    );
+    browser.value(&scroll)?;
     browser.wait(&format!("document.querySelector('{row}') !== null"))?;
     browser.click(&row)?;
     browser.wait(&format!("document.querySelector('#view').dataset.shown === '{draw} after 0'"))
@@ -106,6 +110,7 @@ fn a_click_shows_state_and_picture() -> Outcome {
     same("title", title.as_str(), "f339 · gmem · TRISTRIP 4")?;
     let json = a4emu(&["show", text(&many()), "--draw", "f339", "--json", "-q"]);
     let draw: Value = serde_json::from_slice(&json)?;
+    browser.wait("page.details.draw.id === 339")?;
     let state = browser.text("#state")?;
     let depth = format!("func{}", draw["depth"]["func"].as_str().expect("it tests depth"));
     same("depth in the state", state.contains(&depth), true)?;
@@ -122,21 +127,22 @@ fn a_click_shows_state_and_picture() -> Outcome {
 
 /// The history of the pixel: the result of each draw that covered it, in the page's words, and the final
 /// colour.
-fn history() -> (Vec<(u64, &'static str)>, Vec<u8>) {
+fn history() -> (Vec<(u64, &'static str)>, String) {
     let [x, y] = PIXEL;
     let json = a4emu(&["pixel", text(&many()), &format!("{x},{y}"), "--json", "-q"]);
     let history: Value = serde_json::from_slice(&json).expect("an object");
     let events = history["events"].as_array().expect("a list").iter();
     let word = |event: &Value| match event["verdict"].as_str().expect("a word") {
-        "copied" | "scissored" | "culled" => None,
-        "written" => Some("written"),
-        "depth" | "stencil" => Some("failed depth or stencil"),
-        "killed" | "alpha" => Some("killed by the shader or the alpha test"),
-        _ => Some("covered, not written"),
+        "depth" | "stencil" => "depth or stencil",
+        "killed" | "alpha" => "killed or alpha",
+        "written" => "written",
+        "copied" => "copied",
+        other => panic!("{other} does not occur here"),
     };
-    let events = events.filter_map(|event| Some((event["frame_draw"].as_u64()?, word(event)?))).collect();
+    let events = events.map(|event| (event["frame_draw"].as_u64().expect("a number"), word(event))).collect();
     let value = history["value"].as_array().expect("a colour").iter();
-    (events, value.map(|part| (part.as_f64().expect("a number") * 255.0).round() as u8).collect())
+    let parts: Vec<String> = value.map(|part| format!("{:.4}", part.as_f64().expect("a number"))).collect();
+    (events, parts.join(" "))
 }
 
 fn a_click_shows_the_history_of_a_pixel() -> Outcome {
@@ -150,14 +156,14 @@ fn a_click_shows_the_history_of_a_pixel() -> Outcome {
     let rows = browser.value(cells)?;
     let rows = rows.as_array().ok_or("no rows")?;
     let (events, value) = history();
-    let expected: Vec<_> = events.iter().map(|(draw, what)| json!([format!("f{draw}"), what])).collect();
+    let expected: Vec<_> = events.iter().map(|(draw, what)| json!([format!("▸f{draw}"), what])).collect();
     let found: Vec<_> = rows.iter().map(|row| json!([row[0], row[1]])).collect();
     same("history", found, expected)?;
-    let last: Vec<_> = value.iter().map(u8::to_string).collect();
-    same("colour in the end", rows.last().ok_or("no rows")?[3].as_str(), Some(last.join(" ").as_str()))?;
-    browser.click("#events tbody tr:last-child button")?;
-    let selected = browser.text("[role=option][aria-selected=true] b")?;
-    same("draw that a row leads to", Some(selected.as_str()), rows.last().and_then(|row| row[0].as_str()))?;
+    same("colour in the end", rows.last().ok_or("no rows")?[5].as_str(), Some(value.as_str()))?;
+    browser.click("#events tbody tr:last-child [data-row].link")?;
+    let selected = browser.text("[role=treeitem][aria-selected=true] b")?;
+    let name = rows.last().and_then(|row| row[0].as_str()).map(|name| name.trim_start_matches('▸'));
+    same("draw that a row leads to", Some(selected.as_str()), name)?;
     is_quiet(&browser, page())
 }
 
@@ -179,19 +185,20 @@ fn search_finds_a_register() -> Outcome {
 
 fn keys_select_draws() -> Outcome {
     let mut browser = Browser::open(page())?;
-    for (key, expected) in [("j", "f1"), ("j", "f2"), ("k", "f1"), ("ArrowDown", "f2")] {
+    same("first", browser.text("[role=treeitem][aria-selected=true] b")?.as_str(), "f600")?;
+    for (key, expected) in [("Home", "f0"), ("j", "f1"), ("j", "f2"), ("k", "f1"), ("ArrowDown", "f2")] {
         browser.press(key)?;
-        same(key, browser.text("[role=option][aria-selected=true] b")?.as_str(), expected)?;
+        same(key, browser.text("[role=treeitem][aria-selected=true] b")?.as_str(), expected)?;
     }
     let active = "document.getElementById('list').getAttribute('aria-activedescendant')";
     same("option that a screen reader reads", browser.value(active)?, json!("row-2"))?;
     browser.press("/")?;
     browser.type_text("jf3")?;
     same("typed into the search", browser.value("document.activeElement.value")?, json!("jf3"))?;
-    same("and nowhere else", browser.text("[role=option][aria-selected=true] b").is_err(), true)?;
+    same("and nowhere else", browser.text("[role=treeitem][aria-selected=true] b").is_err(), true)?;
     browser.press("Escape")?;
     browser.press("j")?;
-    same("after the search", browser.text("[role=option][aria-selected=true] b")?.as_str(), "f3")?;
+    same("after the search", browser.text("[role=treeitem][aria-selected=true] b")?.as_str(), "f3")?;
     is_quiet(&browser, page())
 }
 
@@ -269,7 +276,7 @@ fn keys_reach_everything() -> Outcome {
     for (key, expected) in [("End", "f602"), ("k", "f601"), ("Home", "f0"), ("j", "f1")] {
         browser.value("document.querySelector('#list').focus()")?;
         browser.press(key)?;
-        same(key, browser.text("[role=option][aria-selected=true] b")?.as_str(), expected)?;
+        same(key, browser.text("[role=treeitem][aria-selected=true] b")?.as_str(), expected)?;
     }
     is_quiet(&browser, page())
 }
@@ -281,7 +288,8 @@ fn a_report_has_no_controls_of_serve() -> Outcome {
     same("tabs", tabs.as_array().map(Vec::len), Some(6))?;
     same("page without them", fs::read_to_string(page())?.contains("step-stage"), false)?;
     browser.value("page.showTab('mesh')")?;
-    browser.value("page.select(page.frame.draws.findIndex(draw => draw.row.pass === 'resolve'))")?;
+    browser.value("page.select(page.frame.draws.findIndex(draw => draw.row.pass === 'resolve')), 0")?;
+    browser.wait("document.querySelector('#mesh').textContent.startsWith('There')")?;
     same(
         "why there is no mesh",
         browser.text("#mesh")?.as_str(),
@@ -309,6 +317,91 @@ fn findings_say_what_mends_them() -> Outcome {
     is_quiet(&browser, &path("broken.html"))
 }
 
+/// The address selects a draw and a pixel, follows the selection, and goes back and forward.
+fn an_address_selects_draw_and_pixel() -> Outcome {
+    let mut browser = Browser::at(&format!("file://{}#f339@128,127", page().display()))?;
+    let selected = "[role=treeitem][aria-selected=true] b";
+    browser.wait("document.querySelector('#history-title').textContent.includes('128, 127')")?;
+    same("draw of the address", browser.text(selected)?.as_str(), "f339")?;
+    browser.press("j")?;
+    browser.wait("location.hash === '#f340@128,127'")?;
+    browser.value("history.back()")?;
+    browser.wait(&format!("document.querySelector('{selected}')?.textContent === 'f339'"))?;
+    browser.value("history.forward()")?;
+    browser.wait(&format!("document.querySelector('{selected}')?.textContent === 'f340'"))?;
+    browser.value("location.hash = '#f5', 0")?;
+    browser.wait(&format!("document.querySelector('{selected}')?.textContent === 'f5'"))?;
+    same("no pixel", browser.value("page.picture.pixel")?, Value::Null)
+}
+
+/// Groups of the list fold, buttons hide passes, and only what is in sight is in the document.
+fn groups_fold_and_passes_hide() -> Outcome {
+    let mut browser = Browser::open(page())?;
+    let shown = "page.list.items.length";
+    let all = browser.value(shown)?.as_u64().ok_or("no number")?;
+    same("rows of the open pass, and heads", all, 601 + 1 + 2)?;
+    let made = browser.value("document.querySelectorAll('#rows > *').length")?.as_u64();
+    same("few are in the document", made.is_some_and(|made| made < 60), true)?;
+    let pressed = "document.querySelector('#passes [data-pass=gmem]').getAttribute('aria-pressed')";
+    browser.click("#passes [data-pass=gmem]")?;
+    same("hidden", browser.value(pressed)?, json!("false"))?;
+    same("what is left", browser.value("page.list.shown.length")?, json!(2))?;
+    browser.click("#passes [data-pass=gmem]")?;
+    browser.value("document.querySelector('#list').focus()")?;
+    browser.press("ArrowLeft")?;
+    same("folded", browser.value(shown)?, json!(1 + 2))?;
+    browser.press("ArrowRight")?;
+    same("unfolded", browser.value(shown)?, json!(all))?;
+    browser.press("ArrowLeft")?;
+    browser.press("k")?;
+    same("a selected draw unfolds", browser.value(shown)?, json!(all))?;
+    // The strip of costs leads to the costliest draw of a column.
+    browser.click("#strip")?;
+    let costs = "page.frame.draws[page.row].row.share >= page.frame.draws[page.row - 1].row.share";
+    same("costliest", browser.value(&format!("page.row > 250 && page.row < 350 || {costs}"))?, json!(true))?;
+    is_quiet(&browser, page())
+}
+
+fn a_narrow_screen_needs_no_sideways_scroll() -> Outcome {
+    let mut browser = Browser::open(page())?;
+    for width in [390, 768] {
+        let metrics = json!({ "width": width, "height": 844, "deviceScaleFactor": 1, "mobile": true });
+        browser.command("Emulation.setDeviceMetricsOverride", metrics)?;
+        browser.value("page.picture.pick({ x: 128, y: 128 }), 0")?;
+        browser.wait("!document.querySelector('#events').hidden")?;
+        same("width", browser.value("document.documentElement.scrollWidth")?, json!(width))?;
+    }
+    is_quiet(&browser, page())
+}
+
+/// Separators move by arrow keys and by dragging.
+fn splitters_move() -> Outcome {
+    let mut browser = Browser::open(page())?;
+    let width = "Math.round(document.querySelector('#draws').getBoundingClientRect().width)";
+    let before = browser.value(width)?.as_i64().ok_or("no number")?;
+    browser.value("document.querySelector('[data-size=left]').focus()")?;
+    browser.press("ArrowRight")?;
+    same("width", browser.value(width)?.as_i64(), Some(before + 24))?;
+    let value = "Number(document.querySelector('[data-size=left]').getAttribute('aria-valuenow'))";
+    same("value that a screen reader reads", browser.value(value)?.as_i64(), Some(before + 24))?;
+    is_quiet(&browser, page())
+}
+
+/// A row of the history opens, and says what does not fit a line.
+fn an_event_opens() -> Outcome {
+    let mut browser = Browser::open(page())?;
+    browser.value("page.picture.pick({ x: 128, y: 128 }), 0")?;
+    browser.wait("!document.querySelector('#events').hidden")?;
+    let rows = "document.querySelectorAll('#events tbody tr').length";
+    let closed = browser.value(rows)?.as_u64().ok_or("no number")?;
+    browser.click("#events tbody tr:last-child .fold")?;
+    same("one more row", browser.value(rows)?, json!(closed + 1))?;
+    same("what it says", browser.text("#events .more")?.contains("a4emu pixel"), true)?;
+    browser.click("#events tbody tr:nth-last-child(2) .fold")?;
+    same("closed again", browser.value(rows)?, json!(closed))?;
+    is_quiet(&browser, page())
+}
+
 fn main() {
     let has_browser = std::process::Command::new("chromium").arg("--version").output().is_ok();
     let can_be_had = std::env::var_os("A4EMU_NO_BROWSER").is_none();
@@ -329,6 +422,12 @@ fn main() {
         trial("a_draw_is_edited", live::a_draw_is_edited),
         trial("a_register_is_explained", live::a_register_is_explained),
         trial("findings_say_what_mends_them", findings_say_what_mends_them),
+        trial("report_serve_and_pixel_agree", agreement::report_serve_and_pixel_agree),
+        trial("an_address_selects_draw_and_pixel", an_address_selects_draw_and_pixel),
+        trial("groups_fold_and_passes_hide", groups_fold_and_passes_hide),
+        trial("a_narrow_screen_needs_no_sideways_scroll", a_narrow_screen_needs_no_sideways_scroll),
+        trial("an_event_opens", an_event_opens),
+        trial("splitters_move", splitters_move),
         trial("light_and_dark", light_and_dark),
         trial("a_hostile_name_is_text", a_hostile_name_is_text),
     ];

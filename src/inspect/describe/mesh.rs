@@ -188,9 +188,18 @@ impl Mesh {
         rows(&self.outputs.values, self.outputs.columns.len()).map(position).collect()
     }
 
-    /// The vertices of the triangles that reach the rasteriser, three per triangle.
-    pub fn triangles(&self) -> Vec<u32> {
-        self.primitives(Side::Outputs).into_iter().filter(|vertices| vertices.len() == 3).flatten().collect()
+    /// The vertices of all points, lines or triangles, and how many each has. Patches are shown as the points
+    /// that they have.
+    pub fn primitive_list(&self, side: Side) -> (u32, Vec<u32>) {
+        let all = self.primitives(side);
+        let size = all.iter().map(Vec::len).max().unwrap_or(0);
+        let same = all.into_iter().filter(|vertices| vertices.len() == size);
+        match (side, size) {
+            (Side::Inputs, 0) => {
+                (1, self.order.0.iter().copied().filter(|vertex| *vertex != RESTART).collect())
+            }
+            _ => (size as u32, same.flatten().collect()),
+        }
     }
 
     /// Positions: the first attribute of inputs; for outputs, the position after the perspective division.

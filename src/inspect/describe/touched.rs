@@ -17,6 +17,17 @@ impl Draw {
     /// A map that records what this run does to the pixels of `attachment` that it can change. None if it
     /// has no fragments, or if the budget is used up.
     pub fn map(&self, gpu: &mut Gpu, attachment: &Attachment, planes: &[Plane]) -> Option<Arc<Reasons>> {
+        self.map_in(gpu, attachment, planes, None)
+    }
+
+    /// As [`Draw::map`]. The map `spare`, which has the same `planes`, is used again if it has the same pixels.
+    pub fn map_in(
+        &self,
+        gpu: &mut Gpu,
+        attachment: &Attachment,
+        planes: &[Plane],
+        spare: Option<Arc<Reasons>>,
+    ) -> Option<Arc<Reasons>> {
         let area = attachment.area;
         let pixels = u64::from(area.width) * u64::from(area.height);
         if self.resolve.is_some() || pixels == 0 || pixels > MAX_PIXELS {
@@ -27,7 +38,15 @@ impl Draw {
             [area.x.saturating_sub(origin[0]), area.y.saturating_sub(origin[1])].map(u32::cast_signed);
         let rect = Rect { x0, y0, x1: x0 + area.width as i32, y1: y0 + area.height as i32 };
         let units = pixels / 4 * (1 + planes.len() as u64);
-        gpu.budget.take(Work::Copy16, units).then(|| Arc::new(Reasons::new(rect, planes)))
+        if !gpu.budget.take(Work::Copy16, units) {
+            return None;
+        }
+        let mut spare = spare.filter(|spare| spare.area() == rect);
+        if let Some(map) = spare.as_mut().and_then(Arc::get_mut) {
+            map.clear();
+            return spare;
+        }
+        Some(Arc::new(Reasons::new(rect, planes)))
     }
 
     /// Position of the map's pixel 0, 0 in the picture. A restore draws its tile as if the tile began there.

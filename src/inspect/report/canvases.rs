@@ -3,6 +3,8 @@
 //! GMEM is followed as the picture that it is resolved to. A canvas is what one pass draws with all its
 //! tiles, and what later draws add to it in memory. Pixels that no tile covers come from memory.
 
+use hashbrown::HashSet;
+
 use super::frame;
 use super::pictures;
 use super::room::{Kind, Room};
@@ -45,6 +47,8 @@ struct Followed {
     held: Vec<frame::Patch>,
     /// The command that restored the first tile.
     restored_by: Option<usize>,
+    /// Upper left corners of the tiles that have begun.
+    begun: HashSet<[u32; 2]>,
 }
 
 /// The attachment that the page shows for a draw: the first written colour target, or depth, or the first of
@@ -115,6 +119,48 @@ impl Canvases {
         }
     }
 
+    /// Number of the current pass over the tiles.
+    pub fn pass(&self) -> u32 {
+        self.pass
+    }
+
+    /// The first colour canvas of the pass with this number.
+    pub fn color_of(&self, pass: u32) -> Option<usize> {
+        let is_it = |it: &Followed| it.pass == pass && matches!(it.attachment.which, Which::Color(_));
+        self.all.iter().position(is_it)
+    }
+
+    /// Whether a canvas has colours.
+    pub fn is_color(&self, index: usize) -> bool {
+        matches!(self.all[index].attachment.which, Which::Color(_))
+    }
+
+    /// Called before a draw to tile memory. At the first draw of a tile, what an earlier tile has left there is
+    /// read: it is what the first draw finds.
+    ///
+    /// # Errors
+    /// The call fails if the budget is used up.
+    pub fn begin_tile(
+        &mut self,
+        index: usize,
+        gpu: &mut Gpu,
+        attachment: &Attachment,
+        room: &mut Room,
+    ) -> Result<(), NoCanvas> {
+        let followed = &mut self.all[index];
+        let Tile { x, y, .. } = attachment.area;
+        if followed.begun.insert([x, y]) {
+            let patch = followed.update(gpu, attachment, room)?;
+            followed.held.extend(patch);
+        }
+        Ok(())
+    }
+
+    /// Records that a restore has begun a tile.
+    pub fn note_begun(&mut self, index: usize, Tile { x, y, .. }: Tile) {
+        self.all[index].begun.insert([x, y]);
+    }
+
     /// Records a resolve of tile memory to a canvas.
     pub fn note_copy(&mut self, index: usize, copy: &Attachment) {
         let followed = &mut self.all[index];
@@ -175,6 +221,7 @@ impl Followed {
             rest: vec![Tile { x: 0, y: 0, width, height }],
             held: Vec::new(),
             restored_by: None,
+            begun: HashSet::default(),
         })
     }
 

@@ -8,11 +8,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::frame::{Mesh, MeshOrWhy, Program, ShaderUse, Texture};
 use super::pictures::{base64, png};
 use super::room::{Kind, Room, kept};
-use crate::describe::mesh;
+use crate::describe::mesh::{self, Side};
 use crate::describe::{self, Draw, Read, ShaderStage};
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::Call;
-use a4emu_gpu::gpu::{Gpu, Stage};
+use a4emu_gpu::gpu::Gpu;
 
 /// Maximum number of vertices of a draw whose mesh is shown.
 const MAX_VERTICES: u64 = 4096;
@@ -93,13 +93,13 @@ impl Contents {
     }
 }
 
-/// The vertices of `call`, or the reason why they are not shown. They are shown if they are few and the
-/// shaders have no side effects.
+/// The vertices of `call`, or the reason why they are not shown. They are shown if they are few. What the
+/// shaders store for that is discarded.
 pub fn mesh(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> MeshOrWhy {
-    triangles(draw, gpu, call, room).map_or_else(MeshOrWhy::why, MeshOrWhy::Mesh)
+    primitives(draw, gpu, call, room).map_or_else(MeshOrWhy::why, MeshOrWhy::Mesh)
 }
 
-fn triangles(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> Result<Mesh, String> {
+fn primitives(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> Result<Mesh, String> {
     let Call::Draw(call) = call else { return Err("this command has no vertices".into()) };
     let vertices = u64::from(call.count) * u64::from(call.instances);
     if draw.resolve.is_some() {
@@ -108,34 +108,30 @@ fn triangles(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> Result
     if vertices > MAX_VERTICES {
         return Err(format!("it has {vertices} vertices, and a mesh of a report at most {MAX_VERTICES}"));
     }
-    if !draw.shaders.iter().all(|it| matches!(it.stage, Stage::VS | Stage::FS)) {
-        return Err("shaders behind the vertex shader make its vertices".into());
-    }
-    if vertex_shader_stores(draw) {
-        return Err("its vertex shader writes memory, and would do so twice".into());
-    }
     // Troubles of this run are dropped: they occur again when the draw runs.
     let (report, costs) = (std::mem::take(&mut gpu.report), gpu.pipeline.costs.take());
     let made = mesh::Mesh::of(gpu, call);
     (gpu.report, gpu.pipeline.costs) = (report, costs);
     let made = made.map_err(|stop| stop.to_string())?;
-    let indices: Vec<u32> = made.triangles();
-    if indices.is_empty() || !made.is_plain {
-        return Err("it draws no triangles".into());
+    let (size, indices) = made.primitive_list(Side::Outputs);
+    if indices.is_empty() {
+        return Err("no point, line or triangle of it reaches the rasteriser".into());
     }
+    // Stages behind the vertex shader make other vertices than it has.
+    let (in_size, in_indices) =
+        if made.is_plain { (0, Vec::new()) } else { made.primitive_list(Side::Inputs) };
     let (inputs, out) = (made.fetched_positions(), made.clip_positions());
-    let bytes = 4 * (indices.len() + 3 * inputs.as_ref().map_or(0, Vec::len) + 4 * out.len());
-    if !room.take(Kind::Meshes, bytes, draw.frame_draw) {
+    let numbers = indices.len() + in_indices.len() + 3 * inputs.as_ref().map_or(0, Vec::len) + 4 * out.len();
+    if !room.take(Kind::Meshes, 4 * numbers, draw.frame_draw) {
         return Err("the meshes before it have taken all room".into());
     }
+    let list = |list: &[u32]| base64(bytemuck::cast_slice(list));
     Ok(Mesh {
         inputs: inputs.map(|inputs| base64(bytemuck::cast_slice(&inputs))),
         out: Some(base64(bytemuck::cast_slice(&out))),
-        indices: base64(bytemuck::cast_slice(&indices)),
+        size,
+        indices: list(&indices),
+        in_size: if made.is_plain { size } else { in_size },
+        in_indices: (!made.is_plain).then(|| list(&in_indices)),
     })
-}
-
-fn vertex_shader_stores(draw: &Draw) -> bool {
-    let mut shaders = draw.shaders.iter().filter(|it| it.stage == Stage::VS);
-    shaders.any(|stage| stage.shader.as_ref().is_none_or(|shader| shader.uses.stores))
 }

@@ -13,7 +13,10 @@ use a4emu_gpu::picture;
 pub fn patch(map: &Reasons, origin: [u32; 2], room: &mut Room, draw: u32) -> Option<Patch> {
     let area = map.area();
     let width = usize::try_from(area.x1 - area.x0).ok().filter(|width| *width > 0)?;
-    let costs: Vec<u32> = map.cost().map(|cost| u32::try_from(cost).unwrap_or(u32::MAX)).collect();
+    let touched = map.touched();
+    let above = touched.start;
+    let costs = map.cost_of(touched).into_iter();
+    let costs: Vec<u32> = costs.map(|cost| u32::try_from(cost).unwrap_or(u32::MAX)).collect();
     let rows: Vec<&[u32]> = costs.chunks_exact(width).collect();
     let is_spent = |cost: &u32| *cost > 0;
     let top = rows.iter().position(|row| row.iter().any(is_spent))?;
@@ -26,6 +29,6 @@ pub fn patch(map: &Reasons, origin: [u32; 2], room: &mut Room, draw: u32) -> Opt
     let image = Image { size: [w, h], kind: picture::Kind::Rgba8, pixels: pixels.collect() };
     let bytes = if room.has(Kind::Costs) { encoded(&image)? } else { return None };
     let at = |from: i32, by: usize, origin: u32| from.max(0).cast_unsigned() + by as u32 + origin;
-    let (x, y) = (at(area.x0, left, origin[0]), at(area.y0, top, origin[1]));
+    let (x, y) = (at(area.x0, left, origin[0]), at(area.y0, above + top, origin[1]));
     room.take(Kind::Costs, bytes.len(), draw).then(|| Patch { x, y, w, h, png: base64(&bytes) })
 }

@@ -1,122 +1,188 @@
-//! Removes data from a page, so that it is not much larger than its pictures.
+//! Packs the data of a page, and removes data until the page is not larger than the user allows.
+//!
+//! What is counted is what is written. Data is removed from the front of the capture; the data of the submit
+//! whose picture the page opens with is removed last.
 
-use std::collections::BTreeMap;
-use std::io::{self, Write};
+use rayon::prelude::*;
 
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
+use super::blocks::{DRAWS, Kind, packed};
+use super::frame::{Draw, Frame, MeshOrWhy};
 
-use super::frame::{Draw, Frame, MeshOrWhy, Patch};
+/// Bytes around a block in the page.
+const AROUND: usize = 80;
 
-/// Constant part of the size limit in bytes. The limit is this plus one and a half times the pictures.
-const BESIDE: usize = 2_000_000;
+/// Bytes that the sentence about removed data may have.
+const SENTENCE: usize = 1 << 10;
 
-/// Bytes that are removed beyond the excess, so that a page is not packed again for a few draws.
-const MARGIN: usize = 16 << 10;
+/// The reason that a draw without its mesh has.
+const WHY: &str = "the page is limited by --max-size";
 
-/// The reason in notes about removed data.
-const WHY: &str = "the page would be more than 2 MB larger than one and a half times its pictures";
-
-/// The size limit of a page of `frame`, in bytes.
-pub fn limit(frame: &Frame) -> usize {
-    let patches = frame
-        .draws
-        .iter()
-        .flat_map(|Draw { seen, .. }| seen.patches.iter().chain(&seen.reasons).chain(&seen.cost_map));
-    let patches = patches.chain(frame.canvases.iter().flat_map(|canvas| &canvas.patches));
-    let pngs = patches.map(|Patch { png, .. }| png).chain(frame.textures.values().map(|it| &it.png));
-    // Four letters of base64 are three bytes.
-    let bytes: usize = pngs.map(|png| png.trim_end_matches('=').len() * 3 / 4).sum();
-    bytes + bytes / 2 + BESIDE
+/// The packed data of a page.
+pub struct Packed {
+    /// What all draws have.
+    pub head: String,
+    /// The blocks of each kind, in the order of [`Kind::ALL`].
+    pub blocks: [Vec<String>; 2],
 }
 
-/// The removed data: for each kind, the first draw without it and the number of draws.
-#[derive(Default)]
-pub struct LeftOut(BTreeMap<Kind, (u32, usize)>);
-
-impl LeftOut {
-    /// Removes data of the last draws to make a page about `excess` bytes smaller. Returns false if nothing
-    /// more can be removed.
-    pub fn add(&mut self, frame: &mut Frame, excess: usize) -> bool {
-        // Four letters of base64 are three bytes, and the sizes are only rough.
-        let mut excess = excess / 8 * 7 + MARGIN;
-        let mut has_shed = false;
-        for kind in [Kind::Meshes, Kind::Packets, Kind::States] {
-            let sizes = kind.sizes(frame);
-            let mut first = sizes.len();
-            while first > 0 && excess > 0 {
-                first -= 1;
-                excess = excess.saturating_sub(sizes[first]);
-            }
-            let left_out = frame.draws[first..].iter_mut().filter_map(|draw| kind.leave_out(draw)).count();
-            if left_out > 0 {
-                let (id, count) = self.0.entry(kind).or_default();
-                (*id, *count) = (frame.draws[first].id, *count + left_out);
-                has_shed = true;
-            }
-        }
-        has_shed
+impl Packed {
+    fn of(frame: &Frame) -> anyhow::Result<Self> {
+        let count = frame.draws.len().div_ceil(DRAWS);
+        let all = |kind: Kind| -> anyhow::Result<Vec<String>> {
+            (0..count).into_par_iter().map(|index| kind.packed(frame, index)).collect()
+        };
+        let [texts, pictures] = Kind::ALL.map(all);
+        Ok(Self { head: head(frame)?, blocks: [texts?, pictures?] })
     }
 
-    /// A note for each kind of removed data.
-    pub fn notes(&self) -> impl Iterator<Item = String> {
-        let notes = self.0.iter();
-        notes
-            .map(|(kind, (id, count))| format!("{} from f{id} on are left out ({count}): {WHY}", kind.name()))
+    fn len(&self) -> usize {
+        let blocks = self.blocks.iter().flatten();
+        self.head.len() + SENTENCE + blocks.map(|block| block.len() + AROUND).sum::<usize>()
     }
+}
+
+fn head(frame: &Frame) -> anyhow::Result<String> {
+    packed(&serde_json::to_vec(frame)?)
 }
 
 /// A kind of data that can be removed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    /// Removed first: meshes are the largest, and `show --mesh` has them.
-    Meshes,
-    Packets,
-    States,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// State, packets and mesh. The commands print them.
+    Texts,
+    /// What happened to pixels, and their costs.
+    Maps,
+    /// Changed pixels: without them there is no picture of the draw, nor of later draws to its target.
+    Changes,
 }
 
-impl Kind {
-    const fn name(self) -> &'static str {
+impl Part {
+    fn kind(self) -> Kind {
+        if self == Self::Texts { Kind::Texts } else { Kind::Pictures }
+    }
+
+    fn name(self) -> &'static str {
         match self {
-            Self::Packets => "packets",
-            Self::Meshes => "meshes",
-            Self::States => "states",
+            Self::Texts => "state, packets and mesh",
+            Self::Maps => "overdraw, costs and verdicts of pixels",
+            Self::Changes => "picture",
         }
     }
 
-    /// Rough size of this data per draw in a page, in bytes.
-    fn sizes(self, frame: &Frame) -> Vec<usize> {
-        let mut packed = DeflateEncoder::new(io::sink(), Compression::default());
-        let mut size = |draw: &Draw| {
-            let before = packed.total_out();
-            let written = self.texts(draw).into_iter().try_for_each(|text| packed.write_all(text.as_bytes()));
-            debug_assert!(written.is_ok(), "the sink takes everything");
-            (packed.total_out() - before) as usize
-        };
-        frame.draws.iter().map(&mut size).collect()
-    }
-
-    fn texts(self, draw: &Draw) -> Vec<&str> {
-        match (self, &draw.seen.mesh) {
-            (Self::Packets, _) => draw.packets.iter().map(String::as_str).collect(),
-            (Self::States, _) => draw.seen.state.iter().map(|state| state.get()).collect(),
-            (Self::Meshes, MeshOrWhy::Mesh(mesh)) => {
-                let parts = [mesh.inputs.as_ref(), mesh.out.as_ref(), Some(&mesh.indices)];
-                parts.into_iter().flatten().map(String::as_str).collect()
+    /// Removes this part of `draw`. Returns whether there was any.
+    fn leave_out(self, Draw { seen, packets, .. }: &mut Draw) -> bool {
+        match self {
+            Self::Texts => {
+                let had = seen.state.is_some() || !packets.is_empty();
+                (seen.state, seen.mesh) = (None, MeshOrWhy::why(WHY));
+                packets.clear();
+                had
             }
-            (Self::Meshes, MeshOrWhy::Why(_)) => Vec::new(),
+            Self::Maps => {
+                let had = !seen.reasons.is_empty() || !seen.cost_map.is_empty();
+                seen.reasons.clear();
+                seen.cost_map.clear();
+                had
+            }
+            Self::Changes => {
+                let had = seen.canvas.take().is_some();
+                seen.patches.clear();
+                had
+            }
         }
+    }
+}
+
+/// The draws that have lost a part: their number, the first and the last.
+#[derive(Default)]
+struct Lost {
+    count: usize,
+    ids: Option<[u32; 2]>,
+}
+
+impl Lost {
+    fn add(&mut self, id: u32) {
+        let [first, last] = self.ids.unwrap_or([id; 2]);
+        (self.count, self.ids) = (self.count + 1, Some([first.min(id), last.max(id)]));
     }
 
-    /// Removes this data from `draw`. Returns `None` if there was none.
-    fn leave_out(self, draw: &mut Draw) -> Option<()> {
-        let had = !self.texts(draw).is_empty();
-        match self {
-            Self::Packets => draw.packets.clear(),
-            Self::States => draw.seen.state = None,
-            Self::Meshes if had => draw.seen.mesh = MeshOrWhy::why(format!("it is left out: {WHY}")),
-            Self::Meshes => {}
-        }
-        had.then_some(())
+    fn text(&self, part: Part) -> Option<String> {
+        let [first, last] = self.ids?;
+        Some(format!("{} draws (f{first} to f{last}) have no {}", self.count, part.name()))
     }
+}
+
+/// Packs the data of `frame` into at most `room` bytes. Data is removed from `frame` if it has more, and
+/// [`Frame::left_out`] says so.
+///
+/// # Errors
+/// The call fails if `frame` cannot be serialized.
+pub fn fitted(frame: &mut Frame, room: usize, max_size: u64) -> anyhow::Result<Packed> {
+    let mut all = Packed::of(frame)?;
+    let whole = all.len();
+    if whole <= room {
+        return Ok(all);
+    }
+    let mut said = Vec::new();
+    for (part, whose) in [
+        (Part::Texts, Whose::Others),
+        (Part::Maps, Whose::Others),
+        (Part::Changes, Whose::Others),
+        (Part::Texts, Whose::Shown),
+        (Part::Maps, Whose::Shown),
+    ] {
+        let lost = leave_out(frame, &mut all, (part, whose), room)?;
+        said.extend(lost.text(part));
+    }
+    if all.len() > room {
+        said.push("more cannot be left out".to_owned());
+    }
+    let [whole, most] = [whole as u64, max_size].map(|bytes| bytes as f64 / f64::from(1 << 20));
+    frame.left_out = format!(
+        "The page would have {whole:.1} MB, and --max-size allows {most:.1} MB: {}.",
+        said.join("; ")
+    );
+    all.head = head(frame)?;
+    Ok(all)
+}
+
+/// Whose data is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whose {
+    /// That of the submit whose picture the page opens with.
+    Shown,
+    /// That of other draws.
+    Others,
+}
+
+/// Removes a part of draws, block by block from the front, until the page has at most `room` bytes. What the
+/// opening picture consists of stays.
+fn leave_out(
+    frame: &mut Frame,
+    all: &mut Packed,
+    (part, whose): (Part, Whose),
+    room: usize,
+) -> anyhow::Result<Lost> {
+    let first = frame.draws.get(frame.first);
+    let (shown, canvas) = (first.map(|draw| draw.row.submit), first.and_then(|draw| draw.seen.canvas));
+    let blocks = Kind::ALL.iter().position(|kind| *kind == part.kind()).unwrap_or_default();
+    let mut lost = Lost::default();
+    for index in 0..all.blocks[blocks].len() {
+        if all.len() <= room {
+            break;
+        }
+        let draws = frame.draws.iter_mut().skip(index * DRAWS).take(DRAWS);
+        let mut has_changed = false;
+        for draw in draws.filter(|draw| (Some(draw.row.submit) == shown) == (whose == Whose::Shown)) {
+            let is_needed = part == Part::Changes && draw.seen.canvas == canvas;
+            if !is_needed && part.leave_out(draw) {
+                lost.add(draw.id);
+                has_changed = true;
+            }
+        }
+        if has_changed {
+            all.blocks[blocks][index] = part.kind().packed(frame, index)?;
+        }
+    }
+    Ok(lost)
 }

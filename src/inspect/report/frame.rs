@@ -1,4 +1,5 @@
-//! The data of a page: one JSON object.
+//! The data of a page. What all draws have is one JSON object ([`Frame`]); what a draw shows when it is
+//! selected is in [`blocks`](super::blocks).
 
 use std::collections::BTreeMap;
 
@@ -23,6 +24,12 @@ pub struct Frame {
     pub version: &'static str,
     /// Notes about omitted data, with the reason.
     pub notes: Vec<String>,
+    /// What the page has no room for; empty if it has all.
+    pub left_out: String,
+    /// Number of draws in a block of texts or pictures.
+    pub block: usize,
+    /// Index of the draw with which the page opens: the last of the picture that `replay --png` writes.
+    pub first: usize,
     /// The surfaces that are drawn to.
     pub canvases: Vec<Canvas>,
     /// The findings of `validate`: errors that an A4xx does not tolerate.
@@ -63,30 +70,45 @@ pub struct Draw {
     #[serde(flatten)]
     pub seen: Seen,
     /// Text of the packets since the draw before.
+    #[serde(skip)]
     pub packets: Vec<String>,
 }
 
-/// Data of a command, recorded while it ran.
+/// Data of a command, recorded while it ran. What is not serialized here is in a block.
 #[derive(Default, Serialize)]
 pub struct Seen {
     /// Its state, as in `show --draw`.
+    #[serde(skip)]
     pub state: Option<Box<RawValue>>,
     /// Differences from the state of the draw before it in the same pass.
+    #[serde(skip)]
     pub changed: Vec<String>,
     /// Index of its canvas.
     pub canvas: Option<usize>,
+    /// Index of the colour canvas over whose pixels it draws without colours: depth and stencil alone.
+    pub over: Option<usize>,
     /// Changes of the canvas.
+    #[serde(skip)]
     pub patches: Vec<Patch>,
+    /// Areas of its canvas that it copied from tile memory: x, y, width, height.
+    #[serde(skip)]
+    pub copies: Vec<[u32; 4]>,
     /// What happened to pixels. See [`a4emu_gpu::draw::fs::reasons`].
+    #[serde(skip)]
     pub reasons: Vec<Patch>,
     /// Cost of the fragment shader per pixel. See [`super::cost_map`].
+    #[serde(skip)]
     pub cost_map: Vec<Patch>,
     /// The programs of the draw.
     pub shader_use: Vec<ShaderUse>,
     /// Keys of the textures of the draw.
     pub texture_use: Vec<String>,
     /// The vertices of the draw.
+    #[serde(skip)]
     pub mesh: MeshOrWhy,
+    /// Number of the pass over the tiles.
+    #[serde(skip)]
+    pub(super) pass_number: u32,
     /// The pass of the recorded state. Binning runs have no targets.
     #[serde(skip)]
     pub(super) pass: Option<Pass>,
@@ -116,8 +138,10 @@ pub struct ShaderUse {
     pub hash: String,
     /// For each instruction, the number of warps that ran it. Empty if the program did not run or there was
     /// no room.
+    #[serde(skip)]
     pub warps: Vec<u64>,
     /// For each instruction, the number of lanes that ran it.
+    #[serde(skip)]
     pub lanes: Vec<u64>,
 }
 
@@ -181,8 +205,14 @@ pub struct Mesh {
     pub inputs: Option<String>,
     /// Positions in clip space: x, y, z and w as floats.
     pub out: Option<String>,
-    /// Vertex indices, three per triangle.
+    /// Vertices of a primitive: 1 for points, 2 for lines, 3 for triangles.
+    pub size: u32,
+    /// Vertex indices of the primitives, one after the other.
     pub indices: String,
+    /// The same of the fetched primitives.
+    pub in_size: u32,
+    /// Indices of the fetched primitives; none if they are those of `indices`.
+    pub in_indices: Option<String>,
 }
 
 /// A register.

@@ -1,13 +1,8 @@
 //! Writes the page: one file that contains all its data.
 
-use std::io::BufWriter;
-
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
-
-use super::fit::{self, LeftOut};
+use super::blocks::Kind;
+use super::fit::{self, Packed};
 use super::frame::Frame;
-use super::pictures::base64;
 
 const HTML: &str = include_str!("page/page.html");
 const CSS: &str = include_str!("page/page.css");
@@ -16,6 +11,7 @@ const JS: &[&str] = &[
     include_str!("page/draws.js"),
     include_str!("page/picture.js"),
     include_str!("page/mesh.js"),
+    include_str!("page/history.js"),
     include_str!("page/details.js"),
 ];
 
@@ -28,32 +24,29 @@ const PAGE_JS: &str = include_str!("page/page.js");
 /// Place of the data in the page.
 const DATA: &str = "<!--DATA-->";
 
-/// The page with the data of `frame`. If it is too large, data of the last draws is removed.
+/// The page with the data of `frame`, of at most `max_size` bytes. If it has more, data is removed, and
+/// [`Frame::left_out`] says so.
 ///
 /// # Errors
 /// The call fails if `frame` cannot be serialized.
-pub fn with_data(frame: &mut Frame) -> anyhow::Result<String> {
-    let (limit, mut left_out) = (fit::limit(frame), LeftOut::default());
-    let notes = frame.notes.clone();
-    loop {
-        frame.notes = notes.iter().cloned().chain(left_out.notes()).collect();
-        let mut packed = DeflateEncoder::new(Vec::new(), Compression::default());
-        serde_json::to_writer(BufWriter::new(&mut packed), frame)?;
-        let data = base64(&packed.finish()?);
-        let element = format!("<script id=\"data\" type=\"application/octet-stream\">{data}</script>");
-        let page = page("'none'", "", &element);
-        let excess = page.len().saturating_sub(limit);
-        if excess == 0 || !left_out.add(frame, excess) {
-            return Ok(page);
-        }
-    }
+pub fn with_data(frame: &mut Frame, max_size: u64) -> anyhow::Result<String> {
+    let around = page("'none'", "", "").len();
+    let room = usize::try_from(max_size).unwrap_or(usize::MAX).saturating_sub(around);
+    let Packed { head, blocks } = fit::fitted(frame, room, max_size)?;
+    let blocks = Kind::ALL.iter().zip(&blocks).flat_map(|(kind, blocks)| {
+        blocks.iter().map(|block| element(&format!("class=\"{}\"", kind.name()), block))
+    });
+    let data: Vec<String> = std::iter::once(element("id=\"data\"", &head)).chain(blocks).collect();
+    Ok(page("'none'", "", &data.concat()))
+}
+
+fn element(attribute: &str, data: &str) -> String {
+    format!("<script {attribute} type=\"application/octet-stream\">{data}</script>")
 }
 
 /// The page that requests its data below `path`.
 pub fn live(path: &str) -> String {
-    let element =
-        format!("<script id=\"data\" type=\"application/octet-stream\" data-live=\"{path}\"></script>");
-    page("'self'", LIVE_JS, &element)
+    page("'self'", LIVE_JS, &element(&format!("id=\"data\" data-live=\"{path}\""), ""))
 }
 
 /// Fills the page: the addresses it may connect to, additional script, and the element with the data.

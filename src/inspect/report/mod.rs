@@ -4,6 +4,7 @@
 //! ([`packets`]) lists the packets before it. Both, with the table of `show`, become a [`frame::Frame`] and
 //! then a page ([`html`]).
 
+pub mod blocks;
 pub mod canvases;
 mod changed;
 mod commands;
@@ -26,7 +27,8 @@ use crate::options::{Shared, accepted};
 use crate::progress::{Counted, Shows};
 use crate::status::Status;
 use crate::validate::Watch;
-use a4emu_gpu::cp::Tee;
+use a4emu_gpu::cp::{Silent, Skip, Tee};
+use a4emu_gpu::pass::Pass;
 use frame::{Draw, Frame};
 use packets::Packets;
 use recorder::Recorder;
@@ -39,7 +41,8 @@ pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
     let path = capture.name();
     let mut playback = limits.playback(path);
     let shows = if !shared.quiet && io::stderr().is_terminal() { Shows::Yes } else { Shows::No };
-    let mut recorder = Recorder::new(Counted::new("draws", shows));
+    let total = (shows == Shows::Yes).then(|| count_of_draws(capture, limits, shared)).transpose()?;
+    let mut recorder = Recorder::new(Counted::new("draws", shows).of(total));
     let (mut rows, mut packets) = (Rows::default(), Packets::default());
     let mut watch = Watch::of_run(&mut playback.gpu);
     // The count of draws shows the progress; so the reader shows no bar.
@@ -53,10 +56,39 @@ pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
         playback.gpu.report.cut(what, playback.gpu.at);
     }
     accepted(path, &playback.gpu.report)?;
+    recorder.add_overs();
     let canvases = std::mem::take(&mut recorder.canvases).finish(&mut playback.gpu, &mut recorder.room);
     recorder.add_counts(&rows, &costed.counts);
     let told = shared.tell(&path.display().to_string(), &playback.gpu.report);
-    Ok((frame_of(path, rows, canvases, recorder, packets), told))
+    let picture = playback.gpu.pipeline.surfaces.last_color().map(|surface| surface.address);
+    let mut frame = frame_of(path, rows, canvases, recorder, packets);
+    frame.first = last_draw_of(&frame, picture);
+    Ok((frame, told))
+}
+
+/// How many draws a run has. They are counted by a run that draws nothing.
+fn count_of_draws(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow::Result<u64> {
+    let mut playback = limits.playback(capture.name());
+    let sections = capture.sections(&playback.gpu.budget, &Shared { quiet: true, ..shared.clone() })?;
+    playback.run(sections, &mut Skip::default(), &mut Silent);
+    Ok(playback.gpu.at.draws.into())
+}
+
+/// The row of the last draw to the colour surface at `address`. A copy is taken only if nothing else draws
+/// to it; without such a surface, the last row with a picture.
+fn last_draw_of(frame: &Frame, address: Option<u32>) -> usize {
+    let is_picture = |draw: &Draw| {
+        let canvas = draw.seen.canvas.and_then(|index| frame.canvases.get(index));
+        canvas.is_some_and(|it| address.is_some() && it.address == address && it.name.starts_with("color"))
+    };
+    let last = |is_it: &dyn Fn(&Draw) -> bool| frame.draws.iter().rposition(is_it);
+    let canvas = last(&is_picture).and_then(|row| frame.draws[row].seen.canvas);
+    let draws = |draw: &Draw| !matches!(draw.row.pass, Some(Pass::Resolve | Pass::Restore));
+    let found = canvas.and_then(|canvas| {
+        let is_on = |draw: &Draw| draw.seen.canvas == Some(canvas);
+        last(&|draw| is_on(draw) && draws(draw)).or_else(|| last(&is_on))
+    });
+    found.or_else(|| last(&|draw| draw.seen.canvas.is_some())).unwrap_or_default()
 }
 
 fn frame_of(
@@ -80,6 +112,9 @@ fn frame_of(
         gpu: rows.gpu,
         version: env!("CARGO_PKG_VERSION"),
         notes,
+        left_out: String::new(),
+        block: blocks::DRAWS,
+        first: 0,
         canvases,
         findings: rows.findings,
         draws: draws.map(|((row, seen), packets)| Draw { id: row.frame_draw, row, seen, packets }).collect(),

@@ -54,19 +54,22 @@ pub fn patch(image: &Image, area: Tile, room: &mut Room, draw: u32) -> Option<Pa
 
 /// Makes a patch of the non-empty rectangle of `reasons`, moved by `origin`.
 pub fn reasons(reasons: &Reasons, origin: [u32; 2], room: &mut Room, draw: u32) -> Option<Patch> {
-    let rows: Vec<Vec<u8>> = reasons.rows().collect();
-    let is_noted = |row: &Vec<u8>| row.iter().any(|bits| *bits != 0);
+    let touched = reasons.touched();
+    let (above, bits) = (touched.start, reasons.bits_of(touched));
+    let across = usize::try_from(reasons.area().x1 - reasons.area().x0).ok().filter(|across| *across > 0)?;
+    let rows: Vec<&[u8]> = bits.chunks_exact(across).collect();
+    let is_noted = |row: &&[u8]| row.iter().any(|bits| *bits != 0);
     let (top, bottom) = (rows.iter().position(is_noted)?, rows.iter().rposition(is_noted)?);
     let rows = &rows[top..=bottom];
-    let first = |row: &Vec<u8>| row.iter().position(|bits| *bits != 0);
-    let last = |row: &Vec<u8>| row.iter().rposition(|bits| *bits != 0);
+    let first = |row: &&[u8]| row.iter().position(|bits| *bits != 0);
+    let last = |row: &&[u8]| row.iter().rposition(|bits| *bits != 0);
     let (left, right) = (rows.iter().filter_map(first).min()?, rows.iter().filter_map(last).max()?);
     let pixels: Vec<u8> = rows.iter().flat_map(|row| row[left..=right].iter().copied()).collect();
     let [width, height] = [right + 1 - left, rows.len()].map(|side| side as u32);
     let at = |from: i32, by: usize, origin: u32| (from.max(0) as u32) + by as u32 + origin;
     let area = Tile {
         x: at(reasons.area().x0, left, origin[0]),
-        y: at(reasons.area().y0, top, origin[1]),
+        y: at(reasons.area().y0, above + top, origin[1]),
         width,
         height,
     };

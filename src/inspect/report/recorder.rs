@@ -15,12 +15,14 @@ use super::frame::Seen;
 use super::pictures;
 use super::room::{Kind, Room};
 use crate::describe::canvas::Attachment;
-use crate::describe::{self, Costing, Counts, Draw, Shaders};
+use crate::describe::{self, Costing, Counts, Draw, Shaders, Tile};
 use crate::progress::Counted;
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::cp::{Call, Engine, Flow};
 use a4emu_gpu::draw;
 use a4emu_gpu::draw::fs::reasons::{Plane, Reasons};
+use a4emu_gpu::draw::gras::raster::Rect;
+use a4emu_gpu::draw::rb::state::resolve_bounds;
 use a4emu_gpu::gpu::{Gpu, STAGES};
 use a4emu_gpu::pass::Pass;
 
@@ -56,6 +58,8 @@ pub struct Recorder {
     /// The last state of each kind of pass.
     last: HashMap<Option<Pass>, Value>,
     progress: Counted,
+    /// The map of the last draw, for the next one.
+    spare: Option<Arc<Reasons>>,
 }
 
 impl Recorder {
@@ -64,7 +68,19 @@ impl Recorder {
         let costing = Costing::with_counts();
         let (seen, canvases, contents, room) = Default::default();
         let (commands, shaders, restores, last) = Default::default();
-        Self { costing, seen, canvases, contents, room, commands, shaders, restores, last, progress }
+        Self {
+            costing,
+            seen,
+            canvases,
+            contents,
+            room,
+            commands,
+            shaders,
+            restores,
+            last,
+            progress,
+            spare: None,
+        }
     }
 
     /// Adds how often the instructions of each command's programs ran, if there is room.
@@ -84,7 +100,7 @@ impl Recorder {
     }
 
     /// Records the state before a run.
-    fn before(&mut self, gpu: &mut Gpu, call: &Call, command: Command, draw: &Draw) {
+    fn before(&mut self, gpu: &mut Gpu, call: &Call, command: Command, draw: &mut Draw) {
         if let Command::New(_) = command {
             self.seen.push(Seen::default());
         }
@@ -94,6 +110,8 @@ impl Recorder {
         if !is_better && matches!(command, Command::Known(_)) {
             return;
         }
+        draw.add_factors(gpu, call);
+        let draw = &*draw;
         let shader_use = self.contents.shaders(draw, &mut self.room);
         let texture_use = self.contents.textures(draw, gpu, &mut self.room);
         let mesh = contents::mesh(draw, gpu, call, &mut self.room);
@@ -103,6 +121,7 @@ impl Recorder {
         let seen = &mut self.seen[index];
         (seen.state, seen.pass, seen.changed) = (state, draw.pass, changed);
         (seen.canvas, seen.mesh) = (canvas, mesh);
+        seen.pass_number = self.canvases.pass();
         (seen.shader_use, seen.texture_use) = (shader_use, texture_use);
     }
 
@@ -142,8 +161,39 @@ impl Recorder {
             let Some(canvas) = canvas else { continue };
             self.seen[restore.command].canvas = Some(canvas);
             let shown_by = self.canvases.restored_by(canvas, restore.command);
-            self.note_map(restore.reasons, [tile.x, tile.y], (shown_by, &restore.draw), &gpu.budget);
+            self.note_map(
+                restore.reasons.as_deref(),
+                [tile.x, tile.y],
+                (shown_by, &restore.draw),
+                &gpu.budget,
+            );
             self.update(gpu, (shown_by, canvas), &restore.draw, &attachment);
+            self.canvases.note_begun(canvas, tile);
+        }
+    }
+
+    /// Reads what the first draw of a tile finds in tile memory.
+    fn begin_tile(&mut self, gpu: &mut Gpu, command: usize, draw: &Draw, attachment: &Attachment) {
+        let Some(canvas) = self.seen[command].canvas.filter(|_| draw.pass == Some(Pass::Gmem)) else {
+            return;
+        };
+        if let Err(why) = self.canvases.begin_tile(canvas, gpu, attachment, &mut self.room) {
+            gpu.report.cut(format!("draw {}: {why}", draw.draw), gpu.at);
+        }
+    }
+
+    /// Adds to draws without colours the colour canvas over whose pixels they draw.
+    pub fn add_overs(&mut self) {
+        let mut last = None;
+        for seen in &mut self.seen {
+            let Some(canvas) = seen.canvas else { continue };
+            if self.canvases.is_color(canvas) {
+                last = Some(canvas);
+            } else if seen.pass == Some(Pass::Bypass) {
+                seen.over = last;
+            } else if seen.pass == Some(Pass::Gmem) {
+                seen.over = self.canvases.color_of(seen.pass_number);
+            }
         }
     }
 
@@ -156,18 +206,24 @@ impl Recorder {
             }
             return;
         }
-        self.note_map(reasons, [0; 2], (command, &draw), &gpu.budget);
+        let is_touched = reasons.as_ref().is_none_or(|map| !map.touched().is_empty());
+        self.note_map(reasons.as_deref(), [0; 2], (command, &draw), &gpu.budget);
+        self.spare = reasons;
+        if !is_touched && !stores(&draw) {
+            return;
+        }
         let Some(canvas) = self.seen[command].canvas else { return };
         self.update(gpu, (command, canvas), &draw, attachment);
         if draw.resolve.is_some() {
             self.canvases.note_copy(canvas, attachment);
+            self.seen[command].copies.extend(copied(gpu, attachment));
         }
     }
 
     /// Adds the reasons and the cost of pixels as patches of a command.
     fn note_map(
         &mut self,
-        map: Option<Arc<Reasons>>,
+        map: Option<&Reasons>,
         origin: [u32; 2],
         (command, draw): (usize, &Draw),
         budget: &Budget,
@@ -177,8 +233,8 @@ impl Recorder {
         let pixels = u64::from(area.x0.abs_diff(area.x1)) * u64::from(area.y0.abs_diff(area.y1));
         budget.observe(Work::Copy16, 2 * pixels);
         let (seen, room) = (&mut self.seen[command], &mut self.room);
-        seen.reasons.extend(pictures::reasons(&map, origin, room, draw.frame_draw));
-        seen.cost_map.extend(cost_map::patch(&map, origin, room, draw.frame_draw));
+        seen.reasons.extend(pictures::reasons(map, origin, room, draw.frame_draw));
+        seen.cost_map.extend(cost_map::patch(map, origin, room, draw.frame_draw));
     }
 
     /// Adds the changes of a canvas as a patch of a command.
@@ -196,22 +252,40 @@ impl Recorder {
     }
 }
 
+/// Whether shaders of a draw store. Then it can change pixels that it does not cover.
+fn stores(draw: &Draw) -> bool {
+    draw.shaders.iter().any(|stage| stage.shader.as_ref().is_none_or(|shader| shader.uses.stores))
+}
+
+/// The part of a resolve's tile that it copies, if it is not empty.
+fn copied(gpu: &Gpu, attachment: &Attachment) -> Option<[u32; 4]> {
+    let Tile { x, y, width, height } = attachment.area;
+    let [x0, y0, x1, y1] = [x, y, x + width, y + height].map(u32::cast_signed);
+    let area = resolve_bounds(&gpu.regs).intersect(Rect { x0, y0, x1, y1 });
+    let side = |from: i32, to: i32| (to - from).cast_unsigned();
+    (!area.is_empty()).then(|| {
+        [area.x0.cast_unsigned(), area.y0.cast_unsigned(), side(area.x0, area.x1), side(area.y0, area.y1)]
+    })
+}
+
 impl Engine for Recorder {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         self.progress.next();
         let Some(command) = self.commands.of(gpu) else { return self.costing.run(gpu, call) };
         draw::flush(gpu);
-        let draw = Draw::of(gpu, call, &mut self.shaders);
-        self.before(gpu, call, command, &draw);
+        let mut draw = Draw::of(gpu, call, &mut self.shaders);
+        self.before(gpu, call, command, &mut draw);
         if draw.pass != Some(Pass::Restore) {
             self.place_restores(gpu, &draw);
         }
         let Some(mut attachment) = shown(&draw) else { return self.costing.run(gpu, call) };
         // A resolve writes only its tile.
         attachment.area = draw.resolve.as_ref().and(draw.tile).unwrap_or(attachment.area);
+        self.begin_tile(gpu, command.number(), &draw, &attachment);
         let copied = draw.resolve.as_ref().and(self.seen[command.number()].canvas);
         self.canvases.settle(gpu, &attachment, copied, &mut self.room);
-        gpu.pipeline.reasons = draw.map(gpu, &attachment, &[Plane::Cost]);
+        let spare = self.spare.take();
+        gpu.pipeline.reasons = draw.map_in(gpu, &attachment, &[Plane::Cost, Plane::Unseen], spare);
         let flow = self.costing.run(gpu, call);
         draw::flush(gpu);
         self.after(gpu, command.number(), draw, &attachment);

@@ -27,9 +27,9 @@ impl Kind {
     /// Limit while the capture runs, in bytes. [`fit`](super::fit) decides what the page keeps.
     const fn bytes(self) -> usize {
         match self {
-            Self::Pictures | Self::States => 64 << 20,
+            Self::Pictures => 64 << 20,
             Self::Meshes => 32 << 20,
-            Self::Packets => 64 << 20,
+            Self::Packets | Self::States => 192 << 20,
             Self::Programs | Self::Costs => 16 << 20,
             Self::Counts => 8 << 20,
             Self::Canvases => 256 << 20,

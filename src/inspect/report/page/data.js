@@ -47,11 +47,28 @@ const data = $("data");
 /** Where to ask for more under `serve`; undefined in a report. */
 const live = data.dataset.live;
 
-async function loadFrame() {
-  if (live) return ask("frame.json");
-  const text = new TextDecoder().decode(await inflate(bytesOf(data.textContent.trim()), "deflate-raw"));
-  data.textContent = "";
+/** Unpacks the JSON in an element, and frees the text of the element. */
+async function unpack(element) {
+  const text = new TextDecoder().decode(await inflate(bytesOf(element.textContent), "deflate-raw"));
+  element.textContent = "";
   return JSON.parse(text);
+}
+
+const loadFrame = () => (live ? ask("frame.json") : unpack(data));
+
+/** The texts and the pictures of draws, in blocks that are unpacked when a draw of theirs is needed. */
+class Blocks {
+  constructor(size) {
+    Object.assign(this, { size, texts: [], pictures: [] });
+  }
+
+  /** The texts or pictures of a row. A block that failed is tried again. */
+  async of(kind, row) {
+    const index = Math.floor(row / this.size);
+    const made = (this[kind][index] ??= live ? ask(`${kind}/${index}`) : unpack(document.getElementsByClassName(kind)[index]));
+    made.catch(() => delete this[kind][index]);
+    return (await made)[row % this.size];
+  }
 }
 
 /** A question to `serve`. */
@@ -167,13 +184,21 @@ const KEYFRAME_EVERY = 48;
 class Surface {
   constructor(frame, index) {
     Object.assign(this, frame.canvases[index]);
-    /** Rows of the frame that draw to it. */
-    this.rows = frame.draws.flatMap((draw, row) => (draw.canvas === index ? [row] : []));
+    this.blocks = frame.blocks;
+    this.index = index;
     this.draws = frame.draws;
+    /** Rows of the frame that draw to it. */
+    this.rows = [];
+    /** Rows that draw over its pixels: those, and draws of depth and stencil alone. */
+    this.over = [];
     this.kept = new Cache(128 << 20);
     this.heat = new Map();
     this.queue = Promise.resolve();
     this.cursor = { count: -1, pixels: null };
+  }
+
+  picturesOf(row) {
+    return this.blocks.of("pictures", row);
   }
 
   /** How many of its draws are among the first `count` rows of the frame. */
@@ -200,8 +225,8 @@ class Surface {
       this.cursor = { count: start.count, pixels: start.pixels?.slice() ?? (await this.first()).slice() };
     }
     while (this.cursor.count < position) {
-      const draw = this.draws[this.rows[this.cursor.count]];
-      for (const patch of draw.patches) blit(this, this.cursor.pixels, await patchPixels(patch), patch);
+      const { patches } = await this.picturesOf(this.rows[this.cursor.count]);
+      for (const patch of patches) blit(this, this.cursor.pixels, await patchPixels(patch), patch);
       this.cursor.count++;
       const { count, pixels } = this.cursor;
       if (count % KEYFRAME_EVERY === 0 && !this.kept.get(count)) this.kept.put(count, pixels.slice(), pixels.length);
@@ -241,7 +266,7 @@ class Surface {
     if (bit === COST) return this.spent();
     const counts = new Uint16Array(this.width * this.height);
     for (const row of this.rows) {
-      for (const patch of this.draws[row].reasons) {
+      for (const patch of (await this.picturesOf(row)).reasons) {
         const { pixels } = await patchPixels(patch);
         for (let y = 0; y < patch.h; y++) {
           const to = (patch.y + y) * this.width + patch.x;
@@ -256,7 +281,7 @@ class Surface {
   async spent() {
     const counts = new Float64Array(this.width * this.height);
     for (const row of this.rows) {
-      for (const patch of this.draws[row].cost_map) {
+      for (const patch of (await this.picturesOf(row)).cost_map) {
         const { pixels } = await patchPixels(patch);
         const view = new DataView(pixels.buffer, pixels.byteOffset);
         for (let y = 0; y < patch.h; y++) {
@@ -273,17 +298,19 @@ class Surface {
     const events = [];
     const at = (y * this.width + x) * 4;
     let color = [...(await this.first()).subarray(at, at + 4)];
-    for (const row of this.rows) {
-      const draw = this.draws[row];
+    for (const row of this.over) {
+      const draw = await this.picturesOf(row);
+      const isCopy = this.draws[row].canvas === this.index && draw.copies.some(([left, top, w, h]) => inside({ x: left, y: top, w, h }, x, y));
       const bits = await this.bitsAt(draw, x, y);
       const before = color;
-      for (const patch of draw.patches.filter((patch) => inside(patch, x, y))) {
+      const patches = this.draws[row].canvas === this.index ? draw.patches : [];
+      for (const patch of patches.filter((patch) => inside(patch, x, y))) {
         const { pixels } = await patchPixels(patch);
         const at = ((y - patch.y) * patch.w + x - patch.x) * 4;
         color = [...pixels.subarray(at, at + 4)];
       }
       if (!isWanted()) return null;
-      if (bits || String(before) !== String(color)) events.push({ row, bits, before, after: color });
+      if (bits || isCopy || String(before) !== String(color)) events.push({ row, bits, before, after: color });
     }
     return events;
   }
@@ -296,6 +323,17 @@ class Surface {
     }
     return bits;
   }
+}
+
+/** The canvases of the frame, with their rows. */
+function surfacesOf(frame) {
+  const surfaces = frame.canvases.map((_, index) => new Surface(frame, index));
+  frame.draws.forEach(({ canvas, over }, row) => {
+    surfaces[canvas]?.rows.push(row);
+    surfaces[canvas]?.over.push(row);
+    surfaces[over]?.over.push(row);
+  });
+  return surfaces;
 }
 
 function blit(surface, to, { pixels }, patch) {

@@ -4,6 +4,9 @@ const hex = (value) => `0x${value.toString(16).padStart(8, "0")}`;
 const short = (value) => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(5))));
 const count = (number, name) => `${number} ${name}${number === 1 ? "" : "s"}`;
 
+/** Characters of a summary. */
+const MOST_SUMMARY = 92;
+
 /** Keys whose numbers are addresses or bits. */
 const HEX_KEYS = new Set(["address", "packet", "words", "bits", "gmem"]);
 
@@ -15,6 +18,7 @@ const SECTIONS = [
   ["Indices", ["indices"], /^(VFD_INDEX|VFD_INSTANCE|PC_RESTART)/],
   ["VS", ["shaders.VS"], /^(SP|HLSQ)_VS_/],
   ["HS", ["shaders.HS"], /^(SP|HLSQ|PC)_HS_/],
+  ["Tessellation", ["tessellation"], /^PC_(HS|TESS)/],
   ["DS", ["shaders.DS"], /^(SP|HLSQ|PC)_DS_/],
   ["GS", ["shaders.GS"], /^(SP|HLSQ|PC)_GS_/],
   ["Viewport", ["viewport"], /^GRAS_CL_VPORT/],
@@ -52,7 +56,17 @@ function summaryText(key, value) {
     return all ? value.map((item) => scalarText(key, item)).join(", ") : count(value.length, "entry").replace("entrys", "entries");
   }
   const known = Object.entries(value).filter(([, item]) => isScalar(item) && item !== null && item !== false);
-  return known.map(([name, item]) => (item === true ? name : `${name} ${scalarText(name, item)}`)).join(", ").slice(0, 96);
+  return shortened(known.map(([name, item]) => (item === true ? name : `${name} ${scalarText(name, item)}`)));
+}
+
+/** As many parts as fit a line, and a mark where more follow. */
+function shortened(parts) {
+  let text = parts[0] ?? "";
+  for (const part of parts.slice(1)) {
+    if (text.length + part.length > MOST_SUMMARY) return `${text}, …`;
+    text += `, ${part}`;
+  }
+  return text;
 }
 
 class Details {
@@ -63,14 +77,24 @@ class Details {
     this.drawn = new Set();
   }
 
-  show(draw, row, query) {
-    Object.assign(this, { draw, row, query });
-    this.drawn.clear();
+  /** Shows a draw. Its texts may have to be unpacked first; until then the panel shows the draw before. */
+  async show(draw, row, query) {
+    const turn = (this.turn = Symbol());
     $("details-title").textContent = `f${draw.id} · ${passText(draw.row)} · ${commandText(draw.row)}`;
     const finding = draw.row.findings.length + draw.row.troubles.length;
     $("tab-findings").textContent = finding ? `Findings (${finding})` : "Findings";
     $("tab-textures").textContent = draw.texture_use.length ? `Textures (${draw.texture_use.length})` : "Textures";
+    const texts = await this.frame.blocks.of("texts", row);
+    if (turn !== this.turn) return;
+    Object.assign(this, { draw: { ...draw, ...texts }, row, query });
+    this.drawn.clear();
     this.render(this.tab ?? "state");
+  }
+
+  /** Says that something is not in the report, and which command prints it. */
+  missing(what, command) {
+    return make("p", { class: "dim" }, `${what} of f${this.draw.id} is not in the report. This command shows it: `,
+      make("code", {}, `a4emu ${command.replace("CAPTURE", this.frame.title).replace("N", `f${this.draw.id}`)}`));
   }
 
   /** Fills the panel `tab`, once for a draw. */
@@ -80,7 +104,7 @@ class Details {
     this.drawn.add(tab);
     // Of these some are there under `serve` alone.
     const own = { mesh: this.mesh, step: this.step, edit: this.edit }[tab];
-    if (own) own.show(this.draw);
+    if (own) own.show(this.draw, (...what) => this.missing(...what));
     else $(tab).replaceChildren(...this[`${tab}Parts`]());
     $(tab).scrollTop = 0;
     if (tab === "packets") $("packets").querySelector(".hit")?.scrollIntoView({ block: "center" });
@@ -104,7 +128,7 @@ class Details {
   stateParts() {
     const { draw } = this;
     this.changes = changesByPath(draw.changed);
-    const parts = [make("h3", {}, "Changed since the draw before it of this kind")];
+    const parts = [make("h3", {}, "Changed since the previous draw of this pass")];
     if (!draw.changed.length) parts.push(make("p", { class: "dim" }, "nothing"));
     else parts.push(make("ul", { class: "changes" }, ...draw.changed.map(changeLine)));
     parts.push(make("h3", {}, "State"));
@@ -115,7 +139,7 @@ class Details {
 
   /** What is not in the report; under `serve` it is asked for. */
   missingState(draw) {
-    const box = make("div", { class: "dim" }, live ? "asking…" : "The state of this draw is not in the report.");
+    const box = live ? make("div", { class: "dim" }, "asking…") : this.missing("The state", "show CAPTURE --draw N");
     if (live) {
       ask(`draw/${draw.id}`).then(
         (state) => box.replaceWith(...this.statePanelOf(state).filter(Boolean)),
@@ -186,16 +210,19 @@ class Details {
     return keys.map((key) => {
       const texture = this.frame.textures[key];
       if (!texture) return make("p", { class: "dim" }, `${key}: not in the report`);
-      const image = make("img", { src: `data:image/png;base64,${texture.png}`, alt: texture.label, width: texture.width, height: texture.height });
+      // Small textures are enlarged by a whole number, so that texels stay squares.
+      const { width, height } = texture, times = Math.max(Math.floor(128 / Math.max(width, height)), 1);
+      const image = make("img", { src: `data:image/png;base64,${texture.png}`, alt: texture.label, width: width * times, height: height * times });
       const users = this.frame.draws.filter((draw) => draw.texture_use.includes(key)).length;
       return make("figure", {}, make("figcaption", {}, `${texture.label} · ${texture.width}×${texture.height} · in ${count(users, "draw")}`), image);
     });
   }
 
   shadersParts() {
-    const { shader_use: uses, row } = this.draw;
+    const { shader_use: uses, counts, row } = this.draw;
     if (!uses.length) return [make("p", { class: "dim" }, "No shader of this command is in the capture.")];
-    return uses.flatMap(({ stage, hash, warps, lanes }) => {
+    return uses.flatMap(({ stage, hash }, index) => {
+      const [warps, lanes] = counts[index];
       const shader = this.frame.shaders[hash];
       const users = this.frame.draws.filter((draw) => draw.shader_use.some((use) => use.hash === hash)).length;
       const ran = row.cost.instructions[stage] ?? 0;
@@ -230,7 +257,7 @@ class Details {
 
   packetsParts() {
     const { packets } = this.draw;
-    if (!packets.length) return [make("p", { class: "dim" }, "The packets of this command are not in the report.")];
+    if (!packets.length) return [this.missing("The list of packets", "decode CAPTURE --draw N")];
     const wanted = this.query?.toLowerCase();
     const lines = packets.map((line) =>
       make("div", { class: wanted && line.toLowerCase().includes(wanted) ? "hit" : null }, ...this.registers.linked(line)));
@@ -306,24 +333,28 @@ class Registers {
   }
 
   /** Which rows write a register, and the line that does. */
-  writers(name) {
-    return this.frame.draws.flatMap((draw, row) => {
-      const line = draw.packets.findLast((line) => line.includes(`${name} =`));
-      return line ? [{ row, draw, line: line.trim() }] : [];
-    });
+  async writers(name) {
+    const found = [];
+    for (const [row, draw] of this.frame.draws.entries()) {
+      const { packets } = await this.frame.blocks.of("texts", row);
+      const line = packets.findLast((line) => line.includes(`${name} =`));
+      if (line) found.push({ row, draw, line: line.trim() });
+    }
+    return found;
   }
 
   async explain(name) {
     const known = this.frame.registers[this.known(name)];
     $("register-name").textContent = name;
     $("register-text").textContent = known?.text ?? "…";
-    const writers = this.writers(name);
+    $("register-draws").textContent = "…";
+    if (!$("register").open) $("register").showModal();
+    const writers = await this.writers(name);
     const last = writers.findLast(({ row }) => row <= this.row);
     $("register-draws").replaceChildren(
       last ? make("code", {}, `${last.line}`) : "Not written up to this draw.",
       make("br"), `Written before ${count(writers.length, "draw")}: `,
       ...writers.slice(0, 60).flatMap(({ row, draw }) => [drawLink(row, draw), " "]), writers.length > 60 ? "…" : "");
-    if (!$("register").open) $("register").showModal();
     if (known || !live) return;
     try {
       const answer = await ask(`explain/${encodeURIComponent(name)}`);

@@ -12,6 +12,18 @@ const EDITS = {
   "No colour": ["RB_MRT[*].CONTROL.COMPONENT_ENABLE:0"],
 };
 
+/** The fields in the text of a register, with the names of their values. */
+function fieldsOf(text) {
+  const fields = {};
+  let last;
+  for (const line of text.split("\n")) {
+    const [, name] = /^ {2}\d+(?:\.\.\d+)? +(\w+)/.exec(line) ?? [];
+    if (name) fields[(last = name)] = [];
+    else if (last) fields[last].push(...[...line.matchAll(/\b\d+ ([A-Z]\w+)/g)].map(([, value]) => value));
+  }
+  return fields;
+}
+
 /** A tab with its panel, behind the others. */
 function addTab(name, text) {
   TABS.push(name);
@@ -46,7 +58,7 @@ class Stepping {
   }
 
   show(draw) {
-    if (draw === this.draw) return;
+    if (draw.id === this.draw?.id) return;
     this.draw = draw;
     const stages = draw.shader_use.map(({ stage }) => stage);
     this.stage.replaceChildren(...stages.map((stage) => make("option", { selected: stage === "FS" }, stage)));
@@ -140,14 +152,26 @@ class Editing {
     this.page = page;
     this.panel = addTab("edit", "Edit");
     this.edits = [];
-    const input = make("input", { id: "edit-text", size: 34, autocomplete: "off", spellcheck: "false", placeholder: "RB_DEPTH_CONTROL.ZFUNC:FUNC_ALWAYS" });
+    const input = make("input", { id: "edit-text", size: 34, autocomplete: "off", spellcheck: "false", list: "edit-names", placeholder: "RB_DEPTH_CONTROL.ZFUNC:FUNC_ALWAYS" });
+    this.names = make("datalist", { id: "edit-names" });
+    input.oninput = () => this.complete(input.value.trim());
     const form = make("form", { class: "form", onsubmit: (event) => { event.preventDefault(); this.add([input.value.trim()]); } },
       field("Register or field, and its value", input), make("button", {}, "Set"));
     const presets = Object.entries(EDITS).map(([name, edits]) => make("button", { type: "button", onclick: () => this.add(edits) }, name));
     this.list = make("ul", { id: "edits" });
     this.note = make("p", { class: "dim", role: "status", id: "edit-note" });
     this.pictures = make("div", { id: "edit-pictures" });
-    this.panel.append(make("div", { class: "form", role: "group", "aria-label": "Usual edits" }, ...presets), form, this.list, this.note, this.pictures);
+    this.panel.append(this.names, make("div", { class: "form", role: "group", "aria-label": "Usual edits" }, ...presets), form, this.list, this.note, this.pictures);
+  }
+
+  /** Offers what can follow: registers, then fields, then values. */
+  complete(text) {
+    const { registers } = this.page.frame, [, name, field] = /^([^:]*?)(?:\.(\w*))?(?::.*)?$/.exec(text) ?? [];
+    const known = this.page.registers.known(name), fields = known ? fieldsOf(registers[known].text) : {};
+    let offers = Object.keys(registers).filter((register) => register.includes(text.toUpperCase()));
+    if (known) offers = Object.keys(fields).map((each) => `${name}.${each}:`);
+    if (field && fields[field]) offers = fields[field].map((value) => `${name}.${field}:${value}`);
+    this.names.replaceChildren(...offers.slice(0, 60).map((value) => make("option", { value })));
   }
 
   /** `draw` is selected: its picture is shown, with the edits of the draw that they were made for. */

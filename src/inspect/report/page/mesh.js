@@ -12,14 +12,17 @@ function points(base64, isClip) {
   return out;
 }
 
-/** The sides of the triangles, each once. */
-function edges(indices, count) {
+/** Which vertices of a point, a line or a triangle a line joins. */
+const SIDES = { 1: [[0, 0]], 2: [[0, 1]], 3: [[0, 1], [1, 2], [2, 0]] };
+
+/** The sides of the primitives, each once. A point has one of no length. */
+function edges(indices, count, size) {
   const seen = new Set(), out = [];
-  for (let at = 0; at + 3 <= indices.length; at += 3) {
-    for (const [a, b] of [[0, 1], [1, 2], [2, 0]]) {
+  for (let at = 0; at + size <= indices.length; at += size) {
+    for (const [a, b] of SIDES[size] ?? []) {
       const [low, high] = [indices[at + a], indices[at + b]].sort((left, right) => left - right);
       const key = low * count + high;
-      if (low === high || high >= count || seen.has(key)) continue;
+      if ((low === high && size > 1) || high >= count || seen.has(key)) continue;
       seen.add(key);
       out.push(low, high);
     }
@@ -49,17 +52,18 @@ class Mesh {
     this.panel.append(make("p", { class: "dim" }));
   }
 
-  show(draw) {
+  show(draw, missing) {
     this.mesh = draw.mesh;
     const has = (side) => Boolean(this.mesh?.[side]);
     if (!has("in") && !has("out")) {
       this.panel.replaceChildren(make("p", { class: "dim" }, `There is no mesh: ${this.mesh?.why || "nothing was seen of this command"}.`));
+      if (this.mesh?.why.includes("--max-size")) this.panel.append(missing("The mesh", "show CAPTURE --draw N --mesh mesh.obj"));
       return;
     }
     if (!has(this.side)) this.side = has("out") ? "out" : "in";
     const button = (side, text) => make("button", {
       type: "button", "aria-pressed": String(side === this.side), disabled: !has(side),
-      onclick: () => { this.side = side; this.reset(); this.show(draw); },
+      onclick: () => { this.side = side; this.reset(); this.show(draw, missing); },
     }, text);
     this.view = make("canvas", { id: "mesh-view", role: "img", tabindex: 0 });
     this.panel.replaceChildren(
@@ -78,12 +82,14 @@ class Mesh {
   read() {
     const isClip = this.side === "out";
     this.points = points(this.mesh[this.side], isClip);
-    const indices = new Uint32Array(bytesOf(this.mesh.indices).buffer);
-    this.edges = edges(indices, this.points.length);
+    const isOwn = !isClip && this.mesh.in_indices;
+    const size = isClip ? this.mesh.size : this.mesh.in_size;
+    const indices = new Uint32Array(bytesOf(isOwn ? this.mesh.in_indices : this.mesh.indices).buffer);
+    this.edges = edges(indices, this.points.length, size);
     this.ball = ball(this.points);
     const range = "xyz".split("").map((axis, at) => `${axis} ${short(this.ball.low[at])} to ${short(this.ball.high[at])}`);
     const left = this.points.filter((point) => !point).length;
-    const note = `${this.points.length} vertices, ${indices.length / 3} triangles; ${range.join(", ")}`
+    const note = `${this.points.length} vertices, ${indices.length / size} ${["", "points", "lines", "triangles"][size]}; ${range.join(", ")}`
       + (isClip ? " after the division by w; the box is what can be seen" : "") + (left ? `; ${left} not shown (w is not positive)` : "");
     this.view.setAttribute("aria-label", `Mesh, ${isClip ? "outputs" : "inputs"}: ${note}`);
     this.panel.querySelector("#mesh-note").textContent = `${note}. Drag turns, the wheel enlarges.`;
@@ -141,6 +147,10 @@ class Mesh {
     for (let at = 0; at < this.edges.length; at += 2) {
       const [from, to] = [flat[this.edges[at]], flat[this.edges[at + 1]]];
       if (!from || !to) continue;
+      if (from === to) {
+        context.rect(from[0] - 1, from[1] - 1, 2, 2);
+        continue;
+      }
       context.moveTo(...from);
       context.lineTo(...to);
     }

@@ -1,29 +1,37 @@
-// Puts the page together: selection, tabs, keys, search, the history of a pixel.
+// Puts the page together: selection, its address, tabs, keys, search.
 
 const TABS = ["state", "mesh", "textures", "shaders", "findings", "packets"];
 
 /** Bits of the reasons. */
-const [COVERED, DEPTH, KILLED, WRITTEN, SEVERAL] = [1, 2, 4, 8, 16];
+const [COVERED, DEPTH, KILLED, WRITTEN, SEVERAL, CULLED, SCISSORED] = [1, 2, 4, 8, 16, 64, 128];
+
+/** Milliseconds that a draw stays selected before it becomes an entry of the browser's history. */
+const STAYS = 400;
 
 class Page {
   constructor(frame) {
     this.frame = frame;
-    this.surfaces = frame.canvases.map((_, index) => new Surface(frame, index));
+    frame.blocks = new Blocks(frame.block);
+    this.surfaces = surfacesOf(frame);
     this.registers = new Registers(frame);
     this.details = new Details(frame, this.registers);
-    this.picture = new Picture(this.surfaces, (surface, pixel) => this.history(surface, pixel));
+    this.picture = new Picture(this.surfaces, (surface, pixel) => this.pick(surface, pixel));
+    this.picture.leftOut = frame.left_out.includes("no picture");
+    this.history = new PixelHistory(this);
+    this.strip = new Strip(frame, (row) => this.select(row));
     this.list = new DrawList(frame, this.surfaces, (row) => this.select(row));
     this.search = new Search(frame);
     this.found = null;
     if (live) [this.details.step, this.details.edit] = [new Stepping(this), new Editing(this)];
     this.head();
     this.listen();
-    const first = frame.draws.findIndex((draw) => draw.canvas !== null);
-    if (frame.draws.length) this.select(Math.max(first, 0));
+    if (frame.draws.length) this.go();
   }
 
   head() {
-    const { title, process, gpu, version, draws, notes } = this.frame;
+    const { title, process, gpu, version, draws, notes, left_out } = this.frame;
+    $("left-out").hidden = !left_out;
+    $("left-out").textContent = left_out;
     document.title = `${title} · a4emu`;
     $("title").textContent = title;
     $("process").textContent = `A${gpu} · ${process} · ${count(draws.length, "command")} · a4emu ${version}`;
@@ -32,8 +40,44 @@ class Page {
     $("notes").replaceChildren(...all.map((note) => make("li", {}, note)));
   }
 
+  /** Selects what the address says, "#f12" or "#f12@400,266"; without one, the last draw of the picture. */
+  async go() {
+    const [, id, x, y] = /^#f(\d+)(?:@(\d+),(\d+))?$/.exec(location.hash) ?? [];
+    const is = (draw) => draw.id === Number(id) || draw.row.more_frame_draws.includes(Number(id));
+    const row = id === undefined ? -1 : this.frame.draws.findIndex(is);
+    if (y === undefined) this.picture.pixel = null;
+    this.address = location.hash;
+    await this.show(row < 0 ? this.frame.first : row);
+    const { surface } = this.picture;
+    if (y !== undefined && surface && x < surface.width && y < surface.height) this.picture.pick({ x: Number(x), y: Number(y) });
+  }
+
+  /** Keeps the address up to date. Draws that are only passed by make no entries of the browser's history. */
+  keepAddress() {
+    const { pixel } = this.picture;
+    const address = `#f${this.frame.draws[this.row].id}${pixel ? `@${pixel.x},${pixel.y}` : ""}`;
+    clearTimeout(this.staying);
+    if (address === this.address) return;
+    this.staying = setTimeout(() => {
+      this.address = address;
+      history.pushState(null, "", address);
+    }, STAYS);
+  }
+
+  pick(surface, pixel) {
+    this.keepAddress();
+    return this.history.show(surface, pixel);
+  }
+
   select(row) {
-    if (row === undefined || row < 0) return;
+    if (row === undefined || row < 0) return null;
+    const shown = this.show(row);
+    this.keepAddress();
+    return shown;
+  }
+
+  /** Shows a draw, in all parts of the page. */
+  show(row) {
     const draw = this.frame.draws[row];
     const inPackets = this.found?.inPackets.has(row);
     this.row = row;
@@ -41,8 +85,9 @@ class Page {
     this.list.select(row);
     if (inPackets) this.showTab("packets");
     this.details.show(draw, row, inPackets ? this.found.query : null);
-    this.picture.show(draw, row);
-    for (const event of $("events").tBodies[0].rows) event.classList.toggle("now", Number(event.dataset.row) === row);
+    this.strip.select(row);
+    this.history.mark();
+    return this.picture.show(draw, row);
   }
 
   showTab(name) {
@@ -67,6 +112,20 @@ class Page {
       if (surface && pixel.x < surface.width && pixel.y < surface.height) this.picture.pick(pixel);
       else $("history-note").textContent = "No such pixel.";
     };
+    document.querySelectorAll("[role=separator]").forEach(makeSplitter);
+    addEventListener("hashchange", () => location.hash !== this.address && this.go());
+    $("strip").onkeydown = (event) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      this.select(this.list.neighbour(step));
+    };
+    $("list").addEventListener("keydown", (event) => {
+      const isOpen = { ArrowLeft: false, ArrowRight: true }[event.key];
+      if (isOpen === undefined) return;
+      event.preventDefault();
+      this.list.foldKey(isOpen);
+    });
     $("help-button").onclick = () => $("help").showModal();
     document.addEventListener("click", (event) => this.click(event));
     document.addEventListener("keydown", (event) => this.key(event));
@@ -93,19 +152,29 @@ class Page {
 
   find() {
     const query = $("query").value.trim();
+    this.found = null;
     if (!query) {
-      this.found = null;
       $("hits").textContent = "";
       this.list.filter(this.frame.draws.map((_, row) => row));
-      return;
     }
-    this.found = { query, isEntered: false, ...this.search.find(query) };
-    $("hits").textContent = count(this.found.rows.length, "draw");
-    this.list.filter(this.found.rows);
+    this.finding = query ? this.look(query) : null;
   }
 
-  queryKey(event) {
-    if (event.key === "Enter" && this.found?.rows.length) {
+  /** Searches. Texts that are packed take a while, and a later search ends this one. */
+  async look(query) {
+    const turn = (this.looking = Symbol());
+    $("hits").textContent = "searching…";
+    const found = await this.search.find(query, () => turn === this.looking && query === $("query").value.trim());
+    if (!found) return;
+    this.found = { query, isEntered: false, ...found };
+    $("hits").textContent = count(found.rows.length, "draw");
+    this.list.filter(found.rows);
+  }
+
+  async queryKey(event) {
+    if (event.key === "Enter") {
+      await this.finding;
+      if (!this.found?.rows.length) return;
       const { rows, isEntered } = this.found;
       this.found.isEntered = true;
       const nearest = rows.find((row) => row >= this.row) ?? rows[0];
@@ -147,87 +216,6 @@ class Page {
     };
     return actions[key] ?? (TABS[key - 1] ? () => this.showTab(TABS[key - 1]) : null);
   }
-
-  /** The history of a pixel: of draws from the report, of primitives from `serve`. */
-  async history(surface, { x, y }) {
-    const turn = (this.turn = Symbol());
-    [$("pixel-x").value, $("pixel-y").value] = [x, y];
-    $("history-title").textContent = `Pixel history of ${x}, ${y}`;
-    $("history-note").textContent = "looking…";
-    try {
-      const rows = live ? await this.askedRows(surface, x, y) : await this.storedRows(surface, x, y, () => turn === this.turn);
-      if (turn !== this.turn) return;
-      $("events").hidden = !rows.length;
-      $("events").tBodies[0].replaceChildren(...rows);
-      $("history-note").textContent = rows.length ? `${count(rows.length, "event")} on ${surface.name}` : "No draw covered it.";
-    } catch (error) {
-      $("history-note").textContent = error.message;
-    }
-  }
-
-  async storedRows(surface, x, y, isWanted) {
-    const events = await surface.history(x, y, isWanted);
-    return (events ?? []).map(({ row, bits, before, after }) =>
-      this.eventRow(row, this.frame.draws[row].id, verdictText(bits), bits & WRITTEN ? "written" : "failed", byteCell(before), byteCell(after)));
-  }
-
-  async askedRows(surface, x, y) {
-    const answer = await ask(`pixel?x=${x}&y=${y}&canvas=${this.surfaces.indexOf(surface)}`);
-    return answer.events.map((event) => {
-      const row = this.frame.draws.findIndex((draw) => draw.id === event.frame_draw);
-      const kind = event.verdict === "written" || event.verdict === "copied" ? "written" : "failed";
-      const made = this.eventRow(row, event.frame_draw, primitiveText(event), kind, valueCell(event.before), valueCell(event.after));
-      if (row >= 0 && event.output) made.cells[1].append(" ", this.stepButton(row, { x, y }, event.primitive));
-      return made;
-    });
-  }
-
-  stepButton(row, pixel, primitive) {
-    const step = (event) => {
-      event.stopPropagation();
-      this.select(row);
-      this.details.step.fragment(this.frame.draws[row], pixel, primitive);
-    };
-    return make("button", { type: "button", class: "link", onclick: step, "aria-label": `Step through f${this.frame.draws[row].id}, primitive ${primitive}` }, "step");
-  }
-
-  eventRow(row, id, text, kind, before, after) {
-    const link = row >= 0 ? drawLink(row, { id }) : `f${id}`;
-    const cells = [make("td", {}, link), make("td", { class: kind }, text), make("td", {}, ...before), make("td", {}, ...after)];
-    return make("tr", { class: row === this.row ? "now" : null, "data-row": row >= 0 ? row : null }, ...cells);
-  }
-}
-
-function verdictText(bits) {
-  const parts = [];
-  if (bits & WRITTEN) parts.push("written");
-  if (bits & DEPTH) parts.push("failed depth or stencil");
-  if (bits & KILLED) parts.push("killed by the shader or the alpha test");
-  if (!parts.length) parts.push(bits & COVERED ? "covered, not written" : "changed");
-  if (bits & SEVERAL) parts.push("covered by more than one primitive");
-  return parts.join("; ");
-}
-
-/** The verdict on a primitive with its values, as `a4emu pixel` words it. */
-function primitiveText(event) {
-  if (event.primitive === undefined) return `${event.verdict}${event.to === undefined ? "" : ` to ${hex(event.to)}`}`;
-  const { why } = event;
-  const reason = !why ? ""
-    : why.instruction !== undefined ? ` at instruction ${why.instruction}`
-      : why.message !== undefined ? `: ${why.message}`
-        : `: not ${why.value} ${why.func} ${why.against}${why.op ? `, ${why.op}` : ""}`;
-  const output = event.output ? `; shader ${event.output.map(short).join(" ")}` : "";
-  return `${event.verdict}: primitive ${event.primitive}, ${event.face}${reason}${output}`;
-}
-
-const byteCell = (color) => [swatch(color), color.join(" ")];
-
-function valueCell(values) {
-  if (!values) return [""];
-  const { color, depth, stencil } = values;
-  const rest = [depth === undefined ? null : `depth ${short(depth)}`, stencil === undefined ? null : `stencil ${stencil}`].filter(Boolean);
-  if (!color) return [rest.join(", ")];
-  return [swatch(color.map((value) => Math.round(value * 255))), [color.map(short).join(" "), ...rest].join(", ")];
 }
 
 loadFrame().then((frame) => (window.page = new Page(frame)), (error) => {

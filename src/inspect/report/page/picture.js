@@ -61,7 +61,8 @@ class Picture {
     $("no-picture").hidden = Boolean(surface);
     $("canvas-name").textContent = surface?.name ?? "";
     if (!surface) {
-      $("no-picture").textContent = "This command draws to nothing that there is a picture of.";
+      $("no-picture").textContent = this.leftOut ? "The picture of this draw is not in the report (--max-size)."
+        : "This command draws to nothing that there is a picture of.";
       return;
     }
     const before = await surface.after(row);
@@ -315,5 +316,5 @@ function swatch([red, green, blue]) {
   return box;
 }
 
-/** As bytes, the way the file has them, and as parts of 1. */
-const colorText = (color) => `${color.join(" ")}  (${color.map((value) => (value / 255).toFixed(3)).join(" ")})`;
+/** A colour in the notation of the history, and the bytes that a PNG has. */
+const colorText = (color) => `${valuesText(color.map((value) => value / 255))}  (${color.join(" ")})`;
