@@ -319,6 +319,19 @@ fn check_tessellation() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Of a submit, the first draws lose data first.
+fn check_front() -> Result<(), Failed> {
+    let size = (page(&own("many")).len() - 1000).to_string();
+    let (capture, arguments) = (own("many"), ["report", "-o", "-", "-q", "--max-size", &size]);
+    let done = a4emu().args(arguments).arg(&capture).assert().success();
+    let frame = frame(&String::from_utf8(done.get_output().stdout.clone())?);
+    let has_state: Vec<bool> = list(&frame["draws"]).iter().map(|draw| draw["state"].is_object()).collect();
+    let lost = has_state.iter().filter(|has| !**has).count();
+    assert!((1..has_state.len() / 2).contains(&lost), "{lost}");
+    assert!(has_state[..lost].iter().all(|has| !has), "the first {lost}");
+    Ok(())
+}
+
 /// The page opens on a draw of the picture that `replay --png` writes, and it is the last one.
 fn check_first(capture: &Path) -> Result<(), Failed> {
     let frame = frame(&page(capture));
@@ -436,6 +449,7 @@ fn main() {
         Trial::test("files", check_files),
         Trial::test("findings", check_findings),
         Trial::test("max_size", check_max_size),
+        Trial::test("the front is left out", check_front),
         Trial::test("tessellation", check_tessellation),
         Trial::test("threads", check_threads),
     ];

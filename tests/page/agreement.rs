@@ -2,7 +2,7 @@
 //! colours before and after, in one notation.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -123,20 +123,25 @@ fn plain(value: &Value) -> Value {
 
 fn check(name: &str) -> Outcome {
     let capture: PathBuf = captures().join(format!("{name}.rd.gz"));
-    let folder = TempDir::new()?;
-    let page = folder.path().join("page.html");
-    a4emu(&["report", text(&capture), "-o", text(&page), "-q"]);
     let first = &answers(text(&capture), &[[0, 0]])[0]["surface"];
     let pixels = pixels(["width", "height"].map(|side| first[side].as_u64().expect("a number")));
-    let answers = answers(text(&capture), &pixels);
+    check_pixels(&capture, &pixels)
+}
+
+fn check_pixels(capture: &Path, pixels: &[[u64; 2]]) -> Outcome {
+    let name = capture.display();
+    let folder = TempDir::new()?;
+    let page = folder.path().join("page.html");
+    a4emu(&["report", text(capture), "-o", text(&page), "-q"]);
+    let answers = answers(text(capture), pixels);
     let mut browser = Browser::open(&page)?;
-    for ((at, page), answer) in pixels.iter().zip(stored(&mut browser, &pixels)?).zip(&answers) {
+    for ((at, page), answer) in pixels.iter().zip(stored(&mut browser, pixels)?).zip(&answers) {
         let pixel = by_draw(answer);
         if !agree(&page, &pixel) {
             return Err(format!("{name} at {at:?}: the page has {page:?}, and pixel {pixel:?}").into());
         }
     }
-    let (_server, mut browser) = live::open(&capture)?;
+    let (_server, mut browser) = live::open(capture)?;
     for ([x, y], answer) in pixels.iter().zip(&answers).take(ASKED) {
         let canvas = "page.frame.draws[page.frame.first].canvas";
         let asked = browser.value(&format!("ask(`pixel?x={x}&y={y}&canvas=${{{canvas}}}`)"))?;
@@ -147,4 +152,15 @@ fn check(name: &str) -> Outcome {
 
 pub fn report_serve_and_pixel_agree() -> Outcome {
     CAPTURES.into_iter().try_for_each(check)
+}
+
+/// A game: restored tiles, draws of stencil alone, culled primitives. It is compared where it is there.
+pub fn a_game_agrees() -> Outcome {
+    let shared = std::env::var_os("A4EMU_SHARED").map_or(captures().join("../../shared"), PathBuf::from);
+    let capture = shared.join("captures/games/neverball.rd.gz");
+    if !capture.exists() {
+        eprintln!("skipped: {} is not there", capture.display());
+        return Ok(());
+    }
+    check_pixels(&capture, &[[400, 266], [400, 300], [130, 480], [700, 100]])
 }

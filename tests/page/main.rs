@@ -423,6 +423,7 @@ fn main() {
         trial("a_register_is_explained", live::a_register_is_explained),
         trial("findings_say_what_mends_them", findings_say_what_mends_them),
         trial("report_serve_and_pixel_agree", agreement::report_serve_and_pixel_agree),
+        trial("a_game_agrees", agreement::a_game_agrees),
         trial("an_address_selects_draw_and_pixel", an_address_selects_draw_and_pixel),
         trial("groups_fold_and_passes_hide", groups_fold_and_passes_hide),
         trial("a_narrow_screen_needs_no_sideways_scroll", a_narrow_screen_needs_no_sideways_scroll),
