@@ -119,8 +119,8 @@ fn queries_by_name_and_offset() {
     assert_eq!(
         counts,
         [
-            "2 draws, f0 (submit 0, run 0) to f1 (submit 0, run 1)",
-            "2 draws, f2 (submit 0, run 2) to f3 (submit 1, run 3)"
+            "2 runs, f0 (submit 0, run 0) to f1 (submit 0, run 1)",
+            "3 runs, f0 (submit 0, run 2) to f2 (submit 1, run 4)"
         ]
     );
     let all = query(&["--query", "RB_RENDER_CONTROL"]);

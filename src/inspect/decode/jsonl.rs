@@ -95,11 +95,6 @@ enum Event<'a> {
         first: Place,
         last: Place,
     },
-    Others {
-        reg: u32,
-        name: Shown<RegName>,
-        draws: u64,
-    },
     Error {
         submit: u32,
         address: u32,
@@ -335,9 +330,10 @@ pub(super) fn value(
     Event::Values { reg: asked.offset, name, value, fields, draws, first, last }
 }
 
-/// The event of draws with values of register `asked` that are not listed.
+/// The event that `draws` draws have values of register `asked` that are not listed.
 pub(super) fn others(asked: &Asked, draws: u64) -> impl Serialize {
-    Event::Others { reg: asked.offset, name: Shown(RegName { offset: asked.offset }), draws }
+    let name = RegName { offset: asked.offset };
+    Event::Error { submit: 0, address: 0, message: format!("{name}: {draws} runs with further values") }
 }
 
 impl Sink for Jsonl<'_> {

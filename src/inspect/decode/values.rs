@@ -1,4 +1,4 @@
-//! `--query-mode values`: the values that chosen registers have at draws, with the number of draws of each.
+//! `--query-mode values`: the values that chosen registers have at draws, with the number of runs of each.
 
 use std::io::{self, Write};
 
@@ -80,12 +80,12 @@ impl<'a> Values<'a> {
                 None => write!(out, "{name}{reg}{name:#} was never written")?,
             }
             match draws {
-                1 => writeln!(out, ": 1 draw, {first}")?,
-                _ => writeln!(out, ": {draws} draws, {first} to {last}")?,
+                1 => writeln!(out, ": 1 run, {first}")?,
+                _ => writeln!(out, ": {draws} runs, {first} to {last}")?,
             }
         }
         if *others > 0 {
-            writeln!(self.lines.out, "{name}{reg}{name:#}: {others} draws with further values")?;
+            writeln!(self.lines.out, "{name}{reg}{name:#}: {others} runs with further values")?;
         }
         Ok(())
     }
