@@ -48,7 +48,7 @@ enum Command {
     Decode(decode::Args),
     /// Run a capture; render
     #[command(after_help = examples::REPLAY)]
-    Replay(replay::Args),
+    Replay(Box<replay::Args>),
     /// The commands of a frame, or one draw with all that it runs with, reads and changes
     #[command(after_help = examples::SHOW)]
     Show(show::Args),
