@@ -317,3 +317,34 @@ fn a_timeline_changes_no_picture() {
     assert_eq!(timed, a4emu(&format!("replay {CUBE} --png -")).bytes);
     assert!(fs::read_to_string(timeline).unwrap().ends_with("\"displayTimeUnit\":\"ms\"}\n"));
 }
+
+/// On a terminal, listings go through the pager. JSON does not, nor does what is piped.
+#[cfg(target_os = "linux")]
+#[test]
+fn listings_on_a_terminal_go_through_the_pager() {
+    use std::process::{Command, Stdio};
+
+    if Command::new("script").arg("--version").output().is_err() {
+        return eprintln!("SKIPPED: there is no `script`, which makes a terminal");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let seen = folder.path().join("seen");
+    let pixel = format!("pixel {CUBE} 128,128");
+    for (line, is_paged) in [
+        (format!("show {CUBE}").as_str(), true),
+        (&pixel, true),
+        ("explain RB_DEPTH_CONTROL", true),
+        (&format!("{pixel} --json"), false),
+    ] {
+        let _ = fs::remove_file(&seen);
+        let program = assert_cmd::cargo::cargo_bin("a4emu");
+        let mut terminal = Command::new("script");
+        terminal.args(["-qec", &format!("{} {line}", program.display()), "/dev/null"]).current_dir(root());
+        terminal.env("PAGER", format!("tee {}", seen.display())).env_remove("LESS").stdin(Stdio::null());
+        assert!(terminal.output().unwrap().status.success(), "{line}");
+        assert_eq!(seen.exists(), is_paged, "{line}");
+        if is_paged {
+            assert_eq!(fs::read_to_string(&seen).unwrap(), fine(line));
+        }
+    }
+}

@@ -19,11 +19,9 @@ use anyhow::{Context, bail, ensure};
 use crate::corpus::{DrawHash, End, Ended, Kept, Played, Starter, differences};
 use crate::flags::Flags;
 use a4emu_gpu::ambient;
-use a4emu_gpu::budget::BASE;
-use a4emu_gpu::fault::Report;
-use a4emu_inspect::disasm::refusal;
+use a4emu_inspect::describe::Capture;
 use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::{Shared, accepted, open_capture};
+use a4emu_inspect::options::Shared;
 use a4emu_inspect::out_file::folder_in;
 use a4emu_inspect::status::Status;
 use a4emu_inspect::terminal::{self, Shown};
@@ -86,7 +84,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         ensure!(binary.is_file(), "there is no {}", binary.display());
     }
     ensure!(args.capture.is_file(), "there is no {}", args.capture.display());
-    refuse_other_chips(args, shared)?;
+    // Builds do nothing with a capture of another generation, and so do the same.
+    Capture::new(&args.capture, shared)?.accept(&args.limits, shared)?;
     let builds = Builds { binaries: [&args.a, &args.b], capture: &args.capture };
     let [a, b] = both(|index| builds.play(index, args))?;
     let (a, b) = match [a, b] {
@@ -122,17 +121,6 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         }
     }
     Ok(Status::Differs)
-}
-
-/// Fails if the capture is of another generation. Builds do nothing with it, and so do the same.
-///
-/// # Errors
-/// The call fails if the capture is of another generation, or cannot be opened.
-fn refuse_other_chips(args: &Args, shared: &Shared) -> anyhow::Result<()> {
-    let mut budget = args.limits.work.budget(BASE);
-    let sections = open_capture(&args.capture, &budget, shared)?;
-    let refusal = refusal(sections, args.limits.foreign(), &mut budget);
-    Ok(refusal.map_or(Ok(()), |trouble| accepted(&args.capture, &Report::of(trouble)))?)
 }
 
 /// Displays a pixel as a hexadecimal colour.

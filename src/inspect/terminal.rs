@@ -5,7 +5,8 @@
 //! dropped and change no exit status.
 
 use std::fmt::{self, Display, Write as _};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
 
 use crate::status::Status;
 
@@ -154,10 +155,63 @@ impl Form {
     }
 }
 
-/// Stdout for `form`. The caller has to flush it: only the flush reports that all output was written.
+/// Value of `LESS` if the user has not set it: quit if the text fits, keep colours, leave the screen.
+const LESS: &str = "FRX";
+
+/// The pager of the user, which shows what is written. It ends when the writer is dropped, which waits for it.
+pub struct Pager {
+    child: Child,
+    /// `None` once the writer is dropped.
+    stdin: Option<ChildStdin>,
+}
+
+impl Pager {
+    /// Starts `$PAGER`, or `less`, if stdout is a terminal. `None` if the pager is empty, is `cat`, or cannot be
+    /// started.
+    pub fn start() -> Option<Self> {
+        if !io::stdout().is_terminal() {
+            return None;
+        }
+        let command = std::env::var("PAGER").unwrap_or_else(|_| "less".into());
+        let mut words = command.split_whitespace();
+        let program = words.next().filter(|program| *program != "cat")?;
+        let mut pager = Command::new(program);
+        pager.args(words).stdin(Stdio::piped());
+        if std::env::var_os("LESS").is_none() {
+            pager.env("LESS", LESS);
+        }
+        let mut child = pager.spawn().ok()?;
+        let stdin = child.stdin.take();
+        Some(Self { child, stdin })
+    }
+}
+
+impl Write for Pager {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stdin.as_mut().map_or(Ok(bytes.len()), |stdin| stdin.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stdin.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+impl Drop for Pager {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        // A pager that fails has said so itself.
+        let _status = self.child.wait();
+    }
+}
+
+/// Stdout for `form`; on a terminal, lines go through the user's pager. The caller has to flush it: only the
+/// flush reports that all output was written.
 pub fn stdout(form: Form) -> Box<dyn Write> {
     match form {
-        Form::Lines => Box::new(text()),
+        Form::Lines => match Pager::start() {
+            Some(pager) => Box::new(Text::new(pager)),
+            None => Box::new(text()),
+        },
         Form::Json => Box::new(BufWriter::with_capacity(CHUNK, bytes())),
     }
 }

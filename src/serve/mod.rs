@@ -57,6 +57,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         .with_context(|| format!("cannot listen on port {}", args.port))?;
     let gate = Gate::new(listener.local_addr()?.port())?;
     let capture = Capture::new(&args.capture, shared)?;
+    capture.accept(&args.limits, shared)?;
     let site = Site::new(&args.capture, capture, args, shared, gate.path());
     let mut out = terminal::text();
     writeln!(out, "http://127.0.0.1:{}{}", gate.port(), gate.path())?;

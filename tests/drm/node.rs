@@ -51,7 +51,13 @@ fn the_chip_is_an_a420() {
     with_device("node::the_chip_is_an_a420", || {
         assert_eq!([param(1), param(2), param(3)], [Ok(420), Ok(0x18_0000), Ok(0x0402_0000)]);
         assert!(param(5).unwrap() < param(5).unwrap() && param(4).unwrap() > 0, "time passes");
-        assert_eq!(param(0xe), Err(libc::EINVAL), "all processes share one address space");
+        assert_eq!(
+            [param(0xe), param(0x16)],
+            [Err(libc::EINVAL); 2],
+            "all processes share one address space"
+        );
+        assert_eq!([0x10, 0x12, 0x13].map(param), [Err(libc::ENOENT); 3], "no compressed surfaces");
+        assert_eq!([0x11, 0x14, 0x15, 0x17].map(param), [Ok(0); 4]);
         assert_eq!(ioctl(&open(), GET_PARAM, &mut [1u64 << 32 | 1, 0, 0]), Err(libc::EINVAL), "no 2D pipe");
     });
 }

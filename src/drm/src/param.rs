@@ -36,7 +36,8 @@ fn check(request: &uapi::Param) -> Result<(), Errno> {
 ///
 /// # Errors
 /// The call fails with `EINVAL` for another pipe, and for a feature that this chip lacks: an address space
-/// for each process.
+/// for each process. It fails with `ENOENT` for the layout of compressed surfaces, which came with the A5xx.
+/// Source: adreno_get_param of the kernel, with the patches of April 2026.
 pub fn get(call: &Call, get: &mut uapi::Param) -> Result<(), Errno> {
     check(get)?;
     let chip = call.device.chip;
@@ -50,6 +51,8 @@ pub fn get(call: &Call, get: &mut uapi::Param) -> Result<(), Errno> {
         param::PRIORITIES => u64::from(PRIORITIES),
         param::FAULTS => call.device.state().ring.hangs,
         param::PP_PGTABLE | param::SUSPENDS => 0,
+        param::RAYTRACING | param::UCHE_TRAP_BASE | param::HAS_PRR | param::AQE => 0,
+        param::HIGHEST_BANK_BIT | param::UBWC_SWIZZLE | param::MACROTILE_MODE => return Err(Errno::NOENT),
         _ => return Err(Errno::INVAL),
     };
     Ok(())

@@ -140,6 +140,20 @@ pub mod param {
     pub const COMM: u32 = 12;
     /// Command line, by pointer; write only.
     pub const CMDLINE: u32 = 13;
+    /// Memory layout of compressed surfaces (UBWC).
+    pub const HIGHEST_BANK_BIT: u32 = 16;
+    /// Whether the chip traces rays.
+    pub const RAYTRACING: u32 = 17;
+    /// Memory layout of compressed surfaces (UBWC).
+    pub const UBWC_SWIZZLE: u32 = 18;
+    /// Memory layout of compressed surfaces (UBWC).
+    pub const MACROTILE_MODE: u32 = 19;
+    /// Address for accesses that must fault.
+    pub const UCHE_TRAP_BASE: u32 = 20;
+    /// Whether buffers may have parts without memory.
+    pub const HAS_PRR: u32 = 21;
+    /// Whether the chip has a second command processor (A8xx).
+    pub const AQE: u32 = 23;
 }
 
 /// `MSM_BO_SCANOUT | MSM_BO_GPU_READONLY | MSM_BO_NO_SHARE | MSM_BO_CACHE_MASK`.

@@ -1,13 +1,12 @@
 //! The output of decoded text: one buffered writer to stdout or to a pager, optionally with colour.
 
 use std::fmt;
-use std::io::{self, IsTerminal, Write};
-use std::process::{Child, Command, Stdio};
+use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
 use crate::options::When;
-use crate::terminal::{self, Colours};
+use crate::terminal::{self, Colours, Pager};
 use a4emu_gpu::budget::{Budget, Work};
 
 const BUFFER: usize = 1 << 16;
@@ -26,9 +25,6 @@ pub enum Hold {
     /// The held output is dropped.
     Drop,
 }
-
-/// Value of `LESS` if the user has not set it: quit if the text fits, keep colours, leave the screen.
-const LESS: &str = "FRX";
 
 /// The styles of a listing. All are plain when colour is off.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,7 +65,7 @@ impl Palette {
     }
 }
 
-/// The sink of a listing. It waits for the pager at the end.
+/// The sink of a listing.
 ///
 /// The writer gathers text in its own buffer and not in a [`io::BufWriter`], because formatting into that checks for
 /// an error after every piece of a line.
@@ -82,7 +78,6 @@ pub struct Output<'a> {
     /// Start of the held text in `text`.
     held: Option<usize>,
     writer: Box<dyn Write + 'a>,
-    pager: Option<Child>,
 }
 
 /// A byte buffer that formatting can append to.
@@ -99,14 +94,7 @@ impl fmt::Write for Bytes {
 impl<'a> Output<'a> {
     /// Makes an output to `writer`.
     pub fn new(writer: Box<dyn Write + 'a>) -> Self {
-        Self {
-            text: Bytes(Vec::with_capacity(2 * BUFFER)),
-            passed: 0,
-            paid: 0,
-            held: None,
-            writer,
-            pager: None,
-        }
+        Self { text: Bytes(Vec::with_capacity(2 * BUFFER)), passed: 0, paid: 0, held: None, writer }
     }
 
     /// Makes an output to stdout.
@@ -121,12 +109,9 @@ impl<'a> Output<'a> {
 
     /// Makes an output to stdout; on a terminal, through the user's pager.
     pub fn paged(colours: Colours) -> Self {
-        match io::stdout().is_terminal().then(spawn_pager).flatten() {
+        match Pager::start() {
             None => Self::stdout(colours),
-            Some((pager, stdin)) => {
-                let stdin = Box::new(terminal::Text::new(stdin).with(colours));
-                Self { pager: Some(pager), ..Self::new(stdin) }
-            }
+            Some(pager) => Self::new(Box::new(terminal::Text::new(pager).with(colours))),
         }
     }
 
@@ -156,18 +141,12 @@ impl<'a> Output<'a> {
         self.drain_if_full()
     }
 
-    /// Writes the buffered output and waits for the pager.
+    /// Writes the buffered output, and waits for the pager when it is dropped.
     ///
     /// # Errors
     /// The call fails if the reader has closed the pipe or the disk is full.
     pub fn finish(mut self) -> io::Result<()> {
-        let flushed = self.flush();
-        let Self { writer, pager, .. } = self;
-        drop(writer);
-        if let Some(mut pager) = pager {
-            pager.wait()?;
-        }
-        flushed
+        self.flush()
     }
 
     fn drain(&mut self) -> io::Result<()> {
@@ -212,19 +191,4 @@ impl Write for Output<'_> {
         self.drain()?;
         self.writer.flush()
     }
-}
-
-/// Starts `$PAGER`, or `less`. None if it is empty, is `cat`, or cannot be started.
-fn spawn_pager() -> Option<(Child, Box<dyn Write>)> {
-    let command = std::env::var("PAGER").unwrap_or_else(|_| "less".into());
-    let mut words = command.split_whitespace();
-    let program = words.next().filter(|program| *program != "cat")?;
-    let mut pager = Command::new(program);
-    pager.args(words).stdin(Stdio::piped());
-    if std::env::var_os("LESS").is_none() {
-        pager.env("LESS", LESS);
-    }
-    let mut child = pager.spawn().ok()?;
-    let stdin = child.stdin.take()?;
-    Some((child, Box::new(stdin)))
 }

@@ -9,15 +9,17 @@ use anyhow::Context;
 use hashbrown::HashMap;
 
 use super::draw::Key;
+use crate::disasm::refusal;
 use crate::folders::read_bytes;
 use crate::limits::Limits;
 use crate::options::{self, Shared, accepted, open_capture};
 use crate::out_file::Kept;
 use crate::selection::{Draws, Numbering, Selection};
 use crate::status::{Failure, Status};
-use a4emu_gpu::budget::{Budget, Work};
+use a4emu_gpu::budget::{BASE, Budget, Work};
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
 use a4emu_gpu::draw;
+use a4emu_gpu::fault::Report;
 use a4emu_gpu::gpu::Gpu;
 
 /// Maximum number of frame draws per command. Each submit of a pass has one.
@@ -61,6 +63,16 @@ impl Capture {
     pub fn new(name: &Path, shared: &Shared) -> anyhow::Result<Self> {
         let held = shared.inputs.keep(name)?.map_or(Held::File, Held::Kept);
         Ok(Self { name: name.to_owned(), held })
+    }
+
+    /// Fails if the capture is of another generation, and `limits` do not interpret such captures.
+    ///
+    /// # Errors
+    /// The capture is refused, or cannot be opened.
+    pub fn accept(&self, limits: &Limits, shared: &Shared) -> anyhow::Result<()> {
+        let mut budget = limits.work.budget(BASE);
+        let refusal = refusal(self.sections(&budget, shared)?, limits.foreign(), &mut budget);
+        Ok(refusal.map_or(Ok(()), |trouble| accepted(&self.name, &Report::of(trouble)))?)
     }
 
     /// A capture of `bytes`, raw or gzip. Messages call it `name`.

@@ -16,7 +16,7 @@ function commandText(row) {
 
 const passText = (row) => row.pass ?? "compute";
 const instructionsOf = (row) => Object.values(row.cost.instructions).reduce((sum, count) => sum + count, 0);
-/** For who hears the page. */
+/** Text for screen readers only. */
 const hidden = (text) => make("span", { class: "hidden" }, text);
 const percent = (share) => `${(share * 100).toFixed(1)} %`;
 
