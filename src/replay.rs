@@ -230,7 +230,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     if let (Some(draw), Some(png)) = (args.after, &args.png) {
         return args.threads.run(|| after::write(args, draw, png, shared));
     }
-    let mut playback = args.limits.playback(&args.capture);
+    let runs = if args.edit.is_empty() { 1 } else { edit::RUNS };
+    let mut playback = args.limits.playback_of_many(&args.capture, runs);
     match args.gs_dispatch {
         GsDispatch::One(setting) => playback.gpu.pipeline.gs_dispatch = setting,
         GsDispatch::Compare => {

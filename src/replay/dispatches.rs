@@ -30,15 +30,15 @@ pub fn compare(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut rows = Vec::new();
     let mut status = Status::Fine;
     for (name, setting) in SETTINGS {
-        let mut playback = args.limits.playback(capture.name());
+        let mut playback = args.limits.playback_of_many(capture.name(), SETTINGS.len() as u32);
         playback.gpu.pipeline.gs_dispatch = setting;
         playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut Renderer, &mut Silent);
         rows.extend(playback.gpu.pipeline.dispatches.rows().into_iter().map(|row| (name, row)));
+        ensure!(!rows.is_empty(), "the capture has no draw with a geometry shader");
         if setting == Setting::Auto {
             status = shared.tell(&args.capture.display().to_string(), &playback.gpu.report);
         }
     }
-    ensure!(!rows.is_empty(), "the capture has no draw with a geometry shader");
     Ok(status.and(put(&rows).map_err(anyhow::Error::from)))
 }
 

@@ -16,6 +16,9 @@ use a4emu_inspect::out_file::OutFile;
 use a4emu_inspect::selection::Draws;
 use a4emu_inspect::terminal;
 
+/// Runs of the capture: to find the draws, without edits, and with them. They share the budget.
+pub const RUNS: u32 = 3;
+
 /// A value of `--edit`: `DRAW:REGISTER.FIELD=VALUE`.
 #[derive(Clone, Debug)]
 pub struct Wanted {
@@ -61,7 +64,7 @@ fn last(gpu: &mut Gpu) -> anyhow::Result<Pixels> {
 /// # Errors
 /// The call fails if the capture cannot be read, or if it renders no picture.
 pub fn original(args: &Args, capture: &Capture, shared: &Shared) -> anyhow::Result<Pixels> {
-    let mut playback = args.limits.playback(capture.name());
+    let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
     playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut Renderer, &mut Silent);
     last(&mut playback.gpu)
 }

@@ -43,6 +43,8 @@ const COMMANDS: &[&str] = &[
     "replay --fidelity {capture}",
     "replay --validate {capture}",
     "replay --loop 1 {capture}",
+    "replay --edit f0:RB_DEPTH_CONTROL.ZFUNC=FUNC_ALWAYS --difference {out}/a.png {capture}",
+    "replay --gs-dispatch compare {capture}",
     "show {capture}",
     "show --json {capture}",
     "show --overlay overdraw={out}/a.png --overlay cost={out}/b.png {capture}",
