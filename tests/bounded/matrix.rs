@@ -167,7 +167,9 @@ fn is_complete() -> Result<(), Failed> {
     let help = said(&["--help"])?;
     let listed =
         help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let subcommands: Vec<&str> = listed.filter_map(|line| line.split_whitespace().next()).collect();
+    // Descriptions continue on lines that are indented further.
+    let names = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let subcommands: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
     if subcommands.len() < 20 {
         return Err(format!("only {subcommands:?} are listed").into());
     }
