@@ -237,7 +237,7 @@ pub struct Choice {
     no_rule: Vec<String>,
     /// A TOML file of findings to ignore
     ///
-    /// It has [[suppress]] tables with rule and reason, and optionally what and program.
+    /// The file has [[suppress]] tables with rule and reason, and optionally what and program.
     #[arg(long, value_name = "FILE")]
     suppress: Option<PathBuf>,
 }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use crate::flags::Flags;
 use a4emu_decoder::capture::{AddressRecord, Hang, IbPlace, NamedChip};
 use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::row;
+use a4emu_decoder::pm4::PacketName;
 use a4emu_decoder::regs::RegName;
 
 use a4emu_gpu::cp::observer::Announced;
@@ -140,10 +140,7 @@ impl Observer for Info {
 /// The name of a packet: a command, or the first register that it writes.
 fn name(packet: &Packet<'_>) -> String {
     match *packet {
-        Packet::Type3 { opcode, .. } => match row(opcode) {
-            Some(row) => row.name.to_owned(),
-            None => format!("UNKNOWN_{opcode:02X}"),
-        },
+        Packet::Type3 { opcode, .. } => PacketName(opcode).to_string(),
         Packet::Type2 => "a filler".to_owned(),
         _ => packet.writes().next().map_or_else(String::new, |(offset, _)| RegName { offset }.to_string()),
     }

@@ -114,6 +114,10 @@ mod tests {
         for value in Model::ALL {
             assert_eq!(model().parse_ref(&command, None, OsStr::new(value.name())).unwrap(), value);
         }
+        for value in Setting::ALL {
+            let parsed = gs_dispatch().parse_ref(&command, None, OsStr::new(value.name()));
+            assert_eq!(parsed.unwrap(), GsDispatch::One(value));
+        }
         for value in Jit::ALL {
             assert_eq!(jit().parse_ref(&command, None, OsStr::new(value.name())).unwrap(), value);
         }

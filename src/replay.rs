@@ -31,7 +31,6 @@ use a4emu_gpu::fidelity::Fidelity;
 use a4emu_gpu::picture::Alpha;
 use a4emu_gpu::playback::Playback;
 use a4emu_inspect::decode::Output;
-use a4emu_inspect::describe::Capture;
 use a4emu_inspect::edit::{Edit, Editing};
 use a4emu_inspect::golden::Recorder;
 use a4emu_inspect::limits::Limits;
@@ -44,6 +43,7 @@ use a4emu_inspect::terminal::{self, Colours, Form};
 use a4emu_inspect::trace::{Detail, Trace};
 use a4emu_inspect::validate::{self, ChosenRules, Watch};
 use account::Account;
+use edit::Edited;
 use files::Files;
 use noted::Noted;
 use observe::{AtEnd, Listing, StateFile, Submits};
@@ -257,9 +257,9 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         let found = found(watch.as_mut(), &chosen, &mut playback);
         let time = start.elapsed();
         let mut pictures = pictures(args, &mut files, &mut playback, shared);
-        if let Some(Edited { original, .. }) = &edited {
+        if let Some(edited) = &edited {
             let path = args.difference.as_deref();
-            pictures = pictures.and(edit::compare(&mut playback.gpu, original, path, shared));
+            pictures = pictures.and(edited.compare(&mut playback.gpu, path, shared));
         }
         if args.gives_account(shared) {
             let (capture, gpu, submits) = (&args.capture, &playback.gpu, submits.count());
@@ -274,26 +274,6 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         Err(error) => (Status::Fine, Err(error)),
     };
     Ok(status.worse(shared.tell_with(&args.capture.display().to_string(), &playback.gpu.report, result)))
-}
-
-/// What `--edit` changes, and the picture without it.
-struct Edited {
-    capture: Capture,
-    edits: Vec<Edit>,
-    original: edit::Pixels,
-}
-
-impl Edited {
-    /// Prepares the edits of `args`, if there are any.
-    fn new(args: &Args, shared: &Shared) -> anyhow::Result<Option<Self>> {
-        if args.edit.is_empty() {
-            return Ok(None);
-        }
-        let capture = Capture::new(&args.capture, shared)?;
-        let (edits, original) =
-            (edit::edits(args, &capture, shared)?, edit::original(args, &capture, shared)?);
-        Ok(Some(Self { capture, edits, original }))
-    }
 }
 
 /// Writes the findings of `--validate`.

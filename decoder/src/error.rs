@@ -24,7 +24,7 @@ pub enum CaptureError {
     Devcore {
         /// Number of the line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The fault of the line, as text.
         what: String,
     },
     /// The stream ends 1 to 7 bytes into a section header.

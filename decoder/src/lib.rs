@@ -13,4 +13,5 @@ pub mod load_state;
 pub mod packet;
 pub mod pm4;
 pub mod regs;
+pub mod similar;
 pub mod stage_words;

@@ -3,6 +3,8 @@
 //!
 //! Source: docs/hardware/command-processor.md; numbers and names are those of adreno_pm4.xml.
 
+use std::fmt;
+
 use crate::bits::{Certainty, FieldRow, FieldType};
 
 mod bodies;
@@ -144,6 +146,19 @@ static INDEX: [u8; 0x80] = {
 /// The row of `opcode`.
 pub fn row(opcode: u8) -> Option<&'static PacketRow> {
     PACKETS.get(usize::from(*INDEX.get(usize::from(opcode))?))
+}
+
+/// The name of an opcode as text, or `UNKNOWN_xx`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketName(pub u8);
+
+impl fmt::Display for PacketName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match row(self.0) {
+            Some(row) => f.write_str(row.name),
+            None => write!(f, "UNKNOWN_{:02X}", self.0),
+        }
+    }
 }
 
 #[cfg(test)]

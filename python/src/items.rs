@@ -1,11 +1,12 @@
 //! The items of a capture: submits, draws, packets.
 
 use a4emu_decoder::packet;
+use a4emu_decoder::pm4::PacketName;
 use a4emu_decoder::pm4::row;
 use a4emu_decoder::regs::RegName;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::gpu::Gpu;
-use a4emu_inspect::decode::{PacketFields, PacketName, Primitive};
+use a4emu_inspect::decode::{PacketFields, Primitive};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 

@@ -1,15 +1,12 @@
 //! Finds registers and fields by name: in any case, with `*` and `?`, or by offset as listings print it.
 
+use std::iter;
+
 use a4emu_decoder::bits::FieldRow;
 use a4emu_decoder::regs::{self, RegRef, SPACE, by_name, lookup};
+use a4emu_decoder::similar::{near, near_by};
 
 use crate::status::{Failure, Status};
-
-/// Maximum number of similar names in a message.
-const SUGGESTIONS: usize = 3;
-
-/// Least likeness (0 to 1) of a suggested name.
-const NEAR: f64 = 0.7;
 
 /// Separator between a register and its field.
 const FIELD: char = '.';
@@ -114,36 +111,20 @@ fn unknown(text: &str) -> Failure {
 
 /// Names of registers or fields like `text`, the most similar first. An array has one entry.
 fn near_registers(text: &str) -> Vec<String> {
-    match text.to_ascii_uppercase().rsplit_once(FIELD) {
+    match text.rsplit_once(FIELD) {
         Some((register, field)) if fitting(register).next().is_some() => {
             let fields = fitting(register)
                 .flat_map(|reg| reg.fields().iter().map(move |row| format!("{}.{}", reg.name(), row.name)));
-            most_like(fields.map(|name| (likeness(field, name.rsplit(FIELD).next().unwrap_or("")), name)))
+            near_by(field, fields, |name| name.rsplit(FIELD).next().unwrap_or(""))
         }
-        _ => near(text, regs::all().filter(|reg| reg.index == 0).map(|reg| reg.name().to_string())),
+        _ => near_names(text, iter::empty()),
     }
 }
 
-/// The `names` most like `text`, in any case, each in quotes.
-pub fn near(text: &str, names: impl Iterator<Item = String>) -> Vec<String> {
-    let bare = text.to_ascii_uppercase().replace(['*', '?'], "");
-    most_like(names.map(|name| (likeness(&bare, &name), name)))
-}
-
-/// The first names in order of likeness, each in quotes.
-fn most_like(names: impl Iterator<Item = (f64, String)>) -> Vec<String> {
-    let mut near: Vec<(f64, String)> = names.filter(|(likeness, _)| *likeness >= NEAR).collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    near.dedup();
-    near.into_iter().take(SUGGESTIONS).map(|(_, name)| format!("`{name}`")).collect()
-}
-
-/// Likeness of two names, from 0 to 1 (equal). A part of a name counts more than most similar spellings.
-fn likeness(text: &str, name: &str) -> f64 {
-    const PART: f64 = 0.9;
-    let spelled = strsim::normalized_damerau_levenshtein(text, &name.to_ascii_uppercase());
-    let is_part = text.len() >= 3 && name.to_ascii_uppercase().contains(text);
-    if is_part { spelled.max(PART) } else { spelled }
+/// Names of registers, and of `others`, like `text`, which may be a pattern. An array has one entry.
+pub fn near_names(text: &str, others: impl Iterator<Item = String>) -> Vec<String> {
+    let firsts = regs::all().filter(|reg| reg.index == 0).map(|reg| reg.name().to_string());
+    near(&text.replace(['*', '?'], ""), firsts.chain(others))
 }
 
 #[cfg(test)]

@@ -13,14 +13,6 @@ use a4emu_inspect::options::Shared;
 use a4emu_inspect::status::{Status, WithErrors};
 use a4emu_inspect::terminal;
 
-/// The compared settings with their names. The last one chooses one of the others for each draw.
-const SETTINGS: [(&str, Setting); 4] = [
-    ("single", Setting::Single),
-    ("dual-instanced", Setting::DualInstanced),
-    ("dual-object", Setting::DualObject),
-    ("auto", Setting::Auto),
-];
-
 /// Runs the capture with each setting, and prints a table of costs.
 ///
 /// # Errors
@@ -29,11 +21,11 @@ pub fn compare(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let capture = Capture::new(&args.capture, shared)?;
     let mut rows = Vec::new();
     let mut status = Status::Fine;
-    for (name, setting) in SETTINGS {
-        let mut playback = args.limits.playback_of_many(capture.name(), SETTINGS.len() as u32);
+    for setting in Setting::ALL {
+        let mut playback = args.limits.playback_of_many(capture.name(), Setting::ALL.len() as u32);
         playback.gpu.pipeline.gs_dispatch = setting;
         playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut Renderer, &mut Silent);
-        rows.extend(playback.gpu.pipeline.dispatches.rows().into_iter().map(|row| (name, row)));
+        rows.extend(playback.gpu.pipeline.dispatches.rows().into_iter().map(|row| (setting.name(), row)));
         ensure!(!rows.is_empty(), "the capture has no draw with a geometry shader");
         if setting == Setting::Auto {
             status = shared.tell(&args.capture.display().to_string(), &playback.gpu.report);

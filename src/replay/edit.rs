@@ -37,19 +37,75 @@ impl FromStr for Wanted {
     }
 }
 
-/// The edits of `args`, with the runs of their draws.
-///
-/// # Errors
-/// The call fails if there is no such draw, or if the capture cannot be read.
-pub fn edits(args: &Args, capture: &Capture, shared: &Shared) -> anyhow::Result<Vec<Edit>> {
-    let edit = |Wanted { draw, changes }: &Wanted| {
-        Ok(Edit { runs: find(capture, *draw, &args.limits, shared)?, changes: changes.clone() })
-    };
-    args.edit.iter().map(edit).collect()
+/// The size and the pixels of a picture, as in its PNG.
+type Pixels = ([u32; 2], Vec<u8>);
+
+/// What `--edit` changes, and the picture without it.
+pub struct Edited {
+    /// The capture, which is read several times.
+    pub capture: Capture,
+    /// The edits, with the runs of their draws.
+    pub edits: Vec<Edit>,
+    original: Pixels,
 }
 
-/// The size and the pixels of a picture, as in its PNG.
-pub type Pixels = ([u32; 2], Vec<u8>);
+impl Edited {
+    /// Prepares the edits of `args`, if there are any, and makes the picture without them.
+    ///
+    /// # Errors
+    /// The call fails if there is no such draw, if the capture cannot be read, or if it renders no picture.
+    pub fn new(args: &Args, shared: &Shared) -> anyhow::Result<Option<Self>> {
+        if args.edit.is_empty() {
+            return Ok(None);
+        }
+        let capture = Capture::new(&args.capture, shared)?;
+        let edits = edits(args, &capture, shared)?;
+        let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
+        playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut Renderer, &mut Silent);
+        Ok(Some(Self { original: last(&mut playback.gpu)?, capture, edits }))
+    }
+
+    /// Says how many pixels of the picture of `gpu` differ from that without edits. Writes a picture to `path`
+    /// that is white there.
+    ///
+    /// # Errors
+    /// The call fails if the pictures have different sizes, or if the file cannot be written.
+    pub fn compare(&self, gpu: &mut Gpu, path: Option<&Path>, shared: &Shared) -> anyhow::Result<()> {
+        let (size, original) = &self.original;
+        let (edited_size, edited) = last(gpu)?;
+        ensure!(
+            edited_size == *size && edited.len() == original.len(),
+            "with the edits the last surface has another size or format"
+        );
+        let count = size[0] as usize * size[1] as usize;
+        let bytes = (original.len() / count.max(1)).max(1);
+        let pairs = original.chunks(bytes).zip(edited.chunks(bytes));
+        let mask: Vec<u8> = pairs.map(|(before, after)| if before == after { 0 } else { 0xff }).collect();
+        let changed = mask.iter().filter(|pixel| **pixel != 0).count();
+        terminal::say(format_args!("{changed} of {count} pixels differ from the run without edits"));
+        let Some(path) = path else { return Ok(()) };
+        let mut out = OutFile::create(path, &shared.inputs)?;
+        let mut encoder = png::Encoder::new(&mut out, size[0], size[1]);
+        encoder.set_color(png::ColorType::Grayscale);
+        let cannot = || format!("cannot write {}", path.display());
+        encoder.write_header().and_then(|mut writer| writer.write_image_data(&mask)).with_context(cannot)?;
+        out.finish()
+    }
+}
+
+/// The edits of `args`. Each draw is looked for once: that takes a run.
+fn edits(args: &Args, capture: &Capture, shared: &Shared) -> anyhow::Result<Vec<Edit>> {
+    let mut edits: Vec<Edit> = Vec::new();
+    for (index, Wanted { draw, changes }) in args.edit.iter().enumerate() {
+        let before = args.edit[..index].iter().position(|earlier| earlier.draw == *draw);
+        let runs = match before {
+            Some(earlier) => edits[earlier].runs.clone(),
+            None => find(capture, *draw, &args.limits, shared)?,
+        };
+        edits.push(Edit { runs, changes: changes.clone() });
+    }
+    Ok(edits)
+}
 
 /// The last rendered colour surface of `gpu`.
 fn last(gpu: &mut Gpu) -> anyhow::Result<Pixels> {
@@ -57,45 +113,4 @@ fn last(gpu: &mut Gpu) -> anyhow::Result<Pixels> {
     let picture =
         Picture::of(&surface, gpu.memory()).ok().context("there is no picture of what was rendered last")?;
     Ok((picture.size(), picture.pixels()))
-}
-
-/// The picture of the stream without edits.
-///
-/// # Errors
-/// The call fails if the capture cannot be read, or if it renders no picture.
-pub fn original(args: &Args, capture: &Capture, shared: &Shared) -> anyhow::Result<Pixels> {
-    let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
-    playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut Renderer, &mut Silent);
-    last(&mut playback.gpu)
-}
-
-/// Writes a picture to `path` that is white where the picture of `gpu` differs from `original`, and says how
-/// many pixels that are.
-///
-/// # Errors
-/// The call fails if both pictures have other sizes, or if the file cannot be written.
-pub fn compare(
-    gpu: &mut Gpu,
-    (size, original): &Pixels,
-    path: Option<&Path>,
-    shared: &Shared,
-) -> anyhow::Result<()> {
-    let (edited_size, edited) = last(gpu)?;
-    ensure!(
-        edited_size == *size && edited.len() == original.len(),
-        "with the edits the last surface has another size or format"
-    );
-    let count = size[0] as usize * size[1] as usize;
-    let bytes = (original.len() / count.max(1)).max(1);
-    let pairs = original.chunks(bytes).zip(edited.chunks(bytes));
-    let mask: Vec<u8> = pairs.map(|(before, after)| if before == after { 0 } else { 0xff }).collect();
-    let changed = mask.iter().filter(|pixel| **pixel != 0).count();
-    terminal::say(format_args!("{changed} of {count} pixels differ from the run without edits"));
-    let Some(path) = path else { return Ok(()) };
-    let mut out = OutFile::create(path, &shared.inputs)?;
-    let mut encoder = png::Encoder::new(&mut out, size[0], size[1]);
-    encoder.set_color(png::ColorType::Grayscale);
-    let cannot = || format!("cannot write {}", path.display());
-    encoder.write_header().and_then(|mut writer| writer.write_image_data(&mask)).with_context(cannot)?;
-    out.finish()
 }

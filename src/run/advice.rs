@@ -8,7 +8,7 @@ use std::fs;
 
 /// The loaders of OpenGL and the drivers, as Debian and Ubuntu name the packages.
 const APT: &str = "libgl1-mesa-dri libegl1 libgles2 libgl1";
-/// The same for Fedora.
+/// The loaders of OpenGL and the drivers, as Fedora names the packages.
 const DNF: &str = "mesa-dri-drivers mesa-libEGL mesa-libGL libglvnd-gles";
 
 /// The advice for this system.

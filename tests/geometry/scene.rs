@@ -18,8 +18,7 @@ use a4emu_inspect::folders::Folders;
 const ORIGIN: u32 = 0x1000_0000;
 
 /// Every setting of `--gs-dispatch`.
-pub const SETTINGS: [Setting; 4] =
-    [Setting::Auto, Setting::Single, Setting::DualInstanced, Setting::DualObject];
+pub const SETTINGS: [Setting; 4] = Setting::ALL;
 
 /// The source of a scene.
 pub struct Scene(String);

@@ -111,7 +111,7 @@ fn agree(page: &[Value], pixel: &[Value]) -> bool {
     page.len() == pixel.len() && page.iter().zip(pixel).all(is_same)
 }
 
-/// The same with all numbers as floats: JavaScript has no others.
+/// `value` with all numbers as floats: JavaScript has no others.
 fn plain(value: &Value) -> Value {
     match value {
         Value::Number(number) => json!(number.as_f64()),

@@ -88,7 +88,7 @@ impl Devcore {
     }
 
     /// Bytes of the text that were read, with a price for each line, and of the payloads that were made of them.
-    /// It is what the reader's work is measured by.
+    /// The budget charges a reader by this number.
     pub(super) fn offset(&self) -> u64 {
         self.reader.bytes() + LINE * self.reader.line() + self.payloads
     }

@@ -7,7 +7,7 @@ use a4emu_decoder::bits::FieldRow;
 use a4emu_decoder::bits::value::{FieldValue, Value, fields};
 use a4emu_decoder::load_state::{Stage, StateKind};
 use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::{PacketRow, row};
+use a4emu_decoder::pm4::{PacketName, PacketRow, row};
 use a4emu_decoder::regs::RegName;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -40,7 +40,7 @@ enum Event<'a> {
         submit: u32,
         address: u32,
         opcode: u8,
-        name: PacketName,
+        name: Shown<PacketName>,
         dwords: &'a [u32],
         fields: PacketFields<'a>,
     },
@@ -117,24 +117,6 @@ struct Shown<T>(T);
 impl<T: fmt::Display> Serialize for Shown<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
-    }
-}
-
-/// Name of an opcode, or `UNKNOWN_xx`.
-pub struct PacketName(pub u8);
-
-impl fmt::Display for PacketName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match row(self.0) {
-            Some(row) => f.write_str(row.name),
-            None => write!(f, "UNKNOWN_{:02X}", self.0),
-        }
-    }
-}
-
-impl Serialize for PacketName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 
@@ -360,7 +342,7 @@ impl Sink for Jsonl<'_> {
             submit: gpu.at.submit,
             address: gpu.at.address,
             opcode,
-            name: PacketName(opcode),
+            name: Shown(PacketName(opcode)),
             dwords: payload,
             fields: PacketFields { row: row(opcode), payload },
         })

@@ -21,7 +21,7 @@ mod text;
 mod tracker;
 mod values;
 
-pub use jsonl::{Fields, PacketFields, PacketName};
+pub use jsonl::{Fields, PacketFields};
 use jsonl::{Jsonl, Shaders};
 use lines::Lines;
 pub use listing::Listing;
@@ -34,7 +34,6 @@ use sink::Sink;
 pub use sink::comm;
 use text::{Detail, Text};
 pub use tracker::{Change, Tracker};
-use values::Values;
 
 use crate::limits::Limits;
 use crate::options::Shared;
@@ -129,9 +128,6 @@ impl Options {
     fn sink<'a>(&self, name: &str, out: Output<'a>, shared: &Shared) -> anyhow::Result<Box<dyn Sink + 'a>> {
         let palette = Palette::new(shared.color);
         let lines = |out| Lines::new(out, self.named.then_some(name));
-        if !self.query.is_empty() && self.query_mode == QueryMode::Values {
-            return Ok(Box::new(Values::new(lines(out), palette, self)?));
-        }
         if !self.query.is_empty() {
             return Ok(Box::new(Query::new(lines(out), palette, self)?));
         }

@@ -1,16 +1,19 @@
-//! `--query`: the values of chosen registers, a line per draw.
+//! `--query`: the values of chosen registers, a line per draw or a line per value.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use a4emu_decoder::bits::value::{Show, WordText};
 use a4emu_decoder::regs::RegName;
+use anstyle::Style;
 
-use super::jsonl::query;
+use super::jsonl::{Place, query};
 use super::lines::Lines;
 use super::output::{Hold, Palette};
 use super::primitive::Primitive;
 use super::sink::Sink;
 use super::tracker::Tracker;
+use super::values::Values;
 use super::{Format, Options, QueryMode};
 use crate::register_names::{Asked, find};
 use a4emu_gpu::budget::{Budget, Work};
@@ -24,6 +27,8 @@ pub struct Query<'a> {
     registers: Vec<Asked>,
     mode: QueryMode,
     format: Format,
+    /// The values of each register, for [`QueryMode::Values`].
+    values: Values,
 }
 
 impl<'a> Query<'a> {
@@ -33,7 +38,8 @@ impl<'a> Query<'a> {
     /// The call fails if a register is unknown.
     pub fn new(lines: Lines<'a>, palette: Palette, options: &Options) -> anyhow::Result<Self> {
         let registers = options.query.iter().map(|text| find(text)).collect::<Result<Vec<_>, _>>()?.concat();
-        Ok(Self { lines, palette, registers, mode: options.query_mode, format: options.format })
+        let values = Values::new(registers.len());
+        Ok(Self { lines, palette, registers, mode: options.query_mode, format: options.format, values })
     }
 
     /// Whether `asked` is shown at this draw. An unwritten register is shown only if it was requested by
@@ -51,23 +57,38 @@ impl<'a> Query<'a> {
     }
 
     fn line(&mut self, gpu: &Gpu, call: &Call, asked: &Asked) -> io::Result<()> {
-        let offset = asked.offset;
         let Palette { heading, name, .. } = self.palette;
-        let (submit, draw, frame_draw, reg) =
-            (call.submit(), call.number(), call.frame_draw(), RegName { offset });
+        let (submit, draw, frame_draw) = (call.submit(), call.number(), call.frame_draw());
         write!(self.lines.out, "{heading}submit {submit} draw {draw} f{frame_draw}{heading:#} ")?;
         match call {
             Call::Draw(call) => write!(self.lines.out, "{} {}", Primitive::of(call.initiator), call.pass)?,
             Call::Uncounted(call) => write!(self.lines.out, "{} {}", call.packet, call.pass)?,
             Call::Dispatch(_) => write!(self.lines.out, "dispatch")?,
         }
-        match gpu.regs.written(offset) {
+        let value = gpu.regs.written(asked.offset);
+        writeln!(self.lines.out, ": {}", Held { asked, value, style: name })
+    }
+}
+
+/// A register with its value, as text.
+pub(super) struct Held<'a> {
+    pub asked: &'a Asked,
+    /// The value, of which the fields of the requested bits are printed. `None` if it was never written.
+    pub value: Option<u32>,
+    /// Style of the name.
+    pub style: Style,
+}
+
+impl fmt::Display for Held<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { asked, value, style } = *self;
+        write!(f, "{style}{}{style:#}", RegName { offset: asked.offset })?;
+        match value {
             Some(value) => {
-                let word = value & asked.mask();
-                let text = WordText { rows: asked.fields(), word, show: Show::Full };
-                writeln!(self.lines.out, ": {name}{reg}{name:#} = {value:08x} {text}")
+                let text = WordText { rows: asked.fields(), word: value & asked.mask(), show: Show::Full };
+                write!(f, " = {value:08x} {text}")
             }
-            None => writeln!(self.lines.out, ": {name}{reg}{name:#} was never written"),
+            None => f.write_str(" was never written"),
         }
     }
 }
@@ -89,19 +110,25 @@ impl Sink for Query<'_> {
         gpu.budget.observe(Work::Dword, self.registers.len() as u64);
         for index in 0..self.registers.len() {
             let asked = self.registers[index];
-            if self.shows(&asked, gpu, tracker) {
-                match self.format {
-                    Format::Jsonl => {
-                        self.lines.put(&query(call, &asked, gpu.regs.written(asked.offset)))?;
-                    }
-                    Format::Text | Format::Summary => self.line(gpu, call, &asked)?,
+            if !self.shows(&asked, gpu, tracker) {
+                continue;
+            }
+            let now = gpu.regs.written(asked.offset);
+            match (self.mode, self.format) {
+                (QueryMode::Values, _) => {
+                    self.values.count(index, now.map(|value| value & asked.mask()), Place::of(call));
                 }
+                (_, Format::Jsonl) => self.lines.put(&query(call, &asked, now))?,
+                (_, Format::Text | Format::Summary) => self.line(gpu, call, &asked)?,
             }
         }
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> io::Result<()> {
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        for (index, asked) in self.registers.iter().enumerate() {
+            self.values.put(index, asked, (self.format, self.palette), &mut self.lines)?;
+        }
         self.lines.out.finish()
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use a4emu_decoder::bits::FieldRow;
 use a4emu_decoder::bits::value::{Show, WordText};
 use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::{PacketRow, Pm4, row};
+use a4emu_decoder::pm4::{PacketName, PacketRow, Pm4, row};
 use a4emu_decoder::regs::{RegName, lookup};
 
 use super::in_effect;
@@ -100,7 +100,7 @@ impl<'a> Text<'a> {
         self.line(at)?;
         let Palette { name: style, .. } = self.palette;
         let Some(row) = row(opcode) else {
-            writeln!(self.out, "{style}UNKNOWN_{opcode:02X}{style:#}")?;
+            writeln!(self.out, "{style}{}{style:#}", PacketName(opcode))?;
             return self.raw(at, payload);
         };
         write!(self.out, "{style}{}{style:#}", row.name)?;
@@ -275,7 +275,7 @@ impl Sink for Text<'_> {
     }
 
     fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) -> io::Result<()> {
-        // It has no place in the stream. The command reports it.
+        // A refusal has no place in the stream. The command reports it.
         if matches!(trouble, Trouble::Refused(_)) {
             return Ok(());
         }

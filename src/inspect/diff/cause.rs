@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use a4emu_decoder::load_state::StateKind;
 use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::row;
+use a4emu_decoder::pm4::PacketName;
 use a4emu_decoder::regs;
 
 use super::player::Player;
@@ -68,9 +68,7 @@ impl Observer for Origins {
     fn packet(&mut self, _: &Gpu, packet: &Packet<'_>) {
         self.packets += 1;
         self.name = match packet {
-            Packet::Type3 { opcode, .. } => {
-                row(*opcode).map_or_else(|| format!("UNKNOWN_{opcode:02X}"), |row| row.name.to_owned())
-            }
+            Packet::Type3 { opcode, .. } => PacketName(*opcode).to_string(),
             Packet::Type0 { reg, .. } => format!("the write of {}", regs::RegName { offset: *reg }),
             Packet::Type1 { regs: [first, _], .. } => {
                 format!("the write of {}", regs::RegName { offset: *first })

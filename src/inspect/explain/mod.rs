@@ -15,11 +15,11 @@ use std::io::Write;
 use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
-use crate::register_names::{Asked, find, near};
+use crate::register_names::{Asked, find, near_names};
 use crate::status::{Failure, Status};
 use crate::terminal::{self, Form};
 use crate::validate::rules::Id;
-use a4emu_decoder::regs::{self, lookup};
+use a4emu_decoder::regs::lookup;
 use guess::Guessed;
 use instruction::Instruction;
 use register::Register;
@@ -77,8 +77,7 @@ fn names(question: &Question, what: &str) -> anyhow::Result<()> {
 
 /// The message that nothing is named `what`, with similar names.
 fn unknown_name(what: &str) -> String {
-    let registers = regs::all().filter(|reg| reg.index == 0).map(|reg| reg.name().to_string());
-    let near = near(what, registers.chain(names::all()));
+    let near = near_names(what, names::all().into_iter());
     match near.is_empty() {
         true => format!(
             "`{what}` is no register, packet, enumerator, mnemonic, rule or guess that a4emu knows \

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use a4emu_decoder::packet::{Packet, Packets};
-use a4emu_decoder::pm4::{self, PacketRow};
+use a4emu_decoder::pm4::{self, PacketName, PacketRow};
 use serde::Serialize;
 
 use super::fields::{Fields, about};
@@ -61,7 +61,7 @@ impl Explained {
             Packet::Type0 { .. } => (0, "register writes".to_owned()),
             Packet::Type1 { .. } => (1, "two register writes".to_owned()),
             Packet::Type2 => (2, "filler".to_owned()),
-            Packet::Type3 { opcode, .. } => (3, name_of(*opcode)),
+            Packet::Type3 { opcode, .. } => (3, PacketName(*opcode).to_string()),
         };
         let (opcode, predicated, payload) = match *packet {
             Packet::Type3 { opcode, predicated, payload } => (Some(opcode), predicated, payload),
@@ -80,10 +80,6 @@ impl Explained {
             writes: packet.writes().map(|(offset, value)| write(offset, value)).collect(),
         }
     }
-}
-
-fn name_of(opcode: u8) -> String {
-    pm4::row(opcode).map_or_else(|| format!("UNKNOWN_{opcode:02X}"), |row| row.name.to_owned())
 }
 
 fn write(offset: u32, value: u32) -> Register {

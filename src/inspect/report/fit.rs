@@ -1,6 +1,6 @@
 //! Packs the data of a page, and removes data until the page is not larger than the user allows.
 //!
-//! What is counted is what is written. Data is removed from the front of the capture; the data of the submit
+//! The size of a page is that of the packed data. Data is removed from the front of the capture; the data of the submit
 //! whose picture the page opens with is removed last.
 
 use rayon::prelude::*;

@@ -209,7 +209,7 @@ pub struct Mesh {
     pub size: u32,
     /// Vertex indices of the primitives, one after the other.
     pub indices: String,
-    /// The same of the fetched primitives.
+    /// Vertices of a fetched primitive, as in `size`.
     pub in_size: u32,
     /// Indices of the fetched primitives; none if they are those of `indices`.
     pub in_indices: Option<String>,

@@ -207,37 +207,25 @@ impl Assembler {
         self.two(Vector::MulAddHalves, dst, dst, factor);
     }
 
-    /// `dst = (dst & a) | b`
-    pub fn and_or(&mut self, dst: u8, a: u8, b: Source) {
+    /// `dst = (dst . a) | b`, where the operation is [`Vector::And`] or [`Vector::Or`].
+    pub fn then_or(&mut self, op: Vector, dst: u8, a: u8, b: Source) {
         match self.machine {
-            Machine::Avx512 => self.combine(dst, a, b, 0xea),
+            Machine::Avx512 => {
+                // The table of the function of three bits: bit `4 dst + 2 a + b` is the result.
+                let table = if op == Vector::And { 0xeau32 } else { 0xfe };
+                let form = Code::EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8;
+                let (dst, a) = (self.vector(dst), self.vector(a));
+                let instruction = match b {
+                    Source::Register(b) => Instruction::with4(form, dst, a, self.vector(b), table),
+                    memory => Instruction::with4(form, dst, a, self.memory(memory), table),
+                };
+                self.push(instruction);
+            }
             Machine::Avx2 => {
-                self.two(Vector::And, dst, dst, Source::Register(a));
+                self.two(op, dst, dst, Source::Register(a));
                 self.two(Vector::Or, dst, dst, b);
             }
         }
-    }
-
-    /// `dst = dst | a | b`
-    pub fn or_both(&mut self, dst: u8, a: u8, b: Source) {
-        match self.machine {
-            Machine::Avx512 => self.combine(dst, a, b, 0xfe),
-            Machine::Avx2 => {
-                self.two(Vector::Or, dst, dst, Source::Register(a));
-                self.two(Vector::Or, dst, dst, b);
-            }
-        }
-    }
-
-    /// AVX-512: a function of three bits, by its table: bit `4 dst + 2 a + b` is the result.
-    fn combine(&mut self, dst: u8, a: u8, b: Source, table: u32) {
-        let form = Code::EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8;
-        let (dst, a) = (self.vector(dst), self.vector(a));
-        let instruction = match b {
-            Source::Register(b) => Instruction::with4(form, dst, a, self.vector(b), table),
-            memory => Instruction::with4(form, dst, a, self.memory(memory), table),
-        };
-        self.push(instruction);
     }
 
     /// Loads the dwords with these `numbers` of a texture to `dst`. Numbers are first lowered to that of the

@@ -41,8 +41,8 @@ fn joined(e: &mut Emitter<'_>, [a, b, c, d]: [u8; 4]) -> Result<u8, Refusal> {
         e.asm.immediate(Vector::ShiftLeftBy, value, value, bits);
     }
     let lowest = e.constant(0xff)?;
-    e.asm.and_or(a, lowest, Source::Register(b));
-    e.asm.or_both(a, c, Source::Register(d));
+    e.asm.then_or(Vector::And, a, lowest, Source::Register(b));
+    e.asm.then_or(Vector::Or, a, c, Source::Register(d));
     Ok(a)
 }
 

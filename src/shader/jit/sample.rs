@@ -130,7 +130,7 @@ impl Bytes {
             0 => e.asm.load(dst, Source::Register(texels)),
             _ => e.asm.immediate(Vector::ShiftRightBy, dst, texels, 8 * byte),
         }
-        e.asm.and_or(dst, self.lowest, self.above);
+        e.asm.then_or(Vector::And, dst, self.lowest, self.above);
         e.asm.two(Vector::FusedMulSub, dst, self.step, self.above_steps);
     }
 }

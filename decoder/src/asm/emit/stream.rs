@@ -8,6 +8,7 @@ use crate::bits::{FieldRow, WordRow};
 use crate::pm4::{self, PacketRow};
 use crate::regs;
 use crate::regs::tex;
+use crate::similar::near;
 
 /// A dword without named fields.
 const NO_FIELDS: &[FieldRow] = &[];
@@ -15,16 +16,11 @@ const NO_FIELDS: &[FieldRow] = &[];
 /// Descriptor words that may be used as data by name.
 const DESCRIPTORS: [&[WordRow]; 4] = [tex::SAMPLER, tex::TEXTURE, tex::SSBO_0, tex::SSBO_1];
 
-/// Least likeness (0 to 1) of a suggested name.
-const NEAR: f64 = 0.7;
-
 /// The message that no packet is called `name`, with the most similar name.
 fn unknown_packet(name: &str) -> String {
-    let likeness =
-        |row: &'static PacketRow| (strsim::normalized_damerau_levenshtein(name, row.name), row.name);
-    let near = pm4::PACKETS.iter().map(likeness).max_by(|a, b| a.0.total_cmp(&b.0));
-    match near.filter(|(likeness, _)| *likeness >= NEAR) {
-        Some((_, near)) => format!("no packet `{name}`; did you mean `{near}`?"),
+    let names = pm4::PACKETS.iter().map(|row| row.name.to_owned());
+    match near(name, names).first() {
+        Some(near) => format!("no packet `{name}`; did you mean {near}?"),
         None => format!("no packet `{name}`"),
     }
 }

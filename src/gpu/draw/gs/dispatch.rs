@@ -51,6 +51,21 @@ pub enum Setting {
     DualObject,
 }
 
+impl Setting {
+    /// All settings. The last one chooses one of the others for each draw.
+    pub const ALL: [Self; 4] = [Self::Single, Self::DualInstanced, Self::DualObject, Self::Auto];
+
+    /// The name in the option.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Single => "single",
+            Self::DualInstanced => "dual-instanced",
+            Self::DualObject => "dual-object",
+        }
+    }
+}
+
 /// Reason for a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
