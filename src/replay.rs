@@ -10,6 +10,7 @@ mod inferred;
 mod noted;
 mod observe;
 mod output;
+mod scaling;
 mod simulate;
 mod timeline;
 mod timing;
@@ -25,6 +26,7 @@ use anyhow::ensure;
 use serde::Serialize;
 
 use crate::named::{self, GsDispatch};
+use a4emu_gpu::ambient::MOST_THREADS;
 use a4emu_gpu::cp::{Engine, Observer, Renderer, Skip, Tee};
 use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::fidelity::Fidelity;
@@ -102,6 +104,13 @@ pub struct Args {
     #[arg(long, value_name = "THREADS", value_delimiter = ',', requires = "repeat", conflicts_with = "threads", help_heading = PRINTED,
         value_parser = clap::value_parser!(u16).range(1..))]
     pub simulate: Vec<u16>,
+    /// With --loop, run on each of these numbers of threads; print a table (1,2,4)
+    ///
+    /// The table says what the threads do, what work is done by one thread alone, and why threads wait. With
+    /// --simulate, predictions are columns of the table.
+    #[arg(long, value_name = "THREADS", value_delimiter = ',', requires = "repeat", conflicts_with = "threads", help_heading = PRINTED,
+        value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_THREADS)))]
+    pub scaling: Vec<u16>,
     /// Print one JSON object of counts and times
     #[arg(long, help_heading = PRINTED)]
     pub stats: bool,
@@ -116,7 +125,7 @@ pub struct Args {
     /// The counts are added to those in the file, which is made if there is none (- for stdout).
     #[arg(long, value_name = "FILE", help_heading = FILES)]
     pub coverage: Option<PathBuf>,
-    /// Write when submits, passes, draws and threads ran, for Perfetto
+    /// Write when submits, passes and draws ran, what threads did and why they waited, for Perfetto
     ///
     /// The file has trace events, which https://ui.perfetto.dev shows; - for stdout.
     #[arg(long, value_name = "FILE", help_heading = FILES)]
@@ -178,7 +187,7 @@ impl Args {
 
     /// When draws run: in order if an observer looks at the chip between draws.
     fn schedule(&self) -> Schedule {
-        let looks = self.validate || self.fidelity || self.coverage.is_some() || self.timeline.is_some();
+        let looks = self.validate || self.fidelity || self.coverage.is_some();
         if looks || self.has_hooks() { Schedule::InOrder } else { Schedule::Deferred }
     }
 
@@ -241,7 +250,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     }
     playback.gpu.pipeline.schedule = args.limits.schedule(args.schedule());
     let mut noted = Noted::new(args, &mut playback.gpu);
-    let threads = if args.simulate.is_empty() { *args.threads } else { Threads { threads: Some(1) } };
+    let is_alone = !args.simulate.is_empty() || !args.scaling.is_empty();
+    let threads = if is_alone { Threads { threads: Some(1) } } else { *args.threads };
     let done = threads.run(|| {
         let edited = Edited::new(args, shared)?;
         let sections = match &edited {
@@ -309,9 +319,16 @@ fn figures(args: &Args, playback: &mut Playback, submits: &Submits, shared: &Sha
         put_object(&playback.gpu.pipeline.report(guesses))?;
     }
     if let Some(runs) = args.repeat {
-        let runs_of_all = u64::from(runs.get()) * (1 + args.simulate.len() as u64);
-        let bar = bar(runs_of_all, shared);
+        let first = args.scaling.len().max(1);
+        let bar = bar(u64::from(runs.get()) * (first + args.simulate.len()) as u64, shared);
         playback.gpu.pipeline.schedule = args.limits.schedule(Schedule::Deferred);
+        if !args.scaling.is_empty() {
+            let counts = [&args.scaling[..], &args.simulate];
+            let columns = timing::on_threads(&mut playback.gpu, submits, runs.get(), counts, &bar);
+            let mut out = terminal::text();
+            scaling::write(&columns, &mut out)?;
+            return Ok(out.flush()?);
+        }
         let times = timing::repeat(&mut playback.gpu, submits, runs.get(), &args.simulate, &bar);
         put_object(&times)?;
     }
@@ -368,7 +385,13 @@ fn observed(
         state.end(&playback.gpu).finish()?.finish()?;
     }
     if let Some(timeline) = timeline {
-        timeline.into_inner().finish(&playback.gpu)?.finish()?;
+        let (out, left_out) = timeline.into_inner().finish()?;
+        out.finish()?;
+        if left_out > 0 {
+            shared.warn(&format!(
+                "--timeline leaves out {left_out} activities of threads: there were too many"
+            ));
+        }
     }
     window.finish(&playback.gpu)?;
     Ok(submits)

@@ -5,14 +5,17 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rayon::Yield;
 
 use crate::ambient::{hold, with_rust_float_control};
-use crate::work_trace;
+use crate::work_trace::{self, Activity, recording};
+
+#[cfg(test)]
+pub(crate) mod permuted;
 
 /// How long a thread without work keeps polling.
 const POLL_TIME: Duration = Duration::from_micros(200);
@@ -40,9 +43,13 @@ pub fn each_with<J: Send, S, R: Send>(
     begin: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, J) -> R + Sync,
 ) -> Vec<R> {
+    #[cfg(test)]
+    if permuted::is_on() {
+        return permuted::each_with(jobs, begin, work);
+    }
     let mut next = jobs.into_iter();
     let mut own = None;
-    let recorded = work_trace::jobs(|| {
+    let recorded = recording::jobs(|| {
         let job = next.next()?;
         Some(work(own.get_or_insert_with(&begin), job))
     });
@@ -53,6 +60,7 @@ pub fn each_with<J: Send, S, R: Send>(
     let count = rayon::current_num_threads().min(jobs.len()).saturating_sub(1);
     let left = Mutex::new(jobs.into_iter().enumerate());
     let done = Mutex::new(Vec::new());
+    let activity = work_trace::current();
     let take = |from: Helpers| {
         let mut left = locked(&left);
         match from {
@@ -68,7 +76,9 @@ pub fn each_with<J: Send, S, R: Send>(
         }
         let (mut own, mut mine) = (begin(), Vec::new());
         while let Some((number, job)) = next {
+            let active = activity.map(work_trace::begin);
             mine.push((number, work(&mut own, job)));
+            drop(active);
             next = take(from);
         }
         locked(&done).append(&mut mine);
@@ -82,7 +92,7 @@ pub fn each_with<J: Send, S, R: Send>(
             });
         }
         help(Helpers::TakeFirst);
-        help_until(|| gone.load(Ordering::Acquire) == count);
+        help_until(Activity::WaitForThreads, || gone.load(Ordering::Acquire) == count);
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_unstable_by_key(|(number, _)| *number);
@@ -91,13 +101,31 @@ pub fn each_with<J: Send, S, R: Send>(
 
 /// Runs `job` later on a thread of the pool, which may be a caller's pool.
 pub fn spawn(job: impl FnOnce() + Send + 'static) {
-    let task = work_trace::start_task();
-    rayon::spawn(move || with_rust_float_control(|| work_trace::in_task(task, job)));
+    #[cfg(test)]
+    let Some(job) = permuted::spawn(job) else { return };
+    let task = recording::start_task();
+    rayon::spawn(move || with_rust_float_control(|| recording::in_task(task, job)));
+}
+
+/// Whether the pool has threads beside the current one.
+pub fn has_other_threads() -> bool {
+    #[cfg(test)]
+    if permuted::is_on() {
+        return true;
+    }
+    rayon::current_num_threads() > 1
 }
 
 /// Locks `mutex`, also if a thread panicked while it held the lock.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    match mutex.try_lock() {
+        Ok(guard) => guard,
+        Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
+        Err(TryLockError::WouldBlock) => {
+            let _wait = work_trace::begin(Activity::WaitForLock);
+            mutex.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+    }
 }
 
 /// Counts a helper thread that ends, also by a panic.
@@ -114,18 +142,32 @@ thread_local! {
     static HELPS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs jobs of the pool until `is_over` returns true. Returns false if there was no job for [`POLL_TIME`], or
-/// this thread is not in a pool.
-pub fn help_until(is_over: impl FnMut() -> bool) -> bool {
+/// Runs jobs of the pool until `is_over` returns true, which is recorded as `wait`. Returns false if there was no job for
+/// [`POLL_TIME`], or this thread is not in a pool.
+pub fn help_until(wait: Activity, is_over: impl FnMut() -> bool) -> bool {
     let before = HELPS.replace(true);
-    let is_over = work_until(is_over, rayon::yield_now);
+    let is_over = work_until(wait, is_over, run_job);
     HELPS.set(before);
     is_over
 }
 
+/// Runs a job of the pool, if there is one.
+fn run_job() -> Option<Yield> {
+    #[cfg(test)]
+    if permuted::is_on() {
+        return permuted::run_one().then_some(Yield::Executed);
+    }
+    rayon::yield_now()
+}
+
 /// Runs `work` until `is_over` returns true. `work` says whether it did something. Returns false if it did
-/// nothing for [`POLL_TIME`], or returns `None`.
-pub fn work_until(mut is_over: impl FnMut() -> bool, mut work: impl FnMut() -> Option<Yield>) -> bool {
+/// nothing for [`POLL_TIME`], or returns `None`. This is recorded as `wait`, with the work in it.
+pub fn work_until(
+    wait: Activity,
+    mut is_over: impl FnMut() -> bool,
+    mut work: impl FnMut() -> Option<Yield>,
+) -> bool {
+    let _wait = work_trace::begin(wait);
     let mut idle_since = None;
     loop {
         if is_over() {
@@ -144,8 +186,12 @@ pub fn work_until(mut is_over: impl FnMut() -> bool, mut work: impl FnMut() -> O
 /// Polls for jobs for a while, unless this is thread `other` or it is already in [`help_until`]. Such a
 /// thread already polls, and must notice when its own wait is over.
 pub fn poll_for_jobs(other: Option<usize>) {
+    #[cfg(test)]
+    if permuted::is_on() {
+        return;
+    }
     if may_stay(other) {
-        help_until(|| false);
+        help_until(Activity::NoJobs, || false);
     }
 }
 
@@ -211,21 +257,21 @@ mod tests {
             let done = AtomicUsize::new(0);
             rayon::scope(|scope| {
                 scope.spawn(|_| _ = done.fetch_add(1, Ordering::Release));
-                help_until(|| done.load(Ordering::Acquire) == 1)
+                help_until(Activity::NoJobs, || done.load(Ordering::Acquire) == 1)
             })
         });
         assert!(helped);
-        assert!(!help_until(|| false), "this thread is none of those");
-        assert!(help_until(|| true));
+        assert!(!help_until(Activity::NoJobs, || false), "this thread is none of those");
+        assert!(help_until(Activity::NoJobs, || true));
     }
 
     #[test]
     fn waiting_threads_do_not_poll_for_other_jobs() {
         with_threads(1, || {
             let mut looks = 0;
-            help_until(|| {
+            help_until(Activity::NoJobs, || {
                 assert!(!may_stay(None));
-                help_until(|| true);
+                help_until(Activity::NoJobs, || true);
                 assert!(!may_stay(None), "it still waits");
                 looks += 1;
                 looks == 3

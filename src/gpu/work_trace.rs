@@ -1,164 +1,138 @@
-//! Records which work of a run can be done in parallel, so that its time on more threads can be predicted.
+//! Records what the threads of a run do: [`spans`] of all threads as they are, for pictures of time, or a [`recording`]
+//! of one thread, which says which work can be done in parallel.
 //!
-//! The run takes place on one thread, in a pool of one thread. Work is divided as it would be for the number of threads
-//! that is asked about. Worker threads do not record anything.
+//! A thread that records nothing pays one look at a thread-local variable for each job.
 
 use std::cell::RefCell;
-use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+pub mod recording;
+pub mod spans;
+
+use recording::Recorder;
+use spans::Recent;
+
+/// What a thread does: a stage of its work, or what it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activity {
+    /// The command processor reads packets and prepares draws.
+    Commands,
+    /// Compute shaders run.
+    Compute,
+    /// Vertices are fetched and shaded; also hull, domain and geometry shaders.
+    Vertices,
+    /// Primitives are clipped and set up.
+    Primitives,
+    /// A batch of draws is divided into jobs, and its results are collected.
+    Batches,
+    /// A job draws fragments, and copies the rows that it drew.
+    Fragments,
+    /// A resolve that is not part of a batch runs.
+    Resolves,
+    /// Waits for draws in the queue, whose results are needed next.
+    WaitForDraws,
+    /// Waits until other threads have done the last jobs of a division.
+    WaitForThreads,
+    /// Waits for a lock.
+    WaitForLock,
+    /// Looks for jobs, and there are none.
+    NoJobs,
+}
+
+impl Activity {
+    /// All activities: work, then waiting.
+    pub const ALL: [Self; 11] = [
+        Self::Commands,
+        Self::Compute,
+        Self::Vertices,
+        Self::Primitives,
+        Self::Batches,
+        Self::Fragments,
+        Self::Resolves,
+        Self::WaitForDraws,
+        Self::WaitForThreads,
+        Self::WaitForLock,
+        Self::NoJobs,
+    ];
+
+    /// The name, as people read it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Commands => "command processor",
+            Self::Compute => "compute shaders",
+            Self::Vertices => "vertices",
+            Self::Primitives => "primitives",
+            Self::Batches => "division into jobs",
+            Self::Fragments => "fragments",
+            Self::Resolves => "resolves",
+            Self::WaitForDraws => "waits for draws",
+            Self::WaitForThreads => "waits for other threads",
+            Self::WaitForLock => "waits for a lock",
+            Self::NoJobs => "has no jobs",
+        }
+    }
+
+    /// Whether the thread does nothing useful.
+    pub fn is_wait(self) -> bool {
+        matches!(self, Self::WaitForDraws | Self::WaitForThreads | Self::WaitForLock | Self::NoJobs)
+    }
+}
 
 thread_local! {
-    static RECORDER: RefCell<Option<Recorder>> = const { RefCell::new(None) };
+    static TRACE: RefCell<Trace> = const { RefCell::new(Trace::Off) };
 }
 
-/// What was recorded.
-#[derive(Clone, Debug, Default)]
-pub struct Recording {
-    /// The tasks. The first one is the caller; tasks start the others.
-    pub tasks: Vec<Task>,
+/// What the current thread records.
+enum Trace {
+    Off,
+    Recording(Recorder),
+    Spans(Recent),
 }
 
-/// Steps that run one after the other.
-#[derive(Clone, Debug, Default)]
-pub struct Task {
-    /// The steps, in order.
-    pub steps: Vec<Step>,
+/// Calls `f` with what the current thread records.
+fn with_trace<R>(f: impl FnOnce(&mut Trace) -> R) -> R {
+    TRACE.with_borrow_mut(f)
 }
 
-/// A step of a task.
-#[derive(Clone, Debug)]
-pub enum Step {
-    /// Work of this thread alone.
-    Serial(Duration),
-    /// Jobs that any threads can do. The task continues when all are done.
-    Jobs(Vec<Duration>),
-    /// Starts a task (its index), which then runs beside this one.
-    Start(usize),
-    /// Waits until all tasks that have been started are done.
-    Wait,
+/// An activity that ends when this is dropped.
+#[must_use]
+pub(crate) struct Active {
+    is_recorded: bool,
 }
 
-struct Recorder {
-    recording: Recording,
-    /// The number of threads that work is divided for.
-    threads: usize,
-    /// Indices of the running task, and of those that it interrupts.
-    running: Vec<usize>,
-    /// Since when the running task has done serial work. `None` within a job.
-    since: Option<Instant>,
-}
-
-impl Recorder {
-    fn add(&mut self, step: Step) {
-        let running = *self.running.last().expect("the caller runs");
-        self.recording.tasks[running].steps.push(step);
-    }
-
-    /// Ends the current serial work.
-    fn end_serial(&mut self) {
-        if let Some(since) = self.since.take() {
-            self.add(Step::Serial(since.elapsed()));
-        }
-    }
-
-    fn begin_serial(&mut self) {
-        self.since = Some(Instant::now());
-    }
-}
-
-/// Runs `run` and records its work, divided as for `threads` threads. Call it in a pool of one thread.
-pub fn record<R>(threads: usize, run: impl FnOnce() -> R) -> (R, Recording) {
-    let recording = Recording { tasks: vec![Task::default()] };
-    let recorder = Recorder { recording, threads, running: vec![0], since: Some(Instant::now()) };
-    RECORDER.set(Some(recorder));
-    let result = run();
-    let mut recorder = RECORDER.take().expect("it is only taken here");
-    recorder.end_serial();
-    (result, recorder.recording)
-}
-
-/// Calls `f` with the recorder, if the current thread records and is not within a job.
-fn with<R>(f: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
-    RECORDER.with_borrow_mut(|recorder| recorder.as_mut().filter(|it| it.since.is_some()).map(f))
-}
-
-/// Returns the number of threads to divide work for.
-pub(crate) fn threads() -> usize {
-    let recorded = RECORDER.with_borrow(|recorder| recorder.as_ref().map(|recorder| recorder.threads));
-    recorded.unwrap_or_else(rayon::current_num_threads)
-}
-
-/// Calls `next` until it returns `None`, and records each call as a job. Returns `None` and does nothing if the current
-/// thread does not record.
-pub(crate) fn jobs<R>(mut next: impl FnMut() -> Option<R>) -> Option<Vec<R>> {
-    with(Recorder::end_serial)?;
-    let (mut results, mut times) = (Vec::new(), Vec::new());
-    loop {
-        let start = Instant::now();
-        let Some(result) = next() else { break };
-        times.push(start.elapsed());
-        results.push(result);
-    }
-    end_jobs(times);
-    Some(results)
-}
-
-/// Runs `work`, and records it as `count` jobs of equal length if the current thread records.
-pub(crate) fn divided<R>(count: usize, work: impl FnOnce() -> R) -> R {
-    if with(Recorder::end_serial).is_none() {
-        return work();
-    }
-    let start = Instant::now();
-    let result = work();
-    end_jobs(vec![start.elapsed() / count.max(1) as u32; count.max(1)]);
-    result
-}
-
-fn end_jobs(times: Vec<Duration>) {
-    RECORDER.with_borrow_mut(|recorder| {
-        if let Some(recorder) = recorder {
-            recorder.add(Step::Jobs(times));
-            recorder.begin_serial();
+/// Begins an activity of the current thread, within the one before.
+pub(crate) fn begin(activity: Activity) -> Active {
+    #[cfg(test)]
+    crate::parallel::permuted::point();
+    let is_recorded = with_trace(|trace| match trace {
+        Trace::Off => false,
+        Trace::Recording(recorder) => recorder.begin(activity),
+        Trace::Spans(recent) => {
+            recent.begin(activity);
+            true
         }
     });
+    Active { is_recorded }
 }
 
-/// Records the start of a task. Returns its index for [`in_task`].
-pub(crate) fn start_task() -> Option<usize> {
-    with(|recorder| {
-        recorder.end_serial();
-        let index = recorder.recording.tasks.len();
-        recorder.recording.tasks.push(Task::default());
-        recorder.add(Step::Start(index));
-        recorder.begin_serial();
-        index
+impl Drop for Active {
+    fn drop(&mut self) {
+        if self.is_recorded {
+            with_trace(|trace| match trace {
+                Trace::Off => {}
+                Trace::Recording(recorder) => recorder.end(),
+                Trace::Spans(recent) => recent.end(),
+            });
+        }
+    }
+}
+
+/// Returns the current activity, if spans are recorded: that of jobs for other threads.
+pub(crate) fn current() -> Option<Activity> {
+    with_trace(|trace| match trace {
+        Trace::Spans(recent) => recent.current(),
+        Trace::Off | Trace::Recording(_) => None,
     })
-}
-
-/// Runs `work` as this task, if it is one.
-pub(crate) fn in_task<R>(task: Option<usize>, work: impl FnOnce() -> R) -> R {
-    let begun = task.and_then(|task| {
-        with(|recorder| {
-            recorder.end_serial();
-            recorder.running.push(task);
-            recorder.begin_serial();
-        })
-    });
-    let result = work();
-    if begun.is_some() {
-        with(|recorder| {
-            recorder.end_serial();
-            recorder.running.pop();
-            recorder.begin_serial();
-        });
-    }
-    result
-}
-
-/// Records that the running task waits for all others.
-pub(crate) fn wait() {
-    with(|recorder| {
-        recorder.end_serial();
-        recorder.add(Step::Wait);
-        recorder.begin_serial();
-    });
 }

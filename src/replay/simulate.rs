@@ -1,4 +1,4 @@
-//! `--simulate`: predicts the time of a frame on more threads from its work on one.
+//! `--simulate`: predicts the times of a frame on more threads from its work on one.
 //!
 //! The model: a free thread takes the first ready task, else the first job, else the first task that has not started.
 //! Starting work costs nothing, and all threads are as fast as the one that was measured. So the prediction is what the
@@ -8,7 +8,9 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::time::Duration;
 
-use a4emu_gpu::work_trace::{Recording, Step};
+use a4emu_gpu::work_trace::Activity;
+use a4emu_gpu::work_trace::recording::{Recording, Step};
+use a4emu_gpu::work_trace::spans::Span;
 
 /// What a thread does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,8 +30,8 @@ struct Simulation<'a> {
     busy: BinaryHeap<Reverse<(Duration, Work)>>,
     /// Tasks that can continue.
     ready: VecDeque<usize>,
-    /// Jobs that nobody has taken, with their task.
-    jobs: VecDeque<(usize, Duration)>,
+    /// Jobs that no thread has taken, with their task.
+    jobs: VecDeque<(usize, Activity, Duration)>,
     /// Tasks that can start.
     starts: VecDeque<usize>,
     /// Next step of each task.
@@ -40,10 +42,12 @@ struct Simulation<'a> {
     waiting: Vec<usize>,
     /// Tasks that have been started and are not done.
     unfinished: usize,
+    /// The work that has begun, by its start.
+    spans: Vec<Span>,
 }
 
-/// Returns how long the recorded work takes on `threads` threads.
-pub fn simulate(recording: &Recording, threads: usize) -> Duration {
+/// Returns how long the recorded work takes on `threads` threads, and when which work is done.
+pub fn simulate(recording: &Recording, threads: usize) -> (Duration, Vec<Span>) {
     let count = recording.tasks.len();
     let mut simulation = Simulation {
         recording,
@@ -57,9 +61,10 @@ pub fn simulate(recording: &Recording, threads: usize) -> Duration {
         left: vec![0; count],
         waiting: Vec::new(),
         unfinished: 1,
+        spans: Vec::new(),
     };
     simulation.run();
-    simulation.now
+    (simulation.now, simulation.spans)
 }
 
 /// Returns the total work of a recording.
@@ -67,8 +72,8 @@ pub fn total(recording: &Recording) -> Duration {
     let steps = recording.tasks.iter().flat_map(|task| &task.steps);
     steps
         .map(|step| match step {
-            Step::Serial(time) => *time,
-            Step::Jobs(times) => times.iter().sum(),
+            Step::Serial(_, time) => *time,
+            Step::Jobs(_, times) => times.iter().sum(),
             Step::Start(_) | Step::Wait => Duration::ZERO,
         })
         .sum()
@@ -97,8 +102,8 @@ impl Simulation<'_> {
     fn take(&mut self) -> bool {
         if let Some(task) = self.ready.pop_front() {
             self.advance(task);
-        } else if let Some((task, time)) = self.jobs.pop_front() {
-            self.begin(time, Work::Job(task));
+        } else if let Some((task, activity, time)) = self.jobs.pop_front() {
+            self.begin(activity, time, Work::Job(task));
         } else if let Some(task) = self.starts.pop_front() {
             self.advance(task);
         } else {
@@ -107,9 +112,11 @@ impl Simulation<'_> {
         true
     }
 
-    fn begin(&mut self, time: Duration, work: Work) {
+    fn begin(&mut self, activity: Activity, time: Duration, work: Work) {
         self.free -= 1;
-        self.busy.push(Reverse((self.now + time, work)));
+        let (start, end) = (self.now, self.now + time);
+        self.spans.push(Span { activity, start, end });
+        self.busy.push(Reverse((end, work)));
     }
 
     /// Continues a task until it works or waits.
@@ -117,11 +124,11 @@ impl Simulation<'_> {
         while let Some(step) = self.recording.tasks[task].steps.get(self.next[task]) {
             self.next[task] += 1;
             match step {
-                Step::Serial(time) => return self.begin(*time, Work::Task(task)),
-                Step::Jobs(times) if times.is_empty() => {}
-                Step::Jobs(times) => {
+                Step::Serial(activity, time) => return self.begin(*activity, *time, Work::Task(task)),
+                Step::Jobs(_, times) if times.is_empty() => {}
+                Step::Jobs(activity, times) => {
                     self.left[task] = times.len();
-                    self.jobs.extend(times.iter().map(|time| (task, *time)));
+                    self.jobs.extend(times.iter().map(|time| (task, *activity, *time)));
                     return;
                 }
                 Step::Start(other) => {
@@ -141,7 +148,7 @@ impl Simulation<'_> {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_gpu::work_trace::Task;
+    use a4emu_gpu::work_trace::recording::Task;
 
     use super::*;
 
@@ -149,33 +156,52 @@ mod tests {
         Duration::from_millis(count)
     }
 
+    fn serial(count: u64) -> Step {
+        Step::Serial(Activity::Commands, ms(count))
+    }
+
+    fn jobs(times: Vec<Duration>) -> Step {
+        Step::Jobs(Activity::Fragments, times)
+    }
+
     fn recording<const N: usize>(tasks: [Vec<Step>; N]) -> Recording {
         Recording { tasks: tasks.into_iter().map(|steps| Task { steps }).collect() }
     }
 
+    fn time(recording: &Recording, threads: usize) -> Duration {
+        simulate(recording, threads).0
+    }
+
     #[test]
     fn jobs_share_the_threads_and_serial_work_does_not() {
-        let all = recording([vec![Step::Serial(ms(3)), Step::Jobs(vec![ms(2); 6]), Step::Serial(ms(1))]]);
+        let all = recording([vec![serial(3), jobs(vec![ms(2); 6]), serial(1)]]);
         assert_eq!(total(&all), ms(16));
-        assert_eq!([1, 2, 3, 6, 60].map(|threads| simulate(&all, threads)), [16, 10, 8, 6, 6].map(ms));
-        assert_eq!(simulate(&recording([vec![Step::Jobs(Vec::new())]]), 4), Duration::ZERO);
+        assert_eq!([1, 2, 3, 6, 60].map(|threads| time(&all, threads)), [16, 10, 8, 6, 6].map(ms));
+        assert_eq!(time(&recording([vec![jobs(Vec::new())]]), 4), Duration::ZERO);
+    }
+
+    #[test]
+    fn simulation_says_when_which_work_is_done() {
+        let (_, spans) = simulate(&recording([vec![serial(3), jobs(vec![ms(2); 3])]]), 2);
+        let jobs = spans[1..].iter().map(|span| [span.start, span.end]).collect::<Vec<_>>();
+        assert_eq!(spans[0], Span { activity: Activity::Commands, start: ms(0), end: ms(3) });
+        assert_eq!(jobs, [[3, 5], [3, 5], [5, 7]].map(|times| times.map(ms)));
+        assert!(spans[1..].iter().all(|span| span.activity == Activity::Fragments));
     }
 
     #[test]
     fn tasks_run_beside_each_other_until_one_waits() {
-        let other = vec![Step::Serial(ms(1)), Step::Jobs(vec![ms(4), ms(4)])];
-        let all =
-            recording([vec![Step::Start(1), Step::Serial(ms(3)), Step::Wait, Step::Serial(ms(2))], other]);
+        let other = vec![serial(1), jobs(vec![ms(4), ms(4)])];
+        let all = recording([vec![Step::Start(1), serial(3), Step::Wait, serial(2)], other]);
         // On two threads, the second job has to wait for the serial work of the first task.
-        assert_eq!([1, 2, 3].map(|threads| simulate(&all, threads)), [14, 9, 7].map(ms));
+        assert_eq!([1, 2, 3].map(|threads| time(&all, threads)), [14, 9, 7].map(ms));
     }
 
     #[test]
     fn simulation_includes_tasks_that_no_task_waits_for() {
-        let all =
-            recording([vec![Step::Start(1), Step::Start(2), Step::Wait], vec![Step::Serial(ms(5))], vec![]]);
-        assert_eq!(simulate(&all, 2), ms(5));
-        let all = recording([vec![Step::Start(1)], vec![Step::Serial(ms(5)), Step::Wait]]);
-        assert_eq!(simulate(&all, 1), ms(5));
+        let all = recording([vec![Step::Start(1), Step::Start(2), Step::Wait], vec![serial(5)], vec![]]);
+        assert_eq!(time(&all, 2), ms(5));
+        let all = recording([vec![Step::Start(1)], vec![serial(5), Step::Wait]]);
+        assert_eq!(time(&all, 1), ms(5));
     }
 }

@@ -6,6 +6,7 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::observe::{Submit, Submits};
+use super::scaling::{Column, FrameUse};
 use super::simulate::{simulate, total};
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Cp, Renderer, Silent};
@@ -13,7 +14,9 @@ use a4emu_gpu::draw;
 use a4emu_gpu::draw::stats::StageTimes;
 use a4emu_gpu::fault::Place;
 use a4emu_gpu::gpu::Gpu;
-use a4emu_gpu::work_trace::record;
+use a4emu_gpu::work_trace::recording::{Recording, record};
+use a4emu_gpu::work_trace::spans;
+use a4emu_inspect::options::Threads;
 
 /// The output of `--loop`.
 #[derive(Clone, Debug, Serialize)]
@@ -64,6 +67,9 @@ struct Spread {
 /// Maximum number of times that are kept: those of the first runs.
 const MAX_TIMES: usize = 1 << 20;
 
+/// Maximum number of frames of which is kept what threads did: the first ones.
+const MAX_FRAMES: usize = 1 << 12;
+
 /// Repeats the last group of `submits` that drew `runs` times and measures each run, then as often for each number of
 /// threads that is to be simulated. From run to run, only data is kept that a new frame would find too. The loop ends
 /// with the first run that is cut off. There is no run if the capture was cut off or drew nothing.
@@ -76,7 +82,7 @@ pub fn repeat(
 ) -> LoopTimes {
     let group = submits.last_that_drew();
     let before = gpu.pipeline.stats;
-    let frame = Frame { group: &group, at: gpu.at, budget: gpu.budget.restarted(), runs, bar };
+    let frame = Frame::new(gpu, &group, runs, bar);
     let (times, done) = frame.repeat(gpu, |gpu| one_run(gpu, &group));
     let stats = gpu.pipeline.stats;
     let simulated = simulated.iter().map(|threads| frame.simulate(gpu, *threads)).collect();
@@ -103,7 +109,33 @@ pub fn repeat(
     }
 }
 
+/// Repeats the last group of `submits` that drew `runs` times on each of `measured` numbers of threads, then as often on
+/// one thread for each of `predicted` numbers. Returns what each took. Call it on a thread that need not be in their pools.
+pub fn on_threads(
+    gpu: &mut Gpu,
+    submits: &Submits,
+    runs: u32,
+    [measured, predicted]: [&[u16]; 2],
+    bar: &ProgressBar,
+) -> Vec<Column> {
+    let group = submits.last_that_drew();
+    let frame = Frame::new(gpu, &group, runs, bar);
+    let mut columns = Vec::new();
+    for &threads in measured {
+        let (frame, gpu) = (frame.clone(), &mut *gpu);
+        columns.push(Threads { threads: Some(threads) }.run(move || frame.measure(gpu, threads)));
+    }
+    for &threads in predicted {
+        let (frame, gpu) = (frame.clone(), &mut *gpu);
+        columns.push(Threads { threads: Some(1) }.run(move || frame.predict(gpu, threads)));
+    }
+    bar.finish_and_clear();
+    gpu.report_cut();
+    columns
+}
+
 /// The frame that is repeated.
+#[derive(Clone)]
 struct Frame<'a> {
     group: &'a [Submit],
     at: Place,
@@ -114,7 +146,10 @@ struct Frame<'a> {
     bar: &'a ProgressBar,
 }
 
-impl Frame<'_> {
+impl<'a> Frame<'a> {
+    fn new(gpu: &Gpu, group: &'a [Submit], runs: u32, bar: &'a ProgressBar) -> Self {
+        Self { group, at: gpu.at, budget: gpu.budget.restarted(), runs, bar }
+    }
     /// Calls `run`, which returns milliseconds, for each run. Returns these times, sorted, and how many runs there were.
     fn repeat(&self, gpu: &mut Gpu, mut run: impl FnMut(&mut Gpu) -> f64) -> (Vec<f64>, u32) {
         let (mut times, mut done) = (Vec::new(), 0);
@@ -130,17 +165,63 @@ impl Frame<'_> {
         (times, done)
     }
 
+    /// Measures runs in the current pool, of `threads` threads.
+    fn measure(&self, gpu: &mut Gpu, threads: u16) -> Column {
+        let since = Instant::now();
+        spans::start(since);
+        let mut frames = Vec::new();
+        self.repeat(gpu, |gpu| {
+            let start = since.elapsed();
+            let ms = one_run(gpu, self.group);
+            let end = since.elapsed();
+            let spans = spans::take().threads;
+            if frames.len() < MAX_FRAMES {
+                frames.push(FrameUse::new(&spans, start, end));
+            }
+            ms
+        });
+        spans::stop();
+        Column { threads, is_predicted: false, frame: FrameUse::median(frames) }
+    }
+
+    /// Predicts runs on `threads` threads.
+    fn predict(&self, gpu: &mut Gpu, threads: u16) -> Column {
+        let mut frames = Vec::new();
+        self.predicted(gpu, threads, |recording| {
+            let (time, spans) = simulate(recording, threads.into());
+            // Work that is done at the same time must be in different lists.
+            let threads: Vec<_> = spans.into_iter().map(|span| vec![span]).collect();
+            if frames.len() < MAX_FRAMES {
+                frames.push(FrameUse::new(&threads, Duration::ZERO, time));
+            }
+            time
+        });
+        Column { threads, is_predicted: true, frame: FrameUse::median(frames) }
+    }
+
     /// Predicts the time of a run on `threads` threads.
     fn simulate(&self, gpu: &mut Gpu, threads: u16) -> Simulated {
         let mut work = Vec::new();
-        let (times, _) = self.repeat(gpu, |gpu| {
-            let (_, recording) = record(threads.into(), || one_run(gpu, self.group));
-            work.extend(Some(milliseconds(total(&recording))).filter(|_| work.len() < MAX_TIMES));
-            milliseconds(simulate(&recording, threads.into()))
+        let (times, _) = self.predicted(gpu, threads, |recording| {
+            work.extend(Some(milliseconds(total(recording))).filter(|_| work.len() < MAX_TIMES));
+            simulate(recording, threads.into()).0
         });
         work.sort_by(f64::total_cmp);
         let ms = median(&times);
         Simulated { threads, ms, speedup: if ms > 0.0 { median(&work) / ms } else { 0.0 } }
+    }
+
+    /// Records the runs, and returns the times that `predict` makes of them, sorted, and how many runs there were.
+    fn predicted(
+        &self,
+        gpu: &mut Gpu,
+        threads: u16,
+        mut predict: impl FnMut(&Recording) -> Duration,
+    ) -> (Vec<f64>, u32) {
+        self.repeat(gpu, |gpu| {
+            let (_, recording) = record(threads.into(), || one_run(gpu, self.group));
+            milliseconds(predict(&recording))
+        })
     }
 }
 

@@ -215,7 +215,7 @@ fn more_threads_are_simulated() {
     assert_eq!(of("threads"), [1.0, 2.0, 16.0]);
     let [one, two, many] = of("speedup")[..] else { panic!("{times}") };
     // One thread does all of the work, and more share it. (How well depends on the machine.)
-    assert!((0.8..1.25).contains(&one) && two > 1.2 && many > two && many < 16.0, "{times}");
+    assert!((0.8..1.25).contains(&one) && two > 1.0 && many > two && many < 16.0, "{times}");
     assert!(
         a4emu(&["replay", "captures/many.rd.gz", "--loop", "3"]).stdout.windows(9).all(|w| w != b"simulated")
     );

@@ -14,6 +14,7 @@ use crate::fault::{Client, Fault, Trouble};
 use crate::gpu::Gpu;
 use crate::memo::MemoryInputs;
 use crate::memory::Memory;
+use crate::work_trace::{Activity, begin};
 
 /// Most calls that may be open at once. The chip has two levels below the ring, and state groups one deeper
 /// (docs/hardware/command-processor.md, sections 5 and 6). Streams of other tools may nest deeper.
@@ -90,6 +91,7 @@ impl Cp<'_> {
     /// Runs one of several streams that are submitted together. Draws may stay queued for the next stream:
     /// call [`draw::flush`] after the last one.
     pub fn submit_part(&mut self, address: u32, dwords: u32) -> Flow {
+        let _active = begin(Activity::Commands);
         self.gpu.cp.frame_draws.begin_submit();
         self.gpu.at.address = address;
         if self.observer.submit(self.gpu, address, dwords) == Flow::Stop {

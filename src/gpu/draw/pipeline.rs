@@ -41,6 +41,7 @@ use crate::gpu::Gpu;
 use crate::machine::Stage;
 use crate::pass::Pass;
 use crate::pool::Pool;
+use crate::work_trace::{Activity, begin};
 
 use geometry::GeometryQueue;
 use guesses::record_guesses;
@@ -201,7 +202,7 @@ pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
     gpu.budget.charge_later(Work::Draw, 1);
     forget_derived(gpu);
     flush(gpu);
-    let start = stopwatch(gpu);
+    let (start, _active) = (stopwatch(gpu), begin(Activity::Compute));
     let result = compute(gpu, call);
     record_end(gpu, result);
     gpu.pipeline.stats.ms.compute += start.milliseconds();
@@ -328,6 +329,7 @@ fn vertex_stream(
         flush(gpu);
     }
     let projection = || state.filter(|_| stages.is_plain()).and_then(PrimitiveState::projection);
+    let _active = begin(Activity::Vertices);
     let shaded = vertices(gpu, &stages.vertex, projection)?;
     let stream = match stages.is_plain() {
         true => Some(VertexStream { vertices: shaded.vertices, list: shaded.list, words: Vec::new() }),
@@ -436,7 +438,7 @@ fn set_up(
     state: &PrimitiveState,
     stream: VertexStream,
 ) -> Option<Primitives> {
-    let start = stopwatch(gpu);
+    let (start, _active) = (stopwatch(gpu), begin(Activity::Primitives));
     let culled = culled(gpu, state, &stream);
     let VertexStream { mut vertices, list, words } = stream;
     let assembled = setup::assemble_in(state, &mut vertices, &list, &words, MAX_HELD)?;
@@ -521,7 +523,7 @@ fn draw_layer(
     layer: u32,
     made: &Primitives,
 ) -> Result<(), Stop> {
-    let start = stopwatch(gpu);
+    let (start, _active) = (stopwatch(gpu), begin(Activity::Fragments));
     let surfaces: Vec<Surface> =
         state.targets.surfaces.iter().map(|surface| surface.at_layer(layer)).collect();
     let tap = gpu.pipeline.tap.clone().filter(|tap| tap.is_of_layer(layer));

@@ -10,6 +10,7 @@ use crate::draw::rb::state::{ResolveState, resolve_bounds};
 use crate::draw::schedule::Schedule;
 use crate::draw::stop::{Stop, charge};
 use crate::gpu::Gpu;
+use crate::work_trace::{Activity, begin};
 use a4emu_shader::Reach;
 
 use super::hazards::{flush_for_state, flush_for_vertices};
@@ -37,6 +38,7 @@ pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
         return Ok(());
     }
     flush(gpu);
+    let _active = begin(Activity::Resolves);
     let result = copy.run(area, &gpu.gmem, &mut gpu.mem);
     gpu.pipeline.stats.ms.resolve += start.milliseconds();
     Ok(result?)

@@ -20,8 +20,10 @@ use crate::draw::stop::{MAX_HELD, Stop};
 use crate::draw::vertex_stages::VertexStages;
 use crate::draw::vs::Shaded;
 use crate::memory::Memory;
+#[cfg(test)]
+use crate::parallel::permuted;
 use crate::parallel::{self, locked, work_until};
-use crate::work_trace;
+use crate::work_trace::{Activity, begin, recording};
 
 /// Lists of a worker queue.
 #[derive(Default)]
@@ -82,11 +84,21 @@ impl GeometryWorkers {
             memory: RwLock::new(Some(memory)),
             is_closed: AtomicBool::new(false),
         });
-        if rayon::current_num_threads() > 1 {
-            let shared = workers.clone();
-            parallel::spawn(move || shared.help());
+        if parallel::has_other_threads() {
+            workers.clone().spawn_helper();
         }
         workers
+    }
+
+    fn spawn_helper(self: Arc<Self>) {
+        parallel::spawn(move || {
+            self.help();
+            // There is no other thread that could stay.
+            #[cfg(test)]
+            if permuted::is_on() && !self.is_closed.load(Ordering::Acquire) {
+                self.spawn_helper();
+            }
+        });
     }
 
     /// Adds a task.
@@ -99,8 +111,13 @@ impl GeometryWorkers {
         let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
         let Some(memory) = &*memory else { return };
         let is_over = || self.is_closed.load(Ordering::Acquire) && locked(&self.tasks).is_empty();
-        let next = || Some(if self.run_next(memory) { Yield::Executed } else { Yield::Idle });
-        work_until(is_over, next);
+        let next = || match self.run_next(memory) {
+            #[cfg(test)]
+            is_run if permuted::is_on() => (is_run && permuted::goes_on()).then_some(Yield::Executed),
+            true => Some(Yield::Executed),
+            false => Some(Yield::Idle),
+        };
+        work_until(Activity::NoJobs, is_over, next);
     }
 
     /// Runs the next task. Returns false if there is none.
@@ -117,11 +134,14 @@ impl GeometryWorkers {
         self.is_closed.store(true, Ordering::Release);
         let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
         let mut run_next = || memory.as_ref().is_some_and(|memory| self.run_next(memory)).then_some(());
-        if work_trace::jobs(&mut run_next).is_none() {
+        let active = begin(Activity::Vertices);
+        if recording::jobs(&mut run_next).is_none() {
             while run_next().is_some() {}
         }
+        drop(active);
         drop(memory);
         // Spin: a worker that still runs a task finishes it sooner than a sleeping thread wakes.
+        let wait = begin(Activity::WaitForThreads);
         let mut memory = loop {
             match self.memory.try_write() {
                 Ok(memory) => break memory,
@@ -129,6 +149,7 @@ impl GeometryWorkers {
                 Err(TryLockError::WouldBlock) => thread::yield_now(),
             }
         };
+        drop(wait);
         *memory = None;
         let mut made = std::mem::take(&mut *locked(&self.made));
         made.sort_unstable_by_key(|made| made.task.number);
@@ -139,9 +160,12 @@ impl GeometryWorkers {
 impl GeometryTask {
     fn run(mut self: Box<Self>, memory: &Memory) -> GeometryResult {
         let make = || {
+            let active = begin(Activity::Vertices);
             let start = Stopwatch::start_if(self.is_timed);
             let mut shaded = self.stages.vertex.shade_small(memory, &mut self.budget)?;
             let of_vertices = start.milliseconds();
+            drop(active);
+            let _active = begin(Activity::Primitives);
             let list = std::mem::take(&mut shaded.list);
             let assembled = setup::assemble_in(&self.primitive, &mut shaded.vertices, &list, &[], MAX_HELD);
             let milliseconds = [of_vertices, start.milliseconds() - of_vertices];

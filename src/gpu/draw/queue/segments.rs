@@ -24,7 +24,7 @@ use crate::draw::tpl1::BoundBank;
 use crate::machine::Gmem;
 use crate::memory::{Lent, Memory};
 use crate::parallel::{self, Helpers};
-use crate::work_trace;
+use crate::work_trace::{Activity, begin, recording};
 
 use super::batch::{Batch, DrawJob, Finished, Job};
 use super::copies::{Copies, Strip};
@@ -130,6 +130,7 @@ impl Shares {
 impl Sorted {
     /// Sorts the jobs of a batch.
     pub(super) fn new(batch: Batch) -> Self {
+        let _active = begin(Activity::Batches);
         let segments = segments(&batch.passes, batch.jobs.len());
         let shares: Vec<(usize, Range<usize>)> = (0..)
             .zip(&segments)
@@ -173,6 +174,7 @@ impl Sorted {
         lent: &mut [Lent],
         budget: &mut Budget,
     ) -> Vec<Finished> {
+        let _active = begin(Activity::Batches);
         let nothing =
             |draw: &DrawJob| Finished { at: draw.at, samples: 0, work: ShaderWork::default(), log: None };
         let mut finished: Vec<Option<Finished>> =
@@ -275,7 +277,7 @@ impl Sorted {
     fn groups(&self, gmem_bytes: usize) -> Vec<Group> {
         let all = 0..self.segments.len();
         let bands = numbers(self.area.y0..self.area.y1).len().max(1);
-        let wanted = (JOBS_PER_THREAD * work_trace::threads()).div_ceil(bands).min(all.len()).min(MAX_GROUPS);
+        let wanted = (JOBS_PER_THREAD * recording::threads()).div_ceil(bands).min(all.len()).min(MAX_GROUPS);
         let is_inside = |surface: &Surface| {
             let columns = u64::try_from(self.area.x1 - surface.origin[0]).unwrap_or(0);
             let Location::Gmem(base) = surface.location else { return false };
@@ -362,6 +364,7 @@ impl Sorted {
         before: &[Before],
         shared: &Shared<'m>,
     ) -> Vec<JobDone<'g>> {
+        let _active = begin(Activity::Fragments);
         if !self.batch.is_large() {
             let mut scratch = Scratch::default();
             return jobs.into_iter().map(|job| self.job(&mut scratch, job, before, shared)).collect();

@@ -17,7 +17,7 @@ use crate::budget::Budget;
 use crate::machine::Gmem;
 use crate::memory::{Lent, Memory};
 use crate::parallel::{self, help_until, locked, poll_for_jobs};
-use crate::work_trace;
+use crate::work_trace::{Activity, begin, recording};
 
 use super::Store;
 use super::batch::{Batch, Finished};
@@ -158,6 +158,7 @@ impl Task {
 
     /// Draws the batch, then starts the next one.
     fn run(self, line: &Arc<Mutex<Line>>, mut context: Context) {
+        let active = begin(Activity::Batches);
         let start = Instant::now();
         let Self { batch, memory, lent, sender, issuer } = self;
         context.lent.extend(lent);
@@ -178,6 +179,7 @@ impl Task {
         let _ = sender.send(Done { budget, finished, milliseconds });
         // Drop the batch after sending, so that no thread waits for the drop.
         drop(batch);
+        drop(active);
         if !is_closed {
             poll_for_jobs(issuer);
         }
@@ -186,10 +188,10 @@ impl Task {
 
 /// Waits for a result. Returns `None` if the sender is gone.
 fn wait(done: &Receiver<Done>) -> Option<Done> {
-    work_trace::wait();
+    recording::wait();
     loop {
         let mut come = done.try_recv();
-        help_until(|| {
+        help_until(Activity::WaitForDraws, || {
             if let Err(TryRecvError::Empty) = come {
                 come = done.try_recv();
             }
@@ -201,6 +203,7 @@ fn wait(done: &Receiver<Done>) -> Option<Done> {
             // This thread is not in the pool, so it cannot help.
             Err(TryRecvError::Empty) if rayon::current_thread_index().is_none() => return done.recv().ok(),
             Err(TryRecvError::Empty) => {
+                let _wait = begin(Activity::WaitForDraws);
                 if let Ok(done) = done.recv_timeout(NAP) {
                     return Some(done);
                 }

@@ -11,7 +11,7 @@ use crate::ambient::hold;
 use crate::draw::gras::raster::Rect;
 use crate::fault::{Client, Fault};
 use crate::memory::Memory;
-use crate::work_trace;
+use crate::work_trace::{Activity, begin, recording};
 use a4emu_shader::format::arrangement::{Tiling, resolved};
 use a4emu_shader::format::{Codec, Format, Transfer};
 
@@ -116,7 +116,7 @@ impl ResolveState {
         // Each job copies as far as it can, whatever the result of other jobs, so the bytes do not depend on
         // threads.
         let copied = rows.map(|(index, rows)| {
-            let _control = hold();
+            let (_control, _active) = (hold(), begin(Activity::Resolves));
             let first = area.y0 + (index * ROWS) as i32;
             for y in first..area.y1.min(first + ROWS as i32) {
                 let at = (y - first) as usize * pitch;
@@ -125,7 +125,7 @@ impl ResolveState {
             Some(())
         });
         let count = (area.y1 - area.y0).unsigned_abs().div_ceil(ROWS as u32);
-        let copied = work_trace::divided(count as usize, || copied.reduce(|| Some(()), Option::and));
+        let copied = recording::divided(count as usize, || copied.reduce(|| Some(()), Option::and));
         copied.ok_or(lost(address))
     }
 

@@ -11,7 +11,7 @@ use crate::draw::pc::assembler::Provoking;
 use crate::draw::pc::topology::Primitive;
 use crate::draw::vertices::{RESTART, ScreenVertex, Vertices};
 use crate::parallel::{self, Helpers};
-use crate::work_trace;
+use crate::work_trace::{Activity, begin, recording};
 
 /// Primitives per job.
 pub const CHUNK: usize = 512;
@@ -114,14 +114,16 @@ impl Setup<'_> {
         }
         let pieces = self.out.split_off(before);
         let mut out = std::mem::take(&mut self.out);
-        let triangles =
-            all.par_iter().with_min_len(CHUNK / 2).map_init(hold, |_control, coming| match *coming {
+        let triangles = all.par_iter().with_min_len(CHUNK / 2).map_init(
+            || (hold(), begin(Activity::Primitives)),
+            |_, coming| match *coming {
                 PendingTriangle::Whole((v, provoking), face) => {
                     self.triangle_between(v, self.area(v), v, provoking, face)
                 }
                 PendingTriangle::Piece(number) => pieces[number as usize].clone(),
-            });
-        work_trace::divided(all.len().div_ceil(CHUNK / 2), || out.par_extend(triangles));
+            },
+        );
+        recording::divided(all.len().div_ceil(CHUNK / 2), || out.par_extend(triangles));
         self.out = out;
     }
 
