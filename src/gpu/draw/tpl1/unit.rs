@@ -176,12 +176,14 @@ impl Unit<'_> {
         fetcher.decoded()
     }
 
+    /// Answers with the level that a lookup would read, which has a fraction only where two levels are blended
+    /// (docs/hardware/ir3-isa.md, getlod), and with the level of detail before the limits.
     fn query_lod(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
         let lambda = self.lambda(request, &self.place(request, self.project(request).as_deref()));
-        let last = (self.texture.levels.len() - 1) as f32;
-        let clamped =
-            lod::clamp(&lambda, self.sampler, self.texture.precision).map(|lod| lod.max(0.0).min(last));
-        for (out, lod) in out.iter_mut().zip([clamped, lambda]) {
+        let limited = lod::clamp(&lambda, self.sampler, self.texture.precision);
+        let levels = lod::select(&limited, self.sampler.mip, self.texture.levels.len());
+        let read = std::array::from_fn(|i| levels.near[i] as f32 + levels.weight[i]);
+        for (out, lod) in out.iter_mut().zip([read, lambda]) {
             *out = Lanes(lod.map(|lod| (lod * lod::STEPS).round_ties_even() as i32 as u32));
         }
     }

@@ -149,3 +149,18 @@ fn the_level_can_be_asked_for() {
     let out = scene.ask(&Sample { kind: SampleKind::QueryLod, number: Number::Sint, ..request(&[&s, &t]) });
     assert_eq!((out[0][0], out[1][0]), (2 * 256, 3 * 256));
 }
+
+/// The driver's limit without mipmaps is an eighth; piglit's `fs-textureQueryLOD-no-mipmap` asks for level 0, and passes
+/// on a board.
+#[test]
+fn the_level_asked_for_is_whole_unless_levels_are_blended() {
+    let [s, t] = ramp(2.0).map(Lanes::from);
+    let level = |mip: u32| {
+        let scene = Scene { sampler1: vec![("MAX_LOD", 0x20)], ..pyramid() };
+        let scene = scene.sampler(&[("MIPFILTER_LINEAR_NEAR", mip)], &[]);
+        let out =
+            scene.ask(&Sample { kind: SampleKind::QueryLod, number: Number::Sint, ..request(&[&s, &t]) });
+        (out[0][0], out[1][0])
+    };
+    assert_eq!([level(0), level(1)], [(0, 256), (0x20, 256)]);
+}
