@@ -43,7 +43,8 @@ fn script(path: &Path, lines: &str) {
 
 /// Paths of the files in and below `folder`, sorted.
 fn files(folder: &Path) -> Vec<String> {
-    let find = Command::new("find").arg(folder).args(["-type", "f", "-printf", "%P\\n"]).output().unwrap();
+    let kinds = ["(", "-type", "f", "-o", "-type", "l", ")", "-printf", "%P\\n"];
+    let find = Command::new("find").arg(folder).args(kinds).output().unwrap();
     let mut all: Vec<String> = text(&find.stdout).lines().map(str::to_owned).collect();
     all.sort();
     all
@@ -91,6 +92,8 @@ fn all_is_installed_found_and_taken_away() {
             "{file}"
         );
     }
+    let shim = prefix.join("lib/a4emu/libfreedreno_drm_shim.so");
+    assert_eq!(fs::read_link(shim).unwrap(), Path::new("liba4emu_drm.so"));
     // The installation works after it is moved.
     let moved = to.path().join("moved");
     fs::rename(&prefix, &moved).unwrap();

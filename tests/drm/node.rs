@@ -69,6 +69,22 @@ fn the_chip_is_an_a430_on_request() {
     });
 }
 
+/// The variables of Mesa's shims, which are told by them alone.
+#[test]
+fn the_chip_is_an_a405_for_a_shim_of_mesa() {
+    with_variables("node::the_chip_is_an_a405_for_a_shim_of_mesa", &[("FD_GPU_ID", "405")], || {
+        assert_eq!([param(1), param(3)], [Ok(405), Ok(0x0400_0500)]);
+    });
+}
+
+#[test]
+fn a_shim_of_another_generation_is_no_device() {
+    with_variables("node::a_shim_of_another_generation_is_no_device", &[("FD_GPU_ID", "630")], || {
+        let error = fs::File::open("/dev/dri/renderD128").unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ENODEV));
+    });
+}
+
 #[test]
 fn other_files_are_untouched() {
     with_device("node::other_files_are_untouched", || {

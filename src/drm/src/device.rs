@@ -126,7 +126,7 @@ pub fn mapped_part(fd: i32, offset: i64, len: usize) -> Option<Result<mappings::
 const LAST: Duration = Duration::from_secs(2);
 
 /// Called at the end of the process: waits briefly for queued submits. Without a launcher, it prints the
-/// summary.
+/// summary, of which a shim of Mesa keeps what is as usual to itself.
 pub fn finish() {
     let Some(device) = existing().filter(|_| known::is_owner()) else { return };
     let signals = signals::hold();
@@ -142,7 +142,7 @@ pub fn finish() {
         Some(Err(error)) => summary.trouble = Some(format!("the recording is not in its place: {error}")),
         None => {}
     }
-    if summary.submits > 0 {
+    if summary.submits > 0 && !(settings::get().shim && summary.is_plain()) {
         terminal::say_lines(&summary);
     }
     // There is no status to report an error with, and stderr itself may be closed.
@@ -158,7 +158,7 @@ pub fn finish() {
 impl Device {
     fn new() -> Result<Self, Errno> {
         Ok(Self {
-            chip: settings::get().chip,
+            chip: settings::get().chip.ok_or(Errno::NODEV)?,
             state: Mutex::default(),
             work: Condvar::new(),
             ordered: Condvar::new(),

@@ -127,7 +127,7 @@ impl Engine {
         let folder = settings::get().folder.as_deref();
         let mut engine = Self {
             gpu: Gpu::new(chip),
-            recorder: Recorder::new(settings::get()),
+            recorder: Recorder::new(chip, settings::get()),
             summary: Summary { pid: std::process::id(), process: process(), ..Summary::default() },
             report: folder.and_then(|folder| report::Writer::new(folder).ok()),
             last: None,

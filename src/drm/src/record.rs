@@ -46,12 +46,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Makes the recorder that `settings` request. The file is made at the first submit.
-    pub fn new(settings: &Settings) -> Option<Self> {
+    /// Makes the recorder of `chip` that `settings` request. The file is made at the first submit.
+    pub fn new(chip: Chip, settings: &Settings) -> Option<Self> {
         Some(Self {
             path: settings.record.clone()?,
             range: settings.record_range,
-            chip: settings.chip,
+            chip,
             run: settings.run.clone(),
             out: None,
             process: process(),

@@ -29,6 +29,9 @@ fn reason(errno: Errno) -> String {
     match errno {
         Errno::NOMEM => "the process has no room for the GPU's 4 GiB of addresses (ulimit -v)".into(),
         Errno::AGAIN => "the process cannot start a thread (ulimit -u, ulimit -v)".into(),
+        Errno::NODEV => {
+            "FD_CHIP_ID or FD_GPU_ID names a chip that a4emu is not: it is an Adreno 405, 420 or 430".into()
+        }
         Errno::NOSYS => "threads cannot have descriptors of their own here, which takes Linux 5.9".into(),
         other => other.to_string(),
     }

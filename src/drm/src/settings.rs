@@ -1,12 +1,12 @@
 //! The device's settings, from the environment. `a4emu run` sets these variables from its arguments; they
-//! also work with `LD_PRELOAD` alone.
+//! also work with `LD_PRELOAD` alone, and so do the variables of Mesa's own shims for freedreno.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use a4emu_gpu::budget;
-use a4emu_gpu::gpu::{Chip, Model};
+use a4emu_gpu::gpu::{CHIPS, Chip, Model};
 use a4emu_inspect::out_file::Inputs;
 use a4emu_inspect::run_files::frames::PIPE;
 use a4emu_inspect::selection::Span;
@@ -16,8 +16,12 @@ use a4emu_shader::Jit;
 /// The settings, which are read once.
 #[derive(Debug)]
 pub struct Settings {
-    /// `A4EMU_GPU`: a number of [`a4emu_gpu::gpu::CHIPS`]; 420 is the default.
-    pub chip: Chip,
+    /// `A4EMU_GPU`: a number of [`CHIPS`]. Without it, the variables of Mesa's shims (src/freedreno/drm-shim):
+    /// `FD_CHIP_ID`, a chip id in hexadecimal, or `FD_GPU_ID`, a number; 420 is the default. `None` if they name
+    /// a chip that this device is not.
+    pub chip: Option<Chip>,
+    /// Whether a variable of Mesa's shims named the chip. Such a shim says nothing unless something is wrong.
+    pub shim: bool,
     /// `A4EMU_MODEL`: `board` (the default) or `strict-gl`.
     pub model: Model,
     /// `A4EMU_JIT`: `off`, `on` or `auto` (the default).
@@ -57,11 +61,13 @@ impl Settings {
         let path =
             |name| variable(name).map(|path| std::path::absolute(&path).unwrap_or_else(|_| path.into()));
         let text = |name| variable(name).and_then(|value| value.into_string().ok()).unwrap_or_default();
-        let names = |name| text(name).split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let list = |name| text(name).split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
         let suppress = path("A4EMU_SUPPRESS");
-        let choice = Choice { rule: names("A4EMU_RULE"), no_rule: names("A4EMU_NO_RULE"), suppress };
+        let choice = Choice { rule: list("A4EMU_RULE"), no_rule: list("A4EMU_NO_RULE"), suppress };
+        let names = ["A4EMU_GPU", "FD_CHIP_ID", "FD_GPU_ID"].map(text);
         Self {
-            chip: text("A4EMU_GPU").parse().map_or_else(|_| Chip::default(), |id| Chip { id }),
+            shim: names[0].is_empty() && names != [""; 3],
+            chip: chip(names),
             model: Model::named(&text("A4EMU_MODEL")).unwrap_or_default(),
             jit: text("A4EMU_JIT").parse().unwrap_or_default(),
             record: path("A4EMU_RECORD"),
@@ -84,6 +90,24 @@ impl Settings {
     }
 }
 
+/// See [`Settings::chip`].
+fn chip([number, chip_id, gpu_id]: [String; 3]) -> Option<Chip> {
+    if let Ok(id) = number.parse() {
+        return Some(Chip { id });
+    }
+    let mut known = CHIPS.iter().filter(|row| row.in_mesa);
+    let row = if !chip_id.is_empty() {
+        let id = u32::from_str_radix(chip_id.trim_start_matches("0x"), 16).ok()?;
+        // Mesa's shim has 0xff as the patch level, for any.
+        known.find(|row| row.chip_id >> 8 == id >> 8)
+    } else if !gpu_id.is_empty() {
+        known.find(|row| row.name == gpu_id)
+    } else {
+        return Some(Chip::default());
+    };
+    row.map(|row| Chip { id: row.id })
+}
+
 fn run(folder: Option<&OsStr>) -> String {
     let name = folder.and_then(|folder| Path::new(folder).file_name()?.to_str()?.rsplit('.').next());
     name.map_or_else(|| std::process::id().to_string(), str::to_owned)
@@ -99,8 +123,8 @@ mod tests {
     fn defaults_and_values() {
         let none = Settings::from(|_| None);
         assert_eq!(
-            (none.chip.id, none.strict, none.validate, none.record_range),
-            (420, false, false, Span::ALL)
+            (none.chip, none.strict, none.validate, none.record_range),
+            (Some(Chip { id: 420 }), false, false, Span::ALL)
         );
         let some = Settings::from(|name| {
             let value = match name {
@@ -116,14 +140,27 @@ mod tests {
             };
             Some(value.into())
         });
+        let shim = Settings::from(|name| (name == "FD_GPU_ID").then(|| "420".into()));
+        assert_eq!([&none, &some, &shim].map(|settings| settings.shim), [false, false, true]);
         assert!(some.findings.names(Id::Y4) && !some.findings.names(Id::D2) && none.findings.names(Id::D2));
         assert_eq!((none.model, some.model), (Model::Board, Model::StrictGl));
         assert_eq!((none.jit, some.jit), (Jit::Auto, Jit::Off));
         assert_eq!((none.threads, some.threads), (None, Some(3)));
         assert_eq!(some.record, Some(std::env::current_dir().unwrap().join("out.rd")));
         assert_eq!(
-            (some.chip.id, some.strict, some.validate, some.record_range),
-            (430, true, true, Span { start: 2, end: 4 })
+            (some.chip, some.strict, some.validate, some.record_range),
+            (Some(Chip { id: 430 }), true, true, Span { start: 2, end: 4 })
         );
+    }
+
+    #[test]
+    fn chips_by_the_variables_of_mesas_shims() {
+        let named = |values: [&str; 3]| chip(values.map(str::to_owned)).map(|chip| chip.id);
+        assert_eq!([["", "", "405"], ["", "", "430"], ["", "", ""]].map(named), [405, 430, 420].map(Some));
+        // The ids of Mesa's shim and of the kernel.
+        assert_eq!([["", "040200ff", ""], ["", "0x04030002", "420"]].map(named), [420, 430].map(Some));
+        assert_eq!(named(["405", "040200ff", "630"]), Some(405), "the launcher's comes first");
+        let others = [["", "", "630"], ["", "", "418"], ["", "06030001", "420"], ["", "x", ""]];
+        assert_eq!(others.map(named), [None; 4]);
     }
 }

@@ -80,6 +80,15 @@ impl Summary {
         }
     }
 
+    /// Whether there is nothing to tell but how much ran.
+    pub fn is_plain(&self) -> bool {
+        let notes = [&self.faults, &self.unsupported, &self.cuts, &self.outside];
+        self.recorded.is_none()
+            && self.trouble.is_none()
+            && self.hangs == 0
+            && notes.iter().all(|notes| notes.is_empty())
+    }
+
     /// Takes the messages of `report`.
     pub fn take_report(&mut self, report: &Report) {
         self.faults = notes(report, |trouble| matches!(trouble, Trouble::Fault(_)));
