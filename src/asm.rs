@@ -45,7 +45,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut disk = Disk::noting(Folders::around(&args.source, &args.include), shared.inputs.clone());
     let assembled = assembled(&args.source, &mut disk, args.limit.bounds());
     let capture = assembled.map_err(|error| match error.downcast() {
-        Ok(diagnostic) => refusal(&diagnostic, shared),
+        Ok(diagnostic) => refusal(&diagnostic),
         Err(error) => error,
     })?;
     write_capture(&args.output, &capture, &disk.inputs)?;
@@ -59,10 +59,10 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 }
 
 /// The error with its line. Too much work is a limit of a4emu, so its status is not that of wrong use.
-fn refusal(diagnostic: &Diagnostic, shared: &Shared) -> anyhow::Error {
+fn refusal(diagnostic: &Diagnostic) -> anyhow::Error {
     let status = match diagnostic.reason {
         Reason::Source => Status::Usage,
         Reason::Work => Status::Unsupported,
     };
-    Block { status, text: snippet(diagnostic, shared.color) }.into()
+    Block { status, text: snippet(diagnostic) }.into()
 }

@@ -68,5 +68,5 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 /// The call fails on I/O errors.
 pub fn on_terminal(session: Session<'_>, subject: &Subject) -> io::Result<()> {
     let commands = Commands::stdin()?;
-    Terminal::new(session, subject, a4emu_inspect::terminal::text()).interact(commands)
+    Terminal::new(session, subject, a4emu_inspect::terminal::lines()).interact(commands)
 }

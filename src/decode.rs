@@ -59,8 +59,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     for path in &args.captures {
         let name = path.display().to_string();
         let sections = open_capture(path, &options.limits.work.budget(BASE), shared);
-        let decoded = sections
-            .and_then(|sections| decode::decode(sections, &name, options, shared, options.output(shared)));
+        let decoded =
+            sections.and_then(|sections| decode::decode(sections, &name, options, shared, options.output()));
         match decoded {
             Ok(decoded) => status = status.worse(decoded),
             Err(error) => status = status.and(Err(error)),

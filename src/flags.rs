@@ -6,13 +6,13 @@
 use std::ops::Deref;
 use std::path::PathBuf;
 
+use anstream::ColorChoice;
 use clap::builder::{PathBufValueParser, Resettable, Str, TypedValueParser};
 use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
 
 use crate::named;
 use a4emu_gpu::ambient::MOST_THREADS;
 use a4emu_gpu::gpu::Model;
-use a4emu_inspect::options::When;
 use a4emu_inspect::selection::{Draws, Span};
 use a4emu_inspect::{limits, options, selection, validate};
 use a4emu_shader::Jit;
@@ -88,7 +88,7 @@ pub struct Shared {
     quiet: bool,
     /// Colour the text on stdout
     #[arg(long, global = true, value_name = "WHEN", value_parser = named::color(), default_value = "auto")]
-    color: When,
+    color: ColorChoice,
     /// Treat warnings as errors: exit with 3 (damaged) or 4 (not supported)
     #[arg(long, global = true)]
     strict: bool,
@@ -98,7 +98,9 @@ impl FromFlags for options::Shared {
     type Flags = Shared;
 
     fn from_flags(Shared { quiet, color, strict }: Shared) -> Self {
-        Self { quiet, color, strict, ..Self::default() }
+        // What writes to stdout or stderr asks for the choice: see `terminal::Look`.
+        color.write_global();
+        Self { quiet, strict, ..Self::default() }
     }
 }
 

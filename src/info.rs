@@ -21,7 +21,7 @@ use a4emu_inspect::decode::comm;
 use a4emu_inspect::limits::Limits;
 use a4emu_inspect::options::{Shared, Threads, open_capture};
 use a4emu_inspect::status::{Status, WithErrors};
-use a4emu_inspect::terminal::{self, Shown};
+use a4emu_inspect::terminal::{self, Form, Shown};
 
 /// Arguments of `info`.
 #[derive(clap::Args, Clone, Debug)]
@@ -225,7 +225,7 @@ impl Info {
 
 impl Info {
     fn put_out(&self, missing: &Missing, fidelity: Option<&Fidelity>) -> io::Result<()> {
-        let mut out = terminal::text();
+        let mut out = terminal::stdout(Form::Lines);
         self.write(&mut out)?;
         write_missing(&mut out, missing)?;
         let guesses: Vec<_> = fidelity.map(Fidelity::ids).into_iter().flatten().collect();

@@ -1,12 +1,12 @@
 //! Options whose values are names of types in the lower crates, which do not depend on clap.
 
+use anstream::ColorChoice;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use a4emu_gpu::draw::gs::dispatch::Setting;
 use a4emu_gpu::gpu::Model;
 use a4emu_inspect::decode::{Format, QueryMode};
 use a4emu_inspect::describe::mesh::Side;
-use a4emu_inspect::options::When;
 use a4emu_shader::Jit;
 
 /// A parser of values by name. Each value has its own help text.
@@ -39,11 +39,11 @@ pub fn jit() -> impl TypedValueParser<Value = Jit> {
 }
 
 /// The parser of `--color`.
-pub fn color() -> impl TypedValueParser<Value = When> {
+pub fn color() -> impl TypedValueParser<Value = ColorChoice> {
     parser(&[
-        ("auto", When::Auto, "On a terminal, unless `NO_COLOR` says otherwise"),
-        ("always", When::Always, "Also into a file or pipe"),
-        ("never", When::Never, "Never"),
+        ("auto", ColorChoice::Auto, "On a terminal, unless `NO_COLOR` says otherwise"),
+        ("always", ColorChoice::AlwaysAnsi, "Also into a file or pipe"),
+        ("never", ColorChoice::Never, "Never"),
     ])
 }
 

@@ -41,7 +41,7 @@ use a4emu_inspect::out_file::{OutFile, one_stdout};
 use a4emu_inspect::progress::bar;
 use a4emu_inspect::selection::{Draws, Selection, Window};
 use a4emu_inspect::status::{Status, WithErrors};
-use a4emu_inspect::terminal::{self, Colours, Form};
+use a4emu_inspect::terminal::{self, Form};
 use a4emu_inspect::trace::{Detail, Trace};
 use a4emu_inspect::validate::{self, ChosenRules, Watch};
 use account::Account;
@@ -290,7 +290,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 fn found(watch: Option<&mut Watch>, chosen: &ChosenRules, playback: &mut Playback) -> anyhow::Result<Status> {
     let Some(watch) = watch else { return Ok(Status::Fine) };
     watch.finish(&mut playback.gpu);
-    let mut out = terminal::text();
+    let mut out = terminal::lines();
     let status = validate::tell(watch.findings(), chosen, None, validate::Form::Text, &mut out)?;
     out.flush()?;
     Ok(status)
@@ -347,9 +347,8 @@ fn observed(
     let selection = *args.selection;
     let mut window = Window::new(selection, args.stop);
     let mut submits = Submits::default();
-    let mut trace =
-        args.trace.then(|| Trace::new(Output::stdout(Colours::Escaped), Detail::Changes, selection));
-    let mut listing = args.list_draws.then(|| Listing::new(terminal::text(), selection));
+    let mut trace = args.trace.then(|| Trace::new(Output::stdout(), Detail::Changes, selection));
+    let mut listing = args.list_draws.then(|| Listing::new(terminal::lines(), selection));
     let mut state = state_file(args, shared)?;
     let timeline = timeline(args, shared)?;
     let mut clock = timeline.as_ref().map(Clock);

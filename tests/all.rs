@@ -68,6 +68,9 @@ mod shell;
 mod show;
 #[path = "status.rs"]
 mod status;
+#[cfg(target_os = "linux")]
+#[path = "terminal.rs"]
+mod terminal;
 #[path = "texels.rs"]
 mod texels;
 #[path = "validate.rs"]

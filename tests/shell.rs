@@ -347,7 +347,7 @@ fn listings_on_a_terminal_go_through_the_pager() {
         assert!(terminal.output().unwrap().status.success(), "{line}");
         assert_eq!(seen.exists(), is_paged, "{line}");
         if is_paged {
-            assert_eq!(fs::read_to_string(&seen).unwrap(), fine(line));
+            assert_eq!(fs::read_to_string(&seen).unwrap(), fine(&format!("{line} --color always")));
         }
     }
 }

@@ -164,7 +164,7 @@ impl Objects {
         let work = move |sender| {
             let sections = capture.sections(&options.limits.work.budget(0), &shared())?;
             let out = decode::Output::new(Box::new(Pipe(sender)));
-            decode::play(sections, &name, &options, &shared(), out)
+            decode::play(sections, &name, &options, out)
         };
         let work = Work::start(interrupt, source.threads, work)?;
         Ok(Self { work, text: Vec::new(), at: 0 })

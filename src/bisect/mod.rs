@@ -152,7 +152,7 @@ fn without_draw(a: &Played, b: &Played) -> anyhow::Result<Status> {
 
 /// Prints lines on stdout and flushes, since the next ones may take long.
 fn put(lines: impl IntoIterator<Item = impl fmt::Display>) -> io::Result<()> {
-    let mut out = terminal::text();
+    let mut out = terminal::lines();
     lines.into_iter().try_for_each(|line| writeln!(out, "{line}"))?;
     out.flush()
 }

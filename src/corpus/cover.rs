@@ -15,7 +15,7 @@ use super::log::Log;
 use super::row::{End, Row};
 use a4emu_inspect::options::Shared;
 use a4emu_inspect::status::{Status, WithErrors};
-use a4emu_inspect::terminal::{self, Shown};
+use a4emu_inspect::terminal::{self, Form, Shown};
 
 /// Arguments of `corpus reduce`.
 #[derive(clap::Args, Clone, Debug)]
@@ -82,7 +82,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
             "{few} of {all} captures use all {uses} packets, registers, enumerators, ops and states"
         ));
     }
-    let mut out = terminal::text();
+    let mut out = terminal::stdout(Form::Lines);
     let written = chosen.iter().try_for_each(|name| writeln!(out, "{}", Shown(name)));
     Ok(Status::Fine.and(written.and_then(|()| out.flush())))
 }

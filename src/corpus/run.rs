@@ -294,7 +294,7 @@ fn unreadable(entry: &Entry, error: &io::Error) -> Row {
 
 /// Prints the captures that were not played, and the counts.
 fn tell(log: &Log, entries: &[Entry], tally: Tally) -> anyhow::Result<()> {
-    let mut out = terminal::text();
+    let mut out = terminal::lines();
     let mut names: Vec<&String> = entries.iter().map(|entry| &entry.name).collect();
     names.sort();
     for name in names.iter().filter(|name| log.rows[name.as_str()].end != End::Played) {

@@ -10,7 +10,7 @@ use a4emu_decoder::error::CaptureError;
 use anyhow::Context;
 
 use crate::out_file::Inputs;
-use crate::progress::Watched;
+use crate::progress::{Shows, Watched};
 use crate::status::{Failure, Status, WithErrors};
 use crate::terminal;
 use a4emu_gpu::ambient::{self, Members};
@@ -22,8 +22,6 @@ use a4emu_gpu::fault::{Miss, Missing, Report, Severity, Trouble};
 pub struct Shared {
     /// Prints only errors to stderr.
     pub quiet: bool,
-    /// When the output on stdout is coloured.
-    pub color: When,
     /// Makes warnings count: the exit status is 3 (damaged) or 4 (not supported).
     pub strict: bool,
     /// Where reports go instead of stderr.
@@ -47,18 +45,6 @@ impl DiagnosticSink {
     pub fn take(&self) -> Vec<(String, Report)> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
-}
-
-/// When to colour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum When {
-    /// Only on a terminal, unless `NO_COLOR` is set.
-    #[default]
-    Auto,
-    /// Always, also into a file or pipe.
-    Always,
-    /// Never.
-    Never,
 }
 
 impl Shared {
@@ -133,9 +119,9 @@ impl Shared {
         if report.is_refused() { told } else { told.and(result) }
     }
 
-    /// Whether a progress bar on stderr is visible and does not mix with a listing on stdout.
-    fn shows_progress(&self) -> bool {
-        !self.quiet && io::stderr().is_terminal() && !io::stdout().is_terminal()
+    /// Whether progress is shown on stderr.
+    pub fn shows(&self) -> Shows {
+        if !self.quiet && io::stderr().is_terminal() { Shows::Yes } else { Shows::No }
     }
 }
 
@@ -177,7 +163,7 @@ impl Threads {
 pub fn open_capture(path: &Path, budget: &Budget, shared: &Shared) -> anyhow::Result<Ahead> {
     let reader = shared.inputs.open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let bytes = fs::metadata(path).map_or(0, |metadata| metadata.len());
-    let reader = match bytes > 0 && shared.shows_progress() {
+    let reader = match bytes > 0 && shared.shows() == Shows::Yes {
         true => Box::new(Watched::new(reader, bytes)),
         false => reader,
     };

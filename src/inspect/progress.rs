@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::options::Shared;
+use crate::terminal;
 
 /// Time before a bar appears.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -14,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub fn bar(steps: u64, shared: &Shared) -> ProgressBar {
     match shared.quiet {
         true => ProgressBar::hidden(),
-        false => ProgressBar::new(steps).with_style(style("{wide_bar} {pos}/{len} {eta}")),
+        false => ProgressBar::new(steps).with_style(style("{wide_bar} {pos}/{len} {eta} left")),
     }
 }
 
@@ -27,7 +28,8 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// A reader that shows its progress if reading takes long.
+/// A reader that shows its progress if reading takes long. A run reads its capture as it proceeds. Nothing is
+/// shown once the terminal shows a listing.
 pub struct Watched<R> {
     inner: R,
     bytes: u64,
@@ -43,9 +45,12 @@ impl<R: Read> Watched<R> {
     }
 
     fn show(&mut self) {
+        if terminal::shows_listing() {
+            return self.bar.iter().for_each(ProgressBar::finish_and_clear);
+        }
         if self.bar.is_none() && self.since.elapsed() > PATIENCE {
-            self.bar =
-                Some(ProgressBar::new(self.bytes).with_style(style("{wide_bar} {percent:>3} % {eta}")));
+            let style = style("{wide_bar} {binary_bytes}/{binary_total_bytes} read, {eta} left");
+            self.bar = Some(ProgressBar::new(self.bytes).with_style(style));
         }
         if let Some(bar) = &self.bar {
             bar.set_position(self.read);

@@ -7,8 +7,21 @@
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use look::Look;
 
 use crate::status::Status;
+
+mod look;
+
+/// Whether output on stdout has begun, and stdout is a terminal.
+static SHOWS_LISTING: AtomicBool = AtomicBool::new(false);
+
+/// Whether the terminal shows output of the command. A progress bar would then disturb it.
+pub fn shows_listing() -> bool {
+    SHOWS_LISTING.load(Ordering::Relaxed)
+}
 
 /// Size of a write, in bytes.
 const CHUNK: usize = 1 << 16;
@@ -131,12 +144,19 @@ impl<W: Write> Write for Unfailing<W> {
 
 /// Stdout for unchanged bytes: pictures, captures, JSON.
 pub fn bytes() -> Bytes {
+    SHOWS_LISTING.fetch_or(io::stdout().is_terminal(), Ordering::Relaxed);
     Bytes(io::stdout())
 }
 
 /// Stdout for lines of text. Characters that are not plain are escaped.
 pub fn text() -> Text<Bytes> {
     Text::new(bytes())
+}
+
+/// Stdout for the lines of a listing that is not paged. On a terminal, lines have colours and are cut at its
+/// width.
+pub fn lines() -> Text<Bytes> {
+    text().with(Look::of_stdout())
 }
 
 /// The form of a command's output.
@@ -155,8 +175,9 @@ impl Form {
     }
 }
 
-/// Value of `LESS` if the user has not set it: quit if the text fits, keep colours, leave the screen.
-const LESS: &str = "FRX";
+/// Value of `LESS` if the user has not set it: quit if the text fits, keep colours, do not wrap long lines
+/// (arrow keys show the rest), leave the screen.
+const LESS: &str = "FRSX";
 
 /// The pager of the user, which shows what is written. It ends when the writer is dropped, which waits for it.
 pub struct Pager {
@@ -173,6 +194,7 @@ impl Pager {
             return None;
         }
         let command = std::env::var("PAGER").unwrap_or_else(|_| "less".into());
+        SHOWS_LISTING.store(true, Ordering::Relaxed);
         let mut words = command.split_whitespace();
         let program = words.next().filter(|program| *program != "cat")?;
         let mut pager = Command::new(program);
@@ -204,13 +226,14 @@ impl Drop for Pager {
     }
 }
 
-/// Stdout for `form`; on a terminal, lines go through the user's pager. The caller has to flush it: only the
-/// flush reports that all output was written.
+/// Stdout for `form`. On a terminal, lines have colours and go through the user's pager. The caller has to
+/// flush it: only the flush reports that all output was written.
 pub fn stdout(form: Form) -> Box<dyn Write> {
     match form {
         Form::Lines => match Pager::start() {
-            Some(pager) => Box::new(Text::new(pager)),
-            None => Box::new(text()),
+            // A pager shows long lines in its own way.
+            Some(pager) => Box::new(Text::new(pager).with(Look { width: None, ..Look::of_stdout() })),
+            None => Box::new(lines()),
         },
         Form::Json => Box::new(BufWriter::with_capacity(CHUNK, bytes())),
     }
@@ -243,12 +266,12 @@ fn open() -> io::Result<()> {
 pub struct Text<W: Write> {
     held: Vec<u8>,
     out: W,
-    colours: Colours,
+    look: Look,
 }
 
 /// Whether escape sequences that colour text are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Colours {
+enum Colours {
     /// Colours are kept. Text from inputs is [`Shown`] before.
     Kept,
     /// Colours are escaped like other control characters.
@@ -256,49 +279,57 @@ pub enum Colours {
 }
 
 impl<W: Write> Text<W> {
-    /// Makes a writer into `out`, without colours.
+    /// Makes a writer into `out`, which prints lines as they are.
     pub fn new(out: W) -> Self {
-        Self { held: Vec::new(), out, colours: Colours::Escaped }
+        Self { held: Vec::new(), out, look: Look::default() }
     }
 
-    /// Sets whether colours are kept.
+    /// Sets how lines look.
     #[must_use]
-    pub fn with(self, colours: Colours) -> Self {
+    pub fn with(self, look: Look) -> Self {
         let mut text = self;
-        text.colours = colours;
+        text.look = look;
         text
     }
 
-    fn drain(&mut self) -> io::Result<()> {
-        let held = std::mem::take(&mut self.held);
-        let written = self.put(&held);
+    /// Writes the held text up to byte `end`.
+    fn drain(&mut self, end: usize) -> io::Result<()> {
+        let mut held = std::mem::take(&mut self.held);
+        let written = self.put(&held[..end]);
+        held.drain(..end);
         self.held = held;
-        self.held.clear();
         written
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match is_harmless(bytes) {
-            true => self.out.write_all(bytes),
-            false => self.out.write_all(escaped(bytes, self.colours).as_bytes()),
+        if is_harmless(bytes) && self.look.is_plain() {
+            return self.out.write_all(bytes);
+        }
+        let text = escaped(bytes, Colours::Escaped);
+        match self.look.is_plain() {
+            true => self.out.write_all(text.as_bytes()),
+            false => self.out.write_all(self.look.lines(&text).as_bytes()),
         }
     }
 }
 
 impl<W: Write> Write for Text<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.held.is_empty() && bytes.len() >= CHUNK {
+        if self.held.is_empty() && bytes.len() >= CHUNK && self.look.is_plain() {
             return self.put(bytes).map(|()| bytes.len());
         }
         self.held.extend_from_slice(bytes);
         if self.held.len() >= CHUNK {
-            self.drain()?;
+            // A line looks as its beginning says: wait for its end. A line without end is cut here.
+            let lines = self.held.iter().rposition(|byte| *byte == b'\n').map(|last| last + 1);
+            let whole = self.held.len();
+            self.drain(if self.look.is_plain() { whole } else { lines.unwrap_or(whole) })?;
         }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.drain()?;
+        self.drain(self.held.len())?;
         self.out.flush()
     }
 }
@@ -306,7 +337,7 @@ impl<W: Write> Write for Text<W> {
 impl<W: Write> Drop for Text<W> {
     fn drop(&mut self) {
         // `flush` reports errors. Without a flush, the command has failed with another error.
-        let _dropped = self.drain();
+        let _dropped = self.drain(self.held.len());
     }
 }
 

@@ -23,6 +23,7 @@ use a4emu_inspect::disasm;
 use a4emu_inspect::limits::Limits;
 use a4emu_inspect::options::Shared;
 use a4emu_inspect::out_file::{self, Inputs, OutFile, folder_in};
+use a4emu_inspect::progress::Counted;
 use a4emu_inspect::status::{Failure, Status};
 use a4emu_inspect::terminal;
 use minimise::Minimiser;
@@ -149,7 +150,12 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         for (class, name) in CLASSES {
             let units = tree.units(class, &kept.removed);
             let before = units.len();
-            let after = kept.minimise(units, &mut |removed| attempts.holds(removed))?;
+            let mut counted = Counted::new("attempts", shared.shows());
+            let after = kept.minimise(units, &mut |removed| {
+                counted.next();
+                attempts.holds(removed)
+            })?;
+            drop(counted);
             progress |= after < before;
             if after < before {
                 told(name, before, after, attempts.count);

@@ -35,7 +35,7 @@ pub fn compare(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 }
 
 fn put(rows: &[(&str, Row)]) -> io::Result<()> {
-    let mut out = terminal::text();
+    let mut out = terminal::lines();
     writeln!(
         out,
         "{:15} {:15} {:>5} {:>11} {:>6} {:>7} {:>8} {:>12} {:>6}",

@@ -39,7 +39,7 @@ impl Noted {
     pub fn put_out(self, args: &Args, gpu: &Gpu, coverage: Option<OutFile>) -> Status {
         let guesses = match (&gpu.fidelity, self.inferred) {
             (Some(fidelity), Some(inferred)) if !args.stats => {
-                let mut out = terminal::text();
+                let mut out = terminal::lines();
                 fidelity.write(&mut out).and_then(|()| inferred.write(&mut out)).and_then(|()| out.flush())
             }
             _ => io::Result::Ok(()),

@@ -5,7 +5,7 @@ use std::io;
 use a4emu_decoder::packet::Packet;
 
 use super::jsonl::Shaders;
-use super::output::{Output, Palette};
+use super::output::Output;
 use super::sink::Sink;
 use super::text::{Detail, Text};
 use a4emu_gpu::cp::observer::Load;
@@ -20,7 +20,7 @@ pub struct Listing<'a> {
 impl<'a> Listing<'a> {
     /// Makes a listing into `out`.
     pub fn plain(out: Output<'a>) -> Self {
-        Self { text: Text::new(out, Palette::default(), Detail::Full, Shaders::Hide), error: Ok(()) }
+        Self { text: Text::new(out, Detail::Full, Shaders::Hide), error: Ok(()) }
     }
 
     /// Lists `packet`, which is about to execute. The text before it is charged to the budget.

@@ -25,7 +25,6 @@ pub use jsonl::{Fields, PacketFields};
 use jsonl::{Jsonl, Shaders};
 use lines::Lines;
 pub use listing::Listing;
-use output::Palette;
 pub use output::{Hold, Output};
 pub use primitive::Primitive;
 use query::Query;
@@ -125,24 +124,23 @@ impl QueryMode {
 
 impl Options {
     /// Makes the sink for the capture called `name`.
-    fn sink<'a>(&self, name: &str, out: Output<'a>, shared: &Shared) -> anyhow::Result<Box<dyn Sink + 'a>> {
-        let palette = Palette::new(shared.color);
+    fn sink<'a>(&self, name: &str, out: Output<'a>) -> anyhow::Result<Box<dyn Sink + 'a>> {
         let lines = |out| Lines::new(out, self.named.then_some(name));
         if !self.query.is_empty() {
-            return Ok(Box::new(Query::new(lines(out), palette, self)?));
+            return Ok(Box::new(Query::new(lines(out), self)?));
         }
         let shaders = if self.shaders { Shaders::Show } else { Shaders::Hide };
         Ok(match self.format {
-            Format::Text => Box::new(Text::new(out, palette, Detail::Full, shaders)),
-            Format::Summary => Box::new(Text::new(out, palette, Detail::Summary, shaders)),
+            Format::Text => Box::new(Text::new(out, Detail::Full, shaders)),
+            Format::Summary => Box::new(Text::new(out, Detail::Summary, shaders)),
             Format::Jsonl => Box::new(Jsonl::new(lines(out), shaders)),
         })
     }
 
     /// Stdout, set up for this format.
-    pub fn output(&self, shared: &Shared) -> Output<'static> {
+    pub fn output(&self) -> Output<'static> {
         match self.format {
-            Format::Text | Format::Summary => Output::paged(Palette::new(shared.color).colours()),
+            Format::Text | Format::Summary => Output::paged(),
             Format::Jsonl => Output::json(),
         }
     }
@@ -163,7 +161,7 @@ pub fn decode(
     shared: &Shared,
     out: Output<'_>,
 ) -> anyhow::Result<Status> {
-    let (report, put_out) = play(sections, name, options, shared, out)?;
+    let (report, put_out) = play(sections, name, options, out)?;
     Ok(shared.tell_with(name, &report, put_out))
 }
 
@@ -176,10 +174,9 @@ pub fn play(
     sections: impl IntoIterator<Item = Result<Section, CaptureError>>,
     name: &str,
     options: &Options,
-    shared: &Shared,
     out: Output<'_>,
 ) -> anyhow::Result<(Report, anyhow::Result<()>)> {
-    let mut session = Session::new(options.sink(name, out, shared)?, options.selection, options.repeats());
+    let mut session = Session::new(options.sink(name, out)?, options.selection, options.repeats());
     let mut playback = options.limits.playback_of(Path::new(name), BASE);
     playback.run(sections, &mut Skip::default(), &mut session);
     let put_out = session.finish(&playback.gpu);

@@ -1,12 +1,9 @@
-//! The output of decoded text: one buffered writer to stdout or to a pager, optionally with colour.
+//! The output of decoded text: one buffered writer to stdout or to a pager.
 
 use std::fmt;
 use std::io::{self, Write};
 
-use anstyle::{AnsiColor, Style};
-
-use crate::options::When;
-use crate::terminal::{self, Colours, Pager};
+use crate::terminal::{self, Form};
 use a4emu_gpu::budget::{Budget, Work};
 
 const BUFFER: usize = 1 << 16;
@@ -24,45 +21,6 @@ pub enum Hold {
     Keep,
     /// The held output is dropped.
     Drop,
-}
-
-/// The styles of a listing. All are plain when colour is off.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Palette {
-    /// Style of submits and draws.
-    pub heading: Style,
-    /// Style of addresses and offsets.
-    pub address: Style,
-    /// Style of registers and packets.
-    pub name: Style,
-    /// Style of damage.
-    pub error: Style,
-}
-
-impl Palette {
-    /// Colours for stdout under `--color when`.
-    pub fn new(when: When) -> Self {
-        let choice = match when {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never,
-        };
-        if choice { Self::coloured() } else { Self::default() }
-    }
-
-    /// Whether a listing with these styles has colours.
-    pub fn colours(&self) -> Colours {
-        if self.name == Style::new() { Colours::Escaped } else { Colours::Kept }
-    }
-
-    fn coloured() -> Self {
-        Self {
-            heading: AnsiColor::Yellow.on_default().bold(),
-            address: AnsiColor::BrightBlack.on_default(),
-            name: AnsiColor::Cyan.on_default(),
-            error: AnsiColor::Red.on_default().bold(),
-        }
-    }
 }
 
 /// The sink of a listing.
@@ -97,9 +55,9 @@ impl<'a> Output<'a> {
         Self { text: Bytes(Vec::with_capacity(2 * BUFFER)), passed: 0, paid: 0, held: None, writer }
     }
 
-    /// Makes an output to stdout.
-    pub fn stdout(colours: Colours) -> Self {
-        Self::new(Box::new(terminal::text().with(colours)))
+    /// Makes an output to stdout that is not paged.
+    pub fn stdout() -> Self {
+        Self::new(Box::new(terminal::lines()))
     }
 
     /// Makes an output to stdout without escaping.
@@ -108,11 +66,8 @@ impl<'a> Output<'a> {
     }
 
     /// Makes an output to stdout; on a terminal, through the user's pager.
-    pub fn paged(colours: Colours) -> Self {
-        match Pager::start() {
-            None => Self::stdout(colours),
-            Some(pager) => Self::new(Box::new(terminal::Text::new(pager).with(colours))),
-        }
+    pub fn paged() -> Self {
+        Self::new(terminal::stdout(Form::Lines))
     }
 
     /// Charges `budget` for the text since the last call, kept or not.

@@ -5,11 +5,10 @@ use std::io::{self, Write};
 
 use a4emu_decoder::bits::value::{Show, WordText};
 use a4emu_decoder::regs::RegName;
-use anstyle::Style;
 
 use super::jsonl::{Place, query};
 use super::lines::Lines;
-use super::output::{Hold, Palette};
+use super::output::Hold;
 use super::primitive::Primitive;
 use super::sink::Sink;
 use super::tracker::Tracker;
@@ -23,7 +22,6 @@ use a4emu_gpu::gpu::Gpu;
 /// The `--query` output.
 pub struct Query<'a> {
     lines: Lines<'a>,
-    palette: Palette,
     registers: Vec<Asked>,
     mode: QueryMode,
     format: Format,
@@ -36,10 +34,10 @@ impl<'a> Query<'a> {
     ///
     /// # Errors
     /// The call fails if a register is unknown.
-    pub fn new(lines: Lines<'a>, palette: Palette, options: &Options) -> anyhow::Result<Self> {
+    pub fn new(lines: Lines<'a>, options: &Options) -> anyhow::Result<Self> {
         let registers = options.query.iter().map(|text| find(text)).collect::<Result<Vec<_>, _>>()?.concat();
         let values = Values::new(registers.len());
-        Ok(Self { lines, palette, registers, mode: options.query_mode, format: options.format, values })
+        Ok(Self { lines, registers, mode: options.query_mode, format: options.format, values })
     }
 
     /// Whether `asked` is shown at this draw. An unwritten register is shown only if it was requested by
@@ -57,16 +55,15 @@ impl<'a> Query<'a> {
     }
 
     fn line(&mut self, gpu: &Gpu, call: &Call, asked: &Asked) -> io::Result<()> {
-        let Palette { heading, name, .. } = self.palette;
         let (submit, draw, frame_draw) = (call.submit(), call.number(), call.frame_draw());
-        write!(self.lines.out, "{heading}submit {submit} draw {draw} f{frame_draw}{heading:#} ")?;
+        write!(self.lines.out, "submit {submit} draw {draw} f{frame_draw} ")?;
         match call {
             Call::Draw(call) => write!(self.lines.out, "{} {}", Primitive::of(call.initiator), call.pass)?,
             Call::Uncounted(call) => write!(self.lines.out, "{} {}", call.packet, call.pass)?,
             Call::Dispatch(_) => write!(self.lines.out, "dispatch")?,
         }
         let value = gpu.regs.written(asked.offset);
-        writeln!(self.lines.out, ": {}", Held { asked, value, style: name })
+        writeln!(self.lines.out, ": {}", Held { asked, value })
     }
 }
 
@@ -75,14 +72,12 @@ pub(super) struct Held<'a> {
     pub asked: &'a Asked,
     /// The value, of which the fields of the requested bits are printed. `None` if it was never written.
     pub value: Option<u32>,
-    /// Style of the name.
-    pub style: Style,
 }
 
 impl fmt::Display for Held<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { asked, value, style } = *self;
-        write!(f, "{style}{}{style:#}", RegName { offset: asked.offset })?;
+        let Self { asked, value } = *self;
+        write!(f, "{}", RegName { offset: asked.offset })?;
         match value {
             Some(value) => {
                 let text = WordText { rows: asked.fields(), word: value & asked.mask(), show: Show::Full };
@@ -127,7 +122,7 @@ impl Sink for Query<'_> {
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         for (index, asked) in self.registers.iter().enumerate() {
-            self.values.put(index, asked, (self.format, self.palette), &mut self.lines)?;
+            self.values.put(index, asked, self.format, &mut self.lines)?;
         }
         self.lines.out.finish()
     }

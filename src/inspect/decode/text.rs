@@ -11,7 +11,7 @@ use a4emu_decoder::regs::{RegName, lookup};
 use super::in_effect;
 use super::jsonl::Shaders;
 use super::memo::Memo;
-use super::output::{Hold, Output, Palette};
+use super::output::{Hold, Output};
 use super::primitive::Primitive;
 use super::sink::{Sink, Submit};
 use super::state_text;
@@ -43,7 +43,6 @@ pub enum Detail {
 /// The `text` and `summary` formats.
 pub struct Text<'a> {
     out: Output<'a>,
-    palette: Palette,
     detail: Detail,
     shaders: Shaders,
     memo: Memo,
@@ -63,8 +62,8 @@ pub(super) fn value_text(offset: u32, word: u32) -> WordText {
 
 impl<'a> Text<'a> {
     /// Makes a listing into `out`.
-    pub fn new(out: Output<'a>, palette: Palette, detail: Detail, shaders: Shaders) -> Self {
-        Self { out, palette, detail, shaders, memo: Memo::default(), first: false }
+    pub fn new(out: Output<'a>, detail: Detail, shaders: Shaders) -> Self {
+        Self { out, detail, shaders, memo: Memo::default(), first: false }
     }
 
     fn indent(&mut self, at: &Place) -> io::Result<()> {
@@ -76,8 +75,7 @@ impl<'a> Text<'a> {
 
     /// Writes the address and indentation of a line.
     fn line(&mut self, at: &Place) -> io::Result<()> {
-        let Palette { address: style, .. } = self.palette;
-        write!(self.out, "{style}{:08x}{style:#}  ", at.address)?;
+        write!(self.out, "{:08x}  ", at.address)?;
         self.indent(at)
     }
 
@@ -88,22 +86,20 @@ impl<'a> Text<'a> {
     }
 
     fn value(&mut self, offset: u32, value: u32) -> io::Result<()> {
-        let Palette { address, name, .. } = self.palette;
         let line = self.memo.get(offset, value, |line| {
             let (text, reg) = (value_text(offset, value), RegName { offset });
-            writeln!(line, "{address}{offset:04x}{address:#} {name}{reg}{name:#} = {value:08x} {text}")
+            writeln!(line, "{offset:04x} {reg} = {value:08x} {text}")
         })?;
         self.out.write_all(line)
     }
 
     fn command(&mut self, at: &Place, opcode: u8, payload: &[u32]) -> io::Result<()> {
         self.line(at)?;
-        let Palette { name: style, .. } = self.palette;
         let Some(row) = row(opcode) else {
-            writeln!(self.out, "{style}{}{style:#}", PacketName(opcode))?;
+            writeln!(self.out, "{}", PacketName(opcode))?;
             return self.raw(at, payload);
         };
-        write!(self.out, "{style}{}{style:#}", row.name)?;
+        write!(self.out, "{}", row.name)?;
         for (dword, &word) in row.dwords.iter().zip(payload) {
             write!(self.out, " {}", WordText { rows: dword.fields, word, show: Show::Full })?;
         }
@@ -163,10 +159,9 @@ impl<'a> Text<'a> {
     }
 
     fn change(&mut self, regs: &RegFile, change: &Change) -> io::Result<()> {
-        let Palette { name, .. } = self.palette;
         let value = regs.read(change.offset);
         let (reg, text) = (RegName { offset: change.offset }, value_text(change.offset, value));
-        write!(self.out, "    {name}{reg}{name:#} = {text}")?;
+        write!(self.out, "    {reg} = {text}")?;
         match change.before {
             Some(before) => writeln!(self.out, ", was {}", value_text(change.offset, before)),
             None => self.out.write_all(b"\n"),
@@ -204,21 +199,15 @@ impl Sink for Text<'_> {
     }
 
     fn submit(&mut self, submit: &Submit) -> io::Result<()> {
-        let Palette { heading, .. } = self.palette;
         let Submit { index, address, dwords, command } = submit;
-        writeln!(
-            self.out,
-            "\n{heading}submit {index}{heading:#}: {dwords} dwords at {address:08x}, {}",
-            Shown(command)
-        )
+        writeln!(self.out, "\nsubmit {index}: {dwords} dwords at {address:08x}, {}", Shown(command))
     }
 
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> io::Result<()> {
         self.first = matches!(packet, Packet::Type0 { .. } | Packet::Type1 { .. });
         if let Some(search) = gpu.hang.as_ref().filter(|search| search.is_here()) {
-            let Palette { error, .. } = self.palette;
             self.line(&gpu.at)?;
-            writeln!(self.out, "{error}<== the GPU stood here{error:#} ({})", search.registers())?;
+            writeln!(self.out, "<== the GPU stood here ({})", search.registers())?;
         }
         let Packet::Type3 { opcode, payload, .. } = *packet else { return Ok(()) };
         self.command(&gpu.at, opcode, payload)?;
@@ -243,8 +232,7 @@ impl Sink for Text<'_> {
     }
 
     fn call(&mut self, gpu: &Gpu, call: &Call, tracker: &Tracker) -> io::Result<()> {
-        let Palette { heading, .. } = self.palette;
-        write!(self.out, "{heading}draw {} f{}{heading:#}: ", call.number(), call.frame_draw())?;
+        write!(self.out, "draw {} f{}: ", call.number(), call.frame_draw())?;
         match call {
             Call::Draw(call) => {
                 let (primitive, DrawCall { count, instances, pass, .. }) =
@@ -263,13 +251,7 @@ impl Sink for Text<'_> {
     }
 
     fn in_effect(&mut self, gpu: &Gpu, call: &Call) -> io::Result<()> {
-        let Palette { heading, .. } = self.palette;
-        writeln!(
-            self.out,
-            "{heading}in effect at draw {} f{}{heading:#}:",
-            call.number(),
-            call.frame_draw()
-        )?;
+        writeln!(self.out, "in effect at draw {} f{}:", call.number(), call.frame_draw())?;
         let lines = in_effect::lines(gpu, call, self.shaders);
         lines.iter().try_for_each(|line| writeln!(self.out, "    {line}"))
     }
@@ -279,9 +261,8 @@ impl Sink for Text<'_> {
         if matches!(trouble, Trouble::Refused(_)) {
             return Ok(());
         }
-        let Palette { error, .. } = self.palette;
         self.line(&gpu.at)?;
-        writeln!(self.out, "{error}error{error:#}: {trouble}")
+        writeln!(self.out, "error: {trouble}")
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {

@@ -8,7 +8,6 @@ use hashbrown::HashMap;
 use super::Format;
 use super::jsonl::{self, Place};
 use super::lines::Lines;
-use super::output::Palette;
 use super::query::Held;
 use crate::register_names::Asked;
 
@@ -67,17 +66,11 @@ impl Values {
     ///
     /// # Errors
     /// The call fails if the output cannot be written.
-    pub fn put(
-        &self,
-        index: usize,
-        asked: &Asked,
-        (format, Palette { name, .. }): (Format, Palette),
-        lines: &mut Lines<'_>,
-    ) -> io::Result<()> {
+    pub fn put(&self, index: usize, asked: &Asked, format: Format, lines: &mut Lines<'_>) -> io::Result<()> {
         let Register { values, others, .. } = &self.registers[index];
         let is_json = format == Format::Jsonl;
         for Used { value, runs, first, last } in values.iter().copied() {
-            let held = Held { asked, value, style: name };
+            let held = Held { asked, value };
             match runs {
                 _ if is_json => lines.put(&jsonl::value(asked, value, runs, [first, last]))?,
                 1 => writeln!(lines.out, "{held}: 1 run, {first}")?,
@@ -89,7 +82,7 @@ impl Values {
             _ if is_json => lines.put(&jsonl::others(asked, *others)),
             _ => {
                 let reg = RegName { offset: asked.offset };
-                writeln!(lines.out, "{name}{reg}{name:#}: {others} runs with further values")
+                writeln!(lines.out, "{reg}: {others} runs with further values")
             }
         }
     }

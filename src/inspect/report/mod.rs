@@ -18,7 +18,6 @@ pub mod pictures;
 mod recorder;
 mod room;
 
-use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use crate::describe::{self, Capture, Rows};
@@ -40,7 +39,7 @@ use recorder::Recorder;
 pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow::Result<(Frame, Status)> {
     let path = capture.name();
     let mut playback = limits.playback(path);
-    let shows = if !shared.quiet && io::stderr().is_terminal() { Shows::Yes } else { Shows::No };
+    let shows = shared.shows();
     let total = (shows == Shows::Yes).then(|| count_of_draws(capture, limits, shared)).transpose()?;
     let mut recorder = Recorder::new(Counted::new("draws", shows).of(total));
     let (mut rows, mut packets) = (Rows::default(), Packets::default());
