@@ -74,11 +74,13 @@ pub struct Args {
     #[arg(long, value_name = "DRAW", value_parser = Draws::one, requires = "png", help_heading = FILES,
         conflicts_with_all = ["out", "state", "repeat", "stats", "trace", "list_draws", "validate", "stop", "submit", "draw"])]
     pub after: Option<Draws>,
-    /// Run a draw with another register value: f5:RB_DEPTH_CONTROL.ZFUNC=FUNC_ALWAYS
+    /// Run a draw with another register value, constant or shader; repeatable
     ///
-    /// The register may be a pattern, and the value an enumerator, a number or a float. Other draws find the
-    /// registers unchanged. Says how many pixels of the last rendered surface differ. Repeatable.
-    #[arg(long, value_name = "DRAW:REG=VALUE", help_heading = flags::RUN,
+    /// f5:RB_DEPTH_CONTROL.ZFUNC=FUNC_ALWAYS sets a register or a field of it. The register may be a pattern, and
+    /// the value an enumerator, a number or a float. f5:fs.c4.x=1.0 sets a constant of a stage: a float, an integer
+    /// (1) or its bits (0x3f800000). f5:fs=FILE runs the program whose assembly text is in FILE. Other draws find
+    /// all of it unchanged. Says how many pixels of the last rendered surface differ.
+    #[arg(long, value_name = "DRAW:WHAT=VALUE", help_heading = flags::RUN,
         conflicts_with_all = ["after", "repeat", "timeline", "state", "trace", "list_draws", "validate", "stop", "submit", "draw"])]
     pub edit: Vec<edit::Wanted>,
     /// With --edit, write a picture that is white where the edits change a pixel

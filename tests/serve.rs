@@ -265,6 +265,11 @@ fn a_draw_is_run_with_other_registers() {
             && behind["pixels"].as_u64() <= answer["pixels"].as_u64()
     );
     assert_eq!(server.get("edit?draw=f339", "").json()["pixels"], 0, "nothing is edited");
+    // A program that only ends writes what its registers held before: not the colour of the draw.
+    let shader = server.get("edit?draw=f339&set=fs:(rpt3)nop%0Aend%0A", "").json();
+    assert!(shader["pixels"].as_u64() > Some(0), "{shader}");
+    let constant = server.get("edit?draw=f339&set=fs.c0.x:1.0&set=fs.c0.y:0.0", "").json();
+    assert_eq!(constant["pixels"], changed("f339"));
     for wrong in [
         "edit?set=RB_DEPTH_CONTROL.ZFUNC:FUNC_ALWAYS",
         "edit?draw=f4000&set=RB_DEPTH_CONTROL.ZFUNC:FUNC_ALWAYS",
@@ -272,6 +277,8 @@ fn a_draw_is_run_with_other_registers() {
         "edit?draw=f339&set=RB_DEPTH_CONTROL.ZFUNC:FUNC_SOMETIMES",
         "edit?draw=f339&set=RB_DEPTH_CONTRL:1",
         "edit?draw=f339&set=RB_DEPTH_CONTROL:x",
+        "edit?draw=f339&set=fs:mov",
+        "edit?draw=f339&set=fs.c0.x:blue",
         "edit?draw=f339&set=*:0",
         "edit?draw=f339&set=RB_MRT%5B0%5D.BUF_INFO.COLOR_FORMAT:RB4_R32G32B32A32_FLOAT",
         "edit?draw=f339&set=RB_FRAME_BUFFER_DIMENSION:0",
@@ -308,7 +315,7 @@ fn strangers_are_refused() {
     }
     assert_eq!(status(format!("POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 0\r\n\r\n")), 405);
     assert_eq!(status("\u{1}\u{2}\r\n\r\n".to_owned()), 400);
-    let long = "x".repeat(20 << 10);
+    let long = "x".repeat(130 << 10);
     assert!(matches!(status(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nA: {long}")), 431));
     assert_ne!(token, Server::of("triangle.rd.gz").path.trim_matches('/'), "each run has its own");
 }

@@ -12,6 +12,7 @@ __version__: str
 _Source: TypeAlias = str | PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 _Range: TypeAlias = int | str
 _Value: TypeAlias = int | float | bool | str
+_Edit: TypeAlias = _Value | Sequence[float]
 _Json: TypeAlias = dict[str, Any]
 
 class Error(Exception):
@@ -203,7 +204,7 @@ class Capture:
         frames: bool = False,
         validate: bool = False,
         fidelity: bool = False,
-        edit: Mapping[_Range, Mapping[str, _Value]] | None = None,
+        edit: Mapping[_Range, Mapping[str, _Edit]] | None = None,
         submit: _Range | None = None,
         draw: _Range | None = None,
         stop: _Range | None = None,

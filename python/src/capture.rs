@@ -96,8 +96,9 @@ impl Capture {
     ///     frames: keep these, as Replay.frames.
     ///     validate: note mistakes that break on real hardware, as Replay.findings.
     ///     fidelity: note the guesses that the run uses, in Replay.stats.
-    ///     edit: other values of registers for draws, {'f3': {'RB_DEPTH_CONTROL.ZFUNC': 'FUNC_ALWAYS'}}: a draw is a number, or
-    ///         'f3' with its runs for all tiles; a register may be a pattern.
+    ///     edit: other state for draws, {'f3': {'RB_DEPTH_CONTROL.ZFUNC': 'FUNC_ALWAYS'}}: a draw is a number, or 'f3' with its
+    ///         runs for all tiles. A key is a register, which may be a pattern, a constant ('fs.c4.x', 'fs.c4' with a list)
+    ///         or a stage ('fs'), whose value is the text of a program.
     ///     submit, draw: the run ends behind these, and only they are told to on_draw and on_frame.
     ///     stop: the run ends before this draw.
     ///     check: raise DamagedError or UnsupportedError where the command line would exit with 3 or 4; the exception's
@@ -250,7 +251,7 @@ impl Patterns {
     }
 }
 
-/// Converts the argument `edit` to register changes for draws.
+/// Converts the argument `edit` to changes for draws.
 fn edits(edit: &Bound<'_, PyDict>) -> PyResult<Vec<(Draws, Vec<Change>)>> {
     let py = edit.py();
     let mut all = Vec::new();
@@ -258,9 +259,13 @@ fn edits(edit: &Bound<'_, PyDict>) -> PyResult<Vec<(Draws, Vec<Change>)>> {
         let draw = draw.extract::<Range>()?.draw(py)?;
         let mut texts = Vec::new();
         for (register, value) in registers.cast_into::<PyDict>()? {
-            let value = match value.cast::<PyBool>() {
-                Ok(flag) => flag.is_true().to_string(),
-                Err(_) => value.str()?.to_string(),
+            let value = match (value.cast::<PyBool>(), value.extract::<Vec<f32>>()) {
+                (Ok(flag), _) => flag.is_true().to_string(),
+                // Components of a constant.
+                (_, Ok(values)) => {
+                    values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(",")
+                }
+                _ => value.str()?.to_string(),
             };
             texts.push(format!("{}:{value}", register.str()?));
         }

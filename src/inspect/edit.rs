@@ -1,7 +1,10 @@
-//! Runs draws with other register values than the stream gave them.
+//! Runs draws with other registers, constants or programs than the stream gave them.
 
 use a4emu_decoder::bits::FieldRow;
-use anyhow::{Context, ensure};
+use a4emu_decoder::isa::ir3::program::assemble;
+use a4emu_decoder::load_state::{Stage, StateKind};
+use a4emu_decoder::regs;
+use anyhow::{Context, bail, ensure};
 
 use crate::describe::Runs;
 use crate::explain::value_of;
@@ -9,19 +12,33 @@ use crate::register_names;
 use a4emu_gpu::cp::{Call, Engine, Flow};
 use a4emu_gpu::draw;
 use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::machine::{CONSTANTS, CodeSource, INSTRUCTIONS};
 
-/// Maximum number of registers and fields that an edit changes.
+/// Maximum number of changes of an edit.
 const MAX_CHANGES: usize = 256;
 
-/// A new value for a register or for a field of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Change {
-    offset: u32,
-    field: Option<&'static FieldRow>,
-    value: u32,
+/// Instructions per unit of the length registers, and of loads of programs.
+const LENGTH_UNIT: usize = 16;
+
+const STAGES: [Stage; 6] = [Stage::VS, Stage::HS, Stage::DS, Stage::GS, Stage::FS, Stage::CS];
+
+const COMPONENTS: &str = "xyzw";
+
+/// A new value for a part of the state that a draw runs with.
+#[derive(Clone, Debug)]
+pub struct Change(What);
+
+#[derive(Clone, Debug)]
+enum What {
+    /// A register, or a field of it.
+    Register { offset: u32, field: Option<&'static FieldRow>, value: u32 },
+    /// Constants of a stage, from a dword of its constant file on.
+    Constants { stage: Stage, first: usize, values: Vec<u32> },
+    /// The program of a stage: dwords of whole groups of [`LENGTH_UNIT`] instructions.
+    Program { stage: Stage, words: Vec<u32> },
 }
 
-/// A draw, and the register values that it runs with.
+/// A draw, and the changes that it runs with.
 #[derive(Clone, Debug)]
 pub struct Edit {
     /// The runs of the draw.
@@ -30,44 +47,158 @@ pub struct Edit {
     pub changes: Vec<Change>,
 }
 
+/// Takes a change back.
+type Undo = Box<dyn FnOnce(&mut Gpu)>;
+
+/// Name and value of a change.
+///
+/// # Errors
+/// The call fails if `text` has no `=` and no `:`.
+pub fn parts(text: &str) -> anyhow::Result<(&str, &str)> {
+    let (name, value) = text.split_once(['=', ':']).with_context(|| {
+        let shown: String = text.chars().take(60).collect();
+        format!("`{shown}` is not REGISTER.FIELD=VALUE, fs.c4.x=VALUE or fs=SHADER")
+    })?;
+    Ok((name.trim(), value.trim()))
+}
+
+/// The stage that `name` means, in any case: `fs`.
+pub fn stage(name: &str) -> Option<Stage> {
+    STAGES.into_iter().find(|stage| stage.name().eq_ignore_ascii_case(name))
+}
+
 impl Change {
-    /// Parses `texts`, `REGISTER.FIELD=VALUE` each, or with a colon. The register may be a pattern.
+    /// Parses `texts`: `REGISTER.FIELD=VALUE`, `STAGE.cN.x=VALUE` or `STAGE=SOURCE` each, or with a colon. The
+    /// register may be a pattern. `SOURCE` is the text of a program.
     ///
     /// # Errors
-    /// The call fails if a register or value does not exist, or if there are too many changes.
+    /// The call fails if a register, constant or value does not exist, if a program cannot be assembled, or if
+    /// there are too many changes.
     pub fn parse_all<'t>(texts: impl IntoIterator<Item = &'t str>) -> anyhow::Result<Vec<Self>> {
         let mut changes = Vec::new();
         for text in texts {
             changes.extend(Self::parse(text)?);
-            ensure!(changes.len() <= MAX_CHANGES, "no more than {MAX_CHANGES} fields are edited at once");
+            ensure!(changes.len() <= MAX_CHANGES, "no more than {MAX_CHANGES} values are edited at once");
         }
         Ok(changes)
     }
 
     fn parse(text: &str) -> anyhow::Result<Vec<Self>> {
-        let (name, value) =
-            text.split_once(['=', ':']).with_context(|| format!("`{text}` is not REGISTER.FIELD=VALUE"))?;
-        let (name, value) = (name.trim(), value.trim());
+        let (name, value) = parts(text)?;
+        if let Some(stage) = stage(name) {
+            return Ok(vec![Self::program(stage, value).with_context(|| format!("program of {name}"))?]);
+        }
+        if let Some((head, constant)) = name.split_once('.')
+            && let Some(stage) = stage(head)
+        {
+            return Ok(vec![Self::constants(stage, constant, value)?]);
+        }
         let found = register_names::find(name)?;
         let change = |asked: register_names::Asked| {
             let value = match asked.field {
                 None => value_of(value)?,
                 Some(field) => field.parse(value)?,
             };
-            Ok(Self { offset: asked.offset, field: asked.field, value })
+            Ok(Self(What::Register { offset: asked.offset, field: asked.field, value }))
         };
         found.into_iter().map(change).collect()
     }
 
-    /// The new value of the register if it held `word`.
-    fn applied(&self, word: u32) -> u32 {
-        self.field.map_or(self.value, |field| field.insert(word, self.value))
+    /// Makes the assembly text `source` the program of `stage`.
+    ///
+    /// # Errors
+    /// The call fails if the text cannot be assembled (the message begins with line and column), or if the
+    /// program does not fit into the instruction store.
+    pub fn program(stage: Stage, source: &str) -> anyhow::Result<Self> {
+        let mut code = assemble(source)?;
+        ensure!(!code.is_empty(), "there is no instruction in it");
+        let most = INSTRUCTIONS;
+        ensure!(code.len() <= most, "{} instructions are more than the {most} that fit", code.len());
+        code.resize(code.len().next_multiple_of(LENGTH_UNIT), 0);
+        let words = code.into_iter().flat_map(|word| [word as u32, (word >> 32) as u32]).collect();
+        Ok(Self(What::Program { stage, words }))
+    }
+
+    /// Parses `c4.x`, `c4.yz` or `c4` and its values, with commas between.
+    fn constants(stage: Stage, name: &str, values: &str) -> anyhow::Result<Self> {
+        let wrong = || format!("`{name}` is no constant: write c4.x, c4.xyz or c4, up to c{}", CONSTANTS - 1);
+        let (register, components) = name.split_once('.').unwrap_or((name, ""));
+        let number: Option<usize> = register.strip_prefix('c').and_then(|number| number.parse().ok());
+        let number = number.filter(|number| *number < CONSTANTS).with_context(wrong)?;
+        let component = COMPONENTS.find(components).with_context(wrong)?;
+        let values = values.split(',').map(|value| constant(value.trim())).collect::<Result<Vec<_>, _>>()?;
+        let count = if components.is_empty() { COMPONENTS.len() } else { components.len() };
+        ensure!(
+            values.len() == count || components.is_empty() && values.len() < count,
+            "`{name}` has {count} components, and there are {} values",
+            values.len()
+        );
+        Ok(Self(What::Constants { stage, first: 4 * number + component, values }))
+    }
+
+    /// Applies the change, and returns what takes it back.
+    fn apply(&self, gpu: &mut Gpu) -> Undo {
+        match &self.0 {
+            What::Register { offset, field, value } => {
+                let (offset, word) = (*offset, gpu.regs.read(*offset));
+                set(gpu, offset, field.map_or(*value, |field| field.insert(word, *value)));
+                Box::new(move |gpu| set(gpu, offset, word))
+            }
+            What::Constants { stage, first, values } => {
+                let kind = StateKind::Constants(*stage);
+                let [number, component] = [first / 4, first % 4];
+                let before = gpu.loaded.stage(*stage).constants[number];
+                let mut after = before;
+                after[component..][..values.len()].copy_from_slice(values);
+                gpu.loaded.load(kind, number as u32, &after);
+                Box::new(move |gpu| gpu.loaded.load(kind, number as u32, &before))
+            }
+            What::Program { stage, words } => {
+                let (stage, kind) = (*stage, StateKind::Instructions(*stage));
+                let held = gpu.loaded.stage(stage);
+                let source = held.source;
+                let code = held.code[..words.len() / 2].iter();
+                let before: Vec<u32> = code.flat_map(|word| [*word as u32, (*word >> 32) as u32]).collect();
+                let register = regs::by_name(&format!("SP_{}_LENGTH_REG", stage.name()));
+                let register = register.expect("each stage has a length register");
+                let length = gpu.regs.read(register);
+                gpu.loaded.load(kind, 0, words);
+                set(gpu, register, (words.len() / 2 / LENGTH_UNIT) as u32);
+                Box::new(move |gpu| {
+                    set(gpu, register, length);
+                    gpu.loaded.load(kind, 0, &before);
+                    if source == CodeSource::Memory {
+                        gpu.loaded.take_code_from_memory(stage);
+                    }
+                })
+            }
+        }
     }
 }
 
-/// An engine that runs draws with changed registers. All other draws find the registers unchanged.
+fn set(gpu: &mut Gpu, register: u32, value: u32) {
+    let _every_name_has_a_register = gpu.regs.write(register, value);
+}
+
+/// The bits of a constant: a float (`1.0`), an integer (`-1`) or hexadecimal digits (`0x3f800000`).
+fn constant(text: &str) -> anyhow::Result<u32> {
+    if let Some(digits) = text.strip_prefix("0x") {
+        return u32::from_str_radix(digits, 16).with_context(|| format!("`{text}` are no 32 bits"));
+    }
+    let integer =
+        text.parse::<i64>().ok().filter(|value| (i32::MIN.into()..=u32::MAX.into()).contains(value));
+    match (integer, text.parse::<f32>()) {
+        (Some(integer), _) => Ok(integer as u32),
+        (None, Ok(float)) if !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') => {
+            Ok(float.to_bits())
+        }
+        _ => bail!("`{text}` is no constant: write a float (1.0), an integer (1) or its bits (0x3f800000)"),
+    }
+}
+
+/// An engine that runs draws with changes. All other draws find the state unchanged.
 pub struct Editing<'a, E> {
-    /// The draws to change, and their register values.
+    /// The draws, and their changes.
     pub edits: &'a [Edit],
     /// The engine that runs the draws.
     pub inner: E,
@@ -75,23 +206,64 @@ pub struct Editing<'a, E> {
 
 impl<E: Engine> Engine for Editing<'_, E> {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
-        let meant = self.edits.iter().filter(|edit| edit.runs.has(gpu, call));
-        let changes: Vec<Change> = meant.flat_map(|edit| &edit.changes).copied().collect();
+        let edits = self.edits.iter().filter(|edit| edit.runs.has(gpu, call));
+        let changes: Vec<&Change> = edits.flat_map(|edit| &edit.changes).collect();
         if changes.is_empty() {
             return self.inner.run(gpu, call);
         }
         draw::flush(gpu);
-        let mut held = Vec::new();
-        for change in changes {
-            let word = gpu.regs.read(change.offset);
-            held.push((change.offset, word));
-            let _every_name_has_a_register = gpu.regs.write(change.offset, change.applied(word));
-        }
+        let undo: Vec<Undo> = changes.into_iter().map(|change| change.apply(gpu)).collect();
         let flow = self.inner.run(gpu, call);
         draw::flush(gpu);
-        for (offset, word) in held.into_iter().rev() {
-            let _every_name_has_a_register = gpu.regs.write(offset, word);
-        }
+        undo.into_iter().rev().for_each(|undo| undo(gpu));
         flow
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_are_floats_integers_or_bits() {
+        for (text, bits) in [
+            ("1.0", 0x3f80_0000),
+            ("-2e1", 0xc1a0_0000),
+            ("1", 1),
+            ("-1", u32::MAX),
+            ("4294967295", u32::MAX),
+            ("0x3f800000", 0x3f80_0000),
+            ("inf", 0x7f80_0000),
+        ] {
+            assert_eq!(constant(text).unwrap(), bits, "{text}");
+        }
+        for wrong in ["", "x", "4294967296", "0x123456789", "1,0", "FUNC_LESS"] {
+            assert!(constant(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn changes_name_constants_and_programs() {
+        let parsed = |text: &str| Change::parse_all([text]).map(|changes| format!("{changes:?}"));
+        let is = |text: &str, part: &str| assert!(parsed(text).unwrap().contains(part), "{text}");
+        is("fs.c4.y=1", "Constants { stage: FS, first: 17, values: [1] }");
+        is("VS.c4.yz:1,2", "Constants { stage: VS, first: 17, values: [1, 2] }");
+        is("fs.c4=1,2,3,4", "Constants { stage: FS, first: 16, values: [1, 2, 3, 4] }");
+        is("gs=end", "Program { stage: GS");
+        for (text, message) in [
+            ("fs.c512.x=1", "c512.x` is no constant"),
+            ("fs.r4.x=1", "r4.x` is no constant"),
+            ("fs.c4.xz=1,2", "c4.xz` is no constant"),
+            ("fs.c4.xy=1", "2 components, and there are 1 values"),
+            ("fs.c4=1,2,3,4,5", "4 components, and there are 5 values"),
+            ("fs=", "no instruction"),
+            ("fs=end\nnop nop", "2:"),
+            ("ts=end", "is no register"),
+            ("fs", "is not REGISTER.FIELD=VALUE"),
+        ] {
+            let error = format!("{:#}", parsed(text).unwrap_err());
+            assert!(error.contains(message), "{text}: {error}");
+        }
+        assert!(parsed(&format!("fs={}end", "nop\n".repeat(1024))).is_err());
     }
 }

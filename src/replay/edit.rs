@@ -1,16 +1,18 @@
-//! `replay --edit`: runs draws with other register values, and compares the picture with that of the stream.
+//! `replay --edit`: runs draws with other registers, constants or shaders, and compares the picture with that of the stream.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use anyhow::{Context, ensure};
+use a4emu_decoder::load_state::Stage;
+use anyhow::{Context, anyhow, ensure};
 
 use super::Args;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::Picture;
 use a4emu_inspect::describe::{Capture, find};
-use a4emu_inspect::edit::{Change, Edit};
+use a4emu_inspect::edit::{self, Change, Edit};
+use a4emu_inspect::folders::read_text;
 use a4emu_inspect::options::Shared;
 use a4emu_inspect::out_file::OutFile;
 use a4emu_inspect::selection::Draws;
@@ -19,21 +21,51 @@ use a4emu_inspect::terminal;
 /// Runs of the capture: to find the draws, without edits, and with them. They share the budget.
 pub const RUNS: u32 = 3;
 
-/// A value of `--edit`: `DRAW:REGISTER.FIELD=VALUE`.
+/// Largest size of the text of a shader, in bytes.
+const MAX_SOURCE: u64 = 1 << 20;
+
+/// A value of `--edit`: `DRAW:REGISTER.FIELD=VALUE`, `DRAW:fs.c4.x=VALUE` or `DRAW:fs=FILE`.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     draw: Draws,
-    changes: Vec<Change>,
+    changes: Changes,
+}
+
+#[derive(Clone, Debug)]
+enum Changes {
+    Parsed(Vec<Change>),
+    /// The program of a stage is in a file.
+    Program(Stage, PathBuf),
 }
 
 impl FromStr for Wanted {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (draw, change) =
-            text.split_once(':').ok_or_else(|| format!("`{text}` is not DRAW:REGISTER.FIELD=VALUE"))?;
-        let changes = Change::parse_all([change]).map_err(|error| format!("{error:#}"))?;
-        Ok(Self { draw: Draws::one(draw)?, changes })
+        let (draw, change) = text.split_once(':').ok_or_else(|| {
+            format!(
+                "`{text}` is not DRAW:REGISTER.FIELD=VALUE, such as f5:RB_DEPTH_CONTROL.ZFUNC=FUNC_ALWAYS"
+            )
+        })?;
+        let parsed = edit::parts(change).and_then(|(name, value)| match edit::stage(name) {
+            Some(stage) => Ok(Changes::Program(stage, value.into())),
+            None => Change::parse_all([change]).map(Changes::Parsed),
+        });
+        Ok(Self { draw: Draws::one(draw)?, changes: parsed.map_err(|error| format!("{error:#}"))? })
+    }
+}
+
+impl Changes {
+    fn read(&self, shared: &Shared) -> anyhow::Result<Vec<Change>> {
+        match self {
+            Self::Parsed(changes) => Ok(changes.clone()),
+            Self::Program(stage, path) => {
+                let name = path.display();
+                let file = shared.inputs.open(path).with_context(|| format!("cannot open {name}"))?;
+                let source = read_text(file, MAX_SOURCE).with_context(|| format!("cannot read {name}"))?;
+                Ok(vec![Change::program(*stage, &source).map_err(|error| anyhow!("{name}:{error}"))?])
+            }
+        }
     }
 }
 
@@ -102,7 +134,7 @@ fn edits(args: &Args, capture: &Capture, shared: &Shared) -> anyhow::Result<Vec<
             Some(earlier) => edits[earlier].runs.clone(),
             None => find(capture, *draw, &args.limits, shared)?,
         };
-        edits.push(Edit { runs, changes: changes.clone() });
+        edits.push(Edit { runs, changes: changes.read(shared)? });
     }
     Ok(edits)
 }

@@ -1,4 +1,4 @@
-//! Runs a draw again with other register values.
+//! Runs a draw again with other registers, constants or shaders.
 
 use anyhow::{Context, bail, ensure};
 use serde::Serialize;
@@ -29,8 +29,8 @@ pub struct Edited {
     pixels: u64,
 }
 
-/// The picture after draw `until` (or `draw`), with and without the edit. The edit sets registers of `draw`
-/// to the values in `set` (`RB_DEPTH_CONTROL.ZFUNC:FUNC_ALWAYS`, once for each).
+/// The picture after draw `until` (or `draw`), with and without the edit. The edit changes the state of `draw` as
+/// `set` says, once for each: `RB_DEPTH_CONTROL.ZFUNC:FUNC_ALWAYS`, `fs.c4.x:1.0`, or `fs:` and the text of a program.
 ///
 /// # Errors
 /// The call fails if there is no such draw or register, or no picture.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Maximum size of a request in bytes.
-const MAX_REQUEST: usize = 16 << 10;
+const MAX_REQUEST: usize = 128 << 10;
 
 /// Maximum number of headers of a request.
 const MAX_HEADERS: usize = 64;

@@ -98,6 +98,20 @@ pub fn a_draw_is_edited() -> Outcome {
     browser.type_text("CULL_FRONT:1")?;
     browser.press("Enter")?;
     browser.wait(&format!("{note}.startsWith('After f340, with f340 edited')"))?;
+    // The shader of the draw stands in a field, to be changed and run.
+    browser.click("#edits button")?;
+    browser.wait(&format!("{note}.startsWith('Nothing')"))?;
+    browser.value("document.querySelector('#edit details').open = true, 0")?;
+    let source = "document.querySelector('#edit-source').value";
+    same(
+        "the stage of the field",
+        browser.value("document.querySelector('#edit-stage').value")?,
+        json!("FS"),
+    )?;
+    same("its program", browser.value(&format!("{source}.includes('mov.u32u32 r0.x, c0.x')"))?, json!(true))?;
+    browser.value(&format!("{source} = {source}.replace('r0.x, c0.x', 'r0.x, 0x3f800000'), 0"))?;
+    browser.click("#edit details form button")?;
+    browser.wait(&format!("{note}.includes('pixels differ')"))?;
     is_quiet(&browser)
 }
 

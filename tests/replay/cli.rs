@@ -377,12 +377,64 @@ fn a_draw_runs_with_edited_registers() {
     assert!(image(&difference).iter().map(|white| *white == 255).eq(changed));
     for (wrong, message) in [
         ("f1", "is not DRAW:REGISTER.FIELD=VALUE"),
+        ("f1:fs", "is not REGISTER.FIELD=VALUE, fs.c4.x=VALUE or fs=SHADER"),
+        ("f1:fs.c512.x=1.0", "`c512.x` is no constant"),
+        ("f1:fs.c4.x=one", "`one` is no constant"),
+        ("f1:fs=nowhere.ir3", "cannot open nowhere.ir3"),
         ("f1:RB_DEPTH_CONTROL.ZFUNC=FUNC_SOMETIMES", "FUNC_SOMETIMES"),
         ("f99:RB_DEPTH_CONTROL.ZFUNC=1", "has no draw f99"),
     ] {
         let (_, said, status) = outcome(&["replay", cube, "--edit", wrong]);
         assert!(status == Some(2) && said.contains(message), "{status:?} {said}");
     }
+}
+
+/// A constant and a program are edited. The draws after the edited one find the old state, and the reference model
+/// renders the same.
+#[test]
+fn a_draw_runs_with_edited_constants_and_shaders() {
+    let dir = scratch("edited-shader");
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    let (png, shader) = (path("edited.png"), path("white.ir3"));
+    let pixels = |edits: &[&str]| {
+        let edits: Vec<&str> = edits.iter().flat_map(|edit| ["--edit", edit]).collect();
+        let render = |more: &[&str]| {
+            let line = [&["replay", "captures/triangle.rd.gz", "--png", &png], &edits[..], more].concat();
+            let (_, said, status) = outcome(&line);
+            assert_eq!(status, Some(0), "{said}");
+            image(&png).chunks(4).map(<[u8]>::to_vec).collect::<Vec<_>>()
+        };
+        let pixels = render(&[]);
+        assert!(pixels == render(&["--reference"]), "{edits:?}");
+        pixels
+    };
+    // The fragment shader of f1 writes r0.z .. r1.y.
+    let all = |register: &str| format!("mov.u32u32 {register}, 0x3f800000\n");
+    fs::write(&shader, ["r0.z", "r0.w", "r1.x", "r1.y"].map(all).concat() + "end\n").unwrap();
+    let plain = pixels(&[]);
+    // f0 is the clear: its colour is the constant c0.
+    let background = plain[0].clone();
+    let triangle = |pixel: &Vec<u8>| *pixel != background;
+    let cleared = pixels(&["f0:fs.c0.x=1.0", "f0:fs.c0.yzw=0.0,0x0,1.0"]);
+    for (plain, cleared) in plain.iter().zip(&cleared) {
+        let expected = if triangle(plain) { plain.clone() } else { vec![255, 0, 0, 255] };
+        assert_eq!(*cleared, expected);
+    }
+    let white = pixels(&[&format!("f1:fs={shader}")]);
+    for (plain, white) in plain.iter().zip(&white) {
+        assert_eq!(*white, if triangle(plain) { vec![255; 4] } else { background.clone() });
+    }
+    // The later edit of the same draw wins.
+    let short = path("short.ir3");
+    fs::write(&short, "end").unwrap();
+    assert_eq!(pixels(&[&format!("f1:fs={short}"), &format!("f1:fs={shader}")]), white);
+    fs::write(&shader, "end\nmov.u32u32 r0.z,\n").unwrap();
+    let (_, said, status) =
+        outcome(&["replay", "captures/triangle.rd.gz", "--edit", &format!("f1:fs={shader}")]);
+    assert!(status == Some(2) && said.contains("white.ir3:2:"), "{status:?} {said}");
+    let line = ["replay", "captures/triangle.rd.gz", "--png", &short, "--edit", &format!("f1:fs={short}")];
+    let (_, said, status) = outcome(&line);
+    assert!(status == Some(2) && fs::read(&short).unwrap() == b"end", "{status:?} {said}");
 }
 
 /// The bytes of the pixels of a PNG.

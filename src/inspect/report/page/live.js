@@ -146,7 +146,7 @@ class Stepping {
   }
 }
 
-/** Editing: registers of one draw, and the picture after the selected one. */
+/** Editing: registers, constants and shaders of one draw, and the picture after the selected one. */
 class Editing {
   constructor(page) {
     this.page = page;
@@ -156,12 +156,17 @@ class Editing {
     this.names = make("datalist", { id: "edit-names" });
     input.oninput = () => this.complete(input.value.trim());
     const form = make("form", { class: "form", onsubmit: (event) => { event.preventDefault(); this.add([input.value.trim()]); } },
-      field("Register or field, and its value", input), make("button", {}, "Set"));
+      field("Register, field or constant (fs.c4.x), and its value", input), make("button", {}, "Set"));
     const presets = Object.entries(EDITS).map(([name, edits]) => make("button", { type: "button", onclick: () => this.add(edits) }, name));
+    this.stage = make("select", { id: "edit-stage", onchange: () => this.fill() });
+    this.source = make("textarea", { id: "edit-source", rows: 10, spellcheck: "false", "aria-label": "Text of the shader" });
+    const run = (event) => { event.preventDefault(); this.addShader(); };
+    this.shader = make("details", {}, make("summary", {}, "Shader text"),
+      make("form", { onsubmit: run }, field("Stage", this.stage), make("button", {}, "Run with this text"), this.source));
     this.list = make("ul", { id: "edits" });
     this.note = make("p", { class: "dim", role: "status", id: "edit-note" });
     this.pictures = make("div", { id: "edit-pictures" });
-    this.panel.append(this.names, make("div", { class: "form", role: "group", "aria-label": "Usual edits" }, ...presets), form, this.list, this.note, this.pictures);
+    this.panel.append(this.names, make("div", { class: "form", role: "group", "aria-label": "Usual edits" }, ...presets), form, this.shader, this.list, this.note, this.pictures);
   }
 
   /** Offers what can follow: registers, then fields, then values. */
@@ -178,7 +183,25 @@ class Editing {
   show(draw) {
     this.draw = draw;
     if (!this.edits.length) this.edited = draw;
+    const stages = this.edited.shader_use.map((use) => use.stage), chosen = this.stage.value;
+    this.shader.hidden = !stages.length;
+    this.stage.replaceChildren(...stages.map((value) => make("option", { value }, value)));
+    this.stage.value = stages.includes(chosen) ? chosen : stages.at(-1);
+    this.fill();
     this.ask();
+  }
+
+  /** Shows the program that the edited draw runs in the chosen stage, as it was edited. */
+  fill() {
+    const use = this.edited.shader_use.find((each) => each.stage === this.stage.value);
+    const [, edited] = this.edits.map((edit) => edit.split(/:(.*)/s)).find(([name]) => name === this.stage.value) ?? [];
+    this.source.value = edited ?? this.page.frame.shaders[use?.hash]?.text.join("\n") ?? "";
+  }
+
+  addShader() {
+    const name = `${this.stage.value}:`;
+    this.edits = this.edits.filter((edit) => !edit.startsWith(name));
+    this.add([name + this.source.value]);
   }
 
   add(edits) {
@@ -194,8 +217,9 @@ class Editing {
   }
 
   line(edit) {
-    return make("li", {}, make("code", {}, edit), " ",
-      make("button", { type: "button", "aria-label": `Remove ${edit}`, onclick: () => this.remove(edit) }, "Remove"));
+    const [first, ...more] = edit.split("\n"), text = more.length ? `${first} … (${edit.split("\n").length} lines)` : edit;
+    return make("li", {}, make("code", {}, text), " ",
+      make("button", { type: "button", "aria-label": `Remove ${text}`, onclick: () => this.remove(edit) }, "Remove"));
   }
 
   async ask() {
