@@ -44,6 +44,8 @@ mod house;
 mod install;
 #[path = "jit.rs"]
 mod jit;
+#[path = "mistakes.rs"]
+mod mistakes;
 #[path = "other_chips.rs"]
 mod other_chips;
 #[path = "overlays.rs"]

@@ -92,7 +92,9 @@ fn a_good_capture_is_fine() {
 
 #[test]
 fn no_file_and_directories_are_usage() {
-    for (path, says) in [("/nowhere/at/all.rd", "cannot open /nowhere/at/all.rd"), ("/", "directory")] {
+    for (path, says) in
+        [("/nowhere/at/all.rd", "cannot open /nowhere/at/all.rd"), ("/", "cannot open /: it is a folder")]
+    {
         let assert = Command::cargo_bin("a4emu").unwrap().args(["decode", path]).assert().code(2);
         let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
         assert!(stderr.contains(says), "{stderr}");
@@ -106,7 +108,7 @@ fn an_empty_file_is_no_capture() {
 
 #[test]
 fn text_is_no_capture() {
-    expect(b"#include <stdio.h>\nint main(void) { return 0; }\n", 3, &["not a capture", "offset 0x0"]);
+    expect(b"#include <stdio.h>\nint main(void) { return 0; }\n", 3, &["not a capture: it is text"]);
 }
 
 #[test]

@@ -3,6 +3,16 @@
 
 use thiserror::Error;
 
+/// Why what begins with these dwords at `offset` is no capture.
+fn not_a_capture(offset: u64, id: u32, size: u32) -> String {
+    let bytes = [id.to_le_bytes(), size.to_le_bytes()];
+    let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    match bytes.as_flattened().iter().all(is_text) {
+        true => "it is text (`a4emu asm` makes a capture of a source)".into(),
+        false => format!("no section starts at offset {offset:#x} (id {id:#x}, size {size:#x})"),
+    }
+}
+
 /// Damage in the container of a capture. Offsets are bytes of the unpacked stream.
 #[derive(Debug, Error)]
 pub enum CaptureError {
@@ -10,7 +20,7 @@ pub enum CaptureError {
     #[error("empty file, not a capture")]
     Empty,
     /// The first header is not one that a recorder writes.
-    #[error("not a capture: no section starts at offset {offset:#x} (id {id:#x}, size {size:#x})")]
+    #[error("not a capture: {}", not_a_capture(*offset, *id, *size))]
     NotACapture {
         /// Offset of the header.
         offset: u64,

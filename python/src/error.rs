@@ -159,7 +159,7 @@ fn of_trouble(
     result: Option<Py<PyAny>>,
 ) -> PyResult<PyErr> {
     let place = match trouble {
-        Trouble::Io(_) | Trouble::Container(_) => None,
+        Trouble::Io(_) | Trouble::Container(_) | Trouble::NoCapture(_) => None,
         _ if *at == Place::default() => None,
         _ => Some(at.to_string()),
     };

@@ -81,9 +81,9 @@ fn both<T: Send>(run: impl Fn(usize) -> anyhow::Result<T> + Sync) -> anyhow::Res
 /// The call fails if a build cannot be run, or if it does not know the commands.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     for binary in [&args.a, &args.b] {
-        ensure!(binary.is_file(), "there is no {}", binary.display());
+        ensure!(binary.is_file(), "{} is no build of a4emu: there is no such file", binary.display());
     }
-    ensure!(args.capture.is_file(), "there is no {}", args.capture.display());
+    ensure!(args.capture.is_file(), "there is no file {}", args.capture.display());
     // Builds do nothing with a capture of another generation, and so do the same.
     Capture::new(&args.capture, shared)?.accept(&args.limits, shared)?;
     let builds = Builds { binaries: [&args.a, &args.b], capture: &args.capture };

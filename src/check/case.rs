@@ -5,6 +5,7 @@ use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::capture::Sections;
+use a4emu_decoder::similar::near;
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 
@@ -193,7 +194,7 @@ pub fn find(
 ) -> anyhow::Result<Vec<Case>> {
     let mut dirs: Vec<PathBuf> = match names {
         [] => all(fixtures)?,
-        names => names.iter().map(|name| fixtures.join(name)).collect(),
+        names => names.iter().map(|name| named(fixtures, name)).collect::<anyhow::Result<_>>()?,
     };
     dirs.sort();
     dirs.dedup();
@@ -201,6 +202,21 @@ pub fn find(
         bail!("no cases in {}", fixtures.display());
     }
     dirs.iter().map(|dir| Case::read(dir, folders, inputs)).collect()
+}
+
+/// The folder of the case called `name`.
+fn named(fixtures: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    let dir = fixtures.join(name);
+    if dir.join(MANIFEST).is_file() {
+        return Ok(dir);
+    }
+    let names = all(fixtures)?.into_iter().filter_map(|dir| Some(dir.file_name()?.to_str()?.to_owned()));
+    match near(name, names) {
+        near if near.is_empty() => bail!("there is no case `{name}` in {}", fixtures.display()),
+        near => {
+            bail!("there is no case `{name}` in {}; did you mean {}?", fixtures.display(), near.join(", "))
+        }
+    }
 }
 
 fn all(fixtures: &Path) -> anyhow::Result<Vec<PathBuf>> {

@@ -79,7 +79,7 @@ impl Shared {
             match (trouble.severity(), trouble) {
                 (_, Trouble::Refused(_)) => terminal::say(format_args!("{name}: {trouble}")),
                 (Severity::Warning, _) => self.warn(format_args!("{name}: {at}: {trouble}{times}")),
-                (_, Trouble::Io(_) | Trouble::Container(_)) => {
+                (_, Trouble::Io(_) | Trouble::Container(_) | Trouble::NoCapture(_)) => {
                     terminal::say(format_args!("{name}: {trouble}{times}"));
                 }
                 _ => terminal::say(format_args!("{name}: {at}: {trouble}{times}")),

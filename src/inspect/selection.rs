@@ -89,7 +89,7 @@ impl FromStr for Span {
         };
         match start < end {
             true => Ok(Self { start, end }),
-            false => Err(format!("`{text}` is empty")),
+            false => Err(format!("`{text}` is empty: the second number is not in the range")),
         }
     }
 }
@@ -114,7 +114,7 @@ impl FromStr for Position {
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |part: &str| part.trim().parse::<u16>().ok().map(u32::from);
         let pair = text.split_once(',').and_then(|(x, y)| Some([number(x)?, number(y)?]));
-        pair.map(Self).ok_or_else(|| format!("`{text}` is not X,Y"))
+        pair.map(Self).ok_or_else(|| format!("`{text}` is not X,Y, such as 128,64"))
     }
 }
 
@@ -179,7 +179,13 @@ impl FromStr for Draws {
             false => (Numbering::Execution, text.to_owned()),
             true => (Numbering::Frame, frame_numbers(text)?),
         };
-        Ok(Self { numbering, span: ends.parse()? })
+        let span = ends.parse().map_err(|why: String| match text.contains("..") {
+            true => why,
+            false => format!(
+                "`{text}` is no draw: write 3 (one run) or f3 (a frame draw), or a range such as 3..7"
+            ),
+        })?;
+        Ok(Self { numbering, span })
     }
 }
 

@@ -245,12 +245,20 @@ pub struct Bytes(io::Stdout);
 impl Write for Bytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         open()?;
-        self.0.write(bytes)
+        self.0.write(bytes).map_err(named)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         open()?;
-        self.0.flush()
+        self.0.flush().map_err(named)
+    }
+}
+
+/// The error with the name of what could not be written. A reader that has gone away is no error of a command.
+fn named(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe | io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock => error,
+        kind => io::Error::new(kind, format!("cannot write to stdout: {error}")),
     }
 }
 

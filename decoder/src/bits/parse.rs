@@ -3,6 +3,7 @@ use thiserror::Error;
 
 use super::value::{fraction, is_bare};
 use super::{EnumTable, FieldRow, Kind};
+use crate::similar::near;
 
 /// Why a text cannot be read as the value of a field.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -18,7 +19,7 @@ pub enum ValueError {
         wanted: &'static str,
     },
     /// The text is neither a number nor an enumerator of the field.
-    #[error("field {field}: `{text}` is no value of {table}")]
+    #[error("field {field}: `{text}` is no value of {table}{near}")]
     UnknownName {
         /// Name of the field.
         field: &'static str,
@@ -26,6 +27,8 @@ pub enum ValueError {
         text: String,
         /// Name of the enumeration.
         table: &'static str,
+        /// The values like it, or all if they are few.
+        near: String,
     },
     /// The value does not fit the field's bits.
     #[error("field {field}: `{text}` does not fit {bits} bits")]
@@ -165,7 +168,20 @@ impl FieldRow {
             field: self.name,
             text: text.into(),
             table: table.name,
+            near: near_values(text, table),
         })
+    }
+}
+
+/// What may follow a message that `text` is no value of `table`: values like it, or all if they are few.
+fn near_values(text: &str, table: &EnumTable) -> String {
+    const FEW: usize = 8;
+    let names = || table.values.iter().map(|(_, name)| (*name).to_owned());
+    let near = near(text, names());
+    match near.is_empty() {
+        false => format!("; did you mean {}?", near.join(", ")),
+        true if table.values.len() <= FEW => format!(": {}", names().collect::<Vec<_>>().join(", ")),
+        true => String::new(),
     }
 }
 

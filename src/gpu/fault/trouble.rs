@@ -18,6 +18,8 @@ pub enum Trouble {
     Io(Damage),
     /// Damage of the container.
     Container(Damage),
+    /// The input is no capture at all.
+    NoCapture(Damage),
     /// A section with contents that no A4xx capture has. It is skipped.
     OddSection(String),
     /// An error of the recorded program or of its command stream.
@@ -78,7 +80,7 @@ impl Trouble {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Io(_) => "io",
-            Self::Container(_) => "container",
+            Self::Container(_) | Self::NoCapture(_) => "container",
             Self::OddSection(_) => "section",
             Self::Fault(_) => "fault",
             Self::Unsupported(_) | Self::Refused(_) => "unsupported",
@@ -91,7 +93,7 @@ impl Trouble {
     /// Offset in the unpacked capture, in bytes, if the trouble has one.
     pub fn offset(&self) -> Option<u64> {
         match self {
-            Self::Io(damage) | Self::Container(damage) => damage.offset,
+            Self::Io(damage) | Self::Container(damage) | Self::NoCapture(damage) => damage.offset,
             _ => None,
         }
     }
@@ -100,7 +102,7 @@ impl Trouble {
     pub fn severity(&self) -> Severity {
         match self {
             Self::Io(_) => Severity::Usage,
-            Self::Container(_) => Severity::Damaged,
+            Self::Container(_) | Self::NoCapture(_) => Severity::Damaged,
             Self::Fault(fault) if fault.is_damage() => Severity::Damaged,
             Self::Fault(_) | Self::OddSection(_) | Self::Stale(_) | Self::Missing(_) => Severity::Warning,
             Self::Unsupported(_) | Self::Refused(_) | Self::Cut(_) => Severity::Unsupported,
@@ -114,6 +116,9 @@ impl From<CaptureError> for Trouble {
         match error {
             CaptureError::Io { .. } => Self::Io(Damage { what, offset }),
             CaptureError::TooLarge { .. } => Self::Cut(what),
+            CaptureError::Empty | CaptureError::NotACapture { .. } => {
+                Self::NoCapture(Damage { what, offset })
+            }
             _ => Self::Container(Damage { what, offset }),
         }
     }
@@ -130,6 +135,7 @@ impl fmt::Display for Trouble {
         match self {
             Self::Io(Damage { what, .. })
             | Self::Container(Damage { what, .. })
+            | Self::NoCapture(Damage { what, .. })
             | Self::OddSection(what)
             | Self::Refused(what)
             | Self::Stale(what) => f.write_str(what),
@@ -252,23 +258,23 @@ impl Report {
         })
     }
 
-    /// Whether the input was refused. What a command misses in it follows from that.
+    /// Whether the input was refused, or is no capture. What a command misses in it follows from that.
     pub fn is_refused(&self) -> bool {
         self.refused().is_some()
     }
 
     fn refused(&self) -> Option<&Trouble> {
         let mut troubles = self.troubles.iter().map(|(trouble, ..)| trouble);
-        troubles.find(|trouble| matches!(trouble, Trouble::Refused(_)))
+        troubles.find(|trouble| matches!(trouble, Trouble::Refused(_) | Trouble::NoCapture(_)))
     }
 
-    /// Fails if the input was refused. For commands that search in the input.
+    /// Fails if the input was refused, or is no capture. For commands that search in the input.
     ///
     /// # Errors
-    /// The input was refused.
+    /// The input was refused, or is no capture.
     pub fn fail_if_refused(&self) -> Result<(), Failure> {
         self.refused().map_or(Ok(()), |trouble| {
-            Err(Failure { status: Status::Unsupported, message: trouble.to_string() })
+            Err(Failure { status: trouble.severity().status(false), message: trouble.to_string() })
         })
     }
 
@@ -317,6 +323,7 @@ mod tests {
         let troubles = [
             (Trouble::Io(damage()), Status::Usage),
             (Trouble::Container(damage()), Status::Damaged),
+            (Trouble::NoCapture(damage()), Status::Damaged),
             (Trouble::OddSection(text()), Status::Fine),
             (Trouble::Unsupported(text()), Status::Unsupported),
             (Trouble::Refused(text()), Status::Unsupported),

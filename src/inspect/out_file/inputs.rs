@@ -155,6 +155,9 @@ impl Inputs {
     pub fn open_file(&self, path: &Path) -> io::Result<File> {
         // Opening a pipe waits for a writer, so a pipe that was read is refused before that.
         if let Some(metadata) = fs::metadata(path).ok().filter(|metadata| !metadata.is_file()) {
+            if metadata.is_dir() {
+                return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+            }
             self.note(path, &metadata)?;
             return File::open(path);
         }

@@ -60,7 +60,12 @@ impl Choice {
     pub fn read(&self, inputs: &Inputs) -> anyhow::Result<ChosenRules> {
         for name in self.rule.iter().chain(&self.no_rule) {
             let known = rules::all().any(|id| begins(id, name));
-            known.then_some(()).ok_or_else(|| anyhow!("there is no rule {name}"))?;
+            known.then_some(()).ok_or_else(|| {
+                let mut families: Vec<&str> = rules::all().map(family).collect();
+                families.sort_unstable();
+                families.dedup();
+                anyhow!("there is no rule {name}; there are the families {}", families.join(", "))
+            })?;
         }
         let suppressions = self.suppress.as_deref().map(|path| Suppressions::read(path, inputs));
         let suppressions = suppressions.transpose()?.unwrap_or_default();
@@ -70,9 +75,12 @@ impl Choice {
 
 /// Whether `name` is the id of the rule or the letter of its family.
 fn begins(id: Id, name: &str) -> bool {
-    let rule = id.rule().id;
-    let family = rule.trim_end_matches(|c: char| c.is_ascii_digit());
-    name.eq_ignore_ascii_case(rule) || name.eq_ignore_ascii_case(family)
+    name.eq_ignore_ascii_case(id.rule().id) || name.eq_ignore_ascii_case(family(id))
+}
+
+/// The letter of the family of a rule.
+fn family(id: Id) -> &'static str {
+    id.rule().id.trim_end_matches(|c: char| c.is_ascii_digit())
 }
 
 impl ChosenRules {
