@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use a4emu_decoder::isa::ir3::Instr;
+use a4emu_decoder::load_state::Stage;
+use a4emu_decoder::stage_words::STAGE_ENTRY;
 
 use super::session::Line;
 use a4emu_gpu::draw::fs::inspect::WarpPixels;
@@ -42,13 +44,26 @@ impl Subject {
     }
 }
 
-/// Descriptions of the lanes of a warp: their pixels, and which are helper lanes.
-pub fn lane_names(warp: &Warp, pixels: Option<&WarpPixels>) -> Vec<String> {
+/// Descriptions of the lanes of a warp of `stage`, before its first instruction: their pixels, and which are helper
+/// lanes; the primitive, vertex and invocation that r0.x, r0.y and r0.z of geometry and tessellation shaders name
+/// (docs/hardware/geometry-and-tessellation.md, sections 1.1 and 2.2).
+pub fn lane_names(warp: &Warp, pixels: Option<&WarpPixels>, stage: Option<Stage>) -> Vec<String> {
+    let entry = |lane: usize| {
+        let [word, id, patch] = [0, 1, 2].map(|register| warp.full(register)[lane]);
+        let word = STAGE_ENTRY(word);
+        let (vertex, invocation) = (word.VERTEX(), word.INVOCATION());
+        match stage {
+            Some(Stage::GS) => format!(": primitive {id}, vertex {vertex}, invocation {invocation}"),
+            Some(Stage::HS) => format!(": primitive {id}, patch {patch}, vertex {invocation}"),
+            Some(Stage::DS) => format!(": patch {patch}"),
+            _ => String::new(),
+        }
+    };
     let name = |lane: usize| {
         let role = if warp.covered() >> lane & 1 == 0 { ", helper" } else { "" };
         match pixels.and_then(|pixels| pixels.pixel(lane)) {
             Some([x, y]) => format!("lane {lane}: pixel {x},{y}{role}"),
-            None => format!("lane {lane}{role}"),
+            None => format!("lane {lane}{}{role}", entry(lane)),
         }
     };
     (0..LANES).map(name).collect()

@@ -230,7 +230,7 @@ impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Reaching<'_, W> {
         let look = |launch: Launch<'_>| {
             if let Some(work) = work.take() {
                 let within = |session: Session<'_>, subject: &Subject| work(session.within(budget), subject);
-                done = with_session(launch, name, lane.map(Lane::get), shared, within);
+                done = with_session(launch, (name, stage), lane.map(Lane::get), shared, within);
             }
         };
         let looked = match (call, stage) {
@@ -291,7 +291,7 @@ fn place_text(pixels: Option<&WarpPixels>, lane: &str) -> String {
 
 fn with_session(
     launch: Launch<'_>,
-    name: String,
+    (name, stage): (String, Stage),
     lane: Option<usize>,
     shared: &Shared,
     work: impl FnOnce(Session<'_>, &Subject) -> io::Result<()>,
@@ -299,7 +299,7 @@ fn with_session(
     let Launch { words, program, warp, environment, lane: placed, pixels } = launch;
     let first = warp.covered().trailing_zeros() as usize % a4emu_shader::LANES;
     let lane = lane.or(placed).unwrap_or(first);
-    let subject = Subject::ir3(name, words, lane, lane_names(&warp, pixels.as_ref()));
+    let subject = Subject::ir3(name, words, lane, lane_names(&warp, pixels.as_ref(), Some(stage)));
     if !shared.quiet {
         terminal::say_plainly(place_text(pixels.as_ref(), subject.lane_name(lane)));
     }

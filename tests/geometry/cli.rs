@@ -39,3 +39,25 @@ fn a_mode_that_does_not_exist_is_refused() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("auto, single, dual-instanced, dual-object"), "{said}");
 }
+
+/// The debugger says what each lane of a geometry shader runs for.
+#[test]
+fn lanes_have_a_primitive_a_vertex_and_an_invocation() {
+    let capture = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("lanes-gs-instanced.rd");
+    std::fs::write(&capture, Scene::named("gs-instanced").capture()).unwrap();
+    let said = assert_cmd::Command::cargo_bin("a4emu")
+        .unwrap()
+        .arg("debug")
+        .arg(&capture)
+        .args(["--draw", "f1", "--stage", "gs", "-q"])
+        .write_stdin("l\nq\n")
+        .output()
+        .unwrap();
+    let said = String::from_utf8(said.stdout).unwrap();
+    for lane in [
+        "lane 0: primitive 0, vertex 0, invocation 0 at 0",
+        "lane 17: primitive 0, vertex 1, invocation 1 at 0",
+    ] {
+        assert!(said.contains(lane), "{said}");
+    }
+}
