@@ -290,6 +290,44 @@ fn draw_scene(scene: &Path) -> Picture {
     Picture::read(&out)
 }
 
+/// The page of a scene has the picture of `pico draw`, and for a pixel what each triangle does there.
+#[test]
+fn a_page_shows_the_steps_of_pixels_and_vertices() {
+    let folder = tempfile::tempdir().unwrap();
+    let [page, png] = ["page.html", "scene.png"].map(|name| folder.path().join(name));
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+        command.current_dir(root()).args(["pico", "report", "captures/pico/depth.toml"]).args(arguments);
+        command.arg("-o").arg(&page).output().unwrap()
+    };
+    let output = run(&["--pixel", "128,100", "--pixel", "0,0", "--vertex", "4"]);
+    assert!(output.status.success(), "{output:?}");
+    let text = std::fs::read_to_string(&page).unwrap();
+    let draw = Command::new(env!("CARGO_BIN_EXE_a4emu"))
+        .args(["pico", "draw"])
+        .arg(root().join("captures/pico/depth.toml"))
+        .arg("--png")
+        .arg(&png)
+        .status();
+    assert!(draw.unwrap().success());
+    let picture = a4emu_inspect::report::pictures::base64(&std::fs::read(&png).unwrap());
+    assert!(text.contains(&format!("data:image/png;base64,{picture}")));
+    // All three triangles cover the pixel; the one behind the others fails.
+    let part = |from: &str, to: &str| text.split_once(from).unwrap().1.split(to).next().unwrap();
+    let pixel = part("<h3>Pixel 128,100</h3>", "<h3>");
+    assert_eq!(pixel.matches("<p>Triangle ").count(), 3, "{pixel}");
+    assert!(pixel.contains("is not less than"), "{pixel}");
+    // The colours that the tables end with are those of the picture.
+    let shown = Picture::read(&png);
+    let [r, g, b, _] = shown.pixel([128, 100]) else { panic!("four bytes") };
+    assert!(pixel.contains(&format!("becomes [{r}, {g}, {b}, ")), "{pixel}");
+    assert!(part("<h3>Pixel 0,0</h3>", "</body>").contains("No triangle of this draw covers it."));
+    assert!(text.contains("<h3>Vertices 3 to 5</h3>") && text.contains("r2.x 240.0"), "{text}");
+    assert!(text.contains("script-src 'none'") && !text.contains("<script"));
+    let outside = run(&["--pixel", "256,0"]);
+    assert_eq!(outside.status.code(), Some(2), "{outside:?}");
+}
+
 /// Pixels that PicoGpu's simulator failed to draw, by scene: fixtures/pico/README.md.
 fn lost_pixels() -> BTreeMap<String, BTreeSet<[usize; 2]>> {
     let text = std::fs::read_to_string(root().join("fixtures/pico/lost.txt")).unwrap();

@@ -183,6 +183,7 @@ fn success_exits_with_0_and_differences_with_1() {
         ("pico asm s.pico", 0, ""),
         ("pico run s.pico", 0, ""),
         ("pico draw scene.toml --png s.png", 0, ""),
+        ("pico report scene.toml -o s.html", 0, ""),
         ("diff triangle.txt blend.txt", 1, ""),
         ("diff fine.rd blend.txt", 1, ""),
         ("check --fixtures differs", 1, ""),
@@ -345,6 +346,7 @@ fn runs_that_are_cut_off_exit_with_4() {
         ("pico draw scene.toml --png s.png --time-limit 0", 4, time),
         // The vertices need less than this budget.
         ("pico draw scene.toml --png s.png --max-work 4K", 4, work),
+        ("pico report scene.toml -o s.html --max-work 4K", 4, work),
     ];
     check(&rows, Stdio::null);
 }

@@ -134,7 +134,8 @@ pub const EXPLAIN: &str = "Examples:
 pub const PICO: &str = "Examples:
   a4emu pico asm shader.pico -o shader.bin
   a4emu pico run shader.pico --as f32 < threads.txt
-  a4emu pico draw scene.toml --png scene.png";
+  a4emu pico draw scene.toml --png scene.png
+  a4emu pico report scene.toml -o scene.html --pixel 128,100";
 
 /// Examples of `run`.
 #[cfg(target_os = "linux")]

@@ -15,9 +15,9 @@ use super::log::Log;
 use super::row::{End, Played, Row};
 use a4emu_inspect::options::Shared;
 use a4emu_inspect::out_file::{OutFile, one_stdout};
+pub use a4emu_inspect::report::html::escaped;
 use a4emu_inspect::status::{Status, WithErrors};
 use a4emu_inspect::terminal::{self, Form, Shown};
-pub use html::escaped;
 pub use pictures::Kept;
 
 /// Arguments of `corpus compare`.

@@ -1,6 +1,7 @@
 //! PicoGpu's pipeline: vertex shader, division by w, rasteriser, fragment shader, depth test, framebuffer.
 //! Every step follows PicoGpu's gpu/blocks, in its order of operations. docs/hardware/picogpu.md, section
 //! "The pipeline", lists the files.
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::isa::pico::LANES;
@@ -28,9 +29,7 @@ pub fn draw(
     mut budget: Budget,
     shared: &Shared,
 ) -> anyhow::Result<Status> {
-    let mut reach = Reach::new(path, include, shared);
-    let scene = Scene::read(path, &shared.inputs)?;
-    let draws: Vec<_> = scene.draw.iter().map(|draw| draw.load(&mut reach)).collect::<Result<_, _>>()?;
+    let (scene, draws) = load(path, include, shared)?;
     let mut framebuffer = Framebuffer::new(&scene);
     let mut drawn = draws.iter().enumerate().map(|(n, loaded)| {
         let stopped = framebuffer.draw(loaded, &mut budget);
@@ -42,6 +41,17 @@ pub fn draw(
     Ok(status.and(Err(Failure { status: Status::Damaged, message })))
 }
 
+/// The scene at `path`, and its draws with their shaders.
+///
+/// # Errors
+/// The call fails if a scene or shader cannot be used, or on I/O errors.
+pub fn load(path: &Path, include: &[PathBuf], shared: &Shared) -> anyhow::Result<(Scene, Vec<Loaded>)> {
+    let mut reach = Reach::new(path, include, shared);
+    let scene = Scene::read(path, &shared.inputs)?;
+    let draws = scene.draw.iter().map(|draw| draw.load(&mut reach)).collect::<Result<_, _>>()?;
+    Ok((scene, draws))
+}
+
 /// Cost of testing a square besides its pixels, in pixels of work ([`Work::Pixel`]). Estimated from its
 /// operations.
 const SQUARE: u64 = 8;
@@ -50,17 +60,46 @@ const SQUARE: u64 = 8;
 const FRAGMENT: u64 = 2;
 
 /// Colour and depth of every pixel.
-struct Framebuffer {
+pub struct Framebuffer {
     width: u32,
     height: u32,
     /// RGBA8, red first.
-    color: Vec<[u8; 4]>,
+    pub color: Vec<[u8; 4]>,
     depth: Vec<f32>,
+    /// Number of fragments.
+    pub fragments: u64,
+    /// The pixels whose fragments are noted.
+    pub asked: Vec<[u32; 2]>,
+    /// The fragments of these pixels, in order, at most [`MOST_NOTED`].
+    pub noted: Vec<Noted>,
+}
+
+/// The most fragments that are noted.
+pub const MOST_NOTED: usize = 256;
+
+/// A fragment of an asked pixel.
+#[derive(Clone, Debug)]
+pub struct Noted {
+    /// The triangle of the draw, from 0.
+    pub triangle: usize,
+    /// The pixels of its warp, lane by lane.
+    pub pixels: Vec<[u32; 2]>,
+    /// Its lane.
+    pub lane: usize,
+    /// Inputs that the warp shares: x, y and z, and the attributes, of the corners.
+    pub corners: Vec<u32>,
+    /// Colour and depth that the shader put out.
+    pub output: [f32; 5],
+    /// Colour and depth of the pixel before.
+    pub before: ([u8; 4], f32),
+    /// The colour after, if the fragment passed the depth test.
+    pub after: Option<[u8; 4]>,
 }
 
 /// The reason why a draw stops early, apart from its budget.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-enum Stop {
+pub enum Stop {
+    /// The vertex has w = 0.
     #[error("vertex {0}: w is 0, at which PicoGpu stops")]
     ZeroW(usize),
 }
@@ -74,26 +113,41 @@ fn corner(vertex: &[u32]) -> Option<Vec<f32>> {
 }
 
 impl Framebuffer {
-    fn new(scene: &Scene) -> Self {
+    /// The framebuffer of `scene` before its first draw.
+    pub fn new(scene: &Scene) -> Self {
         let pixels = scene.width as usize * scene.height as usize;
         Self {
             width: scene.width,
             height: scene.height,
             color: vec![scene.clear.map(|value| float_to_unorm(value, 8) as u8); pixels],
             depth: vec![scene.clear_depth; pixels],
+            fragments: 0,
+            asked: Vec::new(),
+            noted: Vec::new(),
         }
     }
 
     fn write(&self, path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
         let mut out = OutFile::create(path, inputs)?;
-        let mut writer = Kind::Rgba8.encoder(&mut out, [self.width, self.height]).write_header()?;
-        writer.write_image_data(self.color.as_flattened())?;
-        writer.finish()?;
+        self.write_png(&mut out)?;
         out.finish()
     }
 
+    /// Writes the picture as PNG.
+    ///
+    /// # Errors
+    /// The call fails if it cannot be written.
+    pub fn write_png(&self, out: impl Write) -> anyhow::Result<()> {
+        let mut writer = Kind::Rgba8.encoder(out, [self.width, self.height]).write_header()?;
+        writer.write_image_data(self.color.as_flattened())?;
+        Ok(writer.finish()?)
+    }
+
     /// Draws triangles in order, as many as `budget` covers.
-    fn draw(&mut self, loaded: &Loaded, budget: &mut Budget) -> Result<(), Stop> {
+    ///
+    /// # Errors
+    /// The call fails at a vertex at which PicoGpu stops.
+    pub fn draw(&mut self, loaded: &Loaded, budget: &mut Budget) -> Result<(), Stop> {
         let unit = Unit::in_a_draw(&loaded.vertex);
         let (vertices, _) = unit.run(&loaded.vertex_uniforms, &loaded.vertices, budget);
         let vertices: Vec<_> = vertices.chunks_exact(unit.output_dwords()).collect();
@@ -104,6 +158,7 @@ impl Framebuffer {
                 return Err(Stop::ZeroW(3 * n + at));
             }
             let corners = corners.map(Option::unwrap_or_default);
+            fragments.triangle = n;
             if !self.triangle(&mut fragments, &corners, budget) {
                 break;
             }
@@ -142,6 +197,8 @@ struct Fragments<'a> {
     warp: Warp,
     /// x, y and z, and the attributes, of the triangle's corners.
     corners: Vec<u32>,
+    /// Number of the triangle, from 0.
+    triangle: usize,
     waiting: Vec<[u32; 2]>,
 }
 
@@ -149,7 +206,7 @@ impl<'a> Fragments<'a> {
     fn new(loaded: &'a Loaded) -> Self {
         let unit = Unit::in_a_draw(&loaded.fragment);
         let warp = unit.warp(&loaded.fragment_uniforms);
-        Self { loaded, unit, warp, corners: Vec::new(), waiting: Vec::with_capacity(LANES) }
+        Self { loaded, unit, warp, corners: Vec::new(), triangle: 0, waiting: Vec::with_capacity(LANES) }
     }
 
     /// Begins the triangle with these corners.
@@ -195,14 +252,27 @@ impl<'a> Fragments<'a> {
         for (lane, [x, y]) in pixels.iter().enumerate() {
             let [r, g, b, a, z] = outputs.each_ref().map(|row| row[lane]);
             let at = *y as usize * target.width as usize + *x as usize;
-            if self.loaded.depth && z >= target.depth[at] {
-                continue;
+            let before = (target.color[at], target.depth[at]);
+            let passes = !(self.loaded.depth && z >= before.1);
+            if passes {
+                if self.loaded.depth {
+                    target.depth[at] = z;
+                }
+                target.color[at] = [r, g, b, a].map(channel);
             }
-            if self.loaded.depth {
-                target.depth[at] = z;
+            if target.asked.contains(&[*x, *y]) && target.noted.len() < MOST_NOTED {
+                target.noted.push(Noted {
+                    triangle: self.triangle,
+                    pixels: pixels.to_vec(),
+                    lane,
+                    corners: self.corners.clone(),
+                    output: [r, g, b, a, z],
+                    before,
+                    after: passes.then(|| target.color[at]),
+                });
             }
-            target.color[at] = [r, g, b, a].map(channel);
         }
+        target.fragments += pixels.len() as u64;
     }
 }
 

@@ -2,6 +2,7 @@
 mod draw;
 mod programs;
 mod raster;
+mod report;
 mod scene;
 mod stepping;
 pub mod unit;
@@ -68,6 +69,8 @@ enum Command {
         #[command(flatten)]
         limits: Flags<WorkLimits>,
     },
+    /// Write a page that shows a scene: picture, draws, programs, and the steps of chosen pixels and vertices
+    Report(report::Args),
     /// Step through a shader
     Debug(stepping::Args),
 }
@@ -86,6 +89,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         Command::Draw { scene, png, include, limits } => {
             draw::draw(scene, png, include, limits.budget(BASE), shared)
         }
+        Command::Report(args) => report::run(args, shared),
         Command::Debug(args) => stepping::debug(args, shared),
     }
 }

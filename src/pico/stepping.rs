@@ -86,7 +86,7 @@ fn with_session(
     inputs.truncate(LANES * unit.input_dwords());
     let (code, interface) = body_of(&shader);
     let program = Program::pico_stepwise(&code, &interface)?;
-    let warp = unit.launch(&program, &uniforms, &inputs);
+    let warp = unit.launch(&program, &uniforms, &[], &inputs);
     let subject = subject(&shader, path, args.lane.get(), lane_names(&warp, None, None));
     work(Session::new(&program, &subject.lines, warp, &mut ()), &subject)?;
     Ok(Status::Fine)

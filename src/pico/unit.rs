@@ -123,11 +123,11 @@ impl Unit {
         self.outputs.len()
     }
 
-    /// A warp of `program` with `uniforms` in order and up to 32 threads. The program is this unit's, or was
-    /// lowered from the same code.
-    pub fn launch(&self, program: &Program, uniforms: &[u32], inputs: &[u32]) -> Warp {
+    /// A warp of `program` with `uniforms` in order, inputs that all threads share, and up to 32 threads. The
+    /// program is this unit's, or was lowered from the same code.
+    pub fn launch(&self, program: &Program, uniforms: &[u32], shared: &[u32], inputs: &[u32]) -> Warp {
         let mut warp = Warp::new(program, uniforms);
-        self.start(program, &mut warp, &[], inputs);
+        self.start(program, &mut warp, shared, inputs);
         warp
     }
 
@@ -214,7 +214,7 @@ pub fn body_of(shader: &Shader) -> (Vec<Instr>, Interface) {
 }
 
 /// The interface in the StoreIsa command of `shader`.
-fn interface_of(shader: &Shader) -> Interface {
+pub fn interface_of(shader: &Shader) -> Interface {
     Interface {
         kind: shader.kind,
         inputs: shader.inputs.clone(),

@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::pictures::{Difference, Kept};
 use super::{Change, Counts, speed_words};
 use a4emu_inspect::out_file::OutFile;
+use a4emu_inspect::report::html::escaped;
 
 /// Maximum size of all pictures on a page, in bytes.
 const MAX_PICTURES: usize = 64 << 20;
@@ -99,9 +100,4 @@ impl Page<'_> {
         let image = format!("<img alt=\"{caption}\" src=\"data:image/png;base64,{data}\">");
         Ok(writeln!(self.out, "<figure>{image}<figcaption>{caption}</figcaption></figure>")?)
     }
-}
-
-/// Escapes text for a page.
-pub fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

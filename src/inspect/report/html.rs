@@ -21,6 +21,11 @@ const LIVE_JS: &str = include_str!("page/live.js");
 /// Script that starts the page.
 const PAGE_JS: &str = include_str!("page/page.js");
 
+/// Style of a page that is read from top to bottom.
+const STILL_CSS: &str = "body { display: block; height: auto; padding: 12px; } h1, h2, h3 { margin: 12px 0 4px; } \
+h1 { font-size: 18px; } h2 { font-size: 15px; } h3 { font-size: 13px; } .scroll { overflow-x: auto; } \
+table { width: auto; } td { max-width: none; vertical-align: top; } .chosen { background: var(--side); font-weight: 600; }";
+
 /// Place of the data in the page.
 const DATA: &str = "<!--DATA-->";
 
@@ -38,6 +43,21 @@ pub fn with_data(frame: &mut Frame, max_size: u64) -> anyhow::Result<String> {
     });
     let data: Vec<String> = std::iter::once(element("id=\"data\"", &head)).chain(blocks).collect();
     Ok(page("'none'", "", &data.concat()))
+}
+
+/// A page of its own with the style of the report: without scripts, with `body` as its content.
+pub fn still(title: &str, body: &str) -> String {
+    let head = HTML.split_once("</head>").map_or(HTML, |(head, _)| head);
+    let head =
+        head.replacen("CONNECT", "'none'", 1).replacen("script-src 'unsafe-inline'", "script-src 'none'", 1);
+    let head = head.replacen("/*CSS*/", &[CSS, STILL_CSS].concat(), 1);
+    let head = head.replacen("<title>a4emu</title>", &format!("<title>{}</title>", escaped(title)), 1);
+    format!("{head}</head>\n<body>\n{body}</body>\n</html>\n")
+}
+
+/// `text` as the content of an element or of an attribute.
+pub fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 fn element(attribute: &str, data: &str) -> String {
