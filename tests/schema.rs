@@ -258,6 +258,9 @@ fn check_show(schema: &Schema, folder: &Path, damaged: &str) {
     let drawn = ["show", "captures/blend.rd.gz", "--json"];
     schema.holds("show --json", &json(&a4emu(&[&drawn[..], &overlays].concat())));
     schema.holds("show --draw", &json(&a4emu(&[&drawn[..], &["--draw", "f1"], &overlays].concat())));
+    let passed_on = assembled(folder, "gs-passthrough");
+    let runs = ["show", &passed_on, "--draw", "f1", "--json", "--runs-of", "0"];
+    schema.holds("show --draw", &json(&a4emu(&runs)));
 }
 
 /// `check` on a fixture with another golden state.

@@ -31,6 +31,7 @@ pub const SHOW: &str = "Examples:
   a4emu show captures/cube.rd.gz --draw f1
   a4emu show captures/cube.rd.gz --draw f1 --before before.png --after after.png --opaque
   a4emu show captures/cube.rd.gz --draw f1 --textures pictures --mesh cube.obj
+  a4emu show geometry.rd --draw f1 --runs-of 0
   a4emu show captures/many.rd.gz --overlay overdraw=overdraw.png --overlay cost=cost.png";
 
 /// Examples of `report`.

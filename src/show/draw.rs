@@ -10,9 +10,11 @@ use serde::Serialize;
 use super::Args;
 use super::files;
 use super::overlay::{self, Legend};
+use super::runs::GeometryRuns;
 use super::text;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::draw::fs::reasons::Reasons;
+use a4emu_gpu::draw::gs::runs::Watched;
 use a4emu_gpu::draw::stats::{CostList, StageCost};
 use a4emu_gpu::draw::stop::Stop;
 use a4emu_gpu::gpu::Gpu;
@@ -59,6 +61,9 @@ pub struct Answer {
     /// Legends of the written overlays.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overlays: Vec<Legend>,
+    /// The runs of the geometry shader for a primitive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub geometry_runs: Option<GeometryRuns>,
     /// All registers that have been written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registers: Option<Vec<Register>>,
@@ -117,6 +122,8 @@ struct Looker<'a> {
     costs: Vec<StageCost>,
     /// What happened to the pixels of the overlays.
     touched: Option<Touched>,
+    /// The runs of the geometry shader, in the first run of the draw that has one.
+    runs_of: Option<Watched>,
     mesh: Option<anyhow::Result<Mesh>>,
     /// The result of files that were written during the run.
     files: anyhow::Result<()>,
@@ -125,6 +132,7 @@ struct Looker<'a> {
 impl Look for Looker<'_> {
     fn before(&mut self, gpu: &mut Gpu, call: &Call) {
         gpu.pipeline.costs = Some(CostList::new(Counting::On));
+        gpu.pipeline.geometry_runs = self.args.runs_of.filter(|_| self.runs_of.is_none()).map(Watched::of);
         let mut draw = Draw::of(gpu, call, &mut self.shaders);
         if self.answer.is_none() {
             draw.add_factors(gpu, call);
@@ -144,6 +152,8 @@ impl Look for Looker<'_> {
 
     fn after(&mut self, gpu: &mut Gpu, call: &Call) {
         self.costs.extend(gpu.pipeline.costs.take().unwrap_or_default().list);
+        let watched = gpu.pipeline.geometry_runs.take().filter(|watched| watched.primitives > 0);
+        self.runs_of = self.runs_of.take().or(watched);
         let draw = Draw::of(gpu, call, &mut self.shaders);
         self.after.add(gpu, &draw, Keep::Last);
         self.note_pixels(gpu.pipeline.reasons.take(), &draw);
@@ -165,8 +175,8 @@ fn no_vertices(stop: Stop) -> anyhow::Error {
 impl<'a> Looker<'a> {
     fn new(args: &'a Args, inputs: &'a Inputs, runs: &'a Runs) -> Self {
         let (shaders, before, after, costs) = Default::default();
-        let (answer, touched, mesh, files) = (None, None, None, Ok(()));
-        Self { args, inputs, runs, shaders, answer, before, after, costs, touched, mesh, files }
+        let (answer, touched, runs_of, mesh, files) = (None, None, None, None, Ok(()));
+        Self { args, inputs, runs, shaders, answer, before, after, costs, touched, runs_of, mesh, files }
     }
 
     /// The map that records what happens to the pixels of `draw`, if overlays are requested.
@@ -196,6 +206,11 @@ impl<'a> Looker<'a> {
         let met = findings.at_any(answer.frame_draws.iter().copied());
         let all = findings.into_all();
         answer.findings = met.into_iter().map(|index| all[index as usize].clone()).collect();
+        if self.args.runs_of.is_some() {
+            let watched =
+                self.runs_of.take().with_context(|| format!("draw {name} has no geometry shader"))?;
+            answer.geometry_runs = Some(GeometryRuns::new(watched)?);
+        }
         answer.cost.add_all(&self.costs);
         answer.instruction_counts = StageCounts::all(&self.costs);
         std::mem::replace(&mut self.files, Ok(()))?;
@@ -281,6 +296,7 @@ impl Answer {
             findings: Vec::new(),
             overlays: Vec::new(),
             changes: Vec::new(),
+            geometry_runs: None,
             registers: None,
         }
     }

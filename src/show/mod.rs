@@ -3,6 +3,7 @@
 mod draw;
 mod files;
 mod overlay;
+mod runs;
 mod table;
 mod text;
 
@@ -41,6 +42,9 @@ pub struct Args {
     /// One JSON object (docs/schema.md)
     #[arg(long)]
     pub json: bool,
+    /// Also list each run of the geometry shader for this primitive, from 0: what it makes, and which run kills
+    #[arg(long, value_name = "PRIMITIVE", requires = "draw")]
+    pub runs_of: Option<usize>,
     /// Also list all registers that have been written
     #[arg(long, requires = "draw")]
     pub registers: bool,

@@ -35,6 +35,7 @@ pub fn write(answer: &Answer, out: &mut impl Write) -> io::Result<()> {
     draw.indices.iter().try_for_each(|indices| text.row("indices", indices_text(indices)))?;
     let (before, behind): (Vec<_>, Vec<_>) = draw.shaders.iter().partition(|stage| stage.name() != "FS");
     before.into_iter().try_for_each(|stage| text.stage(stage, answer.counts(stage)))?;
+    answer.geometry_runs.iter().try_for_each(|runs| runs.write(text.0))?;
     text.raster(draw)?;
     behind.into_iter().try_for_each(|stage| text.stage(stage, answer.counts(stage)))?;
     text.output(draw)?;

@@ -51,6 +51,7 @@ const COMMANDS: &[&str] = &[
     "show --overlay overdraw={out}/a.png --overlay cost={out}/b.png {capture}",
     "show --draw f0 --json --registers --textures {out}/t --mesh {out}/a.csv {capture}",
     "show --draw f0 --before {out}/a.png --after {out}/b.png --overlay depth={out}/c.png {capture}",
+    "show --draw f0 --runs-of 0 {capture}",
     "pixel {capture} 1,1",
     "report {capture} -o {out}/a.html",
     "diff {capture} {capture}",

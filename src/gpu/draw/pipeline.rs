@@ -67,6 +67,7 @@ use super::gras::setup::{self, PrimitiveState, ScreenPrimitive};
 use super::gras::viewport::Projection;
 use super::gs::cost::DispatchCosts;
 use super::gs::dispatch::Setting;
+use super::gs::runs::Watched;
 use super::gs::state::Layers;
 use super::primitive_cache::{PrimitiveCache, looked_through};
 use super::queue::batch::{DrawJob, Finished};
@@ -120,6 +121,9 @@ pub struct Pipeline {
     /// Cost of the stages of each draw. A caller that wants this list sets it before the draws and takes it
     /// after.
     pub costs: Option<CostList>,
+    /// Runs of geometry shaders for a primitive. A caller that wants them sets this before the draw and takes it
+    /// after.
+    pub geometry_runs: Option<Watched>,
     /// Pixels to observe in the next draw.
     pub watch: Option<Watch>,
     /// Per-pixel fates of fragments. A caller that wants this map sets it before the draws and takes it

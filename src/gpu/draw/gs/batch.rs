@@ -17,6 +17,7 @@ use super::cost::Cost;
 use super::dispatch::{Choice, Mode, SUBWARPS};
 use super::emitted::Emitted;
 use super::probe::{self, Excess};
+use super::runs::{Made, Run};
 use super::state::GeometryState;
 use super::subwarps::{Invocation, Running, Subwarps};
 
@@ -32,6 +33,8 @@ pub struct GeometryDraw<'a> {
     pub choice: Choice,
     /// Number of the draw, for fault messages.
     pub draw: u32,
+    /// The primitive whose runs are noted.
+    pub watched: Option<usize>,
 }
 
 /// Results of a batch of primitives.
@@ -43,6 +46,8 @@ pub struct Batch {
     pub cost: Cost,
     /// First excess of vertices, if any.
     pub excess: Option<Excess>,
+    /// Runs for the watched primitive.
+    pub runs: Vec<Run>,
 }
 
 /// A running batch.
@@ -212,6 +217,21 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
         (entry, ids)
     }
 
+    /// Notes the run of `lane`, which has just been collected.
+    fn note(&mut self, running: &Running, lane: usize, makes: bool) {
+        let (_, k) = self.subwarps.subwarp_of(lane);
+        let Running { invocation, next } = *running;
+        let emitted = &self.batch.emitted[invocation.index];
+        self.batch.runs.push(Run {
+            invocation: invocation.number,
+            vertex: next + k as u32,
+            warp: self.batch.cost.warps - 1,
+            lane,
+            kills: self.is_killed(lane),
+            made: makes.then(|| Made::last(emitted, self.draw.state.outputs.components)).flatten(),
+        });
+    }
+
     /// Collects the vertices of a subwarp of which `count` lanes ran.
     fn harvest(&mut self, subwarp: usize, count: usize) {
         let Some(running) = self.subwarps.get(subwarp) else { return };
@@ -219,10 +239,14 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
         let first = self.lane(subwarp, 0);
         for lane in first..first + real {
             self.batch.cost.runs += 1;
-            if !self.is_killed(lane) || self.draw.state.has_position(&self.worker.warp, lane) {
+            let makes = !self.is_killed(lane) || self.draw.state.has_position(&self.worker.warp, lane);
+            if makes {
                 let emitted = &mut self.batch.emitted[running.invocation.index];
                 self.draw.state.export(&self.worker.warp, lane, emitted);
                 self.batch.cost.vertices += 1;
+            }
+            if self.draw.watched == Some(running.invocation.primitive) {
+                self.note(&running, lane, makes);
             }
         }
         let killed = real > 0 && self.is_killed(first + real - 1);

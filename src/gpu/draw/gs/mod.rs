@@ -14,12 +14,14 @@
 //! - [`batch`]: runs invocations.
 //! - [`emitted`]: converts vertices to strips.
 //! - [`cost`]: costs of the stage.
+//! - [`runs`]: the runs for one primitive, for tools.
 pub mod batch;
 pub mod cost;
 pub mod dispatch;
 pub mod emitted;
 mod probe;
 mod registers;
+pub mod runs;
 pub mod state;
 mod subwarps;
 
@@ -38,6 +40,7 @@ use batch::{Batch, GeometryDraw};
 use cost::Cost;
 use emitted::Strips;
 use probe::Excess;
+use runs::Run;
 
 /// Maximum number of vertices of a batch, which limits its memory.
 const BATCH_VERTICES: u32 = 1 << 13;
@@ -50,6 +53,8 @@ const BATCHES: usize = 16;
 pub struct Shaded {
     /// Emitted strips.
     pub strips: Strips,
+    /// Runs for the watched primitive.
+    pub runs: Vec<Run>,
     /// Log of the shader.
     pub log: ShaderLog,
     /// Cost of the stage.
@@ -88,6 +93,7 @@ pub fn shade(draw: &GeometryDraw<'_>, memory: &mut Memory, budget: &mut Budget) 
 impl Shaded {
     fn add(&mut self, draw: &GeometryDraw<'_>, batch: Batch) {
         batch.emitted.iter().for_each(|emitted| self.strips.push(draw.state.topology, emitted));
+        self.runs.extend(batch.runs);
         self.cost.add(&batch.cost);
         let max = draw.state.max_vertices;
         let message = batch.excess.map(|excess| match excess {

@@ -8,7 +8,7 @@ use crate::gpu::Gpu;
 pub enum Observation {
     /// Only the results of submits.
     None,
-    /// The cost of each draw.
+    /// The cost of each draw, or the runs of its geometry shader.
     Draw,
     /// The fate of single pixels.
     Pixel,
@@ -24,7 +24,7 @@ impl Observation {
             Self::Instruction
         } else if pipeline.watch.is_some() || pipeline.reasons.is_some() {
             Self::Pixel
-        } else if pipeline.costs.is_some() {
+        } else if pipeline.costs.is_some() || pipeline.geometry_runs.is_some() {
             Self::Draw
         } else {
             Self::None

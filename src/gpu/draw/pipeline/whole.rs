@@ -87,8 +87,15 @@ fn shade_geometry(
     if let Some(what) = choice.refusal(setting, &demand) {
         gpu.report.unsupported(format!("draw {draw}: {what}"), gpu.at);
     }
-    let work = GeometryDraw { state, vertices, primitives, choice, draw };
+    // A draw runs again for each tile: its first run is shown.
+    let watch = gpu.pipeline.geometry_runs.as_ref().filter(|watch| watch.primitives == 0);
+    let watched = watch.map(|watch| watch.primitive);
+    let work = GeometryDraw { state, vertices, primitives, choice, draw, watched };
     let shaded = gs::shade(&work, &mut gpu.mem, &mut gpu.budget);
+    if let Some(watch) = gpu.pipeline.geometry_runs.as_mut().filter(|_| watched.is_some()) {
+        (watch.primitives, watch.most, watch.runs) = (primitives.len(), state.max_vertices, shaded.runs);
+        watch.runs.sort_by_key(|run| (run.invocation, run.vertex));
+    }
     gpu.pipeline.dispatches.add(&choice, &shaded.cost);
     record_cost(gpu, Stage::GS, &shaded.log, 0);
     record_log(gpu, &format!("draw {draw}: geometry"), shaded.log);
