@@ -22,6 +22,7 @@ from ._native import (
     Objects,
     Packet,
     Replay,
+    Shown,
     State,
     Submit,
     Surface,
@@ -33,6 +34,7 @@ from ._native import (
     diff,
     open,
 )
+from .tables import difference, table
 
 __all__ = [
     "AssemblyError",
@@ -44,6 +46,7 @@ __all__ = [
     "Objects",
     "Packet",
     "Replay",
+    "Shown",
     "State",
     "Submit",
     "Surface",
@@ -54,8 +57,10 @@ __all__ = [
     "assemble",
     "decode",
     "diff",
+    "difference",
     "disassemble",
     "open",
+    "table",
 ]
 
 

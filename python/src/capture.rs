@@ -2,7 +2,7 @@
 
 use a4emu_decoder::asm::disassemble_into;
 use a4emu_decoder::capture::Foreign;
-use a4emu_gpu::cp::Tee;
+use a4emu_gpu::cp::{Skip, Tee};
 use a4emu_gpu::draw::fs::reasons::{COST_UNIT, Plane};
 use a4emu_gpu::fault::Trouble;
 use a4emu_inspect::decode::{self, Format, QueryMode};
@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
 use crate::arrays::array;
+use crate::look::{self, Shown};
 use crate::replay::{self, Asked, Replay};
 use crate::source::{Range, Source, heard, named, selection, shared};
 use crate::walk::{Objects, Walk, Wanted};
@@ -162,6 +163,26 @@ impl Capture {
             Ok(rows.finish(&playback.gpu, &costed.costs, watch.findings))
         })?;
         json::object(py, &frame)
+    }
+
+    /// One draw with all that it runs with, reads and changes: state, pictures before and after it, textures, vertices, and
+    /// the text of its programs. `draw` is 'f3' with its runs for all tiles, or the number of one run.
+    fn show(&self, py: Python<'_>, draw: Range) -> PyResult<Shown> {
+        let draw = draw.draw(py)?;
+        look::show(py, &self.0, draw)
+    }
+
+    /// Mistakes that break on real hardware, as `a4emu validate --json` has them, without a replay: the draws do not run.
+    fn validate(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let watch = self.0.ask(py, |capture, limits| {
+            let mut playback = limits.playback(capture.name());
+            let mut watch = Watch::of_run(&mut playback.gpu);
+            let sections = capture.sections(&playback.gpu.budget, &shared())?;
+            playback.run(sections, &mut Skip::default(), &mut watch);
+            watch.finish(&mut playback.gpu);
+            Ok(watch)
+        })?;
+        json::object(py, &watch.findings.iter().collect::<Vec<_>>())
     }
 
     /// What became of each pixel of the last picture, over all draws, [height, width]:

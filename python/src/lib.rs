@@ -4,6 +4,7 @@
 //! - [`source`](mod@source): arguments that describe a capture;  [`capture`]: the class with its methods
 //! - [`work`]: threads without the interpreter's lock, and ctrl-C
 //! - [`walk`], [`items`], [`state`]: submits, draws and packets, and the registers at a draw
+//! - [`look`]: one draw with all that it runs with
 //! - [`replay`], [`surface`], [`arrays`]: a run that renders, as arrays of numpy
 //! - [`error`]: exceptions;  [`json`]: the JSON of the command line as dictionaries
 
@@ -14,6 +15,7 @@ mod capture;
 mod error;
 mod items;
 mod json;
+mod look;
 mod replay;
 mod source;
 mod state;
@@ -36,6 +38,8 @@ mod native {
     use crate::error::{AssemblyError, DamagedError, Error, UnsupportedError, UsageError};
     #[pymodule_export]
     use crate::items::{Draw, Packet, Submit};
+    #[pymodule_export]
+    use crate::look::Shown;
     #[pymodule_export]
     use crate::replay::{Frame, Replay};
     #[pymodule_export]

@@ -8,7 +8,8 @@ use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::fault::{Report, Trouble};
 use a4emu_gpu::fidelity::Fidelity;
 use a4emu_gpu::gpu::Gpu;
-use a4emu_gpu::picture::{self, Picture};
+use a4emu_gpu::picture::{self, Kind, Picture};
+use a4emu_inspect::describe::canvas::Image;
 use a4emu_inspect::describe::find;
 use a4emu_inspect::edit::{Change, Edit, Editing};
 use a4emu_inspect::selection::{Draws, Selection, Window};
@@ -67,6 +68,20 @@ pub struct Frame {
 
 #[pymethods]
 impl Frame {
+    /// What a notebook shows: the picture as PNG.
+    fn _repr_png_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let pixels = self.pixels.bind(py);
+        let [height, width, _]: [u32; 3] = pixels.getattr("shape")?.extract()?;
+        let image = Image {
+            size: [width, height],
+            kind: Kind::Rgba8,
+            pixels: pixels.call_method0("tobytes")?.extract()?,
+        };
+        let mut png = Vec::new();
+        image.write_png(&mut png).map_err(|error| error::of(py, &error))?;
+        Ok(PyBytes::new(py, &png))
+    }
+
     fn __repr__(&self) -> String {
         format!("<a4emu.Frame of submit {}>", self.submit)
     }
@@ -280,6 +295,12 @@ impl Replay {
     fn frame(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let surface = self.surface().ok_or_else(|| error::usage(py, "no colour surface was rendered"))?;
         surface.picture(py)
+    }
+
+    /// What a notebook shows: the picture of the surface that was rendered last.
+    fn _repr_png_<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(surface) = self.surface() else { return Ok(None) };
+        Bound::new(py, surface)?.call_method0("png").map(Some)
     }
 
     /// The frame that each submit left, if replay(frames=True) was asked for them.

@@ -7,8 +7,10 @@ use a4emu_gpu::ambient;
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::{Kind, Picture, Texel};
+use a4emu_inspect::describe::canvas::Image;
 use a4emu_shader::format::Type;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyBytes;
 
 use crate::arrays::array;
@@ -27,13 +29,18 @@ pub struct Pixels {
 impl Pixels {
     /// The pixels of a picture, as `replay --png` writes them.
     pub fn of(picture: &Picture<'_>) -> Self {
-        let [width, height] = picture.size().map(|side| side as usize);
-        let bytes = picture.pixels();
-        match picture.kind() {
-            Kind::Rgba8 => Self { bytes, dtype: "u1", shape: vec![height, width, 4] },
-            Kind::Grey16 => Self { bytes, dtype: ">u2", shape: vec![height, width] },
-            Kind::Grey8 => Self { bytes, dtype: "u1", shape: vec![height, width] },
-        }
+        Self::of_image(image_of(picture))
+    }
+
+    /// The pixels of an image.
+    pub fn of_image(image: Image) -> Self {
+        let [width, height] = image.size.map(|side| side as usize);
+        let (dtype, shape) = match image.kind {
+            Kind::Rgba8 => ("u1", vec![height, width, 4]),
+            Kind::Grey16 => (">u2", vec![height, width]),
+            Kind::Grey8 => ("u1", vec![height, width]),
+        };
+        Self { bytes: image.pixels, dtype, shape }
     }
 
     /// The contents of the surface, with each component decoded.
@@ -77,6 +84,20 @@ impl Pixels {
             _ => Ok(all),
         }
     }
+}
+
+/// The picture as an image.
+fn image_of(picture: &Picture<'_>) -> Image {
+    Image { size: picture.size(), kind: picture.kind(), pixels: picture.pixels() }
+}
+
+/// `array` with its rows in the order that `flip` asks for.
+fn flipped(py: Python<'_>, array: Py<PyAny>, flip: bool) -> PyResult<Py<PyAny>> {
+    if !flip {
+        return Ok(array);
+    }
+    static FLIPUD: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    Ok(FLIPUD.import(py, "numpy", "flipud")?.call1((array,))?.call_method0("copy")?.unbind())
 }
 
 /// A surface in memory that the run has rendered.
@@ -169,14 +190,20 @@ impl Surface {
 
     /// The picture, as the command line writes it: colour uint8 [height, width, 4], R, G, B, A, integers cut to a byte, floats
     /// to 0..1; depth uint16 [height, width], 65535 being 1.0. Rows are in the order of memory.
-    fn pixels(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.picture(py)
+    ///
+    /// flip: rows from top to bottom, where OpenGL rendered to a framebuffer object.
+    #[pyo3(signature = (*, flip = false))]
+    fn pixels(&self, py: Python<'_>, flip: bool) -> PyResult<Py<PyAny>> {
+        flipped(py, self.picture(py)?, flip)
     }
 
     /// What it holds, decoded: colour [height, width, 4], R, G, B, A (absent ones 0, 0, 0, 1), float32, of integer formats uint32
     /// or int32; depth [height, width], uint16 (DEPTH4_16), uint32 with stencil in the highest byte (DEPTH4_24_8), or float32.
-    fn values(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.look(py, Pixels::decoded)?.into_array(py)
+    ///
+    /// flip: as for pixels().
+    #[pyo3(signature = (*, flip = false))]
+    fn values(&self, py: Python<'_>, flip: bool) -> PyResult<Py<PyAny>> {
+        flipped(py, self.look(py, Pixels::decoded)?.into_array(py)?, flip)
     }
 
     /// The bytes of its pixels in its own format, row by row without gaps, untiled.
@@ -185,12 +212,25 @@ impl Surface {
     }
 
     /// The picture as the bytes of a PNG: those of `a4emu replay --png`.
-    fn png<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    ///
+    /// flip: as for pixels().
+    #[pyo3(signature = (*, flip = false))]
+    fn png<'py>(&self, py: Python<'py>, flip: bool) -> PyResult<Bound<'py, PyBytes>> {
         let written = self.look(py, |picture| {
             let mut png = Vec::new();
-            picture.write(&mut png).map(|()| png)
+            let mut image = image_of(picture);
+            if flip {
+                let row = image.pixels.len() / (image.size[1] as usize).max(1);
+                image.pixels = image.pixels.rchunks(row.max(1)).flatten().copied().collect();
+            }
+            image.write_png(&mut png).map(|()| png)
         })?;
         Ok(PyBytes::new(py, &written.map_err(|error| error::of(py, &error))?))
+    }
+
+    /// What a notebook shows.
+    fn _repr_png_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.png(py, false)
     }
 
     /// A hash of the picture: what `a4emu corpus run` notes.
