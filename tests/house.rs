@@ -223,6 +223,35 @@ fn the_folders_are_the_blocks() {
     }
 }
 
+/// Sentences of the documentation are short: `scripts/prose` measures them.
+#[test]
+fn sentences_of_the_documentation_are_short() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/prose");
+    let check = |pages: &[&Path]| {
+        std::process::Command::new("python3").arg(&script).arg("--check").args(pages).output()
+    };
+    let Ok(checked) = check(&[]) else { return eprintln!("SKIPPED: there is no python3") };
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("page.md");
+    for (text, is_fine) in [
+        ("A short sentence is fine. So is `code that has any number of words` in it.".to_owned(), true),
+        (format!("```\n{}\n```\nCode is not read at all.", "word ".repeat(60)), true),
+        (format!("It goes {}on.", "on and ".repeat(20)), false),
+        (
+            format!(
+                "{}.",
+                "Words are many in each of these sentences, and there is no end of them".repeat(2)
+            ),
+            false,
+        ),
+    ] {
+        fs::write(&page, &text).expect("a page");
+        let checked = check(&[&page]).expect("python3");
+        assert_eq!(checked.status.success(), is_fine, "{text}: {}", String::from_utf8_lossy(&checked.stdout));
+    }
+}
+
 /// Only one module writes to stdout and stderr. It escapes text from inputs, and does not panic if they are
 /// closed or full. Other modules may only check whether they are terminals, or pass them to a child process.
 #[test]
