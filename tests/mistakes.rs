@@ -44,6 +44,6 @@ fn mistakes_are_explained() {
     let lines: Vec<&str> = MISTAKES.lines().filter_map(|line| line.strip_prefix("$ a4emu ")).collect();
     let all = lines.iter().map(|line| format!("$ a4emu {line}\n{}", printed(folder.path(), line)));
     assert!(lines.len() >= 20);
-    let expected = snapbox::Data::read_from(&std::path::Path::new("tests/mistakes.txt"), None);
+    let expected = snapbox::Data::read_from(std::path::Path::new("tests/mistakes.txt"), None);
     assert_data_eq!(all.collect::<String>().into_data(), expected);
 }

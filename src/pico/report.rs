@@ -207,7 +207,9 @@ impl Page<'_> {
         let places: Vec<u32> = pixels.iter().flatten().map(|place| (*place as f32).to_bits()).collect();
         let warp = unit.launch(&program, &draw.fragment_uniforms, &noted.corners, &places);
         let first = lane / SHOWN * SHOWN;
-        let lanes: Vec<usize> = (first..(first + SHOWN).min(pixels.len())).collect();
+        let mut lanes: Vec<usize> = (first..(first + SHOWN).min(pixels.len())).collect();
+        // The chosen lane is in sight without scrolling.
+        lanes.sort_by_key(|other| other != lane);
         let names = lanes.iter().map(|lane| format!("{},{}", pixels[*lane][0], pixels[*lane][1])).collect();
         self.steps(&draw.fragment, &program, warp, &Shown { lanes, names, chosen: Some(*lane) })
     }
@@ -221,7 +223,10 @@ impl Page<'_> {
         shown: &Shown,
     ) -> anyhow::Result<()> {
         let out = &mut self.sections;
-        write!(out, "<div class=\"scroll\"><table><thead><tr><th>Line<th>Instruction")?;
+        write!(
+            out,
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Steps\"><table><thead><tr><th>Line<th>Instruction"
+        )?;
         for (lane, name) in shown.lanes.iter().zip(&shown.names) {
             write!(out, "<th{}>lane {lane}: {name}", shown.class(*lane))?;
         }
@@ -245,12 +250,12 @@ impl Page<'_> {
         let Scene { width, height, draw, .. } = scene;
         let pixels: Vec<String> = self.pixels.iter().map(|[x, y]| format!("{x},{y}")).collect();
         let body = format!(
-            "<h1>{name}</h1><p>PicoGpu: {width}x{height} pixels, {count} draws. Explained: pixel {pixels}.</p>\
+            "<h1>{name}</h1><p>PicoGpu: {width}x{height} pixels. Draws: {count}. Explained pixels: {pixels}.</p>\
              <figure><img alt=\"The picture of the scene\" width=\"{width}\" height=\"{height}\" \
              src=\"data:image/png;base64,{png}\"></figure>\n{sections}",
             name = escaped(name),
             count = draw.len(),
-            pixels = pixels.join(", "),
+            pixels = pixels.join("; "),
             png = base64(png),
             sections = self.sections,
         );
