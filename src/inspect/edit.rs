@@ -223,6 +223,7 @@ impl<E: Engine> Engine for Editing<'_, E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use a4emu_gpu::gpu::Chip;
 
     #[test]
     fn constants_are_floats_integers_or_bits() {
@@ -265,5 +266,38 @@ mod tests {
             assert!(error.contains(message), "{text}: {error}");
         }
         assert!(parsed(&format!("fs={}end", "nop\n".repeat(1024))).is_err());
+    }
+
+    /// What a draw could find of an edit.
+    fn state(gpu: &Gpu) -> impl PartialEq + std::fmt::Debug + use<> {
+        let fs = gpu.loaded.stage(Stage::FS);
+        let registers = ["RB_DEPTH_CONTROL", "SP_FS_LENGTH_REG"];
+        let registers = registers.map(|name| gpu.regs.read(regs::by_name(name).expect("a register")));
+        (registers, fs.constants.clone(), fs.code.clone(), fs.source)
+    }
+
+    #[test]
+    fn changes_are_taken_back() {
+        for source in [CodeSource::Memory, CodeSource::Store] {
+            let mut gpu = Gpu::new(Chip::default());
+            gpu.loaded.load(StateKind::Constants(Stage::FS), 0, &[1, 2, 3, 4, 5, 6, 7, 8]);
+            gpu.loaded.load(StateKind::Instructions(Stage::FS), 0, &[9; 64]);
+            set(&mut gpu, regs::by_name("SP_FS_LENGTH_REG").expect("a register"), 2);
+            if source == CodeSource::Memory {
+                gpu.loaded.take_code_from_memory(Stage::FS);
+            }
+            let before = state(&gpu);
+            // Two changes of the same constant and of the program: the last ones count.
+            let texts = ["fs.c1.y=1.0", "fs.c1=0,7", "RB_DEPTH_CONTROL.ZFUNC=7", "fs=end", "fs=nop\nend"];
+            let changes = Change::parse_all(texts).unwrap();
+            let undo: Vec<Undo> = changes.iter().map(|change| change.apply(&mut gpu)).collect();
+            let fs = gpu.loaded.stage(Stage::FS);
+            assert_eq!((fs.constants[1], fs.source), ([0, 7, 7, 8], CodeSource::Store));
+            assert_eq!((fs.code[1], fs.code[15]), (0x0300_0000_0000_0000, 0));
+            let edited = state(&gpu);
+            assert!(edited != before);
+            undo.into_iter().rev().for_each(|undo| undo(&mut gpu));
+            assert_eq!(state(&gpu), before, "{source:?}");
+        }
     }
 }
