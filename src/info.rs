@@ -1,7 +1,7 @@
 //! `a4emu info`: prints the content of a capture, and the memory that its commands read but that it does not
 //! hold.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 
@@ -61,8 +61,29 @@ struct Info {
     hang: Option<Stood>,
     /// Number of announced buffers, with repeats.
     announced: u64,
-    /// Distinct buffers.
-    buffers: BTreeSet<Announced>,
+    /// Distinct buffers, by address and length: the most bytes that one submit has of each.
+    buffers: BTreeMap<(u64, u32), u32>,
+    /// The last buffer, of which parts may follow, with the bytes so far.
+    open: Option<Announced>,
+}
+
+impl Info {
+    fn hold(&mut self, gpu: &Gpu, buffer: Announced) {
+        let key = (buffer.address, buffer.bytes);
+        if let Some(captured) = self.buffers.get_mut(&key) {
+            *captured = buffer.captured.max(*captured);
+        } else if gpu.budget.keep(BUFFER) {
+            self.buffers.insert(key, buffer.captured);
+        }
+    }
+}
+
+/// `whole` with the bytes of `part`, if that is contents of a part of it.
+fn with_part(whole: Announced, part: Announced) -> Option<Announced> {
+    let offset = part.address.checked_sub(whole.address)?;
+    let is_part = part.captured > 0 && offset + u64::from(part.bytes) <= whole.bytes.into();
+    let captured = whole.captured.saturating_add(part.captured).min(whole.bytes);
+    is_part.then_some(Announced { captured, ..whole })
 }
 
 impl Observer for Info {
@@ -84,10 +105,11 @@ impl Observer for Info {
     }
 
     fn buffer(&mut self, gpu: &Gpu, buffer: Announced) {
-        self.announced += 1;
-        if !self.buffers.contains(&buffer) && gpu.budget.keep(BUFFER) {
-            self.buffers.insert(buffer);
-        }
+        let whole = self.open.and_then(|whole| with_part(whole, buffer));
+        self.announced += u64::from(whole.is_none());
+        let buffer = whole.unwrap_or(buffer);
+        self.open = Some(buffer);
+        self.hold(gpu, buffer);
     }
 
     fn submit(&mut self, gpu: &Gpu, _: u32, _: u32) -> Flow {
@@ -192,8 +214,8 @@ impl<K: fmt::Display> fmt::Display for Counts<'_, K> {
 
 impl Info {
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let sum = |of: fn(&Announced) -> u32| self.buffers.iter().map(|b| u64::from(of(b))).sum::<u64>();
-        let (bytes, captured) = (sum(|buffer| buffer.bytes), sum(|buffer| buffer.captured));
+        let bytes: u64 = self.buffers.keys().map(|(_, bytes)| u64::from(*bytes)).sum();
+        let captured: u64 = self.buffers.values().map(|captured| u64::from(*captured)).sum();
         match &self.gpu {
             Some(gpu) => writeln!(out, "gpu              {gpu}")?,
             None => writeln!(out, "gpu              not said")?,
@@ -216,7 +238,7 @@ impl Info {
             self.announced,
             self.buffers.len()
         )?;
-        for Announced { address, bytes, captured } in &self.buffers {
+        for ((address, bytes), captured) in &self.buffers {
             writeln!(out, "  {address:08x}  {bytes:9} bytes, {captured:9} captured")?;
         }
         Ok(())
@@ -265,4 +287,23 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let put_out = info.put_out(&missing, playback.gpu.fidelity.as_ref());
     let told = shared.tell(&args.capture.display().to_string(), report);
     Ok(status.worse(told).and(put_out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_buffer_are_no_buffers_of_their_own() {
+        let of = |address, bytes, captured| Announced { address, bytes, captured };
+        let whole = of(0x1000, 0x3000, 0);
+        let one = with_part(whole, of(0x1040, 0x40, 0x40)).unwrap();
+        assert_eq!(one, of(0x1000, 0x3000, 0x40));
+        assert_eq!(with_part(one, of(0x3000, 0x1000, 0x1000)), Some(of(0x1000, 0x3000, 0x1040)));
+        for other in
+            [of(0x4000, 0x40, 0x40), of(0xfc0, 0x80, 0x80), of(0x3fc0, 0x80, 0x80), of(0x2000, 0x40, 0)]
+        {
+            assert_eq!(with_part(one, other), None, "{other:?}");
+        }
+    }
 }

@@ -26,13 +26,14 @@ pub use sections::Sections;
 pub const MAX_PAYLOAD: u32 = 0x1000_0000;
 
 enums! {
-    /// What a section holds. Those from 0xa4000001 on are made of a kernel dump (devcoredump), and are not in
-    /// files of other tools.
+    /// What a section holds. Those from 0xa4000001 on are our own, and are not in files of other tools:
+    /// three are made of a kernel dump (devcoredump), one is of recordings.
     rd_sect_type => SectionId {
         NONE = 0, TEST = 1, CMD = 2, GPUADDR = 3, CONTEXT = 4, CMDSTREAM = 5, CMDSTREAM_ADDR = 6, PARAM = 7,
         FLUSH = 8, PROGRAM = 9, VERT_SHADER = 10, FRAG_SHADER = 11, BUFFER_CONTENTS = 12, GPU_ID = 13,
-        CHIP_ID = 14,
+        CHIP_ID = 14, SHADER_LOG_BUFFER = 15, CP_LOG_BUFFER = 16, WRBUFFER = 17,
         DEVCORE = 0xa400_0001, DEVCORE_REGISTERS = 0xa400_0002, HANG = 0xa400_0003,
+        EXACT_CONTENTS = 0xa400_0004,
     }
     /// What a `PARAM` section sets (test harness only).
     rd_param_type => ParamId {
@@ -98,6 +99,9 @@ pub enum Body<'a> {
     DevcoreRegisters(Registers<'a>),
     /// Where the GPU stood.
     Hang(Hang),
+    /// Contents from here on are what memory held before the submit, with all results of the GPU. So they
+    /// replace what a run has written there.
+    ExactContents,
     /// A payload that is kept but not interpreted.
     Other(&'a [u8]),
 }
@@ -124,6 +128,7 @@ impl Section {
             SectionId::DEVCORE => Body::Devcore(text(payload)),
             SectionId::DEVCORE_REGISTERS => Body::DevcoreRegisters(Registers(payload)),
             SectionId::HANG => Body::Hang(hang::hang(payload).map_err(short)?.1),
+            SectionId::EXACT_CONTENTS => Body::ExactContents,
             _ => Body::Other(payload),
         })
     }

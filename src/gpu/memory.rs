@@ -7,7 +7,7 @@
 //!
 //! Captures dump buffers again before each submit, without the results of the GPU. So a snapshot is merged: a
 //! byte equal to the same byte of the buffer's previous snapshot was not changed by the CPU. It keeps what
-//! the emulated GPU wrote there.
+//! the emulated GPU wrote there. Recordings of a4emu have the results, and say so ([`Snapshots::Exact`]).
 
 mod block;
 mod changes;
@@ -69,6 +69,16 @@ pub enum Provenance {
     Unmapped,
 }
 
+/// What the contents of a buffer mean that was announced before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Snapshots {
+    /// They lack what the emulated GPU wrote. Bytes that are as in the snapshot before keep its results.
+    #[default]
+    Merged,
+    /// They are the bytes of memory.
+    Exact,
+}
+
 /// Up to four bytes as a little-endian number.
 pub fn little_endian(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte))
@@ -93,6 +103,8 @@ pub struct Memory {
     held: u64,
     /// Limit of the bytes held. Contents and writes that need more are left out.
     pub limit: u64,
+    /// What announced contents mean.
+    pub snapshots: Snapshots,
     cut: bool,
     /// Number of changes of bytes.
     clock: u64,
@@ -101,6 +113,8 @@ pub struct Memory {
     /// Whether it is an [overlay](Memory::overlay). A write then copies shared bytes first, and counts the
     /// copy.
     is_overlay: bool,
+    /// Ranges that were prepared for writing, while they are [logged](Memory::log_writes).
+    writes: Option<Extents>,
 }
 
 /// Bytes that were [lent](Memory::lend), with the storage of their buffer.
@@ -141,10 +155,12 @@ impl Default for Memory {
             announced: Extents::default(),
             held: 0,
             limit: MAX_HELD,
+            snapshots: Snapshots::default(),
             cut: false,
             clock: 0,
             shared_change: 0,
             is_overlay: false,
+            writes: None,
         }
     }
 }
@@ -217,8 +233,8 @@ impl Memory {
         };
         if old.is_some() {
             if self.affords(growth) {
-                let now = self.tick();
-                self.update(base, |block| block.merge(base - block.base, new, now));
+                let (now, how) = (self.tick(), self.snapshots);
+                self.update(base, |block| block.merge(base - block.base, new, how, now));
             }
             return;
         }
@@ -254,8 +270,13 @@ impl Memory {
         self.held = self.held - before + after;
     }
 
-    /// Maps `start..end` without contents where this group has no buffer.
+    /// Maps `start..end` without contents where this group has no buffer. A buffer of the same base and length
+    /// stays as it is.
     fn reserve(&mut self, start: u64, end: u64) {
+        let is_same = |block: &&Block| u64::from(block.base) == start && block.end() == end;
+        if start < end && self.block(start as u32).filter(is_same).is_some() {
+            return self.update(start as u32, |_| {});
+        }
         let mut at = start;
         while at < end {
             let piece = end.min(at + u64::from(PIECE));
@@ -264,7 +285,7 @@ impl Memory {
         }
     }
 
-    /// Maps one piece without contents. A buffer of the same base and length keeps what the GPU wrote.
+    /// Maps one piece without contents. A piece of the same base and length keeps what the GPU wrote.
     fn reserve_piece(&mut self, base: u32, len: u32) {
         let (start, end) = (u64::from(base), u64::from(base) + u64::from(len));
         if self.block(base).is_some_and(|block| block.base == base && block.len == len) {
@@ -406,7 +427,20 @@ impl Memory {
             block.make_private();
         }
         self.held += block.prepare(addr - base, len, now)? + copied;
+        if let Some(writes) = self.writes.as_mut().filter(|_| len > 0) {
+            writes.add(addr.into(), u64::from(addr) + len as u64);
+        }
         Some(base)
+    }
+
+    /// Begins to log which ranges the GPU writes.
+    pub fn log_writes(&mut self) {
+        self.writes = Some(Extents::default());
+    }
+
+    /// Ends the log of writes. Returns the ranges: start and end, ascending.
+    pub fn take_writes(&mut self) -> Vec<(u64, u64)> {
+        self.writes.take().map_or_else(Vec::new, |writes| writes.iter().collect())
     }
 
     /// A read-only snapshot of memory, for a concurrent reader. While it exists, pages that another process

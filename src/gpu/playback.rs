@@ -14,6 +14,7 @@ use crate::cp::{Cp, Engine, Flow, HangSearch, Observer};
 use crate::fault::Trouble;
 use crate::gpu::Gpu;
 use crate::machine::{Chip, Kind, refusal};
+use crate::memory::Snapshots;
 
 mod novelty;
 
@@ -136,6 +137,7 @@ impl Playback {
                 self.gpu.hang = Some(HangSearch::new(hang));
                 observer.hang(&self.gpu);
             }
+            Ok(Body::ExactContents) => self.gpu.mem.snapshots = Snapshots::Exact,
             Ok(body) => {
                 if let Some(name) = NamedChip::of(&body) {
                     return self.chip(name, observer);
@@ -283,6 +285,15 @@ mod tests {
         let sections = sections.iter().cloned().inspect(|_| taken += 1).map(Ok);
         playback.run(sections, &mut Renderer, &mut Silent);
         (taken, playback.gpu.budget.spent())
+    }
+
+    #[test]
+    fn a_recording_says_that_its_contents_are_exact() {
+        let mut playback = Playback::default();
+        assert_eq!(playback.gpu.mem.snapshots, Snapshots::Merged);
+        let exact = Section { id: SectionId::EXACT_CONTENTS, ..section(0, 0) };
+        playback.run([Ok(exact)], &mut Renderer, &mut Silent);
+        assert_eq!(playback.gpu.mem.snapshots, Snapshots::Exact);
     }
 
     #[test]

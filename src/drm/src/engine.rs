@@ -24,8 +24,10 @@ use crate::frames::Frames;
 use crate::gem::Bo;
 use crate::param::timestamp;
 use crate::record::{Group, Recorder, process};
+use crate::replica::Wanted;
 use crate::settings;
 use crate::share::{Errand, Shelf};
+use crate::uapi;
 
 /// A range of GPU addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,6 +164,10 @@ impl Engine {
         let missing = std::mem::take(&mut self.gpu.report.missing);
         let start = Instant::now();
         self.execute(job);
+        if let Some(recorder) = &mut self.recorder {
+            let written = self.gpu.memory_mut().take_writes();
+            recorder.ran(self.gpu.memory(), &written);
+        }
         if let Some(why) = jit::refusal() {
             self.summary.trouble =
                 Some(format!("shaders are interpreted: no memory for machine code ({why})"));
@@ -263,11 +269,16 @@ impl Engine {
     fn record(&mut self, job: &Job) {
         let number = self.summary.submits;
         let Some(recorder) = self.recorder.as_mut().filter(|recorder| recorder.wants(number)) else { return };
-        let contents =
-            |span: &Span| self.gpu.memory().slice(span.address, span.len as usize).map(|b| (span.address, b));
+        self.gpu.memory_mut().log_writes();
+        let memory = self.gpu.memory();
+        let contents = |(span, (_, access)): (&Span, &(Arc<Bo>, u32))| {
+            let is_dumped = access & uapi::submit::BO_DUMP != 0;
+            let wanted = if is_dumped { Wanted::Contents } else { Wanted::Changes };
+            Some((span.address, memory.slice(span.address, span.len as usize)?, wanted))
+        };
         let group = Group {
             fence: job.fence,
-            buffers: job.buffers.iter().filter_map(contents).collect(),
+            buffers: job.buffers.iter().zip(&job.owners).filter_map(contents).collect(),
             commands: job.commands.iter().map(|(span, _)| (span.address, (span.len / 4) as u32)).collect(),
         };
         match recorder.add(&group) {

@@ -42,6 +42,7 @@ pub mod provide;
 pub mod queue;
 pub mod record;
 pub mod refusal;
+pub mod replica;
 pub mod ring;
 pub mod settings;
 pub mod share;

@@ -1,19 +1,24 @@
 //! Records submits as a capture for `replay`.
+//!
+//! A buffer stands in the file with all its bytes when a submit first uses it, and from then on with what has
+//! changed since (`crate::replica`). What the GPU has written is not in the file: a replay computes it.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use a4emu_gpu::gpu::Chip;
+use a4emu_gpu::memory::Memory;
 use a4emu_inspect::run_files::recording::Recording;
 use a4emu_inspect::selection::Span;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::param::chip_id;
+use crate::replica::{Replica, Runs, Wanted};
 use crate::settings::Settings;
 
-/// Section numbers (docs/hardware/capture-format.md, section 2).
+/// Section numbers (docs/hardware/capture-format.md, sections 2 and 2.2).
 mod section {
     pub const CMD: u32 = 2;
     pub const GPUADDR: u32 = 3;
@@ -21,14 +26,15 @@ mod section {
     pub const BUFFER_CONTENTS: u32 = 12;
     pub const GPU_ID: u32 = 13;
     pub const CHIP_ID: u32 = 14;
+    pub const EXACT_CONTENTS: u32 = 0xa400_0004;
 }
 
 /// One submit, in its state before it runs.
 pub struct Group<'a> {
     /// Number of its fence.
     pub fence: u32,
-    /// Buffers: address and contents.
-    pub buffers: Vec<(u32, &'a [u8])>,
+    /// Buffers: address, contents, and what is to be written of them.
+    pub buffers: Vec<(u32, &'a [u8], Wanted)>,
     /// Command buffers: address and length in dwords.
     pub commands: Vec<(u32, u32)>,
 }
@@ -41,6 +47,7 @@ pub struct Recorder {
     /// Identifies this run.
     run: String,
     out: Option<(Recording, File)>,
+    replica: Replica,
     /// Name and id of the process, for the text of each group.
     process: String,
 }
@@ -54,6 +61,7 @@ impl Recorder {
             chip,
             run: settings.run.clone(),
             out: None,
+            replica: Replica::default(),
             process: process(),
         })
     }
@@ -74,17 +82,23 @@ impl Recorder {
             self.out = Some(Recording::create(&self.path, &self.run)?);
             put(&mut bytes, section::GPU_ID, &[&self.chip.id.to_le_bytes()]);
             put(&mut bytes, section::CHIP_ID, &[&u64::from(chip_id(self.chip)).to_le_bytes()]);
+            put(&mut bytes, section::EXACT_CONTENTS, &[]);
         }
-        put_group(&mut bytes, &self.process, group);
+        put_group(&mut bytes, &self.process, group, &mut self.replica);
         let Some((recording, out)) = &mut self.out else { return Err(io::ErrorKind::NotFound.into()) };
         if self.path.extension().is_some_and(|extension| extension == "gz") {
-            let mut member = GzEncoder::new(Vec::new(), Compression::fast());
+            let mut member = GzEncoder::new(Vec::new(), Compression::default());
             member.write_all(&bytes)?;
             bytes = member.finish()?;
         }
         out.write_all(&bytes)?;
         recording.bytes += bytes.len() as u64;
         Ok(recording.clone())
+    }
+
+    /// Adds what the GPU has written in the last added submit: the ranges `written` of `memory`.
+    pub fn ran(&mut self, memory: &Memory, written: &[(u64, u64)]) {
+        self.replica.ran(memory, written);
     }
 }
 
@@ -95,16 +109,23 @@ fn put(out: &mut Vec<u8>, section: u32, parts: &[&[u8]]) {
     parts.iter().for_each(|part| out.extend_from_slice(part));
 }
 
-fn put_group(out: &mut Vec<u8>, process: &str, group: &Group<'_>) {
+fn put_group(out: &mut Vec<u8>, process: &str, group: &Group<'_>, replica: &mut Replica) {
     let mut text = format!("{process}: fence={}\0", group.fence).into_bytes();
     text.resize(text.len().next_multiple_of(4), 0);
     put(out, section::CMD, &[&text]);
     let address = |out: &mut Vec<u8>, section, address: u32, len: u32| {
         put(out, section, &[&address.to_le_bytes(), &len.to_le_bytes(), &[0; 4]]);
     };
-    for (start, contents) in &group.buffers {
-        address(out, section::GPUADDR, *start, contents.len() as u32);
-        put(out, section::BUFFER_CONTENTS, &[contents]);
+    for (start, contents, wanted) in &group.buffers {
+        let runs: Runs = replica.update(*start, contents, *wanted);
+        // The record of the whole buffer says that the submit uses it, and has the bytes itself if all are there.
+        if runs.first().is_none_or(|(_, run)| run.len() < contents.len()) {
+            address(out, section::GPUADDR, *start, contents.len() as u32);
+        }
+        for (start, run) in &runs {
+            address(out, section::GPUADDR, *start, run.len() as u32);
+            put(out, section::BUFFER_CONTENTS, &[run]);
+        }
     }
     for (start, dwords) in &group.commands {
         address(out, section::CMDSTREAM_ADDR, *start, *dwords);
@@ -123,9 +144,10 @@ mod tests {
 
     #[test]
     fn groups_are_what_the_format_says() {
-        let group = Group { fence: 7, buffers: vec![(0x1000, &[1, 2, 3, 4])], commands: vec![(0x1000, 1)] };
-        let mut bytes = Vec::new();
-        put_group(&mut bytes, "x/1", &group);
+        let buffers = vec![(0x1000, &[1, 2, 3, 4][..], Wanted::Changes)];
+        let group = Group { fence: 7, buffers, commands: vec![(0x1000, 1)] };
+        let (mut bytes, mut replica) = (Vec::new(), Replica::default());
+        put_group(&mut bytes, "x/1", &group, &mut replica);
         let words =
             |bytes: &[u8]| -> Vec<u32> { bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect() };
         assert_eq!(words(&bytes)[..2], [2, 16]);
@@ -134,5 +156,9 @@ mod tests {
         assert_eq!(words(rest)[..5], [3, 12, 0x1000, 4, 0]);
         assert_eq!(&rest[20..32], [12, 0, 0, 0, 4, 0, 0, 0, 1, 2, 3, 4]);
         assert_eq!(words(&rest[32..]), [6, 12, 0x1000, 1, 0]);
+        bytes.clear();
+        put_group(&mut bytes, "x/1", &group, &mut replica);
+        let unchanged = [3, 12, 0x1000, 4, 0, 6, 12, 0x1000, 1, 0];
+        assert_eq!(words(&bytes[24..]), unchanged, "the buffer is still named");
     }
 }

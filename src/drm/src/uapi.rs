@@ -222,6 +222,8 @@ pub mod submit {
     pub const BO_READ: u32 = 1;
     /// The GPU writes the buffer.
     pub const BO_WRITE: u32 = 2;
+    /// The program wants the contents in dumps: commands, shaders and what they point at.
+    pub const BO_DUMP: u32 = 4;
     /// All `MSM_SUBMIT_BO_x`. `NO_IMPLICIT` (8) has no effect: submits of a device run in their order.
     pub const BO_FLAGS: u32 = 15;
     /// `MSM_SUBMIT_SYNCOBJ_RESET`.

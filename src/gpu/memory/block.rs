@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::changes::Changes;
-use super::{PAGE, Provenance, Seen, SharedPages};
+use super::{PAGE, Provenance, Seen, SharedPages, Snapshots};
 
 /// The bytes of an all-zero buffer. All such buffers share them.
 static ZEROS: [u8; 1 << 24] = [0; 1 << 24];
@@ -269,9 +269,9 @@ impl Block {
         }
     }
 
-    /// Merges the snapshot `new` of the bytes at `offset`. Bytes that the CPU did not change since the
-    /// previous snapshot keep what the GPU wrote. Changed pages get the time `now`.
-    pub(super) fn merge(&mut self, offset: u32, new: &[u8], now: u64) {
+    /// Merges the snapshot `new` of the bytes at `offset`. Unless it is exact, bytes that the CPU did not
+    /// change since the previous snapshot keep what the GPU wrote. Changed pages get the time `now`.
+    pub(super) fn merge(&mut self, offset: u32, new: &[u8], how: Snapshots, now: u64) {
         if matches!(self.backing, Backing::Zeros) {
             if is_zero(new) {
                 return;
@@ -283,7 +283,7 @@ impl Block {
         while !rest.is_empty() {
             let within = (at % PAGE) as usize;
             let (chunk, tail) = rest.split_at(rest.len().min(PAGE as usize - within));
-            if self.merge_page(at, chunk) {
+            if self.merge_page(at, chunk, how) {
                 let page = at / PAGE;
                 self.changes.note(page..=page, self.len.div_ceil(PAGE), now);
             }
@@ -293,13 +293,19 @@ impl Block {
     }
 
     /// Merges the part of a snapshot in one page. Returns whether bytes changed.
-    fn merge_page(&mut self, at: u32, new: &[u8]) -> bool {
+    fn merge_page(&mut self, at: u32, new: &[u8], how: Snapshots) -> bool {
         let within = (at % PAGE) as usize;
         let now = match &mut self.backing {
             Backing::Captured(bytes) => &mut Arc::make_mut(bytes)[at as usize..at as usize + new.len()],
             Backing::Zeros | Backing::Blank { .. } | Backing::Shared(_) | Backing::Lent(_) => return false,
         };
         let before = self.before.get_mut(at / PAGE).map(|before| &mut before[within..within + new.len()]);
+        if how == Snapshots::Exact {
+            before.into_iter().for_each(|before| before.copy_from_slice(new));
+            let changes = new != now;
+            now.copy_from_slice(new);
+            return changes;
+        }
         if new == before.as_deref().unwrap_or(now) {
             return false;
         }

@@ -30,6 +30,11 @@ impl Extents {
         }
     }
 
+    /// The ranges, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.0.iter().map(|(start, end)| (*start, *end))
+    }
+
     /// The parts of `start..end` that are in no range, ascending.
     pub fn gaps(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut gaps = Vec::new();

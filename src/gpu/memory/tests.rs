@@ -49,6 +49,36 @@ fn zeros_are_stored_when_they_are_written() {
     assert_eq!((memory.read_u32(0x2004), memory.read_u32(0x3000)), (Some(7), Some(9)), "merged");
 }
 
+/// A recorder that knows the results of the GPU names a buffer, and then has what the program changed.
+#[test]
+fn exact_contents_replace_what_the_gpu_wrote() {
+    for (snapshots, kept) in [(Snapshots::Merged, 7), (Snapshots::Exact, 0)] {
+        let mut memory = Memory { snapshots, ..Memory::new() };
+        memory.begin_group();
+        memory.announce(0x1000, 0x2000, Some(&[0; 0x2000]));
+        assert!(memory.write_u32(0x1104, 7) && memory.write_u32(0x1204, 7));
+        let before = memory.now();
+        memory.begin_group();
+        memory.announce(0x1000, 0x2000, None);
+        memory.announce(0x1100, 0x40, Some(&[0; 0x40]));
+        assert_eq!(memory.read_u32(0x1104), Some(kept), "{snapshots:?}");
+        assert_eq!(memory.read_u32(0x1204), Some(7), "not in the part");
+        assert_eq!(memory.is_unchanged(0x1000, 0x1000, before), kept == 7);
+    }
+}
+
+#[test]
+fn a_long_buffer_stays_when_it_is_named_again() {
+    let mut memory = Memory::new();
+    let len = PIECE + PAGE;
+    memory.begin_group();
+    memory.announce(0x1000, len, Some(&vec![0; len as usize]));
+    assert!(memory.write_u32(0x1004, 7));
+    memory.begin_group();
+    memory.announce(0x1000, len, None);
+    assert_eq!((memory.read_u32(0x1004), memory.read_u32(0x1008)), (Some(7), Some(0)));
+}
+
 #[test]
 fn a_snapshot_over_zeros_counts() {
     let mut memory = Memory { limit: 0x2000, ..Memory::new() };

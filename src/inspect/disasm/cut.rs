@@ -207,7 +207,9 @@ impl Scissors {
     /// Processes a section. `play` plays it and returns the number of submits so far.
     fn section(&mut self, section: &Section, play: impl FnOnce(&mut Self) -> u64) -> Flow {
         match section.body() {
-            Ok(Body::GpuId(_) | Body::ChipId(_)) => self.put(section.id, &section.payload),
+            Ok(Body::GpuId(_) | Body::ChipId(_) | Body::ExactContents) => {
+                self.put(section.id, &section.payload)
+            }
             Ok(Body::GpuAddr(record)) => {
                 if std::mem::take(&mut self.executed) {
                     self.buffers.clear();
@@ -263,7 +265,8 @@ impl Scissors {
         let mut ranges: Vec<(u32, u32)> = Vec::new();
         for record in &self.buffers {
             let range = u32::try_from(record.address).ok().map(|address| (address, record.length));
-            ranges.extend(range.filter(|range| !ranges.contains(range)));
+            // Parts of a buffer come after it.
+            ranges.extend(range.filter(|range| !ranges.iter().any(|whole| contains(*whole, *range))));
         }
         if !self.restored {
             let apart =
@@ -307,8 +310,16 @@ impl Scissors {
 }
 
 fn overlap(a: (u32, u32), b: (u32, u32)) -> bool {
-    let end = |(base, length)| u64::from(base) + u64::from(length);
     u64::from(a.0) < end(b) && u64::from(b.0) < end(a)
+}
+
+fn contains(whole: (u32, u32), part: (u32, u32)) -> bool {
+    whole.0 <= part.0 && end(part) <= end(whole)
+}
+
+/// One past the last byte of a range: base and length.
+fn end((base, length): (u32, u32)) -> u64 {
+    u64::from(base) + u64::from(length)
 }
 
 /// The first free pages between the buffers.
