@@ -65,7 +65,7 @@ super::rules! { 0;
     S8 N Inf "The last use of a0.x before it changes or the block ends has (ul), and nothing else";
         mend "put (ul) on it";
         from "ir3/ir3_legalize_relative.c, hazards.md 3.1", break "clear (ul)";
-    S9 W Inf "The first instruction is of categories 0 to 4, which have an (ss)";
+    S9 N Inf "The first instruction is of categories 0 to 4, which have an (ss)";
         mend "put a nop before it";
         from "ir3/ir3_legalize.c, hazards.md 3.1";
     S10 W Inf "(r) stands on sources of instructions that repeat";
