@@ -6,10 +6,10 @@ use a4emu_inspect::status::Status;
 /// Arguments of `explain`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
-    /// A register (a name in any case, with * and ? for any text and character; NAME.FIELD for one field;
-    /// or an offset: 0x20a4, or 20a4 as listings print it), a packet (CP_LOAD_STATE4), an enumerator
-    /// (FUNC_LESS), an operation of a shader (bary.f), the 16 digits of an instruction, `ir3`, `pm4`,
-    /// a rule of `validate` such as D1, or a guess of docs/guesses.md such as level-of-detail
+    /// A register (a name in any case; NAME.FIELD for one field; or an offset: 0x20a4, or 20a4 as listings
+    /// print it), a packet (CP_LOAD_STATE4), an enumerator (FUNC_LESS), an operation of a shader (bary.f); in
+    /// these names * and ? stand for any text and character. The 16 digits of an instruction, `ir3`, `pm4`, a
+    /// rule of `validate` such as D1, or a guess of docs/guesses.md such as level-of-detail
     #[arg(value_name = "NAME|WORD|ir3|pm4")]
     pub what: String,
     /// The value of the register (decimal; hexadecimal with 0x, or with all eight digits); for `ir3` and

@@ -178,13 +178,17 @@ fn check_jsonl(schema: &Schema, damaged: &str) {
         check_lines(schema, &[&query[..], &["--query-mode", "values"]].concat());
     }
     check_lines(schema, &[damaged]);
+    let hung = Path::new(damaged).with_file_name("hung.devcore");
+    fs::write(&hung, crate::devcore::hung()).unwrap();
+    check_lines(schema, &[hung.to_str().unwrap()]);
     check_lines(schema, &["captures/triangle.rd.gz", damaged]);
 }
 
 fn check_explain(schema: &Schema) {
     for (object, args) in [
         ("explain REGISTER --json", &["RB_DEPTH_CONTROL", "0x76"][..]),
-        ("explain REGISTER --json", &["RB_MRT*"]),
+        ("explain PATTERN --json", &["RB_MRT*"]),
+        ("explain PATTERN --json", &["*"]),
         ("explain ir3 --json", &["ir3", "a0c01f04_00000005"]),
         ("explain ir3 --json", &["0xa0c01f0400000005"]),
         ("explain PACKET --json", &["cp_load_state4"]),

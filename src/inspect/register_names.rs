@@ -42,7 +42,7 @@ impl Asked {
 /// # Errors
 /// The call fails if `text` names no register. The message has similar names.
 pub fn find(text: &str) -> Result<Vec<Asked>, Failure> {
-    let by_pattern = text.contains(['*', '?']);
+    let by_pattern = is_pattern(text);
     if let Some(offset) = listed(text).or_else(|| by_name(text)) {
         return Ok(vec![Asked { offset, field: None, by_pattern }]);
     }
@@ -73,8 +73,13 @@ fn listed(text: &str) -> Option<u32> {
     ((offset as usize) < SPACE).then_some(offset)
 }
 
+/// Whether `text` is a pattern: it has a `*` or a `?`.
+pub fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?'])
+}
+
 /// Whether `name` matches `pattern`, in any case; `*` is any text, `?` any character.
-fn fits(pattern: &[u8], name: &[u8]) -> bool {
+pub fn fits(pattern: &[u8], name: &[u8]) -> bool {
     // The place of the last `*`, and the part of the name that it matches so far.
     let (mut star, mut taken) = (None, 0);
     let (mut p, mut n) = (0, 0);

@@ -13,6 +13,7 @@ use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::playback::Playback;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::bounded::bounded;
@@ -53,6 +54,25 @@ fn stands_at(file: &File, name: &str, address: u32, registers: &str) {
     let info = file.run("info IT");
     let says = format!("stood at         {name}, submit 0 at {address:#010x}\n");
     assert!(info.stdout.contains(&says), "{info}");
+    let events = file.run("decode IT --format jsonl").stdout;
+    let events: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let place = events.iter().position(|event| event["kind"] == "hang").expect("an event");
+    let [hang, packet] = [&events[place], &events[place + 1]];
+    assert_eq!((&hang["address"], &packet["address"]), (&address.into(), &address.into()));
+    assert_eq!(packet["name"], name);
+    let ib = |number: u32| {
+        let ib = &hang[format!("ib{number}")];
+        let [base, left] = ["base", "left"].map(|key| ib[key].as_u64().unwrap());
+        format!("CP_IB{number}_BASE {base:#010x}, {left} dwords left")
+    };
+    assert_eq!(format!("{}; {}", ib(2), ib(1)), registers);
+}
+
+/// A dump of a submit that hangs in a draw.
+pub fn hung() -> String {
+    let mut dump = Dump::of("triangle");
+    dump.stand_at_draw();
+    dump.text()
 }
 
 #[test]

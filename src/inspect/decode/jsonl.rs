@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use a4emu_decoder::bits::FieldRow;
 use a4emu_decoder::bits::value::{FieldValue, Value, fields};
+use a4emu_decoder::capture::{Hang, IbPlace};
 use a4emu_decoder::load_state::{Stage, StateKind};
 use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4::{PacketName, PacketRow, row};
@@ -95,11 +96,36 @@ enum Event<'a> {
         first: Place,
         last: Place,
     },
+    Hang {
+        submit: u32,
+        address: u32,
+        last_fence: u32,
+        retired_fence: u32,
+        rptr: u32,
+        wptr: u32,
+        rbbm_status: u32,
+        ib1: Option<Ib>,
+        ib2: Option<Ib>,
+    },
     Error {
         submit: u32,
         address: u32,
         message: String,
     },
+}
+
+/// The place of the command processor in an indirect buffer.
+#[derive(Serialize)]
+struct Ib {
+    base: u32,
+    left: u32,
+}
+
+impl Ib {
+    /// Nothing if the dump does not say which buffer.
+    fn new(IbPlace { base, left }: IbPlace) -> Option<Self> {
+        (base != 0).then_some(Self { base, left })
+    }
 }
 
 /// The part of a `reg` event after `kind`, `submit` and `address`.
@@ -337,6 +363,20 @@ impl Sink for Jsonl<'_> {
     }
 
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> io::Result<()> {
+        if let Some(search) = gpu.hang.as_ref().filter(|search| search.is_here()) {
+            let Hang { last_fence, retired_fence, rptr, wptr, rbbm_status, ib1, ib2, .. } = search.hang;
+            self.put(&Event::Hang {
+                submit: gpu.at.submit,
+                address: gpu.at.address,
+                last_fence,
+                retired_fence,
+                rptr,
+                wptr,
+                rbbm_status,
+                ib1: Ib::new(ib1),
+                ib2: Ib::new(ib2),
+            })?;
+        }
         let Packet::Type3 { opcode, payload, .. } = *packet else { return Ok(()) };
         self.put(&Event::Packet {
             submit: gpu.at.submit,

@@ -15,7 +15,7 @@ use std::io::Write;
 use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
-use crate::register_names::{Asked, find, near_names};
+use crate::register_names::{Asked, find, is_pattern, near_names};
 use crate::status::{Failure, Status};
 use crate::terminal::{self, Form};
 use crate::validate::rules::Id;
@@ -54,8 +54,48 @@ pub fn run(question: &Question) -> anyhow::Result<Status> {
     explained.map(|()| Status::Fine)
 }
 
+/// All that fits a pattern.
+#[derive(Serialize)]
+struct Fitting {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    registers: Vec<Register>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    packet_types: Vec<names::PacketType>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    enumerations: Vec<names::Enumeration>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    operations: Vec<names::Mnemonic>,
+}
+
+/// Explains all whose name fits `pattern`: a line for each register, and all about the others.
+fn pattern(question: &Question, pattern: &str) -> anyhow::Result<()> {
+    let registers = find(pattern);
+    let fitting = Fitting {
+        registers: registers.as_deref().map_or_else(|_| Vec::new(), |found| rows(found, None)),
+        packet_types: names::packets(pattern),
+        enumerations: names::enumerations(pattern),
+        operations: names::mnemonics(pattern),
+    };
+    let Fitting { registers: rows, packet_types, enumerations, operations } = &fitting;
+    if let ([], [], [], []) = (&rows[..], &packet_types[..], &enumerations[..], &operations[..]) {
+        return Err(Failure { status: Status::Usage, message: unknown_name(pattern) }.into());
+    }
+    if question.json {
+        return put(Form::Json, [serde_json::to_string(&fitting)? + "\n"]);
+    }
+    let is_whole =
+        registers.is_ok_and(|found| found.len() > 1 && found.iter().all(|asked| asked.field.is_none()));
+    let text = |register: &Register| if is_whole { register.line() + "\n" } else { register.to_string() };
+    let texts = rows.iter().map(text).chain(packet_types.iter().map(names::PacketType::to_string));
+    let texts = texts.chain(enumerations.iter().map(names::Enumeration::to_string));
+    put(Form::Lines, texts.chain(operations.iter().map(names::Mnemonic::to_string)))
+}
+
 /// Explains what has the name `what`. Enumerations may share the names of their values.
 fn names(question: &Question, what: &str) -> anyhow::Result<()> {
+    if is_pattern(what) {
+        return pattern(question, what);
+    }
     if let Some((hi, lo)) = whole_word(what) {
         return put_all(question, "instructions", &[Instruction::new(hi, lo)]);
     }
@@ -81,7 +121,7 @@ fn unknown_name(what: &str) -> String {
     match near.is_empty() {
         true => format!(
             "`{what}` is no register, packet, enumerator, mnemonic, rule or guess that a4emu knows \
-             (in names of registers * and ? fit any text and character)"
+             (* and ? fit any text and character)"
         ),
         false => format!("`{what}` is not known; did you mean {}?", near.join(", ")),
     }
@@ -104,14 +144,14 @@ fn registers(question: &Question, what: &str) -> anyhow::Result<()> {
         [value] => Some(value_of(value)?),
         _ => bail!("a register has one value, {} are given", question.words.len()),
     };
-    let mut found = find(what)?;
+    put_all(question, "registers", &rows(&find(what)?, value))
+}
+
+/// The registers that are found: an array once.
+fn rows(found: &[Asked], value: Option<u32>) -> Vec<Register> {
+    let mut found: Vec<&Asked> = found.iter().collect();
     found.dedup_by(|next, before| is_same_row(next, before));
-    let registers: Vec<Register> = found.iter().map(|asked| Register::new(asked, value)).collect();
-    let several = registers.len() > 1 && value.is_none() && found.iter().all(|asked| asked.field.is_none());
-    match several && !question.json {
-        true => put(Form::Lines, registers.iter().map(Register::line).map(|line| line + "\n")),
-        false => put_all(question, "registers", &registers),
-    }
+    found.into_iter().map(|asked| Register::new(asked, value)).collect()
 }
 
 /// Whether both are elements of one array, with the same field.

@@ -10,6 +10,7 @@ use a4emu_decoder::regs::{self, RegRef, enums};
 use serde::Serialize;
 
 use super::fields::{Fields, about};
+use crate::register_names::fits;
 
 /// Most fields that are listed for an enumeration.
 const MAX_USES: usize = 6;
@@ -54,7 +55,7 @@ pub struct Mnemonic {
     about: &'static str,
 }
 
-/// The packets named `text`, in any case.
+/// The packets whose name fits `text`.
 pub fn packets(text: &str) -> Vec<PacketType> {
     let of = |row: &PacketRow| {
         let fields = |rows: &'static [a4emu_decoder::pm4::DwordRow]| -> Vec<Fields> {
@@ -70,15 +71,15 @@ pub fn packets(text: &str) -> Vec<PacketType> {
             repeat,
         }
     };
-    PACKETS.iter().filter(|row| row.name.eq_ignore_ascii_case(text)).map(of).collect()
+    PACKETS.iter().filter(|row| is_named(row.name, text)).map(of).collect()
 }
 
-/// The enumerations named `text`, and those with a value of this name, in any case.
+/// The enumerations whose name fits `text`, and the values of others that do.
 pub fn enumerations(text: &str) -> Vec<Enumeration> {
     enums::tables()
         .filter_map(|table| {
-            let is_whole = table.name.eq_ignore_ascii_case(text);
-            let is_asked = |name: &str| is_whole || name.eq_ignore_ascii_case(text);
+            let is_whole = is_named(table.name, text);
+            let is_asked = |name: &str| is_whole || is_named(name, text);
             let values = table.values.iter().filter(|(_, name)| is_asked(name));
             let values: Vec<Value> = values.map(|&(value, name)| Value { name, value }).collect();
             let found = Enumeration { enumeration: table.name, values, used_by: Vec::new() };
@@ -101,10 +102,10 @@ fn uses(table: &EnumTable) -> Vec<String> {
     firsts.flat_map(of_register).chain(PACKETS.iter().flat_map(of_packet)).collect()
 }
 
-/// The operations with this mnemonic, in any case.
+/// The operations whose mnemonic fits `text`.
 pub fn mnemonics(text: &str) -> Vec<Mnemonic> {
     let text = text.replace("atomic.s.", "atomic.");
-    let found = operations().into_iter().filter(|operation| operation.mnemonic.eq_ignore_ascii_case(&text));
+    let found = operations().into_iter().filter(|operation| is_named(&operation.mnemonic, &text));
     found
         .map(|Operation { category, opcode, mnemonic, meaning }| Mnemonic {
             mnemonic,
@@ -114,6 +115,11 @@ pub fn mnemonics(text: &str) -> Vec<Mnemonic> {
             about: meaning,
         })
         .collect()
+}
+
+/// Whether `name` is what is asked for: a name in any case, or a pattern.
+fn is_named(name: &str, asked: &str) -> bool {
+    fits(asked.as_bytes(), name.as_bytes())
 }
 
 /// All names that this file explains, for messages with similar names.
