@@ -18,6 +18,8 @@ mod citations;
 mod corpus;
 #[path = "coverage.rs"]
 mod coverage;
+#[path = "database.rs"]
+mod database;
 #[path = "debug.rs"]
 mod debug;
 #[path = "decode_cli.rs"]
