@@ -31,9 +31,11 @@ def enter(root, work, command):
 
 
 class Place:
-    """`binary` is a4emu, with the library of its device in the same folder. `mesa` is a prefix of scripts/mesa."""
+    """`binary` is a4emu, with the library of its device in the same folder. `mesa` is a prefix of scripts/mesa.
+    `patience` is how much longer than usual programs may take."""
 
-    def __init__(self, binary, root=None, mesa=None, cores=None):
+    def __init__(self, binary, root=None, mesa=None, cores=None, patience=1):
+        self.patience = patience
         self.root, self.mesa, self.cores = root and Path(root).resolve(), mesa, cores
         self.work = Path(tempfile.mkdtemp(prefix="a4emu-", dir="/tmp"))
         self.runtime = self.work / "run"
@@ -74,21 +76,22 @@ class Place:
             env["LP_NUM_THREADS"] = str(self.cores)
         return env
 
-    def command(self, driver, command):
+    def command(self, driver, command, options=()):
+        """`options` are of `a4emu run`."""
         if driver == "a4emu":
             threads = ["--threads", str(self.cores)] if self.cores else []
             mesa = ["--mesa", self.mesa] if self.mesa else []
-            command = [self.a4emu, "run", "--quiet", *threads, *mesa, "--", *command]
+            command = [self.a4emu, "run", "--quiet", *threads, *mesa, *options, "--", *command]
         if self.cores:
             command = ["taskset", "-c", f"0-{self.cores - 1}", *command]
         if self.root:
             command = enter(self.root, self.work, command)
         return list(map(str, command))
 
-    def run(self, driver, command, seconds=900, **more):
+    def run(self, driver, command, seconds=900, options=(), **more):
         """What a program prints, and its exit status; nothing and None if it takes longer than `seconds`."""
         environment = self.environment(driver, more)
-        process = subprocess.Popen(self.command(driver, command), env=environment, text=True, errors="replace",
+        process = subprocess.Popen(self.command(driver, command, options), env=environment, text=True, errors="replace",
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
         try:
             return process.communicate(timeout=seconds)[0], process.returncode
@@ -107,7 +110,7 @@ class Place:
             process = subprocess.Popen(self.command(driver, command), env=self.environment(driver, {}),
                                        stdout=log, stderr=log, start_new_session=True)
         try:
-            for _ in range(300):
+            for _ in range(300 * self.patience):
                 if (self.runtime / name).exists() or process.poll() is not None:
                     break
                 time.sleep(0.1)
