@@ -389,9 +389,8 @@ fn observed(
         let (out, left_out) = timeline.into_inner().finish()?;
         out.finish()?;
         if left_out > 0 {
-            shared.warn(format!(
-                "--timeline leaves out {left_out} activities of threads: there were too many"
-            ));
+            shared
+                .warn(format!("--timeline leaves out {left_out} activities of threads: there were too many"));
         }
     }
     window.finish(&playback.gpu)?;
