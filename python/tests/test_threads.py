@@ -14,8 +14,10 @@ import a4emu
 
 TASKS = Path("/proc/self/task")
 
+# A job in the background of a shell begins with SIGINT ignored.
 LONG = """
-import sys, a4emu
+import signal, sys, a4emu
+signal.signal(signal.SIGINT, signal.default_int_handler)
 capture = a4emu.open(sys.argv[1], threads=1)
 print("begun", flush=True)
 while True:
