@@ -103,7 +103,8 @@ fn frames_that_cannot_be_put_out_end_the_run() {
     let output = full.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(
-        stderr(&output).contains("cannot write frames, the run was ended: No space left"),
+        stderr(&output)
+            .contains("cannot write frames, the run was ended: cannot write to stdout: No space left"),
         "{}",
         stderr(&output)
     );

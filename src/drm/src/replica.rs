@@ -48,7 +48,7 @@ impl Replica {
         }
         let mut runs = Runs::new();
         let mut page = [0; PAGE];
-        for (at, bytes) in (address..).step_by(PAGE).zip(bytes.chunks(PAGE)) {
+        for (at, bytes) in pieces(address, bytes, PAGE) {
             let now = &mut page[..bytes.len()];
             now.copy_from_slice(bytes);
             let before = self.pages.get(&number(at)).map_or(&ZEROS, |page| &**page);
@@ -56,10 +56,10 @@ impl Replica {
             if is_new || wanted == Wanted::Contents && (is_changed || *now != ZEROS[..now.len()]) {
                 add(&mut runs, at, now);
             } else if is_changed {
-                let lines = (at..).step_by(LINE).zip(now.chunks(LINE).zip(before.chunks(LINE)));
+                let lines = pieces(at, now, LINE).zip(before.chunks(LINE));
                 lines
-                    .filter(|(_, (now, before))| *now != &before[..now.len()])
-                    .for_each(|(at, (now, _))| add(&mut runs, at, now));
+                    .filter(|((_, now), before)| *now != &before[..now.len()])
+                    .for_each(|((at, now), _)| add(&mut runs, at, now));
             }
             if is_changed {
                 self.store(at, &page[..bytes.len()]);
@@ -99,9 +99,9 @@ impl Replica {
         let gone: Vec<(u32, u64)> = below.take_while(|(_, end)| *end > address.into()).collect();
         for (start, end) in gone {
             self.buffers.remove(&start);
-            (start..).step_by(PAGE).take_while(|at| u64::from(*at) < end).for_each(|at| {
-                self.pages.remove(&number(at));
-            });
+            for page in number(start)..end.div_ceil(PAGE as u64) as u32 {
+                self.pages.remove(&page);
+            }
         }
         self.buffers.insert(address, len);
     }
@@ -114,6 +114,12 @@ impl Replica {
             self.pages.remove(&number(address));
         }
     }
+}
+
+/// Pieces of a buffer of at most `size` bytes, with their addresses. The buffer may end with the address space.
+fn pieces(address: u32, bytes: &[u8], size: usize) -> impl Iterator<Item = (u32, &[u8])> {
+    let at = move |index| address.wrapping_add((index * size) as u32);
+    bytes.chunks(size).enumerate().map(move |(index, piece)| (at(index), piece))
 }
 
 /// The number of the page with the byte at `address`. Buffers begin at a page.
@@ -168,6 +174,21 @@ mod tests {
         replica.update(AT, &[0; 2 * PAGE], Wanted::Changes);
         assert_eq!(replica.buffers, BTreeMap::from([(AT, 8192), (AT + 8192, 4096)]));
         assert_eq!(replica.pages.keys().collect::<Vec<_>>(), [&number(AT + 8192)]);
+    }
+
+    #[test]
+    fn a_buffer_may_end_with_the_address_space() {
+        let (mut replica, last) = (Replica::default(), u32::MAX - (2 * PAGE as u32 - 1));
+        let mut bytes = vec![1; 2 * PAGE];
+        assert_eq!(replica.update(last, &bytes, Wanted::Changes), [(last, bytes.clone())]);
+        bytes[2 * PAGE - 1] = 2;
+        let end = 2 * PAGE - LINE;
+        assert_eq!(
+            replica.update(last, &bytes, Wanted::Changes),
+            [(last + end as u32, bytes[end..].to_vec())]
+        );
+        assert_eq!(replica.update(last, &bytes[..PAGE], Wanted::Changes).len(), 1);
+        assert_eq!(replica.pages.len(), 1, "the other page is gone");
     }
 
     /// The result of the GPU is the reader's too; what the program wrote meanwhile is not.
