@@ -204,7 +204,7 @@ fn bad_values_say_what_is_wrong() {
     assert_eq!(error("RB_MODE_CONTROL", "ENABLE_GMEM", "2"), "field ENABLE_GMEM: `2` is not true or false");
     assert_eq!(
         error("RB_MRT[0].CONTROL", "ROP_CODE", "ROP_NONE"),
-        "field ROP_CODE: `ROP_NONE` is no value of a3xx_rop_code"
+        "field ROP_CODE: `ROP_NONE` is no value of a3xx_rop_code; did you mean `ROP_NAND`, `ROP_NOOP`, `ROP_NOR`?"
     );
     assert_eq!(error("VFD_DECODE[0].INSTR", "REGID", "r64.x"), "field REGID: `r64.x` does not fit 8 bits");
     assert_eq!(
