@@ -327,7 +327,7 @@ fn figures(args: &Args, playback: &mut Playback, submits: &Submits, shared: &Sha
         if !args.scaling.is_empty() {
             let counts = [&args.scaling[..], &args.simulate];
             let columns = timing::on_threads(&mut playback.gpu, submits, runs.get(), counts, &bar);
-            let mut out = terminal::text();
+            let mut out = terminal::lines();
             scaling::write(&columns, &mut out)?;
             return Ok(out.flush()?);
         }

@@ -1,4 +1,4 @@
-//! What is printed for the mistakes that people make: each message says what is wrong, and what to do.
+//! The messages for mistakes that people make: each says what is wrong, and what to do.
 
 use std::fs;
 use std::process::{Command, Stdio};

@@ -21,6 +21,14 @@ pub fn near_by(text: &str, names: impl Iterator<Item = String>, part: impl Fn(&s
     near.into_iter().take(SUGGESTIONS).map(|(_, name)| format!("`{name}`")).collect()
 }
 
+/// What a message about an unknown name ends with: "; did you mean ...?" with the `near` names, or nothing.
+pub fn hint(near: &[String]) -> String {
+    match near {
+        [] => String::new(),
+        near => format!("; did you mean {}?", near.join(", ")),
+    }
+}
+
 /// Likeness of two names, from 0 to 1 (equal). A part of a name counts more than most similar spellings.
 fn likeness(text: &str, name: &str) -> f64 {
     const PART: f64 = 0.9;

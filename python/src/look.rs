@@ -25,7 +25,7 @@ pub struct Shown {
     state: Py<PyAny>,
     /// What it renders to, before it: arrays as in Surface.pixels(), by 'target 0', 'depth' and so on.
     before: Py<PyDict>,
-    /// The same, after it.
+    /// What it renders to, after it: arrays by the same names as in `before`.
     after: Py<PyDict>,
     /// Its textures by stage and slot, 'FS0': a list of the levels, uint8 [height, width, 4], or with layers in front.
     textures: Py<PyDict>,

@@ -5,7 +5,7 @@ use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::capture::Sections;
-use a4emu_decoder::similar::near;
+use a4emu_decoder::similar::{hint, near};
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 
@@ -211,12 +211,7 @@ fn named(fixtures: &Path, name: &str) -> anyhow::Result<PathBuf> {
         return Ok(dir);
     }
     let names = all(fixtures)?.into_iter().filter_map(|dir| Some(dir.file_name()?.to_str()?.to_owned()));
-    match near(name, names) {
-        near if near.is_empty() => bail!("there is no case `{name}` in {}", fixtures.display()),
-        near => {
-            bail!("there is no case `{name}` in {}; did you mean {}?", fixtures.display(), near.join(", "))
-        }
-    }
+    bail!("there is no case `{name}` in {}{}", fixtures.display(), hint(&near(name, names)))
 }
 
 fn all(fixtures: &Path) -> anyhow::Result<Vec<PathBuf>> {

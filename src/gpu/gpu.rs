@@ -18,7 +18,7 @@ use crate::fault::{Client, Place, Report};
 use crate::fidelity::Fidelity;
 use crate::machine::ChipView;
 use crate::memory::Memory;
-use crate::regfile::RegFile;
+use crate::regfile::{self, RegFile};
 use a4emu_shader::{Chosen, Reach};
 
 /// The emulated GPU.
@@ -121,6 +121,29 @@ impl Gpu {
     pub fn tile_memory(&self) -> &Gmem {
         debug_assert!(!self.pipeline.has_queued_draws(), "tile memory is read while draws are queued");
         &self.gmem
+    }
+
+    /// Says what differs between two machines, apart from the work that they did: for tests that play a capture in two
+    /// ways.
+    pub fn difference(&self, other: &Self) -> Option<String> {
+        let surfaces = |gpu: &Self| gpu.pipeline.surfaces.iter().copied().collect::<Vec<_>>();
+        let troubles = |gpu: &Self| (gpu.report.status(false), gpu.report.troubles.total());
+        let mut registers = 0..regfile::COUNT as u32;
+        let same = [
+            ("registers", registers.all(|register| self.regs.read(register) == other.regs.read(register))),
+            ("tile memory", self.tile_memory() == other.tile_memory()),
+            ("counters", self.counters == other.counters),
+            ("surfaces", surfaces(self) == surfaces(other)),
+            ("problems", troubles(self) == troubles(other)),
+        ];
+        if let Some((what, _)) = same.into_iter().find(|(_, same)| !same) {
+            return Some(what.to_owned());
+        }
+        let [mine, theirs] = [self, other].map(Self::memory);
+        let differs =
+            |(base, len): &(u32, u32)| mine.slice(*base, *len as usize) != theirs.slice(*base, *len as usize);
+        let (base, _) = mine.buffers().find(differs)?;
+        Some(format!("the buffer at {base:#x}"))
     }
 
     /// Completes all queued work, then returns tile memory for changes from outside of the chip.

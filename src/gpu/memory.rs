@@ -72,10 +72,10 @@ pub enum Provenance {
 /// What the contents of a buffer mean that was announced before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Snapshots {
-    /// They lack what the emulated GPU wrote. Bytes that are as in the snapshot before keep its results.
+    /// Contents lack what the emulated GPU wrote. Bytes that are as in the snapshot before keep its results.
     #[default]
     Merged,
-    /// They are the bytes of memory.
+    /// Contents are the bytes of memory before the submit, with the results of the GPU.
     Exact,
 }
 

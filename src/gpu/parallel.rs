@@ -53,10 +53,16 @@ pub fn each_with<J: Send, S, R: Send>(
         let job = next.next()?;
         Some(work(own.get_or_insert_with(&begin), job))
     });
-    if let Some(results) = recorded {
-        return results;
-    }
-    let jobs: Vec<J> = next.collect();
+    recorded.unwrap_or_else(|| on_threads(next.collect(), helpers, begin, work))
+}
+
+/// [`each_with`] on the threads of the pool.
+fn on_threads<J: Send, S, R: Send>(
+    jobs: Vec<J>,
+    helpers: Helpers,
+    begin: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, J) -> R + Sync,
+) -> Vec<R> {
     let count = rayon::current_num_threads().min(jobs.len()).saturating_sub(1);
     let left = Mutex::new(jobs.into_iter().enumerate());
     let done = Mutex::new(Vec::new());
@@ -199,15 +205,17 @@ fn may_stay(other: Option<usize>) -> bool {
     rayon::current_thread_index() != other && !HELPS.get()
 }
 
+/// Runs `work` in a pool of `count` threads.
+#[cfg(test)]
+pub(crate) fn with_threads<R: Send>(count: usize, work: impl FnOnce() -> R + Send) -> R {
+    rayon::ThreadPoolBuilder::new().num_threads(count).build().expect("threads").install(work)
+}
+
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;
-
-    fn with_threads<R: Send>(count: usize, work: impl FnOnce() -> R + Send) -> R {
-        rayon::ThreadPoolBuilder::new().num_threads(count).build().expect("threads").install(work)
-    }
 
     #[test]
     fn each_job_is_done_once_and_results_are_in_order() {

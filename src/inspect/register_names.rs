@@ -4,7 +4,7 @@ use std::iter;
 
 use a4emu_decoder::bits::FieldRow;
 use a4emu_decoder::regs::{self, RegRef, SPACE, by_name, lookup};
-use a4emu_decoder::similar::{near, near_by};
+use a4emu_decoder::similar::{hint, near, near_by};
 
 use crate::status::{Failure, Status};
 
@@ -109,7 +109,7 @@ fn unknown(text: &str) -> Failure {
         true => {
             format!("`{text}` is no register: give a name of the database (* and ? fit any) or an offset")
         }
-        false => format!("`{text}` is no register; did you mean {}?", near.join(", ")),
+        false => format!("`{text}` is no register{}", hint(&near)),
     };
     Failure { status: Status::Usage, message }
 }

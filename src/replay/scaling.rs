@@ -49,6 +49,16 @@ impl FrameUse {
         frames.get(frames.len() / 2).cloned().unwrap_or_default()
     }
 
+    /// Time of the frame.
+    pub fn time(&self) -> Duration {
+        self.time
+    }
+
+    /// Work of all threads.
+    pub fn work(&self) -> Duration {
+        self.busy.iter().filter(|(activity, _)| !activity.is_wait()).map(|(_, time)| *time).sum()
+    }
+
     /// Adds the times when only one of some pieces of work was done.
     fn add_alone(&mut self, pieces: impl Iterator<Item = Span>) {
         let both = |piece: Span| [(piece.start, true, piece.activity), (piece.end, false, piece.activity)];

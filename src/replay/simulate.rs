@@ -67,18 +67,6 @@ pub fn simulate(recording: &Recording, threads: usize) -> (Duration, Vec<Span>) 
     (simulation.now, simulation.spans)
 }
 
-/// Returns the total work of a recording.
-pub fn total(recording: &Recording) -> Duration {
-    let steps = recording.tasks.iter().flat_map(|task| &task.steps);
-    steps
-        .map(|step| match step {
-            Step::Serial(_, time) => *time,
-            Step::Jobs(_, times) => times.iter().sum(),
-            Step::Start(_) | Step::Wait => Duration::ZERO,
-        })
-        .sum()
-}
-
 impl Simulation<'_> {
     fn run(&mut self) {
         loop {
@@ -166,6 +154,11 @@ mod tests {
 
     fn recording<const N: usize>(tasks: [Vec<Step>; N]) -> Recording {
         Recording { tasks: tasks.into_iter().map(|steps| Task { steps }).collect() }
+    }
+
+    /// The total work of a recording.
+    fn total(recording: &Recording) -> Duration {
+        simulate(recording, 1).1.iter().map(|span| span.end - span.start).sum()
     }
 
     fn time(recording: &Recording, threads: usize) -> Duration {

@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use super::observe::{Submit, Submits};
 use super::scaling::{Column, FrameUse};
-use super::simulate::{simulate, total};
+use super::simulate::simulate;
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Cp, Renderer, Silent};
 use a4emu_gpu::draw;
 use a4emu_gpu::draw::stats::StageTimes;
 use a4emu_gpu::fault::Place;
 use a4emu_gpu::gpu::Gpu;
-use a4emu_gpu::work_trace::recording::{Recording, record};
+use a4emu_gpu::work_trace::recording::record;
 use a4emu_gpu::work_trace::spans;
 use a4emu_inspect::options::Threads;
 
@@ -150,6 +150,7 @@ impl<'a> Frame<'a> {
     fn new(gpu: &Gpu, group: &'a [Submit], runs: u32, bar: &'a ProgressBar) -> Self {
         Self { group, at: gpu.at, budget: gpu.budget.restarted(), runs, bar }
     }
+
     /// Calls `run`, which returns milliseconds, for each run. Returns these times, sorted, and how many runs there were.
     fn repeat(&self, gpu: &mut Gpu, mut run: impl FnMut(&mut Gpu) -> f64) -> (Vec<f64>, u32) {
         let (mut times, mut done) = (Vec::new(), 0);
@@ -184,54 +185,33 @@ impl<'a> Frame<'a> {
         Column { threads, is_predicted: false, frame: FrameUse::median(frames) }
     }
 
-    /// Predicts runs on `threads` threads.
+    /// Predicts runs on `threads` threads, from what one thread does.
     fn predict(&self, gpu: &mut Gpu, threads: u16) -> Column {
         let mut frames = Vec::new();
-        self.predicted(gpu, threads, |recording| {
-            let (time, spans) = simulate(recording, threads.into());
-            // Work that is done at the same time must be in different lists.
-            let threads: Vec<_> = spans.into_iter().map(|span| vec![span]).collect();
+        self.repeat(gpu, |gpu| {
+            let (ms, recording) = record(threads.into(), || one_run(gpu, self.group));
             if frames.len() < MAX_FRAMES {
+                let (time, spans) = simulate(&recording, threads.into());
+                // Work that is done at the same time must be in different lists.
+                let threads: Vec<_> = spans.into_iter().map(|span| vec![span]).collect();
                 frames.push(FrameUse::new(&threads, Duration::ZERO, time));
             }
-            time
+            ms
         });
         Column { threads, is_predicted: true, frame: FrameUse::median(frames) }
     }
 
     /// Predicts the time of a run on `threads` threads.
     fn simulate(&self, gpu: &mut Gpu, threads: u16) -> Simulated {
-        let mut work = Vec::new();
-        let (times, _) = self.predicted(gpu, threads, |recording| {
-            work.extend(Some(milliseconds(total(recording))).filter(|_| work.len() < MAX_TIMES));
-            simulate(recording, threads.into()).0
-        });
-        work.sort_by(f64::total_cmp);
-        let ms = median(&times);
-        Simulated { threads, ms, speedup: if ms > 0.0 { median(&work) / ms } else { 0.0 } }
-    }
-
-    /// Records the runs, and returns the times that `predict` makes of them, sorted, and how many runs there were.
-    fn predicted(
-        &self,
-        gpu: &mut Gpu,
-        threads: u16,
-        mut predict: impl FnMut(&Recording) -> Duration,
-    ) -> (Vec<f64>, u32) {
-        self.repeat(gpu, |gpu| {
-            let (_, recording) = record(threads.into(), || one_run(gpu, self.group));
-            milliseconds(predict(&recording))
-        })
+        let frame = self.predict(gpu, threads).frame;
+        let [ms, work] = [frame.time(), frame.work()].map(|time| time.as_secs_f64() * 1e3);
+        Simulated { threads, ms, speedup: if ms > 0.0 { work / ms } else { 0.0 } }
     }
 }
 
 /// Returns the median of sorted times, or 0 if there are none.
 fn median(times: &[f64]) -> f64 {
     times.get(times.len() / 2).copied().unwrap_or(0.0)
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }
 
 /// The time of the submits in milliseconds.

@@ -47,35 +47,12 @@ fn paid(capture: &Path, schedule: Schedule, budget: Budget, observer: &mut dyn O
     playback.gpu
 }
 
-/// Number of registers.
-const REGISTERS: u32 = 0x4000;
-
 /// Returns what differs between two machines.
 fn difference(a: &Gpu, b: &Gpu) -> Option<String> {
     if a.budget.spent() != b.budget.spent() {
         return Some("work".to_owned());
     }
-    difference_of_results(a, b)
-}
-
-/// Returns what differs between two machines, apart from the work that they did.
-fn difference_of_results(a: &Gpu, b: &Gpu) -> Option<String> {
-    let written = |gpu: &Gpu| gpu.pipeline.surfaces.iter().copied().collect::<Vec<_>>();
-    let said = |gpu: &Gpu| (gpu.report.status(false), gpu.report.troubles.total());
-    let same = [
-        ("registers", (0..REGISTERS).all(|register| a.regs.read(register) == b.regs.read(register))),
-        ("tile memory", a.tile_memory() == b.tile_memory()),
-        ("counters", a.counters == b.counters),
-        ("surfaces", written(a) == written(b)),
-        ("what is said", said(a) == said(b)),
-    ];
-    if let Some((what, _)) = same.into_iter().find(|(_, same)| !same) {
-        return Some(what.to_owned());
-    }
-    let buffers = a.memory().buffers().map(|(base, len)| (base, len as usize));
-    let mut other =
-        buffers.filter(|(base, len)| a.memory().slice(*base, *len) != b.memory().slice(*base, *len));
-    other.next().map(|(base, _)| format!("the buffer at {base:#x}"))
+    a.difference(b)
 }
 
 /// The captures of the repository, and the shared ones if they exist.
@@ -124,7 +101,7 @@ fn every_way_of(capture: &Path) -> u64 {
         LazyLock::new(|| ThreadPoolBuilder::new().num_threads(16).build().unwrap());
     let at_once = played(capture, Schedule::InOrder);
     let reference = paid(capture, Schedule::Reference, Budget::fixed(u64::MAX), &mut Silent);
-    assert_eq!(difference_of_results(&reference, &at_once), None, "reference model {}", capture.display());
+    assert_eq!(reference.difference(&at_once), None, "reference model {}", capture.display());
     let deferred = MANY_THREADS.install(|| played(capture, Schedule::Deferred));
     let stress = played(capture, Schedule::Stress);
     for (schedule, other) in [("deferred", &deferred), ("stress", &stress)] {

@@ -3,7 +3,7 @@ use thiserror::Error;
 
 use super::value::{fraction, is_bare};
 use super::{EnumTable, FieldRow, Kind};
-use crate::similar::near;
+use crate::similar::{hint, near};
 
 /// Why a text cannot be read as the value of a field.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -178,10 +178,9 @@ fn near_values(text: &str, table: &EnumTable) -> String {
     const FEW: usize = 8;
     let names = || table.values.iter().map(|(_, name)| (*name).to_owned());
     let near = near(text, names());
-    match near.is_empty() {
-        false => format!("; did you mean {}?", near.join(", ")),
-        true if table.values.len() <= FEW => format!(": {}", names().collect::<Vec<_>>().join(", ")),
-        true => String::new(),
+    match near.is_empty() && table.values.len() <= FEW {
+        true => format!(": {}", names().collect::<Vec<_>>().join(", ")),
+        false => hint(&near),
     }
 }
 

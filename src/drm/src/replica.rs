@@ -14,7 +14,7 @@ const LINE: usize = 64;
 
 static ZEROS: [u8; PAGE] = [0; PAGE];
 
-/// What is written of a buffer that the reader has already.
+/// What a submit writes to the recording of a buffer that the reader already has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// Lines that differ from the reader's.

@@ -83,12 +83,8 @@ pub(super) fn spawn<J: FnOnce() + 'static>(job: J) -> Option<J> {
 
 /// Runs one of the jobs that wait. Returns false if there is none.
 pub(super) fn run_one() -> bool {
-    let job = with(|order| {
-        let job = order.take()?;
-        order.depth += 1;
-        Some(job)
-    });
-    let Some(Some(job)) = job else { return false };
+    let Some(job) = with(Order::take).flatten() else { return false };
+    with(|order| order.depth += 1);
     job();
     with(|order| order.depth -= 1);
     true
@@ -146,7 +142,7 @@ mod tests {
     use crate::cp::{Renderer, Silent};
     use crate::draw::Schedule;
     use crate::gpu::Gpu;
-    use crate::parallel::{self, Helpers};
+    use crate::parallel::{self, Helpers, with_threads};
     use crate::playback::Playback;
     use crate::work_trace::Activity;
 
@@ -222,35 +218,11 @@ mod tests {
         playback.gpu
     }
 
-    /// Says what differs between two machines.
-    fn difference(a: &Gpu, b: &Gpu) -> Option<String> {
-        let surfaces = |gpu: &Gpu| gpu.pipeline.surfaces.iter().copied().collect::<Vec<_>>();
-        let troubles = |gpu: &Gpu| (gpu.report.status(false), gpu.report.troubles.total());
-        let same = [
-            ("registers", (0..0x4000).all(|register| a.regs.read(register) == b.regs.read(register))),
-            ("tile memory", a.tile_memory() == b.tile_memory()),
-            ("counters", a.counters == b.counters),
-            ("surfaces", surfaces(a) == surfaces(b)),
-            ("problems", troubles(a) == troubles(b)),
-            ("work", a.budget.spent() == b.budget.spent()),
-        ];
-        let other = same.into_iter().find(|(_, same)| !same).map(|(what, _)| what.to_owned());
-        let mut buffers = a.memory().buffers();
-        let differs = |(base, len): &(u32, _)| {
-            a.memory().slice(*base, *len as usize) != b.memory().slice(*base, *len as usize)
-        };
-        other.or_else(|| buffers.find(differs).map(|(base, _)| format!("the buffer at {base:#x}")))
-    }
-
-    fn on_one_thread<R: Send>(work: impl FnOnce() -> R + Send) -> R {
-        rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread").install(work)
-    }
-
     /// Memory, registers and counters do not depend on the order in which threads do their work.
     #[test]
     fn the_order_of_work_changes_no_result() {
         let orders = std::env::var("PERMUTATIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(ORDERS);
-        on_one_thread(|| {
+        with_threads(1, || {
             for (name, capture) in captures() {
                 let expected = played(&capture, Schedule::InOrder);
                 let mut points = 0;
@@ -258,7 +230,9 @@ mod tests {
                     let schedule = [Schedule::Deferred, Schedule::Stress][seed as usize % 2];
                     let (gpu, passed) = permuted(seed, || played(&capture, schedule));
                     points += passed;
-                    let difference = difference(&expected, &gpu);
+                    let work = |gpu: &Gpu| gpu.budget.spent();
+                    assert_eq!(work(&gpu), work(&expected), "{name}, {schedule:?}, seed {seed}");
+                    let difference = expected.difference(&gpu);
                     assert_eq!(difference, None, "{name}, {schedule:?}, seed {seed}");
                 }
                 assert!(points > orders, "{name}: the work has no order");

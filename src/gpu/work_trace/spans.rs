@@ -88,16 +88,12 @@ fn collect(of_thread: impl Fn(&mut Trace) -> (Vec<Span>, u64) + Sync) -> Spans {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parallel::{self, Helpers};
+    use crate::parallel::{self, Helpers, with_threads};
     use crate::work_trace::begin;
-
-    fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads").install(work)
-    }
 
     #[test]
     fn jobs_of_other_threads_have_the_activity_of_their_division() {
-        let spans = in_pool(2, || {
+        let spans = with_threads(2, || {
             start(Instant::now());
             let both = std::sync::Barrier::new(2);
             let division = begin(Activity::Vertices);
@@ -118,7 +114,7 @@ mod tests {
 
     #[test]
     fn nothing_is_recorded_before_the_start_and_after_the_end() {
-        let spans = in_pool(1, || {
+        let spans = with_threads(1, || {
             let before = begin(Activity::Commands);
             start(Instant::now());
             let during = begin(Activity::Batches);

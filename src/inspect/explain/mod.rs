@@ -20,6 +20,7 @@ use crate::status::{Failure, Status};
 use crate::terminal::{self, Form};
 use crate::validate::rules::Id;
 use a4emu_decoder::regs::lookup;
+use a4emu_decoder::similar::hint;
 use guess::Guessed;
 use instruction::Instruction;
 use register::Register;
@@ -123,7 +124,7 @@ fn unknown_name(what: &str) -> String {
             "`{what}` is no register, packet, enumerator, mnemonic, rule or guess that a4emu knows \
              (* and ? fit any text and character)"
         ),
-        false => format!("`{what}` is not known; did you mean {}?", near.join(", ")),
+        false => format!("`{what}` is not known{}", hint(&near)),
     }
 }
 

@@ -57,8 +57,7 @@ impl Watched {
 impl Made {
     /// The last vertex of `emitted`.
     pub(super) fn last(emitted: &Emitted, components: usize) -> Option<Self> {
-        let row = emitted.rows.last_chunk::<HEADER>().map(|_| &emitted.rows[..])?;
-        let row = row.get(row.len().checked_sub(HEADER + components)?..)?;
+        let row = &emitted.rows[emitted.rows.len().checked_sub(HEADER + components)?..];
         let floats = |words: &[u32]| words.iter().map(|word| f32::from_bits(*word)).collect::<Vec<_>>();
         let position = std::array::from_fn(|c| f32::from_bits(row[c]));
         Some(Self { position, varyings: floats(&row[HEADER..]), word: *emitted.words.last()? })
