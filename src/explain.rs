@@ -1,4 +1,4 @@
-//! `a4emu explain`: explains a name of the chip, an instruction word or packets, from the decoder's tables.
+//! `a4emu explain`: explains a name of the chip, an instruction word, packets or a word of the glossary.
 
 use a4emu_inspect::explain::{self, Question};
 use a4emu_inspect::status::Status;
@@ -9,7 +9,8 @@ pub struct Args {
     /// A register (a name in any case; NAME.FIELD for one field; or an offset: 0x20a4, or 20a4 as listings
     /// print it), a packet (CP_LOAD_STATE4), an enumerator (FUNC_LESS), an operation of a shader (bary.f); in
     /// these names * and ? stand for any text and character. The 16 digits of an instruction, `ir3`, `pm4`, a
-    /// rule of `validate` such as D1, or a guess of docs/guesses.md such as level-of-detail
+    /// rule of `validate` such as D1, a guess of docs/guesses.md such as level-of-detail, or a word of
+    /// docs/glossary.md such as warp
     #[arg(value_name = "NAME|WORD|ir3|pm4")]
     pub what: String,
     /// The value of the register (decimal; hexadecimal with 0x, or with all eight digits); for `ir3` and

@@ -196,6 +196,7 @@ fn check_explain(schema: &Schema) {
         ("explain MNEMONIC --json", &["bary.f"]),
         ("explain RULE --json", &["d1"]),
         ("explain GUESS --json", &["fill-rule"]),
+        ("explain TERM --json", &["warp"]),
         ("explain pm4 --json", &["pm4", "c0023800", "84", "1", "3", "2101", "6"]),
     ] {
         schema.holds(object, &json(&a4emu(&[&["explain", "--json"], args].concat())));

@@ -79,6 +79,17 @@ fn patterns_list_and_near_misses_are_named() {
 }
 
 #[test]
+fn a_word_of_the_glossary_is_explained() {
+    let text = fine("explain gmem");
+    assert!(text.starts_with("GMEM\n  Graphics memory on the chip, tile memory: "), "{text}");
+    assert!(text.contains(" A tile of the picture ") && !text.contains("]("), "{text}");
+    assert!(text.ends_with("\n  see  docs/hardware/textures-and-memory.md\n"), "{text}");
+    assert!(fine("explain half-register").starts_with("Half register\n"));
+    assert_eq!(fine("explain a430"), fine("explain A420"));
+    assert!(a4emu("explain wrap").errors.contains("`Warp`"));
+}
+
+#[test]
 fn an_instruction_is_explained() {
     let text = fine("explain ir3 40100004 10010001");
     assert_eq!(text, fine("explain ir3 40100004_10010001"));

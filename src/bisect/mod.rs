@@ -6,6 +6,7 @@
 
 mod steps;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
+use indicatif::ProgressBar;
 
 use crate::corpus::{DrawHash, End, Ended, Kept, Played, Starter, differences};
 use crate::flags::Flags;
@@ -23,6 +25,7 @@ use a4emu_inspect::describe::Capture;
 use a4emu_inspect::limits::Limits;
 use a4emu_inspect::options::Shared;
 use a4emu_inspect::out_file::folder_in;
+use a4emu_inspect::progress;
 use a4emu_inspect::status::Status;
 use a4emu_inspect::terminal::{self, Shown};
 use steps::{Parting, Warp};
@@ -49,13 +52,21 @@ pub struct Args {
 /// Memory limit of a process in bytes.
 const MEMORY: u64 = 8 << 30;
 
-/// Number of warps that are stepped through, for each stage before the rasteriser.
+/// Stages before the rasteriser.
+const EARLY: [&str; 5] = ["cs", "vs", "hs", "ds", "gs"];
+
+/// Number of warps of a stage that are stepped through.
 const WARPS: u32 = 8;
+
+/// Number of steps that the progress bar shows: the run, the pictures, and the warps, with the one of the pixel.
+const STEPS: u64 = 2 + 1 + WARPS as u64 * (EARLY.len() as u64 + 1);
 
 /// The two builds and the capture.
 struct Builds<'a> {
     binaries: [&'a Path; 2],
     capture: &'a Path,
+    /// Shows what the builds do.
+    bar: &'a ProgressBar,
 }
 
 /// The first pixel that differs, with both values.
@@ -86,39 +97,47 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     ensure!(args.capture.is_file(), "there is no file {}", args.capture.display());
     // Builds do nothing with a capture of another generation, and so do the same.
     Capture::new(&args.capture, shared)?.accept(&args.limits, shared)?;
-    let builds = Builds { binaries: [&args.a, &args.b], capture: &args.capture };
+    let bar = progress::named(STEPS, shared);
+    let builds = Builds { binaries: [&args.a, &args.b], capture: &args.capture, bar: &bar };
+    builds.step("both builds play the capture");
     let [a, b] = both(|index| builds.play(index, args))?;
     let (a, b) = match [a, b] {
         [Ended { played: Some(a), .. }, Ended { played: Some(b), .. }] => (a, b),
         [a, b] => {
             let words =
                 |ended: &Ended| format!("{}: {}", ended.end.words(), ended.cause.as_deref().unwrap_or("-"));
-            put([format!("A {}; B {}", words(&a), words(&b))])?;
+            builds.put([format!("A {}; B {}", words(&a), words(&b))])?;
             return Ok(if (a.end, &a.cause) == (b.end, &b.cause) { Status::Fine } else { Status::Differs });
         }
     };
-    let Some(draw) = first_draw(&a, &b) else { return without_draw(&a, &b) };
-    put([format!(
+    let Some(draw) = first_draw(&a, &b) else { return without_draw(&builds, &a, &b) };
+    builds.put([format!(
         "draw {} (f{}), packet at {:#010x}: the first whose targets differ",
         draw.draw, draw.frame_draw, draw.address
     )])?;
     let place = builds.first_pixel(draw)?;
     match &place {
         Some(Place { pixel: [x, y], values: [a, b] }) => {
-            put([format!("pixel {x},{y}: A {} B {}", Rgba(*a), Rgba(*b))])?;
+            builds.put([format!("pixel {x},{y}: A {} B {}", Rgba(*a), Rgba(*b))])?;
         }
-        None => shared.warn(
-            "the pictures after that draw are the same: the difference is below their 8 bits, or in depth",
-        ),
+        None => bar.suspend(|| {
+            shared.warn(
+                "the pictures after that draw are the same: the difference is below their 8 bits, or in depth",
+            );
+        }),
     }
     match builds.first_instruction(draw, place.as_ref())? {
         Some(Parting { warp, lane, instruction, values }) => {
             let [a, b] = values.each_ref().map(Shown);
-            put([format!("{warp}, lane {lane}: {instruction}"), format!("  A {a}"), format!("  B {b}")])?;
+            builds.put([
+                format!("{warp}, lane {lane}: {instruction}"),
+                format!("  A {a}"),
+                format!("  B {b}"),
+            ])?;
         }
-        None => {
-            put(["no shader instruction of the warps that were looked at differs: look at fixed functions"])?
-        }
+        None => builds.put([
+            "no shader instruction of the warps that were looked at differs: look at fixed functions",
+        ])?,
     }
     Ok(Status::Differs)
 }
@@ -139,25 +158,33 @@ fn first_draw<'a>(a: &'a Played, b: &'a Played) -> Option<&'a DrawHash> {
 }
 
 /// Reports other differences, if the targets of all draws are equal.
-fn without_draw(a: &Played, b: &Played) -> anyhow::Result<Status> {
+fn without_draw(builds: &Builds<'_>, a: &Played, b: &Played) -> anyhow::Result<Status> {
     let differences = differences(a, b);
     if differences.is_empty() {
-        put(["same"])?;
+        builds.put(["same"])?;
         return Ok(Status::Fine);
     }
-    put(["the targets of all draws are the same, but:"])?;
-    put(differences.iter().map(|difference| format!("  {}", Shown(difference))))?;
+    builds.put(["the targets of all draws are the same, but:"])?;
+    builds.put(differences.iter().map(|difference| format!("  {}", Shown(difference))))?;
     Ok(Status::Differs)
 }
 
-/// Prints lines on stdout and flushes, since the next ones may take long.
-fn put(lines: impl IntoIterator<Item = impl fmt::Display>) -> io::Result<()> {
-    let mut out = terminal::lines();
-    lines.into_iter().try_for_each(|line| writeln!(out, "{line}"))?;
-    out.flush()
-}
-
 impl Builds<'_> {
+    /// Shows the next step of the work.
+    fn step(&self, what: impl Into<Cow<'static, str>>) {
+        self.bar.set_message(what);
+        self.bar.inc(1);
+    }
+
+    /// Prints lines on stdout and flushes, since the next ones may take long.
+    fn put(&self, lines: impl IntoIterator<Item = impl fmt::Display>) -> io::Result<()> {
+        self.bar.suspend(|| {
+            let mut out = terminal::lines();
+            lines.into_iter().try_for_each(|line| writeln!(out, "{line}"))?;
+            out.flush()
+        })
+    }
+
     fn play(&self, index: usize, args: &Args) -> anyhow::Result<Ended> {
         let timeout = Duration::from_secs(args.timeout.into());
         let binary = self.binaries[index].to_owned();
@@ -173,6 +200,7 @@ impl Builds<'_> {
 
     /// The first pixel, by rows, that differs after the draw.
     fn first_pixel(&self, draw: &DrawHash) -> anyhow::Result<Option<Place>> {
+        self.step(format!("pictures after f{}", draw.frame_draw));
         let folder = folder_in(&std::env::temp_dir())?;
         let pictures = both(|index| {
             let png = folder.path().join(format!("{index}.png"));
@@ -196,12 +224,13 @@ impl Builds<'_> {
 
     /// The first instruction with different results: of vertex stages first, of the pixel's fragment last.
     fn first_instruction(&self, draw: &DrawHash, place: Option<&Place>) -> anyhow::Result<Option<Parting>> {
-        let early = ["cs", "vs", "hs", "ds", "gs"].into_iter();
-        let early = early.flat_map(|stage| (0..WARPS).map(move |warp| Warp::numbered(stage, warp)));
+        let early =
+            EARLY.into_iter().flat_map(|stage| (0..WARPS).map(move |warp| Warp::numbered(stage, warp)));
         let fragment = place.map(|place| Warp::of_pixel(place.pixel));
         let fragments = (0..WARPS).map(|warp| Warp::numbered("fs", warp));
         let mut absent = "";
         for warp in early.chain(fragment).chain(fragments) {
+            self.step(format!("{warp}"));
             if warp.stage == absent {
                 continue;
             }

@@ -128,6 +128,7 @@ pub const EXPLAIN: &str = "Examples:
   a4emu explain FUNC_LESS
   a4emu explain bary.f
   a4emu explain level-of-detail
+  a4emu explain warp
   a4emu explain a0c01f04_00000005
   a4emu explain pm4 c0023800 00000084 00000001 00000003";
 

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 
 use crate::options::Shared;
 use crate::terminal;
@@ -22,6 +22,12 @@ pub fn bar(steps: u64, shared: &Shared) -> ProgressBar {
 /// A bar like [`bar`] that also shows the steps per second.
 pub fn rated(steps: u64, shared: &Shared) -> ProgressBar {
     bar(steps, shared).with_style(style("{wide_bar} {pos}/{len}  {per_sec}  {eta} left"))
+}
+
+/// A bar for `steps` steps that take unlike times: it shows the message of the step, and no time left. It is gone when it
+/// is dropped.
+pub fn named(steps: u64, shared: &Shared) -> ProgressBar {
+    bar(steps, shared).with_style(style("{wide_bar} {pos}/{len} {msg}")).with_finish(ProgressFinish::AndClear)
 }
 
 fn style(template: &str) -> ProgressStyle {

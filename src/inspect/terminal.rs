@@ -162,16 +162,29 @@ pub fn lines() -> Text<Bytes> {
 /// The form of a command's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Lines of text.
+    /// Lines of a listing. On a terminal, longer ones are cut.
     Lines,
+    /// Lines of text. On a terminal, longer ones are wrapped.
+    Prose,
     /// JSON, which escapes characters in its own way.
     Json,
 }
 
 impl Form {
-    /// JSON if `json` is true.
+    /// JSON if `json` is true, else a listing.
     pub fn of(json: bool) -> Self {
         if json { Self::Json } else { Self::Lines }
+    }
+
+    /// How lines look on the terminal, or in a pager.
+    fn look(self, is_paged: bool) -> Look {
+        let look = Look::of_stdout();
+        match self {
+            Self::Prose => Look { is_wrapped: true, ..look },
+            // A pager shows long lines in its own way.
+            _ if is_paged => Look { width: None, ..look },
+            _ => look,
+        }
     }
 }
 
@@ -230,10 +243,9 @@ impl Drop for Pager {
 /// flush it: only the flush reports that all output was written.
 pub fn stdout(form: Form) -> Box<dyn Write> {
     match form {
-        Form::Lines => match Pager::start() {
-            // A pager shows long lines in its own way.
-            Some(pager) => Box::new(Text::new(pager).with(Look { width: None, ..Look::of_stdout() })),
-            None => Box::new(lines()),
+        Form::Lines | Form::Prose => match Pager::start() {
+            Some(pager) => Box::new(Text::new(pager).with(form.look(true))),
+            None => Box::new(text().with(form.look(false))),
         },
         Form::Json => Box::new(BufWriter::with_capacity(CHUNK, bytes())),
     }

@@ -2,8 +2,12 @@
 
 use std::fs::File;
 
+use a4emu_decoder::capture::Sections;
+use a4emu_gpu::cp::{Renderer, Silent};
+use a4emu_gpu::playback::Playback;
+
 use crate::client::*;
-use crate::{with_device, with_variables};
+use crate::{INSIDE, with_device, with_variables};
 
 /// CP_MEM_WRITE of `value` to `address`: opcode 0x3d, two payload dwords.
 fn mem_write(address: u32, value: u32) -> [u32; 3] {
@@ -38,6 +42,35 @@ fn a_submit_runs_before_its_fence() {
         assert_eq!(ioctl(&node, GEM_CPU_PREP, &mut [buffer.handle, 4 | 2, 0, 0, 0, 0]), Ok(()), "idle");
         assert_eq!([wait(&node, 3, 0), wait(&node, 1, 5)], [Err(libc::EINVAL), Err(libc::ENOENT)]);
     });
+}
+
+/// A recording has a value that the program sets back to what it was before the GPU wrote it.
+#[test]
+fn recordings_have_values_that_are_set_back() {
+    const MARK: u32 = 0xfeed;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.rd");
+    let variables = [("A4EMU_RECORD", path.to_str().unwrap())];
+    with_variables("submits::recordings_have_values_that_are_set_back", &variables, || {
+        let node = open();
+        let [stream, target] = [0; 2].map(|_| Buffer::new(&node, 4096));
+        let mut bos = [bo(&stream), bo(&target)];
+        for (index, written) in [(0, 2), (2, 3)] {
+            target.map.put(0, &[1, MARK]);
+            stream.map.put(0, &mem_write(target.address + index * 4, written));
+            Submit::new(&mut bos, &[Cmd { kind: 1, size: 12, ..Cmd::default() }]).go(&node).unwrap();
+        }
+    });
+    if std::env::var_os(INSIDE).is_some() {
+        return;
+    }
+    let mut playback = Playback::default();
+    let sections = Sections::new(File::open(path).unwrap()).unwrap();
+    playback.run(sections, &mut Renderer, &mut Silent);
+    let memory = playback.gpu.memory();
+    let words = memory.buffers().map(|(base, _)| [0, 4, 8].map(|at| memory.read_u32(base + at)));
+    let target = words.into_iter().find(|words| words[1] == Some(MARK)).expect("the target");
+    assert_eq!(target, [Some(1), Some(MARK), Some(3)]);
 }
 
 /// Time queries in a stream and queries of the driver use one clock.

@@ -17,9 +17,6 @@ const CAPTURES: [&str; 10] =
 /// Number of pixels of a capture.
 const PIXELS: usize = 200;
 
-/// Number of pixels of a capture that `serve` is asked for. Each answer runs the capture twice.
-const ASKED: usize = 3;
-
 /// Pseudo-random pixels of a picture, the same in each run.
 fn pixels([width, height]: [u64; 2]) -> Vec<[u64; 2]> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
@@ -102,6 +99,18 @@ fn stored(browser: &mut Browser, pixels: &[[u64; 2]]) -> Result<Vec<Vec<Value>>,
     Ok(lists.collect())
 }
 
+/// The answers of `serve` for each pixel.
+fn served(browser: &mut Browser, pixels: &[[u64; 2]]) -> Result<Vec<Value>, libtest_mimic::Failed> {
+    let script = format!(
+        "(() => {{
+            const canvas = page.frame.draws[page.frame.first].canvas;
+            return Promise.all({}.map(([x, y]) => ask(`pixel?x=${{x}}&y=${{y}}&canvas=${{canvas}}`)));
+        }})()",
+        serde_json::to_string(pixels)?
+    );
+    Ok(browser.value(&script)?.as_array().ok_or("no list")?.clone())
+}
+
 /// Whether the page's list is that of `pixel`. An event of `pixel` without a colour says nothing of colours.
 fn agree(page: &[Value], pixel: &[Value]) -> bool {
     let is_same = |(page, pixel): (&Value, &Value)| {
@@ -142,10 +151,8 @@ fn check_pixels(capture: &Path, pixels: &[[u64; 2]]) -> Outcome {
         }
     }
     let (_server, mut browser) = live::open(capture)?;
-    for ([x, y], answer) in pixels.iter().zip(&answers).take(ASKED) {
-        let canvas = "page.frame.draws[page.frame.first].canvas";
-        let asked = browser.value(&format!("ask(`pixel?x={x}&y={y}&canvas=${{{canvas}}}`)"))?;
-        same(&format!("{name} at {x},{y} from serve"), plain(&asked), plain(answer))?;
+    for (at, (served, answer)) in pixels.iter().zip(served(&mut browser, pixels)?.iter().zip(&answers)) {
+        same(&format!("{name} at {at:?} from serve"), plain(served), plain(answer))?;
     }
     Ok(())
 }

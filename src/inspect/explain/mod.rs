@@ -1,5 +1,5 @@
-//! `a4emu explain`: explains a register, a packet, an enumerator, an instruction, a rule or a guess, from
-//! the decoder's tables.
+//! `a4emu explain`: explains a register, a packet, an enumerator, an instruction, a rule, a guess or a
+//! word of the glossary, from the decoder's tables and the pages.
 
 mod fields;
 mod guess;
@@ -7,6 +7,7 @@ mod instruction;
 mod names;
 mod packet;
 mod register;
+mod term;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -24,12 +25,13 @@ use a4emu_decoder::similar::hint;
 use guess::Guessed;
 use instruction::Instruction;
 use register::Register;
+use term::Term;
 
 /// The arguments of `explain`.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// A register (name, pattern, NAME.FIELD or offset), packet, enumerator, enumeration or mnemonic, an
-    /// instruction word of 16 digits, `ir3`, `pm4`, a rule of `validate`, or a guess.
+    /// instruction word of 16 digits, `ir3`, `pm4`, a rule of `validate`, a guess, or a word of the glossary.
     pub what: String,
     /// The value of the register, or the words.
     pub words: Vec<String>,
@@ -89,7 +91,7 @@ fn pattern(question: &Question, pattern: &str) -> anyhow::Result<()> {
     let text = |register: &Register| if is_whole { register.line() + "\n" } else { register.to_string() };
     let texts = rows.iter().map(text).chain(packet_types.iter().map(names::PacketType::to_string));
     let texts = texts.chain(enumerations.iter().map(names::Enumeration::to_string));
-    put(Form::Lines, texts.chain(operations.iter().map(names::Mnemonic::to_string)))
+    put(Form::Prose, texts.chain(operations.iter().map(names::Mnemonic::to_string)))
 }
 
 /// Explains what has the name `what`. Enumerations may share the names of their values.
@@ -112,17 +114,20 @@ fn names(question: &Question, what: &str) -> anyhow::Result<()> {
     if !mnemonics.is_empty() {
         return put_all(question, "operations", &mnemonics);
     }
-    ensure!(!enumerations.is_empty(), Failure { message: unknown_name(what), ..unknown });
-    put_all(question, "enumerations", &enumerations)
+    if !enumerations.is_empty() {
+        return put_all(question, "enumerations", &enumerations);
+    }
+    let term = Term::named(what).ok_or_else(|| Failure { message: unknown_name(what), ..unknown })?;
+    put_all(question, "terms", &[term])
 }
 
 /// The message that nothing is named `what`, with similar names.
 fn unknown_name(what: &str) -> String {
-    let near = near_names(what, names::all().into_iter());
+    let near = near_names(what, names::all().into_iter().chain(Term::names()));
     match near.is_empty() {
         true => format!(
-            "`{what}` is no register, packet, enumerator, mnemonic, rule or guess that a4emu knows \
-             (* and ? fit any text and character)"
+            "`{what}` is no register, packet, enumerator, mnemonic, rule, guess or word of the \
+             glossary (* and ? fit any text and character)"
         ),
         false => format!("`{what}` is not known{}", hint(&near)),
     }
@@ -224,7 +229,7 @@ pub fn value_of(text: &str) -> anyhow::Result<u32> {
 fn put_all<T: Serialize + Display>(question: &Question, name: &str, all: &[T]) -> anyhow::Result<()> {
     match question.json {
         true => put(Form::Json, [serde_json::to_string(&BTreeMap::from([(name, all)]))? + "\n"]),
-        false => put(Form::Lines, all),
+        false => put(Form::Prose, all),
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The colours follow from the text alone, so that listings need no styles of their own.
 
+use std::borrow::Cow;
 use std::io;
 
 use anstyle::{AnsiColor, Style};
@@ -27,8 +28,10 @@ const MARK: &str = "<== ";
 pub struct Look {
     /// Whether the line is coloured.
     pub coloured: bool,
-    /// Columns of the terminal; longer lines are cut.
+    /// Columns of the terminal; longer lines are cut or wrapped.
     pub width: Option<usize>,
+    /// Whether longer lines are wrapped.
+    pub is_wrapped: bool,
 }
 
 impl Look {
@@ -37,7 +40,7 @@ impl Look {
     pub fn of_stdout() -> Self {
         let coloured = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         let width = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
-        Self { coloured, width: width.filter(|width| *width > 1) }
+        Self { coloured, width: width.filter(|width| *width > 1), is_wrapped: false }
     }
 
     /// Whether a line is printed as it is.
@@ -45,22 +48,49 @@ impl Look {
         self == Self::default()
     }
 
+    /// The line as it fits the width.
+    fn fitted(self, line: &str) -> Vec<Cow<'_, str>> {
+        match self.width {
+            Some(width) if self.is_wrapped => wrapped(line, width),
+            Some(width) => vec![cut(line, width).map_or(Cow::Borrowed(line), Cow::Owned)],
+            None => vec![Cow::Borrowed(line)],
+        }
+    }
+
     /// The lines of `text`, which has no escape sequences, as they are printed.
     pub fn lines(self, text: &str) -> String {
         let mut out = String::with_capacity(2 * text.len());
         for line in text.split_inclusive('\n') {
             let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
-            let cut = self.width.and_then(|width| cut(line, width));
-            let line = cut.as_deref().unwrap_or(line);
-            if self.coloured {
-                colour(line, &mut out)
-            } else {
-                out.push_str(line)
+            for (index, line) in self.fitted(line).iter().enumerate() {
+                if index > 0 {
+                    out.push('\n');
+                }
+                match self.coloured {
+                    true => colour(line, &mut out),
+                    false => out.push_str(line),
+                }
             }
             out.push_str(end);
         }
         out
     }
+}
+
+/// Breaks `line` between words. The lines after the first begin below the text of it: behind the spaces, and behind a
+/// word with two spaces after it.
+fn wrapped(line: &str, width: usize) -> Vec<Cow<'_, str>> {
+    const MOST: usize = 16;
+    let text = line.trim_start();
+    let label = text.find("  ").filter(|at| !text[..*at].contains(' ')).map_or(0, |at| {
+        let behind = &text[at..];
+        at + behind.len() - behind.trim_start().len()
+    });
+    let indent = " ".repeat((line.len() - text.len() + label).min(MOST).min(width / 2));
+    let options = textwrap::Options::new(width)
+        .subsequent_indent(&indent)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    textwrap::wrap(line, options)
 }
 
 /// The first columns of `line`, and an ellipsis. `None` if `width` columns have room for all of it.
@@ -211,7 +241,7 @@ mod tests {
 
     /// The line with the styled parts in brackets: `h` heading, `a` address, `n` name, `e` error.
     fn marked(line: &str) -> String {
-        let mut text = Look { coloured: true, width: None }.lines(line);
+        let mut text = Look { coloured: true, ..Look::default() }.lines(line);
         for (style, mark) in [(HEADING, "<h "), (ADDRESS, "<a "), (NAME, "<n "), (ERROR, "<e ")] {
             text = text.replace(&style.to_string(), mark);
         }
@@ -253,11 +283,20 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut_at_the_width() {
-        let shown = |text, width| Look { coloured: false, width: Some(width) }.lines(text);
+        let shown = |text, width| Look { width: Some(width), ..Look::default() }.lines(text);
         assert_eq!(shown("0123456789\n01234567890\nabc\n", 10), "0123456789\n012345678…\nabc\n");
         assert_eq!(shown("01234567  90", 10), "01234567…");
         assert_eq!(shown("äöüäöüäöüä\n漢字漢字漢字", 10), "äöüäöüäöüä\n漢字漢字…");
         assert_eq!(shown("a\tbc", 9), "a…");
         assert_eq!(shown("a\tbc", 10), "a\tbc");
+    }
+
+    #[test]
+    fn long_lines_of_prose_are_wrapped_below_their_text() {
+        let look = Look { width: Some(12), is_wrapped: true, ..Look::default() };
+        assert_eq!(look.lines("one two three\n"), "one two\nthree\n");
+        assert_eq!(look.lines("  one two three\n"), "  one two\n  three\n");
+        assert_eq!(look.lines("  see  a bc de f\n\n"), "  see  a bc\n      de f\n\n");
+        assert_eq!(look.lines("x\n  half-word register"), "x\n  half-word\n  register");
     }
 }
