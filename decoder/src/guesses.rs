@@ -148,7 +148,7 @@ guesses! {
         counts: "one was made"
     }
     PrimitiveInputs "primitive-inputs" Inferred {
-        says: "in the local memory that geometry and hull shaders read, an attribute is four output locations of the stage before, and a primitive takes no more than its attributes need",
+        says: "in the local memory that geometry and hull shaders read, an attribute is four output locations of the stage before. A primitive takes no more than its attributes need",
         because: "the vendor's streams fit it (docs/hardware/geometry-and-tessellation.md, section 1.2)",
         settles: "a vendor stream with packed varyings",
         counts: "a geometry or hull shader ran"
@@ -196,7 +196,7 @@ guesses! {
         counts: "patches were drawn with a geometry shader"
     }
     VertexReuse "vertex-reuse" Inferred {
-        says: "VTXCNT counts shaded vertices, from 0 in each instance, and an index among the last sixteen is not shaded again (--model strict-gl: each entry of the list is)",
+        says: "VTXCNT counts shaded vertices, from 0 in each instance. An index among the last sixteen is not shaded again (--model strict-gl: each entry of the list is)",
         because: "the 28 results of transform feedback that fail on a board, and only there (docs/hardware/board-a420.md, B1, B2); sixteen is usual",
         settles: "stores of a sentinel-filled buffer for 0,1,3,1,2,3, for 0..31,0 and for three instances, on a chip",
         counts: "a vertex shader took the running vertex number"
@@ -214,13 +214,13 @@ guesses! {
         counts: "a primitive reached the rasteriser"
     }
     PlanePrecision "plane-precision" Guess {
-        says: "the planes of weights count from the screen's first pixel (--model strict-gl: the primitive's), that of depth from the primitive's; slopes are rounded once and all else is binary32",
+        says: "the planes of weights count from the screen's first pixel (--model strict-gl: the primitive's), that of depth from the primitive's. Slopes are rounded once and all else is binary32",
         because: "the form of the reference rasterisers; the origin of weights is what 40 results of a board leave over (docs/hardware/board-a420.md, B5)",
         settles: "one quad whose varying is stored as a float, at many positions of the screen",
         counts: "fragments had varyings or a depth"
     }
     SideClipping "side-clipping" Inferred {
-        says: "points are dropped by their centre and lines cut by their axis at the sides of the view volume; what is left may reach beyond (--model strict-gl: cut to the viewport's pixels)",
+        says: "points are dropped by their centre and lines cut by their axis at the sides of the view volume. What is left may reach beyond (--model strict-gl: cut to the viewport's pixels)",
         because: "wide points and lines that a board leaves out (docs/hardware/board-a420.md, B7); what reaches beyond cannot be seen there",
         settles: "points and lines at 0.99 and 1.01 in a viewport smaller than its target, on a chip",
         counts: "a point or a line reached the rasteriser"
@@ -238,7 +238,7 @@ guesses! {
         counts: "one had more than two components"
     }
     SamplePlaces "sample-places" Inferred {
-        says: "two samples of a pixel lie at (4, 4) and (-4, -4) sixteenths from its centre, four at (-2, -6), (6, -2), (-6, 2) and (2, 6)",
+        says: "two samples of a pixel lie at (4, 4) and (-4, -4) sixteenths from its centre. Four lie at (-2, -6), (6, -2), (-6, 2) and (2, 6)",
         because: "Direct3D 11, which the chip supports, asks for these; a rasteriser told of one sample looks at the centre for all",
         settles: "edges at every sixteenth of a pixel with each bit of SAMPLE_MASK, on an A420",
         counts: "a draw had targets with several samples"
@@ -298,7 +298,7 @@ guesses! {
         counts: "a target had it"
     }
     TileOrder "tile-order" Guess {
-        says: "TILE4_3, and a texture with TILED, is squares of 4x4 pixels, TILE4_2 of 32x32, row by row without and within, and no bank is swapped; levels are of whole squares",
+        says: "TILE4_3, and a texture with TILED, is squares of 4x4 pixels, TILE4_2 of 32x32. Squares follow row by row, and so do the pixels in them. No bank is swapped, and levels are of whole squares",
         because: "A3xx's modes of 4x4 for textures and 32x32 for tile memory are named so; A5xx has textures in mode 3",
         settles: "a texture of the vendor's driver with numbered texels, read as a buffer",
         counts: "a tiled surface in memory was drawn or copied to, or sampled"
@@ -352,8 +352,8 @@ guesses! {
         counts: "an ASTC texture was read"
     }
     LevelOfDetail "level-of-detail" Guess {
-        says: "the level of detail is the logarithm of the largest single derivative, along each pixel's own row and column in its quad, to the nearest 1/256 (--model strict-gl: all of it)",
-        because: "softpipe and llvmpipe have the largest; with one pair of derivatives a quad, tests fail that pass on a board (docs/hardware/board-a420.md, D9), but not if it were the length of the gradient; its limits, its bias and what getlod answers have 8 fraction bits",
+        says: "the level of detail is the logarithm of the largest single derivative, along each pixel's own row and column in its quad. It is rounded to the nearest 1/256 (--model strict-gl: not rounded)",
+        because: "softpipe and llvmpipe take the largest. With one pair of derivatives a quad, tests fail that pass on a board (docs/hardware/board-a420.md, D9). With the length of the gradient they would pass too. The level's limits, its bias and what getlod answers have 8 fraction bits",
         settles: "levels in different colours, on a chip, and how many shades there are between two of them",
         counts: "a texture with several levels was sampled"
     }
