@@ -97,18 +97,8 @@ impl Shared {
 
     /// Reports the memory that a run read and that the capture does not hold: in one line.
     fn tell_missing(&self, name: &str, missing: &Missing) {
-        let all: Vec<Miss> = missing.iter().collect();
-        if let [miss] = all[..] {
-            return self.warn(format_args!("{name}: {}", Trouble::Missing(miss)));
-        }
-        if !all.is_empty() {
-            let bytes: u64 = all.iter().map(|miss| u64::from(miss.len)).sum();
-            let mut clients: Vec<String> = all.iter().map(|miss| miss.client.to_string()).collect();
-            clients.dedup();
-            let (count, clients) = (all.len(), clients.join(", "));
-            self.warn(format_args!(
-                "{name}: {count} ranges of {bytes} bytes are not in the capture ({clients}); `a4emu info` lists them"
-            ));
+        if let Some(text) = summary_of(missing) {
+            self.warn(format_args!("{name}: {text}"));
         }
     }
 
@@ -122,6 +112,24 @@ impl Shared {
     /// Whether progress is shown on stderr.
     pub fn shows(&self) -> Shows {
         if !self.quiet && io::stderr().is_terminal() { Shows::Yes } else { Shows::No }
+    }
+}
+
+/// The memory that a run read and that the capture does not hold, in one line. `None` if it holds all.
+pub fn summary_of(missing: &Missing) -> Option<String> {
+    let all: Vec<Miss> = missing.iter().collect();
+    match all[..] {
+        [] => None,
+        [miss] => Some(Trouble::Missing(miss).to_string()),
+        _ => {
+            let bytes: u64 = all.iter().map(|miss| u64::from(miss.len)).sum();
+            let mut clients: Vec<String> = all.iter().map(|miss| miss.client.to_string()).collect();
+            clients.dedup();
+            let (count, clients) = (all.len(), clients.join(", "));
+            Some(format!(
+                "{count} ranges of {bytes} bytes are not in the capture ({clients}); `a4emu info` lists them"
+            ))
+        }
     }
 }
 

@@ -75,14 +75,26 @@ fn line(path: &str, before: &Value, after: &Value) -> String {
 }
 
 fn text(value: &Value) -> String {
-    let text = match value {
-        Value::Null => "none".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Object(_) | Value::Array(_) | Value::Bool(_) | Value::Number(_) => value.to_string(),
-    };
+    let text = whole_text(value);
     match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
+    }
+}
+
+/// The value in words: `none`, `a b c` for a list, `key value, key value` for an object, without empty values.
+fn whole_text(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Array(list) => list.iter().map(whole_text).collect::<Vec<_>>().join(" "),
+        Value::Object(map) => {
+            let shown = map.iter().filter(|(key, _)| !LEFT_OUT.contains(&key.as_str()));
+            let pairs =
+                shown.map(|(key, value)| (key, whole_text(value))).filter(|(_, text)| !text.is_empty());
+            pairs.map(|(key, text)| format!("{key} {text}")).collect::<Vec<_>>().join(", ")
+        }
     }
 }
 
@@ -99,6 +111,10 @@ mod tests {
             json!({"draw": 2, "depth": {"func": "ALWAYS"}, "shaders": [{"stage": "VS", "hash": "b"}]});
         assert_eq!(changed(&before, &after), ["depth.func: LESS -> ALWAYS", "shaders[VS].hash: a -> b"]);
         assert!(changed(&before, &before).is_empty());
+        let constant =
+            json!({"constants": [{"components": "xy", "floats": [0.5, 1.0], "bits": [1, 2], "buffers": []}]});
+        let added = "constants[0]: none -> components xy, floats 0.5 1.0";
+        assert_eq!(changed(&json!({"constants": []}), &constant), [added]);
     }
 
     #[test]

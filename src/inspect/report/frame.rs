@@ -26,6 +26,8 @@ pub struct Frame {
     pub notes: Vec<String>,
     /// What the page has no room for; empty if it has all.
     pub left_out: String,
+    /// The memory that the run read and that the capture does not hold, in one line; empty if it holds all.
+    pub missing: String,
     /// Number of draws in a block of texts or pictures.
     pub block: usize,
     /// Index of the draw with which the page opens: the last of the picture that `replay --png` writes.

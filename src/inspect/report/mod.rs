@@ -22,7 +22,7 @@ use std::path::Path;
 
 use crate::describe::{self, Capture, Rows};
 use crate::limits::Limits;
-use crate::options::{Shared, accepted};
+use crate::options::{Shared, accepted, summary_of};
 use crate::progress::{Counted, Shows};
 use crate::status::Status;
 use crate::validate::Watch;
@@ -62,6 +62,7 @@ pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
     let picture = playback.gpu.pipeline.surfaces.last_color().map(|surface| surface.address);
     let mut frame = frame_of(path, rows, canvases, recorder, packets);
     frame.first = last_draw_of(&frame, picture);
+    frame.missing = summary_of(&playback.gpu.report.missing).unwrap_or_default();
     Ok((frame, told))
 }
 
@@ -112,6 +113,7 @@ fn frame_of(
         version: env!("CARGO_PKG_VERSION"),
         notes,
         left_out: String::new(),
+        missing: String::new(),
         block: blocks::DRAWS,
         first: 0,
         canvases,

@@ -29,9 +29,10 @@ class Page {
   }
 
   head() {
-    const { title, process, gpu, version, draws, notes, left_out } = this.frame;
-    $("left-out").hidden = !left_out;
-    $("left-out").textContent = left_out;
+    const { title, process, gpu, version, draws, notes, left_out, missing } = this.frame;
+    const gaps = [missing && `Draws may look wrong or draw nothing: ${missing}.`, left_out].filter(Boolean);
+    $("left-out").hidden = !gaps.length;
+    $("left-out").textContent = gaps.join(" ");
     document.title = `${title} · a4emu`;
     $("title").textContent = title;
     $("process").textContent = `A${gpu} · ${process} · ${count(draws.length, "command")} · a4emu ${version}`;
