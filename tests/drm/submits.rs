@@ -5,6 +5,9 @@ use std::fs::File;
 use a4emu_decoder::capture::Sections;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::playback::Playback;
+use rustix::buffer::spare_capacity;
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
 use crate::client::*;
 use crate::{INSIDE, with_device, with_variables};
@@ -224,6 +227,15 @@ fn strict_makes_a_fault_fail_the_submit() {
     });
 }
 
+/// What `epoll` says of a descriptor at once, if it takes it.
+fn epolled(fd: &File) -> rustix::io::Result<EventFlags> {
+    let poll = epoll::create(CreateFlags::CLOEXEC)?;
+    epoll::add(&poll, fd, EventData::new_u64(0), EventFlags::IN)?;
+    let mut events = Vec::with_capacity(1);
+    epoll::wait(&poll, spare_capacity(&mut events), Some(&Timespec::default()))?;
+    Ok(events.first().map_or(EventFlags::empty(), |event| event.flags))
+}
+
 #[test]
 fn fences_as_descriptors_and_sync_objects() {
     with_device("submits::fences_as_descriptors_and_sync_objects", || {
@@ -248,6 +260,7 @@ fn fences_as_descriptors_and_sync_objects() {
             ..Submit::new(&mut bos, &cmds)
         };
         let fence = file(submit.go(&node).unwrap().fence_fd);
+        assert_eq!(epolled(&fence), Ok(EventFlags::IN), "a compositor waits for fences with epoll");
         assert_eq!([waited(0), waited(3)], [Ok(()); 2]);
         // Fences merge only with fences: SYNC_IOC_MERGE.
         let merge = 3 << 30 | 48 << 16 | 0x3e << 8 | 3;

@@ -192,13 +192,15 @@ impl Device {
         Ok(fd)
     }
 
-    /// Makes the memory file `fd` a descriptor of `object`.
+    /// Makes `fd` a descriptor of `object`: a memory file, or the pipe of a fence.
     ///
     /// # Errors
     /// The call fails with `EBADF`.
     pub fn add_file(&self, fd: &OwnedFd, object: Object) -> Result<(), Errno> {
         let inode = Inode::of_owned(fd).ok_or(Errno::BADF)?;
-        known::note_file(inode);
+        if !matches!(object, Object::Fence) {
+            known::note_file(inode);
+        }
         let mut state = self.state();
         state.objects.insert(inode, object);
         known::note_live(state.objects.len());

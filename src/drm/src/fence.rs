@@ -1,21 +1,39 @@
 //! Fences as descriptors. A submit that returns one has finished when its ioctl returns. So every fence of a
 //! program is signalled, and its descriptor is always readable, like a signalled one of the kernel.
 
-use std::os::fd::IntoRawFd;
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use rustix::pipe::PipeFlags;
 
 use crate::device::Call;
 use crate::ffi::{self, user};
 use crate::file::Object;
-use crate::uapi;
+use crate::{known, uapi};
 
 /// Makes a new fence descriptor.
 ///
 /// # Errors
 /// The call fails if the system cannot make another file.
 pub fn new(call: &Call) -> Result<i32, Errno> {
-    Ok(call.device.add("a4emu-fence", true, Object::Fence)?.into_raw_fd())
+    let fd = readable()?;
+    call.device.add_file(&fd, Object::Fence)?;
+    Ok(fd.into_raw_fd())
+}
+
+/// A pipe with a byte in it, both ends of which are one descriptor: `poll` and `epoll` say that it is readable.
+/// The other objects are memory files, which `epoll` refuses.
+fn readable() -> Result<OwnedFd, Errno> {
+    let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+    rustix::io::write(&writer, &[0])?;
+    let path = format!("/proc/thread-self/fd/{}", writer.as_raw_fd());
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    // Where a sandbox hides /proc, the reader alone is readable too, and hung up as well.
+    let fd = rustix::fs::open(path, flags, Mode::empty()).unwrap_or(reader);
+    drop(writer);
+    rustix::fs::fchmod(&fd, known::OBJECT)?;
+    Ok(fd)
 }
 
 /// Waits for the fence behind `fd`, which may belong to another driver.

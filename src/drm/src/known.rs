@@ -13,7 +13,7 @@ use crate::ffi::{Inode, Look};
 /// Permissions of the memory file for an open node. Other programs do not give an unnamed file these
 /// permissions, so `fstat` alone identifies it.
 pub const NODE: Mode = Mode::from_raw_mode(0o1666);
-/// Permissions of the memory files for fences and sync objects.
+/// Permissions of the pipes for fences and of the memory files for sync objects.
 pub const OBJECT: Mode = Mode::from_raw_mode(0o1600);
 /// Permissions of the memory files that hold a buffer, which other processes may share.
 pub const BUFFER: Mode = Mode::from_raw_mode(0o1640);
@@ -50,7 +50,13 @@ pub fn note_file(inode: Inode) {
 /// The file behind `fd`, if it belongs to the device and this process owns that.
 pub fn object_at(fd: i32) -> Option<Inode> {
     let look = (LIVE.load(Ordering::Acquire) > 0).then(|| Look::at(fd)).flatten()?;
-    (has_permissions(look, &[NODE, OBJECT, BUFFER]) && is_owner()).then_some(look.inode)
+    let ours = has_permissions(look, &[NODE, OBJECT, BUFFER]) || is_fence(look);
+    (ours && is_owner()).then_some(look.inode)
+}
+
+/// Whether a file is the pipe of a fence. A program's own pipe does not have these permissions.
+fn is_fence(look: Look) -> bool {
+    FileType::from_raw_mode(look.mode) == FileType::Fifo && Mode::from_raw_mode(look.mode) == OBJECT
 }
 
 /// Whether a file is an open node.
