@@ -16,9 +16,11 @@ VERSION = (1, 0, 4)
 # Seconds that a page may take until its next result, or the browser until it is there.
 PATIENCE = 120
 RUNNER = Path(__file__).with_suffix(".html")
-BROWSER = """chromium --headless --remote-debugging-port=0 --no-first-run --no-sandbox --disable-gpu-sandbox --in-process-gpu
+BROWSER = """chromium --headless --no-first-run --no-sandbox --disable-gpu-sandbox --in-process-gpu
 --ignore-gpu-blocklist --use-gl=angle --use-angle=gles-egl --ozone-platform=headless
 --autoplay-policy=no-user-gesture-required --disable-domain-blocking-for-3d-apis""".split()
+# For a browser that gets page after page. With this option `--dump-dom` does not end.
+STAYS = "--remote-debugging-port=0"
 
 
 def number(version):

@@ -1,15 +1,19 @@
 // Preloaded into a program that draws by EGL and OpenGL ES, writes each frame that it presents as a picture:
-// FRAMES_FOLDER/00000.ppm and on. scripts/drivers compares the pictures of two drivers.
+// FRAMES_FOLDER/00000.ppm and on. scripts/drivers compares the pictures of two drivers. With FRAMES_END the program
+// ends after so many frames.
 //
 // It reads the pixels when the program calls eglSwapBuffers. Programs get that function in three ways: linked,
 // by dlsym, and by eglGetProcAddress. So this file has functions of all three names.
+//
+// A game moves by the time that has passed. With SDL it asks SDL_GetTicks, which here says TICK milliseconds more at
+// each call. So its frames show the same on a driver of any speed.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EGL_HEIGHT = 0x3056, EGL_WIDTH = 0x3057, GL_RGBA = 0x1908, GL_UNSIGNED_BYTE = 0x1401 };
+enum { EGL_HEIGHT = 0x3056, EGL_WIDTH = 0x3057, GL_RGBA = 0x1908, GL_UNSIGNED_BYTE = 0x1401, TICK = 20 };
 
 unsigned eglSwapBuffers(void *display, void *surface);
 void *eglGetProcAddress(const char *name);
@@ -55,6 +59,11 @@ static void write_picture(const char *path, const unsigned char *pixels, int wid
     fclose(file);
 }
 
+unsigned SDL_GetTicks(void) {
+    static unsigned ticks;
+    return __atomic_add_fetch(&ticks, TICK, __ATOMIC_RELAXED);
+}
+
 unsigned eglSwapBuffers(void *display, void *surface) {
     static int frame;
     unsigned (*query)(void *, void *, int, int *) = (unsigned (*)(void *, void *, int, int *))of_egl("eglQuerySurface");
@@ -72,6 +81,8 @@ unsigned eglSwapBuffers(void *display, void *surface) {
         write_picture(path, pixels, width, height);
     }
     free(pixels);
+    const char *end = getenv("FRAMES_END");
+    if (end && frame >= atoi(end)) exit(0);
     unsigned (*next)(void *, void *) = (unsigned (*)(void *, void *))of_egl("eglSwapBuffers");
     return next(display, surface);
 }

@@ -100,16 +100,24 @@ class Place:
             return "", None
 
     @contextlib.contextmanager
+    def running(self, driver, command, log, **more):
+        """A program that runs until the `with` ends. What it prints goes to the file `log` in `work`."""
+        with (self.work / log).open("w") as out:
+            process = subprocess.Popen(self.command(driver, command), env=self.environment(driver, more),
+                                       stdout=out, stderr=out, start_new_session=True)
+        try:
+            yield process
+        finally:
+            end(process)
+
+    @contextlib.contextmanager
     def compositor(self, driver):
         """A Wayland compositor without a screen, which programs for Wayland need to start. It must draw on the
         same GPU as they do, or they cannot share pictures with it. Gives the name of its socket. With nothing
-        to show it sleeps, so that it takes no time from the program."""
+        to show it sleeps, so that it takes no time from the program. Its pictures may be taken (`--debug`)."""
         name = "a4emu"
-        command = ["weston", "--backend=headless-backend.so", "--use-gl", f"--socket={name}", "--idle-time=0"]
-        with (self.work / "weston.log").open("w") as log:
-            process = subprocess.Popen(self.command(driver, command), env=self.environment(driver, {}),
-                                       stdout=log, stderr=log, start_new_session=True)
-        try:
+        command = ["weston", "--backend=headless-backend.so", "--use-gl", f"--socket={name}", "--idle-time=0", "--debug"]
+        with self.running(driver, command, "weston.log") as process:
             for _ in range(300 * self.patience):
                 if (self.runtime / name).exists() or process.poll() is not None:
                     break
@@ -117,8 +125,6 @@ class Place:
             if not (self.runtime / name).exists():
                 sys.exit(f"weston does not start: {(self.work / 'weston.log').read_text()[-2000:]}")
             yield name
-        finally:
-            end(process)
 
 
 def end(process):

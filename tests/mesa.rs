@@ -238,7 +238,7 @@ fn a_page_of_webgl() -> Outcome {
     let mut command = a4emu(&["run", "--", "chromium", "--dump-dom", "--timeout=60000"]);
     command.args(BROWSER.split_whitespace()).arg(format!("file://{}", page.display()));
     let text = succeeded(&command.env("HOME", home.path()).output()?)?;
-    match text.contains(">ANGLE (freedreno, FD420, OpenGL ES 3.1): 255,255,0,255<") {
+    match text.contains(">ANGLE (freedreno, FD420, OpenGL ES 3.1): 255,255,0,255 0,0,64,255<") {
         true => Ok(()),
         false => Err(text.into()),
     }
