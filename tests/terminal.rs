@@ -11,7 +11,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 const COLUMNS: usize = 60;
 
 /// Commands that print listings with lines of more than [`COLUMNS`] columns.
-const LISTINGS: [&str; 10] = [
+const LISTINGS: [&str; 9] = [
     "show captures/cube.rd.gz",
     "show captures/cube.rd.gz --draw f1",
     "pixel captures/cube.rd.gz 128,128",
@@ -19,7 +19,6 @@ const LISTINGS: [&str; 10] = [
     "decode captures/cube.rd.gz",
     "decode captures/cube.rd.gz --query RB_DEPTH_CONTROL",
     "diff captures/cube.rd.gz captures/torus.rd.gz",
-    "explain RB_DEPTH_CONTROL",
     "replay captures/cube.rd.gz --trace",
     "replay captures/cube.rd.gz --list-draws",
 ];
@@ -75,6 +74,16 @@ fn listings_fit_the_terminal_and_are_whole_in_a_pipe() {
                 false => assert_eq!(seen, whole, "{line}"),
             }
         }
+    }
+}
+
+#[test]
+fn explanations_are_wrapped_at_the_width_of_the_terminal() {
+    for line in ["explain RB_DEPTH_CONTROL", "explain level-of-detail"] {
+        let (seen, whole) = (lines(&on_terminal(a4emu(line).env("PAGER", "cat"))), piped(line));
+        assert!(whole.lines().any(|whole| whole.chars().count() > COLUMNS), "{line} fits");
+        assert!(seen.iter().all(|seen| seen.chars().count() <= COLUMNS), "{line}: {seen:?}");
+        assert!(seen.join(" ").split_whitespace().eq(whole.split_whitespace()), "{line}: {seen:?}");
     }
 }
 
