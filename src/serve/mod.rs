@@ -65,8 +65,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let desk = Desk::default();
     let (gate, site) = (&gate, &site);
     thread::scope(|scope| {
-        // The page asks for the data at once. If no thread can be started, its request makes them.
-        let _refused = ambient::spawn_scoped(scope, "a4emu-frame", || drop(site.frame()));
+        // The page asks for the data at once. If no thread can be started, requests make what they need.
+        let _refused = ambient::spawn_scoped(scope, "a4emu-frame", || site.prepare());
         while let Ok((stream, _)) = listener.accept() {
             let Some(visit) = desk.visit(&stream) else { continue };
             // A client that disconnects early does not get the response.

@@ -14,7 +14,7 @@ use a4emu_gpu::gpu::Gpu;
 use a4emu_inspect::describe::{Capture, Draw, Shaders};
 use a4emu_inspect::limits::Limits;
 use a4emu_inspect::options::{Shared, Threads};
-use a4emu_inspect::pixel::{self, Question};
+use a4emu_inspect::pixel::{FirstRun, Question};
 use a4emu_inspect::register_names;
 use a4emu_inspect::report::blocks::Kind;
 use a4emu_inspect::report::frame::{Frame, Register};
@@ -29,6 +29,8 @@ pub struct Site {
     page: Arc<[u8]>,
     /// The data of the page, or why there is none. It is made while the page loads.
     frame: OnceLock<Result<Frame, String>>,
+    /// The first run of the history of a pixel: all pixels share it.
+    first: Mutex<Option<FirstRun>>,
     shared: Shared,
     title: String,
     /// A run needs all threads and much memory, so only one runs at a time.
@@ -44,6 +46,7 @@ impl Site {
             threads: *args.threads,
             page: html::live(path).into_bytes().into(),
             frame: OnceLock::new(),
+            first: Mutex::new(None),
             shared: shared.clone(),
             title: name.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             turn: Mutex::new(()),
@@ -62,6 +65,13 @@ impl Site {
             Ok(frame)
         });
         made.as_ref().map_err(|why| anyhow!("{why}"))
+    }
+
+    /// Makes what requests need: the data of the page, and the first run of the history of a pixel. The requests report
+    /// errors.
+    pub fn prepare(&self) {
+        let _made = self.frame();
+        let _made = self.with_first(|_| Ok(()));
     }
 
     /// The response to a path after the token; none for an unknown path.
@@ -104,7 +114,7 @@ impl Site {
             }
         };
         let question = Question { capture: &self.capture, pixels: &[at], surface, limits: &self.limits };
-        let (_, answers) = self.in_turn(|| pixel::ask(question, &quiet()))?;
+        let answers = self.with_first(|first| first.answers(question, &quiet()));
         Ok(serde_json::to_vec(answers?.first().context("there is no answer")?)?)
     }
 
@@ -120,6 +130,20 @@ impl Site {
         let query = Query::new(query)?;
         let edited = self.in_turn(|| edit::edited(&self.capture, &self.limits, &query, &quiet()))?;
         Ok(serde_json::to_vec(&edited)?)
+    }
+
+    /// Calls `ask` with the first run, which is made if there is none yet.
+    fn with_first<R: Send>(
+        &self,
+        ask: impl FnOnce(&FirstRun) -> anyhow::Result<R> + Send,
+    ) -> anyhow::Result<R> {
+        self.in_turn(|| {
+            let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+            match &mut *first {
+                Some(done) => ask(done),
+                none => ask(none.insert(FirstRun::new(&self.capture, &self.limits, &quiet())?)),
+            }
+        })
     }
 
     /// Runs `work` with all threads when no other run is in progress.

@@ -51,42 +51,57 @@ pub struct Question<'a> {
 /// # Errors
 /// The call fails if the capture cannot be opened.
 pub fn ask(question: Question<'_>, shared: &Shared) -> anyhow::Result<(Report, anyhow::Result<Vec<Answer>>)> {
-    let Question { capture, limits, .. } = question;
-    let mut first = limits.playback_of_many(capture.name(), RUNS);
-    let mut trail = Trail::default();
-    let sections = capture.sections(&first.gpu.budget, shared)?;
-    first.run(sections, &mut Renderer, &mut trail);
-    draw::flush(&mut first.gpu);
-    if trail.forgotten > 0 {
-        let what = format!("there is no room to look at the first {} draws", trail.forgotten);
-        first.gpu.report.cut(what, first.gpu.at);
-    }
-    let answers = looked_at(question, shared, &first.gpu, &trail);
-    Ok((first.gpu.report, answers))
+    let first = FirstRun::new(question.capture, question.limits, shared)?;
+    let answers = first.answers(question, shared);
+    Ok((first.end.report, answers))
 }
 
-/// The second run: looks at the draws of the trail.
-fn looked_at(
-    question: Question<'_>,
-    shared: &Shared,
-    end: &Gpu,
-    trail: &Trail,
-) -> anyhow::Result<Vec<Answer>> {
-    let surface = surface(end, question.surface)?;
-    let wanted: Vec<Wanted> =
-        question.pixels.iter().map(|at| Wanted::new(*at, &surface, trail)).collect::<Result<_, _>>()?;
-    let mut looking = Looking::new(&wanted);
-    let mut second = question.limits.playback_of_many(question.capture.name(), RUNS);
-    let sections = question.capture.sections(&second.gpu.budget, shared)?;
-    second.run(sections, &mut looking, &mut Silent);
-    draw::flush(&mut second.gpu);
-    let last = second.gpu.at.submit.saturating_sub(1);
-    looking.writers.between(&mut second.gpu, last);
-    Ok(wanted
-        .iter()
-        .enumerate()
-        .map(|(index, wanted)| looking.answer(index, wanted, &surface, end))
-        .collect())
+/// The first run, which is the same for all pixels of a capture.
+pub struct FirstRun {
+    /// The machine at the end of the run.
+    end: Gpu,
+    trail: Trail,
+}
+
+impl FirstRun {
+    /// Runs the capture.
+    ///
+    /// # Errors
+    /// The call fails if the capture cannot be opened.
+    pub fn new(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow::Result<Self> {
+        let mut first = limits.playback_of_many(capture.name(), RUNS);
+        let mut trail = Trail::default();
+        let sections = capture.sections(&first.gpu.budget, shared)?;
+        first.run(sections, &mut Renderer, &mut trail);
+        draw::flush(&mut first.gpu);
+        if trail.forgotten > 0 {
+            let what = format!("there is no room to look at the first {} draws", trail.forgotten);
+            first.gpu.report.cut(what, first.gpu.at);
+        }
+        Ok(Self { end: first.gpu, trail })
+    }
+
+    /// The second run: looks at the draws of the trail. The question is about the capture of the first run.
+    ///
+    /// # Errors
+    /// The call fails if the capture cannot be opened, or if there is no such surface or pixel.
+    pub fn answers(&self, question: Question<'_>, shared: &Shared) -> anyhow::Result<Vec<Answer>> {
+        let surface = surface(&self.end, question.surface)?;
+        let wanted: Vec<Wanted> = question
+            .pixels
+            .iter()
+            .map(|at| Wanted::new(*at, &surface, &self.trail))
+            .collect::<Result<_, _>>()?;
+        let mut looking = Looking::new(&wanted);
+        let mut second = question.limits.playback_of_many(question.capture.name(), RUNS);
+        let sections = question.capture.sections(&second.gpu.budget, shared)?;
+        second.run(sections, &mut looking, &mut Silent);
+        draw::flush(&mut second.gpu);
+        let last = second.gpu.at.submit.saturating_sub(1);
+        looking.writers.between(&mut second.gpu, last);
+        let answer = |(index, wanted)| looking.answer(index, wanted, &surface, &self.end);
+        Ok(wanted.iter().enumerate().map(answer).collect())
+    }
 }
 
 /// The queried surface.
