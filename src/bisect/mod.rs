@@ -66,7 +66,7 @@ struct Builds<'a> {
     binaries: [&'a Path; 2],
     capture: &'a Path,
     /// Shows what the builds do.
-    bar: &'a ProgressBar,
+    bar: ProgressBar,
 }
 
 /// The first pixel that differs, with both values.
@@ -98,7 +98,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     // Builds do nothing with a capture of another generation, and so do the same.
     Capture::new(&args.capture, shared)?.accept(&args.limits, shared)?;
     let bar = progress::named(STEPS, shared);
-    let builds = Builds { binaries: [&args.a, &args.b], capture: &args.capture, bar: &bar };
+    let builds = Builds { binaries: [&args.a, &args.b], capture: &args.capture, bar };
     builds.step("both builds play the capture");
     let [a, b] = both(|index| builds.play(index, args))?;
     let (a, b) = match [a, b] {
@@ -120,7 +120,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         Some(Place { pixel: [x, y], values: [a, b] }) => {
             builds.put([format!("pixel {x},{y}: A {} B {}", Rgba(*a), Rgba(*b))])?;
         }
-        None => bar.suspend(|| {
+        None => builds.bar.suspend(|| {
             shared.warn(
                 "the pictures after that draw are the same: the difference is below their 8 bits, or in depth",
             );
@@ -230,7 +230,7 @@ impl Builds<'_> {
         let fragments = (0..WARPS).map(|warp| Warp::numbered("fs", warp));
         let mut absent = "";
         for warp in early.chain(fragment).chain(fragments) {
-            self.step(format!("{warp}"));
+            self.step(warp.to_string());
             if warp.stage == absent {
                 continue;
             }

@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use look::Look;
+pub use look::{Long, Look};
 
 use crate::status::Status;
 
@@ -179,12 +179,13 @@ impl Form {
     /// How lines look on the terminal, or in a pager.
     fn look(self, is_paged: bool) -> Look {
         let look = Look::of_stdout();
-        match self {
-            Self::Prose => Look { is_wrapped: true, ..look },
+        let long = match (self, look.long) {
+            (Self::Prose, Long::Cut(width)) => Long::Wrapped(width),
             // A pager shows long lines in its own way.
-            _ if is_paged => Look { width: None, ..look },
-            _ => look,
-        }
+            _ if is_paged => Long::Whole,
+            (_, long) => long,
+        };
+        Look { long, ..look }
     }
 }
 

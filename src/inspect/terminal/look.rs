@@ -28,10 +28,20 @@ const MARK: &str = "<== ";
 pub struct Look {
     /// Whether the line is coloured.
     pub coloured: bool,
-    /// Columns of the terminal; longer lines are cut or wrapped.
-    pub width: Option<usize>,
-    /// Whether longer lines are wrapped.
-    pub is_wrapped: bool,
+    /// What becomes of a line that is longer than the terminal is wide.
+    pub long: Long,
+}
+
+/// What becomes of long lines. The number is the columns of the terminal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Long {
+    /// They are whole.
+    #[default]
+    Whole,
+    /// They are cut.
+    Cut(usize),
+    /// They are wrapped.
+    Wrapped(usize),
 }
 
 impl Look {
@@ -40,7 +50,7 @@ impl Look {
     pub fn of_stdout() -> Self {
         let coloured = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         let width = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
-        Self { coloured, width: width.filter(|width| *width > 1), is_wrapped: false }
+        Self { coloured, long: width.filter(|width| *width > 1).map_or(Long::Whole, Long::Cut) }
     }
 
     /// Whether a line is printed as it is.
@@ -50,10 +60,10 @@ impl Look {
 
     /// The line as it fits the width.
     fn fitted(self, line: &str) -> Vec<Cow<'_, str>> {
-        match self.width {
-            Some(width) if self.is_wrapped => wrapped(line, width),
-            Some(width) => vec![cut(line, width).map_or(Cow::Borrowed(line), Cow::Owned)],
-            None => vec![Cow::Borrowed(line)],
+        match self.long {
+            Long::Wrapped(width) => wrapped(line, width),
+            Long::Cut(width) => vec![cut(line, width).map_or(Cow::Borrowed(line), Cow::Owned)],
+            Long::Whole => vec![Cow::Borrowed(line)],
         }
     }
 
@@ -283,7 +293,7 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut_at_the_width() {
-        let shown = |text, width| Look { width: Some(width), ..Look::default() }.lines(text);
+        let shown = |text, width| Look { long: Long::Cut(width), ..Look::default() }.lines(text);
         assert_eq!(shown("0123456789\n01234567890\nabc\n", 10), "0123456789\n012345678…\nabc\n");
         assert_eq!(shown("01234567  90", 10), "01234567…");
         assert_eq!(shown("äöüäöüäöüä\n漢字漢字漢字", 10), "äöüäöüäöüä\n漢字漢字…");
@@ -293,7 +303,7 @@ mod tests {
 
     #[test]
     fn long_lines_of_prose_are_wrapped_below_their_text() {
-        let look = Look { width: Some(12), is_wrapped: true, ..Look::default() };
+        let look = Look { long: Long::Wrapped(12), ..Look::default() };
         assert_eq!(look.lines("one two three\n"), "one two\nthree\n");
         assert_eq!(look.lines("  one two three\n"), "  one two\n  three\n");
         assert_eq!(look.lines("  see  a bc de f\n\n"), "  see  a bc\n      de f\n\n");
