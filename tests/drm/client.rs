@@ -504,6 +504,21 @@ pub fn surround() {
     }
 }
 
+/// Gives signals that end a program their default action in `command`. A shell starts its background jobs with
+/// SIGINT and SIGQUIT ignored, `nohup` with SIGHUP, and their children inherit that.
+pub fn end_by_signals(command: &mut std::process::Command) -> &mut std::process::Command {
+    use std::os::unix::process::CommandExt;
+    let reset = || {
+        for signal in [libc::SIGTERM, libc::SIGHUP, libc::SIGINT, libc::SIGQUIT] {
+            // SAFETY: the default action runs no code of this program.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Ok(())
+    };
+    // SAFETY: a forked child may call `signal`, and makes no other call before it becomes the program.
+    unsafe { command.pre_exec(reset) }
+}
+
 /// Starts a program with blocked termination signals.
 pub fn start_with_blocked_signals(command: &mut std::process::Command) -> std::process::Child {
     use std::os::unix::process::CommandExt;
@@ -520,7 +535,7 @@ pub fn start_with_blocked_signals(command: &mut std::process::Command) -> std::p
         Ok(())
     };
     // SAFETY: the child makes only these calls before it becomes the program.
-    unsafe { command.pre_exec(block) }.spawn().expect("starts")
+    unsafe { end_by_signals(command).pre_exec(block) }.spawn().expect("starts")
 }
 
 /// Ends the main thread of this process, but not the process.

@@ -94,7 +94,7 @@ fn drawing_for_ever() {
 fn video_to(stdout: Stdio) -> std::process::Child {
     let mut command = a4emu(&["--frames", "-", "--"]);
     command.args(client("ends::drawing_for_ever")).env(INSIDE, "1");
-    command.stdout(stdout).stderr(Stdio::piped()).spawn().unwrap()
+    end_by_signals(command.stdout(stdout).stderr(Stdio::piped())).spawn().unwrap()
 }
 
 #[test]

@@ -242,7 +242,7 @@ fn exit_does_not_wait_for_it() {
 fn an_interrupt_ends_the_program_in_the_middle_of_it() {
     let mut command: Command = only("hangs::in_the_middle");
     command.env("LD_PRELOAD", library()).env(SECONDS.0, "400000000000");
-    let mut child = command.spawn().unwrap();
+    let mut child = end_by_signals(&mut command).spawn().unwrap();
     std::thread::sleep(Duration::from_secs(2));
     assert!(child.try_wait().unwrap().is_none());
     let start = Instant::now();

@@ -203,7 +203,7 @@ fn a_launcher_that_is_told_to_end_ends_the_program_and_cleans_up() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
     command.args(["run", "--", "sh", "-c", "touch \"$TMPDIR/started\"; exec sleep 60"]);
     command.env("A4EMU_LIBRARY", library()).env("TMPDIR", folder.path()).env_remove("XDG_RUNTIME_DIR");
-    let mut launcher = command.spawn().unwrap();
+    let mut launcher = end_by_signals(&mut command).spawn().unwrap();
     let started = folder.path().join("started");
     while !started.exists() {
         assert!(launcher.try_wait().unwrap().is_none(), "it ended before the program began");
@@ -283,7 +283,7 @@ fn launcher_of_a_sleeper(folder: &Path) -> std::process::Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
     command.args(["run", "--", "sh", "-c", "touch \"$XDG_RUNTIME_DIR/started\"; exec sleep 20"]);
     command.env("A4EMU_LIBRARY", library()).env("XDG_RUNTIME_DIR", folder);
-    let launcher = command.spawn().unwrap();
+    let launcher = end_by_signals(&mut command).spawn().unwrap();
     while !folder.join("started").exists() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
