@@ -124,6 +124,27 @@ fn labels_stand_before_their_definition() {
     assert_eq!([28, 32, 36, 40].map(at), [0x1010, 4, 0x1000_0000, 1]);
 }
 
+/// Data in hexadecimal ends with its block, as numbers do.
+#[test]
+fn hexadecimal_data_ends_at_the_brace() {
+    let on_lines = capture("buffer b {\n words ff0000ff 1\n }\nbuffer c { part: {\n hex 0011\n }\n u8 2 }");
+    assert_eq!(capture("buffer b { words ff0000ff 1 }\nbuffer c { part: { hex 00 11 } u8 2 }"), on_lines);
+    assert_eq!(capture("buffer b {words ff0000ff 1}// }\nbuffer c { part: {hex 0011}; }\n u8 2 }"), on_lines);
+    assert_eq!(payload("repeat 2 { words 1 }"), [1, 0, 0, 0, 1, 0, 0, 0]);
+    for (source, place) in [
+        (
+            "buffer b { words ff00 1ff00ff00 }",
+            "main.a4:1:23: expected a dword in hexadecimal, found `1ff00ff00`",
+        ),
+        ("buffer b { hex 00 0g }", "main.a4:1:20: expected hexadecimal digits"),
+        ("buffer b { hex 000 }", "main.a4:1:16: expected an even number of hexadecimal digits"),
+        ("buffer b { words 1 2 } }", "main.a4:1:24: unmatched `}`"),
+        ("buffer b { words 1 // }", "main.a4:1:10: expected a `}` for this `{`"),
+    ] {
+        assert!(error(source).contains(place), "{source}: {}", error(source));
+    }
+}
+
 #[test]
 fn errors_say_where() {
     let expected = [

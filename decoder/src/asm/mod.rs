@@ -42,7 +42,7 @@
 //! ```
 //!
 //! * **Data** goes anywhere inside a buffer, a section or the braces of a packet: numbers, `hex 00ff`
-//!   and `words 3f800000 0` (to the end of the line), `text ".."`, `zero BYTES`, `fill DWORDS, value`,
+//!   and `words 3f800000 0` (to the end of the line or block), `text ".."`, `zero BYTES`, `fill DWORDS, value`,
 //!   `align N`, `at OFFSET`, `png "file" pitch N`, `shader { .. }`, and words of descriptors by name
 //!   (`TEX_CONST_0 { FMT = TFMT4_8_8_8_8_UNORM }`, `TEX_SAMP_1 { .. }`, `SSBO_0_0 { .. }`).
 //! * **`size N`** on a buffer fills it with zeros up to N bytes.

@@ -50,6 +50,16 @@ pub(super) fn path(input: &str) -> Parsed<'_, String> {
     }
 }
 
+/// Splits the input into the data at its start and the text after it. Data ends with the line, at a comment,
+/// or at the `}` of the block around it.
+fn data_line(input: &str) -> (&str, &str) {
+    let (text, rest) = line(input);
+    match text.find('}') {
+        Some(end) => (&text[..end], &input[end..]),
+        None => (text, rest),
+    }
+}
+
 /// Splits the input into the rest of the line, without its comment, and the text after the line.
 fn line(input: &str) -> (&str, &str) {
     let end = input.find('\n').unwrap_or(input.len());
@@ -58,9 +68,9 @@ fn line(input: &str) -> (&str, &str) {
     (&text[..comment.unwrap_or(end)], &input[end..])
 }
 
-/// `hex 0011 22ff`: bytes to the end of the line, with spaces anywhere.
+/// `hex 0011 22ff`: bytes to the end of the line or block, with spaces anywhere.
 pub(super) fn hex(input: &str) -> Parsed<'_, Vec<u8>> {
-    let (text, rest) = line(input);
+    let (text, rest) = data_line(input);
     let mut bytes = Vec::with_capacity(text.len() / 2);
     let mut high = None;
     for (at, c) in text.char_indices().filter(|(_, c)| !c.is_whitespace()) {
@@ -76,9 +86,9 @@ pub(super) fn hex(input: &str) -> Parsed<'_, Vec<u8>> {
     }
 }
 
-/// `words 1 3f800000`: dwords in hexadecimal; to the end of the line.
+/// `words 1 3f800000`: dwords in hexadecimal, to the end of the line or block.
 pub(super) fn words(input: &str) -> Parsed<'_, Vec<u8>> {
-    let (text, rest) = line(input);
+    let (text, rest) = data_line(input);
     let mut bytes = Vec::with_capacity(text.len());
     for word in text.split_whitespace() {
         match u32::from_str_radix(word, 16) {
