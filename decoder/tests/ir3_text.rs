@@ -243,3 +243,39 @@ fn words_of_later_generations_are_unknown() {
         assert_eq!(instr.to_string(), format!("raw 0x{word:016x}"));
     }
 }
+
+/// Mnemonics of fdre-a3xx's assembler: the text of today, and the word, which that assembler makes too where
+/// it is given here.
+#[test]
+fn old_mnemonics_are_those_of_today() {
+    let today = |text: &str| text.parse::<Instr>().map(|instr| instr.to_string()).map_err(|e| e.to_string());
+    for (old, new) in [
+        ("(sy)(rpt3)mul.s hr1.y, (r)hr0.y, (r)hr1.y", "(sy)(rpt3)mul.s24 hr1.y, (r)hr0.y, (r)hr1.y"),
+        ("mul.u r0.x, r1.x, c2.x", "mul.u24 r0.x, r1.x, c2.x"),
+        ("ldg.s8 hr0.y,g[r1.w], 1", "ldg.u8_32 r0.y, g[r1.w], 1"),
+        ("ldp.s8 hr0.y,p[r6.x+15], 1", "ldp.u8_32 r0.y, p[r6.x+15], 1"),
+        ("(sy)stp.s8 p[r0.w-56],hr4.y, 1", "(sy)stp.u8_32 p[r0.w-56], r4.y, 1"),
+        ("ldl.s8 hr0.y,l[r1.w], 1", "ldl.u8_32 r0.y, l[r1.w], 1"),
+        ("cov.u32s8 hr0.x, r1.x", "cov.u32u8_32 r0.x, r1.x"),
+        ("mov.s8s8 hr0.x, hr1.x", "mov.u8_32u8_32 r0.x, r1.x"),
+    ] {
+        assert_eq!(today(old).as_deref(), Ok(new), "{old}");
+    }
+    for (old, word) in [
+        ("(sy)(rpt3)mul.s hr1.y, (r)hr0.y, (r)hr1.y", 0x56280b05_00050001_u64),
+        ("(sy)sti.f16 hr1.y+2,hr0.y, 0", 0xd1800005_00004005),
+        ("sti.f32 hr0.y+2,r3.y, 0", 0xc1820001_00034005),
+        ("(sy)sti.s32 hr0.y+2,r4.x, 0", 0xd18a0001_00040005),
+        ("sti.u32 hr0.y+2,r2.y, 0", 0xc1860001_00024005),
+    ] {
+        let instr: Instr = old.parse().unwrap();
+        assert_eq!(instr.encode(), word, "{old}");
+        let again: Instr = instr.to_string().parse().unwrap();
+        assert_eq!(again.encode(), word, "{instr}");
+    }
+    for wrong in
+        ["(ss)sti.f32 hr0.y+2, r3.y, 0", "sti.x hr0.y, r3.y, 0", "sti hr0.y, r3.y, 0", "mul.b r0.x, r1.x"]
+    {
+        assert!(today(wrong).is_err(), "{wrong}");
+    }
+}

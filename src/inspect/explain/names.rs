@@ -52,6 +52,9 @@ pub struct Mnemonic {
     category: u8,
     category_about: &'static str,
     opcode: u8,
+    /// The mnemonic of older assemblers.
+    #[serde(skip)]
+    old: Option<&'static str>,
     about: &'static str,
 }
 
@@ -105,13 +108,18 @@ fn uses(table: &EnumTable) -> Vec<String> {
 /// The operations whose mnemonic fits `text`.
 pub fn mnemonics(text: &str) -> Vec<Mnemonic> {
     let text = text.replace("atomic.s.", "atomic.");
-    let found = operations().into_iter().filter(|operation| is_named(&operation.mnemonic, &text));
+    let is_asked = |operation: &Operation| {
+        let mut names = [operation.mnemonic.as_str()].into_iter().chain(operation.old);
+        names.any(|name| is_named(name, &text))
+    };
+    let found = operations().into_iter().filter(is_asked);
     found
-        .map(|Operation { category, opcode, mnemonic, meaning }| Mnemonic {
+        .map(|Operation { category, opcode, mnemonic, old, meaning }| Mnemonic {
             mnemonic,
             category,
             category_about: CATEGORIES[usize::from(category)],
             opcode,
+            old,
             about: meaning,
         })
         .collect()
@@ -166,7 +174,11 @@ impl fmt::Display for Enumeration {
 
 impl fmt::Display for Mnemonic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { mnemonic, category, category_about, opcode, about } = self;
-        writeln!(f, "{mnemonic}: ir3, category {category} ({category_about}), opcode {opcode}\n  {about}")
+        let Self { mnemonic, category, category_about, opcode, old, about } = self;
+        let old = old.map_or(String::new(), |old| format!("; `{old}` in older assemblers"));
+        writeln!(
+            f,
+            "{mnemonic}: ir3, category {category} ({category_about}), opcode {opcode}{old}\n  {about}"
+        )
     }
 }

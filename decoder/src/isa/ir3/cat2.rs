@@ -175,6 +175,18 @@ for_each_cat2!(
     Cat2Op,
     Cat2Class
 );
+
+impl Cat2Op {
+    /// The op with this mnemonic, which may be that of an older assembler (fdre-a3xx).
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let old = Self::OLD.iter().find(|(old, _)| *old == name).map(|(_, op)| *op);
+        Self::from_name(name).or(old)
+    }
+
+    /// Mnemonics of older assemblers, each with its op.
+    pub(super) const OLD: &[(&str, Self)] = &[("mul.u", Self::MulU24), ("mul.s", Self::MulS24)];
+}
+
 for_each_cat2!(evaluate, Cat2Op);
 for_each_cat2_saturating!(flagged, saturates, eval_saturated);
 for_each_cat2_halving!(flagged, halves, eval_halved);

@@ -13,6 +13,8 @@ pub struct Operation {
     pub opcode: u8,
     /// The mnemonic. An atomic is `atomic.` and its function.
     pub mnemonic: String,
+    /// The mnemonic of older assemblers, if they have another one.
+    pub old: Option<&'static str>,
     /// What it does.
     pub meaning: &'static str,
 }
@@ -25,7 +27,12 @@ pub fn operations() -> Vec<Operation> {
             category == 6 && Cat6Op::from_bits(opcode).is_some_and(|op| op.class() == Cat6Class::Atomic);
         let mnemonic = if is_atomic { format!("atomic.{name}") } else { name.to_owned() };
         let meaning = meaning(&mnemonic);
-        all.push(Operation { category, opcode, mnemonic, meaning });
+        let old = match category {
+            2 => Cat2Op::OLD.iter().find(|(_, op)| op.bits() == opcode).map(|(old, _)| *old),
+            6 if opcode == Cat6Op::Ldib.bits() => Some("sti"),
+            _ => None,
+        };
+        all.push(Operation { category, opcode, mnemonic, old, meaning });
     };
     Cat0Op::ALL.iter().for_each(|op| add(0, op.bits(), op.name()));
     Cat1Op::ALL.iter().for_each(|op| add(1, op.bits(), op.name()));

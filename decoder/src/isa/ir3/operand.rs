@@ -117,7 +117,9 @@ pub const FLUT_TEXT: [&str; 12] = [
 
 /// Makes a small enumeration whose values have bits and a text.
 macro_rules! named {
-    ($(#[$meta:meta])* $name:ident { $($value:literal $variant:ident $text:literal $(#[$doc:meta])*,)* }) => {
+    ($(#[$meta:meta])* $name:ident {
+        $($value:literal $variant:ident $text:literal $(or $old:literal)? $(#[$doc:meta])*,)*
+    }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
@@ -144,10 +146,10 @@ macro_rules! named {
                 }
             }
 
-            /// The value with this text, if there is one.
+            /// The value with this text, if there is one. `or` in a row gives the text of older assemblers.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {
-                    $($text => Some(Self::$variant),)*
+                    $($text $(| $old)? => Some(Self::$variant),)*
                     _ => None,
                 }
             }
@@ -165,7 +167,7 @@ named! {
         4 S16 "s16",
         5 S32 "s32",
         6 U8 "u8",
-        7 U8Wide "u8_32" /** An 8-bit value in memory, a full register. */,
+        7 U8Wide "u8_32" or "s8" /** An 8-bit value in memory, a full register. */,
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn parse<'a>(at: &'a str, head: &Head) -> Option<Parsed<'a, Body>> {
     if let Some(op) = Cat4Op::from_name(name) {
         return Some(cat4(at, head, op));
     }
-    if let Some(op) = Cat2Op::from_name(name).filter(|op| !op.class().has_cond()) {
+    if let Some(op) = Cat2Op::named(name).filter(|op| !op.class().has_cond()) {
         return Some(cat2(at, head, op, None));
     }
     if let Some((op, cond)) = compare(name) {
@@ -128,11 +128,13 @@ fn mov<'a>(at: &'a str, head: &Head, types: &str) -> Parsed<'a, Body> {
     }
     let (at, round) = rounding(at)?;
     let (rest, half) = flag(at, "h");
-    if half != dst_type.is_half() {
+    // Older assemblers take `s8`, which is `u8_32` today, for a type of half registers.
+    if half != dst_type.is_half() && !types.ends_with("s8") {
         return fail(at, "a destination register of the type's precision");
     }
     let (at, dst) = cat1_dst(rest)?;
     let (at, _) = comma(at)?;
+    let at = if types.starts_with("s8") { at.strip_prefix('h').unwrap_or(at) } else { at };
     let (at, src) = cat1_src(at, src_type)?;
     let repeat = head.repeat;
     Ok((at, Body::Cat1(Cat1 { op: Cat1Op::Mov, dst_type, src_type, round, repeat, dst, src })))

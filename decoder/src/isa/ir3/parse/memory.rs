@@ -1,4 +1,5 @@
 //! Parses instructions of category 6.
+use super::super::bits::{put, put_signed};
 use super::super::{Body, Cat6, Cat6Class, Cat6Form, Cat6Op, Reg, RegOrImm, Type, View};
 use super::Head;
 use super::lex::{Parsed, byte, comma, fail, half_reg, integer, reg, word};
@@ -19,6 +20,30 @@ pub(super) fn parse<'a>(at: &'a str, head: &Head) -> Option<Parsed<'a, Body>> {
         Cat6Class::Atomic => atomic_local(at, suffixes),
     };
     Some(form.map(|(at, (ty, form))| (at, Body::Cat6(Cat6 { op, ty, form }))))
+}
+
+/// The mnemonic of opcode 6 in older assemblers, which is `ldib` today.
+pub(super) const OLD_STORE: &str = "sti.";
+
+/// `sti.f32 hr0.y+2, r3.y, 0`: the word that fdre-a3xx's assembler makes of it.
+///
+/// Its place of the offset is bits 13:1, which `ldib` has for other fields. The last operand is in no bit.
+pub(super) fn old_store<'a>(at: &'a str, ty: &str) -> Parsed<'a, u64> {
+    let Some(ty) = Type::from_name(ty) else { return fail(at, "a mnemonic with a type, as in sti.f32") };
+    let (at, (_, dst)) = half_reg(at)?;
+    let (at, offset) = match at.starts_with(['+', '-']) {
+        true => integer(at, -4096, 4095, "an offset, -4096 to 4095")?,
+        false => (at, 0),
+    };
+    let (at, ()) = comma(at)?;
+    let (at, (_, src)) = half_reg(at)?;
+    let (at, _) = count(at)?;
+    let operands = match offset {
+        0 => put(src.0, 1),
+        _ => 1 | put_signed(offset, 1, 13) | put(src.0, 14),
+    };
+    let op = put(6u8, 61) | put(Cat6Op::Ldib.bits(), 54) | put(ty as u8, 49);
+    Ok((at, op | put(dst.0, 32) | operands))
 }
 
 /// The op of a mnemonic, its suffixes, and whether it is `atomic.s`.

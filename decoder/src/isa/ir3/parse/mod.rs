@@ -76,6 +76,14 @@ fn instruction<'a>(text: &'a str, label: &mut dyn FnMut(&str) -> Option<i32>) ->
         let (at, _) = space0(at)?;
         return Ok((at, Instr::decode(word)));
     }
+    if let Some(ty) = head.mnemonic.strip_prefix(memory::OLD_STORE) {
+        if !allows(&Body::Unknown, &head) {
+            return fail(start, "no flag before sti but (sy) and (jp)");
+        }
+        let (at, word) = memory::old_store(at, ty)?;
+        let (at, _) = space0(at)?;
+        return Ok((at, Instr { flags: head.flags, ..Instr::decode(word) }));
+    }
     let (at, mut body) = body(start, at, &head, label)?;
     let nops = delay(&mut body, &head).filter(|_| allows(&body, &head));
     let Some(nops) = nops else { return fail(start, "no flag that this instruction does not have") };
