@@ -122,6 +122,37 @@ fn citations_resolve() {
     assert!(cited > 30, "only {cited} citations found");
 }
 
+/// Whether `name` is a rule or an exception of the hazards, a frame with a reference picture, a path, or a test.
+fn is_there(name: &str, hazards: &str, frames: &str, sources: &str) -> bool {
+    hazards.contains(&format!(" {name} "))
+        || frames.lines().any(|line| line.starts_with(&format!("{name} ")))
+        || (name.starts_with("tests") || name.contains("/tests")) && root().join(name).exists()
+        || sources.contains(&format!("fn {name}()"))
+        || name == "none"
+        || name.starts_with("see ")
+}
+
+/// The tests that the page of the driver's history names exist.
+#[test]
+fn tests_of_the_history_are_there() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let (page, hazards, frames) =
+        (read("docs/hardware/driver-history.md"), read("docs/hardware/hazards.md"), read("tests/frames.txt"));
+    let mut found = Vec::new();
+    PLACES.iter().for_each(|place| files(&root().join(place), &mut found));
+    let sources: String = found.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    let part = page.split("\n## ").find(|part| part.starts_with("2014")).expect("the first table");
+    let rows = part.lines().filter_map(|line| match line.split(" | ").collect::<Vec<_>>()[..] {
+        [_, _, a4emu, tests] if a4emu.contains(':') => Some(tests.trim_end_matches(" |")),
+        _ => None,
+    });
+    let names: Vec<&str> = rows.flat_map(|tests| tests.split([',', ';'])).map(str::trim).collect();
+    let wrong: Vec<&&str> =
+        names.iter().filter(|name| !is_there(name, &hazards, &frames, &sources)).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    assert!(names.len() > 60, "only {} names", names.len());
+}
+
 #[test]
 fn unresolved_citations_are_reported() {
     let none: [String; 0] = [];

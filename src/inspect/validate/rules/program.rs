@@ -144,4 +144,10 @@ super::rules! { 0;
     S34 N Inf "What decides what runs, is an address, is stored or is put out was written before";
         mend "write the register";
         from "hazards.md 3.2", break "drop a mov";
+    S35 W Doc "bary.f reads varyings that are not flat: an A420 of patch level 0 interpolates flat ones all the same";
+        mend "fetch flat varyings with ldlv, and end the input with a bary.f to r63.x";
+        from "Mesa e9f2abe349, hazards.md 3.2", break "VPC_VARYING_INTERP FLAT of a bary.f";
+    S37 E Doc "A fragment shader with varyings fetches one: else their storage is not released, and the chip locks up";
+        mend "set TOTALATTR 0, or fetch a varying with (ei)";
+        from "Mesa af4d088395, hazards.md 3.2", break "drop all bary.f";
 }

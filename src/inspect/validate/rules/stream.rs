@@ -76,4 +76,7 @@ super::rules! { 1;
     F3 E Inf "What a draw wrote is read as texture, indices or constants in a later batch";
         mend "begin a batch";
         from "fd/freedreno_batch.c (fd_batch_resource_read_slowpath), hazards.md 4.3", break "texture BASE at the current target";
+    F5 W Doc "Vertex buffers that are bound anew are fetched behind UCHE_INVALIDATE: the cache may hold old vertices";
+        mend "write UCHE_INVALIDATE0 and 1 behind VFD_FETCH";
+        from "Mesa bb19f2c3c4, hazards.md 4.3", break "remove the invalidation behind VFD_FETCH";
 }

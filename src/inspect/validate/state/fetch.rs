@@ -1,15 +1,19 @@
 //! Checks P16 to P19: the inputs of the shaders.
 
 use a4emu_decoder::bits::Register;
+use a4emu_decoder::isa::ir3::Reg;
+use a4emu_decoder::isa::ir3::access::FileReg;
 use a4emu_decoder::regs::gras::GRAS_CNTL;
 use a4emu_decoder::regs::groups::used;
 use a4emu_decoder::regs::hlsq::{HLSQ_CONTROL_1_REG, HLSQ_CONTROL_2_REG, HLSQ_CONTROL_3_REG};
 use a4emu_decoder::regs::rb::RB_RENDER_CONTROL2;
+use a4emu_decoder::regs::sp::SP_FS_CTRL_REG1;
 use a4emu_decoder::regs::vfd::*;
 
 use super::{Said, Scene};
 use crate::validate::rules::Id;
 use a4emu_gpu::draw::{DrawCall, IndexSource};
+use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
 use a4emu_shader::format::Format;
 
@@ -26,7 +30,7 @@ pub fn check(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
 fn produced(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let (first, second) = (regs.get::<HLSQ_CONTROL_1_REG>(), regs.get::<HLSQ_CONTROL_2_REG>());
-    let third = regs.get::<HLSQ_CONTROL_3_REG>();
+    let (third, shader) = (regs.get::<HLSQ_CONTROL_3_REG>(), regs.get::<SP_FS_CTRL_REG1>());
     let (gras, rb) = (regs.get::<GRAS_CNTL>(), regs.get::<RB_RENDER_CONTROL2>());
     let linear = [third.IJ_LINEAR_PIXEL(), third.IJ_LINEAR_CENTROID()];
     let is_linear = linear.into_iter().any(|id| used(id).is_some());
@@ -42,7 +46,10 @@ fn produced(scene: &Scene<'_>, said: &mut Said) {
         (linear[0], rb.SIZE(), "IJ_LINEAR_PIXEL", "RB_RENDER_CONTROL2.SIZE"),
         (linear[1], rb.SIZE(), "IJ_LINEAR_CENTROID", "RB_RENDER_CONTROL2.SIZE"),
         (first.COORDREGID(), rb.COORD_MASK() != 0, "COORDREGID", "RB_RENDER_CONTROL2.COORD_MASK"),
+        (first.COORDREGID(), shader.FRAGCOORD(), "COORDREGID", "SP_FS_CTRL_REG1.FRAGCOORD"),
+        (first.ZWCOORDREGID(), shader.FRAGCOORD(), "ZWCOORDREGID", "SP_FS_CTRL_REG1.FRAGCOORD"),
         (second.FACEREGID(), rb.FACENESS(), "FACEREGID", "RB_RENDER_CONTROL2.FACENESS"),
+        (second.FACEREGID(), shader.FACENESS(), "FACEREGID", "SP_FS_CTRL_REG1.FACENESS"),
         (second.SAMPLEID_REGID(), rb.SAMPLEID(), "SAMPLEID_REGID", "RB_RENDER_CONTROL2.SAMPLEID"),
         (second.SAMPLEMASK_REGID(), rb.SAMPLEMASK(), "SAMPLEMASK_REGID", "RB_RENDER_CONTROL2.SAMPLEMASK"),
     ];
@@ -50,9 +57,23 @@ fn produced(scene: &Scene<'_>, said: &mut Said) {
         said.unless(used(id).is_none() || produced, Id::P16, || format!("{name} without {producer}"));
     }
     let (xy, zw) = (used(first.COORDREGID()), used(first.ZWCOORDREGID()));
+    for (component, id) in [xy, xy.map(|id| id + 1), zw, zw.map(|id| id + 1)].into_iter().enumerate() {
+        let missing = id.filter(|id| rb.COORD_MASK() >> component & 1 == 0 && takes(scene, *id));
+        said.unless(missing.is_none(), Id::P16, || {
+            let name = ["x", "y", "z", "w"][component];
+            format!("window {name} is read, and RB_RENDER_CONTROL2.COORD_MASK lacks it")
+        });
+    }
     said.unless(zw.is_none() || xy.is_none() || zw == xy.map(|xy| xy + 2), Id::P16, || {
         "ZWCOORDREGID is not COORDREGID + 2".to_owned()
     });
+}
+
+/// Whether the fragment shader reads the full register `id` as the hardware filled it.
+fn takes(scene: &Scene<'_>, id: u32) -> bool {
+    let reg = u8::try_from(id).ok().and_then(|id| FileReg::of(Reg(id), false));
+    let checked = scene.program(Stage::FS).zip(reg);
+    checked.is_some_and(|(checked, reg)| checked.facts.taken.has(reg))
 }
 
 /// Checks P17.

@@ -1,27 +1,65 @@
-//! Checks P1 to P6: the outputs of the last vertex stage and the inputs of the fragment shader.
+//! Checks P1 to P6, P29 and S37: the outputs of the last vertex stage and the inputs of the fragment shader.
 
+use a4emu_decoder::regs::enums::{IntpMode, PrimType, ReplMode};
 use a4emu_decoder::regs::groups::used;
 use a4emu_decoder::regs::pc::PC_PRIM_VTX_CNTL;
 use a4emu_decoder::regs::sp::{SP_FS_CTRL_REG0, SP_FS_CTRL_REG1, SP_VS_PARAM_REG};
-use a4emu_decoder::regs::vpc::{VPC_ATTR, VPC_PACK};
+use a4emu_decoder::regs::vpc::{VPC_ATTR, VPC_PACK, VPC_VARYING_INTERP_MODE, VPC_VARYING_PS_REPL_MODE};
 
+use super::program::locations as locations_of;
 use super::stage::{OUTPUTS, linkage, output_count};
 use super::{Said, Scene};
+use crate::validate::program::Checked;
 use crate::validate::rules::Id;
+use a4emu_gpu::draw::DrawCall;
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
 
 /// Constant that OUTLOC adds to a location.
 const FIRST_LOCATION: u32 = 8;
 
-/// Adds violations of P1 to P4 and P6.
-pub fn check(scene: &Scene<'_>, said: &mut Said) {
-    point_size(scene, said);
+/// Adds violations of P1 to P4, P6, P29 and S37.
+pub fn check(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
+    let primitive = call.initiator.PRIM_TYPE();
+    point_size(scene, primitive, said);
     if scene.pass == Pass::Binning {
         return;
     }
     counts(scene, said);
     locations(scene, said);
+    if scene.pass != Pass::Resolve
+        && let Some(checked) = scene.program(Stage::FS)
+    {
+        fetched(scene, checked, said);
+        if primitive == PrimType::DI_PT_RECTLIST {
+            replaced(scene, checked, said);
+        }
+    }
+}
+
+/// Checks S37: the fragment shader fetches a varying where there are any.
+fn fetched(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+    let total = scene.regs.get::<VPC_ATTR>().TOTALATTR();
+    said.unless(total == 0 || !checked.facts.inputs.is_empty(), Id::S37, || {
+        format!("FS: TOTALATTR is {total}, and no varying is fetched: their storage is never released")
+    });
+}
+
+/// Checks P29: what a rectangle of two vertices interpolates is replaced.
+fn replaced(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+    let regs = scene.regs;
+    let is_plain = |location: &u32| {
+        let smooth =
+            regs.at::<VPC_VARYING_INTERP_MODE>(location / 16).component(*location) == IntpMode::SMOOTH;
+        let mode = regs.at::<VPC_VARYING_PS_REPL_MODE>(location / 16).component(*location);
+        smooth && !matches!(mode, ReplMode::S | ReplMode::T | ReplMode::ONE_T)
+    };
+    let total = regs.get::<VPC_ATTR>().TOTALATTR();
+    let read =
+        checked.facts.inputs.iter().flat_map(|index| locations_of(&checked.program.instrs[*index].body));
+    if let Some(location) = read.filter(|location| *location < total).find(is_plain) {
+        said.say(Id::P29, format!("varying {location} of a RECTLIST has no VPC_VARYING_PS_REPL mode"));
+    }
 }
 
 /// Checks P1 and P2.
@@ -77,7 +115,7 @@ fn locations(scene: &Scene<'_>, said: &mut Said) {
 }
 
 /// Checks P6.
-fn point_size(scene: &Scene<'_>, said: &mut Said) {
+fn point_size(scene: &Scene<'_>, primitive: PrimType, said: &mut Said) {
     if scene.last_vertex_stage() != Stage::VS {
         return;
     }
@@ -86,5 +124,9 @@ fn point_size(scene: &Scene<'_>, said: &mut Said) {
     let bits = [regs.get::<VPC_ATTR>().PSIZE(), regs.get::<PC_PRIM_VTX_CNTL>().PSIZE()];
     said.unless(bits == [register; 2], Id::P6, || {
         format!("PSIZEREGID is {register}, VPC_ATTR.PSIZE and PC_PRIM_VTX_CNTL.PSIZE are {bits:?}")
+    });
+    let sized = primitive == PrimType::DI_PT_POINTLIST_PSIZE;
+    said.unless(!sized || register, Id::P6, || {
+        "DI_PT_POINTLIST_PSIZE, and the vertex shader puts out no point size: the chip locks up".to_owned()
     });
 }

@@ -153,7 +153,7 @@ fn never_written(checked: &Checked, outputs: &[Named]) -> Regs {
 
 /// Adds violations of a draw of `call.count` vertices; `highest` is its highest index.
 pub fn check_draw(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, said: &mut Said) {
-    linkage::check(scene, said);
+    linkage::check(scene, call, said);
     output::check(scene, said);
     windows::check(scene, said);
     fetch::check(scene, call, said);

@@ -1,4 +1,4 @@
-//! Checks P7 to P11, P20, P21 and P24: the fragment shader's outputs and the render backend.
+//! Checks P7 to P11, P20, P21, P24 and P27: the fragment shader's outputs and the render backend.
 
 use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat};
 use a4emu_decoder::regs::gras::*;
@@ -47,7 +47,7 @@ fn tests_depth(scene: &Scene<'_>) -> bool {
         || scene.regs.get::<RB_STENCIL_CONTROL>().STENCIL_ENABLE()
 }
 
-/// Checks P8 and P21.
+/// Checks P8, P21 and P27.
 fn targets(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let components = regs.get::<RB_RENDER_COMPONENTS>();
@@ -79,9 +79,8 @@ fn target(scene: &Scene<'_>, i: u32, said: &mut Said) {
     });
     let (blends, reads) = (control.BLEND(), control.READ_DEST_ENABLE());
     let enabled = regs.get::<RB_FS_OUTPUT>().ENABLE_BLEND() >> i & 1 != 0;
-    said.unless(!blends || (reads && enabled), Id::P21, || {
-        format!("target {i} blends, READ_DEST_ENABLE is {reads}, ENABLE_BLEND {enabled}")
-    });
+    said.unless(!blends || reads, Id::P21, || format!("target {i} blends without READ_DEST_ENABLE"));
+    said.unless(!blends || enabled, Id::P27, || format!("target {i} blends without its bit of ENABLE_BLEND"));
     let integer = integers.contains(&true);
     said.unless(!integer || !(blends || enabled), Id::P21, || format!("integer target {i} blends"));
 }

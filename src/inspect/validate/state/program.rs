@@ -152,7 +152,7 @@ fn private(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     }
 }
 
-/// Checks S26 and S27.
+/// Checks S26, S27 and S35.
 fn varyings(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     if scene.pass == Pass::Resolve {
         return;
@@ -168,12 +168,20 @@ fn varyings(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
         }
         match &instr.body {
             Body::Cat6(cat6) if matches!(cat6.form, Cat6Form::Varying { .. }) => {
-                for location in locations(&instr.body).filter(|location| !is_flat(scene, *location)) {
+                for location in
+                    locations(&instr.body).filter(|location| mode(scene, *location) == IntpMode::SMOOTH)
+                {
                     let what = format!("ldlv of varying {location}, which is not flat");
                     said.add(program.broken(Id::S27, index, what));
                 }
             }
             Body::Cat2(Cat2 { dst, src2: Some(ij), .. }) if *dst != Reg::NONE => {
+                if let Some(location) =
+                    locations(&instr.body).find(|location| mode(scene, *location) == IntpMode::FLAT)
+                {
+                    let what = format!("bary.f of varying {location}, which is flat");
+                    said.add(program.broken(Id::S35, index, what));
+                }
                 if let Src::Gpr(reg) = ij.src
                     && !computed(checked, index, reg)
                     && !delivered.contains(&u32::from(reg.0))
@@ -197,12 +205,12 @@ fn computed(checked: &Checked, index: usize, reg: Reg) -> bool {
     writes.iter().flatten().any(|write| write.reg == FileReg { half: false, reg })
 }
 
-fn is_flat(scene: &Scene<'_>, location: u32) -> bool {
-    scene.regs.at::<VPC_VARYING_INTERP_MODE>(location / 16).component(location) != IntpMode::SMOOTH
+fn mode(scene: &Scene<'_>, location: u32) -> IntpMode {
+    scene.regs.at::<VPC_VARYING_INTERP_MODE>(location / 16).component(location)
 }
 
 /// Locations that an input instruction reads.
-fn locations(body: &Body) -> impl Iterator<Item = u32> + use<> {
+pub fn locations(body: &Body) -> impl Iterator<Item = u32> + use<> {
     let (first, count) = match body {
         Body::Cat6(cat6) => match cat6.form {
             Cat6Form::Varying { location, count, .. } => (u32::from(location), u32::from(count)),

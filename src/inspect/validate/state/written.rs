@@ -1,4 +1,4 @@
-//! Checks R1: registers that a stage reads but that no packet has written since the batch began.
+//! Checks R1 and R3: registers that a stage reads but that no packet has written since the batch began.
 
 use a4emu_decoder::bits::{RegRow, Register};
 use a4emu_decoder::pm4::Pm4;
@@ -147,6 +147,10 @@ const COPY: &[u32] = &[
     RB_COPY_DEST_INFO::ROW.offset,
 ];
 
+/// Registers of GRAS whose old value has hung the chip.
+const HANGING: [u32; 3] =
+    [GRAS_CNTL::ROW.offset, GRAS_ALPHA_CONTROL::ROW.offset, GRAS_DEPTH_CONTROL::ROW.offset];
+
 /// Adds a violation for each register that a draw reads and that is not in `written`.
 pub fn check(scene: &Scene<'_>, call: &DrawCall, written: &RegSet, said: &mut Said) {
     let pixels = matches!(scene.pass, Pass::Gmem | Pass::Bypass | Pass::Restore);
@@ -187,7 +191,8 @@ pub fn check_event(packet: &Pm4<'_>, written: &RegSet, said: &mut Said) {
 
 fn unwritten(read: impl Iterator<Item = u32>, written: &RegSet, said: &mut Said) {
     for offset in read.filter(|offset| !written.contains(*offset)) {
-        said.say(Id::R1, format!("{} is read and was not written since the batch began", RegName { offset }));
+        let rule = if HANGING.contains(&offset) { Id::R3 } else { Id::R1 };
+        said.say(rule, format!("{} is read and was not written since the batch began", RegName { offset }));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Checks F1 to F3: memory that a draw writes and a later packet or draw of the same batch reads.
+//! Checks F1 to F3 and F5: memory that a draw writes and a later packet or draw of the same batch reads.
 //!
 //! The exact bytes that a shader stores are unknown; memory only knows when a page changed last. So a page
 //! that the command processor also stored to is not checked, and without draws nothing is reported.
@@ -33,6 +33,8 @@ pub struct Traffic {
     stored: Vec<(u32, u32)>,
     /// Ranges that the command processor stored to since the vertex fetch cache was invalidated.
     cp_stores: Vec<Extent>,
+    /// Entries of VFD_FETCH whose address was written since the vertex fetch cache was invalidated.
+    bound: u32,
     flush_written: bool,
     waited: bool,
     invalidated: bool,
@@ -84,6 +86,10 @@ impl Traffic {
         if offset == UCHE_INVALIDATE1::ROW.offset {
             self.invalidated = true;
             self.cp_stores.clear();
+            self.bound = 0;
+        }
+        if let Some(entry) = fetch_entry(offset) {
+            self.bound |= 1 << entry;
         }
     }
 
@@ -121,6 +127,7 @@ impl Traffic {
         let gpu = scene.gpu;
         self.settle(gpu);
         self.stored_attributes(gpu, said);
+        self.bound_attributes(gpu, said);
         if self.writes.is_some() && matches!(call.pass, Pass::Gmem | Pass::Bypass | Pass::Binning) {
             self.attributes(gpu, said);
             if let IndexSource::Memory { base, size, .. } = call.indices
@@ -171,6 +178,14 @@ impl Traffic {
         }
     }
 
+    /// Checks F5.
+    fn bound_attributes(&self, gpu: &Gpu, said: &mut Said) {
+        let count = gpu.regs.get::<VFD_CONTROL_0>().STRMFETCHINSTRCNT().min(VFD_FETCH_INSTR_1::ROW.len);
+        for i in (0..count).filter(|i| self.bound >> i & 1 != 0) {
+            said.say(Id::F5, format!("attribute {i} has another address, without UCHE_INVALIDATE since"));
+        }
+    }
+
     fn textures(&self, scene: &Scene<'_>, said: &mut Said) {
         for checked in &scene.programs {
             let stage = checked.program.stage;
@@ -185,6 +200,13 @@ impl Traffic {
             }
         }
     }
+}
+
+/// The entry of VFD_FETCH whose address is in register `offset`.
+fn fetch_entry(offset: u32) -> Option<u32> {
+    let row = &VFD_FETCH_INSTR_1::ROW;
+    let behind = offset.checked_sub(row.offset)?;
+    (behind.is_multiple_of(row.stride) && behind / row.stride < row.len).then(|| behind / row.stride)
 }
 
 /// Maximum number of reported reads of blank memory.
