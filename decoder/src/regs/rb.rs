@@ -85,9 +85,10 @@ registers! {
     0x20ce RB_CLEAR_COLOR_DW2 { 0..31 VALUE: Hex; }
     0x20cf RB_CLEAR_COLOR_DW3 { 0..31 VALUE: Hex; }
     0x20ef UNKNOWN_20EF { 0..31 VALUE: Hex; }
-    /// Blend constant in the forms for unorm, snorm and half targets.
+    /// Blend constant for other targets: UINT (255 is 1) for unorm of 8 bits, SINT (127 is 1) for snorm of 8
+    /// bits, FLOAT for half floats.
     0x20f0 RB_BLEND_RED { 0..7 UINT: Hex; 8..15 SINT: Hex; 16..31 FLOAT: Half; }
-    /// Blend constant, as the blender should use it.
+    /// Blend constant for targets of 32-bit floats.
     0x20f1 RB_BLEND_RED_F32 { 0..31 VALUE: Float; }
     0x20f2 RB_BLEND_GREEN { 0..7 UINT: Hex; 8..15 SINT: Hex; 16..31 FLOAT: Half; }
     0x20f3 RB_BLEND_GREEN_F32 { 0..31 VALUE: Float; }

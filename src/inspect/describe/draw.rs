@@ -85,7 +85,7 @@ pub struct Draw {
     pub depth: Option<Depth>,
     /// The stencil test, if it is on.
     pub stencil: Option<Stencil>,
-    /// Constant for blend factors: red, green, blue and alpha.
+    /// Constant for blend factors, as the first target that blends takes it: red, green, blue and alpha.
     pub blend_constant: Option<[f32; 4]>,
     /// The colour targets.
     pub targets: Vec<Target>,
@@ -256,12 +256,7 @@ impl Draw {
             alpha_test: AlphaTest::of(regs),
             depth: Depth::of(regs),
             stencil: Stencil::of(regs),
-            blend_constant: Some([
-                regs.get::<RB_BLEND_RED_F32>().VALUE(),
-                regs.get::<RB_BLEND_GREEN_F32>().VALUE(),
-                regs.get::<RB_BLEND_BLUE_F32>().VALUE(),
-                regs.get::<RB_BLEND_ALPHA_F32>().VALUE(),
-            ]),
+            blend_constant: Some(Target::blend_constant(regs)),
             targets: Target::all(regs),
             ..self
         }

@@ -6,8 +6,9 @@ use a4emu_decoder::regs::sp::{SP_FS_MRT, SP_FS_OUTPUT_REG};
 use serde::Serialize;
 
 use super::name::{Address, components, name, register};
+use a4emu_gpu::draw::rb::blend::ConstantCopy;
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
-use a4emu_gpu::draw::rb::state::{ResolveState, color_pitch, color_tiling, is_bypass};
+use a4emu_gpu::draw::rb::state::{ResolveState, blend_constant, color_pitch, color_tiling, is_bypass};
 use a4emu_gpu::regfile::RegFile;
 use a4emu_shader::format::Format;
 use a4emu_shader::format::arrangement::Tiling;
@@ -85,6 +86,15 @@ impl Target {
     pub(super) fn all(regs: &RegFile) -> Vec<Self> {
         let outputs = regs.get::<SP_FS_OUTPUT_REG>().MRT().min(TARGETS);
         (0..outputs).filter_map(|i| Self::at(regs, i)).collect()
+    }
+
+    /// The constant colour as the first target that blends takes it.
+    pub(super) fn blend_constant(regs: &RegFile) -> [f32; 4] {
+        let format = |i| Format::color(regs.at::<RB_MRT_BUF_INFO>(i).COLOR_FORMAT());
+        let outputs = 0..regs.get::<SP_FS_OUTPUT_REG>().MRT().min(TARGETS);
+        let first = outputs.filter(|i| regs.at::<RB_MRT_CONTROL>(*i).BLEND()).find_map(format);
+        let copy = first.map_or(ConstantCopy::F32, ConstantCopy::of);
+        [0, 1, 2, 3].map(|c| blend_constant(regs, c, copy))
     }
 
     fn at(regs: &RegFile, i: u32) -> Option<Self> {

@@ -9,11 +9,13 @@ use crate::draw::fs::state::{Rate, Spot};
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::PolygonMode;
 use crate::draw::gs::state::Layers;
+use crate::draw::rb::blend::ConstantCopy;
 use crate::draw::rb::color::ColorTarget;
 use crate::draw::rb::state::{AlphaOff, ResolveState, Targets};
 use crate::draw::vertex_stages::VertexStages;
 use crate::gpu::Gpu;
 use a4emu_shader::Reach;
+use a4emu_shader::format::Format;
 use a4emu_shader::format::arrangement::Tiling;
 
 /// Guesses, each with whether the draw rests on it.
@@ -79,9 +81,18 @@ fn of_targets(targets: &Targets) -> Vec<Guess> {
     let saturates = |target: &ColorTarget| target.codec.is_integer() && !target.codec.is_exact();
     rested([
         (any(|target| target.blend.is_some()), Guess::BlendPrecision),
+        (guesses_constant(targets), Guess::BlendConstant),
         (any(rounds), Guess::FormatRounding),
         (any(saturates), Guess::IntegerSaturates),
     ])
+}
+
+/// Returns whether a target uses a blend constant of which no source says which copy it takes.
+fn guesses_constant(targets: &Targets) -> bool {
+    targets.color.iter().zip(&targets.color_format).any(|(target, (format, _))| {
+        let uses = target.blend.is_some_and(|blend| blend.uses_constant().contains(&true));
+        uses && Format::color(*format).is_some_and(ConstantCopy::is_guess)
+    })
 }
 
 /// Returns the guesses about multisampling, if pixels have several samples.

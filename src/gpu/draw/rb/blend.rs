@@ -6,6 +6,7 @@
 use a4emu_decoder::regs::enums::{BlendFactor, BlendOpcode, RopCode};
 
 use a4emu_shader::AlphaFactor;
+use a4emu_shader::format::{Format, Layout, Type};
 
 /// One component of 32 pixels.
 pub type Channel = [f32; 32];
@@ -35,7 +36,58 @@ pub struct Blend {
     pub constant: [f32; 4],
 }
 
+/// The copy of the blend constant that a target takes (docs/hardware/registers.md, section 6.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConstantCopy {
+    /// UINT of RB_BLEND_*: 255 is 1.
+    Uint,
+    /// SINT of RB_BLEND_*: 127 is 1.
+    Sint,
+    /// FLOAT of RB_BLEND_*: binary16.
+    Half,
+    /// RB_BLEND_*_F32.
+    F32,
+}
+
+impl ConstantCopy {
+    /// Returns the copy that a target of `format` takes. The first and the last are known, others are the
+    /// guess `blend-constant`.
+    pub const fn of(format: Format) -> Self {
+        match (format.ty, widest(format)) {
+            (Type::Unorm, ..=8) => Self::Uint,
+            (Type::Snorm, ..=8) => Self::Sint,
+            (_, ..=16) => Self::Half,
+            _ => Self::F32,
+        }
+    }
+
+    /// Returns whether no source says which copy a target of `format` takes.
+    pub const fn is_guess(format: Format) -> bool {
+        match format.ty {
+            Type::Float => widest(format) < 16,
+            _ => widest(format) != 8,
+        }
+    }
+}
+
+/// Returns the bits of the widest component.
+const fn widest(format: Format) -> u32 {
+    let Layout::Fields { widths: [x, y, z, w], .. } = format.layout else { return 8 };
+    let (xy, zw) = (if x > y { x } else { y }, if z > w { z } else { w });
+    if xy > zw { xy } else { zw }
+}
+
 impl Equation {
+    /// Returns whether a factor is the constant: its colour, its alpha.
+    pub fn uses_constant(&self) -> [bool; 2] {
+        use BlendFactor::*;
+        let any = |of: [BlendFactor; 2]| of.contains(&self.src) || of.contains(&self.dst);
+        [
+            any([FACTOR_CONSTANT_COLOR, FACTOR_ONE_MINUS_CONSTANT_COLOR]),
+            any([FACTOR_CONSTANT_ALPHA, FACTOR_ONE_MINUS_CONSTANT_ALPHA]),
+        ]
+    }
+
     /// Equation that returns the source unchanged.
     const COPY: Self = Self {
         op: BlendOpcode::BLEND_DST_PLUS_SRC,
@@ -48,6 +100,13 @@ impl Blend {
     /// Returns whether the result is always the source.
     pub fn is_copy(&self) -> bool {
         self.rgb == Equation::COPY && self.alpha == Equation::COPY
+    }
+
+    /// Returns whether the equations use each component of the constant.
+    pub fn uses_constant(&self) -> [bool; 4] {
+        let ([color, alpha], [color_of_alpha, alpha_of_alpha]) =
+            (self.rgb.uses_constant(), self.alpha.uses_constant());
+        [color, color, color, alpha || color_of_alpha || alpha_of_alpha]
     }
 
     /// Returns the blended colours without limits. `src1` is the second colour output (dual source).

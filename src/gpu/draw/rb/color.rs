@@ -271,8 +271,7 @@ impl ColorTarget {
         Some((order, blend.by_alpha()?))
     }
 
-    /// Limits the blend constant to the range of a normalised format, as in GL. The driver provides it as
-    /// float, unorm and snorm, and the chip selects one.
+    /// Limits the blend constant to the range of a normalised format, as in GL. A float copy can lie outside.
     pub fn limit_constant(&mut self) {
         if let (Some(least), Some(blend)) = (self.least(), &mut self.blend) {
             blend.constant = blend.constant.map(|c| c.clamp(least, 1.0));

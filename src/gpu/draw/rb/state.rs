@@ -1,5 +1,6 @@
 //! State of the render backend from registers: targets, depth, stencil, alpha test, blending, copies.
 
+use a4emu_decoder::bits::Register;
 use a4emu_decoder::regs::enums::*;
 use a4emu_decoder::regs::gras::*;
 use a4emu_decoder::regs::groups::used;
@@ -17,7 +18,7 @@ use super::rendered::Content;
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::samples::Samples;
 use crate::draw::gras::state::{sample_counts, scissor};
-use crate::draw::rb::blend::{Blend, Equation};
+use crate::draw::rb::blend::{Blend, ConstantCopy, Equation};
 use crate::draw::rb::color::{ColorOutput, ColorTarget, Precision};
 use crate::draw::rb::depth::{DepthStencil, DepthWrite, StencilFace};
 use crate::draw::rb::depth_target::{DepthLayout, DepthTarget};
@@ -155,7 +156,7 @@ impl Targets {
             surface: self.surfaces.len(),
             output: output(regs, i),
             codec,
-            blend: (control.BLEND() && !codec.is_integer()).then(|| blend(regs, i)).filter(|b| !b.is_copy()),
+            blend: (control.BLEND() && !codec.is_integer()).then(|| blend(regs, i, format)).filter(|b| !b.is_copy()),
             rop: Some(control.ROP_CODE()).filter(|code| control.ROP_ENABLE() && *code != RopCode::ROP_COPY),
             writable: codec.bits(components),
             unorm8: unorm8(format, info.COLOR_SWAP(), transfer),
@@ -444,7 +445,8 @@ fn test_order(regs: &RegFile) -> TestOrder {
     if late { TestOrder::Late } else { TestOrder::Early }
 }
 
-fn blend(regs: &RegFile, i: u32) -> Blend {
+/// Returns the blend equations of target `i`, and the constant as a target of `format` takes it.
+pub fn blend(regs: &RegFile, i: u32, format: Format) -> Blend {
     let control = regs.at::<RB_MRT_BLEND_CONTROL>(i);
     Blend {
         rgb: Equation {
@@ -457,12 +459,27 @@ fn blend(regs: &RegFile, i: u32) -> Blend {
             src: control.ALPHA_SRC_FACTOR(),
             dst: control.ALPHA_DEST_FACTOR(),
         },
-        constant: [
-            regs.get::<RB_BLEND_RED_F32>().VALUE(),
-            regs.get::<RB_BLEND_GREEN_F32>().VALUE(),
-            regs.get::<RB_BLEND_BLUE_F32>().VALUE(),
-            regs.get::<RB_BLEND_ALPHA_F32>().VALUE(),
-        ],
+        constant: std::array::from_fn(|c| blend_constant(regs, c as u32, ConstantCopy::of(format))),
+    }
+}
+
+/// Returns the register with a copy of component `c` of the blend constant.
+pub fn blend_constant_register(c: u32, copy: ConstantCopy) -> u32 {
+    match copy {
+        ConstantCopy::F32 => RB_BLEND_RED_F32::ROW.offset + 2 * c,
+        _ => RB_BLEND_RED::ROW.offset + 2 * c,
+    }
+}
+
+/// Returns a copy of component `c` of the blend constant. Registers of the components follow each other.
+pub fn blend_constant(regs: &RegFile, c: u32, copy: ConstantCopy) -> f32 {
+    let word = regs.read(blend_constant_register(c, copy));
+    let fields = RB_BLEND_RED::from_word(word);
+    match copy {
+        ConstantCopy::Uint => fields.UINT() as f32 / 255.0,
+        ConstantCopy::Sint => (f32::from(fields.SINT() as i8) / 127.0).max(-1.0),
+        ConstantCopy::Half => fields.FLOAT(),
+        ConstantCopy::F32 => f32::from_bits(word),
     }
 }
 
@@ -521,4 +538,64 @@ fn stencil(regs: &RegFile) -> Option<[StencilFace; 2]> {
     };
     let back = if control.STENCIL_ENABLE_BF() { back } else { front };
     control.STENCIL_ENABLE().then_some([front, back])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Copies of the constant that no two have in common.
+    fn constants() -> RegFile {
+        let mut regs = RegFile::default();
+        let write = |regs: &mut RegFile, offset, value| regs.write(offset, value).unwrap();
+        for c in 0..4 {
+            write(&mut regs, RB_BLEND_RED::ROW.offset + 2 * c, 0x3800_a040);
+            write(&mut regs, RB_BLEND_RED_F32::ROW.offset + 2 * c, 0.75f32.to_bits());
+        }
+        write(&mut regs, SP_FS_OUTPUT_REG::ROW.offset, 1);
+        write(&mut regs, RB_RENDER_COMPONENTS::ROW.offset, 0xf);
+        let factor = BlendFactor::FACTOR_CONSTANT_COLOR.to_bits();
+        write(&mut regs, RB_MRT_BLEND_CONTROL::ROW.offset, factor);
+        write(&mut regs, RB_MRT_CONTROL::ROW.offset, 0xf00_0010);
+        regs
+    }
+
+    #[test]
+    fn each_format_takes_its_copy_of_the_blend_constant() {
+        use ColorFmt::*;
+        let (uint, sint, half, full) = (64.0 / 255.0, -96.0 / 127.0, 0.5, 0.75);
+        for (format, taken) in [
+            (RB4_A8_UNORM, Some(uint)),
+            (RB4_R8_UNORM, Some(uint)),
+            (RB4_R8G8B8A8_UNORM, Some(uint)),
+            (RB4_R5G6B5_UNORM, Some(uint)),
+            (RB4_R5G5B5A1_UNORM, Some(uint)),
+            (RB4_R4G4B4A4_UNORM, Some(uint)),
+            (RB4_R8G8B8A8_SNORM, Some(sint)),
+            (RB4_R10G10B10A2_UNORM, Some(half)),
+            (RB4_R16G16_UNORM, Some(half)),
+            (RB4_R16G16B16A16_SNORM, Some(half)),
+            (RB4_R16G16B16A16_FLOAT, Some(half)),
+            (RB4_R11G11B10_FLOAT, Some(half)),
+            (RB4_R32_FLOAT, Some(full)),
+            (RB4_R32G32B32A32_FLOAT, Some(full)),
+            (RB4_R8G8B8A8_UINT, None),
+            (RB4_R32_SINT, None),
+        ] {
+            for srgb in [0, 1 << 13] {
+                let mut regs = constants();
+                regs.write(RB_MRT_BUF_INFO::ROW.offset, format.to_bits() | srgb).unwrap();
+                let targets = Targets::snapshot(&regs, &mut Vec::new());
+                let constant = targets.color[0].blend.map(|blend| blend.constant);
+                assert_eq!(constant, taken.map(|value| [value; 4]), "{format:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_lowest_snorm_constant_is_minus_one() {
+        let mut regs = constants();
+        regs.write(RB_BLEND_RED::ROW.offset, 0x8000).unwrap();
+        assert_eq!(blend_constant(&regs, 0, ConstantCopy::Sint), -1.0);
+    }
 }

@@ -79,6 +79,9 @@ super::rules! { 2;
     P26 N Doc "Mirrored clamping of odd sizes, 96-bit textures, gathers of integers and tessellation in tiles are said not to work";
         mend "do without";
         from "fd4/fd4_texture.c, fd4_screen.c, fd/freedreno_gmem.c (fd_gmem_render_tiles), hazards.md 5";
+    P40 W Doc "The copy of the blend constant that a target takes has the value of RB_BLEND_*_F32";
+        mend "write the constant to UINT, SINT and FLOAT of RB_BLEND_*, and to RB_BLEND_*_F32";
+        from "fd4/fd4_emit.c (fd4_emit_state), freedreno e85bef8b12, registers.md 6.2", break "clear UINT";
 
     P27 E Doc "RB_FS_OUTPUT.ENABLE_BLEND has the bit of each target that blends";
         mend "set the target's bit";

@@ -1,4 +1,4 @@
-//! Checks P7 to P11, P20, P21, P24 and P27: the fragment shader's outputs and the render backend.
+//! Checks P7 to P11, P20, P21, P24, P27 and P40: the fragment shader's outputs and the render backend.
 
 use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat};
 use a4emu_decoder::regs::gras::*;
@@ -9,8 +9,11 @@ use super::extent::MAX_LOG_SAMPLES;
 use super::{Said, Scene};
 use crate::validate::program::Checked;
 use crate::validate::rules::Id;
+use a4emu_gpu::draw::rb::blend::ConstantCopy;
+use a4emu_gpu::draw::rb::state::{blend, blend_constant};
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
+use a4emu_gpu::regfile::RegFile;
 use a4emu_shader::format::{Format, Type};
 
 /// Adds violations of the rules for the render backend.
@@ -83,7 +86,39 @@ fn target(scene: &Scene<'_>, i: u32, said: &mut Said) {
     said.unless(!blends || enabled, Id::P27, || format!("target {i} blends without its bit of ENABLE_BLEND"));
     let integer = integers.contains(&true);
     said.unless(!integer || !(blends || enabled), Id::P21, || format!("integer target {i} blends"));
+    if blends && !integer {
+        constant(regs, i, format, said);
+    }
 }
+
+/// Checks P40. Copies of fewer bits are cut or rounded.
+fn constant(regs: &RegFile, i: u32, format: Format, said: &mut Said) {
+    let copy = ConstantCopy::of(format);
+    let step = match copy {
+        ConstantCopy::Uint => 1.0 / 255.0,
+        ConstantCopy::Sint => 1.0 / 127.0,
+        ConstantCopy::Half => 1.0 / 1024.0,
+        ConstantCopy::F32 => return,
+    };
+    let used = blend(regs, i, format).uses_constant();
+    for (c, name) in (0..).zip(["RED", "GREEN", "BLUE", "ALPHA"]).filter(|(c, _)| used[*c as usize]) {
+        let [taken, meant] = [copy, ConstantCopy::F32].map(|copy| blend_constant(regs, c, copy));
+        let (limited, near) = match copy {
+            ConstantCopy::Uint => (meant.clamp(0.0, 1.0), step),
+            ConstantCopy::Sint => (meant.clamp(-1.0, 1.0), step),
+            _ => (meant.clamp(-HALF_MAX, HALF_MAX), step * meant.abs().max(SMALLEST_NORMAL_HALF)),
+        };
+        said.unless((taken - limited).abs() <= near * 1.01, Id::P40, || {
+            format!("target {i} takes {taken} of RB_BLEND_{name} ({copy:?}), RB_BLEND_{name}_F32 is {meant}")
+        });
+    }
+}
+
+/// The largest finite binary16.
+const HALF_MAX: f32 = 65504.0;
+
+/// The smallest binary16 with all bits of its fraction.
+const SMALLEST_NORMAL_HALF: f32 = 1.0 / 16384.0;
 
 /// Checks P9.
 fn shader_depth(scene: &Scene<'_>, said: &mut Said) {

@@ -17,9 +17,12 @@ use super::memory::clamps_to_border;
 use super::{Said, Scene};
 use crate::validate::rules::Id;
 use a4emu_gpu::draw::DrawCall;
+use a4emu_gpu::draw::rb::blend::ConstantCopy;
+use a4emu_gpu::draw::rb::state::{blend, blend_constant_register};
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegSet;
+use a4emu_shader::format::Format;
 
 /// Registers that every draw reads.
 const ALWAYS: &[u32] = &[
@@ -77,14 +80,6 @@ const DRAWING: &[u32] = &[
     RB_STENCILREFMASK_BF::ROW.offset,
     RB_VPORT_Z_CLAMP_MIN::ROW.offset,
     RB_VPORT_Z_CLAMP_MAX::ROW.offset,
-];
-
-/// Registers that blending reads.
-const BLENDING: &[u32] = &[
-    RB_BLEND_RED_F32::ROW.offset,
-    RB_BLEND_GREEN_F32::ROW.offset,
-    RB_BLEND_BLUE_F32::ROW.offset,
-    RB_BLEND_ALPHA_F32::ROW.offset,
 ];
 
 /// Registers that a dispatch reads.
@@ -164,12 +159,12 @@ pub fn check(scene: &Scene<'_>, call: &DrawCall, written: &RegSet, said: &mut Sa
         (ALWAYS, true),
         (DRAWING, draws || scene.pass == Pass::Binning),
         (PIXELS, pixels),
-        (BLENDING, draws && blends(scene)),
         (TILES, scene.in_tiles()),
         (COPY, scene.pass == Pass::Resolve),
     ];
     let listed = groups.into_iter().filter(|(_, reads)| *reads).flat_map(|(group, _)| group.iter().copied());
     let all = listed.chain(offset).chain(stencil).chain(stream).chain(elements(scene, pixels));
+    let all = all.chain(constants(scene).filter(|_| draws));
     unwritten(all.chain(borders(scene)), written, said);
 }
 
@@ -196,10 +191,19 @@ fn unwritten(read: impl Iterator<Item = u32>, written: &RegSet, said: &mut Said)
     }
 }
 
-/// Whether a target blends with the constant colour.
-fn blends(scene: &Scene<'_>) -> bool {
+/// Registers with the components of the blend constant that targets use.
+fn constants(scene: &Scene<'_>) -> impl Iterator<Item = u32> {
     let regs = scene.regs;
-    (0..8).any(|i| regs.get::<RB_RENDER_COMPONENTS>().target(i) != 0 && regs.at::<RB_MRT_CONTROL>(i).BLEND())
+    let blending = (0..8).filter(|i| {
+        regs.get::<RB_RENDER_COMPONENTS>().target(*i) != 0 && regs.at::<RB_MRT_CONTROL>(*i).BLEND()
+    });
+    let read = blending.filter_map(|i| {
+        let format = Format::color(regs.at::<RB_MRT_BUF_INFO>(i).COLOR_FORMAT())?;
+        let used = blend(regs, i, format).uses_constant();
+        let components = (0..4).filter(move |c| used[*c as usize]);
+        Some(components.map(move |c| blend_constant_register(c, ConstantCopy::of(format))))
+    });
+    read.flatten()
 }
 
 /// Registers with the border colours of the stages whose samplers use them.
