@@ -11,6 +11,7 @@ use clap::builder::{PathBufValueParser, Resettable, Str, TypedValueParser};
 use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
 
 use crate::named;
+use a4emu_decoder::capture::ProcessPattern;
 use a4emu_gpu::ambient::MOST_THREADS;
 use a4emu_gpu::gpu::Model;
 use a4emu_inspect::selection::{Draws, Span};
@@ -165,6 +166,12 @@ pub struct Limits {
     /// Which shaders to compile to machine code; the output is the same
     #[arg(long, value_name = "WHICH", value_parser = named::jit(), default_value = "auto")]
     jit: Jit,
+    /// Only the submits of this process: NAME, NAME/PID or PID; * and ? fit any text and character
+    ///
+    /// The names are those that `info` lists. Memory is that which the process has dumped, and draws are counted
+    /// over its submits.
+    #[arg(long, value_name = "NAME", help_heading = SELECTION)]
+    process: Option<ProcessPattern>,
     /// Run the commands of a capture of another generation (A3xx, A6xx ..) as an A4xx's
     #[arg(long)]
     force: bool,
@@ -178,8 +185,8 @@ pub struct Limits {
 impl FromFlags for limits::Limits {
     type Flags = Limits;
 
-    fn from_flags(Limits { work, max_memory, model, jit, force, reference }: Limits) -> Self {
-        Self { work: work.0, max_memory, model, jit, force, reference }
+    fn from_flags(Limits { work, max_memory, model, jit, process, force, reference }: Limits) -> Self {
+        Self { work: work.0, max_memory, model, jit, process, force, reference }
     }
 }
 

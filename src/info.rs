@@ -6,7 +6,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use crate::flags::Flags;
-use a4emu_decoder::capture::{AddressRecord, Hang, IbPlace, NamedChip};
+use a4emu_decoder::capture::{AddressRecord, Hang, IbPlace, NamedChip, process_of};
 use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4::PacketName;
 use a4emu_decoder::regs::RegName;
@@ -20,6 +20,7 @@ use a4emu_gpu::pass::Pass;
 use a4emu_inspect::decode::comm;
 use a4emu_inspect::limits::Limits;
 use a4emu_inspect::options::{Shared, Threads, open_capture};
+use a4emu_inspect::selection::Span;
 use a4emu_inspect::status::{Status, WithErrors};
 use a4emu_inspect::terminal::{self, Form, Shown};
 
@@ -39,14 +40,17 @@ pub struct Args {
 /// Cost of keeping and printing a buffer or a process, in bytes (a rough value).
 const BUFFER: u64 = 64;
 
+/// Most ranges of submits that are listed for a process.
+const MOST_RANGES: usize = 32;
+
 /// The counts of a run.
 #[derive(Default)]
 struct Info {
     gpu: Option<String>,
-    /// The process of the next submits.
+    /// The process of the next submits: name and id.
     process: String,
-    /// Number of submits by process.
-    processes: BTreeMap<String, u64>,
+    /// The submits of each process.
+    processes: BTreeMap<String, Numbers>,
     draws: BTreeMap<Pass, u64>,
     dispatches: u64,
     /// Draws and dispatches, each counted once for all its tiles.
@@ -67,7 +71,49 @@ struct Info {
     open: Option<Announced>,
 }
 
+/// Numbers in ascending order, as ranges.
+#[derive(Default)]
+struct Numbers(Vec<Span>);
+
+impl Numbers {
+    /// Whether `next` continues the last range.
+    fn goes_on(&self, next: u64) -> bool {
+        self.0.last().is_some_and(|last| last.end == next)
+    }
+
+    fn add(&mut self, next: u64) {
+        match self.0.last_mut().filter(|last| last.end == next) {
+            Some(last) => last.end += 1,
+            None => self.0.push(Span { start: next, end: next + 1 }),
+        }
+    }
+
+    fn count(&self) -> u64 {
+        self.0.iter().map(|span| span.end - span.start).sum()
+    }
+}
+
+impl fmt::Display for Numbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown: Vec<String> = self.0.iter().take(MOST_RANGES).map(Span::to_string).collect();
+        f.write_str(&shown.join(", "))?;
+        match self.0.len().saturating_sub(MOST_RANGES) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more ranges"),
+        }
+    }
+}
+
 impl Info {
+    /// Counts submit `number` of the process.
+    fn submitted(&mut self, gpu: &Gpu, number: u32) {
+        let number = number.into();
+        let is_kept = self.processes.get(&self.process).is_some_and(|numbers| numbers.goes_on(number));
+        if is_kept || gpu.budget.keep(BUFFER + self.process.len() as u64) {
+            self.processes.entry(self.process.clone()).or_default().add(number);
+        }
+    }
+
     fn hold(&mut self, gpu: &Gpu, buffer: Announced) {
         let key = (buffer.address, buffer.bytes);
         if let Some(captured) = self.buffers.get_mut(&key) {
@@ -101,7 +147,7 @@ impl Observer for Info {
     }
 
     fn process(&mut self, command: &str) {
-        comm(command).clone_into(&mut self.process);
+        process_of(command).clone_into(&mut self.process);
     }
 
     fn buffer(&mut self, gpu: &Gpu, buffer: Announced) {
@@ -113,16 +159,12 @@ impl Observer for Info {
     }
 
     fn submit(&mut self, gpu: &Gpu, _: u32, _: u32) -> Flow {
-        if let Some(count) = self.processes.get_mut(&self.process) {
-            *count += 1;
-        } else if gpu.budget.keep(BUFFER + self.process.len() as u64) {
-            self.processes.insert(self.process.clone(), 1);
-        }
+        self.submitted(gpu, gpu.at.submit);
         Flow::Continue
     }
 
-    fn passed_over(&mut self, _: &Gpu, _: AddressRecord) {
-        *self.processes.entry(self.process.clone()).or_default() += 1;
+    fn passed_over(&mut self, gpu: &Gpu, _: AddressRecord) {
+        self.submitted(gpu, gpu.at.submit);
     }
 
     fn reads_container(&self) -> bool {
@@ -225,7 +267,14 @@ impl Info {
             text.lines().try_for_each(|line| writeln!(out, "  {}", Shown(line)))?;
         }
         self.hang.iter().try_for_each(|stood| stood.write(out))?;
-        writeln!(out, "submits          {}", Counts(&self.processes))?;
+        let mut submits: BTreeMap<&str, u64> = BTreeMap::new();
+        for (process, numbers) in &self.processes {
+            *submits.entry(comm(process)).or_default() += numbers.count();
+        }
+        writeln!(out, "submits          {}", Counts(&submits))?;
+        for (process, numbers) in self.processes.iter().filter(|(process, _)| !process.is_empty()) {
+            writeln!(out, "  {:14} {numbers}", Shown(process).to_string())?;
+        }
         writeln!(out, "draws            {}", Counts(&self.draws))?;
         writeln!(out, "dispatches       {}", self.dispatches)?;
         writeln!(out, "frame draws      {}", self.frame_draws)?;

@@ -14,12 +14,14 @@ mod ahead;
 mod chip;
 mod devcore;
 mod hang;
+mod process;
 mod sections;
 
 pub use ahead::Ahead;
 pub use chip::{ChipId, NamedChip};
 pub use devcore::is_devcore;
 pub use hang::{Hang, IbPlace, Registers};
+pub use process::{OfProcess, ProcessPattern, process_of};
 pub use sections::Sections;
 
 /// Largest payload that is kept, in bytes. A buffer object of an A4xx system is smaller.

@@ -10,6 +10,7 @@ pub mod error;
 pub mod guesses;
 pub mod isa;
 pub mod load_state;
+pub mod names;
 pub mod packet;
 pub mod pm4;
 pub mod regs;

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::capture::{ProcessPattern, Sections};
 use a4emu_decoder::similar::{hint, near};
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
@@ -33,6 +33,8 @@ pub struct Manifest {
     pub capture: PathBuf,
     /// Only these submits, like `--submit`.
     pub submit: Option<String>,
+    /// Only the submits of this process, like `--process`.
+    pub process: Option<String>,
     /// Only these draws, like `--draw`.
     pub draw: Option<String>,
     /// What the case needs of a4emu. With `render`, the case has a frame; the others are for readers.
@@ -72,6 +74,8 @@ pub struct Case {
     pub manifest: Manifest,
     /// The selected submits and draws.
     pub selection: Selection,
+    /// The process whose submits run, if not all do.
+    pub process: Option<ProcessPattern>,
     /// Folders that may hold its capture and the files that it includes.
     folders: Folders,
     /// Receives the files of the case, which must not be overwritten.
@@ -90,12 +94,14 @@ impl Case {
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let invalid = |error: String| anyhow::anyhow!("{}: {error}", path.display());
         let submit = manifest.submit.as_deref().map(str::parse).transpose().map_err(invalid)?;
+        let process = manifest.process.as_deref().map(str::parse).transpose().map_err(invalid)?;
         let draw = manifest.draw.as_deref().map(str::parse).transpose().map_err(invalid)?;
         Ok(Self {
             name,
             dir: dir.to_owned(),
             manifest,
             selection: Selection { submit, draw },
+            process,
             folders: folders.clone(),
             inputs: inputs.clone(),
         })

@@ -119,6 +119,7 @@ impl Depth {
 /// The call fails if its capture cannot be read or assembled.
 pub fn replay(case: &Case, depth: Depth, run: &Run) -> anyhow::Result<Actual> {
     let mut playback = run.limits.playback(&case.capture());
+    case.process.iter().for_each(|process| playback.play_only(process.clone()));
     let selection = case.selection;
     let mut packets = Vec::new();
     let mut window = Window::new(selection, None);

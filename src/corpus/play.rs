@@ -44,7 +44,8 @@ impl Play {
             numbers.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?).into()));
         let named = [("--model", self.limits.model.name()), ("--jit", self.limits.jit.name())];
         let named = named.into_iter().map(|(name, value)| OsString::from(format!("{name}={value}")));
-        flags.chain(numbers).chain(named).collect()
+        let process = self.limits.process.iter().map(|process| format!("--process={process}").into());
+        flags.chain(numbers).chain(named).chain(process).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The chip: one value that owns all state. There are no globals, no sharing and no lifetimes.
 
-use a4emu_decoder::capture::NamedChip;
+use a4emu_decoder::capture::{NamedChip, ProcessPattern};
 use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::regs::vpc::VPC_SO_PROG;
 
@@ -27,6 +27,8 @@ pub struct Gpu {
     pub chip: Chip,
     /// The chip as the capture names it, once it has.
     pub named: Option<NamedChip>,
+    /// The process whose submits run, if not all do.
+    pub process: Option<ProcessPattern>,
     /// Whether to follow the board or the specification.
     pub model: Model,
     /// The registers.
@@ -70,6 +72,7 @@ impl Gpu {
         Self {
             chip,
             named: None,
+            process: None,
             model: Model::default(),
             regs: RegFile::default(),
             mem: Memory::new(),

@@ -4,7 +4,9 @@
 
 use std::ops::RangeInclusive;
 
-use a4emu_decoder::capture::{AddressRecord, Body, Foreign, NamedChip, Registers, Section};
+use a4emu_decoder::capture::{
+    AddressRecord, Body, Foreign, NamedChip, OfProcess, ProcessPattern, Registers, Section, SectionId,
+};
 use a4emu_decoder::error::CaptureError;
 
 use crate::ambient::hold;
@@ -48,6 +50,8 @@ pub struct Playback {
     novelty: NewDwordCounter,
     /// How to treat a capture of another generation.
     pub foreign: Foreign,
+    /// The process whose sections are played, if not all are.
+    process: Option<OfProcess>,
     /// Bytes of the container that are already charged.
     read: u64,
     /// What the file is.
@@ -56,12 +60,28 @@ pub struct Playback {
 
 impl Default for Playback {
     fn default() -> Self {
-        let (announced, novelty, foreign, read, file) = Default::default();
-        Self { gpu: Gpu::new(Chip::default()), announced, executed: true, novelty, foreign, read, file }
+        let (announced, novelty, foreign, process, read, file) = Default::default();
+        Self {
+            gpu: Gpu::new(Chip::default()),
+            announced,
+            executed: true,
+            novelty,
+            foreign,
+            process,
+            read,
+            file,
+        }
     }
 }
 
 impl Playback {
+    /// Plays the submits of the processes that `pattern` names, with the memory that these have dumped. Other
+    /// processes have other address spaces: their submits are counted and do not run.
+    pub fn play_only(&mut self, pattern: ProcessPattern) {
+        self.gpu.process = Some(pattern.clone());
+        self.process = Some(OfProcess::new(pattern));
+    }
+
     /// Runs a capture to its end. `observer`, `engine` or the end of the budget can stop it earlier.
     pub fn run(
         &mut self,
@@ -90,6 +110,10 @@ impl Playback {
         if self.gpu.budget.is_full() {
             let what = "what is kept of the run takes more room than there is (--max-memory)";
             self.trouble(Trouble::Cut(what.to_owned()), observer);
+        }
+        let unmet = self.process.as_ref().and_then(OfProcess::unmet);
+        if let Some(what) = unmet.filter(|_| self.gpu.budget.cut().is_none()) {
+            self.trouble(Trouble::NoProcess(what), observer);
         }
         Flow::Continue
     }
@@ -121,6 +145,10 @@ impl Playback {
     ) -> Flow {
         let _control = hold();
         if !self.pay_container(section, observer) {
+            return Flow::Continue;
+        }
+        if self.process.as_mut().is_some_and(|process| !process.takes(section)) {
+            self.gpu.at.submit += u32::from(section.id == SectionId::CMDSTREAM_ADDR);
             return Flow::Continue;
         }
         match section.body() {

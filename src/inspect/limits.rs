@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use a4emu_decoder::asm::Bounds;
-use a4emu_decoder::capture::Foreign;
+use a4emu_decoder::capture::{Foreign, ProcessPattern};
 use a4emu_gpu::budget::{self, Budget, Interrupt};
 use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::gpu::Model;
@@ -75,6 +75,8 @@ pub struct Limits {
     pub model: Model,
     /// Which shaders are compiled. The output does not depend on it.
     pub jit: Jit,
+    /// The process whose submits run; `None` runs all.
+    pub process: Option<ProcessPattern>,
     /// Plays the commands of a capture of another generation (A3xx, A6xx ..) as A4xx commands.
     pub force: bool,
     /// The run is that of the reference model ([`Schedule::Reference`]), without the compiler unless [`Limits::jit`] is on.
@@ -121,6 +123,7 @@ impl Limits {
     fn playback_within(&self, budget: Budget, capture: &Path) -> Playback {
         let mut playback = Playback::default();
         playback.foreign = self.foreign();
+        self.process.iter().for_each(|process| playback.play_only(process.clone()));
         playback.gpu.model = self.model;
         playback.gpu.pipeline.schedule = self.schedule(Schedule::default());
         playback.gpu.pipeline.programs.jit = match self.jit {

@@ -77,7 +77,9 @@ impl Shared {
         for (trouble, at, count) in report.troubles.iter() {
             let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
             match (trouble.severity(), trouble) {
-                (_, Trouble::Refused(_)) => terminal::say(format_args!("{name}: {trouble}")),
+                (_, Trouble::Refused(_) | Trouble::NoProcess(_)) => {
+                    terminal::say(format_args!("{name}: {trouble}"))
+                }
                 (Severity::Warning, _) => self.warn(format_args!("{name}: {at}: {trouble}{times}")),
                 (_, Trouble::Io(_) | Trouble::Container(_) | Trouble::NoCapture(_)) => {
                     terminal::say(format_args!("{name}: {trouble}{times}"));

@@ -53,6 +53,13 @@ impl Selection {
     }
 }
 
+/// The failure that something is not there, with the process to which the run of `gpu` keeps.
+pub fn of_process(Failure { status, message }: Failure, gpu: &Gpu) -> Failure {
+    let process = gpu.process.as_ref();
+    let whose = process.map_or(String::new(), |process| format!(" (of the submits of process `{process}`)"));
+    Failure { status, message: message + &whose }
+}
+
 /// A half-open range of indices: `3`, `3..7`, `3..`, `..7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
@@ -253,8 +260,9 @@ impl Window {
         gpu.report.fail_if_refused()?;
         let (draws, submits) = (gpu.at.draws, gpu.at.submit);
         let stop = Selection { submit: None, draw: self.stop };
-        stop.must_have_found(self.stopped, draws, submits)?;
-        self.selection.must_have_found(self.found || self.stopped, draws, submits)
+        stop.must_have_found(self.stopped, draws, submits)
+            .and_then(|()| self.selection.must_have_found(self.found || self.stopped, draws, submits))
+            .map_err(|failure| of_process(failure, gpu))
     }
 }
 

@@ -28,6 +28,8 @@ pub enum Trouble {
     Unsupported(String),
     /// An input of a kind that this tool does not read. Its readable parts are read.
     Refused(String),
+    /// No section is of the process that was asked for. The text names those that are there.
+    NoProcess(String),
     /// Work that a limit of the emulator ended. The text says where, and which option raises the limit.
     Cut(String),
     /// A value that depends on skipped draws. The value in the capture is used instead.
@@ -50,7 +52,7 @@ pub struct Damage {
 pub enum Severity {
     /// A problem of the recorded program or of the recording.
     Warning,
-    /// The operating system refused a request.
+    /// The operating system refused a request, or the capture has nothing of what was asked for.
     Usage,
     /// The capture is damaged: its container or its command stream.
     Damaged,
@@ -84,6 +86,7 @@ impl Trouble {
             Self::OddSection(_) => "section",
             Self::Fault(_) => "fault",
             Self::Unsupported(_) | Self::Refused(_) => "unsupported",
+            Self::NoProcess(_) => "process",
             Self::Cut(_) => "cut",
             Self::Stale(_) => "stale",
             Self::Missing(_) => "missing",
@@ -101,7 +104,7 @@ impl Trouble {
     /// The severity. Every command uses this one rule.
     pub fn severity(&self) -> Severity {
         match self {
-            Self::Io(_) => Severity::Usage,
+            Self::Io(_) | Self::NoProcess(_) => Severity::Usage,
             Self::Container(_) | Self::NoCapture(_) => Severity::Damaged,
             Self::Fault(fault) if fault.is_damage() => Severity::Damaged,
             Self::Fault(_) | Self::OddSection(_) | Self::Stale(_) | Self::Missing(_) => Severity::Warning,
@@ -138,6 +141,7 @@ impl fmt::Display for Trouble {
             | Self::NoCapture(Damage { what, .. })
             | Self::OddSection(what)
             | Self::Refused(what)
+            | Self::NoProcess(what)
             | Self::Stale(what) => f.write_str(what),
             Self::Fault(fault) => fault.fmt(f),
             Self::Unsupported(what) => write!(f, "{what} is not supported yet"),
@@ -258,20 +262,22 @@ impl Report {
         })
     }
 
-    /// Whether the input was refused, or is no capture. What a command misses in it follows from that.
+    /// Whether the input was refused, is no capture, or has no such process. What a command misses in it follows from that.
     pub fn is_refused(&self) -> bool {
         self.refused().is_some()
     }
 
     fn refused(&self) -> Option<&Trouble> {
         let mut troubles = self.troubles.iter().map(|(trouble, ..)| trouble);
-        troubles.find(|trouble| matches!(trouble, Trouble::Refused(_) | Trouble::NoCapture(_)))
+        troubles.find(|trouble| {
+            matches!(trouble, Trouble::Refused(_) | Trouble::NoCapture(_) | Trouble::NoProcess(_))
+        })
     }
 
-    /// Fails if the input was refused, or is no capture. For commands that search in the input.
+    /// Fails if the input was refused, is no capture, or has no such process. For commands that search in the input.
     ///
     /// # Errors
-    /// The input was refused, or is no capture.
+    /// The input was refused, is no capture, or has no such process.
     pub fn fail_if_refused(&self) -> Result<(), Failure> {
         self.refused().map_or(Ok(()), |trouble| {
             Err(Failure { status: trouble.severity().status(false), message: trouble.to_string() })
@@ -327,6 +333,7 @@ mod tests {
             (Trouble::OddSection(text()), Status::Fine),
             (Trouble::Unsupported(text()), Status::Unsupported),
             (Trouble::Refused(text()), Status::Unsupported),
+            (Trouble::NoProcess(text()), Status::Usage),
             (Trouble::Cut(text()), Status::Unsupported),
             (Trouble::Stale(text()), Status::Fine),
             (Trouble::Missing(Miss { client: Client::Packet, address: 1, len: 1 }), Status::Fine),

@@ -258,7 +258,7 @@ impl Sink for Text<'_> {
 
     fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) -> io::Result<()> {
         // A refusal has no place in the stream. The command reports it.
-        if matches!(trouble, Trouble::Refused(_)) {
+        if matches!(trouble, Trouble::Refused(_) | Trouble::NoProcess(_)) {
             return Ok(());
         }
         self.line(&gpu.at)?;

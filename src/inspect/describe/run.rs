@@ -14,7 +14,7 @@ use crate::folders::read_bytes;
 use crate::limits::Limits;
 use crate::options::{self, Shared, accepted, open_capture};
 use crate::out_file::Kept;
-use crate::selection::{Draws, Numbering, Selection};
+use crate::selection::{Draws, Numbering, Selection, of_process};
 use crate::status::{Failure, Status};
 use a4emu_gpu::budget::{BASE, Budget, Work};
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
@@ -181,6 +181,7 @@ pub fn find(capture: &Capture, draw: Draws, limits: &Limits, shared: &Shared) ->
         };
         let selection = Selection { submit: None, draw: Some(draw) };
         let failure: Result<(), Failure> = selection.must_have_found(false, draws, at.submit);
+        let failure = failure.map_err(|failure| of_process(failure, &playback.gpu));
         failure.err().map_or_else(|| anyhow::anyhow!("no draw {draw}"), anyhow::Error::from)
     })
 }

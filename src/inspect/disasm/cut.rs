@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use a4emu_decoder::asm::pack;
-use a4emu_decoder::capture::{AddressRecord, Body, Section, SectionId, Sections};
+use a4emu_decoder::capture::{AddressRecord, Body, OfProcess, Section, SectionId, Sections};
 
 use super::prelude;
 use crate::limits::Limits;
-use crate::selection::{Selection, Span};
+use crate::selection::{Selection, Span, of_process};
 use crate::status::{Failure, Status};
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
 use a4emu_gpu::gpu::Gpu;
@@ -30,17 +30,32 @@ struct Met {
     pass: Option<Pass>,
 }
 
-/// An observer that records all draws.
+/// An observer that records all draws, and the first and last of the submits that run.
 #[derive(Default)]
-struct Survey(Vec<Met>);
+struct Survey {
+    met: Vec<Met>,
+    /// The selected submits.
+    span: Option<Span>,
+    /// The submits of `span` that ran.
+    ran: Option<Span>,
+}
 
 impl Observer for Survey {
+    fn submit(&mut self, gpu: &Gpu, _: u32, _: u32) -> Flow {
+        let number = u64::from(gpu.at.submit);
+        if self.span.is_none_or(|span| span.contains(number)) {
+            let start = self.ran.map_or(number, |ran| ran.start);
+            self.ran = Some(Span { start, end: number + 1 });
+        }
+        Flow::Continue
+    }
+
     fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
         // A list that grows is copied to one of twice its size.
         if !gpu.budget.keep(2 * size_of::<Met>() as u64) {
             return Flow::Stop;
         }
-        self.0.push(Met {
+        self.met.push(Met {
             number: call.number(),
             frame_draw: call.frame_draw(),
             submit: call.submit(),
@@ -72,23 +87,35 @@ impl Engine for UpTo {
 /// The call fails if `capture` is no capture, or has no such submit or draw. It also fails if the run
 /// exceeds `limits`: a partial cut would not hold the selected draws.
 pub fn cut(capture: &[u8], range: Selection, limits: &Limits) -> Result<Vec<u8>, Failure> {
-    let mut survey = Survey::default();
+    let mut survey = Survey { span: range.submit, ..Survey::default() };
     let mut playback = limits.playback(Path::new(""));
     playback.run(sections(capture)?, &mut Skip::default(), &mut survey);
     unless_cut_off(&playback)?;
     if playback.gpu.budget.is_full() {
         let message =
-            format!("it has more than the {} draws that there is room for (--max-memory)", survey.0.len());
+            format!("it has more than the {} draws that there is room for (--max-memory)", survey.met.len());
         return Err(Failure { status: Status::Unsupported, message });
     }
     let submits = u64::from(playback.gpu.at.submit);
-    let kept = kept(&survey.0, range, submits)?;
+    // Submits of other processes at the ends of the range are not kept.
+    let span = if limits.process.is_some() { survey.ran.or(range.submit) } else { range.submit };
+    let range = match survey.ran {
+        None if limits.process.is_some() => Selection { submit: Some(Span { start: 0, end: 0 }), ..range },
+        _ => Selection { submit: span, ..range },
+    };
+    let kept = kept(&survey.met, range, submits).map_err(|failure| of_process(failure, &playback.gpu))?;
     let groups = groups(capture)?;
-    let silent = silent(&survey.0, &groups, range);
+    let silent = silent(&survey.met, &groups, range);
     let mut scissors = Scissors::new(kept, groups, silent);
     let mut playback = limits.playback(Path::new(""));
     let mut engine = UpTo { last: kept.end - 1 };
+    let mut process = limits.process.clone().map(OfProcess::new);
     for section in sections(capture)?.map_while(Result::ok) {
+        if process.as_mut().is_some_and(|process| !process.takes(&section)) {
+            // It counts the submits that do not run.
+            playback.section(&section, &mut engine, &mut scissors);
+            continue;
+        }
         let flow = scissors.section(&section, |scissors| {
             playback.section(&section, &mut engine, scissors);
             u64::from(playback.gpu.at.submit)

@@ -8,7 +8,9 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use a4emu_decoder::asm::{Rest, disassemble_into};
-use a4emu_decoder::capture::{Body, Foreign, NamedChip, Section, SectionId, Sections, is_devcore};
+use a4emu_decoder::capture::{
+    Body, Foreign, NamedChip, OfProcess, ProcessPattern, Section, SectionId, Sections, is_devcore,
+};
 use a4emu_decoder::error::CaptureError;
 use anyhow::{Context, ensure};
 use flate2::bufread::MultiGzDecoder;
@@ -28,6 +30,8 @@ pub use cut::cut;
 const BASE: u64 = 1 << 32;
 /// Work budget per byte of the capture: the cost of reading it twice.
 const UNITS_PER_BYTE: u64 = 2 * Work::Dword.price() / 4;
+/// Bytes of a section's header: its id and its size.
+const HEADER: usize = 8;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Options of `disasm`.
@@ -52,7 +56,7 @@ pub fn run(options: Options<'_>, shared: &Shared) -> anyhow::Result<Status> {
     let unpacked = unpacked(options.capture, options.limits, shared);
     let (capture, status) = unpacked.with_context(|| format!("cannot read {name}"))?;
     let capture = match options.selection {
-        Selection { submit: None, draw: None } => Ok(capture),
+        Selection { submit: None, draw: None } => of_process(capture, options.limits),
         selection => {
             let mut budget = budget_of(&capture, options.limits);
             let refusal = refusal(Sections::new(&capture[..])?, options.limits.foreign(), &mut budget);
@@ -76,6 +80,7 @@ pub fn source(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<S
     let unpacked = unpacked(path, limits, shared);
     let (capture, status) = unpacked.with_context(|| format!("cannot read {}", path.display()))?;
     ensure!(status == Status::Fine, "{} cannot be read to its end", path.display());
+    let capture = of_process(capture, limits)?;
     let mut budget = budget_of(&capture, limits);
     let source = source_within(&capture, &mut |bytes| may_look(&mut budget, bytes));
     if let Some(message) = budget.refusal() {
@@ -110,7 +115,8 @@ fn budget_of(capture: &[u8], limits: &Limits) -> Budget {
 /// Writes the source of `capture`.
 fn write(options: Options<'_>, capture: &[u8], shared: &Shared) -> anyhow::Result<Status> {
     let mut out = OutFile::create(options.output, &shared.inputs)?;
-    let named = writeln!(out, "// {}{}", options.capture.display(), kept(options.selection));
+    let process = options.limits.process.as_ref();
+    let named = writeln!(out, "// {}{}", options.capture.display(), kept(options.selection, process));
     let mut budget = budget_of(capture, options.limits);
     let foreign = options.limits.foreign();
     let mut may = |bytes| may_look(&mut budget, bytes);
@@ -167,15 +173,35 @@ fn tell(rest: Rest, budget: &Budget, shared: &Shared) -> Status {
 }
 
 /// A description of the selection, for the first line.
-fn kept(Selection { submit, draw }: Selection) -> String {
+fn kept(Selection { submit, draw }: Selection, process: Option<&ProcessPattern>) -> String {
+    let process = process.map_or(String::new(), |process| format!(", process {process}"));
     let submits = submit.map_or(String::new(), |submits| format!(", submits {submits}"));
-    submits + &draw.map_or(String::new(), |draws| format!(", to the last of draws {draws}"))
+    process + &submits + &draw.map_or(String::new(), |draws| format!(", to the last of draws {draws}"))
 }
 
 /// The unpacked bytes within the limits. From a damaged gzip stream, the bytes before the damage.
 fn unpacked(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
     let (limit, ends) = (limits.memory(0), limits.work.budget(BASE).ends());
     unpack(BufReader::new(shared.inputs.open(path)?), limit, ends, shared)
+}
+
+/// The sections of `capture` that are of the process of `limits`: all without one. Bytes that are no section are
+/// kept, so that the source's reader reports them.
+fn of_process(capture: Vec<u8>, limits: &Limits) -> Result<Vec<u8>, Failure> {
+    let Some(process) = &limits.process else { return Ok(capture) };
+    let mut process = OfProcess::new(process.clone());
+    let (mut kept, mut end) = (Vec::new(), 0);
+    let sections = Sections::new(&capture[..])
+        .map_err(|error| Failure { status: Status::Damaged, message: error.to_string() })?;
+    let held = |section: &Section| section.id != SectionId::NONE;
+    for section in sections.map_while(Result::ok).filter(held) {
+        let start = std::mem::replace(&mut end, section.offset as usize + HEADER + section.payload.len());
+        if process.takes(&section) {
+            kept.extend_from_slice(&capture[start.min(capture.len())..end.min(capture.len())]);
+        }
+    }
+    kept.extend_from_slice(&capture[end.min(capture.len())..]);
+    process.unmet().map_or(Ok(kept), |message| Err(Failure { status: Status::Usage, message }))
 }
 
 /// A reader that ends when the time of the run is over.

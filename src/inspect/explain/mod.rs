@@ -16,10 +16,11 @@ use std::io::Write;
 use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
-use crate::register_names::{Asked, find, is_pattern, near_names};
+use crate::register_names::{Asked, find, near_names};
 use crate::status::{Failure, Status};
 use crate::terminal::{self, Form};
 use crate::validate::rules::Id;
+use a4emu_decoder::names::is_pattern;
 use a4emu_decoder::regs::lookup;
 use a4emu_decoder::similar::hint;
 use guess::Guessed;

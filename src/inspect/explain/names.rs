@@ -5,12 +5,12 @@ use std::fmt;
 use a4emu_decoder::bits::{EnumTable, FieldRow, Kind};
 use a4emu_decoder::isa::ir3::layout::CATEGORIES;
 use a4emu_decoder::isa::ir3::meaning::{Operation, operations};
+use a4emu_decoder::names::fits;
 use a4emu_decoder::pm4::{PACKETS, PacketRow};
 use a4emu_decoder::regs::{self, RegRef, enums};
 use serde::Serialize;
 
 use super::fields::{Fields, about};
-use crate::register_names::fits;
 
 /// Most fields that are listed for an enumeration.
 const MAX_USES: usize = 6;
@@ -127,7 +127,7 @@ pub fn mnemonics(text: &str) -> Vec<Mnemonic> {
 
 /// Whether `name` is what is asked for: a name in any case, or a pattern.
 fn is_named(name: &str, asked: &str) -> bool {
-    fits(asked.as_bytes(), name.as_bytes())
+    fits(asked, name)
 }
 
 /// All names that this file explains, for messages with similar names.
