@@ -461,3 +461,24 @@ fn decode_and_show_call_shaders_by_one_hash() {
         }
     }
 }
+
+/// What a draw or dispatch stores is shown, with what names the memory.
+#[test]
+fn what_shaders_stream_out_and_queries_store_is_shown() {
+    let written = |name: &str, draw: &str| {
+        let answer = json(&["show", &capture(name), "--draw", draw, "--json"]);
+        let all = answer["written"].as_array().unwrap().clone();
+        let one = |it: &Value| (it["what"].as_str().unwrap().to_owned(), number(it, "changed") > 0);
+        all.iter().map(one).collect::<Vec<_>>()
+    };
+    let named = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), true)).collect::<Vec<_>>();
+    let mut dispatch = written("compute", "f0");
+    dispatch.sort();
+    assert_eq!(dispatch, named(&["CS buffer 0", "CS buffer 1"]));
+    assert_eq!(written("image", "f0"), named(&["CS buffer 0"]));
+    assert_eq!(written("xfb", "f0"), named(&["memory at VS c4.x"]));
+    assert!(written("occlusion", "f2").contains(&("RB_SAMPLE_COUNT_CONTROL.ADDR".to_owned(), true)));
+    let text = printed(&["show", &capture("compute"), "--draw", "f0"]);
+    assert!(!text.contains("changed      nothing"), "{text}");
+    assert!(text.contains("5 (0x5)") && !text.contains("NaN"), "{text}");
+}

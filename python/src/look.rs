@@ -103,7 +103,7 @@ pub fn show(py: Python<'_>, source: &Source, name: Draws) -> PyResult<Shown> {
     let seen = source.ask(py, move |capture, limits| {
         let runs = find(capture, name, &limits, &shared())?;
         let mut playback = limits.playback_of_many(capture.name(), RUNS);
-        let mut looking = Looking { runs: &runs, look: Seen::default() };
+        let mut looking = Looking::new(&runs, Seen::default());
         let sections = capture.sections(&playback.gpu.budget, &shared())?;
         playback.run(sections, &mut looking, &mut Silent);
         let Seen { state, texts, textures, before, after, mesh, .. } = looking.look;

@@ -95,9 +95,10 @@ fn integers(answer: &[Lanes; 4], lane: usize) -> String {
     format!("({})", values.join(", "))
 }
 
-/// The words as floats and in hexadecimal.
+/// The words as floats or integers, whichever they seem to be, and in hexadecimal.
 fn words(bits: impl Iterator<Item = u32> + Clone) -> String {
-    let floats: Vec<String> = bits.clone().map(|bits| format!("{:?}", f32::from_bits(bits))).collect();
+    let number = a4emu_inspect::describe::Number::guess(bits.clone());
+    let texts: Vec<String> = bits.clone().map(|bits| number.text(bits)).collect();
     let hex: Vec<String> = bits.map(|bits| format!("{bits:08x}")).collect();
-    format!("({}) [{}]", floats.join(", "), hex.join(" "))
+    format!("({}) [{}]", texts.join(", "), hex.join(" "))
 }

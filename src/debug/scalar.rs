@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use a4emu_inspect::describe::Number;
 use a4emu_shader::Warp;
 
 /// Number of vec4 registers with names per register file.
@@ -38,10 +39,13 @@ impl Scalar {
         }
     }
 
-    /// The value `bits` as text: as a float, then in hexadecimal.
+    /// The value `bits` as text: as a float or an integer, whichever it seems to be, and in hexadecimal.
     pub fn text(self, bits: u32) -> String {
         match self {
-            Self::Full(_) | Self::Constant(_) => format!("{:?} ({bits:#010x})", f32::from_bits(bits)),
+            Self::Full(_) | Self::Constant(_) => match Number::guess([bits]) {
+                Number::Bits => format!("{bits:#010x}"),
+                number => format!("{} ({bits:#010x})", number.text(bits)),
+            },
             Self::Half(_) => format!("{:?} ({bits:#06x})", half::f16::from_bits(bits as u16).to_f32()),
             Self::Address => format!("{}", bits as i32),
             Self::Predicate(_) => format!("{}", bits != 0),
@@ -97,6 +101,14 @@ impl FromStr for Name {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_are_floats_or_integers() {
+        let text = |bits| Scalar::Constant(0).text(bits);
+        assert_eq!(text(2.0f32.to_bits()), "2.0 (0x40000000)");
+        assert_eq!(text(5), "5 (0x00000005)");
+        assert_eq!(text(0xfff6_3000), "0xfff63000");
+    }
 
     #[test]
     fn names_are_read_and_written() {

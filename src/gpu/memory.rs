@@ -115,6 +115,8 @@ pub struct Memory {
     is_overlay: bool,
     /// Ranges that were prepared for writing, while they are [logged](Memory::log_writes).
     writes: Option<Extents>,
+    /// Number of logged ranges above which close ones are joined.
+    most_logged: usize,
 }
 
 /// Bytes that were [lent](Memory::lend), with the storage of their buffer.
@@ -161,6 +163,7 @@ impl Default for Memory {
             shared_change: 0,
             is_overlay: false,
             writes: None,
+            most_logged: usize::MAX,
         }
     }
 }
@@ -429,13 +432,21 @@ impl Memory {
         self.held += block.prepare(addr - base, len, now)? + copied;
         if let Some(writes) = self.writes.as_mut().filter(|_| len > 0) {
             writes.add(addr.into(), u64::from(addr) + len as u64);
+            if writes.len() > self.most_logged {
+                writes.join_to(self.most_logged / 2);
+            }
         }
         Some(base)
     }
 
     /// Begins to log which ranges the GPU writes.
     pub fn log_writes(&mut self) {
-        self.writes = Some(Extents::default());
+        (self.writes, self.most_logged) = (Some(Extents::default()), usize::MAX);
+    }
+
+    /// Begins to log which ranges the GPU writes, and joins close ones where there are more than `most`.
+    pub fn log_writes_joined(&mut self, most: usize) {
+        (self.writes, self.most_logged) = (Some(Extents::default()), most);
     }
 
     /// Ends the log of writes. Returns the ranges: start and end, ascending.

@@ -27,7 +27,7 @@ pub fn write(args: &Args, name: Draws, png: &Path, shared: &Shared) -> anyhow::R
     if let GsDispatch::One(setting) = args.gs_dispatch {
         playback.gpu.pipeline.gs_dispatch = setting;
     }
-    let mut looking = Looking { runs: &runs, look: After::default() };
+    let mut looking = Looking::new(&runs, After::default());
     playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut looking, &mut Silent);
     let written = write_picture(&looking.look.snapshot, (name, None), args.alpha(), out);
     Ok(shared.tell(&args.capture.display().to_string(), &playback.gpu.report).and(written))

@@ -43,7 +43,7 @@ pub fn edited(capture: &Capture, limits: &Limits, query: &Query, shared: &Shared
     let until = runs(until)?;
     let picture = |edits: &[Edit]| {
         let look = After::default();
-        let mut engine = Editing { edits, inner: Looking { runs: &until, look } };
+        let mut engine = Editing { edits, inner: Looking::new(&until, look) };
         let mut playback = limits.playback_of_many(capture.name(), RUNS);
         playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut engine, &mut Silent);
         engine.inner.look.picture.context("the run was cut off before the draw")

@@ -12,7 +12,7 @@ use super::files;
 use super::overlay::{self, Legend};
 use super::runs::GeometryRuns;
 use super::text;
-use a4emu_gpu::cp::Call;
+use a4emu_gpu::cp::{Call, Tee};
 use a4emu_gpu::draw::fs::reasons::Reasons;
 use a4emu_gpu::draw::gs::runs::Watched;
 use a4emu_gpu::draw::stats::{CostList, StageCost};
@@ -23,7 +23,8 @@ use a4emu_inspect::decode::Fields;
 use a4emu_inspect::describe::canvas::{Changes, Keep, Snapshot, Which};
 use a4emu_inspect::describe::mesh::Mesh;
 use a4emu_inspect::describe::{
-    Capture, Cost, Draw, Look, Looking, RUNS, Runs, ShaderStage, Shaders, StageCounts, Tile, Touched, find,
+    Capture, Cost, Draw, Look, Looking, PacketStores, RUNS, Runs, ShaderStage, Shaders, StageCounts, Tile, Touched,
+    Written, WrittenBy, find,
 };
 use a4emu_inspect::options::Shared;
 use a4emu_inspect::out_file::{Inputs, OutFile};
@@ -56,6 +57,8 @@ pub struct Answer {
     pub instruction_counts: Vec<StageCounts>,
     /// Changes of the targets.
     pub changes: Vec<Change>,
+    /// What it stored to memory apart from its targets, and what the packets behind it stored.
+    pub written: Vec<Written>,
     /// The findings of `validate`: errors that an A4xx does not tolerate.
     pub findings: Vec<Finding>,
     /// Legends of the written overlays.
@@ -100,11 +103,17 @@ pub fn show(args: &Args, name: Draws, shared: &Shared) -> anyhow::Result<Status>
     let capture = Capture::new(&args.capture, shared)?;
     let runs = find(&capture, name, &args.limits, shared)?;
     let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
-    let mut looking = Looking { runs: &runs, look: Looker::new(args, &shared.inputs, &runs) };
+    let mut looking = Looking::new(&runs, Looker::new(args, &shared.inputs, &runs));
     let mut watch = Watch::of_run(&mut playback.gpu);
     let sections = capture.sections(&playback.gpu.budget, shared)?;
-    playback.run(sections, &mut looking, &mut watch);
+    let mut packets = PacketStores::new(Some(&runs));
+    playback.run(sections, &mut looking, &mut Tee(vec![&mut watch, &mut packets]));
     watch.finish(&mut playback.gpu);
+    looking.look.written.append(packets.take(runs.frame_draws.iter().copied()));
+    if looking.look.written.left_out > 0 {
+        let what = format!("there is no room for {} more ranges that were stored", looking.look.written.left_out);
+        playback.gpu.report.cut(what, playback.gpu.at);
+    }
     let told = looking.look.tell(name, watch.findings);
     let report = shared.tell(&args.capture.display().to_string(), &playback.gpu.report);
     Ok(report.and(told))
@@ -120,6 +129,7 @@ struct Looker<'a> {
     before: Snapshot,
     after: Snapshot,
     costs: Vec<StageCost>,
+    written: WrittenBy,
     /// What happened to the pixels of the overlays.
     touched: Option<Touched>,
     /// The runs of the geometry shader, in the first run of the draw that has one.
@@ -139,6 +149,7 @@ impl Look for Looker<'_> {
         }
         gpu.pipeline.reasons = self.map(gpu, &draw);
         self.before.add(gpu, &draw, Keep::First);
+        self.written.before(gpu, &draw);
         if let Some(directory) = self.args.textures.as_ref().filter(|_| self.answer.is_none()) {
             self.files = files::write_textures(&draw, gpu, directory, self.inputs);
         }
@@ -155,6 +166,7 @@ impl Look for Looker<'_> {
         let watched = gpu.pipeline.geometry_runs.take().filter(|watched| watched.primitives > 0);
         self.runs_of = self.runs_of.take().or(watched);
         let draw = Draw::of(gpu, call, &mut self.shaders);
+        self.written.after(gpu, &draw);
         self.after.add(gpu, &draw, Keep::Last);
         self.note_pixels(gpu.pipeline.reasons.take(), &draw);
         if self.args.mesh.is_some() && self.mesh.is_none() {
@@ -163,6 +175,10 @@ impl Look for Looker<'_> {
                 Call::Dispatch(_) | Call::Uncounted(_) => Err(anyhow::anyhow!("no vertices: it is no draw")),
             });
         }
+    }
+
+    fn sees_packets(&self) -> bool {
+        true
     }
 }
 
@@ -174,9 +190,9 @@ fn no_vertices(stop: Stop) -> anyhow::Error {
 
 impl<'a> Looker<'a> {
     fn new(args: &'a Args, inputs: &'a Inputs, runs: &'a Runs) -> Self {
-        let (shaders, before, after, costs) = Default::default();
+        let (shaders, before, after, costs, written) = Default::default();
         let (answer, touched, runs_of, mesh, files) = (None, None, None, None, Ok(()));
-        Self { args, inputs, runs, shaders, answer, before, after, costs, touched, runs_of, mesh, files }
+        Self { args, inputs, runs, shaders, answer, before, after, costs, written, touched, runs_of, mesh, files }
     }
 
     /// The map that records what happens to the pixels of `draw`, if overlays are requested.
@@ -203,6 +219,7 @@ impl<'a> Looker<'a> {
         let changes = self.before.changes(&self.after).into_iter();
         answer.changes =
             changes.map(|(which, changes)| Change { target: which.to_string(), changes }).collect();
+        answer.written = std::mem::take(&mut self.written.all);
         let met = findings.at_any(answer.frame_draws.iter().copied());
         let all = findings.into_all();
         answer.findings = met.into_iter().map(|index| all[index as usize].clone()).collect();
@@ -296,6 +313,7 @@ impl Answer {
             findings: Vec::new(),
             overlays: Vec::new(),
             changes: Vec::new(),
+            written: Vec::new(),
             geometry_runs: None,
             registers: None,
         }

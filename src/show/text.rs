@@ -185,7 +185,13 @@ impl<W: Write> Text<'_, W> {
             let (count, bounds) = (change.changes.pixels, rectangle(bounds));
             self.row("changed", format_args!("{}: {count} pixels in {bounds}", change.target))?;
         }
-        if changed.count() == 0 { self.row("changed", "nothing") } else { Ok(()) }
+        for written in &answer.written {
+            let lines = written.lines();
+            self.row("written", &lines[0])?;
+            lines[1..].iter().try_for_each(|line| self.row("", line))?;
+        }
+        let has_changed = changed.count() > 0 || answer.written.iter().any(|written| written.changed > 0);
+        if has_changed { Ok(()) } else { self.row("changed", "nothing") }
     }
 
     fn register(&mut self, register: &Register) -> io::Result<()> {
@@ -252,10 +258,10 @@ fn indices_text(indices: &Indices) -> String {
 }
 
 fn constant_text(constant: &Constant) -> String {
-    let Constant { index, components, bits, floats } = constant;
+    let Constant { index, components, bits, .. } = constant;
     let named = |c: &usize| components.contains(['x', 'y', 'z', 'w'][*c]);
     let values: Vec<String> =
-        (0..4).filter(named).map(|c| format!("{} ({:#x})", floats[c], bits[c])).collect();
+        (0..4).filter(named).map(|c| constant.number(c).text_with_bits(bits[c])).collect();
     format!("c{index}.{components:4} {}", values.join("  "))
 }
 

@@ -44,8 +44,7 @@ impl Cp<'_> {
         draw::flush(self.gpu);
         let mut record = [0; SAMPLE_RECORD];
         record[..8].copy_from_slice(&self.gpu.counters.samples_passed.to_le_bytes());
-        self.gpu.store(Client::Query, control.ADDR(), &record);
-        self.observer.store(self.gpu, control.ADDR(), &record);
+        self.store_for(Client::Query, control.ADDR(), &record);
         self.engine.mark_stale(control.ADDR(), SAMPLE_RECORD as u32);
     }
 }

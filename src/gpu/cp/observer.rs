@@ -174,7 +174,7 @@ pub trait Observer {
         let _ = (gpu, offset, old);
     }
 
-    /// The command processor stored `bytes` at `address`.
+    /// The command processor is about to store `bytes` at `address`. Memory has the results of all draws before.
     fn store(&mut self, gpu: &Gpu, address: u32, bytes: &[u8]) {
         let _ = (gpu, address, bytes);
     }

@@ -147,10 +147,17 @@ impl Cp<'_> {
         u64::from_le_bytes(bytes)
     }
 
-    /// Stores for a packet, and shows the store to the observer.
+    /// Stores for a packet, after the observer has seen it.
     pub(super) fn store(&mut self, address: u32, bytes: &[u8]) {
-        self.gpu.store(Client::Packet, address, bytes);
+        self.store_for(Client::Packet, address, bytes);
+    }
+
+    /// Stores for `client`, after the observer has seen it.
+    pub(super) fn store_for(&mut self, client: Client, address: u32, bytes: &[u8]) {
+        // The observer sees memory without queued draws, as the store finds it.
+        draw::flush(self.gpu);
         self.observer.store(self.gpu, address, bytes);
+        self.gpu.store(client, address, bytes);
     }
 }
 

@@ -30,6 +30,28 @@ impl Extents {
         }
     }
 
+    /// Joins ranges that lie close together, the closest first, until there are at most `most` (at least 1).
+    pub fn join_to(&mut self, most: usize) {
+        let mut gap = 16;
+        while self.0.len() > most.max(1) {
+            let mut joined = BTreeMap::new();
+            let mut open: Option<(u64, u64)> = None;
+            for (from, to) in self.iter() {
+                match &mut open {
+                    Some((_, end)) if from - *end <= gap => *end = to,
+                    _ => joined.extend(open.replace((from, to))),
+                }
+            }
+            joined.extend(open);
+            (self.0, gap) = (joined, gap * 16);
+        }
+    }
+
+    /// Number of ranges.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// The ranges, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         self.0.iter().map(|(start, end)| (*start, *end))
@@ -56,6 +78,18 @@ impl Extents {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_closest_ranges_are_joined_first() {
+        let mut extents = Extents::default();
+        for (start, end) in [(0, 4), (8, 12), (1000, 1004), (9000, 9004)] {
+            extents.add(start, end);
+        }
+        extents.join_to(3);
+        assert_eq!(extents.iter().collect::<Vec<_>>(), [(0, 12), (1000, 1004), (9000, 9004)]);
+        extents.join_to(1);
+        assert_eq!(extents.iter().collect::<Vec<_>>(), [(0, 9004)]);
+    }
 
     /// Compares the ranges with one flag for each address.
     #[test]

@@ -9,6 +9,7 @@ use anyhow::Context;
 use hashbrown::HashMap;
 
 use super::draw::Key;
+use super::written::draws_nothing;
 use crate::disasm::refusal;
 use crate::folders::read_bytes;
 use crate::limits::Limits;
@@ -238,6 +239,11 @@ pub trait Look {
 
     /// Runs after `call`.
     fn after(&mut self, gpu: &mut Gpu, call: &Call);
+
+    /// Whether the packets behind the last selected run are executed too, up to the next draw with vertices.
+    fn sees_packets(&self) -> bool {
+        false
+    }
 }
 
 /// An engine that renders up to the last selected run, and calls back at each of them.
@@ -246,11 +252,23 @@ pub struct Looking<'a, L> {
     pub runs: &'a Runs,
     /// The callback.
     pub look: L,
+    /// Whether the last selected run is over.
+    is_over: bool,
+}
+
+impl<'a, L> Looking<'a, L> {
+    /// Makes an engine that calls `look` at each of `runs`.
+    pub fn new(runs: &'a Runs, look: L) -> Self {
+        Self { runs, look, is_over: false }
+    }
 }
 
 impl<L: Look> Engine for Looking<'_, L> {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         if Key::of(gpu).group > self.runs.key.group {
+            return Flow::Stop;
+        }
+        if self.is_over && !draws_nothing(call) {
             return Flow::Stop;
         }
         if !self.runs.has(gpu, call) {
@@ -265,6 +283,7 @@ impl<L: Look> Engine for Looking<'_, L> {
         let flow = Renderer.run(gpu, call);
         draw::flush(gpu);
         self.look.after(gpu, call);
-        if self.runs.is_last(call) { Flow::Stop } else { flow }
+        self.is_over = self.runs.is_last(call);
+        if self.is_over && !self.look.sees_packets() { Flow::Stop } else { flow }
     }
 }

@@ -1,15 +1,17 @@
 //! Programs: their words, their text, and the resources they name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
 use a4emu_decoder::isa::ir3::program::disassemble;
 use a4emu_decoder::isa::ir3::{
-    Body, Cat1Src, Cat5, Cat5Slots, Cat6, Cat6Form, Instr, Operand, RegOrImm, Src,
+    Body, Cat1, Cat1Src, Cat2Class, Cat3Class, Cat5, Cat5Slots, Cat6, Cat6Form, Cat6Op, Instr, Operand, RegOrImm,
+    Src, Type,
 };
 use hashbrown::HashMap;
 
+use super::number::{Number, NumberUse};
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_shader::Program;
 
@@ -33,8 +35,8 @@ pub struct Shader {
 /// The resources that the instructions of a program name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
-    /// Scalars of the constant file: number * 4 + component.
-    pub constants: BTreeSet<u16>,
+    /// Scalars of the constant file (number * 4 + component), and what the instructions take them for.
+    pub constants: BTreeMap<u16, NumberUse>,
     /// Whether constants are also selected by a0.x.
     pub relative_constants: bool,
     /// Pairs of sampler and texture slots that are used together.
@@ -45,8 +47,12 @@ pub struct Uses {
     pub buffers: BTreeSet<u8>,
     /// Whether storage slots are also selected by registers.
     pub relative_buffers: bool,
+    /// Slots of storage buffers and images that an instruction stores to.
+    pub stored: BTreeSet<u8>,
     /// Whether an instruction stores to memory.
     pub stores: bool,
+    /// Whether an instruction stores to memory at an address in a register.
+    pub stores_by_pointer: bool,
 }
 
 impl Shader {
@@ -89,30 +95,46 @@ impl Uses {
         match &instr.body {
             Body::Cat1(cat1) => {
                 if let Cat1Src::Operand(operand) = &cat1.src {
-                    self.operand(operand, cat1.repeat);
+                    self.operand(operand, cat1.repeat, moved(cat1));
                 }
             }
             Body::Cat2(cat2) => {
                 let sources = [Some(&cat2.src1), cat2.src2.as_ref()].into_iter().flatten();
-                sources.for_each(|operand| self.operand(operand, cat2.repeat));
+                let class = cat2.op.class();
+                let taken = match class {
+                    _ if class.is_float() => Number::Float,
+                    _ if class.is_signed() => Number::Signed,
+                    Cat2Class::Bits1 | Cat2Class::Bits2 => Number::Bits,
+                    _ => Number::Unsigned,
+                };
+                sources.for_each(|operand| self.operand(operand, cat2.repeat, NumberUse::computed(taken)));
             }
             Body::Cat3(cat3) => {
+                let taken = match cat3.op.class() {
+                    Cat3Class::Float32 | Cat3Class::Float16 => NumberUse::computed(Number::Float),
+                    Cat3Class::Sint32 | Cat3Class::Sint16 => NumberUse::computed(Number::Signed),
+                    Cat3Class::Uint32 | Cat3Class::Uint16 => NumberUse::computed(Number::Unsigned),
+                    // They select whole words.
+                    _ => NumberUse::default(),
+                };
                 [&cat3.src1, &cat3.src2, &cat3.src3]
                     .into_iter()
-                    .for_each(|operand| self.operand(operand, cat3.repeat));
+                    .for_each(|operand| self.operand(operand, cat3.repeat, taken));
             }
-            Body::Cat4(cat4) => self.operand(&cat4.src, cat4.repeat),
+            Body::Cat4(cat4) => self.operand(&cat4.src, cat4.repeat, NumberUse::computed(Number::Float)),
             Body::Cat5(cat5) => self.sample(cat5),
             Body::Cat6(cat6) => self.access(cat6),
             Body::Cat0(_) | Body::Cat7(_) | Body::Unknown => {}
         }
     }
 
-    fn operand(&mut self, operand: &Operand, repeat: u8) {
+    fn operand(&mut self, operand: &Operand, repeat: u8, taken: NumberUse) {
         match operand.src {
             Src::Const(first) => {
                 let last = if operand.step { u16::from(repeat) } else { 0 };
-                self.constants.extend((0..=last).map(|step| first.saturating_add(step)));
+                for step in 0..=last {
+                    self.constants.entry(first.saturating_add(step)).or_default().join(taken);
+                }
             }
             Src::RelativeConst(_) => self.relative_constants = true,
             Src::Gpr(_) | Src::RelativeGpr(_) | Src::Immediate(_) | Src::Flut { .. } => {}
@@ -131,10 +153,12 @@ impl Uses {
     }
 
     fn access(&mut self, cat6: &Cat6) {
-        self.stores |= matches!(
+        let stores = matches!(
             cat6.form,
             Cat6Form::Store { .. } | Cat6Form::BufferStore { .. } | Cat6Form::AtomicSlot { .. }
         );
+        self.stores |= stores;
+        self.stores_by_pointer |= cat6.op == Cat6Op::Stg;
         let slot = match cat6.form {
             Cat6Form::BufferLoad { slot, .. }
             | Cat6Form::BufferStore { slot, .. }
@@ -147,10 +171,23 @@ impl Uses {
             | Cat6Form::AtomicLocal { .. } => return,
         };
         match slot {
-            RegOrImm::Immediate(slot) => self.buffers.extend([slot]),
+            RegOrImm::Immediate(slot) => {
+                self.buffers.extend([slot]);
+                self.stored.extend(stores.then_some(slot));
+            }
             RegOrImm::Reg(_) => self.relative_buffers = true,
         }
     }
+}
+
+/// What a move or conversion takes its source for. A move without conversion says little.
+fn moved(cat1: &Cat1) -> NumberUse {
+    let taken = match cat1.src_type {
+        Type::F16 | Type::F32 => Number::Float,
+        Type::S16 | Type::S32 => Number::Signed,
+        _ => Number::Unsigned,
+    };
+    if cat1.src_type == cat1.dst_type { NumberUse::copied(taken) } else { NumberUse::computed(taken) }
 }
 
 /// A cache of programs by their words.
@@ -193,8 +230,17 @@ mod tests {
     #[test]
     fn constants_are_named_with_their_repeats() {
         let uses = of("(rpt2)add.f r0.x, (r)c4.x, c9.w\nmov.f32f32 r1.x, c2.y");
-        assert_eq!(uses.constants.into_iter().collect::<Vec<_>>(), [9, 16, 17, 18, 39]);
+        assert_eq!(uses.constants.into_keys().collect::<Vec<_>>(), [9, 16, 17, 18, 39]);
         assert!(of("mov.f32f32 r1.x, c<a0.x + 4>").relative_constants);
+    }
+
+    #[test]
+    fn constants_are_the_numbers_that_instructions_take_them_for() {
+        let uses = of("add.f r0.x, r0.y, c0.x\nadd.s r0.x, r0.y, c0.y\nmov.f32f32 r0.x, c0.z\nadd.u r0.x, r0.y, \
+                       c0.z\nmov.f32f32 r0.x, c0.w\nadd.f r0.x, r0.y, c1.x\nadd.u r0.x, r0.y, c1.x");
+        let taken: Vec<_> = uses.constants.values().map(|taken| taken.number()).collect();
+        let known = [Number::Float, Number::Signed, Number::Unsigned, Number::Float].map(Some);
+        assert_eq!(taken, [&known[..], &[None]].concat());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde::ser::{SerializeStruct, Serializer};
 
 use super::frame::STAGE_NAMES;
 use super::name::{Address, components, name};
+use super::number::Number;
 use super::shader::{Shader, Shaders, Uses};
 use super::texture::{Sampler, Texture};
 use a4emu_gpu::draw::sp::state::{code, place};
@@ -37,7 +38,7 @@ pub struct ShaderStage {
 }
 
 /// A vec4 of the constant file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Constant {
     /// `n` of `c<n>`.
     pub index: u32,
@@ -45,8 +46,33 @@ pub struct Constant {
     pub components: String,
     /// All four components, as bits.
     pub bits: [u32; 4],
-    /// All four components as floats; a value that is not finite is null in JSON.
-    pub floats: [f32; 4],
+    /// What the program takes each component for.
+    pub numbers: [Option<Number>; 4],
+}
+
+impl Constant {
+    /// All four components as text, by what the program takes them for.
+    pub fn values(&self) -> [String; 4] {
+        std::array::from_fn(|at| self.number(at).text(self.bits[at]))
+    }
+
+    /// What component `at` is taken for, or what it seems to be.
+    pub fn number(&self, at: usize) -> Number {
+        self.numbers[at].unwrap_or_else(|| Number::guess([self.bits[at]]))
+    }
+}
+
+impl Serialize for Constant {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_struct("Constant", 5)?;
+        out.serialize_field("index", &self.index)?;
+        out.serialize_field("components", &self.components)?;
+        out.serialize_field("bits", &self.bits)?;
+        // A value that is not finite is null in JSON.
+        out.serialize_field("floats", &self.bits.map(f32::from_bits))?;
+        out.serialize_field("values", &self.values())?;
+        out.end()
+    }
 }
 
 /// A storage buffer or image.
@@ -116,7 +142,7 @@ fn filled<const N: usize>(slots: &[[u32; N]]) -> usize {
 
 fn constants(loaded: &ShaderState, ssbo: &SsboState, uses: &Uses) -> Vec<Constant> {
     let mut masks = BTreeMap::new();
-    for scalar in &uses.constants {
+    for scalar in uses.constants.keys() {
         *masks.entry(usize::from(scalar / 4)).or_insert(0) |= 1 << (scalar % 4);
     }
     if uses.relative_constants {
@@ -130,7 +156,12 @@ fn constants(loaded: &ShaderState, ssbo: &SsboState, uses: &Uses) -> Vec<Constan
     let constant = |(index, mask): (usize, u32)| {
         let bits = value(index);
         let components = components(mask, ['x', 'y', 'z', 'w']);
-        Constant { index: index as u32, components, bits, floats: bits.map(f32::from_bits) }
+        let taken = |at: usize| match index.checked_sub(SSBO_MIRROR) {
+            // Those of descriptors are addresses and sizes.
+            Some(slot) if slot < filled(&ssbo.descriptors) => Some(Number::Bits),
+            _ => uses.constants.get(&((4 * index + at) as u16)).and_then(|taken| taken.number()),
+        };
+        Constant { index: index as u32, components, bits, numbers: std::array::from_fn(taken) }
     };
     masks.into_iter().map(constant).collect()
 }

@@ -11,7 +11,7 @@ use super::align::edits;
 use super::registers::{self, PassRegisters, is_unused_input};
 use super::side::{Command, Side};
 use super::{Addresses, Found};
-use crate::describe::{self, Constant, ShaderStage};
+use crate::describe::{self, Constant, Number, ShaderStage};
 use crate::options::Shared;
 use crate::status::Status;
 use a4emu_gpu::fault::Trouble;
@@ -354,8 +354,9 @@ fn constants(
         let (old, new) = (a.bits[at], b.bits[at]);
         let name = format!("{stage} c{}.{component}", a.index);
         if is_named && old != new && !is_pointer(&name) {
-            let text = |bits: u32| format!("{:?} ({bits:#010x})", f32::from_bits(bits));
-            found.push(Difference::new(name, text(old), text(new)));
+            // Without instructions that say so, both are taken for the same.
+            let taken = a.numbers[at].or(b.numbers[at]).unwrap_or_else(|| Number::guess([old, new]));
+            found.push(Difference::new(name, taken.text_with_bits(old), taken.text_with_bits(new)));
         }
     }
 }

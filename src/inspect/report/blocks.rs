@@ -8,7 +8,7 @@ use flate2::write::DeflateEncoder;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::frame::{Draw, Frame, MeshOrWhy, Patch};
+use super::frame::{Draw, Frame, MeshOrWhy, Patch, Seen};
 use super::pictures::base64;
 
 /// Number of draws in a block. The window of deflate is full after fewer draws, so larger blocks are hardly
@@ -18,7 +18,7 @@ pub const DRAWS: usize = 64;
 /// The data that the blocks of a frame hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// State, changes, counts of instructions, mesh and packets.
+    /// State, changes, stored memory, counts of instructions, mesh and packets.
     Texts,
     /// Changed pixels, what happened to pixels, and their costs.
     Pictures,
@@ -32,6 +32,7 @@ struct Texts<'a> {
     counts: Vec<[&'a [u64]; 2]>,
     mesh: &'a MeshOrWhy,
     packets: &'a [String],
+    written: &'a [Vec<String>],
 }
 
 #[derive(Serialize)]
@@ -45,7 +46,8 @@ struct Pictures<'a> {
 impl<'a> Texts<'a> {
     fn of(Draw { seen, packets, .. }: &'a Draw) -> Self {
         let counts = seen.shader_use.iter().map(|used| [&used.warps[..], &used.lanes]).collect();
-        Self { state: seen.state.as_deref(), changed: &seen.changed, counts, mesh: &seen.mesh, packets }
+        let Seen { changed, mesh, written, .. } = seen;
+        Self { state: seen.state.as_deref(), changed, counts, mesh, packets, written }
     }
 }
 

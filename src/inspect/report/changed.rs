@@ -9,7 +9,10 @@ const MAX_LINES: usize = 16;
 const MAX_TEXT: usize = 60;
 
 /// Keys that differ in each draw, or that repeat another key.
-const LEFT_OUT: &[&str] = &["draw", "frame_draw", "submit", "packet", "tile", "instructions", "bits"];
+const LEFT_OUT: &[&str] = &["draw", "frame_draw", "submit", "packet", "tile", "instructions", "bits", "floats"];
+
+/// Keys that name an element of a list.
+const NAMES: [&str; 3] = ["stage", "slot", "index"];
 
 /// The differences between two states, as `path: before -> after`. Addresses are listed only if nothing else
 /// differs.
@@ -45,8 +48,7 @@ impl Found {
                 }
             }
             (Value::Array(old), Value::Array(new)) => {
-                for index in 0..old.len().max(new.len()) {
-                    let both = [old, new].map(|list| list.get(index).unwrap_or(&Value::Null));
+                for (index, both) in paired(old, new).into_iter().enumerate() {
                     self.compare(&element(path, index, both), both);
                 }
             }
@@ -56,6 +58,19 @@ impl Found {
     }
 }
 
+/// The elements of two lists in pairs: those with one name, such as the stage; without names, those at one place.
+fn paired<'v>(old: &'v [Value], new: &'v [Value]) -> Vec<[&'v Value; 2]> {
+    let name = |value: &'v Value| NAMES.into_iter().find_map(|key| value.get(key));
+    let find = |list: &'v [Value], wanted: &'v Value| list.iter().find(|it| name(it) == name(wanted));
+    if !old.iter().chain(new).all(|value| name(value).is_some()) {
+        let at = |list: &'v [Value], index: usize| list.get(index).unwrap_or(&Value::Null);
+        return (0..old.len().max(new.len())).map(|index| [at(old, index), at(new, index)]).collect();
+    }
+    let kept = new.iter().map(|it| [find(old, it).unwrap_or(&Value::Null), it]);
+    let gone = old.iter().filter(|it| find(new, it).is_none()).map(|it| [it, &Value::Null]);
+    kept.chain(gone).collect()
+}
+
 fn below(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
@@ -63,7 +78,7 @@ fn below(path: &str, key: &str) -> String {
 /// The path of a list element, with its stage, slot or index, or its position.
 fn element(path: &str, index: usize, both: [&Value; 2]) -> String {
     let named = |key: &str| both.into_iter().rev().find_map(|value| value.get(key));
-    match ["stage", "slot", "index"].into_iter().find_map(named) {
+    match NAMES.into_iter().find_map(named) {
         Some(Value::String(name)) => format!("{path}[{name}]"),
         Some(number) => format!("{path}[{number}]"),
         None => format!("{path}[{index}]"),
@@ -112,9 +127,24 @@ mod tests {
         assert_eq!(changed(&before, &after), ["depth.func: LESS -> ALWAYS", "shaders[VS].hash: a -> b"]);
         assert!(changed(&before, &before).is_empty());
         let constant =
-            json!({"constants": [{"components": "xy", "floats": [0.5, 1.0], "bits": [1, 2], "buffers": []}]});
-        let added = "constants[0]: none -> components xy, floats 0.5 1.0";
+            json!({"constants": [{"components": "xy", "values": ["0.5", "1.0"], "bits": [1, 2], "buffers": []}]});
+        let added = "constants[0]: none -> components xy, values 0.5 1.0";
         assert_eq!(changed(&json!({"constants": []}), &constant), [added]);
+    }
+
+    #[test]
+    fn stages_and_constants_are_paired_by_their_names() {
+        let of = |stages: &[(&str, u32)]| {
+            let stages = stages.iter().map(|(stage, value)| {
+                json!({"stage": stage, "constants": [{"index": 4, "values": [value.to_string()]}]})
+            });
+            json!({"shaders": stages.collect::<Vec<_>>()})
+        };
+        let (plain, tessellated) = (of(&[("VS", 1), ("FS", 2)]), of(&[("VS", 1), ("HS", 7), ("FS", 3)]));
+        let lines = changed(&plain, &tessellated);
+        let added = "shaders[HS]: none -> constants index 4, values 7, stage HS";
+        assert_eq!(lines, [added, "shaders[FS].constants[4].values[0]: 2 -> 3"]);
+        assert!(changed(&tessellated, &plain).last().is_some_and(|line| line.starts_with("shaders[HS]: ")));
     }
 
     #[test]

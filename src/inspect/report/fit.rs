@@ -76,6 +76,7 @@ impl Part {
                 let had = seen.state.is_some() || !packets.is_empty();
                 (seen.state, seen.mesh) = (None, MeshOrWhy::why(WHY));
                 packets.clear();
+                seen.written.clear();
                 had
             }
             Self::Maps => {

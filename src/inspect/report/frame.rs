@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::describe::Row;
+use crate::describe::{Row, WrittenBy};
 use crate::explain;
 use crate::validate::Finding;
 use a4emu_gpu::pass::Pass;
@@ -111,6 +111,12 @@ pub struct Seen {
     /// Number of the pass over the tiles.
     #[serde(skip)]
     pub(super) pass_number: u32,
+    /// What it stored apart from its targets, and what the packets behind it stored: a title, then the first dwords.
+    #[serde(skip)]
+    pub written: Vec<Vec<String>>,
+    /// What it stored so far, while it runs.
+    #[serde(skip)]
+    pub(super) stored: WrittenBy,
     /// The pass of the recorded state. Binning runs have no targets.
     #[serde(skip)]
     pub(super) pass: Option<Pass>,

@@ -20,7 +20,7 @@ mod room;
 
 use std::path::Path;
 
-use crate::describe::{self, Capture, Rows};
+use crate::describe::{self, Capture, PacketStores, Rows};
 use crate::limits::Limits;
 use crate::options::{Shared, accepted, summary_of};
 use crate::progress::{Counted, Shows};
@@ -43,10 +43,11 @@ pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
     let total = (shows == Shows::Yes).then(|| count_of_draws(capture, limits, shared)).transpose()?;
     let mut recorder = Recorder::new(Counted::new("draws", shows).of(total));
     let (mut rows, mut packets) = (Rows::default(), Packets::default());
+    let mut stores = PacketStores::new(None);
     let mut watch = Watch::of_run(&mut playback.gpu);
     // The count of draws shows the progress; so the reader shows no bar.
     let sections = capture.sections(&playback.gpu.budget, &Shared { quiet: true, ..shared.clone() })?;
-    playback.run(sections, &mut recorder, &mut Tee(vec![&mut rows, &mut packets, &mut watch]));
+    playback.run(sections, &mut recorder, &mut Tee(vec![&mut rows, &mut packets, &mut stores, &mut watch]));
     let costed = std::mem::take(&mut recorder.costing).finish(&mut playback.gpu);
     watch.finish(&mut playback.gpu);
     let rows = rows.finish(&playback.gpu, &costed.costs, watch.findings);
@@ -58,6 +59,7 @@ pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
     recorder.add_overs();
     let canvases = std::mem::take(&mut recorder.canvases).finish(&mut playback.gpu, &mut recorder.room);
     recorder.add_counts(&rows, &costed.counts);
+    recorder.add_stored(&rows, stores);
     let told = shared.tell(&path.display().to_string(), &playback.gpu.report);
     let picture = playback.gpu.pipeline.surfaces.last_color().map(|surface| surface.address);
     let mut frame = frame_of(path, rows, canvases, recorder, packets);

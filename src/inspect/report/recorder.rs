@@ -13,9 +13,9 @@ use super::contents::{self, Contents};
 use super::cost_map;
 use super::frame::Seen;
 use super::pictures;
-use super::room::{Kind, Room};
+use super::room::{Kind, Room, kept};
 use crate::describe::canvas::Attachment;
-use crate::describe::{self, Costing, Counts, Draw, Shaders, Tile};
+use crate::describe::{self, Costing, Counts, Draw, PacketStores, Shaders, Tile, Written};
 use crate::progress::Counted;
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::cp::{Call, Engine, Flow};
@@ -197,6 +197,28 @@ impl Recorder {
         }
     }
 
+    /// Runs a call, and adds what it stores apart from its targets to `command`.
+    fn stored(&mut self, gpu: &mut Gpu, call: &Call, command: usize, draw: &Draw) -> Flow {
+        self.seen[command].stored.before(gpu, draw);
+        let flow = self.costing.run(gpu, call);
+        self.seen[command].stored.after(gpu, draw);
+        flow
+    }
+
+    /// Adds what the packets behind each command stored, and makes lines of it, if there is room.
+    pub fn add_stored(&mut self, rows: &describe::Frame, mut packets: PacketStores<'_>) {
+        for (row, seen) in rows.rows.iter().zip(&mut self.seen) {
+            let mut stored = std::mem::take(&mut seen.stored);
+            stored.append(packets.take(row.numbers()));
+            let more = (stored.left_out > 0).then(|| vec![format!("... {} more ranges", stored.left_out)]);
+            let lines: Vec<Vec<String>> = stored.all.iter().map(Written::lines).chain(more).collect();
+            let bytes = lines.iter().flatten().map(|line| kept(line)).sum();
+            if self.room.take(Kind::States, bytes, row.frame_draw) {
+                seen.written = lines;
+            }
+        }
+    }
+
     /// Records the result of a run.
     fn after(&mut self, gpu: &mut Gpu, command: usize, draw: Draw, attachment: &Attachment) {
         let reasons = gpu.pipeline.reasons.take();
@@ -278,7 +300,7 @@ impl Engine for Recorder {
         if draw.pass != Some(Pass::Restore) {
             self.place_restores(gpu, &draw);
         }
-        let Some(mut attachment) = shown(&draw) else { return self.costing.run(gpu, call) };
+        let Some(mut attachment) = shown(&draw) else { return self.stored(gpu, call, command.number(), &draw) };
         // A resolve writes only its tile.
         attachment.area = draw.resolve.as_ref().and(draw.tile).unwrap_or(attachment.area);
         self.begin_tile(gpu, command.number(), &draw, &attachment);
@@ -286,7 +308,7 @@ impl Engine for Recorder {
         self.canvases.settle(gpu, &attachment, copied, &mut self.room);
         let spare = self.spare.take();
         gpu.pipeline.reasons = draw.map_in(gpu, &attachment, &[Plane::Cost, Plane::Unseen], spare);
-        let flow = self.costing.run(gpu, call);
+        let flow = self.stored(gpu, call, command.number(), &draw);
         draw::flush(gpu);
         self.after(gpu, command.number(), draw, &attachment);
         flow

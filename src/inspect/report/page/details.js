@@ -131,10 +131,17 @@ class Details {
     const parts = [make("h3", {}, "Changed since the previous draw of this pass")];
     if (!draw.changed.length) parts.push(make("p", { class: "dim" }, "nothing"));
     else parts.push(make("ul", { class: "changes" }, ...draw.changed.map(changeLine)));
+    if (draw.written.length) parts.push(make("h3", {}, "Stored to memory"), ...draw.written.map((lines) => this.writtenPart(lines)));
     parts.push(make("h3", {}, "State"));
     if (draw.state) parts.push(...this.statePanelOf(draw.state));
     else parts.push(this.missingState(draw));
     return parts.filter(Boolean);
+  }
+
+  /** What was stored through one descriptor, register or pointer: a title, and the first dwords. */
+  writtenPart([title, ...words]) {
+    return this.branch(make("summary", {}, title), "written", `written ${title.split(":")[0]}`,
+      () => [make("div", { class: "code" }, ...words.map((word) => make("div", {}, word)))]);
   }
 
   /** What is not in the report; under `serve` it is asked for. */

@@ -87,7 +87,7 @@ fn constants(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let control = hlsq(scene.regs, program.stage);
     let length = control.CONSTLENGTH() * 4;
     let mirrored = |index: u32| control.SSBO_ENABLE() && index >= SSBO_MIRROR;
-    let named = program.shader.uses.constants.iter().map(|scalar| u32::from(scalar / 4));
+    let named = program.shader.uses.constants.keys().map(|scalar| u32::from(scalar / 4));
     let outside = named.filter(|index| *index >= length && !mirrored(*index)).max();
     if let Some(index) = outside {
         let what = format!("{}: c{index} outside the stage's {length} vec4", program.stage.name());

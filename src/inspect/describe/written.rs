@@ -1,0 +1,415 @@
+//! What a draw or dispatch stored to memory, apart from its targets: by its shaders and by stream-out, and by the packets
+//! behind it.
+
+use std::collections::BTreeMap;
+
+use a4emu_decoder::packet::Packet;
+use a4emu_decoder::pm4::{self, CP_EVENT_WRITE_0};
+use a4emu_decoder::regs::enums::VgtEventType;
+use a4emu_decoder::regs::rb::RB_SAMPLE_COUNT_CONTROL;
+use a4emu_decoder::regs::vpc::*;
+use serde::Serialize;
+
+use super::draw::Draw;
+use super::name::Address;
+use super::number::Number;
+use super::run::Runs;
+use super::target::Place;
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::cp::{Call, Flow, Observer};
+use a4emu_gpu::draw::vpc::state::FeedbackState;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::memory::Memory;
+
+/// Number of listed dwords of each stored range.
+const MAX_WORDS: usize = 8;
+
+/// Maximum number of stored ranges of a draw.
+const MAX_WRITTEN: usize = 64;
+
+/// Number of logged ranges above which close ones are joined.
+const MAX_LOGGED: usize = 1 << 16;
+
+/// Ranges that no descriptor names are one if at most this many bytes lie between them.
+const GAP: u64 = 256;
+
+/// Bytes that are compared at a time.
+const CHUNK: usize = 1 << 12;
+
+/// What was stored through one descriptor, register or pointer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Written {
+    /// What names the memory: `CS buffer 0`, `stream-out buffer 1`, `memory at VS c4.x`, a register, or `memory`.
+    pub what: String,
+    /// The packet that stored; none if the draw or dispatch did.
+    pub by: Option<String>,
+    /// Address of the first byte.
+    pub address: Address,
+    /// Bytes from the first to the last that was stored.
+    pub bytes: u64,
+    /// Bytes that differ afterwards, summed over the runs.
+    pub changed: u64,
+    /// The first dwords that changed; if none did, the first that were stored.
+    pub words: Vec<Word>,
+    /// Number of further dwords that changed.
+    pub more: u64,
+}
+
+/// A dword that was stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Word {
+    /// Address.
+    pub address: Address,
+    /// Its value before; none if the capture does not hold it.
+    pub before: Option<u32>,
+    /// Its value after.
+    pub after: Option<u32>,
+}
+
+impl Written {
+    /// What the listed dwords are taken for.
+    pub fn number(&self) -> Number {
+        let words: Vec<u32> = self.words.iter().flat_map(|word| [word.before, word.after]).flatten().collect();
+        Number::guess(words)
+    }
+
+    /// The words as lines: a title, then each listed dword.
+    pub fn lines(&self) -> Vec<String> {
+        let Self { what, by, address, bytes, changed, words, more } = self;
+        let by = by.as_ref().map_or(String::new(), |by| format!(" by {by}"));
+        let changed = match changed {
+            0 => "nothing changed".to_owned(),
+            changed => format!("{changed} changed"),
+        };
+        let number = self.number();
+        let (hex, text) = (
+            |word: Option<u32>| word.map_or("unknown".to_owned(), |bits| format!("{bits:08x}")),
+            |word: Option<u32>| word.map_or("unknown".to_owned(), |bits| number.text(bits)),
+        );
+        let line = |word: &Word| {
+            let (before, after) = (word.before, word.after);
+            let [old, new] = [hex(before), hex(after)];
+            let taken = match number {
+                Number::Bits => String::new(),
+                _ => format!(" ({} -> {})", text(before), text(after)),
+            };
+            format!("{}: {old} -> {new}{taken}", word.address)
+        };
+        let title = format!("{what}{by}: {bytes} bytes at {address}, {changed}");
+        let more = (*more > 0).then(|| format!("... {more} more"));
+        std::iter::once(title).chain(words.iter().map(line)).chain(more).collect()
+    }
+
+    fn new(what: String, by: Option<String>, start: u64, end: u64) -> Self {
+        let (changed, words, more) = (0, Vec::new(), 0);
+        Self { what, by, address: Address(start as u32), bytes: end - start, changed, words, more }
+    }
+
+    fn end(&self) -> u64 {
+        u64::from(self.address.0) + self.bytes
+    }
+
+    /// Adds the range of a store.
+    fn extend(&mut self, start: u64, end: u64) {
+        let (first, last) = (u64::from(self.address.0).min(start), self.end().max(end));
+        (self.address, self.bytes) = (Address(first as u32), last - first);
+    }
+
+    /// Adds what differs from `at` on, a multiple of 4. `is_known` says of a dword whether it is known before and after.
+    fn compare(&mut self, at: u64, old: &[u8], new: &[u8], is_known: &dyn Fn(u32) -> [bool; 2]) {
+        self.changed += old.iter().zip(new).filter(|(old, new)| old != new).count() as u64;
+        let words = old.as_chunks().0.iter().zip(new.as_chunks().0);
+        for (address, (old, new)) in (at..).step_by(4).zip(words) {
+            if old != new || self.words.len() < MAX_WORDS {
+                let address = address as u32;
+                let [before, after] = is_known(address);
+                let before = before.then(|| u32::from_le_bytes(*old));
+                let after = after.then(|| u32::from_le_bytes(*new));
+                self.word(Word { address: Address(address), before, after }, old != new);
+            }
+        }
+    }
+
+    /// Adds what differs in `start..end`.
+    fn compare_memory(&mut self, start: u64, end: u64, [before, after]: [&Memory; 2]) {
+        // Bytes around the range are equal.
+        let (mut at, end) = (start & !3, end.next_multiple_of(4).min(1 << 32));
+        let [mut old, mut new] = [[0; CHUNK]; 2];
+        while at < end {
+            let len = (CHUNK as u64).min(end - at) as usize;
+            let [old, new] = [&mut old[..len], &mut new[..len]];
+            let is_whole = [before.read(at as u32, old), after.read(at as u32, new)];
+            self.compare(at, old, new, &|address| match is_whole {
+                [true, true] => is_whole,
+                _ => [before, after].map(|memory| memory.read_u32(address).is_some()),
+            });
+            at += len as u64;
+        }
+    }
+
+    /// Adds a dword of a run, or its value after a later run.
+    fn word(&mut self, word: Word, is_changed: bool) {
+        let is_same = |it: &Word| it.before == it.after;
+        if let Some(known) = self.words.iter_mut().find(|it| it.address == word.address) {
+            known.after = word.after;
+        } else if self.words.len() < MAX_WORDS {
+            self.words.push(word);
+        } else if is_changed && let Some(given_up) = self.words.iter().position(is_same) {
+            self.words.remove(given_up);
+            self.words.push(word);
+        } else {
+            self.more += u64::from(is_changed);
+        }
+    }
+}
+
+/// Follows what the runs of a draw store.
+#[derive(Default)]
+pub struct WrittenBy {
+    before: Option<Memory>,
+    /// What was stored, in the order of the first store.
+    pub all: Vec<Written>,
+    /// Number of ranges without room.
+    pub left_out: u64,
+}
+
+/// A range of memory with a name.
+struct Named {
+    /// None for a target, whose pixels are compared instead.
+    what: Option<String>,
+    start: u64,
+    end: u64,
+}
+
+impl WrittenBy {
+    /// Called before a run. If the draw can store apart from its targets, its stores are logged from here on.
+    pub fn before(&mut self, gpu: &mut Gpu, draw: &Draw) {
+        let stores = draw.shaders.iter().any(|it| it.shader.as_ref().is_some_and(|shader| shader.uses.stores));
+        if stores || FeedbackState::snapshot(gpu.view()).is_some() {
+            gpu.memory_mut().log_writes_joined(MAX_LOGGED);
+            self.before = Some(gpu.memory().view());
+        }
+    }
+
+    /// Called after the run. The registers are still those of the draw.
+    pub fn after(&mut self, gpu: &mut Gpu, draw: &Draw) {
+        let Some(before) = self.before.take() else { return };
+        let stored = gpu.memory_mut().take_writes();
+        let bytes: u64 = stored.iter().map(|(start, end)| end - start).sum();
+        gpu.budget.observe(Work::Copy16, stored.len() as u64 + bytes / 4);
+        let names = names(gpu, draw);
+        for (start, end) in stored {
+            let mut at = start;
+            while at < end {
+                let (what, until) = name_of(&names, at, end);
+                if let Some(written) = what.and_then(|what| self.entry((what, None), at, until)) {
+                    written.compare_memory(at, until, [&before, gpu.memory()]);
+                }
+                at = until;
+            }
+        }
+    }
+
+    /// Adds what others stored later.
+    pub fn append(&mut self, mut later: Self) {
+        let room = MAX_WRITTEN.saturating_sub(self.all.len()).min(later.all.len());
+        self.left_out += later.left_out + (later.all.len() - room) as u64;
+        self.all.extend(later.all.drain(..room));
+    }
+
+    /// What was stored through `what`, with `start..end`; none if there is no room.
+    fn entry(&mut self, (what, by): (&str, Option<&str>), start: u64, end: u64) -> Option<&mut Written> {
+        let is_near = |it: &Written| it.end() + GAP >= start && end + GAP >= it.address.0.into();
+        let is_it = |it: &Written| {
+            it.what == what && it.by.as_deref() == by && (what != UNNAMED || is_near(it))
+        };
+        let known = self.all.iter().position(is_it);
+        if known.is_none() && self.all.len() >= MAX_WRITTEN {
+            self.left_out += 1;
+            return None;
+        }
+        let at = known.unwrap_or(self.all.len());
+        if known.is_none() {
+            self.all.push(Written::new(what.to_owned(), by.map(str::to_owned), start, end));
+        }
+        self.all[at].extend(start, end);
+        Some(&mut self.all[at])
+    }
+}
+
+/// The name of memory that nothing names.
+const UNNAMED: &str = "memory";
+
+/// The name of the memory at `at`, and the end of the part of `at..end` that has it.
+fn name_of(names: &[Named], at: u64, end: u64) -> (Option<&str>, u64) {
+    // Of several, the one that begins last is the closest description; of equal ones the first is.
+    let around = names.iter().filter(|it| (it.start..it.end).contains(&at));
+    let best = around.reduce(|best, it| if it.start > best.start { it } else { best });
+    let next = names.iter().map(|it| it.start).filter(|start| *start > at).min().unwrap_or(end);
+    let until = end.min(next).min(best.map_or(end, |best| best.end));
+    (best.map_or(Some(UNNAMED), |best| best.what.as_deref()), until)
+}
+
+/// What the state of `draw` names in memory.
+fn names(gpu: &Gpu, draw: &Draw) -> Vec<Named> {
+    let memory = gpu.memory();
+    let mut names = Vec::new();
+    let mut name = |what: String, start: u32, bytes: u32| {
+        let bytes = bytes.min(memory.room(start));
+        if start != 0 && bytes > 0 {
+            names.push(Named { what: Some(what), start: start.into(), end: u64::from(start) + u64::from(bytes) });
+        }
+    };
+    if FeedbackState::snapshot(gpu.view()).is_some() {
+        let flush = [
+            gpu.regs.get::<VPC_SO_FLUSH_WADDR_0>().VALUE(),
+            gpu.regs.get::<VPC_SO_FLUSH_WADDR_1>().VALUE(),
+            gpu.regs.get::<VPC_SO_FLUSH_WADDR_2>().VALUE(),
+            gpu.regs.get::<VPC_SO_FLUSH_WADDR_3>().VALUE(),
+        ];
+        for (at, flush) in (0..).zip(flush) {
+            let base = gpu.regs.at::<VPC_SO_BUFFER_BASE>(at).VALUE();
+            let size = gpu.regs.at::<VPC_SO_BUFFER_SIZE>(at).VALUE();
+            name(format!("stream-out buffer {at} (VPC_SO[{at}].BUFFER_BASE)"), base, size);
+            name(format!("VPC_SO_FLUSH_WADDR_{at}"), flush, 4);
+        }
+    }
+    if let Some(tessellation) = &draw.tessellation {
+        name("tessellation factors".to_owned(), tessellation.address.0, u32::MAX);
+    }
+    let stages = || draw.shaders.iter().filter_map(|stage| Some((stage, &stage.shader.as_ref()?.uses)));
+    for (stage, uses) in stages() {
+        // A slot that is stored to describes the memory better than one that is loaded from.
+        let is_stored = |slot: u32| uses.stored.iter().any(|stored| u32::from(*stored) == slot);
+        let (stored, others): (Vec<_>, Vec<_>) = stage.buffers.iter().partition(|buffer| is_stored(buffer.slot));
+        let others = others.into_iter().filter(|_| uses.relative_buffers);
+        for buffer in stored.into_iter().chain(others) {
+            name(format!("{} buffer {}", stage.name(), buffer.slot), buffer.address.0, u32::MAX);
+        }
+    }
+    for (stage, _) in stages().filter(|(_, uses)| uses.stores_by_pointer) {
+        for constant in &stage.constants {
+            for (component, bits) in "xyzw".chars().zip(constant.bits) {
+                if constant.components.contains(component) {
+                    name(format!("memory at {} c{}.{component}", stage.name(), constant.index), bits, u32::MAX);
+                }
+            }
+        }
+    }
+    for attachment in draw.attachments() {
+        if let Place::Address(Address(start)) = attachment.place {
+            let bytes = u64::from(attachment.pitch) * u64::from(attachment.size[1]);
+            names.push(Named { what: None, start: start.into(), end: u64::from(start) + bytes });
+        }
+    }
+    names
+}
+
+/// Maximum number of draws behind which packets store.
+const MAX_DRAWS: usize = 1 << 16;
+
+/// Maximum number of draws without vertices in front of a packet that stores.
+const MAX_EMPTY: usize = 8;
+
+/// An observer of what the packets behind draws store, up to the next draw with vertices, or to the end of the submit.
+/// The result of a query is stored there.
+pub struct PacketStores<'r> {
+    /// The runs of the one draw that is looked at; none for all draws.
+    runs: Option<&'r Runs>,
+    /// Frame draws that are behind: one with vertices, and those without that follow.
+    behind: Vec<u32>,
+    /// Whether the last selected run has begun.
+    is_last: bool,
+    /// The packet that runs, and whether it writes a sample count.
+    packet: (String, bool),
+    /// What was stored, by frame draw.
+    by_draw: BTreeMap<u32, WrittenBy>,
+}
+
+impl<'r> PacketStores<'r> {
+    /// Makes an observer of the packets behind `runs`, or behind all draws.
+    pub fn new(runs: Option<&'r Runs>) -> Self {
+        let (behind, packet, by_draw) = Default::default();
+        Self { runs, behind, is_last: false, packet, by_draw }
+    }
+
+    /// What was stored behind a command with these frame draws.
+    pub fn take(&mut self, frame_draws: impl IntoIterator<Item = u32>) -> WrittenBy {
+        let mut all = WrittenBy::default();
+        for number in frame_draws {
+            self.by_draw.remove(&number).into_iter().for_each(|more| all.append(more));
+        }
+        all
+    }
+}
+
+impl Observer for PacketStores<'_> {
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        let is_selected = self.runs.is_none_or(|runs| runs.has(gpu, call));
+        // Drivers draw nothing in front of a query's packet.
+        if !draws_nothing(call) || self.behind.len() >= MAX_EMPTY {
+            self.behind.clear();
+        }
+        if is_selected {
+            self.behind.push(call.frame_draw());
+            self.is_last |= self.runs.is_some_and(|runs| runs.is_last(call));
+        }
+        Flow::Continue
+    }
+
+    fn submitted(&mut self, _: &Gpu) -> Flow {
+        self.behind.clear();
+        if self.is_last { Flow::Stop } else { Flow::Continue }
+    }
+
+    fn packet(&mut self, _: &Gpu, packet: &Packet<'_>) {
+        if self.behind.is_empty() {
+            return;
+        }
+        let (name, is_count) = &mut self.packet;
+        name.clear();
+        *is_count = false;
+        match packet {
+            Packet::Type3 { opcode, payload, .. } => {
+                name.push_str(pm4::row(*opcode).map_or(UNNAMED, |row| row.name));
+                let event = payload.first().map(|word| CP_EVENT_WRITE_0(*word).EVENT());
+                *is_count = name == "CP_EVENT_WRITE" && event == Some(VgtEventType::ZPASS_DONE);
+            }
+            // The one register that stores.
+            Packet::Type0 { .. } | Packet::Type1 { .. } | Packet::Type2 => name.push_str("CP_ME_NRT_DATA"),
+        }
+    }
+
+    fn store(&mut self, gpu: &Gpu, address: u32, bytes: &[u8]) {
+        let (packet, is_count) = &self.packet;
+        let count = gpu.regs.get::<RB_SAMPLE_COUNT_CONTROL>().ADDR();
+        let what = if *is_count && count == address { "RB_SAMPLE_COUNT_CONTROL.ADDR" } else { UNNAMED };
+        let start = address & !3;
+        let end = (u64::from(address) + bytes.len() as u64).min(1 << 32);
+        let mut old = vec![0; (end.next_multiple_of(4) - u64::from(start)) as usize];
+        gpu.budget.observe(Work::Copy16, 1 + old.len() as u64 / 4);
+        if self.behind.is_empty() || gpu.memory().buffer_at(address).is_none() {
+            return;
+        }
+        let is_whole = gpu.memory().read(start, &mut old);
+        let mut new = old.clone();
+        for (new, stored) in new[(address - start) as usize..].iter_mut().zip(bytes) {
+            *new = *stored;
+        }
+        for number in &self.behind {
+            if self.by_draw.len() >= MAX_DRAWS && !self.by_draw.contains_key(number) {
+                continue;
+            }
+            let written = self.by_draw.entry(*number).or_default();
+            if let Some(written) = written.entry((what, Some(packet)), address.into(), end) {
+                let is_known = |word| [is_whole || gpu.memory().read_u32(word).is_some(), true];
+                written.compare(start.into(), &old, &new, &is_known);
+            }
+        }
+    }
+}
+
+/// Whether a draw has no vertices.
+pub(super) fn draws_nothing(call: &Call) -> bool {
+    matches!(call, Call::Draw(call) if call.count == 0 || call.instances == 0)
+}
