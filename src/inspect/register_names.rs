@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use a4emu_decoder::bits::FieldRow;
+use a4emu_decoder::bits::{FieldRow, Naming};
 use a4emu_decoder::names::{fits, is_pattern};
 use a4emu_decoder::regs::{self, RegRef, SPACE, by_name, lookup};
 use a4emu_decoder::similar::{hint, near, near_by};
@@ -55,7 +55,44 @@ pub fn find(text: &str) -> Result<Vec<Asked>, Failure> {
         let fits = all.filter(|(_, row)| fits(field, row.name));
         found = fits.map(|(reg, row)| asked(reg, Some(row), by_pattern)).collect();
     }
+    if found.is_empty() {
+        found = headers(text).map(|(reg, field)| asked(reg, field, by_pattern)).collect();
+    }
     if found.is_empty() { Err(unknown(text)) } else { Ok(found) }
+}
+
+/// The registers and fields that `text` names as Mesa's headers do: `REG_A4XX_RB_MRT_CONTROL(0)`, which is an
+/// element, and `A4XX_RB_MRT_CONTROL_BLEND__MASK`. An array without an index is all its elements.
+fn headers(text: &str) -> impl Iterator<Item = (RegRef, Option<&'static FieldRow>)> {
+    let (name, index) = spelled(text);
+    let of_element = move |reg: &RegRef| index.is_none_or(|index| index == reg.index);
+    regs::all().filter(of_element).flat_map(move |reg| {
+        let header = match (reg.row.naming, reg.row.sub) {
+            (Naming::Indexed, sub) if !sub.is_empty() => format!("{}_{sub}", reg.row.name),
+            _ => reg.name().to_string(),
+        };
+        let rest = name.get(header.len()..).filter(|_| name[..header.len()].eq_ignore_ascii_case(&header));
+        let field = rest.and_then(|rest| rest.strip_prefix('_')).map(str::to_owned);
+        let is_whole = rest == Some("");
+        let fields = reg
+            .fields()
+            .iter()
+            .filter(move |row| field.as_ref().is_some_and(|field| field.eq_ignore_ascii_case(row.name)));
+        is_whole.then_some((reg, None)).into_iter().chain(fields.map(move |row| (reg, Some(row))))
+    })
+}
+
+/// The name in `text` without what Mesa's headers put around it, and the index behind it.
+fn spelled(text: &str) -> (String, Option<u32>) {
+    let upper = text.to_ascii_uppercase();
+    let (name, index) = match upper.strip_suffix(')').and_then(|text| text.split_once('(')) {
+        Some((name, index)) => (name, index.parse().ok().or(by_name(index))),
+        None => (upper.as_str(), None),
+    };
+    let name = name.strip_prefix("REG_").unwrap_or(name);
+    let name = ["A4XX_", "AXXX_"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    let name = ["__MASK", "__SHIFT"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+    (name.to_owned(), index)
 }
 
 fn asked(reg: RegRef, field: Option<&'static FieldRow>, by_pattern: bool) -> Asked {
@@ -121,6 +158,22 @@ mod tests {
         assert_eq!(offsets("RB_MRT[0x1].CONTROL"), [0x20a9]);
         assert_eq!(offsets("rb_mrt[*].control").len(), 8);
         assert_eq!(offsets("UNKNOWN_3ABC"), [0x3abc]);
+    }
+
+    #[test]
+    fn registers_as_headers_name_them() {
+        for text in ["REG_A4XX_RB_DEPTH_CONTROL", "A4XX_RB_DEPTH_CONTROL", "reg_a4xx_rb_depth_control"] {
+            assert_eq!(offsets(text), [0x2101], "{text}");
+        }
+        assert_eq!(offsets("REG_A4XX_RB_MRT_CONTROL(1)"), [0x20a9]);
+        assert_eq!(offsets("REG_A4XX_RB_MRT_CONTROL(0x1)"), [0x20a9]);
+        assert_eq!(offsets("REG_A4XX_RB_MRT_CONTROL").len(), 8);
+        assert_eq!(offsets("REG_AXXX_CP_RB_BASE"), offsets("CP_RB_BASE"));
+        for text in ["A4XX_RB_DEPTH_CONTROL_ZFUNC__MASK", "A4XX_RB_DEPTH_CONTROL_ZFUNC"] {
+            let found = find(text).unwrap();
+            assert_eq!((found[0].offset, found[0].field.unwrap().name), (0x2101, "ZFUNC"), "{text}");
+        }
+        assert!(find("REG_A4XX_RB_MRT_CONTROL(9)").is_err());
     }
 
     #[test]

@@ -45,6 +45,9 @@ pub struct Question {
 /// # Errors
 /// The call fails if there is nothing of this name, or if a word is no number.
 pub fn run(question: &Question) -> anyhow::Result<Status> {
+    if let (Some((what, value)), []) = (question.what.split_once('='), &question.words[..]) {
+        return run(&Question { what: what.to_owned(), words: vec![value.to_owned()], ..question.clone() });
+    }
     let explained = match question.what.as_str() {
         "ir3" => instructions(question),
         "pm4" => packets(question),
@@ -103,6 +106,9 @@ fn names(question: &Question, what: &str) -> anyhow::Result<()> {
     if let Some((hi, lo)) = whole_word(what) {
         return put_all(question, "instructions", &[Instruction::new(hi, lo)]);
     }
+    if !names::descriptor_words(what, None).is_empty() {
+        return registers(question, what);
+    }
     let unknown = match find(what) {
         Ok(_) => return registers(question, what),
         Err(unknown) => unknown,
@@ -151,7 +157,11 @@ fn registers(question: &Question, what: &str) -> anyhow::Result<()> {
         [value] => Some(value_of(value)?),
         _ => bail!("a register has one value, {} are given", question.words.len()),
     };
-    put_all(question, "registers", &rows(&find(what)?, value))
+    let words = names::descriptor_words(what, value);
+    match words.is_empty() {
+        true => put_all(question, "registers", &rows(&find(what)?, value)),
+        false => put_all(question, "words", &words),
+    }
 }
 
 /// The registers that are found: an array once.
@@ -240,4 +250,31 @@ fn put(form: Form, texts: impl IntoIterator<Item = impl Display>) -> anyhow::Res
         write!(out, "{text}")?;
     }
     Ok(out.flush()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names::descriptor_words;
+
+    #[test]
+    fn descriptors_are_explained_word_by_word() {
+        let count = |text: &str| descriptor_words(text, None).len();
+        for (text, words) in [
+            ("TEX_CONST_0", 1),
+            ("tex_samp_1", 1),
+            ("A4XX_TEX_CONST_0", 1),
+            ("REG_A4XX_TEX_SAMP_0", 1),
+            ("TEX_CONST_2.PITCHALIGN", 1),
+            ("TEX_CONST_2.NONE", 0),
+            ("SSBO_0", 4),
+            ("SSBO_0_1", 1),
+            ("TEX_CONST", 8),
+            ("TEX", 0),
+            ("RB_DEPTH_CONTROL", 0),
+        ] {
+            assert_eq!(count(text), words, "{text}");
+        }
+        let word = &descriptor_words("TEX_CONST_2", Some(0x8000_0003))[0];
+        assert!(word.to_string().contains("PITCHALIGN  = 3"), "{word}");
+    }
 }

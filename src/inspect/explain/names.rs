@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use a4emu_decoder::bits::{EnumTable, FieldRow, Kind};
+use a4emu_decoder::bits::{EnumTable, FieldRow, Kind, WordRow};
 use a4emu_decoder::isa::ir3::layout::CATEGORIES;
 use a4emu_decoder::isa::ir3::meaning::{Operation, operations};
 use a4emu_decoder::names::fits;
 use a4emu_decoder::pm4::{PACKETS, PacketRow};
-use a4emu_decoder::regs::{self, RegRef, enums};
+use a4emu_decoder::regs::{self, RegRef, enums, tex};
 use serde::Serialize;
 
 use super::fields::{Fields, about};
@@ -56,6 +56,52 @@ pub struct Mnemonic {
     #[serde(skip)]
     old: Option<&'static str>,
     about: &'static str,
+}
+
+/// A word of a descriptor in memory.
+#[derive(Clone, Debug, Serialize)]
+pub struct DescriptorWord {
+    name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<u32>,
+    #[serde(flatten)]
+    fields: Fields,
+}
+
+/// The words of descriptors that `text` names, with `value` decoded if given: `TEX_CONST_0`, `TEX_SAMP_1.MAX_LOD`,
+/// `SSBO_0` for all words of that descriptor, and `A4XX_TEX_CONST_0` as in Mesa's headers.
+pub fn descriptor_words(text: &str, value: Option<u32>) -> Vec<DescriptorWord> {
+    let upper = text.to_ascii_uppercase();
+    let text = upper.strip_prefix("REG_").unwrap_or(&upper);
+    let text = text.strip_prefix("A4XX_").unwrap_or(text);
+    let (name, field) = text.split_once('.').map_or((text, None), |(name, field)| (name, Some(field)));
+    let is_asked = |row: &&WordRow| {
+        let of_descriptor =
+            name.contains('_') && row.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'));
+        fits(name, row.name) || of_descriptor
+    };
+    let words = [tex::SAMPLER, tex::TEXTURE, tex::SSBO_0, tex::SSBO_1].into_iter().flatten().filter(is_asked);
+    words
+        .filter_map(|row| {
+            let rows = match field {
+                None => row.fields,
+                Some(field) => std::slice::from_ref(row.fields.iter().find(|row| fits(field, row.name))?),
+            };
+            let mask = rows.iter().fold(0, |mask, row| mask | row.mask());
+            let word = value.map(|value| if field.is_some() { value & mask } else { value });
+            Some(DescriptorWord { name: row.name, value, fields: Fields::new(rows, word) })
+        })
+        .collect()
+}
+
+impl fmt::Display for DescriptorWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: word of a descriptor", self.name)?;
+        if let Some(value) = self.value {
+            write!(f, " = {value:08x}")?;
+        }
+        write!(f, "\n{}", self.fields)
+    }
 }
 
 /// The packets whose name fits `text`.
