@@ -102,7 +102,7 @@ impl CondRegExec<'_> {
 impl RegRmw<'_> {
     /// The value that the packet writes: `rotl(dst & src0, rotate)`, or-ed with `src1` or added to it. `read`
     /// returns the value of a register.
-    pub fn apply(&self, read: impl Fn(u32) -> u32) -> u32 {
+    pub fn apply(&self, mut read: impl FnMut(u32) -> u32) -> u32 {
         let src0 = if self.control.SRC0_IS_REG() { read(self.SRC0) } else { self.SRC0 };
         let src1 = if self.control.SRC1_IS_REG() { read(self.SRC1) } else { self.SRC1 };
         let kept = (read(self.control.DST_REG()) & src0).rotate_left(self.control.ROTATE());

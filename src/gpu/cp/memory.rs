@@ -53,7 +53,7 @@ impl Cp<'_> {
                 self.depends_on_draws("the condition of CP_COND_WRITE", packet.POLL_ADDR);
                 self.gpu.fetch_u32(Client::Packet, packet.POLL_ADDR)
             }
-            false => self.gpu.regs.read(packet.POLL_ADDR),
+            false => self.read_reg(packet.POLL_ADDR),
         };
         if !holds(control.FUNCTION(), polled & packet.MASK, packet.REF) {
             return;
@@ -70,7 +70,7 @@ impl Cp<'_> {
         let control = packet.control;
         self.gpu.mem.host_may_have_written();
         let polled = match control.POLL() {
-            PollMemoryType::POLL_REGISTER => self.gpu.regs.read(packet.POLL_ADDR),
+            PollMemoryType::POLL_REGISTER => self.read_reg(packet.POLL_ADDR),
             _ => {
                 self.depends_on_draws("the condition of CP_WAIT_REG_MEM", packet.POLL_ADDR);
                 self.gpu.fetch_u32(Client::Packet, packet.POLL_ADDR)

@@ -1,12 +1,24 @@
 //! Packets that move values between registers, scratch and memory.
 
 use a4emu_decoder::bits::Register;
+use a4emu_decoder::bits::value::FieldValue;
 use a4emu_decoder::pm4::{
     MemToReg, RegRmw, RegToMem, RegToScratch, RegisterWrites, ScratchToReg, SetConstant,
 };
 use a4emu_decoder::regs::cp::CP_PERFCTR_CP_SEL;
 use a4emu_decoder::regs::enums::CpPerfcounterSelect;
-use a4emu_decoder::regs::rbbm_perfctr::RBBM_PERFCTR_CP_LO;
+use a4emu_decoder::regs::gras::{GRAS_PERFCTR_RAS_SEL, GRAS_PERFCTR_TSE_SEL};
+use a4emu_decoder::regs::hlsq::HLSQ_PERFCTR_HLSQ_SEL;
+use a4emu_decoder::regs::pc::PC_PERFCTR_PC_SEL;
+use a4emu_decoder::regs::rb::{RB_PERFCTR_CCU_SEL, RB_PERFCTR_RB_SEL};
+use a4emu_decoder::regs::rbbm_perfctr::*;
+use a4emu_decoder::regs::sp::SP_PERFCTR_SP_SEL;
+use a4emu_decoder::regs::tpl1::TPL1_PERFCTR_TP_SEL;
+use a4emu_decoder::regs::uche::UCHE_PERFCTR_UCHE_SEL;
+use a4emu_decoder::regs::vfd::VFD_PERFCTR_VFD_SEL;
+use a4emu_decoder::regs::vpc::VPC_PERFCTR_VPC_SEL;
+use a4emu_decoder::regs::vsc::{VSC_PERFCTR_VSC_SEL_0, VSC_PERFCTR_VSC_SEL_1};
+use a4emu_decoder::regs::{RegName, RegRef, lookup};
 
 use super::Cp;
 use super::effects::{effect, have_effects};
@@ -17,7 +29,55 @@ use crate::fault::Client;
 /// Low half of the counter that time queries read. The high half follows it (docs/hardware/registers.md).
 const TICKS: u32 = RBBM_PERFCTR_CP_LO::ROW.offset;
 
+/// The performance counters: the first, how many dwords, and the select of the first. VSC's lie apart.
+const COUNTERS: [(u32, u32, u32); 15] = [
+    (RBBM_PERFCTR_CP_LO::ROW.offset, 16, CP_PERFCTR_CP_SEL::ROW.offset),
+    (RBBM_PERFCTR_RBBM_LO::ROW.offset, 8, RBBM_PERFCTR_RBBM_SEL::ROW.offset),
+    (RBBM_PERFCTR_PC_LO::ROW.offset, 16, PC_PERFCTR_PC_SEL::ROW.offset),
+    (RBBM_PERFCTR_VFD_LO::ROW.offset, 16, VFD_PERFCTR_VFD_SEL::ROW.offset),
+    (RBBM_PERFCTR_HLSQ_LO::ROW.offset, 16, HLSQ_PERFCTR_HLSQ_SEL::ROW.offset),
+    (RBBM_PERFCTR_VPC_LO::ROW.offset, 8, VPC_PERFCTR_VPC_SEL::ROW.offset),
+    (RBBM_PERFCTR_CCU_LO::ROW.offset, 8, RB_PERFCTR_CCU_SEL::ROW.offset),
+    (RBBM_PERFCTR_TSE_LO::ROW.offset, 8, GRAS_PERFCTR_TSE_SEL::ROW.offset),
+    (RBBM_PERFCTR_RAS_LO::ROW.offset, 8, GRAS_PERFCTR_RAS_SEL::ROW.offset),
+    (RBBM_PERFCTR_UCHE_LO::ROW.offset, 16, UCHE_PERFCTR_UCHE_SEL::ROW.offset),
+    (RBBM_PERFCTR_TP_LO::ROW.offset, 16, TPL1_PERFCTR_TP_SEL::ROW.offset),
+    (RBBM_PERFCTR_SP_LO::ROW.offset, 24, SP_PERFCTR_SP_SEL::ROW.offset),
+    (RBBM_PERFCTR_RB_LO::ROW.offset, 16, RB_PERFCTR_RB_SEL::ROW.offset),
+    (RBBM_PERFCTR_VSC_0_LO::ROW.offset, 2, VSC_PERFCTR_VSC_SEL_0::ROW.offset),
+    (RBBM_PERFCTR_VSC_1_LO::ROW.offset, 2, VSC_PERFCTR_VSC_SEL_1::ROW.offset),
+];
+
+/// The register that selects what the counter of `offset`, a low or a high half, counts.
+fn select_of(offset: u32) -> Option<u32> {
+    let (first, _, select) =
+        COUNTERS.into_iter().find(|(first, dwords, _)| (*first..first + dwords).contains(&offset))?;
+    Some(select + (offset - first) / 2)
+}
+
 impl Cp<'_> {
+    /// Reads a register for a packet. Reports a performance counter, as only the clock is counted
+    /// (docs/hardware/registers.md, section 2).
+    pub(super) fn read_reg(&mut self, offset: u32) -> u32 {
+        if let Some(select) = select_of(offset) {
+            let is_clock = (TICKS..=TICKS + 1).contains(&offset) && self.counts_ticks();
+            if !is_clock {
+                self.refuse_counter(offset, select);
+            }
+        }
+        self.gpu.regs.read(offset)
+    }
+
+    #[cold]
+    fn refuse_counter(&mut self, offset: u32, select: u32) {
+        let value = self.gpu.regs.read(select);
+        let fields = lookup(select).map_or(&[][..], RegRef::fields);
+        let counted = fields.first().map(|row| FieldValue { row, raw: value }.value());
+        let counted = counted.map_or_else(|| value.to_string(), |value| value.to_string());
+        let (name, select) = (RegName { offset }, RegName { offset: select });
+        self.unsupported(&format!("counter {name} with {select} = {counted}"));
+    }
+
     /// Writes one register and performs the side effect of the write.
     pub(super) fn write_reg(&mut self, offset: u32, value: u32) {
         let old = match self.gpu.regs.write(offset, value) {
@@ -48,7 +108,7 @@ impl Cp<'_> {
         match packet.writes() {
             RegisterWrites::Values { first, values } => self.write_regs(first, values),
             RegisterWrites::Sum { register, addend, constant } => {
-                let sum = self.gpu.regs.read(addend).wrapping_add(constant);
+                let sum = self.read_reg(addend).wrapping_add(constant);
                 self.write_reg(register, sum);
             }
             RegisterWrites::Nothing => self.unsupported("CP_SET_CONSTANT of A2xx constants"),
@@ -58,7 +118,7 @@ impl Cp<'_> {
     /// CP_REG_RMW: `rotl(dst & src0, rotate)` OR or plus `src1`.
     pub(super) fn reg_rmw(&mut self, packet: &RegRmw<'_>) {
         let control = packet.control;
-        let value = packet.apply(|offset| self.gpu.regs.read(offset));
+        let value = packet.apply(|offset| self.read_reg(offset));
         self.write_reg(control.DST_REG(), value);
     }
 
@@ -115,9 +175,9 @@ impl Cp<'_> {
     /// CP_REG_TO_SCRATCH: copies registers to the ME's own RAM. Slots past the last are dropped.
     pub(super) fn reg_to_scratch(&mut self, packet: &RegToScratch<'_>) {
         let control = packet.control;
-        let slots = self.gpu.cp.scratch.iter_mut().skip(control.SCRATCH() as usize);
+        let slots = control.SCRATCH() as usize..self.gpu.cp.scratch.len();
         for (slot, offset) in slots.zip(control.REG()..=control.REG() + control.CNT()) {
-            *slot = self.gpu.regs.read(offset);
+            self.gpu.cp.scratch[slot] = self.read_reg(offset);
         }
     }
 
@@ -132,10 +192,11 @@ impl Cp<'_> {
     }
 
     /// One or two consecutive registers as a number, low register first.
-    fn gather(&self, register: u32, count: u32) -> u64 {
-        let low = u64::from(self.gpu.regs.read(register));
+    fn gather(&mut self, register: u32, count: u32) -> u64 {
+        let low = u64::from(self.read_reg(register));
         match count {
             1 => low,
+            // A trouble names the low half alone.
             _ => wide(low as u32, self.gpu.regs.read(register.wrapping_add(1))),
         }
     }

@@ -4,6 +4,7 @@ use a4emu_decoder::bits::Register;
 use a4emu_decoder::load_state::StateKind;
 use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4::Pm4;
+use a4emu_decoder::regs::gras::GRAS_DEBUG_ECO_CONTROL;
 use a4emu_decoder::regs::rbbm_perfctr::RBBM_PERFCTR_CTL;
 
 use super::finding::{Broken, Findings};
@@ -33,6 +34,8 @@ pub struct Watch {
     pub programs: Programs,
     highest: Highest,
     batch: Batch,
+    /// Whether the last register write was to RBBM_PERFCTR_CTL. It belongs to the batch of the next one.
+    held: bool,
     /// Whether a submit is running, or the run ended within one.
     running: bool,
     /// Whether the capture names all buffers completely. Only then is memory outside of them an error. Some
@@ -119,6 +122,17 @@ impl Watch {
         slots(&scene, &self.batch.slots, &mut said);
         said
     }
+
+    fn written(&mut self, gpu: &Gpu, offset: u32) {
+        let mut said = Said::default();
+        if (offset as usize) < COUNT {
+            self.batch.written.insert(offset);
+        }
+        self.batch.tiles.register(offset, &mut said);
+        self.batch.waits.register(gpu, offset, &mut said);
+        self.batch.traffic.register(offset);
+        self.tell(gpu, said);
+    }
 }
 
 /// Checks S28: slots that were never loaded.
@@ -177,18 +191,20 @@ impl Observer for Watch {
     }
 
     fn register(&mut self, gpu: &Gpu, offset: u32, _: Option<u32>) {
-        let mut said = Said::default();
-        if offset == RBBM_PERFCTR_CTL::ROW.offset {
+        let held = std::mem::replace(&mut self.held, offset == RBBM_PERFCTR_CTL::ROW.offset);
+        // Two registers begin a batch: docs/hardware/hazards.md, "Where a submit begins".
+        if held && offset == GRAS_DEBUG_ECO_CONTROL::ROW.offset {
+            let mut said = Said::default();
             self.batch.tiles.end(&mut said);
             self.batch = Batch::default();
+            self.tell(gpu, said);
         }
-        if (offset as usize) < COUNT {
-            self.batch.written.insert(offset);
+        if held {
+            self.written(gpu, RBBM_PERFCTR_CTL::ROW.offset);
         }
-        self.batch.tiles.register(offset, &mut said);
-        self.batch.waits.register(gpu, offset, &mut said);
-        self.batch.traffic.register(offset);
-        self.tell(gpu, said);
+        if !self.held {
+            self.written(gpu, offset);
+        }
     }
 
     fn store(&mut self, _: &Gpu, address: u32, bytes: &[u8]) {

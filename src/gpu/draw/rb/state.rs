@@ -156,7 +156,9 @@ impl Targets {
             surface: self.surfaces.len(),
             output: output(regs, i),
             codec,
-            blend: (control.BLEND() && !codec.is_integer()).then(|| blend(regs, i, format)).filter(|b| !b.is_copy()),
+            blend: (control.BLEND() && !codec.is_integer())
+                .then(|| blend(regs, i, format))
+                .filter(|b| !b.is_copy()),
             rop: Some(control.ROP_CODE()).filter(|code| control.ROP_ENABLE() && *code != RopCode::ROP_COPY),
             writable: codec.bits(components),
             unorm8: unorm8(format, info.COLOR_SWAP(), transfer),
