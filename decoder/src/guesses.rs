@@ -310,8 +310,8 @@ guesses! {
         counts: "a target was blended"
     }
     BlendConstant "blend-constant" Inferred {
-        says: "unorm targets of less than 8 bits take UINT of RB_BLEND_*; those of 10 and 16 bits, snorm of 16 bits and R11G11B10 take the half",
-        because: "A3xx has UINT and the half alone; Mesa 81b16350fa says that snorm of 16 bits takes a float; counters name blenders of 8 and of 16 bits",
+        says: "unorm targets of less than 8 bits take UINT of RB_BLEND_*. Those of 10 and 16 bits, snorm of 16 bits and R11G11B10 take the half",
+        because: "A3xx has UINT and the half alone. Mesa 81b16350fa says that snorm of 16 bits takes a float. Counters name blenders of 8 and of 16 bits",
         settles: "a blended pixel of each format with four copies that differ, on an A420",
         counts: "such a target was blended with the constant"
     }
