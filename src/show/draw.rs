@@ -23,8 +23,8 @@ use a4emu_inspect::decode::Fields;
 use a4emu_inspect::describe::canvas::{Changes, Keep, Snapshot, Which};
 use a4emu_inspect::describe::mesh::Mesh;
 use a4emu_inspect::describe::{
-    Capture, Cost, Draw, Look, Looking, PacketStores, RUNS, Runs, ShaderStage, Shaders, StageCounts, Tile, Touched,
-    Written, WrittenBy, find,
+    Capture, Cost, Draw, Look, Looking, PacketStores, RUNS, Runs, ShaderStage, Shaders, StageCounts, Tile,
+    Touched, Written, WrittenBy, find,
 };
 use a4emu_inspect::options::Shared;
 use a4emu_inspect::out_file::{Inputs, OutFile};
@@ -111,7 +111,8 @@ pub fn show(args: &Args, name: Draws, shared: &Shared) -> anyhow::Result<Status>
     watch.finish(&mut playback.gpu);
     looking.look.written.append(packets.take(runs.frame_draws.iter().copied()));
     if looking.look.written.left_out > 0 {
-        let what = format!("there is no room for {} more ranges that were stored", looking.look.written.left_out);
+        let what =
+            format!("there is no room for {} more ranges that were stored", looking.look.written.left_out);
         playback.gpu.report.cut(what, playback.gpu.at);
     }
     let told = looking.look.tell(name, watch.findings);
@@ -192,7 +193,21 @@ impl<'a> Looker<'a> {
     fn new(args: &'a Args, inputs: &'a Inputs, runs: &'a Runs) -> Self {
         let (shaders, before, after, costs, written) = Default::default();
         let (answer, touched, runs_of, mesh, files) = (None, None, None, None, Ok(()));
-        Self { args, inputs, runs, shaders, answer, before, after, costs, written, touched, runs_of, mesh, files }
+        Self {
+            args,
+            inputs,
+            runs,
+            shaders,
+            answer,
+            before,
+            after,
+            costs,
+            written,
+            touched,
+            runs_of,
+            mesh,
+            files,
+        }
     }
 
     /// The map that records what happens to the pixels of `draw`, if overlays are requested.

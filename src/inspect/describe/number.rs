@@ -27,6 +27,9 @@ pub struct NumberUse {
 /// Integers below this are also written in decimal, if they have no sign.
 const DECIMAL: u32 = 1 << 24;
 
+/// Integers below this are written in hexadecimal.
+const LEAST: i32 = -(1 << 16);
+
 impl NumberUse {
     /// A use by an instruction that computes with the word.
     pub fn computed(number: Number) -> Self {
@@ -79,6 +82,8 @@ impl Number {
     pub fn text(self, bits: u32) -> String {
         match self {
             Self::Float => format!("{:?}", f32::from_bits(bits)),
+            // A large negative number is rather an address near the top of the space.
+            Self::Signed if bits.cast_signed() < LEAST => format!("{bits:#x}"),
             Self::Signed => bits.cast_signed().to_string(),
             Self::Unsigned | Self::Bits if bits < DECIMAL => bits.to_string(),
             Self::Unsigned | Self::Bits => format!("{bits:#x}"),
@@ -104,6 +109,7 @@ mod tests {
         assert_eq!(Number::Unsigned.text_with_bits(0xcccc_cccd), "0xcccccccd");
         assert_eq!(Number::Unsigned.text_with_bits(5), "5 (0x5)");
         assert_eq!(Number::Signed.text_with_bits(u32::MAX), "-1 (0xffffffff)");
+        assert_eq!(Number::Signed.text_with_bits(0xfff6_6000), "0xfff66000");
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use a4emu_decoder::isa::ir3::program::disassemble;
 use a4emu_decoder::isa::ir3::{
-    Body, Cat1, Cat1Src, Cat2Class, Cat3Class, Cat5, Cat5Slots, Cat6, Cat6Form, Cat6Op, Instr, Operand, RegOrImm,
-    Src, Type,
+    Body, Cat1, Cat1Src, Cat2Class, Cat3Class, Cat5, Cat5Slots, Cat6, Cat6Form, Cat6Op, Instr, Operand,
+    RegOrImm, Src, Type,
 };
 use hashbrown::HashMap;
 
@@ -187,7 +187,12 @@ fn moved(cat1: &Cat1) -> NumberUse {
         Type::S16 | Type::S32 => Number::Signed,
         _ => Number::Unsigned,
     };
-    if cat1.src_type == cat1.dst_type { NumberUse::copied(taken) } else { NumberUse::computed(taken) }
+    match taken {
+        // Compilers copy floats as integers too.
+        Number::Float if cat1.src_type == cat1.dst_type => NumberUse::copied(taken),
+        _ if cat1.src_type == cat1.dst_type => NumberUse::default(),
+        _ => NumberUse::computed(taken),
+    }
 }
 
 /// A cache of programs by their words.
@@ -236,7 +241,8 @@ mod tests {
 
     #[test]
     fn constants_are_the_numbers_that_instructions_take_them_for() {
-        let uses = of("add.f r0.x, r0.y, c0.x\nadd.s r0.x, r0.y, c0.y\nmov.f32f32 r0.x, c0.z\nadd.u r0.x, r0.y, \
+        let uses =
+            of("add.f r0.x, r0.y, c0.x\nadd.s r0.x, r0.y, c0.y\nmov.f32f32 r0.x, c0.z\nadd.u r0.x, r0.y, \
                        c0.z\nmov.f32f32 r0.x, c0.w\nadd.f r0.x, r0.y, c1.x\nadd.u r0.x, r0.y, c1.x");
         let taken: Vec<_> = uses.constants.values().map(|taken| taken.number()).collect();
         let known = [Number::Float, Number::Signed, Number::Unsigned, Number::Float].map(Some);

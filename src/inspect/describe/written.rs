@@ -69,7 +69,8 @@ pub struct Word {
 impl Written {
     /// What the listed dwords are taken for.
     pub fn number(&self) -> Number {
-        let words: Vec<u32> = self.words.iter().flat_map(|word| [word.before, word.after]).flatten().collect();
+        let words: Vec<u32> =
+            self.words.iter().flat_map(|word| [word.before, word.after]).flatten().collect();
         Number::guess(words)
     }
 
@@ -184,7 +185,8 @@ struct Named {
 impl WrittenBy {
     /// Called before a run. If the draw can store apart from its targets, its stores are logged from here on.
     pub fn before(&mut self, gpu: &mut Gpu, draw: &Draw) {
-        let stores = draw.shaders.iter().any(|it| it.shader.as_ref().is_some_and(|shader| shader.uses.stores));
+        let stores =
+            draw.shaders.iter().any(|it| it.shader.as_ref().is_some_and(|shader| shader.uses.stores));
         if stores || FeedbackState::snapshot(gpu.view()).is_some() {
             gpu.memory_mut().log_writes_joined(MAX_LOGGED);
             self.before = Some(gpu.memory().view());
@@ -220,9 +222,8 @@ impl WrittenBy {
     /// What was stored through `what`, with `start..end`; none if there is no room.
     fn entry(&mut self, (what, by): (&str, Option<&str>), start: u64, end: u64) -> Option<&mut Written> {
         let is_near = |it: &Written| it.end() + GAP >= start && end + GAP >= it.address.0.into();
-        let is_it = |it: &Written| {
-            it.what == what && it.by.as_deref() == by && (what != UNNAMED || is_near(it))
-        };
+        let is_it =
+            |it: &Written| it.what == what && it.by.as_deref() == by && (what != UNNAMED || is_near(it));
         let known = self.all.iter().position(is_it);
         if known.is_none() && self.all.len() >= MAX_WRITTEN {
             self.left_out += 1;
@@ -257,7 +258,11 @@ fn names(gpu: &Gpu, draw: &Draw) -> Vec<Named> {
     let mut name = |what: String, start: u32, bytes: u32| {
         let bytes = bytes.min(memory.room(start));
         if start != 0 && bytes > 0 {
-            names.push(Named { what: Some(what), start: start.into(), end: u64::from(start) + u64::from(bytes) });
+            names.push(Named {
+                what: Some(what),
+                start: start.into(),
+                end: u64::from(start) + u64::from(bytes),
+            });
         }
     };
     if FeedbackState::snapshot(gpu.view()).is_some() {
@@ -281,7 +286,8 @@ fn names(gpu: &Gpu, draw: &Draw) -> Vec<Named> {
     for (stage, uses) in stages() {
         // A slot that is stored to describes the memory better than one that is loaded from.
         let is_stored = |slot: u32| uses.stored.iter().any(|stored| u32::from(*stored) == slot);
-        let (stored, others): (Vec<_>, Vec<_>) = stage.buffers.iter().partition(|buffer| is_stored(buffer.slot));
+        let (stored, others): (Vec<_>, Vec<_>) =
+            stage.buffers.iter().partition(|buffer| is_stored(buffer.slot));
         let others = others.into_iter().filter(|_| uses.relative_buffers);
         for buffer in stored.into_iter().chain(others) {
             name(format!("{} buffer {}", stage.name(), buffer.slot), buffer.address.0, u32::MAX);
@@ -291,7 +297,11 @@ fn names(gpu: &Gpu, draw: &Draw) -> Vec<Named> {
         for constant in &stage.constants {
             for (component, bits) in "xyzw".chars().zip(constant.bits) {
                 if constant.components.contains(component) {
-                    name(format!("memory at {} c{}.{component}", stage.name(), constant.index), bits, u32::MAX);
+                    name(
+                        format!("memory at {} c{}.{component}", stage.name(), constant.index),
+                        bits,
+                        u32::MAX,
+                    );
                 }
             }
         }

@@ -9,7 +9,8 @@ const MAX_LINES: usize = 16;
 const MAX_TEXT: usize = 60;
 
 /// Keys that differ in each draw, or that repeat another key.
-const LEFT_OUT: &[&str] = &["draw", "frame_draw", "submit", "packet", "tile", "instructions", "bits", "floats"];
+const LEFT_OUT: &[&str] =
+    &["draw", "frame_draw", "submit", "packet", "tile", "instructions", "bits", "floats"];
 
 /// Keys that name an element of a list.
 const NAMES: [&str; 3] = ["stage", "slot", "index"];
@@ -126,8 +127,7 @@ mod tests {
             json!({"draw": 2, "depth": {"func": "ALWAYS"}, "shaders": [{"stage": "VS", "hash": "b"}]});
         assert_eq!(changed(&before, &after), ["depth.func: LESS -> ALWAYS", "shaders[VS].hash: a -> b"]);
         assert!(changed(&before, &before).is_empty());
-        let constant =
-            json!({"constants": [{"components": "xy", "values": ["0.5", "1.0"], "bits": [1, 2], "buffers": []}]});
+        let constant = json!({"constants": [{"components": "xy", "values": ["0.5", "1.0"], "bits": [1, 2], "buffers": []}]});
         let added = "constants[0]: none -> components xy, values 0.5 1.0";
         assert_eq!(changed(&json!({"constants": []}), &constant), [added]);
     }

@@ -300,7 +300,9 @@ impl Engine for Recorder {
         if draw.pass != Some(Pass::Restore) {
             self.place_restores(gpu, &draw);
         }
-        let Some(mut attachment) = shown(&draw) else { return self.stored(gpu, call, command.number(), &draw) };
+        let Some(mut attachment) = shown(&draw) else {
+            return self.stored(gpu, call, command.number(), &draw);
+        };
         // A resolve writes only its tile.
         attachment.area = draw.resolve.as_ref().and(draw.tile).unwrap_or(attachment.area);
         self.begin_tile(gpu, command.number(), &draw, &attachment);
