@@ -42,6 +42,38 @@ fn is_closed() -> bool {
     false
 }
 
+/// The file of stderr when the process began. A program around this library may close stderr and open a file
+/// of its own in its place.
+#[cfg(target_os = "linux")]
+#[ctor::ctor(unsafe)]
+static STDERR: Option<(u64, u64)> = stderr_file();
+
+/// Device and inode of stderr.
+#[cfg(target_os = "linux")]
+fn stderr_file() -> Option<(u64, u64)> {
+    let stat = rustix::fs::fstat(rustix::stdio::stderr()).ok()?;
+    Some((stat.st_dev as u64, stat.st_ino as u64))
+}
+
+/// Whether descriptor 2 is still the stderr with which the process began.
+#[cfg(target_os = "linux")]
+fn is_stderr() -> bool {
+    STDERR.is_some() && *STDERR == stderr_file()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_stderr() -> bool {
+    true
+}
+
+/// Whether a message on stderr was lost.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Whether a message on stderr was lost, since stderr could not be written.
+pub fn lost_messages() -> bool {
+    LOST.load(Ordering::Relaxed)
+}
+
 /// Whether a terminal only shows `c`: it is no control character, does not change the direction of text and
 /// is not invisible.
 pub fn is_plain(c: char) -> bool {
@@ -118,9 +150,15 @@ pub fn say_block(block: &Block) {
     say_coloured(&format!("a4emu: {}\n", block.text));
 }
 
-/// Writes to stderr. An error is dropped: if stderr is closed or full, it cannot be reported.
+/// Writes to stderr, if it is still that of the process's start. An error only sets [`lost_messages`].
 fn put(text: &str) {
-    let _dropped = io::stderr().write_all(text.as_bytes());
+    put_bytes(&mut io::stderr(), text.as_bytes());
+}
+
+fn put_bytes(out: &mut impl Write, bytes: &[u8]) {
+    if is_stderr() && out.write_all(bytes).is_err() {
+        LOST.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Stderr for lines of text. Characters that are not plain are escaped.
@@ -133,7 +171,7 @@ struct Unfailing<W>(W);
 
 impl<W: Write> Write for Unfailing<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let _dropped = self.0.write_all(bytes);
+        put_bytes(&mut self.0, bytes);
         Ok(bytes.len())
     }
 
