@@ -190,6 +190,10 @@ const ROWS: &[Row] = &[
     row("disasm /dev/zero --time-limit 1 -o {out}/zero.a4", 4, "are left out"),
     row("show {attack}/short-sections-391kB.rd.gz --time-limit 1", 4, "--time-limit is over"),
     row("info {attack}/short-sections-391kB.rd.gz --max-work 1", 4, "next: sections of the capture"),
+    row("info --max-work 1000 {attack2}/spaces-2GB.devcore.gz", 4, "next: bytes of the capture"),
+    row("disasm --max-work 1000 {attack2}/spaces-2GB.devcore.gz -o {out}/spaces.a4", 4, "--max-work"),
+    row("show --max-work 1M {attack2}/spaces-2GB.devcore.gz", 4, "--max-work"),
+    row("info {attack2}/space-determinism.devcore", 3, "white space stands inside the contents"),
     row("replay {own}/triangle.rd.gz --loop 4294967295 --time-limit 1", 4, "--time-limit is over"),
     row("replay {own}/triangle.rd.gz --coverage /dev/zero", 4, "has more than"),
     row("corpus run {own}/pico --shard 1/4294967296 -o {out}/run", 2, ""),
@@ -225,6 +229,7 @@ fn check(row: &Row, shared: &Path) -> Result<(), Failed> {
     let place = |argument: &str| {
         argument
             .replace("{in}", &shared.join("hostile").display().to_string())
+            .replace("{attack2}", &shared.join("cases/attack2").display().to_string())
             .replace("{attack}", &shared.join("cases/attack").display().to_string())
             .replace("{beside}", &shared.display().to_string())
             .replace("{own}", concat!(env!("CARGO_MANIFEST_DIR"), "/captures"))

@@ -2,6 +2,7 @@
 
 use a4emu_decoder::asm::disassemble_into;
 use a4emu_decoder::capture::Foreign;
+use a4emu_gpu::budget::BASE;
 use a4emu_gpu::cp::{Skip, Tee};
 use a4emu_gpu::draw::fs::reasons::{COST_UNIT, Plane};
 use a4emu_gpu::fault::Trouble;
@@ -228,7 +229,8 @@ impl Capture {
         let shared = heard(&ear);
         let text = self.0.ask(py, move |capture, limits| {
             let packed = capture.bytes(&shared)?;
-            let (capture, _) = disasm::unpack(&packed[..], limits.memory(0), None, &shared)?;
+            let (capture, _) =
+                disasm::unpack(&packed[..], limits.memory(0), limits.work.budget(BASE), &shared)?;
             let capture = match selected {
                 Selection { submit: None, draw: None } => capture,
                 selection => disasm::cut(&capture, selection, &limits)?,

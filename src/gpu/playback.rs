@@ -93,7 +93,7 @@ impl Playback {
             let flow = match section {
                 Ok(section) => self.section(&section, engine, observer),
                 Err(error) => {
-                    self.trouble(error.into(), observer);
+                    self.damaged(error, observer);
                     Flow::Continue
                 }
             };
@@ -171,12 +171,14 @@ impl Playback {
                     return self.chip(name, observer);
                 }
             }
-            Err(error) => {
-                self.gpu.budget.charge_later(Work::Section, DAMAGED);
-                self.trouble(error.into(), observer);
-            }
+            Err(error) => self.damaged(error, observer),
         }
         Flow::Continue
+    }
+
+    fn damaged(&mut self, error: CaptureError, observer: &mut dyn Observer) {
+        self.gpu.budget.charge_later(Work::Section, DAMAGED);
+        self.trouble(error.into(), observer);
     }
 
     fn trouble(&mut self, trouble: Trouble, observer: &mut dyn Observer) {

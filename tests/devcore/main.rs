@@ -225,13 +225,57 @@ fn broken_lines_have_numbers() {
 #[test]
 fn endless_dumps_are_cut_off() {
     let head = "---\nkernel: x\nrevision: 420 (4.2.0.0)\n";
-    for line in ["bos:\n", "  x: 1\n", "bos:\n  - iova: 0x10\n", "other:\n    data: !!ascii85 |\n", "x"] {
-        let endless = head.bytes().chain(line.bytes().cycle());
-        let mut playback = Playback::default();
-        playback.gpu.budget = Budget::fixed(WORK);
-        let sections = Sections::new(std::io::BufReader::new(Bytes(endless))).unwrap();
-        playback.run(sections, &mut Renderer, &mut Silent);
-        assert!(playback.gpu.budget.cut().is_some(), "{line}");
+    let contents = "bos:\n  - iova: 0x1000\n    size: 4294967295\n    data: !!ascii85 |\n";
+    let rows = [
+        ("", "bos:\n"),
+        ("", "  x: 1\n"),
+        ("", "bos:\n  - iova: 0x10\n"),
+        ("", "other:\n    data: !!ascii85 |\n"),
+        ("", "x"),
+        ("", "\n"),
+        ("", "\r\n"),
+        ("", " "),
+        ("", "\0"),
+        (contents, " "),
+        (contents, "z"),
+        (contents, "s8W-! "),
+        ("ringbuffer:\n  - id: 0\n    size: 4294967295\n    data: !!ascii85 |\n", "\t"),
+    ];
+    bounded(module_path!(), "endless_dumps_are_cut_off", || {
+        for (start, line) in rows {
+            let (mut read, endless) = (0, head.bytes().chain(start.bytes()).chain(line.bytes().cycle()));
+            let bytes = Bytes(endless.inspect(|_| read += 1));
+            let mut playback = Playback::default();
+            playback.gpu.budget = Budget::fixed(WORK);
+            playback.run(Sections::new(bytes).unwrap(), &mut Renderer, &mut Silent);
+            assert!(playback.gpu.budget.cut().is_some(), "{start}{line}");
+            assert!(read <= 2 * WORK, "{read} bytes are read for {WORK} units: {start}{line}");
+        }
+    });
+}
+
+/// A dump with white space inside of its contents is the same as a file and through a pipe.
+#[test]
+fn a_pipe_is_read_as_a_file_is() {
+    let words = |count: usize| "s8W-!z!!!!\"".repeat(count);
+    let text = format!(
+        "---\nkernel: x\nrevision: 420 (4.2.0.0)\nbos:\n  - iova: 0x1000\n    size: 1048576\n    \
+         data: !!ascii85 |\n{}!! !!{}   \n",
+        words(730),
+        words(20)
+    );
+    let file = File::new(&text);
+    let of_file = file.run("info IT");
+    assert!(of_file.code == Some(3) && of_file.stderr.contains("white space"), "{of_file}");
+    for piece in [1000, 8187, 8192, 65536] {
+        let path = file.path().display().to_string();
+        let script =
+            format!("dd if='{path}' bs={piece} 2>/dev/null | '{}' info -", env!("CARGO_BIN_EXE_a4emu"));
+        let of_pipe = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+        assert_eq!(
+            (of_pipe.status.code(), String::from_utf8_lossy(&of_pipe.stdout).as_ref()),
+            (of_file.code, &*of_file.stdout)
+        );
     }
 }
 

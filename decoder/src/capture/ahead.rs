@@ -173,7 +173,7 @@ fn read<R: Read>(mut sections: Sections<R>, sender: &Sender<Batch>, waiting: &Wa
     while let Some(item) = sections.next() {
         let [is_padding, is_left_out] = padding.sees(&item);
         if is_left_out {
-            sections.pass_padding();
+            sections.pass_padding(padding.next.max(PADDING));
             continue;
         }
         batch.bytes += OVERHEAD + item.as_ref().map_or(0, |section| section.payload.len());

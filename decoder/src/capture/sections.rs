@@ -2,9 +2,8 @@
 
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 
-use flate2::bufread::MultiGzDecoder;
-
 use super::devcore::{self, Devcore};
+use super::gunzip::{GZIP, Gunzip};
 use super::{MAX_PAYLOAD, Section, SectionId, header};
 use crate::error::CaptureError;
 
@@ -12,14 +11,13 @@ const HEADER: usize = 8;
 const MARKER: [u8; HEADER] = [0xff; HEADER];
 /// Bytes that are allocated for a payload before its bytes arrive.
 const ROOM: usize = 1 << 20;
-const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-type Peeked<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
+type Peeked<R> = Chain<Cursor<Vec<u8>>, R>;
 
 /// The unpacked bytes of a capture. The first bytes decide between raw and gzip.
 enum Source<R: Read> {
-    Raw(Peeked<R>),
-    Gzip(Box<BufReader<MultiGzDecoder<Peeked<R>>>>),
+    Raw(BufReader<Peeked<R>>),
+    Gzip(Box<BufReader<Gunzip<Peeked<R>>>>),
 }
 
 impl<R: Read> Source<R> {
@@ -27,10 +25,10 @@ impl<R: Read> Source<R> {
         let mut start = Vec::new();
         reader.by_ref().take(GZIP.len() as u64).read_to_end(&mut start)?;
         let gzip = start == GZIP;
-        let peeked = BufReader::new(Cursor::new(start).chain(reader));
+        let peeked = Cursor::new(start).chain(reader);
         Ok(match gzip {
-            true => Self::Gzip(Box::new(BufReader::new(MultiGzDecoder::new(peeked)))),
-            false => Self::Raw(peeked),
+            true => Self::Gzip(Box::new(BufReader::new(Gunzip::new(peeked)))),
+            false => Self::Raw(BufReader::new(peeked)),
         })
     }
 
@@ -39,6 +37,15 @@ impl<R: Read> Source<R> {
             Self::Raw(reader) => reader,
             Self::Gzip(reader) => reader.as_mut(),
         }
+    }
+
+    /// Whether bytes are buffered, so that looking at them reads nothing.
+    fn is_filled(&self) -> bool {
+        let buffer = match self {
+            Self::Raw(reader) => reader.buffer(),
+            Self::Gzip(reader) => reader.buffer(),
+        };
+        !buffer.is_empty()
     }
 
     fn error(&self, offset: u64, source: io::Error) -> CaptureError {
@@ -71,6 +78,8 @@ pub struct Sections<R: Read> {
     offset: u64,
     then: Then,
     pending: Option<CaptureError>,
+    /// The payload that is being skipped.
+    oversize: Option<Oversize>,
     /// Limit for the bytes of a payload that are kept.
     max_payload: u32,
     /// The reader of a kernel dump, if the file is one.
@@ -88,6 +97,16 @@ enum Then {
     Resync(u128),
     /// End the iteration.
     End,
+}
+
+/// A payload that is too large to keep.
+#[derive(Clone, Copy)]
+struct Oversize {
+    offset: u64,
+    id: u32,
+    size: u32,
+    /// Bytes of it that were skipped.
+    got: u32,
 }
 
 impl Then {
@@ -112,6 +131,7 @@ impl<R: Read> Sections<R> {
             offset: 0,
             then: Then::First,
             pending: None,
+            oversize: None,
             max_payload: MAX_PAYLOAD,
             devcore: None,
         })
@@ -122,11 +142,16 @@ impl<R: Read> Sections<R> {
         self.devcore.as_ref().map_or(self.offset, |devcore| devcore.offset())
     }
 
-    /// Skips the empty sections of kind `NONE` that come next, as far as they are buffered.
-    pub(super) fn pass_padding(&mut self) {
+    /// Skips the empty sections of kind `NONE` that come next before the offset `end`, as far as they are
+    /// buffered.
+    pub(super) fn pass_padding(&mut self, end: u64) {
+        if self.devcore.is_some() || self.oversize.is_some() || !self.source.is_filled() {
+            return;
+        }
+        let room = usize::try_from(end.saturating_sub(self.offset)).unwrap_or(usize::MAX);
         let source = self.source.buffered();
         if let (Then::Next, Ok(buffer)) = (self.then, source.fill_buf()) {
-            let words = buffer.as_chunks::<HEADER>().0.iter();
+            let words = buffer.as_chunks::<HEADER>().0.iter().take(room.div_ceil(HEADER));
             let bytes = HEADER * words.take_while(|word| **word == [0; HEADER]).count();
             source.consume(bytes);
             self.offset += bytes as u64;
@@ -139,10 +164,17 @@ impl<R: Read> Sections<R> {
     /// hundred million headers.
     fn read_header(&mut self) -> Result<([u8; HEADER], usize), CaptureError> {
         let source = self.source.buffered();
-        if let Ok(Some(bytes)) = source.fill_buf().map(|buffer| buffer.first_chunk().copied()) {
-            source.consume(HEADER);
-            self.offset += HEADER as u64;
-            return Ok((bytes, HEADER));
+        match source.fill_buf().map(|buffer| buffer.first_chunk().copied()) {
+            Ok(Some(bytes)) => {
+                source.consume(HEADER);
+                self.offset += HEADER as u64;
+                return Ok((bytes, HEADER));
+            }
+            // A reader that was asked again might say that it has ended.
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                return Err(self.source.error(self.offset, error));
+            }
+            _ => {}
         }
         let mut bytes = Vec::with_capacity(HEADER);
         self.read_upto(HEADER, &mut bytes)?;
@@ -198,7 +230,7 @@ impl<R: Read> Sections<R> {
                 Err(CaptureError::NotACapture { offset, id, size })
             }
             _ if size > i32::MAX as u32 => Err(CaptureError::BadSize { offset, id, size }),
-            _ => self.oversize(offset, id, size),
+            _ => self.skip(Oversize { offset, id, size, got: 0 }),
         }
     }
 
@@ -222,25 +254,38 @@ impl<R: Read> Sections<R> {
         Ok(Some(section))
     }
 
-    /// Skips a payload that is too large to keep.
-    fn oversize(&mut self, offset: u64, id: u32, size: u32) -> Result<Option<Section>, CaptureError> {
-        let skipped = io::copy(&mut self.source.buffered().take(u64::from(size)), &mut io::sink());
-        let got = skipped.map_err(|error| self.source.error(self.offset, error))?;
-        self.offset += got;
-        match got < u64::from(size) {
-            true => Err(CaptureError::Truncated { offset, id, size, got }),
-            false => Err(CaptureError::TooLarge { offset, id, size }),
+    /// Skips a payload that is too large to keep, or the next megabyte of it.
+    fn skip(&mut self, payload: Oversize) -> Result<Option<Section>, CaptureError> {
+        let Oversize { offset, id, size, got } = payload;
+        let piece = u64::from(size - got).min(PASSED);
+        let skipped = io::copy(&mut self.source.buffered().take(piece), &mut io::sink());
+        let more = skipped.map_err(|error| self.source.error(self.offset, error))?;
+        self.offset += more;
+        let got = got + more as u32;
+        if more < piece {
+            return Err(CaptureError::Truncated { offset, id, size, got: got.into() });
         }
+        if got == size {
+            return Err(CaptureError::TooLarge { offset, id, size });
+        }
+        self.oversize = Some(Oversize { got, ..payload });
+        Ok(Some(self.progress()))
+    }
+
+    /// The section that shows that reading goes on.
+    fn progress(&self) -> Section {
+        Section { offset: self.offset, id: SectionId::NONE, payload: Vec::new() }
     }
 
     /// After damage: searches for the next marker with a plausible header behind it.
     fn resync(&mut self, mut window: u128) -> Result<Option<Section>, CaptureError> {
         let start = self.offset;
         while self.offset - start < PASSED {
+            let most = (PASSED - (self.offset - start)) as usize;
             let bytes = self.source.buffered().fill_buf();
             let (passed, found) = match bytes {
                 Ok([]) => return Ok(None),
-                Ok(bytes) => marker(&mut window, bytes, self.max_payload),
+                Ok(bytes) => marker(&mut window, &bytes[..bytes.len().min(most)], self.max_payload),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(self.source.error(self.offset, error)),
             };
@@ -252,7 +297,7 @@ impl<R: Read> Sections<R> {
             }
         }
         self.then = Then::Resync(window);
-        Ok(Some(Section { offset: self.offset, id: SectionId::NONE, payload: Vec::new() }))
+        Ok(Some(self.progress()))
     }
 }
 
@@ -282,7 +327,10 @@ impl<R: Read> Iterator for Sections<R> {
             return Some(Err(error));
         }
         let result = match self.then {
-            Then::First | Then::Next => self.next_section(),
+            Then::First | Then::Next => match self.oversize.take() {
+                Some(payload) => self.skip(payload),
+                None => self.next_section(),
+            },
             Then::Resync(window) => {
                 self.then = Then::End;
                 return self.resync(window).transpose();

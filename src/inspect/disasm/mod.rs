@@ -9,18 +9,17 @@ use std::path::Path;
 
 use a4emu_decoder::asm::{Rest, disassemble_into};
 use a4emu_decoder::capture::{
-    Body, Foreign, NamedChip, OfProcess, ProcessPattern, Section, SectionId, Sections, is_devcore,
+    Body, Foreign, Gunzip, NamedChip, OfProcess, ProcessPattern, Section, SectionId, Sections, is_devcore,
 };
 use a4emu_decoder::error::CaptureError;
 use anyhow::{Context, ensure};
-use flate2::bufread::MultiGzDecoder;
 
 use crate::limits::Limits;
 use crate::options::{Shared, accepted};
 use crate::out_file::OutFile;
 use crate::selection::Selection;
 use crate::status::{Failure, Status, WithErrors};
-use a4emu_gpu::budget::{Budget, Ends, Work};
+use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::fault::{Report, Trouble};
 use a4emu_gpu::gpu::{self, Kind};
 
@@ -135,9 +134,11 @@ pub fn refusal(
     foreign: Foreign,
     budget: &mut Budget,
 ) -> Option<Trouble> {
-    let mut file = Kind::default();
+    let (mut file, mut read) = (Kind::default(), 0);
     for section in sections.into_iter().map_while(Result::ok) {
-        if !budget.take(Work::Section, 1) {
+        let end = section.offset + section.payload.len() as u64;
+        let bytes = end.saturating_sub(std::mem::replace(&mut read, end));
+        if !budget.take(Work::Section, 1) || !budget.take(Work::Unpacked16, bytes.div_ceil(16)) {
             return None;
         }
         let body = section.body();
@@ -181,8 +182,8 @@ fn kept(Selection { submit, draw }: Selection, process: Option<&ProcessPattern>)
 
 /// The unpacked bytes within the limits. From a damaged gzip stream, the bytes before the damage.
 fn unpacked(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
-    let (limit, ends) = (limits.memory(0), limits.work.budget(BASE).ends());
-    unpack(BufReader::new(shared.inputs.open(path)?), limit, ends, shared)
+    let budget = limits.work.budget(BASE);
+    unpack(BufReader::new(shared.inputs.open(path)?), limits.memory(0), budget, shared)
 }
 
 /// The sections of `capture` that are of the process of `limits`: all without one. Bytes that are no section are
@@ -204,29 +205,32 @@ fn of_process(capture: Vec<u8>, limits: &Limits) -> Result<Vec<u8>, Failure> {
     process.unmet().map_or(Ok(kept), |message| Err(Failure { status: Status::Usage, message }))
 }
 
-/// A reader that ends when the time of the run is over.
-struct Until<R> {
+/// A reader that ends with the budget.
+struct Paid<R> {
     reader: R,
-    ends: Option<Ends>,
-    is_over: bool,
+    budget: Budget,
 }
 
-impl<R: Read> Read for Until<R> {
+impl<R: Read> Read for Paid<R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        self.is_over |= self.ends.as_ref().is_some_and(Ends::are_reached);
-        if self.is_over { Ok(0) } else { self.reader.read(to) }
+        if !self.budget.take(Work::Unpacked16, 0) {
+            return Ok(0);
+        }
+        let count = self.reader.read(to)?;
+        self.budget.charge_later(Work::Unpacked16, count.div_ceil(16) as u64);
+        Ok(count)
     }
 }
 
-/// The unpacked bytes of `packed`, at most `limit`. Reading stops at `ends`. From a damaged gzip stream, the
-/// bytes before the damage are returned, with the status for damage.
+/// The unpacked bytes of `packed`, at most `limit`. Reading stops where `budget` ends. From a damaged gzip
+/// stream, the bytes before the damage are returned, with the status for damage.
 ///
 /// # Errors
 /// The call fails if there are no bytes, or if they cannot be read.
 pub fn unpack(
     mut packed: impl BufRead,
     limit: u64,
-    ends: Option<Ends>,
+    budget: Budget,
     shared: &Shared,
 ) -> anyhow::Result<(Vec<u8>, Status)> {
     let start = packed.fill_buf()?;
@@ -237,11 +241,11 @@ pub fn unpack(
     let mut bytes = Vec::new();
     let mut status = Status::Fine;
     let reader: &mut dyn Read = match is_packed {
-        true => &mut MultiGzDecoder::new(packed),
+        true => &mut Gunzip::new(packed),
         false => &mut packed,
     };
-    let mut until = Until { reader, ends, is_over: false };
-    let read = Read::by_ref(&mut until).take(limit.saturating_add(1)).read_to_end(&mut bytes);
+    let mut paid = Paid { reader, budget };
+    let read = Read::by_ref(&mut paid).take(limit.saturating_add(1)).read_to_end(&mut bytes);
     match read {
         Ok(_) => {}
         Err(error) if is_packed => {
@@ -249,8 +253,9 @@ pub fn unpack(
         }
         Err(error) => return Err(error.into()),
     }
-    if until.is_over {
-        let what = format!("only the first {} bytes of the capture are taken (--time-limit)", bytes.len());
+    let mut budget = paid.budget;
+    if let Some(refusal) = budget.take_cut_notice() {
+        let what = format!("only the first {} bytes of the capture are taken: {refusal}", bytes.len());
         status = status.worse(shared.say(Trouble::Cut(what)));
     }
     if bytes.len() as u64 > limit {
@@ -259,16 +264,26 @@ pub fn unpack(
         status = status.worse(shared.say(Trouble::Cut(what)));
     }
     if is_devcore(&bytes) {
-        let (sections, read) = of_devcore(&bytes, limit, shared)?;
+        let (sections, read) = of_devcore(&bytes, limit, budget, shared)?;
         (bytes, status) = (sections, status.worse(read));
     }
     Ok((bytes, status))
 }
 
 /// The bytes of the sections that a kernel dump becomes, at most `limit`, and the status of its errors.
-fn of_devcore(dump: &[u8], limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
+fn of_devcore(
+    dump: &[u8],
+    limit: u64,
+    mut budget: Budget,
+    shared: &Shared,
+) -> anyhow::Result<(Vec<u8>, Status)> {
     let (mut bytes, mut status) = (Vec::new(), Status::Fine);
-    for section in Sections::new(dump)? {
+    let (mut sections, mut read) = (Sections::new(dump)?, 0);
+    while let Some(section) = sections.next() {
+        let more = sections.offset() - std::mem::replace(&mut read, sections.offset());
+        if !budget.take(Work::Unpacked16, more.div_ceil(16)) {
+            break;
+        }
         let Section { id, payload, .. } = match section {
             Ok(section) if section.id == SectionId::NONE => continue,
             Ok(section) => section,
@@ -285,6 +300,10 @@ fn of_devcore(dump: &[u8], limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u
         for part in [&id.to_bits().to_le_bytes()[..], &(payload.len() as u32).to_le_bytes(), &payload] {
             bytes.extend_from_slice(part);
         }
+    }
+    if let Some(refusal) = budget.take_cut_notice() {
+        let what = format!("only the first buffers of the dump are taken: {refusal}");
+        status = status.worse(shared.say(Trouble::Cut(what)));
     }
     Ok((bytes, status))
 }
@@ -314,7 +333,7 @@ mod tests {
         let read = Cell::new(0);
         let input = BufReader::with_capacity(1 << 10, Counted(input, &read));
         let (bytes, status) =
-            unpack(input, limit, None, &Shared { quiet: true, ..Shared::default() }).unwrap();
+            unpack(input, limit, Budget::default(), &Shared { quiet: true, ..Shared::default() }).unwrap();
         (bytes.len(), read.get(), status)
     }
 

@@ -17,7 +17,7 @@ const WORD: usize = 5;
 pub(super) enum Piece {
     /// A line without its end.
     Line(String),
-    /// A part of a line that is passed over.
+    /// A part of a line that is passed over, or of contents.
     Passed,
     /// The beginning of a line that is longer than any key and value. The rest is passed over.
     TooLong,
@@ -27,13 +27,13 @@ pub(super) enum Piece {
     End,
 }
 
-/// How the next line is read.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+/// How the next bytes are read.
+#[derive(Default)]
 enum Next {
     #[default]
     Text,
-    /// As ascii85 of at most so many bytes.
-    Contents(usize),
+    /// As ascii85, behind the words so far of the line.
+    Contents(Words),
     /// Passed over to its end.
     Skip,
 }
@@ -69,7 +69,8 @@ impl Reader {
 
     /// Reads the next line as ascii85 of at most `limit` bytes.
     pub(super) fn expect_contents(&mut self, limit: usize) {
-        self.next = Next::Contents(limit);
+        self.line += 1;
+        self.next = Next::Contents(Words { limit, ..Words::default() });
     }
 
     /// Passes over the next line.
@@ -82,7 +83,7 @@ impl Reader {
     pub(super) fn next(&mut self, source: &mut dyn BufRead) -> io::Result<Piece> {
         match std::mem::take(&mut self.next) {
             Next::Text => self.text(source),
-            Next::Contents(limit) => self.contents(source, limit),
+            Next::Contents(words) => self.contents(source, words),
             Next::Skip => self.skip(source),
         }
     }
@@ -109,9 +110,10 @@ impl Reader {
     fn skip(&mut self, source: &mut dyn BufRead) -> io::Result<Piece> {
         let start = self.bytes;
         while self.bytes - start < PASSED {
+            let most = (PASSED - (self.bytes - start)) as usize;
             let (consumed, is_end) = match source.fill_buf() {
                 Ok([]) => return Ok(Piece::End),
-                Ok(buffer) => end_of_line(buffer),
+                Ok(buffer) => end_of_line(&buffer[..buffer.len().min(most)]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
@@ -129,31 +131,32 @@ impl Reader {
         self.bytes += bytes as u64;
     }
 
-    fn contents(&mut self, source: &mut dyn BufRead, limit: usize) -> io::Result<Piece> {
-        self.line += 1;
-        let mut words = Words { limit, ..Words::default() };
-        loop {
+    /// Reads a line of ascii85 to its end, or a megabyte of it.
+    fn contents(&mut self, source: &mut dyn BufRead, mut words: Words) -> io::Result<Piece> {
+        let start = self.bytes;
+        while self.bytes - start < PASSED {
+            let most = (PASSED - (self.bytes - start)) as usize;
             let (consumed, is_end, fits) = match source.fill_buf() {
-                Ok([]) => break,
+                Ok([]) => return Ok(words.end()),
                 Ok(buffer) => {
-                    let (consumed, is_end) = end_of_line(buffer);
-                    let text = buffer[..consumed].trim_ascii_end();
-                    (consumed, is_end, words.add(text))
+                    let (length, is_end) = end_of_line(&buffer[..buffer.len().min(most)]);
+                    let (used, fits) = words.add(&buffer[..length]);
+                    (used, is_end, fits)
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
             self.take(source, consumed);
             if let Err(bad) = fits {
-                self.next = if is_end { Next::Text } else { Next::Skip };
+                self.next = Next::Skip;
                 return Ok(Piece::Contents { bytes: words.bytes, bad: Some(bad) });
             }
             if is_end {
-                break;
+                return Ok(words.end());
             }
         }
-        let bad = (!words.begun.is_empty()).then(|| "the contents end inside a word".to_owned());
-        Ok(Piece::Contents { bytes: words.bytes, bad })
+        self.next = Next::Contents(words);
+        Ok(Piece::Passed)
     }
 }
 
@@ -165,51 +168,59 @@ fn end_of_line(buffer: &[u8]) -> (usize, bool) {
     }
 }
 
-/// Words of ascii85 that arrive in pieces.
+/// Words of ascii85 that arrive in pieces. White space stands only before and behind all of them.
 #[derive(Default)]
 struct Words {
     bytes: Vec<u8>,
-    /// The characters of a word whose end has not arrived.
-    begun: Vec<u8>,
+    /// The characters of a word whose end has not arrived, and their number.
+    begun: ([u8; WORD], usize),
+    /// Whether there was white space behind a word.
+    is_over: bool,
     /// Most bytes.
     limit: usize,
 }
 
 impl Words {
-    /// Adds the words of `text`. The error says what is wrong with it.
-    fn add(&mut self, mut text: &[u8]) -> Result<(), String> {
-        if self.bytes.is_empty() && self.begun.is_empty() {
-            text = text.trim_ascii_start();
-        }
-        while let (false, Some((first, rest))) = (self.begun.is_empty(), text.split_first()) {
-            self.begun.push(*first);
-            text = rest;
-            if self.begun.len() == WORD {
-                let whole = std::mem::take(&mut self.begun);
-                self.one(&whole)?;
+    /// Adds the words of `text`. Returns the number of bytes used, and what is wrong with the last of them.
+    fn add(&mut self, text: &[u8]) -> (usize, Result<(), String>) {
+        for (at, letter) in text.iter().enumerate() {
+            if let Err(bad) = self.letter(*letter) {
+                return (at + 1, Err(bad));
             }
         }
-        while !text.is_empty() {
-            if text.len() < WORD && text[0] != b'z' {
-                self.begun = text.to_vec();
-                return Ok(());
-            }
-            text = self.one(text)?;
-        }
-        Ok(())
+        (text.len(), Ok(()))
     }
 
-    /// Adds the first word of `text`. Returns the rest.
-    fn one<'a>(&mut self, text: &'a [u8]) -> Result<&'a [u8], String> {
-        let Ok((rest, word)) = word(text) else {
-            let text = String::from_utf8_lossy(&text[..text.len().min(WORD)]).into_owned();
+    fn letter(&mut self, letter: u8) -> Result<(), String> {
+        let (begun, length) = &mut self.begun;
+        if letter.is_ascii_whitespace() {
+            self.is_over |= *length > 0 || !self.bytes.is_empty();
+            return Ok(());
+        }
+        if self.is_over {
+            return Err("white space stands inside the contents".to_owned());
+        }
+        begun[*length] = letter;
+        *length += 1;
+        if *length < WORD && begun[..*length] != *b"z" {
+            return Ok(());
+        }
+        let text = &begun[..std::mem::take(length)];
+        let Ok((_, word)) = word(text) else {
+            let text = String::from_utf8_lossy(text).into_owned();
             return Err(format!("`{}` is no word of ascii85", excerpt(&text)));
         };
         if self.bytes.len() + 4 > self.limit {
             return Err("it has more contents than its size".to_owned());
         }
         self.bytes.extend_from_slice(&word.to_le_bytes());
-        Ok(rest)
+        Ok(())
+    }
+
+    /// The contents, at the end of their line.
+    fn end(self) -> Piece {
+        let bad = (self.begun.1 > 0).then(|| "the contents end inside a word".to_owned());
+        Piece::Contents { bytes: self.bytes, bad }
     }
 }
 
@@ -246,6 +257,26 @@ mod tests {
             assert!(bad("z!!!v!\n").contains("no word"), "{piece}");
             assert!(bad("z!!!\n").contains("inside a word"));
             assert!(bad("zzz\n").contains("more contents"));
+            for inside in ["z z\n", "z!! !!!\n", "z  \tz\n"] {
+                assert!(bad(inside).contains("white space"), "{piece}: {inside}");
+            }
+            assert_eq!(bad(" \t zz \t \r\n"), "");
+        }
+    }
+
+    /// White space and words without end are pieces of a megabyte.
+    #[test]
+    fn long_contents_are_read_in_pieces() {
+        for letter in ["z", " "] {
+            let text = format!("{}\n", letter.repeat(5 << 19));
+            let mut source = BufReader::with_capacity(4093, text.as_bytes());
+            let mut reader = Reader::default();
+            reader.expect_contents(1 << 30);
+            let mut ends = Vec::new();
+            while !matches!(reader.next(&mut source), Ok(Piece::Contents { bad: None, .. })) {
+                ends.push(reader.bytes());
+            }
+            assert_eq!((ends, reader.bytes()), (vec![1 << 20, 2 << 20], text.len() as u64));
         }
     }
 
