@@ -23,7 +23,7 @@ const MANIFEST: &str = "case.toml";
 /// Maximum size of a manifest in bytes.
 const MAX_MANIFEST: u64 = 1 << 20;
 /// Maximum size of a golden file in bytes.
-const MAX_GOLDEN: u64 = 1 << 30;
+const MAX_GOLDEN: u64 = 1 << 28;
 
 /// The content of `case.toml`.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -11,6 +11,7 @@ use crate::golden::{self, Difference, Record, Recorder, State, compare};
 use crate::options::{Shared, accepted, open_capture};
 use crate::selection::{Selection, Window};
 use crate::status::{Failure, Status, WithErrors};
+use a4emu_gpu::budget::{BASE, Work};
 use a4emu_gpu::cp::{Skip, Tee};
 
 /// Compares the states of `a` and `b`, of which at least one is a state file.
@@ -69,6 +70,11 @@ fn write_differences(out: &mut dyn Write, found: &[Difference]) -> io::Result<()
 fn load(path: &Path, options: &Options, shared: &Shared) -> anyhow::Result<(State, Status)> {
     match state_text(path, shared)? {
         Some(text) => {
+            let mut budget = options.limits.work.budget(BASE);
+            if !budget.take(Work::Assembly, text.len() as u64 / 4) {
+                let message = format!("{}: {}", path.display(), budget.refusal().unwrap_or_default());
+                return Err(Failure { status: Status::Unsupported, message }.into());
+            }
             let state = golden::parse(&text).with_context(|| path.display().to_string())?;
             Ok((state, Status::Fine))
         }

@@ -145,7 +145,10 @@ pub(super) fn assemble(
     files: &mut dyn Files,
     bounds: Bounds,
 ) -> std::result::Result<Vec<u8>, Box<Diagnostic>> {
-    assemble_block(main, text, parse(main, text)?, files, bounds)
+    let mut project = Project::new(files, bounds);
+    let added = project.add(main.into(), text.into());
+    let made = added.and_then(|main| project.passes(main));
+    made.map_err(|fail| Box::new(project.diagnostic(*fail)))
 }
 
 /// Assembles the statements `block` of `main`, whose text is `text`.
@@ -190,20 +193,29 @@ impl<'f> Project<'f> {
 
     /// Parses a file and adds it. Returns its number.
     fn add(&mut self, name: String, text: String) -> Result<usize> {
-        match grammar::parse(&text, &self.nest) {
-            Ok(block) => Ok(self.take(name, text, block)),
-            Err(trouble) => {
-                let file = self.take(name, text, Vec::new());
-                let span = Span { start: trouble.left, end: trouble.left };
-                Err(Box::new(Fail { file, span, message: trouble.message, reason: Reason::Source }))
+        let (parsed, steps) = match self.work_with(&text).checked_sub((text.len() / STEP_BYTES) as u64) {
+            Some(steps) => {
+                let fault = |trouble: grammar::Trouble| (trouble.left, trouble.message, Reason::Source);
+                (grammar::parse(&text, &self.nest).map_err(fault), steps)
             }
-        }
+            None => (Err((text.len(), TOO_MUCH_WORK.into(), Reason::Work)), 0),
+        };
+        let (block, fault) = parsed.map_or_else(|fault| (Vec::new(), Some(fault)), |block| (block, None));
+        let file = self.take(name, text, block);
+        self.work.set(steps);
+        fault.map_or(Ok(file), |(left, message, reason)| {
+            Err(Box::new(Fail { file, span: Span { start: left, end: left }, message, reason }))
+        })
+    }
+
+    /// The work that is left, with what `text` earns.
+    fn work_with(&self, text: &str) -> u64 {
+        self.work.get().saturating_add(text.len() as u64 * self.bounds.steps_per_byte)
     }
 
     /// Adds a file that is parsed already. Returns its number.
     fn take(&mut self, name: String, text: String, block: Block) -> usize {
-        let earned = text.len() as u64 * self.bounds.steps_per_byte;
-        self.work.set(self.work.get().saturating_add(earned));
+        self.work.set(self.work_with(&text));
         let file = self.sources.len();
         self.by_name.insert(name.clone(), file);
         self.sources.push(Source { name, text, block: Rc::new(block) });

@@ -56,6 +56,16 @@ fn a_source_earns_its_own_work() {
     assert_eq!(size(&source, Bounds::of_steps(0)).unwrap_err(), TOO_MUCH_WORK);
 }
 
+/// Text that makes nothing is read too.
+#[test]
+fn a_source_is_charged_for_its_text() {
+    for nothing in [" ", "\n", "; no statements\n", "\r\n"] {
+        let source = nothing.repeat(3200 / nothing.len());
+        let size = |steps| size(&source, Bounds::of_steps(steps));
+        assert_eq!((size(199).unwrap_err().as_str(), size(200)), (TOO_MUCH_WORK, Ok(0)), "{nothing:?}");
+    }
+}
+
 /// If a statement's size depends on a later label, it moves that label. Here each pass moves one more label,
 /// or moves one label back and forth.
 #[test]
