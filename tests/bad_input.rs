@@ -366,3 +366,127 @@ fn a_closed_pipe_ends_quietly() {
     std::fs::remove_file(&path).unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
+
+/// Counts the bytes that are read.
+struct Counted<'a, R>(R, &'a std::cell::Cell<u64>);
+
+impl<R: std::io::Read> std::io::Read for Counted<'_, R> {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.0.read(to)?;
+        self.1.set(self.1.get() + count as u64);
+        Ok(count)
+    }
+}
+
+/// `bytes` again and again, without end.
+fn endless(bytes: Vec<u8>) -> impl std::io::Read {
+    struct Endless(Vec<u8>, usize);
+    impl std::io::Read for Endless {
+        fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+            let count = std::io::Read::read(&mut &self.0[self.1..], to)?;
+            self.1 = (self.1 + count) % self.0.len();
+            Ok(count)
+        }
+    }
+    Endless(bytes, 0)
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(bytes).expect("memory");
+    packed.finish().expect("memory")
+}
+
+/// Bytes that make no section, or sections that hold nothing, are charged: reading ends with the work that is
+/// allowed.
+#[test]
+fn reading_is_charged() {
+    bounded(module_path!(), "reading_is_charged", || {
+        const WORK: u64 = 1 << 22;
+        let header = |id: u32, size: u32| [id.to_le_bytes(), size.to_le_bytes()].concat();
+        let rows: [(&str, Vec<u8>, Vec<u8>); 7] = [
+            ("padding", header(13, 0), vec![0; 4096]),
+            ("markers", header(13, 0), vec![0xff; 4096]),
+            ("empty sections", header(13, 0), header(1, 0)),
+            ("too large sections", header(13, 0), header(1, 0x7fff_ffff)),
+            ("damage", [header(13, 0), header(1, u32::MAX)].concat(), vec![7; 4096]),
+            ("empty members", gzip(b""), gzip(b"")),
+            ("packed padding", gzip(&[]), gzip(&[0; 1 << 20])),
+        ];
+        for (what, start, part) in rows {
+            let read = std::cell::Cell::new(0);
+            let bytes = std::io::Read::chain(std::io::Cursor::new(start), endless(part));
+            let mut playback = a4emu_gpu::playback::Playback::default();
+            playback.gpu.budget = a4emu_gpu::budget::Budget::fixed(WORK);
+            let sections = Sections::new(Counted(bytes, &read)).expect("it can be read");
+            playback.run(sections, &mut a4emu_gpu::cp::Renderer, &mut a4emu_gpu::cp::Silent);
+            assert!(read.get() <= 2 * WORK, "{what}: {} bytes are read for {WORK} units", read.get());
+        }
+    });
+}
+
+/// Commands whose text comes from a file or stdin, with text without end: a line has a limit, and so has the
+/// work.
+#[test]
+#[cfg(target_os = "linux")]
+fn text_without_end_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sparse = folder.path().join("sparse");
+    std::fs::File::create(&sparse).and_then(|file| file.set_len(10 << 30)).expect("a sparse file");
+    let sparse = sparse.to_str().expect("a name in UTF-8");
+    let own = |name: &str| concat!(env!("CARGO_MANIFEST_DIR"), "/captures/").to_owned() + name;
+    let (shader, capture) = (own("pico/lit.vs.pico"), own("triangle.rd.gz"));
+    let rows: [(&[&str], &str, &str); 9] = [
+        (&["pico", "debug", &shader, "--input", sparse], "/dev/null", "a line has more than 65536 bytes"),
+        (
+            &["pico", "debug", &shader, "--input", "/dev/zero"],
+            "/dev/null",
+            "a line has more than 65536 bytes",
+        ),
+        (&["pico", "debug", &shader], "/dev/zero", "a line has more than 65536 bytes"),
+        (&["pico", "debug", &shader], sparse, "a line has more than 65536 bytes"),
+        (&["pico", "run", &shader], "/dev/zero", "a line has more than 65536 bytes"),
+        (&["pico", "run", &shader], sparse, "a line has more than 65536 bytes"),
+        (&["pico", "run", &shader, "--max-work", "1M"], "yes ''", "--max-work"),
+        (
+            &["debug", &capture, "--draw", "f0", "--stage", "vs"],
+            "/dev/zero",
+            "a line has more than 65536 bytes",
+        ),
+        (&["debug", &capture, "--draw", "f0", "--stage", "vs", "--max-work", "1G"], "yes h", "--max-work"),
+    ];
+    for (arguments, input, says) in rows {
+        let mut command = limited();
+        let script = match input.starts_with('/') {
+            true => r#"exec "$0" "$@" < "$INPUT""#,
+            false => r#"eval "$INPUT" | "$0" "$@""#,
+        };
+        command.args(["bash", "-c", script]).arg(assert_cmd::cargo::cargo_bin("a4emu")).args(arguments);
+        command.env("INPUT", input).stdout(std::process::Stdio::null());
+        let output = Command::from_std(command).timeout(PATIENCE).output().expect("bash");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{arguments:?}: {said}");
+        assert!(said.contains(says), "{arguments:?}: {said}");
+    }
+}
+
+/// A name is compared with those of the database, whatever its length.
+#[test]
+fn a_long_name_is_not_known() {
+    let long = "RB_DEPTH_CONTROL".repeat(4000);
+    let rows: [&[&str]; 4] = [
+        &["explain", &long],
+        &["explain", "*"],
+        &["decode", "--query", &long, "-"],
+        &["explain", &long, "0"],
+    ];
+    for arguments in rows {
+        let arguments =
+            arguments.iter().map(|text| if *text == "*" { "*?".repeat(30_000) } else { (*text).into() });
+        let mut command = limited();
+        command.arg(assert_cmd::cargo::cargo_bin("a4emu")).args(arguments);
+        let assert =
+            Command::from_std(command).write_stdin(&Capture::a420().0[..]).timeout(PATIENCE).assert();
+        assert.code(2);
+    }
+}

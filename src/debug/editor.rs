@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, IsTerminal};
 
+use a4emu_inspect::folders::read_line;
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 
@@ -28,13 +29,13 @@ impl Commands {
         Ok(Self::Piped(Box::new(io::stdin().lock())))
     }
 
-    /// The next command; `None` at the end. Interrupted input gives an empty line.
+    /// The next command; `None` at the end.
+    ///
+    /// # Errors
+    /// The call fails if the input cannot be read, or a line is too long.
     pub fn next(&mut self) -> io::Result<Option<String>> {
         match self {
-            Self::Piped(input) => {
-                let mut line = String::new();
-                Ok((input.read_line(&mut line)? > 0).then_some(line))
-            }
+            Self::Piped(input) => read_line(input),
             Self::Typed(editor) => loop {
                 match editor.readline(PROMPT) {
                     Ok(line) => {

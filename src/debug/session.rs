@@ -4,10 +4,12 @@
 //! a repeated stretch runs identically.
 
 use std::collections::BTreeSet;
+use std::io;
 
 use super::recorder::Recorder;
 use super::scalar::Scalar;
 use a4emu_gpu::budget::{Budget, Work};
+use a4emu_inspect::status::{Failure, Status};
 use a4emu_shader::{Environment, Mask, Outcome, Program, ShaderFault, Warp, lanes_of, step};
 
 /// Cost of a step, in copied blocks of 16 bytes (a rough value): the recorded result and a part of a
@@ -112,6 +114,18 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn within(self, budget: Budget) -> Self {
         Self { budget, ..self }
+    }
+
+    /// Charges the reading of a command and the `bytes` of its answer.
+    ///
+    /// # Errors
+    /// The call fails if the budget is used up.
+    pub fn pay_command(&mut self, bytes: u64) -> io::Result<()> {
+        if self.budget.take(Work::Text16, 1 + bytes / 16) {
+            return Ok(());
+        }
+        let message = self.budget.refusal().unwrap_or_default();
+        Err(io::Error::other(Failure { status: Status::Unsupported, message }))
     }
 
     /// The program's instructions.

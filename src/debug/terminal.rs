@@ -37,19 +37,37 @@ pub struct Terminal<'s, 'a, W> {
     session: Session<'a>,
     subject: &'s Subject,
     lane: usize,
+    out: Counted<W>,
+}
+
+/// A writer that counts the bytes.
+struct Counted<W> {
     out: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        self.bytes += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 impl<'s, 'a, W: Write> Terminal<'s, 'a, W> {
     /// Makes an interface that prints to `out`.
     pub fn new(session: Session<'a>, subject: &'s Subject, out: W) -> Self {
-        Self { session, subject, lane: subject.lane, out }
+        Self { session, subject, lane: subject.lane, out: Counted { out, bytes: 0 } }
     }
 
     /// Executes `commands` until their end or `q`.
     ///
     /// # Errors
-    /// The call fails on I/O errors of either side.
+    /// The call fails on I/O errors of either side, and where the session's budget ends.
     pub fn interact(&mut self, mut commands: Commands) -> io::Result<()> {
         self.show_position()?;
         self.out.flush()?;
@@ -58,6 +76,8 @@ impl<'s, 'a, W: Write> Terminal<'s, 'a, W> {
                 break;
             }
             self.out.flush()?;
+            let bytes = line.len() as u64 + std::mem::take(&mut self.out.bytes);
+            self.session.pay_command(bytes)?;
         }
         self.out.flush()
     }

@@ -6,7 +6,7 @@
 //! Links and `..` are resolved first.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
@@ -110,9 +110,42 @@ pub fn read_bytes(reader: impl Read, limit: u64) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Most bytes of a line that a user types or a program sends: a command, the values of a thread.
+pub const MAX_LINE: u64 = 1 << 16;
+
+/// Reads a line with its end, of at most [`MAX_LINE`] bytes; `None` at the end of `reader`.
+///
+/// # Errors
+/// The call fails on I/O errors, if the line is longer, or if it is not UTF-8.
+pub fn read_line(reader: &mut (impl BufRead + ?Sized)) -> io::Result<Option<String>> {
+    let mut line = Vec::new();
+    reader.take(MAX_LINE + 1).read_until(b'\n', &mut line)?;
+    if line.len() as u64 > MAX_LINE {
+        let message = format!("a line has more than {MAX_LINE} bytes");
+        return Err(io::Error::other(Failure { status: Status::Unsupported, message }));
+    }
+    let text = String::from_utf8(line).map_err(|_| io::Error::other("a line is no text"))?;
+    Ok((!text.is_empty()).then_some(text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::status::status_of;
+
+    #[test]
+    fn a_line_has_a_limit() {
+        let long = [&b"one\n\ntwo"[..], &[b'x'; 1 << 16]].concat();
+        let mut reader = &long[..];
+        for line in ["one\n", "\n"] {
+            assert_eq!(read_line(&mut reader).unwrap().as_deref(), Some(line));
+        }
+        assert_eq!(status_of(&read_line(&mut reader).unwrap_err().into()), Status::Unsupported);
+        assert_eq!(read_line(&mut &long[9..]).unwrap().map(|line| line.len()), Some((1 << 16) - 1));
+        assert_eq!(read_line(&mut &b""[..]).unwrap(), None);
+        assert!(read_line(&mut io::BufReader::new(io::repeat(0))).is_err());
+        assert!(read_line(&mut &b"\xff\n"[..]).is_err());
+    }
 
     #[test]
     fn so_many_bytes_are_read_and_no_more() {

@@ -41,7 +41,10 @@ pub fn status_of(error: &anyhow::Error) -> Status {
         return Status::Fine;
     }
     let status = |cause: &(dyn std::error::Error + 'static)| {
-        let failure = cause.downcast_ref::<Failure>().map(|failure| failure.status);
+        // An error of a reader may have a failure inside.
+        let inside = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        let failure = cause.downcast_ref().or_else(|| inside?.downcast_ref());
+        let failure = failure.map(|failure: &Failure| failure.status);
         failure.or_else(|| cause.downcast_ref::<Block>().map(|block| block.status))
     };
     error.chain().find_map(status).unwrap_or(Status::Usage)

@@ -8,8 +8,8 @@ use anyhow::{Context, bail};
 use super::cut_status;
 use super::unit::{StreamError, Unit, execute};
 use super::value::{Form, parse_list};
-use a4emu_gpu::budget::Budget;
-use a4emu_inspect::folders::read_bytes;
+use a4emu_gpu::budget::{Budget, Work};
+use a4emu_inspect::folders::{read_bytes, read_line};
 use a4emu_inspect::options::Shared;
 use a4emu_inspect::out_file;
 use a4emu_inspect::status::{Failure, Status, WithErrors};
@@ -19,6 +19,10 @@ use a4emu_inspect::terminal;
 const MAX_SOURCE: u64 = 1 << 24;
 /// Maximum size of a stream of commands in bytes.
 const MAX_STREAM: u64 = 1 << 28;
+
+/// Steps of an assembler that a line of a thread takes, and bytes of it that take one more (measured, and rounded).
+const STEPS_PER_LINE: u64 = 4;
+const BYTES_PER_STEP: u64 = 4;
 
 /// Reads and assembles `path`, which becomes one of `inputs`.
 ///
@@ -85,7 +89,7 @@ pub fn run(
     let shader = load(path, shared)?;
     let uniforms = parse_uniforms(&shader, uniforms)?;
     let unit = Unit::new(&shader);
-    let inputs = parse_inputs(io::stdin().lock(), unit.input_dwords())?;
+    let inputs = parse_inputs(io::stdin().lock(), unit.input_dwords(), &mut budget)?;
     let (outputs, _) = unit.run(&uniforms, &inputs, &mut budget);
     let threads = outputs.chunks(unit.output_dwords());
     Ok(cut_status(&budget, shared).and(print_threads(threads, form)))
@@ -119,16 +123,29 @@ pub fn parse_uniforms(shader: &Shader, texts: &[String]) -> anyhow::Result<Vec<u
     Ok(values)
 }
 
-/// Parses the threads of `input`: one line each, without blank lines.
-pub fn parse_inputs(input: impl BufRead, dwords: usize) -> anyhow::Result<Vec<u32>> {
-    let mut values = Vec::new();
-    for (n, line) in input.lines().enumerate() {
-        let line = line.context("cannot read stdin")?;
+/// Parses the threads of `input`: one line each, without blank lines. Reading ends where `budget` does.
+///
+/// # Errors
+/// The call fails on I/O errors, if a line is too long or no thread, or if there are more than [`MAX_STREAM`]
+/// bytes.
+pub fn parse_inputs(mut input: impl BufRead, dwords: usize, budget: &mut Budget) -> anyhow::Result<Vec<u32>> {
+    let (mut values, mut bytes) = (Vec::new(), 0);
+    for n in 1.. {
+        let of_line = || format!("line {n} of the input");
+        let Some(line) = read_line(&mut input).with_context(of_line)? else { break };
+        bytes += line.len() as u64;
+        if bytes > MAX_STREAM {
+            let message = format!("the input has more than {MAX_STREAM} bytes");
+            return Err(Failure { status: Status::Unsupported, message }.into());
+        }
+        if !budget.take(Work::Assembly, STEPS_PER_LINE + line.len() as u64 / BYTES_PER_STEP) {
+            break;
+        }
         if line.trim().is_empty() {
             continue;
         }
         let thread = parse_list(&line, char::is_whitespace, dwords);
-        values.extend(thread.with_context(|| format!("line {} of the input", n + 1))?);
+        values.extend(thread.with_context(of_line)?);
     }
     Ok(values)
 }

@@ -6,12 +6,16 @@ use a4emu_decoder::isa::pico::{Instr, LANES, Op, Shader};
 use anyhow::Context;
 use serde::Deserialize;
 
+use super::cut_status;
 use super::programs::{load, parse_inputs, parse_uniforms};
 use super::unit::{Unit, body_of};
 use crate::debug::below::Lane;
 use crate::debug::session::{Line, Session};
 use crate::debug::subject::{Subject, lane_names};
 use crate::debug::{dap, on_terminal};
+use crate::flags::Flags;
+use a4emu_gpu::budget::{BASE, Budget};
+use a4emu_inspect::limits::WorkLimits;
 use a4emu_inspect::options::Shared;
 use a4emu_inspect::status::Status;
 use a4emu_shader::Program;
@@ -28,6 +32,8 @@ pub struct Args {
     /// launch request instead (shader, input, uniform, lane)
     #[arg(long)]
     dap: bool,
+    #[command(flatten)]
+    limits: Flags<WorkLimits>,
 }
 
 /// What the shader runs with.
@@ -59,17 +65,19 @@ pub fn debug(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         return dap::serve(|arguments, begin| {
             let given = LaunchArguments::deserialize(arguments).context("launch arguments")?;
             let shader = given.shader.or(args.shader.clone()).context("which shader?")?;
-            with_session(&shader, &given.threads, shared, begin)
+            with_session(&shader, &given.threads, args.limits.budget(BASE), shared, begin)
         });
     }
     let shader = args.shader.as_ref().context("which shader?")?;
-    with_session(shader, &args.threads, shared, &mut |session, subject| on_terminal(session, subject))
+    let budget = args.limits.budget(BASE);
+    with_session(shader, &args.threads, budget, shared, &mut |session, subject| on_terminal(session, subject))
 }
 
 /// Passes the shader's first warp to `work`.
 fn with_session(
     path: &Path,
     args: &ThreadArgs,
+    mut budget: Budget,
     shared: &Shared,
     work: dap::Begin<'_>,
 ) -> anyhow::Result<Status> {
@@ -79,7 +87,7 @@ fn with_session(
     let mut inputs = match &args.input {
         Some(path) => {
             let file = shared.inputs.open(path).with_context(|| format!("cannot read {}", path.display()))?;
-            parse_inputs(BufReader::new(file), unit.input_dwords())?
+            parse_inputs(BufReader::new(file), unit.input_dwords(), &mut budget)?
         }
         None => vec![0; unit.input_dwords()],
     };
@@ -88,7 +96,10 @@ fn with_session(
     let program = Program::pico_stepwise(&code, &interface)?;
     let warp = unit.launch(&program, &uniforms, &[], &inputs);
     let subject = subject(&shader, path, args.lane.get(), lane_names(&warp, None, None));
-    work(Session::new(&program, &subject.lines, warp, &mut ()), &subject)?;
+    if budget.cut().is_some() {
+        return Ok(cut_status(&budget, shared));
+    }
+    work(Session::new(&program, &subject.lines, warp, &mut ()).within(budget), &subject)?;
     Ok(Status::Fine)
 }
 

@@ -11,6 +11,9 @@ const MAX_MESSAGE: u64 = 16 << 20;
 /// Maximum size of a header line in bytes.
 const MAX_HEADER: u64 = 4096;
 
+/// Maximum number of header lines of a message.
+const MAX_HEADERS: usize = 64;
+
 /// A request of a client.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Request {
@@ -52,7 +55,7 @@ impl<R: BufRead, W: Write> Wire<R, W> {
     /// Reads the length in the header of the next message.
     fn header(&mut self) -> io::Result<Option<u64>> {
         let mut length = None;
-        loop {
+        for _ in 0..MAX_HEADERS {
             let mut line = String::new();
             if self.input.by_ref().take(MAX_HEADER).read_line(&mut line)? == 0 {
                 return Ok(None);
@@ -69,6 +72,7 @@ impl<R: BufRead, W: Write> Wire<R, W> {
                 None => return Err(wrong("a line that is no header")),
             }
         }
+        Err(wrong("too many lines of a header"))
     }
 
     /// Answers `request` with a body or an error text.
@@ -145,5 +149,9 @@ mod tests {
         for text in wrong {
             assert!(receive(text).is_err(), "{text:?}");
         }
+        let mut endless = io::BufReader::new("a: b\r\n".as_bytes().chain(io::repeat(b'\n')));
+        assert!(Wire::new(&mut endless, io::sink()).receive().is_err());
+        let endless = "a: b\r\n".repeat(1 << 10);
+        assert!(receive(&endless).unwrap_err().to_string().contains("too many"));
     }
 }
