@@ -45,11 +45,13 @@ fn capture(name: &str) -> String {
 
 impl Server {
     fn of(name: &str) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_a4emu"))
-            .args(["serve", &capture(name), "-q"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("a4emu");
+        Self::by(&mut Command::new(env!("CARGO_BIN_EXE_a4emu")), name)
+    }
+
+    /// A server that `command` runs.
+    fn by(command: &mut Command, name: &str) -> Self {
+        let mut child =
+            command.args(["serve", &capture(name), "-q"]).stdout(Stdio::piped()).spawn().expect("a4emu");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("stdout")).read_line(&mut line).expect("an address");
         let rest = line.trim().strip_prefix("http://127.0.0.1:").expect("the loopback address");
@@ -346,6 +348,21 @@ fn idle_connections_do_not_delay_requests() {
     let start = Instant::now();
     assert_eq!(server.get("frame.json", "").status, 200);
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+}
+
+/// A server that may have few files open goes on beside more silent connections than that.
+#[test]
+#[cfg(unix)]
+fn more_connections_than_files_are_no_end() {
+    let mut command = Command::new("bash");
+    command.args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_a4emu")]);
+    let mut server = Server::by(&mut command, "triangle.rd.gz");
+    let connect = || TcpStream::connect(("127.0.0.1", server.port)).expect("a connection");
+    let _idle: Vec<TcpStream> = (0..100).map(|_| connect()).collect();
+    assert_eq!(server.get("frame.json", "").status, 200);
+    let _more: Vec<TcpStream> = (0..100).map(|_| connect()).collect();
+    assert_eq!(server.get("pixel?x=1&y=128", "").status, 200);
+    assert!(server.child.try_wait().expect("it is ours").is_none());
 }
 
 /// The server does not listen on another address of this machine.

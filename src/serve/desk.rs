@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Maximum number of connections, each with a thread. If there are more, the one that has waited longest
-/// without a request ends.
+/// without a request ends. Connections take at most half of the files that the process may have open: answers
+/// need files too.
 const CONNECTIONS: usize = 256;
 
 /// Maximum number of requests that are processed at once.
@@ -27,7 +28,7 @@ struct State {
     /// Number of open connections.
     open: usize,
     /// Connections without a request so far, the oldest first.
-    silent: BTreeMap<u64, TcpStream>,
+    silent: BTreeMap<u64, Arc<TcpStream>>,
     /// Number of requests in progress.
     turns: usize,
 }
@@ -44,8 +45,20 @@ pub struct Turn<'d>(&'d Desk);
 
 impl Default for Desk {
     fn default() -> Self {
-        Self::of(CONNECTIONS)
+        Self::of(most_files().map_or(CONNECTIONS, |files| (files / 2).clamp(1, CONNECTIONS)))
     }
+}
+
+/// The number of files that this process may have open, if there is a limit.
+#[cfg(target_os = "linux")]
+fn most_files() -> Option<usize> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    limit.and_then(|files| usize::try_from(files).ok())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn most_files() -> Option<usize> {
+    None
 }
 
 impl Desk {
@@ -59,18 +72,30 @@ impl Desk {
 
     /// Adds a connection. If there are too many, one without a request is closed. `None` if all have a
     /// request.
-    pub fn visit(&self, stream: &TcpStream) -> Option<Visit<'_>> {
+    pub fn visit(&self, stream: &Arc<TcpStream>) -> Option<Visit<'_>> {
         let mut state = self.state();
-        if state.open >= self.most {
-            let (_, oldest) = state.silent.pop_first()?;
-            // The thread of that connection sees its end. If the shutdown fails, the connection is already
-            // closed.
-            let _gone = oldest.shutdown(Shutdown::Both);
+        if state.open >= self.most && !state.dismiss() {
+            return None;
         }
         let number = state.next;
-        state.silent.insert(number, stream.try_clone().ok()?);
+        state.silent.insert(number, Arc::clone(stream));
         (state.next, state.open) = (number + 1, state.open + 1);
         Some(Visit { desk: self, number })
+    }
+
+    /// Closes the oldest connection without a request, if there is one.
+    pub fn dismiss(&self) {
+        self.state().dismiss();
+    }
+}
+
+impl State {
+    /// Closes the oldest connection without a request. False if there is none.
+    fn dismiss(&mut self) -> bool {
+        let Some((_, oldest)) = self.silent.pop_first() else { return false };
+        // The thread of that connection sees its end. If the shutdown fails, the connection is already closed.
+        let _gone = oldest.shutdown(Shutdown::Both);
+        true
     }
 }
 
@@ -117,9 +142,9 @@ mod tests {
         let desk = Desk::of(2);
         let connect = || {
             let client = TcpStream::connect(address).expect("it listens");
-            (client, listener.accept().expect("a client").0)
+            (client, Arc::new(listener.accept().expect("a client").0))
         };
-        let all: Vec<(TcpStream, TcpStream)> = (0..4).map(|_| connect()).collect();
+        let all: Vec<(TcpStream, Arc<TcpStream>)> = (0..4).map(|_| connect()).collect();
         let mut first = desk.visit(&all[0].1).expect("room");
         let second = desk.visit(&all[1].1).expect("room");
         first.asked();

@@ -16,7 +16,9 @@ mod step;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Context;
 
@@ -31,6 +33,9 @@ use desk::{Desk, Visit};
 use gate::Gate;
 use http::{Refused, Response};
 use site::Site;
+
+/// Pause after a connection that could not be accepted.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Arguments of `serve`.
 #[derive(clap::Args, Clone, Debug)]
@@ -67,15 +72,21 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     thread::scope(|scope| {
         // The page asks for the data at once. If no thread can be started, requests make what they need.
         let _refused = ambient::spawn_scoped(scope, "a4emu-frame", || site.prepare());
-        while let Ok((stream, _)) = listener.accept() {
+        loop {
+            // The client may have gone, or the process or the system has as many files open as it may have.
+            let Ok((stream, _)) = listener.accept() else {
+                desk.dismiss();
+                thread::sleep(PAUSE);
+                continue;
+            };
+            let stream = Arc::new(stream);
             let Some(visit) = desk.visit(&stream) else { continue };
             // A client that disconnects early does not get the response.
             let serve = move || drop(answer(&stream, visit, gate, site));
             // If no thread can be started, the connection ends.
             let _refused = ambient::spawn_scoped(scope, "a4emu-serve", serve);
         }
-    });
-    Ok(Status::Fine)
+    })
 }
 
 fn answer(stream: &TcpStream, mut visit: Visit<'_>, gate: &Gate, site: &Site) -> io::Result<()> {
