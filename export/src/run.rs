@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use a4emu::corpus::{Entry, captures, content};
+use a4emu::corpus::{Entry, HASHED, captures, content};
 use a4emu::export::Args;
+use a4emu_gpu::budget::{BASE, Budget, Work};
 use a4emu_gpu::cp::{Skip, Tee};
 use a4emu_gpu::fault::Report;
 use a4emu_inspect::decode;
 use a4emu_inspect::options::{Shared, open_capture};
 use a4emu_inspect::out_file::{Inputs, make_folder};
 use a4emu_inspect::progress::rated;
-use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_inspect::status::{Failure, Status, WithErrors};
 use a4emu_inspect::terminal;
 use a4emu_inspect::validate;
 use anyhow::{Context, ensure};
@@ -37,8 +38,11 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 }
 
 fn all(entries: &[Entry], args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let known =
-        entries.par_iter().map(|entry| known(entry, &shared.inputs).with_context(|| entry.name.clone()));
+    let known = |entry: &Entry| {
+        let budget = args.limits.work.budget(BASE);
+        known(entry, budget, &shared.inputs).with_context(|| entry.name.clone())
+    };
+    let known = entries.par_iter().map(known);
     let mut status = Status::Fine;
     let mut partitions = BTreeMap::new();
     for (entry, content) in entries.iter().zip(known.collect::<Vec<_>>()) {
@@ -82,10 +86,12 @@ fn entries(paths: &[PathBuf], inputs: &Inputs) -> anyhow::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// The hash of the capture's bytes, which identifies it.
-fn known(entry: &Entry, inputs: &Inputs) -> anyhow::Result<String> {
+/// The hash of the capture's bytes, which identifies it, if `budget` allows to read them.
+fn known(entry: &Entry, mut budget: Budget, inputs: &Inputs) -> anyhow::Result<String> {
     ensure!(entry.path != Path::new("-"), "a capture is known by the bytes of its file, and stdin is none");
-    Ok(content(&entry.path, inputs)?)
+    let content = content(&entry.path, inputs, &mut || !budget.take(Work::Copy16, HASHED as u64 / 16))?;
+    let message = budget.refusal().unwrap_or_default();
+    Ok(content.ok_or(Failure { status: Status::Unsupported, message })?)
 }
 
 /// Plays the capture without its draws, and writes the tables to `folder`.

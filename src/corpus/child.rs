@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
+use super::log::MAX_ROW;
 use super::play::Play;
 use super::row::{End, Machine, Played};
 use super::system;
@@ -17,8 +18,8 @@ use super::worker::Answer;
 use crate::flags::Flags;
 use a4emu_inspect::limits::Limits;
 
-/// Maximum size of an answer in bytes.
-const MAX_ANSWER: u64 = 1 << 30;
+/// Maximum size of an answer in bytes. A row has it, and some bytes more.
+const MAX_ANSWER: u64 = MAX_ROW / 2;
 
 /// Bytes at the end of stderr that are read.
 const LAST_WORDS: u64 = 4096;

@@ -15,8 +15,11 @@ use a4emu_inspect::terminal::is_plain;
 /// Extensions of captures.
 const ENDINGS: [&str; 2] = [".rd", ".rd.gz"];
 
+/// Most bytes that are hashed at a time.
+pub const HASHED: usize = 1 << 16;
+
 /// Maximum size of a list in bytes.
-const MAX_LIST: u64 = 1 << 30;
+const MAX_LIST: u64 = 1 << 28;
 
 /// A capture.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,22 +97,28 @@ fn path_of(bytes: Vec<u8>) -> PathBuf {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
-/// The hash of a file's bytes, which identifies a capture. The file becomes one of `inputs`.
+/// The hash of a file's bytes, which identifies a capture. The file becomes one of `inputs`. `None` if `is_over`
+/// says so before its end: the file may be larger than what can be read.
 ///
 /// # Errors
 /// The call fails if the file cannot be read, or is a pipe or a device. These may be endless, and the
 /// process that plays the file reads it again.
-pub fn content(path: &Path, inputs: &Inputs) -> io::Result<String> {
+pub fn content(
+    path: &Path,
+    inputs: &Inputs,
+    is_over: &mut dyn FnMut() -> bool,
+) -> io::Result<Option<String>> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(io::Error::other("it is not a file"));
     }
-    let (mut file, mut hash, mut bytes) = (inputs.open_file(path)?, Xxh3::new(), vec![0; 1 << 16]);
-    loop {
+    let (mut file, mut hash, mut bytes) = (inputs.open_file(path)?, Xxh3::new(), vec![0; HASHED]);
+    while !is_over() {
         match file.read(&mut bytes)? {
-            0 => return Ok(hex(&hash)),
+            0 => return Ok(Some(hex(&hash))),
             length => hash.update(&bytes[..length]),
         }
     }
+    Ok(None)
 }
 
 /// The captures of `corpus`, by name. They are in or below a folder, or are listed in a file (or in stdin,

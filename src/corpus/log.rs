@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, bail, ensure};
 
 use super::row::{End, Row};
+use a4emu_inspect::folders::read_bytes;
 use a4emu_inspect::out_file::{Inputs, OutFile, make_folder};
 
 /// File of rows in the order of completion, with data that depends on the machine.
@@ -22,7 +23,10 @@ pub const RESULTS: &str = "results.jsonl";
 pub const PICTURES: &str = "pictures";
 
 /// Maximum size of a row in bytes.
-const MAX_ROW: u64 = 1 << 30;
+pub const MAX_ROW: u64 = 1 << 28;
+
+/// Maximum size of a picture in bytes.
+const MAX_PICTURE: u64 = 1 << 30;
 
 /// The data of a row that is kept in memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,6 +99,7 @@ impl Log {
             line.clear();
             let length =
                 (&mut reader).take(MAX_ROW).read_until(b'\n', &mut line).with_context(cannot)? as u64;
+            ensure!(length < MAX_ROW, "a row of {} has {MAX_ROW} bytes or more", path.display());
             if line.last() != Some(&b'\n') {
                 break;
             }
@@ -134,8 +139,17 @@ fn names(results: File) -> anyhow::Result<BTreeSet<String>> {
     struct Name {
         name: String,
     }
-    let lines = BufReader::with_capacity(1 << 16, results).split(b'\n');
-    lines.map(|line| Ok(serde_json::from_slice::<Name>(&line?)?.name)).collect()
+    let (mut reader, mut line) = (BufReader::with_capacity(1 << 16, results), Vec::new());
+    let mut names = BTreeSet::new();
+    loop {
+        line.clear();
+        let length = (&mut reader).take(MAX_ROW).read_until(b'\n', &mut line)? as u64;
+        ensure!(length < MAX_ROW, "a row has {MAX_ROW} bytes or more");
+        if length == 0 {
+            return Ok(names);
+        }
+        names.insert(serde_json::from_slice::<Name>(&line)?.name);
+    }
 }
 
 impl Known {
@@ -249,7 +263,8 @@ pub fn copy_pictures(row: &Row, from: &Path, to: &Path) -> anyhow::Result<()> {
         let target = to.join(PICTURES).join(format!("{hash}.png"));
         let Some(source) = picture(from, hash).filter(|_| !target.exists()) else { continue };
         fs::create_dir_all(to.join(PICTURES))?;
-        let bytes = fs::read(&source).with_context(|| format!("cannot read {}", source.display()))?;
+        let bytes = File::open(&source).map_err(Into::into).and_then(|file| read_bytes(file, MAX_PICTURE));
+        let bytes = bytes.with_context(|| format!("cannot read {}", source.display()))?;
         ensure!(!bytes.is_empty(), "{} is empty", source.display());
         a4emu_inspect::out_file::write(&target, &bytes, &Inputs::default())?;
     }

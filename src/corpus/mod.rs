@@ -24,7 +24,7 @@ use a4emu_inspect::options::Shared;
 use a4emu_inspect::status::Status;
 pub use child::{Ended, Starter, ended_within};
 pub use compare::{Kept, played as differences};
-pub use list::{Entry, captures, content};
+pub use list::{Entry, HASHED, captures, content};
 pub use row::{DrawHash, End, Played, Surface};
 
 /// Arguments of `corpus`.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::io::{self, Write};
+use std::io::Write;
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, ScopedJoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use indicatif::ProgressBar;
@@ -115,8 +115,9 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     }
     out.begin()?;
     let stop = system::interrupts()?;
+    let Some(key) = key(args, shared, &binary, &stop)? else { interrupted(0, entries.len()) };
     let work = Work {
-        key: key(args, shared, &binary)?,
+        key,
         starter: starter(args, shared, binary),
         args,
         earlier: &earlier,
@@ -133,13 +134,18 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     done?;
     let Work { out, tally, .. } = work;
     let tally = tally.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if stop.load(Ordering::Relaxed) {
-        let (done, all) = (tally.kept + tally.taken_over + tally.played, entries.len());
-        terminal::say(format_args!("interrupted after {done} of {all}; the same command goes on from here"));
-        std::process::exit(INTERRUPTED);
+    // From here on a signal ends the process at once.
+    if stop.swap(true, Ordering::Relaxed) {
+        interrupted(tally.kept + tally.taken_over + tally.played, entries.len());
     }
     let log = out.finish(names)?;
     Ok(tally.status.and(tell(&log, &entries, tally)))
+}
+
+/// Ends the process after a signal.
+fn interrupted(done: usize, all: usize) -> ! {
+    terminal::say(format_args!("interrupted after {done} of {all}; the same command goes on from here"));
+    std::process::exit(INTERRUPTED);
 }
 
 /// The captures of this part, the slowest first, and their names in order.
@@ -204,15 +210,27 @@ fn jobs(args: &Args) -> usize {
     args.jobs.map_or_else(cores, |jobs| usize::from(jobs.get()))
 }
 
-/// The hash of everything that results depend on besides the capture: the binary and the options.
-fn key(args: &Args, shared: &Shared, binary: &Path) -> anyhow::Result<String> {
-    let content =
-        content(binary, &shared.inputs).with_context(|| format!("cannot read {}", binary.display()))?;
+/// Whether a signal has come, or so much time has passed from now on.
+fn over(stop: &AtomicBool, timeout: Duration) -> impl Fn() -> bool {
+    let start = Instant::now();
+    move || stop.load(Ordering::Relaxed) || start.elapsed() >= timeout
+}
+
+/// The hash of everything that results depend on besides the capture: the binary and the options. `None` after a
+/// signal.
+fn key(args: &Args, shared: &Shared, binary: &Path, stop: &AtomicBool) -> anyhow::Result<Option<String>> {
+    let timeout = Duration::from_secs(args.timeout.into());
+    let cannot = || format!("cannot read {}", binary.display());
+    let content = content(binary, &shared.inputs, &mut over(stop, timeout)).with_context(cannot)?;
+    if stop.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let content = content.context("it takes longer than --timeout").with_context(cannot)?;
     let options = args.play.arguments();
     let limits = (args.timeout, args.process_memory, args.pictures, shared.strict);
     let mut hash = Xxh3::new();
     hash.update(format!("{content} {options:?} {limits:?}").as_bytes());
-    Ok(format!("{:016x}", hash.digest()))
+    Ok(Some(format!("{:016x}", hash.digest())))
 }
 
 impl Work<'_> {
@@ -244,9 +262,18 @@ impl Work<'_> {
 
     /// Gets the row of a capture: an existing one, one of an earlier run, or a new one.
     fn one(&self, entry: &Entry) -> anyhow::Result<()> {
-        let content = match content(&entry.path, self.inputs) {
-            Ok(content) => content,
-            Err(error) => return self.keep(&unreadable(entry, &error), |tally| tally.played += 1),
+        let timeout = self.starter.timeout;
+        let content = match content(&entry.path, self.inputs, &mut over(self.stop, timeout)) {
+            Ok(Some(content)) => content,
+            Ok(None) if self.stop.load(Ordering::Relaxed) => return Ok(()),
+            Ok(None) => {
+                let cause = format!("its bytes are not read in {} s", timeout.as_secs_f64());
+                return self.keep(&unread(entry, End::Timeout, cause), |tally| tally.played += 1);
+            }
+            Err(error) => {
+                let row = unread(entry, End::Failed, error.to_string());
+                return self.keep(&row, |tally| tally.played += 1);
+            }
         };
         let is_same = |log: &Log| {
             log.rows.get(&entry.name).is_some_and(|row| row.content == content && row.key == self.key)
@@ -286,10 +313,10 @@ impl Work<'_> {
     }
 }
 
-/// The row of a missing capture. The next run looks for it again.
-fn unreadable(entry: &Entry, error: &io::Error) -> Row {
-    let (name, cause) = (entry.name.clone(), Some(error.to_string()));
-    Row { name, content: String::new(), bytes: 0, end: End::Failed, cause, played: None, machine: None }
+/// The row of a capture whose bytes are not known. The next run looks for them again.
+fn unread(entry: &Entry, end: End, cause: String) -> Row {
+    let (name, cause) = (entry.name.clone(), Some(cause));
+    Row { name, content: String::new(), bytes: 0, end, cause, played: None, machine: None }
 }
 
 /// Prints the captures that were not played, and the counts.

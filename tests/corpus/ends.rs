@@ -188,3 +188,72 @@ fn nothing_is_left_behind() {
     assert!(gone(&playing), "it outlives who started it");
     drop(writer);
 }
+
+/// A file that is too large to be read is a row: its hash takes no longer than its process may.
+#[test]
+fn a_file_without_end_is_a_row() {
+    let corpus = Corpus::new();
+    fs::File::create(corpus.path("corpus/x.rd")).and_then(|file| file.set_len(4 << 40)).unwrap();
+    corpus.run("run", &["--timeout", "1"], 4);
+    let rows = ends(&corpus, "run");
+    assert!(rows.iter().any(|(name, end, _)| name == "x.rd" && end == "timeout"), "{rows:?}");
+    assert_eq!(rows.len(), CAPTURES.len() + 1);
+}
+
+/// A signal ends a run that hashes a file.
+#[test]
+fn a_signal_ends_a_run_while_it_reads() {
+    let corpus = Corpus::new();
+    fs::File::create(corpus.path("corpus/x.rd")).and_then(|file| file.set_len(4 << 40)).unwrap();
+    for (binary, rows) in [(assert_cmd::cargo::cargo_bin("a4emu"), 6), (corpus.path("corpus/x.rd"), 0)] {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin("a4emu"));
+        command.current_dir(corpus.0.path()).args(["corpus", "run", "corpus", "-o", "run", "--jobs", "2"]);
+        command.arg("--binary").arg(binary).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        wait_for(&corpus, "run", rows);
+        // The handler of signals is there when the log is.
+        while rows == 0 && !handles_signals(child.id()) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let start = Instant::now();
+        let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+        assert!(kill.success());
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    }
+}
+
+/// Whether the process has a handler of SIGTERM.
+fn handles_signals(process: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    caught.is_some_and(|set| u64::from_str_radix(set.trim(), 16).is_ok_and(|set| set >> 14 & 1 == 1))
+}
+
+/// Rows and lists without end are refused.
+#[test]
+fn logs_without_end_are_refused() {
+    let corpus = Corpus::new();
+    corpus.run("run", &[], 0);
+    for (command, file) in [("compare", "log.jsonl"), ("coverage", "results.jsonl"), ("merge", "log.jsonl")] {
+        corpus.run("run", &["--coverage"], 0);
+        fs::create_dir_all(corpus.path("other")).unwrap();
+        for name in ["log.jsonl", "results.jsonl"] {
+            fs::copy(corpus.path("run").join(name), corpus.path("other").join(name)).unwrap();
+        }
+        fs::File::options()
+            .append(true)
+            .open(corpus.path("other").join(file))
+            .unwrap()
+            .set_len(4 << 40)
+            .unwrap();
+        let more: &[&str] = match command {
+            "compare" => &["other", "run"],
+            "merge" => &["other", "-o", "merged"],
+            _ => &["other"],
+        };
+        let output = corpus.a4emu(&[&[command], more].concat()).output().unwrap();
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains("bytes or more"), "{command}: {said}");
+    }
+}
