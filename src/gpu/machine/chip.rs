@@ -18,6 +18,9 @@ pub struct ChipRow {
     pub chip_id: u32,
     /// Whether Mesa's driver supports it, so that the device can report it.
     pub in_mesa: bool,
+    /// Whether alpha of an sRGB texture in ASTC blocks is decoded. Mesa avoids it on this chip alone (its
+    /// commit adf795432f); of the others nothing is known.
+    pub astc_srgb_alpha: bool,
     /// Source of the facts.
     pub source: &'static str,
 }
@@ -32,6 +35,7 @@ pub const CHIPS: [ChipRow; 4] = [
         gmem_bytes: 256 * KIB,
         chip_id: 0x0400_0500,
         in_mesa: true,
+        astc_srgb_alpha: true,
         source: "the kernel's a4xx_catalog.c",
     },
     ChipRow {
@@ -40,6 +44,7 @@ pub const CHIPS: [ChipRow; 4] = [
         gmem_bytes: 512 * KIB,
         chip_id: 0x0401_0800,
         in_mesa: false,
+        astc_srgb_alpha: true,
         source: "the vendor's kgsl, adreno-gpulist.h",
     },
     ChipRow {
@@ -48,6 +53,7 @@ pub const CHIPS: [ChipRow; 4] = [
         gmem_bytes: 1536 * KIB,
         chip_id: 0x0402_0000,
         in_mesa: true,
+        astc_srgb_alpha: false,
         source: "the kernel's a4xx_catalog.c",
     },
     ChipRow {
@@ -56,6 +62,7 @@ pub const CHIPS: [ChipRow; 4] = [
         gmem_bytes: 1536 * KIB,
         chip_id: 0x0403_0002,
         in_mesa: true,
+        astc_srgb_alpha: true,
         source: "the kernel's a4xx_catalog.c",
     },
 ];

@@ -110,6 +110,11 @@ pub(super) struct Bytes<'m> {
 }
 
 impl Texture {
+    /// Whether the texels are in ASTC blocks.
+    pub fn is_astc(&self) -> bool {
+        matches!(self.texels, Texels::Block { compression: Compression::Astc(..), .. })
+    }
+
     /// Decodes the eight dwords of a descriptor.
     pub fn new(words: &[u32; 8], model: Model) -> Result<Self, TextureError> {
         let (c0, c2, c3) = (TEX_CONST_0(words[0]), TEX_CONST_2(words[2]), TEX_CONST_3(words[3]));

@@ -2,10 +2,9 @@
 use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::regs::enums::TexFmt;
 
-use super::descriptor::{Texels, Texture, TextureKind};
+use super::descriptor::{Texture, TextureKind};
 use super::sampler::{Filter, Sampler};
 use a4emu_shader::SampleKind;
-use a4emu_shader::format::Compression;
 use a4emu_shader::format::arrangement::Tiling;
 
 /// Returns the guesses of a request of this kind for `texture` with `sampler`.
@@ -14,7 +13,7 @@ pub(super) fn of(texture: &Texture, sampler: &Sampler, kind: SampleKind) -> impl
     let is_filtered = !texture.texels.is_integer() && [sampler.mag, sampler.min].contains(&Filter::Linear);
     let linear = kind == SampleKind::Filter && is_filtered;
     let cube = texture.kind == TextureKind::Cube;
-    let astc = matches!(texture.texels, Texels::Block { compression: Compression::Astc(..), .. });
+    let astc = texture.is_astc();
     let rests = [
         (fetches, Guess::TexelOutside),
         (texture.arrangement.tiling != Tiling::Linear, Guess::TileOrder),

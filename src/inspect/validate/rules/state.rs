@@ -89,6 +89,18 @@ super::rules! { 2;
     P29 E Doc "Varyings of a RECTLIST are replaced by VPC_VARYING_PS_REPL: two vertices alone do not span the rectangle";
         mend "write S and T to the texture coordinate's components";
         from "Mesa 2d6a889e8b, 8885f2befa, hazards.md 5", break "VPC_VARYING_PS_REPL 0";
+    P28 E Doc "A shader that reads window z while early Z is off has FORCE_FRAGZ_TO_FS: else the chip locks up";
+        mend "set FORCE_FRAGZ_TO_FS in RB_DEPTH_CONTROL and GRAS_ALPHA_CONTROL";
+        from "Mesa e677b3047b, fd4/fd4_emit.c (fd4_emit_state), hazards.md 5", break "clear FORCE_FRAGZ_TO_FS in one";
+    P30 E Doc "Targets that blend, mask or combine differently have INDEPENDENT_BLEND: else they do not do it by their own registers";
+        mend "set RB_FS_OUTPUT.INDEPENDENT_BLEND";
+        from "Mesa 4c170d9e1d, fd4/fd4_blend.c, hazards.md 5", break "clear INDEPENDENT_BLEND";
+    P32 W Doc "The alpha test is off where target 0 holds integers";
+        mend "clear ALPHA_TEST";
+        from "Mesa 22aeb0c568, fd4/fd4_emit.c (fd4_emit_state), hazards.md 5", break "ALPHA_TEST with an integer target";
+    P34 E Doc "A logic operation that reads its target has READ_DEST_ENABLE and the target's bit of ENABLE_BLEND";
+        mend "set both";
+        from "Mesa 3b77826cc1, fd4/fd4_blend.c, hazards.md 5", break "clear ENABLE_BLEND";
 
     M1 E Inf "An attribute's range lies in one buffer";
         mend "lower SIZE, or bind a larger buffer";
@@ -121,6 +133,10 @@ super::rules! { 2;
     M9 N Inf "One agent writes to a range of memory in a batch";
         mend "begin a batch between the two";
         from "hazards.md 6";
+
+    M10 E Doc "A420 does not decode alpha of an sRGB texture in ASTC blocks";
+        mend "sample alpha through a second descriptor without SRGB";
+        from "Mesa adf795432f, fd4/fd4_texture.c, hazards.md 6", break "SRGB of an ASTC texture";
 
     T1 E Doc "A bin is a multiple of 32 pixels, 1024 by 992 at most";
         mend "choose another size";

@@ -8,7 +8,7 @@ use a4emu_decoder::regs::vpc::{VPC_ATTR, VPC_PACK, VPC_VARYING_INTERP_MODE, VPC_
 
 use super::program::locations as locations_of;
 use super::stage::{OUTPUTS, linkage, output_count};
-use super::{Said, Scene};
+use super::{Said, Scene, stage};
 use crate::validate::program::Checked;
 use crate::validate::rules::Id;
 use a4emu_gpu::draw::DrawCall;
@@ -18,10 +18,11 @@ use a4emu_gpu::pass::Pass;
 /// Constant that OUTLOC adds to a location.
 const FIRST_LOCATION: u32 = 8;
 
-/// Adds violations of P1 to P4, P6, P29 and S37.
+/// Adds violations of P1 to P6, P29 and S37.
 pub fn check(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
     let primitive = call.initiator.PRIM_TYPE();
     point_size(scene, primitive, said);
+    position(scene, said);
     if scene.pass == Pass::Binning {
         return;
     }
@@ -112,6 +113,14 @@ fn locations(scene: &Scene<'_>, said: &mut Said) {
         };
         said.say(Id::P3, what);
     }
+}
+
+/// Checks the part of P5 about a vertex shader without a position.
+fn position(scene: &Scene<'_>, said: &mut Said) {
+    let last = scene.last_vertex_stage();
+    said.unless(used(stage::position(scene.regs, last)).is_some(), Id::P5, || {
+        format!("{}: POSREGID is r63.x, and the chip wants a position", last.name())
+    });
 }
 
 /// Checks P6.

@@ -2,7 +2,8 @@
 //! slots.
 
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::regs::enums::{TexClamp, TexFmt, TexType};
+use a4emu_decoder::isa::ir3::{Body, Cat5, Cat5Op, Cat5Slots};
+use a4emu_decoder::regs::enums::{TexClamp, TexFmt, TexSwiz, TexType};
 use a4emu_decoder::regs::rb::*;
 use a4emu_decoder::regs::tex::*;
 use a4emu_decoder::regs::tpl1::*;
@@ -42,6 +43,7 @@ fn resources(scene: &Scene<'_>, said: &mut Said) {
     for checked in &scene.programs {
         textures(scene, checked, said);
         gathers(scene, checked, said);
+        srgb_alpha(scene, checked, said);
         buffers(scene, checked, said);
         pointers(scene, checked, said);
     }
@@ -190,6 +192,36 @@ fn gathers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
         said.unless(format.is_none(), Id::P26, || {
             format!("{}: gather from texture {slot}, which holds integers", stage.name())
         });
+    }
+}
+
+/// Checks M10: the chip's alpha of an sRGB texture in ASTC blocks.
+fn srgb_alpha(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+    if scene.gpu.chip.row().is_none_or(|row| row.astc_srgb_alpha) {
+        return;
+    }
+    let stage = checked.program.stage;
+    let textures = &scene.gpu.loaded.stage(stage).textures;
+    for (index, instr) in checked.program.reachable() {
+        let Body::Cat5(cat5) = &instr.body else { continue };
+        let Cat5Slots::Immediate { texture, .. } = cat5.slots else { continue };
+        let Some(words) = textures.get(usize::from(texture)) else { continue };
+        let c0 = TEX_CONST_0(words[0]);
+        let is_astc = tpl1::Texture::new(words, scene.gpu.model).is_ok_and(|texture| texture.is_astc());
+        if c0.SRGB() && is_astc && takes_alpha(cat5, c0) {
+            let what = format!("alpha of texture {texture}, which is ASTC and SRGB");
+            said.add(checked.program.broken(Id::M10, index, what));
+        }
+    }
+}
+
+/// Whether a component that the instruction writes is the texel's alpha.
+fn takes_alpha(cat5: &Cat5, c0: TEX_CONST_0) -> bool {
+    let swizzle = [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()];
+    match cat5.op {
+        Cat5Op::Gather4r | Cat5Op::Gather4g | Cat5Op::Gather4b => false,
+        Cat5Op::Gather4a => true,
+        _ => (0..4).any(|i| cat5.wrmask >> i & 1 != 0 && swizzle[i] == TexSwiz::A4XX_TEX_W),
     }
 }
 

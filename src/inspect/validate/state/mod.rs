@@ -1,5 +1,6 @@
 //! Checks the state of a draw just before it runs: sections 3.2 and 5 to 8 of the page.
 
+mod blend;
 mod extent;
 mod fetch;
 mod indices;

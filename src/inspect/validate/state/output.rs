@@ -1,12 +1,14 @@
-//! Checks P7 to P11, P20, P21, P24, P27 and P40: the fragment shader's outputs and the render backend.
+//! Checks P7 to P11, P20, P21, P24, P27, P28 and P40: the fragment shader's outputs and the render backend.
 
 use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat};
 use a4emu_decoder::regs::gras::*;
+use a4emu_decoder::regs::groups::used;
+use a4emu_decoder::regs::hlsq::HLSQ_CONTROL_1_REG;
 use a4emu_decoder::regs::rb::*;
 use a4emu_decoder::regs::sp::*;
 
 use super::extent::MAX_LOG_SAMPLES;
-use super::{Said, Scene};
+use super::{Said, Scene, blend};
 use crate::validate::program::Checked;
 use crate::validate::rules::Id;
 use a4emu_gpu::draw::rb::blend::ConstantCopy;
@@ -15,6 +17,9 @@ use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
 use a4emu_shader::format::{Format, Type};
+
+/// The bit of window z in COORD_MASK.
+const COORD_Z: u32 = 1 << 2;
 
 /// Adds violations of the rules for the render backend.
 pub fn check(scene: &Scene<'_>, said: &mut Said) {
@@ -25,7 +30,9 @@ pub fn check(scene: &Scene<'_>, said: &mut Said) {
     }
     if scene.pass != Pass::Resolve {
         targets(scene, said);
+        blend::check(scene, said);
         shader_depth(scene, said);
+        window_z(scene, said);
         depth_and_stencil(scene, said);
         early_depth(scene, said);
     }
@@ -136,6 +143,24 @@ fn shader_depth(scene: &Scene<'_>, said: &mut Said) {
         format!(
             "GRAS_ALPHA_CONTROL.ALPHA_TEST_ENABLE is {}, RB_DEPTH_CONTROL.EARLY_Z_DISABLE {}",
             late[0], late[1]
+        )
+    });
+}
+
+/// Checks P28: late depth turns off the z that the fragment shader reads. Of shaders that read z, only those
+/// that write depth, kill or store are known to need the bits.
+fn window_z(scene: &Scene<'_>, said: &mut Said) {
+    let regs = scene.regs;
+    let (depth, gras) = (regs.get::<RB_DEPTH_CONTROL>(), regs.get::<GRAS_ALPHA_CONTROL>());
+    let reads = used(regs.get::<HLSQ_CONTROL_1_REG>().ZWCOORDREGID()).is_some()
+        && regs.get::<RB_RENDER_CONTROL2>().COORD_MASK() & COORD_Z != 0;
+    let decides = regs.get::<SP_FS_OUTPUT_REG>().DEPTH_ENABLE() || scene.program(Stage::FS).is_some_and(has_effects);
+    let forced = [depth.FORCE_FRAGZ_TO_FS(), gras.FORCE_FRAGZ_TO_FS()];
+    let late = depth.EARLY_Z_DISABLE() && scene.pass != Pass::Restore;
+    said.unless(!(late && reads && decides) || forced == [true; 2], Id::P28, || {
+        format!(
+            "the shader reads z while early Z is off: FORCE_FRAGZ_TO_FS is {} in RB_DEPTH_CONTROL, {} in GRAS_ALPHA_CONTROL",
+            forced[0], forced[1]
         )
     });
 }

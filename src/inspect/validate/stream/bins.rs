@@ -1,4 +1,4 @@
-//! Checks C27 to C29: the bin whose visibility stream a draw reads.
+//! Checks C27 to C29 and C32: the bin whose visibility stream a draw reads.
 
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::pm4::{Pm4, SetBin, SetBinData};
@@ -47,7 +47,10 @@ impl Bins {
     /// Checks a draw with vertices that is about to run.
     pub fn draw(&mut self, gpu: &Gpu, call: &DrawCall, said: &mut Said) {
         match call.pass {
-            Pass::Binning if !std::mem::replace(&mut self.binned, true) => pipes(gpu, said),
+            Pass::Binning if !std::mem::replace(&mut self.binned, true) => {
+                pipes(gpu, said);
+                origin(&gpu.regs, said);
+            }
             Pass::Gmem => {
                 self.tile(&gpu.regs, said);
                 if call.initiator.VIS_CULL() == VisCullMode::USE_VISIBILITY {
@@ -97,6 +100,21 @@ impl Bins {
             "PC_VSTREAM_CONTROL.SIZE is not the number of the pipe's bins".to_owned()
         });
     }
+}
+
+/// Checks C32.
+fn origin(regs: &RegFile, said: &mut Said) {
+    let (tl, offset) = (regs.get::<GRAS_SC_SCREEN_SCISSOR_TL>(), regs.get::<RB_BIN_OFFSET>());
+    let first = [tl.X(), tl.Y()];
+    said.unless(first == [0; 2] && [offset.X(), offset.Y()] == [0; 2], Id::C32, || {
+        format!(
+            "the binning pass begins at {},{} with RB_BIN_OFFSET {},{}",
+            first[0],
+            first[1],
+            offset.X(),
+            offset.Y()
+        )
+    });
 }
 
 /// Checks C28, and M7 for the streams' buffers.
