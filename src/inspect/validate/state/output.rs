@@ -154,7 +154,8 @@ fn window_z(scene: &Scene<'_>, said: &mut Said) {
     let (depth, gras) = (regs.get::<RB_DEPTH_CONTROL>(), regs.get::<GRAS_ALPHA_CONTROL>());
     let reads = used(regs.get::<HLSQ_CONTROL_1_REG>().ZWCOORDREGID()).is_some()
         && regs.get::<RB_RENDER_CONTROL2>().COORD_MASK() & COORD_Z != 0;
-    let decides = regs.get::<SP_FS_OUTPUT_REG>().DEPTH_ENABLE() || scene.program(Stage::FS).is_some_and(has_effects);
+    let decides =
+        regs.get::<SP_FS_OUTPUT_REG>().DEPTH_ENABLE() || scene.program(Stage::FS).is_some_and(has_effects);
     let forced = [depth.FORCE_FRAGZ_TO_FS(), gras.FORCE_FRAGZ_TO_FS()];
     let late = depth.EARLY_Z_DISABLE() && scene.pass != Pass::Restore;
     said.unless(!(late && reads && decides) || forced == [true; 2], Id::P28, || {
