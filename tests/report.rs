@@ -223,7 +223,7 @@ fn check_fields() -> Result<(), Failed> {
     assert_eq!(
         keys(&draws[1]),
         want(
-            "id row state changed canvas over copies patches reasons cost_map shader_use counts texture_use mesh packets"
+            "id row state changed canvas over copies patches reasons cost_map shader_use counts texture_use mesh packets written"
         )
     );
     let show = a4emu().args(["show", "captures/many.rd.gz", "--json", "-q"]).current_dir(root()).assert();

@@ -43,7 +43,7 @@ impl Scalar {
     pub fn text(self, bits: u32) -> String {
         match self {
             Self::Full(_) | Self::Constant(_) => match Number::guess([bits]) {
-                Number::Bits => format!("{bits:#010x}"),
+                number if number.text(bits).starts_with("0x") => format!("{bits:#010x}"),
                 number => format!("{} ({bits:#010x})", number.text(bits)),
             },
             Self::Half(_) => format!("{:?} ({bits:#06x})", half::f16::from_bits(bits as u16).to_f32()),

@@ -85,8 +85,13 @@ fn headers(text: &str) -> impl Iterator<Item = (RegRef, Option<&'static FieldRow
 /// The name in `text` without what Mesa's headers put around it, and the index behind it.
 fn spelled(text: &str) -> (String, Option<u32>) {
     let upper = text.to_ascii_uppercase();
-    let (name, index) = match upper.strip_suffix(')').and_then(|text| text.split_once('(')) {
-        Some((name, index)) => (name, index.parse().ok().or(by_name(index))),
+    let number = |text: &str| match text.strip_prefix("0X") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    let element = upper.strip_suffix(')').and_then(|text| text.split_once('('));
+    let (name, index) = match element.and_then(|(name, index)| Some((name, number(index)?))) {
+        Some((name, index)) => (name, Some(index)),
         None => (upper.as_str(), None),
     };
     let name = name.strip_prefix("REG_").unwrap_or(name);

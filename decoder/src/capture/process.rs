@@ -197,7 +197,7 @@ mod tests {
         unmet.takes(&section(SectionId::CMD, "cube/5: fence=1"));
         assert_eq!(
             unmet.unmet().unwrap(),
-            "no process is `xorg`; did you mean `Xorg`?; there are Xorg/4, cube/5"
+            "no process is `xorg`; did you mean `Xorg`, `Xorg/4`?; there are Xorg/4, cube/5"
         );
     }
 }

@@ -27,6 +27,9 @@ pub struct NumberUse {
 /// Integers below this are also written in decimal, if they have no sign.
 const DECIMAL: u32 = 1 << 24;
 
+/// Negative integers that no instruction says anything about are at least minus this.
+const NEGATIVE: i32 = 1 << 16;
+
 /// Integers below this are written in hexadecimal.
 const LEAST: i32 = -(1 << 16);
 
@@ -68,7 +71,8 @@ impl Number {
             // The NaN is the one that the chip makes.
             float == 0.0 || (1e-30..1e30).contains(&float) || float.is_infinite() || bits << 1 == 0xff80_0000
         };
-        let is_small = |bits: u32| bits.cast_signed().unsigned_abs() < DECIMAL;
+        // Negative numbers are small or else addresses: recorded buffers lie near the end of the 32-bit space.
+        let is_small = |bits: u32| (-NEGATIVE..DECIMAL.cast_signed()).contains(&bits.cast_signed());
         let all = |is_it: &dyn Fn(u32) -> bool| words.clone().into_iter().all(is_it);
         match () {
             () if all(&is_usual) => Self::Float,
@@ -105,7 +109,7 @@ mod tests {
     fn a_float_has_a_point_and_an_integer_has_none() {
         assert_eq!(Number::Float.text(2.0f32.to_bits()), "2.0");
         assert_eq!(Number::Float.text(1e-20f32.to_bits()), "1e-20");
-        assert_eq!(Number::Float.text_with_bits(0xcccc_cccd), "-107374180.0 (0xcccccccd)");
+        assert_eq!(Number::Float.text_with_bits(0xcccc_cccd), "-107374184.0 (0xcccccccd)");
         assert_eq!(Number::Unsigned.text_with_bits(0xcccc_cccd), "0xcccccccd");
         assert_eq!(Number::Unsigned.text_with_bits(5), "5 (0x5)");
         assert_eq!(Number::Signed.text_with_bits(u32::MAX), "-1 (0xffffffff)");

@@ -207,6 +207,8 @@ pub(super) fn ty(at: &str) -> Parsed<'_, Type> {
     // The reverse order tries `u8_32` before `u8`.
     match Type::ALL.iter().rev().find(|ty| at.starts_with(ty.name())) {
         Some(ty) => Ok((&at[ty.name().len()..], *ty)),
+        // `s8` of older assemblers.
+        None if at.starts_with("s8") => Ok((&at["s8".len()..], Type::U8Wide)),
         None => fail(at, "a type: f16, f32, u16, u32, s16, s32, u8 or u8_32"),
     }
 }
