@@ -15,7 +15,13 @@ pub fn fits_exactly(pattern: &str, name: &str) -> bool {
     matches(pattern.as_bytes(), name.as_bytes(), |a, b| a == b)
 }
 
+/// Most bytes of a pattern: many times those of any name. A longer one fits nothing.
+const MAX_PATTERN: usize = 1 << 10;
+
 fn matches(pattern: &[u8], name: &[u8], same: impl Fn(u8, u8) -> bool) -> bool {
+    if pattern.len() > MAX_PATTERN {
+        return false;
+    }
     // The place of the last `*`, and the part of the name that it matches so far.
     let (mut star, mut taken) = (None, 0);
     let (mut p, mut n) = (0, 0);

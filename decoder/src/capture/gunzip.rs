@@ -23,21 +23,33 @@ const PER_BYTE: u64 = 64;
 
 /// The unpacked bytes of a gzip stream.
 pub struct Gunzip<R> {
-    decoder: MultiGzDecoder<Pieces<R>>,
+    decoder: Decoder<R>,
+}
+
+/// The decompressor reads as soon as it is made, and waits for a whole piece.
+enum Decoder<R> {
+    Packed(Option<Pieces<R>>),
+    Begun(MultiGzDecoder<Pieces<R>>),
 }
 
 impl<R: Read> Gunzip<R> {
-    /// Starts to unpack `packed`.
+    /// Makes a reader of what `packed` holds. Nothing is read yet.
     pub fn new(packed: R) -> Self {
         let pieces = Pieces { packed, piece: Vec::new(), at: 0, error: None, left: LEAST };
-        Self { decoder: MultiGzDecoder::new(pieces) }
+        Self { decoder: Decoder::Packed(Some(pieces)) }
     }
 }
 
 impl<R: Read> Read for Gunzip<R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let count = self.decoder.read(to)?;
-        let left = &mut self.decoder.get_mut().left;
+        if let Decoder::Packed(packed) = &mut self.decoder
+            && let Some(pieces) = packed.take()
+        {
+            self.decoder = Decoder::Begun(MultiGzDecoder::new(pieces));
+        }
+        let Decoder::Begun(decoder) = &mut self.decoder else { return Ok(0) };
+        let count = decoder.read(to)?;
+        let left = &mut decoder.get_mut().left;
         *left = left.saturating_add(PER_BYTE * count as u64);
         Ok(count)
     }
@@ -114,6 +126,18 @@ mod tests {
             }
         }
         Endless(bytes, 0)
+    }
+
+    /// A reader that is made of a pipe does not wait for the pipe's bytes.
+    #[test]
+    fn nothing_is_read_at_the_start() {
+        struct Never;
+        impl Read for Never {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                panic!("it is read")
+            }
+        }
+        drop(Gunzip::new(Never));
     }
 
     #[test]
