@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn so_many_bytes_are_read_and_no_more() {
         assert_eq!(read_bytes(&b"abc"[..], 3).unwrap(), b"abc");
-        let mut endless = std::io::repeat(b'x').take(1 << 20);
+        let mut endless = io::repeat(b'x').take(1 << 20);
         let failure = read_text(&mut endless, 3).unwrap_err().downcast::<Failure>().unwrap();
         assert_eq!((failure.status, &*failure.message), (Status::Unsupported, "it has more than 3 bytes"));
         assert_eq!(endless.limit(), (1 << 20) - 4, "one more tells that there are more");

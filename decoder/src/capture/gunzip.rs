@@ -29,7 +29,7 @@ pub struct Gunzip<R> {
 /// The decompressor reads as soon as it is made, and waits for a whole piece.
 enum Decoder<R> {
     Packed(Option<Pieces<R>>),
-    Begun(MultiGzDecoder<Pieces<R>>),
+    Begun(Box<MultiGzDecoder<Pieces<R>>>),
 }
 
 impl<R: Read> Gunzip<R> {
@@ -45,7 +45,7 @@ impl<R: Read> Read for Gunzip<R> {
         if let Decoder::Packed(packed) = &mut self.decoder
             && let Some(pieces) = packed.take()
         {
-            self.decoder = Decoder::Begun(MultiGzDecoder::new(pieces));
+            self.decoder = Decoder::Begun(Box::new(MultiGzDecoder::new(pieces)));
         }
         let Decoder::Begun(decoder) = &mut self.decoder else { return Ok(0) };
         let count = decoder.read(to)?;
