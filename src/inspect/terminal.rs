@@ -66,14 +66,6 @@ fn is_stderr() -> bool {
     true
 }
 
-/// Whether a message on stderr was lost.
-static LOST: AtomicBool = AtomicBool::new(false);
-
-/// Whether a message on stderr was lost, since stderr could not be written.
-pub fn lost_messages() -> bool {
-    LOST.load(Ordering::Relaxed)
-}
-
 /// Whether a terminal only shows `c`: it is no control character, does not change the direction of text and
 /// is not invisible.
 pub fn is_plain(c: char) -> bool {
@@ -150,14 +142,14 @@ pub fn say_block(block: &Block) {
     say_coloured(&format!("a4emu: {}\n", block.text));
 }
 
-/// Writes to stderr, if it is still that of the process's start. An error only sets [`lost_messages`].
+/// Writes to stderr, if it is still that of the process's start. An error is dropped: if stderr is closed or full, it cannot be reported.
 fn put(text: &str) {
     put_bytes(&mut io::stderr(), text.as_bytes());
 }
 
 fn put_bytes(out: &mut impl Write, bytes: &[u8]) {
-    if is_stderr() && out.write_all(bytes).is_err() {
-        LOST.store(true, Ordering::Relaxed);
+    if is_stderr() {
+        let _dropped = out.write_all(bytes);
     }
 }
 

@@ -114,7 +114,7 @@ impl Uses {
                     Cat3Class::Float32 | Cat3Class::Float16 => NumberUse::computed(Number::Float),
                     Cat3Class::Sint32 | Cat3Class::Sint16 => NumberUse::computed(Number::Signed),
                     Cat3Class::Uint32 | Cat3Class::Uint16 => NumberUse::computed(Number::Unsigned),
-                    // They select whole words.
+                    // Moves select whole words.
                     _ => NumberUse::default(),
                 };
                 [&cat3.src1, &cat3.src2, &cat3.src3]
