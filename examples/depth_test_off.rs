@@ -8,15 +8,15 @@ use std::fs::File;
 use a4emu_decoder::capture::Sections;
 use a4emu_decoder::regs::rb::RB_DEPTH_CONTROL;
 use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
-use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::playback::Playback;
+use a4emu_gpu::settled::Running;
 use anyhow::Context;
 
 /// Prints each draw whose depth test is off.
 struct DepthTestOff;
 
 impl Observer for DepthTestOff {
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         if let Call::Draw(draw) = call
             && !gpu.regs.get::<RB_DEPTH_CONTROL>().Z_TEST_ENABLE()
         {

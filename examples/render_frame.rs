@@ -19,6 +19,7 @@ fn main() -> anyhow::Result<()> {
     let file = File::open(&capture).with_context(|| capture.display().to_string())?;
     let mut playback = Playback::default();
     playback.run(Sections::new(file)?, &mut Renderer, &mut Silent);
-    let surface = playback.gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
-    Picture::of(surface, playback.gpu.memory())?.write(File::create(png)?)
+    let gpu = playback.gpu.settle();
+    let surface = gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
+    Picture::of(surface, gpu.memory())?.write(File::create(png)?)
 }

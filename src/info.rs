@@ -17,6 +17,7 @@ use a4emu_gpu::fault::{Missing, Place};
 use a4emu_gpu::fidelity::Fidelity;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
+use a4emu_gpu::settled::Running;
 use a4emu_inspect::decode::comm;
 use a4emu_inspect::limits::Limits;
 use a4emu_inspect::options::{Shared, Threads, open_capture};
@@ -133,7 +134,7 @@ fn with_part(whole: Announced, part: Announced) -> Option<Announced> {
 }
 
 impl Observer for Info {
-    fn chip(&mut self, gpu: &Gpu) {
+    fn chip(&mut self, gpu: &mut Running<'_>) {
         self.gpu = gpu.named.map(NamedChip::short);
     }
 
@@ -141,7 +142,7 @@ impl Observer for Info {
         *self.devcore.get_or_insert_default() += text;
     }
 
-    fn hang(&mut self, gpu: &Gpu) {
+    fn hang(&mut self, gpu: &mut Running<'_>) {
         let is_a4xx = gpu.named.is_none_or(NamedChip::is_a4xx);
         self.hang = gpu.hang.map(|search| Stood { search, is_a4xx, packet: None });
     }
@@ -150,7 +151,7 @@ impl Observer for Info {
         process_of(command).clone_into(&mut self.process);
     }
 
-    fn buffer(&mut self, gpu: &Gpu, buffer: Announced) {
+    fn buffer(&mut self, gpu: &mut Running<'_>, buffer: Announced) {
         let whole = self.open.and_then(|whole| with_part(whole, buffer));
         self.announced += u64::from(whole.is_none());
         let buffer = whole.unwrap_or(buffer);
@@ -158,12 +159,12 @@ impl Observer for Info {
         self.hold(gpu, buffer);
     }
 
-    fn submit(&mut self, gpu: &Gpu, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, _: u32, _: u32) -> Flow {
         self.submitted(gpu, gpu.at.submit);
         Flow::Continue
     }
 
-    fn passed_over(&mut self, gpu: &Gpu, _: AddressRecord) {
+    fn passed_over(&mut self, gpu: &mut Running<'_>, _: AddressRecord) {
         self.submitted(gpu, gpu.at.submit);
     }
 
@@ -171,7 +172,7 @@ impl Observer for Info {
         true
     }
 
-    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+    fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         if gpu.hang.as_ref().is_some_and(HangSearch::is_here)
             && let Some(stood) = &mut self.hang
         {
@@ -187,11 +188,11 @@ impl Observer for Info {
             } as u64;
     }
 
-    fn register(&mut self, _: &Gpu, _: u32, _: Option<u32>) {
+    fn register(&mut self, _: &mut Running<'_>, _: u32, _: Option<u32>) {
         self.register_writes += 1;
     }
 
-    fn call(&mut self, _: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, _: &mut Running<'_>, call: &Call) -> Flow {
         match call.pass() {
             Some(pass) => *self.draws.entry(pass).or_default() += 1,
             None => self.dispatches += 1,

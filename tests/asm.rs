@@ -7,8 +7,9 @@ use std::process::{Command, Output};
 use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_decoder::capture::Sections;
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Silent, Skip};
-use a4emu_gpu::gpu::{CodeSource, Gpu, STAGES};
+use a4emu_gpu::gpu::{CodeSource, STAGES};
 use a4emu_gpu::playback::Playback;
+use a4emu_gpu::settled::Running;
 use a4emu_inspect::asm::{Disk, capture_of};
 use a4emu_inspect::folders::Folders;
 use pretty_assertions::assert_eq;
@@ -75,16 +76,18 @@ struct Seen {
 }
 
 impl Observer for At {
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         if call.number() != self.number {
             return Flow::Continue;
         }
-        let stages = || STAGES.iter().map(|stage| gpu.loaded.stage(*stage));
-        let memory = gpu.memory().buffers().collect::<Vec<_>>().into_iter().map(|(base, length)| {
+        let memory = gpu.sync().memory();
+        let memory = memory.buffers().map(|(base, length)| {
             let mut bytes = vec![0; length as usize];
-            let _ = gpu.memory().read(base, &mut bytes);
+            let _ = memory.read(base, &mut bytes);
             (base, bytes)
         });
+        let memory = memory.collect();
+        let stages = || STAGES.iter().map(|stage| gpu.loaded.stage(*stage));
         self.seen = Some(Seen {
             registers: gpu.regs.iter().collect(),
             constants: stages().map(|stage| stage.constants.clone()).collect(),
@@ -92,7 +95,7 @@ impl Observer for At {
             code: stages()
                 .map(|stage| (stage.source == CodeSource::Store).then(|| stage.code.clone()))
                 .collect(),
-            memory: memory.collect(),
+            memory,
         });
         Flow::Stop
     }
@@ -109,11 +112,11 @@ fn seen(capture: &[u8], number: u32) -> Seen {
 struct Submits(Vec<u32>, u32);
 
 impl Observer for Submits {
-    fn submit(&mut self, _: &Gpu, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, _: &mut Running<'_>, _: u32, _: u32) -> Flow {
         self.0.push(self.1);
         Flow::Continue
     }
-    fn call(&mut self, _: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, _: &mut Running<'_>, call: &Call) -> Flow {
         self.1 = call.number() + 1;
         Flow::Continue
     }
@@ -185,13 +188,13 @@ fn draws_behind_the_cut_are_gone() {
 #[test]
 fn the_triangle_by_hand_renders() {
     let capture = own(&root().join("captures/triangle-by-hand.a4")).unwrap();
-    let playback = play(&capture, &mut Renderer, &mut Silent);
+    let mut playback = play(&capture, &mut Renderer, &mut Silent);
     let report = &playback.gpu.report;
     assert!(report.missing.is_empty(), "memory is missing");
     assert_eq!(report.troubles.total(), 0, "{report:?}");
-    let pixel = |x: u32, y: u32| {
+    let mut pixel = |x: u32, y: u32| {
         let mut rgba = [0; 4];
-        assert!(playback.gpu.memory().read(0x1000_0000 + (y * 256 + x) * 4, &mut rgba));
+        assert!(playback.gpu.settle().memory().read(0x1000_0000 + (y * 256 + x) * 4, &mut rgba));
         rgba
     };
     for corner in [(0, 0), (255, 0), (0, 255), (255, 255)] {

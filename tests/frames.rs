@@ -313,8 +313,7 @@ fn replay(path: &Path) -> Result<Playback, String> {
 
 /// RGB bytes of the last colour surface.
 fn render(path: &Path, size: (u32, u32)) -> Result<Vec<u8>, String> {
-    let playback = replay(path)?;
-    let gpu = &playback.gpu;
+    let gpu = replay(path)?.gpu.end();
     let surface = gpu.pipeline.surfaces.last_color().ok_or("nothing was rendered")?;
     if (surface.width, surface.height) != size {
         return Err(format!("{}x{}, and {size:?} is wanted", surface.width, surface.height));

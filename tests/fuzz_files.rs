@@ -312,7 +312,7 @@ fn run(input: &[u8]) -> After {
     gpu.budget = Budget::fixed(units);
     Cp::new(&mut gpu, &mut Renderer, &mut Silent).submit(STREAM, dwords.len() as u32);
     assert!(gpu.budget.spent() <= units + SLACK, "{} units of {units}", gpu.budget.spent());
-    let memory = gpu.memory().known_dwords(SCRATCH, SCRATCH_BYTES as usize / 4);
+    let memory = gpu.settle().memory().known_dwords(SCRATCH, SCRATCH_BYTES as usize / 4);
     (gpu.regs.iter().collect(), memory, gpu.report.troubles.iter().count(), gpu.budget.spent())
 }
 

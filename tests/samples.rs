@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use a4emu::check::open;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::draw::rb::rendered::Written;
-use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::Picture;
 use a4emu_gpu::playback::Playback;
+use a4emu_gpu::settled::Ended;
 use a4emu_inspect::folders::Folders;
 use assert_cmd::Command;
 
@@ -32,7 +32,7 @@ fn captures() -> PathBuf {
 }
 
 /// The machine after a source of `captures/samples`, which must run without reports.
-fn run(source: &str) -> Gpu {
+fn run(source: &str) -> Ended {
     let path = captures().join("samples").join(source);
     let capture = open(&path, &Folders::around(&path, &[captures()])).unwrap();
     let mut playback = Playback::default();
@@ -40,20 +40,20 @@ fn run(source: &str) -> Gpu {
     let said: Vec<&str> = playback.gpu.report.unsupported_features().collect();
     assert_eq!(said, Vec::<&str>::new(), "{source}");
     assert_eq!(playback.gpu.report.status(false), a4emu_inspect::status::Status::Fine, "{source}");
-    playback.gpu
+    playback.gpu.end()
 }
 
 /// The surfaces that were written, in order.
-fn written(gpu: &Gpu) -> Vec<Written> {
+fn written(gpu: &Ended) -> Vec<Written> {
     gpu.pipeline.surfaces.iter().copied().collect()
 }
 
-fn bytes(gpu: &Gpu, surface: &Written, len: usize) -> Vec<u8> {
+fn bytes(gpu: &Ended, surface: &Written, len: usize) -> Vec<u8> {
     gpu.memory().slice(surface.address, len).unwrap().to_vec()
 }
 
 /// Pixel (x, y) of the surface that was written last.
-fn pixel(gpu: &Gpu, [x, y]: [usize; 2]) -> [u8; 4] {
+fn pixel(gpu: &Ended, [x, y]: [usize; 2]) -> [u8; 4] {
     let surface = written(gpu).pop().unwrap();
     let pixels = Picture::of(&surface, gpu.memory()).unwrap().pixels();
     std::array::from_fn(|c| pixels[4 * (y * surface.width as usize + x) + c])

@@ -9,8 +9,8 @@ use crate::captures::root;
 use crate::picture::Picture;
 use a4emu_decoder::capture::Sections;
 use a4emu_gpu::cp::{Call, Flow, Observer, Renderer};
-use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::playback::Playback;
+use a4emu_gpu::settled::Running;
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -266,7 +266,7 @@ fn a_draw_that_sets_nothing_shows_what_it_inherits() {
 struct Until(u32);
 
 impl Observer for Until {
-    fn call(&mut self, _: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, _: &mut Running<'_>, call: &Call) -> Flow {
         if call.number() == self.0 { Flow::Stop } else { Flow::Continue }
     }
 }
@@ -303,7 +303,7 @@ fn pictures_of_textures_hold_what_is_in_memory() {
             for y in 0..height {
                 let mut row = vec![0; 4 * width];
                 let start = address + layer * layer_bytes + y * pitch;
-                assert!(playback.gpu.memory().read(start as u32, &mut row));
+                assert!(playback.gpu.settle().memory().read(start as u32, &mut row));
                 assert_eq!(picture.bytes[4 * width * y..][..4 * width], row, "{name} layer {layer} row {y}");
             }
         }

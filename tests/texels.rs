@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use a4emu::check::open;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::draw::stats::CostList;
-use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::playback::Playback;
+use a4emu_gpu::settled::Ended;
 use a4emu_inspect::folders::Folders;
 
 /// A rectangle of texels over a cleared target of 64x64 pixels; the texture has as many.
@@ -116,15 +116,15 @@ fn captures() -> PathBuf {
 const WHOLE: [f32; 4] = [0.0, 0.0, 64.0, 64.0];
 
 /// Plays a source. With `costs`, the shader runs for every pixel.
-fn played(path: &Path, costs: Option<CostList>) -> Gpu {
+fn played(path: &Path, costs: Option<CostList>) -> Ended {
     let mut playback = Playback::default();
     playback.gpu.pipeline.costs = costs;
     playback.run(open(path, &Folders::around(path, &[captures()])).unwrap(), &mut Renderer, &mut Silent);
-    playback.gpu
+    playback.gpu.end()
 }
 
 /// Results of `case`: played normally, and with the shader run for every pixel.
-fn both_ways(case: &Case) -> [Gpu; 2] {
+fn both_ways(case: &Case) -> [Ended; 2] {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("texels.a4");
     fs::write(&path, case.source()).unwrap();
@@ -137,7 +137,7 @@ fn is_copied(case: &Case) -> bool {
     let what = (case.points, case.places, &case.changes);
     assert!(gpu.tile_memory() == shaded.tile_memory(), "{what:?}");
     assert_eq!((gpu.report.troubles.total(), shaded.report.troubles.total()), (0, 0), "{what:?}");
-    assert_eq!(gpu.counters, shaded.counters, "{what:?}");
+    assert_eq!(gpu.counters(), shaded.counters(), "{what:?}");
     let warps = [gpu, shaded].map(|gpu| gpu.pipeline.stats.warps);
     assert!(warps[1] > 2, "{what:?}");
     warps[0] < warps[1]
@@ -257,7 +257,7 @@ fn texels_behind_the_end_of_memory_are_missing() {
         let [gpu, shaded] = both_ways(&case);
         assert!(gpu.tile_memory() == shaded.tile_memory());
         assert_eq!(gpu.report.status(false), shaded.report.status(false));
-        let missing = |gpu: &Gpu| gpu.report.missing.iter().collect::<Vec<_>>();
+        let missing = |gpu: &Ended| gpu.report.missing.iter().collect::<Vec<_>>();
         assert_eq!(missing(&gpu), missing(&shaded));
         assert!(!missing(&gpu).is_empty());
         gpu.pipeline.stats.warps

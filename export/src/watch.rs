@@ -9,7 +9,7 @@ use a4emu_decoder::pm4::{self, VGT_DRAW_INITIATOR_A4XX};
 use a4emu_decoder::regs::RegName;
 use a4emu_decoder::regs::enums::TessMode;
 use a4emu_gpu::cp::{Call, Flow, Observer};
-use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::{Running, Synced};
 use a4emu_inspect::decode::Primitive;
 use a4emu_inspect::decode::comm;
 use a4emu_inspect::describe::{Draw as Inspected, Shader, ShaderStage, Shaders, Texture as Seen};
@@ -112,7 +112,7 @@ impl Watch {
         Ok(())
     }
 
-    fn draw(&mut self, gpu: &Gpu, call: &Call) -> Result<()> {
+    fn draw(&mut self, gpu: Synced<'_>, call: &Call) -> Result<()> {
         self.write(Some(call.frame_draw()))?;
         let draw = Inspected::of(gpu, call, &mut self.shaders);
         self.call(&draw, call)?;
@@ -263,7 +263,7 @@ impl Observer for Watch {
         comm(command).clone_into(&mut self.process);
     }
 
-    fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, address: u32, dwords: u32) -> Flow {
         let process = mem::take(&mut self.process);
         let (first_draw, first_write) = (gpu.at.draws, self.writes());
         let submit = gpu.at.submit;
@@ -273,7 +273,7 @@ impl Observer for Watch {
         flow
     }
 
-    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+    fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         let (kind, opcode, dwords, payload) = match *packet {
             Packet::Type0 { values, .. } => (0, None, values.len(), &[][..]),
             Packet::Type1 { values, .. } => (1, None, values.len(), &[][..]),
@@ -298,7 +298,7 @@ impl Observer for Watch {
         self.attempt(|watch| Ok(watch.tables.put(row)?));
     }
 
-    fn register(&mut self, gpu: &Gpu, register: u32, previous: Option<u32>) {
+    fn register(&mut self, gpu: &mut Running<'_>, register: u32, previous: Option<u32>) {
         if self.waiting.len() == MAX_WAITING {
             self.attempt(|watch| watch.write(None));
         }
@@ -307,7 +307,7 @@ impl Observer for Watch {
         self.waiting.push(Waiting { submit, draw, address, register, value, previous });
     }
 
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
-        self.attempt(|watch| watch.draw(gpu, call))
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
+        self.attempt(|watch| watch.draw(gpu.sync(), call))
     }
 }

@@ -66,7 +66,7 @@ struct Level {
 
 impl Look for Seen {
     fn before(&mut self, gpu: &mut Gpu, call: &Call) {
-        let draw = Draw::of(gpu, call, &mut self.shaders);
+        let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         self.before.add(gpu, &draw, Keep::First);
         if self.state.is_some() {
             return;
@@ -90,7 +90,7 @@ impl Look for Seen {
     }
 
     fn after(&mut self, gpu: &mut Gpu, call: &Call) {
-        let draw = Draw::of(gpu, call, &mut self.shaders);
+        let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         self.after.add(gpu, &draw, Keep::Last);
         if let (None, Call::Draw(call)) = (&self.mesh, call) {
             self.mesh = Mesh::of(gpu, call).ok();

@@ -7,8 +7,8 @@ use a4emu_gpu::cp::{Call, Flow, Observer, Renderer, Tee};
 use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::fault::{Report, Trouble};
 use a4emu_gpu::fidelity::Fidelity;
-use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::{self, Kind, Picture};
+use a4emu_gpu::settled::{Ended, Running};
 use a4emu_inspect::describe::canvas::Image;
 use a4emu_inspect::describe::find;
 use a4emu_inspect::edit::{Change, Edit, Editing};
@@ -50,7 +50,7 @@ enum News {
 
 /// The result of the run's thread.
 struct Done {
-    gpu: Gpu,
+    gpu: Ended,
     findings: Option<Findings>,
     found: anyhow::Result<()>,
 }
@@ -158,7 +158,7 @@ fn play(source: &Source, asked: Asked, hears: Hears, sender: SyncSender<News>) -
         watch.finish(&mut playback.gpu);
     }
     let found = window.finish(&playback.gpu).map_err(anyhow::Error::from);
-    Ok(Done { gpu: playback.gpu, findings: watch.map(|watch| watch.findings), found })
+    Ok(Done { gpu: playback.gpu.end(), findings: watch.map(|watch| watch.findings), found })
 }
 
 /// An observer that sends messages to Python and waits for the answers.
@@ -175,7 +175,7 @@ impl Teller {
 }
 
 impl Observer for Teller {
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         if !self.hears.draws || !self.selection.has(call) {
             return Flow::Continue;
         }
@@ -184,11 +184,12 @@ impl Observer for Teller {
         flow.recv().unwrap_or(Flow::Stop)
     }
 
-    fn submitted(&mut self, gpu: &Gpu) -> Flow {
+    fn submitted(&mut self, gpu: &mut Running<'_>) -> Flow {
         let submit = gpu.at.submit;
         if !self.hears.frames || !self.selection.has_submit(submit) {
             return Flow::Continue;
         }
+        let gpu = gpu.sync();
         let Some(frame) = picture::frame(&gpu.pipeline.surfaces, submit) else { return Flow::Continue };
         // As in `corpus run`, a surface that is in no buffer, or whose format has no picture, is no frame.
         match Picture::of(frame, gpu.memory()) {
@@ -243,7 +244,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    fn gpu(&self) -> MutexGuard<'_, Gpu> {
+    fn gpu(&self) -> MutexGuard<'_, Ended> {
         self.chip.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -348,9 +349,10 @@ impl Replay {
     /// `length` bytes of the chip's memory at `address`. Raises UsageError where the capture does not hold them.
     fn memory<'py>(&self, py: Python<'py>, address: u32, length: u32) -> PyResult<Bound<'py, PyBytes>> {
         let gpu = self.gpu();
-        let held = u64::from(length) <= u64::from(gpu.memory().room(address));
+        let memory = gpu.settled().memory();
+        let held = u64::from(length) <= u64::from(memory.room(address));
         let mut bytes = vec![0; if held { length as usize } else { 0 }];
-        match held && gpu.memory().read(address, &mut bytes) {
+        match held && memory.read(address, &mut bytes) {
             true => Ok(PyBytes::new(py, &bytes)),
             false => Err(error::usage(py, format!("{length} bytes at {address:#x} are not in the capture"))),
         }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use a4emu_decoder::regs::enums::DepthFormat;
 use a4emu_gpu::ambient;
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
-use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::{Kind, Picture, Texel};
+use a4emu_gpu::settled::Ended;
 use a4emu_inspect::describe::canvas::Image;
 use a4emu_shader::format::Type;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ use crate::arrays::array;
 use crate::error;
 
 /// The machine after a run.
-pub type Chip = Arc<Mutex<Gpu>>;
+pub type Chip = Arc<Mutex<Ended>>;
 
 /// Pixels that are not yet an array: bytes, type of the elements, and shape.
 pub struct Pixels {
@@ -117,7 +117,7 @@ impl Surface {
         let looked = py.detach(|| {
             let gpu = self.chip.lock().unwrap_or_else(PoisonError::into_inner);
             ambient::with_rust_float_control(|| {
-                Picture::of(&self.written, gpu.memory()).map(|picture| look(&picture))
+                Picture::of(&self.written, gpu.settled().memory()).map(|picture| look(&picture))
             })
         });
         looked.map_err(|error| error::of(py, &error.into()))

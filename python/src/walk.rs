@@ -7,7 +7,7 @@ use std::sync::mpsc::SyncSender;
 use a4emu_decoder::packet;
 use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
 use a4emu_gpu::fault::Report;
-use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::Running;
 use a4emu_inspect::decode;
 use a4emu_inspect::selection::{Selection, Window};
 use pyo3::prelude::*;
@@ -99,7 +99,7 @@ impl Observer for Walker {
         command.clone_into(&mut self.process);
     }
 
-    fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, address: u32, dwords: u32) -> Flow {
         if self.window.submit(gpu, address, dwords) == Flow::Stop {
             return Flow::Stop;
         }
@@ -109,11 +109,11 @@ impl Observer for Walker {
         }
     }
 
-    fn submitted(&mut self, gpu: &Gpu) -> Flow {
+    fn submitted(&mut self, gpu: &mut Running<'_>) -> Flow {
         self.window.submitted(gpu)
     }
 
-    fn packet(&mut self, gpu: &Gpu, packet: &packet::Packet<'_>) {
+    fn packet(&mut self, gpu: &mut Running<'_>, packet: &packet::Packet<'_>) {
         let at = gpu.at;
         if self.wanted == Wanted::Packets && self.selection.contains(at.submit, at.draws, at.frame_draw) {
             // If the receiver is gone, the next draw or submit ends the run.
@@ -121,7 +121,7 @@ impl Observer for Walker {
         }
     }
 
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         if self.window.call(gpu, call) == Flow::Stop {
             return Flow::Stop;
         }

@@ -135,7 +135,7 @@ pub fn replay(case: &Case, depth: Depth, run: &Run) -> anyhow::Result<Actual> {
     trace.finish()?;
     window.finish(&playback.gpu)?;
     let packets = String::from_utf8(packets)?;
-    let (frame, report) = (Frame::of(&playback.gpu), &playback.gpu.report);
+    let (frame, report) = (Frame::of(playback.gpu.sync()), &playback.gpu.report);
     let cut = report.troubles.first_cut();
     Ok(Actual { state: state.to_string(), packets, frame, status: report.status(run.shared.strict), cut })
 }

@@ -13,11 +13,11 @@ use super::row::{DrawHash, Effort, Found, Frame, Missing, Played, Said, Surface}
 use crate::flags::Flags;
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Tee};
-use a4emu_gpu::draw;
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::fault::{Place, Trouble};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::{self, Picture, Texel};
+use a4emu_gpu::settled::{Running, Synced};
 use a4emu_inspect::coverage::Coverage;
 use a4emu_inspect::describe::{Draw, Shaders};
 use a4emu_inspect::options::{Shared, Threads, open_capture};
@@ -86,7 +86,8 @@ fn play(args: &Args, shared: &Shared) -> anyhow::Result<Played> {
         watch.finish(gpu);
     }
     let surfaces: Vec<Written> = gpu.pipeline.surfaces.iter().copied().collect();
-    let surfaces = surfaces.iter().map(|written| eye.surface(gpu, written)).collect::<anyhow::Result<_>>()?;
+    let surfaces =
+        surfaces.iter().map(|written| eye.surface(gpu.sync(), written)).collect::<anyhow::Result<_>>()?;
     eye.problem.take().map_or(Ok(()), Err)?;
     let guesses = gpu.fidelity.as_ref().filter(|_| options.coverage);
     Ok(Played {
@@ -186,7 +187,7 @@ impl Eye {
     }
 
     /// Size and hash of the picture of `written`, if there is one.
-    fn picture(&mut self, gpu: &Gpu, written: &Written) -> anyhow::Result<Option<([u32; 2], String)>> {
+    fn picture(&mut self, gpu: Synced<'_>, written: &Written) -> anyhow::Result<Option<([u32; 2], String)>> {
         let Ok(picture) = Picture::of(written, gpu.memory()) else { return Ok(None) };
         let size @ [width, height] = picture.size();
         if !self.budget.take(Work::Pixel, DECODED * u64::from(width) * u64::from(height)) {
@@ -199,7 +200,7 @@ impl Eye {
         Ok(Some((size, hash)))
     }
 
-    fn surface(&mut self, gpu: &Gpu, written: &Written) -> anyhow::Result<Surface> {
+    fn surface(&mut self, gpu: Synced<'_>, written: &Written) -> anyhow::Result<Surface> {
         let picture = self.picture(gpu, written)?;
         let Written { submit, draw, address, width, height, .. } = *written;
         let format = match written.content {
@@ -211,7 +212,7 @@ impl Eye {
         Ok(Surface { submit, draw, address, width, height, format, hash })
     }
 
-    fn frame(&mut self, gpu: &Gpu) -> anyhow::Result<()> {
+    fn frame(&mut self, gpu: Synced<'_>) -> anyhow::Result<()> {
         let submit = gpu.at.submit;
         let Some(frame) = picture::frame(&gpu.pipeline.surfaces, submit) else { return Ok(()) };
         if let Some(([width, height], hash)) = self.picture(gpu, frame)? {
@@ -237,8 +238,8 @@ pub fn hex(hash: &Xxh3) -> String {
 }
 
 impl Observer for Eye {
-    fn submitted(&mut self, gpu: &Gpu) -> Flow {
-        match self.frame(gpu) {
+    fn submitted(&mut self, gpu: &mut Running<'_>) -> Flow {
+        match self.frame(gpu.sync()) {
             Ok(()) => Flow::Continue,
             Err(problem) => {
                 self.problem = Some(problem);
@@ -256,10 +257,9 @@ struct Hashed {
 
 impl Engine for Hashed {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
-        let draw = Draw::of(gpu, call, &mut self.shaders);
+        let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         let address = gpu.at.address;
         let flow = Renderer.run(gpu, call);
-        draw::flush(gpu);
         let mut hash = Xxh3::new();
         // Packed stencil is part of the depth bytes.
         let attachments = draw.attachments().into_iter();

@@ -1,4 +1,5 @@
-//! The chip: one value that owns all state. There are no globals, no sharing and no lifetimes.
+//! The chip: one value that owns all state of a run. [`settled`](crate::settled) is the access from outside to what
+//! queued work may still change.
 
 use a4emu_decoder::capture::{NamedChip, ProcessPattern};
 use a4emu_decoder::guesses::Guess;
@@ -18,7 +19,7 @@ use crate::fault::{Client, Place, Report};
 use crate::fidelity::Fidelity;
 use crate::machine::ChipView;
 use crate::memory::Memory;
-use crate::regfile::{self, RegFile};
+use crate::regfile::RegFile;
 use a4emu_shader::{Chosen, Reach};
 
 /// The emulated GPU.
@@ -41,8 +42,8 @@ pub struct Gpu {
     pub loaded: LoadedState,
     /// The command processor's own state.
     pub cp: CpState,
-    /// The counters.
-    pub counters: Counters,
+    /// The counters. Queued draws may still change them.
+    pub(crate) counters: Counters,
     /// The source of clock ticks.
     pub clock: Clock,
     /// The stream-out program, in the order of its register writes.
@@ -94,65 +95,14 @@ impl Gpu {
     }
 
     /// The state that snapshots of draws read.
-    pub fn view(&self) -> ChipView<'_> {
+    pub(crate) fn view(&self) -> ChipView<'_> {
         let Self { regs, mem, loaded, model, stream_out, budget, .. } = self;
         ChipView { regs, mem, loaded, model: *model, stream_out, budget }
-    }
-
-    /// Returns memory with the results of all packets so far.
-    ///
-    /// Copies to memory may be queued during a submit if the [schedule](crate::draw::Schedule) defers them. Then call
-    /// [`draw::flush`](crate::draw::flush) first, which debug builds check.
-    pub fn memory(&self) -> &Memory {
-        debug_assert!(!self.pipeline.has_queued_copies(), "memory is read while copies to it are queued");
-        &self.mem
     }
 
     /// Number of submit groups of the capture that have begun. Queued work does not change it.
     pub fn group(&self) -> u32 {
         self.mem.group()
-    }
-
-    /// Completes all queued work, then returns memory for changes from outside of the chip.
-    pub fn memory_mut(&mut self) -> &mut Memory {
-        crate::draw::flush(self);
-        &mut self.mem
-    }
-
-    /// Returns tile memory with the results of all packets so far. Call [`draw::flush`](crate::draw::flush) first, which
-    /// debug builds check.
-    pub fn tile_memory(&self) -> &Gmem {
-        debug_assert!(!self.pipeline.has_queued_draws(), "tile memory is read while draws are queued");
-        &self.gmem
-    }
-
-    /// Says what differs between two machines, apart from the work that they did: for tests that play a capture in two
-    /// ways.
-    pub fn difference(&self, other: &Self) -> Option<String> {
-        let surfaces = |gpu: &Self| gpu.pipeline.surfaces.iter().copied().collect::<Vec<_>>();
-        let troubles = |gpu: &Self| (gpu.report.status(false), gpu.report.troubles.total());
-        let mut registers = 0..regfile::COUNT as u32;
-        let same = [
-            ("registers", registers.all(|register| self.regs.read(register) == other.regs.read(register))),
-            ("tile memory", self.tile_memory() == other.tile_memory()),
-            ("counters", self.counters == other.counters),
-            ("surfaces", surfaces(self) == surfaces(other)),
-            ("problems", troubles(self) == troubles(other)),
-        ];
-        if let Some((what, _)) = same.into_iter().find(|(_, same)| !same) {
-            return Some(what.to_owned());
-        }
-        let [mine, theirs] = [self, other].map(Self::memory);
-        let differs =
-            |(base, len): &(u32, u32)| mine.slice(*base, *len as usize) != theirs.slice(*base, *len as usize);
-        let (base, _) = mine.buffers().find(differs)?;
-        Some(format!("the buffer at {base:#x}"))
-    }
-
-    /// Completes all queued work, then returns tile memory for changes from outside of the chip.
-    pub fn tile_memory_mut(&mut self) -> &mut Gmem {
-        crate::draw::flush(self);
-        &mut self.gmem
     }
 
     /// Starts to note which guesses the run rests on. Shaders then run slower.

@@ -1,7 +1,7 @@
 //! The A4xx in software: the effect of a command stream on registers and memory, and its draws.
 //!
 //! [`playback`] plays a capture into a [`Gpu`](gpu::Gpu), which owns registers ([`regfile`]), memory
-//! ([`memory`]) and tile memory. The command processor ([`cp`]) executes packets. [`draw`] is the pipeline,
+//! ([`memory`]) and tile memory ([`settled`]). The command processor ([`cp`]) executes packets. [`draw`] is the pipeline,
 //! by hardware block. This crate knows no command lines, files or terminals.
 
 #![deny(unsafe_code)]
@@ -19,6 +19,7 @@ pub mod pass;
 pub mod picture;
 pub mod playback;
 pub mod regfile;
+pub mod settled;
 pub mod status;
 pub mod work_trace;
 

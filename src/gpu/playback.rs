@@ -17,6 +17,7 @@ use crate::fault::Trouble;
 use crate::gpu::Gpu;
 use crate::machine::{Chip, Kind, refusal};
 use crate::memory::Snapshots;
+use crate::settled::Running;
 
 mod novelty;
 
@@ -163,7 +164,7 @@ impl Playback {
             Ok(Body::DevcoreRegisters(registers)) => self.registers(registers),
             Ok(Body::Hang(hang)) => {
                 self.gpu.hang = Some(HangSearch::new(hang));
-                observer.hang(&self.gpu);
+                observer.hang(&mut Running::of(&mut self.gpu));
             }
             Ok(Body::ExactContents) => self.gpu.mem.snapshots = Snapshots::Exact,
             Ok(body) => {
@@ -182,7 +183,7 @@ impl Playback {
     }
 
     fn trouble(&mut self, trouble: Trouble, observer: &mut dyn Observer) {
-        observer.trouble(&self.gpu, &trouble);
+        observer.trouble(&mut Running::of(&mut self.gpu), &trouble);
         self.gpu.report.troubles.note(trouble, self.gpu.at);
     }
 
@@ -195,7 +196,7 @@ impl Playback {
         let chip = Chip::named(name);
         (self.gpu.named, self.gpu.chip) = (Some(name), chip);
         self.gpu.gmem.resize(chip.gmem_bytes());
-        observer.chip(&self.gpu);
+        observer.chip(&mut Running::of(&mut self.gpu));
         if let Some(refusal) = refusal(name, self.file, self.foreign) {
             self.trouble(refusal, observer);
         }
@@ -239,13 +240,13 @@ impl Playback {
         let held = contents.map_or(&[][..], |bytes| &bytes[..bytes.len().min(length as usize)]);
         let announced = Announced { address, bytes: length, captured: held.len() as u32 };
         if self.passes_over() {
-            return observer.buffer(&self.gpu, announced);
+            return observer.buffer(&mut Running::of(&mut self.gpu), announced);
         }
         let Ok(address) = u32::try_from(address) else {
             let what = format!("buffer at {address:#x} is out of the reach of an A4xx");
             return self.trouble(Trouble::OddSection(what), observer);
         };
-        observer.buffer(&self.gpu, announced);
+        observer.buffer(&mut Running::of(&mut self.gpu), announced);
         if self.gpu.budget.spent() >= SPENT_BEFORE {
             self.gpu.budget.grow(self.novelty.count(held) * UNITS_PER_DWORD);
         }
@@ -273,7 +274,7 @@ impl Playback {
         self.flush_announcement(None, observer);
         self.executed = true;
         if self.passes_over() {
-            observer.passed_over(&self.gpu, record);
+            observer.passed_over(&mut Running::of(&mut self.gpu), record);
             self.gpu.at.submit += 1;
             return Flow::Continue;
         }
@@ -289,7 +290,7 @@ impl Playback {
             return flow;
         }
         self.tell_cut_memory();
-        let flow = observer.submitted(&self.gpu);
+        let flow = observer.submitted(&mut Running::of(&mut self.gpu));
         self.gpu.at.submit += 1;
         flow
     }

@@ -27,7 +27,7 @@ use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::draw::sp::state::code;
-use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::Running;
 
 /// Maximum size of a coverage file of earlier runs, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
@@ -234,7 +234,7 @@ fn name(value: impl Debug) -> String {
 }
 
 impl Observer for Coverage {
-    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+    fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         gpu.budget.observe(Work::Text16, NAMED);
         if let Packet::Type3 { opcode, .. } = packet {
             let row = pm4::row(*opcode);
@@ -243,7 +243,7 @@ impl Observer for Coverage {
         }
     }
 
-    fn register(&mut self, gpu: &Gpu, offset: u32, _: Option<u32>) {
+    fn register(&mut self, gpu: &mut Running<'_>, offset: u32, _: Option<u32>) {
         gpu.budget.observe(Work::Text16, NAMED);
         let Some(reg) = regs::lookup(offset) else {
             return count(&mut self.used.registers, format!("UNKNOWN_{offset:04X}"));
@@ -253,7 +253,7 @@ impl Observer for Coverage {
         count(&mut self.used.registers, name);
     }
 
-    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+    fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
         if !load.kind.words().is_empty() {
             gpu.budget.observe(Work::Text16, NAMED * load.data.len() as u64);
         }
@@ -264,7 +264,7 @@ impl Observer for Coverage {
         }
     }
 
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         let state = match call {
             Call::Draw(draw) => format!("draws {} {}", draw.pass, name(draw.initiator.PRIM_TYPE())),
             Call::Dispatch(_) => "dispatches".to_owned(),
@@ -272,7 +272,7 @@ impl Observer for Coverage {
         };
         count(&mut self.used.states, state);
         for stage in call.stages(&gpu.regs) {
-            let Ok(words) = code(gpu.view(), stage) else { continue };
+            let Ok(words) = code(gpu.sync().view(), stage) else { continue };
             let shader = self.shaders.get(&words, &gpu.budget);
             if self.programs.insert((stage as usize, shader.hash)) {
                 self.program(stage.name(), &shader);

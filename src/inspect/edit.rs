@@ -10,7 +10,6 @@ use crate::describe::Runs;
 use crate::explain::value_of;
 use crate::register_names;
 use a4emu_gpu::cp::{Call, Engine, Flow};
-use a4emu_gpu::draw;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::machine::{CONSTANTS, CodeSource, INSTRUCTIONS};
 
@@ -211,10 +210,10 @@ impl<E: Engine> Engine for Editing<'_, E> {
         if changes.is_empty() {
             return self.inner.run(gpu, call);
         }
-        draw::flush(gpu);
+        gpu.settle();
         let undo: Vec<Undo> = changes.into_iter().map(|change| change.apply(gpu)).collect();
         let flow = self.inner.run(gpu, call);
-        draw::flush(gpu);
+        gpu.settle();
         undo.into_iter().rev().for_each(|undo| undo(gpu));
         flow
     }

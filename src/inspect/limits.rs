@@ -169,7 +169,7 @@ mod tests {
         file.as_file().set_len(1000).unwrap();
         let limit = |max_memory| {
             let limits = Limits { max_memory, ..Limits::default() };
-            limits.playback(file.path()).gpu.memory().limit
+            limits.playback(file.path()).gpu.settle().memory().limit
         };
         assert_eq!(limit(None), MAX_HELD + 1000 * HELD_PER_BYTE);
         assert_eq!(limit(Some(5)), 5);

@@ -10,6 +10,7 @@ use std::str::FromStr;
 use crate::status::{Failure, Status};
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::Running;
 
 /// A part of a capture.
 #[derive(Clone, Copy, Debug, Default)]
@@ -267,7 +268,7 @@ impl Window {
 }
 
 impl Observer for Window {
-    fn submit(&mut self, gpu: &Gpu, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, _: u32, _: u32) -> Flow {
         if self.is_past(gpu.at.submit, gpu) {
             return Flow::Stop;
         }
@@ -276,11 +277,11 @@ impl Observer for Window {
     }
 
     /// Ends the run here, before the buffers of the next submit are loaded into memory.
-    fn submitted(&mut self, gpu: &Gpu) -> Flow {
+    fn submitted(&mut self, gpu: &mut Running<'_>) -> Flow {
         if self.is_past(gpu.at.submit.saturating_add(1), gpu) { Flow::Stop } else { Flow::Continue }
     }
 
-    fn call(&mut self, _: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, _: &mut Running<'_>, call: &Call) -> Flow {
         let (number, frame_draw) = (call.number(), call.frame_draw());
         self.stopped = self.stop.is_some_and(|stop| stop.is_reached(number, frame_draw));
         let ends = self.selection.draw.filter(|draw| draw.numbering == Numbering::Execution);

@@ -12,6 +12,7 @@ use crate::selection::Selection;
 use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::Running;
 
 /// Payload dwords that are printed; the others are only counted.
 const SHOWN: usize = 8;
@@ -105,13 +106,13 @@ fn packet_text(packet: &Packet<'_>) -> String {
 }
 
 impl Observer for Trace<'_> {
-    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+    fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         self.out.pay(&gpu.budget);
         let (address, indent) = (gpu.at.address, 2 * (gpu.at.depth as usize + 1));
         self.line(gpu, format_args!("{address:08x}{:indent$}{}", "", packet_text(packet)));
     }
 
-    fn register(&mut self, gpu: &Gpu, offset: u32, old: Option<u32>) {
+    fn register(&mut self, gpu: &mut Running<'_>, offset: u32, old: Option<u32>) {
         if self.detail == Detail::Packets {
             return;
         }
@@ -122,14 +123,14 @@ impl Observer for Trace<'_> {
         self.line(gpu, format_args!("    {name} {old:#x} -> {word:#x} {fields}"));
     }
 
-    fn store(&mut self, gpu: &Gpu, address: u32, bytes: &[u8]) {
+    fn store(&mut self, gpu: &mut Running<'_>, address: u32, bytes: &[u8]) {
         if self.detail == Detail::Changes {
             let words: Vec<u32> = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
             self.line(gpu, format_args!("    [{address:#010x}] = {}", dwords(&words)));
         }
     }
 
-    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+    fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
         if self.detail == Detail::Changes {
             let kind = kind_name(load.kind);
             self.line(gpu, format_args!("    {kind} {} = {}", load.first, dwords(load.data)));
@@ -137,7 +138,7 @@ impl Observer for Trace<'_> {
     }
 
     /// Decides at the draw whether the packets that set it up are shown.
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         let text = call_text(call);
         self.line(gpu, format_args!("  draw {} f{} {text}", call.number(), call.frame_draw()));
         if self.selection.draw.is_some() {
@@ -149,7 +150,7 @@ impl Observer for Trace<'_> {
         Flow::Continue
     }
 
-    fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, address: u32, dwords: u32) -> Flow {
         self.heading = Some(format!("submit {} {address:08x} dwords {dwords}", gpu.at.submit));
         if self.selection.draw.is_some() {
             self.hold(Hold::Drop);

@@ -44,7 +44,7 @@ impl Look for After {
     fn before(&mut self, _: &mut Gpu, _: &Call) {}
 
     fn after(&mut self, gpu: &mut Gpu, call: &Call) {
-        let draw = Draw::of(gpu, call, &mut self.shaders);
+        let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         self.snapshot.add(gpu, &draw, Keep::Last);
     }
 }

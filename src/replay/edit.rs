@@ -142,7 +142,8 @@ fn edits(args: &Args, capture: &Capture, shared: &Shared) -> anyhow::Result<Vec<
 /// The last rendered colour surface of `gpu`.
 fn last(gpu: &mut Gpu) -> anyhow::Result<Pixels> {
     let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
-    let picture =
-        Picture::of(&surface, gpu.memory()).ok().context("there is no picture of what was rendered last")?;
+    let picture = Picture::of(&surface, gpu.sync().memory())
+        .ok()
+        .context("there is no picture of what was rendered last")?;
     Ok((picture.size(), picture.pixels()))
 }

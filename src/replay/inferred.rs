@@ -7,14 +7,14 @@ use a4emu_decoder::bits::Certainty;
 use a4emu_decoder::regs;
 
 use a4emu_gpu::cp::Observer;
-use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::Running;
 
 /// Number of nonzero writes to each inferred register or field, by name.
 #[derive(Clone, Debug, Default)]
 pub struct Inferred(BTreeMap<String, u64>);
 
 impl Observer for Inferred {
-    fn register(&mut self, gpu: &Gpu, offset: u32, _: Option<u32>) {
+    fn register(&mut self, gpu: &mut Running<'_>, offset: u32, _: Option<u32>) {
         let value = gpu.regs.read(offset);
         let Some(reg) = regs::lookup(offset).filter(|_| value != 0) else { return };
         let mut note = |name: String| *self.0.entry(name).or_default() += 1;

@@ -6,6 +6,7 @@ use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::gpu::{Chip, Gpu};
+use a4emu_gpu::settled::Running;
 use a4emu_inspect::golden::{Record, RecordText, Recorder, Sink, call_text, header};
 use a4emu_inspect::selection::Selection;
 
@@ -32,7 +33,7 @@ impl<W: Write> Listing<W> {
 }
 
 impl<W: Write> Observer for Listing<W> {
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         let (number, frame_draw, submit) = (call.number(), call.frame_draw(), call.submit());
         if self.error.is_none() && self.selection.has(call) {
             let text = call_text(call);
@@ -87,11 +88,11 @@ impl<W: Write> Sink for StateFile<W> {
 pub struct AtEnd<'a, S>(pub &'a mut Recorder<S>);
 
 impl<S: Sink> Observer for AtEnd<'_, S> {
-    fn register(&mut self, gpu: &Gpu, offset: u32, old: Option<u32>) {
+    fn register(&mut self, gpu: &mut Running<'_>, offset: u32, old: Option<u32>) {
         self.0.register(gpu, offset, old);
     }
 
-    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+    fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
         self.0.load(gpu, load);
     }
 }
@@ -131,7 +132,7 @@ impl Submits {
 }
 
 impl Observer for Submits {
-    fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, address: u32, dwords: u32) -> Flow {
         let (index, group) = (gpu.at.submit, gpu.group());
         if gpu.budget.keep(2 * size_of::<Submit>() as u64) {
             self.0.push(Submit { index, address, dwords, draws: 0, group });
@@ -139,7 +140,7 @@ impl Observer for Submits {
         Flow::Continue
     }
 
-    fn call(&mut self, gpu: &Gpu, _: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, _: &Call) -> Flow {
         if let Some(submit) = self.0.last_mut().filter(|submit| submit.index == gpu.at.submit) {
             submit.draws += 1;
         }

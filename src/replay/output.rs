@@ -56,7 +56,7 @@ struct ReportRow {
 /// written.
 pub fn write_last(gpu: &mut Gpu, out: OutFile, alpha: Alpha) -> anyhow::Result<()> {
     let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
-    let is_missing = Picture::of(&surface, gpu.memory()).err() == Some(NoPicture::Missing);
+    let is_missing = Picture::of(&surface, gpu.sync().memory()).err() == Some(NoPicture::Missing);
     ensure!(!is_missing, "no picture: what was rendered last is in no buffer of the capture");
     Pictures::with(alpha).write(gpu, &surface, || Ok(out)).map(drop)
 }
@@ -150,7 +150,7 @@ impl Pictures {
     ) -> anyhow::Result<Option<[u32; 2]>> {
         let Written { address, width, height, .. } = *surface;
         let what = format!("the picture of {width}x{height} pixels at {address:#010x}");
-        let picture = match Picture::of(surface, gpu.memory()) {
+        let picture = match Picture::of(surface, gpu.sync().memory()) {
             Ok(picture) => picture.with_alpha(self.alpha),
             Err(NoPicture::Unsupported) => {
                 gpu.report.unsupported(what, gpu.at);

@@ -12,6 +12,7 @@ use serde::Serialize;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer};
 use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::Running;
 use a4emu_gpu::work_trace::spans::{self, Spans};
 
 /// Numbers of the rows of the timeline.
@@ -201,13 +202,13 @@ impl<W: Write> Engine for Timed<'_, W> {
 pub struct Clock<'a, W>(pub &'a RefCell<Timeline<W>>);
 
 impl<W: Write> Observer for Clock<'_, W> {
-    fn submit(&mut self, gpu: &Gpu, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, _: u32, _: u32) -> Flow {
         let mut timeline = self.0.borrow_mut();
         timeline.submit = Some((gpu.at.submit, timeline.since.elapsed()));
         Flow::Continue
     }
 
-    fn submitted(&mut self, _: &Gpu) -> Flow {
+    fn submitted(&mut self, _: &mut Running<'_>) -> Flow {
         let mut timeline = self.0.borrow_mut();
         timeline.end_submit();
         timeline.put_spans(&spans::take());

@@ -10,7 +10,6 @@ use super::scaling::{Column, FrameUse};
 use super::simulate::simulate;
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Cp, Renderer, Silent};
-use a4emu_gpu::draw;
 use a4emu_gpu::draw::stats::StageTimes;
 use a4emu_gpu::fault::Place;
 use a4emu_gpu::gpu::Gpu;
@@ -222,6 +221,6 @@ fn one_run(gpu: &mut Gpu, submits: &[Submit]) -> f64 {
     for submit in submits {
         cp.submit_part(submit.address, submit.dwords);
     }
-    draw::flush(gpu);
+    gpu.settle();
     start.elapsed().as_secs_f64() * 1e3
 }

@@ -92,7 +92,7 @@ struct Picture {
 
 impl Look for After {
     fn before(&mut self, gpu: &mut Gpu, call: &Call) {
-        self.draw = Some(Draw::of(gpu, call, &mut self.shaders));
+        self.draw = Some(Draw::of(gpu.sync(), call, &mut self.shaders));
     }
 
     fn after(&mut self, gpu: &mut Gpu, _: &Call) {

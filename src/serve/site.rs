@@ -9,7 +9,6 @@ use super::http::Response;
 use super::query::{self, Query};
 use super::{Args, edit, step};
 use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
-use a4emu_gpu::draw;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_inspect::describe::{Capture, Draw, Shaders};
 use a4emu_inspect::limits::Limits;
@@ -186,8 +185,8 @@ impl Engine for UpTo {
         if call.number() != self.number {
             return Renderer.run(gpu, call);
         }
-        draw::flush(gpu);
-        let mut state = Draw::of(gpu, call, &mut Shaders::default());
+        gpu.settle();
+        let mut state = Draw::of(gpu.sync(), call, &mut Shaders::default());
         state.add_factors(gpu, call);
         self.state = Some(serde_json::to_vec(&state).map_err(Into::into));
         Flow::Stop

@@ -144,7 +144,7 @@ impl Look for Looker<'_> {
     fn before(&mut self, gpu: &mut Gpu, call: &Call) {
         gpu.pipeline.costs = Some(CostList::new(Counting::On));
         gpu.pipeline.geometry_runs = self.args.runs_of.filter(|_| self.runs_of.is_none()).map(Watched::of);
-        let mut draw = Draw::of(gpu, call, &mut self.shaders);
+        let mut draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         if self.answer.is_none() {
             draw.add_factors(gpu, call);
         }
@@ -166,7 +166,7 @@ impl Look for Looker<'_> {
         self.costs.extend(gpu.pipeline.costs.take().unwrap_or_default().list);
         let watched = gpu.pipeline.geometry_runs.take().filter(|watched| watched.primitives > 0);
         self.runs_of = self.runs_of.take().or(watched);
-        let draw = Draw::of(gpu, call, &mut self.shaders);
+        let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         self.written.after(gpu, &draw);
         self.after.add(gpu, &draw, Keep::Last);
         self.note_pixels(gpu.pipeline.reasons.take(), &draw);

@@ -8,9 +8,10 @@ use a4emu_decoder::bits::Register;
 use a4emu_decoder::capture::{AddressRecord, Body, Sections};
 use a4emu_decoder::regs::vfd::VFD_FETCH_INSTR_1;
 use a4emu_gpu::cp::{Call, Flow, Observer, Renderer, Silent};
-use a4emu_gpu::gpu::{Gpu, Model};
+use a4emu_gpu::gpu::Model;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::playback::Playback;
+use a4emu_gpu::settled::Running;
 
 use crate::client::*;
 use crate::with_device;
@@ -93,10 +94,10 @@ pub fn replayed(name: &str, model: Model) -> Playback {
 pub fn same_as_replay(name: &str, model: Model) {
     let capture = Capture::read(name);
     let map = run(&capture);
-    let playback = replayed(name, model);
+    let mut playback = replayed(name, model);
     let mut changed = 0;
     for (address, before) in &capture.buffers {
-        let replayed = playback.gpu.memory().slice(*address, before.len()).unwrap();
+        let replayed = playback.gpu.settle().memory().slice(*address, before.len()).unwrap();
         let first = (address - capture.base()) as usize / 4;
         for (index, word) in replayed.chunks_exact(4).enumerate() {
             let word: u32 = bytemuck::pod_read_unaligned(word);
@@ -117,7 +118,7 @@ fn a_triangle() {
 struct Vertices(u32);
 
 impl Observer for Vertices {
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         if matches!(call, Call::Draw(draw) if draw.pass == Pass::Gmem) {
             self.0 = gpu.regs.read(VFD_FETCH_INSTR_1::ROW.offset);
         }

@@ -77,7 +77,7 @@ fn replayed(recording: &Path) -> Vec<Vec<u8>> {
         if playback.gpu.at.submit as usize > pictures.len() {
             let surface = *playback.gpu.pipeline.surfaces.last_color().unwrap();
             let mut png = Vec::new();
-            Picture::of(&surface, playback.gpu.memory()).unwrap().write(&mut png).unwrap();
+            Picture::of(&surface, playback.gpu.settle().memory()).unwrap().write(&mut png).unwrap();
             pictures.push(png);
         }
     }

@@ -65,7 +65,7 @@ fn drawing_program() {
 #[test]
 fn the_model_reaches_the_device() {
     let bytes = [Model::Board, Model::StrictGl].map(|model| {
-        let gpu = replayed(DEPENDS, model).gpu;
+        let gpu = replayed(DEPENDS, model).gpu.end();
         Picture::of(gpu.pipeline.surfaces.last_color().unwrap(), gpu.memory()).unwrap().pixels()
     });
     assert!(bytes[0] != bytes[1], "the picture is the same");
@@ -325,9 +325,9 @@ fn recorded_captures_can_be_replayed() {
     let capture = scratch("record.rd.gz");
     let output = run(&["--record", capture.to_str().unwrap()], "launcher::program");
     assert!(output.status.success(), "{}", stderr(&output));
-    let playback = replay(&capture);
+    let mut playback = replay(&capture);
     let base = 0xffff_f000;
-    assert_eq!((playback.gpu.at.submit, playback.gpu.memory().read_u32(base + 64)), (2, Some(2)));
+    assert_eq!((playback.gpu.at.submit, playback.gpu.settle().memory().read_u32(base + 64)), (2, Some(2)));
     assert_eq!(playback.gpu.report.status(false), a4emu_inspect::status::Status::Fine);
     std::fs::remove_file(&capture).unwrap();
 }

@@ -70,7 +70,7 @@ fn recordings_have_values_that_are_set_back() {
     let mut playback = Playback::default();
     let sections = Sections::new(File::open(path).unwrap()).unwrap();
     playback.run(sections, &mut Renderer, &mut Silent);
-    let memory = playback.gpu.memory();
+    let memory = playback.gpu.settle().memory();
     let words = memory.buffers().map(|(base, _)| [0, 4, 8].map(|at| memory.read_u32(base + at)));
     let target = words.into_iter().find(|words| words[1] == Some(MARK)).expect("the target");
     assert_eq!(target, [Some(1), Some(MARK), Some(3)]);

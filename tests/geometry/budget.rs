@@ -3,7 +3,6 @@
 use a4emu_decoder::capture::Sections;
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
-use a4emu_gpu::draw::flush;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::playback::Playback;
@@ -23,10 +22,10 @@ impl Engine for With {
             return Renderer.run(gpu, call);
         }
         // Queued work belongs to earlier draws and is done first. The work that this draw queues is its own.
-        flush(gpu);
+        gpu.settle();
         gpu.budget = Budget::fixed(self.units);
         Renderer.run(gpu, call);
-        flush(gpu);
+        gpu.settle();
         self.ended = Some(gpu.budget.clone());
         Flow::Stop
     }
@@ -41,7 +40,7 @@ fn draw(capture: &[u8], chosen: fn(&Call) -> bool, units: u64) -> Budget {
 
 /// The work of a whole scene.
 fn spent(scene: &Scene) -> u64 {
-    let budget = scene.play().budget;
+    let budget = scene.play().budget.clone();
     assert_eq!(budget.cut(), None);
     budget.spent()
 }

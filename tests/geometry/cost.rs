@@ -29,7 +29,7 @@ fn scene(name: &str) -> (Frame, Cost) {
     playback.run(sections, &mut Renderer, &mut Silent);
     let rows = playback.gpu.pipeline.dispatches.rows();
     let [row] = rows[..] else { panic!("{name}: {rows:?}") };
-    (Frame::of(&playback.gpu).expect("a frame"), row.cost)
+    (Frame::of(playback.gpu.sync()).expect("a frame"), row.cost)
 }
 
 #[test]

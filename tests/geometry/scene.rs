@@ -8,9 +8,9 @@ use a4emu_decoder::capture::Sections;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::draw::gs::cost::Row;
 use a4emu_gpu::draw::gs::dispatch::Setting;
-use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::Picture;
 use a4emu_gpu::playback::Playback;
+use a4emu_gpu::settled::Ended;
 use a4emu_inspect::asm::Disk;
 use a4emu_inspect::folders::Folders;
 
@@ -41,7 +41,7 @@ impl Scene {
     }
 
     /// Plays the scene with the default dispatch of geometry shaders.
-    pub fn play(&self) -> Gpu {
+    pub fn play(&self) -> Ended {
         self.play_as(Setting::Auto)
     }
 
@@ -54,11 +54,11 @@ impl Scene {
     }
 
     /// Plays the scene with a dispatch setting.
-    pub fn play_as(&self, setting: Setting) -> Gpu {
+    pub fn play_as(&self, setting: Setting) -> Ended {
         let mut playback = Playback::default();
         playback.gpu.pipeline.gs_dispatch = setting;
         playback.run(Sections::new(self.capture().as_slice()).unwrap(), &mut Renderer, &mut Silent);
-        playback.gpu
+        playback.gpu.end()
     }
 
     /// Plays bytes that may be no valid capture.
@@ -85,12 +85,12 @@ pub fn all() -> Vec<String> {
 }
 
 /// The reported faults as text.
-pub fn faults(gpu: &Gpu) -> Vec<String> {
+pub fn faults(gpu: &Ended) -> Vec<String> {
     gpu.report.faults().map(ToString::to_string).collect()
 }
 
 /// The surface that was drawn last, in RGBA.
-pub fn picture(gpu: &Gpu) -> Vec<u8> {
+pub fn picture(gpu: &Ended) -> Vec<u8> {
     Picture::of(gpu.pipeline.surfaces.last_color().unwrap(), gpu.memory()).unwrap().pixels()
 }
 
@@ -100,21 +100,21 @@ pub fn drawn(picture: &[u8]) -> usize {
 }
 
 /// The only row of the dispatch ledger.
-pub fn row(gpu: &Gpu) -> Row {
+pub fn row(gpu: &Ended) -> Row {
     let rows = gpu.pipeline.dispatches.rows();
     assert_eq!(rows.len(), 1, "{rows:?}");
     rows[0]
 }
 
 /// Memory at `address`; zero where it was never written.
-pub fn bytes(gpu: &Gpu, address: u32, count: usize) -> Vec<u8> {
+pub fn bytes(gpu: &Ended, address: u32, count: usize) -> Vec<u8> {
     let mut bytes = vec![0; count];
     let _unknown_is_zero = gpu.memory().read(address, &mut bytes);
     bytes
 }
 
 /// Floats in memory at `address`.
-pub fn floats(gpu: &Gpu, address: u32, count: usize) -> Vec<f32> {
+pub fn floats(gpu: &Ended, address: u32, count: usize) -> Vec<f32> {
     bytes(gpu, address, 4 * count)
         .chunks_exact(4)
         .map(|b| f32::from_le_bytes(b.try_into().unwrap()))

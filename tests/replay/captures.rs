@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use a4emu_decoder::capture::Sections;
 use a4emu_gpu::cp::{Call, Flow, Observer, Silent, Skip};
 use a4emu_gpu::fault::Trouble;
-use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::playback::Playback;
 use a4emu_gpu::regfile::COUNT;
+use a4emu_gpu::settled::Running;
 use pretty_assertions::assert_eq;
 use rayon::prelude::*;
 
@@ -62,7 +62,7 @@ struct Against<'a> {
 }
 
 impl Observer for Against<'_> {
-    fn call(&mut self, gpu: &Gpu, _: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, _: &Call) -> Flow {
         for (register, value) in &self.walk.draws[self.draw] {
             self.registers[*register as usize] = Some(*value);
         }
@@ -115,9 +115,8 @@ fn missing_memory_of_glxgears_is_listed() {
     let mut playback = Playback::default();
     let bytes = unpacked(&path);
     playback.run(Sections::new(&bytes[..]).unwrap(), &mut Skip::default(), &mut Silent);
-    assert_eq!((playback.gpu.at.submit, playback.gpu.at.draws), (245, 2507));
-    assert!(!playback.gpu.report.missing.is_empty());
-    assert!(
-        playback.gpu.report.missing.iter().all(|miss| playback.gpu.memory().read_u32(miss.address).is_none())
-    );
+    let gpu = playback.gpu.settle();
+    assert_eq!((gpu.at.submit, gpu.at.draws), (245, 2507));
+    assert!(!gpu.report.missing.is_empty());
+    assert!(gpu.report.missing.iter().all(|miss| gpu.memory().read_u32(miss.address).is_none()));
 }

@@ -149,11 +149,11 @@ fn predicated_packets_run_unless_the_predicate_is_false() {
     mem_write[0] |= 1;
     let mut gpu = gpu();
     run_on(&mut gpu, &[mem_write.clone()]);
-    assert_eq!(gpu.memory().read_u32(DATA), Some(5));
+    assert_eq!(gpu.settle().memory().read_u32(DATA), Some(5));
     gpu.cp.predicate = Some(false);
     mem_write[2] = 6;
     run_on(&mut gpu, &[mem_write]);
-    assert_eq!(gpu.memory().read_u32(DATA), Some(5));
+    assert_eq!(gpu.settle().memory().read_u32(DATA), Some(5));
 }
 
 fn set_group(id: u32, count: u32, flags: u32, address: u32) -> Vec<u32> {

@@ -51,38 +51,38 @@ fn reg_rmw_masks_rotates_and_combines() {
 
 #[test]
 fn registers_go_to_memory_and_back() {
-    let gpu = run(&[
+    let mut gpu = run(&[
         write(SCRATCH, &[1, 2, 3]),
         packet(0x3e, &[SCRATCH, DATA]),
         packet(0x3e, &[SCRATCH | 2 << 18, DATA + 8]),
         packet(0x42, &[0x2000 | 2 << 19, DATA + 8]),
         packet(0x42, &[0x2010 | 1 << 30, DATA + 12]),
     ]);
-    assert_eq!(gpu.memory().read_dwords(DATA, 4), Some(vec![1, 0, 1, 2]));
+    assert_eq!(gpu.settle().memory().read_dwords(DATA, 4), Some(vec![1, 0, 1, 2]));
     assert_eq!([0x2000, 0x2001, 0x2002, 0x2010].map(|reg| gpu.regs.read(reg)), [1, 2, 0, 8]);
 }
 
 #[test]
 fn reg_to_mem_accumulates_and_carries() {
-    let gpu = run(&[
+    let mut gpu = run(&[
         packet(0x3d, &[DATA, 0xffff_ffff, 1, 10]),
         write(SCRATCH, &[2, 0]),
         packet(0x3e, &[SCRATCH | 2 << 18 | 1 << 30 | 1 << 31, DATA]),
         packet(0x3e, &[SCRATCH | 1 << 31, DATA + 8]),
     ]);
-    assert_eq!(gpu.memory().read_dwords(DATA, 3), Some(vec![1, 2, 12]));
+    assert_eq!(gpu.settle().memory().read_dwords(DATA, 3), Some(vec![1, 2, 12]));
 }
 
 /// Source: the time-elapsed query, which stores a 64-bit result at a computed address.
 #[test]
 fn nrt_data_stores_low_then_high_half() {
-    let gpu = run(&[
+    let mut gpu = run(&[
         packet(0x3d, &[DATA, DATA + 0x100, 7, 8]),
         packet(0x42, &[0x20c, DATA]),
         packet(0x42, &[0x20d, DATA + 4]),
         packet(0x42, &[0x20d, DATA + 8]),
     ]);
-    assert_eq!(gpu.memory().read_dwords(DATA + 0x100, 3), Some(vec![7, 8, 0]));
+    assert_eq!(gpu.settle().memory().read_dwords(DATA + 0x100, 3), Some(vec![7, 8, 0]));
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn mem_to_mem_sums_and_negates() {
     let start = packet(0x3d, &[DATA, 5, 0xffff_ffff, 3, 1]);
     let sum = |flags, sources: &[u32]| {
         let copy = packet(0x73, &[&[flags, DATA + 0x20], sources].concat());
-        run(&[start.clone(), copy]).memory().read_dwords(DATA + 0x20, 2)
+        run(&[start.clone(), copy]).settle().memory().read_dwords(DATA + 0x20, 2)
     };
     assert_eq!(sum(0, &[DATA]), Some(vec![5, 0]));
     assert_eq!(sum(2, &[DATA, DATA + 8]), Some(vec![2, 0]));
@@ -141,8 +141,8 @@ fn cond_write_compares_all_ways() {
     assert_eq!(row(4), [true, false, true]);
     assert_eq!(row(5), [false, true, true]);
     assert_eq!(row(6), [false, false, true]);
-    let memory = run(&[packet(0x3d, &[DATA, 5]), packet(0x45, &[0x113, DATA, 5, !0, DATA + 4, 77])]);
-    assert_eq!(memory.memory().read_u32(DATA + 4), Some(77));
+    let mut memory = run(&[packet(0x3d, &[DATA, 5]), packet(0x45, &[0x113, DATA, 5, !0, DATA + 4, 77])]);
+    assert_eq!(memory.settle().memory().read_u32(DATA + 4), Some(77));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_wait_that_cannot_end_is_a_fault_and_goes_on() {
 #[test]
 fn events_store_values_and_sample_counts() {
     let mut gpu = super::stream::gpu();
-    gpu.counters.samples_passed = 0x1_0000_0002;
+    gpu.counters_mut().samples_passed = 0x1_0000_0002;
     let control = |copy: u32| write(0x20fa, &[DATA + 0x80 + copy]);
     super::stream::run_on(
         &mut gpu,
@@ -173,10 +173,10 @@ fn events_store_values_and_sample_counts() {
             packet(0x46, &[21]),
         ],
     );
-    assert_eq!(gpu.memory().read_dwords(DATA, 3), Some(vec![0x55, 0x66, 1]));
-    assert_eq!(gpu.memory().read_u32(DATA + 0x84), Some(9), "without COPY nothing is written");
+    assert_eq!(gpu.settle().memory().read_dwords(DATA, 3), Some(vec![0x55, 0x66, 1]));
+    assert_eq!(gpu.settle().memory().read_u32(DATA + 0x84), Some(9), "without COPY nothing is written");
     super::stream::run_on(&mut gpu, &[control(2), packet(0x46, &[21])]);
-    assert_eq!(gpu.memory().read_dwords(DATA + 0x80, 3), Some(vec![2, 1, 0]));
+    assert_eq!(gpu.settle().memory().read_dwords(DATA + 0x80, 3), Some(vec![2, 1, 0]));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A draw that is too large to be held in memory at once.
 
-use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::Ended;
 
 use crate::geometry::scene::{Scene, picture};
 
@@ -55,18 +55,18 @@ const WHITE: &str = "buffer fs size 128 { shader {
     } }";
 
 /// Plays a scene that must give no reports.
-fn play(scene: &Scene) -> Gpu {
+fn play(scene: &Scene) -> Ended {
     let gpu = scene.with("WHITE", WHITE).play();
     assert_eq!(gpu.report.troubles.total(), 0, "{:?}", gpu.report.troubles.iter().collect::<Vec<_>>());
     gpu
 }
 
-fn draws(draws: &str) -> Gpu {
+fn draws(draws: &str) -> Ended {
     play(&Scene::new(SCENE).with("DRAWS", draws))
 }
 
 /// The columns of the white pixels in tile memory.
-fn lit(gpu: &Gpu) -> Vec<usize> {
+fn lit(gpu: &Ended) -> Vec<usize> {
     let pixels = gpu.tile_memory().chunks_exact(4).take(64 * 64).enumerate();
     pixels.filter(|(_, pixel)| **pixel == [255; 4]).map(|(i, _)| i % 64).collect()
 }

@@ -3,8 +3,8 @@
 use a4emu_decoder::capture::Sections;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::{Silent, Skip};
-use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::playback::Playback;
+use a4emu_gpu::settled::Ended;
 
 use crate::geometry::scene::Scene;
 
@@ -65,7 +65,7 @@ const LEFT: &str = "use attribute(0, left, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)\n 
 const RIGHT: &str =
     "use attribute(0, right, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)\n use draw(DI_PT_RECTLIST, 2)";
 
-fn play(between: &str, after: &str) -> Gpu {
+fn play(between: &str, after: &str) -> Ended {
     let scene = Scene::new(SCENE).with("LEFT", LEFT).with("RIGHT", RIGHT);
     let gpu = scene.with("BETWEEN", between).with("AFTER", after).play();
     assert_eq!(gpu.report.troubles.total(), 0, "{:?}", gpu.report.troubles.iter().collect::<Vec<_>>());
@@ -73,7 +73,7 @@ fn play(between: &str, after: &str) -> Gpu {
 }
 
 /// Red of a pixel in the left and one in the right half of the target at `base`.
-fn halves(gpu: &Gpu, base: usize) -> [u8; 2] {
+fn halves(gpu: &Ended, base: usize) -> [u8; 2] {
     let row = base + 4 * SIZE * (SIZE / 2);
     [row + 4 * 8, row + 4 * (SIZE - 8)].map(|at| gpu.tile_memory()[at])
 }
@@ -118,7 +118,7 @@ fn a_store_of_a_shader_comes_after_the_draws_before_it() {
 }
 
 /// The value of a counter in `samples`.
-fn counted(gpu: &Gpu) -> u32 {
+fn counted(gpu: &Ended) -> u32 {
     let at = gpu.memory().buffers().find(|(_, len)| *len == 256).expect("the buffer of the counter").0;
     gpu.memory().read_u32(at).expect("a count")
 }

@@ -1,6 +1,6 @@
 //! Effects of single instructions in a frame, and the reports about unsupported ones.
 
-use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::Ended;
 use a4emu_inspect::status::Status;
 
 use super::stream::unsupported;
@@ -41,7 +41,7 @@ const SCENE: &str = r#"
     submit main
 "#;
 
-fn play(body: &str) -> Gpu {
+fn play(body: &str) -> Ended {
     Scene::new(SCENE).with("BODY", body).play()
 }
 

@@ -40,12 +40,13 @@ fn write(gpu: &mut Gpu, offset: u32, value: u32) {
 /// Whether `change` makes the cache build another state.
 fn is_new_after(change: impl FnOnce(&mut Gpu)) -> bool {
     let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
-    let mut get =
-        |gpu: &Gpu| kept.get(gpu.view(), &mut programs, Request::of(Stage::FS, 0)).ok().expect("a program");
-    let before = get(&gpu);
-    assert!(Arc::ptr_eq(&before, &get(&gpu)), "nothing changed");
+    let mut get = |gpu: &mut Gpu| {
+        kept.get(gpu.sync().view(), &mut programs, Request::of(Stage::FS, 0)).ok().expect("a program")
+    };
+    let before = get(&mut gpu);
+    assert!(Arc::ptr_eq(&before, &get(&mut gpu)), "nothing changed");
     change(&mut gpu);
-    !Arc::ptr_eq(&before, &get(&gpu))
+    !Arc::ptr_eq(&before, &get(&mut gpu))
 }
 
 #[test]
@@ -84,12 +85,12 @@ fn the_same_is_made_of_constants_that_differ_where_the_program_does_not_read() {
     let changed = |text: &str, vec4: u32| {
         let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
         put_code(&mut gpu, text);
-        let mut get = |gpu: &Gpu| {
-            kept.get(gpu.view(), &mut programs, Request::of(Stage::FS, 0)).ok().expect("a program")
+        let mut get = |gpu: &mut Gpu| {
+            kept.get(gpu.sync().view(), &mut programs, Request::of(Stage::FS, 0)).ok().expect("a program")
         };
-        let before = get(&gpu);
+        let before = get(&mut gpu);
         gpu.loaded.load(StateKind::Constants(Stage::FS), vec4, &[1, 2, 3, 4]);
-        let after = get(&gpu);
+        let after = get(&mut gpu);
         assert_eq!(Arc::ptr_eq(&before, &after), before.is_same(&after));
         !before.is_same(&after)
     };
@@ -108,8 +109,10 @@ fn packets_find_their_states_again() {
         [7, 8].map(|value| {
             gpu.loaded.load(StateKind::Constants(Stage::FS), 3, &[value; 4]);
             let slot = value as usize;
-            let state =
-                kept.get(gpu.view(), &mut programs, Request::of(Stage::FS, slot)).ok().expect("a program");
+            let state = kept
+                .get(gpu.sync().view(), &mut programs, Request::of(Stage::FS, slot))
+                .ok()
+                .expect("a program");
             assert_eq!(state.constants[13..], [value]);
             state
         })
@@ -123,13 +126,14 @@ fn packets_find_their_states_again() {
 fn descriptors_stand_above_the_constants_in_their_place() {
     let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
     put_code(&mut gpu, "add.f r0.x, c448.y, r0.x\nend\n");
-    let mut scalar = |gpu: &Gpu| {
-        let state = kept.get(gpu.view(), &mut programs, Request::of(Stage::FS, 0)).ok().expect("a program");
+    let mut scalar = |gpu: &mut Gpu| {
+        let state =
+            kept.get(gpu.sync().view(), &mut programs, Request::of(Stage::FS, 0)).ok().expect("a program");
         state.constants[4 * 448 + 1]
     };
     gpu.loaded.load(StateKind::SsboDescriptors(Pipe::Graphics), 0, &[1, 5, 1, 1]);
-    assert_eq!(scalar(&gpu), 5);
+    assert_eq!(scalar(&mut gpu), 5);
     gpu.loaded.load(StateKind::Constants(Stage::FS), 448, &[5; 4]);
     gpu.loaded.load(StateKind::SsboDescriptors(Pipe::Graphics), 0, &[1, 9, 1, 1]);
-    assert_eq!(scalar(&gpu), 9);
+    assert_eq!(scalar(&mut gpu), 9);
 }

@@ -2,6 +2,7 @@
 
 use a4emu_gpu::cp::{Call, Cp, Flow, Observer, Skip};
 use a4emu_gpu::gpu::{Chip, Gpu};
+use a4emu_gpu::settled::Running;
 
 /// Address of a test's command stream.
 pub const STREAM: u32 = 0x1000_0000;
@@ -46,7 +47,7 @@ pub fn gpu() -> Gpu {
 pub struct Calls(pub Vec<Call>);
 
 impl Observer for Calls {
-    fn call(&mut self, _: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, _: &mut Running<'_>, call: &Call) -> Flow {
         self.0.push(call.clone());
         Flow::Continue
     }

@@ -8,7 +8,8 @@ use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Call, Flow, Observer, Silent};
 use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::fault::{Place, Trouble};
-use a4emu_gpu::gpu::{Gpu, Stage};
+use a4emu_gpu::gpu::Stage;
+use a4emu_gpu::settled::{Ended, Running};
 
 use super::{difference, observed, paid, root};
 
@@ -154,7 +155,7 @@ struct Way {
     budget: Option<u64>,
 }
 
-fn play(capture: &Path, Way { schedule, is_watched, budget }: Way) -> Gpu {
+fn play(capture: &Path, Way { schedule, is_watched, budget }: Way) -> Ended {
     let budget = budget.map_or_else(Budget::default, Budget::fixed);
     let observer: &mut dyn Observer = if is_watched { &mut Looking } else { &mut Silent };
     paid(capture, schedule, budget, observer)
@@ -168,7 +169,7 @@ fn written(frame: &Frame, folder: &Path) -> PathBuf {
 }
 
 /// All reports, with their places.
-fn said(gpu: &Gpu) -> Vec<(Trouble, Place, u64)> {
+fn said(gpu: &Ended) -> Vec<(Trouble, Place, u64)> {
     gpu.report.troubles.iter().cloned().collect()
 }
 
@@ -380,7 +381,7 @@ impl Observer for Counting {
         true
     }
 
-    fn call(&mut self, _: &Gpu, _: &Call) -> Flow {
+    fn call(&mut self, _: &mut Running<'_>, _: &Call) -> Flow {
         self.0 += 1;
         Flow::Continue
     }
@@ -403,7 +404,7 @@ fn observers_count_every_replayed_draw() {
 }
 
 /// The loaded state of the stages.
-fn loaded(gpu: &Gpu) -> impl PartialEq {
+fn loaded(gpu: &Ended) -> impl PartialEq {
     [Stage::VS, Stage::FS].map(|stage| {
         let state = gpu.loaded.stage(stage);
         let descriptors = (state.textures.clone(), state.samplers.clone());

@@ -15,9 +15,10 @@ use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Observer, Renderer, Silent};
 use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::draw::stats::Stats;
-use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::little_endian;
 use a4emu_gpu::playback::Playback;
+use a4emu_gpu::settled::Ended;
+use a4emu_gpu::settled::Running;
 use a4emu_inspect::folders::Folders;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -30,25 +31,25 @@ fn opened(capture: &Path) -> Sections<Box<dyn Read>> {
     open(capture, &folders).unwrap()
 }
 
-fn played(capture: &Path, schedule: Schedule) -> Gpu {
+fn played(capture: &Path, schedule: Schedule) -> Ended {
     observed(capture, schedule, &mut Silent)
 }
 
-fn observed(capture: &Path, schedule: Schedule, observer: &mut dyn Observer) -> Gpu {
+fn observed(capture: &Path, schedule: Schedule, observer: &mut dyn Observer) -> Ended {
     paid(capture, schedule, Budget::default(), observer)
 }
 
 /// Plays a capture with a `budget`, and returns the machine.
-fn paid(capture: &Path, schedule: Schedule, budget: Budget, observer: &mut dyn Observer) -> Gpu {
+fn paid(capture: &Path, schedule: Schedule, budget: Budget, observer: &mut dyn Observer) -> Ended {
     let mut playback = Playback::default();
     playback.gpu.pipeline.schedule = schedule;
     playback.gpu.budget = budget;
     playback.run(opened(capture), &mut Renderer, observer);
-    playback.gpu
+    playback.gpu.end()
 }
 
 /// Returns what differs between two machines.
-fn difference(a: &Gpu, b: &Gpu) -> Option<String> {
+fn difference(a: &Ended, b: &Ended) -> Option<String> {
     if a.budget.spent() != b.budget.spent() {
         return Some("work".to_owned());
     }
@@ -210,7 +211,7 @@ fn written(source: &str, folder: &Path) -> PathBuf {
 }
 
 /// Plays `source` with every schedule, which must give equal results without reports.
-fn every_way(source: &str) -> Gpu {
+fn every_way(source: &str) -> Ended {
     let folder = tempfile::tempdir().unwrap();
     let path = written(source, folder.path());
     let [at_once, late, ahead] =
@@ -245,7 +246,7 @@ fn copies_that_their_tile_does_not_hold_come_out_the_same() {
         assert_eq!(at_once.report.troubles.total(), troubles, "{source}");
         at_once
     });
-    let pixel = |gpu: &Gpu, [x, y]: [u32; 2]| {
+    let pixel = |gpu: &Ended, [x, y]: [u32; 2]| {
         let address = gpu.pipeline.surfaces.iter().next().unwrap().address;
         little_endian(gpu.memory().slice(address + y * 256 + x * 4, 4).unwrap())
     };
@@ -350,7 +351,7 @@ fn small_draws_that_wait_for_their_primitives_come_out_in_their_order() {
 struct Behind(u64);
 
 impl Observer for Behind {
-    fn packet(&mut self, gpu: &Gpu, _: &Packet<'_>) {
+    fn packet(&mut self, gpu: &mut Running<'_>, _: &Packet<'_>) {
         let Stats { draws, vertices, .. } = gpu.pipeline.stats;
         if draws <= u64::from(SMALL) {
             self.0 = self.0.max((3 * draws).saturating_sub(vertices));

@@ -10,8 +10,8 @@ use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4;
 use a4emu_decoder::regs::{RegName, by_name};
 use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
-use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::playback::Playback;
+use a4emu_gpu::settled::Running;
 use a4emu_inspect::describe::{Draw, Shaders};
 use a4emu_inspect::validate::found_in;
 
@@ -87,24 +87,24 @@ impl Walk {
 }
 
 impl Observer for Walk {
-    fn packet(&mut self, _: &Gpu, packet: &Packet<'_>) {
+    fn packet(&mut self, _: &mut Running<'_>, packet: &Packet<'_>) {
         if let Packet::Type3 { opcode, payload, .. } = *packet {
             let name = pm4::row(opcode).map(|row| row.name);
             self.packets.push((opcode, name, self.capture, payload.len()));
         }
     }
 
-    fn register(&mut self, gpu: &Gpu, offset: u32, _: Option<u32>) {
+    fn register(&mut self, gpu: &mut Running<'_>, offset: u32, _: Option<u32>) {
         let value = gpu.regs.read(offset);
         let previous = self.registers.insert(offset, value);
         self.writes.push(Write { name: RegName { offset }.to_string(), value, previous, command: None });
     }
 
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         let command = Some((self.capture, call.frame_draw()));
         self.writes[self.drawn_writes..].iter_mut().for_each(|write| write.command = command);
         self.drawn_writes = self.writes.len();
-        let draw = Draw::of(gpu, call, &mut self.shaders);
+        let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         let factor = by_name("PC_TESSFACTOR_ADDR").expect("a register");
         if let Some(address) = self.registers.get(&factor) {
             let mode = match call {

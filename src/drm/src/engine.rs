@@ -10,6 +10,7 @@ use a4emu_gpu::cp::{Call, Cp, Flow, Observer, Renderer, Tee};
 use a4emu_gpu::draw;
 use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::gpu::{Chip, Clock, Gpu};
+use a4emu_gpu::settled::Running;
 use a4emu_inspect::run_files::report;
 use a4emu_inspect::run_files::summary::Summary;
 use a4emu_inspect::validate::Watch;
@@ -107,7 +108,7 @@ impl Observer for Counts {
         true
     }
 
-    fn call(&mut self, _: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, _: &mut Running<'_>, call: &Call) -> Flow {
         match call {
             Call::Draw(_) | Call::Uncounted(_) => self.draws += 1,
             Call::Dispatch(_) => self.dispatches += 1,
@@ -166,7 +167,7 @@ impl Engine {
         self.execute(job);
         if let Some(recorder) = &mut self.recorder {
             let written = self.gpu.memory_mut().take_writes();
-            recorder.ran(self.gpu.memory(), &written);
+            recorder.ran(self.gpu.sync().memory(), &written);
         }
         if let Some(why) = jit::refusal() {
             self.summary.trouble =
@@ -200,7 +201,7 @@ impl Engine {
     fn take_frame(&mut self, job: &Job) {
         let submit = self.gpu.at.submit.wrapping_sub(1);
         if let Some(frames) = &mut self.frames
-            && frames.take(&self.gpu, job, submit).is_err()
+            && frames.take(self.gpu.sync(), job, submit).is_err()
         {
             self.frames = None;
         }
@@ -235,7 +236,7 @@ impl Engine {
             for (span, _) in commands {
                 cp.submit_part(span.address, (span.len / 4) as u32);
             }
-            draw::flush(gpu);
+            gpu.settle();
             gpu.at.submit += 1;
             counts
         };
@@ -270,7 +271,7 @@ impl Engine {
         let number = self.summary.submits;
         let Some(recorder) = self.recorder.as_mut().filter(|recorder| recorder.wants(number)) else { return };
         self.gpu.memory_mut().log_writes();
-        let memory = self.gpu.memory();
+        let memory = self.gpu.sync().memory();
         let contents = |(span, (_, access)): (&Span, &(Arc<Bo>, u32))| {
             let is_dumped = access & uapi::submit::BO_DUMP != 0;
             let wanted = if is_dumped { Wanted::Contents } else { Wanted::Changes };

@@ -11,8 +11,8 @@ use std::io;
 use std::path::Path;
 
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
-use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::{Kind, Picture, largest};
+use a4emu_gpu::settled::Synced;
 use a4emu_inspect::run_files::frames::{Header, PIPE};
 use rustix::fs::{Mode, OFlags};
 
@@ -48,7 +48,7 @@ impl Frames {
     ///
     /// # Errors
     /// The call fails if the launcher has ended.
-    pub fn take(&mut self, gpu: &Gpu, job: &Job, submit: u32) -> io::Result<()> {
+    pub fn take(&mut self, gpu: Synced<'_>, job: &Job, submit: u32) -> io::Result<()> {
         let rendered = gpu.pipeline.surfaces.iter();
         let rendered = rendered.filter(|s| s.submit == submit && s.content == Content::Color);
         let buffers: Vec<&Bo> = job.owners.iter().map(|(bo, _)| &**bo).collect();

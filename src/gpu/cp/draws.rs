@@ -14,6 +14,7 @@ use super::{Call, Cp, Flow, Group};
 use crate::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 use crate::fault::Client;
 use crate::pass::Pass;
+use crate::settled::Running;
 use a4emu_shader::Reach;
 
 /// The numbers of a draw or dispatch.
@@ -224,7 +225,7 @@ impl Cp<'_> {
         at.frame_draw = self.gpu.cp.frame_draws.number(at.address);
         let identity = Identity { number: at.draws, frame_draw: at.frame_draw, submit: at.submit };
         let call = call(identity, Pass::of(&self.gpu.regs));
-        if self.observer.call(self.gpu, &call) == Flow::Stop {
+        if self.observer.call(&mut Running::of(self.gpu), &call) == Flow::Stop {
             return self.stop();
         }
         let flow = self.engine.run(self.gpu, &call);

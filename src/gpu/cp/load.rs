@@ -8,6 +8,7 @@ use super::observer::Load;
 use crate::budget::Work;
 use crate::draw;
 use crate::fault::Client;
+use crate::settled::Running;
 
 /// Bytes of the type-3 header and of CP_LOAD_STATE4 in front of inline data.
 const INLINE_OFFSET: u32 = 12;
@@ -67,6 +68,6 @@ impl Cp<'_> {
         if !data.is_empty() {
             self.gpu.loaded.load(kind, first, data);
         }
-        self.observer.load(self.gpu, Load { kind, first, address, announced, data });
+        self.observer.load(&mut Running::of(self.gpu), Load { kind, first, address, announced, data });
     }
 }

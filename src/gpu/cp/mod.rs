@@ -44,6 +44,7 @@ use crate::budget::Work;
 use crate::draw;
 use crate::fault::Trouble;
 use crate::gpu::Gpu;
+use crate::settled::Running;
 
 use stream::Streams;
 
@@ -86,7 +87,7 @@ impl<'a> Cp<'a> {
     /// Records a trouble at the current place.
     fn trouble(&mut self, trouble: impl Into<Trouble>) {
         let trouble = trouble.into();
-        self.observer.trouble(self.gpu, &trouble);
+        self.observer.trouble(&mut Running::of(self.gpu), &trouble);
         self.gpu.report.troubles.note(trouble, self.gpu.at);
     }
 

@@ -6,10 +6,10 @@ use a4emu_decoder::packet::Packet;
 
 use crate::draw::{DispatchCall, DrawCall, UncountedDraw};
 use crate::fault::Trouble;
-use crate::gpu::Gpu;
 use crate::machine::Stage;
 use crate::pass::Pass;
 use crate::regfile::RegFile;
+use crate::settled::Running;
 
 /// Whether the run continues. Observers and engines return it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ pub trait Observer {
     }
 
     /// The capture names the chip.
-    fn chip(&mut self, gpu: &Gpu) {
+    fn chip(&mut self, gpu: &mut Running<'_>) {
         let _ = gpu;
     }
 
@@ -130,25 +130,25 @@ pub trait Observer {
         let _ = text;
     }
 
-    /// A kernel dump says where the GPU stood ([`Gpu::hang`]).
-    fn hang(&mut self, gpu: &Gpu) {
+    /// A kernel dump says where the GPU stood ([`Gpu::hang`](crate::gpu::Gpu::hang)).
+    fn hang(&mut self, gpu: &mut Running<'_>) {
         let _ = gpu;
     }
 
     /// The capture announces a buffer.
-    fn buffer(&mut self, gpu: &Gpu, buffer: Announced) {
+    fn buffer(&mut self, gpu: &mut Running<'_>, buffer: Announced) {
         let _ = (gpu, buffer);
     }
 
     /// A submit of `dwords` at `address` begins.
-    fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, address: u32, dwords: u32) -> Flow {
         let _ = (gpu, address, dwords);
         Flow::Continue
     }
 
     /// `submit` is skipped, as the capture is of another generation
     /// ([`Playback`](crate::playback::Playback)).
-    fn passed_over(&mut self, gpu: &Gpu, submit: AddressRecord) {
+    fn passed_over(&mut self, gpu: &mut Running<'_>, submit: AddressRecord) {
         let _ = (gpu, submit);
     }
 
@@ -159,33 +159,33 @@ pub trait Observer {
     }
 
     /// A submit has run to its end. The next section of the capture has not been read yet.
-    fn submitted(&mut self, gpu: &Gpu) -> Flow {
+    fn submitted(&mut self, gpu: &mut Running<'_>) -> Flow {
         let _ = gpu;
         Flow::Continue
     }
 
     /// `packet` is about to execute.
-    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+    fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         let _ = (gpu, packet);
     }
 
     /// Register `offset` was written. `old` is its previous value, or `None` at its first write.
-    fn register(&mut self, gpu: &Gpu, offset: u32, old: Option<u32>) {
+    fn register(&mut self, gpu: &mut Running<'_>, offset: u32, old: Option<u32>) {
         let _ = (gpu, offset, old);
     }
 
     /// The command processor is about to store `bytes` at `address`. Memory has the results of all draws before.
-    fn store(&mut self, gpu: &Gpu, address: u32, bytes: &[u8]) {
+    fn store(&mut self, gpu: &mut Running<'_>, address: u32, bytes: &[u8]) {
         let _ = (gpu, address, bytes);
     }
 
     /// CP_LOAD_STATE4 loaded shader state.
-    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+    fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
         let _ = (gpu, load);
     }
 
     /// `call` is about to run. Its state is complete.
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         let _ = (gpu, call);
         Flow::Continue
     }
@@ -197,7 +197,7 @@ pub trait Observer {
     }
 
     /// A problem of the capture or its stream was found. The run continues.
-    fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) {
+    fn trouble(&mut self, gpu: &mut Running<'_>, trouble: &Trouble) {
         let _ = (gpu, trouble);
     }
 }

@@ -25,6 +25,7 @@ use super::effects::{effect, have_effects};
 use crate::budget::Work;
 use crate::draw;
 use crate::fault::Client;
+use crate::settled::Running;
 
 /// Low half of the counter that time queries read. The high half follows it (docs/hardware/registers.md).
 const TICKS: u32 = RBBM_PERFCTR_CP_LO::ROW.offset;
@@ -85,7 +86,7 @@ impl Cp<'_> {
             Err(fault) => return self.trouble(fault),
         };
         if self.shows_packets {
-            self.observer.register(self.gpu, offset, old);
+            self.observer.register(&mut Running::of(self.gpu), offset, old);
         }
         if let Some(effect) = effect(offset) {
             self.set_off(effect, value);
@@ -217,7 +218,7 @@ impl Cp<'_> {
     pub(super) fn store_for(&mut self, client: Client, address: u32, bytes: &[u8]) {
         // The observer sees memory without queued draws, as the store finds it.
         draw::flush(self.gpu);
-        self.observer.store(self.gpu, address, bytes);
+        self.observer.store(&mut Running::of(self.gpu), address, bytes);
         self.gpu.store(client, address, bytes);
     }
 }

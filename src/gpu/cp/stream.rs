@@ -14,6 +14,7 @@ use crate::fault::{Client, Fault, Trouble};
 use crate::gpu::Gpu;
 use crate::memo::MemoryInputs;
 use crate::memory::Memory;
+use crate::settled::Running;
 use crate::work_trace::{Activity, begin};
 
 /// Most calls that may be open at once. The chip has two levels below the ring, and state groups one deeper
@@ -94,7 +95,7 @@ impl Cp<'_> {
         let _active = begin(Activity::Commands);
         self.gpu.cp.frame_draws.begin_submit();
         self.gpu.at.address = address;
-        if self.observer.submit(self.gpu, address, dwords) == Flow::Stop {
+        if self.observer.submit(&mut Running::of(self.gpu), address, dwords) == Flow::Stop {
             return Flow::Stop;
         }
         self.call_buffer(address, dwords, Client::CommandStream);
@@ -201,7 +202,7 @@ impl Cp<'_> {
         }
         if self.shows_packets {
             self.look_for_hang(packet);
-            self.observer.packet(self.gpu, packet);
+            self.observer.packet(&mut Running::of(self.gpu), packet);
         }
         if self.is_recording {
             self.note(packet);

@@ -6,7 +6,7 @@ use a4emu_decoder::packet::Packet;
 use super::observer::{Announced, Load};
 use super::{Call, Flow, Observer};
 use crate::fault::Trouble;
-use crate::gpu::Gpu;
+use crate::settled::Running;
 
 /// Shows everything to each of its observers, in order. The first observer that stops the run ends the
 /// distribution; later ones do not see that call.
@@ -25,7 +25,7 @@ impl Tee<'_> {
 }
 
 impl Observer for Tee<'_> {
-    fn chip(&mut self, gpu: &Gpu) {
+    fn chip(&mut self, gpu: &mut Running<'_>) {
         self.all(|observer| observer.chip(gpu));
     }
 
@@ -33,11 +33,11 @@ impl Observer for Tee<'_> {
         self.all(|observer| observer.process(command));
     }
 
-    fn buffer(&mut self, gpu: &Gpu, buffer: Announced) {
+    fn buffer(&mut self, gpu: &mut Running<'_>, buffer: Announced) {
         self.all(|observer| observer.buffer(gpu, buffer));
     }
 
-    fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, address: u32, dwords: u32) -> Flow {
         self.until_stop(|observer| observer.submit(gpu, address, dwords))
     }
 
@@ -45,11 +45,11 @@ impl Observer for Tee<'_> {
         self.all(|observer| observer.devcore(text));
     }
 
-    fn hang(&mut self, gpu: &Gpu) {
+    fn hang(&mut self, gpu: &mut Running<'_>) {
         self.all(|observer| observer.hang(gpu));
     }
 
-    fn passed_over(&mut self, gpu: &Gpu, submit: AddressRecord) {
+    fn passed_over(&mut self, gpu: &mut Running<'_>, submit: AddressRecord) {
         self.all(|observer| observer.passed_over(gpu, submit));
     }
 
@@ -58,7 +58,7 @@ impl Observer for Tee<'_> {
     }
 
     /// Shows it to all observers, also after one stops the run, as the submit is over.
-    fn submitted(&mut self, gpu: &Gpu) -> Flow {
+    fn submitted(&mut self, gpu: &mut Running<'_>) -> Flow {
         let mut flow = Flow::Continue;
         self.all(|observer| {
             if observer.submitted(gpu) == Flow::Stop {
@@ -68,27 +68,27 @@ impl Observer for Tee<'_> {
         flow
     }
 
-    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+    fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         self.all(|observer| observer.packet(gpu, packet));
     }
 
-    fn register(&mut self, gpu: &Gpu, offset: u32, old: Option<u32>) {
+    fn register(&mut self, gpu: &mut Running<'_>, offset: u32, old: Option<u32>) {
         self.all(|observer| observer.register(gpu, offset, old));
     }
 
-    fn store(&mut self, gpu: &Gpu, address: u32, bytes: &[u8]) {
+    fn store(&mut self, gpu: &mut Running<'_>, address: u32, bytes: &[u8]) {
         self.all(|observer| observer.store(gpu, address, bytes));
     }
 
-    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+    fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
         self.all(|observer| observer.load(gpu, load));
     }
 
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         self.until_stop(|observer| observer.call(gpu, call))
     }
 
-    fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) {
+    fn trouble(&mut self, gpu: &mut Running<'_>, trouble: &Trouble) {
         self.all(|observer| observer.trouble(gpu, trouble));
     }
 }

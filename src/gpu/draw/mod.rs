@@ -40,7 +40,8 @@ pub mod vpc;
 pub mod vs;
 
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
-pub use pipeline::hazards::flush_for_read;
+pub(crate) use pipeline::flush;
+pub(crate) use pipeline::hazards::flush_for_read;
 pub use pipeline::ib_replay::{self, IbReplay};
-pub use pipeline::{Pipeline, begin_submit, dispatch, flush, run};
+pub use pipeline::{Pipeline, begin_submit, dispatch, run};
 pub use schedule::Schedule;

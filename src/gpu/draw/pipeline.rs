@@ -276,7 +276,7 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
 
 /// Draws the queued fragments. Call it before a read of tile memory or counters, and before a write of memory
 /// that shaders may read.
-pub fn flush(gpu: &mut Gpu) {
+pub(crate) fn flush(gpu: &mut Gpu) {
     geometry::finish(gpu);
     with_queue(gpu, |queue, store| queue.finish(store));
 }

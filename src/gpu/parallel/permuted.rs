@@ -141,9 +141,9 @@ mod tests {
     use super::*;
     use crate::cp::{Renderer, Silent};
     use crate::draw::Schedule;
-    use crate::gpu::Gpu;
     use crate::parallel::{self, Helpers, with_threads};
     use crate::playback::Playback;
+    use crate::settled::Ended;
     use crate::work_trace::Activity;
 
     /// Orders that are tried for each capture, if `PERMUTATIONS` does not say another number.
@@ -210,12 +210,12 @@ mod tests {
         }
     }
 
-    fn played(capture: &[u8], schedule: Schedule) -> Gpu {
+    fn played(capture: &[u8], schedule: Schedule) -> Ended {
         let mut playback = Playback::default();
         playback.gpu.pipeline.schedule = schedule;
         let sections = Sections::new(Cursor::new(capture.to_vec())).expect("sections");
         playback.run(sections, &mut Renderer, &mut Silent);
-        playback.gpu
+        playback.gpu.end()
     }
 
     /// Memory, registers and counters do not depend on the order in which threads do their work.
@@ -230,7 +230,7 @@ mod tests {
                     let schedule = [Schedule::Deferred, Schedule::Stress][seed as usize % 2];
                     let (gpu, passed) = permuted(seed, || played(&capture, schedule));
                     points += passed;
-                    let work = |gpu: &Gpu| gpu.budget.spent();
+                    let work = |gpu: &Ended| gpu.budget.spent();
                     assert_eq!(work(&gpu), work(&expected), "{name}, {schedule:?}, seed {seed}");
                     let difference = expected.difference(&gpu);
                     assert_eq!(difference, None, "{name}, {schedule:?}, seed {seed}");

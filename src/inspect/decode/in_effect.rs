@@ -14,25 +14,26 @@ use a4emu_gpu::cp::Call;
 use a4emu_gpu::draw::sp::state::code;
 use a4emu_gpu::gpu::{Gpu, Stage};
 use a4emu_gpu::pass::Pass;
+use a4emu_gpu::settled::Synced;
 use a4emu_shader::Program;
 
 /// The lines about `call`, which is about to run.
-pub fn lines(gpu: &Gpu, call: &Call, shaders: Shaders) -> Vec<String> {
+pub fn lines(gpu: Synced<'_>, call: &Call, shaders: Shaders) -> Vec<String> {
     let stages: Vec<Stage> = call.stages(&gpu.regs).collect();
     let mut lines = Vec::new();
     for stage in &stages {
         program(gpu, *stage, shaders, &mut lines);
     }
     match call.pass() {
-        Some(Pass::Resolve) => resolve(gpu, &mut lines),
-        Some(pass) => targets(gpu, pass, &mut lines),
+        Some(Pass::Resolve) => resolve(&gpu, &mut lines),
+        Some(pass) => targets(&gpu, pass, &mut lines),
         None => {}
     }
-    stages.iter().for_each(|stage| textures(gpu, *stage, &mut lines));
+    stages.iter().for_each(|stage| textures(&gpu, *stage, &mut lines));
     lines
 }
 
-fn program(gpu: &Gpu, stage: Stage, shaders: Shaders, lines: &mut Vec<String>) {
+fn program(gpu: Synced<'_>, stage: Stage, shaders: Shaders, lines: &mut Vec<String>) {
     let name = stage.name();
     let words = match code(gpu.view(), stage) {
         Ok(words) => words,

@@ -13,6 +13,7 @@ use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::fault::{Place, Severity, Trouble};
 use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::Running;
 
 /// Whether command buffers that run once per tile are shown each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +109,7 @@ impl<'a> Session<'a> {
 }
 
 impl Observer for Session<'_> {
-    fn chip(&mut self, gpu: &Gpu) {
+    fn chip(&mut self, gpu: &mut Running<'_>) {
         // A chip of another generation may have no number.
         if gpu.chip.id != 0 {
             self.put(|sink| sink.gpu(gpu.chip.id));
@@ -119,7 +120,7 @@ impl Observer for Session<'_> {
         command.clone_into(&mut self.command);
     }
 
-    fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, address: u32, dwords: u32) -> Flow {
         if self.window.submit(gpu, address, dwords) == Flow::Stop {
             return Flow::Stop;
         }
@@ -139,17 +140,17 @@ impl Observer for Session<'_> {
         self.sink.reads_container()
     }
 
-    fn passed_over(&mut self, gpu: &Gpu, submit: AddressRecord) {
+    fn passed_over(&mut self, gpu: &mut Running<'_>, submit: AddressRecord) {
         let AddressRecord { address, length: dwords } = submit;
         let submit = Submit { index: gpu.at.submit, command: self.command.clone(), address, dwords };
         self.put(|sink| sink.submit(&submit));
     }
 
-    fn submitted(&mut self, gpu: &Gpu) -> Flow {
+    fn submitted(&mut self, gpu: &mut Running<'_>) -> Flow {
         self.window.submitted(gpu)
     }
 
-    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+    fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         self.sink.pay(&gpu.budget);
         let shown = self.shows(&gpu.at);
         if shown && !self.holds() {
@@ -161,27 +162,27 @@ impl Observer for Session<'_> {
         }
     }
 
-    fn register(&mut self, gpu: &Gpu, offset: u32, old: Option<u32>) {
+    fn register(&mut self, gpu: &mut Running<'_>, offset: u32, old: Option<u32>) {
         self.tracker.write(offset, old);
         if self.shown {
             self.put(|sink| sink.register(gpu, offset));
         }
     }
 
-    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+    fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
         if self.shown {
             self.put(|sink| sink.load(gpu, &load));
             self.sink.pay(&gpu.budget);
         }
     }
 
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         if self.window.call(gpu, call) == Flow::Stop {
             return Flow::Stop;
         }
         if self.shows(&gpu.at) {
             if self.selection.draw.is_some() && self.selection.has(call) {
-                self.put(|sink| sink.in_effect(gpu, call));
+                self.put(|sink| sink.in_effect(gpu.sync(), call));
             }
             if self.error.is_ok() {
                 self.error = self.sink.call(gpu, call, &self.tracker);
@@ -198,7 +199,7 @@ impl Observer for Session<'_> {
         Flow::Continue
     }
 
-    fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) {
+    fn trouble(&mut self, gpu: &mut Running<'_>, trouble: &Trouble) {
         if trouble.severity() != Severity::Warning {
             self.put(|sink| sink.trouble(gpu, trouble));
         }

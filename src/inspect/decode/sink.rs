@@ -12,6 +12,7 @@ use a4emu_gpu::cp::Call;
 use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::fault::Trouble;
 use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::Synced;
 
 /// A submit of the capture.
 #[derive(Clone, Debug)]
@@ -78,7 +79,7 @@ pub trait Sink {
         Ok(())
     }
     /// Shows the state that a selected draw or dispatch uses, whenever it was set.
-    fn in_effect(&mut self, gpu: &Gpu, call: &Call) -> io::Result<()> {
+    fn in_effect(&mut self, gpu: Synced<'_>, call: &Call) -> io::Result<()> {
         let _ = (gpu, call);
         Ok(())
     }

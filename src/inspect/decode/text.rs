@@ -24,6 +24,7 @@ use a4emu_gpu::draw::DrawCall;
 use a4emu_gpu::fault::{Place, Trouble};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::regfile::RegFile;
+use a4emu_gpu::settled::Synced;
 
 /// Raw dwords on a line.
 const DWORDS_PER_LINE: usize = 8;
@@ -250,7 +251,7 @@ impl Sink for Text<'_> {
         tracker.changed(&gpu.regs).try_for_each(|change| self.change(&gpu.regs, &change))
     }
 
-    fn in_effect(&mut self, gpu: &Gpu, call: &Call) -> io::Result<()> {
+    fn in_effect(&mut self, gpu: Synced<'_>, call: &Call) -> io::Result<()> {
         writeln!(self.out, "in effect at draw {} f{}:", call.number(), call.frame_draw())?;
         let lines = in_effect::lines(gpu, call, self.shaders);
         lines.iter().try_for_each(|line| writeln!(self.out, "    {line}"))

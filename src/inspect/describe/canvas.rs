@@ -15,6 +15,7 @@ use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::Memory;
 use a4emu_gpu::picture::{Alpha, Kind, Texel};
+use a4emu_gpu::settled::Settled;
 use a4emu_shader::format::arrangement::Arrangement;
 
 /// Maximum size of a picture in bytes. No chip has larger targets.
@@ -98,13 +99,14 @@ impl Attachment {
     }
 
     /// Passes each row of bytes that a run of the draw can change to `see`. A [`Canvas`] copies an
-    /// attachment instead. No fragments may be waiting.
+    /// attachment instead.
     ///
     /// # Errors
     /// The call fails if the budget is used up.
     pub fn each_row(&self, gpu: &mut Gpu, mut see: impl FnMut(&[u8])) -> Result<(), NoCanvas> {
         self.pay(gpu)?;
         let mut bytes = vec![0; self.area.width as usize * self.texel.bytes()];
+        let gpu = gpu.settle();
         for row in 0..self.area.height {
             copy_row(gpu, self, row, &mut bytes);
             see(&bytes);
@@ -208,8 +210,7 @@ impl Canvas {
 
     /// Copies the area that a run of the draw can change.
     ///
-    /// No fragments may be waiting ([`draw::flush`](a4emu_gpu::draw::flush)). Memory that the capture does
-    /// not hold reads as zero. An attachment of another size or format is ignored.
+    /// Memory that the capture does not hold reads as zero. An attachment of another size or format is ignored.
     ///
     /// # Errors
     /// The call fails if the budget is used up.
@@ -218,6 +219,7 @@ impl Canvas {
         if !self.pay(gpu, attachment)? {
             return Ok(());
         }
+        let gpu = gpu.settle();
         for row in 0..area.height {
             let range = self.row(area, row);
             copy_row(gpu, attachment, row, &mut self.bytes[range]);
@@ -237,6 +239,7 @@ impl Canvas {
         }
         let (len, significant) = (self.texel.bytes(), self.significant());
         let mut new = vec![0; area.width as usize * len];
+        let gpu = gpu.settle();
         for row in 0..area.height {
             copy_row(gpu, attachment, row, &mut new);
             let range = self.row(area, row);
@@ -340,7 +343,7 @@ impl Canvas {
 }
 
 /// Copies a row of the attachment's area, one sample per pixel. Missing memory reads as zero.
-fn copy_row(gpu: &Gpu, attachment: &Attachment, row: u32, out: &mut [u8]) {
+fn copy_row(gpu: Settled<'_>, attachment: &Attachment, row: u32, out: &mut [u8]) {
     let Attachment { place, pitch, arrangement, texel, .. } = *attachment;
     out.fill(0);
     texel.gather(arrangement, pitch, [0, row], out, |at, bytes| match place {
@@ -374,7 +377,8 @@ impl Snapshot {
     /// Copies the area that the run `draw` can change. An attachment without a picture is reported as cut
     /// off.
     pub fn add(&mut self, gpu: &mut Gpu, draw: &Draw, keep: Keep) {
-        let attachments = draw.attachments().into_iter().map(|attachment| attachment.held(gpu.memory()));
+        let attachments =
+            draw.attachments().into_iter().map(|attachment| attachment.held(gpu.sync().memory()));
         let with_pixels: Vec<_> = attachments.filter(|attachment| !attachment.size.contains(&0)).collect();
         for attachment in with_pixels {
             if let Err(why) = self.add_attachment(gpu, &attachment, keep) {

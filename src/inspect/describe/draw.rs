@@ -22,6 +22,7 @@ use a4emu_gpu::draw::gras::state::{sample_counts, viewport};
 use a4emu_gpu::gpu::{Gpu, Stage};
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
+use a4emu_gpu::settled::Synced;
 
 /// Identifies a command: all runs of one packet between two snapshots of memory. It has several frame draws
 /// if the kernel received the tiles of a pass in several submits.
@@ -179,9 +180,9 @@ impl AlphaTest {
 
 impl Draw {
     /// Describes `call`, which is about to run. `shaders` caches programs.
-    pub fn of(gpu: &Gpu, call: &Call, shaders: &mut Shaders) -> Self {
+    pub fn of(gpu: Synced<'_>, call: &Call, shaders: &mut Shaders) -> Self {
         gpu.budget.observe(Work::Look, 1);
-        let bare = Self::bare(gpu, call);
+        let bare = Self::bare(&gpu, call);
         match call {
             Call::Draw(call) => {
                 let drawn = bare.drawn(gpu, call.pass, Some(call.initiator), shaders);
@@ -226,7 +227,7 @@ impl Draw {
     /// Adds the state of a draw of `pass`.
     fn drawn(
         self,
-        gpu: &Gpu,
+        gpu: Synced<'_>,
         pass: Pass,
         initiator: Option<VGT_DRAW_INITIATOR_A4XX>,
         shaders: &mut Shaders,

@@ -7,7 +7,6 @@ use anyhow::{Context, ensure};
 use crate::describe::canvas::{Attachment, Image, Which};
 use crate::describe::{Address, Costing, Draw, Place, Shaders, Tile, Touched};
 use a4emu_gpu::cp::{Call, Engine, Flow};
-use a4emu_gpu::draw;
 use a4emu_gpu::draw::fs::reasons::{Plane, Reasons};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
@@ -96,7 +95,7 @@ impl Following {
     /// Adds the map of surfaces in memory to their record.
     fn close(&mut self, gpu: &mut Gpu) {
         let Some(open) = self.open.take() else { return };
-        draw::flush(gpu);
+        gpu.settle();
         for place in &open.places {
             if let Place::Address(Address(address)) = place {
                 self.add(*address, open.size, &open.map);
@@ -107,7 +106,7 @@ impl Following {
     /// Adds the map of a tile to the surface that `copy` writes.
     fn copied(&mut self, gpu: &mut Gpu, copy: &Draw) {
         let Some(resolve) = &copy.resolve else { return };
-        draw::flush(gpu);
+        gpu.settle();
         let Some(mut open) = self.open.take() else { return };
         let address = resolve.address.0;
         let is_known = Some(open.area) == copy.tile && open.places.contains(&Place::Gmem(resolve.gmem));
@@ -148,7 +147,7 @@ impl Following {
         let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
         let known = self.surfaces.iter().rposition(|(address, _)| *address == surface.address);
         let touched = known.map(|index| self.surfaces.swap_remove(index).1);
-        let picture = Picture::of(&surface, gpu.memory())?;
+        let picture = Picture::of(&surface, gpu.sync().memory())?;
         let size = picture.size();
         let touched = touched.filter(|touched| touched.size[0] == size[0] && touched.size[1] >= size[1]);
         let touched = touched.context("nothing is known of the fragments of what was rendered last")?;
@@ -167,7 +166,7 @@ fn drawn_to(draw: &Draw) -> Vec<Attachment> {
 
 impl Engine for Following {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
-        let draw = Draw::of(gpu, call, &mut self.shaders);
+        let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         self.copied(gpu, &draw);
         gpu.pipeline.reasons = self.map(gpu, &draw);
         let flow = self.costing.run(gpu, call);

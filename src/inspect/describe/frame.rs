@@ -12,10 +12,10 @@ use super::shader::Shaders;
 use super::target::Place;
 use crate::validate::{Finding, Findings};
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer};
-use a4emu_gpu::draw;
 use a4emu_gpu::draw::stats::{CostList, StageCost};
 use a4emu_gpu::gpu::{Chip, Gpu};
 use a4emu_gpu::pass::Pass;
+use a4emu_gpu::settled::Running;
 use a4emu_shader::Counting;
 
 /// Maximum number of rows of a table.
@@ -206,7 +206,7 @@ impl Costing {
 
     /// All costs, at the end of the run.
     pub fn finish(mut self, gpu: &mut Gpu) -> Costed {
-        draw::flush(gpu);
+        gpu.settle();
         self.take(gpu);
         self.costed
     }
@@ -272,11 +272,11 @@ impl Frame {
 }
 
 impl Observer for Rows {
-    fn chip(&mut self, gpu: &Gpu) {
+    fn chip(&mut self, gpu: &mut Running<'_>) {
         self.chip = gpu.chip;
     }
 
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         let key = Key::of(gpu);
         if key.group != self.group {
             self.group = key.group;
@@ -285,10 +285,10 @@ impl Observer for Rows {
         if let Some(row) = self.commands.get(&key.packet).and_then(|index| self.rows.get_mut(*index)) {
             row.add_run(call);
             if row.pass == Some(Pass::Binning) && call.pass() != row.pass {
-                *row = row.clone().drawn_as(&Draw::of(gpu, call, &mut self.shaders));
+                *row = row.clone().drawn_as(&Draw::of(gpu.sync(), call, &mut self.shaders));
             }
         } else if self.rows.len() < MAX_ROWS && !gpu.budget.is_full() {
-            let row = Row::new(&Draw::of(gpu, call, &mut self.shaders));
+            let row = Row::new(&Draw::of(gpu.sync(), call, &mut self.shaders));
             if gpu.budget.keep(row.bytes()) {
                 self.commands.insert(key.packet, self.rows.len());
                 self.rows.push(row);

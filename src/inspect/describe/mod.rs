@@ -7,7 +7,8 @@
 //!
 //!   ```text
 //!   let mut shaders = Shaders::default();                    // one for a run: a cache of programs
-//!   fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+//!   fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
+//!       let gpu = gpu.sync();
 //!       let draw = Draw::of(gpu, call, &mut self.shaders);
 //!       for read in draw.reads(gpu.memory()) { hash(read.contents(gpu.memory())) }
 //!   ```

@@ -19,9 +19,9 @@ use crate::selection::{Draws, Numbering, Selection, of_process};
 use crate::status::{Failure, Status};
 use a4emu_gpu::budget::{BASE, Budget, Work};
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
-use a4emu_gpu::draw;
 use a4emu_gpu::fault::Report;
 use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::Running;
 
 /// Maximum number of frame draws per command. Each submit of a pass has one.
 const MAX_FRAME_DRAWS: usize = 64;
@@ -212,7 +212,7 @@ impl Finder {
 }
 
 impl Observer for Finder {
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         let key = Key::of(gpu);
         if key.group != self.group {
             if self.found.is_some() {
@@ -278,10 +278,10 @@ impl<L: Look> Engine for Looking<'_, L> {
             gpu.report_cut();
             return Flow::Stop;
         }
-        draw::flush(gpu);
+        gpu.settle();
         self.look.before(gpu, call);
         let flow = Renderer.run(gpu, call);
-        draw::flush(gpu);
+        gpu.settle();
         self.look.after(gpu, call);
         self.is_over = self.runs.is_last(call);
         if self.is_over && !self.look.sees_packets() { Flow::Stop } else { flow }

@@ -13,7 +13,8 @@ use super::number::Number;
 use super::shader::{Shader, Shaders, Uses};
 use super::texture::{Sampler, Texture};
 use a4emu_gpu::draw::sp::state::{code, place};
-use a4emu_gpu::gpu::{Gpu, ShaderState, SsboState, Stage};
+use a4emu_gpu::gpu::{ShaderState, SsboState, Stage};
+use a4emu_gpu::settled::Synced;
 
 /// First vec4 of the constant file that mirrors storage descriptors.
 const SSBO_MIRROR: usize = 448;
@@ -101,7 +102,7 @@ impl ShaderStage {
     }
 
     /// Describes `stage` with the current state of `gpu`.
-    pub(super) fn of(gpu: &Gpu, stage: Stage, shaders: &mut Shaders) -> Self {
+    pub(super) fn of(gpu: Synced<'_>, stage: Stage, shaders: &mut Shaders) -> Self {
         let address = Address(place(&gpu.regs, stage).0);
         let shader = code(gpu.view(), stage).ok().map(|words| shaders.get(&words, &gpu.budget));
         let none = Uses::default();

@@ -66,8 +66,8 @@ impl Texture {
         if !gpu.budget.take(Work::Texel, count + u64::from(height) * LANES as u64) {
             return Err(NoTexels::NoBudget);
         }
-        let bank = TextureBank::new(&[stored(self.words)], &[], 0, gpu.model, gpu.memory());
-        let bound = bank.bind(gpu.memory());
+        let bank = TextureBank::new(&[stored(self.words)], &[], 0, gpu.model, gpu.sync().memory());
+        let bound = bank.bind(gpu.sync().memory());
         let number = match ty {
             Type::Uint => Number::Uint,
             Type::Sint => Number::Sint,

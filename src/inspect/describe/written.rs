@@ -20,6 +20,7 @@ use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::draw::vpc::state::FeedbackState;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::Memory;
+use a4emu_gpu::settled::{Running, Synced};
 
 /// Number of listed dwords of each stored range.
 const MAX_WORDS: usize = 8;
@@ -187,9 +188,9 @@ impl WrittenBy {
     pub fn before(&mut self, gpu: &mut Gpu, draw: &Draw) {
         let stores =
             draw.shaders.iter().any(|it| it.shader.as_ref().is_some_and(|shader| shader.uses.stores));
-        if stores || FeedbackState::snapshot(gpu.view()).is_some() {
+        if stores || FeedbackState::snapshot(gpu.sync().view()).is_some() {
             gpu.memory_mut().log_writes_joined(MAX_LOGGED);
-            self.before = Some(gpu.memory().view());
+            self.before = Some(gpu.sync().memory().view());
         }
     }
 
@@ -199,13 +200,13 @@ impl WrittenBy {
         let stored = gpu.memory_mut().take_writes();
         let bytes: u64 = stored.iter().map(|(start, end)| end - start).sum();
         gpu.budget.observe(Work::Copy16, stored.len() as u64 + bytes / 4);
-        let names = names(gpu, draw);
+        let names = names(gpu.sync(), draw);
         for (start, end) in stored {
             let mut at = start;
             while at < end {
                 let (what, until) = name_of(&names, at, end);
                 if let Some(written) = what.and_then(|what| self.entry((what, None), at, until)) {
-                    written.compare_memory(at, until, [&before, gpu.memory()]);
+                    written.compare_memory(at, until, [&before, gpu.sync().memory()]);
                 }
                 at = until;
             }
@@ -252,7 +253,7 @@ fn name_of(names: &[Named], at: u64, end: u64) -> (Option<&str>, u64) {
 }
 
 /// What the state of `draw` names in memory.
-fn names(gpu: &Gpu, draw: &Draw) -> Vec<Named> {
+fn names(gpu: Synced<'_>, draw: &Draw) -> Vec<Named> {
     let memory = gpu.memory();
     let mut names = Vec::new();
     let mut name = |what: String, start: u32, bytes: u32| {
@@ -354,7 +355,7 @@ impl<'r> PacketStores<'r> {
 }
 
 impl Observer for PacketStores<'_> {
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         let is_selected = self.runs.is_none_or(|runs| runs.has(gpu, call));
         // Drivers draw nothing in front of a query's packet.
         if !draws_nothing(call) || self.behind.len() >= MAX_EMPTY {
@@ -367,12 +368,12 @@ impl Observer for PacketStores<'_> {
         Flow::Continue
     }
 
-    fn submitted(&mut self, _: &Gpu) -> Flow {
+    fn submitted(&mut self, _: &mut Running<'_>) -> Flow {
         self.behind.clear();
         if self.is_last { Flow::Stop } else { Flow::Continue }
     }
 
-    fn packet(&mut self, _: &Gpu, packet: &Packet<'_>) {
+    fn packet(&mut self, _: &mut Running<'_>, packet: &Packet<'_>) {
         if self.behind.is_empty() {
             return;
         }
@@ -390,7 +391,7 @@ impl Observer for PacketStores<'_> {
         }
     }
 
-    fn store(&mut self, gpu: &Gpu, address: u32, bytes: &[u8]) {
+    fn store(&mut self, gpu: &mut Running<'_>, address: u32, bytes: &[u8]) {
         let (packet, is_count) = &self.packet;
         let count = gpu.regs.get::<RB_SAMPLE_COUNT_CONTROL>().ADDR();
         let what = if *is_count && count == address { "RB_SAMPLE_COUNT_CONTROL.ADDR" } else { UNNAMED };
@@ -398,10 +399,11 @@ impl Observer for PacketStores<'_> {
         let end = (u64::from(address) + bytes.len() as u64).min(1 << 32);
         let mut old = vec![0; (end.next_multiple_of(4) - u64::from(start)) as usize];
         gpu.budget.observe(Work::Copy16, 1 + old.len() as u64 / 4);
-        if self.behind.is_empty() || gpu.memory().buffer_at(address).is_none() {
+        let memory = gpu.sync().memory();
+        if self.behind.is_empty() || memory.buffer_at(address).is_none() {
             return;
         }
-        let is_whole = gpu.memory().read(start, &mut old);
+        let is_whole = memory.read(start, &mut old);
         let mut new = old.clone();
         for (new, stored) in new[(address - start) as usize..].iter_mut().zip(bytes) {
             *new = *stored;
@@ -412,7 +414,7 @@ impl Observer for PacketStores<'_> {
             }
             let written = self.by_draw.entry(*number).or_default();
             if let Some(written) = written.entry((what, Some(packet)), address.into(), end) {
-                let is_known = |word| [is_whole || gpu.memory().read_u32(word).is_some(), true];
+                let is_known = |word| [is_whole || memory.read_u32(word).is_some(), true];
                 written.compare(start.into(), &old, &new, &is_known);
             }
         }

@@ -13,6 +13,7 @@ use crate::options::Shared;
 use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
 use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::Running;
 
 /// A packet and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +66,7 @@ impl Origins {
 }
 
 impl Observer for Origins {
-    fn packet(&mut self, _: &Gpu, packet: &Packet<'_>) {
+    fn packet(&mut self, _: &mut Running<'_>, packet: &Packet<'_>) {
         self.packets += 1;
         self.name = match packet {
             Packet::Type3 { opcode, .. } => PacketName(*opcode).to_string(),
@@ -77,12 +78,12 @@ impl Observer for Origins {
         };
     }
 
-    fn register(&mut self, gpu: &Gpu, offset: u32, _: Option<u32>) {
+    fn register(&mut self, gpu: &mut Running<'_>, offset: u32, _: Option<u32>) {
         let here = self.here(gpu);
         self.registers.insert(offset, here);
     }
 
-    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+    fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
         let key = match load.kind {
             StateKind::Instructions(stage) => format!("Instructions {stage:?}"),
             StateKind::Constants(stage) => format!("Constants {stage:?}"),
@@ -94,7 +95,7 @@ impl Observer for Origins {
         self.loads.insert(key, here);
     }
 
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         if call.number() < self.until {
             return Flow::Continue;
         }

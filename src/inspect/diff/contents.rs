@@ -116,7 +116,7 @@ impl Look for Reader {
         if !gpu.budget.take(Work::Copy16, u64::from(read.bytes) / 16 + 1) {
             return None;
         }
-        let bytes = read.contents(gpu.memory()).into_owned();
+        let bytes = read.contents(gpu.sync().memory()).into_owned();
         let elements = |bytes: Vec<u8>, start: u32, size: u32, stride: u32| {
             let offset = u64::from(read.address.0.wrapping_sub(start));
             let first = offset.checked_div(stride.into()).unwrap_or(0);

@@ -16,7 +16,6 @@ use crate::options::Shared;
 use crate::out_file::{OutFile, make_folder};
 use crate::status::Status;
 use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
-use a4emu_gpu::draw;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::picture::{Alpha, Kind};
@@ -104,9 +103,8 @@ impl Painter {
 impl Engine for Painter {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         let Some(index) = self.wanted.remove(&call.number()) else { return Renderer.run(gpu, call) };
-        let draw = Draw::of(gpu, call, &mut self.shaders);
+        let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         let flow = Renderer.run(gpu, call);
-        draw::flush(gpu);
         for attachment in draw.attachments() {
             let key = (index, attachment.which.to_string());
             if !self.canvases.contains_key(&key)

@@ -16,6 +16,7 @@ use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::{Call, Engine, Flow, Silent, Skip};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
+use a4emu_gpu::settled::Synced;
 
 /// Maximum number of compared commands.
 const MAX_COMMANDS: usize = 1 << 16;
@@ -200,7 +201,7 @@ impl Collector {
 
     /// Keeps the command that begins with `draw`, if there is room.
     fn keep(&mut self, gpu: &mut Gpu, draw: Draw) {
-        let reads = reads(&draw, gpu);
+        let reads = reads(&draw, gpu.sync());
         let fetched: Option<Vec<Fetched>> = reads.into_iter().map(|read| self.fetched(gpu, read)).collect();
         let Some(fetched) = fetched else { return self.side.left_out += 1 };
         let mut registers = Vec::new();
@@ -209,7 +210,7 @@ impl Collector {
                 registers.push((offset, value));
             }
         }
-        self.note_rendered(gpu, &draw);
+        self.note_rendered(gpu.sync(), &draw);
         let (key, runs) = (draw.key, vec![(draw.draw, draw.frame_draw)]);
         let command = Command { draw, runs, registers, fetched };
         match self.room.checked_sub(command.bytes()) {
@@ -226,17 +227,17 @@ impl Collector {
     fn hash(&mut self, gpu: &mut Gpu, read: &Read) -> Option<u64> {
         let place = (read.address.0, read.bytes);
         match self.hashes.get(&place) {
-            Some((time, hash)) if gpu.memory().is_unchanged(place.0, place.1, *time) => Some(*hash),
+            Some((time, hash)) if gpu.sync().memory().is_unchanged(place.0, place.1, *time) => Some(*hash),
             _ => {
                 let hash = hash(gpu, read)?;
-                self.hashes.insert(place, (gpu.memory().now(), hash));
+                self.hashes.insert(place, (gpu.sync().memory().now(), hash));
                 Some(hash)
             }
         }
     }
 
     fn fetched(&mut self, gpu: &mut Gpu, read: Read) -> Option<Fetched> {
-        let buffer = gpu.memory().buffer_at(read.address.0).map(|(base, _)| base);
+        let buffer = gpu.sync().memory().buffer_at(read.address.0).map(|(base, _)| base);
         let is_rendered = buffer.is_some_and(|base| self.rendered.contains(&base));
         let hash = if is_rendered { 0 } else { self.hash(gpu, &read)? };
         Some(Fetched { read, hash, is_rendered })
@@ -253,7 +254,7 @@ impl Collector {
         }
     }
 
-    fn note_rendered(&mut self, gpu: &Gpu, draw: &Draw) {
+    fn note_rendered(&mut self, gpu: Synced<'_>, draw: &Draw) {
         let targets = draw.targets.iter().map(|target| target.place);
         let depth = draw.depth.iter().map(|depth| depth.place);
         let resolve = draw.resolve.iter().map(|resolve| Place::Address(resolve.address));
@@ -289,7 +290,7 @@ impl Collector {
             self.group = key.group;
             self.known.clear();
         }
-        let draw = Draw::of(gpu, call, &mut self.shaders);
+        let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         self.side.passes.add(&draw);
         let is_apart = self.tiles == Tiles::Apart;
         if draw.pass == Some(Pass::Binning) && !is_apart {
@@ -305,11 +306,11 @@ impl Collector {
 /// The hash of the bytes of `read`; none if the budget is used up.
 pub fn hash(gpu: &mut Gpu, read: &Read) -> Option<u64> {
     let pieces = u64::from(read.bytes) / 16 + 1;
-    gpu.budget.take(Work::Copy16, pieces).then(|| xxh3_64(&read.contents(gpu.memory())))
+    gpu.budget.take(Work::Copy16, pieces).then(|| xxh3_64(&read.contents(gpu.sync().memory())))
 }
 
 /// The ranges that `draw` fetches, with the memory that its shaders load through pointers in constants.
-pub fn reads(draw: &Draw, gpu: &Gpu) -> Vec<Read> {
+pub fn reads(draw: &Draw, gpu: Synced<'_>) -> Vec<Read> {
     let mut reads = draw.reads(gpu.memory());
     for stage in draw.shaders.iter().filter(|stage| has_pointers(stage)) {
         for constant in &stage.constants {

@@ -8,7 +8,6 @@ use super::side::{Side, reads};
 use crate::describe::{Draw, Read, Shaders};
 use crate::options::Shared;
 use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent, Skip};
-use a4emu_gpu::draw::flush;
 use a4emu_gpu::gpu::Gpu;
 
 /// Whether draws run in a visit.
@@ -72,9 +71,9 @@ struct Visitor<L: Look> {
 impl<L: Look> Engine for Visitor<L> {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         if let Some(wanted) = self.wanted.remove(&call.number()) {
-            flush(gpu);
-            let draw = Draw::of(gpu, call, &mut self.shaders);
-            let reads = reads(&draw, gpu);
+            gpu.settle();
+            let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
+            let reads = reads(&draw, gpu.sync());
             for index in wanted {
                 let found = reads.get(index).and_then(|read| self.look.look(gpu, &draw, read));
                 self.found.extend(found.map(|found| ((call.number(), index), found)));

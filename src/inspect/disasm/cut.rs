@@ -20,6 +20,7 @@ use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::PAGE;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::playback::Playback;
+use a4emu_gpu::settled::{Running, Synced};
 
 /// A draw or dispatch of the capture.
 struct Met {
@@ -41,7 +42,7 @@ struct Survey {
 }
 
 impl Observer for Survey {
-    fn submit(&mut self, gpu: &Gpu, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, _: u32, _: u32) -> Flow {
         let number = u64::from(gpu.at.submit);
         if self.span.is_none_or(|span| span.contains(number)) {
             let start = self.ran.map_or(number, |ran| ran.start);
@@ -50,7 +51,7 @@ impl Observer for Survey {
         Flow::Continue
     }
 
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         // A list that grows is copied to one of twice its size.
         if !gpu.budget.keep(2 * size_of::<Met>() as u64) {
             return Flow::Stop;
@@ -288,7 +289,7 @@ impl Scissors {
 
     /// Writes the current bytes of the group's buffers. Before the first kept submit, buffers of earlier
     /// groups are written too.
-    fn buffers(&mut self, gpu: &Gpu) {
+    fn buffers(&mut self, gpu: Synced<'_>) {
         let mut ranges: Vec<(u32, u32)> = Vec::new();
         for record in &self.buffers {
             let range = u32::try_from(record.address).ok().map(|address| (address, record.length));
@@ -308,7 +309,7 @@ impl Scissors {
     }
 
     /// The bytes at `address`, with removed draws replaced; none if the capture holds no bytes there.
-    fn contents(&self, gpu: &Gpu, address: u32, length: u32) -> Option<Vec<u8>> {
+    fn contents(&self, gpu: Synced<'_>, address: u32, length: u32) -> Option<Vec<u8>> {
         let length = length.min(gpu.memory().room(address)) as usize;
         let mut bytes = vec![0; length];
         let known = gpu.memory().read(address, &mut bytes);
@@ -326,8 +327,8 @@ impl Scissors {
     }
 
     /// Writes a command buffer that restores the registers and the loaded state.
-    fn restore(&mut self, gpu: &Gpu) {
-        let words = prelude::commands(gpu);
+    fn restore(&mut self, gpu: Synced<'_>) {
+        let words = prelude::commands(&gpu);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         if let (Some(address), false) = (free_address(gpu, bytes.len() as u32), bytes.is_empty()) {
             self.dump(address, bytes.len() as u32, Some(&bytes));
@@ -350,7 +351,7 @@ fn end((base, length): (u32, u32)) -> u64 {
 }
 
 /// The first free pages between the buffers.
-fn free_address(gpu: &Gpu, bytes: u32) -> Option<u32> {
+fn free_address(gpu: Synced<'_>, bytes: u32) -> Option<u32> {
     let mut candidate = PAGE;
     for (base, length) in gpu.memory().buffers() {
         if overlap((candidate, bytes), (base, length)) {
@@ -361,7 +362,7 @@ fn free_address(gpu: &Gpu, bytes: u32) -> Option<u32> {
 }
 
 impl Observer for Scissors {
-    fn submit(&mut self, gpu: &Gpu, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, _: u32, _: u32) -> Flow {
         if !self.kept.contains(gpu.at.submit.into()) {
             return Flow::Continue;
         }
@@ -369,10 +370,10 @@ impl Observer for Scissors {
             self.put(section.id, &section.payload);
         }
         if !std::mem::replace(&mut self.dumped, true) {
-            self.buffers(gpu);
+            self.buffers(gpu.sync());
         }
         if !std::mem::replace(&mut self.restored, true) {
-            self.restore(gpu);
+            self.restore(gpu.sync());
         }
         Flow::Continue
     }

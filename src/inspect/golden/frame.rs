@@ -6,8 +6,8 @@ use std::io::BufReader;
 use anyhow::{Context, ensure};
 
 use crate::out_file::OutFile;
-use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::{Kind, Picture};
+use a4emu_gpu::settled::Synced;
 use serde::Deserialize;
 
 /// File name of the last rendered colour surface.
@@ -41,7 +41,7 @@ pub struct Frame {
 
 impl Frame {
     /// The last rendered colour surface, if there is one and it makes a picture.
-    pub fn of(gpu: &Gpu) -> Option<Self> {
+    pub fn of(gpu: Synced<'_>) -> Option<Self> {
         let picture = Picture::of(gpu.pipeline.surfaces.last_color()?, gpu.memory()).ok()?;
         let [width, height] = picture.size();
         (picture.kind() == Kind::Rgba8).then(|| Self { width, height, pixels: picture.pixels() })

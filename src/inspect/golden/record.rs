@@ -12,6 +12,7 @@ use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::regfile::{COUNT, RegSet};
+use a4emu_gpu::settled::Running;
 
 /// A receiver of records.
 pub trait Sink {
@@ -95,11 +96,11 @@ impl<S: Sink> Recorder<S> {
 }
 
 impl<S: Sink> Observer for Recorder<S> {
-    fn register(&mut self, _: &Gpu, offset: u32, _: Option<u32>) {
+    fn register(&mut self, _: &mut Running<'_>, offset: u32, _: Option<u32>) {
         self.touched.insert(offset);
     }
 
-    fn load(&mut self, _: &Gpu, load: Load<'_>) {
+    fn load(&mut self, _: &mut Running<'_>, load: Load<'_>) {
         self.hash.loaded(load.kind);
         let kind = kind_name(load.kind);
         let (first, dwords) = (load.first, load.data.len() as u32);
@@ -107,7 +108,7 @@ impl<S: Sink> Observer for Recorder<S> {
         self.loads.insert((kind.clone(), first), LoadRecord { kind, first, dwords, hash });
     }
 
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         let record = Record {
             number: call.number(),
             frame_draw: call.frame_draw(),

@@ -11,8 +11,8 @@ use a4emu_gpu::cp::Call;
 use a4emu_gpu::draw::fs::history::{Color, PixelValues, Touch, Verdict};
 use a4emu_gpu::draw::gras::setup::Face;
 use a4emu_gpu::draw::rb::rendered::Written;
-use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
+use a4emu_gpu::settled::Synced;
 use a4emu_shader::format::Codec;
 use a4emu_shader::format::arrangement::resolved;
 
@@ -237,7 +237,7 @@ impl Answer {
         surface: &Written,
         events: Vec<Event>,
         writer: Writer,
-        end: &Gpu,
+        end: Synced<'_>,
     ) -> Self {
         let Written { address, width, height, format, .. } = *surface;
         Self {

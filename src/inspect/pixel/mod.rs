@@ -18,13 +18,13 @@ use crate::options::Shared;
 use crate::selection::Position;
 use crate::status::{Failure, Status};
 use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
-use a4emu_gpu::draw;
 use a4emu_gpu::draw::fs::history::Color;
 use a4emu_gpu::draw::pipeline::look::Watch;
 use a4emu_gpu::draw::rb::rendered::Written;
 use a4emu_gpu::draw::rb::state::copied_samples;
 use a4emu_gpu::fault::Report;
 use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::{Ended, Synced};
 use a4emu_shader::format::arrangement::resolved;
 use a4emu_shader::format::{Codec, Format, Transfer};
 pub use answer::Answer;
@@ -53,13 +53,13 @@ pub struct Question<'a> {
 pub fn ask(question: Question<'_>, shared: &Shared) -> anyhow::Result<(Report, anyhow::Result<Vec<Answer>>)> {
     let first = FirstRun::new(question.capture, question.limits, shared)?;
     let answers = first.answers(question, shared);
-    Ok((first.end.report, answers))
+    Ok((first.end.into_report(), answers))
 }
 
 /// The first run, which is the same for all pixels of a capture.
 pub struct FirstRun {
     /// The machine at the end of the run.
-    end: Gpu,
+    end: Ended,
     trail: Trail,
 }
 
@@ -73,12 +73,11 @@ impl FirstRun {
         let mut trail = Trail::default();
         let sections = capture.sections(&first.gpu.budget, shared)?;
         first.run(sections, &mut Renderer, &mut trail);
-        draw::flush(&mut first.gpu);
         if trail.forgotten > 0 {
             let what = format!("there is no room to look at the first {} draws", trail.forgotten);
             first.gpu.report.cut(what, first.gpu.at);
         }
-        Ok(Self { end: first.gpu, trail })
+        Ok(Self { end: first.gpu.end(), trail })
     }
 
     /// The second run: looks at the draws of the trail. The question is about the capture of the first run.
@@ -96,10 +95,10 @@ impl FirstRun {
         let mut second = question.limits.playback_of_many(question.capture.name(), RUNS);
         let sections = question.capture.sections(&second.gpu.budget, shared)?;
         second.run(sections, &mut looking, &mut Silent);
-        draw::flush(&mut second.gpu);
+        second.gpu.settle();
         let last = second.gpu.at.submit.saturating_sub(1);
         looking.writers.between(&mut second.gpu, last);
-        let answer = |(index, wanted)| looking.answer(index, wanted, &surface, &self.end);
+        let answer = |(index, wanted)| looking.answer(index, wanted, &surface, *self.end.settled());
         Ok(wanted.iter().enumerate().map(answer).collect())
     }
 }
@@ -145,14 +144,14 @@ impl Wanted {
     }
 
     /// The value in memory; `None` if the capture has no memory there.
-    fn value(&self, gpu: &Gpu) -> Option<Color> {
+    fn value(&self, gpu: Synced<'_>) -> Option<Color> {
         let mut bytes = vec![0; self.bytes as usize];
         let held = gpu.memory().read(self.address, &mut bytes);
         held.then(|| Color::new(&self.codec, resolved(&self.codec, &bytes)))
     }
 
     /// The state of the pixel after the last call.
-    fn left(&self, gpu: &Gpu) -> Left {
+    fn left(&self, gpu: Synced<'_>) -> Left {
         let [samples, _] = copied_samples(&gpu.regs, gpu.regs.get::<RB_COPY_CONTROL>());
         let resolved = self.value(gpu).filter(|_| samples > 1);
         Left { to: self.address, resolved }
@@ -181,7 +180,7 @@ impl<'a> Looking<'a> {
         Self { wanted, by_draw, events, writers: Writers::new(watched.collect()) }
     }
 
-    fn answer(&mut self, index: usize, wanted: &Wanted, surface: &Written, end: &Gpu) -> Answer {
+    fn answer(&mut self, index: usize, wanted: &Wanted, surface: &Written, end: Synced<'_>) -> Answer {
         let events = answer::of_memory(std::mem::take(&mut self.events[index]));
         Answer::new(wanted, surface, events, self.writers.pixel(index).writer(), end)
     }
@@ -193,14 +192,14 @@ impl<'a> Looking<'a> {
         let address = gpu.at.address;
         let flow = Renderer.run(gpu, call);
         let mut found = gpu.pipeline.watch.take().unwrap_or_default().found.into_iter();
-        draw::flush(gpu);
+        gpu.settle();
         for (index, part) in parts {
             let touches = part.position().and_then(|_| found.next()).unwrap_or_default();
-            let left = self.wanted[index].left(gpu);
+            let left = self.wanted[index].left(gpu.sync());
             let events = Event::of(call, address, part, left, touches);
             if events.iter().any(Event::writes_memory) {
                 let writer = Writer::Draw { submit: call.submit(), draw: call.number() };
-                self.writers.pixel(index).rendered(gpu, writer);
+                self.writers.pixel(index).rendered(gpu.sync(), writer);
             }
             self.events[index].extend(events);
         }
@@ -219,19 +218,19 @@ impl<'a> Looking<'a> {
 impl Engine for Looking<'_> {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         let parts = self.by_draw.remove(&call.number()).unwrap_or_default();
-        let stores = self.writers.stores(gpu, call);
+        let stores = self.writers.stores(gpu.sync(), call);
         if parts.is_empty() && !stores {
             self.writers.between(gpu, call.submit());
             return Renderer.run(gpu, call);
         }
-        draw::flush(gpu);
+        gpu.settle();
         self.writers.between(gpu, call.submit());
         let flow = match parts.is_empty() {
             true => Renderer.run(gpu, call),
             false => self.look(gpu, call, parts),
         };
         if stores {
-            draw::flush(gpu);
+            gpu.settle();
             self.look_for_stores(gpu, call);
         }
         flow

@@ -9,8 +9,8 @@ use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::draw::gras::raster::Rect;
 use a4emu_gpu::draw::rb::state::{ResolveState, Targets, resolve_bounds};
 use a4emu_gpu::draw::rb::surface::{Location, Surface};
-use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
+use a4emu_gpu::settled::Running;
 
 /// The surfaces of a call.
 enum Seen {
@@ -76,7 +76,7 @@ enum Holder {
 }
 
 impl Observer for Trail {
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         let mut unsupported = Vec::new();
         let seen = match call.pass() {
             None | Some(Pass::Binning) => Seen::Other,

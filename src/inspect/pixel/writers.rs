@@ -9,6 +9,7 @@ use crate::describe::{Draw, Shaders};
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::Synced;
 
 /// The last writer of a pixel's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -78,13 +79,13 @@ impl Watched {
     }
 
     /// Records that `writer` rendered the pixel, also if its colour did not change.
-    pub fn rendered(&mut self, gpu: &Gpu, writer: Writer) {
+    pub fn rendered(&mut self, gpu: Synced<'_>, writer: Writer) {
         let _missing_is_zero = gpu.memory().read(self.address, &mut self.bytes);
         self.writer = Some(writer);
     }
 
     /// Compares the memory. If it changed, `writer` has written it.
-    pub fn look(&mut self, gpu: &Gpu, writer: Writer) -> Option<Change> {
+    pub fn look(&mut self, gpu: Synced<'_>, writer: Writer) -> Option<Change> {
         let mut after = vec![0; self.bytes.len()];
         let held = gpu.memory().read(self.address, &mut after);
         let is_first = held && self.writer.is_none();
@@ -130,11 +131,11 @@ impl Writers {
             return Vec::new();
         }
         let pixels = self.watched.iter_mut().enumerate();
-        pixels.filter_map(|(index, pixel)| Some((index, pixel.look(gpu, writer)?))).collect()
+        pixels.filter_map(|(index, pixel)| Some((index, pixel.look(gpu.sync(), writer)?))).collect()
     }
 
     /// Whether a shader of `call`, which is about to run, stores to memory.
-    pub fn stores(&mut self, gpu: &Gpu, call: &Call) -> bool {
+    pub fn stores(&mut self, gpu: Synced<'_>, call: &Call) -> bool {
         let draw = Draw::of(gpu, call, &mut self.shaders);
         draw.shaders.iter().filter_map(|stage| stage.shader.as_ref()).any(|shader| shader.uses.stores)
     }

@@ -77,7 +77,7 @@ impl Contents {
             return None;
         }
         let held = Read { what: String::new(), address: texture.address, bytes };
-        let hash = xxh3_64(&held.contents(gpu.memory()));
+        let hash = xxh3_64(&held.contents(gpu.sync().memory()));
         if let Some(known) = self.known.get(&(texture.words, hash)) {
             return known.clone();
         }

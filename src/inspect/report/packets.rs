@@ -15,6 +15,7 @@ use crate::decode::{Listing, Output};
 use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::Running;
 
 /// Maximum number of lines of a draw: half of them from the start, half from the end.
 const MAX_LINES: usize = 400;
@@ -117,26 +118,26 @@ impl Observer for Packets {
         }
     }
 
-    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+    fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         if let Some(listing) = self.listing(gpu) {
             listing.packet(gpu, packet);
         }
     }
 
-    fn register(&mut self, gpu: &Gpu, offset: u32, _: Option<u32>) {
+    fn register(&mut self, gpu: &mut Running<'_>, offset: u32, _: Option<u32>) {
         let Some(listing) = self.listing(gpu) else { return };
         listing.register(gpu, offset);
         let name = RegName { offset }.to_string();
         self.registers.entry(name).or_insert_with(|| Register::at(offset));
     }
 
-    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+    fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
         if let Some(listing) = self.listing(gpu) {
             listing.load(gpu, &load);
         }
     }
 
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         let text = self.take();
         if let Some(Command::New(_)) = self.commands.of(gpu) {
             let lines = self.cut(&text, call.frame_draw());

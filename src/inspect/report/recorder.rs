@@ -19,7 +19,6 @@ use crate::describe::{self, Costing, Counts, Draw, PacketStores, Shaders, Tile, 
 use crate::progress::Counted;
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::cp::{Call, Engine, Flow};
-use a4emu_gpu::draw;
 use a4emu_gpu::draw::fs::reasons::{Plane, Reasons};
 use a4emu_gpu::draw::gras::raster::Rect;
 use a4emu_gpu::draw::rb::state::resolve_bounds;
@@ -294,8 +293,8 @@ impl Engine for Recorder {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         self.progress.next();
         let Some(command) = self.commands.of(gpu) else { return self.costing.run(gpu, call) };
-        draw::flush(gpu);
-        let mut draw = Draw::of(gpu, call, &mut self.shaders);
+        gpu.settle();
+        let mut draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         self.before(gpu, call, command, &mut draw);
         if draw.pass != Some(Pass::Restore) {
             self.place_restores(gpu, &draw);
@@ -311,7 +310,7 @@ impl Engine for Recorder {
         let spare = self.spare.take();
         gpu.pipeline.reasons = draw.map_in(gpu, &attachment, &[Plane::Cost, Plane::Unseen], spare);
         let flow = self.stored(gpu, call, command.number(), &draw);
-        draw::flush(gpu);
+        gpu.settle();
         self.after(gpu, command.number(), draw, &attachment);
         flow
     }

@@ -104,7 +104,7 @@ impl Watch {
 
     /// Ends the run: adds the last findings, and reports what was not checked or not kept.
     pub fn finish(&mut self, gpu: &mut Gpu) {
-        self.end(gpu);
+        self.end(gpu.sync());
         let at = gpu.at;
         if self.programs.cut {
             gpu.report.cut("programs that take too much work to look through".to_owned(), at);

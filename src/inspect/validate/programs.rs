@@ -9,7 +9,8 @@ use super::finding::Broken;
 use super::program::{self, Checked, Regs};
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::draw::sp::state::{CodePlace, code};
-use a4emu_gpu::gpu::{Gpu, STAGES, Stage};
+use a4emu_gpu::gpu::{STAGES, Stage};
+use a4emu_gpu::settled::Synced;
 use a4emu_shader::{Chooser, Chosen, Program, Way};
 
 /// Maximum number of cached programs. A full cache is emptied.
@@ -51,7 +52,7 @@ struct Last {
 
 impl Programs {
     /// The program of `stage`; none if the capture does not hold it.
-    pub fn of(&mut self, gpu: &Gpu, stage: Stage) -> Option<Arc<Checked>> {
+    pub fn of(&mut self, gpu: Synced<'_>, stage: Stage) -> Option<Arc<Checked>> {
         let place = CodePlace::of(gpu.view(), stage);
         if let Some(last) = &self.last[stage as usize]
             && last.place == place

@@ -21,6 +21,7 @@ use a4emu_gpu::gpu::{Gpu, STAGES};
 use a4emu_gpu::memory::PAGE;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::{COUNT, RegSet};
+use a4emu_gpu::settled::{Running, Synced};
 
 /// Loaded texture and sampler slots per stage, one bit each.
 type Slots = [[u128; 2]; STAGES.len()];
@@ -73,14 +74,14 @@ impl Watch {
 
     /// Adds findings at the end of the run of `gpu`. For an incomplete frame, missing tiles are not
     /// reported.
-    pub(super) fn end(&mut self, gpu: &Gpu) {
+    pub(super) fn end(&mut self, gpu: Synced<'_>) {
         let mut said = Said::default();
         if !self.running && gpu.budget.cut().is_none() {
             self.batch.tiles.end(&mut said);
         }
         stream::unwritten(gpu, &mut said);
-        self.tell(gpu, said);
-        self.chosen(gpu);
+        self.tell(&gpu, said);
+        self.chosen(&gpu);
     }
 
     /// Adds findings about the registers that a0.x has selected so far.
@@ -94,7 +95,7 @@ impl Watch {
         said.0.into_iter().filter(counts).for_each(|broken| self.findings.add(gpu, broken));
     }
 
-    fn draw(&mut self, gpu: &Gpu, call: &DrawCall) -> Said {
+    fn draw(&mut self, gpu: Synced<'_>, call: &DrawCall) -> Said {
         let mut said = Said::default();
         self.batch.bins.draw(gpu, call, &mut said);
         let scene = Scene::of_draw(gpu, call.pass, call.initiator, &mut self.programs);
@@ -110,7 +111,7 @@ impl Watch {
         said
     }
 
-    fn dispatch(&mut self, gpu: &Gpu, call: &DispatchCall) -> Said {
+    fn dispatch(&mut self, gpu: Synced<'_>, call: &DispatchCall) -> Said {
         let mut said = Said::default();
         let scene = Scene::of_dispatch(gpu, &mut self.programs);
         self.batch.packets.call(&scene, false, &mut said);
@@ -157,23 +158,23 @@ fn bits(first: u32, count: u32) -> u128 {
 }
 
 impl Observer for Watch {
-    fn buffer(&mut self, _: &Gpu, buffer: Announced) {
+    fn buffer(&mut self, _: &mut Running<'_>, buffer: Announced) {
         self.names_all |=
             buffer.captured < buffer.bytes || (buffer.bytes > 0 && buffer.bytes.is_multiple_of(PAGE));
     }
 
-    fn submit(&mut self, _: &Gpu, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, _: &mut Running<'_>, _: u32, _: u32) -> Flow {
         self.running = true;
         Flow::Continue
     }
 
-    fn submitted(&mut self, gpu: &Gpu) -> Flow {
+    fn submitted(&mut self, gpu: &mut Running<'_>) -> Flow {
         self.running = false;
         self.chosen(gpu);
         Flow::Continue
     }
 
-    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+    fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         let mut said = Said::default();
         match *packet {
             Packet::Type3 { predicated: true, .. } if gpu.cp.predicate == Some(false) => {}
@@ -181,16 +182,16 @@ impl Observer for Watch {
                 let command = Pm4::parse(opcode, payload);
                 state::written::check_event(&command, &self.batch.written, &mut said);
                 self.batch.waits.packet(&command, &mut said);
-                self.batch.packets.command(gpu, &command, &mut said);
+                self.batch.packets.command(gpu.sync(), &command, &mut said);
                 self.batch.bins.command(&command);
-                self.batch.traffic.command(gpu, &command, &mut said);
+                self.batch.traffic.command(gpu.sync(), &command, &mut said);
             }
             _ => stream::protected(packet, &mut said),
         }
         self.tell(gpu, said);
     }
 
-    fn register(&mut self, gpu: &Gpu, offset: u32, _: Option<u32>) {
+    fn register(&mut self, gpu: &mut Running<'_>, offset: u32, _: Option<u32>) {
         let held = std::mem::replace(&mut self.held, offset == RBBM_PERFCTR_CTL::ROW.offset);
         // Two registers begin a batch: docs/hardware/hazards.md, "Where a submit begins".
         if held && offset == GRAS_DEBUG_ECO_CONTROL::ROW.offset {
@@ -207,11 +208,11 @@ impl Observer for Watch {
         }
     }
 
-    fn store(&mut self, _: &Gpu, address: u32, bytes: &[u8]) {
+    fn store(&mut self, _: &mut Running<'_>, address: u32, bytes: &[u8]) {
         self.batch.traffic.store(address, bytes.len());
     }
 
-    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+    fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
         let mut said = Said::default();
         self.batch.waits.load(load.kind, Pass::of(&gpu.regs), &mut said);
         let units = load.data.len() as u32 / load.kind.unit_dwords();
@@ -226,20 +227,20 @@ impl Observer for Watch {
         self.tell(gpu, said);
     }
 
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         gpu.budget.observe(Work::Draw, 1);
         let mut said = match call {
-            Call::Draw(call) if call.count > 0 && call.instances > 0 => self.draw(gpu, call),
-            Call::Dispatch(call) => self.dispatch(gpu, call),
+            Call::Draw(call) if call.count > 0 && call.instances > 0 => self.draw(gpu.sync(), call),
+            Call::Dispatch(call) => self.dispatch(gpu.sync(), call),
             Call::Draw(_) | Call::Uncounted(_) => Said::default(),
         };
         self.batch.waits.call(gpu, call, &mut said);
-        self.batch.traffic.begin(gpu);
+        self.batch.traffic.begin(gpu.sync());
         self.tell(gpu, said);
         Flow::Continue
     }
 
-    fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) {
+    fn trouble(&mut self, gpu: &mut Running<'_>, trouble: &Trouble) {
         let mut said = Said::default();
         stream::trouble(trouble, &mut said);
         self.tell(gpu, said);

@@ -52,7 +52,7 @@ fn a_surface_without_pixels_or_with_none_in_memory_has_none() {
     for size in [[0, 4], [8, 0]] {
         let (mut gpu, surface) = surface();
         let empty = Written { width: size[0], height: size[1], ..surface };
-        assert_eq!(Picture::of(&empty, gpu.memory()).err(), Some(NoPicture::Unsupported));
+        assert_eq!(Picture::of(&empty, gpu.settle().memory()).err(), Some(NoPicture::Unsupported));
         assert_eq!(written(&mut gpu, &empty, 1 << 20), (None, Some(Severity::Unsupported)));
     }
     let (mut gpu, surface) = surface();

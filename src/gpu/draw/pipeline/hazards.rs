@@ -15,7 +15,7 @@ use super::{finish_submitted, flush, geometry};
 
 /// Waits until no deferred copy still has to write to the `len` bytes at `address`. Call it before the chip
 /// reads them.
-pub fn flush_for_read(gpu: &mut Gpu, address: u32, len: u64) {
+pub(crate) fn flush_for_read(gpu: &mut Gpu, address: u32, len: u64) {
     flush_if_read(gpu, |buffer| overlap(buffer, (address, len)));
 }
 

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use a4emu_gpu::draw::pc::state::restart;
 use a4emu_gpu::draw::{DrawCall, IndexSource};
-use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::settled::Synced;
 
 /// Maximum number of cached ranges.
 const MAX_KNOWN: usize = 4096;
@@ -31,7 +31,7 @@ pub struct Highest {
 
 impl Highest {
     /// The highest index of a draw; none if it has no indices or they are not in one buffer.
-    pub fn of(&mut self, gpu: &Gpu, call: &DrawCall) -> Option<u32> {
+    pub fn of(&mut self, gpu: Synced<'_>, call: &DrawCall) -> Option<u32> {
         let restart = restart(&gpu.regs);
         match &call.indices {
             IndexSource::Auto => None,
@@ -45,7 +45,7 @@ impl Highest {
         }
     }
 
-    fn in_memory(&mut self, gpu: &Gpu, range: Range) -> Option<u32> {
+    fn in_memory(&mut self, gpu: Synced<'_>, range: Range) -> Option<u32> {
         let bytes = range.count.checked_mul(range.width)?;
         if let Some((time, highest)) = self.known.get(&range)
             && gpu.memory().is_unchanged(range.address, bytes, *time)

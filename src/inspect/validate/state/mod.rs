@@ -22,9 +22,10 @@ use super::program::{Checked, Regs};
 use super::programs::Programs;
 use super::rules::Id;
 use a4emu_gpu::draw::DrawCall;
-use a4emu_gpu::gpu::{CodeSource, Gpu, Stage};
+use a4emu_gpu::gpu::{CodeSource, Stage};
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
+use a4emu_gpu::settled::Synced;
 pub use extent::Extent;
 pub use indices::Highest;
 use stage::Named;
@@ -33,7 +34,7 @@ pub use stage::hlsq;
 /// A draw or dispatch, and its programs.
 pub struct Scene<'a> {
     /// The chip.
-    pub gpu: &'a Gpu,
+    pub gpu: Synced<'a>,
     /// The registers of the chip.
     pub regs: &'a RegFile,
     /// The pass of a draw. For a dispatch it has no meaning.
@@ -68,12 +69,12 @@ impl Said {
 impl<'a> Scene<'a> {
     /// The scene of a draw with this initiator.
     pub fn of_draw(
-        gpu: &'a Gpu,
+        gpu: Synced<'a>,
         pass: Pass,
         initiator: VGT_DRAW_INITIATOR_A4XX,
         programs: &mut Programs,
     ) -> Self {
-        let regs = &gpu.regs;
+        let regs = &gpu.gpu().regs;
         // A resolve runs no fragment shader, but drivers set one up, and the chip assumes that it is loaded.
         let idle = (pass == Pass::Resolve).then_some(Stage::FS);
         let named = pass.stages(regs, Some(initiator)).chain(idle);
@@ -81,9 +82,9 @@ impl<'a> Scene<'a> {
     }
 
     /// The scene of a dispatch.
-    pub fn of_dispatch(gpu: &'a Gpu, programs: &mut Programs) -> Self {
+    pub fn of_dispatch(gpu: Synced<'a>, programs: &mut Programs) -> Self {
         let programs = programs.of(gpu, Stage::CS).into_iter().collect();
-        Self { gpu, regs: &gpu.regs, pass: Pass::Bypass, programs }
+        Self { gpu, regs: &gpu.gpu().regs, pass: Pass::Bypass, programs }
     }
 
     /// The last stage before the rasteriser.

@@ -11,9 +11,9 @@ use a4emu_decoder::regs::vsc::*;
 use crate::validate::rules::Id;
 use crate::validate::state::Said;
 use a4emu_gpu::draw::DrawCall;
-use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
+use a4emu_gpu::settled::Synced;
 
 /// Size of a pipe's size in memory, in bytes.
 const SIZE_BYTES: u32 = 4;
@@ -45,7 +45,7 @@ impl Bins {
     }
 
     /// Checks a draw with vertices that is about to run.
-    pub fn draw(&mut self, gpu: &Gpu, call: &DrawCall, said: &mut Said) {
+    pub fn draw(&mut self, gpu: Synced<'_>, call: &DrawCall, said: &mut Said) {
         match call.pass {
             Pass::Binning if !std::mem::replace(&mut self.binned, true) => {
                 pipes(gpu, said);
@@ -118,7 +118,7 @@ fn origin(regs: &RegFile, said: &mut Said) {
 }
 
 /// Checks C28, and M7 for the streams' buffers.
-fn pipes(gpu: &Gpu, said: &mut Said) {
+fn pipes(gpu: Synced<'_>, said: &mut Said) {
     let regs = &gpu.regs;
     let mode = regs.get::<RB_MODE_CONTROL>();
     let [width, height] = [mode.WIDTH(), mode.HEIGHT()];

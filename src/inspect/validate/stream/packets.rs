@@ -12,6 +12,7 @@ use a4emu_gpu::draw::sp::state::place;
 use a4emu_gpu::fault::{Fault, Trouble};
 use a4emu_gpu::gpu::{Gpu, Stage};
 use a4emu_gpu::pass::Pass;
+use a4emu_gpu::settled::Synced;
 
 /// Registers that the kernel protects (CP_PROTECT 0 to 11): first and last.
 const PROTECTED: [(u32, u32); 7] = [
@@ -52,7 +53,7 @@ pub fn protected(packet: &Packet<'_>, said: &mut Said) {
 
 impl Packets {
     /// Checks a command that is about to execute.
-    pub fn command(&mut self, gpu: &Gpu, packet: &Pm4<'_>, said: &mut Said) {
+    pub fn command(&mut self, gpu: Synced<'_>, packet: &Pm4<'_>, said: &mut Said) {
         match packet {
             Pm4::Unknown { opcode, .. } => said.say(Id::C21, format!("opcode {opcode:#04x} is unknown")),
             Pm4::LoadState4(packet) => self.load(gpu, packet, said),
@@ -73,7 +74,7 @@ impl Packets {
         }
     }
 
-    fn load(&mut self, gpu: &Gpu, packet: &LoadState4<'_>, said: &mut Said) {
+    fn load(&mut self, gpu: Synced<'_>, packet: &LoadState4<'_>, said: &mut Said) {
         let (kind, first, units) = (packet.kind(), packet.dst.DST_OFF(), packet.dst.NUM_UNIT());
         let source = packet.source();
         if let StateSource::Inline(_) = source {
@@ -83,7 +84,7 @@ impl Packets {
             });
         }
         match (kind, source) {
-            (StateKind::Constants(stage), source) => constants(gpu, stage, [first, units], source, said),
+            (StateKind::Constants(stage), source) => constants(&gpu, stage, [first, units], source, said),
             (StateKind::Samplers(_), _) if units % 2 != 0 => self.odd_samplers = Some(units),
             (StateKind::Instructions(stage), StateSource::Memory { address }) => {
                 self.stored[stage as usize] = Some((address, units));

@@ -18,6 +18,7 @@ use a4emu_gpu::fault::Miss;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::{PAGE, Provenance};
 use a4emu_gpu::pass::Pass;
+use a4emu_gpu::settled::Synced;
 
 /// Maximum number of stores of the command processor. If there are more, nothing is checked.
 const MAX_STORES: usize = 1024;
@@ -42,14 +43,14 @@ pub struct Traffic {
 
 impl Traffic {
     /// Called at the next packet or draw: the last draw has finished its writes.
-    fn settle(&mut self, gpu: &Gpu) {
+    fn settle(&mut self, gpu: Synced<'_>) {
         let Some(before) = self.running.take().filter(|before| gpu.memory().now() > *before) else { return };
         self.writes.get_or_insert(before);
         (self.flush_written, self.waited, self.invalidated) = Default::default();
     }
 
     /// Checks a command that is about to execute.
-    pub fn command(&mut self, gpu: &Gpu, packet: &Pm4<'_>, said: &mut Said) {
+    pub fn command(&mut self, gpu: Synced<'_>, packet: &Pm4<'_>, said: &mut Said) {
         self.settle(gpu);
         match packet {
             Pm4::WaitForIdle(_) => self.idle(),
@@ -104,7 +105,7 @@ impl Traffic {
     }
 
     /// Whether a draw of this batch changed the `bytes` at `address`, and the caches were not flushed since.
-    fn is_fresh(&self, gpu: &Gpu, address: u32, bytes: u64) -> bool {
+    fn is_fresh(&self, gpu: Synced<'_>, address: u32, bytes: u64) -> bool {
         let Some(time) = self.writes.filter(|_| self.stored.len() < MAX_STORES) else { return false };
         let Ok(bytes) = u32::try_from(bytes) else { return false };
         let (first, last) = (address / PAGE, address.saturating_add(bytes.saturating_sub(1)) / PAGE);
@@ -113,7 +114,7 @@ impl Traffic {
         held && apart && !gpu.memory().is_unchanged(address, bytes, time)
     }
 
-    fn parameters(&self, gpu: &Gpu, address: u32, bytes: u64, said: &mut Said) {
+    fn parameters(&self, gpu: Synced<'_>, address: u32, bytes: u64, said: &mut Said) {
         if self.is_fresh(gpu, address, bytes) {
             said.say(
                 Id::F2,
@@ -126,8 +127,8 @@ impl Traffic {
     pub fn draw(&mut self, scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
         let gpu = scene.gpu;
         self.settle(gpu);
-        self.stored_attributes(gpu, said);
-        self.bound_attributes(gpu, said);
+        self.stored_attributes(&gpu, said);
+        self.bound_attributes(&gpu, said);
         if self.writes.is_some() && matches!(call.pass, Pass::Gmem | Pass::Bypass | Pass::Binning) {
             self.attributes(gpu, said);
             if let IndexSource::Memory { base, size, .. } = call.indices
@@ -140,12 +141,12 @@ impl Traffic {
     }
 
     /// Records that a draw or dispatch begins.
-    pub fn begin(&mut self, gpu: &Gpu) {
+    pub fn begin(&mut self, gpu: Synced<'_>) {
         self.settle(gpu);
         self.running = Some(gpu.memory().now());
     }
 
-    fn attributes(&self, gpu: &Gpu, said: &mut Said) {
+    fn attributes(&self, gpu: Synced<'_>, said: &mut Said) {
         let regs = &gpu.regs;
         if self.invalidated && self.waited {
             return;
@@ -213,7 +214,7 @@ fn fetch_entry(offset: u32) -> Option<u32> {
 const MAX_BLANK: usize = 64;
 
 /// Checks M8: reads of buffers that are unwritten according to the capture.
-pub fn unwritten(gpu: &Gpu, said: &mut Said) {
+pub fn unwritten(gpu: Synced<'_>, said: &mut Said) {
     let blank =
         gpu.report.missing.iter().filter(|miss| gpu.memory().provenance(miss.address) == Provenance::Blank);
     for Miss { client, address, len } in blank.take(MAX_BLANK) {
