@@ -6,9 +6,8 @@ use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::regs::vpc::VPC_SO_PROG;
 
 pub use crate::machine::{
-    CHIPS, CONSTANTS, Chip, ChipRow, Clock, CodeSource, Counters, Gmem, INSTRUCTIONS, Kind, LoadedFootprint,
-    LoadedState, Model, SSBOS, STAGES, STREAM_OUT, ShaderState, SsboState, Stage, StateChanges, TEXTURES,
-    refusal,
+    CHIPS, CONSTANTS, Chip, ChipRow, Clock, CodeSource, Counters, Gmem, INSTRUCTIONS, Kind, LoadedState,
+    Model, SSBOS, STAGES, STREAM_OUT, ShaderState, SsboState, Stage, StateChanges, TEXTURES, refusal,
 };
 
 use crate::budget::Budget;

@@ -11,8 +11,7 @@ use a4emu_decoder::regs::vpc::VPC_SO_PROG;
 pub use chip::{CHIPS, Chip, ChipRow, Kind, refusal};
 pub use gmem::Gmem;
 pub use loaded::{
-    CONSTANTS, CodeSource, INSTRUCTIONS, LoadedFootprint, LoadedState, SSBOS, ShaderState, SsboState,
-    StateChanges, TEXTURES,
+    CONSTANTS, CodeSource, INSTRUCTIONS, LoadedState, SSBOS, ShaderState, SsboState, StateChanges, TEXTURES,
 };
 pub use model::Model;
 

@@ -131,29 +131,6 @@ impl MemoryInputs {
         Self { ranges, time: memory.now() }
     }
 
-    /// Adds a range that was read at the same time or later.
-    pub fn add(&mut self, range: (u32, u32)) {
-        self.ranges.push(range);
-    }
-
-    /// The ranges: address and bytes.
-    pub fn ranges(&self) -> &[(u32, u32)] {
-        &self.ranges
-    }
-
-    /// Merges ranges that overlap, which makes the check cheaper.
-    pub fn merge(&mut self) {
-        self.ranges.sort_unstable();
-        self.ranges.dedup_by(|(address, len), (first, all)| {
-            let (end, next_end) = (first.saturating_add(*all), address.saturating_add(*len));
-            let overlaps = *address < end;
-            if overlaps {
-                *all = end.max(next_end) - *first;
-            }
-            overlaps
-        });
-    }
-
     /// Whether the memory is as it was read.
     pub fn are_unchanged(&self, memory: &Memory) -> bool {
         self.ranges.iter().all(|(address, len)| memory.is_unchanged(*address, *len, self.time))
@@ -214,13 +191,7 @@ impl<K: PartialEq, T> Memo<K, T> {
             let (value, registers) = regs.watch(make);
             Kept { key, registers, memory: MemoryInputs::default(), value }
         });
-        regs.note_seen(&kept.registers);
         kept
-    }
-
-    /// The registers that the last returned value was made from.
-    pub fn last_seen(&self) -> Option<&Seen> {
-        self.kept.get(self.last).map(|kept| &kept.registers)
     }
 
     /// Like [`Self::get`], with memory as an input: `make` also returns the ranges that it read (address and
@@ -288,23 +259,6 @@ mod tests {
         memory.announce(0x1000, 0x4000, None);
         memory.unmap(0x1000, 0x5000);
         assert_eq!(get(&regs, &memory, 8), (5, 3));
-    }
-
-    #[test]
-    fn ranges_that_overlap_become_one() {
-        let mut ranges = vec![
-            (0x300, 0x10),
-            (0x100, 0x40),
-            (0x120, 8),
-            (0x140, 4),
-            (0x13f, 0x20),
-            (0x100, 2),
-            (u32::MAX, 9),
-        ];
-        let mut inputs = MemoryInputs::new(&Memory::new(), Vec::new());
-        ranges.drain(..).for_each(|range| inputs.add(range));
-        inputs.merge();
-        assert_eq!(inputs.ranges(), [(0x100, 0x5f), (0x300, 0x10), (u32::MAX, 9)]);
     }
 
     #[test]

@@ -6,12 +6,6 @@ use a4emu_decoder::bits::Register;
 
 use crate::fault::Fault;
 
-mod footprint;
-
-pub use footprint::{Footprint, Recomputed, Sources};
-
-use footprint::Recorder;
-
 /// Number of registers that packets can reach (dword offsets).
 pub const COUNT: usize = 0x4000;
 
@@ -90,10 +84,6 @@ pub struct RegFile {
     /// Registers that were read since [`RegFile::watch`] began, and the pages that contain them.
     read: Box<[Cell<PageBits>; COUNT / PAGE]>,
     pages_read: [Cell<u64>; PAGE_WORDS],
-    /// The footprint that is being recorded.
-    noting: Option<Box<Recorder>>,
-    /// Number of footprints that were begun.
-    footprints: u64,
 }
 
 /// The registers that a value was made from, with their values and the time.
@@ -102,8 +92,6 @@ pub struct Seen {
     pages: [u64; PAGE_WORDS],
     time: u64,
     values: Vec<Value>,
-    /// Number of the last footprint that counts them as inputs.
-    noted: Cell<u64>,
 }
 
 impl Default for RegFile {
@@ -115,8 +103,6 @@ impl Default for RegFile {
             changed: Box::new([0; COUNT / PAGE]),
             read: Box::new([const { Cell::new(0) }; COUNT / PAGE]),
             pages_read: [const { Cell::new(0) }; PAGE_WORDS],
-            noting: None,
-            footprints: 0,
         }
     }
 }
@@ -131,7 +117,7 @@ impl RegFile {
             return Err(Fault::NoRegister(offset));
         }
         let old = self.set(offset as usize, value);
-        Ok((!self.note_write(offset)).then_some(old))
+        Ok((!self.written.insert(offset)).then_some(old))
     }
 
     /// Stores `values` from register `first` on. Returns false, and stores none, if one of the registers does
@@ -143,17 +129,9 @@ impl RegFile {
         }
         for (offset, value) in (first..).zip(values) {
             self.set(offset as usize, *value);
-            self.note_write(offset);
+            self.written.insert(offset);
         }
         true
-    }
-
-    /// Marks the register at `offset` as written. Returns whether this is its first write.
-    fn note_write(&mut self, offset: u32) -> bool {
-        if let Some(noting) = &mut self.noting {
-            noting.write(offset);
-        }
-        self.written.insert(offset)
     }
 
     /// Sets an existing register and returns its old value.
@@ -176,7 +154,7 @@ impl RegFile {
             let read = set_bits([self.read[page].get().into()]).map(|bit| page * PAGE + bit);
             values.extend(read.map(|offset| (offset as u16, self.words[offset])));
         }
-        (made, Seen { pages, time: self.clock, values, noted: Cell::new(0) })
+        (made, Seen { pages, time: self.clock, values })
     }
 
     /// Whether the pages of the registers of `seen` are unchanged. If they changed, the registers may still
@@ -206,9 +184,6 @@ impl RegFile {
     fn note_read(&self, offset: u32) {
         let page = offset as usize / PAGE;
         let Some(read) = self.read.get(page) else { return };
-        if let Some(noting) = &self.noting {
-            noting.read(offset, self.words[offset as usize]);
-        }
         let (pages, bit) = (&self.pages_read[page / 64], 1 << (page % 64));
         // Bits that an earlier watch left do not count.
         let before = if pages.get() & bit == 0 { 0 } else { read.get() };

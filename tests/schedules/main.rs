@@ -1,8 +1,6 @@
 //! Queued copies of tile memory ([`Schedule::Deferred`]), and draws that run in parallel with the command
 //! processor ([`Schedule::Stress`]): the schedule does not change results.
 
-mod ib_replay;
-
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -84,20 +82,21 @@ fn captures_come_out_the_same() {
     }
 }
 
-/// Frames of several tiles with hundreds of draws each. Most command buffers of draws are replayed whole.
+/// Frames of several tiles with hundreds of draws each.
 #[test]
 fn frames_of_games_come_out_the_same() {
     let Some(shared) = std::env::var_os("A4EMU_SHARED") else {
         return eprintln!("SKIPPED: A4EMU_SHARED names no folder with captures of games");
     };
     let games = PathBuf::from(shared).join("captures/games");
-    let replayed = ["etr.rd.gz", "neverball.rd.gz"].map(|game| every_way_of(&games.join(game)));
-    assert!(replayed[0] > 5000 && replayed[1] > 1000, "{replayed:?}");
+    for game in ["etr.rd.gz", "neverball.rd.gz"] {
+        every_way_of(&games.join(game));
+    }
 }
 
-/// Plays `capture` with every schedule, which must give equal results. Returns the number of replayed draws. On many
-/// threads the tiles of a frame run in parallel.
-fn every_way_of(capture: &Path) -> u64 {
+/// Plays `capture` with every schedule, which must give equal results. On many threads the tiles of a frame run in
+/// parallel.
+fn every_way_of(capture: &Path) {
     static MANY_THREADS: LazyLock<ThreadPool> =
         LazyLock::new(|| ThreadPoolBuilder::new().num_threads(16).build().unwrap());
     let at_once = played(capture, Schedule::InOrder);
@@ -108,7 +107,6 @@ fn every_way_of(capture: &Path) -> u64 {
     for (schedule, other) in [("deferred", &deferred), ("stress", &stress)] {
         assert_eq!(difference(&at_once, other), None, "{schedule} {}", capture.display());
     }
-    deferred.pipeline.stats.replayed
 }
 
 /// Tiles, each followed by a read of its result in one submit.

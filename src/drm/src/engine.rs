@@ -115,10 +115,6 @@ impl Observer for Counts {
         }
         Flow::Continue
     }
-
-    fn draws_replayed(&mut self, draws: usize) {
-        self.draws += draws as u64;
-    }
 }
 
 impl Engine {

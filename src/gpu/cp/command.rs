@@ -15,9 +15,6 @@ impl Cp<'_> {
     /// Executes a type-3 packet.
     pub(super) fn command(&mut self, opcode: u8, payload: &[u32]) -> Step {
         let packet = Pm4::parse(opcode, payload);
-        if self.is_recording {
-            self.check_command(&packet);
-        }
         match &packet {
             Pm4::CondIndirectBufferPfd(_) | Pm4::CondIndirectBufferPfe(_) => {
                 let call = packet.call();

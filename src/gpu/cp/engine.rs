@@ -21,11 +21,6 @@ pub trait Engine {
     /// Runs `call`, or skips it.
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow;
 
-    /// Whether the engine only runs each call. Recorded draws may then be replayed without it.
-    fn only_renders(&self) -> bool {
-        false
-    }
-
     /// Whether a skipped draw may have written to `address`.
     fn is_stale(&self, address: u32) -> bool {
         let _ = address;
@@ -51,10 +46,6 @@ impl Engine for Renderer {
             Call::Uncounted(call) => gpu.report.unsupported(call.packet, gpu.at),
         }
         Flow::Continue
-    }
-
-    fn only_renders(&self) -> bool {
-        true
     }
 }
 

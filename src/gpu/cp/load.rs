@@ -31,9 +31,6 @@ impl Cp<'_> {
                 return self.load(packet, address, &[]);
             }
             draw::flush_for_read(self.gpu, address, u64::from(dwords) * 4);
-            if self.is_recording {
-                draw::ib_replay::note_memory(self.gpu, address, dwords.saturating_mul(4));
-            }
         }
         self.load_paid(packet);
     }

@@ -13,8 +13,6 @@
 //! 4. Draws and dispatches end in [`draws`]: pending state groups run, and parameters are read. The
 //!    [`Call`] gets its number, its frame draw and its pass, is shown to the observer, and goes to the
 //!    [`Engine`]. That is the [`Renderer`], or [`Skip`], which skips it.
-//!
-//! A buffer that runs again for the next tile can be replayed without that path: [`ib_replay`].
 
 mod command;
 mod control;
@@ -24,7 +22,6 @@ mod engine;
 mod events;
 mod frame_draws;
 mod hang;
-mod ib_replay;
 mod load;
 mod memory;
 pub mod observer;
@@ -41,7 +38,6 @@ pub use state::{CpState, DrawPredicate, GROUPS, Group};
 pub use tee::Tee;
 
 use crate::budget::Work;
-use crate::draw;
 use crate::fault::Trouble;
 use crate::gpu::Gpu;
 use crate::settled::Running;
@@ -55,10 +51,6 @@ pub struct Cp<'a> {
     observer: &'a mut dyn Observer,
     /// Whether the observer sees packets and registers.
     shows_packets: bool,
-    /// Whether packets are being recorded.
-    is_recording: bool,
-    /// Bytes that recordings may still use.
-    room: usize,
     /// Addresses of the running buffers, outermost first.
     open: Vec<u32>,
     /// Buffers that have run.
@@ -76,8 +68,6 @@ impl<'a> Cp<'a> {
             engine,
             observer,
             shows_packets,
-            is_recording: false,
-            room: ib_replay::MAX_BYTES,
             open: Vec::new(),
             seen: Streams::default(),
             flow: Flow::Continue,
@@ -104,9 +94,6 @@ impl<'a> Cp<'a> {
             return false;
         }
         let granted = self.gpu.budget.take(work, count);
-        if self.is_recording {
-            draw::ib_replay::pay(self.gpu, work, count);
-        }
         if !granted {
             self.say_cut();
         }

@@ -109,8 +109,7 @@ pub struct Announced {
 
 /// Sees execution as it happens. `gpu.at` is the current place.
 pub trait Observer {
-    /// Whether the observer ignores packets, registers and loaded state. They need not be shown then, and
-    /// replayed draws are only [counted](Observer::draws_replayed).
+    /// Whether the observer ignores packets, registers and loaded state. They need not be shown then.
     fn ignores_packets(&self) -> bool {
         false
     }
@@ -188,12 +187,6 @@ pub trait Observer {
     fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         let _ = (gpu, call);
         Flow::Continue
-    }
-
-    /// `draws` draws were replayed for another tile. A [blind](Observer::ignores_packets) observer gets this instead
-    /// of a [call](Observer::call) for each.
-    fn draws_replayed(&mut self, draws: usize) {
-        let _ = draws;
     }
 
     /// A problem of the capture or its stream was found. The run continues.

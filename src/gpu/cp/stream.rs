@@ -6,7 +6,6 @@ use a4emu_decoder::error::PacketError;
 use a4emu_decoder::packet::{Packet, Packets};
 use hashbrown::HashMap;
 
-use super::ib_replay::IbHistory;
 use super::{Cp, Flow};
 use crate::budget::Work;
 use crate::draw;
@@ -36,7 +35,6 @@ pub(super) struct Streams {
 struct Stream {
     words: Rc<Vec<u32>>,
     memory: MemoryInputs,
-    noted: IbHistory,
 }
 
 impl Streams {
@@ -44,12 +42,6 @@ impl Streams {
     fn find(&self, address: u32, dwords: u32, memory: &Memory) -> Option<Rc<Vec<u32>>> {
         let stream = self.seen.get(&(address, dwords))?.as_ref()?;
         stream.memory.are_unchanged(memory).then(|| stream.words.clone())
-    }
-
-    /// The history of the buffer at `address`.
-    fn noted(&mut self, address: u32, dwords: u32) -> Option<&mut IbHistory> {
-        let stream = self.seen.get_mut(&(address, dwords))?.as_mut()?;
-        Some(&mut stream.noted)
     }
 
     /// Keeps the dwords that now run from `address`. Returns whether this buffer runs for the first time.
@@ -63,7 +55,7 @@ impl Streams {
         let stream = is_kept.then(|| {
             self.kept += words.len();
             let memory = MemoryInputs::new(memory, vec![(address, dwords.saturating_mul(4))]);
-            Stream { words: words.clone(), memory, noted: IbHistory::PacketByPacket }
+            Stream { words: words.clone(), memory }
         });
         self.seen.insert((address, dwords), stream);
         before.is_none()
@@ -123,14 +115,7 @@ impl Cp<'_> {
         self.gpu.at.depth = self.open.len() as u32;
         self.gpu.at.repeated |= !is_new;
         self.open.push(address);
-        let noted = self.seen.noted(address, dwords).map(std::mem::take).unwrap_or_default();
-        let (step, noted) = match is_new {
-            true => self.run_first(address, &words),
-            false => self.run_again(address, &words, noted),
-        };
-        if let Some(kept) = self.seen.noted(address, dwords) {
-            *kept = noted;
-        }
+        let step = self.run(address, &words);
         self.open.pop();
         let at = &mut self.gpu.at;
         (at.address, at.depth, at.repeated) = (outside.address, outside.depth, outside.repeated);
@@ -167,10 +152,9 @@ impl Cp<'_> {
         (words, is_new)
     }
 
-    /// Executes the packets of one buffer in order, starting at dword `first`.
-    pub(super) fn run(&mut self, base: u32, words: &[u32], first: usize) -> Step {
+    /// Executes the packets of one buffer in order.
+    fn run(&mut self, base: u32, words: &[u32]) -> Step {
         let mut packets = Packets::new(words);
-        Packets::skip(&mut packets, first);
         loop {
             self.gpu.at.address = base.wrapping_add(packets.offset() as u32 * 4);
             let step = match packets.next() {
@@ -203,9 +187,6 @@ impl Cp<'_> {
         if self.shows_packets {
             self.look_for_hang(packet);
             self.observer.packet(&mut Running::of(self.gpu), packet);
-        }
-        if self.is_recording {
-            self.note(packet);
         }
         match *packet {
             Packet::Type0 { reg, one_reg: false, values } => {

@@ -42,6 +42,5 @@ pub mod vs;
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 pub(crate) use pipeline::flush;
 pub(crate) use pipeline::hazards::flush_for_read;
-pub use pipeline::ib_replay::{self, IbReplay};
 pub use pipeline::{Pipeline, begin_submit, dispatch, run};
 pub use schedule::Schedule;

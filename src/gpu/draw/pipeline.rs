@@ -10,7 +10,6 @@
 //! - `observation`: how closely observers see a run, which decides what may be deferred.
 //! - `parts`: draws with too many vertices to hold at once.
 //! - `record`: statistics, costs and faults of draws.
-//! - [`ib_replay`]: replay of an indirect buffer of draws for the next tile.
 //! - `resolve`: draws of the resolve pass.
 //! - `scope`: the pixels that a draw can change, and how many primitives the budget pays for.
 //! - `snapshot`: the state that the stages of a draw run with.
@@ -20,7 +19,6 @@
 mod geometry;
 mod guesses;
 pub mod hazards;
-pub mod ib_replay;
 pub mod look;
 mod observation;
 mod parts;
@@ -96,10 +94,6 @@ pub struct Pipeline {
     pub surfaces: Surfaces,
     /// Cached primitives of draws that run again for the next tile.
     pub primitives: PrimitiveCache,
-    /// Recorder of the current indirect buffer, if it is being recorded for the next tile.
-    recorder: Option<Box<ib_replay::Recorder>>,
-    /// How many more indirect buffers may be recorded on their first run, in the expectation of a further run.
-    pub recording_credits: u32,
     /// Draws queued for their primitives.
     geometry: GeometryQueue,
     /// Draws queued for their fragments, and resolve copies.
@@ -171,20 +165,16 @@ fn with_queue<R>(gpu: &mut Gpu, work: impl FnOnce(&mut Queue, &mut Store<'_>) ->
 
 /// Prepares the pipeline for a new submit.
 pub fn begin_submit(gpu: &mut Gpu) {
-    // A fault in the previous submit may have left an incomplete recording.
-    gpu.pipeline.recorder = None;
     gpu.pipeline.primitives.begin_submit();
 }
 
 /// Runs a draw.
 pub fn run(gpu: &mut Gpu, call: &DrawCall) {
     gpu.pipeline.stats.draws += 1;
-    ib_replay::note_call(gpu);
     if call.count == 0 || call.instances == 0 || gpu.budget.cut().is_some() {
         return;
     }
     gpu.budget.charge_later(Work::Draw, 1);
-    ib_replay::pay(gpu, Work::Draw, 1);
     forget_derived(gpu);
     let result = match call.pass {
         // A binning pass only produces the visibility stream, which the emulator does not use.
@@ -199,7 +189,6 @@ pub fn run(gpu: &mut Gpu, call: &DrawCall) {
 /// Runs a dispatch.
 pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
     gpu.pipeline.stats.draws += 1;
-    ib_replay::note_call(gpu);
     if gpu.budget.cut().is_some() {
         return;
     }
@@ -241,12 +230,10 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
         && is_culled(known, &targets)
     {
         // Most draws run for most tiles, so first check whether this tile contains any of it.
-        ib_replay::record_culled(gpu, call, &stages, known, (&primitive, &targets));
         geometry::enqueue_culled(gpu, call, targets);
         return Ok(());
     }
     let state = DrawState { primitive, fragment: fragment_state(gpu)?, targets };
-    ib_replay::note(gpu, call, &stages, &state, known.as_ref());
     flush_for_stages(gpu, &stages, Some(&state.fragment.stage));
     let layers = stages.layers();
     let rests = gpu.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
@@ -367,7 +354,6 @@ fn cached_primitives(
     }
     let looked_through = looked_through(&stages.vertex) / 16;
     charge(&mut gpu.budget, Work::Copy16, looked_through)?;
-    ib_replay::pay(gpu, Work::Copy16, looked_through);
     let slot = gpu.pipeline.states.slots.of(gpu.at.address);
     Ok(gpu.pipeline.primitives.find(slot, &stages.vertex, state, &gpu.mem))
 }

@@ -130,7 +130,7 @@ pub fn ranges(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
 }
 
 /// Returns the memory ranges of vertices, indices and the textures that the shader may sample.
-pub fn sources(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
+fn sources(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
     let stage = &vertex.stage;
     let textures = stage.summary.samples.then(|| stage.textures.places()).into_iter().flatten();
     ranges(vertex).chain(textures.map(|(from, to)| (from as u32, (to - from).min(u32::MAX.into()) as u32)))

@@ -28,9 +28,6 @@ pub struct StatsReport {
 pub struct Stats {
     /// Draws and dispatches run.
     pub draws: u64,
-    /// Draws that ran in a replay of their indirect buffer. Not a result, so not printed.
-    #[serde(skip)]
-    pub replayed: u64,
     /// Vertices shaded.
     pub vertices: u64,
     /// Primitives that reached the rasteriser.

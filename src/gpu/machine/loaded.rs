@@ -2,12 +2,6 @@
 
 use a4emu_decoder::load_state::{Pipe, Stage, StateKind};
 
-mod footprint;
-
-pub use footprint::LoadedFootprint;
-
-use footprint::Recorder;
-
 /// Vec4s in a stage's constant file.
 ///
 /// The chip has 512 for all stages together (docs/hardware/command-processor.md, section 7.2). Offsets in
@@ -105,8 +99,6 @@ pub struct LoadedState {
     pub ssbo_3d: SsboState,
     /// SSBOs and images of compute (block 0xf).
     pub ssbo_compute: SsboState,
-    /// The footprint that is being recorded.
-    noting: Option<Box<Recorder>>,
 }
 
 impl LoadedState {
@@ -121,9 +113,6 @@ impl LoadedState {
 
     /// Stores `data` as state of `kind`, from unit `first` on.
     pub fn load(&mut self, kind: StateKind, first: u32, data: &[u32]) {
-        if let Some(noting) = &mut self.noting {
-            noting.load(kind, first, data.len());
-        }
         match kind {
             StateKind::Instructions(stage) => {
                 let state = self.stage_mut(stage);
@@ -173,9 +162,6 @@ impl LoadedState {
         let is_new = state.source != CodeSource::Memory;
         state.changes.code += u64::from(is_new);
         state.source = CodeSource::Memory;
-        if let Some(noting) = &mut self.noting {
-            noting.take_code_from_memory(stage, is_new);
-        }
     }
 
     /// The SSBOs and images that `stage` sees.

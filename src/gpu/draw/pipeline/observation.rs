@@ -31,7 +31,7 @@ impl Observation {
         }
     }
 
-    /// Returns whether draws may be queued for worker threads, and recorded for the next tile.
+    /// Returns whether draws may be queued for worker threads.
     pub fn allows_deferral(gpu: &Gpu) -> bool {
         gpu.pipeline.schedule.defers() && Self::of(gpu) == Self::None
     }

@@ -13,7 +13,7 @@ use crate::draw::gras::setup::PrimitiveState;
 use crate::draw::gs::state::GeometryState;
 use crate::draw::pc::state::PatchState;
 use crate::draw::rb::state::Targets;
-use crate::draw::sp::stage_cache::{Constants, Lower, NoStage, Request};
+use crate::draw::sp::stage_cache::{Constants, NoStage, Request};
 use crate::draw::sp::state::StageState;
 use crate::draw::state_cache::WithUnsupported;
 use crate::draw::stop::Stop;
@@ -31,7 +31,15 @@ use super::record::record_unsupported;
 
 /// Returns the program, constants and descriptors of `stage`. Records a miss if there is no program.
 pub(super) fn stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, Stop> {
-    known_stage(gpu, stage, Lower::Allowed).map_err(|why| match why {
+    let mut programs = std::mem::take(&mut gpu.pipeline.programs);
+    let mut kept = gpu.pipeline.states.stages[stage as usize].take().unwrap_or_default();
+    let slot = gpu.pipeline.states.slots.of(gpu.at.address);
+    let counting = gpu.pipeline.costs.as_ref().map_or(Counting::Off, |costs| costs.counting);
+    let constants = if gpu.pipeline.watch.is_some() { Constants::All } else { Constants::Read };
+    let state = kept.get(gpu.view(), &mut programs, Request { stage, slot, counting, constants });
+    gpu.pipeline.states.stages[stage as usize] = Some(kept);
+    gpu.pipeline.programs = programs;
+    state.map_err(|why| match why {
         NoStage::Missing(miss) => missing_code(gpu, stage, miss).into(),
         NoStage::Fault(fault) => fault.into(),
         NoStage::NotLowered => {
@@ -39,20 +47,6 @@ pub(super) fn stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, Stop
             Stop::NoBudget
         }
     })
-}
-
-/// Returns the program, constants and descriptors of `stage`, but records no miss if there is no program.
-pub(super) fn known_stage(gpu: &mut Gpu, stage: Stage, lower: Lower) -> Result<Arc<StageState>, NoStage> {
-    let mut programs = std::mem::take(&mut gpu.pipeline.programs);
-    let mut kept = gpu.pipeline.states.stages[stage as usize].take().unwrap_or_default();
-    let slot = gpu.pipeline.states.slots.of(gpu.at.address);
-    let counting = gpu.pipeline.costs.as_ref().map_or(Counting::Off, |costs| costs.counting);
-    let constants = if gpu.pipeline.watch.is_some() { Constants::All } else { Constants::Read };
-    let request = Request { stage, slot, lower, counting, constants };
-    let state = kept.get(gpu.view(), &mut programs, request);
-    gpu.pipeline.states.stages[stage as usize] = Some(kept);
-    gpu.pipeline.programs = programs;
-    state
 }
 
 /// Records that the program of `stage` is missing.
@@ -119,11 +113,8 @@ pub(super) fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawSta
 pub(super) fn set_up_state(gpu: &mut Gpu, stages: &VertexStages) -> (Arc<PrimitiveState>, Arc<Targets>) {
     let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.states);
     let slot = kept.slots.of(gpu.at.address);
-    // Only the targets depend on the position of the tile.
-    let (targets, unsupported) = regs.untracked(|regs| {
-        let make = |list: &mut Vec<String>| Arc::new(Targets::snapshot(regs, list));
-        kept.targets.get(slot, regs, (), |_| with_unsupported(make))
-    });
+    let make = |regs: &_| with_unsupported(|list| Arc::new(Targets::snapshot(regs, list)));
+    let (targets, unsupported) = kept.targets.get(slot, regs, (), make);
     let (topology, viewports, model) = (stages.topology(), stages.viewports(), gpu.model);
     let primitive = kept.primitive.get(slot, regs, (topology, viewports), |regs| {
         Arc::new(PrimitiveState::snapshot(regs, topology, viewports, model))
@@ -135,13 +126,8 @@ pub(super) fn set_up_state(gpu: &mut Gpu, stages: &VertexStages) -> (Arc<Primiti
 }
 
 pub(super) fn fragment_state(gpu: &mut Gpu) -> Result<FragmentState, Stop> {
-    let inputs = fragment_inputs(gpu);
-    let stage = stage(gpu, Stage::FS)?;
-    Ok(FragmentState { stage, inputs })
-}
-
-pub(super) fn fragment_inputs(gpu: &mut Gpu) -> Arc<FragmentInputs> {
     let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.states);
     let slot = kept.slots.of(gpu.at.address);
-    kept.inputs.get(slot, regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs))).clone()
+    let inputs = kept.inputs.get(slot, regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs))).clone();
+    Ok(FragmentState { stage: stage(gpu, Stage::FS)?, inputs })
 }

@@ -60,17 +60,8 @@ pub enum NoStage {
     Missing(Miss),
     /// The program is invalid.
     Fault(Fault),
-    /// The program is not lowered yet: that costs more than the remaining budget, or is not [allowed](Lower).
+    /// The program is not lowered yet, and that costs more than the remaining budget.
     NotLowered,
-}
-
-/// Whether a program that is not lowered yet may be lowered. The budget pays for that.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Lower {
-    /// Lower it.
-    Allowed,
-    /// Do not lower it: the request depends on the schedule, but charges must not.
-    Never,
 }
 
 /// A request for the state of a stage.
@@ -80,8 +71,6 @@ pub struct Request {
     pub stage: Stage,
     /// Slot of the draw packet.
     pub slot: usize,
-    /// Whether a new program may be lowered.
-    pub lower: Lower,
     /// What to count while warps run.
     pub counting: Counting,
     /// Which constants to keep.
@@ -101,16 +90,11 @@ impl Request {
     /// Requests the state of `stage` for a draw that no tool observes.
     pub fn of(stage: Stage, slot: usize) -> Self {
         let (counting, constants) = (Counting::Off, Constants::Read);
-        Self { stage, slot, lower: Lower::Allowed, counting, constants }
+        Self { stage, slot, counting, constants }
     }
 }
 
 impl StageCache {
-    /// Returns the location of the program of the last returned state.
-    pub fn last_place(&self) -> Option<CodePlace> {
-        self.states.get(self.last).map(|known| known.place)
-    }
-
     /// Returns the requested state, as the chip is now.
     ///
     /// # Errors
@@ -119,7 +103,7 @@ impl StageCache {
         &mut self,
         chip: ChipView<'_>,
         programs: &mut Programs,
-        Request { stage, slot, lower, counting, constants: kept }: Request,
+        Request { stage, slot, counting, constants: kept }: Request,
     ) -> Result<Arc<StageState>, NoStage> {
         let place = CodePlace::of(chip, stage);
         if self.restarts != programs.restarts {
@@ -133,7 +117,7 @@ impl StageCache {
         let (program, summary, time) = match Known::find(&self.states, [self.last, slot], place, chip.mem) {
             Some(known) => (&known.state.program, known.state.summary, known.time),
             None => {
-                read = program(&mut self.programs, chip, programs, (stage, place), lower)?;
+                read = program(&mut self.programs, chip, programs, (stage, place))?;
                 (&read.0.program, read.0.summary, read.1)
             }
         };
@@ -237,7 +221,6 @@ fn program(
     chip: ChipView<'_>,
     programs: &mut Programs,
     (stage, place): (Stage, CodePlace),
-    lower: Lower,
 ) -> Result<(Loaded, u64), NoStage> {
     if let Some((loaded, time)) = known.get(&place)
         && place.is_unchanged(chip.mem, *time)
@@ -249,7 +232,7 @@ fn program(
         Some(loaded) => loaded,
         None => {
             let instructions = words.len() as u64;
-            if lower == Lower::Never || !chip.budget.affords(Work::Lowering, instructions) {
+            if !chip.budget.affords(Work::Lowering, instructions) {
                 return Err(NoStage::NotLowered);
             }
             chip.budget.charge_later(Work::Lowering, instructions);
