@@ -10,8 +10,6 @@ mod inferred;
 mod noted;
 mod observe;
 mod output;
-mod scaling;
-mod simulate;
 mod timeline;
 mod timing;
 
@@ -26,7 +24,6 @@ use anyhow::ensure;
 use serde::Serialize;
 
 use crate::named::{self, GsDispatch};
-use a4emu_gpu::ambient::MOST_THREADS;
 use a4emu_gpu::cp::{Engine, Observer, Renderer, Skip, Tee};
 use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::fidelity::Fidelity;
@@ -100,19 +97,6 @@ pub struct Args {
     /// The frame is the submits of the last kernel call that drew.
     #[arg(long = "loop", value_name = "N", help_heading = PRINTED)]
     pub repeat: Option<std::num::NonZeroU32>,
-    /// With --loop, predict the time on other numbers of threads (2,4,8,16)
-    ///
-    /// The prediction is made from the work that one thread does. The runs use one thread.
-    #[arg(long, value_name = "THREADS", value_delimiter = ',', requires = "repeat", conflicts_with = "threads", help_heading = PRINTED,
-        value_parser = clap::value_parser!(u16).range(1..))]
-    pub simulate: Vec<u16>,
-    /// With --loop, run on each of these numbers of threads; print a table (1,2,4)
-    ///
-    /// The table says what the threads do, what work is done by one thread alone, and why threads wait. With
-    /// --simulate, predictions are columns of the table.
-    #[arg(long, value_name = "THREADS", value_delimiter = ',', requires = "repeat", conflicts_with = "threads", help_heading = PRINTED,
-        value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_THREADS)))]
-    pub scaling: Vec<u16>,
     /// Print one JSON object of counts and times
     #[arg(long, help_heading = PRINTED)]
     pub stats: bool,
@@ -252,9 +236,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     }
     playback.gpu.pipeline.schedule = args.limits.schedule(args.schedule());
     let mut noted = Noted::new(args, &mut playback.gpu);
-    let is_alone = !args.simulate.is_empty() || !args.scaling.is_empty();
-    let threads = if is_alone { Threads { threads: Some(1) } } else { *args.threads };
-    let done = threads.run(|| {
+    let done = args.threads.run(|| {
         let edited = Edited::new(args, shared)?;
         let sections = match &edited {
             Some(edited) => edited.capture.sections(&playback.gpu.budget, shared)?,
@@ -321,17 +303,9 @@ fn figures(args: &Args, playback: &mut Playback, submits: &Submits, shared: &Sha
         put_object(&playback.gpu.pipeline.report(guesses))?;
     }
     if let Some(runs) = args.repeat {
-        let first = args.scaling.len().max(1);
-        let bar = bar(u64::from(runs.get()) * (first + args.simulate.len()) as u64, shared);
+        let bar = bar(runs.get().into(), shared);
         playback.gpu.pipeline.schedule = args.limits.schedule(Schedule::Deferred);
-        if !args.scaling.is_empty() {
-            let counts = [&args.scaling[..], &args.simulate];
-            let columns = timing::on_threads(&mut playback.gpu, submits, runs.get(), counts, &bar);
-            let mut out = terminal::lines();
-            scaling::write(&columns, &mut out)?;
-            return Ok(out.flush()?);
-        }
-        let times = timing::repeat(&mut playback.gpu, submits, runs.get(), &args.simulate, &bar);
+        let times = timing::repeat(&mut playback.gpu, submits, runs.get(), &bar);
         put_object(&times)?;
     }
     Ok(())

@@ -306,22 +306,6 @@ fn a_timeline_has_submits_passes_draws_and_threads() {
     assert_eq!((row(&cut, 1).len(), row(&cut, 3).len()), (1, 2));
 }
 
-/// With --scaling, a table says what threads do.
-#[test]
-fn scaling_prints_a_column_for_each_number_of_threads() {
-    let text = a4emu(&format!("replay -q {CUBE} --loop 3 --scaling 1,2 --simulate 8")).text();
-    let cells = |name: &str| -> Vec<f64> {
-        let row = text.lines().find(|line| line.starts_with(name)).expect(name);
-        row[26..].split_whitespace().map(|cell| cell.trim_end_matches('*').parse().unwrap()).collect()
-    };
-    assert_eq!(cells("threads"), [1.0, 2.0, 8.0]);
-    assert!(cells("frame").iter().all(|ms| *ms > 0.0), "{text}");
-    // All that one thread does is done by it alone.
-    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("  fragments")).collect();
-    let [work, alone] = [rows[0], rows[1]].map(|row| row[26..35].trim().parse::<f64>().unwrap());
-    assert!(work > 0.0 && (work - alone).abs() < 0.002, "{text}");
-}
-
 /// Measuring time changes no picture.
 #[test]
 fn a_timeline_changes_no_picture() {

@@ -187,11 +187,10 @@ impl<K: PartialEq, T> Memo<K, T> {
             self.kept.remove(slot);
         }
         self.last = known.map_or(slot, |(slot, _)| slot);
-        let kept = self.kept.slot(self.last).get_or_insert_with(|| {
+        self.kept.slot(self.last).get_or_insert_with(|| {
             let (value, registers) = regs.watch(make);
             Kept { key, registers, memory: MemoryInputs::default(), value }
-        });
-        kept
+        })
     }
 
     /// Like [`Self::get`], with memory as an input: `make` also returns the ranges that it read (address and

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rayon::Yield;
 
 use crate::ambient::{hold, with_rust_float_control};
-use crate::work_trace::{self, Activity, recording};
+use crate::work_trace::{self, Activity};
 
 #[cfg(test)]
 pub(crate) mod permuted;
@@ -47,22 +47,6 @@ pub fn each_with<J: Send, S, R: Send>(
     if permuted::is_on() {
         return permuted::each_with(jobs, begin, work);
     }
-    let mut next = jobs.into_iter();
-    let mut own = None;
-    let recorded = recording::jobs(|| {
-        let job = next.next()?;
-        Some(work(own.get_or_insert_with(&begin), job))
-    });
-    recorded.unwrap_or_else(|| on_threads(next.collect(), helpers, begin, work))
-}
-
-/// [`each_with`] on the threads of the pool.
-fn on_threads<J: Send, S, R: Send>(
-    jobs: Vec<J>,
-    helpers: Helpers,
-    begin: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, J) -> R + Sync,
-) -> Vec<R> {
     let count = rayon::current_num_threads().min(jobs.len()).saturating_sub(1);
     let left = Mutex::new(jobs.into_iter().enumerate());
     let done = Mutex::new(Vec::new());
@@ -109,8 +93,16 @@ fn on_threads<J: Send, S, R: Send>(
 pub fn spawn(job: impl FnOnce() + Send + 'static) {
     #[cfg(test)]
     let Some(job) = permuted::spawn(job) else { return };
-    let task = recording::start_task();
-    rayon::spawn(move || with_rust_float_control(|| recording::in_task(task, job)));
+    rayon::spawn(move || with_rust_float_control(job));
+}
+
+/// The number of threads to divide work for.
+pub fn threads() -> usize {
+    #[cfg(test)]
+    if let Some(threads) = permuted::threads() {
+        return threads;
+    }
+    rayon::current_num_threads()
 }
 
 /// Whether the pool has threads beside the current one.

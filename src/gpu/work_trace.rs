@@ -1,5 +1,4 @@
-//! Records what the threads of a run do: [`spans`] of all threads as they are, for pictures of time, or a [`recording`]
-//! of one thread, which says which work can be done in parallel.
+//! Records what the threads of a run do ([`spans`]), for pictures of time.
 //!
 //! A thread that records nothing pays one look at a thread-local variable for each job.
 
@@ -7,10 +6,8 @@ use std::cell::RefCell;
 
 use serde::Serialize;
 
-pub mod recording;
 pub mod spans;
 
-use recording::Recorder;
 use spans::Recent;
 
 /// What a thread does: a stage of its work, or what it waits for.
@@ -87,7 +84,6 @@ thread_local! {
 /// What the current thread records.
 enum Trace {
     Off,
-    Recording(Recorder),
     Spans(Recent),
 }
 
@@ -108,7 +104,6 @@ pub(crate) fn begin(activity: Activity) -> Active {
     crate::parallel::permuted::point();
     let is_recorded = with_trace(|trace| match trace {
         Trace::Off => false,
-        Trace::Recording(recorder) => recorder.begin(activity),
         Trace::Spans(recent) => {
             recent.begin(activity);
             true
@@ -122,7 +117,6 @@ impl Drop for Active {
         if self.is_recorded {
             with_trace(|trace| match trace {
                 Trace::Off => {}
-                Trace::Recording(recorder) => recorder.end(),
                 Trace::Spans(recent) => recent.end(),
             });
         }
@@ -133,6 +127,6 @@ impl Drop for Active {
 pub(crate) fn current() -> Option<Activity> {
     with_trace(|trace| match trace {
         Trace::Spans(recent) => recent.current(),
-        Trace::Off | Trace::Recording(_) => None,
+        Trace::Off => None,
     })
 }

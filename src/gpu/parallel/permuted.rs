@@ -6,8 +6,6 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::work_trace::recording;
-
 thread_local! {
     static ORDER: RefCell<Option<Order>> = const { RefCell::new(None) };
     static POINTS: Cell<u64> = const { Cell::new(0) };
@@ -67,8 +65,8 @@ pub(crate) fn is_on() -> bool {
     ORDER.with_borrow(Option::is_some)
 }
 
-/// The number of threads to divide work for.
-pub(crate) fn threads() -> Option<usize> {
+/// The number of threads to divide work for, if work is permuted.
+pub(super) fn threads() -> Option<usize> {
     with(|order| order.threads)
 }
 
@@ -115,7 +113,7 @@ pub(super) fn each_with<J, S, R>(
     work: impl Fn(&mut S, J) -> R,
 ) -> Vec<R> {
     let mut left: Vec<(usize, J)> = jobs.into_iter().enumerate().collect();
-    let mut states: Vec<Option<S>> = (0..recording::threads()).map(|_| None).collect();
+    let mut states: Vec<Option<S>> = (0..super::threads()).map(|_| None).collect();
     let mut done = Vec::new();
     while !left.is_empty() {
         point();

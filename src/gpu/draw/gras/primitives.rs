@@ -7,7 +7,6 @@ use rayon::prelude::*;
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::ScreenPrimitive;
 use crate::draw::vertices::{SpareLists, Vertices};
-use crate::work_trace::recording;
 
 /// Number of primitives from which on several threads compute the bounds.
 const MANY: usize = 4096;
@@ -35,9 +34,7 @@ impl Primitives {
         let bounds = |primitive: &ScreenPrimitive| primitive.shape.bounds;
         let bounds: Vec<Rect> = match primitives.len() {
             0..MANY => primitives.iter().map(bounds).collect(),
-            count => recording::divided(count.div_ceil(MANY / 2), || {
-                primitives.par_iter().with_min_len(MANY / 2).map(bounds).collect()
-            }),
+            _ => primitives.par_iter().with_min_len(MANY / 2).map(bounds).collect(),
         };
         let extent = extent(&bounds);
         Self { vertices, primitives, culled: Vec::new(), words, bounds, extent }

@@ -23,7 +23,7 @@ use crate::memory::Memory;
 #[cfg(test)]
 use crate::parallel::permuted;
 use crate::parallel::{self, locked, work_until};
-use crate::work_trace::{Activity, begin, recording};
+use crate::work_trace::{Activity, begin};
 
 /// Lists of a worker queue.
 #[derive(Default)]
@@ -133,11 +133,8 @@ impl GeometryWorkers {
     pub fn close(&self) -> Lists {
         self.is_closed.store(true, Ordering::Release);
         let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
-        let mut run_next = || memory.as_ref().is_some_and(|memory| self.run_next(memory)).then_some(());
         let active = begin(Activity::Vertices);
-        if recording::jobs(&mut run_next).is_none() {
-            while run_next().is_some() {}
-        }
+        while memory.as_ref().is_some_and(|memory| self.run_next(memory)) {}
         drop(active);
         drop(memory);
         // Spin: a worker that still runs a task finishes it sooner than a sleeping thread wakes.

@@ -24,7 +24,7 @@ use crate::draw::tpl1::BoundBank;
 use crate::machine::Gmem;
 use crate::memory::{Lent, Memory};
 use crate::parallel::{self, Helpers};
-use crate::work_trace::{Activity, begin, recording};
+use crate::work_trace::{Activity, begin};
 
 use super::batch::{Batch, DrawJob, Finished, Job};
 use super::copies::{Copies, Strip};
@@ -277,7 +277,7 @@ impl Sorted {
     fn groups(&self, gmem_bytes: usize) -> Vec<Group> {
         let all = 0..self.segments.len();
         let bands = numbers(self.area.y0..self.area.y1).len().max(1);
-        let wanted = (JOBS_PER_THREAD * recording::threads()).div_ceil(bands).min(all.len()).min(MAX_GROUPS);
+        let wanted = (JOBS_PER_THREAD * parallel::threads()).div_ceil(bands).min(all.len()).min(MAX_GROUPS);
         let is_inside = |surface: &Surface| {
             let columns = u64::try_from(self.area.x1 - surface.origin[0]).unwrap_or(0);
             let Location::Gmem(base) = surface.location else { return false };

@@ -17,7 +17,7 @@ use crate::budget::Budget;
 use crate::machine::Gmem;
 use crate::memory::{Lent, Memory};
 use crate::parallel::{self, help_until, locked, poll_for_jobs};
-use crate::work_trace::{Activity, begin, recording};
+use crate::work_trace::{Activity, begin};
 
 use super::Store;
 use super::batch::{Batch, Finished};
@@ -188,7 +188,6 @@ impl Task {
 
 /// Waits for a result. Returns `None` if the sender is gone.
 fn wait(done: &Receiver<Done>) -> Option<Done> {
-    recording::wait();
     loop {
         let mut come = done.try_recv();
         help_until(Activity::WaitForDraws, || {

@@ -11,7 +11,7 @@ use crate::ambient::hold;
 use crate::draw::gras::raster::Rect;
 use crate::fault::{Client, Fault};
 use crate::memory::Memory;
-use crate::work_trace::{Activity, begin, recording};
+use crate::work_trace::{Activity, begin};
 use a4emu_shader::format::arrangement::{Tiling, resolved};
 use a4emu_shader::format::{Codec, Format, Transfer};
 
@@ -124,9 +124,7 @@ impl ResolveState {
             }
             Some(())
         });
-        let count = (area.y1 - area.y0).unsigned_abs().div_ceil(ROWS as u32);
-        let copied = recording::divided(count as usize, || copied.reduce(|| Some(()), Option::and));
-        copied.ok_or(lost(address))
+        copied.reduce(|| Some(()), Option::and).ok_or(lost(address))
     }
 
     /// Copies to a tiled surface.

@@ -11,7 +11,7 @@ use crate::draw::pc::assembler::Provoking;
 use crate::draw::pc::topology::Primitive;
 use crate::draw::vertices::{RESTART, ScreenVertex, Vertices};
 use crate::parallel::{self, Helpers};
-use crate::work_trace::{Activity, begin, recording};
+use crate::work_trace::{Activity, begin};
 
 /// Primitives per job.
 pub const CHUNK: usize = 512;
@@ -123,7 +123,7 @@ impl Setup<'_> {
                 PendingTriangle::Piece(number) => pieces[number as usize].clone(),
             },
         );
-        recording::divided(all.len().div_ceil(CHUNK / 2), || out.par_extend(triangles));
+        out.par_extend(triangles);
         self.out = out;
     }
 
