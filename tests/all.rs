@@ -40,6 +40,8 @@ mod fuzz_files;
 mod geometry;
 #[path = "guesses.rs"]
 mod guesses;
+#[path = "history.rs"]
+mod history;
 #[path = "house.rs"]
 mod house;
 #[path = "install.rs"]

@@ -174,6 +174,18 @@ pub const ALL: &[Mutation] = &[
         edit: Edit::Named("HLSQ_CONTROL_3_REG", "IJ_PERSP_PIXEL", "r4.x"),
     },
     Mutation {
+        rules: &["S35", "S27"],
+        what: "ldlv becomes bary.f",
+        edit: Edit::Line(|line, _, _| line.contains("ldlv").then(|| "bary.f r1.x, 0, r0.x".to_owned())),
+    },
+    Mutation {
+        rules: &["S37", "S3"],
+        what: "the last bary.f dropped",
+        edit: Edit::Line(|line, before, _| {
+            (line.contains("bary.f (ei)r") && !before.contains("ldlv")).then(|| "nop".to_owned())
+        }),
+    },
+    Mutation {
         rules: &["S32"],
         what: "LOCALSIZEX doubled",
         edit: Edit::Field("HLSQ_CL_NDRANGE_0", "LOCALSIZEX", |old| 2 * old + 1),
@@ -252,6 +264,21 @@ pub const ALL: &[Mutation] = &[
         edit: Edit::Field("PC_VSTREAM_CONTROL", "SIZE", |old| if old == 0 { 0 } else { old + 1 }),
     },
     Mutation {
+        rules: &["C32", "C29", "T6", "P23"],
+        what: "screen scissor TL + 32",
+        edit: Edit::Field("GRAS_SC_SCREEN_SCISSOR_TL", "X", |old| old + 32),
+    },
+    Mutation {
+        rules: &["C33"],
+        what: "W of a pipe 0",
+        edit: Edit::Field("VSC_PIPE_CONFIG", "W", |old| if old > 1 { 0 } else { old }),
+    },
+    Mutation {
+        rules: &["F5", "F1"],
+        what: "UCHE_INVALIDATE1 never written",
+        edit: Edit::Forget("UCHE_INVALIDATE1"),
+    },
+    Mutation {
         rules: &["P1"],
         what: "TOTALATTR + 4",
         edit: Edit::Field("VPC_ATTR", "TOTALATTR", |old| old + 4),
@@ -289,7 +316,7 @@ pub const ALL: &[Mutation] = &[
         edit: Edit::Renamed("SP_FS_MRT", "MRTFORMAT", "RB4_R32_UINT"),
     },
     Mutation {
-        rules: &["P9", "P10"],
+        rules: &["P10", "P9"],
         what: "EARLY_Z_DISABLE cleared",
         edit: Edit::Clear("RB_DEPTH_CONTROL", "EARLY_Z_DISABLE"),
     },
@@ -340,9 +367,34 @@ pub const ALL: &[Mutation] = &[
         edit: Edit::Named("GRAS_DEPTH_CONTROL", "FORMAT", "DEPTH4_16"),
     },
     Mutation {
-        rules: &["P21"],
+        rules: &["P21", "P34"],
         what: "READ_DEST_ENABLE cleared",
         edit: Edit::Clear("RB_MRT.CONTROL", "READ_DEST_ENABLE"),
+    },
+    Mutation {
+        rules: &["P27", "P34"],
+        what: "ENABLE_BLEND 0",
+        edit: Edit::Field("RB_FS_OUTPUT", "ENABLE_BLEND", |_| 0),
+    },
+    Mutation {
+        rules: &["P28"],
+        what: "FORCE_FRAGZ_TO_FS cleared",
+        edit: Edit::Clear("GRAS_ALPHA_CONTROL", "FORCE_FRAGZ_TO_FS"),
+    },
+    Mutation {
+        rules: &["P29"],
+        what: "VPC_VARYING_PS_REPL without S",
+        edit: Edit::Clear("VPC_VARYING_PS_REPL.MODE", "C0"),
+    },
+    Mutation {
+        rules: &["P32", "P8", "P21"],
+        what: "a target of integers",
+        edit: Edit::Named("RB_MRT.BUF_INFO", "COLOR_FORMAT", "RB4_R8G8B8A8_UINT"),
+    },
+    Mutation {
+        rules: &["P40"],
+        what: "UINT of a blend constant",
+        edit: Edit::Field("RB_BLEND_RED", "UINT", |old| if old == 0 { 0 } else { old ^ 0x40 }),
     },
     Mutation {
         rules: &["P23", "T6"],
@@ -408,5 +460,10 @@ pub const ALL: &[Mutation] = &[
         rules: &["R1"],
         what: "RB_ALPHA_CONTROL never written",
         edit: Edit::Forget("RB_ALPHA_CONTROL"),
+    },
+    Mutation {
+        rules: &["R3"],
+        what: "GRAS_ALPHA_CONTROL never written",
+        edit: Edit::Forget("GRAS_ALPHA_CONTROL"),
     },
 ];

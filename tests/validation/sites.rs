@@ -17,7 +17,7 @@ pub enum Edit {
     Named(&'static str, &'static str, &'static str),
     /// Sets a field of a register to another name, if it has a name already.
     Renamed(&'static str, &'static str, &'static str),
-    /// Clears a flag of a register.
+    /// Clears a flag or a field of a register.
     Clear(&'static str, &'static str),
     /// Sets a flag of a register.
     Set(&'static str, &'static str),
@@ -58,7 +58,11 @@ fn named(value: &str) -> Expr {
 }
 
 fn has(parts: &[Part], field: &str) -> bool {
-    parts.iter().any(|part| matches!(part, Part::Set(name, _) if name.text == field))
+    parts.iter().any(|part| is_field(part, field))
+}
+
+fn is_field(part: &Part, field: &str) -> bool {
+    matches!(part, Part::Set(name, _) if name.text == field)
 }
 
 fn name(text: &str) -> Name {
@@ -140,10 +144,10 @@ impl Places {
             Kind::Buffer(buffer) => buffer.contents.iter_mut().for_each(|body| self.block(body)),
             Kind::Label(_, Some(body)) | Kind::Again(_, Some(body)) => self.block(body),
             Kind::Shader(lines) => self.shader(lines),
-            Kind::Write(register, word) if self.forgets(register) => {
+            Kind::Write(register, _) | Kind::More(register, _) if self.forgets(register) => {
                 self.seen = 1;
                 if self.chosen.is_some() {
-                    (*register, *word) = (unnamed(NOBODY), Word::Plain(number(0)));
+                    *kind = Kind::Write(unnamed(NOBODY), Word::Plain(number(0)));
                 }
             }
             Kind::Write(register, word) | Kind::More(register, word) => {
@@ -211,8 +215,9 @@ impl Places {
                 self.rename(parts, field, value);
             }
             (Edit::Clear(wanted, flag), Word::Fields(parts)) if wanted == register => {
-                if parts.iter().any(|part| is_flag(part, flag)) && self.is_here() {
-                    parts.retain(|part| !is_flag(part, flag));
+                let is_it = |part: &Part| is_flag(part, flag) || is_field(part, flag);
+                if parts.iter().any(is_it) && self.is_here() {
+                    parts.retain(|part| !is_it(part));
                     if parts.is_empty() {
                         parts.push(Part::Bare(number(0)));
                     }

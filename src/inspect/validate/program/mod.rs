@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use a4emu_decoder::isa::ir3::access::{Access, FileReg, Role};
 use a4emu_decoder::isa::ir3::{
-    Body, Cat0Op, Cat2Op, Cat5, Cat5Op, Cat5Slots, Cat6, Cat6Class, Cat6Form, Cat6Op, Instr, RegOrImm, Src,
+    Body, Cat0Op, Cat2Op, Cat5Op, Cat5Slots, Cat6, Cat6Class, Cat6Form, Cat6Op, Instr, Reg, RegOrImm, Src,
 };
 
 use super::finding::{Broken, Instruction};
@@ -23,6 +23,7 @@ use a4emu_gpu::gpu::Stage;
 use a4emu_shader::Way;
 use encoding::needs_quads;
 use flow::{Flow, control};
+pub use origin::Value;
 pub use regs::Regs;
 use sync::Pending;
 pub use taint::unset;
@@ -63,8 +64,8 @@ pub struct Facts {
     pub kills: bool,
     /// Whether an instruction is an atomic operation.
     pub atomics: bool,
-    /// Textures that a gather instruction reads.
-    pub gathers: BTreeSet<u8>,
+    /// Indices of the instructions that read texels, each with its texture slots; `None` if a slot is computed.
+    pub texels: Vec<(usize, Option<BTreeSet<Value>>)>,
     /// Slots that an instruction stores to.
     pub stored: BTreeSet<u8>,
     /// Scalars of the constant file that may be part of an address of ldg.
@@ -78,6 +79,7 @@ pub struct Facts {
 impl Facts {
     fn of(program: &mut Program) -> Self {
         let (pointers, taken) = (origin::pointers(program), taint::live_at_start(program));
+        let texels = texels(program);
         let program = &*program;
         let any = |is_it: fn(&Instr) -> bool| program.reachable().any(|(_, instr)| is_it(instr));
         let inputs = program.reachable().filter(|(_, instr)| is_input(instr)).map(|(index, _)| index);
@@ -92,7 +94,7 @@ impl Facts {
             atomics: any(|instr| {
                 matches!(instr.body, Body::Cat6(Cat6 { form: Cat6Form::AtomicSlot { .. }, .. }))
             }),
-            gathers: program.reachable().filter_map(|(_, instr)| gathered(instr)).collect(),
+            texels,
             stored: program.reachable().filter_map(|(_, instr)| stored(instr)).collect(),
             pointers,
             taken,
@@ -118,13 +120,21 @@ fn uses_storage(instr: &Instr) -> bool {
     )
 }
 
-/// The texture of a gather instruction.
-fn gathered(instr: &Instr) -> Option<u8> {
-    let Body::Cat5(Cat5 { op, slots: Cat5Slots::Immediate { texture, .. }, .. }) = instr.body else {
-        return None;
+/// The instructions that read texels, with the texture slots that are known without the state of a draw.
+fn texels(program: &mut Program) -> Vec<(usize, Option<BTreeSet<Value>>)> {
+    let reads = |(index, instr): (usize, &Instr)| match instr.body {
+        Body::Cat5(cat5) if cat5.op.class().has_sampler() && cat5.op != Cat5Op::Getlod => {
+            Some((index, cat5.slots))
+        }
+        _ => None,
     };
-    let gathers = matches!(op, Cat5Op::Gather4r | Cat5Op::Gather4g | Cat5Op::Gather4b | Cat5Op::Gather4a);
-    gathers.then_some(texture)
+    let all: Vec<(usize, Cat5Slots)> = program.reachable().filter_map(reads).collect();
+    let slots = |(index, slots)| match slots {
+        Cat5Slots::Immediate { texture, .. } => (index, Some([Value::Immediate(texture.into())].into())),
+        // The texture's register is behind the sampler's.
+        Cat5Slots::Indirect { reg, .. } => (index, origin::slots(program, index, Reg(reg.0.wrapping_add(1)))),
+    };
+    all.into_iter().map(slots).collect()
 }
 
 /// The storage slot that an instruction writes.

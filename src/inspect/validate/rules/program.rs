@@ -114,7 +114,7 @@ super::rules! { 0;
     S23 E Inf "SSBO_ENABLE is set exactly for programs that use storage slots";
         mend "set HLSQ_xS_CONTROL_REG.SSBO_ENABLE as the program needs it";
         from "hazards.md 3.2", break "clear bit 15";
-    S24 E Inf "PIXLODENABLE is set exactly for fragment shaders with implicit derivatives";
+    S24 E Inf "PIXLODENABLE is set for fragment shaders with implicit derivatives";
         mend "set SP_FS_CTRL_REG0.PIXLODENABLE as the program needs it";
         from "hazards.md 3.2", break "clear bit 22";
     S25 E Doc "SP_xS_LENGTH_REG is no less than the program's length in groups of 16 instructions";

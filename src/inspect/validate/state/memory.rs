@@ -1,8 +1,10 @@
 //! Checks section 6 of the page: reads and writes of draws are inside of buffers. Also S28 and S29, texture
 //! slots.
 
+use std::collections::BTreeSet;
+
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::isa::ir3::{Body, Cat5, Cat5Op, Cat5Slots};
+use a4emu_decoder::isa::ir3::{Body, Cat5, Cat5Op};
 use a4emu_decoder::regs::enums::{TexClamp, TexFmt, TexSwiz, TexType};
 use a4emu_decoder::regs::rb::*;
 use a4emu_decoder::regs::tex::*;
@@ -10,14 +12,14 @@ use a4emu_decoder::regs::tpl1::*;
 use a4emu_decoder::regs::vfd::*;
 
 use super::{Extent, Said, Scene};
-use crate::validate::program::Checked;
+use crate::validate::program::{Checked, Value};
 use crate::validate::rules::Id;
 use a4emu_gpu::draw::tpl1::state::border_colors;
 use a4emu_gpu::draw::tpl1::{self, Border};
 use a4emu_gpu::draw::{DrawCall, IndexSource};
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
-use a4emu_shader::format::{Format, Type};
+use a4emu_shader::format::{Format, Layout, Type};
 
 /// Alignment of surface addresses in bytes.
 const ALIGNMENT: u32 = 32;
@@ -181,18 +183,31 @@ fn doubtful(scene: &Scene<'_>, stage: Stage, [slot, sampler]: [u8; 2], said: &mu
     });
 }
 
-/// Checks P26 for gathers.
+/// Checks M11. Gathers from components of 32 bits work.
 fn gathers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let stage = checked.program.stage;
-    let textures = &scene.gpu.loaded.stage(stage).textures;
-    for &slot in &checked.facts.gathers {
-        let format = textures.get(usize::from(slot)).map(|words| TEX_CONST_0(words[0]).FMT());
-        let format =
-            format.and_then(Format::texture).filter(|format| matches!(format.ty, Type::Uint | Type::Sint));
-        said.unless(format.is_none(), Id::P26, || {
-            format!("{}: gather from texture {slot}, which holds integers", stage.name())
+    let read = texels(scene, checked).filter(|read| is_gather(read.cat5.op));
+    let slots: BTreeSet<u8> = read.flat_map(|read| read.slots).collect();
+    for slot in slots {
+        let words = scene.gpu.loaded.stage(stage).textures.get(usize::from(slot));
+        let format = words.and_then(|words| Format::texture(TEX_CONST_0(words[0]).FMT()));
+        said.unless(!format.is_some_and(holds_small_integers), Id::M11, || {
+            format!(
+                "{}: gather from texture {slot}, which holds integers of fewer than 32 bits",
+                stage.name()
+            )
         });
     }
+}
+
+/// Whether the components are integers of fewer than 32 bits.
+fn holds_small_integers(format: Format) -> bool {
+    let narrow = matches!(format.layout, Layout::Fields { widths, .. } if !widths.contains(&32));
+    narrow && matches!(format.ty, Type::Uint | Type::Sint)
+}
+
+fn is_gather(op: Cat5Op) -> bool {
+    matches!(op, Cat5Op::Gather4r | Cat5Op::Gather4g | Cat5Op::Gather4b | Cat5Op::Gather4a)
 }
 
 /// Checks M10: the chip's alpha of an sRGB texture in ASTC blocks.
@@ -200,27 +215,57 @@ fn srgb_alpha(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     if scene.gpu.chip.row().is_none_or(|row| row.astc_srgb_alpha) {
         return;
     }
-    let stage = checked.program.stage;
-    let textures = &scene.gpu.loaded.stage(stage).textures;
-    for (index, instr) in checked.program.reachable() {
-        let Body::Cat5(cat5) = &instr.body else { continue };
-        let Cat5Slots::Immediate { texture, .. } = cat5.slots else { continue };
-        let Some(words) = textures.get(usize::from(texture)) else { continue };
-        let c0 = TEX_CONST_0(words[0]);
-        let is_astc = tpl1::Texture::new(words, scene.gpu.model).is_ok_and(|texture| texture.is_astc());
-        if c0.SRGB() && is_astc && takes_alpha(cat5, c0) {
-            let what = format!("alpha of texture {texture}, which is ASTC and SRGB");
-            said.add(checked.program.broken(Id::M10, index, what));
+    let textures = &scene.gpu.loaded.stage(checked.program.stage).textures;
+    for read in texels(scene, checked) {
+        for slot in read.slots {
+            let Some(words) = textures.get(usize::from(slot)) else { continue };
+            let c0 = TEX_CONST_0(words[0]);
+            let is_astc = tpl1::Texture::new(words, scene.gpu.model).is_ok_and(|texture| texture.is_astc());
+            if c0.SRGB() && is_astc && takes_alpha(read.cat5, c0) {
+                let what = format!("alpha of texture {slot}, which is ASTC and SRGB");
+                said.add(checked.program.broken(Id::M10, read.index, what));
+            }
         }
     }
+}
+
+/// An instruction that reads texels, and the texture slots that it may take them from.
+struct Texels<'a> {
+    index: usize,
+    cat5: &'a Cat5,
+    slots: BTreeSet<u8>,
+}
+
+/// The instructions of a program that read texels. A slot that is computed belongs to an array of textures: it
+/// may be any bound one that no instruction names by number.
+fn texels<'a>(scene: &'a Scene<'_>, checked: &'a Checked) -> impl Iterator<Item = Texels<'a>> {
+    let loaded = scene.gpu.loaded.stage(checked.program.stage);
+    let limit = counts(scene, checked.program.stage);
+    let named = |slot: u8| checked.program.shader.uses.samples.iter().any(|(_, texture)| *texture == slot);
+    let unnamed = move || {
+        let bound = (0u8..).zip(&loaded.textures).filter(|(_, words)| **words != [0; 8]);
+        bound.map(|(slot, _)| slot).filter(|slot| u32::from(*slot) < limit && !named(*slot)).collect()
+    };
+    // The register has 16 bits.
+    let value = |value: &Value| match *value {
+        Value::Immediate(slot) => u8::try_from(slot & 0xffff).ok(),
+        Value::Constant(scalar) => {
+            let vector = loaded.constants.get(usize::from(scalar / 4)).copied().unwrap_or_default();
+            u8::try_from(vector[usize::from(scalar % 4)] & 0xffff).ok()
+        }
+    };
+    checked.facts.texels.iter().filter_map(move |(index, slots)| {
+        let Body::Cat5(cat5) = &checked.program.instrs[*index].body else { return None };
+        let slots = slots.as_ref().map_or_else(unnamed, |values| values.iter().filter_map(value).collect());
+        Some(Texels { index: *index, cat5, slots })
+    })
 }
 
 /// Whether a component that the instruction writes is the texel's alpha.
 fn takes_alpha(cat5: &Cat5, c0: TEX_CONST_0) -> bool {
     let swizzle = [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()];
     match cat5.op {
-        Cat5Op::Gather4r | Cat5Op::Gather4g | Cat5Op::Gather4b => false,
-        Cat5Op::Gather4a => true,
+        op if is_gather(op) => op == Cat5Op::Gather4a,
         _ => (0..4).any(|i| cat5.wrmask >> i & 1 != 0 && swizzle[i] == TexSwiz::A4XX_TEX_W),
     }
 }

@@ -84,7 +84,9 @@ fn target(scene: &Scene<'_>, i: u32, said: &mut Said) {
     said.unless(srgb[0] == srgb[1], Id::P8, || format!("target {i}: COLOR_SRGB is {srgb:?}"));
     let Some(format) = Format::color(buffer) else { return };
     let integers = [format.ty == Type::Uint, format.ty == Type::Sint];
-    said.unless([shader.COLOR_UINT(), shader.COLOR_SINT()] == integers || split, Id::P8, || {
+    // Drivers before Mesa 22.0 leave both clear.
+    let said_integers = [shader.COLOR_UINT(), shader.COLOR_SINT()];
+    said.unless(said_integers == integers || said_integers == [false; 2] || split, Id::P8, || {
         format!("target {i}: COLOR_UINT and COLOR_SINT do not fit {buffer:?}")
     });
     let (blends, reads) = (control.BLEND(), control.READ_DEST_ENABLE());
@@ -110,12 +112,15 @@ fn constant(regs: &RegFile, i: u32, format: Format, said: &mut Said) {
     let used = blend(regs, i, format).uses_constant();
     for (c, name) in (0..).zip(["RED", "GREEN", "BLUE", "ALPHA"]).filter(|(c, _)| used[*c as usize]) {
         let [taken, meant] = [copy, ConstantCopy::F32].map(|copy| blend_constant(regs, c, copy));
-        let (limited, near) = match copy {
-            ConstantCopy::Uint => (meant.clamp(0.0, 1.0), step),
-            ConstantCopy::Sint => (meant.clamp(-1.0, 1.0), step),
-            _ => (meant.clamp(-HALF_MAX, HALF_MAX), step * meant.abs().max(SMALLEST_NORMAL_HALF)),
+        // What is too large for a half is its largest number or infinity.
+        let half = |value: f32| value.clamp(-HALF_MAX, HALF_MAX);
+        let (taken_limited, limited, near) = match copy {
+            ConstantCopy::Uint => (taken, meant.clamp(0.0, 1.0), step),
+            ConstantCopy::Sint => (taken, meant.clamp(-1.0, 1.0), step),
+            _ => (half(taken), half(meant), step * half(meant).abs().max(SMALLEST_NORMAL_HALF)),
         };
-        said.unless((taken - limited).abs() <= near * 1.01, Id::P40, || {
+        let same = (taken_limited - limited).abs() <= near * 1.01 || meant.is_nan();
+        said.unless(same, Id::P40, || {
             format!("target {i} takes {taken} of RB_BLEND_{name} ({copy:?}), RB_BLEND_{name}_F32 is {meant}")
         });
     }
@@ -135,9 +140,6 @@ fn shader_depth(scene: &Scene<'_>, said: &mut Said) {
     said.unless(rb == sp, Id::P9, || format!("FRAG_WRITES_Z is {rb}, DEPTH_ENABLE {sp}"));
     let control = regs.get::<RB_DEPTH_CONTROL>();
     let restores = scene.pass == Pass::Restore;
-    said.unless(!(rb || sp) || control.EARLY_Z_DISABLE() || restores, Id::P9, || {
-        "shader depth with early Z".to_owned()
-    });
     let late = [regs.get::<GRAS_ALPHA_CONTROL>().ALPHA_TEST_ENABLE(), control.EARLY_Z_DISABLE()];
     said.unless(late[0] == late[1] || restores, Id::P9, || {
         format!(
@@ -166,10 +168,12 @@ fn window_z(scene: &Scene<'_>, said: &mut Said) {
     });
 }
 
-/// Checks P10.
+/// Checks P10. Registers do not say whether the application asked for early tests.
 fn early_depth(scene: &Scene<'_>, said: &mut Said) {
     let late = scene.regs.get::<RB_DEPTH_CONTROL>().EARLY_Z_DISABLE() || scene.pass == Pass::Restore;
+    let depth = scene.regs.get::<SP_FS_OUTPUT_REG>().DEPTH_ENABLE();
     let effects = scene.program(Stage::FS).is_some_and(has_effects);
+    said.unless(late || !depth, Id::P10, || "early Z, though the shader writes depth".to_owned());
     said.unless(late || !effects, Id::P10, || "early Z, though the shader kills or stores".to_owned());
 }
 

@@ -1,4 +1,4 @@
-//! Checks C27 to C29 and C32: the bin whose visibility stream a draw reads.
+//! Checks C27 to C29, C32 and C33: the bin whose visibility stream a draw reads.
 
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::pm4::{Pm4, SetBin, SetBinData};
@@ -49,6 +49,7 @@ impl Bins {
         match call.pass {
             Pass::Binning if !std::mem::replace(&mut self.binned, true) => {
                 pipes(gpu, said);
+                empty(&gpu.regs, said);
                 origin(&gpu.regs, said);
             }
             Pass::Gmem => {
@@ -115,6 +116,16 @@ fn origin(regs: &RegFile, said: &mut Said) {
             offset.Y()
         )
     });
+}
+
+/// Checks C33. The driver writes 0 to both fields of a pipe without bins.
+fn empty(regs: &RegFile, said: &mut Said) {
+    let sizes = (0..VSC_PIPE_CONFIG::ROW.len).map(|pipe| regs.at::<VSC_PIPE_CONFIG>(pipe));
+    let sizes: Vec<[u32; 2]> = sizes.map(|config| [config.W(), config.H()]).collect();
+    for (pipe, [w, h]) in sizes.iter().enumerate().filter(|(_, [w, h])| (*w == 0) != (*h == 0)) {
+        said.say(Id::C33, format!("pipe {pipe} has {w}x{h} bins"));
+    }
+    said.unless(sizes.iter().any(|size| *size != [0; 2]), Id::C33, || "no pipe has bins".to_owned());
 }
 
 /// Checks C28, and M7 for the streams' buffers.
