@@ -15,6 +15,7 @@ mod frames;
 mod hangs;
 mod hostile;
 mod launcher;
+mod lives;
 mod node;
 mod processes;
 mod share;

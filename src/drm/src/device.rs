@@ -26,7 +26,7 @@ use crate::file::{DrmFile, Object};
 use crate::provide::Orders;
 use crate::ring::Ring;
 use crate::share::Shared;
-use crate::{dispatch, known, mappings, refusal, settings, sweep};
+use crate::{dispatch, known, mappings, refusal, ring, settings, sweep};
 
 /// The state that ioctls change.
 #[derive(Default)]
@@ -128,11 +128,16 @@ const LAST: Duration = Duration::from_secs(2);
 /// Called at the end of the process: waits briefly for queued submits. Without a launcher, it prints the
 /// summary, of which a shim of Mesa keeps what is as usual to itself.
 pub fn finish() {
+    let has_launcher = settings::get().folder.is_some();
+    if has_launcher && (ring::is_idle() || process::is_confined()) {
+        // Makes no system call, since the program may have forbidden them.
+        return ring::spin_until_idle(LAST);
+    }
     let Some(device) = existing().filter(|_| known::is_owner()) else { return };
     let signals = signals::hold();
     let _control = ambient::hold();
-    device.wait(&signals, Deadline::after(LAST), |state| state.ring.is_idle().then_some(()));
-    if settings::get().folder.is_some() {
+    device.wait(&signals, Deadline::after(LAST), |_| ring::is_idle().then_some(()));
+    if has_launcher {
         return;
     }
     // No wait: at exit, the process must not hang on another thread.

@@ -20,7 +20,7 @@ use rustix::io::Errno;
 
 use crate::arena;
 use crate::device::Device;
-use crate::ffi::Inode;
+use crate::ffi::{Inode, threads};
 use crate::frames::Frames;
 use crate::gem::Bo;
 use crate::param::timestamp;
@@ -136,7 +136,7 @@ impl Engine {
             threads: ambient::pool(settings::get().threads, Members::AndThis).map_err(|_| Errno::AGAIN)?,
         };
         // Wait until all threads have started, so that their start is not measured as part of a submit.
-        engine.threads.broadcast(|_| ());
+        engine.threads.broadcast(|_| threads::mark());
         engine.gpu.model = settings::get().model;
         engine.gpu.clock = Clock::Ticks(timestamp);
         engine.gpu.pipeline.programs.jit = settings::get().jit;

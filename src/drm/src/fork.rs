@@ -10,7 +10,7 @@ use a4emu_inspect::run_files::summary::Summary;
 
 use crate::arena::{self, Arena};
 use crate::device::{Device, State};
-use crate::ffi::signals;
+use crate::ffi::{signals, threads};
 use crate::file::Object;
 use crate::provide::Orders;
 use crate::{known, mappings};
@@ -42,6 +42,7 @@ impl Held {
     /// Called in the child: separates the state that must not be shared with the parent.
     pub fn part_from_parent(mut self) {
         known::own();
+        threads::part_from_parent();
         *self.summary = Summary::default();
         self.arena.part_from_parent();
         let lost = self.state.ring.part_from_parent();

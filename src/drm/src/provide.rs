@@ -11,10 +11,9 @@
 use std::collections::VecDeque;
 use std::sync::PoisonError;
 
-use a4emu_gpu::ambient;
-
 use crate::arena;
 use crate::device::{Device, has_one_core};
+use crate::ffi::threads;
 use crate::gem::Bo;
 use crate::mappings;
 
@@ -72,7 +71,7 @@ impl Device {
 
     /// Starts the thread, unless there is only one core.
     fn start_providing(&'static self) -> bool {
-        !has_one_core() && ambient::spawn("a4emu-pages", || self.provide_all()).is_ok()
+        !has_one_core() && threads::spawn("a4emu-pages", || self.provide_all()).is_ok()
     }
 
     /// The main loop of the thread, which never ends.

@@ -2,28 +2,43 @@
 //!
 //! The thread is separate from the program like the hardware. It receives no signals of the process, so
 //! handlers never interrupt the emulator. It has its own table of descriptors, so the program cannot see,
-//! close or replace its files. [`ambient`] lists everything else that threads inherit.
+//! close or replace its files. [`a4emu_gpu::ambient`] lists everything else that threads inherit.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use a4emu_gpu::ambient;
 use rustix::io::Errno;
 
 use crate::clock::Deadline;
 use crate::device::{Call, Device, has_one_core};
 use crate::engine::{Engine, Job, Outcome};
-use crate::ffi::own_table;
 use crate::ffi::process::keep_memory;
+use crate::ffi::{own_table, threads};
 use crate::share::Order;
 
 /// Time that the GPU thread polls for the next submit before it sleeps. A wake-up takes a good part of that
 /// time.
 const LOOKOUT: Duration = Duration::from_micros(300);
+
+/// Number of accepted submits that have not finished, for who may take no lock.
+static UNFINISHED: AtomicU64 = AtomicU64::new(0);
+
+/// Whether all queued submits have finished. Makes no system call.
+pub fn is_idle() -> bool {
+    UNFINISHED.load(Ordering::Acquire) == 0
+}
+
+/// Waits until all queued submits have finished, at most `time`. Makes no system call.
+pub fn spin_until_idle(time: Duration) {
+    let start = Instant::now();
+    while !is_idle() && start.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
 
 /// The queued submits, and the results of finished ones.
 #[derive(Default)]
@@ -49,12 +64,12 @@ impl Ring {
         self.submitted += 1;
         job.mark_used(self.submitted);
         self.jobs.push_back((self.submitted, job));
+        self.count();
         self.submitted
     }
 
-    /// Whether all queued submits have finished.
-    pub fn is_idle(&self) -> bool {
-        self.completed == self.submitted
+    fn count(&self) {
+        UNFINISHED.store(self.submitted - self.completed, Ordering::Release);
     }
 
     /// Called in a forked child, which has no GPU thread: submits of the parent count as finished. Returns
@@ -63,6 +78,7 @@ impl Ring {
         let submitted = self.submitted;
         let lost = std::mem::take(self);
         (self.submitted, self.completed) = (submitted, submitted);
+        self.count();
         lost.jobs
     }
 }
@@ -82,12 +98,15 @@ impl Device {
         let run = move || {
             keep_memory();
             let engine = own_table().and_then(|()| Engine::new(self.chip));
+            if engine.is_ok() {
+                threads::watch_main_thread();
+            }
             let _ = ready.send(engine.as_ref().map(|_| ()).map_err(|errno| *errno));
             if let Ok(engine) = engine {
                 self.serve(engine);
             }
         };
-        ambient::spawn("a4emu-gpu", run).map_err(|_| Errno::AGAIN)?;
+        threads::spawn("a4emu-gpu", run).map_err(|_| Errno::AGAIN)?;
         started.recv().unwrap_or(Err(Errno::AGAIN))?;
         state.ring.started = true;
         Ok(())
@@ -154,6 +173,7 @@ impl Device {
     fn complete(&self, number: u64, job: &Job, outcome: &Outcome) {
         let mut state = self.state();
         state.ring.completed = number;
+        state.ring.count();
         if outcome.failed && job.awaited {
             state.ring.failed.insert(number, Errno::IO);
         }

@@ -1,6 +1,6 @@
 //! Entry points for descriptors and files. The [`device`] serves its own files; other calls go to libc.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::os::fd::IntoRawFd;
 
 use rustix::io::Errno;
@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::descriptors::close_unseen;
 use super::next::interpose;
 use super::paths::translated;
-use super::{Inode, Look, set_errno};
+use super::{Inode, Look, process, set_errno, threads};
 use crate::{device, known, tree};
 
 /// A result in C's form: -1 and `errno`.
@@ -170,6 +170,35 @@ interpose! {
             // SAFETY: the arguments are passed on unchanged.
             None => unsafe { next(fd, request, argument) },
         }
+    };
+
+    /// Calls libc's function, and records the end of a thread, and what forbids system calls.
+    fn syscall(
+        number: c_long, a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long,
+    ) -> c_long = |next| {
+        if number == libc::SYS_exit {
+            threads::note_exit(a);
+        }
+        // SAFETY: the arguments are passed on unchanged.
+        let status = unsafe { next(number, a, b, c, d, e, f) };
+        if number == libc::SYS_seccomp && status == 0 {
+            match a as c_uint {
+                libc::SECCOMP_SET_MODE_STRICT => process::note_seccomp(libc::SECCOMP_MODE_STRICT),
+                libc::SECCOMP_SET_MODE_FILTER => process::note_seccomp(libc::SECCOMP_MODE_FILTER),
+                _ => {}
+            }
+        }
+        status
+    };
+
+    /// Calls libc's function, and records what forbids system calls.
+    fn prctl(option: c_int, a: c_ulong, b: c_ulong, c: c_ulong, d: c_ulong) -> c_int = |next| {
+        // SAFETY: the arguments are passed on unchanged.
+        let status = unsafe { next(option, a, b, c, d) };
+        if option == libc::PR_SET_SECCOMP && status == 0 {
+            process::note_seccomp(a as c_uint);
+        }
+        status
     };
 
     /// Calls libc's function. Closing the last descriptor of an object of the device ends the object.

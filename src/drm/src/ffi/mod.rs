@@ -1,7 +1,7 @@
 //! All `unsafe` code of this project is in this folder. The compiler checks the rest, including the other
 //! modules of this crate.
 //!
-//! Seven things need it:
+//! Eight things need it:
 //!
 //! - [`hooks`], [`memory`] and [`paths`]: C entry points that replace libc's. They receive C pointers from
 //!   an unknown program, and pass safe values to the rest of the crate.
@@ -10,6 +10,7 @@
 //! - [`descriptors`]: inspects descriptors of the program, which it may close at the same time.
 //! - [`process`]: functions that libc calls around a fork and at exit, and parameters of its allocator.
 //! - [`signals`]: a thread's signal mask.
+//! - [`threads`]: the end of the process, which threads of this library must not delay.
 //! - [`user`]: copies from and to addresses in ioctl arguments.
 //!
 //! C callers have to keep only the contracts of the same libc functions.
@@ -27,6 +28,7 @@ pub mod pages;
 mod paths;
 pub mod process;
 pub mod signals;
+pub mod threads;
 pub mod user;
 
 pub use descriptors::{Inode, Look, own_table, wait_readable};

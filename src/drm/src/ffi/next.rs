@@ -47,8 +47,8 @@ impl Next {
 /// Defines C functions that replace libc's. In each body, `$next` is libc's function.
 ///
 /// `open`, `ioctl` and similar functions are variadic in C. The calling conventions of x86-64 and aarch64
-/// Linux pass the one optional argument like a fixed one, so they are defined with it. If the caller did not
-/// pass it, its value is meaningless; it is passed on and ignored.
+/// Linux pass optional arguments like fixed ones, so they are defined with them. If the caller did not pass
+/// one, its value is meaningless; it is passed on and ignored.
 macro_rules! interpose {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> $ret:ty = |$next:ident| $body:expr;)*) => {$(
         $(#[$doc])*

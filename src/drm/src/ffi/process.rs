@@ -1,7 +1,8 @@
 //! Callbacks of libc around forks and at exit.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::fork::{self, Held};
 use crate::{device, known, tree};
@@ -14,6 +15,25 @@ const KEPT_MEMORY: libc::c_int = 256 << 20;
 thread_local! {
     /// The locks of the device, while this thread forks.
     static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
+    /// Whether this thread is in seccomp's strict mode.
+    static STRICT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a thread has limited its system calls.
+static CONFINED: AtomicBool = AtomicBool::new(false);
+
+/// Records that the calling thread has limited its system calls with this mode of seccomp. The kernel ends a
+/// thread in strict mode for most calls, and one with a filter for those that the filter names. At exit,
+/// that would come before the C library writes what the program has printed.
+#[cfg(not(test))]
+pub(super) fn note_seccomp(mode: libc::c_uint) {
+    CONFINED.store(true, Ordering::Release);
+    STRICT.set(mode == libc::SECCOMP_MODE_STRICT);
+}
+
+/// Whether system calls of a thread may be forbidden.
+pub fn is_confined() -> bool {
+    CONFINED.load(Ordering::Acquire)
 }
 
 /// Registers the callbacks around forks.
@@ -41,6 +61,10 @@ pub fn keep_memory() {
 }
 
 extern "C" fn exiting() {
+    if STRICT.get() {
+        // Such a thread may not even read the clock.
+        return;
+    }
     device::finish();
     tree::remove_own();
 }
