@@ -15,10 +15,13 @@ mod frames;
 mod hangs;
 mod hostile;
 mod launcher;
+mod lost;
 mod node;
 mod processes;
 mod share;
 mod submits;
+#[cfg(target_arch = "x86_64")]
+mod tracer;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
