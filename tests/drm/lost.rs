@@ -337,7 +337,8 @@ mod each_write {
                     continue;
                 }
                 let (status, text, left, _) = run(Some((number, fault)));
-                let what = format!("write {number}, {write:?}, {fault:?}: status {status:?}\n{text}");
+                let Write { call, file } = write;
+                let what = format!("{number}: {call} {file}, {fault:?}: status {status:?}\n{text}");
                 if std::env::var_os("A4EMU_SHOW_FAULTS").is_some() {
                     eprintln!("{what}");
                 }

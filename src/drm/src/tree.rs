@@ -111,8 +111,12 @@ impl Tree {
         if !root.exists() {
             let draft = folder.join(format!("draft.{}", std::process::id()));
             build(&draft)?;
-            if fs::rename(&draft, &root).is_err() {
+            if let Err(error) = fs::rename(&draft, &root) {
                 fs::remove_dir_all(&draft)?;
+                // Another process may have made it.
+                if !root.exists() {
+                    return Err(error);
+                }
             }
         }
         let root = root.canonicalize()?;
