@@ -4,6 +4,8 @@ mod examples;
 mod shell;
 
 use std::io::{self, Write};
+#[cfg(target_os = "linux")]
+use std::sync::Arc;
 use std::time::Duration;
 use std::{process, thread};
 
@@ -213,6 +215,7 @@ pub fn main() -> Status {
 }
 
 fn obey() -> Status {
+    keep_from_limits();
     let cli = match parse() {
         Ok(cli) => cli,
         Err(status) => return status,
@@ -226,6 +229,7 @@ fn obey() -> Status {
 
 /// Runs the command in the program that `a4emu export` starts; `run` makes the tables.
 pub fn export(run: impl FnOnce(&export::Args, &Shared) -> anyhow::Result<Status>) -> Status {
+    keep_from_limits();
     let cli = match parse() {
         Ok(cli) => cli,
         Err(status) => return status,
@@ -234,6 +238,16 @@ pub fn export(run: impl FnOnce(&export::Args, &Shared) -> anyhow::Result<Status>
         Command::Export(args) => run(args, &cli.shared),
         _ => Err(anyhow::anyhow!("this is what `a4emu export` starts, and does nothing else")),
     })
+}
+
+/// Makes a write over `ulimit -f` an error of that write. Otherwise a signal ends the process. Programs that it
+/// starts have no handler.
+fn keep_from_limits() {
+    #[cfg(target_os = "linux")]
+    {
+        // Without a handler, the process ends as it would have.
+        let _handled = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+    }
 }
 
 fn ended(done: anyhow::Result<Status>) -> Status {

@@ -294,6 +294,7 @@ fn inputs_are_opened_through_their_register() {
         ("src/run/descendants.rs", "what the system says of processes"),
         ("src/run/driver.rs", "drivers of the installation"),
         ("src/run/program.rs", "how the program that is run begins"),
+        ("src/inspect/run_files/ledger.rs", "what its own processes count"),
         ("src/inspect/run_files/report.rs", "what its own processes say"),
     ];
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -16,8 +16,8 @@
 //! | current directory, root directory, file mode mask | the GPU's thread has its own from the moment when the device is opened (`ffi::own_table`); relative paths of the device are made absolute when its settings are read |
 //! | open descriptors | the GPU's threads have a table of their own (`ffi::own_table`) |
 //! | signal mask, handlers | the GPU's threads block all signals except those of a fault in their own instruction; `run` unblocks the signals that it waits for (`run/signals`) |
-//! | `ulimit -u`, `ulimit -v` | fewer threads, then one ([`pool()`]); a failed allocation is an error of the open, the ioctl or the command |
-//! | `ulimit -f`, a full disk | an error of the file that is written |
+//! | `ulimit -u`, `ulimit -v`, `ulimit -d`, locked memory | fewer threads, then one ([`pool()`]); a failed allocation is an error of the open, the ioctl or the command |
+//! | `ulimit -f`, a full disk | an error of the file that is written; the signals of the device's writes do not reach the program (`ffi::signals`) |
 //! | time | a limit (`--time-limit`, the device's last two seconds), and the time counters that a program reads |
 
 use std::io;

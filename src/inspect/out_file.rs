@@ -27,9 +27,10 @@ use crate::terminal;
 use inputs::Claim;
 pub use inputs::{Inputs, Kept, MAX_KEPT};
 pub use locked::Turn;
-pub use owner::is_alive;
+pub use owner::{is_alive, prefix};
 use system::Mode;
-use temporary::{Temporary, tidy};
+use temporary::Temporary;
+pub use temporary::tidy;
 
 /// Size of a write, in bytes.
 const CHUNK: usize = 1 << 16;
@@ -210,7 +211,7 @@ fn temporary_for(target: PathBuf, mode: Option<Mode>, inputs: &Inputs) -> anyhow
 /// The call fails if the folder cannot be made.
 pub fn folder_in(place: &Path) -> io::Result<TempDir> {
     tidy(place);
-    tempfile::Builder::new().prefix(&owner::prefix()).tempdir_in(place)
+    tempfile::Builder::new().prefix(&prefix()).tempdir_in(place)
 }
 
 /// Makes the folder at `path` and its parents, unless it exists, and checks that files can be made in it.

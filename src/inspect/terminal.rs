@@ -2,7 +2,7 @@
 //!
 //! Text from inputs may hold control characters, which a terminal obeys. They are printed escaped
 //! ([`Shown`]). A full or closed stdout is an error with the exit status of wrong use. Errors of stderr are
-//! dropped and change no exit status.
+//! dropped and change no exit status, but for `run`, whose answers stand there ([`has_lost_text`]).
 
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -121,6 +121,14 @@ pub fn say(message: impl Display) {
     put(&format!("a4emu: {}\n", Shown(message)));
 }
 
+/// Prints a text on stderr as it is. The call does not allocate.
+#[cfg(target_os = "linux")]
+pub fn say_text(text: &'static str) {
+    if is_stderr() {
+        let _dropped = rustix::io::write(rustix::stdio::stderr(), text.as_bytes());
+    }
+}
+
 /// Prints one line on stderr without `a4emu: ` before it.
 pub fn say_plainly(message: impl Display) {
     put(&format!("{}\n", Shown(message)));
@@ -148,9 +156,20 @@ fn put(text: &str) {
 }
 
 fn put_bytes(out: &mut impl Write, bytes: &[u8]) {
-    if is_stderr() {
-        let _dropped = out.write_all(bytes);
+    if is_stderr()
+        && let Err(error) = out.write_all(bytes)
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        HAS_LOST_TEXT.store(true, Ordering::Relaxed);
     }
+}
+
+/// Whether text for stderr could not be written.
+static HAS_LOST_TEXT: AtomicBool = AtomicBool::new(false);
+
+/// Whether text for stderr could not be written, although its reader has not gone away.
+pub fn has_lost_text() -> bool {
+    HAS_LOST_TEXT.load(Ordering::Relaxed)
 }
 
 /// Stderr for lines of text. Characters that are not plain are escaped.

@@ -14,6 +14,7 @@ use signal_hook::iterator::Signals;
 
 use super::descendants::descendants;
 use a4emu_gpu::ambient;
+use a4emu_inspect::run_files::frames::Received;
 
 /// Time that processes have to end after a signal, before they are killed.
 const GRACE: Duration = Duration::from_millis(500);
@@ -28,8 +29,8 @@ pub enum Event {
     Signal(i32),
     /// The program has ended.
     Program(io::Result<ExitStatus>),
-    /// The last frame was received; with the summary as text.
-    Frames(anyhow::Result<String>),
+    /// The last frame was received.
+    Frames(anyhow::Result<Received>),
 }
 
 /// The result of a run.
@@ -38,14 +39,14 @@ pub struct Outcome {
     /// belongs to another user.
     pub status: Option<ExitStatus>,
     /// Summary of the frames; none if they were not waited for.
-    pub frames: Option<anyhow::Result<String>>,
+    pub frames: Option<anyhow::Result<Received>>,
 }
 
 /// A run in progress.
 pub struct Run {
     events: Receiver<Event>,
     status: Option<ExitStatus>,
-    frames: Option<anyhow::Result<String>>,
+    frames: Option<anyhow::Result<Received>>,
     /// Time at which remaining processes are killed.
     deadline: Option<Instant>,
 }

@@ -4,6 +4,7 @@
 //! options through the environment, and prints its reports at the end.
 
 mod advice;
+mod arrived;
 mod descendants;
 pub mod driver;
 mod ends;
@@ -25,16 +26,18 @@ use crate::flags::Flags;
 use crate::flags::amount;
 use crate::named;
 use a4emu_gpu::gpu::{CHIPS, Model};
+use a4emu_inspect::folders::parent;
 use a4emu_inspect::options::{Shared, Threads};
-use a4emu_inspect::out_file::{Inputs, OutFile, one_stdout};
-use a4emu_inspect::run_files::frames::Taker;
+use a4emu_inspect::out_file::{self, Inputs, OutFile, one_stdout};
+use a4emu_inspect::run_files::frames::{Received, Taker};
 use a4emu_inspect::run_files::summary::Summary;
-use a4emu_inspect::run_files::{folder, report};
+use a4emu_inspect::run_files::{folder, ledger, recording};
 use a4emu_inspect::selection::Span;
-use a4emu_inspect::status::{Failure, Status};
+use a4emu_inspect::status::{Failure, Status, WithErrors};
 use a4emu_inspect::terminal;
 use a4emu_inspect::validate::{self, Choice, ChosenRules, Form};
 use a4emu_shader::Jit;
+use arrived::Arrived;
 use driver::Mesa;
 use ends::{Event, Run};
 use program::Program;
@@ -121,9 +124,12 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     }
     let inputs = &shared.inputs;
     protect(args, &program, &library, inputs);
-    let folder = folder::make().context("cannot make a folder for the run")?;
+    let folder = folder::make().and_then(|folder| ledger::make(folder.path()).map(|()| folder));
+    let folder = folder.context("cannot make a folder for the run").map_err(as_failure)?;
     let preload = preload(program.before.as_deref(), &library);
+    let name = run_name(folder.path());
     let mut command = command(args, shared, inputs, folder.path())?;
+    command.env("A4EMU_RUN", &name);
     command.env("LD_PRELOAD", preload).envs(mesa.environment(&variable));
     let (run, events) = Run::new();
     let frames = args.frames.as_ref().map(|to| {
@@ -136,33 +142,55 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let outcome = run
         .end(&mut command, events, frames.as_ref().map(|frames| || frames.finish()))
         .with_context(|| format!("cannot run {}", args.program[0].to_string_lossy()))?;
-    let mut summaries = report::read_all(folder.path());
-    summaries.iter_mut().try_for_each(|summary| finish_recording(summary, inputs))?;
+    let mut arrived = Arrived::read(folder.path());
+    arrived.finish_recordings(inputs);
+    if let Some(record) = &args.record {
+        recording::discard(record, &name);
+    }
     // If the driver is missing, the user has been told why already.
-    if summaries.is_empty() && program.refuses.is_none() && !matches!(mesa, Mesa::Missing(_)) {
+    if !arrived.any && program.refuses.is_none() && !matches!(mesa, Mesa::Missing(_)) {
         shared.warn(unopened(folder.path()));
     }
-    put_out(args, shared, &summaries);
-    let found =
-        if args.validate { put_out_findings(args, inputs, &chosen, &summaries)? } else { Status::Fine };
-    match outcome.frames.map(written).transpose()? {
-        Some(told) if !shared.quiet => terminal::say(told),
-        _ => {}
+    put_out(args, shared, &arrived.summaries);
+    let found = if args.validate {
+        put_out_findings(args, inputs, &chosen, &arrived.summaries)?
+    } else {
+        Status::Fine
+    };
+    if let Some(Received { frames, text }) = outcome.frames.map(written).transpose()? {
+        arrived.expect_frames(frames);
+        if !shared.quiet {
+            terminal::say(text);
+        }
     }
     drop(folder);
+    let missing = arrived.missing.into_iter().map(|message| Failure { status: Status::Usage, message });
+    let mut status = missing.fold(Status::Fine, |status, failure| status.and(Err(failure)));
+    if terminal::has_lost_text() {
+        status = status.worse(Status::Usage);
+    }
     match code(outcome.status) {
+        _ if status != Status::Fine => Ok(status),
         0 => Ok(found),
         code => std::process::exit(code),
     }
 }
 
+/// Start of the names of the recordings of the run in `folder`, until they are complete.
+fn run_name(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    format!("{}{}", out_file::prefix(), name.rsplit('.').next().unwrap_or_default())
+}
+
+/// `error` as a failure with its text. A pipe that is closed is an error too.
+fn as_failure(error: anyhow::Error) -> Failure {
+    Failure { status: Status::Usage, message: format!("{error:#}") }
+}
+
 /// The summary of the frames. If frames could not be written, the run was ended. That is an error, also if
 /// only the reader closed the pipe.
-fn written(frames: anyhow::Result<String>) -> Result<String, Failure> {
-    frames.map_err(|error| Failure {
-        status: Status::Usage,
-        message: format!("cannot write frames, the run was ended: {error:#}"),
-    })
+fn written(frames: anyhow::Result<Received>) -> Result<Received, Failure> {
+    frames.context("cannot write frames, the run was ended").map_err(as_failure)
 }
 
 /// Adds the files of the run to `inputs`, so that they are not overwritten: the program with its arguments,
@@ -221,6 +249,7 @@ fn command(args: &Args, shared: &Shared, inputs: &Inputs, folder: &Path) -> anyh
     }
     if let Some(record) = &args.record {
         let record = std::path::absolute(record)?;
+        out_file::tidy(parent(&record));
         may_write(&record, inputs)?;
         command.env("A4EMU_RECORD", record);
     }
@@ -247,16 +276,6 @@ fn may_write(path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
     OutFile::create(path, inputs).map(drop)
 }
 
-/// Moves the recording of a process to its target path.
-fn finish_recording(summary: &mut Summary, inputs: &Inputs) -> anyhow::Result<()> {
-    if let Some(recording) = summary.recording.take() {
-        let place = may_write(&recording.place(), inputs).and_then(|()| Ok(recording.finish()?));
-        let place = place.with_context(|| format!("the recording stays {}", recording.partial.display()))?;
-        summary.recorded = Some(place.display().to_string());
-    }
-    Ok(())
-}
-
 /// The value of `LD_PRELOAD`: the library first, after those that must come before all. Later libraries then
 /// see the device that it makes.
 fn preload(before: Option<&str>, library: &Path) -> OsString {
@@ -281,6 +300,18 @@ fn put_out(args: &Args, shared: &Shared, summaries: &[Summary]) {
 
 /// Writes the findings of all processes. The status tells whether there is an error of severity E.
 fn put_out_findings(
+    args: &Args,
+    inputs: &Inputs,
+    chosen: &ChosenRules,
+    summaries: &[Summary],
+) -> anyhow::Result<Status> {
+    let found = tell_findings(args, inputs, chosen, summaries);
+    // Only the reader of stdout may close its pipe.
+    let is_stdout = args.findings.as_deref() == Some(Path::new("-"));
+    if is_stdout { found } else { found.map_err(|error| as_failure(error).into()) }
+}
+
+fn tell_findings(
     args: &Args,
     inputs: &Inputs,
     chosen: &ChosenRules,

@@ -16,10 +16,13 @@ mod hangs;
 mod hostile;
 mod launcher;
 mod lives;
+mod lost;
 mod node;
 mod processes;
 mod share;
 mod submits;
+#[cfg(target_arch = "x86_64")]
+mod tracer;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

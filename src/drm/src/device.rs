@@ -93,26 +93,48 @@ fn device() -> Result<&'static Device, Errno> {
 pub fn open(cloexec: bool) -> Result<OwnedFd, Errno> {
     let _signals = signals::hold();
     let _control = ambient::hold();
+    started()?.add("a4emu-msm", cloexec, Object::File(DrmFile::default()))
+}
+
+/// The device with its thread.
+fn started() -> Result<&'static Device, Errno> {
     let started = device().and_then(|device| {
         sweep::if_closed(device);
         device.start().map(|()| device)
     });
-    let device = started.inspect_err(|errno| refusal::tell(*errno))?;
-    device.add("a4emu-msm", cloexec, Object::File(DrmFile::default()))
+    started.inspect_err(|errno| refusal::tell(*errno))
 }
 
 /// Serves an ioctl; `None` if `fd` does not belong to the device.
+///
+/// An open node that another program has left here (over `exec`, or a socket) is a new open of this process's
+/// device: buffers and handles of that program have ended with it.
 pub fn ioctl(fd: i32, request: u64, argument: u64) -> Option<Result<i32, Errno>> {
-    let ours = dispatch::is_known_type(request).then(|| known::object_at(fd));
-    let call = Call { device: existing()?, file: ours.flatten()?, signals: signals::hold() };
+    if !dispatch::is_known_type(request) {
+        return None;
+    }
+    let file = known::object_at(fd).or_else(|| known::inherited_at(fd))?;
+    let signals = signals::hold();
     let _control = ambient::hold();
-    sweep::if_closed(call.device);
-    let kind = call.device.state().objects.get(&call.file).map(|object| match object {
-        Object::File(_) => dispatch::Kind::File,
-        Object::DmaBuf(_) => dispatch::Kind::DmaBuf,
-        Object::Fence => dispatch::Kind::Fence,
-        Object::Syncobj(_) => dispatch::Kind::Syncobj,
-    })?;
+    let device = match existing().map_or_else(started, Ok) {
+        Ok(device) => device,
+        Err(errno) => return Some(Err(errno)),
+    };
+    let call = Call { device, file, signals };
+    sweep::if_closed(device);
+    let kind = match device.state().objects.get(&file) {
+        Some(Object::File(_)) => dispatch::Kind::File,
+        Some(Object::DmaBuf(_)) => dispatch::Kind::DmaBuf,
+        Some(Object::Fence) => dispatch::Kind::Fence,
+        Some(Object::Syncobj(_)) => dispatch::Kind::Syncobj,
+        None => {
+            known::inherited_at(fd)?;
+            dispatch::Kind::File
+        }
+    };
+    if !device.state().objects.contains_key(&file) {
+        device.add_inode(file, Object::File(DrmFile::default()));
+    }
     Some(dispatch::ioctl(&call, kind, request, argument).map(|()| 0))
 }
 
@@ -135,6 +157,7 @@ pub fn finish() {
     }
     let Some(device) = existing().filter(|_| known::is_owner()) else { return };
     let signals = signals::hold();
+    let _writes = signals::keep_from_writes();
     let _control = ambient::hold();
     device.wait(&signals, Deadline::after(LAST), |_| ring::is_idle().then_some(()));
     if has_launcher {
@@ -202,14 +225,17 @@ impl Device {
     /// # Errors
     /// The call fails with `EBADF`.
     pub fn add_file(&self, fd: &OwnedFd, object: Object) -> Result<(), Errno> {
-        let inode = Inode::of_owned(fd).ok_or(Errno::BADF)?;
+        self.add_inode(Inode::of_owned(fd).ok_or(Errno::BADF)?, object);
+        Ok(())
+    }
+
+    fn add_inode(&self, inode: Inode, object: Object) {
         if !matches!(object, Object::Fence) {
             known::note_file(inode);
         }
         let mut state = self.state();
         state.objects.insert(inode, object);
         known::note_live(state.objects.len());
-        Ok(())
     }
 }
 

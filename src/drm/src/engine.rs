@@ -1,6 +1,7 @@
 //! The emulator as the device's GPU. Submits run here one at a time, each to its end.
 
 use std::any::Any;
+use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,7 +12,7 @@ use a4emu_gpu::draw;
 use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::gpu::{Chip, Clock, Gpu};
 use a4emu_gpu::settled::Running;
-use a4emu_inspect::run_files::report;
+use a4emu_inspect::run_files::ledger::Word;
 use a4emu_inspect::run_files::summary::Summary;
 use a4emu_inspect::validate::Watch;
 use a4emu_shader::jit;
@@ -21,8 +22,9 @@ use rustix::io::Errno;
 use crate::arena;
 use crate::device::Device;
 use crate::ffi::{Inode, threads};
-use crate::frames::Frames;
+use crate::frames::{Frames, Taken};
 use crate::gem::Bo;
+use crate::ledger::Reporter;
 use crate::param::timestamp;
 use crate::record::{Group, Recorder, process};
 use crate::replica::Wanted;
@@ -82,8 +84,8 @@ pub struct Engine {
     recorder: Option<Recorder>,
     /// Counts so far.
     summary: Summary,
-    /// The report file for the launcher.
-    report: Option<report::Writer>,
+    /// Leaves the summaries for the launcher.
+    reporter: Option<Reporter>,
     /// The file of the last submit.
     last: Option<Inode>,
     /// Sends presented frames to the launcher.
@@ -121,16 +123,17 @@ impl Engine {
     /// Makes a chip in its initial state, for the calling thread.
     ///
     /// # Errors
-    /// The call fails with `EAGAIN` if that thread belongs to a pool already.
+    /// The call fails with `EAGAIN` if that thread belongs to a pool already, and like [`Reporter::new`].
     pub fn new(chip: Chip) -> Result<Self, Errno> {
         let folder = settings::get().folder.as_deref();
+        let reporter = folder.map(Reporter::new).transpose()?;
         let mut engine = Self {
             gpu: Gpu::new(chip),
             recorder: Recorder::new(chip, settings::get()),
             summary: Summary { pid: std::process::id(), process: process(), ..Summary::default() },
-            report: folder.and_then(|folder| report::Writer::new(folder).ok()),
             last: None,
-            frames: folder.and_then(Frames::open),
+            frames: None,
+            reporter,
             shelf: Shelf::default(),
             watch: None,
             threads: ambient::pool(settings::get().threads, Members::AndThis).map_err(|_| Errno::AGAIN)?,
@@ -142,6 +145,7 @@ impl Engine {
         engine.gpu.pipeline.programs.jit = settings::get().jit;
         engine.gpu.pipeline.untimed = true;
         engine.watch = settings::get().validate.then(|| Watch::of_device(&mut engine.gpu));
+        engine.open_frames();
         engine.leave_summary();
         Ok(engine)
     }
@@ -193,14 +197,33 @@ impl Engine {
         Outcome { failed: true, hung: true }
     }
 
+    /// Opens the launcher's pipe for frames, if there is one.
+    fn open_frames(&mut self) {
+        let folder = settings::get().folder.as_deref().filter(|_| settings::get().frames);
+        if let (Some(folder), Some(reporter)) = (folder, &self.reporter) {
+            match Frames::open(folder, reporter.row.sender) {
+                Ok(frames) => self.frames = Some(frames),
+                Err(error) => self.fail(Word::FramesError, &error.into()),
+            }
+        }
+    }
+
     /// Sends the frame of the last submit.
     fn take_frame(&mut self, job: &Job) {
         let submit = self.gpu.at.submit.wrapping_sub(1);
-        if let Some(frames) = &mut self.frames
-            && frames.take(self.gpu.sync(), job, submit).is_err()
-        {
-            self.frames = None;
+        match self.frames.as_mut().map(|frames| frames.take(self.gpu.sync(), job, submit)) {
+            Some(Ok(Taken::Frame)) => self.reporter.iter().for_each(|it| it.row.count(Word::Frames)),
+            Some(Ok(Taken::Nothing)) | None => {}
+            Some(Err(error)) => {
+                self.fail(Word::FramesError, &error);
+                self.frames = None;
+            }
         }
+    }
+
+    /// Tells the launcher of an error.
+    fn fail(&self, word: Word, error: &io::Error) {
+        self.reporter.iter().for_each(|it| it.row.fail(word, error));
     }
 
     fn complaints(&self) -> u64 {
@@ -281,7 +304,8 @@ impl Engine {
         match recorder.add(&group) {
             Ok(recording) => self.summary.recording = Some(recording),
             Err(error) => {
-                self.summary.trouble = Some(format!("recording stopped: {error}"));
+                self.fail(Word::RecordingError, &error);
+                self.summary.trouble = Some(format!("recording stopped before submit {number}: {error}"));
                 self.recorder = None;
             }
         }
@@ -290,7 +314,7 @@ impl Engine {
     /// Publishes the counts.
     fn publish(&mut self, device: &Device) {
         self.leave_summary();
-        if self.report.is_none() {
+        if self.reporter.is_none() {
             device.summary().clone_from(&self.summary);
         }
     }
@@ -299,10 +323,7 @@ impl Engine {
     fn leave_summary(&mut self) {
         self.summary.take_report(&self.gpu.report);
         self.watch.iter().for_each(|watch| self.summary.take_findings(watch, &settings::get().findings));
-        if let Some(report) = &mut self.report
-            && report.put(&self.summary).is_err()
-        {
-            self.report = None;
-        }
+        // The launcher reads from the row that it failed.
+        self.reporter.iter_mut().for_each(|it| _ = it.put(&self.summary));
     }
 }

@@ -9,12 +9,14 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::AtomicU32;
 
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::picture::{Kind, Picture, largest};
 use a4emu_gpu::settled::Synced;
 use a4emu_inspect::run_files::frames::{Header, PIPE};
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::engine::Job;
 use crate::gem::Bo;
@@ -22,7 +24,18 @@ use crate::gem::Bo;
 /// The launcher's pipe for frames.
 pub struct Frames {
     pipe: File,
+    /// The process that is sending a frame, or 0.
+    sender: &'static AtomicU32,
     choice: Choice,
+}
+
+/// What a submit has made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// A frame, which was sent.
+    Frame,
+    /// No frame.
+    Nothing,
 }
 
 /// The state from which the next frame is chosen.
@@ -35,28 +48,34 @@ struct Choice {
 }
 
 impl Frames {
-    /// Opens the pipe in the launcher's `folder`, if it exists.
-    pub fn open(folder: &Path) -> Option<Self> {
+    /// Opens the pipe in the launcher's `folder`.
+    ///
+    /// # Errors
+    /// The call fails if the pipe cannot be opened, or nobody reads from it.
+    pub fn open(folder: &Path, sender: &'static AtomicU32) -> Result<Self, Errno> {
         // Without a reader the open fails at once and does not wait.
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let pipe = rustix::fs::open(folder.join(PIPE), flags, Mode::empty()).ok()?;
-        rustix::fs::fcntl_setfl(&pipe, OFlags::empty()).ok()?;
-        Some(Self { pipe: pipe.into(), choice: Choice::default() })
+        let pipe = rustix::fs::open(folder.join(PIPE), flags, Mode::empty())?;
+        rustix::fs::fcntl_setfl(&pipe, OFlags::empty())?;
+        Ok(Self { pipe: pipe.into(), sender, choice: Choice::default() })
     }
 
     /// Sends the frame of `job`, submit `submit`, if it has made one.
     ///
     /// # Errors
     /// The call fails if the launcher has ended.
-    pub fn take(&mut self, gpu: Synced<'_>, job: &Job, submit: u32) -> io::Result<()> {
+    pub fn take(&mut self, gpu: Synced<'_>, job: &Job, submit: u32) -> io::Result<Taken> {
         let rendered = gpu.pipeline.surfaces.iter();
         let rendered = rendered.filter(|s| s.submit == submit && s.content == Content::Color);
         let buffers: Vec<&Bo> = job.owners.iter().map(|(bo, _)| &**bo).collect();
         let frame = self.choice.frame(&rendered.copied().collect::<Vec<_>>(), &buffers);
         let picture = frame.and_then(|frame| Picture::of(&frame, gpu.memory()).ok());
-        let Some(picture) = picture.filter(|picture| picture.kind() == Kind::Rgba8) else { return Ok(()) };
+        let Some(picture) = picture.filter(|picture| picture.kind() == Kind::Rgba8) else {
+            return Ok(Taken::Nothing);
+        };
         let [width, height] = picture.size();
-        Header { pid: std::process::id(), submit, width, height }.send(&self.pipe, &picture.pixels())
+        let header = Header { pid: std::process::id(), submit, width, height };
+        header.send(&self.pipe, &picture.pixels(), self.sender).map(|()| Taken::Frame)
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use rustix::fs::{FileType, Mode};
+use rustix::fs::{FileType, MemfdFlags, Mode};
 
 use crate::ffi::{Inode, Look};
 
@@ -59,6 +59,14 @@ fn is_fence(look: Look) -> bool {
     FileType::from_raw_mode(look.mode) == FileType::Fifo && Mode::from_raw_mode(look.mode) == OBJECT
 }
 
+/// The file behind `fd`, if it is an open node of the program that executed this one, which has not opened the
+/// device itself.
+pub fn inherited_at(fd: i32) -> Option<Inode> {
+    let owner = OWNER.load(Ordering::Acquire);
+    let may_open = owner == 0 || owner == std::process::id();
+    Look::at(fd).filter(|look| may_open && is_node(*look)).map(|look| look.inode)
+}
+
 /// Whether a file is an open node.
 pub fn is_node(look: Look) -> bool {
     has_permissions(look, &[NODE])
@@ -71,9 +79,21 @@ pub fn is_buffer(look: Look) -> bool {
 
 fn has_permissions(look: Look, any: &[Mode]) -> bool {
     look.unnamed
-        && look.inode.device == DEVICE.load(Ordering::Acquire)
         && FileType::from_raw_mode(look.mode) == FileType::RegularFile
         && any.contains(&Mode::from_raw_mode(look.mode))
+        && Some(look.inode.device) == memory_files()
+}
+
+/// The file system of memory files. It is the same for all processes.
+fn memory_files() -> Option<u64> {
+    let known = DEVICE.load(Ordering::Acquire);
+    if known > 0 {
+        return Some(known);
+    }
+    let probe = rustix::fs::memfd_create(c"a4emu", MemfdFlags::CLOEXEC).ok()?;
+    let device = Inode::of_owned(&probe)?.device;
+    DEVICE.store(device, Ordering::Release);
+    Some(device)
 }
 
 /// Records that descriptors may have been closed. Their objects end at the next call that may take locks.

@@ -35,6 +35,7 @@ pub mod gaps;
 pub mod gem;
 pub mod ids;
 pub mod known;
+pub mod ledger;
 pub mod mappings;
 pub mod param;
 pub mod prime;

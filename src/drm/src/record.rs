@@ -9,6 +9,8 @@ use std::path::PathBuf;
 
 use a4emu_gpu::gpu::Chip;
 use a4emu_gpu::memory::Memory;
+use a4emu_inspect::folders::parent;
+use a4emu_inspect::out_file;
 use a4emu_inspect::run_files::recording::Recording;
 use a4emu_inspect::selection::Span;
 use flate2::Compression;
@@ -44,7 +46,7 @@ pub struct Recorder {
     path: PathBuf,
     range: Span,
     chip: Chip,
-    /// Identifies this run.
+    /// Start of the names of this run's files.
     run: String,
     out: Option<(Recording, File)>,
     replica: Replica,
@@ -55,11 +57,17 @@ pub struct Recorder {
 impl Recorder {
     /// Makes the recorder of `chip` that `settings` request. The file is made at the first submit.
     pub fn new(chip: Chip, settings: &Settings) -> Option<Self> {
+        let path = settings.record.clone()?;
+        let run = settings.run.clone().unwrap_or_else(|| {
+            // There is no launcher, so the file belongs to this process.
+            out_file::tidy(parent(&path));
+            out_file::prefix()
+        });
         Some(Self {
-            path: settings.record.clone()?,
+            path,
             range: settings.record_range,
             chip,
-            run: settings.run.clone(),
+            run,
             out: None,
             replica: Replica::default(),
             process: process(),

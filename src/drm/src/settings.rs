@@ -1,7 +1,6 @@
 //! The device's settings, from the environment. `a4emu run` sets these variables from its arguments; they
 //! also work with `LD_PRELOAD` alone, and so do the variables of Mesa's own shims for freedreno.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -32,8 +31,8 @@ pub struct Settings {
     pub record_range: Span,
     /// `A4EMU_FOLDER`: the folder of device files and summaries, which the launcher removes.
     pub folder: Option<PathBuf>,
-    /// Identifies the files of this run: the folder's name, or the process id.
-    pub run: String,
+    /// `A4EMU_RUN`: start of the names of this run's recordings, until they are complete.
+    pub run: Option<String>,
     /// `A4EMU_MAX_WORK`: units of work after which a submit counts as a hang.
     pub max_work: u64,
     /// `A4EMU_VALIDATE=1`: submits are checked against the rules of `a4emu validate`.
@@ -72,7 +71,7 @@ impl Settings {
             jit: text("A4EMU_JIT").parse().unwrap_or_default(),
             record: path("A4EMU_RECORD"),
             record_range: text("A4EMU_RECORD_RANGE").parse().unwrap_or(Span::ALL),
-            run: run(variable("A4EMU_FOLDER").as_deref()),
+            run: Some(text("A4EMU_RUN")).filter(|run| !run.is_empty()),
             folder: path("A4EMU_FOLDER"),
             max_work: text("A4EMU_MAX_WORK").parse().unwrap_or(budget::BASE),
             validate: text("A4EMU_VALIDATE") == "1",
@@ -106,11 +105,6 @@ fn chip([number, chip_id, gpu_id]: [String; 3]) -> Option<Chip> {
         return Some(Chip::default());
     };
     row.map(|row| Chip { id: row.id })
-}
-
-fn run(folder: Option<&OsStr>) -> String {
-    let name = folder.and_then(|folder| Path::new(folder).file_name()?.to_str()?.rsplit('.').next());
-    name.map_or_else(|| std::process::id().to_string(), str::to_owned)
 }
 
 #[cfg(test)]

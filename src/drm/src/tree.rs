@@ -12,10 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use a4emu_inspect::run_files::folder;
-use a4emu_inspect::terminal;
+use rustix::fs::Access;
+use rustix::io::Errno;
 
-use crate::ffi::Inode;
-use crate::settings;
+use crate::ffi::{Inode, room, signals};
+use crate::{refusal, settings};
 
 /// File name of the render node.
 pub const NODE: &str = "renderD128";
@@ -46,6 +47,9 @@ static TREE: OnceLock<Option<Tree>> = OnceLock::new();
 pub fn root_for(path: &[u8]) -> Option<&'static [u8]> {
     let ours = path.starts_with(BY_NUMBER.as_bytes()) || PREFIXES.iter().any(|prefix| is_below(path, prefix));
     let tree = ours.then(tree).flatten()?;
+    if rustix::fs::access(&tree.root, Access::EXISTS) == Err(Errno::NOENT) {
+        refusal::tell_ended();
+    }
     Some(tree.root.as_os_str().as_encoded_bytes())
 }
 
@@ -68,11 +72,17 @@ pub fn is_node(inode: Inode) -> bool {
 
 fn tree() -> Option<&'static Tree> {
     let create = || {
+        let _writes = signals::keep_from_writes();
+        room::check().inspect_err(|errno| refusal::tell_no_room(*errno)).ok()?;
         let made = match &settings::get().folder {
+            Some(folder) if !folder.exists() => {
+                refusal::tell_ended();
+                return None;
+            }
             Some(folder) => Tree::new(folder),
             None => own_tree(),
         };
-        made.inspect_err(|error| terminal::say(format_args!("no device files: {error}"))).ok()
+        made.inspect_err(refusal::tell_no_files).ok()
     };
     TREE.get_or_init(create).as_ref()
 }
@@ -101,8 +111,12 @@ impl Tree {
         if !root.exists() {
             let draft = folder.join(format!("draft.{}", std::process::id()));
             build(&draft)?;
-            if fs::rename(&draft, &root).is_err() {
+            if let Err(error) = fs::rename(&draft, &root) {
                 fs::remove_dir_all(&draft)?;
+                // Another process may have made it.
+                if !root.exists() {
+                    return Err(error);
+                }
             }
         }
         let root = root.canonicalize()?;

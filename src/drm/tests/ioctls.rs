@@ -19,6 +19,7 @@ use std::time::Duration;
 use a4emu_drm::device;
 use a4emu_drm::ffi::user;
 use a4emu_drm::uapi::{self, Timespec};
+use a4emu_inspect::run_files::ledger;
 use bolero::check;
 use bytemuck::{NoUninit, bytes_of};
 use choices::Choices;
@@ -295,11 +296,15 @@ fn close_all() {
 
 #[test]
 fn ioctls() {
+    let folder =
+        std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ioctls.{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    ledger::make(&folder).expect("a ledger");
     // SAFETY: this is the only test here, and no other thread reads the environment.
     unsafe {
         std::env::set_var("A4EMU_MAX_WORK", MAX_WORK);
         // As under a launcher: otherwise the device would print its summary.
-        std::env::set_var("A4EMU_FOLDER", env!("CARGO_TARGET_TMPDIR"));
+        std::env::set_var("A4EMU_FOLDER", &folder);
     }
     let scratch = scratch();
     check!().with_test_time(TIME).for_each(|input: &[u8]| {
@@ -312,4 +317,5 @@ fn ioctls() {
         drop(sequence);
         close_all();
     });
+    std::fs::remove_dir_all(folder).expect("it is there");
 }

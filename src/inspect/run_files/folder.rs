@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::getuid;
 use tempfile::TempDir;
 
-use super::report;
+use super::ledger::{self, Word};
 use crate::out_file::is_alive;
 
 /// Start of all folder names.
@@ -46,7 +46,10 @@ fn remove_abandoned(base: &Path) {
         let (name, path) = (entry.file_name(), entry.path());
         let owner = name.to_str().and_then(owner);
         let own = || entry.metadata().is_ok_and(|m| m.is_dir() && m.uid() == getuid().as_raw());
-        let busy = || report::read_all(&path).iter().any(|summary| is_alive(summary.pid));
+        let busy = || {
+            let rows = ledger::read(&path).unwrap_or_default();
+            rows.iter().map(|row| row.get(Word::Pid)).any(is_alive)
+        };
         if owner.is_some_and(|pid| !is_alive(pid)) && own() && !busy() {
             // Another process may remove the folder at the same time.
             let _ = fs::remove_dir_all(&path);

@@ -9,7 +9,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use anyhow::{Context, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -43,15 +43,24 @@ pub struct Header {
 }
 
 impl Header {
-    /// Writes the message. A lock keeps messages of several processes apart.
+    /// Writes the message. A lock keeps messages of several processes apart. `sender` is 0 between messages, for
+    /// all processes.
     ///
     /// # Errors
-    /// The call fails if the pipe cannot be locked or written.
-    pub fn send(self, pipe: &File, pixels: &[u8]) -> io::Result<()> {
+    /// The call fails if the pipe cannot be locked or written, and if half a message is in it, whose process was
+    /// killed or could not write.
+    pub fn send(self, pipe: &File, pixels: &[u8], sender: &AtomicU32) -> io::Result<()> {
         rustix::fs::flock(pipe, FlockOperation::LockExclusive)?;
         let words = [self.pid, self.submit, self.width, self.height].map(u32::to_le_bytes);
         let mut out = pipe;
-        let sent = out.write_all(words.as_flattened()).and_then(|()| out.write_all(pixels));
+        let mut sent = Err(Errno::PIPE.into());
+        if sender.load(Ordering::Acquire) == 0 {
+            sender.store(self.pid, Ordering::Release);
+            sent = out.write_all(words.as_flattened()).and_then(|()| out.write_all(pixels));
+        }
+        if sent.is_ok() {
+            sender.store(0, Ordering::Release);
+        }
         rustix::fs::flock(pipe, FlockOperation::Unlock)?;
         sent
     }
@@ -75,6 +84,15 @@ impl Header {
     }
 }
 
+/// What was received at the end.
+#[derive(Debug)]
+pub struct Received {
+    /// Number of frames, with those that were left out.
+    pub frames: u64,
+    /// The summary as text.
+    pub text: String,
+}
+
 /// A thread that receives frames from the pipe.
 pub struct Taker {
     over: Arc<AtomicBool>,
@@ -82,8 +100,8 @@ pub struct Taker {
 
 impl Taker {
     /// Makes the pipe in `folder` and starts the thread. Up to `most` frames are written to the folder `to`,
-    /// or as video to stdout if `to` is `-`. At the end, `told` receives the summary as text. It receives an
-    /// error at once, when no process can send any more.
+    /// or as video to stdout if `to` is `-`. At the end, `told` receives the number and a summary. It receives
+    /// an error at once, when no process can send any more.
     ///
     /// # Errors
     /// The call fails if `to` cannot be written, or has frames already.
@@ -92,7 +110,7 @@ impl Taker {
         to: &Path,
         most: u64,
         inputs: Inputs,
-        told: impl FnOnce(anyhow::Result<String>) + Send + 'static,
+        told: impl FnOnce(anyhow::Result<Received>) + Send + 'static,
     ) -> anyhow::Result<Self> {
         let place = folder.join(PIPE);
         rustix::fs::mknodat(rustix::fs::CWD, &place, FileType::Fifo, Mode::from_raw_mode(0o600), 0)?;
@@ -185,7 +203,7 @@ impl Sink {
         }
     }
 
-    fn finish(self, frames: u64, most: u64) -> anyhow::Result<String> {
+    fn finish(self, frames: u64, most: u64) -> anyhow::Result<Received> {
         let mut text = format!("{} frames", frames.min(most));
         if frames > most {
             text += &format!("; {} more were left out (--max-frames {most})", frames - most);
@@ -193,7 +211,7 @@ impl Sink {
         if let Self::Video(video) = self {
             text += &video.finish()?;
         }
-        Ok(text)
+        Ok(Received { frames, text })
     }
 }
 
@@ -224,7 +242,7 @@ mod tests {
     }
 
     /// Starts a taker. Returns it with the channel of its summary.
-    fn start(folder: &Path, to: &Path) -> anyhow::Result<(Taker, mpsc::Receiver<anyhow::Result<String>>)> {
+    fn start(folder: &Path, to: &Path) -> anyhow::Result<(Taker, mpsc::Receiver<anyhow::Result<Received>>)> {
         let (sender, told) = mpsc::channel();
         Ok((Taker::start(folder, to, 3, Inputs::default(), move |all| sender.send(all).unwrap())?, told))
     }
@@ -234,8 +252,9 @@ mod tests {
         let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (taker, told) = start(folder.path(), out.path()).unwrap();
         let pipe = OpenOptions::new().write(true).open(folder.path().join(PIPE)).unwrap();
+        let sender = AtomicU32::new(0);
         for (header, pixels) in [frame(7, 3, 1), frame(9, 2, 2), frame(7, 3, 3), frame(7, 3, 4)] {
-            header.send(&pipe, &pixels).unwrap();
+            header.send(&pipe, &pixels, &sender).unwrap();
         }
         // A process is killed while it sends a frame.
         let (header, pixels) = frame(7, 3, 4);
@@ -245,8 +264,11 @@ mod tests {
             )
             .unwrap();
         (&pipe).write_all(&pixels[..5]).unwrap();
+        sender.store(header.pid, Ordering::Release);
+        let (header, pixels) = frame(9, 3, 5);
+        assert_eq!(header.send(&pipe, &pixels, &sender).unwrap_err().kind(), io::ErrorKind::BrokenPipe);
         taker.finish();
-        assert_eq!(told.recv().unwrap().unwrap(), "3 frames; 1 more were left out (--max-frames 3)");
+        assert_eq!(told.recv().unwrap().unwrap().text, "3 frames; 1 more were left out (--max-frames 3)");
         let mut names: Vec<_> =
             fs::read_dir(out.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();

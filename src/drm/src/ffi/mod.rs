@@ -9,6 +9,7 @@
 //! - [`pages`]: the memory of buffers, which the application uses too.
 //! - [`descriptors`]: inspects descriptors of the program, which it may close at the same time.
 //! - [`process`]: functions that libc calls around a fork and at exit, and parameters of its allocator.
+//! - [`room`]: whether there is memory, and a parameter of the library's allocator.
 //! - [`signals`]: a thread's signal mask.
 //! - [`threads`]: the end of the process, which threads of this library must not delay.
 //! - [`user`]: copies from and to addresses in ioctl arguments.
@@ -27,6 +28,7 @@ pub mod pages;
 #[cfg(not(test))]
 mod paths;
 pub mod process;
+pub mod room;
 pub mod signals;
 pub mod threads;
 pub mod user;

@@ -3,10 +3,13 @@
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::ptr::{self, NonNull};
+use std::sync::atomic::AtomicU32;
 
 use a4emu_gpu::memory::Seen;
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, ProtFlags};
+use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags};
+
+use super::room::of_lock;
 
 /// The GPU's address space as memory of the process, mapped until the process ends. Unwritten pages use no
 /// memory. A forked child shares the mapping.
@@ -40,11 +43,11 @@ impl Region {
     /// Maps `len` bytes of zeros.
     ///
     /// # Errors
-    /// The call fails with `ENOMEM` if the process may not map that much.
+    /// The call fails with `ENOMEM` if the process may not map that much, and with `EPERM` if it may not lock that much.
     pub fn new(len: u64) -> Result<Self, Errno> {
         let len = usize::try_from(len).map_err(|_| Errno::NOMEM)?;
         // SAFETY: the system chooses free addresses.
-        let base = unsafe { fresh(ptr::null_mut(), len, MapFlags::empty())? };
+        let base = unsafe { fresh(ptr::null_mut(), len, MapFlags::empty()) }.map_err(of_lock)?;
         Ok(Self { base, len })
     }
 
@@ -131,15 +134,35 @@ impl Region {
     }
 }
 
-/// Makes a new shared mapping of `len` bytes of zeros.
+/// Maps the whole words of the file `fd`, until the process ends. A forked child shares the mapping.
+///
+/// # Errors
+/// The call fails if the file cannot be mapped.
+pub fn words_of(fd: &OwnedFd) -> Result<&'static [AtomicU32], Errno> {
+    let len = usize::try_from(rustix::fs::fstat(fd)?.st_size).map_err(|_| Errno::NOMEM)?;
+    let (prot, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
+    // SAFETY: the system chooses free addresses.
+    let base = unsafe { rustix::mm::mmap(ptr::null_mut(), len, prot, flags, fd, 0)? };
+    // SAFETY: whole pages of the mapping, which is never removed. All processes that map the file use atomic
+    // operations on it.
+    Ok(unsafe { std::slice::from_raw_parts(base.cast(), len / size_of::<AtomicU32>()) })
+}
+
+/// Makes a new shared mapping of `len` bytes of zeros, whose pages get memory when they are used: also if the
+/// process locks what it maps (`mlockall`).
 ///
 /// # Safety
 /// The contract is that of `mmap`.
 unsafe fn fresh(at: *mut u8, len: usize, flags: MapFlags) -> Result<NonNull<u8>, Errno> {
     let flags = flags | MapFlags::SHARED | MapFlags::NORESERVE;
     // SAFETY: the caller's promise.
-    let base =
-        unsafe { rustix::mm::mmap_anonymous(at.cast(), len, ProtFlags::READ | ProtFlags::WRITE, flags)? };
+    let base = unsafe { rustix::mm::mmap_anonymous(at.cast(), len, ProtFlags::empty(), flags)? };
+    // A mapping without access is not filled when it is locked.
+    // SAFETY: the new mapping.
+    unsafe {
+        rustix::mm::munlock(base, len)?;
+        rustix::mm::mprotect(base, len, MprotectFlags::READ | MprotectFlags::WRITE)?;
+    }
     NonNull::new(base.cast()).ok_or(Errno::NOMEM)
 }
 

@@ -49,6 +49,52 @@ impl Drop for Held {
     }
 }
 
+/// Signals that a write raises in its thread.
+const OF_WRITES: [libc::c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
+
+/// Keeps the signals of the device's own writes from the program, until it is dropped.
+pub struct Writes {
+    before: libc::sigset_t,
+    /// Signals that no write of the device has raised.
+    pending: libc::sigset_t,
+}
+
+/// Keeps the signals that writes of this thread raise from now on from the program, which would die of them.
+pub fn keep_from_writes() -> Writes {
+    let mut pending = MaybeUninit::uninit();
+    // SAFETY: both functions fill the set that they are given.
+    let (blocked, pending) = unsafe {
+        libc::sigpending(pending.as_mut_ptr());
+        let mut before = MaybeUninit::uninit();
+        libc::pthread_sigmask(libc::SIG_BLOCK, ptr::null(), before.as_mut_ptr());
+        (before.assume_init(), pending.assume_init())
+    };
+    let mut all = blocked;
+    for signal in OF_WRITES {
+        // SAFETY: a set that was filled.
+        unsafe { libc::sigaddset(&mut all, signal) };
+    }
+    Writes { before: swap(&all), pending }
+}
+
+impl Drop for Writes {
+    fn drop(&mut self) {
+        for signal in OF_WRITES {
+            let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            // SAFETY: the sets are filled, and the call waits for no time.
+            unsafe {
+                if libc::sigismember(&self.pending, signal) == 0 {
+                    let mut one = MaybeUninit::uninit();
+                    libc::sigemptyset(one.as_mut_ptr());
+                    libc::sigaddset(one.as_mut_ptr(), signal);
+                    libc::sigtimedwait(one.as_ptr(), ptr::null_mut(), &now);
+                }
+            }
+        }
+        swap(&self.before);
+    }
+}
+
 /// Sets the thread's signal mask. Returns the old mask.
 fn swap(mask: &libc::sigset_t) -> libc::sigset_t {
     let mut before = MaybeUninit::uninit();
