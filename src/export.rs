@@ -31,6 +31,9 @@ pub struct Args {
     /// Write captures again that the folder already has
     #[arg(long)]
     pub replace: bool,
+    /// Render too, and add a table `written` of what commands store to memory apart from their targets
+    #[arg(long)]
+    pub written: bool,
     /// Which part of the captures
     #[command(flatten)]
     pub sharding: Sharding,

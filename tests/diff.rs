@@ -218,6 +218,25 @@ fn a_changed_instruction_is_named() {
     assert_eq!(lines, [expected]);
 }
 
+/// A selected dispatch is compared by what it stores too; the whole captures are not.
+#[test]
+fn what_a_selected_dispatch_stores_is_compared() {
+    const COMPUTE: &str = "captures/compute.rd.gz";
+    let copies = Copies::new();
+    let copy = copies.with(COMPUTE, |text| text.replacen("add.u r2.x, r2.x, r1.z", "add.u r2.x, r2.x, 1", 1));
+    let (out, err, status) = diff(&[COMPUTE, &copy, "--draw", "f0"]);
+    assert_eq!(status, Some(1), "{out}{err}");
+    let stored: Vec<&str> = out.lines().filter(|line| line.contains("stored to CS buffer ")).collect();
+    let is_value = |line: &&str| line.contains(" +0x") && line.contains(" -> ");
+    assert!(stored.iter().any(is_value), "{out}");
+    assert!(!diff(&[COMPUTE, &copy]).0.contains("stored to"));
+    let (out, err, status) = diff(&[COMPUTE, COMPUTE, "--draw", "f0"]);
+    assert_eq!((out.as_str(), status), ("", Some(0)), "{err}");
+    // The result of a query is stored by a packet behind the draw.
+    let (out, ..) = diff(&["captures/occlusion.rd.gz:f1", "captures/occlusion.rd.gz:f2"]);
+    assert!(out.contains("stored to RB_SAMPLE_COUNT_CONTROL.ADDR by CP_EVENT_WRITE +0x0: "), "{out}");
+}
+
 #[test]
 fn a_changed_register_field_is_named() {
     let lines = changed("", "ZFUNC = FUNC_LESS", "ZFUNC = FUNC_GREATER");

@@ -11,6 +11,8 @@ use a4emu_inspect::out_file::{Inputs, folder_in};
 use anyhow::Context;
 use tempfile::TempDir;
 
+use crate::table::Empty;
+
 /// The place of a capture's partition, which may not exist yet.
 pub struct Partition {
     tables: PathBuf,
@@ -29,6 +31,11 @@ impl Partition {
     /// Whether the partition exists.
     pub fn is_there(&self) -> bool {
         self.place.exists()
+    }
+
+    /// Whether the partition has all of `tables`.
+    pub fn has(&self, tables: &[Empty]) -> bool {
+        tables.iter().all(|table| self.place.join(format!("{}.parquet", table.name)).exists())
     }
 
     /// Calls `make` to write the files into a temporary folder, which then replaces the old partition.

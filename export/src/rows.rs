@@ -173,6 +173,25 @@ tables! {
 }
 
 tables! {
+    /// Those of a capture that is rendered.
+    OF_RENDERED:
+
+    /// A range of memory that a command, or a packet behind it, stored to.
+    Stored<'a> in "written" {
+        frame_draw: u32,
+        what: &'a str,
+        by: Option<&'a str>,
+        address: u32,
+        bytes: u64,
+        changed: u64,
+        words: &'a [u32],
+        before: &'a [u32],
+        after: &'a [u32],
+        more: u64,
+    }
+}
+
+tables! {
     /// Those that are of no capture.
     OF_NONE:
 
@@ -206,7 +225,7 @@ mod tests {
     fn the_page_has_all_columns() {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/tables.md");
         let page = fs::read_to_string(page).unwrap();
-        for table in OF_A_CAPTURE {
+        for table in OF_A_CAPTURE.iter().chain(OF_RENDERED) {
             let row = page.lines().find(|line| line.starts_with(&format!("| `{}` |", table.name)));
             let row = row.unwrap_or_else(|| panic!("no table {}", table.name));
             for column in (table.columns)() {

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use a4emu::corpus::{Entry, HASHED, captures, content};
 use a4emu::export::Args;
 use a4emu_gpu::budget::{BASE, Budget, Work};
-use a4emu_gpu::cp::{Skip, Tee};
+use a4emu_gpu::cp::{Engine, Skip, Tee};
 use a4emu_gpu::fault::Report;
 use a4emu_inspect::decode;
+use a4emu_inspect::describe::{PacketStores, Storing};
 use a4emu_inspect::options::{Shared, open_capture};
 use a4emu_inspect::out_file::{Inputs, make_folder};
 use a4emu_inspect::progress::rated;
@@ -20,9 +21,9 @@ use rayon::prelude::*;
 
 use crate::database;
 use crate::partition::Partition;
-use crate::rows::{Capture, OF_A_CAPTURE};
+use crate::rows::{Capture, OF_A_CAPTURE, OF_RENDERED};
 use crate::table::Tables;
-use crate::watch::{Watch, put_finding};
+use crate::watch::{Watch, put_finding, put_stored};
 
 /// Writes the tables of all captures that have no partition in the folder.
 ///
@@ -56,7 +57,8 @@ fn all(entries: &[Entry], args: &Args, shared: &Shared) -> anyhow::Result<Status
     let partition =
         |(content, entry): (String, _)| (Partition::new(&args.parquet, &content, &shared.inputs), entry);
     let mut partitions: Vec<(Partition, &Entry)> = partitions.into_iter().map(partition).collect();
-    partitions.retain(|(partition, _)| args.replace || !partition.is_there());
+    let lacks = |partition: &Partition| args.written && !partition.has(OF_RENDERED);
+    partitions.retain(|(partition, _)| args.replace || !partition.is_there() || lacks(partition));
     let bar = rated(partitions.len() as u64, shared);
     let one = |(partition, entry): &(Partition, &Entry)| {
         let report = partition.make(|folder| play(entry, args, shared, folder));
@@ -94,17 +96,35 @@ fn known(entry: &Entry, mut budget: Budget, inputs: &Inputs) -> anyhow::Result<S
     Ok(content.ok_or(Failure { status: Status::Unsupported, message })?)
 }
 
-/// Plays the capture without its draws, and writes the tables to `folder`.
+/// Plays the capture, with its draws only if what they store is asked for, and writes the tables to `folder`.
 fn play(entry: &Entry, args: &Args, shared: &Shared, folder: &Path) -> anyhow::Result<Report> {
     let mut playback = args.limits.playback_of(&entry.path, decode::BASE);
-    let mut watch = Watch::new(Tables::create(folder, OF_A_CAPTURE, &shared.inputs)?);
+    let mut all = OF_A_CAPTURE.to_vec();
+    all.extend_from_slice(if args.written { OF_RENDERED } else { &[] });
+    let mut watch = Watch::new(Tables::create(folder, &all, &shared.inputs)?);
     let mut rules = validate::Watch::default();
     let sections = open_capture(&entry.path, &playback.gpu.budget, shared)?;
-    playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut rules, &mut watch]));
+    let (mut storing, mut packets) = (Storing::default(), PacketStores::new(None));
+    let (mut skip, mut observers) = (Skip::default(), Tee(vec![&mut rules, &mut watch]));
+    let engine: &mut dyn Engine = match args.written {
+        true => {
+            observers.0.push(&mut packets);
+            &mut storing
+        }
+        false => &mut skip,
+    };
+    playback.run(sections, engine, &mut observers);
     let gpu = &mut playback.gpu;
     rules.finish(gpu);
+    let (stored, left_out) = storing.finish(packets);
+    if left_out > 0 {
+        gpu.report.cut(format!("there is no room for {left_out} more ranges that were stored"), gpu.at);
+    }
     let (packets, writes) = (watch.packets, watch.writes());
     let mut tables = watch.finish()?;
+    for (frame_draw, all) in &stored {
+        all.iter().try_for_each(|written| put_stored(&mut tables, *frame_draw, written))?;
+    }
     let mut findings = 0;
     for finding in rules.findings() {
         put_finding(&mut tables, finding)?;

@@ -30,7 +30,7 @@ pub trait Row {
 }
 
 /// A table without rows.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Empty {
     /// Name of the table.
     pub name: &'static str,

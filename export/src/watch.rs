@@ -12,12 +12,12 @@ use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::settled::{Running, Synced};
 use a4emu_inspect::decode::Primitive;
 use a4emu_inspect::decode::comm;
-use a4emu_inspect::describe::{Draw as Inspected, Shader, ShaderStage, Shaders, Texture as Seen};
+use a4emu_inspect::describe::{Draw as Inspected, Shader, ShaderStage, Shaders, Texture as Seen, Written};
 use a4emu_inspect::validate::Finding;
 use anyhow::Result;
 use hashbrown::{HashMap, HashSet};
 
-use crate::rows::{Command, Draw, Found, Op, Program, Submit, Texture, Write};
+use crate::rows::{Command, Draw, Found, Op, Program, Stored, Submit, Texture, Write};
 use crate::table::Tables;
 
 /// Largest number of register writes that wait for their draw.
@@ -231,6 +231,29 @@ fn ops(shader: &Shader) -> Vec<(Option<&'static str>, u32)> {
         }
     }
     counts.into_iter().collect()
+}
+
+/// Adds a row for what the command with this number, or a packet behind it, stored.
+pub fn put_stored(tables: &mut Tables, frame_draw: u32, written: &Written) -> Result<()> {
+    let words: Vec<u32> = written.words.iter().map(|word| word.address.0).collect();
+    // A list has no nulls: one unknown value leaves it empty.
+    let [before, after] = [
+        written.words.iter().map(|word| word.before).collect::<Option<Vec<u32>>>().unwrap_or_default(),
+        written.words.iter().map(|word| word.after).collect::<Option<Vec<u32>>>().unwrap_or_default(),
+    ];
+    tables.put(Stored {
+        frame_draw,
+        what: &written.what,
+        by: written.by.as_deref(),
+        address: written.address.0,
+        bytes: written.bytes,
+        changed: written.changed,
+        words: &words,
+        before: &before,
+        after: &after,
+        more: written.more,
+    })?;
+    Ok(())
 }
 
 /// Adds a finding of `validate` to its table.

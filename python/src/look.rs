@@ -1,14 +1,15 @@
 //! One draw with all that it runs with, as `a4emu show --draw` has it, in arrays.
 
-use a4emu_gpu::cp::{Call, Silent};
+use a4emu_gpu::cp::Call;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::Alpha;
 use a4emu_inspect::describe::canvas::{Canvas, Image, Keep, Snapshot, Which};
 use a4emu_inspect::describe::mesh::{Mesh, Number, Table};
-use a4emu_inspect::describe::{Draw, Look, Looking, RUNS, Shaders, find};
+use a4emu_inspect::describe::{Draw, Look, Looking, PacketStores, RUNS, Shaders, Written, WrittenBy, find};
 use a4emu_inspect::selection::Draws;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use serde::Serialize;
 
 use crate::arrays::array;
 use crate::json;
@@ -27,6 +28,9 @@ pub struct Shown {
     before: Py<PyDict>,
     /// What it renders to, after it: arrays by the same names as in `before`.
     after: Py<PyDict>,
+    /// What it stored apart from its targets, and what the packets behind it stored: a list of dictionaries, as
+    /// `written` in `state`.
+    written: Py<PyAny>,
     /// Its textures by stage and slot, 'FS0': a list of the levels, uint8 [height, width, 4], or with layers in front.
     textures: Py<PyDict>,
     /// Its vertices as they are fetched: an array for each column, such as 'in0.x'. None for a dispatch.
@@ -45,6 +49,14 @@ impl Shown {
     }
 }
 
+/// The dictionary `state`.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    draw: &'a Draw,
+    written: &'a [Written],
+}
+
 /// What the thread of the run has seen.
 #[derive(Default)]
 struct Seen {
@@ -55,6 +67,7 @@ struct Seen {
     before: Snapshot,
     after: Snapshot,
     mesh: Option<Mesh>,
+    written: WrittenBy,
 }
 
 /// All layers of a level of a texture.
@@ -68,6 +81,7 @@ impl Look for Seen {
     fn before(&mut self, gpu: &mut Gpu, call: &Call) {
         let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         self.before.add(gpu, &draw, Keep::First);
+        self.written.before(gpu, &draw);
         if self.state.is_some() {
             return;
         }
@@ -91,10 +105,15 @@ impl Look for Seen {
 
     fn after(&mut self, gpu: &mut Gpu, call: &Call) {
         let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
+        self.written.after(gpu, &draw);
         self.after.add(gpu, &draw, Keep::Last);
         if let (None, Call::Draw(call)) = (&self.mesh, call) {
             self.mesh = Mesh::of(gpu, call).ok();
         }
+    }
+
+    fn sees_packets(&self) -> bool {
+        true
     }
 }
 
@@ -105,13 +124,23 @@ pub fn show(py: Python<'_>, source: &Source, name: Draws) -> PyResult<Shown> {
         let mut playback = limits.playback_of_many(capture.name(), RUNS);
         let mut looking = Looking::new(&runs, Seen::default());
         let sections = capture.sections(&playback.gpu.budget, &shared())?;
-        playback.run(sections, &mut looking, &mut Silent);
-        let Seen { state, texts, textures, before, after, mesh, .. } = looking.look;
+        let mut packets = PacketStores::new(Some(&runs));
+        playback.run(sections, &mut looking, &mut packets);
+        let Seen { state, texts, textures, before, after, mesh, mut written, .. } = looking.look;
+        written.append(packets.take(runs.frame_draws.iter().copied()));
         let state = state.ok_or_else(|| anyhow::anyhow!("draw {name} did not run"))?;
         let names: Vec<Which> = state.attachments().into_iter().map(|attachment| attachment.which).collect();
-        Ok((state, texts, textures, [before, after].map(|moment| pictures(&moment, &names)), mesh))
+        Ok((
+            state,
+            texts,
+            textures,
+            [before, after].map(|moment| pictures(&moment, &names)),
+            mesh,
+            written.all,
+        ))
     })?;
-    let (state, texts, textures, [before, after], mesh) = seen;
+    let (state, texts, textures, [before, after], mesh, written) = seen;
+    let state = json::object(py, &Answer { draw: &state, written: &written })?;
     let shaders = PyDict::new(py);
     texts.into_iter().try_for_each(|(stage, text)| shaders.set_item(stage, text))?;
     let (inputs, outputs) = match mesh {
@@ -119,7 +148,8 @@ pub fn show(py: Python<'_>, source: &Source, name: Draws) -> PyResult<Shown> {
         None => (None, None),
     };
     Ok(Shown {
-        state: json::object(py, &state)?,
+        written: state.bind(py).get_item("written")?.unbind(),
+        state,
         before: arrays(py, before)?,
         after: arrays(py, after)?,
         textures: levels(py, textures)?,

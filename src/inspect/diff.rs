@@ -9,6 +9,7 @@
 //! - `compare`, `registers`: the differences between two commands;
 //! - `contents`: compares fetched bytes, only where the hashes differ;
 //! - `rendered`: finds the earlier draws that wrote the fetched memory, if nothing else differs;
+//! - `stored`: compares what selected draws store to memory, apart from their targets;
 //! - `cause`: the packet that made a difference; `images`: pictures after each; `report`: the output.
 //!
 //! `states` compares state files.
@@ -23,6 +24,7 @@ mod rendered;
 mod report;
 mod side;
 mod states;
+mod stored;
 mod visit;
 
 use std::io::Write;
@@ -168,6 +170,11 @@ fn compared(
     let mut comparison = Comparison::of(old, new, &pairs, addresses);
     contents::resolve(&mut comparison, Play::Captured, &mut players, [old, new], shared)?;
     *status = status.worse(rendered::compare(&mut comparison, &pairs, &mut players, [old, new], shared)?);
+    if options.selection.draw.is_some() || draws != [None, None] {
+        let how = (tiles, addresses);
+        *status =
+            status.worse(stored::compare(&mut comparison, &pairs, &mut players, [old, new], how, shared)?);
+    }
     *status = status.worse(comparison.tell(shared));
     let mut report = Report::new([old, new], comparison, is_whole && !options.tiles);
     if options.first {

@@ -191,7 +191,11 @@ impl<W: Write> Text<'_, W> {
             lines[1..].iter().try_for_each(|line| self.row("", line))?;
         }
         let has_changed = changed.count() > 0 || answer.written.iter().any(|written| written.changed > 0);
-        if has_changed { Ok(()) } else { self.row("changed", "nothing") }
+        let nothing = match answer.written.is_empty() {
+            true => "nothing",
+            false => "nothing: what was stored is what was there before",
+        };
+        if has_changed { Ok(()) } else { self.row("changed", nothing) }
     }
 
     fn register(&mut self, register: &Register) -> io::Result<()> {

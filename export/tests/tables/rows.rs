@@ -42,6 +42,25 @@ fn tables(capture: &Path) -> tempfile::TempDir {
     folder
 }
 
+/// With `--written` the folder has what a dispatch stores, also if it was there without.
+fn what_commands_store_is_there_if_it_is_asked_for() {
+    let capture = root().join("captures/compute.rd.gz");
+    let tables = tables(&capture);
+    let folders = || fs::read_dir(tables.path()).unwrap().map(|entry| entry.unwrap().path());
+    let has = || folders().any(|folder| folder.join("written.parquet").exists());
+    assert!(!has());
+    let args = [capture.to_str().unwrap(), "--parquet", ".", "--quiet", "--written"];
+    export(tables.path(), &args).assert().success();
+    assert!(has());
+    let rows = rows(tables.path(), "written");
+    for buffer in ["CS buffer 0", "CS buffer 1"] {
+        let named = format!("{{frame_draw: 0, what: \"{buffer}\", by: null, address: ");
+        let row = rows.iter().find(|row| row.starts_with(&named));
+        let row = row.unwrap_or_else(|| panic!("no {buffer} in {rows:?}"));
+        assert!(!row.contains("changed: 0,") && !row.contains("after: []"), "{row}");
+    }
+}
+
 fn calls_are_packets_as_often_as_they_run() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("calls.a4");
@@ -124,7 +143,8 @@ fn a_finding_says_where_it_is() {
 
 /// All tests of this file.
 pub fn trials() -> Vec<Trial> {
-    let all: [(&str, fn()); 3] = [
+    let all: [(&str, fn()); 4] = [
+        ("what commands store is there if it is asked for", what_commands_store_is_there_if_it_is_asked_for),
         ("calls are packets as often as they run", calls_are_packets_as_often_as_they_run),
         ("a dispatch and a texture have all their columns", a_dispatch_and_a_texture_have_all_their_columns),
         ("a finding says where it is", a_finding_says_where_it_is),

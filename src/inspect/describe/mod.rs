@@ -73,4 +73,4 @@ pub use tessellation::{PatchFactors, Tessellation};
 pub use texels::{NoTexels, Texels};
 pub use texture::{Sampler, Texture};
 pub use touched::Touched;
-pub use written::{PacketStores, Word, Written, WrittenBy};
+pub use written::{PacketStores, Storing, Word, Written, WrittenBy};

@@ -1,7 +1,7 @@
 //! What a draw or dispatch stored to memory, apart from its targets: by its shaders and by stream-out, and by the packets
 //! behind it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4::{self, CP_EVENT_WRITE_0};
@@ -14,9 +14,12 @@ use super::draw::Draw;
 use super::name::Address;
 use super::number::Number;
 use super::run::Runs;
-use super::target::Place;
+use super::shader::{Shaders, Uses};
+use super::stage::{Buffer, ShaderStage};
+use super::target;
 use a4emu_gpu::budget::Work;
-use a4emu_gpu::cp::{Call, Flow, Observer};
+use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer};
+use a4emu_gpu::draw;
 use a4emu_gpu::draw::vpc::state::FeedbackState;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::Memory;
@@ -48,12 +51,15 @@ pub struct Written {
     pub address: Address,
     /// Bytes from the first to the last that was stored.
     pub bytes: u64,
-    /// Bytes that differ afterwards, summed over the runs.
+    /// Bytes that differ afterwards, summed over the runs. Bytes count whose value before the capture does not hold.
     pub changed: u64,
     /// The first dwords that changed; if none did, the first that were stored.
     pub words: Vec<Word>,
     /// Number of further dwords that changed.
     pub more: u64,
+    /// Hash of all dwords after each store, in their order.
+    #[serde(skip)]
+    pub hash: u64,
 }
 
 /// A dword that was stored.
@@ -77,10 +83,10 @@ impl Written {
 
     /// The words as lines: a title, then each listed dword.
     pub fn lines(&self) -> Vec<String> {
-        let Self { what, by, address, bytes, changed, words, more } = self;
+        let Self { what, by, address, bytes, changed, words, more, .. } = self;
         let by = by.as_ref().map_or(String::new(), |by| format!(" by {by}"));
         let changed = match changed {
-            0 => "nothing changed".to_owned(),
+            0 => "the same bytes as before".to_owned(),
             changed => format!("{changed} changed"),
         };
         let number = self.number();
@@ -103,8 +109,8 @@ impl Written {
     }
 
     fn new(what: String, by: Option<String>, start: u64, end: u64) -> Self {
-        let (changed, words, more) = (0, Vec::new(), 0);
-        Self { what, by, address: Address(start as u32), bytes: end - start, changed, words, more }
+        let (changed, words, more, hash) = (0, Vec::new(), 0, 0);
+        Self { what, by, address: Address(start as u32), bytes: end - start, changed, words, more, hash }
     }
 
     fn end(&self) -> u64 {
@@ -117,17 +123,28 @@ impl Written {
         (self.address, self.bytes) = (Address(first as u32), last - first);
     }
 
-    /// Adds what differs from `at` on, a multiple of 4. `is_known` says of a dword whether it is known before and after.
-    fn compare(&mut self, at: u64, old: &[u8], new: &[u8], is_known: &dyn Fn(u32) -> [bool; 2]) {
-        self.changed += old.iter().zip(new).filter(|(old, new)| old != new).count() as u64;
-        let words = old.as_chunks().0.iter().zip(new.as_chunks().0);
+    /// Adds what differs in the dwords `old` and `new` at `at`, of which `start..end` was stored. `is_known` says of a
+    /// dword whether it is known before and after. A byte whose value before is not known counts as changed.
+    fn compare(
+        &mut self,
+        (at, start, end): (u64, u64, u64),
+        [old, new]: [&[u8]; 2],
+        is_known: &dyn Fn(u32) -> [bool; 2],
+    ) {
+        let words = old.as_chunks::<4>().0.iter().zip(new.as_chunks::<4>().0);
         for (address, (old, new)) in (at..).step_by(4).zip(words) {
-            if old != new || self.words.len() < MAX_WORDS {
-                let address = address as u32;
-                let [before, after] = is_known(address);
+            let [before, after] = is_known(address as u32);
+            let mixed = self.hash ^ u64::from(u32::from_le_bytes(*new));
+            self.hash = (mixed.wrapping_add(1)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+            self.changed += match before || !after {
+                true => old.iter().zip(new).filter(|(old, new)| old != new).count() as u64,
+                false => end.min(address + 4) - start.max(address),
+            };
+            let is_changed = old != new || (after && !before);
+            if is_changed || self.words.len() < MAX_WORDS {
                 let before = before.then(|| u32::from_le_bytes(*old));
                 let after = after.then(|| u32::from_le_bytes(*new));
-                self.word(Word { address: Address(address), before, after }, old != new);
+                self.word(Word { address: Address(address as u32), before, after }, is_changed);
             }
         }
     }
@@ -135,13 +152,13 @@ impl Written {
     /// Adds what differs in `start..end`.
     fn compare_memory(&mut self, start: u64, end: u64, [before, after]: [&Memory; 2]) {
         // Bytes around the range are equal.
-        let (mut at, end) = (start & !3, end.next_multiple_of(4).min(1 << 32));
+        let (mut at, last) = (start & !3, end.next_multiple_of(4).min(1 << 32));
         let [mut old, mut new] = [[0; CHUNK]; 2];
-        while at < end {
-            let len = (CHUNK as u64).min(end - at) as usize;
+        while at < last {
+            let len = (CHUNK as u64).min(last - at) as usize;
             let [old, new] = [&mut old[..len], &mut new[..len]];
             let is_whole = [before.read(at as u32, old), after.read(at as u32, new)];
-            self.compare(at, old, new, &|address| match is_whole {
+            self.compare((at, start, end), [old, new], &|address| match is_whole {
                 [true, true] => is_whole,
                 _ => [before, after].map(|memory| memory.read_u32(address).is_some()),
             });
@@ -213,6 +230,11 @@ impl WrittenBy {
         }
     }
 
+    /// Whether nothing was stored.
+    fn is_empty(&self) -> bool {
+        self.all.is_empty() && self.left_out == 0
+    }
+
     /// Adds what others stored later.
     pub fn append(&mut self, mut later: Self) {
         let room = MAX_WRITTEN.saturating_sub(self.all.len()).min(later.all.len());
@@ -255,65 +277,155 @@ fn name_of(names: &[Named], at: u64, end: u64) -> (Option<&str>, u64) {
 /// What the state of `draw` names in memory.
 fn names(gpu: Synced<'_>, draw: &Draw) -> Vec<Named> {
     let memory = gpu.memory();
-    let mut names = Vec::new();
-    let mut name = |what: String, start: u32, bytes: u32| {
-        let bytes = bytes.min(memory.room(start));
-        if start != 0 && bytes > 0 {
-            names.push(Named {
-                what: Some(what),
-                start: start.into(),
-                end: u64::from(start) + u64::from(bytes),
-            });
-        }
-    };
-    if FeedbackState::snapshot(gpu.view()).is_some() {
-        let flush = [
-            gpu.regs.get::<VPC_SO_FLUSH_WADDR_0>().VALUE(),
-            gpu.regs.get::<VPC_SO_FLUSH_WADDR_1>().VALUE(),
-            gpu.regs.get::<VPC_SO_FLUSH_WADDR_2>().VALUE(),
-            gpu.regs.get::<VPC_SO_FLUSH_WADDR_3>().VALUE(),
-        ];
-        for (at, flush) in (0..).zip(flush) {
-            let base = gpu.regs.at::<VPC_SO_BUFFER_BASE>(at).VALUE();
-            let size = gpu.regs.at::<VPC_SO_BUFFER_SIZE>(at).VALUE();
-            name(format!("stream-out buffer {at} (VPC_SO[{at}].BUFFER_BASE)"), base, size);
-            name(format!("VPC_SO_FLUSH_WADDR_{at}"), flush, 4);
-        }
+    let factors =
+        draw.tessellation.as_ref().map(|it| ("tessellation factors".to_owned(), it.address.0, u32::MAX));
+    let named = stream_out(gpu).into_iter().chain(factors).chain(buffers(draw)).chain(pointers(draw));
+    let named = named.filter_map(|(what, start, bytes)| {
+        let (from, bytes) = (u64::from(start), u64::from(bytes.min(memory.room(start))));
+        (start != 0 && bytes > 0).then(|| Named { what: Some(what), start: from, end: from + bytes })
+    });
+    named.chain(targets(draw)).collect()
+}
+
+/// A name, an address, and the greatest number of bytes there.
+type Place = (String, u32, u32);
+
+/// The buffers of stream-out, if it is on.
+fn stream_out(gpu: Synced<'_>) -> Vec<Place> {
+    if FeedbackState::snapshot(gpu.view()).is_none() {
+        return Vec::new();
     }
-    if let Some(tessellation) = &draw.tessellation {
-        name("tessellation factors".to_owned(), tessellation.address.0, u32::MAX);
-    }
-    let stages = || draw.shaders.iter().filter_map(|stage| Some((stage, &stage.shader.as_ref()?.uses)));
-    for (stage, uses) in stages() {
+    let regs = &gpu.regs;
+    let flush = [
+        regs.get::<VPC_SO_FLUSH_WADDR_0>().VALUE(),
+        regs.get::<VPC_SO_FLUSH_WADDR_1>().VALUE(),
+        regs.get::<VPC_SO_FLUSH_WADDR_2>().VALUE(),
+        regs.get::<VPC_SO_FLUSH_WADDR_3>().VALUE(),
+    ];
+    let places = (0..).zip(flush).flat_map(|(at, flush)| {
+        let base = regs.at::<VPC_SO_BUFFER_BASE>(at).VALUE();
+        let size = regs.at::<VPC_SO_BUFFER_SIZE>(at).VALUE();
+        let buffer = format!("stream-out buffer {at} (VPC_SO[{at}].BUFFER_BASE)");
+        [(buffer, base, size), (format!("VPC_SO_FLUSH_WADDR_{at}"), flush, 4)]
+    });
+    places.collect()
+}
+
+/// The stages whose programs the capture holds.
+fn stages(draw: &Draw) -> impl Iterator<Item = (&ShaderStage, &Uses)> {
+    draw.shaders.iter().filter_map(|stage| Some((stage, &stage.shader.as_ref()?.uses)))
+}
+
+/// The storage buffers and images that programs may store to.
+fn buffers(draw: &Draw) -> Vec<Place> {
+    let mut places = Vec::new();
+    for (stage, uses) in stages(draw) {
         // A slot that is stored to describes the memory better than one that is loaded from.
         let is_stored = |slot: u32| uses.stored.iter().any(|stored| u32::from(*stored) == slot);
         let (stored, others): (Vec<_>, Vec<_>) =
             stage.buffers.iter().partition(|buffer| is_stored(buffer.slot));
         let others = others.into_iter().filter(|_| uses.relative_buffers);
-        for buffer in stored.into_iter().chain(others) {
-            name(format!("{} buffer {}", stage.name(), buffer.slot), buffer.address.0, u32::MAX);
-        }
+        let place = |it: &Buffer| (format!("{} buffer {}", stage.name(), it.slot), it.address.0, u32::MAX);
+        places.extend(stored.into_iter().chain(others).map(place));
     }
-    for (stage, _) in stages().filter(|(_, uses)| uses.stores_by_pointer) {
+    places
+}
+
+/// The constants that may be addresses, of programs that store to addresses.
+fn pointers(draw: &Draw) -> Vec<Place> {
+    let mut places = Vec::new();
+    for (stage, _) in stages(draw).filter(|(_, uses)| uses.stores_by_pointer) {
         for constant in &stage.constants {
-            for (component, bits) in "xyzw".chars().zip(constant.bits) {
-                if constant.components.contains(component) {
-                    name(
-                        format!("memory at {} c{}.{component}", stage.name(), constant.index),
-                        bits,
-                        u32::MAX,
-                    );
-                }
-            }
+            let named = "xyzw".chars().zip(constant.bits).filter(|(c, _)| constant.components.contains(*c));
+            let what = |c: char| format!("memory at {} c{}.{c}", stage.name(), constant.index);
+            places.extend(named.map(|(component, bits)| (what(component), bits, u32::MAX)));
         }
     }
-    for attachment in draw.attachments() {
-        if let Place::Address(Address(start)) = attachment.place {
-            let bytes = u64::from(attachment.pitch) * u64::from(attachment.size[1]);
-            names.push(Named { what: None, start: start.into(), end: u64::from(start) + bytes });
-        }
+    places
+}
+
+/// The targets in memory. Their pixels are compared instead.
+fn targets(draw: &Draw) -> impl Iterator<Item = Named> {
+    draw.attachments().into_iter().filter_map(|attachment| {
+        let target::Place::Address(Address(start)) = attachment.place else { return None };
+        let bytes = u64::from(attachment.pitch) * u64::from(attachment.size[1]);
+        Some(Named { what: None, start: start.into(), end: u64::from(start) + bytes })
+    })
+}
+
+/// An engine that renders, and records what draws and dispatches store apart from their targets.
+#[derive(Default)]
+pub struct Storing {
+    /// The numbers of the runs that are looked at; none for all.
+    runs: Option<BTreeSet<u32>>,
+    shaders: Shaders,
+    by_draw: BTreeMap<u32, WrittenBy>,
+    /// Number of ranges that are not kept, since there are too many draws or no memory.
+    left_out: u64,
+}
+
+impl Storing {
+    /// Makes an engine that looks at these runs, and ends at the first draw with vertices behind the last of them;
+    /// or at all.
+    pub fn new(runs: Option<BTreeSet<u32>>) -> Self {
+        Self { runs, ..Self::default() }
     }
-    names
+
+    /// What a command with these frame draws stored, and then what the packets behind it did.
+    pub fn take(
+        &mut self,
+        frame_draws: impl IntoIterator<Item = u32> + Clone,
+        packets: &mut PacketStores<'_>,
+    ) -> WrittenBy {
+        let mut all = take(&mut self.by_draw, frame_draws.clone());
+        all.append(packets.take(frame_draws));
+        all
+    }
+
+    /// What all commands stored, by frame draw, and the number of ranges that are left out.
+    pub fn finish(mut self, mut packets: PacketStores<'_>) -> (Vec<(u32, Vec<Written>)>, u64) {
+        let numbers: BTreeSet<u32> = self.by_draw.keys().chain(packets.by_draw.keys()).copied().collect();
+        let mut left_out = self.left_out + packets.left_out;
+        let of = |number: u32| {
+            let written = self.take([number], &mut packets);
+            left_out += written.left_out;
+            (number, written.all)
+        };
+        (numbers.into_iter().map(of).collect(), left_out)
+    }
+}
+
+impl Engine for Storing {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        if self.runs.as_ref().is_some_and(BTreeSet::is_empty) && !draws_nothing(call) {
+            return Flow::Stop;
+        }
+        let is_looked_at = self.runs.as_mut().is_none_or(|runs| runs.remove(&call.number()));
+        let number = call.frame_draw();
+        if !is_looked_at {
+            return Renderer.run(gpu, call);
+        }
+        draw::flush(gpu);
+        let draw = Draw::of(gpu, call, &mut self.shaders);
+        let mut written = self.by_draw.remove(&number).unwrap_or_default();
+        written.before(gpu, &draw);
+        let flow = Renderer.run(gpu, call);
+        written.after(gpu, &draw);
+        let bytes = written.all.len() * (size_of::<Written>() + MAX_WORDS * size_of::<Word>());
+        if self.by_draw.len() < MAX_DRAWS && gpu.budget.keep(bytes as u64) {
+            self.by_draw.extend((!written.is_empty()).then_some((number, written)));
+        } else {
+            self.left_out += written.all.len() as u64 + written.left_out;
+        }
+        flow
+    }
+}
+
+/// Removes what was stored by these frame draws.
+fn take(by_draw: &mut BTreeMap<u32, WrittenBy>, frame_draws: impl IntoIterator<Item = u32>) -> WrittenBy {
+    let mut all = WrittenBy::default();
+    frame_draws.into_iter().filter_map(|number| by_draw.remove(&number)).for_each(|more| all.append(more));
+    all
 }
 
 /// Maximum number of draws behind which packets store.
@@ -335,22 +447,20 @@ pub struct PacketStores<'r> {
     packet: (String, bool),
     /// What was stored, by frame draw.
     by_draw: BTreeMap<u32, WrittenBy>,
+    /// Number of stores behind draws without room.
+    left_out: u64,
 }
 
 impl<'r> PacketStores<'r> {
     /// Makes an observer of the packets behind `runs`, or behind all draws.
     pub fn new(runs: Option<&'r Runs>) -> Self {
         let (behind, packet, by_draw) = Default::default();
-        Self { runs, behind, is_last: false, packet, by_draw }
+        Self { runs, behind, is_last: false, packet, by_draw, left_out: 0 }
     }
 
     /// What was stored behind a command with these frame draws.
     pub fn take(&mut self, frame_draws: impl IntoIterator<Item = u32>) -> WrittenBy {
-        let mut all = WrittenBy::default();
-        for number in frame_draws {
-            self.by_draw.remove(&number).into_iter().for_each(|more| all.append(more));
-        }
-        all
+        take(&mut self.by_draw, frame_draws)
     }
 }
 
@@ -410,12 +520,13 @@ impl Observer for PacketStores<'_> {
         }
         for number in &self.behind {
             if self.by_draw.len() >= MAX_DRAWS && !self.by_draw.contains_key(number) {
+                self.left_out += 1;
                 continue;
             }
             let written = self.by_draw.entry(*number).or_default();
             if let Some(written) = written.entry((what, Some(packet)), address.into(), end) {
                 let is_known = |word| [is_whole || memory.read_u32(word).is_some(), true];
-                written.compare(start.into(), &old, &new, &is_known);
+                written.compare((start.into(), address.into(), end), [&old, &new], &is_known);
             }
         }
     }
