@@ -176,7 +176,7 @@ fn every_verdict_is_of_its_colour() {
     // The whole frame: the scissor of draw 1 leaves four columns; draw 2 is culled.
     let frame = Shown::new(&capture, None, "overdraw");
     assert_eq!(frame.counts(), each(|[x, _]| if x < 4 { 8 } else { 7 }));
-    // Draws 3 and 4 run the shader. The other draws give all pixels one colour, so no warp runs for them.
+    // Most draws give all pixels one colour: the chip runs their shader for each, and so it costs.
     let cost = Shown::new(&capture, None, "cost");
     assert_eq!(Value::from(cost.sum() as u64), cost.answer["cost"]["instructions"]["FS"]);
 }

@@ -232,6 +232,7 @@ impl Builder {
             overwritten,
             summary,
             instructions,
+            classes: Vec::new(),
             watched,
             hash: 0,
             tier: Tier::default(),

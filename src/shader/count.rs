@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use a4emu_decoder::isa::ir3::{Body, Cat0, Cat0Op, Instr};
+
 use super::effect::Effect;
 use super::environment::Environment;
 use super::program::Program;
@@ -25,6 +27,41 @@ pub struct InstructionCount {
     pub warps: u64,
     /// Number of lanes that ran it, including helpers.
     pub lanes: u64,
+}
+
+/// What performance counters count an instruction as (docs/hardware/counters.md, section 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstructionClass {
+    /// Arithmetic on full registers.
+    FullAlu,
+    /// Arithmetic on half registers.
+    HalfAlu,
+    /// A special function.
+    Efu,
+    /// A texture instruction.
+    Texture,
+    /// Flow control.
+    Flow,
+}
+
+impl InstructionClass {
+    /// Number of classes.
+    pub const COUNT: usize = 5;
+
+    /// Returns the class of `instr`, if it has one.
+    pub fn of(instr: &Instr) -> Option<Self> {
+        let alu = |half: bool| if half { Self::HalfAlu } else { Self::FullAlu };
+        match &instr.body {
+            Body::Cat0(Cat0 { op: Cat0Op::Nop, .. }) => None,
+            Body::Cat0(_) => Some(Self::Flow),
+            Body::Cat1(instr) => Some(alu(instr.dst_type.is_half() || instr.src_type.is_half())),
+            Body::Cat2(instr) => Some(alu(instr.half)),
+            Body::Cat3(instr) => Some(alu(instr.op.class().is_half())),
+            Body::Cat4(_) => Some(Self::Efu),
+            Body::Cat5(_) => Some(Self::Texture),
+            Body::Cat6(_) | Body::Cat7(_) | Body::Unknown => None,
+        }
+    }
 }
 
 impl InstructionCount {
@@ -61,6 +98,15 @@ pub fn run_counting(
 }
 
 impl Program {
+    /// Returns how many instructions of each class warps ran, which ran its instructions as `counts` says.
+    pub fn classes_run(&self, counts: &[InstructionCount]) -> [u64; InstructionClass::COUNT] {
+        let mut run = [0; InstructionClass::COUNT];
+        for (class, count) in self.classes.iter().zip(counts) {
+            class.iter().for_each(|class| run[*class as usize] += count.warps);
+        }
+        run
+    }
+
     /// Indices of the instructions of step `index`.
     fn instructions_of(&self, index: u32) -> Range<usize> {
         let step = &self.steps[index as usize];

@@ -60,7 +60,7 @@ mod tier;
 mod warp;
 
 pub use chosen::{Chooser, Chosen, Way};
-pub use count::{Counting, InstructionCount, run_counting};
+pub use count::{Counting, InstructionClass, InstructionCount, run_counting};
 pub use environment::{Environment, Refused};
 pub use epilogue::{AlphaFactor, Epilogue};
 pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};

@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::alu::Alu;
 use super::alu::Row;
+use super::count::InstructionClass;
 use super::effect::Effect;
 use super::lower::{self, Granularity};
 use super::rowmap;
@@ -31,6 +32,8 @@ pub struct Program {
     pub(super) overwritten: Vec<Row>,
     pub(super) summary: Summary,
     pub(super) instructions: usize,
+    /// Class of each instruction. Empty for PicoGpu programs.
+    pub(super) classes: Vec<Option<InstructionClass>>,
     pub(super) watched: bool,
     /// Result of [`Program::hash_of`]. 0 for PicoGpu programs.
     #[cfg_attr(not(all(target_arch = "x86_64", target_os = "linux")), allow(dead_code))]

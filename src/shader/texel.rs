@@ -20,6 +20,8 @@ pub struct TexelProgram {
     pub texture: u32,
     /// Id of the first of the four full result registers.
     pub result: u32,
+    /// Instructions that a warp runs.
+    pub instructions: u64,
 }
 
 /// The operation and destination of a step that does only this operation.
@@ -33,11 +35,12 @@ fn operation(step: &Step) -> Option<(&Op<Row>, &Destination)> {
 impl Program {
     /// The program as a [`TexelProgram`], if it is one.
     pub fn as_texel(&self) -> Option<TexelProgram> {
-        let [s, t, ask, end, ..] = self.steps.as_slice() else { return None };
+        let [s_step, t_step, ask, end, ..] = self.steps.as_slice() else { return None };
         if self.watched || end.effect != Effect::End || end.first != end.end {
             return None;
         }
-        let ((Op::Varying(s), s_to), (Op::Varying(t), t_to)) = (operation(s)?, operation(t)?) else {
+        let ((Op::Varying(s), s_to), (Op::Varying(t), t_to)) = (operation(s_step)?, operation(t_step)?)
+        else {
             return None;
         };
         let (Op::Sample(sample), to) = operation(ask)? else { return None };
@@ -57,6 +60,7 @@ impl Program {
             sampler,
             texture,
             result: result?.into(),
+            instructions: [s_step, t_step, ask, end].map(|step| u64::from(step.instructions)).iter().sum(),
         })
     }
 }
@@ -76,7 +80,8 @@ mod tests {
 
     #[test]
     fn restore_programs_are_texel_programs() {
-        let texel = TexelProgram { ij: 0, locations: [4, 5], sampler: 2, texture: 3, result: 4 };
+        let texel =
+            TexelProgram { ij: 0, locations: [4, 5], sampler: 2, texture: 3, result: 4, instructions: 10 };
         assert_eq!(of(RESTORE), Some(texel));
         // The result may go to the registers of the coordinates.
         assert_eq!(of(&RESTORE.replace("r1.x", "r0.x")), Some(TexelProgram { result: 0, ..texel }));

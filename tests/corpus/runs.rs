@@ -15,7 +15,7 @@ fn a_row_says_what_replay_says() {
     replay.arg("replay").arg(capture("triangle")).arg("--stats");
     let stats: Value = serde_json::from_slice(&replay.output().unwrap().stdout).unwrap();
     let played = &triangle["played"];
-    for key in ["pixels", "primitives"] {
+    for key in ["instructions", "warps", "pixels", "primitives"] {
         assert_eq!(played["work"][key], stats[key], "{key}");
     }
     let hashes = played["draw_hashes"].as_array().unwrap();
@@ -24,7 +24,6 @@ fn a_row_says_what_replay_says() {
     let last = played["surfaces"].as_array().unwrap().last().unwrap();
     assert_eq!(played["frames"][0]["hash"], last["hash"], "the frame is the surface");
     assert!(played["used"]["packets"]["CP_DRAW_INDX_OFFSET"].as_u64() > Some(0));
-    // Draws that are counted one by one do not share warps.
     corpus.run("plain", &[], 0);
     let plain = corpus.rows("plain").into_iter().find(|row| row["name"] == "triangle.rd.gz").unwrap();
     for key in ["instructions", "warps", "pixels", "primitives"] {

@@ -75,7 +75,7 @@ fn lit(gpu: &Ended) -> Vec<usize> {
 fn all_of_it_is_drawn() {
     let gpu = draws("use draw(DI_PT_POINTLIST, COUNT)");
     let missing = picture(&gpu).chunks_exact(4).filter(|pixel| *pixel != [255; 4]).count();
-    assert_eq!((missing, gpu.pipeline.stats.vertices), (0, 1_500_000));
+    assert_eq!((missing, gpu.pipeline.stats.emulated.vertices), (0, 1_500_000));
 }
 
 /// One packet in two tiles. 366 of its points are on the screen.
@@ -93,7 +93,7 @@ fn remaining_primitives_of_split_draws_are_cached_between_tiles() {
         buffer points {{
             use draw(DI_PT_POINTLIST, COUNT)"
         ));
-        (lit(&gpu).len(), gpu.pipeline.stats.vertices)
+        (lit(&gpu).len(), gpu.pipeline.stats.emulated.vertices)
     };
     assert_eq!(vertices(""), (1, 1_500_000), "it is the same");
     let moved = "load VS.constants { f32 4095.5 / COUNT, 0.015625, 64.0, 0.0, 2.0, -0.484375, 0.0, 0.0 }";
@@ -147,7 +147,7 @@ const TEXTURE: &str = "
 fn vertices_that_textures_move_are_there_for_the_next_tile() {
     let vertices = |between: &str| {
         let gpu = play(&Scene::new(TEXTURED).with("BETWEEN", between).with("TEXTURE", TEXTURE));
-        (lit(&gpu), gpu.pipeline.stats.vertices)
+        (lit(&gpu), gpu.pipeline.stats.emulated.vertices)
     };
     assert_eq!(vertices(""), (vec![40], 1), "it is the same");
     assert_eq!(vertices("CP_MEM_WRITE(texels, 0xc0)"), (vec![40, 56], 2), "another texel");

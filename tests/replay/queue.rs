@@ -146,15 +146,19 @@ fn ticks_go_on_with_the_draws_before_them() {
 /// A counter that is not counted is a trouble where a packet reads it, with the name of what it should count.
 #[test]
 fn counters_that_are_not_counted_are_refused() {
-    let sel =
-        "CP_PERFCTR_CP_SEL_0 = CP_BUSY\n SP_PERFCTR_SP_SEL_1 = SP_FS_INSTRUCTIONS\n RBBM_PERFCTR_CTL = 1";
+    let sel = "CP_PERFCTR_CP_SEL_0 = CP_BUSY\n SP_PERFCTR_SP_SEL_1 = SP_BUSY_CYCLES\n RBBM_PERFCTR_CTL = 1";
     let cp = "counter RBBM_PERFCTR_CP_0_LO with CP_PERFCTR_CP_SEL_0 = CP_BUSY is not supported yet";
-    let sp =
-        "counter RBBM_PERFCTR_SP_1_LO with SP_PERFCTR_SP_SEL_1 = SP_FS_INSTRUCTIONS is not supported yet";
+    let sp = "counter RBBM_PERFCTR_SP_1_LO with SP_PERFCTR_SP_SEL_1 = SP_BUSY_CYCLES is not supported yet";
+    let power = "counter RBBM_PERFCTR_PWR_0_LO is not supported yet";
+    let not_selected = "counter RBBM_PERFCTR_HLSQ_0_LO with HLSQ_PERFCTR_HLSQ_SEL_0 = HLSQ_SP_VS_STAGE_CONSTANT is not supported yet";
     for (read, says) in [
         ("CP_REG_TO_MEM({ REG = 0x9c | CNT = 2 | B64 }, samples)", Some(cp)),
         ("CP_REG_TO_MEM({ REG = 0x126 | CNT = 2 | B64 }, samples)", Some(sp)),
         ("CP_REG_TO_SCRATCH({ REG = 0x126 | SCRATCH = 0 | CNT = 0 })", Some(sp)),
+        ("CP_REG_TO_MEM({ REG = 0x166 | CNT = 2 | B64 }, samples)", Some(power)),
+        ("CP_REG_TO_MEM({ REG = 0xd4 | CNT = 2 | B64 }, samples)", Some(not_selected)),
+        // It has counted what is not counted, and then stopped.
+        ("RBBM_PERFCTR_CTL = 0\nCP_REG_TO_MEM({ REG = 0x126 | CNT = 2 | B64 }, samples)", Some(sp)),
         ("CP_REG_TO_MEM({ REG = 0x170 | CNT = 1 }, samples)", None),
     ] {
         let scene = Scene::new(SCENE).with("LEFT", LEFT).with("RIGHT", RIGHT);
@@ -162,6 +166,73 @@ fn counters_that_are_not_counted_are_refused() {
         let said: Vec<String> = gpu.report.troubles.iter().map(|(it, ..)| it.to_string()).collect();
         assert_eq!(said, says.into_iter().collect::<Vec<_>>(), "{read}");
     }
+}
+
+/// Reads the counter whose low half is `register`.
+fn read_of(register: u32) -> String {
+    format!("CP_REG_TO_MEM({{ REG = {register:#x} | CNT = 2 | B64 }}, samples)")
+}
+
+/// The left half is drawn before the select. Each half has 32 x 64 pixels: 64 warps of 32. Its rectangle has two
+/// vertices: one warp. The fragment shader has nine instructions: `bary.f`, two `mov`, `cov`, `mad` and two more `mov` are
+/// arithmetic, the others `ldg` and `end`; the vertex shader has three: two `mov` and `end`.
+#[test]
+fn counters_count_what_is_drawn_after_their_select() {
+    for (select, register, count) in [
+        ("SP_PERFCTR_SP_SEL_0 = SP_FS_INSTRUCTIONS", 0x124, 64 * 9),
+        ("SP_PERFCTR_SP_SEL_11 = SP_VS_INSTRUCTIONS", 0x13a, 3),
+        ("SP_PERFCTR_SP_SEL_1 = SP_FS_STAGE_FULL_ALU_INSTRUCTIONS", 0x126, 64 * 7),
+        ("SP_PERFCTR_SP_SEL_1 = SP_FS_STAGE_CFLOW_INSTRUCTIONS", 0x126, 64),
+        ("SP_PERFCTR_SP_SEL_1 = SP_FS_STAGE_HALF_ALU_INSTRUCTIONS", 0x126, 0),
+        ("SP_PERFCTR_SP_SEL_1 = SP_FS_STAGE_EFU_INSTRUCTIONS", 0x126, 0),
+        ("SP_PERFCTR_SP_SEL_1 = SP_FS_STAGE_TEX_INSTRUCTIONS", 0x126, 0),
+        ("SP_PERFCTR_SP_SEL_1 = SP_VS_STAGE_FULL_ALU_INSTRUCTIONS", 0x126, 2),
+        ("HLSQ_PERFCTR_HLSQ_SEL_0 = HLSQ_PIXELS", 0xd4, 32 * 64),
+        ("HLSQ_PERFCTR_HLSQ_SEL_7 = HLSQ_VERTICES", 0xe2, 2),
+        ("VFD_PERFCTR_VFD_SEL_0 = VFD_NUM_VERTICES_TOTAL", 0xc4, 2),
+        ("RB_PERFCTR_RB_SEL_0 = RB_TOTAL_PASS", 0x13c, 32 * 64),
+    ] {
+        assert_eq!(counted(&play(select, &read_of(register))), count, "{select}");
+        let wait = format!("CP_REG_TO_SCRATCH({{ REG = {register:#x} | SCRATCH = 2 | CNT = 0 }})");
+        assert_eq!(play(select, &wait).cp.scratch[2], count, "{select}");
+    }
+}
+
+/// A shader of one colour runs once for a draw, a warp of which has two instructions: `mov` (repeated) and `end`.
+#[test]
+fn counters_count_warps_that_the_emulator_does_not_run() {
+    let solid = "buffer solid size 128 { shader {\n(rpt3)mov.f32f32 r0.x, (0.5)\nend\n} }\nbuffer storing";
+    for (select, register, count) in [
+        ("SP_PERFCTR_SP_SEL_0 = SP_FS_INSTRUCTIONS", 0x124, 64 * 2),
+        ("SP_PERFCTR_SP_SEL_0 = SP_FS_STAGE_FULL_ALU_INSTRUCTIONS", 0x124, 64),
+        ("HLSQ_PERFCTR_HLSQ_SEL_0 = HLSQ_PIXELS", 0xd4, 32 * 64),
+    ] {
+        let between = format!("use program(vs, solid, r0.x, r0.x)\n{select}");
+        let scene = Scene::new(SCENE).with("buffer storing", solid).with("LEFT", LEFT).with("RIGHT", RIGHT);
+        let gpu = scene.with("BETWEEN", &between).with("AFTER", &read_of(register)).play();
+        assert_eq!((counted(&gpu), gpu.report.troubles.total()), (count, 0), "{select}");
+        let emulated = gpu.pipeline.stats.emulated;
+        assert!(emulated.warps < gpu.pipeline.stats.warps, "{emulated:?}");
+    }
+}
+
+/// A stopped counter keeps its value, a loaded one goes on from there. Both halves of a counter are read. Half of the
+/// target has 64 warps of nine instructions.
+#[test]
+fn counters_stop_and_are_loaded() {
+    let select = "SP_PERFCTR_SP_SEL_0 = SP_FS_INSTRUCTIONS";
+    let read = read_of(0x124);
+    let stopped = format!("RBBM_PERFCTR_CTL = 0\n{LEFT}\n{read}");
+    assert_eq!(counted(&play(select, &stopped)), 64 * 9, "of the right half alone");
+    let begun = format!("RBBM_PERFCTR_CTL = 1\n{LEFT}\n{read}");
+    assert_eq!(counted(&play(&format!("{select}\nRBBM_PERFCTR_CTL = 0"), &begun)), 64 * 9, "of the left one");
+    // SP's first counter has number 68: bit 4 of the third command.
+    let load = "RBBM_PERFCTR_LOAD_VALUE_LO = 0xffffffff\n+ RBBM_PERFCTR_LOAD_VALUE_HI = 6\nRBBM_PERFCTR_LOAD_CMD2 = 0x10";
+    let gpu = play(&format!("{select}\n{load}"), &read);
+    let at = gpu.memory().buffers().find(|(_, len)| *len == 256).expect("the buffer of the counter").0;
+    assert_eq!([0, 4].map(|half| gpu.memory().read_u32(at + half)), [Some(64 * 9 - 1), Some(7)]);
+    // Another counter is not loaded.
+    assert_eq!(counted(&play(&format!("{select}\n{}", load.replace("0x10", "0x20")), &read)), 64 * 9);
 }
 
 /// The right half is drawn to a target that begins four rows into the target of the left half.

@@ -12,7 +12,7 @@ use a4emu_decoder::packet::Packet;
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Observer, Renderer, Silent};
 use a4emu_gpu::draw::Schedule;
-use a4emu_gpu::draw::stats::Stats;
+use a4emu_gpu::draw::stats::{Emulated, Stats};
 use a4emu_gpu::memory::little_endian;
 use a4emu_gpu::playback::Playback;
 use a4emu_gpu::settled::Ended;
@@ -102,10 +102,14 @@ fn every_way_of(capture: &Path) {
     let at_once = played(capture, Schedule::InOrder);
     let reference = paid(capture, Schedule::Reference, Budget::fixed(u64::MAX), &mut Silent);
     assert_eq!(reference.difference(&at_once), None, "reference model {}", capture.display());
+    let counts = reference.pipeline.stats.of_chip();
+    let (at_once_counts, name) = (at_once.pipeline.stats.of_chip(), capture.display());
+    assert_eq!(at_once_counts, counts, "the chip's counts, reference model {name}");
     let deferred = MANY_THREADS.install(|| played(capture, Schedule::Deferred));
     let stress = played(capture, Schedule::Stress);
     for (schedule, other) in [("deferred", &deferred), ("stress", &stress)] {
         assert_eq!(difference(&at_once, other), None, "{schedule} {}", capture.display());
+        assert_eq!(other.pipeline.stats.of_chip(), counts, "the chip's counts, {schedule} {name}");
     }
 }
 
@@ -350,7 +354,7 @@ struct Behind(u64);
 
 impl Observer for Behind {
     fn packet(&mut self, gpu: &mut Running<'_>, _: &Packet<'_>) {
-        let Stats { draws, vertices, .. } = gpu.pipeline.stats;
+        let Stats { draws, emulated: Emulated { vertices, .. }, .. } = gpu.pipeline.stats;
         if draws <= u64::from(SMALL) {
             self.0 = self.0.max((3 * draws).saturating_sub(vertices));
         }

@@ -29,7 +29,7 @@ impl Cp<'_> {
         let (execute, dwords) = match packet.range() {
             Some(CondExecRange::Predicate { dwords }) => (self.gpu.cp.predicate.unwrap_or(true), dwords),
             Some(CondExecRange::Registers { reg0, reg1, dwords }) => {
-                (self.gpu.regs.read(reg0) == self.gpu.regs.read(reg1), dwords)
+                (self.read_reg(reg0) == self.read_reg(reg1), dwords)
             }
             None => {
                 self.unsupported(&format!("CP_COND_REG_EXEC mode {:?}", packet.control.MODE()));

@@ -3,11 +3,15 @@
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::load_state::Stage;
 use a4emu_decoder::regs::cp::{CP_ME_NRT_ADDR, CP_ME_NRT_DATA};
+use a4emu_decoder::regs::rbbm_perfctr::{
+    RBBM_PERFCTR_CTL, RBBM_PERFCTR_LOAD_CMD0, RBBM_PERFCTR_LOAD_CMD1, RBBM_PERFCTR_LOAD_CMD2,
+};
 use a4emu_decoder::regs::sp::{SP_CS_OBJ_START, SP_FS_OBJ_START, SP_VS_OBJ_START};
 use a4emu_decoder::regs::sp_geometry::{SP_DS_OBJ_START, SP_GS_OBJ_START, SP_HS_OBJ_START};
 use a4emu_decoder::regs::vpc::{VPC_SO_CNTL, VPC_SO_PROG};
 
 use super::Cp;
+use super::counters::{BLOCKS, number_of};
 use crate::regfile::COUNT;
 
 /// A side effect of a register write, besides the new value.
@@ -23,6 +27,12 @@ pub(super) enum Effect {
     NrtAddress,
     /// The value is stored through CP_ME_NRT_ADDR.
     NrtData,
+    /// The performance counter of this number counts another event.
+    CounterSelect(u8),
+    /// The performance counters go on or stop.
+    CounterControl,
+    /// Performance counters are loaded: 32 from this number on, a bit each.
+    CounterLoad(u8),
 }
 
 /// The registers whose writes have a side effect.
@@ -37,6 +47,10 @@ const EFFECTS: &[(u32, Effect)] = &[
     (VPC_SO_PROG::ROW.offset, Effect::StreamOutWord),
     (CP_ME_NRT_ADDR::ROW.offset, Effect::NrtAddress),
     (CP_ME_NRT_DATA::ROW.offset, Effect::NrtData),
+    (RBBM_PERFCTR_CTL::ROW.offset, Effect::CounterControl),
+    (RBBM_PERFCTR_LOAD_CMD0::ROW.offset, Effect::CounterLoad(0)),
+    (RBBM_PERFCTR_LOAD_CMD1::ROW.offset, Effect::CounterLoad(32)),
+    (RBBM_PERFCTR_LOAD_CMD2::ROW.offset, Effect::CounterLoad(64)),
 ];
 
 /// The side effect of each register, by offset.
@@ -46,6 +60,18 @@ static BY_OFFSET: [Option<Effect>; COUNT] = {
     while row < EFFECTS.len() {
         table[EFFECTS[row].0 as usize] = Some(EFFECTS[row].1);
         row += 1;
+    }
+    // The CP's counters count nothing but the clock, whatever was selected before.
+    let mut block = 1;
+    while block < BLOCKS.len() {
+        let (first, count, select) = BLOCKS[block];
+        let mut index = 0;
+        while index < count {
+            let number = number_of(first) + index as u8;
+            table[(select + index) as usize] = Some(Effect::CounterSelect(number));
+            index += 1;
+        }
+        block += 1;
     }
     table
 };
@@ -70,6 +96,9 @@ impl Cp<'_> {
             Effect::StreamOutWord => self.gpu.add_stream_out(value),
             Effect::NrtAddress => self.gpu.cp.nrt_offset = 0,
             Effect::NrtData => self.store_nrt(value),
+            Effect::CounterSelect(number) => self.select_counter(number.into(), value),
+            Effect::CounterControl => self.switch_counters(value),
+            Effect::CounterLoad(first) => self.load_counters(first.into(), value),
         }
     }
 

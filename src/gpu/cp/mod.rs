@@ -16,6 +16,7 @@
 
 mod command;
 mod control;
+mod counters;
 mod draws;
 mod effects;
 mod engine;

@@ -7,20 +7,11 @@ use a4emu_decoder::pm4::{
 };
 use a4emu_decoder::regs::cp::CP_PERFCTR_CP_SEL;
 use a4emu_decoder::regs::enums::CpPerfcounterSelect;
-use a4emu_decoder::regs::gras::{GRAS_PERFCTR_RAS_SEL, GRAS_PERFCTR_TSE_SEL};
-use a4emu_decoder::regs::hlsq::HLSQ_PERFCTR_HLSQ_SEL;
-use a4emu_decoder::regs::pc::PC_PERFCTR_PC_SEL;
-use a4emu_decoder::regs::rb::{RB_PERFCTR_CCU_SEL, RB_PERFCTR_RB_SEL};
-use a4emu_decoder::regs::rbbm_perfctr::*;
-use a4emu_decoder::regs::sp::SP_PERFCTR_SP_SEL;
-use a4emu_decoder::regs::tpl1::TPL1_PERFCTR_TP_SEL;
-use a4emu_decoder::regs::uche::UCHE_PERFCTR_UCHE_SEL;
-use a4emu_decoder::regs::vfd::VFD_PERFCTR_VFD_SEL;
-use a4emu_decoder::regs::vpc::VPC_PERFCTR_VPC_SEL;
-use a4emu_decoder::regs::vsc::{VSC_PERFCTR_VSC_SEL_0, VSC_PERFCTR_VSC_SEL_1};
+use a4emu_decoder::regs::rbbm_perfctr::RBBM_PERFCTR_CP_LO;
 use a4emu_decoder::regs::{RegName, RegRef, lookup};
 
 use super::Cp;
+use super::counters::{CounterOf, counter_of};
 use super::effects::{effect, have_effects};
 use crate::budget::Work;
 use crate::draw;
@@ -30,52 +21,41 @@ use crate::settled::Running;
 /// Low half of the counter that time queries read. The high half follows it (docs/hardware/registers.md).
 const TICKS: u32 = RBBM_PERFCTR_CP_LO::ROW.offset;
 
-/// The performance counters: the first, how many dwords, and the select of the first. VSC's lie apart.
-const COUNTERS: [(u32, u32, u32); 15] = [
-    (RBBM_PERFCTR_CP_LO::ROW.offset, 16, CP_PERFCTR_CP_SEL::ROW.offset),
-    (RBBM_PERFCTR_RBBM_LO::ROW.offset, 8, RBBM_PERFCTR_RBBM_SEL::ROW.offset),
-    (RBBM_PERFCTR_PC_LO::ROW.offset, 16, PC_PERFCTR_PC_SEL::ROW.offset),
-    (RBBM_PERFCTR_VFD_LO::ROW.offset, 16, VFD_PERFCTR_VFD_SEL::ROW.offset),
-    (RBBM_PERFCTR_HLSQ_LO::ROW.offset, 16, HLSQ_PERFCTR_HLSQ_SEL::ROW.offset),
-    (RBBM_PERFCTR_VPC_LO::ROW.offset, 8, VPC_PERFCTR_VPC_SEL::ROW.offset),
-    (RBBM_PERFCTR_CCU_LO::ROW.offset, 8, RB_PERFCTR_CCU_SEL::ROW.offset),
-    (RBBM_PERFCTR_TSE_LO::ROW.offset, 8, GRAS_PERFCTR_TSE_SEL::ROW.offset),
-    (RBBM_PERFCTR_RAS_LO::ROW.offset, 8, GRAS_PERFCTR_RAS_SEL::ROW.offset),
-    (RBBM_PERFCTR_UCHE_LO::ROW.offset, 16, UCHE_PERFCTR_UCHE_SEL::ROW.offset),
-    (RBBM_PERFCTR_TP_LO::ROW.offset, 16, TPL1_PERFCTR_TP_SEL::ROW.offset),
-    (RBBM_PERFCTR_SP_LO::ROW.offset, 24, SP_PERFCTR_SP_SEL::ROW.offset),
-    (RBBM_PERFCTR_RB_LO::ROW.offset, 16, RB_PERFCTR_RB_SEL::ROW.offset),
-    (RBBM_PERFCTR_VSC_0_LO::ROW.offset, 2, VSC_PERFCTR_VSC_SEL_0::ROW.offset),
-    (RBBM_PERFCTR_VSC_1_LO::ROW.offset, 2, VSC_PERFCTR_VSC_SEL_1::ROW.offset),
-];
-
-/// The register that selects what the counter of `offset`, a low or a high half, counts.
-fn select_of(offset: u32) -> Option<u32> {
-    let (first, _, select) =
-        COUNTERS.into_iter().find(|(first, dwords, _)| (*first..first + dwords).contains(&offset))?;
-    Some(select + (offset - first) / 2)
-}
-
 impl Cp<'_> {
-    /// Reads a register for a packet. Reports a performance counter, as only the clock is counted
-    /// (docs/hardware/registers.md, section 2).
+    /// Reads a register for a packet. Reports a performance counter that is not counted (docs/hardware/counters.md,
+    /// section 2).
     pub(super) fn read_reg(&mut self, offset: u32) -> u32 {
-        if let Some(select) = select_of(offset) {
-            let is_clock = (TICKS..=TICKS + 1).contains(&offset) && self.counts_ticks();
-            if !is_clock {
-                self.refuse_counter(offset, select);
+        if let Some(counter) = counter_of(offset) {
+            match self.read_counter(offset, counter) {
+                Some(value) => return value,
+                None => self.refuse_counter(offset, counter),
             }
         }
         self.gpu.regs.read(offset)
     }
 
+    /// Returns the half of a counter that the register at `offset` is, if it is counted.
+    fn read_counter(&mut self, offset: u32, counter: CounterOf) -> Option<u32> {
+        if (TICKS..=TICKS + 1).contains(&offset) && self.counts_ticks() {
+            return Some(self.gpu.regs.read(offset));
+        }
+        let CounterOf::Block { number, .. } = counter else { return None };
+        let value = self.counter(number)?;
+        // Low halves have even offsets.
+        Some(if offset.is_multiple_of(2) { value as u32 } else { (value >> 32) as u32 })
+    }
+
     #[cold]
-    fn refuse_counter(&mut self, offset: u32, select: u32) {
+    fn refuse_counter(&mut self, offset: u32, counter: CounterOf) {
+        let name = RegName { offset };
+        let CounterOf::Block { select, .. } = counter else {
+            return self.unsupported(&format!("counter {name}"));
+        };
         let value = self.gpu.regs.read(select);
         let fields = lookup(select).map_or(&[][..], RegRef::fields);
         let counted = fields.first().map(|row| FieldValue { row, raw: value }.value());
         let counted = counted.map_or_else(|| value.to_string(), |value| value.to_string());
-        let (name, select) = (RegName { offset }, RegName { offset: select });
+        let select = RegName { offset: select };
         self.unsupported(&format!("counter {name} with {select} = {counted}"));
     }
 
@@ -141,6 +121,9 @@ impl Cp<'_> {
                 self.count_ticks();
                 self.engine.mark_stale(address, 8);
             }
+            if counter_of(register).is_some() {
+                self.engine.mark_stale(address, 4 * step);
+            }
             let value = self.gather(register, step);
             let before = if control.ACCUMULATE() { self.load_wide(address, len) } else { 0 };
             self.store(address, &before.wrapping_add(value).to_le_bytes()[..len]);
@@ -198,7 +181,11 @@ impl Cp<'_> {
         match count {
             1 => low,
             // A trouble names the low half alone.
-            _ => wide(low as u32, self.gpu.regs.read(register.wrapping_add(1))),
+            _ => {
+                let second = register.wrapping_add(1);
+                let counted = counter_of(second).and_then(|counter| self.read_counter(second, counter));
+                wide(low as u32, counted.unwrap_or_else(|| self.gpu.regs.read(second)))
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! State of the command processor between packets.
 
+use super::counters::PerformanceCounters;
 use super::frame_draws::FrameDraws;
 
 /// Number of draw-state groups that packets can name.
@@ -20,6 +21,8 @@ pub struct CpState {
     pub init_flags: u32,
     /// Offset from CP_ME_NRT_ADDR of the next write of CP_ME_NRT_DATA, in bytes.
     pub nrt_offset: u32,
+    /// The performance counters.
+    pub counters: PerformanceCounters,
     /// Numbers of the frame's draws, by packet.
     pub frame_draws: FrameDraws,
 }

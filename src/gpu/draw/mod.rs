@@ -38,6 +38,7 @@ pub mod vertices;
 pub mod vfd;
 pub mod vpc;
 pub mod vs;
+pub mod work;
 
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 pub(crate) use pipeline::flush;

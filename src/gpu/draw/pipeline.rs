@@ -47,7 +47,7 @@ use hazards::{flush_for_stages, flush_for_state, flush_for_vertices};
 use look::{Watch, watched};
 use observation::Observation;
 use record::{
-    record_cost, record_end, record_fragments, record_log, record_outside, record_primitives,
+    record_cost, record_end, record_fragments, record_known, record_log, record_outside, record_primitives,
     record_vertices, unknown_type,
 };
 use scope::{affordable, drawable, is_culled, plan, reads, visible};
@@ -82,6 +82,8 @@ use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::VertexStages;
 use super::vertices::VertexStream;
 use super::vs::{Shaded, VertexState};
+use super::work::Geometry;
+use a4emu_shader::Counting;
 
 /// State that the pipeline keeps between draws.
 #[derive(Default)]
@@ -118,6 +120,8 @@ pub struct Pipeline {
     /// Runs of geometry shaders for a primitive. A caller that wants them sets this before the draw and takes it
     /// after.
     pub geometry_runs: Option<Watched>,
+    /// Whether performance counters need counts of single instructions.
+    pub counts_classes: bool,
     /// Pixels to observe in the next draw.
     pub watch: Option<Watch>,
     /// Per-pixel fates of fragments. A caller that wants this map sets it before the draws and takes it
@@ -230,10 +234,12 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
         && is_culled(known, &targets)
     {
         // Most draws run for most tiles, so first check whether this tile contains any of it.
+        record_known(gpu, known);
         geometry::enqueue_culled(gpu, call, targets);
         return Ok(());
     }
     let state = DrawState { primitive, fragment: fragment_state(gpu)?, targets };
+    known.iter().for_each(|known| record_known(gpu, known));
     flush_for_stages(gpu, &stages, Some(&state.fragment.stage));
     let layers = stages.layers();
     let rests = gpu.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
@@ -323,13 +329,25 @@ fn vertex_stream(
     let _active = begin(Activity::Vertices);
     let shaded = vertices(gpu, &stages.vertex, projection)?;
     let stream = match stages.is_plain() {
-        true => Some(VertexStream { vertices: shaded.vertices, list: shaded.list, words: Vec::new() }),
+        true => {
+            let Shaded { vertices, list, geometry, .. } = shaded;
+            Some(VertexStream { vertices, list, words: Vec::new(), geometry })
+        }
         false => whole_primitives(gpu, stages, shaded)?,
     };
     if let (Some(feedback), Some(stream)) = (&stages.feedback, &stream) {
         feed_back(gpu, feedback, stages, stream)?;
     }
     Ok(stream)
+}
+
+/// Returns whether executions of single instructions are counted, for costs or for performance counters.
+fn counting(gpu: &Gpu) -> Counting {
+    match &gpu.pipeline.costs {
+        _ if gpu.pipeline.counts_classes => Counting::On,
+        Some(costs) => costs.counting,
+        None => Counting::Off,
+    }
 }
 
 /// Runs vertex fetch and vertex shader.
@@ -355,7 +373,13 @@ fn cached_primitives(
     let looked_through = looked_through(&stages.vertex) / 16;
     charge(&mut gpu.budget, Work::Copy16, looked_through)?;
     let slot = gpu.pipeline.states.slots.of(gpu.at.address);
-    Ok(gpu.pipeline.primitives.find(slot, &stages.vertex, state, &gpu.mem))
+    let found = gpu.pipeline.primitives.find(slot, &stages.vertex, state, &gpu.mem);
+    // Without counts of instructions they are no answer where these are requested.
+    let is_counted = |made: &Arc<Primitives>| {
+        let Geometry { work, counts, .. } = &made.geometry;
+        counting(gpu) == Counting::Off || work.warps == 0 || !counts.is_empty()
+    };
+    Ok(found.filter(is_counted))
 }
 
 /// Makes the primitives for the rasteriser. Returns `None` when the primitive type is not supported. `rests`
@@ -430,10 +454,10 @@ fn set_up(
 ) -> Option<Primitives> {
     let (start, _active) = (stopwatch(gpu), begin(Activity::Primitives));
     let culled = culled(gpu, state, &stream);
-    let VertexStream { mut vertices, list, words } = stream;
+    let VertexStream { mut vertices, list, words, geometry } = stream;
     let assembled = setup::assemble_in(state, &mut vertices, &list, &words, MAX_HELD)?;
     gpu.pipeline.stats.ms.primitive += start.milliseconds();
-    Some(Primitives { culled, ..record_primitives(gpu, call, assembled, vertices, words) })
+    Some(Primitives { culled, ..record_primitives(gpu, call, assembled, vertices, words, geometry) })
 }
 
 /// Returns the primitives that set-up culls, if their pixels are recorded.
@@ -443,7 +467,7 @@ fn culled(gpu: &Gpu, state: &PrimitiveState, stream: &VertexStream) -> Vec<Scree
         return Vec::new();
     }
     let all = PrimitiveState { cull: [None; 2], ..state.clone() };
-    let VertexStream { mut vertices, list, words } = stream.clone();
+    let VertexStream { mut vertices, list, words, .. } = stream.clone();
     let made = setup::assemble_in(&all, &mut vertices, &list, &words, MAX_HELD);
     let mut culled = made.map_or_else(Vec::new, |made| made.primitives);
     culled.retain(|primitive| state.cull.contains(&Some(primitive.face)));

@@ -5,10 +5,11 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::gs::cost::Row;
+use super::work::{Geometry, ShaderWork};
 use crate::fault::Place;
 use crate::fidelity::Line;
-use crate::machine::Stage;
-use a4emu_shader::{Counting, InstructionCount};
+use crate::machine::{STAGES, Stage};
+use a4emu_shader::{Counting, InstructionClass, InstructionCount};
 
 /// Report that `--stats` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -23,7 +24,8 @@ pub struct StatsReport {
     pub(super) guesses: Option<Vec<Line>>,
 }
 
-/// Counts and times of all draws so far.
+/// Counts and times of all draws so far. The counts are the chip's, as docs/hardware/counters.md defines them: the same
+/// with every [`Schedule`](super::Schedule), on any number of threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
     /// Draws and dispatches run.
@@ -32,16 +34,69 @@ pub struct Stats {
     pub vertices: u64,
     /// Primitives that reached the rasteriser.
     pub primitives: u64,
+    /// Pixels, or samples if it runs for each, that the fragment shader runs for, without helper lanes.
+    pub fragments: u64,
+    /// Warps run.
+    pub warps: u64,
+    /// Warp instructions run.
+    pub instructions: u64,
+    /// Samples that passed depth and stencil.
+    pub pixels: u64,
+    /// Work of each stage, in their order, for performance counters.
+    #[serde(skip)]
+    pub stages: [StageWork; STAGES.len()],
+    /// What the emulator ran of all this. The rest was known from the tile before, or is the same for all pixels.
+    pub emulated: Emulated,
+    /// Milliseconds by stage.
+    pub ms: StageTimes,
+}
+
+impl Stats {
+    /// Returns the counts without times and what the emulator did.
+    #[must_use]
+    pub fn of_chip(self) -> Self {
+        Self { emulated: Emulated::default(), ms: StageTimes::default(), ..self }
+    }
+
+    /// Adds what the chip runs to make the primitives of a draw.
+    pub fn add_geometry(&mut self, geometry: &Geometry) {
+        self.vertices += geometry.vertices;
+        self.primitives += geometry.primitives;
+        self.add_work(Stage::VS, &geometry.work);
+    }
+
+    /// Adds what the chip runs for the shader of a stage.
+    pub fn add_work(&mut self, stage: Stage, work: &ShaderWork) {
+        let ShaderWork { warps, instructions, lanes, classes, .. } = work.of_chip();
+        self.warps += warps;
+        self.instructions += instructions;
+        self.fragments += if stage == Stage::FS { lanes } else { 0 };
+        let of_stage = &mut self.stages[stage as usize];
+        of_stage.instructions += instructions;
+        of_stage.classes.iter_mut().zip(classes).for_each(|(all, more)| *all += more);
+    }
+}
+
+/// What the chip ran of the shaders of a stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StageWork {
+    /// Warp instructions.
+    pub instructions: u64,
+    /// Those of each class, counted only while a performance counter needs it or costs are counted.
+    pub classes: [u64; InstructionClass::COUNT],
+}
+
+/// What the emulator ran, which depends on what it knew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Emulated {
+    /// Vertices shaded.
+    pub vertices: u64,
     /// Warps run.
     pub warps: u64,
     /// Warp instructions run.
     pub instructions: u64,
     /// Instructions of `instructions` that ran as machine code.
     pub compiled: u64,
-    /// Samples that passed depth and stencil.
-    pub pixels: u64,
-    /// Milliseconds by stage.
-    pub ms: StageTimes,
 }
 
 /// Milliseconds by stage.
@@ -89,7 +144,7 @@ pub struct TessellationCost {
     pub primitives: u64,
 }
 
-/// Cost of the shader of a stage for a draw, or for some of its fragments.
+/// Cost of the shader of a stage for a draw, or for some of its fragments: what the chip runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageCost {
     /// Place of the draw in the command stream.
@@ -98,7 +153,7 @@ pub struct StageCost {
     pub stage: Stage,
     /// Warp instructions run.
     pub instructions: u64,
-    /// Total cost in budget units.
+    /// Total cost in budget units, of what the chip runs.
     pub units: u64,
     /// Samples that passed depth and stencil.
     pub samples: u64,

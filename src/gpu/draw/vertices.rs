@@ -7,6 +7,7 @@ use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::draw::work::Geometry;
 use crate::pool::Pool;
 
 /// Words before the varyings: position x, y, z, w and point size.
@@ -24,6 +25,8 @@ pub struct VertexStream {
     pub list: Vec<u32>,
     /// Geometry shader's primitive word of each vertex; empty without a geometry shader.
     pub words: Vec<PRIMITIVE_WORD>,
+    /// What the chip runs for it; not counted for stages after the vertex shader.
+    pub geometry: Geometry,
 }
 
 /// Vertices as rows of equal length: clip-space position, point size, then the varying components by VPC

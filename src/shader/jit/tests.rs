@@ -76,6 +76,7 @@ fn program_of(steps: Vec<(Vec<Alu>, Effect)>) -> Program {
         overwritten,
         summary,
         instructions: 8,
+        classes: vec![],
         watched: false,
         hash: 0,
         tier: Default::default(),

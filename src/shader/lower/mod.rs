@@ -16,6 +16,7 @@ use hashbrown::HashSet;
 
 use super::alu::Row;
 use super::builder::Builder;
+use super::count::InstructionClass;
 use super::effect::{Effect, Test};
 use super::program::{Program, ProgramError};
 use super::rowmap::{TEMPORARIES, TEMPORARY_COUNT};
@@ -67,7 +68,8 @@ pub fn lower(code: &[u64], sync: SyncFlag, granularity: Granularity) -> Result<P
         lowerer.at = at as u32;
         lowerer.instruction(instr);
     }
-    Ok(Program { hash, ..lowerer.builder.finish(code.len()) })
+    let classes = instrs.iter().map(InstructionClass::of).collect();
+    Ok(Program { hash, classes, ..lowerer.builder.finish(code.len()) })
 }
 
 /// The branch target of `instr`, which is at index `at`.

@@ -29,6 +29,7 @@ use crate::draw::vpc::planes::FrameState;
 use a4emu_shader::jit::{MAX_LOCKSTEP, WarpCost, prefetch};
 use a4emu_shader::{Epilogue, Lanes, Number, Warp};
 
+use super::known::KnownPixels;
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
 use super::state::{Barycentrics, FragmentInputs};
 use super::{Coloring, FragmentDraw};
@@ -56,6 +57,8 @@ pub struct BandRun<'p, 'b, 'w> {
     queued: usize,
     occupied: Occupied,
     samples: u64,
+    /// Pixels whose colours are known, so that the shader does not run for them.
+    known: KnownPixels,
     /// Columns that contain all pixels written since the last [`BandRun::forget_touched`].
     touched: Range<i32>,
 }
@@ -92,6 +95,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             queued: 0,
             occupied: Occupied::default(),
             samples: 0,
+            known: KnownPixels::default(),
             touched: NO_COLUMNS,
         }
     }
@@ -116,6 +120,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
         self.flush();
         self.forget_touched();
+        self.known.count(self.draw, self.worker);
         self.samples
     }
 
@@ -154,6 +159,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         self.note(|reasons| reasons.rectangle(area, COVERED | WRITTEN));
         depth.into_iter().flatten().for_each(|fill| fill_rectangle(self.surfaces, area, fill));
         if let Coloring::Solid(words) = &self.draw.plan.color {
+            self.known.rectangle(self.draw, area);
             for (target, &value) in self.draw.state.targets.color.iter().zip(words) {
                 fill_rectangle(self.surfaces, area, Fill { surface: target.surface, value, mask: u32::MAX });
             }
@@ -165,15 +171,16 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     fn copies(&mut self, primitive: &ScreenPrimitive, area: Rect) -> bool {
         let area = primitive.shape.bounds.intersect(area);
         let Some(copy) = &self.draw.plan.copy else { return false };
-        if area.is_empty() {
+        // With other primitives beside it, the quads of both could be in one warp.
+        if area.is_empty() || self.draw.primitives.len() > 1 {
             return false;
         }
-        self.flush();
         let Some(bytes) = self.worker.memory.texture_bytes(copy.texture()) else { return false };
         let surface = &mut self.surfaces[copy.surface];
         let is_done = copy.copy((self.source, primitive, area), bytes, surface);
         if is_done {
             self.samples += area.area();
+            self.known.rectangle(self.draw, area);
             self.touched = self.touched.start.min(area.x0)..self.touched.end.max(area.x1);
         }
         is_done
@@ -213,6 +220,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             match &self.draw.plan.color {
                 Coloring::None => {}
                 Coloring::Solid(words) => {
+                    self.known.half_block(self.draw, at, mask);
                     for (target, word) in self.draw.state.targets.color.iter().zip(words) {
                         fill_rows(&mut self.surfaces[target.surface], at, mask, *word);
                     }
@@ -561,7 +569,7 @@ pub fn test_quads(
 const EVERY_QUAD: u32 = 0x1111_1111;
 
 /// The first lane of each quad that has pixels of `mask`, four to a quad.
-fn occupied(mask: u32) -> u32 {
+pub(super) fn occupied(mask: u32) -> u32 {
     let pairs = mask | mask >> 1;
     (pairs | pairs >> 2) & EVERY_QUAD
 }

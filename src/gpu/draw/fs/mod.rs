@@ -4,6 +4,7 @@
 //! - [`band`]: the fragments of one band.
 //! - [`history`]: effects of each primitive on one pixel, and why.
 //! - [`inspect`]: one warp, for a debugger.
+//! - `known`: counts the pixels whose colours are known without a run of the shader.
 //! - `outline`: the pixels on the edge of a primitive.
 //! - [`reasons`]: fates of all pixels; [`unseen`]: those without fragments.
 //! - [`sampled`]: the fragments of one band, of targets with several samples of a pixel.
@@ -13,6 +14,7 @@ pub mod band;
 pub mod bands;
 pub mod history;
 pub mod inspect;
+mod known;
 mod outline;
 pub mod reasons;
 pub mod sampled;
@@ -31,6 +33,7 @@ use crate::draw::rb::state::{Targets, TestOrder};
 use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
 use crate::draw::vertices::Vertices;
 use crate::draw::vpc::interpolate::{Source, WarpQuads};
+use crate::draw::work::KnownRun;
 use crate::memory::Memory;
 use a4emu_shader::{Epilogue, LANES};
 use reasons::Reasons;
@@ -131,6 +134,8 @@ pub struct Plan {
     pub color: Coloring,
     /// Source of the texel copy, where a rectangle copy gives the same result as shading.
     pub copy: Option<Box<TexelCopy>>,
+    /// What a warp runs, where all warps give a known result.
+    pub known: KnownRun,
 }
 
 /// Where colours come from.
@@ -150,18 +155,22 @@ impl Plan {
         let stage = &state.fragment.stage;
         let late = state.targets.order == TestOrder::Late || stage.kills();
         let order = if late { TestOrder::Late } else { TestOrder::Early };
+        let mut known = KnownRun::default();
         let color = if order == TestOrder::Late || stage.stores() {
             Coloring::Shaded
         } else if state.targets.color.is_empty() {
             Coloring::None
         } else {
-            solid(state, memory, budget).map_or(Coloring::Shaded, Coloring::Solid)
+            solid(state, memory, budget, &mut known).map_or(Coloring::Shaded, Coloring::Solid)
         };
         let copy = match (&color, order) {
             (Coloring::Shaded, TestOrder::Early) => TexelCopy::of(state).map(Box::new),
             _ => None,
         };
-        Self { order, color, copy }
+        if let Some(copy) = &copy {
+            known.instructions = copy.instructions();
+        }
+        Self { order, color, copy, known }
     }
 
     /// Returns the plan without the texel copy, so that the shader runs for every pixel.
@@ -172,8 +181,13 @@ impl Plan {
 }
 
 /// Returns the dword of every target if all pixels get the same one: then the shader has no inputs and runs
-/// once.
-fn solid(state: &DrawState, memory: &mut Memory, budget: &mut Budget) -> Option<Vec<u32>> {
+/// once. `known` is what that run executed.
+fn solid(
+    state: &DrawState,
+    memory: &mut Memory,
+    budget: &mut Budget,
+    known: &mut KnownRun,
+) -> Option<Vec<u32>> {
     let is_watched = state.fragment.stage.program.is_watched();
     if !state.fragment.is_uniform() || is_watched || state.depends_on_barycentrics() {
         return None;
@@ -188,5 +202,7 @@ fn solid(state: &DrawState, memory: &mut Memory, budget: &mut Budget) -> Option<
         state.targets.color.iter().map(word).collect()
     };
     let stage = &state.fragment.stage;
-    launch(stage, memory, budget, Threads::This, std::iter::once(()), once).results.pop().flatten()
+    let mut launched = launch(stage, memory, budget, Threads::This, std::iter::once(()), once);
+    *known = KnownRun { instructions: launched.log.work.instructions, counts: launched.log.counts };
+    launched.results.pop().flatten()
 }

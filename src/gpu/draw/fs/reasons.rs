@@ -202,6 +202,25 @@ impl Reasons {
         }
     }
 
+    /// Divides the instructions of warps among their `count` pixels, those of `blocks`: first pixel and mask of 8x4
+    /// blocks, row by row.
+    #[cold]
+    pub(super) fn spent_known(&self, blocks: &[([i32; 2], u32)], count: u64, instructions: u64) {
+        if self.cost.is_empty() || count == 0 {
+            return;
+        }
+        let (each, rest) = (instructions * COST_UNIT / count, instructions * COST_UNIT % count);
+        let pixels = blocks.iter().flat_map(|([x, y], mask)| {
+            lanes_of(*mask).map(move |pixel| (x + pixel as i32 % 8, y + pixel as i32 / 8))
+        });
+        for ((x, y), number) in pixels.zip(0..) {
+            if let Some(index) = self.index(x, y) {
+                self.cost[index].fetch_add(each + u64::from(number < rest), Ordering::Relaxed);
+                self.touched[index / self.width()].store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
     /// Adds `bits` to the pixels of `lanes`, four to a quad.
     #[cold]
     pub(super) fn quads(&self, quads: &[Quad], lanes: u32, bits: u8) {

@@ -17,6 +17,7 @@ use crate::draw::vpc::interpolate::{Floats, WarpQuads, Weights};
 use a4emu_shader::{LANES, Lanes, Warp};
 
 use super::band::{colors, enter, lanes_of_quads, test_quads};
+use super::known::KnownPixels;
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
 use super::state::{Barycentrics, FragmentInputs, Rate, Spot};
 use super::{Coloring, FragmentDraw};
@@ -29,6 +30,8 @@ pub struct SampledRun<'p, 'b, 'w> {
     samples: Samples,
     queue: Vec<SampledQuad>,
     passed: u64,
+    /// Pixels whose colours are known, so that the shader does not run for them.
+    known: KnownPixels,
 }
 
 /// A quad with the pixels that have a covered sample, and the covered pixels of each sample.
@@ -46,7 +49,15 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
         worker: &'p mut Worker<'w>,
     ) -> Self {
         let samples = draw.state.targets.samples;
-        Self { draw, surfaces, worker, samples, queue: Vec::with_capacity(QUADS), passed: 0 }
+        Self {
+            draw,
+            surfaces,
+            worker,
+            samples,
+            queue: Vec::with_capacity(QUADS),
+            passed: 0,
+            known: KnownPixels::default(),
+        }
     }
 
     /// Draws the primitives `order` (indices, ascending) within `area`. Returns the number of samples that
@@ -66,6 +77,7 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
         }
         self.flush();
         self.surfaces.iter_mut().for_each(|rows| rows.forget(area.x0..area.x1, u32::MAX));
+        self.known.count(self.draw, self.worker);
         self.passed
     }
 
@@ -123,6 +135,13 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
 
     fn fill(&mut self, at: [i32; 2], masks: Coverage<u32>, words: &[u32]) {
         let draw = self.draw;
+        let shaded = match draw.state.fragment.inputs.rate() {
+            Rate::Pixel => vec![any(masks)],
+            Rate::Sample => masks[..self.samples.count()].to_vec(),
+        };
+        for mask in shaded {
+            self.known.half_block(draw, at, mask);
+        }
         for (index, mask) in masks.into_iter().enumerate().take(self.samples.count()) {
             let mut surfaces = self.sample(index);
             for (target, word) in draw.state.targets.color.iter().zip(words) {

@@ -41,6 +41,11 @@ impl TexelCopy {
         (is_its_own && target.stores_bytes(texels.order)).then_some(Self { program, texels, surface })
     }
 
+    /// Returns how many instructions a warp of the program runs.
+    pub fn instructions(&self) -> u64 {
+        self.program.instructions
+    }
+
     /// Returns the slot of the texture.
     pub fn texture(&self) -> u32 {
         self.program.texture

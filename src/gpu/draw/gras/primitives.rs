@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::ScreenPrimitive;
 use crate::draw::vertices::{SpareLists, Vertices};
+use crate::draw::work::Geometry;
 
 /// Number of primitives from which on several threads compute the bounds.
 const MANY: usize = 4096;
@@ -26,6 +27,8 @@ pub struct Primitives {
     pub bounds: Vec<Rect>,
     /// Bounds of all primitives. Most draws of a frame are visible in only a few tiles.
     pub extent: Rect,
+    /// What the chip runs to make them.
+    pub geometry: Geometry,
 }
 
 impl Primitives {
@@ -37,7 +40,8 @@ impl Primitives {
             _ => primitives.par_iter().with_min_len(MANY / 2).map(bounds).collect(),
         };
         let extent = extent(&bounds);
-        Self { vertices, primitives, culled: Vec::new(), words, bounds, extent }
+        let geometry = Geometry::default();
+        Self { vertices, primitives, culled: Vec::new(), words, bounds, extent, geometry }
     }
 
     /// Creates an empty list for vertices with `components` varying components, in reused memory.
@@ -59,6 +63,7 @@ impl Primitives {
         self.culled.extend(more.culled);
         self.bounds.extend(more.bounds);
         self.extent = self.extent.union(more.extent);
+        self.geometry.add(&more.geometry);
     }
 
     /// Returns the bytes of the lists.

@@ -70,6 +70,12 @@ impl Rect {
     pub fn area(self) -> u64 {
         if self.is_empty() { 0 } else { (self.x1 - self.x0) as u64 * (self.y1 - self.y0) as u64 }
     }
+
+    /// Returns the number of quads with a pixel of the rectangle. Quads are 2x2 pixels at even positions.
+    pub fn quads(self) -> u64 {
+        let touched = |from: i32, to: i32| u64::from((to + 1).div_euclid(2).abs_diff(from.div_euclid(2)));
+        if self.is_empty() { 0 } else { touched(self.x0, self.x1) * touched(self.y0, self.y1) }
+    }
 }
 
 /// A position in 1/256 pixel.

@@ -170,11 +170,11 @@ fn continue_draw(gpu: &mut Gpu, call: &DrawCall, state: DrawState, made: Geometr
             if budget.cut().is_none() =>
         {
             gpu.budget.join(&budget);
-            let Shaded { vertices, .. } = record_vertices(gpu, shaded, Stopwatch::start_if(false));
+            let Shaded { vertices, geometry, .. } = record_vertices(gpu, shaded, Stopwatch::start_if(false));
             gpu.pipeline.stats.ms.vertex += of_vertices;
             gpu.pipeline.stats.ms.primitive += of_primitives;
-            let made =
-                assembled.map(|assembled| record_primitives(gpu, call, assembled, vertices, Vec::new()));
+            let made = assembled
+                .map(|assembled| record_primitives(gpu, call, assembled, vertices, Vec::new(), geometry));
             cache_or_report(gpu, call, stages, &state, made)
         }
         // The task's share of the budget was too small. Run it again with the whole budget.

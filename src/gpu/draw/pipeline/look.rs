@@ -133,7 +133,7 @@ fn tapped(
     stream: VertexStream,
     tap: Arc<Tap>,
 ) -> Result<(), Stop> {
-    let VertexStream { mut vertices, list, words } = stream;
+    let VertexStream { mut vertices, list, words, .. } = stream;
     charge(&mut gpu.budget, Work::Vertex, list.len() as u64)?;
     let made = setup::assemble_in(&state.primitive, &mut vertices, &list, &words, MAX_HELD);
     let Some(Assembled { primitives, .. }) = made else { return Ok(()) };
@@ -170,7 +170,7 @@ impl Numbered {
 /// Runs set-up on `stream` and keeps the primitive numbers. Returns `None` when the primitive type is not
 /// supported.
 fn numbered(gpu: &mut Gpu, state: &PrimitiveState, stream: VertexStream) -> Result<Option<Numbered>, Stop> {
-    let VertexStream { mut vertices, list, words } = stream;
+    let VertexStream { mut vertices, list, words, .. } = stream;
     charge(&mut gpu.budget, Work::Vertex, list.len() as u64)?;
     let made = setup::assemble_numbered(state, &mut vertices, &list, &words, MAX_HELD);
     Ok(made.map(|(Assembled { primitives, left_out }, numbers)| {

@@ -8,7 +8,7 @@ use crate::gpu::Gpu;
 pub enum Observation {
     /// Only the results of submits.
     None,
-    /// The cost of each draw, or the runs of its geometry shader.
+    /// The cost of each draw, the runs of its geometry shader, or single instructions for performance counters.
     Draw,
     /// The fate of single pixels.
     Pixel,
@@ -24,7 +24,7 @@ impl Observation {
             Self::Instruction
         } else if pipeline.watch.is_some() || pipeline.reasons.is_some() {
             Self::Pixel
-        } else if pipeline.costs.is_some() || pipeline.geometry_runs.is_some() {
+        } else if pipeline.costs.is_some() || pipeline.geometry_runs.is_some() || pipeline.counts_classes {
             Self::Draw
         } else {
             Self::None

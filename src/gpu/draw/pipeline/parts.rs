@@ -16,7 +16,7 @@ use crate::draw::stop::{MAX_HELD, Stop};
 use crate::draw::vertex_stages::VertexStages;
 use crate::draw::vertices::VertexStream;
 use crate::draw::vfd::parts::Parts;
-use crate::draw::vs::VertexState;
+use crate::draw::vs::{Shaded, VertexState};
 use crate::fault::Missing;
 use crate::gpu::Gpu;
 
@@ -58,8 +58,8 @@ pub(super) fn primitives(
         let start = stopwatch(gpu);
         let missing = std::mem::take(&mut missing);
         let shaded = stages.vertex.shade_part(&part, &missing, &mut gpu.mem, &mut gpu.budget)?;
-        let shaded = record_vertices(gpu, shaded, start);
-        let stream = VertexStream { vertices: shaded.vertices, list: shaded.list, words: Vec::new() };
+        let Shaded { vertices, list, geometry, .. } = record_vertices(gpu, shaded, start);
+        let stream = VertexStream { vertices, list, words: Vec::new(), geometry };
         let Some(more) = set_up(gpu, call, &state.primitive, stream) else { return Ok(None) };
         made.append(more);
         if made.bytes() as u64 > LARGE {

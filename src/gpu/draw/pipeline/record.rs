@@ -13,10 +13,11 @@ use crate::draw::stats::StageCost;
 use crate::draw::stop::Stop;
 use crate::draw::vertices::Vertices;
 use crate::draw::vs::Shaded;
+use crate::draw::work::{Geometry, ShaderWork};
 use crate::fault::{Client, Fault, Miss};
 use crate::gpu::Gpu;
 use crate::machine::Stage;
-use a4emu_shader::Reach;
+use a4emu_shader::{InstructionCount, Reach};
 
 use crate::draw::stats::Stopwatch;
 
@@ -32,24 +33,33 @@ pub(super) fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
 
 /// Records the work of the vertex shader since `start`.
 pub(super) fn record_vertices(gpu: &mut Gpu, mut shaded: Shaded, start: Stopwatch) -> Shaded {
-    gpu.pipeline.stats.vertices += shaded.vertices.len() as u64;
+    // Clipping may have added vertices to those of the shader.
+    let vertices = shaded.log.work.lanes;
+    gpu.pipeline.stats.vertices += vertices;
+    gpu.pipeline.stats.emulated.vertices += vertices;
     record_cost(gpu, Stage::VS, &shaded.log, 0);
-    record_log(gpu, "vertex", std::mem::take(&mut shaded.log));
+    let mut log = std::mem::take(&mut shaded.log);
+    shaded.geometry =
+        Geometry { vertices, primitives: 0, work: log.work, counts: std::mem::take(&mut log.counts) };
+    record_log(gpu, "vertex", log);
     gpu.pipeline.stats.ms.vertex += start.milliseconds();
     shaded
 }
 
-/// Records the primitives that set-up made from `vertices`.
+/// Records the primitives that set-up made from `vertices`, which cost `geometry`.
 pub(super) fn record_primitives(
     gpu: &mut Gpu,
     call: &DrawCall,
     Assembled { primitives, left_out }: Assembled,
     vertices: Vertices,
     words: Vec<PRIMITIVE_WORD>,
+    geometry: Geometry,
 ) -> Primitives {
-    gpu.pipeline.stats.primitives += primitives.len() as u64;
+    let count = primitives.len() as u64;
+    gpu.pipeline.stats.primitives += count;
     no_room(gpu, call, left_out);
-    Primitives::new(vertices, primitives, words)
+    let geometry = Geometry { primitives: count, ..geometry };
+    Primitives { geometry, ..Primitives::new(vertices, primitives, words) }
 }
 
 /// Records that set-up does not support a primitive type.
@@ -73,19 +83,32 @@ pub(super) fn record_fragments(gpu: &mut Gpu, samples: u64, log: ShaderLog) {
     record_log(gpu, "fragment", log);
 }
 
-/// Records the cost of the shader of `stage`, if costs per draw are requested.
+/// Records what the chip runs to make `made`, which the emulator knew.
+pub(super) fn record_known(gpu: &mut Gpu, made: &Primitives) {
+    gpu.pipeline.stats.add_geometry(&made.geometry);
+    add_cost(gpu, Stage::VS, (&made.geometry.work, &made.geometry.counts), 0);
+}
+
+/// Records what the chip runs for the shader of `stage`, with the cost if costs per draw are requested.
 pub(super) fn record_cost(gpu: &mut Gpu, stage: Stage, log: &ShaderLog, samples: u64) {
+    gpu.pipeline.stats.add_work(stage, &log.work);
+    add_cost(gpu, stage, (&log.work, &log.counts), samples);
+}
+
+fn add_cost(gpu: &mut Gpu, stage: Stage, (work, counts): (&ShaderWork, &[InstructionCount]), samples: u64) {
     if let Some(costs) = &mut gpu.pipeline.costs {
-        let (instructions, units, counts) = (log.work.instructions, log.work.units(), log.counts.clone());
+        let work = work.of_chip();
+        let (instructions, units, counts) = (work.instructions, work.units(), counts.to_vec());
         costs.list.push(StageCost { at: gpu.at, stage, instructions, units, samples, counts });
     }
 }
 
 /// Records the work and the faults of the shader of `stage`.
 pub(super) fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
-    gpu.pipeline.stats.warps += log.work.warps;
-    gpu.pipeline.stats.instructions += log.work.instructions;
-    gpu.pipeline.stats.compiled += log.work.compiled;
+    let emulated = &mut gpu.pipeline.stats.emulated;
+    emulated.warps += log.work.warps;
+    emulated.instructions += log.work.instructions;
+    emulated.compiled += log.work.compiled;
     gpu.report.missing.extend(log.missing.iter());
     for page in log.lost_pages {
         gpu.report.fault(Fault::Store { client: Client::Global, page }, gpu.at);

@@ -35,7 +35,7 @@ pub(super) fn whole_primitives(
     };
     Ok(Some(match &stages.geometry {
         Some(geometry) => shade_geometry(gpu, geometry, &vertices, &primitives, stages.draw)?,
-        None => VertexStream { vertices, list: primitives.vertices, words: Vec::new() },
+        None => VertexStream { vertices, list: primitives.vertices, ..VertexStream::default() },
     }))
 }
 
@@ -102,7 +102,12 @@ fn shade_geometry(
     shaded.fault.into_iter().for_each(|fault| gpu.report.fault(fault, gpu.at));
     shaded.too_large.into_iter().for_each(|what| gpu.report.cut(what, gpu.at));
     let strips = shaded.strips;
-    Ok(VertexStream { vertices: strips.vertices, list: strips.list, words: strips.words })
+    Ok(VertexStream {
+        vertices: strips.vertices,
+        list: strips.list,
+        words: strips.words,
+        ..VertexStream::default()
+    })
 }
 
 /// Runs transform feedback.

@@ -20,8 +20,9 @@ use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::raster::Rect;
 use crate::draw::rb::state::{ResolveState, Targets};
 use crate::draw::rb::surface::{Surface, in_place};
-use crate::draw::sp::log::{ShaderLog, ShaderWork};
+use crate::draw::sp::log::ShaderLog;
 use crate::draw::sp::state::StageState;
+use crate::draw::work::ShaderWork;
 use crate::fault::Place;
 use crate::memory::Memory;
 

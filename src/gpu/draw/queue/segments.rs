@@ -18,9 +18,10 @@ use crate::draw::gras::raster::Rect;
 use crate::draw::rb::cells::{Cells, UniformTiles, numbers};
 use crate::draw::rb::surface::{Location, PixelRows, Surface, extent, rows_in_place};
 use crate::draw::sp::launch::Worker;
-use crate::draw::sp::log::{ShaderLog, ShaderWork};
+use crate::draw::sp::log::ShaderLog;
 use crate::draw::sp::memory::GpuMemory;
 use crate::draw::tpl1::BoundBank;
+use crate::draw::work::ShaderWork;
 use crate::machine::Gmem;
 use crate::memory::{Lent, Memory};
 use crate::parallel::{self, Helpers};
@@ -534,6 +535,7 @@ mod tests {
     use crate::draw::rb::state::{Targets, TestOrder};
     use crate::draw::sp::state::StageState;
     use crate::draw::vertices::Vertices;
+    use crate::draw::work::KnownRun;
     use crate::fault::Place;
     use crate::machine::Model;
 
@@ -569,7 +571,12 @@ mod tests {
             state: DrawState { primitive: primitive.into(), fragment, targets: targets.into() },
             made: made.into(),
             count,
-            plan: Plan { order: TestOrder::Early, color: Coloring::Shaded, copy: None },
+            plan: Plan {
+                order: TestOrder::Early,
+                color: Coloring::Shaded,
+                copy: None,
+                known: KnownRun::default(),
+            },
             area,
             reasons: None,
         }

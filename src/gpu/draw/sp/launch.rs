@@ -16,6 +16,7 @@ use super::state::StageState;
 use crate::budget::{Budget, Ends, Work};
 use crate::draw::tpl1::{BoundBank, TextureBank};
 use crate::draw::vpc::interpolate::WarpQuads;
+use crate::draw::work::{KnownRun, KnownWarps, ShaderWork};
 use crate::memory::Memory;
 use crate::parallel::{self, Helpers};
 use a4emu_shader::jit::{self, WarpCost, WarpGroup};
@@ -177,7 +178,9 @@ impl<'a> Worker<'a> {
         }
         let warps = &mut self.lockstep_warps[..count];
         let program = &self.stage.program;
+        let mut lanes = 0;
         for (warp, live) in warps.iter_mut().zip(live) {
+            lanes += u64::from(live.count_ones());
             warp.begin_lockstep(given.clone(), program, live, lockstep_cost.instructions);
         }
         enter(warps);
@@ -187,6 +190,7 @@ impl<'a> Worker<'a> {
             return ran;
         }
         self.memory.spend(Work::Warp, count as u64, |work| &mut work.warps);
+        self.memory.work.lanes += lanes;
         let instructions = count as u64 * lockstep_cost.instructions;
         self.memory.spend(Work::WarpInstruction, instructions, |work| &mut work.instructions);
         self.memory.work.compiled += count as u64 * lockstep_cost.compiled;
@@ -234,6 +238,7 @@ impl<'a> Worker<'a> {
         enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>),
     ) {
         self.memory.spend(Work::Warp, 1, |work| &mut work.warps);
+        self.memory.work.lanes += u64::from(lanes.live.count_ones());
         if self.warp.limit == 0 {
             // Create the first warp here, because draws that only fill pixels need none.
             self.warp = self.stage.warp();
@@ -309,6 +314,22 @@ impl<'a> Worker<'a> {
         result
     }
 
+    /// Counts the warps of `quads` quads with `lanes` covered pixels. They did not run, because each runs as `run` says.
+    /// Returns their instructions.
+    pub fn count_known(&mut self, run: &KnownRun, quads: u64, lanes: u64) -> u64 {
+        let warps = quads.div_ceil(LANES as u64 / 4);
+        let known = KnownWarps { warps, instructions: warps * run.instructions, lanes };
+        self.memory.work.add(&ShaderWork { known, ..ShaderWork::default() });
+        if !run.counts.is_empty() {
+            let times = |one: &InstructionCount| InstructionCount {
+                warps: one.warps * warps,
+                lanes: one.warps * 4 * quads,
+            };
+            InstructionCount::merge(&mut self.counts, &run.counts.iter().map(times).collect::<Vec<_>>());
+        }
+        known.instructions
+    }
+
     /// Stops the job, because the wanted warp was caught.
     pub fn stop(&mut self) {
         self.exhausted = Some(Work::Warp);
@@ -352,6 +373,9 @@ impl<'a> Worker<'a> {
         log.work = std::mem::take(&mut self.memory.work);
         self.stage.program.ran(log.work.warps);
         log.counts = std::mem::take(&mut self.counts);
+        if !log.counts.is_empty() {
+            log.work.classes = self.stage.program.classes_run(&log.counts);
+        }
         Done { result, log, exhausted: self.exhausted.take() }
     }
 }
@@ -527,7 +551,6 @@ mod tests {
 
     use a4emu_decoder::regs::enums::{IntpMode, ReplMode};
 
-    use super::super::log::ShaderWork;
     use super::*;
     use crate::draw::gras::quad::quads;
     use crate::draw::vertices::Vertices;

@@ -1,6 +1,6 @@
 //! Logs of shaders: work and faults, collected where shared state must not be written.
 
-use crate::budget::{Budget, Work};
+use crate::draw::work::ShaderWork;
 use crate::fault::{Fault, Missing};
 use crate::fidelity::Rests;
 use crate::machine::Stage;
@@ -30,57 +30,6 @@ pub struct ShaderLog {
     pub work: ShaderWork,
     /// Execution count of each instruction, empty unless enabled.
     pub counts: Vec<InstructionCount>,
-}
-
-/// Work of shaders, by the kinds of work in a budget.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ShaderWork {
-    /// Warps started.
-    pub warps: u64,
-    /// Warp instructions run.
-    pub instructions: u64,
-    /// Instructions of `instructions` that ran as machine code, at the same cost.
-    pub compiled: u64,
-    /// Texels read.
-    pub texels: u64,
-    /// Loads, stores and atomics of single lanes.
-    pub accesses: u64,
-    /// 16 bytes of a shader's own memory cleared.
-    pub cleared: u64,
-}
-
-impl ShaderWork {
-    /// Returns the amount of each kind of work.
-    fn kinds(&self) -> [(Work, u64); 5] {
-        [
-            (Work::Warp, self.warps),
-            (Work::WarpInstruction, self.instructions),
-            (Work::Texel, self.texels),
-            (Work::LaneAccess, self.accesses),
-            (Work::Copy16, self.cleared),
-        ]
-    }
-
-    /// Returns the cost in budget units.
-    #[inline]
-    pub fn units(&self) -> u64 {
-        self.kinds().iter().fold(0, |units, (work, count)| units.saturating_add(count * work.price()))
-    }
-
-    /// Charges the work to `budget`.
-    pub fn settle(&self, budget: &mut Budget) {
-        self.kinds().into_iter().for_each(|(work, count)| budget.settle(work, count));
-    }
-
-    /// Adds later work.
-    pub fn add(&mut self, later: &Self) {
-        self.warps += later.warps;
-        self.instructions += later.instructions;
-        self.compiled += later.compiled;
-        self.texels += later.texels;
-        self.accesses += later.accesses;
-        self.cleared += later.cleared;
-    }
 }
 
 impl ShaderLog {
@@ -166,24 +115,6 @@ mod tests {
         let mut log = of(1);
         log.append(of(2));
         assert_eq!(log.fault, Some(ShaderFault::Invalid { at: 1 }));
-    }
-
-    #[test]
-    fn all_that_a_shader_does_costs() {
-        let nothing = ShaderWork::default();
-        for (work, kind) in [
-            (ShaderWork { warps: 3, ..nothing }, Work::Warp),
-            (ShaderWork { instructions: 3, ..nothing }, Work::WarpInstruction),
-            (ShaderWork { texels: 3, ..nothing }, Work::Texel),
-            (ShaderWork { accesses: 3, ..nothing }, Work::LaneAccess),
-            (ShaderWork { cleared: 3, ..nothing }, Work::Copy16),
-        ] {
-            let mut budget = Budget::default();
-            work.settle(&mut budget);
-            let mut sum = nothing;
-            sum.add(&work);
-            assert_eq!((budget.spent(), sum.units()), (3 * kind.price(), 3 * kind.price()), "{kind}");
-        }
     }
 
     #[test]

@@ -12,9 +12,10 @@ use a4emu_shader::{
 };
 
 use super::buffer::Buffer;
-use super::log::{OutsideInputs, ShaderLog, ShaderWork};
+use super::log::{OutsideInputs, ShaderLog};
 use super::state::StageState;
 use crate::draw::tpl1::{Answered, BoundBank, DirectReads, FILTERED, TextureBank};
+use crate::draw::work::ShaderWork;
 
 /// Maximum size of workgroup memory in bytes.
 const GROUP_BYTES: usize = 64 << 10;

@@ -16,6 +16,7 @@ use crate::draw::vfd::indices::{VertexJob, VertexJobs, fetch_indices, in_order, 
 use crate::draw::vfd::parts::Part;
 use crate::draw::vfd::state::FetchState;
 use crate::draw::vpc::state::VertexOutputs;
+use crate::draw::work::Geometry;
 use crate::fault::{Fault, Missing};
 use crate::memory::Memory;
 use a4emu_shader::{LANES, Warp};
@@ -148,7 +149,7 @@ impl VertexState {
             vertices.place(screen);
         }
         log.missing.extend(missing.iter());
-        Shaded { vertices, list, log }
+        Shaded { vertices, list, log, geometry: Geometry::default() }
     }
 
     /// Charges the listing and fetching of vertices.
@@ -286,4 +287,6 @@ pub struct Shaded {
     pub list: Vec<u32>,
     /// Log of the shader.
     pub log: ShaderLog,
+    /// What the chip runs for it, once the log is recorded.
+    pub geometry: Geometry,
 }
