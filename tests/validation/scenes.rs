@@ -108,3 +108,25 @@ fn no_rule_is_without_a_broken_stream() {
     let unknown: Vec<&&str> = without.iter().filter(|id| !ELSEWHERE.contains(id)).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
 }
+
+/// A batch begins where RBBM_PERFCTR_CTL is written, and GRAS_DEBUG_ECO_CONTROL next. A write to one of them alone
+/// begins none: the draw after it may use what the batch has written.
+#[test]
+fn two_registers_in_a_row_begin_a_batch() {
+    let draw = "CP_DRAW_INDX_OFFSET({ PRIM_TYPE = DI_PT_TRILIST";
+    let good = Good::named("triangle-by-hand");
+    for (registers, begins) in [
+        ("RBBM_PERFCTR_CTL = 1", false),
+        ("RBBM_PERFCTR_CTL = 0\nRBBM_PERFCTR_CTL = 1", false),
+        ("GRAS_DEBUG_ECO_CONTROL = 0", false),
+        ("GRAS_DEBUG_ECO_CONTROL = 0\nRBBM_PERFCTR_CTL = 1", false),
+        ("RBBM_PERFCTR_CTL = 1\nSP_PERFCTR_SP_SEL_0 = SP_FS_INSTRUCTIONS\nGRAS_DEBUG_ECO_CONTROL = 0", false),
+        ("RBBM_PERFCTR_CTL = 1\nGRAS_DEBUG_ECO_CONTROL = 0", true),
+        ("RBBM_PERFCTR_CTL = 0\nCP_NOP(0)\nGRAS_DEBUG_ECO_CONTROL = 0", true),
+    ] {
+        let text = good.text.replacen(draw, &format!("{registers}\n{draw}"), 1);
+        assert_ne!(text, good.text);
+        let bytes = assemble("changed", &text, &mut NoFiles, Bounds::default()).unwrap();
+        assert_eq!(rendered(&bytes).0.contains("R1"), begins, "{registers}");
+    }
+}
