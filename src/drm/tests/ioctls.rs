@@ -298,7 +298,7 @@ fn close_all() {
 fn ioctls() {
     let folder =
         std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ioctls.{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
+    fs::create_dir_all(&folder).expect("a folder");
     ledger::make(&folder).expect("a ledger");
     // SAFETY: this is the only test here, and no other thread reads the environment.
     unsafe {
@@ -317,5 +317,5 @@ fn ioctls() {
         drop(sequence);
         close_all();
     });
-    std::fs::remove_dir_all(folder).expect("it is there");
+    fs::remove_dir_all(folder).expect("it is there");
 }

@@ -19,7 +19,6 @@ use super::stage::{Buffer, ShaderStage};
 use super::target;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer};
-use a4emu_gpu::draw;
 use a4emu_gpu::draw::vpc::state::FeedbackState;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::Memory;
@@ -405,8 +404,7 @@ impl Engine for Storing {
         if !is_looked_at {
             return Renderer.run(gpu, call);
         }
-        draw::flush(gpu);
-        let draw = Draw::of(gpu, call, &mut self.shaders);
+        let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         let mut written = self.by_draw.remove(&number).unwrap_or_default();
         written.before(gpu, &draw);
         let flow = Renderer.run(gpu, call);
