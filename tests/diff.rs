@@ -357,6 +357,14 @@ fn pictures_of_a_difference_are_measured_and_written() {
     assert!(line.contains(" pixels differ, PSNR ") && line.contains(" dB, largest difference 0."), "{out}");
     let file = line.rsplit(", ").next().unwrap();
     assert!(fs::read(file).unwrap().starts_with(b"\x89PNG"), "{out}");
+    for name in ["  in ", "  first pixel ", "  worst pixel "] {
+        assert!(out.lines().any(|line| line.starts_with(name)), "{name}: {out}");
+    }
+    // The command explains the pixel that is named.
+    let command = out.lines().find_map(|line| line.strip_prefix("  a4emu ")).expect(&out);
+    let worst = out.lines().find_map(|line| line.strip_prefix("  worst pixel ")).expect(&out);
+    assert!(command.contains(&format!(" {} ", worst.split(':').next().unwrap())), "{out}");
+    a4emu().args(command.split(' ')).assert().success();
     let (out, _, status) = diff(&["--images", &folder, CUBE, CUBE]);
     assert!(out.lines().all(|line| line.ends_with("same picture")) && !out.is_empty(), "{out}");
     assert_eq!(status, Some(0));

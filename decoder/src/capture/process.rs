@@ -116,7 +116,7 @@ impl OfProcess {
         }
     }
 
-    /// What is wrong, once all sections were seen: no section was of the process.
+    /// The message that no section was of the process, once all sections were read.
     pub fn unmet(&self) -> Option<String> {
         if self.is_met {
             return None;

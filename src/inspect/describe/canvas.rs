@@ -424,7 +424,8 @@ pub struct Changes {
 }
 
 impl Changes {
-    fn add(&mut self, x: u32, y: u32) {
+    /// Adds a pixel.
+    pub fn add(&mut self, x: u32, y: u32) {
         self.pixels += 1;
         let [x0, y0, width, height] = self.bounds.unwrap_or([x, y, 1, 1]);
         let (left, top) = (x0.min(x), y0.min(y));

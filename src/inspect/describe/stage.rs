@@ -158,7 +158,7 @@ fn constants(loaded: &ShaderState, ssbo: &SsboState, uses: &Uses) -> Vec<Constan
         let bits = value(index);
         let components = components(mask, ['x', 'y', 'z', 'w']);
         let taken = |at: usize| match index.checked_sub(SSBO_MIRROR) {
-            // Those of descriptors are addresses and sizes.
+            // Constants that mirror a descriptor are addresses and sizes.
             Some(slot) if slot < filled(&ssbo.descriptors) => Some(Number::Bits),
             _ => uses.constants.get(&((4 * index + at) as u16)).and_then(|taken| taken.number()),
         };

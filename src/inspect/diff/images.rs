@@ -10,8 +10,8 @@ use super::align::Pair;
 use super::player::Player;
 use super::report::Report;
 use super::side::Side;
-use crate::describe::canvas::{Attachment, Canvas, Image, Which};
-use crate::describe::{Draw, Shaders};
+use crate::describe::canvas::{Attachment, Canvas, Changes, Image, Which};
+use crate::describe::{Draw, Place, Shaders};
 use crate::options::Shared;
 use crate::out_file::{OutFile, make_folder};
 use crate::status::Status;
@@ -38,8 +38,35 @@ pub struct Picture {
     pub largest: f64,
     /// File with the picture of the difference.
     pub file: Option<PathBuf>,
+    /// The first pixel that differs, by rows; none if no pixel differs.
+    pub first: Option<Pixel>,
+    /// The pixel with the greatest difference of a component; of several, the first.
+    pub worst: Option<Pixel>,
+    /// The smallest rectangle around the pixels that differ: x, y, width and height.
+    pub bounds: Option<[u32; 4]>,
+    /// The command that explains the worst pixel of the second capture, if its draw has it.
+    pub explain: Option<String>,
     /// Reason why there is no comparison.
     pub problem: Option<String>,
+}
+
+/// A pixel that differs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Pixel {
+    /// Column and row.
+    pub at: [u32; 2],
+    /// Its components in the first picture, from 0 to 1.
+    pub old: Vec<f64>,
+    /// Its components in the second picture, from 0 to 1.
+    pub new: Vec<f64>,
+}
+
+impl fmt::Display for Pixel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |values: &[f64]| values.iter().map(|it| format!("{it:.4}")).collect::<Vec<_>>().join(" ");
+        let [x, y] = self.at;
+        write!(f, "{x},{y}: {} -> {}", text(&self.old), text(&self.new))
+    }
 }
 
 impl Picture {
@@ -58,7 +85,13 @@ impl fmt::Display for Picture {
             (None, Some(psnr)) => {
                 let (pixels, largest) = (self.pixels, self.largest);
                 write!(f, "{pixels} pixels differ, PSNR {psnr:.2} dB, largest difference {largest:.4}")?;
-                self.file.iter().try_for_each(|file| write!(f, ", {}", file.display()))
+                self.file.iter().try_for_each(|file| write!(f, ", {}", file.display()))?;
+                if let Some([x, y, width, height]) = self.bounds {
+                    write!(f, "\n  in {x},{y} {width}x{height}")?;
+                }
+                self.first.iter().try_for_each(|pixel| write!(f, "\n  first pixel {pixel}"))?;
+                self.worst.iter().try_for_each(|pixel| write!(f, "\n  worst pixel {pixel}"))?;
+                self.explain.iter().try_for_each(|command| write!(f, "\n  {command}"))
             }
         }
     }
@@ -176,7 +209,7 @@ pub fn add(
     let mut pictures = Vec::new();
     for (pair, [a, b]) in chosen {
         let of_a = canvases[0].range((a, String::new())..(a + 1, String::new()));
-        for ((_, target), (_, old)) in of_a {
+        for ((_, target), (which, old)) in of_a {
             let Some((_, new)) = canvases[1].get(&(b, target.clone())) else { continue };
             let (old, new) = (old.image(Alpha::Kept), new.image(Alpha::Kept));
             let name = report.name(pair);
@@ -188,6 +221,7 @@ pub fn add(
                 difference(&old, &new).write_png(&mut out)?;
                 out.finish()?;
                 picture.file = Some(file);
+                picture.explain = explained(&picture, (which, b), players[1].capture().name(), sides[1]);
             }
             pictures.push(picture);
         }
@@ -196,36 +230,76 @@ pub fn add(
     Ok(status)
 }
 
-/// The components of a picture, from 0 to 1.
-fn components(image: &Image) -> impl Iterator<Item = f64> + '_ {
-    let wide = image.kind == Kind::Grey16;
-    let size = if wide { 2 } else { 1 };
-    image.pixels.chunks_exact(size).map(move |bytes| match bytes {
+/// The command that explains the worst pixel of a colour target of command `index`, if its surface in memory is known:
+/// the target, or what tile memory is copied to by the next resolve from its place.
+fn explained(
+    picture: &Picture,
+    (which, index): (&Which, usize),
+    capture: &Path,
+    side: &Side,
+) -> Option<String> {
+    let Which::Color(number) = which else { return None };
+    let [x, y] = picture.worst.as_ref()?.at;
+    let draw = &side.commands[index].draw;
+    let target = draw.targets.iter().find(|target| target.index == *number);
+    let resolved = |from: u32| {
+        let resolves = side.commands[index..].iter().filter_map(|command| command.draw.resolve.as_ref());
+        resolves.filter(|it| it.content == "color" && it.gmem == from).map(|it| it.address).next()
+    };
+    let surface = match (&draw.resolve, target.map(|target| target.place)) {
+        (Some(resolve), _) => resolve.address,
+        (None, Some(Place::Address(address))) => address,
+        (None, Some(Place::Gmem(from))) => resolved(from)?,
+        (None, None) => return None,
+    };
+    Some(format!("a4emu pixel {} {x},{y} --surface {surface}", capture.display()))
+}
+
+/// The components of a pixel, from 0 to 1.
+fn components(kind: Kind, pixel: &[u8]) -> Vec<f64> {
+    let value = |bytes: &[u8]| match bytes {
         [high, low] => f64::from(u16::from_be_bytes([*high, *low])) / 65535.0,
         [byte] => f64::from(*byte) / 255.0,
         _ => 0.0,
-    })
+    };
+    pixel.chunks_exact(if kind == Kind::Grey16 { 2 } else { 1 }).map(value).collect()
 }
 
 fn compare(draw: &str, target: &str, old: &Image, new: &Image) -> Picture {
     let (draw, target) = (draw.to_owned(), target.to_owned());
-    let none = Picture { draw, target, pixels: 0, psnr: None, largest: 0.0, file: None, problem: None };
+    let (psnr, file, first, worst, bounds, explain, problem) = Default::default();
+    let none =
+        Picture { draw, target, pixels: 0, psnr, largest: 0.0, file, first, worst, bounds, explain, problem };
     if (old.size, old.kind) != (new.size, new.kind) {
         let problem =
             format!("{:?} {:?} and {:?} {:?} do not compare", old.size, old.kind, new.size, new.kind);
         return Picture { problem: Some(problem), ..none };
     }
-    let (mut squares, mut count, mut largest) = (0.0, 0u64, 0f64);
-    for (old, new) in components(old).zip(components(new)) {
-        let apart = (old - new).abs();
-        squares += apart * apart;
-        largest = largest.max(apart);
-        count += 1;
-    }
+    let (mut squares, mut largest) = (0.0, 0f64);
+    let (mut changes, mut first, mut worst) = (Changes::default(), None, None);
     let size = old.kind.bytes();
-    let pixels = old.pixels.chunks(size).zip(new.pixels.chunks(size)).filter(|(old, new)| old != new).count();
+    let count = old.pixels.len() / if old.kind == Kind::Grey16 { 2 } else { 1 };
+    let pixels = old.pixels.chunks(size).zip(new.pixels.chunks(size));
+    for (index, (one, other)) in pixels.enumerate() {
+        if one == other {
+            continue;
+        }
+        let [one, other] = [one, other].map(|bytes| components(old.kind, bytes));
+        let apart = one.iter().zip(&other).map(|(one, other)| (one - other).abs());
+        let most = apart.clone().fold(0.0, f64::max);
+        squares += apart.map(|apart| apart * apart).sum::<f64>();
+        let width = old.size[0].max(1) as usize;
+        let at = [(index % width) as u32, (index / width) as u32];
+        changes.add(at[0], at[1]);
+        let pixel = Pixel { at, old: one, new: other };
+        if most > largest {
+            (largest, worst) = (most, Some(pixel.clone()));
+        }
+        first.get_or_insert(pixel);
+    }
+    let Changes { pixels, bounds } = changes;
     let psnr = (pixels > 0).then(|| -10.0 * (squares / count.max(1) as f64).log10());
-    Picture { pixels: pixels as u64, psnr, largest, ..none }
+    Picture { pixels, psnr, largest, first, worst, bounds, ..none }
 }
 
 /// A picture of the difference: opaque, amplified, and black where nothing differs.

@@ -113,7 +113,7 @@ pub fn cut(capture: &[u8], range: Selection, limits: &Limits) -> Result<Vec<u8>,
     let mut process = limits.process.clone().map(OfProcess::new);
     for section in sections(capture)?.map_while(Result::ok) {
         if process.as_mut().is_some_and(|process| !process.takes(&section)) {
-            // It counts the submits that do not run.
+            // The playback counts submits, and does not run these.
             playback.section(&section, &mut engine, &mut scissors);
             continue;
         }
