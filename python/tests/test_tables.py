@@ -57,7 +57,7 @@ def test_what_a_dispatch_stores_is_shown_as_the_command_line_shows_it():
     shown = opened("compute").show("f0")
     written = json.loads(command("show", ROOT / "captures/compute.rd.gz", "--draw", "f0", "--json"))["written"]
     assert shown.written == shown.state["written"] == written
-    assert {row["what"] for row in written} == {"CS buffer 0", "CS buffer 1"}
+    assert {"CS buffer 0", "CS buffer 1"} <= {row["what"] for row in written}
 
 
 def test_a_shader_of_a_draw_can_be_edited():

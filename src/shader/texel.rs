@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn restore_programs_are_texel_programs() {
         let texel =
-            TexelProgram { ij: 0, locations: [4, 5], sampler: 2, texture: 3, result: 4, instructions: 10 };
+            TexelProgram { ij: 0, locations: [4, 5], sampler: 2, texture: 3, result: 4, instructions: 5 };
         assert_eq!(of(RESTORE), Some(texel));
         // The result may go to the registers of the coordinates.
         assert_eq!(of(&RESTORE.replace("r1.x", "r0.x")), Some(TexelProgram { result: 0, ..texel }));

@@ -118,6 +118,7 @@ fn a_summary_that_cannot_be_said_is_an_error() {
 
 /// A client that leaves a process behind, which uses the device.
 #[test]
+#[expect(clippy::zombie_processes, reason = "the process outlives the run")]
 fn leaving_a_process_behind() {
     let Some(how) = how() else { return };
     if how == "the process" {

@@ -32,6 +32,7 @@ pub struct Write {
 
 /// Traces `command`. The write with this number to a file below `folder` has a fault. Returns the exit code of
 /// the program and all writes below `folder`, in their order.
+#[expect(clippy::zombie_processes, reason = "the loop waits for all that are traced")]
 pub fn trace(
     command: &mut Command,
     folder: &Path,

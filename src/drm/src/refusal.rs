@@ -54,7 +54,7 @@ fn leave(trouble: String) {
     let summary = Summary { pid, process, trouble: Some(trouble), ..Summary::default() };
     let folder = settings::get().folder.as_deref();
     let reporter = folder.and_then(|folder| Reporter::new(folder).ok());
-    if !reporter.is_some_and(|mut reporter| reporter.put(&summary).is_ok()) {
+    if reporter.is_none_or(|mut reporter| reporter.put(&summary).is_err()) {
         terminal::say_lines(&summary);
     }
 }
