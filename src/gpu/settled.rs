@@ -1,6 +1,6 @@
 //! Access to memory, tile memory and counters from outside of the chip, which waits for queued work.
 //!
-//! Draws and copies may be queued ([`draw`](crate::draw)). So [`Gpu`] has no method that returns its memory. One asks
+//! Draws and copies may be queued ([`draw`]). So [`Gpu`] has no method that returns its memory. One asks
 //! [`Gpu::sync`] or [`Gpu::settle`], which complete what is queued, and reads from the answer:
 //!
 //! ```
