@@ -248,6 +248,7 @@ def open(
     model: Literal["board", "strict-gl"] = "board",
     jit: Literal["auto", "on", "off"] = "auto",
     threads: int | None = None,
+    process: str | None = None,
 ) -> Capture: ...
 def assemble(
     source: str, *, path: str | PathLike[str] | None = None, include: Sequence[str | PathLike[str]] = ...

@@ -74,6 +74,7 @@ pub struct Played<'a> {
     pub model: &'a str,
     pub jit: &'a str,
     pub threads: Option<u16>,
+    pub process: Option<&'a str>,
 }
 
 impl Played<'_> {
@@ -88,6 +89,10 @@ impl Played<'_> {
             max_memory: self.max_memory,
             model: named(py, "model", self.model, &Model::ALL, Model::name)?,
             jit: named(py, "jit", self.jit, &Jit::ALL, Jit::name)?,
+            process: self
+                .process
+                .map(|text| text.parse().map_err(|why: String| error::usage(py, why)))
+                .transpose()?,
             ..Limits::default()
         })
     }

@@ -23,11 +23,12 @@ use crate::{error, json, work};
 ///     model: 'board' or 'strict-gl', where the two differ.
 ///     jit: which shaders are compiled, 'auto', 'on' or 'off'; the same bytes come out.
 ///     threads: that render (default: one per core); the same bytes come out.
+///     process: only its submits run: 'glxgears', 'glxgears/23375', '23375' or a pattern.
 ///
 /// Raises OSError where it cannot be read, DamagedError where it is no capture.
 #[pyfunction]
 #[pyo3(signature = (source, *, max_work = None, max_memory = None, time_limit = None, model = "board", jit = "auto",
-    threads = None))]
+    threads = None, process = None))]
 #[allow(clippy::too_many_arguments)] // Keywords.
 pub fn open(
     source: &Bound<'_, PyAny>,
@@ -37,8 +38,9 @@ pub fn open(
     model: &str,
     jit: &str,
     threads: Option<u16>,
+    process: Option<&str>,
 ) -> PyResult<Capture> {
-    Played { max_work, max_memory, time_limit, model, jit, threads }.open(source).map(Capture)
+    Played { max_work, max_memory, time_limit, model, jit, threads, process }.open(source).map(Capture)
 }
 
 /// The capture that `source`, the text of an assembly (captures/triangle-by-hand.a4), says, as bytes.

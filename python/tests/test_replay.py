@@ -134,3 +134,15 @@ def test_the_rounding_of_the_thread_that_asks_changes_nothing(rounding):
     finally:
         libm.fesetround(0)
     assert odd == plain
+
+
+def test_the_submits_of_one_process_are_played_alone():
+    path = ROOT / "captures/triangle-by-hand.a4"
+    text = path.read_text().replace("submit main", 'submit main\ncmd "other/2: fence=2\\0"\nsubmit main')
+    capture = a4emu.assemble(text, path=path)
+    whole, own = a4emu.open(capture).replay(), a4emu.open(capture, process="triangle-by-hand").replay()
+    assert (whole.submits, whole.draws) == (2, 2 * own.draws)
+    with pytest.raises(a4emu.UsageError):
+        a4emu.open(capture, process="")
+    with pytest.raises(a4emu.Error, match="nobody"):
+        a4emu.open(capture, process="nobody").replay()

@@ -218,6 +218,29 @@ fn draws_are_listed_with_their_pass() {
     assert_eq!(stdout(&some).lines().collect::<Vec<_>>(), expected.lines().collect::<Vec<_>>()[1..3]);
 }
 
+/// Two processes take turns; each has a submit of the same draws.
+#[test]
+fn submits_of_one_process_are_selected() {
+    let path = scratch("of-a-process").join("two.a4");
+    let source = fs::read_to_string(root().join("captures/triangle-by-hand.a4")).unwrap();
+    let both = "submit main\ncmd \"other/2: fence=2\\0\"\nsubmit main";
+    fs::write(&path, source.replace("submit main", both)).unwrap();
+    let rd = path.with_extension("rd");
+    let [path, rd] = [&path, &rd].map(|path| path.to_str().unwrap());
+    let made = a4emu(&["asm", path, "-o", rd, "--include", "captures"]);
+    assert!(made.status.success(), "{made:?}");
+    let lines = |command: &[&str]| stdout(&a4emu(command)).lines().count();
+    for command in [&["replay", rd, "--list-draws"][..], &["show", rd], &["decode", rd], &["validate", rd]] {
+        let own = lines(&[command, &["--process", "triangle-by-hand"]].concat());
+        let (by_pid, all) = (lines(&[command, &["--process", "1"]].concat()), lines(command));
+        assert_eq!(own, by_pid, "{command:?}");
+        // `show` has one row for both runs of a packet, and `validate` finds nothing.
+        assert!(own < all || ["show", "validate"].contains(&command[0]), "{command:?}: {own} of {all}");
+        let nobody = a4emu(&[command, &["--process", "nobody"]].concat());
+        assert!(!nobody.status.success(), "{command:?}");
+    }
+}
+
 /// The state at the stop equals the accumulated records up to it.
 #[test]
 fn stop_dumps_the_whole_state_before_a_draw() {

@@ -1,7 +1,7 @@
-//! All `unsafe` code of this project is in this folder. The compiler checks the rest, including the other
-//! modules of this crate.
+//! All `unsafe` code of this crate is in this folder, and the compiler checks the rest. (The project's other `unsafe`
+//! code is what writes and calls machine code, in a4emu-shader's `jit/executable`.)
 //!
-//! Eight things need it:
+//! Nine things need it:
 //!
 //! - [`hooks`], [`memory`] and [`paths`]: C entry points that replace libc's. They receive C pointers from
 //!   an unknown program, and pass safe values to the rest of the crate.
