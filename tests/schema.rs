@@ -181,6 +181,7 @@ fn check_jsonl(schema: &Schema, damaged: &str) {
     let hung = Path::new(damaged).with_file_name("hung.devcore");
     fs::write(&hung, crate::devcore::hung()).unwrap();
     check_lines(schema, &[hung.to_str().unwrap()]);
+    schema.holds("show --json", &json(&a4emu(&["show", hung.to_str().unwrap(), "--json"])));
     check_lines(schema, &["captures/triangle.rd.gz", damaged]);
 }
 

@@ -60,6 +60,7 @@ pub fn write(frame: &Frame, out: &mut impl Write) -> io::Result<()> {
     )?;
     write_line(&COLUMNS.map(|(heading, _)| heading.to_owned()), &widths, out)?;
     lines.iter().try_for_each(|line| write_line(line, &widths, out))?;
+    frame.stood.iter().try_for_each(|stood| writeln!(out, "{stood}"))?;
     write_troubles(frame, out)?;
     write_findings(frame, out)
 }

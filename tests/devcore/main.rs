@@ -54,6 +54,10 @@ fn stands_at(file: &File, name: &str, address: u32, registers: &str) {
     let info = file.run("info IT");
     let says = format!("stood at         {name}, submit 0 at {address:#010x}\n");
     assert!(info.stdout.contains(&says), "{info}");
+    let show = file.run("show IT");
+    let says = format!("{name} at {address:#010x} of submit 0 ({registers})\n");
+    let line = show.stdout.lines().find(|line| line.starts_with("the GPU stood "));
+    assert!(line.is_some_and(|line| format!("{line}\n").ends_with(&says)), "{show}");
     let events = file.run("decode IT --format jsonl").stdout;
     let events: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let place = events.iter().position(|event| event["kind"] == "hang").expect("an event");

@@ -30,6 +30,15 @@ pub struct Write {
     pub file: String,
 }
 
+/// Whether this system allows to trace a child.
+pub fn is_allowed() -> bool {
+    let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+    let seized = ptrace::seize(Pid::from_raw(child.id() as i32), Options::empty());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    seized.is_ok()
+}
+
 /// Traces `command`. The write with this number to a file below `folder` has a fault. Returns the exit code of
 /// the program and all writes below `folder`, in their order.
 #[expect(clippy::zombie_processes, reason = "the loop waits for all that are traced")]

@@ -1,7 +1,10 @@
 //! The table of a capture's commands: one row for each, with all its tiles and its cost.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use a4emu_decoder::packet::Packet;
+use a4emu_decoder::pm4;
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
 
@@ -41,6 +44,37 @@ pub struct Frame {
     pub findings: Vec<Finding>,
     /// Number of commands without a row, since the table was full.
     pub left_out: u64,
+    /// Where the GPU of a kernel dump stood, if the dump holds that packet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stood: Option<Stood>,
+}
+
+/// The packet at which the GPU of a kernel dump stood.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Stood {
+    /// Name of the packet.
+    pub packet: String,
+    /// Address of the packet.
+    pub address: Address,
+    /// The submit that holds it.
+    pub submit: u32,
+    /// The command of the packet, or the next one.
+    pub frame_draw: u32,
+    /// The registers that name the place.
+    pub registers: String,
+}
+
+impl fmt::Display for Stood {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { packet, address, submit, frame_draw, registers } = self;
+        // At any other packet, the GPU had not begun the draw.
+        let is_call = ["CP_DRAW", "CP_EXEC_CS"].iter().any(|call| packet.starts_with(call));
+        let side = if is_call { "at" } else { "before" };
+        write!(
+            f,
+            "the GPU stood {side} f{frame_draw}: {packet} at {address} of submit {submit} ({registers})"
+        )
+    }
 }
 
 /// A draw or dispatch with its runs for all tiles.
@@ -229,6 +263,7 @@ pub struct Rows {
     shaders: Shaders,
     chip: Chip,
     left_out: u64,
+    stood: Option<Stood>,
 }
 
 impl Rows {
@@ -240,6 +275,7 @@ impl Rows {
             draws: gpu.at.draws,
             rows: self.rows,
             left_out: self.left_out,
+            stood: self.stood,
             ..Frame::default()
         };
         costs.iter().for_each(|cost| frame.cost.merge(cost));
@@ -274,6 +310,21 @@ impl Frame {
 impl Observer for Rows {
     fn chip(&mut self, gpu: &mut Running<'_>) {
         self.chip = gpu.chip;
+    }
+
+    fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
+        let Some(search) = gpu.hang.as_ref().filter(|search| search.is_here()) else { return };
+        let packet = match *packet {
+            Packet::Type3 { opcode, .. } => pm4::row(opcode).map(|row| row.name.to_owned()),
+            Packet::Type0 { .. } | Packet::Type1 { .. } | Packet::Type2 => None,
+        };
+        self.stood = Some(Stood {
+            packet: packet.unwrap_or_else(|| "a packet".to_owned()),
+            address: Address(gpu.at.address),
+            submit: gpu.at.submit,
+            frame_draw: gpu.at.frame_draw,
+            registers: search.registers(),
+        });
     }
 
     fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {

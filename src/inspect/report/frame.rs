@@ -28,6 +28,8 @@ pub struct Frame {
     pub left_out: String,
     /// The memory that the run read and that the capture does not hold, in one line; empty if it holds all.
     pub missing: String,
+    /// Where the GPU of a kernel dump stood, in one line; empty for other captures.
+    pub stood: String,
     /// Number of draws in a block of texts or pictures.
     pub block: usize,
     /// Index of the draw with which the page opens: the last of the picture that `replay --png` writes.

@@ -116,6 +116,7 @@ fn frame_of(
         notes,
         left_out: String::new(),
         missing: String::new(),
+        stood: rows.stood.as_ref().map(ToString::to_string).unwrap_or_default(),
         block: blocks::DRAWS,
         first: 0,
         canvases,

@@ -29,8 +29,8 @@ class Page {
   }
 
   head() {
-    const { title, process, gpu, version, draws, notes, left_out, missing } = this.frame;
-    const gaps = [missing && `Draws may look wrong or draw nothing: ${missing}.`, left_out].filter(Boolean);
+    const { title, process, gpu, version, draws, notes, left_out, missing, stood } = this.frame;
+    const gaps = [stood && `${stood[0].toUpperCase()}${stood.slice(1)}.`, missing && `Draws may look wrong or draw nothing: ${missing}.`, left_out].filter(Boolean);
     $("left-out").hidden = !gaps.length;
     $("left-out").textContent = gaps.join(" ");
     document.title = `${title} · a4emu`;
