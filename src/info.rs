@@ -8,8 +8,6 @@ use std::io::{self, Write};
 use crate::flags::Flags;
 use a4emu_decoder::capture::{AddressRecord, Hang, IbPlace, NamedChip, process_of};
 use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::PacketName;
-use a4emu_decoder::regs::RegName;
 
 use a4emu_gpu::cp::observer::Announced;
 use a4emu_gpu::cp::{Call, Flow, HangSearch, Observer, Renderer};
@@ -19,6 +17,7 @@ use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::settled::Running;
 use a4emu_inspect::decode::comm;
+use a4emu_inspect::describe::packet_name;
 use a4emu_inspect::limits::Limits;
 use a4emu_inspect::options::{Shared, Threads, open_capture};
 use a4emu_inspect::selection::Span;
@@ -176,7 +175,7 @@ impl Observer for Info {
         if gpu.hang.as_ref().is_some_and(HangSearch::is_here)
             && let Some(stood) = &mut self.hang
         {
-            stood.packet = Some((gpu.at, name(packet)));
+            stood.packet = Some((gpu.at, packet_name(packet)));
         }
         self.packets += u64::from(matches!(packet, Packet::Type3 { .. }));
         let header = 1;
@@ -199,15 +198,6 @@ impl Observer for Info {
         }
         self.frame_draws = self.frame_draws.max(u64::from(call.frame_draw()) + 1);
         Flow::Continue
-    }
-}
-
-/// The name of a packet: a command, or the first register that it writes.
-fn name(packet: &Packet<'_>) -> String {
-    match *packet {
-        Packet::Type3 { opcode, .. } => PacketName(opcode).to_string(),
-        Packet::Type2 => "a filler".to_owned(),
-        _ => packet.writes().next().map_or_else(String::new, |(offset, _)| RegName { offset }.to_string()),
     }
 }
 

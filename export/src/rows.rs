@@ -173,7 +173,7 @@ tables! {
 }
 
 tables! {
-    /// Those of a capture that is rendered.
+    /// The tables of a capture that is rendered.
     OF_RENDERED:
 
     /// A range of memory that a command, or a packet behind it, stored to.

@@ -21,7 +21,7 @@ const TICK: Duration = Duration::from_millis(10);
 pub struct Arrived {
     /// The summaries, in the order in which the processes opened the device.
     pub summaries: Vec<Summary>,
-    /// What is missing, a sentence each.
+    /// A sentence for each summary, recording or frame that did not arrive.
     pub missing: Vec<String>,
     /// Frames that were sent.
     frames: u64,
@@ -92,7 +92,7 @@ fn is_in(row: &Row, processes: &[Pid]) -> bool {
     pid.is_some_and(|pid| processes.contains(&pid))
 }
 
-/// What is missing of the process with this `row`.
+/// Sentences for what the process with this `row` has lost.
 fn missing(row: &Row, summary: Option<&Summary>, is_alive: bool) -> Vec<String> {
     let name = summary.map_or_else(|| format!("process {}", row.get(Word::Pid)), |it| it.process.clone());
     let why = |word| row.error(word);

@@ -164,16 +164,19 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         }
     }
     drop(folder);
-    let missing = arrived.missing.into_iter().map(|message| Failure { status: Status::Usage, message });
-    let mut status = missing.fold(Status::Fine, |status, failure| status.and(Err(failure)));
-    if terminal::has_lost_text() {
-        status = status.worse(Status::Usage);
-    }
+    let status = status_of(arrived);
     match code(outcome.status) {
         _ if status != Status::Fine => Ok(status),
         0 => Ok(found),
         code => std::process::exit(code),
     }
+}
+
+/// Says what did not arrive. Returns the status of the run, without that of its program.
+fn status_of(arrived: Arrived) -> Status {
+    let missing = arrived.missing.into_iter().map(|message| Failure { status: Status::Usage, message });
+    let status = missing.fold(Status::Fine, |status, failure| status.and(Err(failure)));
+    if terminal::has_lost_text() { status.worse(Status::Usage) } else { status }
 }
 
 /// Start of the names of the recordings of the run in `folder`, until they are complete.

@@ -224,7 +224,7 @@ fn after_exec() {
     let node = file(number.parse().unwrap());
     assert!(std::os::unix::fs::FileTypeExt::is_char_device(&node.metadata().unwrap().file_type()));
     round_trip(&node, &Buffer::new(&node, 4096), 7);
-    // It is a file of its own beside that of a new open.
+    // The kept node is a file of its own beside that of a new open.
     let other = open();
     round_trip(&other, &Buffer::new(&other, 4096), 8);
     round_trip(&node, &Buffer::new(&node, 4096), 9);
@@ -258,7 +258,7 @@ fn nothing_is_written_into_a_file_that_took_the_place_of_stderr() {
         let mut bos = [Bo { flags: READ_WRITE, handle: buffer.handle, presumed: 0 }];
         Submit::new(&mut bos, &[Cmd { kind: 1, size: 12, ..Cmd::default() }]).go(&node).unwrap();
         user.write_all(b"the user's").unwrap();
-        // It stays descriptor 2 until the end.
+        // The program's file stays descriptor 2 until the end.
         std::mem::forget(user);
         return;
     }

@@ -15,9 +15,9 @@ use nix::unistd::Pid;
 /// What happens to a write.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
-    /// It fails with this error number.
+    /// The write fails with this error number.
     Error(i32),
-    /// It writes only the first half. A call without bytes is not changed.
+    /// The write takes only the first half. A call without bytes is not changed.
     Short,
 }
 

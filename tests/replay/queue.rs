@@ -157,7 +157,7 @@ fn counters_that_are_not_counted_are_refused() {
         ("CP_REG_TO_SCRATCH({ REG = 0x126 | SCRATCH = 0 | CNT = 0 })", Some(sp)),
         ("CP_REG_TO_MEM({ REG = 0x166 | CNT = 2 | B64 }, samples)", Some(power)),
         ("CP_REG_TO_MEM({ REG = 0xd4 | CNT = 2 | B64 }, samples)", Some(not_selected)),
-        // It has counted what is not counted, and then stopped.
+        // A stopped counter that has counted an event which is not supported.
         ("RBBM_PERFCTR_CTL = 0\nCP_REG_TO_MEM({ REG = 0x126 | CNT = 2 | B64 }, samples)", Some(sp)),
         ("CP_REG_TO_MEM({ REG = 0x170 | CNT = 1 }, samples)", None),
     ] {

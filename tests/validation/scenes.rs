@@ -18,7 +18,7 @@ struct Scene {
     /// Whether the changed capture breaks the rule. Where the rule has a `!` before it, it does not.
     breaks: bool,
     capture: &'static str,
-    /// What is replaced, and by what.
+    /// Texts of the source, each with its replacement.
     changes: Vec<[String; 2]>,
 }
 

@@ -1,6 +1,6 @@
 //! Unpacks gzip: one or more members.
 //!
-//! What is unpacked does not depend on the pieces in which the packed bytes arrive: the decompressor drops what
+//! The unpacked bytes do not depend on the pieces in which the packed bytes arrive: the decompressor drops what
 //! it has made of a piece with damage, so it gets pieces of one size. Packed bytes that unpack to nothing (empty
 //! members, empty blocks) have a limit of their own, because the limit of unpacked bytes does not see them.
 

@@ -122,19 +122,20 @@ pub fn ioctl(fd: i32, request: u64, argument: u64) -> Option<Result<i32, Errno>>
     };
     let call = Call { device, file, signals };
     sweep::if_closed(device);
-    let kind = match device.state().objects.get(&file) {
-        Some(Object::File(_)) => dispatch::Kind::File,
-        Some(Object::DmaBuf(_)) => dispatch::Kind::DmaBuf,
-        Some(Object::Fence) => dispatch::Kind::Fence,
-        Some(Object::Syncobj(_)) => dispatch::Kind::Syncobj,
+    let kind = device.state().objects.get(&file).map(|object| match object {
+        Object::File(_) => dispatch::Kind::File,
+        Object::DmaBuf(_) => dispatch::Kind::DmaBuf,
+        Object::Fence => dispatch::Kind::Fence,
+        Object::Syncobj(_) => dispatch::Kind::Syncobj,
+    });
+    let kind = match kind {
+        Some(kind) => kind,
         None => {
             known::inherited_at(fd)?;
+            device.add_inode(file, Object::File(DrmFile::default()));
             dispatch::Kind::File
         }
     };
-    if !device.state().objects.contains_key(&file) {
-        device.add_inode(file, Object::File(DrmFile::default()));
-    }
     Some(dispatch::ioctl(&call, kind, request, argument).map(|()| 0))
 }
 

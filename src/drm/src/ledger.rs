@@ -111,9 +111,10 @@ impl Reporter {
     }
 
     fn write(&mut self, summary: &Summary) -> io::Result<()> {
-        if self.writer.is_none() {
-            self.writer = Some(Writer::new(&self.folder, self.row.number)?);
-        }
-        self.writer.as_mut().map_or(Ok(()), |writer| writer.put(summary))
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            none => none.insert(Writer::new(&self.folder, self.row.number)?),
+        };
+        writer.put(summary)
     }
 }

@@ -64,13 +64,19 @@ pub(super) enum CounterOf {
     Power,
 }
 
+/// The block of the counter that the register at `offset` is a half of: low half of its first counter, and the select
+/// register of that one.
+fn block_of(offset: u32) -> Option<(u32, u32)> {
+    let block = BLOCKS.into_iter().find(|(first, count, _)| (*first..first + 2 * count).contains(&offset));
+    block.map(|(first, _, select)| (first, select))
+}
+
 /// The counter that the register at `offset` is a half of.
 pub(super) fn counter_of(offset: u32) -> Option<CounterOf> {
     if OF_POWER.contains(&offset) {
         return Some(CounterOf::Power);
     }
-    let (first, _, select) =
-        BLOCKS.into_iter().find(|(first, count, _)| (*first..first + 2 * count).contains(&offset))?;
+    let (first, select) = block_of(offset)?;
     let number = ((offset - FIRST) / 2) as usize;
     Some(CounterOf::Block { number, select: select + (offset - first) / 2 })
 }
@@ -140,9 +146,7 @@ const COUNTED: [(u32, u32, Event); 23] = {
 impl Event {
     /// The event that the counter of this number counts with `select`, if it is counted.
     fn selected(number: usize, select: u32) -> Option<Self> {
-        let low = FIRST + 2 * number as u32;
-        let (block, ..) =
-            BLOCKS.into_iter().find(|(first, count, _)| (*first..first + 2 * count).contains(&low))?;
+        let (block, _) = block_of(FIRST + 2 * number as u32)?;
         let row = COUNTED.into_iter().find(|(first, value, _)| (*first, *value) == (block, select));
         row.map(|(.., event)| event)
     }

@@ -82,7 +82,7 @@ impl Stats {
 pub struct StageWork {
     /// Warp instructions.
     pub instructions: u64,
-    /// Those of each class, counted only while a performance counter needs it or costs are counted.
+    /// Warp instructions of each class, counted only while a performance counter needs it or costs are counted.
     pub classes: [u64; InstructionClass::COUNT],
 }
 

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4;
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
 
 use super::counts::Counts;
 use super::draw::{Command, Draw, Key};
-use super::name::Address;
+use super::name::{Address, packet_name};
 use super::shader::Shaders;
 use super::target::Place;
 use crate::validate::{Finding, Findings};
@@ -314,12 +313,8 @@ impl Observer for Rows {
 
     fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         let Some(search) = gpu.hang.as_ref().filter(|search| search.is_here()) else { return };
-        let packet = match *packet {
-            Packet::Type3 { opcode, .. } => pm4::row(opcode).map(|row| row.name.to_owned()),
-            Packet::Type0 { .. } | Packet::Type1 { .. } | Packet::Type2 => None,
-        };
         self.stood = Some(Stood {
-            packet: packet.unwrap_or_else(|| "a packet".to_owned()),
+            packet: packet_name(packet),
             address: Address(gpu.at.address),
             submit: gpu.at.submit,
             frame_draw: gpu.at.frame_draw,

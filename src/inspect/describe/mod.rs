@@ -61,7 +61,7 @@ pub use draw::{AlphaTest, Command, Draw, Key, Tile};
 pub use fetch::{IndexBuffer, Indices, VertexInput};
 pub use following::Following;
 pub use frame::{Cost, Costed, Costing, Frame, MAX_ROWS, Row, RowShader, RowTarget, RowTexture, Rows};
-pub use name::Address;
+pub use name::{Address, packet_name};
 pub use number::{Number, NumberUse};
 pub use raster::{Offset, Raster, Scissors};
 pub use read::Read;

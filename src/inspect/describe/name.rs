@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use a4emu_decoder::packet::Packet;
+use a4emu_decoder::pm4::PacketName;
+use a4emu_decoder::regs::RegName;
 use serde::Serialize;
 
 /// A GPU address. It may differ between two captures of one program, so comparisons use the memory at it.
@@ -37,4 +40,13 @@ pub(super) fn component(index: usize) -> char {
 /// The names in `letters` of the components in `mask`.
 pub(super) fn components(mask: u32, letters: [char; 4]) -> String {
     letters.iter().enumerate().filter(|(c, _)| mask >> c & 1 != 0).map(|(_, letter)| letter).collect()
+}
+
+/// The name of a packet: a command, or the first register that it writes.
+pub fn packet_name(packet: &Packet<'_>) -> String {
+    match *packet {
+        Packet::Type3 { opcode, .. } => PacketName(opcode).to_string(),
+        Packet::Type2 => "a filler".to_owned(),
+        _ => packet.writes().next().map_or_else(String::new, |(offset, _)| RegName { offset }.to_string()),
+    }
 }

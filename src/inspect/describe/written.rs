@@ -505,12 +505,16 @@ impl Observer for PacketStores<'_> {
         let what = if *is_count && count == address { "RB_SAMPLE_COUNT_CONTROL.ADDR" } else { UNNAMED };
         let start = address & !3;
         let end = (u64::from(address) + bytes.len() as u64).min(1 << 32);
-        let mut old = vec![0; (end.next_multiple_of(4) - u64::from(start)) as usize];
-        gpu.budget.observe(Work::Copy16, 1 + old.len() as u64 / 4);
-        let memory = gpu.sync().memory();
-        if self.behind.is_empty() || memory.buffer_at(address).is_none() {
+        let len = end.next_multiple_of(4) - u64::from(start);
+        gpu.budget.observe(Work::Copy16, 1 + len / 4);
+        if self.behind.is_empty() {
             return;
         }
+        let memory = gpu.sync().memory();
+        if memory.buffer_at(address).is_none() {
+            return;
+        }
+        let mut old = vec![0; len as usize];
         let is_whole = memory.read(start, &mut old);
         let mut new = old.clone();
         for (new, stored) in new[(address - start) as usize..].iter_mut().zip(bytes) {

@@ -112,7 +112,7 @@ fn constant(regs: &RegFile, i: u32, format: Format, said: &mut Said) {
     let used = blend(regs, i, format).uses_constant();
     for (c, name) in (0..).zip(["RED", "GREEN", "BLUE", "ALPHA"]).filter(|(c, _)| used[*c as usize]) {
         let [taken, meant] = [copy, ConstantCopy::F32].map(|copy| blend_constant(regs, c, copy));
-        // What is too large for a half is its largest number or infinity.
+        // Drivers store a value above the range of a half as its largest number, or as infinity.
         let half = |value: f32| value.clamp(-HALF_MAX, HALF_MAX);
         let (taken_limited, limited, near) = match copy {
             ConstantCopy::Uint => (taken, meant.clamp(0.0, 1.0), step),
