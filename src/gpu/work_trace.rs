@@ -2,7 +2,7 @@
 //!
 //! A thread that records nothing pays one look at a thread-local variable for each job.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use serde::Serialize;
 
@@ -78,18 +78,25 @@ impl Activity {
 }
 
 thread_local! {
-    static TRACE: RefCell<Trace> = const { RefCell::new(Trace::Off) };
+    /// Whether the current thread records anything. [`RECENT`] has a destructor, which a thread registers under a
+    /// lock of the loader when it first uses the variable. A program that ends meanwhile would wait for the lock.
+    static IS_ON: Cell<bool> = const { Cell::new(false) };
+    /// What the current thread records, while it does.
+    static RECENT: RefCell<Option<Recent>> = const { RefCell::new(None) };
 }
 
-/// What the current thread records.
-enum Trace {
-    Off,
-    Spans(Recent),
+/// Calls `f` with what the current thread records, if it records anything.
+fn with_recent<R>(f: impl FnOnce(&mut Recent) -> R) -> Option<R> {
+    if IS_ON.get() { RECENT.with_borrow_mut(|recent| recent.as_mut().map(f)) } else { None }
 }
 
-/// Calls `f` with what the current thread records.
-fn with_trace<R>(f: impl FnOnce(&mut Trace) -> R) -> R {
-    TRACE.with_borrow_mut(f)
+/// Makes the current thread record to `recent`, or nothing.
+fn record(recent: Option<Recent>) {
+    let is_on = recent.is_some();
+    if is_on || IS_ON.get() {
+        RECENT.set(recent);
+        IS_ON.set(is_on);
+    }
 }
 
 /// An activity that ends when this is dropped.
@@ -102,31 +109,18 @@ pub(crate) struct Active {
 pub(crate) fn begin(activity: Activity) -> Active {
     #[cfg(test)]
     crate::parallel::permuted::point();
-    let is_recorded = with_trace(|trace| match trace {
-        Trace::Off => false,
-        Trace::Spans(recent) => {
-            recent.begin(activity);
-            true
-        }
-    });
-    Active { is_recorded }
+    Active { is_recorded: with_recent(|recent| recent.begin(activity)).is_some() }
 }
 
 impl Drop for Active {
     fn drop(&mut self) {
         if self.is_recorded {
-            with_trace(|trace| match trace {
-                Trace::Off => {}
-                Trace::Spans(recent) => recent.end(),
-            });
+            with_recent(Recent::end);
         }
     }
 }
 
 /// Returns the current activity, if spans are recorded: that of jobs for other threads.
 pub(crate) fn current() -> Option<Activity> {
-    with_trace(|trace| match trace {
-        Trace::Spans(recent) => recent.current(),
-        Trace::Off => None,
-    })
+    with_recent(|recent| recent.current()).flatten()
 }

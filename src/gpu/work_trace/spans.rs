@@ -3,7 +3,7 @@
 use std::mem;
 use std::time::{Duration, Instant};
 
-use super::{Activity, Trace, with_trace};
+use super::{Activity, record, with_recent};
 
 /// Most spans that a thread keeps until they are taken.
 const MOST: usize = 1 << 20;
@@ -51,6 +51,11 @@ impl Recent {
         }
     }
 
+    /// The spans that have ended, and how many are missing.
+    fn take(&mut self) -> (Vec<Span>, u64) {
+        (mem::take(&mut self.ended), mem::take(&mut self.left_out))
+    }
+
     pub(super) fn current(&self) -> Option<Activity> {
         self.open.last().map(|(activity, _)| *activity)
     }
@@ -60,29 +65,22 @@ impl Recent {
 pub fn start(since: Instant) {
     rayon::broadcast(|_| {
         let recent = Recent { since, open: Vec::new(), ended: Vec::new(), left_out: 0 };
-        with_trace(|trace| *trace = Trace::Spans(recent));
+        record(Some(recent));
     });
 }
 
 /// Takes the spans that have ended.
 pub fn take() -> Spans {
-    collect(|trace| match trace {
-        Trace::Spans(recent) => (mem::take(&mut recent.ended), mem::take(&mut recent.left_out)),
-        Trace::Off => Default::default(),
-    })
+    let threads = rayon::broadcast(|_| with_recent(Recent::take).unwrap_or_default());
+    let left_out = threads.iter().map(|(_, left_out)| left_out).sum();
+    Spans { threads: threads.into_iter().map(|(spans, _)| spans).collect(), left_out }
 }
 
 /// Ends the recording and takes the rest of the spans.
 pub fn stop() -> Spans {
     let spans = take();
-    rayon::broadcast(|_| with_trace(|trace| *trace = Trace::Off));
+    rayon::broadcast(|_| record(None));
     spans
-}
-
-fn collect(of_thread: impl Fn(&mut Trace) -> (Vec<Span>, u64) + Sync) -> Spans {
-    let threads = rayon::broadcast(|_| with_trace(&of_thread));
-    let left_out = threads.iter().map(|(_, left_out)| left_out).sum();
-    Spans { threads: threads.into_iter().map(|(spans, _)| spans).collect(), left_out }
 }
 
 #[cfg(test)]

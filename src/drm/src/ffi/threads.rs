@@ -96,6 +96,8 @@ fn note_main_thread() {
 /// The loader calls this in the main thread.
 extern "C" fn loaded() {
     note_main_thread();
+    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+    super::process::end_without_the_allocator();
     // SAFETY: the name is NUL terminated. glibc has it among its private symbols, since 2.34 in libc itself.
     let counter = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__nptl_nthreads".as_ptr()) };
     COUNTED.store(counter.cast(), Ordering::Release);
