@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use a4emu::check::open;
 use a4emu_gpu::cp::{Renderer, Silent};
-use a4emu_gpu::draw::stats::CostList;
+use a4emu_gpu::draw::Inspection;
 use a4emu_gpu::playback::Playback;
 use a4emu_gpu::settled::Ended;
 use a4emu_inspect::folders::Folders;
+use a4emu_shader::Counting;
 
 /// A rectangle of texels over a cleared target of 64x64 pixels; the texture has as many.
 const SOURCE: &str = r#"include "CAPTURES/samples/samples.a4i"
@@ -115,10 +116,10 @@ fn captures() -> PathBuf {
 
 const WHOLE: [f32; 4] = [0.0, 0.0, 64.0, 64.0];
 
-/// Plays a source. With `costs`, the shader runs for every pixel.
-fn played(path: &Path, costs: Option<CostList>) -> Ended {
+/// Plays a source. If costs are recorded, the shader runs for every pixel.
+fn played(path: &Path, inspection: Inspection) -> Ended {
     let mut playback = Playback::default();
-    playback.gpu.pipeline.costs = costs;
+    playback.gpu.inspect(inspection);
     playback.run(open(path, &Folders::around(path, &[captures()])).unwrap(), &mut Renderer, &mut Silent);
     playback.gpu.end()
 }
@@ -128,7 +129,8 @@ fn both_ways(case: &Case) -> [Ended; 2] {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("texels.a4");
     fs::write(&path, case.source()).unwrap();
-    [None, Some(CostList::default())].map(|costs| played(&path, costs))
+    let costs = [None, Some(Counting::Off)];
+    costs.map(|costs| played(&path, Inspection { costs, ..Inspection::default() }))
 }
 
 /// Whether `case` is copied. Its result must equal that of the shader.

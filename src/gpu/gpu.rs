@@ -13,6 +13,7 @@ pub use crate::machine::{
 use crate::budget::Budget;
 use crate::cp::HangSearch;
 use crate::cp::state::CpState;
+use crate::draw::inspection::{Inspected, Inspection};
 use crate::draw::sp::programs::Watched;
 use crate::fault::{Client, Place, Report};
 use crate::fidelity::Fidelity;
@@ -102,6 +103,12 @@ impl Gpu {
     /// Number of submit groups of the capture that have begun. Queued work does not change it.
     pub fn group(&self) -> u32 {
         self.mem.group()
+    }
+
+    /// Records `wanted` of the draws that run from now on. Returns what was recorded since the last call. Completes no
+    /// queued work.
+    pub fn inspect(&mut self, wanted: Inspection) -> Inspected {
+        self.pipeline.inspect(wanted)
     }
 
     /// Starts to note which guesses the run rests on. Shaders then run slower.

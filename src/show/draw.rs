@@ -14,9 +14,10 @@ use super::runs::GeometryRuns;
 use super::text;
 use a4emu_gpu::cp::{Call, Tee};
 use a4emu_gpu::draw::fs::reasons::Reasons;
-use a4emu_gpu::draw::gs::runs::Watched;
-use a4emu_gpu::draw::stats::{CostList, StageCost};
+use a4emu_gpu::draw::gs::runs;
+use a4emu_gpu::draw::stats::StageCost;
 use a4emu_gpu::draw::stop::Stop;
+use a4emu_gpu::draw::{Inspected, Inspection};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::Alpha;
 use a4emu_inspect::decode::Fields;
@@ -134,7 +135,9 @@ struct Looker<'a> {
     /// What happened to the pixels of the overlays.
     touched: Option<Touched>,
     /// The runs of the geometry shader, in the first run of the draw that has one.
-    runs_of: Option<Watched>,
+    runs_of: Option<runs::GeometryRuns>,
+    /// What happens to the pixels of the draw that runs.
+    reasons: Option<Arc<Reasons>>,
     mesh: Option<anyhow::Result<Mesh>>,
     /// The result of files that were written during the run.
     files: anyhow::Result<()>,
@@ -142,13 +145,11 @@ struct Looker<'a> {
 
 impl Look for Looker<'_> {
     fn before(&mut self, gpu: &mut Gpu, call: &Call) {
-        gpu.pipeline.costs = Some(CostList::new(Counting::On));
-        gpu.pipeline.geometry_runs = self.args.runs_of.filter(|_| self.runs_of.is_none()).map(Watched::of);
         let mut draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         if self.answer.is_none() {
             draw.add_factors(gpu, call);
         }
-        gpu.pipeline.reasons = self.map(gpu, &draw);
+        self.reasons = self.map(gpu, &draw);
         self.before.add(gpu, &draw, Keep::First);
         self.written.before(gpu, &draw);
         if let Some(directory) = self.args.textures.as_ref().filter(|_| self.answer.is_none()) {
@@ -160,16 +161,20 @@ impl Look for Looker<'_> {
         if self.args.registers && answer.registers.is_none() {
             answer.registers = Some(gpu.regs.iter().map(Register::new).collect());
         }
+        let geometry_runs = self.args.runs_of.filter(|_| self.runs_of.is_none());
+        let (costs, reasons) = (Some(Counting::On), self.reasons.clone());
+        gpu.inspect(Inspection { costs, geometry_runs, reasons, pixels: None });
     }
 
     fn after(&mut self, gpu: &mut Gpu, call: &Call) {
-        self.costs.extend(gpu.pipeline.costs.take().unwrap_or_default().list);
-        let watched = gpu.pipeline.geometry_runs.take().filter(|watched| watched.primitives > 0);
-        self.runs_of = self.runs_of.take().or(watched);
+        let Inspected { costs, geometry_runs, .. } = gpu.inspect(Inspection::default());
+        self.costs.extend(costs);
+        self.runs_of = self.runs_of.take().or(geometry_runs);
         let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         self.written.after(gpu, &draw);
         self.after.add(gpu, &draw, Keep::Last);
-        self.note_pixels(gpu.pipeline.reasons.take(), &draw);
+        let reasons = self.reasons.take();
+        self.note_pixels(reasons, &draw);
         if self.args.mesh.is_some() && self.mesh.is_none() {
             self.mesh = Some(match call {
                 Call::Draw(call) => Mesh::of(gpu, call).map_err(no_vertices),
@@ -192,7 +197,7 @@ fn no_vertices(stop: Stop) -> anyhow::Error {
 impl<'a> Looker<'a> {
     fn new(args: &'a Args, inputs: &'a Inputs, runs: &'a Runs) -> Self {
         let (shaders, before, after, costs, written) = Default::default();
-        let (answer, touched, runs_of, mesh, files) = (None, None, None, None, Ok(()));
+        let (answer, touched, runs_of, reasons, mesh, files) = (None, None, None, None, None, Ok(()));
         Self {
             args,
             inputs,
@@ -205,6 +210,7 @@ impl<'a> Looker<'a> {
             written,
             touched,
             runs_of,
+            reasons,
             mesh,
             files,
         }

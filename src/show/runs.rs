@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anyhow::ensure;
 use serde::Serialize;
 
-use a4emu_gpu::draw::gs::runs::{Made, Run as Ran, Watched};
+use a4emu_gpu::draw::gs::runs::{self, Made, Run as Ran};
 
 /// The runs of the geometry shader for a primitive.
 #[derive(Serialize)]
@@ -48,12 +48,12 @@ struct Vertex {
 }
 
 impl GeometryRuns {
-    /// The runs of `watched`.
+    /// The rows of `runs`.
     ///
     /// # Errors
     /// The call fails if the draw has no such primitive.
-    pub fn new(watched: Watched) -> anyhow::Result<Self> {
-        let Watched { primitive, primitives, most, runs } = watched;
+    pub fn new(runs: runs::GeometryRuns) -> anyhow::Result<Self> {
+        let runs::GeometryRuns { primitive, primitives, most, runs } = runs;
         ensure!(
             primitive < primitives,
             "the draw has {primitives} primitives, and none with number {primitive}"

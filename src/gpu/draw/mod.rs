@@ -20,6 +20,7 @@ pub mod fs;
 pub mod gras;
 pub mod gs;
 pub mod hs;
+pub mod inspection;
 #[cfg(test)]
 mod limits;
 pub mod pc;
@@ -41,6 +42,7 @@ pub mod vs;
 pub mod work;
 
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
+pub use inspection::{Inspected, Inspection};
 pub(crate) use pipeline::flush;
 pub(crate) use pipeline::hazards::flush_for_read;
 pub use pipeline::{Pipeline, begin_submit, dispatch, run};

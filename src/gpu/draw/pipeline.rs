@@ -7,7 +7,6 @@
 //! - `guesses`: the guesses that the results of a draw rest on.
 //! - [`hazards`]: reads of memory that must wait for queued copies.
 //! - [`look`]: the contents of a draw, for inspection tools.
-//! - `observation`: how closely observers see a run, which decides what may be deferred.
 //! - `parts`: draws with too many vertices to hold at once.
 //! - `record`: statistics, costs and faults of draws.
 //! - `resolve`: draws of the resolve pass.
@@ -20,7 +19,6 @@ mod geometry;
 mod guesses;
 pub mod hazards;
 pub mod look;
-mod observation;
 mod parts;
 mod record;
 mod resolve;
@@ -44,8 +42,7 @@ use crate::work_trace::{Activity, begin};
 use geometry::GeometryQueue;
 use guesses::record_guesses;
 use hazards::{flush_for_stages, flush_for_state, flush_for_vertices};
-use look::{Watch, watched};
-use observation::Observation;
+use look::watched;
 use record::{
     record_cost, record_end, record_fragments, record_known, record_log, record_outside, record_primitives,
     record_vertices, unknown_type,
@@ -56,7 +53,6 @@ use whole::{feed_back, whole_primitives};
 
 use super::call::{DispatchCall, DrawCall};
 use super::cs::state::DispatchState;
-use super::fs::reasons::Reasons;
 use super::fs::tap::Tap;
 use super::fs::{DrawState, FragmentDraw, unseen};
 use super::gras::layers::{self, Grouping, Layer};
@@ -65,8 +61,8 @@ use super::gras::setup::{self, PrimitiveState, ScreenPrimitive};
 use super::gras::viewport::Projection;
 use super::gs::cost::DispatchCosts;
 use super::gs::dispatch::Setting;
-use super::gs::runs::Watched;
 use super::gs::state::Layers;
+use super::inspection::{Inspected, Inspection, Observation};
 use super::primitive_cache::{PrimitiveCache, looked_through};
 use super::queue::batch::{DrawJob, Finished};
 use super::queue::{KNOWN_DRAWS_PER_NEW, Queue, Results, Store};
@@ -75,9 +71,9 @@ use super::rb::state::{Targets, discards};
 use super::rb::surface::{Surface, copied, reachable, with_rows};
 use super::schedule::Schedule;
 use super::sp::log::ShaderLog;
-use super::sp::programs::Programs;
+use super::sp::programs::{Programs, Watched};
 use super::state_cache::StateCache;
-use super::stats::{CostList, Stats, StatsReport, Stopwatch, TessellationCost};
+use super::stats::{Stats, StatsReport, Stopwatch, TessellationCost};
 use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::VertexStages;
 use super::vertices::VertexStream;
@@ -114,21 +110,12 @@ pub struct Pipeline {
     pub dispatches: DispatchCosts,
     /// Cost of tessellation.
     pub tessellation: TessellationCost,
-    /// Cost of the stages of each draw. A caller that wants this list sets it before the draws and takes it
-    /// after.
-    pub costs: Option<CostList>,
-    /// Runs of geometry shaders for a primitive. A caller that wants them sets this before the draw and takes it
-    /// after.
-    pub geometry_runs: Option<Watched>,
     /// Whether performance counters need counts of single instructions.
-    pub counts_classes: bool,
-    /// Pixels to observe in the next draw.
-    pub watch: Option<Watch>,
-    /// Per-pixel fates of fragments. A caller that wants this map sets it before the draws and takes it
-    /// after.
-    pub reasons: Option<Arc<Reasons>>,
-    /// Observer of fragments of the next draw, for a draw whose shader stores.
-    tap: Option<Arc<Tap>>,
+    pub(crate) counts_classes: bool,
+    /// What is recorded of draws.
+    inspection: Inspection,
+    /// What was recorded of draws.
+    inspected: Inspected,
 }
 
 impl Pipeline {
@@ -140,6 +127,27 @@ impl Pipeline {
 }
 
 impl Pipeline {
+    /// Records `wanted` from now on. Returns what was recorded so far.
+    pub(crate) fn inspect(&mut self, wanted: Inspection) -> Inspected {
+        self.inspection = wanted;
+        std::mem::take(&mut self.inspected)
+    }
+
+    /// Returns how closely the run is observed.
+    fn observation(&self) -> Observation {
+        if self.programs.watched == Watched::Guesses {
+            return Observation::Instruction;
+        }
+        let least = if self.counts_classes { Observation::Draw } else { Observation::None };
+        self.inspection.observation().max(least)
+    }
+
+    /// Returns whether executions of single instructions are counted, for costs or for performance counters.
+    fn counting(&self) -> Counting {
+        let of_costs = self.inspection.costs.unwrap_or_default();
+        if self.counts_classes { Counting::On } else { of_costs }
+    }
+
     /// Returns whether draws are queued, which may change tile memory, counters and memory.
     pub fn has_queued_draws(&self) -> bool {
         !self.geometry.is_empty() || self.queue.has_draws()
@@ -230,7 +238,7 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
         note_unseen(gpu, known, &targets);
     }
     if let Some(known) = &known
-        && Observation::of(gpu) < Observation::Instruction
+        && gpu.pipeline.observation() < Observation::Instruction
         && is_culled(known, &targets)
     {
         // Most draws run for most tiles, so first check whether this tile contains any of it.
@@ -251,7 +259,7 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let is_known = known.is_some();
     let primitives = match known {
         Some(known) => Some(known),
-        None if gpu.pipeline.watch.is_some() => watched(gpu, call, stages, &state)?,
+        None if gpu.pipeline.inspection.pixels.is_some() => watched(gpu, call, stages, &state)?,
         None => primitives(gpu, call, stages, &state, rests.as_deref())?,
     };
     let Some(primitives) = primitives else { return Ok(()) };
@@ -263,7 +271,7 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     }
     match layers {
         Layers::First => draw_first_layer(gpu, call, state, primitives),
-        Layers::Chosen => draw_layers(gpu, call, &state, Arc::unwrap_or_clone(primitives)),
+        Layers::Chosen => draw_layers(gpu, call, &state, Arc::unwrap_or_clone(primitives), None),
     }
 }
 
@@ -341,15 +349,6 @@ fn vertex_stream(
     Ok(stream)
 }
 
-/// Returns whether executions of single instructions are counted, for costs or for performance counters.
-fn counting(gpu: &Gpu) -> Counting {
-    match &gpu.pipeline.costs {
-        _ if gpu.pipeline.counts_classes => Counting::On,
-        Some(costs) => costs.counting,
-        None => Counting::Off,
-    }
-}
-
 /// Runs vertex fetch and vertex shader.
 fn vertices(
     gpu: &mut Gpu,
@@ -367,7 +366,7 @@ fn cached_primitives(
     stages: &VertexStages,
     state: &Arc<PrimitiveState>,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
-    if !stages.is_reusable() || gpu.pipeline.watch.is_some() {
+    if !stages.is_reusable() || gpu.pipeline.inspection.pixels.is_some() {
         return Ok(None);
     }
     let looked_through = looked_through(&stages.vertex) / 16;
@@ -377,7 +376,7 @@ fn cached_primitives(
     // Without counts of instructions they are no answer where these are requested.
     let is_counted = |made: &Arc<Primitives>| {
         let Geometry { work, counts, .. } = &made.geometry;
-        counting(gpu) == Counting::Off || work.warps == 0 || !counts.is_empty()
+        gpu.pipeline.counting() == Counting::Off || work.warps == 0 || !counts.is_empty()
     };
     Ok(found.filter(is_counted))
 }
@@ -462,7 +461,7 @@ fn set_up(
 
 /// Returns the primitives that set-up culls, if their pixels are recorded.
 fn culled(gpu: &Gpu, state: &PrimitiveState, stream: &VertexStream) -> Vec<ScreenPrimitive> {
-    let records = gpu.pipeline.reasons.as_ref().is_some_and(|reasons| reasons.has_unseen());
+    let records = gpu.pipeline.inspection.reasons.as_ref().is_some_and(|reasons| reasons.has_unseen());
     if !records || state.cull == [None; 2] {
         return Vec::new();
     }
@@ -476,7 +475,9 @@ fn culled(gpu: &Gpu, state: &PrimitiveState, stream: &VertexStream) -> Vec<Scree
 
 /// Records the pixels of a draw without fragments, if they are recorded.
 fn note_unseen(gpu: &Gpu, made: &Primitives, targets: &Targets) {
-    let Some(reasons) = gpu.pipeline.reasons.clone().filter(|reasons| reasons.has_unseen()) else { return };
+    let Some(reasons) = gpu.pipeline.inspection.reasons.clone().filter(|reasons| reasons.has_unseen()) else {
+        return;
+    };
     gpu.budget.observe(Work::Vertex, (made.primitives.len() + made.culled.len()) as u64);
     let reachable = reachable(&targets.surfaces, gpu.chip.gmem_bytes(), &gpu.mem);
     unseen::note(&reasons, made, targets.samples, targets.scissor.intersect(reachable));
@@ -491,7 +492,7 @@ fn draw_first_layer(
     made: Arc<Primitives>,
 ) -> Result<(), Stop> {
     if gpu.pipeline.schedule == Schedule::Reference {
-        return draw_layer(gpu, call, &state, 0, &made);
+        return draw_layer(gpu, call, &state, 0, &made, None);
     }
     let surfaces = &state.targets.surfaces;
     let Some(visible) = visible(gpu, &state, surfaces, &made) else {
@@ -503,45 +504,52 @@ fn draw_first_layer(
     if !gpu.pipeline.queue.has_room(&state.targets, area) {
         with_queue(gpu, |queue, store| queue.make_room(schedule, store));
         if !gpu.pipeline.queue.has_room(&state.targets, area) {
-            return draw_layer(gpu, call, &state, 0, &made);
+            return draw_layer(gpu, call, &state, 0, &made, None);
         }
     }
     if state.fragment.stage.stores() {
-        return draw_layer(gpu, call, &state, 0, &made);
+        return draw_layer(gpu, call, &state, 0, &made, None);
     }
     let plan = plan(gpu, &state);
     let count = affordable(gpu, &state.targets, &made.bounds, visible);
-    let reasons = gpu.pipeline.reasons.clone();
+    let reasons = gpu.pipeline.inspection.reasons.clone();
     let draw = DrawJob { at: gpu.at, state, made, count, plan, area, reasons };
     with_queue(gpu, |queue, store| queue.add(draw, &visible, schedule, store));
     Ok(())
 }
 
-/// Draws primitives that choose their layers in the shader.
-fn draw_layers(gpu: &mut Gpu, call: &DrawCall, state: &DrawState, made: Primitives) -> Result<(), Stop> {
+/// Draws primitives that choose their layers in the shader, with `tap` as observer.
+fn draw_layers(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    state: &DrawState,
+    made: Primitives,
+    tap: Option<&Tap>,
+) -> Result<(), Stop> {
     let Primitives { mut vertices, primitives, words, .. } = made;
     let grouping = if state.fragment.stage.stores() { Grouping::Runs } else { Grouping::Layers };
     for Layer { number, primitives } in layers::split(primitives, &words, grouping) {
         let made = Primitives::new(vertices, primitives, Vec::new());
-        draw_layer(gpu, call, state, number, &made)?;
+        draw_layer(gpu, call, state, number, &made, tap)?;
         vertices = made.vertices;
     }
     Ok(())
 }
 
-/// Draws all primitives to one layer of the targets.
+/// Draws all primitives to one layer of the targets, with `tap` as observer.
 fn draw_layer(
     gpu: &mut Gpu,
     call: &DrawCall,
     state: &DrawState,
     layer: u32,
     made: &Primitives,
+    tap: Option<&Tap>,
 ) -> Result<(), Stop> {
     let (start, _active) = (stopwatch(gpu), begin(Activity::Fragments));
     let surfaces: Vec<Surface> =
         state.targets.surfaces.iter().map(|surface| surface.at_layer(layer)).collect();
-    let tap = gpu.pipeline.tap.clone().filter(|tap| tap.is_of_layer(layer));
-    let result = fragments(gpu, state, &surfaces, made, tap.as_deref());
+    let tap = tap.filter(|tap| tap.is_of_layer(layer));
+    let result = fragments(gpu, state, &surfaces, made, tap);
     gpu.pipeline.stats.ms.fragment += start.milliseconds();
     note_written(gpu, call, &state.targets, &surfaces);
     result
@@ -571,7 +579,7 @@ fn fragments(
     let plan = plan(gpu, state);
     let count = affordable(gpu, &state.targets, bounds, visible);
     let (primitives, bounds) = (&primitives[..count], &bounds[..count]);
-    let reasons = gpu.pipeline.reasons.clone();
+    let reasons = gpu.pipeline.inspection.reasons.clone();
     let reasons = reasons.as_deref();
     let draw = FragmentDraw { state, vertices, primitives, bounds, plan: &plan, reasons, tap };
     let budget = &mut gpu.budget;

@@ -9,7 +9,7 @@ use super::work::{Geometry, ShaderWork};
 use crate::fault::Place;
 use crate::fidelity::Line;
 use crate::machine::{STAGES, Stage};
-use a4emu_shader::{Counting, InstructionClass, InstructionCount};
+use a4emu_shader::{InstructionClass, InstructionCount};
 
 /// Report that `--stats` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -159,22 +159,6 @@ pub struct StageCost {
     pub samples: u64,
     /// Execution count of each instruction, empty unless enabled.
     pub counts: Vec<InstructionCount>,
-}
-
-/// Costs of the stages of draws on request, in the order in which they finish.
-#[derive(Debug, Default)]
-pub struct CostList {
-    /// One entry per stage and draw.
-    pub list: Vec<StageCost>,
-    /// Whether to count instructions, too.
-    pub counting: Counting,
-}
-
-impl CostList {
-    /// Creates an empty list.
-    pub fn new(counting: Counting) -> Self {
-        Self { list: Vec::new(), counting }
-    }
 }
 
 /// Measures the time of a part of a draw.

@@ -7,6 +7,7 @@ use anyhow::{Context, ensure};
 use crate::describe::canvas::{Attachment, Image, Which};
 use crate::describe::{Address, Costing, Draw, Place, Shaders, Tile, Touched};
 use a4emu_gpu::cp::{Call, Engine, Flow};
+use a4emu_gpu::draw::Inspection;
 use a4emu_gpu::draw::fs::reasons::{Plane, Reasons};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
@@ -168,9 +169,9 @@ impl Engine for Following {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         self.copied(gpu, &draw);
-        gpu.pipeline.reasons = self.map(gpu, &draw);
-        let flow = self.costing.run(gpu, call);
-        gpu.pipeline.reasons = None;
+        let inspection = Inspection { reasons: self.map(gpu, &draw), ..Inspection::default() };
+        let flow = self.costing.run_with(gpu, call, inspection);
+        self.costing.inspect(gpu, Inspection::default());
         flow
     }
 }

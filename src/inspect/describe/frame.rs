@@ -14,7 +14,8 @@ use super::shader::Shaders;
 use super::target::Place;
 use crate::validate::{Finding, Findings};
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer};
-use a4emu_gpu::draw::stats::{CostList, StageCost};
+use a4emu_gpu::draw::Inspection;
+use a4emu_gpu::draw::stats::StageCost;
 use a4emu_gpu::gpu::{Chip, Gpu};
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::settled::Running;
@@ -223,11 +224,17 @@ impl Costing {
         Self { counting: Counting::On, ..Self::default() }
     }
 
-    /// Takes the costs that were counted since the last call.
-    fn take(&mut self, gpu: &mut Gpu) {
+    /// Runs a command. `more` is recorded too.
+    pub fn run_with(&mut self, gpu: &mut Gpu, call: &Call, more: Inspection) -> Flow {
+        self.inspect(gpu, more);
+        Renderer.run(gpu, call)
+    }
+
+    /// Records costs and `more` from now on, and adds the costs that were recorded since the last call.
+    pub fn inspect(&mut self, gpu: &mut Gpu, more: Inspection) {
+        let wanted = Inspection { costs: Some(self.counting), ..more };
         let Costed { costs, counts } = &mut self.costed;
-        let known = gpu.pipeline.costs.get_or_insert_with(|| CostList::new(self.counting));
-        for cost in known.list.drain(..) {
+        for cost in gpu.inspect(wanted).costs {
             let index = cost.at.frame_draw as usize;
             if index < MAX_ROWS {
                 costs.resize_with(costs.len().max(index + 1), Cost::default);
@@ -240,15 +247,14 @@ impl Costing {
     /// All costs, at the end of the run.
     pub fn finish(mut self, gpu: &mut Gpu) -> Costed {
         gpu.settle();
-        self.take(gpu);
+        self.inspect(gpu, Inspection::default());
         self.costed
     }
 }
 
 impl Engine for Costing {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
-        self.take(gpu);
-        Renderer.run(gpu, call)
+        self.run_with(gpu, call, Inspection::default())
     }
 }
 

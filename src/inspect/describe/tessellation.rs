@@ -84,9 +84,9 @@ impl Draw {
     pub fn add_factors(&mut self, gpu: &mut Gpu, call: &Call) {
         let (Some(tessellation), Call::Draw(call)) = (&mut self.tessellation, call) else { return };
         // Troubles of this run are dropped: they occur again when the draw runs.
-        let (report, costs) = (std::mem::take(&mut gpu.report), gpu.pipeline.costs.take());
+        let report = std::mem::take(&mut gpu.report);
         let found = factors_of(gpu, call);
-        (gpu.report, gpu.pipeline.costs) = (report, costs);
+        gpu.report = report;
         let Ok(Some((domain, all))) = found else { return };
         tessellation.factors =
             all.iter().take(MAX_FACTORS).map(|factors| PatchFactors::new(domain, factors)).collect();

@@ -18,8 +18,8 @@ use crate::options::Shared;
 use crate::selection::Position;
 use crate::status::{Failure, Status};
 use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
+use a4emu_gpu::draw::Inspection;
 use a4emu_gpu::draw::fs::history::Color;
-use a4emu_gpu::draw::pipeline::look::Watch;
 use a4emu_gpu::draw::rb::rendered::Written;
 use a4emu_gpu::draw::rb::state::copied_samples;
 use a4emu_gpu::fault::Report;
@@ -188,10 +188,10 @@ impl<'a> Looking<'a> {
     /// Runs `call`, which affects `parts`, and records the effects.
     fn look(&mut self, gpu: &mut Gpu, call: &Call, parts: Vec<(usize, Part)>) -> Flow {
         let pixels = parts.iter().filter_map(|(_, part)| part.position()).collect();
-        gpu.pipeline.watch = Some(Watch { pixels, found: Vec::new() });
+        gpu.inspect(Inspection { pixels: Some(pixels), ..Inspection::default() });
         let address = gpu.at.address;
         let flow = Renderer.run(gpu, call);
-        let mut found = gpu.pipeline.watch.take().unwrap_or_default().found.into_iter();
+        let mut found = gpu.inspect(Inspection::default()).pixels.into_iter();
         gpu.settle();
         for (index, part) in parts {
             let touches = part.position().and_then(|_| found.next()).unwrap_or_default();

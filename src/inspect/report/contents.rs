@@ -109,9 +109,9 @@ fn primitives(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> Resul
         return Err(format!("it has {vertices} vertices, and a mesh of a report at most {MAX_VERTICES}"));
     }
     // Troubles of this run are dropped: they occur again when the draw runs.
-    let (report, costs) = (std::mem::take(&mut gpu.report), gpu.pipeline.costs.take());
+    let report = std::mem::take(&mut gpu.report);
     let made = mesh::Mesh::of(gpu, call);
-    (gpu.report, gpu.pipeline.costs) = (report, costs);
+    gpu.report = report;
     let made = made.map_err(|stop| stop.to_string())?;
     let (size, indices) = made.primitive_list(Side::Outputs);
     if indices.is_empty() {

@@ -19,6 +19,7 @@ use crate::describe::{self, Costing, Counts, Draw, PacketStores, Shaders, Tile, 
 use crate::progress::Counted;
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::cp::{Call, Engine, Flow};
+use a4emu_gpu::draw::Inspection;
 use a4emu_gpu::draw::fs::reasons::{Plane, Reasons};
 use a4emu_gpu::draw::gras::raster::Rect;
 use a4emu_gpu::draw::rb::state::resolve_bounds;
@@ -197,9 +198,16 @@ impl Recorder {
     }
 
     /// Runs a call, and adds what it stores apart from its targets to `command`.
-    fn stored(&mut self, gpu: &mut Gpu, call: &Call, command: usize, draw: &Draw) -> Flow {
+    fn stored(
+        &mut self,
+        gpu: &mut Gpu,
+        call: &Call,
+        command: usize,
+        draw: &Draw,
+        reasons: Option<Arc<Reasons>>,
+    ) -> Flow {
         self.seen[command].stored.before(gpu, draw);
-        let flow = self.costing.run(gpu, call);
+        let flow = self.costing.run_with(gpu, call, Inspection { reasons, ..Inspection::default() });
         self.seen[command].stored.after(gpu, draw);
         flow
     }
@@ -219,8 +227,13 @@ impl Recorder {
     }
 
     /// Records the result of a run.
-    fn after(&mut self, gpu: &mut Gpu, command: usize, draw: Draw, attachment: &Attachment) {
-        let reasons = gpu.pipeline.reasons.take();
+    fn after(
+        &mut self,
+        gpu: &mut Gpu,
+        (command, draw): (usize, Draw),
+        attachment: &Attachment,
+        reasons: Option<Arc<Reasons>>,
+    ) {
         if draw.pass == Some(Pass::Restore) {
             if self.restores.len() < MAX_RESTORES {
                 self.restores.push(Restore { command, draw, attachment: *attachment, reasons });
@@ -300,7 +313,7 @@ impl Engine for Recorder {
             self.place_restores(gpu, &draw);
         }
         let Some(mut attachment) = shown(&draw) else {
-            return self.stored(gpu, call, command.number(), &draw);
+            return self.stored(gpu, call, command.number(), &draw, None);
         };
         // A resolve writes only its tile.
         attachment.area = draw.resolve.as_ref().and(draw.tile).unwrap_or(attachment.area);
@@ -308,10 +321,11 @@ impl Engine for Recorder {
         let copied = draw.resolve.as_ref().and(self.seen[command.number()].canvas);
         self.canvases.settle(gpu, &attachment, copied, &mut self.room);
         let spare = self.spare.take();
-        gpu.pipeline.reasons = draw.map_in(gpu, &attachment, &[Plane::Cost, Plane::Unseen], spare);
-        let flow = self.stored(gpu, call, command.number(), &draw);
+        let reasons = draw.map_in(gpu, &attachment, &[Plane::Cost, Plane::Unseen], spare);
+        let flow = self.stored(gpu, call, command.number(), &draw, reasons.clone());
         gpu.settle();
-        self.after(gpu, command.number(), draw, &attachment);
+        self.costing.inspect(gpu, Inspection::default());
+        self.after(gpu, (command.number(), draw), &attachment, reasons);
         flow
     }
 }

@@ -34,24 +34,17 @@ pub struct Made {
     pub word: PRIMITIVE_WORD,
 }
 
-/// The runs for a primitive that a tool asked for.
-#[derive(Clone, Debug, Default)]
-pub struct Watched {
+/// The runs for one primitive.
+#[derive(Clone, Debug)]
+pub struct GeometryRuns {
     /// Number of the primitive in the draw, from 0.
     pub primitive: usize,
-    /// Number of primitives of the draw; 0 if no geometry shader has run.
+    /// Number of primitives of the draw.
     pub primitives: usize,
     /// Vertices that an invocation may make: PC_GS_PARAM.MAX_VERTICES and one.
     pub most: u32,
     /// The runs, in the order of the vertices of each invocation.
     pub runs: Vec<Run>,
-}
-
-impl Watched {
-    /// Asks for the runs of `primitive`.
-    pub fn of(primitive: usize) -> Self {
-        Self { primitive, ..Self::default() }
-    }
 }
 
 impl Made {

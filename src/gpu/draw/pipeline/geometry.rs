@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::draw::call::DrawCall;
 use crate::draw::fs::DrawState;
 use crate::draw::gras::primitives::Primitives;
+use crate::draw::inspection::Observation;
 use crate::draw::queue::geometry::{GeometryResult, GeometryTask, GeometryWorkers, Lists, Parts};
 use crate::draw::rb::state::Targets;
 use crate::draw::schedule::Schedule;
@@ -19,7 +20,6 @@ use crate::fault::Place;
 use crate::gpu::Gpu;
 use crate::pass::Pass;
 
-use super::observation::Observation;
 use super::record::{record_end, record_primitives, record_vertices};
 use super::{cache_or_report, draw_first_layer, note_written, primitives};
 
@@ -78,7 +78,8 @@ pub(super) fn enqueue_geometry(
     state: &DrawState,
     known: Option<&Arc<Primitives>>,
 ) -> Option<VertexStages> {
-    let may_wait = Observation::allows_deferral(gpu)
+    let may_wait = gpu.pipeline.schedule.defers()
+        && gpu.pipeline.observation() == Observation::None
         && call.pass == Pass::Gmem
         && stages.is_reusable()
         && state.fragment.stage.only_reads();

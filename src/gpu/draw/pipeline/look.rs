@@ -41,16 +41,6 @@ use crate::machine::Stage;
 use crate::pass::Pass;
 use a4emu_shader::Program;
 
-/// Pixels whose history in a draw is requested.
-#[derive(Clone, Debug, Default)]
-pub struct Watch {
-    /// Screen positions.
-    pub pixels: Vec<[i32; 2]>,
-    /// Per pixel, in the same order: what the primitives of the draw did to it. Empty if the draw did not
-    /// run.
-    pub found: Vec<Vec<Touch>>,
-}
-
 /// Makes the primitives as [`super::primitives`] does, after it has recorded the history of the watched
 /// pixels.
 pub(super) fn watched(
@@ -61,28 +51,31 @@ pub(super) fn watched(
 ) -> Result<Option<Arc<Primitives>>, Stop> {
     flush(gpu);
     let Some(stream) = vertex_stream(gpu, &stages, None)? else { return Ok(None) };
-    if let Some(mut watch) = gpu.pipeline.watch.take() {
-        let seen = histories(gpu, call, (state, stages.layers()), &stream, &mut watch);
-        gpu.pipeline.watch = Some(watch);
+    if let Some(pixels) = gpu.pipeline.inspection.pixels.take() {
+        let mut found = Vec::new();
+        let seen = histories(gpu, call, (state, stages.layers()), &stream, &pixels, &mut found);
+        gpu.pipeline.inspection.pixels = Some(pixels);
+        gpu.pipeline.inspected.pixels.append(&mut found);
         seen?;
     }
     assembled(gpu, call, stages, state, stream)
 }
 
-/// Determines the history of the watched pixels of the first layer.
+/// Determines the history of `pixels` of the first layer, and adds it to `found`.
 fn histories(
     gpu: &mut Gpu,
     call: &DrawCall,
     (state, layers): (&DrawState, Layers),
     stream: &VertexStream,
-    watch: &mut Watch,
+    pixels: &[[i32; 2]],
+    found: &mut Vec<Vec<Touch>>,
 ) -> Result<(), Stop> {
     let (_, program) = stepwise(gpu, Stage::FS)?;
     let cull = state.primitive.cull;
     let mut state = state.clone();
     state.fragment.stage = Arc::new(state.fragment.stage.with_program(program));
     let mut ran = match state.fragment.stage.stores() {
-        true => results(gpu, call, (&state, layers), stream, watch.pixels.clone())?.into_iter(),
+        true => results(gpu, call, (&state, layers), stream, pixels.to_vec())?.into_iter(),
         false => Vec::new().into_iter(),
     };
     state.primitive = Arc::new(PrimitiveState { cull: [None; 2], ..(*state.primitive).clone() });
@@ -101,13 +94,13 @@ fn histories(
         reasons: None,
         tap: None,
     };
-    for &at in &watch.pixels {
+    for &at in pixels {
         charge(&mut gpu.budget, Work::Vertex, primitives.len() as u64)?;
         let bytes = surfaces.iter().map(|surface| surface.read_pixel(at, &gpu.gmem, &gpu.mem));
         let mut bytes: Vec<Vec<u8>> = bytes.collect();
         let ran = state.fragment.stage.stores().then(|| ran.next().unwrap_or_default());
         let pixel = PixelOf { draw: &draw, numbers: &numbers, cull, area, at };
-        watch.found.push(pixel.history(&mut bytes, ran, &mut gpu.mem, &mut gpu.budget));
+        found.push(pixel.history(&mut bytes, ran, &mut gpu.mem, &mut gpu.budget));
     }
     Ok(())
 }
@@ -120,8 +113,8 @@ fn results(
     stream: &VertexStream,
     pixels: Vec<[i32; 2]>,
 ) -> Result<Vec<VecDeque<Ran>>, Stop> {
-    let tap = Arc::new(Tap::new(Wanted::Results(pixels)));
-    trial_run(gpu, TileMemory::Copied, |gpu| tapped(gpu, call, state, stream.clone(), tap.clone()))?;
+    let tap = Tap::new(Wanted::Results(pixels));
+    trial_run(gpu, TileMemory::Copied, |gpu| tapped(gpu, call, state, stream.clone(), &tap))?;
     Ok(tap.take_results())
 }
 
@@ -131,17 +124,16 @@ fn tapped(
     call: &DrawCall,
     (state, layers): (&DrawState, Layers),
     stream: VertexStream,
-    tap: Arc<Tap>,
+    tap: &Tap,
 ) -> Result<(), Stop> {
     let VertexStream { mut vertices, list, words, .. } = stream;
     charge(&mut gpu.budget, Work::Vertex, list.len() as u64)?;
     let made = setup::assemble_in(&state.primitive, &mut vertices, &list, &words, MAX_HELD);
     let Some(Assembled { primitives, .. }) = made else { return Ok(()) };
     let made = Primitives::new(vertices, primitives, words);
-    gpu.pipeline.tap = Some(tap);
     match layers {
-        Layers::First => draw_layer(gpu, call, state, 0, &made),
-        Layers::Chosen => draw_layers(gpu, call, state, made),
+        Layers::First => draw_layer(gpu, call, state, 0, &made, Some(tap)),
+        Layers::Chosen => draw_layers(gpu, call, state, made, Some(tap)),
     }
 }
 
@@ -370,9 +362,9 @@ fn caught(
     wanted: Wanted,
 ) -> Result<Box<Caught>, Stop> {
     let is_warp = matches!(wanted, Wanted::Warp(_));
-    let tap = Arc::new(Tap::new(wanted));
+    let tap = Tap::new(wanted);
     let budget = gpu.budget.clone();
-    let ran = tapped(gpu, call, state, stream, tap.clone());
+    let ran = tapped(gpu, call, state, stream, &tap);
     match (tap.take_caught(), ran) {
         (Ok(caught), _) => {
             // The tap ended the draw, not the budget.

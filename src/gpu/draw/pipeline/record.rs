@@ -96,10 +96,17 @@ pub(super) fn record_cost(gpu: &mut Gpu, stage: Stage, log: &ShaderLog, samples:
 }
 
 fn add_cost(gpu: &mut Gpu, stage: Stage, (work, counts): (&ShaderWork, &[InstructionCount]), samples: u64) {
-    if let Some(costs) = &mut gpu.pipeline.costs {
+    if gpu.pipeline.inspection.costs.is_some() {
         let work = work.of_chip();
         let (instructions, units, counts) = (work.instructions, work.units(), counts.to_vec());
-        costs.list.push(StageCost { at: gpu.at, stage, instructions, units, samples, counts });
+        gpu.pipeline.inspected.costs.push(StageCost {
+            at: gpu.at,
+            stage,
+            instructions,
+            units,
+            samples,
+            counts,
+        });
     }
 }
 

@@ -11,7 +11,7 @@ use crate::draw::sp::state::StageState;
 use crate::gpu::Gpu;
 use crate::memory::Memory;
 
-use super::observation::Observation;
+use crate::draw::inspection::Observation;
 use crate::draw::schedule::Schedule;
 
 /// Returns whether all primitives of `made` are outside the scissor.
@@ -23,7 +23,8 @@ pub fn is_culled(made: &Primitives, targets: &Targets) -> bool {
 /// runs.
 pub fn plan(gpu: &mut Gpu, state: &DrawState) -> Plan {
     let plan = Plan::new(state, &mut gpu.mem, &mut gpu.budget);
-    let must_shade = Observation::of(gpu) > Observation::None || gpu.pipeline.schedule == Schedule::Reference;
+    let must_shade =
+        gpu.pipeline.observation() > Observation::None || gpu.pipeline.schedule == Schedule::Reference;
     if must_shade { plan.without_copy() } else { plan }
 }
 

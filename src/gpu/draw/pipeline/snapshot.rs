@@ -25,7 +25,6 @@ use crate::gpu::Gpu;
 use crate::machine::Stage;
 use crate::pass::has_geometry_shader;
 
-use super::counting;
 use super::record::record_unsupported;
 
 /// Returns the program, constants and descriptors of `stage`. Records a miss if there is no program.
@@ -33,8 +32,8 @@ pub(super) fn stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, Stop
     let mut programs = std::mem::take(&mut gpu.pipeline.programs);
     let mut kept = gpu.pipeline.states.stages[stage as usize].take().unwrap_or_default();
     let slot = gpu.pipeline.states.slots.of(gpu.at.address);
-    let counting = counting(gpu);
-    let constants = if gpu.pipeline.watch.is_some() { Constants::All } else { Constants::Read };
+    let counting = gpu.pipeline.counting();
+    let constants = if gpu.pipeline.inspection.pixels.is_some() { Constants::All } else { Constants::Read };
     let state = kept.get(gpu.view(), &mut programs, Request { stage, slot, counting, constants });
     gpu.pipeline.states.stages[stage as usize] = Some(kept);
     gpu.pipeline.programs = programs;

@@ -3,6 +3,7 @@
 use crate::budget::Work;
 use crate::draw::gs::batch::GeometryDraw;
 use crate::draw::gs::dispatch::{Choice, Demand};
+use crate::draw::gs::runs::GeometryRuns;
 use crate::draw::gs::state::GeometryState;
 use crate::draw::hs::Hull;
 use crate::draw::pc::assembler::PrimitiveList;
@@ -88,13 +89,15 @@ fn shade_geometry(
         gpu.report.unsupported(format!("draw {draw}: {what}"), gpu.at);
     }
     // A draw runs again for each tile: its first run is shown.
-    let watch = gpu.pipeline.geometry_runs.as_ref().filter(|watch| watch.primitives == 0);
-    let watched = watch.map(|watch| watch.primitive);
+    let is_first = gpu.pipeline.inspected.geometry_runs.is_none();
+    let watched = gpu.pipeline.inspection.geometry_runs.filter(|_| is_first);
     let work = GeometryDraw { state, vertices, primitives, choice, draw, watched };
     let shaded = gs::shade(&work, &mut gpu.mem, &mut gpu.budget);
-    if let Some(watch) = gpu.pipeline.geometry_runs.as_mut().filter(|_| watched.is_some()) {
-        (watch.primitives, watch.most, watch.runs) = (primitives.len(), state.max_vertices, shaded.runs);
-        watch.runs.sort_by_key(|run| (run.invocation, run.vertex));
+    if let Some(primitive) = watched.filter(|_| primitives.len() > 0) {
+        let mut runs = shaded.runs;
+        runs.sort_by_key(|run| (run.invocation, run.vertex));
+        let (primitives, most) = (primitives.len(), state.max_vertices);
+        gpu.pipeline.inspected.geometry_runs = Some(GeometryRuns { primitive, primitives, most, runs });
     }
     gpu.pipeline.dispatches.add(&choice, &shaded.cost);
     record_cost(gpu, Stage::GS, &shaded.log, 0);
