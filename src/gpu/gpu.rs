@@ -13,6 +13,7 @@ pub use crate::machine::{
 use crate::budget::Budget;
 use crate::cp::HangSearch;
 use crate::cp::state::CpState;
+use crate::draw;
 use crate::draw::inspection::{Inspected, Inspection};
 use crate::draw::sp::programs::Watched;
 use crate::fault::{Client, Place, Report};
@@ -64,7 +65,7 @@ pub struct Gpu {
     /// The current place of execution.
     pub at: Place,
     /// State that the draw pipeline keeps between draws.
-    pub pipeline: crate::draw::Pipeline,
+    pub pipeline: draw::Pipeline,
 }
 
 impl Gpu {
@@ -90,7 +91,7 @@ impl Gpu {
             hang: None,
             budget: Budget::default(),
             at: Place::default(),
-            pipeline: crate::draw::Pipeline::default(),
+            pipeline: draw::Pipeline::default(),
         }
     }
 
@@ -154,7 +155,7 @@ impl Gpu {
 
     /// Reads memory for `client`. Missing memory reads as zero and is recorded.
     pub fn fetch(&mut self, client: Client, addr: u32, out: &mut [u8]) {
-        crate::draw::flush_for_read(self, addr, out.len() as u64);
+        draw::sync(self, [draw::MemoryRead::Bytes(addr, out.len() as u64)]);
         if !self.mem.read(addr, out) {
             self.report.miss(client, addr, out.len() as u32);
         }
@@ -169,7 +170,7 @@ impl Gpu {
 
     /// Stores for `client`. A store outside all buffers is a fault.
     pub fn store(&mut self, client: Client, addr: u32, bytes: &[u8]) {
-        crate::draw::flush(self);
+        draw::finish(self);
         if !self.mem.write(addr, bytes) {
             let page = addr - addr % crate::memory::PAGE;
             self.report.fault(crate::fault::Fault::Store { client, page }, self.at);

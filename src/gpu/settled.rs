@@ -56,38 +56,38 @@ impl Gpu {
     /// Completes the queued copies to memory.
     pub fn sync(&mut self) -> Synced<'_> {
         if self.pipeline.has_queued_copies() {
-            draw::flush(self);
+            draw::finish(self);
         }
         Synced(self)
     }
 
     /// Completes all queued work.
     pub fn settle(&mut self) -> Settled<'_> {
-        draw::flush(self);
+        draw::finish(self);
         Settled(Synced(self))
     }
 
     /// Completes all queued work and ends the run.
     pub fn end(mut self) -> Ended {
-        draw::flush(&mut self);
+        draw::finish(&mut self);
         Ended(self)
     }
 
     /// Completes all queued work, then returns memory for changes from outside of the chip.
     pub fn memory_mut(&mut self) -> &mut Memory {
-        draw::flush(self);
+        draw::finish(self);
         &mut self.mem
     }
 
     /// Completes all queued work, then returns tile memory for changes from outside of the chip.
     pub fn tile_memory_mut(&mut self) -> &mut Gmem {
-        draw::flush(self);
+        draw::finish(self);
         &mut self.gmem
     }
 
     /// Completes all queued work, then returns the counters for changes from outside of the chip.
     pub fn counters_mut(&mut self) -> &mut Counters {
-        draw::flush(self);
+        draw::finish(self);
         &mut self.counters
     }
 }

@@ -230,7 +230,7 @@ impl Counter {
 impl Cp<'_> {
     /// Changes the counters, after all draws before have been counted.
     fn change_counters(&mut self, change: impl FnOnce(&mut PerformanceCounters, &Gpu)) {
-        draw::flush(self.gpu);
+        draw::finish(self.gpu);
         let mut counters = std::mem::take(&mut self.gpu.cp.counters);
         change(&mut counters, self.gpu);
         self.gpu.cp.counters = counters;
@@ -288,7 +288,7 @@ impl Cp<'_> {
 
     /// The value of the counter of this number, if it is known.
     pub(super) fn counter(&mut self, number: usize) -> Option<u64> {
-        draw::flush(self.gpu);
+        draw::finish(self.gpu);
         let PerformanceCounters { is_enabled, all } = &self.gpu.cp.counters;
         let counter = all[number];
         let total = counter.event.map_or(counter.base, |event| event.total(self.gpu));

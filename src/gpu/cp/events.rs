@@ -18,7 +18,7 @@ impl Cp<'_> {
         match event.EVENT() {
             VgtEventType::ZPASS_DONE => self.write_sample_count(),
             VgtEventType::RST_PIX_CNT => {
-                draw::flush(self.gpu);
+                draw::finish(self.gpu);
                 self.gpu.counters.samples_passed = 0;
             }
             _ => {}
@@ -41,7 +41,7 @@ impl Cp<'_> {
         if !control.COPY() {
             return;
         }
-        draw::flush(self.gpu);
+        draw::finish(self.gpu);
         let mut record = [0; SAMPLE_RECORD];
         record[..8].copy_from_slice(&self.gpu.counters.samples_passed.to_le_bytes());
         self.store_for(Client::Query, control.ADDR(), &record);

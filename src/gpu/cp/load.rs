@@ -30,7 +30,7 @@ impl Cp<'_> {
             if !self.charge(Work::Copy16, u64::from(dwords).div_ceil(4)) {
                 return self.load(packet, address, &[]);
             }
-            draw::flush_for_read(self.gpu, address, u64::from(dwords) * 4);
+            draw::sync(self.gpu, [draw::MemoryRead::Bytes(address, u64::from(dwords) * 4)]);
         }
         self.load_paid(packet);
     }

@@ -137,7 +137,7 @@ impl Cp<'_> {
 
     /// Writes the clock to the first counter of the CP, after running the queued draws.
     fn count_ticks(&mut self) {
-        draw::flush(self.gpu);
+        draw::finish(self.gpu);
         let ticks = self.gpu.ticks();
         self.write_regs(TICKS, &[ticks as u32, (ticks >> 32) as u32]);
     }
@@ -204,7 +204,7 @@ impl Cp<'_> {
     /// Stores for `client`, after the observer has seen it.
     pub(super) fn store_for(&mut self, client: Client, address: u32, bytes: &[u8]) {
         // The observer sees memory without queued draws, as the store finds it.
-        draw::flush(self.gpu);
+        draw::finish(self.gpu);
         self.observer.store(&mut Running::of(self.gpu), address, bytes);
         self.gpu.store(client, address, bytes);
     }

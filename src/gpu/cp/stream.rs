@@ -77,12 +77,12 @@ impl Cp<'_> {
     /// Runs the `dwords` of command stream at `address`, as one submit.
     pub fn submit(&mut self, address: u32, dwords: u32) -> Flow {
         let flow = self.submit_part(address, dwords);
-        draw::flush(self.gpu);
+        draw::finish(self.gpu);
         flow
     }
 
     /// Runs one of several streams that are submitted together. Draws may stay queued for the next stream:
-    /// call [`draw::flush`] after the last one.
+    /// call [`draw::finish`] after the last one.
     pub fn submit_part(&mut self, address: u32, dwords: u32) -> Flow {
         let _active = begin(Activity::Commands);
         self.gpu.cp.frame_draws.begin_submit();
@@ -134,7 +134,7 @@ impl Cp<'_> {
     /// The dwords of a buffer, as far as memory holds them, and whether it runs for the first time. They are
     /// a copy, as packets may store into their own buffer.
     fn fetch_stream(&mut self, address: u32, dwords: u32, client: Client) -> (Rc<Vec<u32>>, bool) {
-        draw::flush_for_read(self.gpu, address, u64::from(dwords) * 4);
+        draw::sync(self.gpu, [draw::MemoryRead::Bytes(address, u64::from(dwords) * 4)]);
         if let Some(words) = self.seen.find(address, dwords, &self.gpu.mem) {
             return (words, false);
         }

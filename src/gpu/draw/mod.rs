@@ -28,6 +28,7 @@ pub mod pipeline;
 pub mod primitive_cache;
 pub mod queue;
 pub mod rb;
+pub mod record;
 mod schedule;
 pub mod sp;
 mod state_cache;
@@ -43,7 +44,6 @@ pub mod work;
 
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 pub use inspection::{Inspected, Inspection};
-pub(crate) use pipeline::flush;
-pub(crate) use pipeline::hazards::flush_for_read;
+pub(crate) use pipeline::sync::{MemoryRead, finish, sync};
 pub use pipeline::{Pipeline, begin_submit, dispatch, run};
 pub use schedule::Schedule;

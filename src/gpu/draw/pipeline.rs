@@ -5,25 +5,25 @@
 //!
 //! - `trial_run`: trial runs with discarded results.
 //! - `guesses`: the guesses that the results of a draw rest on.
-//! - [`hazards`]: reads of memory that must wait for queued copies.
 //! - [`look`]: the contents of a draw, for inspection tools.
 //! - `parts`: draws with too many vertices to hold at once.
 //! - `record`: statistics, costs and faults of draws.
 //! - `resolve`: draws of the resolve pass.
 //! - `scope`: the pixels that a draw can change, and how many primitives the budget pays for.
 //! - `snapshot`: the state that the stages of a draw run with.
+//! - [`sync`]: the waits for queued work.
 //! - `geometry`: small draws that wait for primitives from worker threads.
 //! - `whole`: the stages that take whole primitives.
 
 mod geometry;
 mod guesses;
-pub mod hazards;
 pub mod look;
 mod parts;
 mod record;
 mod resolve;
 mod scope;
 mod snapshot;
+pub mod sync;
 mod trial_run;
 mod whole;
 
@@ -41,7 +41,6 @@ use crate::work_trace::{Activity, begin};
 
 use geometry::GeometryQueue;
 use guesses::record_guesses;
-use hazards::{flush_for_stages, flush_for_state, flush_for_vertices};
 use look::watched;
 use record::{
     record_cost, record_end, record_fragments, record_known, record_log, record_outside, record_primitives,
@@ -49,6 +48,7 @@ use record::{
 };
 use scope::{affordable, drawable, is_culled, plan, reads, visible};
 use snapshot::{fragment_state, set_up_state, stage, vertex_stages};
+use sync::{MemoryRead, finish, sync, sync_state};
 use whole::{feed_back, whole_primitives};
 
 use super::call::{DispatchCall, DrawCall};
@@ -206,7 +206,7 @@ pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
     }
     gpu.budget.charge_later(Work::Draw, 1);
     forget_derived(gpu);
-    flush(gpu);
+    finish(gpu);
     let (start, _active) = (stopwatch(gpu), begin(Activity::Compute));
     let result = compute(gpu, call);
     record_end(gpu, result);
@@ -226,10 +226,10 @@ fn forget_derived(gpu: &mut Gpu) {
 fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let start = stopwatch(gpu);
     gpu.pipeline.queue.count_work(1);
-    flush_for_state(gpu, call);
+    sync_state(gpu, call);
     let stages = vertex_stages(gpu, call)?;
     let (primitive, targets) = set_up_state(gpu, &stages);
-    flush_for_vertices(gpu, &stages.vertex);
+    sync(gpu, MemoryRead::of_vertices(&stages.vertex));
     if gpu.pipeline.geometry.has(gpu.at.address) {
         geometry::finish(gpu);
     }
@@ -243,24 +243,22 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     {
         // Most draws run for most tiles, so first check whether this tile contains any of it.
         record_known(gpu, known);
-        geometry::enqueue_culled(gpu, call, targets);
+        note_written(gpu, &targets, &targets.surfaces);
         return Ok(());
     }
     let state = DrawState { primitive, fragment: fragment_state(gpu)?, targets };
     known.iter().for_each(|known| record_known(gpu, known));
-    flush_for_stages(gpu, &stages, Some(&state.fragment.stage));
+    sync(gpu, stages.later().chain([&*state.fragment.stage]).map(MemoryRead::Stage));
     let layers = stages.layers();
     let rests = gpu.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
     gpu.pipeline.stats.ms.snapshot += start.milliseconds();
-    let Some(stages) = geometry::enqueue_geometry(gpu, call, stages, &state, known.as_ref()) else {
-        return Ok(());
-    };
+    let Some(stages) = geometry::enqueue(gpu, stages, &state, known.as_ref()) else { return Ok(()) };
     geometry::finish(gpu);
     let is_known = known.is_some();
     let primitives = match known {
         Some(known) => Some(known),
-        None if gpu.pipeline.inspection.pixels.is_some() => watched(gpu, call, stages, &state)?,
-        None => primitives(gpu, call, stages, &state, rests.as_deref())?,
+        None if gpu.pipeline.inspection.pixels.is_some() => watched(gpu, stages, &state)?,
+        None => primitives(gpu, stages, &state, rests.as_deref())?,
     };
     let Some(primitives) = primitives else { return Ok(()) };
     if !is_known {
@@ -270,21 +268,9 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
         record_guesses(gpu, rests, &state, &primitives);
     }
     match layers {
-        Layers::First => draw_first_layer(gpu, call, state, primitives),
-        Layers::Chosen => draw_layers(gpu, call, &state, Arc::unwrap_or_clone(primitives), None),
+        Layers::First => draw_first_layer(gpu, state, primitives),
+        Layers::Chosen => draw_layers(gpu, &state, Arc::unwrap_or_clone(primitives), None),
     }
-}
-
-/// Draws the queued fragments. Call it before a read of tile memory or counters, and before a write of memory
-/// that shaders may read.
-pub(crate) fn flush(gpu: &mut Gpu) {
-    geometry::finish(gpu);
-    with_queue(gpu, |queue, store| queue.finish(store));
-}
-
-/// Waits for the draws and copies that worker threads run.
-fn finish_submitted(gpu: &mut Gpu) {
-    with_queue(gpu, |queue, store| queue.finish_submitted(store));
 }
 
 /// Records the results of queued draws that have ended.
@@ -306,10 +292,10 @@ fn record_results(gpu: &mut Gpu, Results { batches, milliseconds }: Results) {
 /// Runs a draw with rasteriser discard. Only the stores of its vertex stages have an effect.
 fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     geometry::finish(gpu);
-    flush_for_state(gpu, call);
+    sync_state(gpu, call);
     let stages = vertex_stages(gpu, call)?;
-    flush_for_vertices(gpu, &stages.vertex);
-    flush_for_stages(gpu, &stages, None);
+    sync(gpu, MemoryRead::of_vertices(&stages.vertex));
+    sync(gpu, stages.later().map(MemoryRead::Stage));
     vertex_stream(gpu, &stages, None)?;
     Ok(())
 }
@@ -331,7 +317,7 @@ fn vertex_stream(
     state: Option<&PrimitiveState>,
 ) -> Result<Option<VertexStream>, Stop> {
     if stages.store() {
-        flush(gpu);
+        finish(gpu);
     }
     let projection = || state.filter(|_| stages.is_plain()).and_then(PrimitiveState::projection);
     let _active = begin(Activity::Vertices);
@@ -385,58 +371,48 @@ fn cached_primitives(
 /// are the guesses that the draw rests on, if guesses are recorded.
 fn primitives(
     gpu: &mut Gpu,
-    call: &DrawCall,
     stages: VertexStages,
     state: &DrawState,
     rests: Option<&[Guess]>,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
     if parts::are_needed(&stages) {
-        return parts::primitives(gpu, call, stages, state, rests);
+        return parts::primitives(gpu, stages, state, rests);
     }
     let Some(stream) = vertex_stream(gpu, &stages, Some(&state.primitive))? else { return Ok(None) };
-    assembled(gpu, call, stages, state, stream)
+    assembled(gpu, stages, state, stream)
 }
 
 /// Runs set-up on a vertex stream. Returns `None` when the primitive type is not supported.
 fn assembled(
     gpu: &mut Gpu,
-    call: &DrawCall,
     stages: VertexStages,
     state: &DrawState,
     stream: VertexStream,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
     let work = if stages.is_plain() { 0 } else { stream.list.len() as u64 };
     charge(&mut gpu.budget, Work::Vertex, work)?;
-    let made = set_up(gpu, call, &state.primitive, stream);
-    Ok(cache_or_report(gpu, call, stages, state, made))
+    let made = set_up(gpu, &state.primitive, stream);
+    Ok(cache_or_report(gpu, stages, state, made))
 }
 
 /// Caches and returns the primitives of a draw. Reports the primitive type if set-up does not support it.
 fn cache_or_report(
     gpu: &mut Gpu,
-    call: &DrawCall,
     stages: VertexStages,
     state: &DrawState,
     made: Option<Primitives>,
 ) -> Option<Arc<Primitives>> {
     gpu.pipeline.queue.count_work(KNOWN_DRAWS_PER_NEW - 1);
     if made.is_none() {
-        unknown_type(gpu, call, stages.topology());
+        unknown_type(gpu, stages.topology());
     }
-    Some(cache_made(gpu, call, stages, state, made?))
+    Some(cache_made(gpu, stages, state, made?))
 }
 
 /// Wraps the primitives `made` by a draw, and caches them if the draw can run again for the next tile.
-fn cache_made(
-    gpu: &mut Gpu,
-    call: &DrawCall,
-    stages: VertexStages,
-    state: &DrawState,
-    made: Primitives,
-) -> Arc<Primitives> {
+fn cache_made(gpu: &mut Gpu, stages: VertexStages, state: &DrawState, made: Primitives) -> Arc<Primitives> {
     let made = Arc::new(made);
-    // The bypass pass has no tiles, so its draws do not repeat.
-    if stages.is_reusable() && call.pass != Pass::Bypass {
+    if stages.repeats() {
         let slot = gpu.pipeline.states.slots.of(gpu.at.address);
         let (cache, state) = (&mut gpu.pipeline.primitives, state.primitive.clone());
         cache.keep(slot, stages.vertex, state, &gpu.mem, &made);
@@ -445,18 +421,13 @@ fn cache_made(
 }
 
 /// Runs set-up on `stream` and records the time. Returns `None` when the primitive type is not supported.
-fn set_up(
-    gpu: &mut Gpu,
-    call: &DrawCall,
-    state: &PrimitiveState,
-    stream: VertexStream,
-) -> Option<Primitives> {
+fn set_up(gpu: &mut Gpu, state: &PrimitiveState, stream: VertexStream) -> Option<Primitives> {
     let (start, _active) = (stopwatch(gpu), begin(Activity::Primitives));
     let culled = culled(gpu, state, &stream);
     let VertexStream { mut vertices, list, words, geometry } = stream;
     let assembled = setup::assemble_in(state, &mut vertices, &list, &words, MAX_HELD)?;
     gpu.pipeline.stats.ms.primitive += start.milliseconds();
-    Some(Primitives { culled, ..record_primitives(gpu, call, assembled, vertices, words, geometry) })
+    Some(Primitives { culled, ..record_primitives(gpu, assembled, vertices, words, geometry) })
 }
 
 /// Returns the primitives that set-up culls, if their pixels are recorded.
@@ -485,18 +456,13 @@ fn note_unseen(gpu: &Gpu, made: &Primitives, targets: &Targets) {
 
 /// Draws all primitives to the first layer of the targets. Queues the draw if the delay has no visible
 /// effect.
-fn draw_first_layer(
-    gpu: &mut Gpu,
-    call: &DrawCall,
-    state: DrawState,
-    made: Arc<Primitives>,
-) -> Result<(), Stop> {
+fn draw_first_layer(gpu: &mut Gpu, state: DrawState, made: Arc<Primitives>) -> Result<(), Stop> {
     if gpu.pipeline.schedule == Schedule::Reference {
-        return draw_layer(gpu, call, &state, 0, &made, None);
+        return draw_layer(gpu, &state, 0, &made, None);
     }
     let surfaces = &state.targets.surfaces;
     let Some(visible) = visible(gpu, &state, surfaces, &made) else {
-        note_written(gpu, call, &state.targets, surfaces);
+        note_written(gpu, &state.targets, surfaces);
         return Ok(());
     };
     let area = visible.area;
@@ -504,11 +470,11 @@ fn draw_first_layer(
     if !gpu.pipeline.queue.has_room(&state.targets, area) {
         with_queue(gpu, |queue, store| queue.make_room(schedule, store));
         if !gpu.pipeline.queue.has_room(&state.targets, area) {
-            return draw_layer(gpu, call, &state, 0, &made, None);
+            return draw_layer(gpu, &state, 0, &made, None);
         }
     }
     if state.fragment.stage.stores() {
-        return draw_layer(gpu, call, &state, 0, &made, None);
+        return draw_layer(gpu, &state, 0, &made, None);
     }
     let plan = plan(gpu, &state);
     let count = affordable(gpu, &state.targets, &made.bounds, visible);
@@ -519,18 +485,12 @@ fn draw_first_layer(
 }
 
 /// Draws primitives that choose their layers in the shader, with `tap` as observer.
-fn draw_layers(
-    gpu: &mut Gpu,
-    call: &DrawCall,
-    state: &DrawState,
-    made: Primitives,
-    tap: Option<&Tap>,
-) -> Result<(), Stop> {
+fn draw_layers(gpu: &mut Gpu, state: &DrawState, made: Primitives, tap: Option<&Tap>) -> Result<(), Stop> {
     let Primitives { mut vertices, primitives, words, .. } = made;
     let grouping = if state.fragment.stage.stores() { Grouping::Runs } else { Grouping::Layers };
     for Layer { number, primitives } in layers::split(primitives, &words, grouping) {
         let made = Primitives::new(vertices, primitives, Vec::new());
-        draw_layer(gpu, call, state, number, &made, tap)?;
+        draw_layer(gpu, state, number, &made, tap)?;
         vertices = made.vertices;
     }
     Ok(())
@@ -539,7 +499,6 @@ fn draw_layers(
 /// Draws all primitives to one layer of the targets, with `tap` as observer.
 fn draw_layer(
     gpu: &mut Gpu,
-    call: &DrawCall,
     state: &DrawState,
     layer: u32,
     made: &Primitives,
@@ -551,13 +510,13 @@ fn draw_layer(
     let tap = tap.filter(|tap| tap.is_of_layer(layer));
     let result = fragments(gpu, state, &surfaces, made, tap);
     gpu.pipeline.stats.ms.fragment += start.milliseconds();
-    note_written(gpu, call, &state.targets, &surfaces);
+    note_written(gpu, &state.targets, &surfaces);
     result
 }
 
 /// Records the surfaces in memory that a draw targets, even if the draw changes no pixel.
-fn note_written(gpu: &mut Gpu, call: &DrawCall, targets: &Targets, surfaces: &[Surface]) {
-    let written = targets.written(surfaces, call.submit, call.number);
+fn note_written(gpu: &mut Gpu, targets: &Targets, surfaces: &[Surface]) {
+    let written = targets.written(surfaces, gpu.at.submit, gpu.at.draws);
     // Each surface is searched for among all surfaces written before.
     gpu.budget.charge_later(Work::Copy16, 2 * (written.len() * gpu.pipeline.surfaces.iter().len()) as u64);
     written.into_iter().for_each(|written| gpu.pipeline.surfaces.note(written));
@@ -574,7 +533,7 @@ fn fragments(
     let Primitives { vertices, primitives, bounds, .. } = made;
     let Some(visible) = visible(gpu, state, surfaces, made) else { return Ok(()) };
     let area = visible.area;
-    flush(gpu);
+    finish(gpu);
     charge(&mut gpu.budget, Work::Copy16, copied(surfaces, area))?;
     let plan = plan(gpu, state);
     let count = affordable(gpu, &state.targets, bounds, visible);

@@ -12,6 +12,7 @@ use super::pc::state::PatchState;
 use super::sp::state::StageState;
 use super::vpc::state::FeedbackState;
 use super::vs::VertexState;
+use crate::pass::Pass;
 
 /// State of the stages before set-up.
 pub struct VertexStages {
@@ -29,6 +30,8 @@ pub struct VertexStages {
     pub provoking: Provoking,
     /// Number of the draw.
     pub draw: u32,
+    /// Pass of the draw.
+    pub pass: Pass,
 }
 
 /// State of the tessellation stages.
@@ -61,12 +64,20 @@ impl VertexStages {
         self.is_plain() && self.feedback.is_none()
     }
 
+    /// Returns whether the draw may run again for the next tile, with the same primitives. The bypass pass has no tiles.
+    pub fn repeats(&self) -> bool {
+        self.is_reusable() && self.pass != Pass::Bypass
+    }
+
     /// Returns whether the stages write memory.
     pub fn store(&self) -> bool {
-        let geometry = self.geometry.iter().map(|geometry| &geometry.stage);
-        let tessellation = self.tessellation.iter().flat_map(|it| [&it.hull, &it.domain.stage]);
-        let mut stages = geometry.chain(tessellation).chain([&self.vertex.stage]);
-        self.feedback.is_some() || stages.any(|stage| stage.stores())
+        self.feedback.is_some() || self.later().chain([&*self.vertex.stage]).any(StageState::stores)
+    }
+
+    /// Returns the stages behind the vertex shader.
+    pub fn later(&self) -> impl Iterator<Item = &StageState> + Clone {
+        let patches = self.tessellation.iter().flat_map(|it| [&it.hull, &it.domain.stage]);
+        patches.chain(self.geometry.iter().map(|it| &it.stage)).map(|stage| &**stage)
     }
 
     /// Returns which viewports primitives use.

@@ -5,23 +5,21 @@
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use crate::draw::call::DrawCall;
 use crate::draw::fs::DrawState;
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::inspection::Observation;
-use crate::draw::queue::geometry::{GeometryResult, GeometryTask, GeometryWorkers, Lists, Parts};
-use crate::draw::rb::state::Targets;
+use crate::draw::queue::geometry::{GeometryWorkers, Lists};
+use crate::draw::record::{DrawRecord, Geometry, Made, Parts, Pending};
 use crate::draw::schedule::Schedule;
 use crate::draw::stats::Stopwatch;
 use crate::draw::stop::Stop;
 use crate::draw::vertex_stages::VertexStages;
 use crate::draw::vs::Shaded;
-use crate::fault::Place;
 use crate::gpu::Gpu;
 use crate::pass::Pass;
 
 use super::record::{record_end, record_primitives, record_vertices};
-use super::{cache_or_report, draw_first_layer, note_written, primitives};
+use super::{cache_or_report, draw_first_layer, primitives};
 
 /// Draws with new primitives per batch that run at once before queueing starts. Batches with few draws gain nothing
 /// from it.
@@ -33,76 +31,59 @@ const MOST: usize = 256;
 /// Queued draws: those without primitives, and draws with known primitives after them.
 #[derive(Default)]
 pub(super) struct GeometryQueue {
-    draws: Vec<QueuedDraw>,
-    /// Worker queue, if a draw needs primitives.
+    /// Packet address of each queued draw.
+    addresses: Vec<u32>,
+    /// The draws, if there are any.
     workers: Option<Arc<GeometryWorkers>>,
     /// List allocations for reuse.
     spare: Lists,
 }
 
-/// A queued draw.
-struct QueuedDraw {
-    at: Place,
-    call: DrawCall,
-    action: QueuedAction,
-}
-
-/// What to do with a queued draw.
-enum QueuedAction {
-    /// Draw it when its primitives are made.
-    Made(DrawState),
-    /// Draw these primitives.
-    Known(DrawState, Arc<Primitives>),
-    /// Only record its targets: it changes none of their pixels.
-    Culled(Arc<Targets>),
-}
-
 impl GeometryQueue {
     /// Returns whether the draw of the packet at `address` is in the queue.
     pub(super) fn has(&self, address: u32) -> bool {
-        self.draws.iter().any(|draw| draw.at.address == address)
+        self.addresses.contains(&address)
     }
 
     /// Returns whether the queue is empty.
     pub(super) fn is_empty(&self) -> bool {
-        self.draws.is_empty()
+        self.addresses.is_empty()
     }
 }
 
 /// Queues a draw if that is worthwhile and has no visible effect. Otherwise returns its stages. Its
 /// primitives may be known.
-pub(super) fn enqueue_geometry(
+pub(super) fn enqueue(
     gpu: &mut Gpu,
-    call: &DrawCall,
     stages: VertexStages,
     state: &DrawState,
     known: Option<&Arc<Primitives>>,
 ) -> Option<VertexStages> {
     let may_wait = gpu.pipeline.schedule.defers()
         && gpu.pipeline.observation() == Observation::None
-        && call.pass == Pass::Gmem
+        && stages.pass == Pass::Gmem
+        && state.targets.are_in_tile_memory()
         && stages.is_reusable()
         && state.fragment.stage.only_reads();
-    let action = match known {
+    let geometry = match known {
         _ if !may_wait => return Some(stages),
         Some(_) if gpu.pipeline.geometry.is_empty() => return Some(stages),
-        Some(known) => QueuedAction::Known(state.clone(), known.clone()),
+        Some(known) => Geometry::Ready(known.clone()),
         None if !stages.vertex.is_small() || is_one_of_few(gpu) => return Some(stages),
         None => {
-            enqueue_task(gpu, stages, state);
-            QueuedAction::Made(state.clone())
+            let (budget, is_timed) = (gpu.budget.fork_part(MOST as u64), !gpu.pipeline.untimed);
+            Geometry::Pending(Box::new(Pending { stages, budget, is_timed }))
         }
     };
-    enqueue(gpu, call, action);
-    None
-}
-
-/// Records the targets of a draw that changes no pixel, in stream order.
-pub(super) fn enqueue_culled(gpu: &mut Gpu, call: &DrawCall, targets: Arc<Targets>) {
-    match gpu.pipeline.geometry.is_empty() {
-        true => note_written(gpu, call, &targets, &targets.surfaces),
-        false => enqueue(gpu, call, QueuedAction::Culled(targets)),
+    let draw = DrawRecord { at: gpu.at, state: state.clone(), geometry };
+    let GeometryQueue { addresses, workers, spare } = &mut gpu.pipeline.geometry;
+    let workers = workers.get_or_insert_with(|| GeometryWorkers::open(gpu.mem.view(), std::mem::take(spare)));
+    workers.add(addresses.len(), draw);
+    addresses.push(gpu.at.address);
+    if addresses.len() >= MOST {
+        finish(gpu);
     }
+    None
 }
 
 /// Returns whether a draw without primitives is one of the first since the last batch.
@@ -110,63 +91,32 @@ fn is_one_of_few(gpu: &mut Gpu) -> bool {
     gpu.pipeline.queue.count_new_draw() <= AT_ONCE && gpu.pipeline.schedule == Schedule::Deferred
 }
 
-/// Adds a geometry task for a draw.
-fn enqueue_task(gpu: &mut Gpu, stages: VertexStages, state: &DrawState) {
-    let task = GeometryTask {
-        number: gpu.pipeline.geometry.draws.len(),
-        stages,
-        primitive: state.primitive.clone(),
-        budget: gpu.budget.fork_part(MOST as u64),
-        is_timed: !gpu.pipeline.untimed,
-    };
-    let GeometryQueue { workers, spare, .. } = &mut gpu.pipeline.geometry;
-    let workers = workers.get_or_insert_with(|| GeometryWorkers::open(gpu.mem.view(), std::mem::take(spare)));
-    workers.add(task);
-}
-
-fn enqueue(gpu: &mut Gpu, call: &DrawCall, action: QueuedAction) {
-    gpu.pipeline.geometry.draws.push(QueuedDraw { at: gpu.at, call: call.clone(), action });
-    if gpu.pipeline.geometry.draws.len() >= MOST {
-        finish(gpu);
-    }
-}
-
-/// Completes all geometry tasks and continues all queued draws in order.
+/// Completes all primitives and continues the queued draws in order.
 pub(super) fn finish(gpu: &mut Gpu) {
-    if gpu.pipeline.geometry.is_empty() {
-        return;
-    }
-    let mut draws = std::mem::take(&mut gpu.pipeline.geometry.draws);
     let Some(workers) = gpu.pipeline.geometry.workers.take() else { return };
-    let mut spare = workers.close();
-    let mut made = spare.made.drain(..);
+    gpu.pipeline.geometry.addresses.clear();
+    let mut lists = workers.close();
     let here = gpu.at;
-    for QueuedDraw { at, call, action } in draws.drain(..) {
+    for (_, DrawRecord { at, state, geometry }) in lists.made.drain(..) {
+        if gpu.budget.cut().is_some() {
+            break;
+        }
         gpu.at = at;
-        let result = match action {
-            _ if gpu.budget.cut().is_some() => break,
-            QueuedAction::Made(state) => {
-                continue_draw(gpu, &call, state, made.next().expect("it was ordered"))
-            }
-            QueuedAction::Known(state, known) => draw_first_layer(gpu, &call, state, known),
-            QueuedAction::Culled(targets) => {
-                note_written(gpu, &call, &targets, &targets.surfaces);
-                Ok(())
-            }
+        let result = match geometry {
+            Geometry::Ready(known) => draw_first_layer(gpu, state, known),
+            Geometry::Made(made) => continue_draw(gpu, state, *made),
+            Geometry::Pending(_) => unreachable!("the queue is closed"),
         };
         record_end(gpu, result);
     }
     gpu.at = here;
-    drop(made);
-    (gpu.pipeline.geometry.draws, gpu.pipeline.geometry.spare) = (draws, spare);
+    gpu.pipeline.geometry.spare = lists;
 }
 
-/// Continues a draw with the result of its geometry task.
-fn continue_draw(gpu: &mut Gpu, call: &DrawCall, state: DrawState, made: GeometryResult) -> Result<(), Stop> {
-    let GeometryResult { task, result } = made;
-    let GeometryTask { stages, budget, .. } = *task;
-    let parts = result.unwrap_or_else(|panic| resume_unwind(panic));
-    let primitives = match parts {
+/// Continues a draw whose primitives were made.
+fn continue_draw(gpu: &mut Gpu, state: DrawState, made: Made) -> Result<(), Stop> {
+    let Made { stages, budget, result } = made;
+    let primitives = match result.unwrap_or_else(|panic| resume_unwind(panic)) {
         Ok(Parts { shaded, assembled, milliseconds: [of_vertices, of_primitives] })
             if budget.cut().is_none() =>
         {
@@ -174,15 +124,15 @@ fn continue_draw(gpu: &mut Gpu, call: &DrawCall, state: DrawState, made: Geometr
             let Shaded { vertices, geometry, .. } = record_vertices(gpu, shaded, Stopwatch::start_if(false));
             gpu.pipeline.stats.ms.vertex += of_vertices;
             gpu.pipeline.stats.ms.primitive += of_primitives;
-            let made = assembled
-                .map(|assembled| record_primitives(gpu, call, assembled, vertices, Vec::new(), geometry));
-            cache_or_report(gpu, call, stages, &state, made)
+            let made =
+                assembled.map(|assembled| record_primitives(gpu, assembled, vertices, Vec::new(), geometry));
+            cache_or_report(gpu, stages, &state, made)
         }
-        // The task's share of the budget was too small. Run it again with the whole budget.
-        _ => primitives(gpu, call, stages, &state, None)?,
+        // Its share of the budget was too small. Make them again with the whole budget.
+        _ => primitives(gpu, stages, &state, None)?,
     };
     match primitives {
-        Some(primitives) => draw_first_layer(gpu, call, state, primitives),
+        Some(primitives) => draw_first_layer(gpu, state, primitives),
         None => Ok(()),
     }
 }

@@ -8,8 +8,9 @@ use a4emu_decoder::regs::enums::PrimType;
 
 use super::record::{no_room, unknown_type};
 use super::snapshot::{draw_state, missing_code, stage, vertex_stages};
+use super::sync::finish;
 use super::trial_run::{TileMemory, trial_run};
-use super::{affordable, assembled, draw_layer, draw_layers, drawable, flush, vertex_stream};
+use super::{affordable, assembled, draw_layer, draw_layers, drawable, vertex_stream};
 use crate::budget::Work;
 use crate::draw::call::{DispatchCall, DrawCall};
 use crate::draw::cs;
@@ -45,26 +46,24 @@ use a4emu_shader::Program;
 /// pixels.
 pub(super) fn watched(
     gpu: &mut Gpu,
-    call: &DrawCall,
     stages: VertexStages,
     state: &DrawState,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
-    flush(gpu);
+    finish(gpu);
     let Some(stream) = vertex_stream(gpu, &stages, None)? else { return Ok(None) };
     if let Some(pixels) = gpu.pipeline.inspection.pixels.take() {
         let mut found = Vec::new();
-        let seen = histories(gpu, call, (state, stages.layers()), &stream, &pixels, &mut found);
+        let seen = histories(gpu, (state, stages.layers()), &stream, &pixels, &mut found);
         gpu.pipeline.inspection.pixels = Some(pixels);
         gpu.pipeline.inspected.pixels.append(&mut found);
         seen?;
     }
-    assembled(gpu, call, stages, state, stream)
+    assembled(gpu, stages, state, stream)
 }
 
 /// Determines the history of `pixels` of the first layer, and adds it to `found`.
 fn histories(
     gpu: &mut Gpu,
-    call: &DrawCall,
     (state, layers): (&DrawState, Layers),
     stream: &VertexStream,
     pixels: &[[i32; 2]],
@@ -75,7 +74,7 @@ fn histories(
     let mut state = state.clone();
     state.fragment.stage = Arc::new(state.fragment.stage.with_program(program));
     let mut ran = match state.fragment.stage.stores() {
-        true => results(gpu, call, (&state, layers), stream, pixels.to_vec())?.into_iter(),
+        true => results(gpu, (&state, layers), stream, pixels.to_vec())?.into_iter(),
         false => Vec::new().into_iter(),
     };
     state.primitive = Arc::new(PrimitiveState { cull: [None; 2], ..(*state.primitive).clone() });
@@ -108,20 +107,18 @@ fn histories(
 /// Determines the results of the fragments at `pixels` of the first layer, for a draw whose shader stores.
 fn results(
     gpu: &mut Gpu,
-    call: &DrawCall,
     state: (&DrawState, Layers),
     stream: &VertexStream,
     pixels: Vec<[i32; 2]>,
 ) -> Result<Vec<VecDeque<Ran>>, Stop> {
     let tap = Tap::new(Wanted::Results(pixels));
-    trial_run(gpu, TileMemory::Copied, |gpu| tapped(gpu, call, state, stream.clone(), &tap))?;
+    trial_run(gpu, TileMemory::Copied, |gpu| tapped(gpu, state, stream.clone(), &tap))?;
     Ok(tap.take_results())
 }
 
 /// Draws all fragments, with `tap` as observer.
 fn tapped(
     gpu: &mut Gpu,
-    call: &DrawCall,
     (state, layers): (&DrawState, Layers),
     stream: VertexStream,
     tap: &Tap,
@@ -132,8 +129,8 @@ fn tapped(
     let Some(Assembled { primitives, .. }) = made else { return Ok(()) };
     let made = Primitives::new(vertices, primitives, words);
     match layers {
-        Layers::First => draw_layer(gpu, call, state, 0, &made, Some(tap)),
-        Layers::Chosen => draw_layers(gpu, call, state, made, Some(tap)),
+        Layers::First => draw_layer(gpu, state, 0, &made, Some(tap)),
+        Layers::Chosen => draw_layers(gpu, state, made, Some(tap)),
     }
 }
 
@@ -320,10 +317,10 @@ fn fragments_looked_at(
     let Some(stream) = vertex_stream(gpu, &stages, None)? else { return Ok(Looked::NotHere) };
     let again = state.fragment.stage.stores().then(|| stream.clone());
     let Some(Numbered { made, numbers, left_out }) = numbered(gpu, &state.primitive, stream)? else {
-        unknown_type(gpu, call, stages.topology());
+        unknown_type(gpu, stages.topology());
         return Ok(Looked::NotHere);
     };
-    no_room(gpu, call, left_out);
+    no_room(gpu, left_out);
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
     let Primitives { vertices, primitives, bounds, .. } = &made;
     let count = match chosen {
@@ -346,7 +343,7 @@ fn fragments_looked_at(
         None => draw.inspect(area, chosen, numbers, &mut gpu.mem, hand_over)?,
         Some(stream) => {
             let (pixels, wanted) = draw.tap_for(area, chosen, numbers)?;
-            let caught = caught(gpu, call, (&state, stages.layers()), stream, wanted)?;
+            let caught = caught(gpu, (&state, stages.layers()), stream, wanted)?;
             draw.inspect_caught(pixels, numbers, *caught, hand_over);
         }
     }
@@ -356,7 +353,6 @@ fn fragments_looked_at(
 /// Runs a draw whose shader stores, and catches the `wanted` warp.
 fn caught(
     gpu: &mut Gpu,
-    call: &DrawCall,
     state: (&DrawState, Layers),
     stream: VertexStream,
     wanted: Wanted,
@@ -364,7 +360,7 @@ fn caught(
     let is_warp = matches!(wanted, Wanted::Warp(_));
     let tap = Tap::new(wanted);
     let budget = gpu.budget.clone();
-    let ran = tapped(gpu, call, state, stream, &tap);
+    let ran = tapped(gpu, state, stream, &tap);
     match (tap.take_caught(), ran) {
         (Ok(caught), _) => {
             // The tap ended the draw, not the budget.

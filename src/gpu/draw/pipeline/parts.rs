@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use a4emu_decoder::guesses::Guess;
 
-use crate::draw::call::DrawCall;
 use crate::draw::fs::DrawState;
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::held_of;
@@ -44,7 +43,6 @@ fn parts(stages: &VertexStages) -> Option<Parts<'_>> {
 /// type is not supported.
 pub(super) fn primitives(
     gpu: &mut Gpu,
-    call: &DrawCall,
     stages: VertexStages,
     state: &DrawState,
     rests: Option<&[Guess]>,
@@ -60,16 +58,16 @@ pub(super) fn primitives(
         let shaded = stages.vertex.shade_part(&part, &missing, &mut gpu.mem, &mut gpu.budget)?;
         let Shaded { vertices, list, geometry, .. } = record_vertices(gpu, shaded, start);
         let stream = VertexStream { vertices, list, words: Vec::new(), geometry };
-        let Some(more) = set_up(gpu, call, &state.primitive, stream) else { return Ok(None) };
+        let Some(more) = set_up(gpu, &state.primitive, stream) else { return Ok(None) };
         made.append(more);
         if made.bytes() as u64 > LARGE {
             let held = Arc::new(std::mem::replace(&mut made, nothing()));
             if let Some(rests) = rests {
                 record_guesses(gpu, rests.to_vec(), state, &held);
             }
-            draw_first_layer(gpu, call, state.clone(), held)?;
+            draw_first_layer(gpu, state.clone(), held)?;
             is_all = false;
         }
     }
-    Ok(Some(if is_all { cache_made(gpu, call, stages, state, made) } else { Arc::new(made) }))
+    Ok(Some(if is_all { cache_made(gpu, stages, state, made) } else { Arc::new(made) }))
 }

@@ -4,7 +4,6 @@ use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::regs::enums::PrimType;
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
-use crate::draw::call::DrawCall;
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::Assembled;
 use crate::draw::rb::surface::{Location, Outside, Surface};
@@ -49,7 +48,6 @@ pub(super) fn record_vertices(gpu: &mut Gpu, mut shaded: Shaded, start: Stopwatc
 /// Records the primitives that set-up made from `vertices`, which cost `geometry`.
 pub(super) fn record_primitives(
     gpu: &mut Gpu,
-    call: &DrawCall,
     Assembled { primitives, left_out }: Assembled,
     vertices: Vertices,
     words: Vec<PRIMITIVE_WORD>,
@@ -57,20 +55,20 @@ pub(super) fn record_primitives(
 ) -> Primitives {
     let count = primitives.len() as u64;
     gpu.pipeline.stats.primitives += count;
-    no_room(gpu, call, left_out);
+    no_room(gpu, left_out);
     let geometry = Geometry { primitives: count, ..geometry };
     Primitives { geometry, ..Primitives::new(vertices, primitives, words) }
 }
 
 /// Records that set-up does not support a primitive type.
-pub(super) fn unknown_type(gpu: &mut Gpu, call: &DrawCall, topology: PrimType) {
-    gpu.report.unsupported(format!("draw {}: primitive type {topology:?}", call.number), gpu.at);
+pub(super) fn unknown_type(gpu: &mut Gpu, topology: PrimType) {
+    gpu.report.unsupported(format!("draw {}: primitive type {topology:?}", gpu.at.draws), gpu.at);
 }
 
 /// Records the primitives at the end of a draw that did not fit into memory, if any.
-pub(super) fn no_room(gpu: &mut Gpu, call: &DrawCall, left_out: usize) {
+pub(super) fn no_room(gpu: &mut Gpu, left_out: usize) {
     if left_out > 0 {
-        let what = format!("draw {}: there is no room for its last {left_out} primitives", call.number);
+        let what = format!("draw {}: there is no room for its last {left_out} primitives", gpu.at.draws);
         gpu.report.cut(what, gpu.at);
     }
 }

@@ -13,15 +13,15 @@ use crate::gpu::Gpu;
 use crate::work_trace::{Activity, begin};
 use a4emu_shader::Reach;
 
-use super::hazards::{flush_for_state, flush_for_vertices};
 use super::record::record_unsupported;
 use super::snapshot::vertex_state;
-use super::{flush, geometry, guesses, stopwatch, vertices, with_queue};
+use super::sync::{MemoryRead, finish, sync, sync_state};
+use super::{geometry, guesses, stopwatch, vertices, with_queue};
 
 /// Runs a draw of the resolve pass. Its rectangle is the area to copy.
 pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     geometry::finish(gpu);
-    flush_for_state(gpu, call);
+    sync_state(gpu, call);
     let area = resolved_area(gpu, call);
     let start = stopwatch(gpu);
     let mut unsupported = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     if is_queued {
         return Ok(());
     }
-    flush(gpu);
+    finish(gpu);
     let _active = begin(Activity::Resolves);
     let result = copy.run(area, &gpu.gmem, &mut gpu.mem);
     gpu.pipeline.stats.ms.resolve += start.milliseconds();
@@ -50,7 +50,7 @@ fn resolved_area(gpu: &mut Gpu, call: &DrawCall) -> Rect {
     let bounds = resolve_bounds(&gpu.regs);
     let state = PrimitiveState::snapshot(&gpu.regs, call.initiator.PRIM_TYPE(), Viewports::First, gpu.model);
     let Ok(vertex) = vertex_state(gpu, call) else { return bounds };
-    flush_for_vertices(gpu, &vertex);
+    sync(gpu, MemoryRead::of_vertices(&vertex));
     let Ok(mut shaded) = vertices(gpu, &vertex, || None) else { return bounds };
     setup::assemble(&state, &mut shaded.vertices, &shaded.list)
         .unwrap_or_default()

@@ -89,6 +89,7 @@ pub(super) fn vertex_stages(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexStag
         topology: call.initiator.PRIM_TYPE(),
         provoking: pc::state::provoking(&gpu.regs),
         draw: call.number,
+        pass: call.pass,
     })
 }
 

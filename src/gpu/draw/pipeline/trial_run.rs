@@ -4,7 +4,8 @@ use crate::budget::Work;
 use crate::draw::stop::{Stop, charge};
 use crate::gpu::Gpu;
 
-use super::{Pipeline, flush};
+use super::Pipeline;
+use super::sync::finish;
 
 /// What happens to tile memory during a trial run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub(super) fn trial_run<R>(
     tile_memory: TileMemory,
     look: impl FnOnce(&mut Gpu) -> Result<R, Stop>,
 ) -> Result<R, Stop> {
-    flush(gpu);
+    finish(gpu);
     let overlay = gpu.mem.overlay();
     let made = overlay.overlay_cost();
     let is_copied = tile_memory == TileMemory::Copied;

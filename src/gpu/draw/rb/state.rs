@@ -71,6 +71,11 @@ pub enum TestOrder {
 }
 
 impl Targets {
+    /// Returns whether all surfaces are in tile memory.
+    pub fn are_in_tile_memory(&self) -> bool {
+        self.surfaces.iter().all(|surface| matches!(surface.location, Location::Gmem(_)))
+    }
+
     /// Returns the cost of a pixel in the bounds of a primitive, in writes of one plain dword colour.
     pub fn pixel_price(&self) -> u64 {
         let colors: u64 = self.color.iter().map(ColorTarget::dwords).sum();

@@ -1,0 +1,102 @@
+//! A draw that has been recorded. Everything that it depends on is in it, so that the command stream may go on and
+//! change the chip.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::fs::DrawState;
+use super::gras::primitives::Primitives;
+use super::gras::setup::{self, Assembled};
+use super::stats::Stopwatch;
+use super::stop::{MAX_HELD, Stop};
+use super::vertex_stages::VertexStages;
+use super::vs::Shaded;
+use crate::budget::Budget;
+use crate::fault::Place;
+use crate::memory::Memory;
+use crate::work_trace::{Activity, begin};
+
+/// A recorded draw.
+///
+/// Its primitives are made from `Pending` to `Made` on any thread, and from `Made` to `Ready` by the pipeline, which
+/// records what that cost. A ready draw goes to the [batch](super::queue::batch) that draws its fragments.
+pub struct DrawRecord {
+    /// Place in the command stream, with the number of the draw.
+    pub at: Place,
+    /// State of set-up, fragments and targets.
+    pub state: DrawState,
+    /// How far its primitives are.
+    pub geometry: Geometry,
+}
+
+/// How far the primitives of a recorded draw are.
+pub enum Geometry {
+    /// Its vertices have not been shaded.
+    Pending(Box<Pending>),
+    /// Its vertices have been shaded. The pipeline does not know yet what that did.
+    Made(Box<Made>),
+    /// Its primitives are known.
+    Ready(Arc<Primitives>),
+}
+
+/// What makes the primitives of a draw.
+pub struct Pending {
+    /// State of the stages before set-up.
+    pub stages: VertexStages,
+    /// Work that may be done for them.
+    pub budget: Budget,
+    /// Whether to measure times.
+    pub is_timed: bool,
+}
+
+/// Vertices and primitives of a draw, as they were made.
+pub struct Made {
+    /// State of the stages before set-up.
+    pub stages: VertexStages,
+    /// Work that may still be done.
+    pub budget: Budget,
+    /// What was made, or the panic that ended it.
+    pub result: Result<Result<Parts, Stop>, Box<dyn Any + Send>>,
+}
+
+/// Vertices and primitives of a draw.
+pub struct Parts {
+    /// The vertices.
+    pub shaded: Shaded,
+    /// The primitives, or `None` if their type is not supported.
+    pub assembled: Option<Assembled>,
+    /// Time for vertices and for primitives.
+    pub milliseconds: [f64; 2],
+}
+
+impl DrawRecord {
+    /// Makes pending primitives from `memory`.
+    pub fn made(self, memory: &Memory) -> Self {
+        let geometry = match self.geometry {
+            Geometry::Pending(pending) => Geometry::Made(Box::new(pending.run(&self.state, memory))),
+            known => known,
+        };
+        Self { geometry, ..self }
+    }
+}
+
+impl Pending {
+    fn run(self, state: &DrawState, memory: &Memory) -> Made {
+        let Self { stages, mut budget, is_timed } = self;
+        let make = || {
+            let active = begin(Activity::Vertices);
+            let start = Stopwatch::start_if(is_timed);
+            let mut shaded = stages.vertex.shade_small(memory, &mut budget)?;
+            let of_vertices = start.milliseconds();
+            drop(active);
+            let _active = begin(Activity::Primitives);
+            let list = std::mem::take(&mut shaded.list);
+            let assembled = setup::assemble_in(&state.primitive, &mut shaded.vertices, &list, &[], MAX_HELD);
+            let milliseconds = [of_vertices, start.milliseconds() - of_vertices];
+            Ok(Parts { shaded, assembled, milliseconds })
+        };
+        let result = catch_unwind(AssertUnwindSafe(make));
+        Made { stages, budget, result }
+    }
+}
