@@ -320,11 +320,11 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         playback.run(sections, &mut Renderer, &mut info);
         Ok(())
     })?;
-    let report = &mut playback.gpu.report;
+    let report = &mut playback.gpu.machine.report;
     let status = report.status(shared.strict);
     // Missing memory is printed on stdout as a result, so it is removed from the warnings.
     let missing = std::mem::take(&mut report.missing);
-    let put_out = info.put_out(&missing, playback.gpu.fidelity.as_ref());
+    let put_out = info.put_out(&missing, playback.gpu.machine.fidelity.as_ref());
     let told = shared.tell(&args.capture.display().to_string(), report);
     Ok(status.worse(told).and(put_out))
 }

@@ -69,5 +69,5 @@ fn validate(args: &Args, capture: &Path, shared: &Shared) -> anyhow::Result<(Wat
         Ok(())
     })?;
     watch.finish(&mut playback.gpu);
-    Ok((watch, playback.gpu.report))
+    Ok((watch, playback.gpu.machine.report))
 }

@@ -76,11 +76,29 @@ fn registers_are_read_in_state_files_alone() {
 #[test]
 fn the_pipeline_alone_holds_the_machine() {
     let holders: Vec<Source> =
-        sources().into_iter().filter(|source| source.code.contains("gpu::Gpu")).collect();
+        sources().into_iter().filter(|source| source.code.contains("DrawContext")).collect();
     assert!(!holders.is_empty());
     for source in holders {
         assert_eq!(source.block(), "pipeline", "{}", source.path);
+        assert!(!source.code.contains("gpu::Gpu"), "{}: draws know no command processor", source.path);
     }
+}
+
+/// The state of the chip is below what changes it. The known cells of tile memory travel with its bytes.
+#[test]
+fn the_machine_knows_nothing_below_it() {
+    for source in sources_below("src/gpu/machine").into_iter().chain([machine()]) {
+        let code = source.code.replace("use crate::draw::rb::cells::UniformTiles;", "");
+        let code = code.split("#[cfg(test)]").next().expect("split gives something");
+        for below in ["crate::draw", "crate::cp", "crate::gpu", "crate::playback"] {
+            assert!(!code.contains(below), "{}: {below}", source.path);
+        }
+    }
+}
+
+fn machine() -> Source {
+    let is_it = |source: &Source| source.path == "machine.rs";
+    sources_below("src/gpu").into_iter().find(is_it).expect("src/gpu/machine.rs")
 }
 
 #[test]

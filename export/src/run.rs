@@ -118,7 +118,7 @@ fn play(entry: &Entry, args: &Args, shared: &Shared, folder: &Path) -> anyhow::R
     rules.finish(gpu);
     let (stored, left_out) = storing.finish(packets);
     if left_out > 0 {
-        gpu.report.cut(format!("there is no room for {left_out} more ranges that were stored"), gpu.at);
+        gpu.cut(format!("there is no room for {left_out} more ranges that were stored"));
     }
     let (packets, writes) = (watch.packets, watch.writes());
     let mut tables = watch.finish()?;
@@ -144,5 +144,5 @@ fn play(entry: &Entry, args: &Args, shared: &Shared, folder: &Path) -> anyhow::R
         version: env!("CARGO_PKG_VERSION"),
     })?;
     tables.finish()?;
-    Ok(playback.gpu.report)
+    Ok(playback.gpu.machine.report)
 }

@@ -51,7 +51,7 @@ impl Walk {
             };
             playback.run(sections, &mut Skip::default(), &mut walker);
             let found = walker.window.finish(&playback.gpu).map_err(anyhow::Error::from);
-            Ok((playback.gpu.report, found))
+            Ok((playback.gpu.machine.report, found))
         };
         Work::start(interrupt, source.threads, work).map(Self)
     }

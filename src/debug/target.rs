@@ -234,12 +234,12 @@ impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Reaching<'_, W> {
             }
         };
         let looked = match (call, stage) {
-            (Call::Dispatch(call), _) => inspect_dispatch(gpu, call, place, look),
+            (Call::Dispatch(call), _) => inspect_dispatch(&mut gpu.draws(), call, place, look),
             (Call::Draw(call), Stage::FS) => match chosen(place) {
-                Some(chosen) => inspect_fragments(gpu, call, chosen, look),
+                Some(chosen) => inspect_fragments(&mut gpu.draws(), call, chosen, look),
                 None => Err(Stop::Fault(Fault::Draw("fragments have pixels and warps".into()))),
             },
-            (Call::Draw(call), stage) => inspect_vertices(gpu, call, stage, place, look),
+            (Call::Draw(call), stage) => inspect_vertices(&mut gpu.draws(), call, stage, place, look),
             (Call::Uncounted(call), _) => bail!("draw {number} is a {}, which does not run", call.packet),
         };
         gpu.report_cut();

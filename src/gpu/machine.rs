@@ -1,4 +1,4 @@
-//! The parts of the chip without its pipeline: which chip, tile memory, loaded shader state, counters.
+//! The state of the chip: which chip, registers, memory, tile memory, loaded shader state, counters, budget.
 
 mod chip;
 mod gmem;
@@ -16,8 +16,12 @@ pub use loaded::{
 pub use model::Model;
 
 use crate::budget::Budget;
-use crate::memory::Memory;
+use crate::fault::{Client, Fault, Place, Report};
+use crate::fidelity::Fidelity;
+use crate::memory::{Memory, PAGE};
 use crate::regfile::RegFile;
+use a4emu_decoder::guesses::Guess;
+use a4emu_shader::{Chosen, Reach};
 
 /// Most words of a stream-out program: one for every two components of a vertex.
 pub const STREAM_OUT: usize = 128;
@@ -44,6 +48,127 @@ pub enum Clock {
     Work,
     /// The value of this function: the ticks that a program on the device can also read elsewhere.
     Ticks(fn() -> u64),
+}
+
+/// The state of the chip. It knows neither the command processor nor draws.
+pub struct Machine {
+    /// Which chip.
+    pub chip: Chip,
+    /// Whether to follow the board or the specification.
+    pub model: Model,
+    /// The registers.
+    pub regs: RegFile,
+    /// The address space. Queued draws may still read it and write to it.
+    pub(crate) mem: Memory,
+    /// Tile memory, [`Chip::gmem_bytes`] long. Queued draws may still write to it.
+    pub(crate) gmem: Gmem,
+    /// Shader code, constants and descriptors.
+    pub loaded: LoadedState,
+    /// The counters. Queued draws may still change them.
+    pub(crate) counters: Counters,
+    /// The source of clock ticks.
+    pub clock: Clock,
+    /// The stream-out program, in the order of its register writes.
+    pub stream_out: Vec<VPC_SO_PROG>,
+    /// Registers that the last draw advanced, with their new values. The command processor writes them after
+    /// the draw.
+    pub written_back: Vec<(u32, u32)>,
+    /// Reports so far.
+    pub report: Report,
+    /// Guesses that the run rests on so far, if [`Gpu::watch_guesses`](crate::gpu::Gpu::watch_guesses) was called.
+    pub fidelity: Option<Fidelity>,
+    /// Registers that a0.x selected so far, if [`Gpu::watch_choices`](crate::gpu::Gpu::watch_choices) was called.
+    pub chosen: Chosen,
+    /// Work that the run may still do.
+    pub budget: Budget,
+    /// The current place of execution.
+    pub at: Place,
+}
+
+impl Machine {
+    /// A chip after power-on: registers are zero and unwritten, and no memory is mapped.
+    pub(crate) fn new(chip: Chip) -> Self {
+        Self {
+            chip,
+            model: Model::default(),
+            regs: RegFile::default(),
+            mem: Memory::new(),
+            gmem: Gmem::new(chip.gmem_bytes()),
+            loaded: LoadedState::default(),
+            counters: Counters::default(),
+            clock: Clock::default(),
+            stream_out: Vec::new(),
+            written_back: Vec::new(),
+            report: Report::default(),
+            fidelity: None,
+            chosen: Chosen::default(),
+            budget: Budget::default(),
+            at: Place::default(),
+        }
+    }
+
+    /// The state that snapshots of draws read.
+    pub(crate) fn view(&self) -> ChipView<'_> {
+        let Self { regs, mem, loaded, model, stream_out, budget, .. } = self;
+        ChipView { regs, mem, loaded, model: *model, stream_out, budget }
+    }
+
+    /// Number of submit groups of the capture that have begun. Queued work does not change it.
+    pub fn group(&self) -> u32 {
+        self.mem.group()
+    }
+
+    /// Clock ticks so far. Queued work does not count yet.
+    pub fn ticks(&self) -> u64 {
+        match self.clock {
+            Clock::Work => self.budget.spent(),
+            Clock::Ticks(now) => now(),
+        }
+    }
+
+    /// Reports that the budget has ended the run, unless that was already reported.
+    pub fn report_cut(&mut self) {
+        if let Some(notice) = self.budget.take_cut_notice() {
+            self.cut(notice);
+        }
+    }
+
+    /// Reports a fault of the current work.
+    pub fn fault(&mut self, fault: Fault) {
+        self.report.fault(fault, self.at);
+    }
+
+    /// Reports that the current work needs what is not supported.
+    pub fn unsupported(&mut self, what: impl Into<String>) {
+        self.report.unsupported(what, self.at);
+    }
+
+    /// Reports that the current work is cut off or left out.
+    pub fn cut(&mut self, what: impl Into<String>) {
+        self.report.cut(what, self.at);
+    }
+
+    /// Notes that the current work rests on `guess`, with its reach.
+    pub fn note_guess(&mut self, guess: Guess, reach: Reach) {
+        if let Some(fidelity) = &mut self.fidelity {
+            fidelity.note(guess, reach, self.at);
+        }
+    }
+
+    /// Adds a word to the stream-out program. Words past its end are lost.
+    pub fn add_stream_out(&mut self, word: u32) {
+        if self.stream_out.len() < STREAM_OUT {
+            self.stream_out.push(VPC_SO_PROG(word));
+        }
+    }
+
+    /// Stores for `client`. A store outside all buffers is a fault. Nothing that is queued may read or write memory.
+    pub(crate) fn store(&mut self, client: Client, addr: u32, bytes: &[u8]) {
+        if !self.mem.write(addr, bytes) {
+            let page = addr - addr % PAGE;
+            self.fault(Fault::Store { client, page });
+        }
+    }
 }
 
 /// The state of the chip that snapshots of draws read. Blocks of the pipeline take it in place of the whole machine.

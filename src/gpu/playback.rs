@@ -184,7 +184,7 @@ impl Playback {
 
     fn trouble(&mut self, trouble: Trouble, observer: &mut dyn Observer) {
         observer.trouble(&mut Running::of(&mut self.gpu), &trouble);
-        self.gpu.report.troubles.note(trouble, self.gpu.at);
+        self.gpu.machine.report.troubles.note(trouble, self.gpu.machine.at);
     }
 
     /// Sets the chip. The first name counts; later ones are ignored. A capture of another generation ends here
@@ -261,7 +261,7 @@ impl Playback {
         if self.gpu.mem.was_cut() {
             let limit = self.gpu.mem.limit;
             let what = format!("more than {limit} bytes of memory at a time (--max-memory)");
-            self.gpu.report.cut(what, self.gpu.at);
+            self.gpu.machine.cut(what);
         }
     }
 

@@ -31,7 +31,7 @@
 
 use std::ops::Deref;
 
-use crate::draw;
+use crate::draw::{self, MemoryRead};
 use crate::fault::Report;
 use crate::gpu::Gpu;
 use crate::machine::{ChipView, Counters, Gmem};
@@ -56,38 +56,46 @@ impl Gpu {
     /// Completes the queued copies to memory.
     pub fn sync(&mut self) -> Synced<'_> {
         if self.pipeline.has_queued_copies() {
-            draw::finish(self);
+            draw::finish(&mut self.draws());
         }
         Synced(self)
     }
 
+    /// Completes queued copies to memory of `reads`, which the chip is about to read.
+    pub(crate) fn sync_reads<'r>(
+        &mut self,
+        reads: impl IntoIterator<Item = MemoryRead<'r>, IntoIter: Clone>,
+    ) {
+        draw::sync(&mut self.draws(), reads);
+    }
+
     /// Completes all queued work.
     pub fn settle(&mut self) -> Settled<'_> {
-        draw::finish(self);
+        draw::finish(&mut self.draws());
         Settled(Synced(self))
     }
 
     /// Completes all queued work and ends the run.
     pub fn end(mut self) -> Ended {
-        draw::finish(&mut self);
+        draw::finish(&mut self.draws());
         Ended(self)
     }
 
     /// Completes all queued work, then returns memory for changes from outside of the chip.
     pub fn memory_mut(&mut self) -> &mut Memory {
-        draw::finish(self);
+        draw::finish(&mut self.draws());
         &mut self.mem
     }
 
     /// Completes all queued work, then returns tile memory for changes from outside of the chip.
     pub fn tile_memory_mut(&mut self) -> &mut Gmem {
-        draw::finish(self);
+        draw::finish(&mut self.draws());
         &mut self.gmem
     }
 
     /// Completes all queued work, then returns the counters for changes from outside of the chip.
     pub fn counters_mut(&mut self) -> &mut Counters {
-        draw::finish(self);
+        draw::finish(&mut self.draws());
         &mut self.counters
     }
 }
@@ -179,7 +187,7 @@ impl Ended {
 
     /// The problems of the run.
     pub fn into_report(self) -> Report {
-        self.0.report
+        self.0.machine.report
     }
 }
 

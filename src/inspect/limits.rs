@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn kept_output_may_use_half_of_the_memory_limit() {
         let room = |max_memory| {
-            let budget = Limits { max_memory, ..Limits::default() }.playback(Path::new("")).gpu.budget;
+            let budget = Limits { max_memory, ..Limits::default() }.playback(Path::new("")).gpu.machine.budget;
             let mut bytes = 0;
             while budget.keep(1 << 20) {
                 bytes += 1 << 20;
@@ -207,7 +207,7 @@ mod tests {
         let share = |max_work, runs| {
             let work = WorkLimits { max_work, ..WorkLimits::default() };
             let budget =
-                Limits { work, ..Limits::default() }.playback_of_many(Path::new(""), runs).gpu.budget;
+                Limits { work, ..Limits::default() }.playback_of_many(Path::new(""), runs).gpu.machine.budget;
             budget.share(Work::Copy16, 1)
         };
         assert_eq!([share(None, 1), share(None, 4)], [budget::BASE, budget::BASE / 4]);

@@ -153,7 +153,7 @@ impl Pictures {
         let picture = match Picture::of(surface, gpu.sync().memory()) {
             Ok(picture) => picture.with_alpha(self.alpha),
             Err(NoPicture::Unsupported) => {
-                gpu.report.unsupported(what, gpu.at);
+                gpu.unsupported(what);
                 return Ok(None);
             }
             Err(NoPicture::Missing) => {
@@ -164,7 +164,7 @@ impl Pictures {
         let size = picture.size();
         if !self.budget.take(Work::Pixel, PACKED * u64::from(size[0]) * u64::from(size[1])) {
             let message = format!("{what} is not written: it and those before it are too many pixels");
-            gpu.report.cut(message, gpu.at);
+            gpu.cut(message);
             return Ok(None);
         }
         let mut out = create()?;

@@ -114,7 +114,7 @@ pub fn show(args: &Args, name: Draws, shared: &Shared) -> anyhow::Result<Status>
     if looking.look.written.left_out > 0 {
         let what =
             format!("there is no room for {} more ranges that were stored", looking.look.written.left_out);
-        playback.gpu.report.cut(what, playback.gpu.at);
+        playback.gpu.cut(what);
     }
     let told = looking.look.tell(name, watch.findings);
     let report = shared.tell(&args.capture.display().to_string(), &playback.gpu.report);

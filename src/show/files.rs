@@ -42,8 +42,7 @@ impl Pictures<'_> {
             (0..texture.levels).flat_map(|level| (0..texture.layers(level)).map(move |layer| (level, layer)));
         for (level, layer) in parts {
             let Some(left) = self.left.checked_sub(1) else {
-                gpu.report
-                    .cut(format!("no more than {MAX_PICTURES} pictures of textures are written"), gpu.at);
+                gpu.cut(format!("no more than {MAX_PICTURES} pictures of textures are written"));
                 return Ok(());
             };
             let texels = match texture.texels(level, layer, gpu) {
@@ -64,8 +63,8 @@ impl Pictures<'_> {
 /// Reports why a texture has no picture.
 fn note(gpu: &mut Gpu, what: &str, why: &NoTexels) {
     match why {
-        NoTexels::Unsupported(_) => gpu.report.unsupported(what, gpu.at),
-        NoTexels::Size(..) | NoTexels::NoBudget => gpu.report.cut(what, gpu.at),
+        NoTexels::Unsupported(_) => gpu.unsupported(what),
+        NoTexels::Size(..) | NoTexels::NoBudget => gpu.cut(what),
     }
 }
 

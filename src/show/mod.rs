@@ -143,7 +143,7 @@ fn frame(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let frame = rows.finish(&playback.gpu, &costed.costs, watch.findings);
     if frame.left_out > 0 {
         let what = format!("the table has no room for {} more draws", frame.left_out);
-        playback.gpu.report.cut(what, playback.gpu.at);
+        playback.gpu.cut(what);
     }
     accepted(&args.capture, &playback.gpu.report)?;
     let told = shared.tell(&args.capture.display().to_string(), &playback.gpu.report);

@@ -10,7 +10,7 @@ use super::stream::{DATA, SCRATCH, faults, packet, run, unsupported, write};
 fn regs(packets: &[Vec<u32>]) -> RegFile {
     let gpu = run(packets);
     assert_eq!((faults(&gpu), unsupported(&gpu)), (vec![], vec![]));
-    gpu.regs
+    gpu.machine.regs
 }
 
 #[test]

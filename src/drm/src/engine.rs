@@ -8,7 +8,6 @@ use std::time::Instant;
 use a4emu_gpu::ambient::{self, Members};
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Call, Cp, Flow, Observer, Renderer, Tee};
-use a4emu_gpu::draw;
 use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::gpu::{Chip, Clock, Gpu};
 use a4emu_gpu::settled::Running;
@@ -240,7 +239,7 @@ impl Engine {
         let same_file = *last == Some(job.file);
         let commands = job.commands.iter().filter(|(_, restores)| !(*restores && same_file));
         let run = || {
-            draw::begin_submit(gpu);
+            gpu.begin_submit();
             let mut counts = Counts::default();
             let mut both;
             let observer: &mut dyn Observer = match watch {

@@ -20,7 +20,6 @@ use a4emu_decoder::regs::vpc::VPC_PERFCTR_VPC_SEL;
 use a4emu_decoder::regs::vsc::{VSC_PERFCTR_VSC_SEL_0, VSC_PERFCTR_VSC_SEL_1};
 
 use super::Cp;
-use crate::draw;
 use crate::gpu::Gpu;
 use crate::machine::Stage;
 use a4emu_shader::InstructionClass;
@@ -230,7 +229,7 @@ impl Counter {
 impl Cp<'_> {
     /// Changes the counters, after all draws before have been counted.
     fn change_counters(&mut self, change: impl FnOnce(&mut PerformanceCounters, &Gpu)) {
-        draw::finish(self.gpu);
+        self.gpu.settle();
         let mut counters = std::mem::take(&mut self.gpu.cp.counters);
         change(&mut counters, self.gpu);
         self.gpu.cp.counters = counters;
@@ -288,7 +287,7 @@ impl Cp<'_> {
 
     /// The value of the counter of this number, if it is known.
     pub(super) fn counter(&mut self, number: usize) -> Option<u64> {
-        draw::finish(self.gpu);
+        self.gpu.settle();
         let PerformanceCounters { is_enabled, all } = &self.gpu.cp.counters;
         let counter = all[number];
         let total = counter.event.map_or(counter.base, |event| event.total(self.gpu));

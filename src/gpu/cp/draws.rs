@@ -221,7 +221,7 @@ impl Cp<'_> {
     /// Launches a draw or dispatch: gives it its numbers and its pass, shows it to the observer, and runs it
     /// in the engine.
     fn launch(&mut self, call: impl FnOnce(Identity, Pass) -> Call) -> Step {
-        let at = &mut self.gpu.at;
+        let at = &mut self.gpu.machine.at;
         at.frame_draw = self.gpu.cp.frame_draws.number(at.address);
         let identity = Identity { number: at.draws, frame_draw: at.frame_draw, submit: at.submit };
         let call = call(identity, Pass::of(&self.gpu.regs));

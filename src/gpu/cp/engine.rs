@@ -41,9 +41,9 @@ pub struct Renderer;
 impl Engine for Renderer {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         match call {
-            Call::Draw(call) => draw::run(gpu, call),
-            Call::Dispatch(call) => draw::dispatch(gpu, call),
-            Call::Uncounted(call) => gpu.report.unsupported(call.packet, gpu.at),
+            Call::Draw(call) => draw::run(&mut gpu.draws(), call),
+            Call::Dispatch(call) => draw::dispatch(&mut gpu.draws(), call),
+            Call::Uncounted(call) => gpu.machine.unsupported(call.packet),
         }
         Flow::Continue
     }
@@ -94,7 +94,7 @@ impl Skip {
             if base != 0 && size != 0 {
                 let what =
                     "skipped draws would have moved VPC_SO.BUFFER_OFFSET on; it is as packets wrote it";
-                gpu.report.troubles.note(Trouble::Stale(what.to_owned()), gpu.at);
+                gpu.machine.report.troubles.note(Trouble::Stale(what.to_owned()), gpu.machine.at);
             }
         }
     }

@@ -5,7 +5,6 @@ use a4emu_decoder::regs::enums::VgtEventType;
 use a4emu_decoder::regs::rb::RB_SAMPLE_COUNT_CONTROL;
 
 use super::Cp;
-use crate::draw;
 use crate::fault::Client;
 
 /// Bytes of a sample count record: 16 counters of 64 bits. Drivers read the first one
@@ -18,7 +17,7 @@ impl Cp<'_> {
         match event.EVENT() {
             VgtEventType::ZPASS_DONE => self.write_sample_count(),
             VgtEventType::RST_PIX_CNT => {
-                draw::finish(self.gpu);
+                self.gpu.settle();
                 self.gpu.counters.samples_passed = 0;
             }
             _ => {}
@@ -41,7 +40,7 @@ impl Cp<'_> {
         if !control.COPY() {
             return;
         }
-        draw::finish(self.gpu);
+        self.gpu.settle();
         let mut record = [0; SAMPLE_RECORD];
         record[..8].copy_from_slice(&self.gpu.counters.samples_passed.to_le_bytes());
         self.store_for(Client::Query, control.ADDR(), &record);

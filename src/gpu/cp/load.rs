@@ -30,7 +30,7 @@ impl Cp<'_> {
             if !self.charge(Work::Copy16, u64::from(dwords).div_ceil(4)) {
                 return self.load(packet, address, &[]);
             }
-            draw::sync(self.gpu, [draw::MemoryRead::Bytes(address, u64::from(dwords) * 4)]);
+            self.gpu.sync_reads([draw::MemoryRead::Bytes(address, u64::from(dwords) * 4)]);
         }
         self.load_paid(packet);
     }

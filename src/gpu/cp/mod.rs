@@ -79,7 +79,7 @@ impl<'a> Cp<'a> {
     fn trouble(&mut self, trouble: impl Into<Trouble>) {
         let trouble = trouble.into();
         self.observer.trouble(&mut Running::of(self.gpu), &trouble);
-        self.gpu.report.troubles.note(trouble, self.gpu.at);
+        self.gpu.machine.report.troubles.note(trouble, self.gpu.machine.at);
     }
 
     /// Records an unsupported feature at the current place.

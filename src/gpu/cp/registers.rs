@@ -14,7 +14,6 @@ use super::Cp;
 use super::counters::{CounterOf, counter_of};
 use super::effects::{effect, have_effects};
 use crate::budget::Work;
-use crate::draw;
 use crate::fault::Client;
 use crate::settled::Running;
 
@@ -137,7 +136,7 @@ impl Cp<'_> {
 
     /// Writes the clock to the first counter of the CP, after running the queued draws.
     fn count_ticks(&mut self) {
-        draw::finish(self.gpu);
+        self.gpu.settle();
         let ticks = self.gpu.ticks();
         self.write_regs(TICKS, &[ticks as u32, (ticks >> 32) as u32]);
     }
@@ -204,7 +203,7 @@ impl Cp<'_> {
     /// Stores for `client`, after the observer has seen it.
     pub(super) fn store_for(&mut self, client: Client, address: u32, bytes: &[u8]) {
         // The observer sees memory without queued draws, as the store finds it.
-        draw::finish(self.gpu);
+        self.gpu.settle();
         self.observer.store(&mut Running::of(self.gpu), address, bytes);
         self.gpu.store(client, address, bytes);
     }
@@ -249,7 +248,7 @@ mod tests {
         let sources = [Stage::VS, Stage::FS].map(|stage| gpu.loaded.stage(stage).source);
         let troubles: Vec<String> = gpu.report.troubles.iter().map(|(it, ..)| it.to_string()).collect();
         let stored = gpu.mem.slice(STORED, 0x1000).map(<[u8]>::to_vec);
-        (gpu.regs.iter().collect::<Vec<_>>(), sources, gpu.stream_out, stored, troubles)
+        (gpu.regs.iter().collect::<Vec<_>>(), sources, gpu.machine.stream_out, stored, troubles)
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::{Cp, Flow};
 use crate::budget::Work;
 use crate::draw;
 use crate::fault::{Client, Fault, Trouble};
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, Machine};
 use crate::memo::MemoryInputs;
 use crate::memory::Memory;
 use crate::settled::Running;
@@ -77,12 +77,12 @@ impl Cp<'_> {
     /// Runs the `dwords` of command stream at `address`, as one submit.
     pub fn submit(&mut self, address: u32, dwords: u32) -> Flow {
         let flow = self.submit_part(address, dwords);
-        draw::finish(self.gpu);
+        self.gpu.settle();
         flow
     }
 
     /// Runs one of several streams that are submitted together. Draws may stay queued for the next stream:
-    /// call [`draw::finish`] after the last one.
+    /// call [`Gpu::settle`] after the last one.
     pub fn submit_part(&mut self, address: u32, dwords: u32) -> Flow {
         let _active = begin(Activity::Commands);
         self.gpu.cp.frame_draws.begin_submit();
@@ -134,7 +134,7 @@ impl Cp<'_> {
     /// The dwords of a buffer, as far as memory holds them, and whether it runs for the first time. They are
     /// a copy, as packets may store into their own buffer.
     fn fetch_stream(&mut self, address: u32, dwords: u32, client: Client) -> (Rc<Vec<u32>>, bool) {
-        draw::sync(self.gpu, [draw::MemoryRead::Bytes(address, u64::from(dwords) * 4)]);
+        self.gpu.sync_reads([draw::MemoryRead::Bytes(address, u64::from(dwords) * 4)]);
         if let Some(words) = self.seen.find(address, dwords, &self.gpu.mem) {
             return (words, false);
         }
@@ -175,7 +175,7 @@ impl Cp<'_> {
 
     /// Notes whether the GPU of a kernel dump stood at `packet`.
     fn look_for_hang(&mut self, packet: &Packet<'_>) {
-        let Gpu { hang: Some(search), at, mem, .. } = self.gpu else { return };
+        let Gpu { hang: Some(search), machine: Machine { at, mem, .. }, .. } = self.gpu else { return };
         let base = self.open.last().copied().unwrap_or(at.address);
         search.look(packet, [base, at.address], at.depth, mem);
     }

@@ -44,6 +44,7 @@ pub mod work;
 
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 pub use inspection::{Inspected, Inspection};
+pub use pipeline::Pipeline;
 pub(crate) use pipeline::sync::{MemoryRead, finish, sync};
-pub use pipeline::{Pipeline, begin_submit, dispatch, run};
+pub(crate) use pipeline::{dispatch, run};
 pub use schedule::Schedule;

@@ -1,6 +1,6 @@
 //! The draw pipeline: the order of the stages, and the state kept between draws.
 //!
-//! Only this file and its submodules access the whole machine (`Gpu`). The other files of `draw/` take state
+//! Only this file and its submodules access the whole machine. The other files of `draw/` take state
 //! and values. They return results and the log entries to record.
 //!
 //! - `trial_run`: trial runs with discarded results.
@@ -33,8 +33,7 @@ use a4emu_decoder::guesses::Guess;
 
 use crate::budget::Work;
 use crate::fidelity::Line;
-use crate::gpu::Gpu;
-use crate::machine::Stage;
+use crate::machine::{Machine, Stage};
 use crate::pass::Pass;
 use crate::pool::Pool;
 use crate::work_trace::{Activity, begin};
@@ -80,6 +79,12 @@ use super::vertices::VertexStream;
 use super::vs::{Shaded, VertexState};
 use super::work::Geometry;
 use a4emu_shader::Counting;
+
+/// What draws work on: the machine, and what the pipeline keeps between draws.
+pub struct DrawContext<'g> {
+    pub(crate) machine: &'g mut Machine,
+    pub(crate) pipeline: &'g mut Pipeline,
+}
 
 /// State that the pipeline keeps between draws.
 #[derive(Default)]
@@ -160,209 +165,206 @@ impl Pipeline {
 }
 
 /// Starts the measurement of a part of a draw, unless timing is off.
-fn stopwatch(gpu: &Gpu) -> Stopwatch {
-    Stopwatch::start_if(!gpu.pipeline.untimed)
+fn stopwatch(context: &DrawContext<'_>) -> Stopwatch {
+    Stopwatch::start_if(!context.pipeline.untimed)
 }
 
 /// Calls `work` with the queue and the parts of the machine that it works on, and records the draws that ended.
-fn with_queue<R>(gpu: &mut Gpu, work: impl FnOnce(&mut Queue, &mut Store<'_>) -> R) -> R {
-    let Gpu { mem: memory, gmem, budget, pipeline, chip, .. } = gpu;
+fn with_queue<R>(context: &mut DrawContext<'_>, work: impl FnOnce(&mut Queue, &mut Store<'_>) -> R) -> R {
+    let Machine { mem: memory, gmem, budget, chip, .. } = &mut *context.machine;
     let results = Results::default();
     let mut store = Store { memory, gmem, gmem_bytes: chip.gmem_bytes(), budget, results };
-    let result = work(&mut pipeline.queue, &mut store);
+    let result = work(&mut context.pipeline.queue, &mut store);
     let results = store.results;
-    record_results(gpu, results);
+    record_results(context, results);
     result
 }
 
-/// Prepares the pipeline for a new submit.
-pub fn begin_submit(gpu: &mut Gpu) {
-    gpu.pipeline.primitives.begin_submit();
-}
-
 /// Runs a draw.
-pub fn run(gpu: &mut Gpu, call: &DrawCall) {
-    gpu.pipeline.stats.draws += 1;
-    if call.count == 0 || call.instances == 0 || gpu.budget.cut().is_some() {
+pub fn run(context: &mut DrawContext<'_>, call: &DrawCall) {
+    context.pipeline.stats.draws += 1;
+    if call.count == 0 || call.instances == 0 || context.machine.budget.cut().is_some() {
         return;
     }
-    gpu.budget.charge_later(Work::Draw, 1);
-    forget_derived(gpu);
+    context.machine.budget.charge_later(Work::Draw, 1);
+    forget_derived(context);
     let result = match call.pass {
         // A binning pass only produces the visibility stream, which the emulator does not use.
         Pass::Binning => Ok(()),
-        Pass::Resolve => resolve::resolve(gpu, call),
-        Pass::Gmem | Pass::Bypass | Pass::Restore if discards(&gpu.regs) => vertices_only(gpu, call),
-        Pass::Gmem | Pass::Bypass | Pass::Restore => render(gpu, call),
+        Pass::Resolve => resolve::resolve(context, call),
+        Pass::Gmem | Pass::Bypass | Pass::Restore if discards(&context.machine.regs) => {
+            vertices_only(context, call)
+        }
+        Pass::Gmem | Pass::Bypass | Pass::Restore => render(context, call),
     };
-    record_end(gpu, result);
+    record_end(context, result);
 }
 
 /// Runs a dispatch.
-pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
-    gpu.pipeline.stats.draws += 1;
-    if gpu.budget.cut().is_some() {
+pub fn dispatch(context: &mut DrawContext<'_>, call: &DispatchCall) {
+    context.pipeline.stats.draws += 1;
+    if context.machine.budget.cut().is_some() {
         return;
     }
-    gpu.budget.charge_later(Work::Draw, 1);
-    forget_derived(gpu);
-    finish(gpu);
-    let (start, _active) = (stopwatch(gpu), begin(Activity::Compute));
-    let result = compute(gpu, call);
-    record_end(gpu, result);
-    gpu.pipeline.stats.ms.compute += start.milliseconds();
+    context.machine.budget.charge_later(Work::Draw, 1);
+    forget_derived(context);
+    finish(context);
+    let (start, _active) = (stopwatch(context), begin(Activity::Compute));
+    let result = compute(context, call);
+    record_end(context, result);
+    context.pipeline.stats.ms.compute += start.milliseconds();
 }
 
 /// Discards what was derived for earlier draws, if the schedule is the reference model.
-fn forget_derived(gpu: &mut Gpu) {
-    if gpu.pipeline.schedule == Schedule::Reference {
-        gpu.pipeline.states = StateCache::default();
-        gpu.pipeline.primitives = PrimitiveCache::default();
-        gpu.pipeline.queue.forget_copies();
+fn forget_derived(context: &mut DrawContext<'_>) {
+    if context.pipeline.schedule == Schedule::Reference {
+        context.pipeline.states = StateCache::default();
+        context.pipeline.primitives = PrimitiveCache::default();
+        context.pipeline.queue.forget_copies();
     }
 }
 
 /// Runs a draw through all stages.
-fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
-    let start = stopwatch(gpu);
-    gpu.pipeline.queue.count_work(1);
-    sync_state(gpu, call);
-    let stages = vertex_stages(gpu, call)?;
-    let (primitive, targets) = set_up_state(gpu, &stages);
-    sync(gpu, MemoryRead::of_vertices(&stages.vertex));
-    if gpu.pipeline.geometry.has(gpu.at.address) {
-        geometry::finish(gpu);
+fn render(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<(), Stop> {
+    let start = stopwatch(context);
+    context.pipeline.queue.count_work(1);
+    sync_state(context, call);
+    let stages = vertex_stages(context, call)?;
+    let (primitive, targets) = set_up_state(context, &stages);
+    sync(context, MemoryRead::of_vertices(&stages.vertex));
+    if context.pipeline.geometry.has(context.machine.at.address) {
+        geometry::finish(context);
     }
-    let known = cached_primitives(gpu, &stages, &primitive)?;
+    let known = cached_primitives(context, &stages, &primitive)?;
     if let Some(known) = &known {
-        note_unseen(gpu, known, &targets);
+        note_unseen(context, known, &targets);
     }
     if let Some(known) = &known
-        && gpu.pipeline.observation() < Observation::Instruction
+        && context.pipeline.observation() < Observation::Instruction
         && is_culled(known, &targets)
     {
         // Most draws run for most tiles, so first check whether this tile contains any of it.
-        record_known(gpu, known);
-        note_written(gpu, &targets, &targets.surfaces);
+        record_known(context, known);
+        note_written(context, &targets, &targets.surfaces);
         return Ok(());
     }
-    let state = DrawState { primitive, fragment: fragment_state(gpu)?, targets };
-    known.iter().for_each(|known| record_known(gpu, known));
-    sync(gpu, stages.later().chain([&*state.fragment.stage]).map(MemoryRead::Stage));
+    let state = DrawState { primitive, fragment: fragment_state(context)?, targets };
+    known.iter().for_each(|known| record_known(context, known));
+    sync(context, stages.later().chain([&*state.fragment.stage]).map(MemoryRead::Stage));
     let layers = stages.layers();
-    let rests = gpu.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
-    gpu.pipeline.stats.ms.snapshot += start.milliseconds();
-    let Some(stages) = geometry::enqueue(gpu, stages, &state, known.as_ref()) else { return Ok(()) };
-    geometry::finish(gpu);
+    let rests = context.machine.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
+    context.pipeline.stats.ms.snapshot += start.milliseconds();
+    let Some(stages) = geometry::enqueue(context, stages, &state, known.as_ref()) else { return Ok(()) };
+    geometry::finish(context);
     let is_known = known.is_some();
     let primitives = match known {
         Some(known) => Some(known),
-        None if gpu.pipeline.inspection.pixels.is_some() => watched(gpu, stages, &state)?,
-        None => primitives(gpu, stages, &state, rests.as_deref())?,
+        None if context.pipeline.inspection.pixels.is_some() => watched(context, stages, &state)?,
+        None => primitives(context, stages, &state, rests.as_deref())?,
     };
     let Some(primitives) = primitives else { return Ok(()) };
     if !is_known {
-        note_unseen(gpu, &primitives, &state.targets);
+        note_unseen(context, &primitives, &state.targets);
     }
     if let Some(rests) = rests {
-        record_guesses(gpu, rests, &state, &primitives);
+        record_guesses(context, rests, &state, &primitives);
     }
     match layers {
-        Layers::First => draw_first_layer(gpu, state, primitives),
-        Layers::Chosen => draw_layers(gpu, &state, Arc::unwrap_or_clone(primitives), None),
+        Layers::First => draw_first_layer(context, state, primitives),
+        Layers::Chosen => draw_layers(context, &state, Arc::unwrap_or_clone(primitives), None),
     }
 }
 
 /// Records the results of queued draws that have ended.
-fn record_results(gpu: &mut Gpu, Results { batches, milliseconds }: Results) {
-    gpu.pipeline.stats.ms.fragment += milliseconds;
+fn record_results(context: &mut DrawContext<'_>, Results { batches, milliseconds }: Results) {
+    context.pipeline.stats.ms.fragment += milliseconds;
     if batches.is_empty() {
         return;
     }
-    let here = gpu.at;
+    let here = context.machine.at;
     for Finished { at, samples, work, log } in batches.into_iter().flatten() {
-        gpu.at = at;
+        context.machine.at = at;
         let log = ShaderLog { work, ..log.map_or_else(ShaderLog::default, |log| *log) };
-        record_fragments(gpu, samples, log);
+        record_fragments(context, samples, log);
     }
-    gpu.at = here;
-    record_end(gpu, Ok(()));
+    context.machine.at = here;
+    record_end(context, Ok(()));
 }
 
 /// Runs a draw with rasteriser discard. Only the stores of its vertex stages have an effect.
-fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
-    geometry::finish(gpu);
-    sync_state(gpu, call);
-    let stages = vertex_stages(gpu, call)?;
-    sync(gpu, MemoryRead::of_vertices(&stages.vertex));
-    sync(gpu, stages.later().map(MemoryRead::Stage));
-    vertex_stream(gpu, &stages, None)?;
+fn vertices_only(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<(), Stop> {
+    geometry::finish(context);
+    sync_state(context, call);
+    let stages = vertex_stages(context, call)?;
+    sync(context, MemoryRead::of_vertices(&stages.vertex));
+    sync(context, stages.later().map(MemoryRead::Stage));
+    vertex_stream(context, &stages, None)?;
     Ok(())
 }
 
-fn compute(gpu: &mut Gpu, call: &DispatchCall) -> Result<(), Stop> {
-    let stage = stage(gpu, Stage::CS)?;
-    let state = DispatchState::snapshot(&gpu.regs, call, &stage)?;
-    let log = state.run(&mut gpu.mem, &mut gpu.budget);
-    record_cost(gpu, Stage::CS, &log, 0);
-    record_log(gpu, "compute", log);
+fn compute(context: &mut DrawContext<'_>, call: &DispatchCall) -> Result<(), Stop> {
+    let stage = stage(context, Stage::CS)?;
+    let state = DispatchState::snapshot(&context.machine.regs, call, &stage)?;
+    let log = state.run(&mut context.machine.mem, &mut context.machine.budget);
+    record_cost(context, Stage::CS, &log, 0);
+    record_log(context, "compute", log);
     Ok(())
 }
 
 /// Runs all stages before set-up, which has this `state`. Returns `None` when the primitive type is not
 /// supported.
 fn vertex_stream(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     stages: &VertexStages,
     state: Option<&PrimitiveState>,
 ) -> Result<Option<VertexStream>, Stop> {
     if stages.store() {
-        finish(gpu);
+        finish(context);
     }
     let projection = || state.filter(|_| stages.is_plain()).and_then(PrimitiveState::projection);
     let _active = begin(Activity::Vertices);
-    let shaded = vertices(gpu, &stages.vertex, projection)?;
+    let shaded = vertices(context, &stages.vertex, projection)?;
     let stream = match stages.is_plain() {
         true => {
             let Shaded { vertices, list, geometry, .. } = shaded;
             Some(VertexStream { vertices, list, words: Vec::new(), geometry })
         }
-        false => whole_primitives(gpu, stages, shaded)?,
+        false => whole_primitives(context, stages, shaded)?,
     };
     if let (Some(feedback), Some(stream)) = (&stages.feedback, &stream) {
-        feed_back(gpu, feedback, stages, stream)?;
+        feed_back(context, feedback, stages, stream)?;
     }
     Ok(stream)
 }
 
 /// Runs vertex fetch and vertex shader.
 fn vertices(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     state: &VertexState,
     projection: impl FnOnce() -> Option<Projection>,
 ) -> Result<Shaded, Stop> {
-    let start = stopwatch(gpu);
-    let shaded = state.shade_for(projection, &mut gpu.mem, &mut gpu.budget)?;
-    Ok(record_vertices(gpu, shaded, start))
+    let start = stopwatch(context);
+    let shaded = state.shade_for(projection, &mut context.machine.mem, &mut context.machine.budget)?;
+    Ok(record_vertices(context, shaded, start))
 }
 
 /// Returns the cached primitives of the draw from the previous tile, if they are still valid.
 fn cached_primitives(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     stages: &VertexStages,
     state: &Arc<PrimitiveState>,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
-    if !stages.is_reusable() || gpu.pipeline.inspection.pixels.is_some() {
+    if !stages.is_reusable() || context.pipeline.inspection.pixels.is_some() {
         return Ok(None);
     }
     let looked_through = looked_through(&stages.vertex) / 16;
-    charge(&mut gpu.budget, Work::Copy16, looked_through)?;
-    let slot = gpu.pipeline.states.slots.of(gpu.at.address);
-    let found = gpu.pipeline.primitives.find(slot, &stages.vertex, state, &gpu.mem);
+    charge(&mut context.machine.budget, Work::Copy16, looked_through)?;
+    let slot = context.pipeline.states.slots.of(context.machine.at.address);
+    let found = context.pipeline.primitives.find(slot, &stages.vertex, state, &context.machine.mem);
     // Without counts of instructions they are no answer where these are requested.
     let is_counted = |made: &Arc<Primitives>| {
         let Geometry { work, counts, .. } = &made.geometry;
-        gpu.pipeline.counting() == Counting::Off || work.warps == 0 || !counts.is_empty()
+        context.pipeline.counting() == Counting::Off || work.warps == 0 || !counts.is_empty()
     };
     Ok(found.filter(is_counted))
 }
@@ -370,69 +372,74 @@ fn cached_primitives(
 /// Makes the primitives for the rasteriser. Returns `None` when the primitive type is not supported. `rests`
 /// are the guesses that the draw rests on, if guesses are recorded.
 fn primitives(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     stages: VertexStages,
     state: &DrawState,
     rests: Option<&[Guess]>,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
     if parts::are_needed(&stages) {
-        return parts::primitives(gpu, stages, state, rests);
+        return parts::primitives(context, stages, state, rests);
     }
-    let Some(stream) = vertex_stream(gpu, &stages, Some(&state.primitive))? else { return Ok(None) };
-    assembled(gpu, stages, state, stream)
+    let Some(stream) = vertex_stream(context, &stages, Some(&state.primitive))? else { return Ok(None) };
+    assembled(context, stages, state, stream)
 }
 
 /// Runs set-up on a vertex stream. Returns `None` when the primitive type is not supported.
 fn assembled(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     stages: VertexStages,
     state: &DrawState,
     stream: VertexStream,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
     let work = if stages.is_plain() { 0 } else { stream.list.len() as u64 };
-    charge(&mut gpu.budget, Work::Vertex, work)?;
-    let made = set_up(gpu, &state.primitive, stream);
-    Ok(cache_or_report(gpu, stages, state, made))
+    charge(&mut context.machine.budget, Work::Vertex, work)?;
+    let made = set_up(context, &state.primitive, stream);
+    Ok(cache_or_report(context, stages, state, made))
 }
 
 /// Caches and returns the primitives of a draw. Reports the primitive type if set-up does not support it.
 fn cache_or_report(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     stages: VertexStages,
     state: &DrawState,
     made: Option<Primitives>,
 ) -> Option<Arc<Primitives>> {
-    gpu.pipeline.queue.count_work(KNOWN_DRAWS_PER_NEW - 1);
+    context.pipeline.queue.count_work(KNOWN_DRAWS_PER_NEW - 1);
     if made.is_none() {
-        unknown_type(gpu, stages.topology());
+        unknown_type(context, stages.topology());
     }
-    Some(cache_made(gpu, stages, state, made?))
+    Some(cache_made(context, stages, state, made?))
 }
 
 /// Wraps the primitives `made` by a draw, and caches them if the draw can run again for the next tile.
-fn cache_made(gpu: &mut Gpu, stages: VertexStages, state: &DrawState, made: Primitives) -> Arc<Primitives> {
+fn cache_made(
+    context: &mut DrawContext<'_>,
+    stages: VertexStages,
+    state: &DrawState,
+    made: Primitives,
+) -> Arc<Primitives> {
     let made = Arc::new(made);
     if stages.repeats() {
-        let slot = gpu.pipeline.states.slots.of(gpu.at.address);
-        let (cache, state) = (&mut gpu.pipeline.primitives, state.primitive.clone());
-        cache.keep(slot, stages.vertex, state, &gpu.mem, &made);
+        let slot = context.pipeline.states.slots.of(context.machine.at.address);
+        let (cache, state) = (&mut context.pipeline.primitives, state.primitive.clone());
+        cache.keep(slot, stages.vertex, state, &context.machine.mem, &made);
     }
     made
 }
 
 /// Runs set-up on `stream` and records the time. Returns `None` when the primitive type is not supported.
-fn set_up(gpu: &mut Gpu, state: &PrimitiveState, stream: VertexStream) -> Option<Primitives> {
-    let (start, _active) = (stopwatch(gpu), begin(Activity::Primitives));
-    let culled = culled(gpu, state, &stream);
+fn set_up(context: &mut DrawContext<'_>, state: &PrimitiveState, stream: VertexStream) -> Option<Primitives> {
+    let (start, _active) = (stopwatch(context), begin(Activity::Primitives));
+    let culled = culled(context, state, &stream);
     let VertexStream { mut vertices, list, words, geometry } = stream;
     let assembled = setup::assemble_in(state, &mut vertices, &list, &words, MAX_HELD)?;
-    gpu.pipeline.stats.ms.primitive += start.milliseconds();
-    Some(Primitives { culled, ..record_primitives(gpu, assembled, vertices, words, geometry) })
+    context.pipeline.stats.ms.primitive += start.milliseconds();
+    Some(Primitives { culled, ..record_primitives(context, assembled, vertices, words, geometry) })
 }
 
 /// Returns the primitives that set-up culls, if their pixels are recorded.
-fn culled(gpu: &Gpu, state: &PrimitiveState, stream: &VertexStream) -> Vec<ScreenPrimitive> {
-    let records = gpu.pipeline.inspection.reasons.as_ref().is_some_and(|reasons| reasons.has_unseen());
+fn culled(context: &DrawContext<'_>, state: &PrimitiveState, stream: &VertexStream) -> Vec<ScreenPrimitive> {
+    let records = context.pipeline.inspection.reasons.as_ref().is_some_and(|reasons| reasons.has_unseen());
     if !records || state.cull == [None; 2] {
         return Vec::new();
     }
@@ -445,52 +452,62 @@ fn culled(gpu: &Gpu, state: &PrimitiveState, stream: &VertexStream) -> Vec<Scree
 }
 
 /// Records the pixels of a draw without fragments, if they are recorded.
-fn note_unseen(gpu: &Gpu, made: &Primitives, targets: &Targets) {
-    let Some(reasons) = gpu.pipeline.inspection.reasons.clone().filter(|reasons| reasons.has_unseen()) else {
+fn note_unseen(context: &DrawContext<'_>, made: &Primitives, targets: &Targets) {
+    let Some(reasons) = context.pipeline.inspection.reasons.clone().filter(|reasons| reasons.has_unseen())
+    else {
         return;
     };
-    gpu.budget.observe(Work::Vertex, (made.primitives.len() + made.culled.len()) as u64);
-    let reachable = reachable(&targets.surfaces, gpu.chip.gmem_bytes(), &gpu.mem);
+    context.machine.budget.observe(Work::Vertex, (made.primitives.len() + made.culled.len()) as u64);
+    let reachable = reachable(&targets.surfaces, context.machine.chip.gmem_bytes(), &context.machine.mem);
     unseen::note(&reasons, made, targets.samples, targets.scissor.intersect(reachable));
 }
 
 /// Draws all primitives to the first layer of the targets. Queues the draw if the delay has no visible
 /// effect.
-fn draw_first_layer(gpu: &mut Gpu, state: DrawState, made: Arc<Primitives>) -> Result<(), Stop> {
-    if gpu.pipeline.schedule == Schedule::Reference {
-        return draw_layer(gpu, &state, 0, &made, None);
+fn draw_first_layer(
+    context: &mut DrawContext<'_>,
+    state: DrawState,
+    made: Arc<Primitives>,
+) -> Result<(), Stop> {
+    if context.pipeline.schedule == Schedule::Reference {
+        return draw_layer(context, &state, 0, &made, None);
     }
     let surfaces = &state.targets.surfaces;
-    let Some(visible) = visible(gpu, &state, surfaces, &made) else {
-        note_written(gpu, &state.targets, surfaces);
+    let Some(visible) = visible(context, &state, surfaces, &made) else {
+        note_written(context, &state.targets, surfaces);
         return Ok(());
     };
     let area = visible.area;
-    let schedule = gpu.pipeline.schedule;
-    if !gpu.pipeline.queue.has_room(&state.targets, area) {
-        with_queue(gpu, |queue, store| queue.make_room(schedule, store));
-        if !gpu.pipeline.queue.has_room(&state.targets, area) {
-            return draw_layer(gpu, &state, 0, &made, None);
+    let schedule = context.pipeline.schedule;
+    if !context.pipeline.queue.has_room(&state.targets, area) {
+        with_queue(context, |queue, store| queue.make_room(schedule, store));
+        if !context.pipeline.queue.has_room(&state.targets, area) {
+            return draw_layer(context, &state, 0, &made, None);
         }
     }
     if state.fragment.stage.stores() {
-        return draw_layer(gpu, &state, 0, &made, None);
+        return draw_layer(context, &state, 0, &made, None);
     }
-    let plan = plan(gpu, &state);
-    let count = affordable(gpu, &state.targets, &made.bounds, visible);
-    let reasons = gpu.pipeline.inspection.reasons.clone();
-    let draw = DrawJob { at: gpu.at, state, made, count, plan, area, reasons };
-    with_queue(gpu, |queue, store| queue.add(draw, &visible, schedule, store));
+    let plan = plan(context, &state);
+    let count = affordable(context, &state.targets, &made.bounds, visible);
+    let reasons = context.pipeline.inspection.reasons.clone();
+    let draw = DrawJob { at: context.machine.at, state, made, count, plan, area, reasons };
+    with_queue(context, |queue, store| queue.add(draw, &visible, schedule, store));
     Ok(())
 }
 
 /// Draws primitives that choose their layers in the shader, with `tap` as observer.
-fn draw_layers(gpu: &mut Gpu, state: &DrawState, made: Primitives, tap: Option<&Tap>) -> Result<(), Stop> {
+fn draw_layers(
+    context: &mut DrawContext<'_>,
+    state: &DrawState,
+    made: Primitives,
+    tap: Option<&Tap>,
+) -> Result<(), Stop> {
     let Primitives { mut vertices, primitives, words, .. } = made;
     let grouping = if state.fragment.stage.stores() { Grouping::Runs } else { Grouping::Layers };
     for Layer { number, primitives } in layers::split(primitives, &words, grouping) {
         let made = Primitives::new(vertices, primitives, Vec::new());
-        draw_layer(gpu, state, number, &made, tap)?;
+        draw_layer(context, state, number, &made, tap)?;
         vertices = made.vertices;
     }
     Ok(())
@@ -498,55 +515,59 @@ fn draw_layers(gpu: &mut Gpu, state: &DrawState, made: Primitives, tap: Option<&
 
 /// Draws all primitives to one layer of the targets, with `tap` as observer.
 fn draw_layer(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     state: &DrawState,
     layer: u32,
     made: &Primitives,
     tap: Option<&Tap>,
 ) -> Result<(), Stop> {
-    let (start, _active) = (stopwatch(gpu), begin(Activity::Fragments));
+    let (start, _active) = (stopwatch(context), begin(Activity::Fragments));
     let surfaces: Vec<Surface> =
         state.targets.surfaces.iter().map(|surface| surface.at_layer(layer)).collect();
     let tap = tap.filter(|tap| tap.is_of_layer(layer));
-    let result = fragments(gpu, state, &surfaces, made, tap);
-    gpu.pipeline.stats.ms.fragment += start.milliseconds();
-    note_written(gpu, &state.targets, &surfaces);
+    let result = fragments(context, state, &surfaces, made, tap);
+    context.pipeline.stats.ms.fragment += start.milliseconds();
+    note_written(context, &state.targets, &surfaces);
     result
 }
 
 /// Records the surfaces in memory that a draw targets, even if the draw changes no pixel.
-fn note_written(gpu: &mut Gpu, targets: &Targets, surfaces: &[Surface]) {
-    let written = targets.written(surfaces, gpu.at.submit, gpu.at.draws);
+fn note_written(context: &mut DrawContext<'_>, targets: &Targets, surfaces: &[Surface]) {
+    let written = targets.written(surfaces, context.machine.at.submit, context.machine.at.draws);
     // Each surface is searched for among all surfaces written before.
-    gpu.budget.charge_later(Work::Copy16, 2 * (written.len() * gpu.pipeline.surfaces.iter().len()) as u64);
-    written.into_iter().for_each(|written| gpu.pipeline.surfaces.note(written));
+    context
+        .machine
+        .budget
+        .charge_later(Work::Copy16, 2 * (written.len() * context.pipeline.surfaces.iter().len()) as u64);
+    written.into_iter().for_each(|written| context.pipeline.surfaces.note(written));
 }
 
 /// Runs rasteriser, fragment shader and render backend for one layer.
 fn fragments(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     state: &DrawState,
     surfaces: &[Surface],
     made: &Primitives,
     tap: Option<&Tap>,
 ) -> Result<(), Stop> {
     let Primitives { vertices, primitives, bounds, .. } = made;
-    let Some(visible) = visible(gpu, state, surfaces, made) else { return Ok(()) };
+    let Some(visible) = visible(context, state, surfaces, made) else { return Ok(()) };
     let area = visible.area;
-    finish(gpu);
-    charge(&mut gpu.budget, Work::Copy16, copied(surfaces, area))?;
-    let plan = plan(gpu, state);
-    let count = affordable(gpu, &state.targets, bounds, visible);
+    finish(context);
+    charge(&mut context.machine.budget, Work::Copy16, copied(surfaces, area))?;
+    let plan = plan(context, state);
+    let count = affordable(context, &state.targets, bounds, visible);
     let (primitives, bounds) = (&primitives[..count], &bounds[..count]);
-    let reasons = gpu.pipeline.inspection.reasons.clone();
+    let reasons = context.pipeline.inspection.reasons.clone();
     let reasons = reasons.as_deref();
     let draw = FragmentDraw { state, vertices, primitives, bounds, plan: &plan, reasons, tap };
-    let budget = &mut gpu.budget;
-    let reads = (reads(&state.fragment.stage, surfaces, &gpu.mem), &gpu.pipeline.row_pool);
-    let (shaded, outside) = with_rows(surfaces, area, &mut gpu.gmem, &mut gpu.mem, reads, |rows, mem| {
-        draw.shade(area, rows, mem, budget)
-    });
-    record_outside(gpu, surfaces, &outside);
-    record_fragments(gpu, shaded.results.iter().sum(), shaded.log);
+    let budget = &mut context.machine.budget;
+    let reads = (reads(&state.fragment.stage, surfaces, &context.machine.mem), &context.pipeline.row_pool);
+    let (shaded, outside) =
+        with_rows(surfaces, area, &mut context.machine.gmem, &mut context.machine.mem, reads, |rows, mem| {
+            draw.shade(area, rows, mem, budget)
+        });
+    record_outside(context, surfaces, &outside);
+    record_fragments(context, shaded.results.iter().sum(), shaded.log);
     Ok(())
 }

@@ -180,5 +180,5 @@ pub fn play(
     let mut playback = options.limits.playback_of(Path::new(name), BASE);
     playback.run(sections, &mut Skip::default(), &mut session);
     let put_out = session.finish(&playback.gpu);
-    Ok((playback.gpu.report, put_out))
+    Ok((playback.gpu.machine.report, put_out))
 }

@@ -383,7 +383,7 @@ impl Snapshot {
         for attachment in with_pixels {
             if let Err(why) = self.add_attachment(gpu, &attachment, keep) {
                 let what = format!("draw {}: {}: {why}", draw.draw, attachment.which);
-                gpu.report.cut(what, gpu.at);
+                gpu.cut(what);
             }
         }
     }

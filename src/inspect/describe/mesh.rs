@@ -71,7 +71,7 @@ impl Mesh {
     /// The call fails if the draw cannot run.
     pub fn of(gpu: &mut Gpu, call: &DrawCall) -> Result<Self, Stop> {
         let DrawVertices { attributes, fetched, topology, stream, out_topology, is_plain } =
-            vertices_of(gpu, call)?;
+            vertices_of(&mut gpu.draws(), call)?;
         let stream = stream.unwrap_or_default();
         let inputs = {
             let mut table = Table::of_attributes(&attributes);

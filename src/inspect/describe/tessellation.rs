@@ -85,7 +85,7 @@ impl Draw {
         let (Some(tessellation), Call::Draw(call)) = (&mut self.tessellation, call) else { return };
         // Troubles of this run are dropped: they occur again when the draw runs.
         let report = std::mem::take(&mut gpu.report);
-        let found = factors_of(gpu, call);
+        let found = factors_of(&mut gpu.draws(), call);
         gpu.report = report;
         let Ok(Some((domain, all))) = found else { return };
         tessellation.factors =

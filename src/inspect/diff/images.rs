@@ -199,7 +199,7 @@ pub fn add(
         let mut painter = Painter::new(sides[side], &commands);
         let mut gpu = player.run(&mut painter, &mut Silent, shared)?;
         if painter.left_out > 0 {
-            gpu.report.cut(format!("there is no room for {} pictures of targets", painter.left_out), gpu.at);
+            gpu.cut(format!("there is no room for {} pictures of targets", painter.left_out));
         }
         if gpu.report.troubles.first_cut().is_some() {
             status = status.worse(shared.tell(&player.capture().name().display().to_string(), &gpu.report));

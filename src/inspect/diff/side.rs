@@ -152,7 +152,7 @@ impl Side {
         side.chip = gpu.chip.id;
         if side.left_out > 0 {
             let what = format!("there is no room to compare {} of its draws", side.left_out);
-            gpu.report.cut(what, gpu.at);
+            gpu.cut(what);
         }
         Ok((side, shared.tell(&player.capture().name().display().to_string(), &gpu.report)))
     }

@@ -48,7 +48,7 @@ pub fn compare(
             .collect();
         let left_out: u64 = all.iter().map(|written| written.left_out).sum();
         if left_out > 0 {
-            gpu.report.cut(format!("there is no room for {left_out} more ranges that were stored"), gpu.at);
+            gpu.cut(format!("there is no room for {left_out} more ranges that were stored"));
         }
         if gpu.report.troubles.first_cut().is_some() {
             status = status.worse(shared.tell(&player.capture().name().display().to_string(), &gpu.report));

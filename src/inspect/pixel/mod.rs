@@ -75,7 +75,7 @@ impl FirstRun {
         first.run(sections, &mut Renderer, &mut trail);
         if trail.forgotten > 0 {
             let what = format!("there is no room to look at the first {} draws", trail.forgotten);
-            first.gpu.report.cut(what, first.gpu.at);
+            first.gpu.cut(what);
         }
         Ok(Self { end: first.gpu.end(), trail })
     }

@@ -231,7 +231,7 @@ impl Followed {
         for area in std::mem::take(&mut self.rest) {
             match self.update(gpu, &Attachment { area, ..memory }, room) {
                 Ok(patch) => self.held.extend(patch),
-                Err(why) => gpu.report.cut(format!("{}: {why}", memory.which), gpu.at),
+                Err(why) => gpu.cut(format!("{}: {why}", memory.which)),
             }
         }
     }

@@ -53,7 +53,7 @@ pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
     let rows = rows.finish(&playback.gpu, &costed.costs, watch.findings);
     if rows.left_out > 0 {
         let what = format!("the page has no room for {} more draws (--max-memory)", rows.left_out);
-        playback.gpu.report.cut(what, playback.gpu.at);
+        playback.gpu.cut(what);
     }
     accepted(path, &playback.gpu.report)?;
     recorder.add_overs();

@@ -178,7 +178,7 @@ impl Recorder {
             return;
         };
         if let Err(why) = self.canvases.begin_tile(canvas, gpu, attachment, &mut self.room) {
-            gpu.report.cut(format!("draw {}: {why}", draw.draw), gpu.at);
+            gpu.cut(format!("draw {}: {why}", draw.draw));
         }
     }
 
@@ -280,7 +280,7 @@ impl Recorder {
         attachment: &Attachment,
     ) {
         match self.canvases.update(canvas, gpu, attachment, &mut self.room) {
-            Err(why) => gpu.report.cut(format!("draw {}: {why}", draw.draw), gpu.at),
+            Err(why) => gpu.cut(format!("draw {}: {why}", draw.draw)),
             Ok(patch) => self.seen[command].patches.extend(patch),
         }
     }

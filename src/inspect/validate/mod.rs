@@ -123,10 +123,10 @@ pub fn found_in(capture: &[u8]) -> (Watch, Report) {
         Ok(sections) => {
             playback.run(sections, &mut Skip::default(), &mut watch);
         }
-        Err(error) => playback.gpu.report.troubles.note(error.into(), playback.gpu.at),
+        Err(error) => playback.gpu.machine.report.troubles.note(error.into(), playback.gpu.machine.at),
     }
     watch.finish(&mut playback.gpu);
-    (watch, playback.gpu.report)
+    (watch, playback.gpu.machine.report)
 }
 
 /// The form in which findings are written.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::draw::fs::DrawState;
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::inspection::Observation;
+use crate::draw::pipeline::DrawContext;
 use crate::draw::queue::geometry::{GeometryWorkers, Lists};
 use crate::draw::record::{DrawRecord, Geometry, Made, Parts, Pending};
 use crate::draw::schedule::Schedule;
@@ -15,7 +16,6 @@ use crate::draw::stats::Stopwatch;
 use crate::draw::stop::Stop;
 use crate::draw::vertex_stages::VertexStages;
 use crate::draw::vs::Shaded;
-use crate::gpu::Gpu;
 use crate::pass::Pass;
 
 use super::record::{record_end, record_primitives, record_vertices};
@@ -54,85 +54,88 @@ impl GeometryQueue {
 /// Queues a draw if that is worthwhile and has no visible effect. Otherwise returns its stages. Its
 /// primitives may be known.
 pub(super) fn enqueue(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     stages: VertexStages,
     state: &DrawState,
     known: Option<&Arc<Primitives>>,
 ) -> Option<VertexStages> {
-    let may_wait = gpu.pipeline.schedule.defers()
-        && gpu.pipeline.observation() == Observation::None
+    let may_wait = context.pipeline.schedule.defers()
+        && context.pipeline.observation() == Observation::None
         && stages.pass == Pass::Gmem
         && state.targets.are_in_tile_memory()
         && stages.is_reusable()
         && state.fragment.stage.only_reads();
     let geometry = match known {
         _ if !may_wait => return Some(stages),
-        Some(_) if gpu.pipeline.geometry.is_empty() => return Some(stages),
+        Some(_) if context.pipeline.geometry.is_empty() => return Some(stages),
         Some(known) => Geometry::Ready(known.clone()),
-        None if !stages.vertex.is_small() || is_one_of_few(gpu) => return Some(stages),
+        None if !stages.vertex.is_small() || is_one_of_few(context) => return Some(stages),
         None => {
-            let (budget, is_timed) = (gpu.budget.fork_part(MOST as u64), !gpu.pipeline.untimed);
+            let (budget, is_timed) =
+                (context.machine.budget.fork_part(MOST as u64), !context.pipeline.untimed);
             Geometry::Pending(Box::new(Pending { stages, budget, is_timed }))
         }
     };
-    let draw = DrawRecord { at: gpu.at, state: state.clone(), geometry };
-    let GeometryQueue { addresses, workers, spare } = &mut gpu.pipeline.geometry;
-    let workers = workers.get_or_insert_with(|| GeometryWorkers::open(gpu.mem.view(), std::mem::take(spare)));
+    let draw = DrawRecord { at: context.machine.at, state: state.clone(), geometry };
+    let GeometryQueue { addresses, workers, spare } = &mut context.pipeline.geometry;
+    let workers = workers
+        .get_or_insert_with(|| GeometryWorkers::open(context.machine.mem.view(), std::mem::take(spare)));
     workers.add(addresses.len(), draw);
-    addresses.push(gpu.at.address);
+    addresses.push(context.machine.at.address);
     if addresses.len() >= MOST {
-        finish(gpu);
+        finish(context);
     }
     None
 }
 
 /// Returns whether a draw without primitives is one of the first since the last batch.
-fn is_one_of_few(gpu: &mut Gpu) -> bool {
-    gpu.pipeline.queue.count_new_draw() <= AT_ONCE && gpu.pipeline.schedule == Schedule::Deferred
+fn is_one_of_few(context: &mut DrawContext<'_>) -> bool {
+    context.pipeline.queue.count_new_draw() <= AT_ONCE && context.pipeline.schedule == Schedule::Deferred
 }
 
 /// Completes all primitives and continues the queued draws in order.
-pub(super) fn finish(gpu: &mut Gpu) {
-    let Some(workers) = gpu.pipeline.geometry.workers.take() else { return };
-    gpu.pipeline.geometry.addresses.clear();
+pub(super) fn finish(context: &mut DrawContext<'_>) {
+    let Some(workers) = context.pipeline.geometry.workers.take() else { return };
+    context.pipeline.geometry.addresses.clear();
     let mut lists = workers.close();
-    let here = gpu.at;
+    let here = context.machine.at;
     for (_, DrawRecord { at, state, geometry }) in lists.made.drain(..) {
-        if gpu.budget.cut().is_some() {
+        if context.machine.budget.cut().is_some() {
             break;
         }
-        gpu.at = at;
+        context.machine.at = at;
         let result = match geometry {
-            Geometry::Ready(known) => draw_first_layer(gpu, state, known),
-            Geometry::Made(made) => continue_draw(gpu, state, *made),
+            Geometry::Ready(known) => draw_first_layer(context, state, known),
+            Geometry::Made(made) => continue_draw(context, state, *made),
             Geometry::Pending(_) => unreachable!("the queue is closed"),
         };
-        record_end(gpu, result);
+        record_end(context, result);
     }
-    gpu.at = here;
-    gpu.pipeline.geometry.spare = lists;
+    context.machine.at = here;
+    context.pipeline.geometry.spare = lists;
 }
 
 /// Continues a draw whose primitives were made.
-fn continue_draw(gpu: &mut Gpu, state: DrawState, made: Made) -> Result<(), Stop> {
+fn continue_draw(context: &mut DrawContext<'_>, state: DrawState, made: Made) -> Result<(), Stop> {
     let Made { stages, budget, result } = made;
     let primitives = match result.unwrap_or_else(|panic| resume_unwind(panic)) {
         Ok(Parts { shaded, assembled, milliseconds: [of_vertices, of_primitives] })
             if budget.cut().is_none() =>
         {
-            gpu.budget.join(&budget);
-            let Shaded { vertices, geometry, .. } = record_vertices(gpu, shaded, Stopwatch::start_if(false));
-            gpu.pipeline.stats.ms.vertex += of_vertices;
-            gpu.pipeline.stats.ms.primitive += of_primitives;
-            let made =
-                assembled.map(|assembled| record_primitives(gpu, assembled, vertices, Vec::new(), geometry));
-            cache_or_report(gpu, stages, &state, made)
+            context.machine.budget.join(&budget);
+            let Shaded { vertices, geometry, .. } =
+                record_vertices(context, shaded, Stopwatch::start_if(false));
+            context.pipeline.stats.ms.vertex += of_vertices;
+            context.pipeline.stats.ms.primitive += of_primitives;
+            let made = assembled
+                .map(|assembled| record_primitives(context, assembled, vertices, Vec::new(), geometry));
+            cache_or_report(context, stages, &state, made)
         }
         // Its share of the budget was too small. Make them again with the whole budget.
-        _ => primitives(gpu, stages, &state, None)?,
+        _ => primitives(context, stages, &state, None)?,
     };
     match primitives {
-        Some(primitives) => draw_first_layer(gpu, state, primitives),
+        Some(primitives) => draw_first_layer(context, state, primitives),
         None => Ok(()),
     }
 }

@@ -9,11 +9,11 @@ use crate::draw::fs::state::{Rate, Spot};
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::PolygonMode;
 use crate::draw::gs::state::Layers;
+use crate::draw::pipeline::DrawContext;
 use crate::draw::rb::blend::ConstantCopy;
 use crate::draw::rb::color::ColorTarget;
 use crate::draw::rb::state::{AlphaOff, ResolveState, Targets};
 use crate::draw::vertex_stages::VertexStages;
-use crate::gpu::Gpu;
 use a4emu_shader::Reach;
 use a4emu_shader::format::Format;
 use a4emu_shader::format::arrangement::Tiling;
@@ -45,13 +45,18 @@ pub(super) fn of_stages(stages: &VertexStages, call: &DrawCall) -> Vec<Guess> {
 }
 
 /// Records the guesses of a draw: `before` set-up, and those of all later stages.
-pub(super) fn record_guesses(gpu: &mut Gpu, before: Vec<Guess>, state: &DrawState, made: &Primitives) {
+pub(super) fn record_guesses(
+    context: &mut DrawContext<'_>,
+    before: Vec<Guess>,
+    state: &DrawState,
+    made: &Primitives,
+) {
     if made.primitives.is_empty() {
-        return before.into_iter().for_each(|guess| gpu.note_guess(guess, Reach::OUTPUT));
+        return before.into_iter().for_each(|guess| context.machine.note_guess(guess, Reach::OUTPUT));
     }
     let all = before.into_iter().chain(of_raster(state, made)).chain(of_targets(&state.targets));
     let all = all.chain(of_samples(state)).chain(of_order(&state.targets));
-    all.for_each(|guess| gpu.note_guess(guess, Reach::OUTPUT));
+    all.for_each(|guess| context.machine.note_guess(guess, Reach::OUTPUT));
 }
 
 fn of_raster(state: &DrawState, made: &Primitives) -> Vec<Guess> {

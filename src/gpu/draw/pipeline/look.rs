@@ -27,6 +27,7 @@ use crate::draw::gras::setup::{self, Assembled, PrimitiveState};
 use crate::draw::gs::state::Layers;
 use crate::draw::pc;
 use crate::draw::pc::tessellator::{Domain, Factors};
+use crate::draw::pipeline::DrawContext;
 use crate::draw::sp::catch::Catch;
 use crate::draw::sp::environment::StageEnvironment;
 use crate::draw::sp::memory::{GpuMemory, ShaderMemory};
@@ -37,7 +38,6 @@ use crate::draw::vertices::VertexStream;
 use crate::draw::vfd::state::Attribute;
 use crate::draw::vs::Fetched;
 use crate::fault::Fault;
-use crate::gpu::Gpu;
 use crate::machine::Stage;
 use crate::pass::Pass;
 use a4emu_shader::Program;
@@ -45,45 +45,45 @@ use a4emu_shader::Program;
 /// Makes the primitives as [`super::primitives`] does, after it has recorded the history of the watched
 /// pixels.
 pub(super) fn watched(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     stages: VertexStages,
     state: &DrawState,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
-    finish(gpu);
-    let Some(stream) = vertex_stream(gpu, &stages, None)? else { return Ok(None) };
-    if let Some(pixels) = gpu.pipeline.inspection.pixels.take() {
+    finish(context);
+    let Some(stream) = vertex_stream(context, &stages, None)? else { return Ok(None) };
+    if let Some(pixels) = context.pipeline.inspection.pixels.take() {
         let mut found = Vec::new();
-        let seen = histories(gpu, (state, stages.layers()), &stream, &pixels, &mut found);
-        gpu.pipeline.inspection.pixels = Some(pixels);
-        gpu.pipeline.inspected.pixels.append(&mut found);
+        let seen = histories(context, (state, stages.layers()), &stream, &pixels, &mut found);
+        context.pipeline.inspection.pixels = Some(pixels);
+        context.pipeline.inspected.pixels.append(&mut found);
         seen?;
     }
-    assembled(gpu, stages, state, stream)
+    assembled(context, stages, state, stream)
 }
 
 /// Determines the history of `pixels` of the first layer, and adds it to `found`.
 fn histories(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     (state, layers): (&DrawState, Layers),
     stream: &VertexStream,
     pixels: &[[i32; 2]],
     found: &mut Vec<Vec<Touch>>,
 ) -> Result<(), Stop> {
-    let (_, program) = stepwise(gpu, Stage::FS)?;
+    let (_, program) = stepwise(context, Stage::FS)?;
     let cull = state.primitive.cull;
     let mut state = state.clone();
     state.fragment.stage = Arc::new(state.fragment.stage.with_program(program));
     let mut ran = match state.fragment.stage.stores() {
-        true => results(gpu, (&state, layers), stream, pixels.to_vec())?.into_iter(),
+        true => results(context, (&state, layers), stream, pixels.to_vec())?.into_iter(),
         false => Vec::new().into_iter(),
     };
     state.primitive = Arc::new(PrimitiveState { cull: [None; 2], ..(*state.primitive).clone() });
-    let Some(made) = numbered(gpu, &state.primitive, stream.clone())? else { return Ok(()) };
+    let Some(made) = numbered(context, &state.primitive, stream.clone())? else { return Ok(()) };
     let Numbered { made, numbers, .. } = if layers == Layers::Chosen { made.of_first_layer() } else { made };
     let Primitives { vertices, primitives, .. } = &made;
     let surfaces = &state.targets.surfaces;
-    let area = drawable(gpu, &state, surfaces);
-    let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
+    let area = drawable(context, &state, surfaces);
+    let plan = Plan::new(&state, &mut context.machine.mem, &mut context.machine.budget);
     let draw = FragmentDraw {
         state: &state,
         vertices,
@@ -94,43 +94,45 @@ fn histories(
         tap: None,
     };
     for &at in pixels {
-        charge(&mut gpu.budget, Work::Vertex, primitives.len() as u64)?;
-        let bytes = surfaces.iter().map(|surface| surface.read_pixel(at, &gpu.gmem, &gpu.mem));
+        charge(&mut context.machine.budget, Work::Vertex, primitives.len() as u64)?;
+        let bytes = surfaces
+            .iter()
+            .map(|surface| surface.read_pixel(at, &context.machine.gmem, &context.machine.mem));
         let mut bytes: Vec<Vec<u8>> = bytes.collect();
         let ran = state.fragment.stage.stores().then(|| ran.next().unwrap_or_default());
         let pixel = PixelOf { draw: &draw, numbers: &numbers, cull, area, at };
-        found.push(pixel.history(&mut bytes, ran, &mut gpu.mem, &mut gpu.budget));
+        found.push(pixel.history(&mut bytes, ran, &mut context.machine.mem, &mut context.machine.budget));
     }
     Ok(())
 }
 
 /// Determines the results of the fragments at `pixels` of the first layer, for a draw whose shader stores.
 fn results(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     state: (&DrawState, Layers),
     stream: &VertexStream,
     pixels: Vec<[i32; 2]>,
 ) -> Result<Vec<VecDeque<Ran>>, Stop> {
     let tap = Tap::new(Wanted::Results(pixels));
-    trial_run(gpu, TileMemory::Copied, |gpu| tapped(gpu, state, stream.clone(), &tap))?;
+    trial_run(context, TileMemory::Copied, |context| tapped(context, state, stream.clone(), &tap))?;
     Ok(tap.take_results())
 }
 
 /// Draws all fragments, with `tap` as observer.
 fn tapped(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     (state, layers): (&DrawState, Layers),
     stream: VertexStream,
     tap: &Tap,
 ) -> Result<(), Stop> {
     let VertexStream { mut vertices, list, words, .. } = stream;
-    charge(&mut gpu.budget, Work::Vertex, list.len() as u64)?;
+    charge(&mut context.machine.budget, Work::Vertex, list.len() as u64)?;
     let made = setup::assemble_in(&state.primitive, &mut vertices, &list, &words, MAX_HELD);
     let Some(Assembled { primitives, .. }) = made else { return Ok(()) };
     let made = Primitives::new(vertices, primitives, words);
     match layers {
-        Layers::First => draw_layer(gpu, state, 0, &made, Some(tap)),
-        Layers::Chosen => draw_layers(gpu, state, made, Some(tap)),
+        Layers::First => draw_layer(context, state, 0, &made, Some(tap)),
+        Layers::Chosen => draw_layers(context, state, made, Some(tap)),
     }
 }
 
@@ -158,9 +160,13 @@ impl Numbered {
 
 /// Runs set-up on `stream` and keeps the primitive numbers. Returns `None` when the primitive type is not
 /// supported.
-fn numbered(gpu: &mut Gpu, state: &PrimitiveState, stream: VertexStream) -> Result<Option<Numbered>, Stop> {
+fn numbered(
+    context: &mut DrawContext<'_>,
+    state: &PrimitiveState,
+    stream: VertexStream,
+) -> Result<Option<Numbered>, Stop> {
     let VertexStream { mut vertices, list, words, .. } = stream;
-    charge(&mut gpu.budget, Work::Vertex, list.len() as u64)?;
+    charge(&mut context.machine.budget, Work::Vertex, list.len() as u64)?;
     let made = setup::assemble_numbered(state, &mut vertices, &list, &words, MAX_HELD);
     Ok(made.map(|(Assembled { primitives, left_out }, numbers)| {
         let made = Primitives::new(vertices, primitives, words);
@@ -188,8 +194,8 @@ pub struct DrawVertices {
 ///
 /// # Errors
 /// A fault or an exhausted budget that stops the draw.
-pub fn vertices_of(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
-    trial_run(gpu, TileMemory::Untouched, |gpu| vertices_apart(gpu, call))
+pub fn vertices_of(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<DrawVertices, Stop> {
+    trial_run(context, TileMemory::Untouched, |context| vertices_apart(context, call))
 }
 
 /// Maximum number of patches whose factors are returned.
@@ -200,29 +206,32 @@ pub const MAX_FACTORS: usize = 16;
 ///
 /// # Errors
 /// A fault or an exhausted budget that stops the draw.
-pub fn factors_of(gpu: &mut Gpu, call: &DrawCall) -> Result<Option<(Domain, Vec<Factors>)>, Stop> {
-    trial_run(gpu, TileMemory::Untouched, |gpu| {
-        let stages = VertexStages { feedback: None, ..vertex_stages(gpu, call)? };
+pub fn factors_of(
+    context: &mut DrawContext<'_>,
+    call: &DrawCall,
+) -> Result<Option<(Domain, Vec<Factors>)>, Stop> {
+    trial_run(context, TileMemory::Untouched, |context| {
+        let stages = VertexStages { feedback: None, ..vertex_stages(context, call)? };
         let Some(patches) = stages.tessellation.as_ref().map(|tessellation| tessellation.patches) else {
             return Ok(None);
         };
         // The hull shader stores the factors when it runs.
-        vertex_stream(gpu, &stages, None)?;
+        vertex_stream(context, &stages, None)?;
         let count =
             stages.vertex.fetch.list_len() / patches.vertices_in * stages.vertex.fetch.instances as usize;
-        let (factors, _) = pc::factors::read(&patches, count.min(MAX_FACTORS), &gpu.mem);
+        let (factors, _) = pc::factors::read(&patches, count.min(MAX_FACTORS), &context.machine.mem);
         Ok(Some((patches.tessellator.domain, factors)))
     })
 }
 
-fn vertices_apart(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
-    let stages = VertexStages { feedback: None, ..vertex_stages(gpu, call)? };
-    let fetched = stages.vertex.fetched(&mut gpu.mem, &mut gpu.budget)?;
+fn vertices_apart(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<DrawVertices, Stop> {
+    let stages = VertexStages { feedback: None, ..vertex_stages(context, call)? };
+    let fetched = stages.vertex.fetched(&mut context.machine.mem, &mut context.machine.budget)?;
     Ok(DrawVertices {
         attributes: stages.vertex.fetch.attributes.clone(),
         fetched,
         topology: stages.topology,
-        stream: vertex_stream(gpu, &stages, None)?,
+        stream: vertex_stream(context, &stages, None)?,
         out_topology: stages.topology(),
         is_plain: stages.is_plain(),
     })
@@ -234,7 +243,7 @@ fn vertices_apart(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> 
 /// # Errors
 /// There is no such warp.
 pub fn inspect_vertices(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     call: &DrawCall,
     stage: Stage,
     place: Place,
@@ -243,29 +252,29 @@ pub fn inspect_vertices(
     if call.pass == Pass::Binning {
         return Ok(Looked::NotHere);
     }
-    trial_run(gpu, TileMemory::Untouched, |gpu| vertices_looked_at(gpu, call, stage, place, look))
+    trial_run(context, TileMemory::Untouched, |context| vertices_looked_at(context, call, stage, place, look))
 }
 
 fn vertices_looked_at(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     call: &DrawCall,
     stage: Stage,
     place: Place,
     look: impl FnOnce(Launch<'_>),
 ) -> Result<Looked, Stop> {
-    let mut stages = vertex_stages(gpu, call)?;
-    let (wanted, lane) = stages.wanted(stage, place, &gpu.mem, &mut gpu.budget)?;
+    let mut stages = vertex_stages(context, call)?;
+    let (wanted, lane) = stages.wanted(stage, place, &context.machine.mem, &mut context.machine.budget)?;
     let missing = || Fault::Draw(format!("it has no {stage:?} stage"));
     let state = stages.stage_mut(stage).ok_or_else(missing)?;
-    let (words, program) = stepwise(gpu, stage)?;
+    let (words, program) = stepwise(context, stage)?;
     let catch = Arc::new(Catch::new(wanted));
     let watched = Arc::new(state.with_program(program.clone()).caught_by(catch.clone()));
     *state = watched.clone();
-    let budget = gpu.budget.clone();
-    let ran = vertex_stream(gpu, &stages, None);
+    let budget = context.machine.budget.clone();
+    let ran = vertex_stream(context, &stages, None);
     if catch.get().is_ok() {
         // The catch ended the launch, not the budget.
-        gpu.budget = budget;
+        context.machine.budget = budget;
     }
     let caught = match (catch.get(), ran) {
         (Ok(caught), _) => caught,
@@ -275,7 +284,7 @@ fn vertices_looked_at(
         }
     };
     let lane = catch.lane(lane);
-    let gpu_memory = GpuMemory::ReadWrite(&mut gpu.mem);
+    let gpu_memory = GpuMemory::ReadWrite(&mut context.machine.mem);
     let memory = &mut ShaderMemory::with_own(gpu_memory, &watched, caught.memory.clone());
     let environment = &mut StageEnvironment { memory, quads: None };
     let warp = caught.warp.clone();
@@ -289,7 +298,7 @@ fn vertices_looked_at(
 /// # Errors
 /// A fault if the draw makes no such fragment.
 pub fn inspect_fragments(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     call: &DrawCall,
     chosen: WhichWarp,
     look: impl FnOnce(Launch<'_>),
@@ -297,38 +306,37 @@ pub fn inspect_fragments(
     if matches!(call.pass, Pass::Resolve | Pass::Binning) {
         return Ok(Looked::NotHere);
     }
-    trial_run(gpu, TileMemory::Copied, |gpu| fragments_looked_at(gpu, call, chosen, look))
+    trial_run(context, TileMemory::Copied, |context| fragments_looked_at(context, call, chosen, look))
 }
 
 fn fragments_looked_at(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     call: &DrawCall,
     chosen: WhichWarp,
     look: impl FnOnce(Launch<'_>),
 ) -> Result<Looked, Stop> {
-    let (words, program) = stepwise(gpu, Stage::FS)?;
-    let stages = vertex_stages(gpu, call)?;
-    let mut state = draw_state(gpu, &stages)?;
-    let area = drawable(gpu, &state, &state.targets.surfaces);
+    let (words, program) = stepwise(context, Stage::FS)?;
+    let stages = vertex_stages(context, call)?;
+    let mut state = draw_state(context, &stages)?;
+    let area = drawable(context, &state, &state.targets.surfaces);
     if !chosen.is_inside(area) {
         return Ok(Looked::NotHere);
     }
     state.fragment.stage = Arc::new(state.fragment.stage.with_program(program.clone()));
-    let Some(stream) = vertex_stream(gpu, &stages, None)? else { return Ok(Looked::NotHere) };
+    let Some(stream) = vertex_stream(context, &stages, None)? else { return Ok(Looked::NotHere) };
     let again = state.fragment.stage.stores().then(|| stream.clone());
-    let Some(Numbered { made, numbers, left_out }) = numbered(gpu, &state.primitive, stream)? else {
-        unknown_type(gpu, stages.topology());
+    let Some(Numbered { made, numbers, left_out }) = numbered(context, &state.primitive, stream)? else {
+        unknown_type(context, stages.topology());
         return Ok(Looked::NotHere);
     };
-    no_room(gpu, left_out);
-    let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
+    no_room(context, left_out);
+    let plan = Plan::new(&state, &mut context.machine.mem, &mut context.machine.budget);
     let Primitives { vertices, primitives, bounds, .. } = &made;
     let count = match chosen {
-        WhichWarp::Warp(_) => {
-            Visible::of(bounds, area).map_or(0, |visible| affordable(gpu, &state.targets, bounds, visible))
-        }
+        WhichWarp::Warp(_) => Visible::of(bounds, area)
+            .map_or(0, |visible| affordable(context, &state.targets, bounds, visible)),
         WhichWarp::Pixel { .. } => {
-            charge(&mut gpu.budget, Work::Vertex, primitives.len() as u64)?;
+            charge(&mut context.machine.budget, Work::Vertex, primitives.len() as u64)?;
             primitives.len()
         }
     };
@@ -340,10 +348,10 @@ fn fragments_looked_at(
         look(Launch { words: &words, program: &program, warp, environment, lane, pixels: Some(pixels) });
     };
     match again {
-        None => draw.inspect(area, chosen, numbers, &mut gpu.mem, hand_over)?,
+        None => draw.inspect(area, chosen, numbers, &mut context.machine.mem, hand_over)?,
         Some(stream) => {
             let (pixels, wanted) = draw.tap_for(area, chosen, numbers)?;
-            let caught = caught(gpu, (&state, stages.layers()), stream, wanted)?;
+            let caught = caught(context, (&state, stages.layers()), stream, wanted)?;
             draw.inspect_caught(pixels, numbers, *caught, hand_over);
         }
     }
@@ -352,19 +360,19 @@ fn fragments_looked_at(
 
 /// Runs a draw whose shader stores, and catches the `wanted` warp.
 fn caught(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     state: (&DrawState, Layers),
     stream: VertexStream,
     wanted: Wanted,
 ) -> Result<Box<Caught>, Stop> {
     let is_warp = matches!(wanted, Wanted::Warp(_));
     let tap = Tap::new(wanted);
-    let budget = gpu.budget.clone();
-    let ran = tapped(gpu, state, stream, &tap);
+    let budget = context.machine.budget.clone();
+    let ran = tapped(context, state, stream, &tap);
     match (tap.take_caught(), ran) {
         (Ok(caught), _) => {
             // The tap ended the draw, not the budget.
-            gpu.budget = budget;
+            context.machine.budget = budget;
             Ok(caught)
         }
         (Err(_), Err(stop)) => Err(stop),
@@ -384,23 +392,23 @@ fn caught(
 /// # Errors
 /// There is no such warp.
 pub fn inspect_dispatch(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     call: &DispatchCall,
     place: Place,
     look: impl FnOnce(Launch<'_>),
 ) -> Result<Looked, Stop> {
-    trial_run(gpu, TileMemory::Untouched, |gpu| dispatch_looked_at(gpu, call, place, look))
+    trial_run(context, TileMemory::Untouched, |context| dispatch_looked_at(context, call, place, look))
 }
 
 fn dispatch_looked_at(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     call: &DispatchCall,
     place: Place,
     look: impl FnOnce(Launch<'_>),
 ) -> Result<Looked, Stop> {
-    let (words, program) = stepwise(gpu, Stage::CS)?;
-    let stage = stage(gpu, Stage::CS)?;
-    let state = DispatchState::snapshot(&gpu.regs, call, &stage)?;
+    let (words, program) = stepwise(context, Stage::CS)?;
+    let stage = stage(context, Stage::CS)?;
+    let state = DispatchState::snapshot(&context.machine.regs, call, &stage)?;
     let stepped = DispatchState { stage: state.stage.with_program(program.clone()), ..state };
     let chosen = match place {
         Place::Warp(number) => cs::inspect::WhichWarp::Warp(number),
@@ -409,14 +417,26 @@ fn dispatch_looked_at(
             return Err(Fault::Draw(format!("a dispatch has no such place: {place:?}")).into());
         }
     };
-    stepped.inspect(chosen, &mut gpu.mem, &mut gpu.budget, |warp, lane, environment| {
-        look(Launch { words: &words, program: &program, warp, environment, lane: Some(lane), pixels: None });
-    })?;
+    stepped.inspect(
+        chosen,
+        &mut context.machine.mem,
+        &mut context.machine.budget,
+        |warp, lane, environment| {
+            look(Launch {
+                words: &words,
+                program: &program,
+                warp,
+                environment,
+                lane: Some(lane),
+                pixels: None,
+            });
+        },
+    )?;
     Ok(Looked::Done)
 }
 
-fn stepwise(gpu: &mut Gpu, stage: Stage) -> Result<(Vec<u64>, Arc<Program>), Fault> {
-    let words = code(gpu.view(), stage).map_err(|miss| missing_code(gpu, stage, miss))?;
+fn stepwise(context: &mut DrawContext<'_>, stage: Stage) -> Result<(Vec<u64>, Arc<Program>), Fault> {
+    let words = code(context.machine.view(), stage).map_err(|miss| missing_code(context, stage, miss))?;
     let lower = if stage == Stage::HS { Program::hull_stepwise } else { Program::stepwise };
     let program = lower(&words).map_err(|error| Fault::Shader(error.to_string()))?;
     Ok((words, Arc::new(program)))

@@ -11,13 +11,13 @@ use a4emu_decoder::guesses::Guess;
 use crate::draw::fs::DrawState;
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::held_of;
+use crate::draw::pipeline::DrawContext;
 use crate::draw::stop::{MAX_HELD, Stop};
 use crate::draw::vertex_stages::VertexStages;
 use crate::draw::vertices::VertexStream;
 use crate::draw::vfd::parts::Parts;
 use crate::draw::vs::{Shaded, VertexState};
 use crate::fault::Missing;
-use crate::gpu::Gpu;
 
 use super::guesses::record_guesses;
 use super::record::record_vertices;
@@ -42,7 +42,7 @@ fn parts(stages: &VertexStages) -> Option<Parts<'_>> {
 /// `rests` are the guesses that the draw rests on, if guesses are recorded. Returns `None` when the primitive
 /// type is not supported.
 pub(super) fn primitives(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     stages: VertexStages,
     state: &DrawState,
     rests: Option<&[Guess]>,
@@ -52,22 +52,27 @@ pub(super) fn primitives(
     let nothing = || Primitives::to_come(outputs.components, &stage.lists);
     let mut missing = Missing::default();
     let (mut made, mut is_all) = (nothing(), true);
-    while let Some(part) = parts.next(&gpu.mem, &mut missing) {
-        let start = stopwatch(gpu);
+    while let Some(part) = parts.next(&context.machine.mem, &mut missing) {
+        let start = stopwatch(context);
         let missing = std::mem::take(&mut missing);
-        let shaded = stages.vertex.shade_part(&part, &missing, &mut gpu.mem, &mut gpu.budget)?;
-        let Shaded { vertices, list, geometry, .. } = record_vertices(gpu, shaded, start);
+        let shaded = stages.vertex.shade_part(
+            &part,
+            &missing,
+            &mut context.machine.mem,
+            &mut context.machine.budget,
+        )?;
+        let Shaded { vertices, list, geometry, .. } = record_vertices(context, shaded, start);
         let stream = VertexStream { vertices, list, words: Vec::new(), geometry };
-        let Some(more) = set_up(gpu, &state.primitive, stream) else { return Ok(None) };
+        let Some(more) = set_up(context, &state.primitive, stream) else { return Ok(None) };
         made.append(more);
         if made.bytes() as u64 > LARGE {
             let held = Arc::new(std::mem::replace(&mut made, nothing()));
             if let Some(rests) = rests {
-                record_guesses(gpu, rests.to_vec(), state, &held);
+                record_guesses(context, rests.to_vec(), state, &held);
             }
-            draw_first_layer(gpu, state.clone(), held)?;
+            draw_first_layer(context, state.clone(), held)?;
             is_all = false;
         }
     }
-    Ok(Some(if is_all { cache_made(gpu, stages, state, made) } else { Arc::new(made) }))
+    Ok(Some(if is_all { cache_made(context, stages, state, made) } else { Arc::new(made) }))
 }

@@ -10,6 +10,7 @@ use crate::draw::fs::state::{FragmentInputs, FragmentState};
 use crate::draw::gras::setup::PrimitiveState;
 use crate::draw::gs::state::GeometryState;
 use crate::draw::pc::state::PatchState;
+use crate::draw::pipeline::DrawContext;
 use crate::draw::rb::state::Targets;
 use crate::draw::sp::stage_cache::{Constants, NoStage, Request};
 use crate::draw::sp::state::StageState;
@@ -21,50 +22,50 @@ use crate::draw::vpc::state::{FeedbackState, VertexOutputs};
 use crate::draw::vs::VertexState;
 use crate::draw::{ds, hs, pc};
 use crate::fault::{Fault, Miss};
-use crate::gpu::Gpu;
 use crate::machine::Stage;
 use crate::pass::has_geometry_shader;
 
 use super::record::record_unsupported;
 
 /// Returns the program, constants and descriptors of `stage`. Records a miss if there is no program.
-pub(super) fn stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, Stop> {
-    let mut programs = std::mem::take(&mut gpu.pipeline.programs);
-    let mut kept = gpu.pipeline.states.stages[stage as usize].take().unwrap_or_default();
-    let slot = gpu.pipeline.states.slots.of(gpu.at.address);
-    let counting = gpu.pipeline.counting();
-    let constants = if gpu.pipeline.inspection.pixels.is_some() { Constants::All } else { Constants::Read };
-    let state = kept.get(gpu.view(), &mut programs, Request { stage, slot, counting, constants });
-    gpu.pipeline.states.stages[stage as usize] = Some(kept);
-    gpu.pipeline.programs = programs;
+pub(super) fn stage(context: &mut DrawContext<'_>, stage: Stage) -> Result<Arc<StageState>, Stop> {
+    let mut programs = std::mem::take(&mut context.pipeline.programs);
+    let mut kept = context.pipeline.states.stages[stage as usize].take().unwrap_or_default();
+    let slot = context.pipeline.states.slots.of(context.machine.at.address);
+    let counting = context.pipeline.counting();
+    let constants =
+        if context.pipeline.inspection.pixels.is_some() { Constants::All } else { Constants::Read };
+    let state = kept.get(context.machine.view(), &mut programs, Request { stage, slot, counting, constants });
+    context.pipeline.states.stages[stage as usize] = Some(kept);
+    context.pipeline.programs = programs;
     state.map_err(|why| match why {
-        NoStage::Missing(miss) => missing_code(gpu, stage, miss).into(),
+        NoStage::Missing(miss) => missing_code(context, stage, miss).into(),
         NoStage::Fault(fault) => fault.into(),
         NoStage::NotLowered => {
-            gpu.budget.exhaust(Work::Lowering);
+            context.machine.budget.exhaust(Work::Lowering);
             Stop::NoBudget
         }
     })
 }
 
 /// Records that the program of `stage` is missing.
-pub(super) fn missing_code(gpu: &mut Gpu, stage: Stage, miss: Miss) -> Fault {
-    gpu.report.missing.note(miss);
+pub(super) fn missing_code(context: &mut DrawContext<'_>, stage: Stage, miss: Miss) -> Fault {
+    context.machine.report.missing.note(miss);
     Fault::Shader(format!("{stage:?} program at {:#010x} is missing", miss.address))
 }
 
-pub(super) fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Stop> {
-    let stage = stage(gpu, Stage::VS)?;
-    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.states);
-    let slot = kept.slots.of(gpu.at.address);
+pub(super) fn vertex_state(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<VertexState, Stop> {
+    let stage = stage(context, Stage::VS)?;
+    let (regs, kept) = (&context.machine.regs, &mut context.pipeline.states);
+    let slot = kept.slots.of(context.machine.at.address);
     let (attributes, unsupported) =
         kept.attributes.get(slot, regs, (), |regs| with_unsupported(|list| attributes(regs, list)));
     let attributes = placed(regs, attributes);
-    let fetch = FetchState::snapshot(regs, call, pc::state::restart(regs), attributes, gpu.model);
+    let fetch = FetchState::snapshot(regs, call, pc::state::restart(regs), attributes, context.machine.model);
     let outputs = kept.outputs.get(slot, regs, (), |regs| Arc::new(VertexOutputs::snapshot(regs, Stage::VS)));
     let vertex = VertexState { fetch, stage, outputs: outputs.clone() };
     let unsupported = unsupported.clone();
-    record_unsupported(gpu, unsupported);
+    record_unsupported(context, unsupported);
     Ok(vertex)
 }
 
@@ -74,59 +75,65 @@ pub(super) fn with_unsupported<T>(make: impl FnOnce(&mut Vec<String>) -> T) -> W
     (make(&mut unsupported), unsupported)
 }
 
-pub(super) fn vertex_stages(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexStages, Stop> {
+pub(super) fn vertex_stages(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<VertexStages, Stop> {
     Ok(VertexStages {
-        vertex: vertex_state(gpu, call)?,
-        tessellation: tessellation(gpu, call)?,
-        geometry: match has_geometry_shader(&gpu.regs) {
+        vertex: vertex_state(context, call)?,
+        tessellation: tessellation(context, call)?,
+        geometry: match has_geometry_shader(&context.machine.regs) {
             true => {
-                let stage = stage(gpu, Stage::GS)?;
-                Some(GeometryState::snapshot(&gpu.regs, stage))
+                let stage = stage(context, Stage::GS)?;
+                Some(GeometryState::snapshot(&context.machine.regs, stage))
             }
             false => None,
         },
-        feedback: FeedbackState::snapshot(gpu.view()),
+        feedback: FeedbackState::snapshot(context.machine.view()),
         topology: call.initiator.PRIM_TYPE(),
-        provoking: pc::state::provoking(&gpu.regs),
+        provoking: pc::state::provoking(&context.machine.regs),
         draw: call.number,
         pass: call.pass,
     })
 }
 
-pub(super) fn tessellation(gpu: &mut Gpu, call: &DrawCall) -> Result<Option<Tessellation>, Stop> {
+pub(super) fn tessellation(
+    context: &mut DrawContext<'_>,
+    call: &DrawCall,
+) -> Result<Option<Tessellation>, Stop> {
     let Some(patches) = pc::state::patches(call)? else { return Ok(None) };
-    hs::state::require(&gpu.regs, call.number)?;
-    ds::state::require(&gpu.regs, call.number)?;
-    let patches = PatchState::snapshot(&gpu.regs, call.number, patches)?;
-    let (hull, domain) = (stage(gpu, Stage::HS)?, stage(gpu, Stage::DS)?);
-    Ok(Some(Tessellation { hull, patches, domain: DomainState::snapshot(&gpu.regs, domain) }))
+    hs::state::require(&context.machine.regs, call.number)?;
+    ds::state::require(&context.machine.regs, call.number)?;
+    let patches = PatchState::snapshot(&context.machine.regs, call.number, patches)?;
+    let (hull, domain) = (stage(context, Stage::HS)?, stage(context, Stage::DS)?);
+    Ok(Some(Tessellation { hull, patches, domain: DomainState::snapshot(&context.machine.regs, domain) }))
 }
 
 /// Takes a snapshot of all state that a draw needs after its vertex stages.
-pub(super) fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Stop> {
-    let (primitive, targets) = set_up_state(gpu, stages);
-    Ok(DrawState { primitive, fragment: fragment_state(gpu)?, targets })
+pub(super) fn draw_state(context: &mut DrawContext<'_>, stages: &VertexStages) -> Result<DrawState, Stop> {
+    let (primitive, targets) = set_up_state(context, stages);
+    Ok(DrawState { primitive, fragment: fragment_state(context)?, targets })
 }
 
 /// Takes a snapshot of the state of set-up and render backend.
-pub(super) fn set_up_state(gpu: &mut Gpu, stages: &VertexStages) -> (Arc<PrimitiveState>, Arc<Targets>) {
-    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.states);
-    let slot = kept.slots.of(gpu.at.address);
+pub(super) fn set_up_state(
+    context: &mut DrawContext<'_>,
+    stages: &VertexStages,
+) -> (Arc<PrimitiveState>, Arc<Targets>) {
+    let (regs, kept) = (&context.machine.regs, &mut context.pipeline.states);
+    let slot = kept.slots.of(context.machine.at.address);
     let make = |regs: &_| with_unsupported(|list| Arc::new(Targets::snapshot(regs, list)));
     let (targets, unsupported) = kept.targets.get(slot, regs, (), make);
-    let (topology, viewports, model) = (stages.topology(), stages.viewports(), gpu.model);
+    let (topology, viewports, model) = (stages.topology(), stages.viewports(), context.machine.model);
     let primitive = kept.primitive.get(slot, regs, (topology, viewports), |regs| {
         Arc::new(PrimitiveState::snapshot(regs, topology, viewports, model))
     });
     let (primitive, targets) = (primitive.clone(), targets.clone());
     let unsupported = unsupported.clone();
-    record_unsupported(gpu, unsupported);
+    record_unsupported(context, unsupported);
     (primitive, targets)
 }
 
-pub(super) fn fragment_state(gpu: &mut Gpu) -> Result<FragmentState, Stop> {
-    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.states);
-    let slot = kept.slots.of(gpu.at.address);
+pub(super) fn fragment_state(context: &mut DrawContext<'_>) -> Result<FragmentState, Stop> {
+    let (regs, kept) = (&context.machine.regs, &mut context.pipeline.states);
+    let slot = kept.slots.of(context.machine.at.address);
     let inputs = kept.inputs.get(slot, regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs))).clone();
-    Ok(FragmentState { stage: stage(gpu, Stage::FS)?, inputs })
+    Ok(FragmentState { stage: stage(context, Stage::FS)?, inputs })
 }

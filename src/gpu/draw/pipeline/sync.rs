@@ -1,13 +1,13 @@
 //! The waits for queued work: [`finish`] for all of it, and [`sync`] for copies to memory that is about to be read.
 
 use crate::draw::call::DrawCall;
+use crate::draw::pipeline::DrawContext;
 use crate::draw::primitive_cache::ranges;
 use crate::draw::queue::Writer;
 use crate::draw::queue::batch::reads;
 use crate::draw::sp::state::{CodePlace, StageState};
 use crate::draw::tpl1::state::border_place;
 use crate::draw::vs::VertexState;
-use crate::gpu::Gpu;
 
 use super::{geometry, with_queue};
 
@@ -40,37 +40,41 @@ impl<'a> MemoryRead<'a> {
 
 /// Completes all queued work. Call it before a read of tile memory or counters, and before a write of memory that
 /// shaders may read.
-pub(crate) fn finish(gpu: &mut Gpu) {
-    geometry::finish(gpu);
-    with_queue(gpu, |queue, store| queue.finish(store));
+pub(crate) fn finish(context: &mut DrawContext<'_>) {
+    geometry::finish(context);
+    with_queue(context, |queue, store| queue.finish(store));
 }
 
 /// Completes queued work that writes memory of `reads`. Call it before the chip reads that.
-pub(crate) fn sync<'a>(gpu: &mut Gpu, reads: impl IntoIterator<Item = MemoryRead<'a>, IntoIter: Clone>) {
+pub(crate) fn sync<'a>(
+    context: &mut DrawContext<'_>,
+    reads: impl IntoIterator<Item = MemoryRead<'a>, IntoIter: Clone>,
+) {
     let reads = reads.into_iter();
-    match gpu.pipeline.queue.writer(|buffer| reads.clone().any(|read| read.is_of(buffer))) {
+    match context.pipeline.queue.writer(|buffer| reads.clone().any(|read| read.is_of(buffer))) {
         None => {}
-        Some(Writer::Waiting) => finish(gpu),
+        Some(Writer::Waiting) => finish(context),
         Some(Writer::Submitted) => {
             // Queued geometry uses the memory as it was before these copies, so it must finish first.
-            geometry::finish(gpu);
-            with_queue(gpu, |queue, store| queue.finish_submitted(store));
+            geometry::finish(context);
+            with_queue(context, |queue, store| queue.finish_submitted(store));
         }
     }
 }
 
 /// As [`sync`], for the programs and border colours of the stages of a draw.
-pub(super) fn sync_state(gpu: &mut Gpu, call: &DrawCall) {
-    if gpu.pipeline.has_queued_copies() {
-        let stages = call.pass.stages(&gpu.regs, Some(call.initiator));
+pub(super) fn sync_state(context: &mut DrawContext<'_>, call: &DrawCall) {
+    if context.pipeline.has_queued_copies() {
+        let stages = call.pass.stages(&context.machine.regs, Some(call.initiator));
         let places: Vec<MemoryRead<'_>> = stages
             .flat_map(|stage| {
-                let (start, bytes) = CodePlace::of(gpu.view(), stage).in_memory().unwrap_or_default();
-                let (border, of_border) = border_place(&gpu.regs, stage);
+                let (start, bytes) =
+                    CodePlace::of(context.machine.view(), stage).in_memory().unwrap_or_default();
+                let (border, of_border) = border_place(&context.machine.regs, stage);
                 [MemoryRead::Bytes(border, of_border), MemoryRead::Bytes(start, bytes.into())]
             })
             .collect();
-        sync(gpu, places);
+        sync(context, places);
     }
 }
 

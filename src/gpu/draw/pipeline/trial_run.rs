@@ -1,8 +1,8 @@
 //! Trial runs: a tool can look at a draw before it runs, and the machine stays unchanged.
 
 use crate::budget::Work;
+use crate::draw::pipeline::DrawContext;
 use crate::draw::stop::{Stop, charge};
-use crate::gpu::Gpu;
 
 use super::Pipeline;
 use super::sync::finish;
@@ -22,36 +22,40 @@ pub(super) enum TileMemory {
 /// # Errors
 /// Errors of `look`, or an exhausted budget.
 pub(super) fn trial_run<R>(
-    gpu: &mut Gpu,
+    context: &mut DrawContext<'_>,
     tile_memory: TileMemory,
-    look: impl FnOnce(&mut Gpu) -> Result<R, Stop>,
+    look: impl FnOnce(&mut DrawContext<'_>) -> Result<R, Stop>,
 ) -> Result<R, Stop> {
-    finish(gpu);
-    let overlay = gpu.mem.overlay();
+    finish(context);
+    let overlay = context.machine.mem.overlay();
     let made = overlay.overlay_cost();
     let is_copied = tile_memory == TileMemory::Copied;
-    let copied = if is_copied { gpu.gmem.len() as u64 / 16 } else { 0 };
-    charge(&mut gpu.budget, Work::Copy16, made + copied)?;
-    let (mem, gmem) = (std::mem::replace(&mut gpu.mem, overlay), is_copied.then(|| gpu.gmem.clone()));
-    let (counters, written_back) = (gpu.counters, std::mem::take(&mut gpu.written_back));
+    let copied = if is_copied { context.machine.gmem.len() as u64 / 16 } else { 0 };
+    charge(&mut context.machine.budget, Work::Copy16, made + copied)?;
+    let (mem, gmem) = (
+        std::mem::replace(&mut context.machine.mem, overlay),
+        is_copied.then(|| context.machine.gmem.clone()),
+    );
+    let (counters, written_back) =
+        (context.machine.counters, std::mem::take(&mut context.machine.written_back));
     let fresh = Pipeline {
-        programs: std::mem::take(&mut gpu.pipeline.programs),
-        gs_dispatch: gpu.pipeline.gs_dispatch,
+        programs: std::mem::take(&mut context.pipeline.programs),
+        gs_dispatch: context.pipeline.gs_dispatch,
         untimed: true,
         ..Pipeline::default()
     };
-    let pipeline = std::mem::replace(&mut gpu.pipeline, fresh);
-    let result = look(gpu);
-    let programs = std::mem::take(&mut gpu.pipeline.programs);
-    gpu.pipeline = Pipeline { programs, ..pipeline };
-    let mut overlay = std::mem::replace(&mut gpu.mem, mem);
-    (gpu.counters, gpu.written_back) = (counters, written_back);
+    let pipeline = std::mem::replace(context.pipeline, fresh);
+    let result = look(context);
+    let programs = std::mem::take(&mut context.pipeline.programs);
+    *context.pipeline = Pipeline { programs, ..pipeline };
+    let mut overlay = std::mem::replace(&mut context.machine.mem, mem);
+    (context.machine.counters, context.machine.written_back) = (counters, written_back);
     if let Some(gmem) = gmem {
-        gpu.gmem = gmem;
+        context.machine.gmem = gmem;
     }
     if overlay.was_cut() {
-        gpu.report.cut("there is no room for a copy of all that is stored while a draw is looked at", gpu.at);
+        context.machine.cut("there is no room for a copy of all that is stored while a draw is looked at");
     }
-    gpu.budget.settle(Work::Copy16, overlay.overlay_cost() - made);
+    context.machine.budget.settle(Work::Copy16, overlay.overlay_cost() - made);
     result
 }
