@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use crate::flags::Flags;
 use a4emu_inspect::diff::{self, Options};
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::Shared;
 use a4emu_inspect::selection::Selection;
-use a4emu_inspect::status::Status;
-use a4emu_inspect::terminal::{self, Form};
+use a4emu_support::limits::Limits;
+use a4emu_support::options::Shared;
+use a4emu_support::status::Status;
+use a4emu_support::terminal::{self, Form};
 
 /// Arguments of `diff`.
 #[derive(clap::Args, Clone, Debug)]

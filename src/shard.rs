@@ -4,8 +4,8 @@ use std::cmp::{Ordering, Reverse};
 use std::env;
 use std::str::FromStr;
 
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::terminal;
+use a4emu_support::options::Shared;
+use a4emu_support::terminal;
 
 /// The option.
 #[derive(clap::Args, Clone, Debug, Default)]

@@ -105,6 +105,9 @@ const CRATES: &[(&str, &str, &str)] = &[
     ("a4emu-decoder", "decoder", "what bits mean"),
     ("a4emu-shader", "src/shader", "32 lanes of a shader"),
     ("a4emu-gpu", "src/gpu", "the machine"),
+    ("a4emu-rules", "src/rules", "rules of the chip"),
+    ("a4emu-process", "src/process", "files of a4emu run"),
+    ("a4emu-support", "src/support", "terminal, files, limits"),
     ("a4emu-inspect", "src/inspect", "what a run shows"),
     ("a4emu", ".", "the commands"),
     ("a4emu-drm", "src/drm", "the virtual device"),
@@ -115,9 +118,10 @@ const CRATES: &[(&str, &str, &str)] = &[
 /// Crates that no other crate may link: tools of the command line.
 const LAST: &[&str] = &["a4emu-drm", "a4emu-export", "a4emu-python"];
 
-/// Dependencies that are allowed only in upper crates: the first list above `a4emu-gpu`, the second in
-/// `a4emu`.
-const OF_OBSERVERS: &[&str] = &["anstream", "indicatif", "tempfile", "toml"];
+/// Dependencies that are allowed only in upper crates: the first list above `a4emu-gpu`, the second from
+/// `a4emu-support` on, the third in `a4emu`.
+const OF_OBSERVERS: &[&str] = &["tempfile", "toml"];
+const OF_TERMINALS: &[&str] = &["anstream", "anstyle", "indicatif", "terminal_size", "textwrap"];
 const OF_COMMANDS: &[&str] =
     &["clap", "clap_complete", "clap_mangen", "rustyline", "quick-junit", "httparse"];
 
@@ -141,9 +145,49 @@ fn crates_depend_on_those_before_them() {
         for other in all.iter().filter(|other| other.starts_with("a4emu")) {
             assert!(rank(other) < rank(name) && !LAST.contains(&&**other), "{name} depends on {other}");
         }
-        for (others, lowest) in [(OF_OBSERVERS, "a4emu-inspect"), (OF_COMMANDS, "a4emu")] {
+        let lowest = [(OF_OBSERVERS, "a4emu-rules"), (OF_TERMINALS, "a4emu-support"), (OF_COMMANDS, "a4emu")];
+        for (others, lowest) in lowest {
             let used = others.iter().find(|other| all.iter().any(|name| name == *other));
             assert!(used.is_none() || rank(name) >= rank(lowest), "{name} depends on {used:?}");
+        }
+    }
+}
+
+/// The device is in every process of a program: neither it nor a crate that it depends on uses a terminal or the
+/// options of commands.
+#[test]
+fn the_device_links_nothing_of_the_command_line() {
+    let folder = |name: &str| CRATES.iter().find(|(known, ..)| *known == name).map(|(_, folder, _)| *folder);
+    let mut found = vec!["a4emu-drm".to_owned()];
+    let mut next = 0;
+    while let Some(folder) = found.get(next).map(|name| folder(name)) {
+        for section in ["dependencies", "target.'cfg(target_os = \"linux\")'.dependencies"] {
+            let all = folder.map(|folder| dependencies(folder, section)).unwrap_or_default();
+            found.extend(all.into_iter().filter(|name| !found.contains(name)).collect::<Vec<_>>());
+        }
+        next += 1;
+    }
+    assert!(found.iter().any(|name| name == "a4emu-process"), "{found:?}");
+    for name in found {
+        let is_upper = ["a4emu-support", "a4emu-inspect", "a4emu"].contains(&&*name);
+        let is_tool = OF_TERMINALS.iter().chain(OF_COMMANDS).any(|other| *other == name);
+        assert!(!is_upper && !is_tool, "the device links {name}");
+    }
+}
+
+/// `gpu` and what is below it know no option of a command: messages name those that their caller gave.
+#[test]
+fn the_machine_names_no_option() {
+    for folder in ["src/gpu", "src/shader"] {
+        for source in sources_below(folder) {
+            let code = source.code.split("mod tests {").next().expect("split gives something");
+            for part in code.split('"').skip(1).step_by(2) {
+                let option = part.split(|c: char| !c.is_ascii_lowercase() && c != '-').find(|word| {
+                    word.strip_prefix("--")
+                        .is_some_and(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+                });
+                assert_eq!(option, None, "{folder}/{}: {part}", source.path);
+            }
         }
     }
 }
@@ -252,10 +296,10 @@ fn sentences_of_the_documentation_are_short() {
     }
 }
 
-/// Only one module writes to stdout and stderr. It escapes text from inputs, and does not panic if they are
+/// Only two modules write to stdout and stderr: the terminal of commands, and messages on stderr. They escape text from inputs, and do not panic if these are
 /// closed or full. Other modules may only check whether they are terminals, or pass them to a child process.
 #[test]
-fn one_module_writes_to_the_terminal() {
+fn two_modules_write_to_the_terminal() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths = Vec::new();
     ["src", "export/src", "python/src"].iter().for_each(|folder| collect(&root.join(folder), &mut paths));
@@ -265,7 +309,9 @@ fn one_module_writes_to_the_terminal() {
     let mut looked_at = 0;
     for path in paths.iter().filter(|path| path.extension().is_some_and(|ending| ending == "rs")) {
         let place = path.strip_prefix(root).expect("below the root").to_string_lossy();
-        if place.starts_with("src/inspect/terminal") || place.contains("tests") {
+        if ["src/support/terminal", "src/process/stderr"].iter().any(|module| place.starts_with(module))
+            || place.contains("tests")
+        {
             continue;
         }
         looked_at += 1;
@@ -294,8 +340,9 @@ fn inputs_are_opened_through_their_register() {
         ("src/run/descendants.rs", "what the system says of processes"),
         ("src/run/driver.rs", "drivers of the installation"),
         ("src/run/program.rs", "how the program that is run begins"),
-        ("src/inspect/run_files/ledger.rs", "what its own processes count"),
-        ("src/inspect/run_files/report.rs", "what its own processes say"),
+        ("src/process/ledger.rs", "what its own processes count"),
+        ("src/process/owner.rs", "the names of the machine and the container"),
+        ("src/process/report.rs", "what its own processes say"),
     ];
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths = Vec::new();
@@ -304,7 +351,7 @@ fn inputs_are_opened_through_their_register() {
     let mut met = Vec::new();
     for path in paths.iter().filter(|path| path.extension().is_some_and(|ending| ending == "rs")) {
         let place = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
-        if ["src/drm/", "src/inspect/out_file/"].iter().any(|folder| place.starts_with(folder))
+        if ["src/drm/", "src/support/out_file/"].iter().any(|folder| place.starts_with(folder))
             || place.contains("tests")
         {
             continue;

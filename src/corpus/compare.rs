@@ -13,11 +13,11 @@ use serde::Serialize;
 
 use super::log::Log;
 use super::row::{End, Played, Row};
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::out_file::{OutFile, one_stdout};
 pub use a4emu_inspect::report::html::escaped;
-use a4emu_inspect::status::{Status, WithErrors};
-use a4emu_inspect::terminal::{self, Form, Shown};
+use a4emu_support::options::Shared;
+use a4emu_support::out_file::{OutFile, one_stdout};
+use a4emu_support::status::{Status, WithErrors};
+use a4emu_support::terminal::{self, Form, Shown};
 pub use pictures::Kept;
 
 /// Arguments of `corpus compare`.

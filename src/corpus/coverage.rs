@@ -14,10 +14,10 @@ use serde::Serialize;
 use super::log::Log;
 use super::row::{End, Row};
 use a4emu_inspect::coverage::{Used, inferred};
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::out_file::{Inputs, one_stdout};
-use a4emu_inspect::status::{Status, WithErrors};
-use a4emu_inspect::terminal::{self, Form};
+use a4emu_support::options::Shared;
+use a4emu_support::out_file::{Inputs, one_stdout};
+use a4emu_support::status::{Status, WithErrors};
+use a4emu_support::terminal::{self, Form};
 
 /// Arguments of `corpus coverage`.
 #[derive(clap::Args, Clone, Debug)]

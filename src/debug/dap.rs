@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 
 use super::session::Session;
 use super::subject::Subject;
-use a4emu_inspect::status::Status;
-use a4emu_inspect::terminal;
+use a4emu_support::status::Status;
+use a4emu_support::terminal;
 use adapter::Adapter;
 use wire::{Request, Wire};
 

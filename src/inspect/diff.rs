@@ -33,10 +33,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 
 use crate::describe::Capture;
-use crate::limits::Limits;
-use crate::options::Shared;
 use crate::selection::{Draws, Selection};
-use crate::status::{Failure, Status, WithErrors};
+use a4emu_support::limits::Limits;
+use a4emu_support::options::Shared;
+use a4emu_support::status::{Failure, Status, WithErrors};
 use align::{Pair, align};
 use compare::{Comparison, Difference};
 use player::Player;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use a4emu_gpu::draw::sp::programs::Programs;
 use a4emu_inspect::describe::Shader;
-use a4emu_inspect::out_file::{self, Inputs};
 use a4emu_shader::jit::listing;
+use a4emu_support::out_file::{self, Inputs};
 
 /// Writes a file for each compiled program to `directory`, named by its hash and `.txt`. A hull shader has
 /// `.hs.txt`, since (ss) can mean more in it.

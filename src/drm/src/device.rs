@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use a4emu_gpu::ambient;
 use a4emu_gpu::gpu::Chip;
-use a4emu_inspect::run_files::summary::Summary;
-use a4emu_inspect::terminal;
-use a4emu_inspect::validate::{self, Form};
+use a4emu_process::stderr;
+use a4emu_process::summary::Summary;
+use a4emu_rules::{Form, tell};
 use rustix::fs::{MemfdFlags, Mode};
 use rustix::io::Errno;
 
@@ -172,16 +172,12 @@ pub fn finish() {
         None => {}
     }
     if summary.submits > 0 && !(settings::get().shim && summary.is_plain()) {
-        terminal::say_lines(&summary);
+        stderr::say_lines(&summary);
     }
-    // There is no status to report an error with, and stderr itself may be closed.
-    let _ = validate::tell(
-        &summary.findings,
-        &settings::get().findings,
-        None,
-        Form::Text,
-        &mut terminal::stderr(),
-    );
+    let mut findings = Vec::new();
+    let told = tell(&summary.findings, &settings::get().findings, None, Form::Text, &mut findings);
+    debug_assert!(told.is_ok(), "a list takes everything");
+    stderr::say_bytes(&findings);
 }
 
 impl Device {

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use a4emu_gpu::ambient::{self, Members};
-use a4emu_gpu::budget::Budget;
+use a4emu_gpu::budget::{Budget, OptionNames};
 use a4emu_gpu::cp::{Call, Cp, Flow, Observer, Renderer, Tee};
 use a4emu_gpu::draw;
 use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::gpu::{Chip, Clock, Gpu};
 use a4emu_gpu::settled::Running;
-use a4emu_inspect::run_files::ledger::Word;
-use a4emu_inspect::run_files::summary::Summary;
-use a4emu_inspect::validate::Watch;
+use a4emu_process::ledger::Word;
+use a4emu_process::summary::Summary;
+use a4emu_rules::Watch;
 use a4emu_shader::jit;
 use rayon::ThreadPool;
 use rustix::io::Errno;
@@ -31,6 +31,9 @@ use crate::replica::Wanted;
 use crate::settings;
 use crate::share::{Errand, Shelf};
 use crate::uapi;
+
+/// The option of `a4emu run` that allows more work, for messages.
+const OPTIONS: OptionNames = OptionNames { work: "--max-work", ..OptionNames::NONE };
 
 /// A range of GPU addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,7 +236,7 @@ impl Engine {
     /// Runs the command buffers, within the work limit.
     fn execute(&mut self, job: &Job) {
         let Self { gpu, threads, last, watch, .. } = self;
-        gpu.budget = Budget::new(settings::get().max_work);
+        gpu.budget = Budget::new(settings::get().max_work).naming(OPTIONS);
         // The program may have written memory until now. All command buffers of the submit see one state.
         gpu.memory_mut().host_may_have_written();
         gpu.pipeline.schedule = if watch.is_some() { Schedule::InOrder } else { Schedule::Deferred };

@@ -6,7 +6,7 @@
 
 use std::sync::MutexGuard;
 
-use a4emu_inspect::run_files::summary::Summary;
+use a4emu_process::summary::Summary;
 
 use crate::arena::{self, Arena};
 use crate::device::{Device, State};

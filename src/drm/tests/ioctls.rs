@@ -19,7 +19,7 @@ use std::time::Duration;
 use a4emu_drm::device;
 use a4emu_drm::ffi::user;
 use a4emu_drm::uapi::{self, Timespec};
-use a4emu_inspect::run_files::ledger;
+use a4emu_process::ledger;
 use bolero::check;
 use bytemuck::{NoUninit, bytes_of};
 use choices::Choices;

@@ -9,8 +9,8 @@ use a4emu_decoder::asm::{Files, Image};
 use a4emu_decoder::capture::MAX_PAYLOAD;
 use anyhow::{Context, ensure};
 
-use crate::folders::{Folders, parent};
-use crate::out_file::Inputs;
+use a4emu_support::folders::{Folders, parent};
+use a4emu_support::out_file::Inputs;
 
 /// Maximum size of a source in bytes.
 pub const MAX_SOURCE: u64 = 1 << 28;

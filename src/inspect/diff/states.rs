@@ -6,13 +6,13 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::Options;
-use crate::folders::read_bytes;
 use crate::golden::{self, Difference, Record, Recorder, State, compare};
-use crate::options::{Shared, accepted, open_capture};
 use crate::selection::{Selection, Window};
-use crate::status::{Failure, Status, WithErrors};
 use a4emu_gpu::budget::{BASE, Work};
 use a4emu_gpu::cp::{Skip, Tee};
+use a4emu_support::folders::read_bytes;
+use a4emu_support::options::{Shared, accepted, open_capture};
+use a4emu_support::status::{Failure, Status, WithErrors};
 
 /// Compares the states of `a` and `b`, of which at least one is a state file.
 ///
