@@ -20,57 +20,21 @@ use rayon::ThreadPool;
 use rustix::io::Errno;
 
 use crate::arena;
+use crate::bo::Bo;
 use crate::device::Device;
 use crate::ffi::{Inode, threads};
 use crate::frames::{Frames, Taken};
-use crate::gem::Bo;
 use crate::ledger::Reporter;
 use crate::param::timestamp;
 use crate::record::{Group, Recorder, process};
 use crate::replica::Wanted;
+use crate::ring::{Job, Span};
 use crate::settings;
 use crate::share::{Errand, Shelf};
 use crate::uapi;
 
 /// The option of `a4emu run` that allows more work, for messages.
 const OPTIONS: OptionNames = OptionNames { work: "--max-work", ..OptionNames::NONE };
-
-/// A range of GPU addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// Address of the first byte.
-    pub address: u32,
-    /// Length in bytes.
-    pub len: u64,
-}
-
-/// A checked submit.
-#[derive(Default)]
-pub struct Job {
-    /// The open file it was submitted to.
-    pub file: Inode,
-    /// The queue of the file.
-    pub queue: u32,
-    /// Number of its fence.
-    pub fence: u32,
-    /// Its buffers.
-    pub buffers: Vec<Span>,
-    /// Owners of the buffers, which keep them alive, and the access to each.
-    pub owners: Vec<(Arc<Bo>, u32)>,
-    /// Whether the ioctl waits for its end.
-    pub awaited: bool,
-    /// Words to store before the commands run: address and value.
-    pub patches: Vec<(u32, u32)>,
-    /// Command buffers in order. The flag marks one that only restores state after a submit of another file.
-    pub commands: Vec<(Span, bool)>,
-}
-
-impl Job {
-    /// Records in the buffers that submit `number` of the device uses them.
-    pub fn mark_used(&self, number: u64) {
-        self.owners.iter().for_each(|(bo, access)| bo.mark_used(number, *access));
-    }
-}
 
 /// The result of a submit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -18,8 +18,8 @@ use a4emu_process::frames::{Header, PIPE};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::engine::Job;
-use crate::gem::Bo;
+use crate::bo::Bo;
+use crate::ring::Job;
 
 /// The launcher's pipe for frames.
 pub struct Frames {
