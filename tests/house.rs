@@ -392,3 +392,129 @@ fn threads_are_made_in_one_place() {
         }
     }
 }
+
+/// The code of a file without its unit tests and comments.
+fn code_of(source: &Source) -> &str {
+    source.code.split("\nmod tests {").next().expect("split gives something")
+}
+
+/// The module of a source below the root of its crate: `["draw", "rb"]` of `draw/rb/mod.rs`; the root has no name.
+fn module_of(path: &str) -> Vec<&str> {
+    let mut parts: Vec<&str> = path.strip_suffix(".rs").unwrap_or(path).split('/').collect();
+    if parts.last().is_some_and(|last| ["mod", "lib", "main"].contains(last)) {
+        parts.pop();
+    }
+    parts
+}
+
+/// The paths in `tree`, which stands behind a `use`: `a::{b, c::{d}}` is `a::b` and `a::c::d`.
+fn paths_of(tree: &str) -> Vec<String> {
+    let tree = tree.trim();
+    let Some((before, inside)) = tree.split_once('{') else { return vec![tree.to_owned()] };
+    let inside = inside.strip_suffix('}').unwrap_or(inside);
+    let (mut parts, mut depth) = (vec![String::new()], 0);
+    for letter in inside.chars() {
+        depth += i32::from(letter == '{') - i32::from(letter == '}');
+        match letter {
+            ',' if depth == 0 => parts.push(String::new()),
+            letter => parts.last_mut().expect("one is there").push(letter),
+        }
+    }
+    let below = parts.iter().filter(|part| !part.trim().is_empty()).flat_map(|part| paths_of(part));
+    below.map(|path| format!("{before}{path}")).collect()
+}
+
+/// The modules that `source` imports by `crate::` and `super::`, as indices of `modules`. A folder's own `mod.rs` stands
+/// in front of it, so what it takes from its files does not count.
+fn imports(source: &Source, modules: &[Vec<&str>]) -> Vec<usize> {
+    let here = module_of(&source.path);
+    let code = code_of(source);
+    let mut paths = Vec::new();
+    for statement in code.split("use ").skip(1) {
+        let tree: String = statement.split(';').next().unwrap_or_default().split_whitespace().collect();
+        paths.extend(paths_of(&tree).into_iter().filter(|path| path.starts_with("super::")));
+        paths.extend(paths_of(&tree).into_iter().filter(|path| path.starts_with("crate::")));
+    }
+    // Paths in the code itself.
+    for rest in code.split("crate::").skip(1) {
+        let is_path = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == ':';
+        paths.push(format!("crate::{}", rest.split(|c: char| !is_path(c)).next().unwrap_or_default()));
+    }
+    let mut found = Vec::new();
+    for path in &paths {
+        let mut base: Vec<&str> = Vec::new();
+        let mut parts: Vec<&str> = path.split("::").collect();
+        if parts[0] == "super" {
+            base.clone_from(&here);
+        } else {
+            parts.remove(0);
+        }
+        while parts.first() == Some(&"super") {
+            parts.remove(0);
+            base.pop();
+        }
+        base.extend(parts);
+        while !base.is_empty() && !modules.contains(&base) {
+            base.pop();
+        }
+        found
+            .extend(modules.iter().position(|module| *module == base && *module != here && !base.is_empty()));
+    }
+    found
+}
+
+/// The largest set of files of a crate of which each leads to each other by imports, with the names of its modules.
+fn largest_circle(folder: &str, others: &[&str]) -> Vec<String> {
+    let is_own = |source: &Source| {
+        source.path.ends_with(".rs")
+            && !source.path.split('/').any(|part| part == "tests" || part == "tests.rs")
+            && !others.iter().any(|other| source.path.starts_with(other))
+    };
+    let sources: Vec<Source> = sources_below(folder).into_iter().filter(is_own).collect();
+    let modules: Vec<Vec<&str>> = sources.iter().map(|source| module_of(&source.path)).collect();
+    let edges: Vec<Vec<usize>> = sources.iter().map(|source| imports(source, &modules)).collect();
+    let reached: Vec<Vec<bool>> = (0..sources.len())
+        .map(|from| {
+            let (mut seen, mut open) = (vec![false; sources.len()], edges[from].clone());
+            while let Some(next) = open.pop() {
+                if !std::mem::replace(&mut seen[next], true) {
+                    open.extend(&edges[next]);
+                }
+            }
+            seen
+        })
+        .collect();
+    let circle = |one: usize| -> Vec<usize> {
+        (0..sources.len()).filter(|other| reached[one][*other] && reached[*other][one]).collect()
+    };
+    let largest = (0..sources.len()).map(circle).max_by_key(Vec::len).unwrap_or_default();
+    largest.into_iter().map(|index| modules[index].join("::")).collect()
+}
+
+/// Files that import each other in a circle can only be understood together. The numbers of crates other than the
+/// device and the shaders are those that were found; they must not grow.
+#[test]
+fn few_files_import_each_other_in_a_circle() {
+    const MOST: &[(&str, usize)] = &[
+        ("decoder/src", 2),
+        ("src/shader", 3),
+        ("src/gpu", 5),
+        ("src/rules", 0),
+        ("src/process", 0),
+        ("src/support", 2),
+        ("src/inspect", 5),
+        ("src", 2),
+        ("src/drm/src", 3),
+        ("export/src", 0),
+        ("python/src", 0),
+    ];
+    let crates: Vec<String> = CRATES
+        .iter()
+        .filter_map(|(_, folder, _)| Some(format!("{}/", folder.strip_prefix("src/")?)))
+        .collect();
+    let crates: Vec<&str> = crates.iter().map(String::as_str).collect();
+    for (folder, most) in MOST {
+        let circle = largest_circle(folder, if *folder == "src" { &crates } else { &[] });
+        assert!(circle.len() <= *most, "{folder}: {} files: {}", circle.len(), circle.join(", "));
+    }
+}

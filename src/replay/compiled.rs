@@ -16,7 +16,8 @@ pub fn write(programs: &Programs, directory: &Path, inputs: &Inputs) -> anyhow::
     for (words, program, kind) in programs.compiled() {
         let shader = Shader::new(words);
         let lines: Vec<String> = shader.lines().collect();
-        let text = listing(program, &|at| lines.get(at as usize).cloned().unwrap_or_default());
+        let text =
+            listing(program, program.routine(), &|at| lines.get(at as usize).cloned().unwrap_or_default());
         out_file::write(&directory.join(shader.short_hash() + kind), text.as_bytes(), inputs)?;
     }
     Ok(())
