@@ -518,3 +518,21 @@ fn few_files_import_each_other_in_a_circle() {
         assert!(circle.len() <= *most, "{folder}: {} files: {}", circle.len(), circle.join(", "));
     }
 }
+
+/// An error is a type, or `anyhow` where it is only shown. What clap parses says a `String`, as clap asks for.
+#[test]
+fn few_errors_are_plain_text() {
+    let mut found = Vec::new();
+    for folder in ["src", "decoder/src", "export/src", "python/src"] {
+        let is_code = |source: &Source| source.path.ends_with(".rs") && !source.path.contains("tests");
+        for source in sources_below(folder).into_iter().filter(is_code) {
+            for line in code_of(&source).lines().filter(|line| line.contains(", String>")) {
+                let is_parser = line.contains("(text: &str)") || line.contains("fn from_str(");
+                if line.contains("Result<") && !is_parser {
+                    found.push(format!("{folder}/{}: {}", source.path, line.trim()));
+                }
+            }
+        }
+    }
+    assert!(found.len() < 10, "{found:#?}");
+}

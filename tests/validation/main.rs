@@ -12,7 +12,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::asm::ast::Block;
-use a4emu_decoder::asm::{Bounds, Files, Image, assemble, assemble_block, disassemble, parse};
+use a4emu_decoder::asm::{Bounds, FileError, Files, Image, assemble, assemble_block, disassemble, parse};
 use a4emu_gpu::budget::Budget;
 use a4emu_inspect::asm::Disk;
 use a4emu_rules::found_in;
@@ -29,12 +29,12 @@ impl Files for NoFiles {
         path.to_owned()
     }
 
-    fn text(&mut self, _: &str) -> Result<String, String> {
-        Err("no files".to_owned())
+    fn text(&mut self, _: &str) -> Result<String, FileError> {
+        Err(FileError("no files".to_owned()))
     }
 
-    fn image(&mut self, _: &str) -> Result<Image, String> {
-        Err("no files".to_owned())
+    fn image(&mut self, _: &str) -> Result<Image, FileError> {
+        Err(FileError("no files".to_owned()))
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::BufReader;
 use std::path::Path;
 
-use a4emu_decoder::asm::{Files, Image};
+use a4emu_decoder::asm::{FileError, Files, Image};
 use a4emu_decoder::capture::MAX_PAYLOAD;
 use anyhow::{Context, ensure};
 
@@ -63,12 +63,12 @@ impl Files for Disk {
         plain.strip_prefix(&here).unwrap_or(&plain).display().to_string()
     }
 
-    fn text(&mut self, name: &str) -> Result<String, String> {
-        self.source(name).map_err(|error| format!("{error:#}"))
+    fn text(&mut self, name: &str) -> Result<String, FileError> {
+        self.source(name).map_err(|error| FileError(format!("{error:#}")))
     }
 
-    fn image(&mut self, name: &str) -> Result<Image, String> {
-        self.picture(name).map_err(|error| format!("{error:#}"))
+    fn image(&mut self, name: &str) -> Result<Image, FileError> {
+        self.picture(name).map_err(|error| FileError(format!("{error:#}")))
     }
 }
 
