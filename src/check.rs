@@ -112,7 +112,7 @@ fn put_out(args: &Args, outcomes: &[Outcome], junit: Option<OutFile>) -> anyhow:
     if let Some(out) = junit {
         report::junit(out, outcomes)?;
     }
-    let mut out = terminal::stdout(Form::of(args.json));
+    let mut out = terminal::stdout(if args.json { Form::Json } else { Form::Lines });
     if args.gtest_filter.is_some() {
         gtest::results(&mut out, outcomes)?;
         return Ok(out.flush()?);

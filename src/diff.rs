@@ -49,5 +49,10 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let Args { a, b, tiles, addresses, first, json, images, selection, limits } = args.clone();
     let (selection, limits) = (*selection, limits.0);
     let options = Options { tiles, addresses, first, json, images, selection, limits };
-    diff::run_to(&mut terminal::stdout(Form::of(json)), [&a, &b], &options, shared)
+    diff::run_to(
+        &mut terminal::stdout(if json { Form::Json } else { Form::Lines }),
+        [&a, &b],
+        &options,
+        shared,
+    )
 }

@@ -55,7 +55,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 }
 
 fn print(answers: &[Answer], json: bool) -> anyhow::Result<()> {
-    let mut out = terminal::stdout(Form::of(json));
+    let mut out = terminal::stdout(if json { Form::Json } else { Form::Lines });
     for answer in answers {
         match json {
             true => writeln!(out, "{}", serde_json::to_string(answer)?)?,

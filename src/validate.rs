@@ -49,7 +49,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let chosen = args.choice.read(|path| suppressions(path, &shared.inputs))?;
     let args = &Args { limits: Flags(args.limits.begun()), ..args.clone() };
     let several = args.captures.len() > 1;
-    let mut out = terminal::stdout(terminal::Form::of(args.json));
+    let mut out = terminal::stdout(if args.json { terminal::Form::Json } else { terminal::Form::Lines });
     let mut status = Status::Fine;
     for capture in &args.captures {
         let name = capture.display().to_string();

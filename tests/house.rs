@@ -519,6 +519,49 @@ fn few_files_import_each_other_in_a_circle() {
     }
 }
 
+/// A call with `true` or `false` says nothing of what it asks for: a parameter with two values is an enumeration, or
+/// there are two functions.
+#[test]
+fn public_functions_take_no_bool() {
+    /// Exceptions, with the reasons.
+    const OTHERS: &[(&str, &str)] = &[
+        ("src/rules/state/mod.rs: unless", "the condition itself, as in `assert!`"),
+        ("src/shader/lower/operands.rs: of", "a bit of an instruction word"),
+        ("decoder/src/isa/ir3/access.rs: of", "a bit of an instruction word"),
+        ("decoder/src/isa/ir3/line.rs: flag", "a bit of an instruction word"),
+        ("decoder/src/isa/ir3/multisrc.rs: decode", "bits of an instruction word"),
+        ("decoder/src/asm/pack.rs: type3", "a bit of a packet's header"),
+        ("decoder/src/asm/emit/stream.rs: type3", "a bit of a packet's header"),
+        ("decoder/src/capture/devcore/entries.rs: ring_line", "whether a line is an entry"),
+        ("decoder/src/capture/devcore/entries.rs: bo_line", "whether a line is an entry"),
+        ("python/src/text.rs: diff", "Python's keyword arguments"),
+    ];
+    let mut met = Vec::new();
+    for folder in ["src", "decoder/src", "export/src", "python/src"] {
+        let is_code = |source: &Source| source.path.ends_with(".rs") && !source.path.contains("tests");
+        for source in sources_below(folder).into_iter().filter(is_code) {
+            let code = code_of(&source);
+            for (at, _) in code.match_indices("fn ") {
+                let line = code[..at].rsplit('\n').next().unwrap_or_default().trim_start();
+                if !line.starts_with("pub") {
+                    continue;
+                }
+                let signature = code[at + 3..].split(['{', ';']).next().unwrap_or_default();
+                let name = signature.split(['(', '<']).next().unwrap_or_default();
+                let arguments = signature.split("->").next().unwrap_or_default();
+                if arguments.contains(": bool") || arguments.contains(": &mut bool") {
+                    let row = format!("{folder}/{}: {name}", source.path);
+                    assert!(OTHERS.iter().any(|(other, _)| *other == row), "{row} takes a bool");
+                    met.push(row);
+                }
+            }
+        }
+    }
+    for (other, _) in OTHERS {
+        assert!(met.iter().any(|row| row == other), "{other} takes none any more");
+    }
+}
+
 /// An error is a type, or `anyhow` where it is only shown. What clap parses says a `String`, as clap asks for.
 #[test]
 fn few_errors_are_plain_text() {

@@ -279,7 +279,7 @@ fn changes(logs: &[Log; 2], per_cent: u32) -> impl Iterator<Item = anyhow::Resul
 }
 
 fn put_out(args: &Args, changes: &[Change], counts: &Counts) -> anyhow::Result<()> {
-    let mut out = terminal::stdout(Form::of(args.json));
+    let mut out = terminal::stdout(if args.json { Form::Json } else { Form::Lines });
     for change in changes.iter().filter(|change| !change.is_plain()) {
         if args.json {
             serde_json::to_writer(&mut out, change)?;

@@ -243,7 +243,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     if args.html.as_deref() == Some(Path::new("-")) {
         return Ok(Status::Fine);
     }
-    let mut out = terminal::stdout(Form::of(args.json));
+    let mut out = terminal::stdout(if args.json { Form::Json } else { Form::Lines });
     let written = match args.json {
         true => {
             serde_json::to_writer(&mut out, &report).map_err(io::Error::from).and_then(|()| writeln!(out))

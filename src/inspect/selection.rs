@@ -38,14 +38,13 @@ impl Selection {
         self.contains(call.submit(), call.number(), call.frame_draw())
     }
 
-    /// Fails if nothing was inside the selection. `draws` and `submits` are the counts at the end of the
-    /// run.
+    /// Fails if something was selected, since nothing was inside. `draws` and `submits` are the counts at the end
+    /// of the run.
     ///
     /// # Errors
-    /// The call fails unless `found`.
-    pub fn must_have_found(&self, found: bool, draws: u32, submits: u32) -> Result<(), Failure> {
+    /// The call fails unless everything is selected.
+    pub fn found_none(&self, draws: u32, submits: u32) -> Result<(), Failure> {
         let message = match (self.draw, self.submit) {
-            _ if found => return Ok(()),
             (None, None) => return Ok(()),
             (Some(draw), None) => format!("the capture has no draw {draw}; it has {draws}"),
             (None, Some(submit)) => format!("the capture has no submit {submit}; it has {submits}"),
@@ -211,8 +210,10 @@ impl Window {
         not_refused(&gpu.report)?;
         let (draws, submits) = (gpu.at.draws, gpu.at.submit);
         let stop = Selection { submit: None, draw: self.stop };
-        stop.must_have_found(self.stopped, draws, submits)
-            .and_then(|()| self.selection.must_have_found(self.found || self.stopped, draws, submits))
+        let unmet = if self.stopped { Ok(()) } else { stop.found_none(draws, submits) };
+        let nothing = !(self.found || self.stopped);
+        unmet
+            .and_then(|()| if nothing { self.selection.found_none(draws, submits) } else { Ok(()) })
             .map_err(|failure| of_process(failure, gpu))
     }
 }

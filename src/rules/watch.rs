@@ -99,7 +99,7 @@ impl Watch {
         let mut said = Said::default();
         self.batch.bins.draw(gpu, call, &mut said);
         let scene = Scene::of_draw(gpu, call.pass, call.initiator, &mut self.programs);
-        self.batch.packets.call(&scene, true, &mut said);
+        self.batch.packets.draw(&scene, &mut said);
         self.batch.traffic.draw(&scene, call, &mut said);
         state::check_programs(&scene, &mut said);
         state::check_unset(&scene, &mut self.programs, &mut said);
@@ -114,7 +114,7 @@ impl Watch {
     fn dispatch(&mut self, gpu: Synced<'_>, call: &DispatchCall) -> Said {
         let mut said = Said::default();
         let scene = Scene::of_dispatch(gpu, &mut self.programs);
-        self.batch.packets.call(&scene, false, &mut said);
+        self.batch.packets.dispatch(&scene, &mut said);
         state::check_programs(&scene, &mut said);
         state::check_unset(&scene, &mut self.programs, &mut said);
         self.batch.writers.call(&scene, &mut said);

@@ -261,7 +261,7 @@ impl<'a> Looker<'a> {
     }
 
     fn print(&self, answer: &Answer) -> anyhow::Result<()> {
-        let mut out = terminal::stdout(Form::of(self.args.json));
+        let mut out = terminal::stdout(if self.args.json { Form::Json } else { Form::Lines });
         match self.args.json {
             true => {
                 serde_json::to_writer(&mut out, answer)?;

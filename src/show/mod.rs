@@ -166,7 +166,7 @@ fn print(args: &Args, answer: &Answer) -> anyhow::Result<()> {
     if args.uses_stdout() {
         return Ok(());
     }
-    let mut out = terminal::stdout(Form::of(args.json));
+    let mut out = terminal::stdout(if args.json { Form::Json } else { Form::Lines });
     match args.json {
         true => {
             serde_json::to_writer(&mut out, answer)?;

@@ -109,11 +109,6 @@ pub enum Form {
 }
 
 impl Form {
-    /// JSON if `json` is true, else a listing.
-    pub fn of(json: bool) -> Self {
-        if json { Self::Json } else { Self::Lines }
-    }
-
     /// How lines look on the terminal, or in a pager.
     fn look(self, is_paged: bool) -> Look {
         let look = Look::of_stdout();

@@ -181,7 +181,7 @@ pub fn find(capture: &Capture, draw: Draws, limits: &Limits, shared: &Shared) ->
             Numbering::Frame => at.frame_draw,
         };
         let selection = Selection { submit: None, draw: Some(draw) };
-        let failure: Result<(), Failure> = selection.must_have_found(false, draws, at.submit);
+        let failure: Result<(), Failure> = selection.found_none(draws, at.submit);
         let failure = failure.map_err(|failure| of_process(failure, &playback.gpu));
         failure.err().map_or_else(|| anyhow::anyhow!("no draw {draw}"), anyhow::Error::from)
     })

@@ -99,11 +99,21 @@ impl Packets {
         }
     }
 
-    /// Checks a draw or dispatch that is about to run.
-    pub fn call(&mut self, scene: &Scene<'_>, is_draw: bool, said: &mut Said) {
-        if let Some(units) = self.odd_samplers.take().filter(|_| scene.pass != Pass::Restore && is_draw) {
+    /// Checks a draw that is about to run.
+    pub fn draw(&mut self, scene: &Scene<'_>, said: &mut Said) {
+        if let Some(units) = self.odd_samplers.take().filter(|_| scene.pass != Pass::Restore) {
             said.say(Id::C25, format!("{units} samplers are loaded, an odd number"));
         }
+        self.programs(scene, said);
+    }
+
+    /// Checks a dispatch that is about to run.
+    pub fn dispatch(&mut self, scene: &Scene<'_>, said: &mut Said) {
+        self.odd_samplers = None;
+        self.programs(scene, said);
+    }
+
+    fn programs(&self, scene: &Scene<'_>, said: &mut Said) {
         for checked in &scene.programs {
             let stage = checked.program.stage;
             let Some((address, units)) = self.stored[stage as usize] else { continue };

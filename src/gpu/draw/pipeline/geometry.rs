@@ -121,7 +121,7 @@ fn continue_draw(gpu: &mut Gpu, state: DrawState, made: Made) -> Result<(), Stop
             if budget.cut().is_none() =>
         {
             gpu.budget.join(&budget);
-            let Shaded { vertices, geometry, .. } = record_vertices(gpu, shaded, Stopwatch::start_if(false));
+            let Shaded { vertices, geometry, .. } = record_vertices(gpu, shaded, Stopwatch::off());
             gpu.pipeline.stats.ms.vertex += of_vertices;
             gpu.pipeline.stats.ms.primitive += of_primitives;
             let made =
