@@ -1,4 +1,4 @@
-//! The device and its open files, which the ioctls work on.
+//! The device: its state, which ioctls change, and the lock around it.
 //!
 //! Locks are taken in this order: [`Device::state`], the tables of mappings, the arena. All are held only
 //! briefly, and always with signals blocked. The GPU thread does long work without a lock (see
@@ -25,7 +25,7 @@ use crate::ring::Ring;
 use crate::share::Shared;
 use crate::{known, mappings, settings};
 
-/// Least size of a buffer for which the thread is woken, in bytes.
+/// Least size of a buffer that gets memory in advance, in bytes.
 const LEAST: u64 = 64 << 10;
 
 /// Greatest size of such a buffer, in bytes. A larger one may not be needed completely.
@@ -35,7 +35,7 @@ const MOST: u64 = 16 << 20;
 /// release buffers repeatedly.
 const IN_ALL: u64 = 256 << 20;
 
-/// Places that wait for memory.
+/// Places that wait for memory ([`crate::provide`]).
 #[derive(Default)]
 pub struct Orders {
     /// Address and size in bytes.
