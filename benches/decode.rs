@@ -7,7 +7,7 @@ use std::hint::black_box;
 use a4emu_decoder::capture::{Body, Sections};
 use a4emu_decoder::packet::Packets;
 use a4emu_inspect::decode::{Format, Options, Output, decode};
-use a4emu_inspect::options::Shared;
+use a4emu_support::options::Shared;
 use capture::glxgears;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 

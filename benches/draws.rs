@@ -10,7 +10,7 @@ use a4emu_decoder::capture::{Body, Sections};
 use a4emu_gpu::cp::{Cp, Renderer, Silent};
 use a4emu_gpu::playback::Playback;
 use a4emu_inspect::asm::Disk;
-use a4emu_inspect::folders::Folders;
+use a4emu_support::folders::Folders;
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 const DRAWS: u64 = 20_000;

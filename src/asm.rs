@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use a4emu_decoder::asm::{Diagnostic, Reason};
 
 use crate::flags::Flags;
+use crate::validate::{status_of_verdict, suppressions};
+use a4emu_gpu::budget::Budget;
 use a4emu_inspect::asm::{Disk, assembled, snippet, write_capture};
-use a4emu_inspect::folders::Folders;
-use a4emu_inspect::limits::StepLimit;
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::status::Status;
-use a4emu_inspect::terminal::{self, Block};
-use a4emu_inspect::validate::{self, Choice};
+use a4emu_rules::{Choice, Form, found_in, tell};
+use a4emu_support::folders::Folders;
+use a4emu_support::limits::{OPTIONS, StepLimit};
+use a4emu_support::options::Shared;
+use a4emu_support::status::Status;
+use a4emu_support::terminal::{self, Block};
 
 /// Arguments of `asm`.
 #[derive(clap::Args, Clone, Debug)]
@@ -41,7 +43,7 @@ pub struct Args {
 /// # Errors
 /// The call fails if the source is wrong, or on I/O errors.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let chosen = args.choice.read(&shared.inputs)?;
+    let chosen = args.choice.read(|path| suppressions(path, &shared.inputs))?;
     let mut disk = Disk::noting(Folders::around(&args.source, &args.include), shared.inputs.clone());
     let assembled = assembled(&args.source, &mut disk, args.limit.bounds());
     let capture = assembled.map_err(|error| match error.downcast() {
@@ -52,10 +54,9 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     if !args.validate {
         return Ok(Status::Fine);
     }
-    let (watch, report) = validate::found_in(&capture);
-    let told =
-        validate::tell(watch.findings(), &chosen, None, validate::Form::Text, &mut terminal::stderr())?;
-    Ok(told.worse(shared.tell(&args.source.display().to_string(), &report)))
+    let (watch, report) = found_in(&capture, Budget::default().naming(OPTIONS));
+    let told = tell(watch.findings(), &chosen, None, Form::Text, &mut terminal::stderr())?;
+    Ok(status_of_verdict(told).worse(shared.tell(&args.source.display().to_string(), &report)))
 }
 
 /// The error with its line. Too much work is a limit of a4emu, so its status is not that of wrong use.

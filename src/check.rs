@@ -15,12 +15,12 @@ use rayon::prelude::*;
 
 use crate::flags::Flags;
 use crate::shard::Sharding;
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::{Shared, Threads};
-use a4emu_inspect::out_file::{OutFile, one_stdout};
-use a4emu_inspect::progress::bar;
-use a4emu_inspect::status::{Status, WithErrors};
-use a4emu_inspect::terminal::{self, Form};
+use a4emu_support::limits::Limits;
+use a4emu_support::options::{Shared, Threads};
+use a4emu_support::out_file::{OutFile, one_stdout};
+use a4emu_support::progress::bar;
+use a4emu_support::status::{Status, WithErrors};
+use a4emu_support::terminal::{self, Form};
 
 pub use bless::{agree, bless};
 pub use case::{Case, Manifest, find, open, reach};
@@ -112,7 +112,7 @@ fn put_out(args: &Args, outcomes: &[Outcome], junit: Option<OutFile>) -> anyhow:
     if let Some(out) = junit {
         report::junit(out, outcomes)?;
     }
-    let mut out = terminal::stdout(Form::of(args.json));
+    let mut out = terminal::stdout(if args.json { Form::Json } else { Form::Lines });
     if args.gtest_filter.is_some() {
         gtest::results(&mut out, outcomes)?;
         return Ok(out.flush()?);

@@ -21,10 +21,10 @@ use crate::{
     replay, report, serve, show, validate,
 };
 use a4emu_gpu::ambient;
-use a4emu_inspect::options::{Shared, Threads};
-use a4emu_inspect::status::{Status, WithErrors};
-use a4emu_inspect::terminal;
 use a4emu_shader::jit;
+use a4emu_support::options::{Shared, Threads};
+use a4emu_support::status::{Status, WithErrors};
+use a4emu_support::terminal;
 pub use shell::lanes;
 
 /// Most columns of a help text. A narrower terminal has fewer.

@@ -18,8 +18,8 @@ use anyhow::{Context, bail, ensure};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-use a4emu_inspect::out_file::{Inputs, OutFile};
-use a4emu_inspect::terminal;
+use a4emu_support::out_file::{Inputs, OutFile};
+use a4emu_support::terminal;
 
 /// Folder of installed helper files, relative to the folder of the program.
 const KEPT: &str = "../lib/a4emu";

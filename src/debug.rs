@@ -23,8 +23,8 @@ use std::path::Path;
 
 use anyhow::bail;
 
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::status::Status;
+use a4emu_support::options::Shared;
+use a4emu_support::status::Status;
 use editor::Commands;
 use session::Session;
 use subject::Subject;
@@ -68,5 +68,5 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 /// The call fails on I/O errors.
 pub fn on_terminal(session: Session<'_>, subject: &Subject) -> io::Result<()> {
     let commands = Commands::stdin()?;
-    Terminal::new(session, subject, a4emu_inspect::terminal::lines()).interact(commands)
+    Terminal::new(session, subject, a4emu_support::terminal::lines()).interact(commands)
 }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use crate::flags::Flags;
 use crate::named;
 use a4emu_inspect::decode::{self, BASE, Options};
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::{Shared, open_capture};
 use a4emu_inspect::selection::Selection;
-use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_support::limits::Limits;
+use a4emu_support::options::{Shared, open_capture};
+use a4emu_support::status::{Status, WithErrors};
 
 /// Arguments of `decode`.
 #[derive(clap::Args, Clone, Debug)]

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use crate::flags::Flags;
 use a4emu_inspect::diff::{self, Options};
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::Shared;
 use a4emu_inspect::selection::Selection;
-use a4emu_inspect::status::Status;
-use a4emu_inspect::terminal::{self, Form};
+use a4emu_support::limits::Limits;
+use a4emu_support::options::Shared;
+use a4emu_support::status::Status;
+use a4emu_support::terminal::{self, Form};
 
 /// Arguments of `diff`.
 #[derive(clap::Args, Clone, Debug)]
@@ -49,5 +49,10 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let Args { a, b, tiles, addresses, first, json, images, selection, limits } = args.clone();
     let (selection, limits) = (*selection, limits.0);
     let options = Options { tiles, addresses, first, json, images, selection, limits };
-    diff::run_to(&mut terminal::stdout(Form::of(json)), [&a, &b], &options, shared)
+    diff::run_to(
+        &mut terminal::stdout(if json { Form::Json } else { Form::Lines }),
+        [&a, &b],
+        &options,
+        shared,
+    )
 }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use crate::flags::Flags;
 use a4emu_inspect::disasm::{self, Options};
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::Shared;
 use a4emu_inspect::selection::Selection;
-use a4emu_inspect::status::Status;
+use a4emu_support::limits::Limits;
+use a4emu_support::options::Shared;
+use a4emu_support::status::Status;
 
 /// Arguments of `disasm`.
 #[derive(clap::Args, Clone, Debug)]

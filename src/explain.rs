@@ -1,7 +1,7 @@
 //! `a4emu explain`: explains a name of the chip, an instruction word, packets or a word of the glossary.
 
 use a4emu_inspect::explain::{self, Question};
-use a4emu_inspect::status::Status;
+use a4emu_support::status::Status;
 
 /// Arguments of `explain`.
 #[derive(clap::Args, Clone, Debug)]

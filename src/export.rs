@@ -9,9 +9,9 @@ use anyhow::Context;
 use crate::companion::Companion;
 use crate::flags::Flags;
 use crate::shard::Sharding;
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::Threads;
-use a4emu_inspect::status::Status;
+use a4emu_support::limits::Limits;
+use a4emu_support::options::Threads;
+use a4emu_support::status::Status;
 
 /// File name of the program.
 const EXPORT: &str = if cfg!(windows) { "a4emu-export.exe" } else { "a4emu-export" };

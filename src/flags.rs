@@ -14,9 +14,10 @@ use crate::named;
 use a4emu_decoder::capture::ProcessPattern;
 use a4emu_gpu::ambient::MOST_THREADS;
 use a4emu_gpu::gpu::Model;
+use a4emu_inspect::selection;
 use a4emu_inspect::selection::{Draws, Span};
-use a4emu_inspect::{limits, options, selection, validate};
 use a4emu_shader::Jit;
+use a4emu_support::{limits, options};
 
 /// A library type that is read from flags.
 pub trait FromFlags: Sized {
@@ -251,7 +252,7 @@ pub struct Choice {
     suppress: Option<PathBuf>,
 }
 
-impl FromFlags for validate::Choice {
+impl FromFlags for a4emu_rules::Choice {
     type Flags = Choice;
 
     fn from_flags(Choice { rule, no_rule, suppress }: Choice) -> Self {

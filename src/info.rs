@@ -18,11 +18,11 @@ use a4emu_gpu::pass::Pass;
 use a4emu_gpu::settled::Running;
 use a4emu_inspect::decode::comm;
 use a4emu_inspect::describe::packet_name;
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::{Shared, Threads, open_capture};
 use a4emu_inspect::selection::Span;
-use a4emu_inspect::status::{Status, WithErrors};
-use a4emu_inspect::terminal::{self, Form, Shown};
+use a4emu_support::limits::Limits;
+use a4emu_support::options::{Shared, Threads, open_capture};
+use a4emu_support::status::{Status, WithErrors};
+use a4emu_support::terminal::{self, Form, Shown};
 
 /// Arguments of `info`.
 #[derive(clap::Args, Clone, Debug)]
@@ -321,7 +321,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         Ok(())
     })?;
     let report = &mut playback.gpu.machine.report;
-    let status = report.status(shared.strict);
+    let status = shared.status_of(report);
     // Missing memory is printed on stdout as a result, so it is removed from the warnings.
     let missing = std::mem::take(&mut report.missing);
     let put_out = info.put_out(&missing, playback.gpu.machine.fidelity.as_ref());

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use crate::flags::Flags;
 use a4emu_inspect::describe::Capture;
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::{Shared, Threads};
 use a4emu_inspect::pixel::{Answer, Question, ask};
 use a4emu_inspect::selection::Position;
-use a4emu_inspect::status::Status;
-use a4emu_inspect::terminal::{self, Form};
+use a4emu_support::limits::Limits;
+use a4emu_support::options::{Shared, Threads};
+use a4emu_support::status::Status;
+use a4emu_support::terminal::{self, Form};
 
 /// Arguments of `pixel`.
 #[derive(clap::Args, Clone, Debug)]
@@ -55,7 +55,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 }
 
 fn print(answers: &[Answer], json: bool) -> anyhow::Result<()> {
-    let mut out = terminal::stdout(Form::of(json));
+    let mut out = terminal::stdout(if json { Form::Json } else { Form::Lines });
     for answer in answers {
         match json {
             true => writeln!(out, "{}", serde_json::to_string(answer)?)?,

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::flags::{self, Flags};
+use crate::validate::{status_of_verdict, suppressions};
 use a4emu_decoder::capture::Ahead;
 use anyhow::ensure;
 use serde::Serialize;
@@ -32,15 +33,15 @@ use a4emu_gpu::playback::Playback;
 use a4emu_inspect::decode::Output;
 use a4emu_inspect::edit::{Edit, Editing};
 use a4emu_inspect::golden::Recorder;
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::{Shared, Threads, open_capture};
-use a4emu_inspect::out_file::{OutFile, one_stdout};
-use a4emu_inspect::progress::bar;
 use a4emu_inspect::selection::{Draws, Selection, Window};
-use a4emu_inspect::status::{Status, WithErrors};
-use a4emu_inspect::terminal::{self, Form};
 use a4emu_inspect::trace::{Detail, Trace};
-use a4emu_inspect::validate::{self, ChosenRules, Watch};
+use a4emu_rules::{Choice, ChosenRules, Watch, tell};
+use a4emu_support::limits::Limits;
+use a4emu_support::options::{Shared, Threads, open_capture};
+use a4emu_support::out_file::{OutFile, one_stdout};
+use a4emu_support::progress::bar;
+use a4emu_support::status::{Status, WithErrors};
+use a4emu_support::terminal::{self, Form};
 use account::Account;
 use edit::Edited;
 use files::Files;
@@ -132,7 +133,7 @@ pub struct Args {
     pub validate: bool,
     /// What of that is said
     #[command(flatten)]
-    pub choice: Flags<validate::Choice>,
+    pub choice: Flags<Choice>,
     /// How invocations of geometry shaders are assigned to the lanes of a warp; the output is the same
     #[arg(long, value_name = "MODE", value_parser = named::gs_dispatch(), default_value = "auto",
         help_heading = flags::RUN)]
@@ -218,7 +219,7 @@ impl Args {
 /// The call fails on wrong use, or if the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     one_stdout(&args.outputs())?;
-    let chosen = args.choice.read(&shared.inputs)?;
+    let chosen = args.choice.read(|path| suppressions(path, &shared.inputs))?;
     for (name, folder) in [("--out", &args.out), ("--dump-jit", &args.dump_jit)] {
         ensure!(folder.as_deref() != Some(Path::new("-")), "{name} names a folder, which stdout is not");
     }
@@ -275,9 +276,9 @@ fn found(watch: Option<&mut Watch>, chosen: &ChosenRules, playback: &mut Playbac
     let Some(watch) = watch else { return Ok(Status::Fine) };
     watch.finish(&mut playback.gpu);
     let mut out = terminal::lines();
-    let status = validate::tell(watch.findings(), chosen, None, validate::Form::Text, &mut out)?;
+    let told = tell(watch.findings(), chosen, None, a4emu_rules::Form::Text, &mut out)?;
     out.flush()?;
-    Ok(status)
+    Ok(status_of_verdict(told))
 }
 
 /// Writes pictures and summary. If one cannot be written, the others still are.

@@ -7,11 +7,11 @@ use anyhow::Context;
 
 use crate::flags::{Flags, amount};
 use a4emu_inspect::describe::Capture;
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::{Shared, Threads};
-use a4emu_inspect::out_file::OutFile;
 use a4emu_inspect::report::{html, of_capture};
-use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_support::limits::Limits;
+use a4emu_support::options::{Shared, Threads};
+use a4emu_support::out_file::OutFile;
+use a4emu_support::status::{Status, WithErrors};
 
 /// Arguments of `report`.
 #[derive(clap::Args, Clone, Debug)]

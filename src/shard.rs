@@ -4,8 +4,10 @@ use std::cmp::{Ordering, Reverse};
 use std::env;
 use std::str::FromStr;
 
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::terminal;
+use anyhow::{Context, bail};
+
+use a4emu_support::options::Shared;
+use a4emu_support::terminal;
 
 /// The option.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -81,9 +83,9 @@ const ENGINES: [Engine; 3] = [
 impl Engine {
     /// The part that the engine's variables select. `total` is used if the engine has no number of parts.
     /// None if the engine does not run this process.
-    fn shard(&self, total: Option<usize>, variable: &Variables<'_>) -> Option<Result<Shard, String>> {
+    fn shard(&self, total: Option<usize>, variable: &Variables<'_>) -> Option<anyhow::Result<Shard>> {
         let number = |name: &str| {
-            Some(variable(name)?.trim().parse::<usize>().map_err(|_| format!("{name} is no number")))
+            Some(variable(name)?.trim().parse::<usize>().ok().with_context(|| format!("{name} is no number")))
         };
         let index = number(self.index)?;
         let total = total.map(Ok).or_else(|| number(self.total?))?;
@@ -93,7 +95,7 @@ impl Engine {
             let (index, total) = (index?, total?);
             let part = index.checked_sub(first).map(|above| above / step);
             let outside = || format!("{} is {index}, which is none of {total} parts", self.index);
-            part.and_then(|part| Shard::new(part, total)).ok_or_else(outside)
+            part.and_then(|part| Shard::new(part, total)).with_context(outside)
         };
         Some(shard())
     }
@@ -108,14 +110,14 @@ impl Sharding {
     /// # Errors
     /// The call fails if the variables of an engine are wrong.
     pub fn shard(&self, shared: &Shared) -> anyhow::Result<Shard> {
-        let (shard, from) = self.shard_in(&|name| env::var(name).ok()).map_err(anyhow::Error::msg)?;
+        let (shard, from) = self.shard_in(&|name| env::var(name).ok())?;
         if let (Some(from), false) = (from, shared.quiet) {
             terminal::say(format_args!("part {}/{}, as {from} says", shard.part, shard.of));
         }
         Ok(shard)
     }
 
-    fn shard_in(&self, variable: &Variables<'_>) -> Result<(Shard, Option<&'static str>), String> {
+    fn shard_in(&self, variable: &Variables<'_>) -> anyhow::Result<(Shard, Option<&'static str>)> {
         let total = match self.shard {
             Some(Wanted::Part(shard)) => return Ok((shard, None)),
             Some(Wanted::Of(total)) => Some(total),
@@ -125,7 +127,7 @@ impl Sharding {
         match (said, total) {
             (Some((shard, from)), _) => Ok((shard?, Some(from))),
             (None, None) => Ok((Shard::ALL, None)),
-            (None, Some(total)) => Err(format!("--shard /{total}: no engine says which part this is")),
+            (None, Some(total)) => bail!("--shard /{total}: no engine says which part this is"),
         }
     }
 }
@@ -182,7 +184,8 @@ mod tests {
         let shard = shard.map(|text| text.parse().unwrap());
         let of =
             |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        Sharding { shard }.shard_in(&of).map(|(shard, _)| (shard.part, shard.of))
+        let found = Sharding { shard }.shard_in(&of);
+        found.map(|(shard, _)| (shard.part, shard.of)).map_err(|error| error.to_string())
     }
 
     #[test]

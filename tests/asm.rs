@@ -11,7 +11,7 @@ use a4emu_gpu::gpu::{CodeSource, STAGES};
 use a4emu_gpu::playback::Playback;
 use a4emu_gpu::settled::Running;
 use a4emu_inspect::asm::{Disk, capture_of};
-use a4emu_inspect::folders::Folders;
+use a4emu_support::folders::Folders;
 use pretty_assertions::assert_eq;
 
 fn root() -> PathBuf {

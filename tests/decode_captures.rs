@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use a4emu_decoder::capture::Sections;
 use a4emu_inspect::decode::{Format, Options, Output, decode};
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::status::Status;
+use a4emu_support::options::Shared;
+use a4emu_support::status::Status;
 use flate2::read::GzDecoder;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use a4emu::check::{Case, Run, Verdict, find, judge, reach};
-use a4emu_inspect::out_file::Inputs;
+use a4emu_support::out_file::Inputs;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {

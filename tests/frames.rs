@@ -25,7 +25,7 @@ use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::picture::{Kind, Picture};
 use a4emu_gpu::playback::Playback;
-use a4emu_inspect::folders::Folders;
+use a4emu_support::folders::Folders;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Folders of captures that have pictures.

@@ -7,7 +7,7 @@ use a4emu::check::open;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::playback::Playback;
 use a4emu_gpu::settled::Ended;
-use a4emu_inspect::folders::Folders;
+use a4emu_support::folders::Folders;
 
 /// Triangles over all of a target of 32x32 pixels, each with one depth and one colour.
 const SOURCE: &str = r#"include "CAPTURES/samples/samples.a4i"

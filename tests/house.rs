@@ -123,6 +123,9 @@ const CRATES: &[(&str, &str, &str)] = &[
     ("a4emu-decoder", "decoder", "what bits mean"),
     ("a4emu-shader", "src/shader", "32 lanes of a shader"),
     ("a4emu-gpu", "src/gpu", "the machine"),
+    ("a4emu-rules", "src/rules", "rules of the chip"),
+    ("a4emu-process", "src/process", "files of a4emu run"),
+    ("a4emu-support", "src/support", "terminal, files, limits"),
     ("a4emu-inspect", "src/inspect", "what a run shows"),
     ("a4emu", ".", "the commands"),
     ("a4emu-drm", "src/drm", "the virtual device"),
@@ -133,9 +136,10 @@ const CRATES: &[(&str, &str, &str)] = &[
 /// Crates that no other crate may link: tools of the command line.
 const LAST: &[&str] = &["a4emu-drm", "a4emu-export", "a4emu-python"];
 
-/// Dependencies that are allowed only in upper crates: the first list above `a4emu-gpu`, the second in
-/// `a4emu`.
-const OF_OBSERVERS: &[&str] = &["anstream", "indicatif", "tempfile", "toml"];
+/// Dependencies that are allowed only in upper crates: the first list above `a4emu-gpu`, the second from
+/// `a4emu-support` on, the third in `a4emu`.
+const OF_OBSERVERS: &[&str] = &["tempfile", "toml"];
+const OF_TERMINALS: &[&str] = &["anstream", "anstyle", "indicatif", "terminal_size", "textwrap"];
 const OF_COMMANDS: &[&str] =
     &["clap", "clap_complete", "clap_mangen", "rustyline", "quick-junit", "httparse"];
 
@@ -159,9 +163,49 @@ fn crates_depend_on_those_before_them() {
         for other in all.iter().filter(|other| other.starts_with("a4emu")) {
             assert!(rank(other) < rank(name) && !LAST.contains(&&**other), "{name} depends on {other}");
         }
-        for (others, lowest) in [(OF_OBSERVERS, "a4emu-inspect"), (OF_COMMANDS, "a4emu")] {
+        let lowest = [(OF_OBSERVERS, "a4emu-rules"), (OF_TERMINALS, "a4emu-support"), (OF_COMMANDS, "a4emu")];
+        for (others, lowest) in lowest {
             let used = others.iter().find(|other| all.iter().any(|name| name == *other));
             assert!(used.is_none() || rank(name) >= rank(lowest), "{name} depends on {used:?}");
+        }
+    }
+}
+
+/// The device is in every process of a program: neither it nor a crate that it depends on uses a terminal or the
+/// options of commands.
+#[test]
+fn the_device_links_nothing_of_the_command_line() {
+    let folder = |name: &str| CRATES.iter().find(|(known, ..)| *known == name).map(|(_, folder, _)| *folder);
+    let mut found = vec!["a4emu-drm".to_owned()];
+    let mut next = 0;
+    while let Some(folder) = found.get(next).map(|name| folder(name)) {
+        for section in ["dependencies", "target.'cfg(target_os = \"linux\")'.dependencies"] {
+            let all = folder.map(|folder| dependencies(folder, section)).unwrap_or_default();
+            found.extend(all.into_iter().filter(|name| !found.contains(name)).collect::<Vec<_>>());
+        }
+        next += 1;
+    }
+    assert!(found.iter().any(|name| name == "a4emu-process"), "{found:?}");
+    for name in found {
+        let is_upper = ["a4emu-support", "a4emu-inspect", "a4emu"].contains(&&*name);
+        let is_tool = OF_TERMINALS.iter().chain(OF_COMMANDS).any(|other| *other == name);
+        assert!(!is_upper && !is_tool, "the device links {name}");
+    }
+}
+
+/// `gpu` and what is below it know no option of a command: messages name those that their caller gave.
+#[test]
+fn the_machine_names_no_option() {
+    for folder in ["src/gpu", "src/shader"] {
+        for source in sources_below(folder) {
+            let code = source.code.split("mod tests {").next().expect("split gives something");
+            for part in code.split('"').skip(1).step_by(2) {
+                let option = part.split(|c: char| !c.is_ascii_lowercase() && c != '-').find(|word| {
+                    word.strip_prefix("--")
+                        .is_some_and(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+                });
+                assert_eq!(option, None, "{folder}/{}: {part}", source.path);
+            }
         }
     }
 }
@@ -270,10 +314,10 @@ fn sentences_of_the_documentation_are_short() {
     }
 }
 
-/// Only one module writes to stdout and stderr. It escapes text from inputs, and does not panic if they are
+/// Only two modules write to stdout and stderr: the terminal of commands, and messages on stderr. They escape text from inputs, and do not panic if these are
 /// closed or full. Other modules may only check whether they are terminals, or pass them to a child process.
 #[test]
-fn one_module_writes_to_the_terminal() {
+fn two_modules_write_to_the_terminal() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths = Vec::new();
     ["src", "export/src", "python/src"].iter().for_each(|folder| collect(&root.join(folder), &mut paths));
@@ -283,7 +327,9 @@ fn one_module_writes_to_the_terminal() {
     let mut looked_at = 0;
     for path in paths.iter().filter(|path| path.extension().is_some_and(|ending| ending == "rs")) {
         let place = path.strip_prefix(root).expect("below the root").to_string_lossy();
-        if place.starts_with("src/inspect/terminal") || place.contains("tests") {
+        if ["src/support/terminal", "src/process/stderr"].iter().any(|module| place.starts_with(module))
+            || place.contains("tests")
+        {
             continue;
         }
         looked_at += 1;
@@ -312,8 +358,9 @@ fn inputs_are_opened_through_their_register() {
         ("src/run/descendants.rs", "what the system says of processes"),
         ("src/run/driver.rs", "drivers of the installation"),
         ("src/run/program.rs", "how the program that is run begins"),
-        ("src/inspect/run_files/ledger.rs", "what its own processes count"),
-        ("src/inspect/run_files/report.rs", "what its own processes say"),
+        ("src/process/ledger.rs", "what its own processes count"),
+        ("src/process/owner.rs", "the names of the machine and the container"),
+        ("src/process/report.rs", "what its own processes say"),
     ];
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths = Vec::new();
@@ -322,7 +369,7 @@ fn inputs_are_opened_through_their_register() {
     let mut met = Vec::new();
     for path in paths.iter().filter(|path| path.extension().is_some_and(|ending| ending == "rs")) {
         let place = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
-        if ["src/drm/", "src/inspect/out_file/"].iter().any(|folder| place.starts_with(folder))
+        if ["src/drm/", "src/support/out_file/"].iter().any(|folder| place.starts_with(folder))
             || place.contains("tests")
         {
             continue;
@@ -362,4 +409,191 @@ fn threads_are_made_in_one_place() {
             }
         }
     }
+}
+
+/// The code of a file without its unit tests and comments.
+fn code_of(source: &Source) -> &str {
+    source.code.split("\nmod tests {").next().expect("split gives something")
+}
+
+/// The module of a source below the root of its crate: `["draw", "rb"]` of `draw/rb/mod.rs`; the root has no name.
+fn module_of(path: &str) -> Vec<&str> {
+    let mut parts: Vec<&str> = path.strip_suffix(".rs").unwrap_or(path).split('/').collect();
+    if parts.last().is_some_and(|last| ["mod", "lib", "main"].contains(last)) {
+        parts.pop();
+    }
+    parts
+}
+
+/// The paths in `tree`, which stands behind a `use`: `a::{b, c::{d}}` is `a::b` and `a::c::d`.
+fn paths_of(tree: &str) -> Vec<String> {
+    let tree = tree.trim();
+    let Some((before, inside)) = tree.split_once('{') else { return vec![tree.to_owned()] };
+    let inside = inside.strip_suffix('}').unwrap_or(inside);
+    let (mut parts, mut depth) = (vec![String::new()], 0);
+    for letter in inside.chars() {
+        depth += i32::from(letter == '{') - i32::from(letter == '}');
+        match letter {
+            ',' if depth == 0 => parts.push(String::new()),
+            letter => parts.last_mut().expect("one is there").push(letter),
+        }
+    }
+    let below = parts.iter().filter(|part| !part.trim().is_empty()).flat_map(|part| paths_of(part));
+    below.map(|path| format!("{before}{path}")).collect()
+}
+
+/// The modules that `source` imports by `crate::` and `super::`, as indices of `modules`. A folder's own `mod.rs` stands
+/// in front of it, so what it takes from its files does not count.
+fn imports(source: &Source, modules: &[Vec<&str>]) -> Vec<usize> {
+    let here = module_of(&source.path);
+    let code = code_of(source);
+    let mut paths = Vec::new();
+    for statement in code.split("use ").skip(1) {
+        let tree: String = statement.split(';').next().unwrap_or_default().split_whitespace().collect();
+        paths.extend(paths_of(&tree).into_iter().filter(|path| path.starts_with("super::")));
+        paths.extend(paths_of(&tree).into_iter().filter(|path| path.starts_with("crate::")));
+    }
+    // Paths in the code itself.
+    for rest in code.split("crate::").skip(1) {
+        let is_path = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == ':';
+        paths.push(format!("crate::{}", rest.split(|c: char| !is_path(c)).next().unwrap_or_default()));
+    }
+    let mut found = Vec::new();
+    for path in &paths {
+        let mut base: Vec<&str> = Vec::new();
+        let mut parts: Vec<&str> = path.split("::").collect();
+        if parts[0] == "super" {
+            base.clone_from(&here);
+        } else {
+            parts.remove(0);
+        }
+        while parts.first() == Some(&"super") {
+            parts.remove(0);
+            base.pop();
+        }
+        base.extend(parts);
+        while !base.is_empty() && !modules.contains(&base) {
+            base.pop();
+        }
+        found
+            .extend(modules.iter().position(|module| *module == base && *module != here && !base.is_empty()));
+    }
+    found
+}
+
+/// The largest set of files of a crate of which each leads to each other by imports, with the names of its modules.
+fn largest_circle(folder: &str, others: &[&str]) -> Vec<String> {
+    let is_own = |source: &Source| {
+        source.path.ends_with(".rs")
+            && !source.path.split('/').any(|part| part == "tests" || part == "tests.rs")
+            && !others.iter().any(|other| source.path.starts_with(other))
+    };
+    let sources: Vec<Source> = sources_below(folder).into_iter().filter(is_own).collect();
+    let modules: Vec<Vec<&str>> = sources.iter().map(|source| module_of(&source.path)).collect();
+    let edges: Vec<Vec<usize>> = sources.iter().map(|source| imports(source, &modules)).collect();
+    let reached: Vec<Vec<bool>> = (0..sources.len())
+        .map(|from| {
+            let (mut seen, mut open) = (vec![false; sources.len()], edges[from].clone());
+            while let Some(next) = open.pop() {
+                if !std::mem::replace(&mut seen[next], true) {
+                    open.extend(&edges[next]);
+                }
+            }
+            seen
+        })
+        .collect();
+    let circle = |one: usize| -> Vec<usize> {
+        (0..sources.len()).filter(|other| reached[one][*other] && reached[*other][one]).collect()
+    };
+    let largest = (0..sources.len()).map(circle).max_by_key(Vec::len).unwrap_or_default();
+    largest.into_iter().map(|index| modules[index].join("::")).collect()
+}
+
+/// Files that import each other in a circle can only be understood together. The numbers of crates other than the
+/// device and the shaders are those that were found; they must not grow.
+#[test]
+fn few_files_import_each_other_in_a_circle() {
+    const MOST: &[(&str, usize)] = &[
+        ("decoder/src", 2),
+        ("src/shader", 3),
+        ("src/gpu", 5),
+        ("src/rules", 0),
+        ("src/process", 0),
+        ("src/support", 2),
+        ("src/inspect", 5),
+        ("src", 2),
+        ("src/drm/src", 3),
+        ("export/src", 0),
+        ("python/src", 0),
+    ];
+    let crates: Vec<String> = CRATES
+        .iter()
+        .filter_map(|(_, folder, _)| Some(format!("{}/", folder.strip_prefix("src/")?)))
+        .collect();
+    let crates: Vec<&str> = crates.iter().map(String::as_str).collect();
+    for (folder, most) in MOST {
+        let circle = largest_circle(folder, if *folder == "src" { &crates } else { &[] });
+        assert!(circle.len() <= *most, "{folder}: {} files: {}", circle.len(), circle.join(", "));
+    }
+}
+
+/// A call with `true` or `false` says nothing of what it asks for: a parameter with two values is an enumeration, or
+/// there are two functions.
+#[test]
+fn public_functions_take_no_bool() {
+    /// Exceptions, with the reasons.
+    const OTHERS: &[(&str, &str)] = &[
+        ("src/rules/state/mod.rs: unless", "the condition itself, as in `assert!`"),
+        ("src/shader/lower/operands.rs: of", "a bit of an instruction word"),
+        ("decoder/src/isa/ir3/access.rs: of", "a bit of an instruction word"),
+        ("decoder/src/isa/ir3/line.rs: flag", "a bit of an instruction word"),
+        ("decoder/src/isa/ir3/multisrc.rs: decode", "bits of an instruction word"),
+        ("decoder/src/asm/pack.rs: type3", "a bit of a packet's header"),
+        ("decoder/src/asm/emit/stream.rs: type3", "a bit of a packet's header"),
+        ("decoder/src/capture/devcore/entries.rs: ring_line", "whether a line is an entry"),
+        ("decoder/src/capture/devcore/entries.rs: bo_line", "whether a line is an entry"),
+        ("python/src/text.rs: diff", "Python's keyword arguments"),
+    ];
+    let mut met = Vec::new();
+    for folder in ["src", "decoder/src", "export/src", "python/src"] {
+        let is_code = |source: &Source| source.path.ends_with(".rs") && !source.path.contains("tests");
+        for source in sources_below(folder).into_iter().filter(is_code) {
+            let code = code_of(&source);
+            for (at, _) in code.match_indices("fn ") {
+                let line = code[..at].rsplit('\n').next().unwrap_or_default().trim_start();
+                if !line.starts_with("pub") {
+                    continue;
+                }
+                let signature = code[at + 3..].split(['{', ';']).next().unwrap_or_default();
+                let name = signature.split(['(', '<']).next().unwrap_or_default();
+                let arguments = signature.split("->").next().unwrap_or_default();
+                if arguments.contains(": bool") || arguments.contains(": &mut bool") {
+                    let row = format!("{folder}/{}: {name}", source.path);
+                    assert!(OTHERS.iter().any(|(other, _)| *other == row), "{row} takes a bool");
+                    met.push(row);
+                }
+            }
+        }
+    }
+    for (other, _) in OTHERS {
+        assert!(met.iter().any(|row| row == other), "{other} takes none any more");
+    }
+}
+
+/// An error is a type, or `anyhow` where it is only shown. What clap parses says a `String`, as clap asks for.
+#[test]
+fn few_errors_are_plain_text() {
+    let mut found = Vec::new();
+    for folder in ["src", "decoder/src", "export/src", "python/src"] {
+        let is_code = |source: &Source| source.path.ends_with(".rs") && !source.path.contains("tests");
+        for source in sources_below(folder).into_iter().filter(is_code) {
+            for line in code_of(&source).lines().filter(|line| line.contains(", String>")) {
+                let is_parser = line.contains("(text: &str)") || line.contains("fn from_str(");
+                if line.contains("Result<") && !is_parser {
+                    found.push(format!("{folder}/{}: {}", source.path, line.trim()));
+                }
+            }
+        }
+    }
+    assert!(found.len() < 10, "{found:#?}");
 }

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use a4emu_decoder::regs::by_name;
 use a4emu_inspect::asm::{Disk, capture_of};
-use a4emu_inspect::folders::Folders;
+use a4emu_support::folders::Folders;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// A draw, with a hash of the registers that changed since the previous draw.

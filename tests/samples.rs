@@ -9,7 +9,8 @@ use a4emu_gpu::draw::rb::rendered::Written;
 use a4emu_gpu::picture::Picture;
 use a4emu_gpu::playback::Playback;
 use a4emu_gpu::settled::Ended;
-use a4emu_inspect::folders::Folders;
+use a4emu_support::folders::Folders;
+use a4emu_support::status::{Status, Warnings};
 use assert_cmd::Command;
 
 /// Positions of samples from a pixel's upper left corner, in 1/16 pixel.
@@ -39,7 +40,7 @@ fn run(source: &str) -> Ended {
     playback.run(capture, &mut Renderer, &mut Silent);
     let said: Vec<&str> = playback.gpu.report.unsupported_features().collect();
     assert_eq!(said, Vec::<&str>::new(), "{source}");
-    assert_eq!(playback.gpu.report.status(false), a4emu_inspect::status::Status::Fine, "{source}");
+    assert_eq!(Status::of_run(&playback.gpu.report, Warnings::Pass), Status::Fine, "{source}");
     playback.gpu.end()
 }
 

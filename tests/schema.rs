@@ -295,7 +295,7 @@ fn check_diff(schema: &Schema, folder: &Path) {
 
 #[cfg(target_os = "linux")]
 fn check_run(schema: &Schema) {
-    use a4emu_inspect::run_files::summary::{Note, Summary};
+    use a4emu_process::summary::{Note, Summary};
     let note = || vec![Note { what: "something".into(), first: "submit 0".into(), count: 2 }];
     let mut summary = Summary { process: "demo/7".into(), ..Summary::default() };
     (summary.faults, summary.unsupported) = (note(), note());

@@ -8,7 +8,7 @@ use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::draw::gs::cost::Row;
 use a4emu_gpu::playback::Playback;
 use a4emu_inspect::asm::Disk;
-use a4emu_inspect::folders::Folders;
+use a4emu_support::folders::Folders;
 
 /// Numbers of vertices in a strip.
 pub const SIZES: [u32; 5] = [4, 8, 16, 32, 64];

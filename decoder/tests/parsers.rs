@@ -8,7 +8,7 @@ mod seed;
 
 use std::time::Duration;
 
-use a4emu_decoder::asm::{Bounds, Files, Image, assemble, disassemble};
+use a4emu_decoder::asm::{Bounds, FileError, Files, Image, assemble, disassemble};
 use a4emu_decoder::capture::{MAX_PAYLOAD, Sections};
 use a4emu_decoder::isa::ir3::{Instr, program};
 use a4emu_decoder::isa::pico;
@@ -28,11 +28,11 @@ impl Files for Nothing {
     fn resolve(&mut self, _: &str, path: &str) -> String {
         path.into()
     }
-    fn text(&mut self, _: &str) -> Result<String, String> {
-        Err("there is nothing".into())
+    fn text(&mut self, _: &str) -> Result<String, FileError> {
+        Err(FileError("there is nothing".into()))
     }
-    fn image(&mut self, _: &str) -> Result<Image, String> {
-        Err("there is nothing".into())
+    fn image(&mut self, _: &str) -> Result<Image, FileError> {
+        Err(FileError("there is nothing".into()))
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use a4emu_decoder::bits::Kind;
 use a4emu_decoder::regs;
-use a4emu_inspect::out_file::Inputs;
+use a4emu_support::out_file::Inputs;
 
 use crate::rows::{Enumerator, Field, OF_NONE};
 use crate::table::Tables;

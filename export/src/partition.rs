@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use a4emu_inspect::out_file::{Inputs, folder_in};
+use a4emu_support::out_file::{Inputs, folder_in};
 use anyhow::Context;
 use tempfile::TempDir;
 

@@ -10,12 +10,11 @@ use a4emu_gpu::cp::{Engine, Skip, Tee};
 use a4emu_gpu::fault::Report;
 use a4emu_inspect::decode;
 use a4emu_inspect::describe::{PacketStores, Storing};
-use a4emu_inspect::options::{Shared, open_capture};
-use a4emu_inspect::out_file::{Inputs, make_folder};
-use a4emu_inspect::progress::rated;
-use a4emu_inspect::status::{Failure, Status, WithErrors};
-use a4emu_inspect::terminal;
-use a4emu_inspect::validate;
+use a4emu_support::options::{Shared, open_capture};
+use a4emu_support::out_file::{Inputs, make_folder};
+use a4emu_support::progress::rated;
+use a4emu_support::status::{Failure, Status, WithErrors};
+use a4emu_support::terminal;
 use anyhow::{Context, ensure};
 use rayon::prelude::*;
 
@@ -102,7 +101,7 @@ fn play(entry: &Entry, args: &Args, shared: &Shared, folder: &Path) -> anyhow::R
     let mut all = OF_A_CAPTURE.to_vec();
     all.extend_from_slice(if args.written { OF_RENDERED } else { &[] });
     let mut watch = Watch::new(Tables::create(folder, &all, &shared.inputs)?);
-    let mut rules = validate::Watch::default();
+    let mut rules = a4emu_rules::Watch::default();
     let sections = open_capture(&entry.path, &playback.gpu.budget, shared)?;
     let (mut storing, mut packets) = (Storing::default(), PacketStores::new(None));
     let (mut skip, mut observers) = (Skip::default(), Tee(vec![&mut rules, &mut watch]));
@@ -140,7 +139,7 @@ fn play(entry: &Entry, args: &Args, shared: &Shared, folder: &Path) -> anyhow::R
         packets,
         writes,
         findings,
-        status: gpu.report.status(shared.strict) as u32,
+        status: shared.status_of(&gpu.report) as u32,
         version: env!("CARGO_PKG_VERSION"),
     })?;
     tables.finish()?;

@@ -13,7 +13,7 @@ use a4emu_gpu::settled::{Running, Synced};
 use a4emu_inspect::decode::Primitive;
 use a4emu_inspect::decode::comm;
 use a4emu_inspect::describe::{Draw as Inspected, Shader, ShaderStage, Shaders, Texture as Seen, Written};
-use a4emu_inspect::validate::Finding;
+use a4emu_rules::Finding;
 use anyhow::Result;
 use hashbrown::{HashMap, HashSet};
 

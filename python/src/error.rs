@@ -4,8 +4,8 @@
 use a4emu_decoder::asm::{Diagnostic, Reason};
 use a4emu_decoder::error::CaptureError;
 use a4emu_gpu::fault::{Place, Report, Trouble};
-use a4emu_inspect::options::DiagnosticSink;
-use a4emu_inspect::status::{Failure, Status, status_of};
+use a4emu_support::options::DiagnosticSink;
+use a4emu_support::status::{Failure, Status, Warnings, status_of};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -166,7 +166,7 @@ fn of_trouble(
     let name = Some(name.to_owned()).filter(|name| !name.is_empty());
     let parts = [name, place, Some(trouble.to_string())];
     let message = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
-    let status = trouble.severity().status(false);
+    let status = Status::of(trouble.severity(), Warnings::Pass);
     let error = error(py, message, What { kind: trouble.kind(), offset: trouble.offset(), status });
     error.value(py).setattr("result", result)?;
     Ok(error)

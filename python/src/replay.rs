@@ -13,7 +13,8 @@ use a4emu_inspect::describe::canvas::Image;
 use a4emu_inspect::describe::find;
 use a4emu_inspect::edit::{Change, Edit, Editing};
 use a4emu_inspect::selection::{Draws, Selection, Window};
-use a4emu_inspect::validate::{Findings, Watch};
+use a4emu_rules::{Findings, Watch};
+use a4emu_support::status::{Status, Warnings};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::Serialize;
@@ -223,7 +224,7 @@ fn troubles(report: &Report) -> Vec<TroubleRow> {
         address: at.address,
         offset: trouble.offset(),
         count: *count,
-        status: trouble.severity().status(false) as u8,
+        status: Status::of(trouble.severity(), Warnings::Pass) as u8,
     });
     let missing = report.missing.iter().map(|miss| {
         let (address, trouble) = (miss.address, Trouble::Missing(miss));
@@ -254,7 +255,7 @@ impl Replay {
     /// What `a4emu replay` exits with: 0 fine, 3 damaged, 4 not supported or cut off.
     #[getter]
     fn status(&self) -> u8 {
-        self.report.status(false) as u8
+        Status::of_run(&self.report, Warnings::Pass) as u8
     }
 
     /// Submits that ran.

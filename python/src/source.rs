@@ -7,10 +7,10 @@ use a4emu_decoder::error::CaptureError;
 use a4emu_gpu::budget::{Budget, Interrupt};
 use a4emu_gpu::gpu::Model;
 use a4emu_inspect::describe;
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::{DiagnosticSink, Shared, Threads};
 use a4emu_inspect::selection::{Draws, Selection};
 use a4emu_shader::Jit;
+use a4emu_support::limits::Limits;
+use a4emu_support::options::{DiagnosticSink, Shared, Threads};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
@@ -80,7 +80,7 @@ pub struct Played<'a> {
 impl Played<'_> {
     fn limits(&self, py: Python<'_>) -> PyResult<Limits> {
         Ok(Limits {
-            work: a4emu_inspect::limits::WorkLimits {
+            work: a4emu_support::limits::WorkLimits {
                 max_work: self.max_work,
                 time_limit: self.time_limit,
                 deadline: None,

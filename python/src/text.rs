@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use a4emu_decoder::asm::{self, Bounds, Files};
 use a4emu_inspect::asm::Disk;
 use a4emu_inspect::diff::{self as comparison};
-use a4emu_inspect::folders::Folders;
-use a4emu_inspect::options::DiagnosticSink;
+use a4emu_support::folders::Folders;
+use a4emu_support::options::DiagnosticSink;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use a4emu_gpu::ambient;
 use a4emu_gpu::budget::Interrupt;
-use a4emu_inspect::options::Threads;
+use a4emu_support::options::Threads;
 use pyo3::prelude::*;
 
 use crate::error;

@@ -22,12 +22,12 @@ use crate::corpus::{DrawHash, End, Ended, Kept, Played, Starter, differences};
 use crate::flags::Flags;
 use a4emu_gpu::ambient;
 use a4emu_inspect::describe::Capture;
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::out_file::folder_in;
-use a4emu_inspect::progress;
-use a4emu_inspect::status::Status;
-use a4emu_inspect::terminal::{self, Shown};
+use a4emu_support::limits::Limits;
+use a4emu_support::options::Shared;
+use a4emu_support::out_file::folder_in;
+use a4emu_support::progress;
+use a4emu_support::status::Status;
+use a4emu_support::terminal::{self, Shown};
 use steps::{Parting, Warp};
 
 /// Arguments of `bisect`.

@@ -5,7 +5,7 @@ use anyhow::{Context, bail};
 use super::case::Case;
 use super::verdict::{Actual, Depth, PACKETS, Run, STATE, against_golden, first_line, replay};
 use a4emu_inspect::golden::FRAME;
-use a4emu_inspect::out_file::{self, OutFile};
+use a4emu_support::out_file::{self, OutFile};
 
 /// Rewrites the golden files of a case. Returns the changes as lines.
 ///

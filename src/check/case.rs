@@ -11,10 +11,10 @@ use serde::Deserialize;
 
 use super::verdict::{PACKETS, STATE};
 use a4emu_inspect::asm::{Disk, capture_of};
-use a4emu_inspect::folders::{Folders, read_text, read_toml};
 use a4emu_inspect::golden::{FRAME, Tolerance};
-use a4emu_inspect::out_file::Inputs;
 use a4emu_inspect::selection::Selection;
+use a4emu_support::folders::{Folders, read_text, read_toml};
+use a4emu_support::out_file::Inputs;
 
 /// Extension of a source of a capture.
 const SOURCE: &str = "a4";

@@ -6,7 +6,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 
 use super::verdict::{Outcome, Verdict};
-use a4emu_inspect::out_file::OutFile;
+use a4emu_support::out_file::OutFile;
 
 impl Verdict {
     fn words(self) -> &'static str {

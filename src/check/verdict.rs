@@ -8,11 +8,11 @@ use a4emu_gpu::cp::{Engine, Renderer, Skip, Tee};
 use a4emu_inspect::decode::Output;
 use a4emu_inspect::golden::{self, Difference, Record, Recorder, State, compare};
 use a4emu_inspect::golden::{FRAME, Frame};
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::Shared;
 use a4emu_inspect::selection::{Selection, Window};
-use a4emu_inspect::status::{Status, status_of};
 use a4emu_inspect::trace::{Detail, Trace};
+use a4emu_support::limits::Limits;
+use a4emu_support::options::Shared;
+use a4emu_support::status::{Status, status_of};
 
 /// Name of the golden file with the state at each draw.
 pub const STATE: &str = "state.txt";
@@ -137,7 +137,7 @@ pub fn replay(case: &Case, depth: Depth, run: &Run) -> anyhow::Result<Actual> {
     let packets = String::from_utf8(packets)?;
     let (frame, report) = (Frame::of(playback.gpu.sync()), &playback.gpu.report);
     let cut = report.troubles.first_cut();
-    Ok(Actual { state: state.to_string(), packets, frame, status: report.status(run.shared.strict), cut })
+    Ok(Actual { state: state.to_string(), packets, frame, status: run.shared.status_of(report), cut })
 }
 
 /// Replays a case and compares the result with its golden files.

@@ -8,9 +8,9 @@ use anyhow::Context;
 use clap::Command;
 use clap_complete::Shell;
 
-use a4emu_inspect::out_file::{self, Inputs};
-use a4emu_inspect::terminal;
 use a4emu_shader::jit;
+use a4emu_support::out_file::{self, Inputs};
+use a4emu_support::terminal;
 
 /// The text of `-V` after the name: the version and, for a release, the commit.
 pub fn version() -> String {

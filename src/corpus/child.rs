@@ -16,7 +16,7 @@ use super::row::{End, Machine, Played};
 use super::system;
 use super::worker::Answer;
 use crate::flags::Flags;
-use a4emu_inspect::limits::Limits;
+use a4emu_support::limits::Limits;
 
 /// Maximum size of an answer in bytes. A row has it, and some bytes more.
 const MAX_ANSWER: u64 = MAX_ROW / 2;

@@ -13,11 +13,11 @@ use serde::Serialize;
 
 use super::log::Log;
 use super::row::{End, Played, Row};
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::out_file::{OutFile, one_stdout};
 pub use a4emu_inspect::report::html::escaped;
-use a4emu_inspect::status::{Status, WithErrors};
-use a4emu_inspect::terminal::{self, Form, Shown};
+use a4emu_support::options::Shared;
+use a4emu_support::out_file::{OutFile, one_stdout};
+use a4emu_support::status::{Status, WithErrors};
+use a4emu_support::terminal::{self, Form, Shown};
 pub use pictures::Kept;
 
 /// Arguments of `corpus compare`.
@@ -279,7 +279,7 @@ fn changes(logs: &[Log; 2], per_cent: u32) -> impl Iterator<Item = anyhow::Resul
 }
 
 fn put_out(args: &Args, changes: &[Change], counts: &Counts) -> anyhow::Result<()> {
-    let mut out = terminal::stdout(Form::of(args.json));
+    let mut out = terminal::stdout(if args.json { Form::Json } else { Form::Lines });
     for change in changes.iter().filter(|change| !change.is_plain()) {
         if args.json {
             serde_json::to_writer(&mut out, change)?;

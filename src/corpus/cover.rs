@@ -13,9 +13,9 @@ use anyhow::Context;
 
 use super::log::Log;
 use super::row::{End, Row};
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::status::{Status, WithErrors};
-use a4emu_inspect::terminal::{self, Form, Shown};
+use a4emu_support::options::Shared;
+use a4emu_support::status::{Status, WithErrors};
+use a4emu_support::terminal::{self, Form, Shown};
 
 /// Arguments of `corpus reduce`.
 #[derive(clap::Args, Clone, Debug)]

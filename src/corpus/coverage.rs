@@ -14,10 +14,10 @@ use serde::Serialize;
 use super::log::Log;
 use super::row::{End, Row};
 use a4emu_inspect::coverage::{Used, inferred};
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::out_file::{Inputs, one_stdout};
-use a4emu_inspect::status::{Status, WithErrors};
-use a4emu_inspect::terminal::{self, Form};
+use a4emu_support::options::Shared;
+use a4emu_support::out_file::{Inputs, one_stdout};
+use a4emu_support::status::{Status, WithErrors};
+use a4emu_support::terminal::{self, Form};
 
 /// Arguments of `corpus coverage`.
 #[derive(clap::Args, Clone, Debug)]
@@ -243,7 +243,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     if args.html.as_deref() == Some(Path::new("-")) {
         return Ok(Status::Fine);
     }
-    let mut out = terminal::stdout(Form::of(args.json));
+    let mut out = terminal::stdout(if args.json { Form::Json } else { Form::Lines });
     let written = match args.json {
         true => {
             serde_json::to_writer(&mut out, &report).map_err(io::Error::from).and_then(|()| writeln!(out))

@@ -9,8 +9,8 @@ use anyhow::{Context, ensure};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::worker::hex;
-use a4emu_inspect::out_file::Inputs;
-use a4emu_inspect::terminal::is_plain;
+use a4emu_support::out_file::Inputs;
+use a4emu_support::terminal::is_plain;
 
 /// Extensions of captures.
 const ENDINGS: [&str; 2] = [".rd", ".rd.gz"];

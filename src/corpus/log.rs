@@ -12,8 +12,8 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, bail, ensure};
 
 use super::row::{End, Row};
-use a4emu_inspect::folders::read_bytes;
-use a4emu_inspect::out_file::{Inputs, OutFile, make_folder};
+use a4emu_support::folders::read_bytes;
+use a4emu_support::out_file::{Inputs, OutFile, make_folder};
 
 /// File of rows in the order of completion, with data that depends on the machine.
 pub const LOG: &str = "log.jsonl";
@@ -266,7 +266,7 @@ pub fn copy_pictures(row: &Row, from: &Path, to: &Path) -> anyhow::Result<()> {
         let bytes = File::open(&source).map_err(Into::into).and_then(|file| read_bytes(file, MAX_PICTURE));
         let bytes = bytes.with_context(|| format!("cannot read {}", source.display()))?;
         ensure!(!bytes.is_empty(), "{} is empty", source.display());
-        a4emu_inspect::out_file::write(&target, &bytes, &Inputs::default())?;
+        a4emu_support::out_file::write(&target, &bytes, &Inputs::default())?;
     }
     Ok(())
 }

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use anyhow::ensure;
 
 use super::log::{LOG, Log, RESULTS, copy_pictures, write_rows};
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::out_file::make_folder;
-use a4emu_inspect::status::{Failure, Status};
+use a4emu_support::options::Shared;
+use a4emu_support::out_file::make_folder;
+use a4emu_support::status::{Failure, Status};
 
 /// Arguments of `corpus merge`.
 #[derive(clap::Args, Clone, Debug)]

@@ -20,8 +20,8 @@ mod worker;
 
 use clap::Subcommand;
 
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::status::Status;
+use a4emu_support::options::Shared;
+use a4emu_support::status::Status;
 pub use child::{Ended, Starter, ended_within};
 pub use compare::{Kept, played as differences};
 pub use list::{Entry, HASHED, captures, content};

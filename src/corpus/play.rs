@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::flags::Flags;
-use a4emu_inspect::limits::Limits;
+use a4emu_support::limits::Limits;
 
 /// Options of `corpus run` that its processes get.
 #[derive(clap::Args, Clone, Debug, Default)]

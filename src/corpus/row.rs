@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use a4emu_inspect::coverage::Used;
-use a4emu_inspect::status::Status;
+use a4emu_support::status::Status;
 
 /// A capture and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -23,11 +23,11 @@ use super::system;
 use crate::flags::amount;
 use crate::shard::{Sharding, heaviest_first};
 use a4emu_gpu::ambient;
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::out_file::Inputs;
-use a4emu_inspect::progress::rated;
-use a4emu_inspect::status::{Status, WithErrors};
-use a4emu_inspect::terminal::{self, Shown};
+use a4emu_support::options::Shared;
+use a4emu_support::out_file::Inputs;
+use a4emu_support::progress::rated;
+use a4emu_support::status::{Status, WithErrors};
+use a4emu_support::terminal::{self, Shown};
 
 /// Exit status of a shell for a command that ctrl-C ended.
 const INTERRUPTED: i32 = 130;

@@ -20,11 +20,11 @@ use a4emu_gpu::picture::{self, Picture, Texel};
 use a4emu_gpu::settled::{Running, Synced};
 use a4emu_inspect::coverage::Coverage;
 use a4emu_inspect::describe::{Draw, Shaders};
-use a4emu_inspect::options::{Shared, Threads, open_capture};
-use a4emu_inspect::out_file::{Inputs, OutFile, make_folder};
-use a4emu_inspect::status::Status;
-use a4emu_inspect::terminal;
-use a4emu_inspect::validate::Watch;
+use a4emu_rules::Watch;
+use a4emu_support::options::{Shared, Threads, open_capture};
+use a4emu_support::out_file::{Inputs, OutFile, make_folder};
+use a4emu_support::status::Status;
+use a4emu_support::terminal;
 
 /// Arguments of `corpus play`.
 #[derive(clap::Args, Clone, Debug)]
@@ -91,7 +91,7 @@ fn play(args: &Args, shared: &Shared) -> anyhow::Result<Played> {
     eye.problem.take().map_or(Ok(()), Err)?;
     let guesses = gpu.fidelity.as_ref().filter(|_| options.coverage);
     Ok(Played {
-        status: gpu.report.status(shared.strict) as u8,
+        status: shared.status_of(&gpu.report) as u8,
         submits: gpu.at.submit,
         draws: gpu.at.draws,
         frames: eye.frames,

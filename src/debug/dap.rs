@@ -11,13 +11,13 @@ mod wire;
 
 use std::io::{self, BufRead, Write};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
 
 use super::session::Session;
 use super::subject::Subject;
-use a4emu_inspect::status::Status;
-use a4emu_inspect::terminal;
+use a4emu_support::status::Status;
+use a4emu_support::terminal;
 use adapter::Adapter;
 use wire::{Request, Wire};
 
@@ -63,15 +63,15 @@ pub fn serve(launch: impl Fn(&Value, Begin<'_>) -> anyhow::Result<Status>) -> an
                         ended?;
                         return status;
                     }
-                    (None, Ok(_)) => wire.answer(&request, Err("nothing was launched".into()))?,
-                    (None, Err(error)) => wire.answer(&request, Err(format!("{error:#}")))?,
+                    (None, Ok(_)) => wire.answer(&request, Err(anyhow!("nothing was launched")))?,
+                    (None, Err(error)) => wire.answer(&request, Err(error))?,
                 }
             }
             "disconnect" | "terminate" => {
                 wire.answer(&request, Ok(Value::Null))?;
                 return Ok(Status::Fine);
             }
-            other => wire.answer(&request, Err(format!("{other}: nothing has been launched")))?,
+            other => wire.answer(&request, Err(anyhow!("{other}: nothing has been launched")))?,
         }
     }
     Ok(Status::Fine)

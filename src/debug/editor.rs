@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, IsTerminal};
 
-use a4emu_inspect::folders::read_line;
+use a4emu_support::folders::read_line;
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 

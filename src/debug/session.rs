@@ -9,8 +9,8 @@ use std::io;
 use super::recorder::Recorder;
 use super::scalar::Scalar;
 use a4emu_gpu::budget::{Budget, Work};
-use a4emu_inspect::status::{Failure, Status};
 use a4emu_shader::{Environment, Mask, Outcome, Program, ShaderFault, Warp, lanes_of, step};
+use a4emu_support::status::{Failure, Status};
 
 /// Cost of a step, in copied blocks of 16 bytes (a rough value): the recorded result and a part of a
 /// checkpoint.

@@ -20,11 +20,11 @@ use a4emu_gpu::draw::stop::Stop;
 use a4emu_gpu::fault::Fault;
 use a4emu_gpu::gpu::{Gpu, Stage};
 use a4emu_gpu::pass::Pass;
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::{Shared, open_capture};
 use a4emu_inspect::selection::{Draws, Numbering, Position};
-use a4emu_inspect::status::{Failure, Status, status_of};
-use a4emu_inspect::terminal;
+use a4emu_support::limits::Limits;
+use a4emu_support::options::{Shared, open_capture};
+use a4emu_support::status::{Failure, Status, status_of};
+use a4emu_support::terminal;
 
 /// A stage whose shader can be stepped through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]

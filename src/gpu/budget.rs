@@ -110,6 +110,30 @@ impl fmt::Display for Work {
 /// Units that any run may spend, even with an empty capture: about ten seconds.
 pub const BASE: u64 = 1 << 34;
 
+/// Names of the options that raise limits, for messages. Only the caller knows what its users can set. An empty name
+/// leaves the option out of messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OptionNames {
+    /// Units of work.
+    pub work: &'static str,
+    /// Time.
+    pub time: &'static str,
+    /// Bytes of memory, and of the output that is kept.
+    pub memory: &'static str,
+    /// Reading a capture of another generation as one of an A4xx.
+    pub force: &'static str,
+}
+
+impl OptionNames {
+    /// No option.
+    pub const NONE: Self = Self { work: "", time: "", memory: "", force: "" };
+}
+
+/// ` (NAME)`, or nothing for an empty name.
+pub(crate) fn in_brackets(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!(" ({name})") }
+}
+
 /// The work that a run may still do, and what it has done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
@@ -133,6 +157,8 @@ pub struct Budget {
     ended: Option<Ended>,
     /// Whether [`Budget::take_cut_notice`] has returned the notice.
     notice_taken: bool,
+    /// Options that messages name.
+    pub names: OptionNames,
 }
 
 /// External ends of a run: a deadline and an interrupt. Both depend on the machine.
@@ -220,6 +246,7 @@ impl Budget {
             cut: None,
             ended: None,
             notice_taken: false,
+            names: OptionNames::NONE,
         }
     }
 
@@ -228,6 +255,12 @@ impl Budget {
         let mut budget = Self::new(units);
         budget.growth = Growth::Fixed;
         budget
+    }
+
+    /// The budget, whose messages name these options.
+    #[must_use]
+    pub fn naming(self, names: OptionNames) -> Self {
+        Self { names, ..self }
     }
 
     /// The budget, with a limit of `bytes` for kept output: rows, lines, findings.
@@ -395,11 +428,17 @@ impl Budget {
     /// The reason why the run was cut off, if it was, and the option that raises the limit.
     pub fn refusal(&self) -> Option<String> {
         self.cut.map(|work| match self.ended {
-            Some(Ended::Late) => format!("--time-limit is over (it came to {work}; another run may come to others)"),
-            Some(Ended::Interrupted) => format!("interrupted (it came to {work}; another run may come to others)"),
+            Some(Ended::Late) => {
+                let limit = if self.names.time.is_empty() { "the time limit" } else { self.names.time };
+                format!("{limit} is over (it came to {work}; another run may come to others)")
+            }
+            Some(Ended::Interrupted) => {
+                format!("interrupted (it came to {work}; another run may come to others)")
+            }
             None => {
-                let spent = self.spent;
-                format!("no more work is allowed than the {spent} units done (next: {work}; --max-work allows more)")
+                let (spent, name) = (self.spent, self.names.work);
+                let more = if name.is_empty() { String::new() } else { format!("; {name} allows more") };
+                format!("no more work is allowed than the {spent} units done (next: {work}{more})")
             }
         })
     }
@@ -514,7 +553,10 @@ mod tests {
         assert!(!budget.take(Work::Packet, 1));
         let mut late = budget.for_time(Duration::ZERO);
         late.settle(Work::Warp, 1);
-        assert!(late.refusal().unwrap().contains("--max-work"));
+        assert!(late.refusal().unwrap().ends_with("(next: packets)"), "{:?}", late.refusal());
+        let named = late.naming(OptionNames { work: "--more", ..OptionNames::NONE });
+        assert!(named.refusal().unwrap().ends_with("(next: packets; --more allows more)"));
+        let late = named;
         assert_eq!(late.cut(), Some(Work::Packet));
     }
 
@@ -544,14 +586,14 @@ mod tests {
         budget.grow(1 << 40);
         assert!(budget.take(Work::Packet, 1));
         assert!(!budget.take(Work::Packet, 1));
-        assert!(budget.refusal().unwrap().contains("--max-work"));
+        assert!(budget.refusal().unwrap().starts_with("no more work is allowed"));
     }
 
     #[test]
     fn when_time_is_over_nothing_goes_on() {
         let mut budget = Budget::new(BASE).for_time(Duration::ZERO);
         assert!(!budget.take(Work::Packet, 1));
-        assert!(budget.refusal().unwrap().contains("--time-limit"));
+        assert!(budget.refusal().unwrap().starts_with("the time limit is over"));
         let mut settled = Budget::new(BASE).for_time(Duration::ZERO);
         settled.settle(Work::Warp, 1);
         assert_eq!(settled.cut(), Some(Work::Warp), "work done side by side counts as well");

@@ -1,5 +1,5 @@
-//! Everything that can go wrong: one type, [`Trouble`], with a severity, a [`Place`] and one table from its
-//! kind to the exit status. A [`Fault`] is an error of the recorded program or its command stream.
+//! Everything that can go wrong: one type, [`Trouble`], with a severity and a [`Place`], and one table from
+//! its kind to the severity. A [`Fault`] is an error of the recorded program or its command stream.
 //! Unsupported features and limits are the emulator's. [`Missing`] memory is in no buffer of the capture. All
 //! are recorded with counts; none panics.
 

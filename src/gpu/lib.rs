@@ -20,7 +20,7 @@ pub mod picture;
 pub mod playback;
 pub mod regfile;
 pub mod settled;
-pub mod status;
+pub mod span;
 pub mod work_trace;
 
 pub mod memo;

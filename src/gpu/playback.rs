@@ -10,7 +10,7 @@ use a4emu_decoder::capture::{
 use a4emu_decoder::error::CaptureError;
 
 use crate::ambient::hold;
-use crate::budget::{BASE, Work};
+use crate::budget::{BASE, Work, in_brackets};
 use crate::cp::observer::Announced;
 use crate::cp::{Cp, Engine, Flow, HangSearch, Observer};
 use crate::fault::Trouble;
@@ -109,8 +109,9 @@ impl Playback {
         // The container may have ended at the time limit.
         self.charge(Work::Section, 0, observer);
         if self.gpu.budget.is_full() {
-            let what = "what is kept of the run takes more room than there is (--max-memory)";
-            self.trouble(Trouble::Cut(what.to_owned()), observer);
+            let option = in_brackets(self.gpu.budget.names.memory);
+            let what = format!("what is kept of the run takes more room than there is{option}");
+            self.trouble(Trouble::Cut(what), observer);
         }
         let unmet = self.process.as_ref().and_then(OfProcess::unmet);
         if let Some(what) = unmet.filter(|_| self.gpu.budget.cut().is_none()) {
@@ -197,7 +198,7 @@ impl Playback {
         (self.gpu.named, self.gpu.chip) = (Some(name), chip);
         self.gpu.gmem.resize(chip.gmem_bytes());
         observer.chip(&mut Running::of(&mut self.gpu));
-        if let Some(refusal) = refusal(name, self.file, self.foreign) {
+        if let Some(refusal) = refusal(name, self.file, self.foreign, self.gpu.budget.names) {
             self.trouble(refusal, observer);
         }
         if self.passes_over() && !observer.reads_container() { Flow::Stop } else { Flow::Continue }
@@ -260,7 +261,8 @@ impl Playback {
     fn tell_cut_memory(&mut self) {
         if self.gpu.mem.was_cut() {
             let limit = self.gpu.mem.limit;
-            let what = format!("more than {limit} bytes of memory at a time (--max-memory)");
+            let option = in_brackets(self.gpu.budget.names.memory);
+            let what = format!("more than {limit} bytes of memory at a time{option}");
             self.gpu.machine.cut(what);
         }
     }

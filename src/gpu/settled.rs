@@ -166,7 +166,8 @@ impl Ended {
     /// ways.
     pub fn difference(&self, other: &Self) -> Option<String> {
         let surfaces = |gpu: &Self| gpu.pipeline.surfaces.iter().copied().collect::<Vec<_>>();
-        let troubles = |gpu: &Self| (gpu.report.status(false), gpu.report.troubles.total());
+        let troubles =
+            |gpu: &Self| (gpu.report.worst().map(|(it, ..)| it.severity()), gpu.report.troubles.total());
         let mut registers = 0..regfile::COUNT as u32;
         let same = [
             ("registers", registers.all(|register| self.regs.read(register) == other.regs.read(register))),

@@ -21,13 +21,13 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
 use crate::describe::{Shader, Shaders};
-use crate::folders::read_bytes;
-use crate::out_file::{OutFile, Turn};
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::draw::sp::state::code;
 use a4emu_gpu::settled::Running;
+use a4emu_support::folders::read_bytes;
+use a4emu_support::out_file::{OutFile, Turn};
 
 /// Maximum size of a coverage file of earlier runs, in bytes.
 const MAX_BYTES: u64 = 64 << 20;

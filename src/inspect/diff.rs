@@ -33,10 +33,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 
 use crate::describe::Capture;
-use crate::limits::Limits;
-use crate::options::Shared;
 use crate::selection::{Draws, Selection};
-use crate::status::{Failure, Status, WithErrors};
+use a4emu_support::limits::Limits;
+use a4emu_support::options::Shared;
+use a4emu_support::status::{Failure, Status, WithErrors};
 use align::{Pair, align};
 use compare::{Comparison, Difference};
 use player::Player;
@@ -176,7 +176,10 @@ fn compared(
             status.worse(stored::compare(&mut comparison, &pairs, &mut players, [old, new], how, shared)?);
     }
     *status = status.worse(comparison.tell(shared));
-    let mut report = Report::new([old, new], comparison, is_whole && !options.tiles);
+    let mut report = Report::new([old, new], comparison);
+    if is_whole && !options.tiles {
+        report.compare_tiles();
+    }
     if options.first {
         report.keep_first();
         cause::add(&mut report, &mut players, shared)?;
@@ -201,7 +204,9 @@ fn selected(selection: Selection, a: &Side, b: &Side, pairs: Vec<Pair>) -> Resul
     let kept: Vec<Pair> =
         pairs.into_iter().filter(|pair| inside(a, pair.a()) || inside(b, pair.b())).collect();
     let found = !kept.is_empty() || (selection.draw.is_none() && selection.submit.is_none());
-    selection.must_have_found(found, a.draws.max(b.draws), a.submits.max(b.submits))?;
+    if !found {
+        selection.found_none(a.draws.max(b.draws), a.submits.max(b.submits))?;
+    }
     Ok(kept)
 }
 

@@ -2,10 +2,9 @@
 //!
 //! The chip itself is in other crates. [`a4emu_decoder`] decodes bits, and [`a4emu_shader`] runs shaders.
 //! [`a4emu_gpu`] has registers, memory, the command processor and the blocks that draw. This crate observes
-//! a run and writes text, tables and files about it. The command line (`a4emu`), the Python module and the
-//! device use it.
+//! a run and writes text, tables and files about it. The command line (`a4emu`) and the Python module use it.
 //!
-//! A capture is a [`describe::Capture`] (a file, or bytes). [`limits::Limits`] bounds a run, and another
+//! A capture is a [`describe::Capture`] (a file, or bytes). [`a4emu_support::limits::Limits`] bounds a run, and another
 //! thread may end it ([`a4emu_gpu::budget::Interrupt`]).
 //!
 //! - [`decode`] prints packets as text or JSON;
@@ -13,7 +12,7 @@
 //!   cost;
 //! - [`pixel::ask`] returns the history of pixels;
 //! - [`diff::compare`] finds the differences between two captures;
-//! - [`validate::Watch`] finds errors that a real chip does not tolerate;
+//! - [`a4emu_rules::Watch`] finds errors that a real chip does not tolerate;
 //! - [`edit`] runs draws with other registers;
 //! - [`asm`] and [`disasm`] are the text form of captures;
 //! - [`golden`] is the text of register state that fixtures are compared with;
@@ -31,19 +30,9 @@ pub mod diff;
 pub mod disasm;
 pub mod edit;
 pub mod explain;
-pub mod folders;
 pub mod golden;
-pub mod limits;
-pub mod options;
-pub mod out_file;
 pub mod pixel;
-pub mod progress;
 pub mod register_names;
 pub mod report;
-#[cfg(target_os = "linux")]
-pub mod run_files;
 pub mod selection;
-pub mod status;
-pub mod terminal;
 pub mod trace;
-pub mod validate;

@@ -7,7 +7,7 @@ use a4emu_decoder::names::{fits, is_pattern};
 use a4emu_decoder::regs::{self, RegRef, SPACE, by_name, lookup};
 use a4emu_decoder::similar::{hint, near, near_by};
 
-use crate::status::{Failure, Status};
+use a4emu_support::status::{Failure, Status};
 
 /// Separator between a register and its field.
 const FIELD: char = '.';

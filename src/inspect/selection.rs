@@ -7,10 +7,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::status::{Failure, Status};
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::settled::Running;
+pub use a4emu_gpu::span::Span;
+use a4emu_support::status::{Failure, Status, not_refused};
 
 /// A part of a capture.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,14 +38,13 @@ impl Selection {
         self.contains(call.submit(), call.number(), call.frame_draw())
     }
 
-    /// Fails if nothing was inside the selection. `draws` and `submits` are the counts at the end of the
-    /// run.
+    /// Fails if something was selected, since nothing was inside. `draws` and `submits` are the counts at the end
+    /// of the run.
     ///
     /// # Errors
-    /// The call fails unless `found`.
-    pub fn must_have_found(&self, found: bool, draws: u32, submits: u32) -> Result<(), Failure> {
+    /// The call fails unless everything is selected.
+    pub fn found_none(&self, draws: u32, submits: u32) -> Result<(), Failure> {
         let message = match (self.draw, self.submit) {
-            _ if found => return Ok(()),
             (None, None) => return Ok(()),
             (Some(draw), None) => format!("the capture has no draw {draw}; it has {draws}"),
             (None, Some(submit)) => format!("the capture has no submit {submit}; it has {submits}"),
@@ -59,57 +59,6 @@ pub fn of_process(Failure { status, message }: Failure, gpu: &Gpu) -> Failure {
     let process = gpu.process.as_ref();
     let whose = process.map_or(String::new(), |process| format!(" (of the submits of process `{process}`)"));
     Failure { status, message: message + &whose }
-}
-
-/// A half-open range of indices: `3`, `3..7`, `3..`, `..7`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// First index inside.
-    pub start: u64,
-    /// First index after the range.
-    pub end: u64,
-}
-
-impl Span {
-    /// Every index.
-    pub const ALL: Self = Self { start: 0, end: u64::MAX };
-
-    /// Whether `index` is inside.
-    pub fn contains(&self, index: u64) -> bool {
-        (self.start..self.end).contains(&index)
-    }
-}
-
-impl FromStr for Span {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |text: &str| text.trim().parse().map_err(|_| format!("`{text}` is not a number"));
-        let Some((start, end)) = text.split_once("..") else {
-            let start: u64 = number(text)?;
-            return Ok(Self { start, end: start.saturating_add(1) });
-        };
-        let start = if start.trim().is_empty() { 0 } else { number(start)? };
-        let end = match end.trim().strip_prefix('=') {
-            Some(last) => number(last)?.saturating_add(1),
-            None if end.trim().is_empty() => u64::MAX,
-            None => number(end)?,
-        };
-        match start < end {
-            true => Ok(Self { start, end }),
-            false => Err(format!("`{text}` is empty: the second number is not in the range")),
-        }
-    }
-}
-
-impl fmt::Display for Span {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self { start, end } if end == start.saturating_add(1) => write!(f, "{start}"),
-            Self { start, end: u64::MAX } => write!(f, "{start}.."),
-            Self { start, end } => write!(f, "{start}..{end}"),
-        }
-    }
 }
 
 /// A pixel of a picture: column and row, from 0.
@@ -258,11 +207,13 @@ impl Window {
     /// # Errors
     /// The call fails if the capture has no such submit or draw.
     pub fn finish(self, gpu: &Gpu) -> Result<(), Failure> {
-        gpu.report.fail_if_refused()?;
+        not_refused(&gpu.report)?;
         let (draws, submits) = (gpu.at.draws, gpu.at.submit);
         let stop = Selection { submit: None, draw: self.stop };
-        stop.must_have_found(self.stopped, draws, submits)
-            .and_then(|()| self.selection.must_have_found(self.found || self.stopped, draws, submits))
+        let unmet = if self.stopped { Ok(()) } else { stop.found_none(draws, submits) };
+        let nothing = !(self.found || self.stopped);
+        unmet
+            .and_then(|()| if nothing { self.selection.found_none(draws, submits) } else { Ok(()) })
             .map_err(|failure| of_process(failure, gpu))
     }
 }

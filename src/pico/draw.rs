@@ -12,11 +12,11 @@ use super::scene::{Loaded, Reach, Scene};
 use super::unit::Unit;
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::picture::Kind;
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::out_file::{Inputs, OutFile};
-use a4emu_inspect::status::{Failure, Status, WithErrors};
 use a4emu_shader::format::float_to_unorm;
 use a4emu_shader::{Lanes, Warp};
+use a4emu_support::options::Shared;
+use a4emu_support::out_file::{Inputs, OutFile};
+use a4emu_support::status::{Failure, Status, WithErrors};
 
 /// `pico draw`: renders the scene at `path` to `png`.
 ///

@@ -12,9 +12,9 @@ use std::path::PathBuf;
 
 use crate::flags::Flags;
 use a4emu_gpu::budget::{BASE, Budget};
-use a4emu_inspect::limits::WorkLimits;
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::status::Status;
+use a4emu_support::limits::WorkLimits;
+use a4emu_support::options::Shared;
+use a4emu_support::status::Status;
 
 pub use value::Form;
 

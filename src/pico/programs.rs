@@ -9,11 +9,11 @@ use super::cut_status;
 use super::unit::{StreamError, Unit, execute};
 use super::value::{Form, parse_list};
 use a4emu_gpu::budget::{Budget, Work};
-use a4emu_inspect::folders::{read_bytes, read_line};
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::out_file;
-use a4emu_inspect::status::{Failure, Status, WithErrors};
-use a4emu_inspect::terminal;
+use a4emu_support::folders::{read_bytes, read_line};
+use a4emu_support::options::Shared;
+use a4emu_support::out_file;
+use a4emu_support::status::{Failure, Status, WithErrors};
+use a4emu_support::terminal;
 
 /// Maximum size of a shader source in bytes.
 const MAX_SOURCE: u64 = 1 << 24;

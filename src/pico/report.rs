@@ -12,14 +12,14 @@ use super::scene::{Loaded, Scene};
 use super::unit::{Unit, interface_of};
 use crate::flags::Flags;
 use a4emu_gpu::budget::{BASE, Budget};
-use a4emu_inspect::limits::WorkLimits;
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::out_file::OutFile;
 use a4emu_inspect::report::html::{escaped, still};
 use a4emu_inspect::report::pictures::base64;
 use a4emu_inspect::selection::Position;
-use a4emu_inspect::status::{Failure, Status, WithErrors};
 use a4emu_shader::{Lanes, Program, Warp, step};
+use a4emu_support::limits::WorkLimits;
+use a4emu_support::options::Shared;
+use a4emu_support::out_file::OutFile;
+use a4emu_support::status::{Failure, Status, WithErrors};
 
 /// The most pixels that a page explains.
 const MOST_PIXELS: usize = 16;

@@ -6,9 +6,9 @@ use anyhow::{Context, bail};
 use serde::Deserialize;
 
 use super::programs::shader_of;
-use a4emu_inspect::folders::{Folders, parent, read_text, read_toml};
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::out_file::Inputs;
+use a4emu_support::folders::{Folders, parent, read_text, read_toml};
+use a4emu_support::options::Shared;
+use a4emu_support::out_file::Inputs;
 
 /// Maximum size of a scene in bytes.
 const MAX_SCENE: u64 = 1 << 24;

@@ -15,10 +15,10 @@ use crate::debug::subject::{Subject, lane_names};
 use crate::debug::{dap, on_terminal};
 use crate::flags::Flags;
 use a4emu_gpu::budget::{BASE, Budget};
-use a4emu_inspect::limits::WorkLimits;
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::status::Status;
 use a4emu_shader::Program;
+use a4emu_support::limits::WorkLimits;
+use a4emu_support::options::Shared;
+use a4emu_support::status::Status;
 
 /// Arguments of `pico debug`.
 #[derive(clap::Args, Clone, Debug)]

@@ -12,7 +12,7 @@ use anyhow::{Context, bail, ensure};
 
 use crate::corpus::{Ended, Played, Starter, Surface, ended_within};
 use a4emu_gpu::ambient;
-use a4emu_inspect::limits::Limits;
+use a4emu_support::limits::Limits;
 
 /// Memory limit of a process of an attempt, in bytes.
 const MEMORY: u64 = 4 << 30;

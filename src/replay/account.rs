@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::gpu::Gpu;
-use a4emu_inspect::terminal::Shown;
+use a4emu_support::terminal::Shown;
 
 /// The account of a finished run.
 pub struct Account<'a> {

@@ -9,10 +9,10 @@ use a4emu_gpu::cp::{Call, Silent};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_inspect::describe::canvas::{Keep, Snapshot};
 use a4emu_inspect::describe::{Capture, Draw, Look, Looking, RUNS, Shaders, find};
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::out_file::OutFile;
 use a4emu_inspect::selection::Draws;
-use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_support::options::Shared;
+use a4emu_support::out_file::OutFile;
+use a4emu_support::status::{Status, WithErrors};
 
 /// Writes what the draw `name` renders to, after its last run, to `png`.
 ///

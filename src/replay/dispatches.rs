@@ -9,9 +9,9 @@ use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::draw::gs::cost::Row;
 use a4emu_gpu::draw::gs::dispatch::Setting;
 use a4emu_inspect::describe::Capture;
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::status::{Status, WithErrors};
-use a4emu_inspect::terminal;
+use a4emu_support::options::Shared;
+use a4emu_support::status::{Status, WithErrors};
+use a4emu_support::terminal;
 
 /// Runs the capture with each setting, and prints a table of costs.
 ///

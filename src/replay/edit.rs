@@ -12,11 +12,11 @@ use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::Picture;
 use a4emu_inspect::describe::{Capture, find};
 use a4emu_inspect::edit::{self, Change, Edit};
-use a4emu_inspect::folders::read_text;
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::out_file::OutFile;
 use a4emu_inspect::selection::Draws;
-use a4emu_inspect::terminal;
+use a4emu_support::folders::read_text;
+use a4emu_support::options::Shared;
+use a4emu_support::out_file::OutFile;
+use a4emu_support::terminal;
 
 /// Runs of the capture: to find the draws, without edits, and with them. They share the budget.
 pub const RUNS: u32 = 3;

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::Args;
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::out_file::{OutFile, make_folder};
-use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_support::options::Shared;
+use a4emu_support::out_file::{OutFile, make_folder};
+use a4emu_support::status::{Status, WithErrors};
 
 /// The output files that could be opened.
 pub struct Files<'a> {

@@ -7,9 +7,9 @@ use super::inferred::Inferred;
 use a4emu_gpu::cp::Observer;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_inspect::coverage::Coverage;
-use a4emu_inspect::out_file::OutFile;
-use a4emu_inspect::status::{Status, WithErrors};
-use a4emu_inspect::terminal;
+use a4emu_support::out_file::OutFile;
+use a4emu_support::status::{Status, WithErrors};
+use a4emu_support::terminal;
 
 /// The observers of a run for these options.
 pub struct Noted {

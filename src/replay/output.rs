@@ -10,7 +10,7 @@ use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::fault::{Client, Place, Trouble};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::{Alpha, NoPicture, Picture};
-use a4emu_inspect::out_file::{self, Inputs, OutFile};
+use a4emu_support::out_file::{self, Inputs, OutFile};
 
 #[derive(Serialize)]
 struct Summary {

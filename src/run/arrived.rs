@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use rustix::process::Pid;
 
 use super::descendants::descendants;
-use a4emu_inspect::out_file::Inputs;
-use a4emu_inspect::run_files::ledger::{self, Row, Word};
-use a4emu_inspect::run_files::report;
-use a4emu_inspect::run_files::summary::Summary;
+use a4emu_process::ledger::{self, Row, Word};
+use a4emu_process::report;
+use a4emu_process::summary::Summary;
+use a4emu_support::out_file::Inputs;
 
 /// Time that processes have to end after the program.
 const GRACE: Duration = Duration::from_millis(500);

@@ -13,8 +13,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::descendants::descendants;
+use super::frames::Received;
 use a4emu_gpu::ambient;
-use a4emu_inspect::run_files::frames::Received;
 
 /// Time that processes have to end after a signal, before they are killed.
 const GRACE: Duration = Duration::from_millis(500);

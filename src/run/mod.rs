@@ -8,6 +8,7 @@ mod arrived;
 mod descendants;
 pub mod driver;
 mod ends;
+mod frames;
 mod program;
 mod window;
 
@@ -25,21 +26,22 @@ use crate::companion::Companion;
 use crate::flags::Flags;
 use crate::flags::amount;
 use crate::named;
+use crate::validate::{status_of_verdict, suppressions};
 use a4emu_gpu::gpu::{CHIPS, Model};
-use a4emu_inspect::folders::parent;
-use a4emu_inspect::options::{Shared, Threads};
-use a4emu_inspect::out_file::{self, Inputs, OutFile, one_stdout};
-use a4emu_inspect::run_files::frames::{Received, Taker};
-use a4emu_inspect::run_files::summary::Summary;
-use a4emu_inspect::run_files::{folder, ledger, recording};
 use a4emu_inspect::selection::Span;
-use a4emu_inspect::status::{Failure, Status, WithErrors};
-use a4emu_inspect::terminal;
-use a4emu_inspect::validate::{self, Choice, ChosenRules, Form};
+use a4emu_process::summary::Summary;
+use a4emu_process::{folder, ledger, owner, recording};
+use a4emu_rules::{Choice, ChosenRules, Form, tell};
 use a4emu_shader::Jit;
+use a4emu_support::folders::parent;
+use a4emu_support::options::{Shared, Threads};
+use a4emu_support::out_file::{Inputs, OutFile, one_stdout};
+use a4emu_support::status::{Failure, Status, WithErrors};
+use a4emu_support::terminal;
 use arrived::Arrived;
 use driver::Mesa;
 use ends::{Event, Run};
+use frames::{Received, Taker};
 use program::Program;
 
 /// The library of the device.
@@ -112,7 +114,7 @@ pub struct Args {
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let outputs = [("--frames", args.frames.as_deref()), ("--findings", args.findings.as_deref())];
     one_stdout(&outputs.into_iter().filter(|(_, path)| path.is_some()).collect::<Vec<_>>())?;
-    let chosen = args.choice.read(&shared.inputs)?;
+    let chosen = args.choice.read(|path| suppressions(path, &shared.inputs))?;
     let library = LIBRARY.find()?;
     let mesa = Mesa::find(args.mesa.as_deref(), &env::current_exe()?.canonicalize()?, &variable);
     if let Mesa::Missing(why) = &mesa {
@@ -182,7 +184,7 @@ fn status_of(arrived: Arrived) -> Status {
 /// Start of the names of the recordings of the run in `folder`, until they are complete.
 fn run_name(folder: &Path) -> String {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    format!("{}{}", out_file::prefix(), name.rsplit('.').next().unwrap_or_default())
+    format!("{}{}", owner::prefix(), name.rsplit('.').next().unwrap_or_default())
 }
 
 /// `error` as a failure with its text. A pipe that is closed is an error too.
@@ -252,7 +254,7 @@ fn command(args: &Args, shared: &Shared, inputs: &Inputs, folder: &Path) -> anyh
     }
     if let Some(record) = &args.record {
         let record = std::path::absolute(record)?;
-        out_file::tidy(parent(&record));
+        owner::tidy(parent(&record));
         may_write(&record, inputs)?;
         command.env("A4EMU_RECORD", record);
     }
@@ -324,9 +326,10 @@ fn tell_findings(
     let mut status = Status::Fine;
     for Summary { process, findings, .. } in summaries {
         let who = (summaries.len() > 1).then_some(process.as_str());
-        status = status.worse(validate::tell(findings, chosen, who, Form::Text, &mut terminal::stderr())?);
+        let told = tell(findings, chosen, who, Form::Text, &mut terminal::stderr())?;
+        status = status.worse(status_of_verdict(told));
         if let Some(file) = &mut file {
-            validate::tell(findings, chosen, who, Form::Json, file)?;
+            tell(findings, chosen, who, Form::Json, file)?;
         }
     }
     file.map(OutFile::finish).transpose()?;

@@ -7,7 +7,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use a4emu_inspect::status::{Failure, Status};
+use a4emu_support::status::{Failure, Status};
 
 /// Name of VirtualGL's launcher.
 const LAUNCHER: &str = "vglrun";

@@ -10,11 +10,11 @@ use a4emu_gpu::picture::Alpha;
 use a4emu_inspect::describe::canvas::{Canvas, Keep, Snapshot, Which};
 use a4emu_inspect::describe::{Capture, Draw, Look, Looking, RUNS, Shaders, find};
 use a4emu_inspect::edit::{Change, Edit, Editing};
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::Shared;
 use a4emu_inspect::report::canvases::shown;
 use a4emu_inspect::report::pictures::{base64, rgba};
 use a4emu_inspect::selection::Draws;
+use a4emu_support::limits::Limits;
+use a4emu_support::options::Shared;
 
 /// The effect of an edit on a picture.
 #[derive(Debug, Serialize)]

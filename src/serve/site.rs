@@ -11,14 +11,14 @@ use super::{Args, edit, step};
 use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_inspect::describe::{Capture, Draw, Shaders};
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::{Shared, Threads};
 use a4emu_inspect::pixel::{FirstRun, Question};
 use a4emu_inspect::register_names;
 use a4emu_inspect::report::blocks::Kind;
 use a4emu_inspect::report::frame::{Frame, Register};
 use a4emu_inspect::report::{self, html};
 use a4emu_inspect::selection::Position;
+use a4emu_support::limits::Limits;
+use a4emu_support::options::{Shared, Threads};
 
 /// A capture with the data of its page.
 pub struct Site {

@@ -13,9 +13,9 @@ use crate::debug::subject::Subject;
 use crate::debug::target::Target;
 use crate::flags::Flags;
 use a4emu_inspect::describe::Capture;
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::Shared;
 use a4emu_shader::Outcome;
+use a4emu_support::limits::Limits;
+use a4emu_support::options::Shared;
 
 /// Maximum number of listed instructions of the lane.
 const MAX_STEPS: usize = 2000;

@@ -4,16 +4,15 @@ use a4emu_decoder::isa::pico::Op as PicoOp;
 use hashbrown::{HashMap, HashSet};
 
 use super::alu::{Alu, Row};
-use super::doubt::{Doubt, When};
+use super::doubt::{Doubt, Reach, When};
 use super::effect::{Effect, File, Gather};
 use super::extra::Extra;
 use super::liveness::touched_rows;
-use super::program::{Program, Step, Uniform};
-use super::reach::{Backwards, Reach};
+use super::lowered::{Lowered, Step, Uniform};
+use super::reach::Backwards;
 use super::rowmap;
 use super::rows::{AluOp, kernel};
 use super::summary::Summary;
-use super::tier::Tier;
 
 /// A source of an operation: a row, and modifiers of its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,7 +197,7 @@ impl Builder {
 
     /// The program, with resolved branch targets. Control that leaves the source goes to a last step that
     /// faults.
-    pub fn finish(mut self, instructions: usize) -> Program {
+    pub fn finish(mut self, instructions: usize) -> Lowered {
         let Self { steps, starts, .. } = &mut self;
         let mut targets = steps.iter_mut().filter_map(|step| step.effect.target_mut());
         if targets.any(|target| !starts.contains_key(target)) {
@@ -222,7 +221,7 @@ impl Builder {
         let watched = self.watched || self.steps.iter().any(|step| matches!(step.effect, Effect::Doubt(_)));
         let Self { alus, sources, steps, uniforms, .. } = self;
         let constants = constants_read(&steps, &uniforms);
-        Program {
+        Lowered {
             alus,
             sources,
             steps,
@@ -235,7 +234,6 @@ impl Builder {
             classes: Vec::new(),
             watched,
             hash: 0,
-            tier: Tier::default(),
         }
     }
 }

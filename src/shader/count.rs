@@ -2,11 +2,9 @@
 
 use std::ops::Range;
 
-use a4emu_decoder::isa::ir3::{Body, Cat0, Cat0Op, Instr};
-
 use super::effect::Effect;
 use super::environment::Environment;
-use super::program::Program;
+use super::lowered::{InstructionClass, Lowered};
 use super::run::{Outcome, step};
 use super::warp::Warp;
 
@@ -29,41 +27,6 @@ pub struct InstructionCount {
     pub lanes: u64,
 }
 
-/// What performance counters count an instruction as (docs/hardware/counters.md, section 2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InstructionClass {
-    /// Arithmetic on full registers.
-    FullAlu,
-    /// Arithmetic on half registers.
-    HalfAlu,
-    /// A special function.
-    Efu,
-    /// A texture instruction.
-    Texture,
-    /// Flow control.
-    Flow,
-}
-
-impl InstructionClass {
-    /// Number of classes.
-    pub const COUNT: usize = 5;
-
-    /// Returns the class of `instr`, if it has one.
-    pub fn of(instr: &Instr) -> Option<Self> {
-        let alu = |half: bool| if half { Self::HalfAlu } else { Self::FullAlu };
-        match &instr.body {
-            Body::Cat0(Cat0 { op: Cat0Op::Nop, .. }) => None,
-            Body::Cat0(_) => Some(Self::Flow),
-            Body::Cat1(instr) => Some(alu(instr.dst_type.is_half() || instr.src_type.is_half())),
-            Body::Cat2(instr) => Some(alu(instr.half)),
-            Body::Cat3(instr) => Some(alu(instr.op.class().is_half())),
-            Body::Cat4(_) => Some(Self::Efu),
-            Body::Cat5(_) => Some(Self::Texture),
-            Body::Cat6(_) | Body::Cat7(_) | Body::Unknown => None,
-        }
-    }
-}
-
 impl InstructionCount {
     /// Adds the counts in `later` to `all`, instruction by instruction.
     pub fn merge(all: &mut Vec<Self>, later: &[Self]) {
@@ -77,7 +40,7 @@ impl InstructionCount {
 
 /// Like [`run`](super::run()), and increments the entry of each executed instruction in `counts`.
 pub fn run_counting(
-    program: &Program,
+    program: &Lowered,
     warp: &mut Warp,
     environment: &mut impl Environment,
     counts: &mut [InstructionCount],
@@ -97,7 +60,7 @@ pub fn run_counting(
     }
 }
 
-impl Program {
+impl Lowered {
     /// Returns how many instructions of each class warps ran, which ran its instructions as `counts` says.
     pub fn classes_run(&self, counts: &[InstructionCount]) -> [u64; InstructionClass::COUNT] {
         let mut run = [0; InstructionClass::COUNT];

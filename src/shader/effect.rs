@@ -4,7 +4,7 @@
 //! be handled.
 use super::alu::Row;
 use super::doubt::Doubt;
-use super::ops::{Destination, Op};
+use super::ops::{Destination, Op, Plain};
 
 /// The end of a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +59,16 @@ pub enum Effect {
     Invalid,
     /// A valid but unsupported instruction, with its name.
     Unsupported(&'static str),
+}
+
+impl Effect {
+    /// The sample of the effect, if it is a common one.
+    pub fn plain(&self) -> Option<Plain<Row>> {
+        match self {
+            Self::Op(Op::Sample(sample), _) => sample.plain(),
+            _ => None,
+        }
+    }
 }
 
 /// A condition on predicate rows. A nonzero word is true.

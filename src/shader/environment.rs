@@ -3,11 +3,11 @@ use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::isa::ir3::access::FileReg;
 
 use super::chosen::Chooser;
-use super::jit::Texels;
+use super::doubt::Reach;
+use super::jit::{Routine, Texels};
 use super::lanes::{Lanes, Mask};
+use super::lowered::Lowered;
 use super::ops::{Op, Plain, Sample};
-use super::program::Program;
-use super::reach::Reach;
 
 /// The machine around a warp. The code that launches shaders implements it.
 pub trait Environment {
@@ -27,11 +27,11 @@ pub trait Environment {
         false
     }
 
-    /// The number of the code of `program` that samples some of its current textures itself
-    /// ([`Routine::way`](super::jit::Routine::way)). `None` if there is none, or if the budget does not cover
+    /// The number of the code of `program`, compiled to `routine`, that samples some of its current textures itself
+    /// ([`Routine::way`]). `None` if there is none, or if the budget does not cover
     /// all samples of a warp.
-    fn way(&mut self, program: &Program) -> Option<usize> {
-        let _ = program;
+    fn way(&mut self, routine: &Routine, program: &Lowered) -> Option<usize> {
+        let _ = (routine, program);
         None
     }
 
@@ -88,8 +88,8 @@ impl<E: Environment + ?Sized> Environment for &mut E {
         (**self).filter(request, mask, out)
     }
 
-    fn way(&mut self, program: &Program) -> Option<usize> {
-        (**self).way(program)
+    fn way(&mut self, routine: &Routine, program: &Lowered) -> Option<usize> {
+        (**self).way(routine, program)
     }
 
     fn texels(&self) -> &[Texels<'_>] {

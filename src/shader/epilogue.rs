@@ -33,6 +33,15 @@ impl AlphaFactor {
     }
 }
 
+/// Instruction set of compiled code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vectors {
+    /// The best of this computer.
+    Best,
+    /// AVX2, also where there is AVX-512.
+    Avx2,
+}
+
 /// Result of running several warps in lockstep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarpGroup {

@@ -25,6 +25,7 @@ mod builder;
 mod chosen;
 mod count;
 mod doubt;
+mod doubted;
 mod effect;
 mod environment;
 mod epilogue;
@@ -41,6 +42,7 @@ pub mod jit;
 mod lanes;
 mod liveness;
 mod lower;
+mod lowered;
 mod ops;
 mod perform;
 mod program;
@@ -56,23 +58,22 @@ pub mod testing;
 #[cfg(test)]
 pub(crate) mod tests;
 mod texel;
-mod tier;
 mod warp;
 
 pub use chosen::{Chooser, Chosen, Way};
-pub use count::{Counting, InstructionClass, InstructionCount, run_counting};
+pub use count::{Counting, InstructionCount, run_counting};
+pub use doubt::Reach;
 pub use environment::{Environment, Refused};
 pub use epilogue::{AlphaFactor, Epilogue};
 pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};
+pub use lowered::{InstructionClass, Lowered, ProgramError};
 pub use ops::{
     Atomic, AtomicOp, AtomicPlace, Few, ImageAccess, ImageLayout, Lod, MemoryAccess, Number, Op, Plain,
     PlainLevel, Query, Question, Sample, SampleKind, Slots, Space, Varying, Width,
 };
-pub use program::{Program, ProgramError};
-pub use reach::Reach;
+pub use program::{Jit, Program, run, run_lockstep};
 pub use reading::{Part, Reading, TexelExtent};
-pub use run::{Outcome, ShaderFault, run, step};
+pub use run::{Outcome, ShaderFault, step};
 pub use summary::Summary;
 pub use texel::TexelProgram;
-pub use tier::Jit;
 pub use warp::{INSTRUCTION_LIMIT, Killed, QuadRegisters, Warp};

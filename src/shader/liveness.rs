@@ -1,7 +1,7 @@
 //! Rows that effects read and write. They determine which registers are cleared.
 use super::alu::{Alu, Row};
 use super::effect::{Condition, Effect, File, Region, Test};
-use super::program::Step;
+use super::lowered::Step;
 use super::rowmap::{ADDRESS, REGISTERS, ZERO};
 
 /// Register rows that a program uses. First those that may be read before every lane has written them; they

@@ -1,268 +1,204 @@
-//! Shader programs in executable form.
+//! Shader programs: words that are lowered once, and compiled if they run often.
 use std::fmt;
+use std::ops::Deref;
+use std::str::FromStr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use a4emu_decoder::isa::pico;
-use a4emu_decoder::isa::pico::command::Interface;
-use xxhash_rust::xxh3::xxh3_64;
+use super::environment::Environment;
+use super::epilogue::{Epilogue, WarpGroup};
+use super::jit::{self, Routine, Vectors};
+use super::lowered::Lowered;
+use super::run::{Outcome, step};
+use super::warp::Warp;
 
-use super::alu::Alu;
-use super::alu::Row;
-use super::count::InstructionClass;
-use super::effect::Effect;
-use super::lower::{self, Granularity};
-use super::rowmap;
-use super::summary::Summary;
-use super::tier::Tier;
+/// Selection of the programs that are compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Jit {
+    /// None: the interpreter runs all
+    Off,
+    /// All, before their first run
+    On,
+    /// As [`Jit::On`], with AVX2 where AVX-512 would be used: to compare both on one computer
+    Avx2,
+    /// Programs that run often enough for it to pay
+    #[default]
+    Auto,
+}
 
-/// A lowered program, independent of constants and lanes. Cache it by the contents of its instruction words.
+impl Jit {
+    /// All values.
+    pub const ALL: [Self; 4] = [Self::Off, Self::On, Self::Avx2, Self::Auto];
+
+    /// The name in the option.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::On => "on",
+            Self::Avx2 => "avx2",
+            Self::Auto => "auto",
+        }
+    }
+}
+
+impl FromStr for Jit {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|jit| jit.name() == name).ok_or_else(|| format!("invalid variant: {name}"))
+    }
+}
+
+/// Number of warps from which on compiling pays. It takes as long as interpreting some hundreds of warps.
+const PAYS: u64 = 512;
+
+/// The warp count of a program, and its code once compiled. A clone starts from zero.
+#[derive(Default)]
+pub struct Tier {
+    warps: Count,
+    routine: OnceLock<Option<Routine>>,
+}
+
+/// A counter that many threads change, in a cache line of its own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Count(AtomicU64);
+
+impl Clone for Tier {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl fmt::Debug for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tier").field("warps", &self.warps).finish_non_exhaustive()
+    }
+}
+
+/// A program. Cache it by the contents of its instruction words.
 #[derive(Clone, Debug)]
 pub struct Program {
-    pub(super) alus: Vec<Alu>,
-    /// The instruction that each operation belongs to.
-    // Only the compiler reads this, and not all hosts have one.
-    #[cfg_attr(not(all(target_arch = "x86_64", target_os = "linux")), allow(dead_code))]
-    pub(super) sources: Vec<u32>,
-    pub(super) steps: Vec<Step>,
-    pub(super) uniforms: Vec<Uniform>,
-    /// Result of [`Program::constants_read`].
-    pub(super) constants: Option<usize>,
-    /// Rows that may be read before they are written.
-    pub(super) zeroed: Vec<Row>,
-    /// Rows that are written in every lane before they are read.
-    pub(super) overwritten: Vec<Row>,
-    pub(super) summary: Summary,
-    pub(super) instructions: usize,
-    /// Class of each instruction. Empty for PicoGpu programs.
-    pub(super) classes: Vec<Option<InstructionClass>>,
-    pub(super) watched: bool,
-    /// Result of [`Program::hash_of`]. 0 for PicoGpu programs.
-    #[cfg_attr(not(all(target_arch = "x86_64", target_os = "linux")), allow(dead_code))]
-    pub(super) hash: u64,
-    pub(super) tier: Tier,
+    lowered: Lowered,
+    tier: Tier,
 }
 
-/// Several operations and the effect that ends them. Control flow moves from step to step.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Step {
-    /// First operation.
-    pub first: u32,
-    /// End of the operations, exclusive.
-    pub end: u32,
-    /// Number of instructions in this step. The last one is at `at`.
-    pub instructions: u32,
-    /// Index of the instruction with the effect.
-    pub at: u32,
-    /// The effect after the operations.
-    pub effect: Effect,
-}
-
-/// A value that is equal in all lanes while the constants are unchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Uniform {
-    /// An immediate.
-    Bits(u32),
-    /// A scalar of the constant file.
-    Constant(u16),
-    /// A scalar of the constant file: its f32 value rounded to f16.
-    HalfFloat(u16),
-    /// A scalar of the constant file: its low 16 bits.
-    HalfInteger(u16),
-}
-
-/// Reason why words are not a program. A single invalid instruction is no reason: it faults when it is
-/// reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProgramError {
-    /// There are no instructions.
-    Empty,
-    /// More instructions than any A4xx instruction store holds.
-    TooLong(usize),
-}
-
-impl fmt::Display for ProgramError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => write!(f, "shader without instructions"),
-            Self::TooLong(len) => write!(f, "shader of {len} instructions is too long"),
-        }
+impl From<Lowered> for Program {
+    fn from(lowered: Lowered) -> Self {
+        Self { lowered, tier: Tier::default() }
     }
 }
 
-impl std::error::Error for ProgramError {}
+impl Deref for Program {
+    type Target = Lowered;
+
+    fn deref(&self) -> &Lowered {
+        &self.lowered
+    }
+}
 
 impl Program {
-    /// Most instructions accepted. Lengths in registers count 16 instructions in 8 bits, so real programs are
-    /// below half of it.
-    pub const MAX_INSTRUCTIONS: usize = 1 << 13;
+    /// Most instructions accepted ([`Lowered::MAX_INSTRUCTIONS`]).
+    pub const MAX_INSTRUCTIONS: usize = Lowered::MAX_INSTRUCTIONS;
 
-    /// XXH3 of `words` (little-endian), without the zeros after the last nonzero word.
+    /// The hash of `words` ([`Lowered::hash_of`]).
     pub fn hash_of(words: &[u64]) -> u64 {
-        let used = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
-        let bytes: Vec<u8> = words[..used].iter().flat_map(|word| word.to_le_bytes()).collect();
-        xxh3_64(&bytes)
+        Lowered::hash_of(words)
     }
 
-    /// The short form of a program's `hash`, for listings and file names.
+    /// The short form of a program's `hash` ([`Lowered::short`]).
     pub fn short(hash: u64) -> String {
-        format!("{:08x}", hash >> 32)
+        Lowered::short(hash)
     }
 
-    /// Lowers ir3 instruction words. Words that are never reached do not matter. Invalid instructions fault
-    /// when they are reached.
-    pub fn new(code: &[u64]) -> Result<Self, ProgramError> {
-        lower::lower(code, lower::SyncFlag::Scheduling, Granularity::Runs)
-    }
-
-    /// Like [`Program::new`] for a hull shader, where an (ss) after a store is a barrier between the
-    /// invocations of a patch (docs/hardware/ir3-isa.md, section 10.3).
-    pub fn new_hull(code: &[u64]) -> Result<Self, ProgramError> {
-        lower::lower(code, lower::SyncFlag::Barrier, Granularity::Runs)
-    }
-
-    /// Like [`Program::new`], and reports to the environment which guesses it rests on.
-    pub fn watched(code: &[u64]) -> Result<Self, ProgramError> {
-        lower::lower(code, lower::SyncFlag::Scheduling, Granularity::Watched)
-    }
-
-    /// Like [`Program::new_hull`], and reports to the environment which guesses it rests on.
-    pub fn hull_watched(code: &[u64]) -> Result<Self, ProgramError> {
-        lower::lower(code, lower::SyncFlag::Barrier, Granularity::Watched)
-    }
-
-    /// Like [`Program::new`], and reports to the environment which registers a0.x selects.
-    pub fn choosing(code: &[u64]) -> Result<Self, ProgramError> {
-        lower::lower(code, lower::SyncFlag::Scheduling, Granularity::Choices)
-    }
-
-    /// Like [`Program::new_hull`], and reports to the environment which registers a0.x selects.
-    pub fn hull_choosing(code: &[u64]) -> Result<Self, ProgramError> {
-        lower::lower(code, lower::SyncFlag::Barrier, Granularity::Choices)
-    }
-
-    /// Lowers PicoGpu instructions. `interface` names the registers that `lduni` loads from the constant
-    /// file, in order, and those that `initregs` clears.
-    pub fn from_pico(code: &[pico::Instr], interface: &Interface) -> Result<Self, ProgramError> {
-        lower::pico::lower(code, interface, Granularity::Runs)
-    }
-
-    /// Like [`Program::new`], with one step per instruction, for a debugger.
-    pub fn stepwise(code: &[u64]) -> Result<Self, ProgramError> {
-        lower::lower(code, lower::SyncFlag::Scheduling, Granularity::Instructions)
-    }
-
-    /// Like [`Program::from_pico`], with one step per instruction, for a debugger.
-    pub fn pico_stepwise(code: &[pico::Instr], interface: &Interface) -> Result<Self, ProgramError> {
-        lower::pico::lower(code, interface, Granularity::Instructions)
-    }
-
-    /// Like [`Program::new_hull`], with one step per instruction, for a debugger.
-    pub fn hull_stepwise(code: &[u64]) -> Result<Self, ProgramError> {
-        lower::lower(code, lower::SyncFlag::Barrier, Granularity::Instructions)
-    }
-
-    /// Ids of the full registers that may be read before they are written: the inputs.
-    pub fn inputs(&self) -> impl Iterator<Item = u32> {
-        let full = rowmap::FULL..rowmap::FULL + rowmap::REGISTERS;
-        self.zeroed.iter().filter(move |row| full.contains(row)).map(|row| u32::from(row - rowmap::FULL))
-    }
-
-    /// Whether full register `id` is written in every lane before it is read.
-    pub fn overwrites(&self, id: u32) -> bool {
-        Row::try_from(id).is_ok_and(|id| self.overwritten.contains(&(rowmap::FULL + id)))
-    }
-
-    /// Whether it reports guesses or selections of a0.x to the environment.
-    pub fn is_watched(&self) -> bool {
-        self.watched
-    }
-
-    /// Number of instructions before lowering.
-    pub fn instructions(&self) -> usize {
-        self.instructions
-    }
-
-    /// The summary of its effects.
-    pub fn summary(&self) -> Summary {
-        self.summary
-    }
-
-    /// Number of vec4 registers: up to the highest full one, plus half of those up to the highest half one. A
-    /// register selected by a0.x counts as all 48.
-    pub fn registers(&self) -> u32 {
-        let [full, half] = self.vec4s();
-        full + half.div_ceil(2)
-    }
-
-    /// Number of vec4s up to the highest named register, of the full and of the half file.
-    pub fn vec4s(&self) -> [u32; 2] {
-        let mut named = vec![];
-        for alu in &self.alus {
-            named.extend(alu.src.into_iter().chain([alu.dst]));
+    /// Compiles the program, if it is due. If called between draws, every run compiles the same programs.
+    pub fn prepare(&self, jit: Jit) {
+        let tier = &self.tier;
+        // After the decision, the shared counter is not read.
+        if tier.routine.get().is_some() {
+            return;
         }
-        for step in &self.steps {
-            step.effect.visit_reads(|row| named.push(row));
-            step.effect.visit_writes(|row| named.push(row));
-        }
-        let vec4s = |base: Row| {
-            let within = base..base + rowmap::REGISTERS;
-            let highest = named.iter().filter(|row| within.contains(row)).max();
-            highest.map_or(0, |row| u32::from(row - base + 1).div_ceil(4))
+        let due = match jit {
+            Jit::Off => false,
+            Jit::On | Jit::Avx2 => true,
+            Jit::Auto => tier.warps.0.load(Ordering::Relaxed) >= PAYS,
         };
-        [vec4s(rowmap::FULL), vec4s(rowmap::HALF)]
-    }
-
-    /// Number of scalars of the constant file up to the last one that it reads. `None` if a0.x selects them.
-    pub fn constants_read(&self) -> Option<usize> {
-        self.constants
-    }
-
-    /// The scalars of the constant file that it reads. `None` if a0.x selects them.
-    pub fn constants(&self) -> Option<impl Iterator<Item = usize> + use<'_>> {
-        self.constants.map(|_| self.uniforms.iter().filter_map(|uniform| uniform.constant()))
-    }
-
-    /// Whether the program reads equal values from two constant files. Constants that it does not read may
-    /// differ.
-    pub fn reads_alike(&self, a: &[u32], b: &[u32]) -> bool {
-        match self.constants() {
-            None => a == b,
-            Some(mut read) => read.all(|at| a.get(at) == b.get(at)),
+        if due && !self.watched {
+            tier.routine.get_or_init(|| {
+                Routine::new(self, if jit == Jit::Avx2 { Vectors::Avx2 } else { Vectors::Best })
+            });
         }
     }
 
-    /// The varying location in `row`, if it is an immediate.
-    pub(super) fn location(&self, row: Row) -> Option<u16> {
-        match self.uniforms.get(usize::from(row.checked_sub(rowmap::UNIFORMS)?))? {
-            Uniform::Bits(location) => (*location).try_into().ok(),
-            _ => None,
+    /// Counts `warps` warps that have run. Does nothing after the decision, since a counter that all threads
+    /// change is slow.
+    pub fn ran(&self, warps: u64) {
+        if self.tier.routine.get().is_none() {
+            self.tier.warps.0.fetch_add(warps, Ordering::Relaxed);
         }
     }
 
-    /// Number of rows of a warp of this program.
-    pub fn rows(&self) -> usize {
-        rowmap::UNIFORMS as usize + self.uniforms.len()
+    /// The compiled code, if there is some.
+    pub fn routine(&self) -> Option<&Routine> {
+        self.tier.routine.get()?.as_ref()
     }
 }
 
-impl Uniform {
-    /// The scalar of the constant file that it is made from.
-    pub(super) fn constant(self) -> Option<usize> {
-        match self {
-            Self::Bits(_) => None,
-            Self::Constant(index) | Self::HalfFloat(index) | Self::HalfInteger(index) => Some(index.into()),
+/// Runs `warp` until it ends, waits at a barrier, or faults.
+pub fn run(program: &Program, warp: &mut Warp, environment: &mut impl Environment) -> Outcome {
+    if let Some(routine) = program.routine() {
+        return jit::run(program, routine, warp, environment);
+    }
+    loop {
+        if let Some(outcome) = step(program, warp, environment) {
+            return outcome;
         }
     }
+}
 
-    /// The value, for a given constant file. Constants past its end are 0.
-    pub(super) fn resolve(self, constants: &[u32]) -> u32 {
-        let constant = |index: u16| constants.get(index as usize).copied().unwrap_or(0);
-        match self {
-            Self::Bits(bits) => bits,
-            Self::Constant(index) => constant(index),
-            Self::HalfFloat(index) => {
-                u32::from(half::f16::from_f32(f32::from_bits(constant(index))).to_bits())
-            }
-            Self::HalfInteger(index) => constant(index) & 0xffff,
-        }
+/// Runs all lanes of `warps` in lockstep, with the results and cost of running them in turn. The warps must
+/// have begun with [`Warp::begin_lockstep`], and have the same primitive. With a variant for `epilogue`, they
+/// leave only pixels.
+pub fn run_lockstep(
+    program: &Program,
+    warps: &mut [Warp],
+    environment: &mut impl Environment,
+    epilogue: Option<&Epilogue>,
+) -> WarpGroup {
+    program
+        .routine()
+        .map_or(WarpGroup::Not, |routine| routine.run_lockstep(program, warps, environment, epilogue))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests;
+
+    fn program() -> Program {
+        tests::program("add.f r0.x, r0.x, r0.y\nmul.f r0.y, r0.x, r0.x\nadd.f r0.z, r0.x, r0.y\nend\n")
+    }
+
+    fn is_decided(program: &Program, jit: Jit) -> bool {
+        program.prepare(jit);
+        program.tier.routine.get().is_some()
+    }
+
+    #[test]
+    fn a_program_is_compiled_when_it_has_run_often_enough() {
+        let program = program();
+        program.ran(PAYS - 1);
+        assert!(!is_decided(&program, Jit::Auto));
+        program.ran(1);
+        assert!(program.tier.routine.get().is_none(), "between draws alone");
+        assert!(!is_decided(&program, Jit::Off) && is_decided(&program, Jit::Auto));
+        program.ran(1);
+        assert_eq!(program.tier.warps.0.load(Ordering::Relaxed), PAYS, "nobody counts any more");
+        assert!(!is_decided(&program.clone(), Jit::Auto), "a copy begins anew");
+    }
+
+    #[test]
+    fn jit_on_compiles_before_the_first_run() {
+        assert!(is_decided(&program(), Jit::On) && !is_decided(&program(), Jit::Off));
     }
 }

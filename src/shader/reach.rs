@@ -1,47 +1,10 @@
 //! Reach of a value: which effects of a program it may influence. Found without running the program.
-use std::ops::{BitOr, BitOrAssign};
-
 use super::alu::{Alu, Row};
+use super::doubt::Reach;
 use super::effect::{Effect, File, Gather, Region};
+use super::lowered::Step;
 use super::ops::Op;
-use super::program::Step;
 use super::rowmap::{ADDRESS, REGISTERS, UNIFORMS};
-
-/// The set of effects that a value may influence.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Reach(u8);
-
-impl Reach {
-    /// Output of the stage. For fragments, pixels.
-    pub const OUTPUT: Self = Self(1);
-    /// Stored data.
-    pub const MEMORY: Self = Self(2);
-    /// Branches and kills.
-    pub const CONTROL: Self = Self(4);
-    /// Addresses of reads and writes, including texture coordinates.
-    pub const ADDRESS: Self = Self(8);
-    /// All effects.
-    const ALL: Self = Self(15);
-
-    /// The names of the effects.
-    pub fn names(self) -> impl Iterator<Item = &'static str> {
-        let names = ["output", "memory", "control", "address"];
-        names.into_iter().enumerate().filter_map(move |(bit, name)| (self.0 >> bit & 1 != 0).then_some(name))
-    }
-}
-
-impl BitOr for Reach {
-    type Output = Self;
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-impl BitOrAssign for Reach {
-    fn bitor_assign(&mut self, other: Self) {
-        self.0 |= other.0;
-    }
-}
 
 /// Most passes over the steps. If they do not suffice, everything is assumed to reach everything.
 const ROUNDS: usize = 64;

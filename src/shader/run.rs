@@ -7,10 +7,9 @@ use super::alu::{self, Row};
 use super::effect::{Axis, Condition, Effect, File, Gather, Region, Test, Vote};
 use super::environment::{Environment, Refused};
 use super::flow::Next;
-use super::jit;
 use super::lanes::{ALL, Lanes, Mask, lanes_of};
+use super::lowered::{Lowered, Step};
 use super::ops::Op;
-use super::program::{Program, Step};
 use super::rowmap::{ADDRESS, REGISTERS};
 use super::warp::{Killed, Warp};
 
@@ -89,22 +88,10 @@ impl fmt::Display for ShaderFault {
     }
 }
 
-/// Runs `warp` until it ends, waits at a barrier, or faults.
-pub fn run(program: &Program, warp: &mut Warp, environment: &mut impl Environment) -> Outcome {
-    if let Some(routine) = program.routine() {
-        return jit::run(program, routine, warp, environment);
-    }
-    loop {
-        if let Some(outcome) = step(program, warp, environment) {
-            return outcome;
-        }
-    }
-}
-
 /// Runs one step of one group of lanes. In a program lowered for stepping, that is one instruction. Returns
 /// `None` while there is more to run.
 #[inline(always)]
-pub fn step(program: &Program, warp: &mut Warp, environment: &mut impl Environment) -> Option<Outcome> {
+pub fn step(program: &Lowered, warp: &mut Warp, environment: &mut impl Environment) -> Option<Outcome> {
     if let Err(outcome) = warp.settle() {
         return Some(outcome);
     }
@@ -206,7 +193,7 @@ impl Warp {
 
     /// Index of the next instruction (the last one of its step), and the lanes that will execute it. `None`
     /// if the warp has ended or waits.
-    pub fn next_instruction(&mut self, program: &Program) -> Option<(u32, Mask)> {
+    pub fn next_instruction(&mut self, program: &Lowered) -> Option<(u32, Mask)> {
         self.settle().ok()?;
         Some((program.steps[self.flow.step as usize].at, self.flow.executing()))
     }

@@ -2,8 +2,8 @@
 
 use super::alu::Row;
 use super::effect::Effect;
+use super::lowered::{Lowered, Step};
 use super::ops::{Destination, Op, Plain, Precision};
-use super::program::{Program, Step};
 use super::rowmap::{FULL, REGISTERS};
 
 /// A program that returns the filtered texel at two varyings. Programs that restore tile memory are like
@@ -32,7 +32,7 @@ fn operation(step: &Step) -> Option<(&Op<Row>, &Destination)> {
     }
 }
 
-impl Program {
+impl Lowered {
     /// The program as a [`TexelProgram`], if it is one.
     pub fn as_texel(&self) -> Option<TexelProgram> {
         let [s_step, t_step, ask, end, ..] = self.steps.as_slice() else { return None };
@@ -67,6 +67,7 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
+    use crate::Program;
     use a4emu_decoder::isa::ir3::program::assemble;
 
     use super::*;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::alu::Row;
 use super::flow::Flow;
 use super::lanes::{ALL, Lanes, Mask};
-use super::program::Program;
+use super::lowered::Lowered;
 use super::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SINK, ZERO};
 
 /// Limit of warp instructions. A shader that exceeds it counts as endless.
@@ -66,12 +66,12 @@ pub enum Killed {
 impl Warp {
     /// A warp for `program`, with the constant file of this launch (scalars; c448.. holds the SSBO mirror;
     /// constants past the slice read 0).
-    pub fn new(program: &Program, constants: &[u32]) -> Self {
+    pub fn new(program: &Lowered, constants: &[u32]) -> Self {
         Self::with_constants(program, constants.into())
     }
 
     /// Like [`Self::new`], with a constant file that several warps share.
-    pub fn with_constants(program: &Program, constants: Arc<[u32]>) -> Self {
+    pub fn with_constants(program: &Lowered, constants: Arc<[u32]>) -> Self {
         let mut warp = Self {
             rows: vec![Lanes::ZERO; program.rows() + SPARE],
             constants: Some(constants),
@@ -91,14 +91,14 @@ impl Warp {
     }
 
     /// Fills the constant rows of the program, equal in all lanes.
-    fn spread(&mut self, program: &Program) {
+    fn spread(&mut self, program: &Lowered) {
         let constants = self.constants.as_deref().unwrap_or_default();
         let uniforms = self.rows.iter_mut().rev().skip(SPARE).zip(program.uniforms.iter().rev());
         uniforms.for_each(|(row, uniform)| *row = Lanes::splat(uniform.resolve(constants)));
     }
 
     /// Replaces the constant file. Call before the first instruction of `program`.
-    pub fn set_constants(&mut self, program: &Program, constants: &Arc<[u32]>) {
+    pub fn set_constants(&mut self, program: &Lowered, constants: &Arc<[u32]>) {
         if !self.constants.as_ref().is_some_and(|held| Arc::ptr_eq(held, constants)) {
             self.constants = Some(constants.clone());
             self.spread(program);
@@ -106,7 +106,7 @@ impl Warp {
     }
 
     /// Calls `change` to change the constants. Call before the first instruction of `program`.
-    pub fn change_constants(&mut self, program: &Program, change: impl FnOnce(&mut [u32])) {
+    pub fn change_constants(&mut self, program: &Lowered, change: impl FnOnce(&mut [u32])) {
         change(Arc::make_mut(self.constants.get_or_insert_default()));
         self.spread(program);
     }
@@ -138,14 +138,14 @@ impl Warp {
 
     /// Restarts at the first instruction. Registers that the program may read are zero. `live` lanes count;
     /// `helpers` run as well for derivatives, but store nothing.
-    pub fn restart(&mut self, program: &Program, live: Mask, helpers: Mask) {
+    pub fn restart(&mut self, program: &Lowered, live: Mask, helpers: Mask) {
         self.restart_but(0..0, program, live, helpers);
     }
 
     /// Like [`Self::restart`], but the full registers `given` are not cleared. The caller must write them in
     /// all lanes before the first instruction.
     #[inline]
-    pub fn restart_but(&mut self, given: Range<u32>, program: &Program, live: Mask, helpers: Mask) {
+    pub fn restart_but(&mut self, given: Range<u32>, program: &Lowered, live: Mask, helpers: Mask) {
         self.clear(given, program);
         self.flow.restart(live | helpers);
         self.live = live;
@@ -159,14 +159,14 @@ impl Warp {
     /// Prepares a warp for lockstep execution at the first instruction. Like [`Warp::restart_but`] where all
     /// lanes that are not `live` are helpers. `instructions` is the number that the warp will have executed.
     #[inline]
-    pub fn begin_lockstep(&mut self, given: Range<u32>, program: &Program, live: Mask, instructions: u64) {
+    pub fn begin_lockstep(&mut self, given: Range<u32>, program: &Lowered, live: Mask, instructions: u64) {
         self.clear(given, program);
         (self.live, self.idle, self.killed) = (live, 0, 0);
         self.executed = instructions;
     }
 
     #[inline]
-    fn clear(&mut self, given: Range<u32>, program: &Program) {
+    fn clear(&mut self, given: Range<u32>, program: &Lowered) {
         for &row in &program.zeroed {
             let id = row.wrapping_sub(FULL);
             if id >= REGISTERS || !given.contains(&id.into()) {
@@ -256,12 +256,12 @@ impl Warp {
     }
 
     /// The instruction that `lane` executes next. `None` if it has ended.
-    pub fn instruction_of(&self, program: &Program, lane: usize) -> Option<u32> {
+    pub fn instruction_of(&self, program: &Lowered, lane: usize) -> Option<u32> {
         self.flow.step_of(lane).map(|step| program.steps[step as usize].at)
     }
 
     /// The return addresses of the open calls of `lane`, innermost first.
-    pub fn returns_of(&self, program: &Program, lane: usize) -> Vec<u32> {
+    pub fn returns_of(&self, program: &Lowered, lane: usize) -> Vec<u32> {
         self.flow.returns_of(lane).map(|step| program.steps[step as usize].at).collect()
     }
 

@@ -27,13 +27,13 @@ use a4emu_inspect::describe::{
     Capture, Cost, Draw, Look, Looking, PacketStores, RUNS, Runs, ShaderStage, Shaders, StageCounts, Tile,
     Touched, Written, WrittenBy, find,
 };
-use a4emu_inspect::options::Shared;
-use a4emu_inspect::out_file::{Inputs, OutFile};
 use a4emu_inspect::selection::Draws;
-use a4emu_inspect::status::{Failure, Status, WithErrors};
-use a4emu_inspect::terminal::{self, Form};
-use a4emu_inspect::validate::{Finding, Findings, Watch};
+use a4emu_rules::{Finding, Findings, Watch};
 use a4emu_shader::Counting;
+use a4emu_support::options::Shared;
+use a4emu_support::out_file::{Inputs, OutFile};
+use a4emu_support::status::{Failure, Status, WithErrors};
+use a4emu_support::terminal::{self, Form};
 
 /// Maximum number of listed tiles.
 const MAX_TILES: usize = 4096;
@@ -261,7 +261,7 @@ impl<'a> Looker<'a> {
     }
 
     fn print(&self, answer: &Answer) -> anyhow::Result<()> {
-        let mut out = terminal::stdout(Form::of(self.args.json));
+        let mut out = terminal::stdout(if self.args.json { Form::Json } else { Form::Lines });
         match self.args.json {
             true => {
                 serde_json::to_writer(&mut out, answer)?;

@@ -9,7 +9,7 @@ use exr::prelude::{Image, SpecificChannels, Vec2, WritableImage};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_inspect::describe::mesh::{Mesh, Side};
 use a4emu_inspect::describe::{Draw, NoTexels, Texels, Texture};
-use a4emu_inspect::out_file::{self, Inputs, OutFile};
+use a4emu_support::out_file::{self, Inputs, OutFile};
 
 /// Maximum number of pictures of a draw's textures.
 const MAX_PICTURES: u32 = 4096;

@@ -23,13 +23,13 @@ use a4emu_gpu::gpu::Gpu;
 use a4emu_inspect::describe::canvas::Which;
 use a4emu_inspect::describe::mesh::Side;
 use a4emu_inspect::describe::{Capture, Costing, Following, Frame, Rows};
-use a4emu_inspect::limits::Limits;
-use a4emu_inspect::options::{Shared, Threads, accepted};
-use a4emu_inspect::out_file::{make_folder, may_write, one_stdout};
 use a4emu_inspect::selection::Draws;
-use a4emu_inspect::status::{Status, WithErrors};
-use a4emu_inspect::terminal::{self, Form};
-use a4emu_inspect::validate::Watch;
+use a4emu_rules::Watch;
+use a4emu_support::limits::Limits;
+use a4emu_support::options::{Shared, Threads, accepted};
+use a4emu_support::out_file::{make_folder, may_write, one_stdout};
+use a4emu_support::status::{Status, WithErrors};
+use a4emu_support::terminal::{self, Form};
 
 /// Arguments of `show`.
 #[derive(clap::Args, Clone, Debug)]
@@ -166,7 +166,7 @@ fn print(args: &Args, answer: &Answer) -> anyhow::Result<()> {
     if args.uses_stdout() {
         return Ok(());
     }
-    let mut out = terminal::stdout(Form::of(args.json));
+    let mut out = terminal::stdout(if args.json { Form::Json } else { Form::Lines });
     match args.json {
         true => {
             serde_json::to_writer(&mut out, answer)?;

@@ -11,7 +11,7 @@ use a4emu_gpu::draw::fs::reasons::{COST_UNIT, EDGE, FAILED, KILLED, Plane, WRITT
 use a4emu_gpu::picture;
 use a4emu_inspect::describe::Touched;
 use a4emu_inspect::describe::canvas::Image;
-use a4emu_inspect::out_file::{Inputs, OutFile};
+use a4emu_support::out_file::{Inputs, OutFile};
 
 /// The content of an overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use a4emu_gpu::pass::Pass;
 use a4emu_inspect::describe::{Command, Cost, Frame, Place, Row};
-use a4emu_inspect::validate::Finding;
+use a4emu_rules::Finding;
 
 /// Maximum number of listed troubles, and of findings.
 const LISTED: usize = 20;

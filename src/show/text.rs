@@ -13,7 +13,7 @@ use a4emu_inspect::describe::{
     StencilFace, Target, Texture, VertexInput,
 };
 use a4emu_inspect::describe::{PatchFactors, Tessellation};
-use a4emu_inspect::validate::Finding;
+use a4emu_rules::Finding;
 
 /// Width of the names on the left.
 const LABEL: usize = 12;

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use a4emu_gpu::gpu::Model;
-use a4emu_inspect::options::Threads;
+use a4emu_support::options::Threads;
 
 use crate::captures::same_as_replay;
 use crate::client::*;

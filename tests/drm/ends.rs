@@ -199,7 +199,7 @@ fn a_device_with_few_threads_draws_the_same() {
     let test = "ends::a_device_with_few_threads_draws_the_same";
     if std::env::var_os(INSIDE).is_some() {
         let capture = "cube";
-        return a4emu_inspect::options::Threads { threads: Some(1) }
+        return a4emu_support::options::Threads { threads: Some(1) }
             .run(|| crate::captures::same_as_replay(capture, a4emu_gpu::gpu::Model::Board));
     }
     for threads in ["1", "2", "64"] {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use a4emu_decoder::asm::{Bounds, assemble_block, ast::Block, disassemble, parse};
 use a4emu_inspect::asm::Disk;
-use a4emu_inspect::folders::Folders;
+use a4emu_support::folders::Folders;
 
 const RECORDED: [&str; 13] = [
     "blend",

@@ -10,8 +10,8 @@ use a4emu::check::open;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::draw::gs::cost::{Cost, Row};
 use a4emu_gpu::playback::Playback;
-use a4emu_inspect::folders::Folders;
 use a4emu_inspect::golden::Frame;
+use a4emu_support::folders::Folders;
 use pretty_assertions::assert_eq;
 use strips::{
     BY_EMIT_VERTEX, BY_NUMBER, SIZES, capture, instructions_per_vertex, lane_instructions_per_vertex, replay,

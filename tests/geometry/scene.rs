@@ -12,7 +12,7 @@ use a4emu_gpu::picture::Picture;
 use a4emu_gpu::playback::Playback;
 use a4emu_gpu::settled::Ended;
 use a4emu_inspect::asm::Disk;
-use a4emu_inspect::folders::Folders;
+use a4emu_support::folders::Folders;
 
 /// Address of the first buffer without an address of its own.
 const ORIGIN: u32 = 0x1000_0000;

@@ -127,7 +127,7 @@ fn bless_refuses_what_is_not_the_same_twice() {
         state: state.to_owned(),
         packets: String::new(),
         frame: None,
-        status: a4emu_inspect::status::Status::Fine,
+        status: a4emu_support::status::Status::Fine,
         cut: None,
     };
     assert!(agree(&actual("a\nb"), &actual("a\nb")).is_ok());

@@ -17,7 +17,7 @@ use a4emu_gpu::memory::little_endian;
 use a4emu_gpu::playback::Playback;
 use a4emu_gpu::settled::Ended;
 use a4emu_gpu::settled::Running;
-use a4emu_inspect::folders::Folders;
+use a4emu_support::folders::Folders;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 fn root() -> &'static Path {

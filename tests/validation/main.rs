@@ -12,11 +12,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::asm::ast::Block;
-use a4emu_decoder::asm::{Bounds, Files, Image, assemble, assemble_block, disassemble, parse};
+use a4emu_decoder::asm::{Bounds, FileError, Files, Image, assemble, assemble_block, disassemble, parse};
+use a4emu_gpu::budget::Budget;
 use a4emu_inspect::asm::Disk;
-use a4emu_inspect::folders::Folders;
-use a4emu_inspect::validate::found_in;
-use a4emu_inspect::validate::rules::{Id, Severity};
+use a4emu_rules::found_in;
+use a4emu_rules::rules::{Id, Severity};
+use a4emu_support::folders::Folders;
 use flate2::read::MultiGzDecoder;
 use mutations::{ALL, Mutation};
 
@@ -28,12 +29,12 @@ impl Files for NoFiles {
         path.to_owned()
     }
 
-    fn text(&mut self, _: &str) -> Result<String, String> {
-        Err("no files".to_owned())
+    fn text(&mut self, _: &str) -> Result<String, FileError> {
+        Err(FileError("no files".to_owned()))
     }
 
-    fn image(&mut self, _: &str) -> Result<Image, String> {
-        Err("no files".to_owned())
+    fn image(&mut self, _: &str) -> Result<Image, FileError> {
+        Err(FileError("no files".to_owned()))
     }
 }
 
@@ -41,8 +42,8 @@ impl Files for NoFiles {
 type Found = BTreeSet<(&'static str, Severity, String)>;
 
 fn found(capture: &[u8]) -> Found {
-    let (watch, _) = found_in(capture);
-    let of = |finding: &a4emu_inspect::validate::Finding| {
+    let (watch, _) = found_in(capture, Budget::default());
+    let of = |finding: &a4emu_rules::Finding| {
         let rule = finding.broken.rule.rule();
         (
             rule.id,

@@ -7,7 +7,7 @@ use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_decoder::capture::Sections;
 use a4emu_gpu::cp::Renderer;
 use a4emu_gpu::playback::Playback;
-use a4emu_inspect::validate::{Watch, rules};
+use a4emu_rules::{Watch, rules};
 
 use super::mutations::ALL;
 use super::{Good, NoFiles};
@@ -92,7 +92,7 @@ fn each_rule_of_state_has_a_scene() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// Rules without a scene, because no good capture can break them with one change. src/inspect/validate tests
+/// Rules without a scene, because no good capture can break them with one change. src/rules tests
 /// S15 and Y7; S29, S33, C9 and F2 have no test.
 const ELSEWHERE: [&str; 6] = ["Y7", "S15", "S29", "S33", "C9", "F2"];
 

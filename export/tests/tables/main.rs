@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use a4emu_inspect::asm::{Disk, capture_of};
-use a4emu_inspect::folders::Folders;
+use a4emu_support::folders::Folders;
 use assert_cmd::Command;
 use libtest_mimic::{Arguments, Trial};
 
@@ -39,7 +39,7 @@ fn tessellated(name: &str, path: &Path) {
 
 /// The captures in and below `folder`.
 fn captures(folder: &Path) -> Vec<PathBuf> {
-    let inputs = a4emu_inspect::out_file::Inputs::default();
+    let inputs = a4emu_support::out_file::Inputs::default();
     let entries = a4emu::corpus::captures(folder, None, &inputs);
     entries.map_or(Vec::new(), |all| all.into_iter().map(|entry| entry.path).collect())
 }

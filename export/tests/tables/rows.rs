@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use a4emu_inspect::asm::{Disk, capture_of};
-use a4emu_inspect::folders::Folders;
+use a4emu_support::folders::Folders;
 use libtest_mimic::Trial;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 

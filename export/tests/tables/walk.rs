@@ -9,11 +9,12 @@ use a4emu_decoder::isa::ir3::Instr;
 use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4;
 use a4emu_decoder::regs::{RegName, by_name};
+use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
 use a4emu_gpu::playback::Playback;
 use a4emu_gpu::settled::Running;
 use a4emu_inspect::describe::{Draw, Shaders};
-use a4emu_inspect::validate::found_in;
+use a4emu_rules::found_in;
 
 /// A write of a register.
 pub struct Write {
@@ -69,7 +70,7 @@ impl Walk {
         self.programs.clear();
         let sections = Sections::new(&bytes[..]).unwrap();
         Playback::default().run(sections, &mut Skip::default(), self);
-        for finding in found_in(&bytes).0.findings() {
+        for finding in found_in(&bytes, Budget::default()).0.findings() {
             let rule = finding.broken.rule.rule();
             self.findings.push((rule.severity.to_string(), rule.id, finding.count, self.capture));
         }

@@ -8,8 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::pictures::{Difference, Kept};
 use super::{Change, Counts, speed_words};
-use a4emu_inspect::out_file::OutFile;
 use a4emu_inspect::report::html::escaped;
+use a4emu_support::out_file::OutFile;
 
 /// Maximum size of all pictures on a page, in bytes.
 const MAX_PICTURES: usize = 64 << 20;

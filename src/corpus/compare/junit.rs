@@ -5,7 +5,7 @@ use std::io::Write;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::{Change, Verdict};
-use a4emu_inspect::out_file::OutFile;
+use a4emu_support::out_file::OutFile;
 
 /// Writes the report. A capture that differs or is gone is a failure.
 ///

@@ -9,7 +9,7 @@ use crate::corpus::log;
 use crate::corpus::row::{Played, Row, Surface};
 use a4emu_gpu::picture::Kind;
 use a4emu_inspect::describe::canvas::Image;
-use a4emu_inspect::folders::read_bytes;
+use a4emu_support::folders::read_bytes;
 
 /// Maximum size of a picture's file, and of its pixels, in bytes.
 const MAX_BYTES: usize = 64 << 20;

@@ -2,7 +2,7 @@
 
 use super::super::row::{DrawHash, Effort, Found, Frame, Machine, Missing, Said, Surface};
 use super::*;
-use a4emu_inspect::out_file::{Inputs, OutFile};
+use a4emu_support::out_file::{Inputs, OutFile};
 
 fn row(hash: &str, ms: f64) -> Row {
     let surface = Surface {

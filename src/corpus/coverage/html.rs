@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{Count, Line, Report, Rests};
 use crate::corpus::compare::escaped;
-use a4emu_inspect::out_file::{Inputs, OutFile};
+use a4emu_support::out_file::{Inputs, OutFile};
 
 const HEAD: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
 <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\

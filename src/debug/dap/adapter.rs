@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
 use super::variables::{resolve, scopes, variables};
@@ -20,7 +21,7 @@ const FRAMES: u64 = 128;
 const DISASSEMBLY: u64 = 1;
 
 /// An answer, or the reason of a failure.
-type Answer = Result<Value, String>;
+type Answer = anyhow::Result<Value>;
 
 /// A session together with the state of its client.
 pub struct Adapter<'s, 'a> {
@@ -82,7 +83,7 @@ impl<'s, 'a> Adapter<'s, 'a> {
             "reverseContinue" => self.go(arguments, |session, _| session.run_back()),
             "pause" => self.go(arguments, |_, _| Stopped::Step),
             "disconnect" | "terminate" => Ok(Value::Null),
-            _ => Err(format!("`{command}` is not supported")),
+            _ => bail!("`{command}` is not supported"),
         }
     }
 
@@ -165,13 +166,18 @@ impl<'s, 'a> Adapter<'s, 'a> {
 
     fn variables(&self, arguments: &Value) -> Answer {
         let reference = arguments["variablesReference"].as_u64().unwrap_or(0);
-        let (lane, scope) = resolve(reference).ok_or("no such variables")?;
+        let (lane, scope) = resolve(reference).context("no such variables")?;
         Ok(json!({ "variables": variables(&self.session, lane, scope) }))
     }
 
     fn evaluate(&self, arguments: &Value) -> Answer {
         let lane = frame_lane(arguments, self.subject)?;
-        let Name(scalars) = arguments["expression"].as_str().unwrap_or_default().trim().parse()?;
+        let Name(scalars) = arguments["expression"]
+            .as_str()
+            .unwrap_or_default()
+            .trim()
+            .parse()
+            .map_err(anyhow::Error::msg)?;
         let text = |scalar: &Scalar| scalar.text(self.session.value(*scalar, lane));
         let result = scalars.iter().map(text).collect::<Vec<_>>().join(", ");
         Ok(json!({ "result": result, "variablesReference": 0 }))
@@ -251,7 +257,7 @@ impl<'s, 'a> Adapter<'s, 'a> {
 
     fn disassemble(&self, arguments: &Value) -> Answer {
         let first = instruction(&arguments["memoryReference"], &arguments["offset"]);
-        let first = first.ok_or("no such place in memory")?;
+        let first = first.context("no such place in memory")?;
         let first = first.saturating_add(arguments["instructionOffset"].as_i64().unwrap_or(0));
         let count = arguments["instructionCount"].as_u64().unwrap_or(0).min(1 << 16) as i64;
         let row = |at: i64| {
@@ -296,15 +302,15 @@ fn stopped(reason: &str, lane: usize, text: Option<String>) -> Value {
 }
 
 /// The lane of `threadId`.
-fn thread_lane(arguments: &Value) -> Result<usize, String> {
-    let thread = arguments["threadId"].as_u64().ok_or("threadId is missing")?;
-    lane(thread.checked_sub(1)).ok_or_else(|| format!("no thread {thread}"))
+fn thread_lane(arguments: &Value) -> anyhow::Result<usize> {
+    let thread = arguments["threadId"].as_u64().context("threadId is missing")?;
+    lane(thread.checked_sub(1)).with_context(|| format!("no thread {thread}"))
 }
 
 /// The lane of `frameId`; without one, the lane that was selected at the start.
-fn frame_lane(arguments: &Value, subject: &Subject) -> Result<usize, String> {
+fn frame_lane(arguments: &Value, subject: &Subject) -> anyhow::Result<usize> {
     let Some(frame) = arguments["frameId"].as_u64() else { return Ok(subject.lane) };
-    lane(frame.checked_sub(1).map(|frame| frame / FRAMES)).ok_or_else(|| format!("no frame {frame}"))
+    lane(frame.checked_sub(1).map(|frame| frame / FRAMES)).with_context(|| format!("no frame {frame}"))
 }
 
 fn lane(index: Option<u64>) -> Option<usize> {

@@ -79,7 +79,7 @@ impl<R: BufRead, W: Write> Wire<R, W> {
     ///
     /// # Errors
     /// The call fails if the client has closed the connection.
-    pub fn answer(&mut self, request: &Request, body: Result<Value, String>) -> io::Result<()> {
+    pub fn answer(&mut self, request: &Request, body: anyhow::Result<Value>) -> io::Result<()> {
         let mut message = json!({
             "type": "response", "request_seq": request.seq, "command": request.command,
             "success": body.is_ok(),
@@ -87,7 +87,8 @@ impl<R: BufRead, W: Write> Wire<R, W> {
         match body {
             Ok(Value::Null) => {}
             Ok(body) => message["body"] = body,
-            Err(text) => {
+            Err(error) => {
+                let text = format!("{error:#}");
                 message["body"] = json!({ "error": { "id": 1, "format": text } });
                 message["message"] = text.into();
             }

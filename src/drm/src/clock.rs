@@ -1,13 +1,8 @@
-//! Waits for a condition or for a time of the monotonic clock.
+//! Times of the monotonic clock, until which something waits.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use rustix::thread::futex;
 use rustix::time::{ClockId, Timespec, clock_gettime};
-
-use crate::device::{Call, Device, State};
-use crate::ffi::signals;
 
 /// A point in time, in nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +20,7 @@ impl Deadline {
     }
 
     /// The remaining time, at most an hour, since the system's wait does not accept every duration.
-    fn left(self) -> Timespec {
+    pub fn left(self) -> Timespec {
         const SLICE: i128 = 3600 * 1_000_000_000;
         let now = clock_gettime(ClockId::Monotonic);
         let Self(now) = Self::at(now.tv_sec, now.tv_nsec);
@@ -43,47 +38,6 @@ impl Deadline {
     /// Whether the time has passed.
     pub fn has_passed(self) -> bool {
         self.left() == Timespec { tv_sec: 0, tv_nsec: 0 }
-    }
-}
-
-impl Device {
-    /// Waits until `done` returns a result for the state; `None` at the deadline.
-    ///
-    /// Signal handlers may run during the wait. No lock is held then, so they may fork or jump away.
-    pub fn wait<R>(
-        &self,
-        signals: &signals::Held,
-        deadline: Deadline,
-        done: impl Fn(&mut State) -> Option<R>,
-    ) -> Option<R> {
-        loop {
-            // The wait below returns if anything changes after this line.
-            let seen = self.progress.load(Ordering::Acquire);
-            if let Some(result) = done(&mut self.state()) {
-                return Some(result);
-            }
-            if deadline.has_passed() {
-                return None;
-            }
-            let left = deadline.left();
-            // The loop checks again, however the wait ends.
-            let wait = || futex::wait(&self.progress, futex::Flags::PRIVATE, seen, Some(&left));
-            let _ = signals.let_through(wait);
-        }
-    }
-
-    /// Wakes all waiting threads.
-    pub fn announce_progress(&self) {
-        self.progress.fetch_add(1, Ordering::Release);
-        // This only fails for a bad address.
-        let _ = futex::wake(&self.progress, futex::Flags::PRIVATE, i32::MAX as u32);
-    }
-}
-
-impl Call {
-    /// Waits like [`Device::wait`], for the calling thread.
-    pub fn wait<R>(&self, deadline: Deadline, done: impl Fn(&mut State) -> Option<R>) -> Option<R> {
-        self.device.wait(&self.signals, deadline, done)
     }
 }
 

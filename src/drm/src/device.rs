@@ -1,32 +1,64 @@
-//! The device and its open files, which the ioctls work on.
+//! The device: its state, which ioctls change, and the lock around it.
 //!
 //! Locks are taken in this order: [`Device::state`], the tables of mappings, the arena. All are held only
 //! briefly, and always with signals blocked. The GPU thread does long work without a lock (see
-//! [`crate::ring`]).
+//! [`crate::gpu_thread`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::OwnedFd;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
 
-use a4emu_gpu::ambient;
 use a4emu_gpu::gpu::Chip;
-use a4emu_inspect::run_files::summary::Summary;
-use a4emu_inspect::terminal;
-use a4emu_inspect::validate::{self, Form};
+use a4emu_process::summary::Summary;
 use rustix::fs::{MemfdFlags, Mode};
 use rustix::io::Errno;
+use rustix::thread::futex;
 
 use crate::arena::Arena;
+use crate::bo::Bo;
 use crate::clock::Deadline;
-use crate::ffi::{Inode, process, signals};
+use crate::ffi::{Inode, signals};
 use crate::file::{DrmFile, Object};
-use crate::provide::Orders;
 use crate::ring::Ring;
 use crate::share::Shared;
-use crate::{dispatch, known, mappings, refusal, ring, settings, sweep};
+use crate::{known, mappings, settings};
+
+/// Least size of a buffer that gets memory in advance, in bytes.
+const LEAST: u64 = 64 << 10;
+
+/// Greatest size of such a buffer, in bytes. A larger one may not be needed completely.
+const MOST: u64 = 16 << 20;
+
+/// Total size of all buffers that get memory in advance, in bytes. It limits programs that allocate and
+/// release buffers repeatedly.
+const IN_ALL: u64 = 256 << 20;
+
+/// Places that wait for memory ([`crate::provide`]).
+#[derive(Default)]
+pub struct Orders {
+    /// Address and size in bytes.
+    pub places: VecDeque<(u32, u64)>,
+    /// Total size of all places so far, in bytes.
+    bytes: u64,
+    /// Whether the thread has started.
+    pub started: bool,
+}
+
+impl Orders {
+    /// Whether a buffer of `size` bytes gets memory in advance. If so, its size is counted.
+    pub fn take(&mut self, size: u64) -> bool {
+        let taken = (LEAST..=MOST).contains(&size) && self.bytes + size <= IN_ALL;
+        self.bytes += if taken { size } else { 0 };
+        taken
+    }
+
+    /// Makes [`Orders::take`] refuse all buffers.
+    pub fn end(&mut self) {
+        self.bytes = IN_ALL;
+    }
+}
 
 /// The state that ioctls change.
 #[derive(Default)]
@@ -72,119 +104,23 @@ pub fn existing() -> Option<&'static Device> {
     DEVICE.get()
 }
 
-/// The device. At the first call, it is set up.
-fn device() -> Result<&'static Device, Errno> {
-    if let Some(device) = DEVICE.get() {
-        return Ok(device);
-    }
-    let made = Device::new()?;
-    if DEVICE.set(made).is_ok() {
-        known::own();
-        process::watch_forks();
-        process::at_exit();
-    }
-    existing().ok_or(Errno::NODEV)
-}
-
-/// Opens the node.
-///
-/// # Errors
-/// The call fails if the system cannot make another file or thread.
-pub fn open(cloexec: bool) -> Result<OwnedFd, Errno> {
-    let _signals = signals::hold();
-    let _control = ambient::hold();
-    started()?.add("a4emu-msm", cloexec, Object::File(DrmFile::default()))
-}
-
-/// The device with its thread.
-fn started() -> Result<&'static Device, Errno> {
-    let started = device().and_then(|device| {
-        sweep::if_closed(device);
-        device.start().map(|()| device)
-    });
-    started.inspect_err(|errno| refusal::tell(*errno))
-}
-
-/// Serves an ioctl; `None` if `fd` does not belong to the device.
-///
-/// An open node that another program has left here (over `exec`, or a socket) is a new open of this process's
-/// device: buffers and handles of that program have ended with it.
-pub fn ioctl(fd: i32, request: u64, argument: u64) -> Option<Result<i32, Errno>> {
-    if !dispatch::is_known_type(request) {
-        return None;
-    }
-    let file = known::object_at(fd).or_else(|| known::inherited_at(fd))?;
-    let signals = signals::hold();
-    let _control = ambient::hold();
-    let device = match existing().map_or_else(started, Ok) {
-        Ok(device) => device,
-        Err(errno) => return Some(Err(errno)),
-    };
-    let call = Call { device, file, signals };
-    sweep::if_closed(device);
-    let kind = device.state().objects.get(&file).map(|object| match object {
-        Object::File(_) => dispatch::Kind::File,
-        Object::DmaBuf(_) => dispatch::Kind::DmaBuf,
-        Object::Fence => dispatch::Kind::Fence,
-        Object::Syncobj(_) => dispatch::Kind::Syncobj,
-    });
-    let kind = match kind {
-        Some(kind) => kind,
-        None => {
-            known::inherited_at(fd)?;
-            device.add_inode(file, Object::File(DrmFile::default()));
-            dispatch::Kind::File
-        }
-    };
-    Some(dispatch::ioctl(&call, kind, request, argument).map(|()| 0))
-}
-
-/// The part of a buffer that a mapping of `fd` covers; `None` if `fd` does not belong to the device.
-pub fn mapped_part(fd: i32, offset: i64, len: usize) -> Option<Result<mappings::Part, Errno>> {
-    let inode = known::object_at(fd)?;
-    existing()?.state().objects.get(&inode).map(|object| object.part(offset as u64, len))
-}
-
-/// Time that the end of the process waits for queued submits, since they may not end.
-const LAST: Duration = Duration::from_secs(2);
-
-/// Called at the end of the process: waits briefly for queued submits. Without a launcher, it prints the
-/// summary, of which a shim of Mesa keeps what is as usual to itself.
-pub fn finish() {
-    let has_launcher = settings::get().folder.is_some();
-    if has_launcher && (ring::is_idle() || process::is_confined()) {
-        // Makes no system call, since the program may have forbidden them.
-        return ring::spin_until_idle(LAST);
-    }
-    let Some(device) = existing().filter(|_| known::is_owner()) else { return };
-    let signals = signals::hold();
-    let _writes = signals::keep_from_writes();
-    let _control = ambient::hold();
-    device.wait(&signals, Deadline::after(LAST), |_| ring::is_idle().then_some(()));
-    if has_launcher {
-        return;
-    }
-    // No wait: at exit, the process must not hang on another thread.
-    let Ok(mut summary) = device.summary.try_lock() else { return };
-    match summary.recording.take().map(|recording| recording.finish_beside_others()) {
-        Some(Ok(place)) => summary.recorded = Some(place.display().to_string()),
-        Some(Err(error)) => summary.trouble = Some(format!("the recording is not in its place: {error}")),
-        None => {}
-    }
-    if summary.submits > 0 && !(settings::get().shim && summary.is_plain()) {
-        terminal::say_lines(&summary);
-    }
-    // There is no status to report an error with, and stderr itself may be closed.
-    let _ = validate::tell(
-        &summary.findings,
-        &settings::get().findings,
-        None,
-        Form::Text,
-        &mut terminal::stderr(),
-    );
-}
-
 impl Device {
+    /// The device of this process. At the first call, it is set up, and `made` runs.
+    ///
+    /// # Errors
+    /// The call fails without a chip, or without addresses for its memory.
+    pub fn get(made: impl FnOnce()) -> Result<&'static Self, Errno> {
+        if let Some(device) = DEVICE.get() {
+            return Ok(device);
+        }
+        let new = Self::new()?;
+        if DEVICE.set(new).is_ok() {
+            known::own();
+            made();
+        }
+        existing().ok_or(Errno::NODEV)
+    }
+
     fn new() -> Result<Self, Errno> {
         Ok(Self {
             chip: settings::get().chip.ok_or(Errno::NODEV)?,
@@ -208,12 +144,16 @@ impl Device {
         self.summary.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Locks the summary, unless another thread has it.
+    pub fn try_summary(&self) -> Option<MutexGuard<'_, Summary>> {
+        self.summary.try_lock().ok()
+    }
+
     /// Makes a new descriptor for `object`.
     ///
     /// # Errors
     /// The call fails if the system cannot make another file.
-    pub fn add(&self, name: &str, cloexec: bool, object: Object) -> Result<OwnedFd, Errno> {
-        let flags = if cloexec { MemfdFlags::CLOEXEC } else { MemfdFlags::empty() };
+    pub fn add(&self, name: &str, flags: MemfdFlags, object: Object) -> Result<OwnedFd, Errno> {
         let mode: Mode = if matches!(object, Object::File(_)) { known::NODE } else { known::OBJECT };
         let fd = rustix::fs::memfd_create(name, flags)?;
         rustix::fs::fchmod(&fd, mode)?;
@@ -230,13 +170,59 @@ impl Device {
         Ok(())
     }
 
-    fn add_inode(&self, inode: Inode, object: Object) {
+    /// Makes the file `inode` one of `object`.
+    pub fn add_inode(&self, inode: Inode, object: Object) {
         if !matches!(object, Object::Fence) {
             known::note_file(inode);
         }
         let mut state = self.state();
         state.objects.insert(inode, object);
         known::note_live(state.objects.len());
+    }
+
+    /// Records that the memory of `bo` is the file `fd`.
+    pub fn note_shared(&self, fd: &OwnedFd, bo: &Arc<Bo>) {
+        if let Some(inode) = Inode::of_owned(fd) {
+            self.state().shared.add(inode, bo.clone());
+        }
+    }
+
+    /// Announces that work is queued for the GPU.
+    pub fn ask(&self) {
+        self.asked.fetch_add(1, Ordering::Release);
+        self.work.notify_one();
+    }
+
+    /// Waits until `done` returns a result for the state; `None` at the deadline.
+    ///
+    /// Signal handlers may run during the wait. No lock is held then, so they may fork or jump away.
+    pub fn wait<R>(
+        &self,
+        signals: &signals::Held,
+        deadline: Deadline,
+        done: impl Fn(&mut State) -> Option<R>,
+    ) -> Option<R> {
+        loop {
+            // The wait below returns if anything changes after this line.
+            let seen = self.progress.load(Ordering::Acquire);
+            if let Some(result) = done(&mut self.state()) {
+                return Some(result);
+            }
+            if deadline.has_passed() {
+                return None;
+            }
+            let left = deadline.left();
+            // The loop checks again, however the wait ends.
+            let wait = || futex::wait(&self.progress, futex::Flags::PRIVATE, seen, Some(&left));
+            let _ = signals.let_through(wait);
+        }
+    }
+
+    /// Wakes all waiting threads.
+    pub fn announce_progress(&self) {
+        self.progress.fetch_add(1, Ordering::Release);
+        // This only fails for a bad address.
+        let _ = futex::wake(&self.progress, futex::Flags::PRIVATE, i32::MAX as u32);
     }
 }
 
@@ -265,6 +251,27 @@ impl Call {
         let inode = known::object_at(fd)?;
         self.device.state().objects.get(&inode).and_then(with)
     }
+
+    /// Waits like [`Device::wait`], for the calling thread.
+    pub fn wait<R>(&self, deadline: Deadline, done: impl Fn(&mut State) -> Option<R>) -> Option<R> {
+        self.device.wait(&self.signals, deadline, done)
+    }
+
+    /// Waits until submit `number` has finished. Returns false if it has not at the deadline.
+    pub fn has_run(&self, number: u64, deadline: Deadline) -> bool {
+        self.wait(deadline, |state| (state.ring.completed >= number).then_some(())).is_some()
+    }
+
+    /// Waits until submit `number` has finished.
+    ///
+    /// # Errors
+    /// The call fails with `EIO` if the submit failed in strict mode.
+    pub fn completed(&self, number: u64) -> Result<(), Errno> {
+        let done = self.wait(Deadline::NEVER, |state| {
+            (state.ring.completed >= number).then(|| state.ring.failed.remove(&number))
+        });
+        done.flatten().map_or(Ok(()), Err)
+    }
 }
 
 impl State {
@@ -277,5 +284,22 @@ impl State {
             Some(Object::File(file)) => Ok(file),
             _ => Err(Errno::BADF),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_small_nor_huge_buffers_nor_ever_more_of_them() {
+        let mut orders = Orders::default();
+        assert_eq!(
+            [LEAST - 1, LEAST, MOST, MOST + 1].map(|size| orders.take(size)),
+            [false, true, true, false]
+        );
+        let taken = std::iter::repeat_with(|| orders.take(MOST)).take_while(|taken| *taken).count() as u64;
+        assert_eq!(taken, IN_ALL / MOST - 2);
+        assert!(orders.take(LEAST) && orders.bytes <= IN_ALL);
     }
 }

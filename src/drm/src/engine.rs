@@ -6,67 +6,34 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use a4emu_gpu::ambient::{self, Members};
-use a4emu_gpu::budget::Budget;
+use a4emu_gpu::budget::{Budget, OptionNames};
 use a4emu_gpu::cp::{Call, Cp, Flow, Observer, Renderer, Tee};
 use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::gpu::{Chip, Clock, Gpu};
 use a4emu_gpu::settled::Running;
-use a4emu_inspect::run_files::ledger::Word;
-use a4emu_inspect::run_files::summary::Summary;
-use a4emu_inspect::validate::Watch;
+use a4emu_process::ledger::Word;
+use a4emu_process::summary::Summary;
+use a4emu_rules::Watch;
 use a4emu_shader::jit;
 use rayon::ThreadPool;
 use rustix::io::Errno;
 
 use crate::arena;
+use crate::bo::Bo;
 use crate::device::Device;
 use crate::ffi::{Inode, threads};
 use crate::frames::{Frames, Taken};
-use crate::gem::Bo;
 use crate::ledger::Reporter;
 use crate::param::timestamp;
 use crate::record::{Group, Recorder, process};
 use crate::replica::Wanted;
+use crate::ring::{Job, Span};
 use crate::settings;
 use crate::share::{Errand, Shelf};
 use crate::uapi;
 
-/// A range of GPU addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// Address of the first byte.
-    pub address: u32,
-    /// Length in bytes.
-    pub len: u64,
-}
-
-/// A checked submit.
-#[derive(Default)]
-pub struct Job {
-    /// The open file it was submitted to.
-    pub file: Inode,
-    /// The queue of the file.
-    pub queue: u32,
-    /// Number of its fence.
-    pub fence: u32,
-    /// Its buffers.
-    pub buffers: Vec<Span>,
-    /// Owners of the buffers, which keep them alive, and the access to each.
-    pub owners: Vec<(Arc<Bo>, u32)>,
-    /// Whether the ioctl waits for its end.
-    pub awaited: bool,
-    /// Words to store before the commands run: address and value.
-    pub patches: Vec<(u32, u32)>,
-    /// Command buffers in order. The flag marks one that only restores state after a submit of another file.
-    pub commands: Vec<(Span, bool)>,
-}
-
-impl Job {
-    /// Records in the buffers that submit `number` of the device uses them.
-    pub fn mark_used(&self, number: u64) {
-        self.owners.iter().for_each(|(bo, access)| bo.mark_used(number, *access));
-    }
-}
+/// The option of `a4emu run` that allows more work, for messages.
+const OPTIONS: OptionNames = OptionNames { work: "--max-work", ..OptionNames::NONE };
 
 /// The result of a submit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -232,7 +199,7 @@ impl Engine {
     /// Runs the command buffers, within the work limit.
     fn execute(&mut self, job: &Job) {
         let Self { gpu, threads, last, watch, .. } = self;
-        gpu.budget = Budget::new(settings::get().max_work);
+        gpu.budget = Budget::new(settings::get().max_work).naming(OPTIONS);
         // The program may have written memory until now. All command buffers of the submit see one state.
         gpu.memory_mut().host_may_have_written();
         gpu.pipeline.schedule = if watch.is_some() { Schedule::InOrder } else { Schedule::Deferred };

@@ -6,13 +6,12 @@
 
 use std::sync::MutexGuard;
 
-use a4emu_inspect::run_files::summary::Summary;
+use a4emu_process::summary::Summary;
 
 use crate::arena::{self, Arena};
-use crate::device::{Device, State};
+use crate::device::{Device, Orders, State};
 use crate::ffi::{signals, threads};
 use crate::file::Object;
-use crate::provide::Orders;
 use crate::{known, mappings};
 
 /// All locks of the device, and the thread's signals. Fields drop in order: the locks in the reverse of the

@@ -14,12 +14,12 @@ use std::sync::atomic::AtomicU32;
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::picture::{Kind, Picture, largest};
 use a4emu_gpu::settled::Synced;
-use a4emu_inspect::run_files::frames::{Header, PIPE};
+use a4emu_process::frames::{Header, PIPE};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::engine::Job;
-use crate::gem::Bo;
+use crate::bo::Bo;
+use crate::ring::Job;
 
 /// The launcher's pipe for frames.
 pub struct Frames {

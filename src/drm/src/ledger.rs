@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use a4emu_inspect::run_files::ledger::{NAME, SENDER, WORDS, Word};
-use a4emu_inspect::run_files::report::Writer;
-use a4emu_inspect::run_files::summary::Summary;
+use a4emu_process::ledger::{NAME, SENDER, WORDS, Word};
+use a4emu_process::report::Writer;
+use a4emu_process::summary::Summary;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 

@@ -2,9 +2,12 @@
 //! provides one render node of driver `msm` and runs the submits to it.
 //!
 //! The path of one submit: the program's `ioctl` arrives in the hooks of [`ffi`], which recognise the
-//! descriptor ([`device::ioctl`]). [`dispatch`] finds the handler of the number. [`submit`] turns the
-//! program's tables into a job. The thread of the [`ring`] runs it with the [`engine`], directly on the
-//! memory of the buffers, which is in the [`arena`]. Then its fence signals.
+//! descriptor ([`node::ioctl`]). [`dispatch`] finds the handler of the number. [`submit`] turns the
+//! program's tables into a job. It waits in the [`ring`]. The [`gpu_thread`] runs it with the [`engine`],
+//! directly on the memory of the buffers, which is in the [`arena`]. Then its fence signals.
+//!
+//! State lies below what works on it: [`bo`], [`mod@file`] and [`ring`] hold what programs have made, [`device`] holds
+//! that with its lock, and ioctls, threads and forks take the device. [`node`] is what hooks ask.
 //!
 //! Rules:
 //! - `unsafe` is only in [`ffi`]; that module gives the reasons.
@@ -21,6 +24,7 @@
 #![deny(unsafe_code)]
 
 pub mod arena;
+pub mod bo;
 pub mod clock;
 pub mod device;
 pub mod dispatch;
@@ -33,10 +37,12 @@ pub mod fork;
 pub mod frames;
 pub mod gaps;
 pub mod gem;
+pub mod gpu_thread;
 pub mod ids;
 pub mod known;
 pub mod ledger;
 pub mod mappings;
+pub mod node;
 pub mod param;
 pub mod prime;
 pub mod provide;

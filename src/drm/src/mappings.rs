@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use rustix::io::Errno;
 
 use crate::arena::END;
+use crate::bo::Bo;
 use crate::ffi::pages::Region;
-use crate::gem::Bo;
 
 /// A part of a buffer to be mapped.
 pub struct Part {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::bo::Bo;
 use crate::device::Call;
 use crate::ffi::Look;
 use crate::file::Object;
-use crate::gem::Bo;
 use crate::share::Errand;
 use crate::{gem, known, uapi};
 

@@ -8,47 +8,16 @@
 //! buffer is released while its place gets memory, the next buffer there finds this memory, filled with
 //! zeros.
 
-use std::collections::VecDeque;
 use std::sync::PoisonError;
 
 use crate::arena;
+use crate::bo::Bo;
 use crate::device::{Device, has_one_core};
 use crate::ffi::threads;
-use crate::gem::Bo;
 use crate::mappings;
-
-/// Least size of a buffer for which the thread is woken, in bytes.
-const LEAST: u64 = 64 << 10;
-
-/// Greatest size of such a buffer, in bytes. A larger one may not be needed completely.
-const MOST: u64 = 16 << 20;
-
-/// Total size of all buffers that get memory in advance, in bytes. It limits programs that allocate and
-/// release buffers repeatedly.
-const IN_ALL: u64 = 256 << 20;
 
 /// Bytes that are allocated at a time. Other mappings of the process have to wait for that.
 const AT_ONCE: u64 = 64 << 10;
-
-/// Places that wait for memory.
-#[derive(Default)]
-pub struct Orders {
-    /// Address and size in bytes.
-    places: VecDeque<(u32, u64)>,
-    /// Total size of all places so far, in bytes.
-    bytes: u64,
-    /// Whether the thread has started.
-    started: bool,
-}
-
-impl Orders {
-    /// Whether a buffer of `size` bytes gets memory in advance. If so, its size is counted.
-    fn take(&mut self, size: u64) -> bool {
-        let taken = (LEAST..=MOST).contains(&size) && self.bytes + size <= IN_ALL;
-        self.bytes += if taken { size } else { 0 };
-        taken
-    }
-}
 
 impl Device {
     /// Orders memory for the new buffer `bo`, if its size is suitable.
@@ -61,7 +30,7 @@ impl Device {
         orders.started = orders.started || self.start_providing();
         if !orders.started {
             // The program works without the thread. No further attempt is made to start it.
-            orders.bytes = IN_ALL;
+            orders.end();
             return;
         }
         orders.places.push_back((bo.address, bo.size));
@@ -93,22 +62,5 @@ impl Device {
                 None => self.ordered.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn neither_small_nor_huge_buffers_nor_ever_more_of_them() {
-        let mut orders = Orders::default();
-        assert_eq!(
-            [LEAST - 1, LEAST, MOST, MOST + 1].map(|size| orders.take(size)),
-            [false, true, true, false]
-        );
-        let taken = std::iter::repeat_with(|| orders.take(MOST)).take_while(|taken| *taken).count() as u64;
-        assert_eq!(taken, IN_ALL / MOST - 2);
-        assert!(orders.take(LEAST) && orders.bytes <= IN_ALL);
     }
 }

@@ -9,10 +9,10 @@ use std::path::PathBuf;
 
 use a4emu_gpu::gpu::Chip;
 use a4emu_gpu::memory::Memory;
-use a4emu_inspect::folders::parent;
-use a4emu_inspect::out_file;
-use a4emu_inspect::run_files::recording::Recording;
-use a4emu_inspect::selection::Span;
+use a4emu_gpu::span::Span;
+use a4emu_process::owner;
+use a4emu_process::owner::parent;
+use a4emu_process::recording::Recording;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -60,8 +60,8 @@ impl Recorder {
         let path = settings.record.clone()?;
         let run = settings.run.clone().unwrap_or_else(|| {
             // There is no launcher, so the file belongs to this process.
-            out_file::tidy(parent(&path));
-            out_file::prefix()
+            owner::tidy(parent(&path));
+            owner::prefix()
         });
         Some(Self {
             path,

@@ -3,9 +3,9 @@
 use std::io;
 use std::sync::Once;
 
-use a4emu_inspect::run_files::ledger::Word;
-use a4emu_inspect::run_files::summary::Summary;
-use a4emu_inspect::terminal;
+use a4emu_process::ledger::Word;
+use a4emu_process::stderr;
+use a4emu_process::summary::Summary;
 use rustix::io::Errno;
 
 use crate::ffi::signals;
@@ -29,7 +29,7 @@ pub fn tell_no_files(error: &io::Error) {
 
 /// Reports that there is not even memory for a report.
 pub fn tell_no_room(errno: Errno) {
-    terminal::say_text(match errno {
+    stderr::say_text(match errno {
         Errno::PERM => {
             "a4emu: no device: the process locks its memory (mlockall), and may not lock more (ulimit -l)\n"
         }
@@ -43,7 +43,7 @@ pub fn tell_ended() {
     TOLD.call_once(|| {
         let _signals = signals::hold();
         let _writes = signals::keep_from_writes();
-        terminal::say("no device: the run of `a4emu run` that this process belongs to has ended");
+        stderr::say("no device: the run of `a4emu run` that this process belongs to has ended");
     });
 }
 
@@ -55,7 +55,7 @@ fn leave(trouble: String) {
     let folder = settings::get().folder.as_deref();
     let reporter = folder.and_then(|folder| Reporter::new(folder).ok());
     if reporter.is_none_or(|mut reporter| reporter.put(&summary).is_err()) {
-        terminal::say_lines(&summary);
+        stderr::say_lines(&summary);
     }
 }
 

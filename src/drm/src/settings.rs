@@ -1,15 +1,17 @@
 //! The device's settings, from the environment. `a4emu run` sets these variables from its arguments; they
 //! also work with `LD_PRELOAD` alone, and so do the variables of Mesa's own shims for freedreno.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use a4emu_gpu::budget;
 use a4emu_gpu::gpu::{CHIPS, Chip, Model};
-use a4emu_inspect::out_file::Inputs;
-use a4emu_inspect::run_files::frames::PIPE;
-use a4emu_inspect::selection::Span;
-use a4emu_inspect::validate::{Choice, ChosenRules};
+use a4emu_gpu::span::Span;
+use a4emu_process::frames::PIPE;
+use a4emu_rules::suppress::{MAX_FILE, Suppressions};
+use a4emu_rules::{Choice, ChosenRules};
 use a4emu_shader::Jit;
 
 /// The settings, which are read once.
@@ -75,7 +77,13 @@ impl Settings {
             folder: path("A4EMU_FOLDER"),
             max_work: text("A4EMU_MAX_WORK").parse().unwrap_or(budget::BASE),
             validate: text("A4EMU_VALIDATE") == "1",
-            findings: choice.read(&Inputs::default()).unwrap_or_default(),
+            findings: choice
+                .read(|path| {
+                    let mut text = String::new();
+                    File::open(path)?.take(MAX_FILE + 1).read_to_string(&mut text)?;
+                    Suppressions::parse(&text)
+                })
+                .unwrap_or_default(),
             threads: text("A4EMU_THREADS").parse().ok(),
             strict: text("A4EMU_STRICT") == "1",
             frames: variable("A4EMU_FOLDER").is_some_and(|folder| Path::new(&folder).join(PIPE).exists()),
@@ -109,7 +117,7 @@ fn chip([number, chip_id, gpu_id]: [String; 3]) -> Option<Chip> {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_inspect::validate::rules::Id;
+    use a4emu_rules::rules::Id;
 
     use super::*;
 

@@ -14,10 +14,9 @@ use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
 use rustix::io::Errno;
 
 use crate::arena::{self, Arena, Backing};
-use crate::device::Device;
+use crate::bo::Bo;
 use crate::ffi::Inode;
 use crate::ffi::pages::Pages;
-use crate::gem::Bo;
 use crate::known;
 
 /// The seals that a file needs before it is mapped.
@@ -138,26 +137,4 @@ fn open(path: &str, inode: Inode) -> Result<OwnedFd, Errno> {
     let fd = rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     let sealed = rustix::fs::fcntl_get_seals(&fd)?.contains(SEALS);
     if sealed && Inode::of_owned(&fd) == Some(inode) { Ok(fd) } else { Err(Errno::INVAL) }
-}
-
-impl Device {
-    /// Lets the GPU thread execute an errand between submits. Returns the path at which the file can be
-    /// opened.
-    ///
-    /// # Errors
-    /// The call fails like [`Shelf::run`], or if the thread cannot be started.
-    pub fn run_errand(&'static self, errand: Errand) -> Result<String, Errno> {
-        self.start()?;
-        let (tell, told) = mpsc::channel();
-        self.state().ring.errands.push_back((errand, tell));
-        self.ask();
-        told.recv().unwrap_or(Err(Errno::IO))
-    }
-
-    /// Records that the memory of `bo` is the file `fd`.
-    pub fn note_shared(&self, fd: &OwnedFd, bo: &Arc<Bo>) {
-        if let Some(inode) = Inode::of_owned(fd) {
-            self.state().shared.add(inode, bo.clone());
-        }
-    }
 }

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
+use crate::bo::Bo;
 use crate::clock::Deadline;
 use crate::device::Call;
-use crate::engine::{Job, Span};
 use crate::fence;
 use crate::ffi::user;
-use crate::gem::Bo;
+use crate::file::Syncobj;
+use crate::ring::{Job, Span};
 use crate::settings;
-use crate::syncobj::{self, Syncobj};
+use crate::syncobj;
 use crate::uapi::{self, submit as flag};
 
 /// Maximum number of buffers, of commands, and of the relocations of all commands.

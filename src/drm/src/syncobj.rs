@@ -2,48 +2,20 @@
 //! [`crate::fence`]). So an object either has no fence or has reached some point.
 
 use std::os::fd::IntoRawFd;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use rustix::fs::MemfdFlags;
 use rustix::io::Errno;
 
 use crate::clock::Deadline;
 use crate::device::Call;
 use crate::fence;
 use crate::ffi::user;
-use crate::file::Object;
+use crate::file::{Object, Syncobj};
 use crate::uapi::{self, syncobj as flag};
 
 /// Maximum number of objects in one call.
 pub const MAX: u32 = 1 << 16;
-
-/// A sync object, with or without a time line.
-#[derive(Debug, Default)]
-pub struct Syncobj {
-    /// The point reached; none without a fence. An object without a time line is at 0.
-    reached: Mutex<Option<u64>>,
-}
-
-impl Syncobj {
-    /// Signals `point`, which is 0 without a time line.
-    pub fn signal(&self, point: u64) {
-        let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
-        *reached = Some(reached.map_or(point, |before| before.max(point)));
-    }
-
-    /// Removes the fence.
-    pub fn reset(&self) {
-        *self.reached.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    fn reached(&self) -> Option<u64> {
-        *self.reached.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether `point` has signalled.
-    pub fn has(&self, point: u64) -> bool {
-        self.reached().is_some_and(|reached| reached >= point)
-    }
-}
 
 /// The object of a handle.
 ///
@@ -104,7 +76,7 @@ pub fn handle_to_fd(call: &Call, handle: &mut uapi::SyncobjHandle) -> Result<(),
     check(handle)?;
     let object = find(call, handle.handle)?;
     handle.fd = if handle.flags == 0 {
-        call.device.add("a4emu-syncobj", true, Object::Syncobj(object))?.into_raw_fd()
+        call.device.add("a4emu-syncobj", MemfdFlags::CLOEXEC, Object::Syncobj(object))?.into_raw_fd()
     } else if object.has(0) {
         fence::new(call)?
     } else {

@@ -11,7 +11,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use a4emu_inspect::run_files::folder;
+use a4emu_process::folder;
 use rustix::fs::Access;
 use rustix::io::Errno;
 

@@ -16,13 +16,14 @@ use std::fs;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
-use a4emu_drm::device;
 use a4emu_drm::ffi::user;
+use a4emu_drm::node;
 use a4emu_drm::uapi::{self, Timespec};
-use a4emu_inspect::run_files::ledger;
+use a4emu_process::ledger;
 use bolero::check;
 use bytemuck::{NoUninit, bytes_of};
 use choices::Choices;
+use rustix::fs::MemfdFlags;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 
 /// Run time under `cargo test`.
@@ -257,7 +258,7 @@ impl Sequence<'_> {
         // Ioctls of the node are also sent to other descriptors of the device, which refuse them.
         let fd = if self.choices.below(8) == 0 { self.fd() } else { self.node.as_raw_fd() };
         ASKED.set(0);
-        let answer = device::ioctl(fd, request, self.scratch);
+        let answer = node::ioctl(fd, request, self.scratch);
         let asked = ASKED.get();
         assert!(asked <= LARGEST, "{asked} bytes at once for {request:#x}: {bytes:02x?}, {answer:?}");
     }
@@ -309,7 +310,7 @@ fn ioctls() {
     let scratch = scratch();
     check!().with_test_time(TIME).for_each(|input: &[u8]| {
         user::write_bytes(scratch, &[0; SCRATCH]).expect("the scratch");
-        let node = device::open(true).expect("the node");
+        let node = node::open(MemfdFlags::CLOEXEC).expect("the node");
         let mut sequence = Sequence { node, scratch, choices: Choices::new(input) };
         for _ in 0..2 + sequence.choices.below(30) {
             sequence.step();

@@ -62,7 +62,7 @@ impl Cp<'_> {
             Pm4::EventWriteShd(packet) => self.event(packet.event, Some((packet.ADDR, packet.DATA))),
             Pm4::EventWriteCfl(packet) => self.event(packet.event, Some((packet.ADDR, packet.DATA))),
             Pm4::EventWriteZpd(packet) => self.event(packet.event, Some((packet.ADDR, packet.DATA))),
-            Pm4::DrawPredEnableGlobal(packet) => self.draw_pred_global(packet.enable.ENABLE()),
+            Pm4::DrawPredEnableGlobal(packet) => self.draw_pred_global(packet),
             Pm4::DrawPredEnableLocal(packet) => self.gpu.cp.draw_predicate.local = packet.enable.ENABLE(),
             Pm4::DrawPredSet(packet) => self.draw_pred_set(packet),
             Pm4::SetDrawInitFlags(packet) => self.gpu.cp.init_flags = packet.MASK,

@@ -2,8 +2,8 @@
 
 use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::pm4::{
-    CondExecRange, CondRegExec, DrawPredSet, DrawPredSrc, DrawPredTest, DrawStateGroup, IndirectBufferCall,
-    SetDrawState,
+    CondExecRange, CondRegExec, DrawPredEnableGlobal, DrawPredSet, DrawPredSrc, DrawPredTest, DrawStateGroup,
+    IndirectBufferCall, SetDrawState,
 };
 
 use super::stream::Step;
@@ -69,8 +69,9 @@ impl Cp<'_> {
     }
 
     /// CP_DRAW_PRED_ENABLE_GLOBAL: also resets the predicate and the inner switch.
-    pub(super) fn draw_pred_global(&mut self, enable: bool) {
-        self.gpu.cp.draw_predicate = DrawPredicate { global: enable, ..DrawPredicate::default() };
+    pub(super) fn draw_pred_global(&mut self, packet: &DrawPredEnableGlobal) {
+        let global = packet.enable.ENABLE();
+        self.gpu.cp.draw_predicate = DrawPredicate { global, ..DrawPredicate::default() };
     }
 
     /// CP_DRAW_PRED_SET: tests a 64-bit value in memory.

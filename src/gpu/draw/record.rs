@@ -86,7 +86,7 @@ impl Pending {
         let Self { stages, mut budget, is_timed } = self;
         let make = || {
             let active = begin(Activity::Vertices);
-            let start = Stopwatch::start_if(is_timed);
+            let start = if is_timed { Stopwatch::start() } else { Stopwatch::off() };
             let mut shaded = stages.vertex.shade_small(memory, &mut budget)?;
             let of_vertices = start.milliseconds();
             drop(active);

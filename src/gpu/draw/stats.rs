@@ -166,9 +166,14 @@ pub struct StageCost {
 pub struct Stopwatch(Option<Instant>);
 
 impl Stopwatch {
-    /// Starts the measurement if `is_timed`.
-    pub fn start_if(is_timed: bool) -> Self {
-        Self(is_timed.then(Instant::now))
+    /// Starts the measurement.
+    pub fn start() -> Self {
+        Self(Some(Instant::now()))
+    }
+
+    /// One that measures nothing.
+    pub fn off() -> Self {
+        Self(None)
     }
 
     /// Returns the time since the start, or 0 if it is not measured.

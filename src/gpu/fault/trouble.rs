@@ -1,4 +1,4 @@
-//! Reports of what goes wrong, and the rule that makes an exit status of them.
+//! Reports of what goes wrong, and the rule that gives each a severity.
 
 use std::fmt;
 
@@ -6,7 +6,6 @@ use a4emu_decoder::error::CaptureError;
 use hashbrown::HashMap;
 
 use super::{Client, Fault, Miss, Missing, Place};
-use crate::status::{Failure, Status};
 
 /// Most different reports of a run that are kept. Further ones are only counted.
 const MAX_KEPT: usize = 1000;
@@ -58,18 +57,6 @@ pub enum Severity {
     Damaged,
     /// The emulator does not support it.
     Unsupported,
-}
-
-impl Severity {
-    /// The exit status for this severity. With `strict`, a warning counts as damage.
-    pub fn status(self, strict: bool) -> Status {
-        match self {
-            Self::Warning if !strict => Status::Fine,
-            Self::Usage => Status::Usage,
-            Self::Warning | Self::Damaged => Status::Damaged,
-            Self::Unsupported => Status::Unsupported,
-        }
-    }
 }
 
 impl Trouble {
@@ -267,20 +254,11 @@ impl Report {
         self.refused().is_some()
     }
 
-    fn refused(&self) -> Option<&Trouble> {
+    /// The report that refuses the input, if there is one: it is no capture that this tool reads, or has no such process.
+    pub fn refused(&self) -> Option<&Trouble> {
         let mut troubles = self.troubles.iter().map(|(trouble, ..)| trouble);
         troubles.find(|trouble| {
             matches!(trouble, Trouble::Refused(_) | Trouble::NoCapture(_) | Trouble::NoProcess(_))
-        })
-    }
-
-    /// Fails if the input was refused, is no capture, or has no such process. For commands that search in the input.
-    ///
-    /// # Errors
-    /// The input was refused, is no capture, or has no such process.
-    pub fn fail_if_refused(&self) -> Result<(), Failure> {
-        self.refused().map_or(Ok(()), |trouble| {
-            Err(Failure { status: trouble.severity().status(false), message: trouble.to_string() })
         })
     }
 
@@ -290,11 +268,10 @@ impl Report {
         bad.reduce(|worst, it| if it.0.severity() > worst.0.severity() { it } else { worst })
     }
 
-    /// The worst exit status of all reports.
-    pub fn status(&self, strict: bool) -> Status {
+    /// The worst severity of all reports; `None` if there is none.
+    pub fn severity(&self) -> Option<Severity> {
         let missing = self.missing.iter().next().map(|_| Severity::Warning);
-        let all = self.troubles.iter().map(|(trouble, ..)| trouble.severity()).chain(missing);
-        all.map(|severity| severity.status(strict)).max().unwrap_or_default()
+        self.troubles.iter().map(|(trouble, ..)| trouble.severity()).chain(missing).max()
     }
 }
 
@@ -308,42 +285,41 @@ mod tests {
         Place { address, ..Place::default() }
     }
 
-    /// Checks the whole table, including the kinds of faults and `--strict`.
+    /// Checks the whole table, including the kinds of faults.
     #[test]
-    fn each_trouble_has_its_status() {
+    fn each_trouble_has_its_severity() {
         let text = || String::from("x");
         let faults = [
-            (Fault::Stream(text()), Status::Damaged),
-            (Fault::ShortPacket { name: "x", dwords: 1 }, Status::Damaged),
-            (Fault::NoBuffer { address: 1, dwords: 1 }, Status::Damaged),
-            (Fault::CutBuffer { address: 1, dwords: 2, held: 1 }, Status::Damaged),
-            (Fault::SelfCall { address: 1 }, Status::Damaged),
-            (Fault::TooDeep { address: 1, limit: 1 }, Status::Damaged),
-            (Fault::NoRegister(1), Status::Damaged),
-            (Fault::EndlessWait { polled: 1, value: 1, reference: 1 }, Status::Fine),
-            (Fault::Store { client: Client::Packet, page: 1 }, Status::Fine),
-            (Fault::Shader(text()), Status::Fine),
-            (Fault::Draw(text()), Status::Fine),
+            (Fault::Stream(text()), Severity::Damaged),
+            (Fault::ShortPacket { name: "x", dwords: 1 }, Severity::Damaged),
+            (Fault::NoBuffer { address: 1, dwords: 1 }, Severity::Damaged),
+            (Fault::CutBuffer { address: 1, dwords: 2, held: 1 }, Severity::Damaged),
+            (Fault::SelfCall { address: 1 }, Severity::Damaged),
+            (Fault::TooDeep { address: 1, limit: 1 }, Severity::Damaged),
+            (Fault::NoRegister(1), Severity::Damaged),
+            (Fault::EndlessWait { polled: 1, value: 1, reference: 1 }, Severity::Warning),
+            (Fault::Store { client: Client::Packet, page: 1 }, Severity::Warning),
+            (Fault::Shader(text()), Severity::Warning),
+            (Fault::Draw(text()), Severity::Warning),
         ];
         let damage = || Damage { what: text(), offset: None };
         let troubles = [
-            (Trouble::Io(damage()), Status::Usage),
-            (Trouble::Container(damage()), Status::Damaged),
-            (Trouble::NoCapture(damage()), Status::Damaged),
-            (Trouble::OddSection(text()), Status::Fine),
-            (Trouble::Unsupported(text()), Status::Unsupported),
-            (Trouble::Refused(text()), Status::Unsupported),
-            (Trouble::NoProcess(text()), Status::Usage),
-            (Trouble::Cut(text()), Status::Unsupported),
-            (Trouble::Stale(text()), Status::Fine),
-            (Trouble::Missing(Miss { client: Client::Packet, address: 1, len: 1 }), Status::Fine),
+            (Trouble::Io(damage()), Severity::Usage),
+            (Trouble::Container(damage()), Severity::Damaged),
+            (Trouble::NoCapture(damage()), Severity::Damaged),
+            (Trouble::OddSection(text()), Severity::Warning),
+            (Trouble::Unsupported(text()), Severity::Unsupported),
+            (Trouble::Refused(text()), Severity::Unsupported),
+            (Trouble::NoProcess(text()), Severity::Usage),
+            (Trouble::Cut(text()), Severity::Unsupported),
+            (Trouble::Stale(text()), Severity::Warning),
+            (Trouble::Missing(Miss { client: Client::Packet, address: 1, len: 1 }), Severity::Warning),
         ];
-        let faults = faults.into_iter().map(|(fault, status)| (Trouble::Fault(fault), status));
-        for (trouble, status) in faults.chain(troubles) {
-            let strictly = if status == Status::Fine { Status::Damaged } else { status };
+        let faults = faults.into_iter().map(|(fault, severity)| (Trouble::Fault(fault), severity));
+        for (trouble, severity) in faults.chain(troubles) {
             let mut report = Report::default();
             report.troubles.note(trouble.clone(), at(0));
-            assert_eq!((report.status(false), report.status(true)), (status, strictly), "{trouble:?}");
+            assert_eq!(report.severity(), Some(severity), "{trouble:?}");
         }
     }
 
@@ -370,9 +346,9 @@ mod tests {
             report.fault(Fault::NoRegister(n), at(n));
         }
         assert_eq!(report.troubles.iter().count(), MAX_KEPT + 1);
-        assert_eq!((report.troubles.total(), report.status(false)), (3011, Status::Damaged));
+        assert_eq!((report.troubles.total(), report.severity()), (3011, Some(Severity::Damaged)));
         report.cut("x", at(0));
-        assert_eq!(report.status(false), Status::Unsupported);
+        assert_eq!(report.severity(), Some(Severity::Unsupported));
     }
 
     #[test]
@@ -394,8 +370,8 @@ mod tests {
     #[test]
     fn missing_memory_is_a_warning() {
         let mut report = Report::default();
-        assert_eq!(report.status(true), Status::Fine);
+        assert_eq!(report.severity(), None);
         report.miss(Client::Index, 4, 4);
-        assert_eq!((report.status(false), report.status(true)), (Status::Fine, Status::Damaged));
+        assert_eq!(report.severity(), Some(Severity::Warning));
     }
 }

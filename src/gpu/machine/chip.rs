@@ -2,6 +2,7 @@
 
 use a4emu_decoder::capture::{Foreign, NamedChip};
 
+use crate::budget::{OptionNames, in_brackets};
 use crate::fault::Trouble;
 
 /// The known facts of a chip.
@@ -119,19 +120,24 @@ impl Kind {
     }
 }
 
-/// The report for a file that names this chip, if it is of another generation.
-pub fn refusal(name: NamedChip, file: Kind, foreign: Foreign) -> Option<Trouble> {
+/// The report for a file that names this chip, if it is of another generation. `names` has the option that reads it.
+pub fn refusal(name: NamedChip, file: Kind, foreign: Foreign, names: OptionNames) -> Option<Trouble> {
     match foreign {
         _ if name.is_a4xx() => None,
         Foreign::Interpret => {
-            let what = format!("to read a capture of {name} as one of an A4xx (--force)");
+            let what = format!("to read a capture of {name} as one of an A4xx{}", in_brackets(names.force));
             Some(Trouble::Unsupported(what))
         }
-        Foreign::PassOver => Some(Trouble::Refused(format!(
-            "recorded on {name}: a4emu emulates the Adreno A4xx; Mesa's {} reads this file; \
-             --force reads it as an A4xx",
-            file.reader()
-        ))),
+        Foreign::PassOver => {
+            let force = match names.force {
+                "" => String::new(),
+                name => format!("; {name} reads it as an A4xx"),
+            };
+            Some(Trouble::Refused(format!(
+                "recorded on {name}: a4emu emulates the Adreno A4xx; Mesa's {} reads this file{force}",
+                file.reader()
+            )))
+        }
     }
 }
 

@@ -133,7 +133,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use a4emu_decoder::asm::{Bounds, Files, Image, assemble};
+    use a4emu_decoder::asm::{Bounds, FileError, Files, Image, assemble};
     use a4emu_decoder::capture::Sections;
 
     use super::*;
@@ -199,12 +199,12 @@ mod tests {
             Path::new(from).parent().unwrap_or(Path::new("")).join(path).display().to_string()
         }
 
-        fn text(&mut self, name: &str) -> Result<String, String> {
-            std::fs::read_to_string(name).map_err(|error| error.to_string())
+        fn text(&mut self, name: &str) -> Result<String, FileError> {
+            std::fs::read_to_string(name).map_err(|error| FileError(error.to_string()))
         }
 
-        fn image(&mut self, name: &str) -> Result<Image, String> {
-            Err(format!("{name} is not included"))
+        fn image(&mut self, name: &str) -> Result<Image, FileError> {
+            Err(FileError(format!("{name} is not included")))
         }
     }
 

@@ -5,12 +5,12 @@ use std::fs;
 use std::io::BufReader;
 use std::path::Path;
 
-use a4emu_decoder::asm::{Files, Image};
+use a4emu_decoder::asm::{FileError, Files, Image};
 use a4emu_decoder::capture::MAX_PAYLOAD;
 use anyhow::{Context, ensure};
 
-use crate::folders::{Folders, parent};
-use crate::out_file::Inputs;
+use a4emu_support::folders::{Folders, parent};
+use a4emu_support::out_file::Inputs;
 
 /// Maximum size of a source in bytes.
 pub const MAX_SOURCE: u64 = 1 << 28;
@@ -63,12 +63,12 @@ impl Files for Disk {
         plain.strip_prefix(&here).unwrap_or(&plain).display().to_string()
     }
 
-    fn text(&mut self, name: &str) -> Result<String, String> {
-        self.source(name).map_err(|error| format!("{error:#}"))
+    fn text(&mut self, name: &str) -> Result<String, FileError> {
+        self.source(name).map_err(|error| FileError(format!("{error:#}")))
     }
 
-    fn image(&mut self, name: &str) -> Result<Image, String> {
-        self.picture(name).map_err(|error| format!("{error:#}"))
+    fn image(&mut self, name: &str) -> Result<Image, FileError> {
+        self.picture(name).map_err(|error| FileError(format!("{error:#}")))
     }
 }
 

@@ -12,8 +12,8 @@ use anyhow::Context;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::folders::read_text;
-use crate::out_file::{Inputs, OutFile};
+use a4emu_support::folders::read_text;
+use a4emu_support::out_file::{Inputs, OutFile};
 
 pub use files::Disk;
 use files::MAX_SOURCE;

@@ -3,7 +3,7 @@
 use a4emu_decoder::asm::Diagnostic;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
-use crate::terminal::Shown;
+use a4emu_support::terminal::Shown;
 
 /// The message with the file, line and column, and the line itself with a mark.
 pub fn snippet(diagnostic: &Diagnostic) -> String {

@@ -34,12 +34,12 @@ pub use sink::comm;
 use text::{Detail, Text};
 pub use tracker::{Change, Tracker};
 
-use crate::limits::Limits;
-use crate::options::Shared;
 use crate::selection::Selection;
-use crate::status::Status;
 use a4emu_gpu::cp::Skip;
 use a4emu_gpu::fault::Report;
+use a4emu_support::limits::Limits;
+use a4emu_support::options::Shared;
+use a4emu_support::status::Status;
 
 /// Least budget of a run, however small the capture is. No draw runs and each packet is printed, so this is
 /// some hundreds of megabytes of text.

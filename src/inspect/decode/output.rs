@@ -3,8 +3,8 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use crate::terminal::{self, Form};
 use a4emu_gpu::budget::{Budget, Work};
+use a4emu_support::terminal::{self, Form};
 
 const BUFFER: usize = 1 << 16;
 

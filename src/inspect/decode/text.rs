@@ -16,7 +16,6 @@ use super::primitive::Primitive;
 use super::sink::{Sink, Submit};
 use super::state_text;
 use super::tracker::{Change, Tracker};
-use crate::terminal::Shown;
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::cp::observer::Load;
@@ -25,6 +24,7 @@ use a4emu_gpu::fault::{Place, Trouble};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::regfile::RegFile;
 use a4emu_gpu::settled::Synced;
+use a4emu_support::terminal::Shown;
 
 /// Raw dwords on a line.
 const DWORDS_PER_LINE: usize = 8;

@@ -8,7 +8,6 @@ use serde::{Serialize, Serializer};
 use super::fetch::{Indices, VertexInput};
 use super::name::{Address, name};
 use super::raster::{Raster, Scissors};
-use super::shader::Shaders;
 use super::stage::ShaderStage;
 use super::target::{Depth, Resolve, Stencil, Target};
 use super::tessellation::Tessellation;
@@ -23,6 +22,7 @@ use a4emu_gpu::gpu::{Gpu, Stage};
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
 use a4emu_gpu::settled::Synced;
+use a4emu_rules::shader::Shaders;
 
 /// Identifies a command: all runs of one packet between two snapshots of memory. It has several frame draws
 /// if the kernel received the tiles of a pass in several submits.

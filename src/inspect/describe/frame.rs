@@ -10,15 +10,15 @@ use serde::{Serialize, Serializer};
 use super::counts::Counts;
 use super::draw::{Command, Draw, Key};
 use super::name::{Address, packet_name};
-use super::shader::Shaders;
 use super::target::Place;
-use crate::validate::{Finding, Findings};
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer};
 use a4emu_gpu::draw::Inspection;
 use a4emu_gpu::draw::stats::StageCost;
 use a4emu_gpu::gpu::{Chip, Gpu};
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::settled::Running;
+use a4emu_rules::shader::Shaders;
+use a4emu_rules::{Finding, Findings};
 use a4emu_shader::Counting;
 
 /// Maximum number of rows of a table.

@@ -11,17 +11,17 @@ use hashbrown::HashMap;
 use super::draw::Key;
 use super::written::draws_nothing;
 use crate::disasm::refusal;
-use crate::folders::read_bytes;
-use crate::limits::Limits;
-use crate::options::{self, Shared, accepted, open_capture};
-use crate::out_file::Kept;
 use crate::selection::{Draws, Numbering, Selection, of_process};
-use crate::status::{Failure, Status};
 use a4emu_gpu::budget::{BASE, Budget, Work};
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
 use a4emu_gpu::fault::Report;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::settled::Running;
+use a4emu_support::folders::read_bytes;
+use a4emu_support::limits::Limits;
+use a4emu_support::options::{self, Shared, accepted, open_capture};
+use a4emu_support::out_file::Kept;
+use a4emu_support::status::{Failure, Status};
 
 /// Maximum number of frame draws per command. Each submit of a pass has one.
 const MAX_FRAME_DRAWS: usize = 64;
@@ -181,7 +181,7 @@ pub fn find(capture: &Capture, draw: Draws, limits: &Limits, shared: &Shared) ->
             Numbering::Frame => at.frame_draw,
         };
         let selection = Selection { submit: None, draw: Some(draw) };
-        let failure: Result<(), Failure> = selection.must_have_found(false, draws, at.submit);
+        let failure: Result<(), Failure> = selection.found_none(draws, at.submit);
         let failure = failure.map_err(|failure| of_process(failure, &playback.gpu));
         failure.err().map_or_else(|| anyhow::anyhow!("no draw {draw}"), anyhow::Error::from)
     })

@@ -9,12 +9,12 @@ use serde::ser::{SerializeStruct, Serializer};
 
 use super::frame::STAGE_NAMES;
 use super::name::{Address, components, name};
-use super::number::Number;
-use super::shader::{Shader, Shaders, Uses};
 use super::texture::{Sampler, Texture};
 use a4emu_gpu::draw::sp::state::{code, place};
 use a4emu_gpu::gpu::{ShaderState, SsboState, Stage};
 use a4emu_gpu::settled::Synced;
+use a4emu_rules::number::Number;
+use a4emu_rules::shader::{Shader, Shaders, Uses};
 
 /// First vec4 of the constant file that mirrors storage descriptors.
 const SSBO_MIRROR: usize = 448;

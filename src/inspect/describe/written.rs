@@ -12,9 +12,7 @@ use serde::Serialize;
 
 use super::draw::Draw;
 use super::name::Address;
-use super::number::Number;
 use super::run::Runs;
-use super::shader::{Shaders, Uses};
 use super::stage::{Buffer, ShaderStage};
 use super::target;
 use a4emu_gpu::budget::Work;
@@ -23,6 +21,8 @@ use a4emu_gpu::draw::vpc::state::FeedbackState;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::Memory;
 use a4emu_gpu::settled::{Running, Synced};
+use a4emu_rules::number::Number;
+use a4emu_rules::shader::{Shaders, Uses};
 
 /// Number of listed dwords of each stored range.
 const MAX_WORDS: usize = 8;

@@ -9,11 +9,11 @@ use a4emu_decoder::regs;
 
 use super::player::Player;
 use super::report::Report;
-use crate::options::Shared;
 use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::settled::Running;
+use a4emu_support::options::Shared;
 
 /// A packet and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,10 +12,10 @@ use super::registers::{self, PassRegisters, is_unused_input};
 use super::side::{Command, Side};
 use super::{Addresses, Found};
 use crate::describe::{self, Constant, Number, ShaderStage};
-use crate::options::Shared;
-use crate::status::Status;
 use a4emu_gpu::fault::Trouble;
 use a4emu_gpu::pass::Pass;
+use a4emu_support::options::Shared;
+use a4emu_support::status::Status;
 
 /// One difference between two commands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

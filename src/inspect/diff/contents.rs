@@ -12,11 +12,11 @@ use super::player::Player;
 use super::side::Side;
 use super::visit::{Look, Play, visit};
 use crate::describe::{Draw, Read, Texels, Texture};
-use crate::options::Shared;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::little_endian;
 use a4emu_shader::format::{Codec, Format, Transfer};
+use a4emu_support::options::Shared;
 
 /// Maximum size of the contents that are kept per capture, in bytes, with texels unpacked.
 const MAX_BYTES: u64 = 1 << 28;

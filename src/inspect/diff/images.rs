@@ -12,13 +12,13 @@ use super::report::Report;
 use super::side::Side;
 use crate::describe::canvas::{Attachment, Canvas, Changes, Image, Which};
 use crate::describe::{Draw, Place, Shaders};
-use crate::options::Shared;
-use crate::out_file::{OutFile, make_folder};
-use crate::status::Status;
 use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::picture::{Alpha, Kind};
+use a4emu_support::options::Shared;
+use a4emu_support::out_file::{OutFile, make_folder};
+use a4emu_support::status::Status;
 
 /// Maximum number of draws with pictures.
 const MAX_DRAWS: usize = 32;

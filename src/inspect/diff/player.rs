@@ -1,11 +1,11 @@
 //! Plays a capture several times for a comparison.
 
 use crate::describe::Capture;
-use crate::limits::Limits;
-use crate::options::Shared;
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Engine, Observer};
 use a4emu_gpu::gpu::Gpu;
+use a4emu_support::limits::Limits;
+use a4emu_support::options::Shared;
 
 /// Number of compared captures.
 const CAPTURES: u32 = 2;

@@ -12,9 +12,9 @@ use super::player::Player;
 use super::side::{Side, hash};
 use super::visit::{Look, Play, visit};
 use crate::describe::{Draw, Read};
-use crate::options::Shared;
-use crate::status::Status;
 use a4emu_gpu::gpu::Gpu;
+use a4emu_support::options::Shared;
+use a4emu_support::status::Status;
 
 /// Adds differences in rendered memory to a `comparison` that has found none so far.
 ///

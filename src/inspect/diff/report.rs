@@ -58,18 +58,23 @@ struct Whole<'d> {
 }
 
 impl<'s> Report<'s> {
-    /// Makes a report of `comparison`. With `is_whole`, it also compares the tiles of the frames.
-    pub fn new(sides: [&'s Side; 2], comparison: Comparison, is_whole: bool) -> Self {
+    /// Makes a report of `comparison`.
+    pub fn new(sides: [&'s Side; 2], comparison: Comparison) -> Self {
         let mut whole = Vec::new();
         let [a, b] = sides;
         if a.chip != b.chip {
             whole.push(Difference::new("gpu", a.chip.to_string(), b.chip.to_string()));
         }
-        if is_whole && a.passes != b.passes {
-            whole.push(Difference::new("passes", a.passes.text(), b.passes.text()));
-        }
         let Comparison { found, pairs, .. } = comparison;
         Self { sides, found, pairs, whole, causes: Vec::new(), pictures: Vec::new() }
+    }
+
+    /// Compares the tiles of the frames too.
+    pub fn compare_tiles(&mut self) {
+        let [a, b] = self.sides;
+        if a.passes != b.passes {
+            self.whole.push(Difference::new("passes", a.passes.text(), b.passes.text()));
+        }
     }
 
     /// Whether there is no difference.

@@ -9,14 +9,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::player::Player;
 use crate::describe::{Address, Constant, Draw, Key, Place, Read, ShaderStage, Shaders, Texture, Tile};
-use crate::options::{Shared, accepted};
 use crate::selection::{Draws, Selection};
-use crate::status::{Failure, Status};
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::{Call, Engine, Flow, Silent, Skip};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::settled::Synced;
+use a4emu_support::options::{Shared, accepted};
+use a4emu_support::status::{Failure, Status};
 
 /// Maximum number of compared commands.
 const MAX_COMMANDS: usize = 1 << 16;

@@ -6,13 +6,13 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::Options;
-use crate::folders::read_bytes;
 use crate::golden::{self, Difference, Record, Recorder, State, compare};
-use crate::options::{Shared, accepted, open_capture};
 use crate::selection::{Selection, Window};
-use crate::status::{Failure, Status, WithErrors};
 use a4emu_gpu::budget::{BASE, Work};
 use a4emu_gpu::cp::{Skip, Tee};
+use a4emu_support::folders::read_bytes;
+use a4emu_support::options::{Shared, accepted, open_capture};
+use a4emu_support::status::{Failure, Status, WithErrors};
 
 /// Compares the states of `a` and `b`, of which at least one is a state file.
 ///
@@ -47,7 +47,9 @@ fn selected(a: &State, b: &State, selection: Selection) -> Result<Vec<Difference
     let mut draws = records.clone().filter(|record| !record.is_end() || selection.draw.is_none());
     let found = draws.any(|record| inside(record.number, record.frame_draw, record.submit));
     let most = |of: fn(&Record) -> u32| records.clone().map(of).max().unwrap_or(0);
-    selection.must_have_found(found, most(|record| record.number), most(|record| record.submit))?;
+    if !found {
+        selection.found_none(most(|record| record.number), most(|record| record.submit))?;
+    }
     let mut differences = compare(a, b);
     differences.retain(|found| inside(found.draw, found.frame_draw, found.submit));
     Ok(differences)

@@ -8,8 +8,8 @@ use super::player::Player;
 use super::side::{Side, Tiles};
 use super::{Addresses, Found};
 use crate::describe::{Number, PacketStores, Storing, Word, Written, WrittenBy};
-use crate::options::Shared;
-use crate::status::Status;
+use a4emu_support::options::Shared;
+use a4emu_support::status::Status;
 
 /// Renders both captures, and adds to `comparison` what both commands of a pair stored differently.
 ///

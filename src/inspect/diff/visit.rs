@@ -6,9 +6,9 @@ use super::compare::Unread;
 use super::player::Player;
 use super::side::{Side, reads};
 use crate::describe::{Draw, Read, Shaders};
-use crate::options::Shared;
 use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent, Skip};
 use a4emu_gpu::gpu::Gpu;
+use a4emu_support::options::Shared;
 
 /// Whether draws run in a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

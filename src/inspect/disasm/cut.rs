@@ -12,15 +12,15 @@ use a4emu_decoder::asm::pack;
 use a4emu_decoder::capture::{AddressRecord, Body, OfProcess, Section, SectionId, Sections};
 
 use super::prelude;
-use crate::limits::Limits;
 use crate::selection::{Selection, Span, of_process};
-use crate::status::{Failure, Status};
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::PAGE;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::playback::Playback;
 use a4emu_gpu::settled::{Running, Synced};
+use a4emu_support::limits::Limits;
+use a4emu_support::status::{Failure, Status, not_refused};
 
 /// A draw or dispatch of the capture.
 struct Met {
@@ -130,7 +130,7 @@ pub fn cut(capture: &[u8], range: Selection, limits: &Limits) -> Result<Vec<u8>,
 }
 
 fn unless_cut_off(playback: &Playback) -> Result<(), Failure> {
-    playback.gpu.report.fail_if_refused()?;
+    not_refused(&playback.gpu.report)?;
     match playback.gpu.report.troubles.first_cut() {
         Some(message) => Err(Failure { status: Status::Unsupported, message }),
         None => Ok(()),

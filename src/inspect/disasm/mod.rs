@@ -14,14 +14,14 @@ use a4emu_decoder::capture::{
 use a4emu_decoder::error::CaptureError;
 use anyhow::{Context, ensure};
 
-use crate::limits::Limits;
-use crate::options::{Shared, accepted};
-use crate::out_file::OutFile;
 use crate::selection::Selection;
-use crate::status::{Failure, Status, WithErrors};
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::fault::{Report, Trouble};
 use a4emu_gpu::gpu::{self, Kind};
+use a4emu_support::limits::Limits;
+use a4emu_support::options::{Shared, accepted};
+use a4emu_support::out_file::OutFile;
+use a4emu_support::status::{Failure, Status, WithErrors};
 
 pub use cut::cut;
 
@@ -143,7 +143,7 @@ pub fn refusal(
         }
         let body = section.body();
         if let Some(name) = body.as_ref().ok().and_then(NamedChip::of) {
-            return gpu::refusal(name, file, foreign);
+            return gpu::refusal(name, file, foreign, budget.names);
         }
         match body {
             Ok(Body::CmdstreamAddr(_)) => return None,

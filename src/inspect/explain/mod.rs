@@ -17,12 +17,12 @@ use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
 use crate::register_names::{Asked, find, near_names};
-use crate::status::{Failure, Status};
-use crate::terminal::{self, Form};
-use crate::validate::rules::Id;
 use a4emu_decoder::names::is_pattern;
 use a4emu_decoder::regs::lookup;
 use a4emu_decoder::similar::hint;
+use a4emu_rules::rules::Id;
+use a4emu_support::status::{Failure, Status};
+use a4emu_support::terminal::{self, Form};
 use guess::Guessed;
 use instruction::Instruction;
 use register::Register;

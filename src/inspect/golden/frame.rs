@@ -5,9 +5,9 @@ use std::io::BufReader;
 
 use anyhow::{Context, ensure};
 
-use crate::out_file::OutFile;
 use a4emu_gpu::picture::{Kind, Picture};
 use a4emu_gpu::settled::Synced;
+use a4emu_support::out_file::OutFile;
 use serde::Deserialize;
 
 /// File name of the last rendered colour surface.

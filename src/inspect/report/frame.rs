@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 
 use crate::describe::{Row, WrittenBy};
 use crate::explain;
-use crate::validate::Finding;
 use a4emu_gpu::pass::Pass;
+use a4emu_rules::Finding;
 
 /// A capture in the form that the page shows.
 #[derive(Serialize)]

@@ -21,13 +21,13 @@ mod room;
 use std::path::Path;
 
 use crate::describe::{self, Capture, PacketStores, Rows};
-use crate::limits::Limits;
-use crate::options::{Shared, accepted, summary_of};
-use crate::progress::{Counted, Shows};
-use crate::status::Status;
-use crate::validate::Watch;
 use a4emu_gpu::cp::{Silent, Skip, Tee};
 use a4emu_gpu::pass::Pass;
+use a4emu_rules::Watch;
+use a4emu_support::limits::Limits;
+use a4emu_support::options::{Shared, accepted, summary_of};
+use a4emu_support::progress::{Counted, Shows};
+use a4emu_support::status::Status;
 use frame::{Draw, Frame};
 use packets::Packets;
 use recorder::Recorder;

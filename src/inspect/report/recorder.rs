@@ -16,7 +16,6 @@ use super::pictures;
 use super::room::{Kind, Room, kept};
 use crate::describe::canvas::Attachment;
 use crate::describe::{self, Costing, Counts, Draw, PacketStores, Shaders, Tile, Written};
-use crate::progress::Counted;
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::cp::{Call, Engine, Flow};
 use a4emu_gpu::draw::Inspection;
@@ -25,6 +24,7 @@ use a4emu_gpu::draw::gras::raster::Rect;
 use a4emu_gpu::draw::rb::state::resolve_bounds;
 use a4emu_gpu::gpu::{Gpu, STAGES};
 use a4emu_gpu::pass::Pass;
+use a4emu_support::progress::Counted;
 
 /// Number of times that the text of a draw's state is processed: written, read, compared.
 const COMPARED: u64 = 3;

@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 
 use super::environment::Environment;
 use super::epilogue::Epilogue;
-pub use super::epilogue::WarpGroup;
-use super::program::Program;
+pub use super::epilogue::{Vectors, WarpGroup};
+use super::lowered::Lowered;
 use super::reading::Reading;
 #[cfg(target_arch = "x86_64")]
 use super::reading::TexelExtent;
@@ -19,7 +19,7 @@ pub enum Routine {}
 
 impl Routine {
     /// Returns `None`: no program can be compiled.
-    pub fn new(_: &Program, _: bool) -> Option<Self> {
+    pub fn new(_: &Lowered, _: Vectors) -> Option<Self> {
         None
     }
 
@@ -29,12 +29,23 @@ impl Routine {
     }
 
     /// Never called.
+    pub(super) fn run_lockstep(
+        &self,
+        _: &Lowered,
+        _: &mut [Warp],
+        _: &mut impl Environment,
+        _: Option<&Epilogue>,
+    ) -> WarpGroup {
+        match *self {}
+    }
+
+    /// Never called.
     pub fn requests(&self) -> Option<&[[u32; 2]]> {
         match *self {}
     }
 
     /// Never called.
-    pub fn way(&self, _: &Program, _: &[Option<Reading>]) -> Option<usize> {
+    pub fn way(&self, _: &Lowered, _: &[Option<Reading>]) -> Option<usize> {
         match *self {}
     }
 }
@@ -57,16 +68,6 @@ pub struct WarpCost {
     pub requests: u64,
 }
 
-/// Returns [`WarpGroup::Not`]: no warps run in lockstep.
-pub fn run_lockstep(
-    _: &Program,
-    _: &mut [Warp],
-    _: &mut impl Environment,
-    _: Option<&Epilogue>,
-) -> WarpGroup {
-    WarpGroup::Not
-}
-
 /// Returns `None`: there is no instruction set to compile for.
 pub fn target() -> Option<&'static str> {
     None
@@ -78,12 +79,12 @@ pub fn refusal() -> Option<String> {
 }
 
 /// Returns an empty listing.
-pub fn listing(_: &Program, _: &dyn Fn(u32) -> String) -> String {
+pub fn listing(_: &Lowered, _: Option<&Routine>, _: &dyn Fn(u32) -> String) -> String {
     String::new()
 }
 
 /// Never called.
-pub fn run(_: &Program, routine: &Routine, _: &mut Warp, _: &mut impl Environment) -> Outcome {
+pub fn run(_: &Lowered, routine: &Routine, _: &mut Warp, _: &mut impl Environment) -> Outcome {
     match *routine {}
 }
 

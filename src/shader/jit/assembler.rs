@@ -66,6 +66,24 @@ pub enum Relation {
     Unordered,
 }
 
+/// Lanes in which code acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeLanes {
+    /// All.
+    All,
+    /// Those that execute.
+    Executing,
+}
+
+/// What a test of two words looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommonBits {
+    /// At least one bit is set in both.
+    Some,
+    /// No bit is set in both.
+    None,
+}
+
 /// Collects instructions.
 pub struct Assembler {
     /// The instruction set.
@@ -101,7 +119,8 @@ const IDLE: Register = Register::K7;
 
 impl Assembler {
     /// An assembler without instructions.
-    pub fn new(machine: Machine, masked: bool) -> Self {
+    pub fn new(machine: Machine, lanes: CodeLanes) -> Self {
+        let masked = lanes == CodeLanes::Executing;
         let (code, pool, constants, extent, labels, jumps) = Default::default();
         Self { machine, masked, code, pool, constants, extent, labels, jumps }
     }
@@ -417,11 +436,11 @@ impl Assembler {
         self.push(instruction);
     }
 
-    /// Sets `flag` in lanes in which `a` and `b` have a common bit, or have none. Only AVX-512.
-    pub fn test(&mut self, flag: Flag, common: bool, a: u8, b: Source) {
+    /// Sets `flag` in lanes in which `a` and `b` have such bits. Only AVX-512.
+    pub fn test(&mut self, flag: Flag, common: CommonBits, a: u8, b: Source) {
         let form = match common {
-            true => Code::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32,
-            false => Code::EVEX_Vptestnmd_kr_k1_zmm_zmmm512b32,
+            CommonBits::Some => Code::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32,
+            CommonBits::None => Code::EVEX_Vptestnmd_kr_k1_zmm_zmmm512b32,
         };
         self.flag_of_two(form, flag, a, b);
     }

@@ -5,15 +5,10 @@
 use hashbrown::HashMap;
 
 use super::super::alu::Row;
-use super::super::program::Program;
-use super::super::rowmap;
-use super::assembler::{Assembled, Assembler, Flag, Source};
+use super::super::lowered::Lowered;
+use super::assembler::{Assembled, Assembler, CodeLanes, Flag, Source};
 use super::machine::{Machine, Vector};
-use super::pixel;
-use super::plan::{END, Plan, ValueId, Work, reads};
-use super::sample;
-use super::sampler_variants::Coded;
-use super::select;
+use super::plan::{END, Plan, ValueId};
 
 /// Location of a value.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,13 +58,13 @@ pub struct Mark {
 pub struct Emitter<'p> {
     /// The emitted instructions.
     pub asm: Assembler,
-    program: &'p Program,
-    plan: Plan,
+    pub(super) program: &'p Lowered,
+    pub(super) plan: Plan,
     homes: Vec<Home>,
     /// Values of input rows.
     inputs: HashMap<Row, ValueId>,
     /// Index of the current node.
-    at: u32,
+    pub(super) at: u32,
     /// The value in each register.
     holds: Vec<Option<ValueId>>,
     /// Registers that the current node needs. They are not evicted.
@@ -94,106 +89,49 @@ pub struct Emitted {
     pub spills: usize,
 }
 
-/// Emits `plan`, with the samples and conversion of `coded`.
-///
-/// # Errors
-/// The plan cannot be compiled; the interpreter runs it.
-pub fn emit(
-    program: &Program,
-    plan: Plan,
-    coded: &Coded,
-    machine: Machine,
-    masked: bool,
-) -> Result<Emitted, Refusal> {
-    let asm = Assembler::new(machine, masked);
-    let registers = usize::from(asm.registers());
-    let homes =
-        plan.values.iter().map(|value| Home { register: None, memory: value.row.map(Source::Row) }).collect();
-    let rows = (0..).zip(&plan.values).filter_map(|(id, value)| Some((value.row?, id)));
-    let inputs = rows.collect();
-    let (holds, spilled) = (vec![None; registers], vec![None; SPILLS]);
-    let mut emitter = Emitter {
-        asm,
-        program,
-        plan,
-        homes,
-        inputs,
-        at: 0,
-        holds,
-        pinned: 0,
-        temporaries: 0,
-        flags: 0,
-        spilled,
-        spills: 0,
-        marks: Vec::new(),
-    };
-    emitter.nodes(coded)?;
-    emitter.mark(Place::Results);
-    emitter.results()?;
-    emitter.mark(Place::Next);
-    let Emitter { asm, marks, spills, .. } = emitter;
-    let assembled = asm.finish().map_err(|_| Refusal::Assembler)?;
-    Ok(Emitted { assembled, marks, spills })
-}
+impl<'p> Emitter<'p> {
+    /// An emitter for `plan` that has emitted nothing.
+    pub fn new(program: &'p Lowered, plan: Plan, machine: Machine, lanes: CodeLanes) -> Self {
+        let asm = Assembler::new(machine, lanes);
+        let registers = usize::from(asm.registers());
+        let homes = plan
+            .values
+            .iter()
+            .map(|value| Home { register: None, memory: value.row.map(Source::Row) })
+            .collect();
+        let rows = (0..).zip(&plan.values).filter_map(|(id, value)| Some((value.row?, id)));
+        let inputs = rows.collect();
+        let (holds, spilled) = (vec![None; registers], vec![None; SPILLS]);
+        Self {
+            asm,
+            program,
+            plan,
+            homes,
+            inputs,
+            at: 0,
+            holds,
+            pinned: 0,
+            temporaries: 0,
+            flags: 0,
+            spilled,
+            spills: 0,
+            marks: Vec::new(),
+        }
+    }
 
-impl Emitter<'_> {
-    fn mark(&mut self, place: Place) {
+    /// Emits the end of the code, after all nodes.
+    pub fn finish(mut self) -> Result<Emitted, Refusal> {
+        self.mark(Place::Results);
+        self.results()?;
+        self.mark(Place::Next);
+        let Emitter { asm, marks, spills, .. } = self;
+        let assembled = asm.finish().map_err(|_| Refusal::Assembler)?;
+        Ok(Emitted { assembled, marks, spills })
+    }
+
+    /// Notes what the code from here on is for.
+    pub fn mark(&mut self, place: Place) {
         self.marks.push(Mark { place, from: self.asm.len() });
-    }
-
-    fn nodes(&mut self, coded: &Coded) -> Result<(), Refusal> {
-        for index in 0..self.plan.nodes.len() {
-            let node = self.plan.nodes[index];
-            self.at = index as u32;
-            let program = self.program;
-            self.mark(match node.work {
-                Work::Alu(alu) => Place::Instruction(program.sources[alu as usize]),
-                Work::Varying(_) | Work::Derivative(_) | Work::Sample(_) => {
-                    Place::Instruction(program.steps[node.step as usize].at)
-                }
-                Work::Pixel => Place::Pixels,
-            });
-            let one = |dst| [Some(dst), None, None, None];
-            let made = match node.work {
-                Work::Alu(alu) => one(select::alu(self, &program.alus[alu as usize], &node)?),
-                Work::Varying(place) => one(select::varying(self, place, &node)?),
-                Work::Derivative(axis) => {
-                    let masked = self.asm.masked.then(|| self.row_of_derivative(&node));
-                    one(select::derivative(self, axis, node.sources[0], masked.flatten())?)
-                }
-                Work::Sample(number) => {
-                    let wanted = self.wanted(node.value);
-                    sample::sample(self, number, coded, &node, wanted)?
-                }
-                Work::Pixel => {
-                    let epilogue = coded.epilogue.as_ref().expect("pixels are in the code");
-                    one(pixel::pixel(self, epilogue, &node)?)
-                }
-            };
-            self.release_temporaries(&made);
-            for source in &node.sources[..reads(&node, program)] {
-                self.used(*source, index as u32);
-            }
-            for (value, register) in (node.value..).zip(made) {
-                register.into_iter().for_each(|register| self.define(value, register));
-            }
-        }
-        Ok(())
-    }
-
-    /// The values that are used, of the four from `first` on. One bit each.
-    fn wanted(&self, first: ValueId) -> u32 {
-        let made = &self.plan.values[first as usize..][..4];
-        made.iter().rev().fold(0, |wanted, value| wanted << 1 | u32::from(!value.uses.is_empty()))
-    }
-
-    /// The row with the source of a derivative, in lanes that do not execute.
-    fn row_of_derivative(&self, node: &super::plan::Node) -> Option<Row> {
-        use super::super::effect::Effect;
-        match &self.program.steps[node.step as usize].effect {
-            Effect::Derivative { src, .. } if *src < rowmap::UNIFORMS => Some(*src),
-            _ => None,
-        }
     }
 
     /// Stores the results in their rows.
@@ -337,7 +275,7 @@ impl Emitter<'_> {
     }
 
     /// Notes that node `at` has read `value`. After its last use, its register is free.
-    fn used(&mut self, value: ValueId, at: u32) {
+    pub(super) fn used(&mut self, value: ValueId, at: u32) {
         let uses = &mut self.plan.values[value as usize].uses;
         if uses.last() == Some(&at) {
             uses.pop();
@@ -355,7 +293,7 @@ impl Emitter<'_> {
     }
 
     /// Sets `register` as the location of `value`.
-    fn define(&mut self, value: ValueId, register: u8) {
+    pub(super) fn define(&mut self, value: ValueId, register: u8) {
         self.holds[usize::from(register)] = Some(value);
         self.homes[value as usize].register = Some(register);
     }
@@ -381,7 +319,7 @@ impl Emitter<'_> {
     }
 
     /// Ends a node. `kept` are its result registers.
-    fn release_temporaries(&mut self, kept: &[Option<u8>]) {
+    pub(super) fn release_temporaries(&mut self, kept: &[Option<u8>]) {
         let is_own = |register: &u8| self.temporaries >> register & 1 != 0;
         debug_assert!(kept.iter().flatten().all(is_own), "a result in a register of its own");
         (self.pinned, self.temporaries, self.flags) = (0, 0, 0);

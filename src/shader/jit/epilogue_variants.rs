@@ -4,10 +4,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::epilogue::Epilogue;
-use super::super::program::Program;
+use super::super::lowered::Lowered;
 use super::Routine;
+use super::coded::Coded;
 use super::machine::Machine;
-use super::sampler_variants::Coded;
 use super::straight_line::Line;
 
 /// Most variants of a routine. Other draws leave colours.
@@ -33,7 +33,7 @@ impl EpilogueVariants {
     /// `warps` more warps. `None` if the variant does not exist, or not yet.
     pub fn get(
         &self,
-        program: &Program,
+        program: &Lowered,
         epilogue: &Epilogue,
         (machine, coded): (Machine, &Coded),
         warps: usize,

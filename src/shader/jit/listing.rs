@@ -3,21 +3,22 @@ use std::fmt::Write;
 
 use iced_x86::{Formatter, Instruction, IntelFormatter};
 
-use super::super::program::Program;
+use super::super::lowered::Lowered;
+use super::Routine;
+use super::coded::Coded;
 use super::emit::{Emitted, Place};
 use super::machine::Machine;
-use super::sampler_variants::Coded;
 use super::segment::{Made, segments};
 
-/// A listing of the code of `program`, for the instruction set that it was or would be compiled for, with all
-/// lanes executing. Each shader instruction (`text` of its index) precedes its machine code. Empty if no part
+/// A listing of the code of `program`, for the instruction set that it was (to `routine`) or would be compiled for,
+/// with all lanes executing. Each shader instruction (`text` of its index) precedes its machine code. Empty if no part
 /// is compiled.
-pub fn listing(program: &Program, text: &dyn Fn(u32) -> String) -> String {
+pub fn listing(program: &Lowered, routine: Option<&Routine>, text: &dyn Fn(u32) -> String) -> String {
     let mut listing = Listing { text, out: String::new(), formatter: IntelFormatter::new() };
-    let machine = program.routine().map(|routine| routine.machine).or_else(Machine::here);
+    let machine = routine.map(|routine| routine.machine).or_else(Machine::here);
     if let Some(machine) = machine {
         segments(program, machine, &Coded::default(), &mut |made| listing.add(made));
-        if let Some(routine) = program.routine() {
+        if let Some(routine) = routine {
             routine.each_variant(&mut |coded| {
                 listing.beside(coded);
                 segments(program, machine, coded, &mut |made| listing.add(made));

@@ -3,7 +3,7 @@ use std::ops::Range;
 
 use super::super::alu::Row;
 use super::super::effect::Effect;
-use super::super::program::{Program, Step};
+use super::super::lowered::{Lowered, Step};
 use super::super::rowmap::{self, FULL, HALF, REGISTERS};
 
 /// Rows of registers, predicates and temporaries.
@@ -71,7 +71,7 @@ pub struct Liveness {
 
 impl Liveness {
     /// The liveness of `program`. The rows `ends` are read after it has ended.
-    pub fn new(program: &Program, ends: RowSet) -> Self {
+    pub fn new(program: &Lowered, ends: RowSet) -> Self {
         let steps = &program.steps;
         let always = shared_rows(steps);
         let writes_count = !steps.iter().any(|step| matches!(step.effect, Effect::Region(_)));
@@ -100,7 +100,7 @@ impl Liveness {
     }
 
     /// Rows that are live before `alus`, for given live rows after them.
-    fn before(&self, program: &Program, alus: Range<u32>, mut live: RowSet) -> RowSet {
+    fn before(&self, program: &Lowered, alus: Range<u32>, mut live: RowSet) -> RowSet {
         for alu in program.alus[alus.start as usize..alus.end as usize].iter().rev() {
             if self.writes_count {
                 live.remove(alu.dst);
@@ -112,7 +112,7 @@ impl Liveness {
     }
 
     /// Rows that are live before operation `alu` of step `index`.
-    pub fn before_alu(&self, program: &Program, index: u32, alu: u32) -> RowSet {
+    pub fn before_alu(&self, program: &Lowered, index: u32, alu: u32) -> RowSet {
         let end = program.steps[index as usize].end;
         self.before(program, alu..end, self.behind[index as usize])
     }

@@ -10,6 +10,7 @@
 //! colours to pixels of common render targets (`pixel`). Both depend on the draw, so a program has variants of
 //! its code, by texture reads (`sampler_variants`) and by conversion (`epilogue_variants`).
 mod assembler;
+mod coded;
 mod emit;
 mod epilogue_variants;
 mod executable;
@@ -17,6 +18,7 @@ mod listing;
 mod live;
 mod machine;
 mod names;
+mod nodes;
 mod pixel;
 mod plan;
 mod sample;
@@ -31,13 +33,14 @@ use super::alu;
 use super::environment::Environment;
 use super::epilogue::Epilogue;
 use super::lanes::{ALL, Lanes, Mask};
-use super::program::Program;
+use super::lowered::Lowered;
 use super::reading::Reading;
 use super::run::{Outcome, apply, step};
 use super::warp::{Killed, Warp};
+use coded::Coded;
 use epilogue_variants::EpilogueVariants;
 use machine::Machine;
-use sampler_variants::{Coded, SamplerVariants};
+use sampler_variants::SamplerVariants;
 use segment::{Part, Segment};
 use straight_line::Line;
 
@@ -46,7 +49,7 @@ pub fn target() -> Option<&'static str> {
     Machine::here().map(Machine::name)
 }
 
-pub use super::epilogue::WarpGroup;
+pub use super::epilogue::{Vectors, WarpGroup};
 pub use executable::Texels;
 pub use executable::{Dwords, prefetch};
 pub use listing::listing;
@@ -69,10 +72,12 @@ pub struct Routine {
 }
 
 impl Routine {
-    /// Compiles `program`, for AVX2 if `is_narrow`, and otherwise for the best instruction set here. `None` if no
-    /// part of it can be compiled, or not for this computer.
-    pub fn new(program: &Program, is_narrow: bool) -> Option<Self> {
-        let machine = if is_narrow { Machine::narrow() } else { Machine::here() };
+    /// Compiles `program` for `vectors`. `None` if no part of it can be compiled, or not for this computer.
+    pub fn new(program: &Lowered, vectors: Vectors) -> Option<Self> {
+        let machine = match vectors {
+            Vectors::Best => Machine::here(),
+            Vectors::Avx2 => Machine::narrow(),
+        };
         Self::for_machine(program, machine?)
     }
 
@@ -88,13 +93,13 @@ impl Routine {
 
     /// The number of the variant that does the samples with a given reading in the code. `None` if there is
     /// no such variant. `program` must be the program of this routine.
-    pub fn way(&self, program: &Program, readings: &[Option<Reading>]) -> Option<usize> {
+    pub fn way(&self, program: &Lowered, readings: &[Option<Reading>]) -> Option<usize> {
         self.ways.as_ref()?.number(program, readings)
     }
 
-    fn run_lockstep(
+    pub(super) fn run_lockstep(
         &self,
-        program: &Program,
+        program: &Lowered,
         warps: &mut [Warp],
         environment: &mut impl Environment,
         epilogue: Option<&Epilogue>,
@@ -124,7 +129,7 @@ impl Routine {
 
     /// The line and the routine of the variant that ends with `epilogue`, if it exists. Counts `warps` more
     /// warps for the decision to compile it.
-    fn finished(&self, program: &Program, epilogue: &Epilogue, warps: usize) -> Option<(&Line, &Self)> {
+    fn finished(&self, program: &Lowered, epilogue: &Epilogue, warps: usize) -> Option<(&Line, &Self)> {
         self.finished.get(program, epilogue, (self.machine, &self.coded), warps)
     }
 
@@ -144,14 +149,14 @@ impl Routine {
 
     /// The line and the routine of the variant for the current textures, if the environment has planes for
     /// all its varyings.
-    fn way_here(&self, program: &Program, environment: &mut impl Environment) -> Option<(&Line, &Self)> {
-        let way = self.ways.as_ref()?.get(environment.way(program)?)?;
+    fn way_here(&self, program: &Lowered, environment: &mut impl Environment) -> Option<(&Line, &Self)> {
+        let way = self.ways.as_ref()?.get(environment.way(self, program)?)?;
         let line = way.line.as_ref()?;
         let are_there = line.locations.is_empty() || environment.has_planes(&line.locations);
         are_there.then_some((line, way))
     }
 
-    fn for_machine(program: &Program, machine: Machine) -> Option<Self> {
+    fn for_machine(program: &Lowered, machine: Machine) -> Option<Self> {
         let routine = Self::cut(program, machine, Coded::default());
         let ways = routine
             .line
@@ -163,12 +168,12 @@ impl Routine {
     }
 
     /// Compiles `program` with texture reads and conversion as in `coded`.
-    fn with(program: &Program, machine: Machine, coded: Coded) -> Option<Self> {
+    fn with(program: &Lowered, machine: Machine, coded: Coded) -> Option<Self> {
         let routine = Self::cut(program, machine, coded);
         routine.segments.iter().any(Option::is_some).then_some(routine)
     }
 
-    fn cut(program: &Program, machine: Machine, coded: Coded) -> Self {
+    fn cut(program: &Lowered, machine: Machine, coded: Coded) -> Self {
         let segments = segment::segments(program, machine, &coded, &mut |_| ());
         let line = Line::new(program, &segments);
         Self { machine, segments, line, coded, ways: None, finished: EpilogueVariants::default() }
@@ -177,7 +182,7 @@ impl Routine {
 
 /// Like [`run`](super::run()), with the code of `routine` where there is some.
 pub fn run(
-    program: &Program,
+    program: &Lowered,
     routine: &Routine,
     warp: &mut Warp,
     environment: &mut impl Environment,
@@ -214,23 +219,9 @@ pub fn run(
     }
 }
 
-/// Runs all lanes of `warps` in lockstep, with the results and cost of running them in turn. The warps must
-/// have begun with [`Warp::begin_lockstep`], and have the same primitive. With a variant for `epilogue`, they
-/// leave only pixels.
-pub fn run_lockstep(
-    program: &Program,
-    warps: &mut [Warp],
-    environment: &mut impl Environment,
-    epilogue: Option<&Epilogue>,
-) -> WarpGroup {
-    program
-        .routine()
-        .map_or(WarpGroup::Not, |routine| routine.run_lockstep(program, warps, environment, epilogue))
-}
-
 impl Warp {
     /// Whether the whole segment can run at once. If so, stores the planes that its code reads in the frame.
-    fn may_run(&mut self, program: &Program, segment: &Segment, environment: &mut impl Environment) -> bool {
+    fn may_run(&mut self, program: &Lowered, segment: &Segment, environment: &mut impl Environment) -> bool {
         let mask = self.flow.executing() | self.idle;
         let has_code = |part: &Part| match part {
             Part::Native(native) => native.code(program, &segment.locations, mask).is_some(),
@@ -255,7 +246,7 @@ impl Warp {
 
     fn run_segment(
         &mut self,
-        program: &Program,
+        program: &Lowered,
         segment: &Segment,
         environment: &mut impl Environment,
     ) -> Option<Outcome> {
@@ -273,7 +264,7 @@ impl Warp {
     #[inline]
     fn run_parts(
         &mut self,
-        program: &Program,
+        program: &Lowered,
         segment: &Segment,
         mask: Mask,
         environment: &impl Environment,

@@ -12,12 +12,12 @@ use super::super::alu::{Alu, Row};
 use super::super::effect::{Axis, Effect};
 use super::super::epilogue::Epilogue;
 use super::super::extra::Extra;
+use super::super::lowered::Lowered;
 use super::super::ops::{Op, Precision};
-use super::super::program::Program;
 use super::super::rowmap;
 use super::super::rows::AluOp;
+use super::coded::Coded;
 use super::live::RowSet;
-use super::sampler_variants::Coded;
 use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op};
 
 /// Index of a value of a segment.
@@ -101,7 +101,7 @@ impl Plan {
     /// colour to pixels. Samples in the code are those of `coded`. Varyings are appended to `locations`; each
     /// has three rows in the frame.
     pub fn new(
-        program: &Program,
+        program: &Lowered,
         pieces: &[Piece],
         coded: &Coded,
         live: &RowSet,
@@ -125,7 +125,7 @@ impl Plan {
 }
 
 /// Whether a segment can include `effect`.
-pub fn is_inline(effect: &Effect, program: &Program) -> bool {
+pub fn is_inline(effect: &Effect, program: &Lowered) -> bool {
     match effect {
         Effect::Derivative { .. } => true,
         Effect::Op(Op::Varying(varying), destination) => {
@@ -192,7 +192,7 @@ impl Builder<'_> {
         }
     }
 
-    fn effect(&mut self, step: u32, effect: &Effect, program: &Program) {
+    fn effect(&mut self, step: u32, effect: &Effect, program: &Lowered) {
         match effect {
             Effect::Derivative { axis, dst, src } => {
                 let source = self.read(*src);
@@ -230,7 +230,7 @@ impl Builder<'_> {
         iter::once(pixels).chain(epilogue.keeps_alpha.then_some((rows[3], w))).collect()
     }
 
-    fn finish(mut self, program: &Program, live: &RowSet, pixels: Option<Vec<(Row, ValueId)>>) -> Plan {
+    fn finish(mut self, program: &Lowered, live: &RowSet, pixels: Option<Vec<(Row, ValueId)>>) -> Plan {
         self.written.sort_unstable();
         self.written.dedup();
         let Self { nodes, mut values, rows, written, .. } = self;
@@ -270,7 +270,7 @@ impl Builder<'_> {
 }
 
 /// Number of sources that a node reads.
-pub fn reads(node: &Node, program: &Program) -> usize {
+pub fn reads(node: &Node, program: &Lowered) -> usize {
     match node.work {
         Work::Alu(index) => sources_of(program.alus[index as usize].op),
         Work::Varying(_) | Work::Sample(_) => 2,
@@ -296,7 +296,7 @@ fn is_move(alu: &Alu) -> bool {
 }
 
 /// Whether the exact bits of source `n` matter. `result` tells whether those of the result do.
-fn passes_bits(node: &Node, n: usize, program: &Program, result: bool) -> bool {
+fn passes_bits(node: &Node, n: usize, program: &Lowered, result: bool) -> bool {
     let Work::Alu(index) = node.work else { return false };
     match program.alus[index as usize].op {
         AluOp::Cat2(op) => !op.class().is_float(),

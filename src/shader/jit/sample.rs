@@ -5,11 +5,11 @@
 //! fused operation.
 use super::super::reading::{Part, Reading};
 use super::assembler::{Flag, Source};
+use super::coded::Coded;
 use super::emit::{Emitter, Refusal};
 use super::executable::Field;
 use super::machine::{Machine, Vector};
 use super::plan::Node;
-use super::sampler_variants::Coded;
 use crate::format::unorm_step;
 
 /// Fraction bits of a position.

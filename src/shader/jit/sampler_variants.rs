@@ -2,18 +2,15 @@
 //! read is part of the code, so there are several variants.
 use std::sync::OnceLock;
 
-use hashbrown::HashMap;
-
 use super::super::alu::Row;
 use super::super::effect::Effect;
-use super::super::epilogue::Epilogue;
+use super::super::lowered::Lowered;
 use super::super::ops::{Plain, Precision};
-use super::super::program::Program;
 use super::super::reading::Reading;
 use super::Routine;
+use super::coded::Coded;
 use super::executable::SEQUENTIAL_GATHER;
 use super::machine::Machine;
-use super::straight_line::plain;
 
 /// Most variants of a program. Other draws sample through the texture unit.
 const WAYS: usize = 4;
@@ -34,29 +31,9 @@ struct Way {
     routine: Option<Routine>,
 }
 
-/// The contents of a variant besides operations.
-#[derive(Clone, Default)]
-pub struct Coded {
-    /// The number of each sample in the code, by its step.
-    numbers: HashMap<u32, usize>,
-    /// The readings, by number.
-    pub readings: Vec<Reading>,
-    /// Conversion of the colour at the end, if it is in the code.
-    pub epilogue: Option<Epilogue>,
-    /// Whether adjacent texels are read together, which is faster on some processors.
-    pub gather_pairs: bool,
-}
-
-impl Coded {
-    /// The number of the sample in `step`, if it is in the code.
-    pub fn number(&self, step: u32) -> Option<usize> {
-        self.numbers.get(&step).copied()
-    }
-}
-
 impl SamplerVariants {
     /// The variants for `program` and `machine`, if the program has samples that can be in the code.
-    pub fn new(program: &Program, machine: Machine) -> Option<Self> {
+    pub fn new(program: &Lowered, machine: Machine) -> Option<Self> {
         let (requests, steps, ways) = Default::default();
         let mut all = Self { machine, requests, steps, ways };
         for (step, effect) in (0..).zip(program.steps.iter().map(|step| &step.effect)) {
@@ -70,7 +47,7 @@ impl SamplerVariants {
 
     /// The number of the variant with these readings. A sample without a reading goes through the texture
     /// unit. `None` if there is no code for it.
-    pub fn number(&self, program: &Program, readings: &[Option<Reading>]) -> Option<usize> {
+    pub fn number(&self, program: &Lowered, readings: &[Option<Reading>]) -> Option<usize> {
         if readings.iter().all(Option::is_none) {
             return None;
         }
@@ -107,7 +84,7 @@ impl SamplerVariants {
 /// The sample of an effect, if it can be in the code.
 fn request(effect: &Effect) -> Option<Plain<Row>> {
     match effect {
-        Effect::Op(_, destination) if destination.precision == Precision::Full => plain(effect),
+        Effect::Op(_, destination) if destination.precision == Precision::Full => effect.plain(),
         _ => None,
     }
 }

@@ -8,14 +8,16 @@ use hashbrown::HashSet;
 use super::super::effect::Effect;
 use super::super::epilogue::Epilogue;
 use super::super::lanes::{ALL, Lanes, Mask};
-use super::super::program::Program;
-use super::emit::{Emitted, SPILLS, emit};
+use super::super::lowered::Lowered;
+use super::assembler::CodeLanes;
+use super::coded::Coded;
+use super::emit::{Emitted, SPILLS};
 use super::executable::{Code, Texels};
 use super::live::{Liveness, RowSet};
 use super::machine::Machine;
 use super::names;
+use super::nodes::emit;
 use super::plan::{Piece, Plan, is_inline};
-use super::sampler_variants::Coded;
 use super::select;
 
 /// Fewest operations for which code pays. For fewer, the interpreter is as fast.
@@ -83,13 +85,13 @@ impl Placed {
 
     /// Places `emitted` in executable memory. It is the code of the segment of `program` with first step
     /// `step`.
-    fn new(emitted: &Emitted, program: &Program, step: u32) -> Option<Self> {
+    fn new(emitted: &Emitted, program: &Lowered, step: u32) -> Option<Self> {
         let assembled = &emitted.assembled;
         let code = Code::new(&assembled.bytes, assembled.extent).map_err(refused).ok()?;
         if names::wanted() {
             // An error only affects profiles.
             let _ =
-                names::note(code.place(), format_args!("ir3 {} step {step}", Program::short(program.hash)));
+                names::note(code.place(), format_args!("ir3 {} step {step}", Lowered::short(program.hash)));
         }
         Some(Self { code, pool: assembled.pool.clone() })
     }
@@ -98,14 +100,18 @@ impl Placed {
 impl Native {
     /// The code for the lanes of `mask`. Code with samples or pixels needs all lanes. `locations` are those
     /// of the segment.
-    pub fn code(&self, program: &Program, locations: &[u16], mask: Mask) -> Option<&Placed> {
+    pub fn code(&self, program: &Lowered, locations: &[u16], mask: Mask) -> Option<&Placed> {
         if mask == ALL {
             return Some(&self.all);
         }
         let compile = || {
             let none = Coded::default();
             let plan = Plan::new(program, &self.pieces, &none, &self.live, &mut locations.to_vec(), None);
-            Placed::new(&emit(program, plan, &none, self.machine, true).ok()?, program, self.step)
+            Placed::new(
+                &emit(program, plan, &none, self.machine, CodeLanes::Executing).ok()?,
+                program,
+                self.step,
+            )
         };
         self.some.get_or_init(compile).as_ref()
     }
@@ -125,7 +131,7 @@ pub fn refusal() -> Option<String> {
 }
 
 /// Steps that control can reach other than from the step before, and step 0.
-fn targets(program: &Program, coded: &Coded) -> HashSet<u32> {
+fn targets(program: &Lowered, coded: &Coded) -> HashSet<u32> {
     let mut targets = HashSet::from_iter([0]);
     for (index, step) in (0..).zip(&program.steps) {
         match &step.effect {
@@ -143,7 +149,7 @@ fn targets(program: &Program, coded: &Coded) -> HashSet<u32> {
 /// The segments of `program`, by first step, with the samples and conversion of `coded`. Calls `look` with
 /// all emitted code.
 pub fn segments(
-    program: &Program,
+    program: &Lowered,
     machine: Machine,
     coded: &Coded,
     look: &mut dyn FnMut(&Made<'_>),
@@ -164,7 +170,7 @@ pub fn segments(
 
 /// Number of instructions of a segment that involve the interpreter: operations in its loops, and the effect
 /// of step `last`, if it has one.
-fn interpreted(program: &Program, parts: &[Part], last: u32) -> u64 {
+fn interpreted(program: &Lowered, parts: &[Part], last: u32) -> u64 {
     let mut all: Vec<u32> = Vec::new();
     for part in parts {
         if let Part::Loops(range) = part {
@@ -181,7 +187,7 @@ fn interpreted(program: &Program, parts: &[Part], last: u32) -> u64 {
 }
 
 struct Cutter<'c> {
-    program: &'c Program,
+    program: &'c Lowered,
     machine: Machine,
     coded: &'c Coded,
     liveness: &'c Liveness,
@@ -271,7 +277,7 @@ impl Cutter<'_> {
 
     fn native(&mut self, pieces: Vec<Piece>, live: RowSet) -> Result<Part, Vec<Piece>> {
         let plan = Plan::new(self.program, &pieces, self.coded, &live, &mut self.locations, self.epilogue);
-        let emitted = emit(self.program, plan, self.coded, self.machine, false);
+        let emitted = emit(self.program, plan, self.coded, self.machine, CodeLanes::All);
         let placed = emitted.ok().and_then(|emitted| {
             (self.look)(&Made { step: self.first, emitted: &emitted });
             Placed::new(&emitted, self.program, self.first)

@@ -10,7 +10,7 @@ use super::super::alu::Row;
 use super::super::effect::Axis;
 use super::super::extra::Extra;
 use super::super::rows::AluOp;
-use super::assembler::{Flag, Relation, Source};
+use super::assembler::{CommonBits, Flag, Relation, Source};
 use super::emit::{Emitter, Refusal, SPILLS};
 use super::machine::{Machine, Vector};
 use super::plan::{Node, ValueId};
@@ -156,7 +156,7 @@ impl Select<'_, '_> {
         let flag = self.e.flag()?;
         let exponent = self.e.asm.constant(EXPONENT);
         match self.e.asm.machine {
-            Machine::Avx512 => self.e.asm.test(flag, false, value, exponent),
+            Machine::Avx512 => self.e.asm.test(flag, CommonBits::None, value, exponent),
             Machine::Avx2 => {
                 self.e.asm.two(Vector::And, flag.0, value, exponent);
                 let zero = self.e.asm.constant(0);
@@ -399,7 +399,7 @@ impl Select<'_, '_> {
         let flag = self.e.flag()?;
         match self.e.asm.machine {
             Machine::Avx512 => {
-                self.e.asm.test(flag, true, b, Source::Register(b));
+                self.e.asm.test(flag, CommonBits::Some, b, Source::Register(b));
                 let (c, a) = (self.register(2)?, self.source(0)?);
                 let dst = self.e.temporary()?;
                 self.e.asm.select(flag, dst, a, c);

@@ -3,8 +3,8 @@ use super::super::alu::{self, Alu, Row};
 use super::super::effect::Effect;
 use super::super::environment::{Environment, Refused};
 use super::super::lanes::{ALL, Lanes};
+use super::super::lowered::Lowered;
 use super::super::ops::{Op, Plain, Sample, Slots};
-use super::super::program::Program;
 use super::super::run::{Outcome, apply};
 use super::super::warp::{Killed, Warp};
 use super::Routine;
@@ -49,7 +49,7 @@ struct Stretch {
 impl Line {
     /// The line of `program`, which is cut into `segments`. `None` if the program has branches or does not
     /// reach its end.
-    pub fn new(program: &Program, segments: &[Option<Segment>]) -> Option<Self> {
+    pub fn new(program: &Lowered, segments: &[Option<Segment>]) -> Option<Self> {
         let (stretches, locations) = Default::default();
         let mut line = Self { stretches, instructions: 0, compiled: 0, requests: Some(0), locations };
         let mut first = 0;
@@ -62,7 +62,7 @@ impl Line {
                 line.compiled += segment.compiled;
                 line.locations.extend(&segment.locations);
             }
-            line.stretches.push(Stretch { first, last, plain: plain(&step.effect) });
+            line.stretches.push(Stretch { first, last, plain: step.effect.plain() });
             line.requests = match &step.effect {
                 // The cost of samples with slots per lane is known only when they run.
                 Effect::Op(Op::Sample(Sample { slots: Slots::Uniform { .. }, .. }), _) => {
@@ -106,7 +106,7 @@ impl Line {
     /// environment must have planes for all varyings.
     pub(super) fn take_lockstep(
         &self,
-        program: &Program,
+        program: &Lowered,
         routine: &Routine,
         warps: &mut [Warp],
         environment: &mut impl Environment,
@@ -147,7 +147,7 @@ impl Segment {
     /// Runs its operations in all lanes of `warps`.
     fn run_lockstep(
         &self,
-        program: &Program,
+        program: &Lowered,
         warps: &mut [Warp],
         frame: &mut Vec<Lanes>,
         environment: &mut impl Environment,
@@ -173,14 +173,6 @@ impl Segment {
     }
 }
 
-/// The sample of an effect, if it is a common one.
-pub fn plain(effect: &Effect) -> Option<Plain<Row>> {
-    match effect {
-        Effect::Op(Op::Sample(sample), _) => sample.plain(),
-        _ => None,
-    }
-}
-
 impl Warp {
     /// Whether the whole line can run: all started lanes execute from the first step on, and lanes are not
     /// counted.
@@ -195,7 +187,7 @@ impl Warp {
     pub(super) fn take(
         &mut self,
         line: &Line,
-        program: &Program,
+        program: &Lowered,
         routine: &Routine,
         environment: &mut impl Environment,
     ) -> Option<Outcome> {

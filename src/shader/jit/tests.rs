@@ -11,10 +11,11 @@ use super::machine::Machine;
 use super::sampler_variants::SamplerVariants;
 use super::segment::{Part, Segment};
 use super::{Dwords, MAX_LOCKSTEP, Routine, Texels, WarpGroup, run, select};
+use crate::Program;
 use crate::alu::Alu;
 use crate::effect::Effect;
 use crate::extra::Extra;
-use crate::program::{Program, Step};
+use crate::lowered::{Lowered, Step};
 use crate::rows::{AluOp, kernel};
 use crate::summary::Summary;
 use crate::testing::asked_programs;
@@ -66,7 +67,7 @@ fn program_of(steps: Vec<(Vec<Alu>, Effect)>) -> Program {
     }
     let (uniforms, zeroed, overwritten, summary) = (vec![], vec![], vec![], Summary::default());
     let sources = vec![0; alus.len()];
-    Program {
+    Program::from(Lowered {
         alus,
         sources,
         steps: made,
@@ -79,8 +80,7 @@ fn program_of(steps: Vec<(Vec<Alu>, Effect)>) -> Program {
         classes: vec![],
         watched: false,
         hash: 0,
-        tier: Default::default(),
-    }
+    })
 }
 
 fn native(routine: &Routine) -> &Segment {

@@ -12,8 +12,8 @@ use crate::builder;
 use crate::doubt::When;
 use crate::effect::Effect;
 use crate::extra::Extra;
+use crate::lowered::Uniform;
 use crate::ops::{Destination, Op, Varying};
-use crate::program::Uniform;
 use crate::rowmap::{ADDRESS, SINK};
 use crate::rows::AluOp;
 

@@ -6,11 +6,11 @@ use super::operands::{Bank, step};
 use crate::alu::Row;
 use crate::effect::Effect;
 use crate::extra::Extra;
+use crate::lowered::Uniform;
 use crate::ops::{
     Atomic, AtomicOp, AtomicPlace, Destination, Few, ImageAccess, ImageLayout, MemoryAccess, Number, Op,
     Precision, Space, Width,
 };
-use crate::program::Uniform;
 use crate::rowmap::{REGISTERS, ZERO};
 
 /// Most components of one effect.

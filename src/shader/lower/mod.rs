@@ -12,13 +12,15 @@ pub(super) mod pico;
 mod texture;
 
 use a4emu_decoder::isa::ir3::{Body, Cat0Op, Instr};
+use a4emu_decoder::isa::pico as pico_isa;
+use a4emu_decoder::isa::pico::command::Interface;
 use hashbrown::HashSet;
 
 use super::alu::Row;
 use super::builder::Builder;
-use super::count::InstructionClass;
 use super::effect::{Effect, Test};
-use super::program::{Program, ProgramError};
+use super::lowered::{InstructionClass, Lowered, ProgramError};
+use super::program::Program;
 use super::rowmap::{TEMPORARIES, TEMPORARY_COUNT};
 
 /// Meaning of an (ss) flag in the stage.
@@ -43,11 +45,66 @@ pub enum Granularity {
     Watched,
 }
 
+impl Program {
+    /// Lowers ir3 instruction words. Words that are never reached do not matter. Invalid instructions fault
+    /// when they are reached.
+    pub fn new(code: &[u64]) -> Result<Self, ProgramError> {
+        lower(code, SyncFlag::Scheduling, Granularity::Runs).map(Self::from)
+    }
+
+    /// Like [`Program::new`] for a hull shader, where an (ss) after a store is a barrier between the
+    /// invocations of a patch (docs/hardware/ir3-isa.md, section 10.3).
+    pub fn new_hull(code: &[u64]) -> Result<Self, ProgramError> {
+        lower(code, SyncFlag::Barrier, Granularity::Runs).map(Self::from)
+    }
+
+    /// Like [`Program::new`], and reports to the environment which guesses it rests on.
+    pub fn watched(code: &[u64]) -> Result<Self, ProgramError> {
+        lower(code, SyncFlag::Scheduling, Granularity::Watched).map(Self::from)
+    }
+
+    /// Like [`Program::new_hull`], and reports to the environment which guesses it rests on.
+    pub fn hull_watched(code: &[u64]) -> Result<Self, ProgramError> {
+        lower(code, SyncFlag::Barrier, Granularity::Watched).map(Self::from)
+    }
+
+    /// Like [`Program::new`], and reports to the environment which registers a0.x selects.
+    pub fn choosing(code: &[u64]) -> Result<Self, ProgramError> {
+        lower(code, SyncFlag::Scheduling, Granularity::Choices).map(Self::from)
+    }
+
+    /// Like [`Program::new_hull`], and reports to the environment which registers a0.x selects.
+    pub fn hull_choosing(code: &[u64]) -> Result<Self, ProgramError> {
+        lower(code, SyncFlag::Barrier, Granularity::Choices).map(Self::from)
+    }
+
+    /// Lowers PicoGpu instructions. `interface` names the registers that `lduni` loads from the constant
+    /// file, in order, and those that `initregs` clears.
+    pub fn from_pico(code: &[pico_isa::Instr], interface: &Interface) -> Result<Self, ProgramError> {
+        pico::lower(code, interface, Granularity::Runs).map(Self::from)
+    }
+
+    /// Like [`Program::new`], with one step per instruction, for a debugger.
+    pub fn stepwise(code: &[u64]) -> Result<Self, ProgramError> {
+        lower(code, SyncFlag::Scheduling, Granularity::Instructions).map(Self::from)
+    }
+
+    /// Like [`Program::from_pico`], with one step per instruction, for a debugger.
+    pub fn pico_stepwise(code: &[pico_isa::Instr], interface: &Interface) -> Result<Self, ProgramError> {
+        pico::lower(code, interface, Granularity::Instructions).map(Self::from)
+    }
+
+    /// Like [`Program::new_hull`], with one step per instruction, for a debugger.
+    pub fn hull_stepwise(code: &[u64]) -> Result<Self, ProgramError> {
+        lower(code, SyncFlag::Barrier, Granularity::Instructions).map(Self::from)
+    }
+}
+
 /// Lowers `code` to a program.
-pub fn lower(code: &[u64], sync: SyncFlag, granularity: Granularity) -> Result<Program, ProgramError> {
+fn lower(code: &[u64], sync: SyncFlag, granularity: Granularity) -> Result<Lowered, ProgramError> {
     match code.len() {
         0 => return Err(ProgramError::Empty),
-        len if len > Program::MAX_INSTRUCTIONS => return Err(ProgramError::TooLong(len)),
+        len if len > Lowered::MAX_INSTRUCTIONS => return Err(ProgramError::TooLong(len)),
         _ => {}
     }
     let instrs: Vec<Instr> = code.iter().map(|&word| Instr::decode(word)).collect();
@@ -56,7 +113,7 @@ pub fn lower(code: &[u64], sync: SyncFlag, granularity: Granularity) -> Result<P
         Granularity::Instructions => (0..code.len() as u32).collect(),
     };
     let reached = reached(&instrs);
-    let hash = Program::hash_of(code);
+    let hash = Lowered::hash_of(code);
     let builder = match granularity {
         Granularity::Watched => Builder::watched(hash),
         Granularity::Choices => Builder::choosing(hash),
@@ -69,7 +126,7 @@ pub fn lower(code: &[u64], sync: SyncFlag, granularity: Granularity) -> Result<P
         lowerer.instruction(instr);
     }
     let classes = instrs.iter().map(InstructionClass::of).collect();
-    Ok(Program { hash, classes, ..lowerer.builder.finish(code.len()) })
+    Ok(Lowered { hash, classes, ..lowerer.builder.finish(code.len()) })
 }
 
 /// The branch target of `instr`, which is at index `at`.

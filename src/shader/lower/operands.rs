@@ -7,8 +7,8 @@ use crate::alu::Row;
 use crate::builder;
 use crate::effect::{Effect, File, Gather};
 use crate::extra::Extra;
+use crate::lowered::Uniform;
 use crate::ops::Few;
-use crate::program::Uniform;
 use crate::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SINK, ZERO};
 use crate::rows::AluOp;
 

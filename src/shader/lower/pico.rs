@@ -11,7 +11,7 @@ use super::super::alu::Row;
 use super::super::builder::{Builder, Operand};
 use super::super::effect::Effect;
 use super::super::extra::Extra;
-use super::super::program::{Program, ProgramError, Uniform};
+use super::super::lowered::{Lowered, ProgramError, Uniform};
 use super::super::rowmap::{FULL, TEMPORARIES, ZERO};
 use super::super::rows::AluOp;
 use super::Granularity;
@@ -26,7 +26,7 @@ pub fn lower(
     code: &[Instr],
     interface: &Interface,
     granularity: Granularity,
-) -> Result<Program, ProgramError> {
+) -> Result<Lowered, ProgramError> {
     if code.is_empty() {
         return Err(ProgramError::Empty);
     }

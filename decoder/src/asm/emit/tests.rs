@@ -1,5 +1,6 @@
 //! Tests of the bounds, with limits so small that short sources reach them.
 
+use super::super::FileError;
 use super::super::pack::MAX_COUNT;
 use super::*;
 
@@ -10,11 +11,11 @@ impl Files for Nothing {
     fn resolve(&mut self, _: &str, path: &str) -> String {
         path.into()
     }
-    fn text(&mut self, _: &str) -> std::result::Result<String, String> {
-        Err("there is nothing".into())
+    fn text(&mut self, _: &str) -> std::result::Result<String, FileError> {
+        Err(FileError("there is nothing".into()))
     }
-    fn image(&mut self, _: &str) -> std::result::Result<Image, String> {
-        Err("there is nothing".into())
+    fn image(&mut self, _: &str) -> std::result::Result<Image, FileError> {
+        Err(FileError("there is nothing".into()))
     }
 }
 

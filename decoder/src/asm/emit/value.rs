@@ -1,6 +1,25 @@
 //! Values of expressions.
 
+use thiserror::Error;
+
 use super::super::ast::Op;
+
+/// Why an expression has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub(super) enum ValueError {
+    /// It does not fit.
+    #[error("the result is too large")]
+    Overflow,
+    /// A divisor is 0.
+    #[error("division by zero")]
+    DivisionByZero,
+    /// `~` of a number with a point.
+    #[error("`~` wants a whole number")]
+    NotWhole,
+    /// An operation on bits of a number with a point.
+    #[error("bits of a number with a point")]
+    BitsOfFloat,
+}
 
 /// The value of an expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,18 +55,18 @@ impl Value {
     }
 
     /// Evaluates `-a` or `~a`.
-    pub(super) fn unary(sign: char, value: Self) -> Result<Self, String> {
+    pub(super) fn unary(sign: char, value: Self) -> Result<Self, ValueError> {
         match (sign, value) {
             (_, Self::Unknown) => Ok(Self::Unknown),
-            ('-', Self::Int(value)) => value.checked_neg().map(Self::Int).ok_or_else(overflow),
+            ('-', Self::Int(value)) => value.checked_neg().map(Self::Int).ok_or(ValueError::Overflow),
             ('-', Self::Float(value)) => Ok(Self::Float(-value)),
             (_, Self::Int(value)) => Ok(Self::Int(!value & i128::from(u32::MAX))),
-            (_, Self::Float(_)) => Err("`~` wants a whole number".into()),
+            (_, Self::Float(_)) => Err(ValueError::NotWhole),
         }
     }
 
     /// Evaluates an operator. A whole number and a float give a float.
-    pub(super) fn binary(op: Op, left: Self, right: Self) -> Result<Self, String> {
+    pub(super) fn binary(op: Op, left: Self, right: Self) -> Result<Self, ValueError> {
         match (left, right) {
             (Self::Unknown, _) | (_, Self::Unknown) => Ok(Self::Unknown),
             (Self::Int(left), Self::Int(right)) => whole(op, left, right),
@@ -56,11 +75,7 @@ impl Value {
     }
 }
 
-fn overflow() -> String {
-    "the result is too large".into()
-}
-
-fn whole(op: Op, left: i128, right: i128) -> Result<Value, String> {
+fn whole(op: Op, left: i128, right: i128) -> Result<Value, ValueError> {
     let truth = |holds: bool| Some(i128::from(holds));
     let distance = |right: i128| u32::try_from(right).ok().filter(|&n| n < 64);
     let value = match op {
@@ -76,14 +91,14 @@ fn whole(op: Op, left: i128, right: i128) -> Result<Value, String> {
         Op::Add => left.checked_add(right),
         Op::Sub => left.checked_sub(right),
         Op::Mul => left.checked_mul(right),
-        Op::Div | Op::Rem if right == 0 => return Err("division by zero".into()),
+        Op::Div | Op::Rem if right == 0 => return Err(ValueError::DivisionByZero),
         Op::Div => left.checked_div(right),
         Op::Rem => left.checked_rem(right),
     };
-    value.map(Value::Int).ok_or_else(overflow)
+    value.map(Value::Int).ok_or(ValueError::Overflow)
 }
 
-fn float(op: Op, left: f64, right: f64) -> Result<Value, String> {
+fn float(op: Op, left: f64, right: f64) -> Result<Value, ValueError> {
     let truth = |holds: bool| Ok(Value::Int(holds.into()));
     Ok(Value::Float(match op {
         Op::Add => left + right,
@@ -95,7 +110,7 @@ fn float(op: Op, left: f64, right: f64) -> Result<Value, String> {
         Op::NotEqual => return truth(left != right),
         Op::Less => return truth(left < right),
         Op::Greater => return truth(left > right),
-        Op::Or | Op::Xor | Op::And | Op::Shl | Op::Shr => return Err("bits of a number with a point".into()),
+        Op::Or | Op::Xor | Op::And | Op::Shl | Op::Shr => return Err(ValueError::BitsOfFloat),
     }))
 }
 

@@ -3,13 +3,14 @@
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::os::fd::IntoRawFd;
 
+use rustix::fs::MemfdFlags;
 use rustix::io::Errno;
 
 use super::descriptors::close_unseen;
 use super::next::interpose;
 use super::paths::translated;
 use super::{Inode, Look, process, set_errno, threads};
-use crate::{device, known, tree};
+use crate::{known, node, tree};
 
 /// A result in C's form: -1 and `errno`.
 fn to_c(result: Result<c_int, Errno>) -> c_int {
@@ -24,7 +25,9 @@ fn opened(fd: c_int, flags: c_int) -> c_int {
     match Look::at(fd) {
         Some(look) if tree::is_node(look.inode) && flags & libc::O_PATH == 0 => {
             close_unseen(fd);
-            to_c(device::open(flags & libc::O_CLOEXEC != 0).map(IntoRawFd::into_raw_fd))
+            let closes = flags & libc::O_CLOEXEC != 0;
+            let cloexec = if closes { MemfdFlags::CLOEXEC } else { MemfdFlags::empty() };
+            to_c(node::open(cloexec).map(IntoRawFd::into_raw_fd))
         }
         _ => fd,
     }
@@ -165,7 +168,7 @@ interpose! {
 
     /// Serves an ioctl of the device; otherwise calls libc's function.
     fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int = |next| {
-        match device::ioctl(fd, request, argument as u64) {
+        match node::ioctl(fd, request, argument as u64) {
             Some(result) => to_c(result),
             // SAFETY: the arguments are passed on unchanged.
             None => unsafe { next(fd, request, argument) },

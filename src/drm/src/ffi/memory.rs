@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::next::interpose;
 use super::{last_errno, set_errno, signals};
 use crate::mappings::{self, Part};
-use crate::{device, known};
+use crate::{known, node};
 
 type Mmap = unsafe extern "C" fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void;
 
@@ -122,7 +122,7 @@ unsafe fn map(
     let ours = flags & libc::MAP_ANONYMOUS == 0 && known::object_at(fd).is_some();
     if ours {
         let _signals = signals::hold();
-        if let Some(part) = device::mapped_part(fd, offset, len) {
+        if let Some(part) = node::mapped_part(fd, offset, len) {
             // SAFETY: the program chose the address, with `MAP_FIXED`, or it is free.
             let show = |bytes, wish| unsafe { mappings::region()?.show_at(bytes, wish) };
             return to_c(part.and_then(|part| mappings::add(part, wish, show)));

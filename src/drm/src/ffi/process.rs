@@ -5,12 +5,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::fork::{self, Held};
-use crate::{device, known, tree};
-
-/// Size from which on an allocation has its own pages, in bytes.
-const LARGE_LIST: libc::c_int = 64 << 20;
-/// Freed memory that the allocator keeps, in bytes.
-const KEPT_MEMORY: libc::c_int = 256 << 20;
+use crate::{device, known, node, tree};
 
 thread_local! {
     /// The locks of the device, while this thread forks.
@@ -62,22 +57,12 @@ pub fn at_exit() {
     ASKED.call_once(|| _ = unsafe { libc::atexit(exiting) });
 }
 
-/// Makes libc keep the freed memory of large lists, up to [`KEPT_MEMORY`]. Otherwise a frame of many
-/// vertices spends a third of its time on pages that the kernel clears.
-pub fn keep_memory() {
-    for (parameter, bytes) in [(libc::M_MMAP_THRESHOLD, LARGE_LIST), (libc::M_TRIM_THRESHOLD, KEPT_MEMORY)] {
-        // SAFETY: sets two parameters of the allocator, which is allowed at any time; it ignores unsuitable
-        // values.
-        unsafe { libc::mallopt(parameter, bytes) };
-    }
-}
-
 extern "C" fn exiting() {
     if STRICT.get() {
         // Such a thread may not even read the clock.
         return;
     }
-    device::finish();
+    node::finish();
     tree::remove_own();
 }
 

@@ -230,6 +230,21 @@ fn end(status: i32) -> ! {
     }
 }
 
+/// Size from which on an allocation has its own pages, in bytes.
+const LARGE_LIST: libc::c_int = 64 << 20;
+/// Freed memory that the allocator keeps, in bytes.
+const KEPT_MEMORY: libc::c_int = 256 << 20;
+
+/// Makes libc keep the freed memory of large lists, up to [`KEPT_MEMORY`]. Otherwise a frame of many
+/// vertices spends a third of its time on pages that the kernel clears.
+pub fn keep_memory() {
+    for (parameter, bytes) in [(libc::M_MMAP_THRESHOLD, LARGE_LIST), (libc::M_TRIM_THRESHOLD, KEPT_MEMORY)] {
+        // SAFETY: sets two parameters of the allocator, which is allowed at any time; it ignores unsuitable
+        // values.
+        unsafe { libc::mallopt(parameter, bytes) };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -124,7 +124,7 @@ fn continue_draw(context: &mut DrawContext<'_>, state: DrawState, made: Made) ->
         {
             context.machine.budget.join(&budget);
             let Shaded { vertices, geometry, .. } =
-                record_vertices(context, shaded, Stopwatch::start_if(false));
+                record_vertices(context, shaded, Stopwatch::off());
             context.pipeline.stats.ms.vertex += of_vertices;
             context.pipeline.stats.ms.primitive += of_primitives;
             let made = assembled

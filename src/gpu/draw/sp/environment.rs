@@ -4,9 +4,9 @@ use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::isa::ir3::access::FileReg;
 
 use crate::draw::vpc::interpolate::WarpQuads;
-use a4emu_shader::jit::Texels;
+use a4emu_shader::jit::{Routine, Texels};
 use a4emu_shader::{
-    Chooser, Environment, Lanes, Mask, Op, Plain, Program, Reach, Refused, Sample, Varying, lanes_of,
+    Chooser, Environment, Lanes, Lowered, Mask, Op, Plain, Reach, Refused, Sample, Varying, lanes_of,
 };
 
 use super::memory::ShaderMemory;
@@ -48,8 +48,8 @@ impl Environment for StageEnvironment<'_, '_, '_> {
         self.memory.filter(request, mask, out)
     }
 
-    fn way(&mut self, program: &Program) -> Option<usize> {
-        Some(self.memory.for_code(program)?.way)
+    fn way(&mut self, routine: &Routine, program: &Lowered) -> Option<usize> {
+        Some(self.memory.for_code(routine, program)?.way)
     }
 
     fn texels(&self) -> &[Texels<'_>] {

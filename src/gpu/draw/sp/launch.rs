@@ -19,10 +19,10 @@ use crate::draw::vpc::interpolate::WarpQuads;
 use crate::draw::work::{KnownRun, KnownWarps, ShaderWork};
 use crate::memory::Memory;
 use crate::parallel::{self, Helpers};
-use a4emu_shader::jit::{self, WarpCost, WarpGroup};
+use a4emu_shader::jit::{WarpCost, WarpGroup};
 use a4emu_shader::{
     Counting, Epilogue, INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, Program, ShaderFault,
-    Warp, run, run_counting, step,
+    Warp, run, run_counting, run_lockstep, step,
 };
 
 /// Number of jobs in a wave.
@@ -185,7 +185,7 @@ impl<'a> Worker<'a> {
         }
         enter(warps);
         let mut environment = StageEnvironment { memory: &mut self.memory, quads: Some(quads) };
-        let ran = jit::run_lockstep(program, warps, &mut environment, epilogue);
+        let ran = run_lockstep(program, warps, &mut environment, epilogue);
         if ran == WarpGroup::Not {
             return ran;
         }

@@ -5,9 +5,9 @@ use std::ops::Range;
 use crate::budget::Work;
 use crate::fault::{Client, Miss};
 use crate::memory::Memory;
-use a4emu_shader::jit::Texels;
+use a4emu_shader::jit::{Routine, Texels};
 use a4emu_shader::{
-    Atomic, AtomicPlace, ImageAccess, ImageLayout, LANES, Lanes, Mask, MemoryAccess, Plain, Program, Query,
+    Atomic, AtomicPlace, ImageAccess, ImageLayout, LANES, Lanes, Lowered, Mask, MemoryAccess, Plain, Query,
     Reach, Sample, Space, lanes_of,
 };
 
@@ -211,9 +211,12 @@ impl<'a> ShaderMemory<'a> {
 
     /// Returns the data that compiled code needs to read textures directly. `None` if it cannot, or if the
     /// budget does not cover all requests of a warp.
-    pub fn for_code(&self, program: &Program) -> Option<&DirectReads<'a>> {
+    pub fn for_code(&self, routine: &Routine, program: &Lowered) -> Option<&DirectReads<'a>> {
         let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return None };
-        let for_code = bound.for_code(program, self.work.warps >= READS_ITSELF)?;
+        let for_code = match self.work.warps >= READS_ITSELF {
+            true => bound.for_code(routine, program)?,
+            false => bound.known_for_code()?,
+        };
         (self.left > price_of_texels(for_code.requests)).then_some(for_code)
     }
 

@@ -14,8 +14,8 @@ use super::unit::Unit;
 use crate::fault::{Client, Miss};
 use crate::machine::Model;
 use crate::memory::Memory;
-use a4emu_shader::jit::Texels;
-use a4emu_shader::{LANES, Lanes, Mask, Plain, Program, Query, Sample, Slots, lanes_of};
+use a4emu_shader::jit::{Routine, Texels};
+use a4emu_shader::{LANES, Lanes, Lowered, Mask, Plain, Query, Sample, Slots, lanes_of};
 
 /// Number of texels that a filter reads per lane.
 pub const FILTERED: u64 = 4;
@@ -266,12 +266,9 @@ impl<'a> BoundBank<'a> {
     }
 
     /// Returns the data that the compiled code of the stage's `program` needs to read textures directly, if
-    /// it can. The data is prepared only when it `pays`; before, the result is `None`.
-    pub fn for_code(&self, program: &Program, pays: bool) -> Option<&DirectReads<'a>> {
-        match pays {
-            true => self.for_code.get_or_init(|| self.make_for_code(program)).as_ref(),
-            false => self.known_for_code(),
-        }
+    /// it can. The first call prepares it.
+    pub fn for_code(&self, routine: &Routine, program: &Lowered) -> Option<&DirectReads<'a>> {
+        self.for_code.get_or_init(|| self.make_for_code(routine, program)).as_ref()
     }
 
     /// Returns the data for compiled code, if it has been prepared.
@@ -280,8 +277,7 @@ impl<'a> BoundBank<'a> {
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn make_for_code(&self, program: &Program) -> Option<DirectReads<'a>> {
-        let routine = program.routine()?;
+    fn make_for_code(&self, routine: &Routine, program: &Lowered) -> Option<DirectReads<'a>> {
         let (mut readings, mut texels, mut used) = (Vec::new(), Vec::new(), 0);
         for [texture, sampler] in routine.requests()? {
             let found = self.common(*texture, *sampler).and_then(|(_, planar)| planar.for_code());
@@ -296,7 +292,7 @@ impl<'a> BoundBank<'a> {
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn make_for_code(&self, _: &Program) -> Option<DirectReads<'a>> {
+    fn make_for_code(&self, _: &Routine, _: &Lowered) -> Option<DirectReads<'a>> {
         None
     }
 

@@ -11,7 +11,7 @@ use super::avx512;
 use super::interpolate::{OfQuads, Source, WarpQuads, from_quad, to_lanes};
 use super::state::MAX_VARYINGS;
 use crate::draw::gras::quad::QUADS;
-use crate::draw::gras::setup::ScreenPrimitive;
+use crate::draw::gras::setup::{ScreenPrimitive, Sprite};
 use a4emu_shader::{LANES, Lanes};
 
 /// Set of interpolated locations, one bit each.
@@ -40,9 +40,9 @@ impl Interpolated {
         locations
     }
 
-    /// Returns whether a location is interpolated in a primitive, which may be a sprite.
-    pub fn has(&self, location: u16, is_sprite: bool) -> bool {
-        are_in(if is_sprite { self.always } else { self.without_sprites }, &[location])
+    /// Returns whether a location is interpolated in a primitive with this sprite, if it is one.
+    pub fn has(&self, location: u16, sprite: Option<&Sprite>) -> bool {
+        are_in(if sprite.is_some() { self.always } else { self.without_sprites }, &[location])
     }
 }
 

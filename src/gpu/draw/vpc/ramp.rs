@@ -33,7 +33,7 @@ impl Ramp {
     pub fn of(source: &Source<'_>, primitive: &ScreenPrimitive, location: u16, area: Rect) -> Option<Self> {
         let Planes { base, i, j, inv_w: [w0, w1, w2], .. } = &primitive.planes;
         let is_upright = w0 == w1 && w0 == w2 && (1.0 / LARGE..LARGE).contains(&f64::from(w0.abs()));
-        if !is_upright || !source.interpolated.has(location, primitive.sprite.is_some()) {
+        if !is_upright || !source.interpolated.has(location, primitive.sprite.as_ref()) {
             return None;
         }
         let [v0, d1, d2] = differences(&corners_of(source, primitive), location.into()).map(f64::from);

@@ -7,9 +7,9 @@ use super::planar::{coords, scene};
 use super::seed::random_cases;
 use super::*;
 use crate::draw::tpl1::{BoundBank, DirectReads};
-use a4emu_shader::jit::{Texels, target};
+use a4emu_shader::jit::{Routine, Texels, target};
 use a4emu_shader::testing::asked_programs;
-use a4emu_shader::{Environment, Jit, Mask, Op, Outcome, Program, Refused, Warp, run};
+use a4emu_shader::{Environment, Jit, Lowered, Mask, Op, Outcome, Program, Refused, Warp, run};
 
 /// Number of full registers that these programs use.
 const REGISTERS: u32 = 16;
@@ -28,8 +28,10 @@ impl Environment for Textures<'_> {
         Ok(())
     }
 
-    fn way(&mut self, program: &Program) -> Option<usize> {
-        self.bank.for_code(program, self.for_code).map(|it| it.way)
+    fn way(&mut self, routine: &Routine, program: &Lowered) -> Option<usize> {
+        let reads =
+            if self.for_code { self.bank.for_code(routine, program) } else { self.bank.known_for_code() };
+        reads.map(|it| it.way)
     }
 
     fn texels(&self) -> &[Texels<'_>] {
@@ -169,8 +171,8 @@ fn a_program_has_code_for_a_few_ways_of_reading() {
             let memory = scene.memory();
             let bank = scene.bank(&memory);
             let bound = bank.bind(&memory);
-            assert!(bound.for_code(&program, false).is_none(), "not before it pays");
-            bound.for_code(&program, true).map(|DirectReads { way, .. }| *way)
+            assert!(bound.known_for_code().is_none(), "not before it pays");
+            bound.for_code(program.routine()?, &program).map(|DirectReads { way, .. }| *way)
         })
         .collect();
     assert_eq!(ways, [Some(0), Some(1), Some(2), Some(3), None, None, Some(0), None, Some(3)]);

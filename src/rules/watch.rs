@@ -1,0 +1,248 @@
+//! The observer that checks a run for broken rules.
+
+use a4emu_decoder::bits::Register;
+use a4emu_decoder::load_state::StateKind;
+use a4emu_decoder::packet::Packet;
+use a4emu_decoder::pm4::Pm4;
+use a4emu_decoder::regs::gras::GRAS_DEBUG_ECO_CONTROL;
+use a4emu_decoder::regs::rbbm_perfctr::RBBM_PERFCTR_CTL;
+
+use super::finding::{Broken, Findings};
+use super::programs::Programs;
+use super::rules::Id;
+use super::state::{self, Highest, Said, Scene};
+use super::stream::{self, Bins, Packets, Tiles, Traffic, Waits, Writers};
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::cp::observer::{Announced, Load};
+use a4emu_gpu::cp::{Call, Flow, Observer};
+use a4emu_gpu::draw::{DispatchCall, DrawCall};
+use a4emu_gpu::fault::Trouble;
+use a4emu_gpu::gpu::{Gpu, STAGES};
+use a4emu_gpu::memory::PAGE;
+use a4emu_gpu::pass::Pass;
+use a4emu_gpu::regfile::{COUNT, RegSet};
+use a4emu_gpu::settled::{Running, Synced};
+
+/// Loaded texture and sampler slots per stage, one bit each.
+type Slots = [[u128; 2]; STAGES.len()];
+
+/// An observer that checks the rules.
+#[derive(Default)]
+pub struct Watch {
+    /// The findings so far.
+    pub findings: Findings,
+    /// The programs that ran.
+    pub programs: Programs,
+    highest: Highest,
+    batch: Batch,
+    /// Whether the last register write was to RBBM_PERFCTR_CTL. It belongs to the batch of the next one.
+    held: bool,
+    /// Whether a submit is running, or the run ended within one.
+    running: bool,
+    /// Whether the capture names all buffers completely. Only then is memory outside of them an error. Some
+    /// recorders name only the parts of pages that they hold, and omit most buffers.
+    names_all: bool,
+}
+
+/// Rules about memory inside of buffers.
+const IN_MEMORY: [Id; 6] = [Id::M1, Id::M3, Id::M4, Id::M5, Id::M6, Id::M7];
+
+/// The state of a batch.
+#[derive(Default)]
+struct Batch {
+    waits: Waits,
+    packets: Packets,
+    bins: Bins,
+    tiles: Tiles,
+    traffic: Traffic,
+    writers: Writers,
+    written: RegSet,
+    slots: Slots,
+}
+
+impl Watch {
+    /// Makes a watch for a run on `gpu`, and records the registers that a0.x selects in it.
+    pub fn of_run(gpu: &mut Gpu) -> Self {
+        gpu.watch_choices();
+        Self::default()
+    }
+
+    /// Makes a watch for a device, which knows all buffers.
+    pub fn of_device(gpu: &mut Gpu) -> Self {
+        Self { names_all: true, ..Self::of_run(gpu) }
+    }
+
+    /// Adds findings at the end of the run of `gpu`. For an incomplete frame, missing tiles are not
+    /// reported.
+    pub(super) fn end(&mut self, gpu: Synced<'_>) {
+        let mut said = Said::default();
+        if !self.running && gpu.budget.cut().is_none() {
+            self.batch.tiles.end(&mut said);
+        }
+        stream::unwritten(gpu, &mut said);
+        self.tell(&gpu, said);
+        self.chosen(&gpu);
+    }
+
+    /// Adds findings about the registers that a0.x has selected so far.
+    fn chosen(&mut self, gpu: &Gpu) {
+        let said = Said(self.programs.placed(&gpu.chosen));
+        self.tell(gpu, said);
+    }
+
+    fn tell(&mut self, gpu: &Gpu, said: Said) {
+        let counts = |broken: &Broken| self.names_all || !IN_MEMORY.contains(&broken.rule);
+        said.0.into_iter().filter(counts).for_each(|broken| self.findings.add(gpu, broken));
+    }
+
+    fn draw(&mut self, gpu: Synced<'_>, call: &DrawCall) -> Said {
+        let mut said = Said::default();
+        self.batch.bins.draw(gpu, call, &mut said);
+        let scene = Scene::of_draw(gpu, call.pass, call.initiator, &mut self.programs);
+        self.batch.packets.draw(&scene, &mut said);
+        self.batch.traffic.draw(&scene, call, &mut said);
+        state::check_programs(&scene, &mut said);
+        state::check_unset(&scene, &mut self.programs, &mut said);
+        state::check_draw(&scene, call, self.highest.of(gpu, call), &mut said);
+        self.batch.tiles.draw(&scene, call, &mut said);
+        self.batch.writers.call(&scene, &mut said);
+        state::written::check(&scene, call, &self.batch.written, &mut said);
+        slots(&scene, &self.batch.slots, &mut said);
+        said
+    }
+
+    fn dispatch(&mut self, gpu: Synced<'_>, call: &DispatchCall) -> Said {
+        let mut said = Said::default();
+        let scene = Scene::of_dispatch(gpu, &mut self.programs);
+        self.batch.packets.dispatch(&scene, &mut said);
+        state::check_programs(&scene, &mut said);
+        state::check_unset(&scene, &mut self.programs, &mut said);
+        self.batch.writers.call(&scene, &mut said);
+        state::written::check_dispatch(&scene, &self.batch.written, &mut said);
+        state::check_dispatch(&scene, call.local_size, call.groups, &mut said);
+        slots(&scene, &self.batch.slots, &mut said);
+        said
+    }
+
+    fn written(&mut self, gpu: &Gpu, offset: u32) {
+        let mut said = Said::default();
+        if (offset as usize) < COUNT {
+            self.batch.written.insert(offset);
+        }
+        self.batch.tiles.register(offset, &mut said);
+        self.batch.waits.register(gpu, offset, &mut said);
+        self.batch.traffic.register(offset);
+        self.tell(gpu, said);
+    }
+}
+
+/// Checks S28: slots that were never loaded.
+fn slots(scene: &Scene<'_>, loaded: &Slots, said: &mut Said) {
+    for checked in &scene.programs {
+        let stage = checked.program.stage;
+        let [textures, samplers] = loaded[stage as usize];
+        for (sampler, texture) in &checked.program.shader.uses.samples {
+            let named = [("texture", Some(*texture), textures), ("sampler", *sampler, samplers)];
+            for (what, slot, loaded) in named {
+                let slot = slot.filter(|slot| loaded >> slot & 1 == 0);
+                let name = |slot| format!("{}: {what} {slot} was never loaded in this batch", stage.name());
+                slot.into_iter().for_each(|slot| said.say(Id::S28, name(slot)));
+            }
+        }
+    }
+}
+
+/// The bits of slots `first` to `first + count`.
+fn bits(first: u32, count: u32) -> u128 {
+    (first..first.saturating_add(count).min(u128::BITS)).fold(0, |bits, slot| bits | 1 << slot)
+}
+
+impl Observer for Watch {
+    fn buffer(&mut self, _: &mut Running<'_>, buffer: Announced) {
+        self.names_all |=
+            buffer.captured < buffer.bytes || (buffer.bytes > 0 && buffer.bytes.is_multiple_of(PAGE));
+    }
+
+    fn submit(&mut self, _: &mut Running<'_>, _: u32, _: u32) -> Flow {
+        self.running = true;
+        Flow::Continue
+    }
+
+    fn submitted(&mut self, gpu: &mut Running<'_>) -> Flow {
+        self.running = false;
+        self.chosen(gpu);
+        Flow::Continue
+    }
+
+    fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
+        let mut said = Said::default();
+        match *packet {
+            Packet::Type3 { predicated: true, .. } if gpu.cp.predicate == Some(false) => {}
+            Packet::Type3 { opcode, payload, .. } => {
+                let command = Pm4::parse(opcode, payload);
+                state::written::check_event(&command, &self.batch.written, &mut said);
+                self.batch.waits.packet(&command, &mut said);
+                self.batch.packets.command(gpu.sync(), &command, &mut said);
+                self.batch.bins.command(&command);
+                self.batch.traffic.command(gpu.sync(), &command, &mut said);
+            }
+            _ => stream::protected(packet, &mut said),
+        }
+        self.tell(gpu, said);
+    }
+
+    fn register(&mut self, gpu: &mut Running<'_>, offset: u32, _: Option<u32>) {
+        let held = std::mem::replace(&mut self.held, offset == RBBM_PERFCTR_CTL::ROW.offset);
+        // Two registers begin a batch: docs/hardware/hazards.md, "Where a submit begins".
+        if held && offset == GRAS_DEBUG_ECO_CONTROL::ROW.offset {
+            let mut said = Said::default();
+            self.batch.tiles.end(&mut said);
+            self.batch = Batch::default();
+            self.tell(gpu, said);
+        }
+        if held {
+            self.written(gpu, RBBM_PERFCTR_CTL::ROW.offset);
+        }
+        if !self.held {
+            self.written(gpu, offset);
+        }
+    }
+
+    fn store(&mut self, _: &mut Running<'_>, address: u32, bytes: &[u8]) {
+        self.batch.traffic.store(address, bytes.len());
+    }
+
+    fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
+        let mut said = Said::default();
+        self.batch.waits.load(load.kind, Pass::of(&gpu.regs), &mut said);
+        let units = load.data.len() as u32 / load.kind.unit_dwords();
+        let slot = match load.kind {
+            StateKind::Textures(stage) => Some((stage, 0)),
+            StateKind::Samplers(stage) => Some((stage, 1)),
+            _ => None,
+        };
+        if let Some((stage, kind)) = slot {
+            self.batch.slots[stage as usize][kind] |= bits(load.first, units);
+        }
+        self.tell(gpu, said);
+    }
+
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
+        gpu.budget.observe(Work::Draw, 1);
+        let mut said = match call {
+            Call::Draw(call) if call.count > 0 && call.instances > 0 => self.draw(gpu.sync(), call),
+            Call::Dispatch(call) => self.dispatch(gpu.sync(), call),
+            Call::Draw(_) | Call::Uncounted(_) => Said::default(),
+        };
+        self.batch.waits.call(gpu, call, &mut said);
+        self.batch.traffic.begin(gpu.sync());
+        self.tell(gpu, said);
+        Flow::Continue
+    }
+
+    fn trouble(&mut self, gpu: &mut Running<'_>, trouble: &Trouble) {
+        let mut said = Said::default();
+        stream::trouble(trouble, &mut said);
+        self.tell(gpu, said);
+    }
+}
