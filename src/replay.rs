@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use crate::flags::{self, Flags};
 use crate::validate::{status_of_verdict, suppressions};
-use a4emu_decoder::capture::Ahead;
+use a4emu_decoder::adreno::capture::Ahead;
 use anyhow::ensure;
 use serde::Serialize;
 

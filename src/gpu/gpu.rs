@@ -3,7 +3,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use a4emu_decoder::capture::{NamedChip, ProcessPattern};
+use a4emu_decoder::adreno::capture::{NamedChip, ProcessPattern};
 
 pub use crate::machine::{
     CHIPS, CONSTANTS, Chip, ChipRow, Clock, CodeSource, Counters, Gmem, INSTRUCTIONS, Kind, LoadedState,

@@ -19,7 +19,7 @@ mod watch;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::adreno::capture::Sections;
 use anyhow::{Context, anyhow};
 
 use a4emu_gpu::budget::Budget;

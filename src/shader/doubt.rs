@@ -5,8 +5,8 @@
 //! values. Programs that are not watched have no doubts, and no cost.
 use std::ops::{BitOr, BitOrAssign};
 
+use a4emu_decoder::adreno::ir3::{Cat2Op, Cat3Op, Round, Type};
 use a4emu_decoder::guesses::Guess;
-use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Round, Type};
 
 use super::alu::{Alu, Row};
 use super::chosen::{Chooser, Way};

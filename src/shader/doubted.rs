@@ -1,7 +1,7 @@
 //! Checks whether a place in a program rests on a guess, for the values of a warp ([`Doubt`]).
+use a4emu_decoder::adreno::ir3::Reg;
+use a4emu_decoder::adreno::ir3::access::FileReg;
 use a4emu_decoder::guesses::Guess;
-use a4emu_decoder::isa::ir3::Reg;
-use a4emu_decoder::isa::ir3::access::FileReg;
 use multiversion::multiversion;
 
 use super::doubt::{Doubt, Sources, When};
@@ -141,8 +141,8 @@ impl Warp {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::isa::ir3::convert::convert;
-    use a4emu_decoder::isa::ir3::{Round, Type};
+    use a4emu_decoder::adreno::ir3::convert::convert;
+    use a4emu_decoder::adreno::ir3::{Round, Type};
 
     use super::*;
 

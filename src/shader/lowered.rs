@@ -1,7 +1,7 @@
 //! Shader programs in the form in which they run: what the interpreter, the compiler and warps work on.
 use std::fmt;
 
-use a4emu_decoder::isa::ir3::{Body, Cat0, Cat0Op, Instr};
+use a4emu_decoder::adreno::ir3::{Body, Cat0, Cat0Op, Instr};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::alu::{Alu, Row};

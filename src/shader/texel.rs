@@ -68,7 +68,7 @@ impl Lowered {
 #[cfg(test)]
 mod tests {
     use crate::Program;
-    use a4emu_decoder::isa::ir3::program::assemble;
+    use a4emu_decoder::adreno::ir3::program::assemble;
 
     use super::*;
 

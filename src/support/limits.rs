@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use a4emu_decoder::adreno::capture::{Foreign, ProcessPattern};
 use a4emu_decoder::asm::Bounds;
-use a4emu_decoder::capture::{Foreign, ProcessPattern};
 use a4emu_gpu::budget::{self, Budget, Interrupt, OptionNames};
 use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::gpu::Model;
@@ -197,7 +197,8 @@ mod tests {
     #[test]
     fn kept_output_may_use_half_of_the_memory_limit() {
         let room = |max_memory| {
-            let budget = Limits { max_memory, ..Limits::default() }.playback(Path::new("")).gpu.machine.budget;
+            let budget =
+                Limits { max_memory, ..Limits::default() }.playback(Path::new("")).gpu.machine.budget;
             let mut bytes = 0;
             while budget.keep(1 << 20) {
                 bytes += 1 << 20;

@@ -1,6 +1,6 @@
 //! The chips of the A4xx family, and what is known of each.
 
-use a4emu_decoder::capture::{Foreign, NamedChip};
+use a4emu_decoder::adreno::capture::{Foreign, NamedChip};
 
 use crate::budget::{OptionNames, in_brackets};
 use crate::fault::Trouble;
@@ -143,7 +143,7 @@ pub fn refusal(name: NamedChip, file: Kind, foreign: Foreign, names: OptionNames
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::capture::ChipId;
+    use a4emu_decoder::adreno::capture::ChipId;
 
     use super::*;
 

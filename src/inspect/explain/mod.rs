@@ -17,8 +17,8 @@ use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
 use crate::register_names::{Asked, find, near_names};
+use a4emu_decoder::a4xx::regs::lookup;
 use a4emu_decoder::names::is_pattern;
-use a4emu_decoder::regs::lookup;
 use a4emu_decoder::similar::hint;
 use a4emu_rules::rules::Id;
 use a4emu_support::status::{Failure, Status};

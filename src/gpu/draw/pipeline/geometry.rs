@@ -123,8 +123,7 @@ fn continue_draw(context: &mut DrawContext<'_>, state: DrawState, made: Made) ->
             if budget.cut().is_none() =>
         {
             context.machine.budget.join(&budget);
-            let Shaded { vertices, geometry, .. } =
-                record_vertices(context, shaded, Stopwatch::off());
+            let Shaded { vertices, geometry, .. } = record_vertices(context, shaded, Stopwatch::off());
             context.pipeline.stats.ms.vertex += of_vertices;
             context.pipeline.stats.ms.primitive += of_primitives;
             let made = assembled
