@@ -4,8 +4,8 @@ mod capture;
 
 use std::hint::black_box;
 
-use a4emu_decoder::capture::{Body, Sections};
-use a4emu_decoder::packet::Packets;
+use a4emu_decoder::adreno::capture::{Body, Sections};
+use a4emu_decoder::adreno::packet::Packets;
 use a4emu_inspect::decode::{Format, Options, Output, decode};
 use a4emu_inspect::options::Shared;
 use capture::glxgears;

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
+use a4emu_decoder::adreno::capture::{Body, Sections};
 use a4emu_decoder::asm::{Bounds, assemble};
-use a4emu_decoder::capture::{Body, Sections};
 use a4emu_gpu::cp::{Cp, Renderer, Silent};
 use a4emu_gpu::playback::Playback;
 use a4emu_inspect::asm::Disk;

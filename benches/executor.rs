@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::hint::black_box;
 
 use a4emu::pico::unit::Unit;
-use a4emu_decoder::isa::ir3::program::assemble;
+use a4emu_decoder::adreno::ir3::program::assemble;
 use a4emu_decoder::isa::pico;
 use a4emu_gpu::budget::Budget;
 use a4emu_shader::{ALL, Jit, LANES, Mask, Outcome, Program, Warp, run};

@@ -2,7 +2,7 @@
 
 mod capture;
 
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_gpu::cp::{Silent, Skip};
 use a4emu_gpu::playback::Playback;
 use a4emu_inspect::golden::{RecordText, Recorder, State};

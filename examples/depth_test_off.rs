@@ -5,8 +5,8 @@
 
 use std::fs::File;
 
-use a4emu_decoder::capture::Sections;
-use a4emu_decoder::regs::rb::RB_DEPTH_CONTROL;
+use a4emu_decoder::a4xx::regs::rb::RB_DEPTH_CONTROL;
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
 use a4emu_gpu::playback::Playback;
 use a4emu_gpu::settled::Running;

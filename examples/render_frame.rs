@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::path::PathBuf;
 
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::picture::Picture;
 use a4emu_gpu::playback::Playback;

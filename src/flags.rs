@@ -11,7 +11,7 @@ use clap::builder::{PathBufValueParser, Resettable, Str, TypedValueParser};
 use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
 
 use crate::named;
-use a4emu_decoder::capture::ProcessPattern;
+use a4emu_decoder::adreno::capture::ProcessPattern;
 use a4emu_gpu::ambient::MOST_THREADS;
 use a4emu_gpu::gpu::Model;
 use a4emu_inspect::selection::{Draws, Span};

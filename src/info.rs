@@ -6,8 +6,8 @@ use std::fmt;
 use std::io::{self, Write};
 
 use crate::flags::Flags;
-use a4emu_decoder::capture::{AddressRecord, Hang, IbPlace, NamedChip, process_of};
-use a4emu_decoder::packet::Packet;
+use a4emu_decoder::adreno::capture::{AddressRecord, Hang, IbPlace, NamedChip, process_of};
+use a4emu_decoder::adreno::packet::Packet;
 
 use a4emu_gpu::cp::observer::Announced;
 use a4emu_gpu::cp::{Call, Flow, HangSearch, Observer, Renderer};

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::flags::{self, Flags};
-use a4emu_decoder::capture::Ahead;
+use a4emu_decoder::adreno::capture::Ahead;
 use anyhow::ensure;
 use serde::Serialize;
 

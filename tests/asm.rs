@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_decoder::asm::{Bounds, assemble};
-use a4emu_decoder::capture::Sections;
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Silent, Skip};
 use a4emu_gpu::gpu::{CodeSource, STAGES};
 use a4emu_gpu::playback::Playback;

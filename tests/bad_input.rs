@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::bounded::bounded;
 use crate::bounded::limits::{limited, limited_to};
 use crate::seed::random_cases;
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_inspect::decode::{Format, Options, Output, decode};
 use a4emu_inspect::options::Shared;
 use a4emu_inspect::status::Status;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_inspect::decode::{Format, Options, Output, decode};
 use a4emu_inspect::options::Shared;
 use a4emu_inspect::status::Status;

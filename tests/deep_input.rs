@@ -77,7 +77,7 @@ fn pico_sources_that_go_on() {
 /// ir3 shader text with many labels in a row, many flags, and millions of instructions.
 #[test]
 fn ir3_text_that_goes_on() {
-    use a4emu_decoder::isa::ir3::program::assemble;
+    use a4emu_decoder::adreno::ir3::program::assemble;
     bounded(module_path!(), "ir3_text_that_goes_on", || {
         let labels: String = (0..DEEP).map(|n| format!("a{n}: ")).collect();
         assert_eq!(assemble(&format!("{labels}nop")).map(|words| words.len()), Ok(1));

@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use a4emu_decoder::a4xx::regs;
 use a4emu_decoder::bits::Certainty;
 use a4emu_decoder::guesses::Guess;
-use a4emu_decoder::regs;
 use assert_cmd::Command;
 
 /// Files about guesses in general.

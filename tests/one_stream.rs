@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use a4emu_decoder::regs::by_name;
+use a4emu_decoder::a4xx::regs::by_name;
 use a4emu_inspect::asm::{Disk, capture_of};
 use a4emu_inspect::folders::Folders;
 use libtest_mimic::{Arguments, Failed, Trial};

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use crate::captures::root;
 use crate::picture::Picture;
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_gpu::cp::{Call, Flow, Observer, Renderer};
 use a4emu_gpu::playback::Playback;
 use a4emu_gpu::settled::Running;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use a4emu_decoder::capture::{Body, Section, Sections};
+use a4emu_decoder::adreno::capture::{Body, Section, Sections};
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::playback::Playback;
 use flate2::Compression;

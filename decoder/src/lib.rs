@@ -4,15 +4,11 @@
 
 #[macro_use]
 pub mod bits;
+pub mod a4xx;
+pub mod adreno;
 pub mod asm;
-pub mod capture;
 pub mod error;
 pub mod guesses;
 pub mod isa;
-pub mod load_state;
 pub mod names;
-pub mod packet;
-pub mod pm4;
-pub mod regs;
 pub mod similar;
-pub mod stage_words;

@@ -1,6 +1,6 @@
 //! Tests the semantics of every pure ALU op on edge values.
-use a4emu_decoder::isa::ir3::convert::{convert, float_to_half, half_to_float};
-use a4emu_decoder::isa::ir3::{
+use a4emu_decoder::adreno::ir3::convert::{convert, float_to_half, half_to_float};
+use a4emu_decoder::adreno::ir3::{
     Cat0Op, Cat2Op, Cat3Op, Cat4Op, Cat5Op, Cat6Op, Cond, Instr, Round, Type, float, int,
 };
 use half::f16;

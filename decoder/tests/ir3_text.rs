@@ -1,6 +1,6 @@
 //! Test vectors: words with their texts, in both directions, and words that are no instruction.
-use a4emu_decoder::isa::ir3::program::{assemble, disassemble};
-use a4emu_decoder::isa::ir3::{Body, Instr};
+use a4emu_decoder::adreno::ir3::program::{assemble, disassemble};
+use a4emu_decoder::adreno::ir3::{Body, Instr};
 use pretty_assertions::assert_eq;
 
 /// Word and text; comments give the source.

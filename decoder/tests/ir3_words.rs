@@ -3,8 +3,8 @@
 
 mod seed;
 
-use a4emu_decoder::isa::ir3::program::{assemble, disassemble};
-use a4emu_decoder::isa::ir3::{Body, Instr, parse};
+use a4emu_decoder::adreno::ir3::program::{assemble, disassemble};
+use a4emu_decoder::adreno::ir3::{Body, Instr, parse};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use seed::random_cases;

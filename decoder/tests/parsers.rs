@@ -8,12 +8,12 @@ mod seed;
 
 use std::time::Duration;
 
+use a4emu_decoder::a4xx::pm4::{Pm4, row};
+use a4emu_decoder::adreno::capture::{MAX_PAYLOAD, Sections};
+use a4emu_decoder::adreno::ir3::{Instr, program};
+use a4emu_decoder::adreno::packet::{Packet, Packets};
 use a4emu_decoder::asm::{Bounds, Files, Image, assemble, disassemble};
-use a4emu_decoder::capture::{MAX_PAYLOAD, Sections};
-use a4emu_decoder::isa::ir3::{Instr, program};
 use a4emu_decoder::isa::pico;
-use a4emu_decoder::packet::{Packet, Packets};
-use a4emu_decoder::pm4::{Pm4, row};
 use bolero::check;
 use proptest::prelude::*;
 use seed::random_cases;

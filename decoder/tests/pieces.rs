@@ -3,7 +3,7 @@
 
 use std::io::{self, Read, Write};
 
-use a4emu_decoder::capture::{Ahead, Sections};
+use a4emu_decoder::adreno::capture::{Ahead, Sections};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use a4emu_decoder::a4xx::regs::{self, RegName};
 use a4emu_decoder::bits::value::{Show, WordText};
 use a4emu_decoder::bits::{FieldRow, Kind};
-use a4emu_decoder::regs::{self, RegName};
 use pretty_assertions::assert_eq;
 
 /// Registers (up to an array index) whose fields differ on purpose: the fields that Mesa does not have, and

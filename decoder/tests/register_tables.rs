@@ -4,11 +4,12 @@ mod seed;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use a4emu_decoder::a4xx::enums;
+use a4emu_decoder::a4xx::enums::{ColorFmt, IntpMode, ReplMode, TileMode};
+use a4emu_decoder::a4xx::regs::{self, gras, rb, tex, vfd, vpc};
 use a4emu_decoder::bits::parse::{self, ValueError};
 use a4emu_decoder::bits::value::{Show, WordText, fields, unnamed_bits};
 use a4emu_decoder::bits::{Certainty, FieldRow, Register, WordRow};
-use a4emu_decoder::regs::enums::{ColorFmt, IntpMode, ReplMode, TileMode};
-use a4emu_decoder::regs::{self, enums, gras, rb, tex, vfd, vpc};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use seed::random_cases;

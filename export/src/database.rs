@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use a4emu_decoder::a4xx::regs;
 use a4emu_decoder::bits::Kind;
-use a4emu_decoder::regs;
 use a4emu_inspect::out_file::Inputs;
 
 use crate::rows::{Enumerator, Field, OF_NONE};

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use a4emu_decoder::isa::ir3::Instr;
-use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::{self, VGT_DRAW_INITIATOR_A4XX};
-use a4emu_decoder::regs::RegName;
-use a4emu_decoder::regs::enums::TessMode;
+use a4emu_decoder::a4xx::enums::TessMode;
+use a4emu_decoder::a4xx::pm4::{self, VGT_DRAW_INITIATOR_A4XX};
+use a4emu_decoder::a4xx::regs::RegName;
+use a4emu_decoder::adreno::ir3::Instr;
+use a4emu_decoder::adreno::packet::Packet;
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::settled::{Running, Synced};
 use a4emu_inspect::decode::Primitive;

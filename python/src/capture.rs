@@ -1,7 +1,7 @@
 //! The class of captures, with all its methods.
 
+use a4emu_decoder::adreno::capture::Foreign;
 use a4emu_decoder::asm::disassemble_into;
-use a4emu_decoder::capture::Foreign;
 use a4emu_gpu::budget::BASE;
 use a4emu_gpu::cp::{Skip, Tee};
 use a4emu_gpu::draw::fs::reasons::{COST_UNIT, Plane};

@@ -1,9 +1,9 @@
 //! The items of a capture: submits, draws, packets.
 
-use a4emu_decoder::packet;
-use a4emu_decoder::pm4::PacketName;
-use a4emu_decoder::pm4::row;
-use a4emu_decoder::regs::RegName;
+use a4emu_decoder::a4xx::pm4::PacketName;
+use a4emu_decoder::a4xx::pm4::row;
+use a4emu_decoder::a4xx::regs::RegName;
+use a4emu_decoder::adreno::packet;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_inspect::decode::{PacketFields, Primitive};

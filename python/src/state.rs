@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use a4emu_decoder::a4xx::regs::RegName;
 use a4emu_decoder::bits::value::{FieldValue, Value, fields};
-use a4emu_decoder::regs::RegName;
 use a4emu_gpu::ambient;
 use a4emu_gpu::regfile::RegFile;
 use a4emu_inspect::register_names::{Asked, find};

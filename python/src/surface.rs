@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use a4emu_decoder::regs::enums::DepthFormat;
+use a4emu_decoder::a4xx::enums::DepthFormat;
 use a4emu_gpu::ambient;
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::picture::{Kind, Picture, Texel};

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::mpsc::SyncSender;
 
-use a4emu_decoder::packet;
+use a4emu_decoder::adreno::packet;
 use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
 use a4emu_gpu::fault::Report;
 use a4emu_gpu::settled::Running;

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use a4emu_decoder::capture::{ProcessPattern, Sections};
+use a4emu_decoder::adreno::capture::{ProcessPattern, Sections};
 use a4emu_decoder::similar::{hint, near};
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use a4emu_decoder::isa::ir3::Instr;
-use a4emu_decoder::load_state::Stage;
-use a4emu_decoder::stage_words::STAGE_ENTRY;
+use a4emu_decoder::a4xx::stage_words::STAGE_ENTRY;
+use a4emu_decoder::adreno::ir3::Instr;
+use a4emu_decoder::adreno::load_state::Stage;
 
 use super::session::Line;
 use a4emu_gpu::draw::fs::inspect::WarpPixels;

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::flags::Flags;
-use a4emu_decoder::capture::Ahead;
+use a4emu_decoder::adreno::capture::Ahead;
 use anyhow::{Context, anyhow, bail};
 use serde::Deserialize;
 

@@ -1,6 +1,6 @@
 //! Tests of debugger sessions with small programs.
 
-use a4emu_decoder::isa::ir3::program::assemble;
+use a4emu_decoder::adreno::ir3::program::assemble;
 
 use super::editor::Commands;
 use super::session::Session;

@@ -128,7 +128,7 @@ fn spawn_worker() -> io::Result<Sender<ThreadBuilder>> {
 mod tests {
     use std::fs::File;
 
-    use a4emu_decoder::capture::Sections;
+    use a4emu_decoder::adreno::capture::Sections;
 
     use super::*;
     use crate::cp::{Renderer, Silent};

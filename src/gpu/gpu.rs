@@ -1,9 +1,9 @@
 //! The chip: one value that owns all state of a run. [`settled`](crate::settled) is the access from outside to what
 //! queued work may still change.
 
-use a4emu_decoder::capture::{NamedChip, ProcessPattern};
+use a4emu_decoder::a4xx::regs::vpc::VPC_SO_PROG;
+use a4emu_decoder::adreno::capture::{NamedChip, ProcessPattern};
 use a4emu_decoder::guesses::Guess;
-use a4emu_decoder::regs::vpc::VPC_SO_PROG;
 
 pub use crate::machine::{
     CHIPS, CONSTANTS, Chip, ChipRow, Clock, CodeSource, Counters, Gmem, INSTRUCTIONS, Kind, LoadedState,

@@ -5,8 +5,8 @@ mod gmem;
 mod loaded;
 mod model;
 
-pub use a4emu_decoder::load_state::Stage;
-use a4emu_decoder::regs::vpc::VPC_SO_PROG;
+use a4emu_decoder::a4xx::regs::vpc::VPC_SO_PROG;
+pub use a4emu_decoder::adreno::load_state::Stage;
 
 pub use chip::{CHIPS, Chip, ChipRow, Kind, refusal};
 pub use gmem::Gmem;
@@ -36,7 +36,7 @@ pub struct Counters {
 
 /// The source of the clock tick counter ([`RBBM_PERFCTR_CP_LO`] 0).
 ///
-/// [`RBBM_PERFCTR_CP_LO`]: a4emu_decoder::regs::rbbm_perfctr::RBBM_PERFCTR_CP_LO
+/// [`RBBM_PERFCTR_CP_LO`]: a4emu_decoder::a4xx::regs::rbbm_perfctr::RBBM_PERFCTR_CP_LO
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Clock {
     /// Units of work done. A replay has no time input.

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
-use a4emu_decoder::regs::enums::RenderMode;
-use a4emu_decoder::regs::gras::GRAS_SC_CONTROL;
-use a4emu_decoder::regs::hlsq::HLSQ_GS_CONTROL_REG;
-use a4emu_decoder::regs::pc::PC_BINNING_COMMAND;
-use a4emu_decoder::regs::rb::{RB_MODE_CONTROL, RB_RENDER_CONTROL};
+use a4emu_decoder::a4xx::enums::RenderMode;
+use a4emu_decoder::a4xx::pm4::VGT_DRAW_INITIATOR_A4XX;
+use a4emu_decoder::a4xx::regs::gras::GRAS_SC_CONTROL;
+use a4emu_decoder::a4xx::regs::hlsq::HLSQ_GS_CONTROL_REG;
+use a4emu_decoder::a4xx::regs::pc::PC_BINNING_COMMAND;
+use a4emu_decoder::a4xx::regs::rb::{RB_MODE_CONTROL, RB_RENDER_CONTROL};
 
 use crate::machine::Stage;
 use crate::regfile::RegFile;

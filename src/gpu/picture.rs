@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, DepthFormat};
+use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap, DepthFormat};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::ambient::hold;

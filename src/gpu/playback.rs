@@ -4,7 +4,7 @@
 
 use std::ops::RangeInclusive;
 
-use a4emu_decoder::capture::{
+use a4emu_decoder::adreno::capture::{
     AddressRecord, Body, Foreign, NamedChip, OfProcess, ProcessPattern, Registers, Section, SectionId,
 };
 use a4emu_decoder::error::CaptureError;
@@ -298,7 +298,7 @@ impl Playback {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::capture::SectionId;
+    use a4emu_decoder::adreno::capture::SectionId;
 
     use super::*;
     use crate::budget::Budget;

@@ -11,12 +11,12 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
+use a4emu_decoder::a4xx::pm4::{self, PACKETS};
+use a4emu_decoder::a4xx::regs::{self, RegRef};
+use a4emu_decoder::adreno::ir3::Instr;
+use a4emu_decoder::adreno::packet::Packet;
 use a4emu_decoder::bits::value::{FieldValue, Value};
 use a4emu_decoder::bits::{Certainty, FieldRow, Kind};
-use a4emu_decoder::isa::ir3::Instr;
-use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::{self, PACKETS};
-use a4emu_decoder::regs::{self, RegRef};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 

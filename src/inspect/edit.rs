@@ -1,9 +1,9 @@
 //! Runs draws with other registers, constants or programs than the stream gave them.
 
+use a4emu_decoder::a4xx::regs;
+use a4emu_decoder::adreno::ir3::program::assemble;
+use a4emu_decoder::adreno::load_state::{Stage, StateKind};
 use a4emu_decoder::bits::FieldRow;
-use a4emu_decoder::isa::ir3::program::assemble;
-use a4emu_decoder::load_state::{Stage, StateKind};
-use a4emu_decoder::regs;
 use anyhow::{Context, bail, ensure};
 
 use crate::describe::Runs;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use a4emu_decoder::adreno::capture::{Foreign, ProcessPattern};
 use a4emu_decoder::asm::Bounds;
-use a4emu_decoder::capture::{Foreign, ProcessPattern};
 use a4emu_gpu::budget::{self, Budget, Interrupt};
 use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::gpu::Model;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use a4emu_decoder::capture::Ahead;
+use a4emu_decoder::adreno::capture::Ahead;
 use a4emu_decoder::error::CaptureError;
 use anyhow::Context;
 

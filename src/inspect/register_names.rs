@@ -2,9 +2,9 @@
 
 use std::iter;
 
+use a4emu_decoder::a4xx::regs::{self, RegRef, SPACE, by_name, lookup};
 use a4emu_decoder::bits::{FieldRow, Naming};
 use a4emu_decoder::names::{fits, is_pattern};
-use a4emu_decoder::regs::{self, RegRef, SPACE, by_name, lookup};
 use a4emu_decoder::similar::{hint, near, near_by};
 
 use crate::status::{Failure, Status};

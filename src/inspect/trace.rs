@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use a4emu_decoder::a4xx::{pm4, regs};
+use a4emu_decoder::adreno::packet::Packet;
 use a4emu_decoder::bits::value::{Show, WordText};
-use a4emu_decoder::packet::Packet;
-use a4emu_decoder::{pm4, regs};
 
 use crate::decode::{Hold, Output};
 use crate::golden::{call_text, kind_name};

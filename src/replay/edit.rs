@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use a4emu_decoder::load_state::Stage;
+use a4emu_decoder::adreno::load_state::Stage;
 use anyhow::{Context, anyhow, ensure};
 
 use super::Args;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use a4emu_decoder::a4xx::regs;
 use a4emu_decoder::bits::Certainty;
-use a4emu_decoder::regs;
 
 use a4emu_gpu::cp::Observer;
 use a4emu_gpu::settled::Running;

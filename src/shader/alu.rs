@@ -3,7 +3,7 @@
 //! The form of the loops was measured: two halves of 16 lanes, each loaded, computed and stored before the
 //! next. Sign modifiers are one AND and one XOR per operand. The execution mask is 32 words, applied after
 //! the operation, and not at all when every lane executes. [`super::rows`] makes one loop per row from it.
-use a4emu_decoder::isa::ir3::Cond;
+use a4emu_decoder::adreno::ir3::Cond;
 use a4emu_decoder::isa::semantics::Relation;
 use multiversion::multiversion;
 

@@ -1,5 +1,5 @@
 //! Assembly of a program: the part of lowering that every front end shares.
-use a4emu_decoder::isa::ir3::Cond;
+use a4emu_decoder::adreno::ir3::Cond;
 use a4emu_decoder::isa::pico::Op as PicoOp;
 use hashbrown::{HashMap, HashSet};
 

@@ -1,7 +1,7 @@
 //! Registers that a0.x has selected. Only a run knows them, the program does not.
 use std::collections::BTreeMap;
 
-use a4emu_decoder::isa::ir3::access::FileReg;
+use a4emu_decoder::adreno::ir3::access::FileReg;
 
 /// Most operands whose selections are kept. Further ones are dropped.
 const MAX_CHOOSERS: usize = 1 << 16;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use a4emu_decoder::isa::ir3::{Body, Cat0, Cat0Op, Instr};
+use a4emu_decoder::adreno::ir3::{Body, Cat0, Cat0Op, Instr};
 
 use super::effect::Effect;
 use super::environment::Environment;

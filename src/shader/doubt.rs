@@ -3,9 +3,9 @@
 //! A watched program ([`super::Program::watched`]) has a [`Doubt`] before each operation that may rest on a
 //! guess. When it executes, the doubt checks whether another rule would give another result for the actual
 //! values. Programs that are not watched have no doubts, and no cost.
+use a4emu_decoder::adreno::ir3::access::FileReg;
+use a4emu_decoder::adreno::ir3::{Cat2Op, Cat3Op, Reg, Round, Type};
 use a4emu_decoder::guesses::Guess;
-use a4emu_decoder::isa::ir3::access::FileReg;
-use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Reg, Round, Type};
 use multiversion::multiversion;
 
 use super::alu::{Alu, Row};
@@ -294,7 +294,7 @@ impl Warp {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::isa::ir3::convert::convert;
+    use a4emu_decoder::adreno::ir3::convert::convert;
 
     use super::*;
 

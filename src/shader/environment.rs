@@ -1,6 +1,6 @@
 //! The interface from a running shader to the rest of the machine.
+use a4emu_decoder::adreno::ir3::access::FileReg;
 use a4emu_decoder::guesses::Guess;
-use a4emu_decoder::isa::ir3::access::FileReg;
 
 use super::chosen::Chooser;
 use super::jit::Texels;

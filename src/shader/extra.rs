@@ -1,8 +1,8 @@
 //! Operations for lowering that no instruction set names: moves, widening, narrowing, and the common
 //! conversions in a form that vectorises.
+use a4emu_decoder::adreno::ir3::convert::convert;
+use a4emu_decoder::adreno::ir3::{Round, Type};
 use a4emu_decoder::evaluate;
-use a4emu_decoder::isa::ir3::convert::convert;
-use a4emu_decoder::isa::ir3::{Round, Type};
 
 /// Rows of the operations, with the columns of [`a4emu_decoder::for_each_cat2`].
 macro_rules! for_each_extra {
@@ -12,7 +12,7 @@ macro_rules! for_each_extra {
             { 1, Negate, "negate", Sint1, Keep, Common, |a, _w| a.wrapping_neg() }
             { 2, Absolute, "absolute", Sint1, Keep, Common, |a, _w| a.wrapping_abs() }
             { 3, AbsoluteNegate, "absolute negate", Sint1, Keep, Common, |a, _w| a.wrapping_abs().wrapping_neg() }
-            { 4, Saturate, "saturate", Float1, Flush, Common, |a| a4emu_decoder::isa::ir3::float::saturate(a) }
+            { 4, Saturate, "saturate", Float1, Flush, Common, |a| a4emu_decoder::adreno::ir3::float::saturate(a) }
             { 5, Cut, "low bits", Bits1, Keep, Common, |a, w| a & (u32::MAX >> (32 - w)) }
             { 6, Extend, "sign-extend", Sint1, Keep, Common, |a, w| a << (32 - w) >> (32 - w) }
             { 7, HalfToFloat, "half to float", Bits1, Keep, Common, |a, _w| $crate::extra::to_float(a) }

@@ -13,7 +13,7 @@ mod convert;
 mod srgb;
 mod table;
 
-use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, TexFmt, VtxFmt};
+use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap, TexFmt, VtxFmt};
 
 pub use block::{Block, Compression, Profile};
 pub use codec::{Codec, UnormField};

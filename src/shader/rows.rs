@@ -7,8 +7,8 @@
 //!
 //! Each loop is a separate function, selected when a program is lowered. As arms of one big match they run
 //! two to four times slower, since LLVM merges their common parts before it vectorises.
-use a4emu_decoder::isa::ir3::convert::convert;
-use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond, Round, Type};
+use a4emu_decoder::adreno::ir3::convert::convert;
+use a4emu_decoder::adreno::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond, Round, Type};
 use a4emu_decoder::isa::pico::Op as PicoOp;
 use a4emu_decoder::isa::semantics::{self, Denormals, How};
 use a4emu_decoder::{for_each_cat2, for_each_cat3, for_each_cat4, for_each_pico};

@@ -59,7 +59,7 @@ impl Summary {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::isa::ir3::program::assemble;
+    use a4emu_decoder::adreno::ir3::program::assemble;
 
     use super::*;
     use crate::Program;

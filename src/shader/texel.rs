@@ -67,7 +67,7 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::isa::ir3::program::assemble;
+    use a4emu_decoder::adreno::ir3::program::assemble;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use a4emu_decoder::regs::{RegName, lookup};
+use a4emu_decoder::a4xx::regs::{RegName, lookup};
 use anyhow::Context;
 use serde::Serialize;
 

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
+use a4emu_decoder::a4xx::regs::lookup;
 use a4emu_decoder::bits::value::{Show, WordText};
-use a4emu_decoder::regs::lookup;
 
 use super::draw::{Answer, Register};
 use super::table::{command, short};

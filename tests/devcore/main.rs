@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::playback::Playback;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::File;
 
-use a4emu_decoder::capture::{Body, Sections};
-use a4emu_decoder::packet::{Packet, Packets};
-use a4emu_decoder::pm4::Pm4;
+use a4emu_decoder::a4xx::pm4::Pm4;
+use a4emu_decoder::adreno::capture::{Body, Sections};
+use a4emu_decoder::adreno::packet::{Packet, Packets};
 
 use crate::captures::own;
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
+use a4emu_decoder::a4xx::regs::vfd::VFD_FETCH_INSTR_1;
+use a4emu_decoder::adreno::capture::{AddressRecord, Body, Sections};
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::capture::{AddressRecord, Body, Sections};
-use a4emu_decoder::regs::vfd::VFD_FETCH_INSTR_1;
 use a4emu_gpu::cp::{Call, Flow, Observer, Renderer, Silent};
 use a4emu_gpu::gpu::Model;
 use a4emu_gpu::pass::Pass;

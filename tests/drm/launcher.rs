@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::gpu::Model;
 use a4emu_gpu::picture::Picture;

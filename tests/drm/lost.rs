@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::playback::Playback;
 use rustix::process::{Resource, Rlimit, setrlimit};

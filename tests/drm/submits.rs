@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::playback::Playback;
 use rustix::buffer::spare_capacity;

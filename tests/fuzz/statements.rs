@@ -3,10 +3,10 @@
 
 use std::rc::Rc;
 
+use a4emu_decoder::adreno::ir3::{Instr, program};
 use a4emu_decoder::asm::ast::{
     Arg, Block, Expr, ExprKind, Kind, LoadSource, Part, RegName, ShaderLine, Span, Word,
 };
-use a4emu_decoder::isa::ir3::{Instr, program};
 
 use crate::choices::Choices;
 

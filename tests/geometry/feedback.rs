@@ -141,6 +141,6 @@ fn tessellated_triangles_are_fed_back() {
     );
     let gpu = scene.with("use bent_triangles", &registers).play();
     assert_eq!(faults(&gpu), Vec::<String>::new());
-    let base = gpu.regs.get::<a4emu_decoder::regs::vpc::VPC_SO_BUFFER_BASE>().VALUE();
+    let base = gpu.regs.get::<a4emu_decoder::a4xx::regs::vpc::VPC_SO_BUFFER_BASE>().VALUE();
     assert_eq!(floats(&gpu, base, 8), [0.7, -0.6, 0.0, 0.8, -0.525, -0.450_000_02, 0.0, 0.0]);
 }

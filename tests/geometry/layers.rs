@@ -1,6 +1,6 @@
 //! Layered targets and several viewports.
 
-use a4emu_decoder::regs::rb::RB_MRT_BASE;
+use a4emu_decoder::a4xx::regs::rb::RB_MRT_BASE;
 use pretty_assertions::assert_eq;
 
 use super::scene::{Scene, bytes, drawn, faults};

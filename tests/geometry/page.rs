@@ -1,6 +1,6 @@
 //! The examples of docs/hardware/geometry-and-tessellation.md, section 1.3.
 
-use a4emu_decoder::isa::ir3::program::assemble;
+use a4emu_decoder::adreno::ir3::program::assemble;
 use pretty_assertions::assert_eq;
 
 use super::scene::{FIRST, Scene, faults, floats, row};

@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_decoder::asm::{Bounds, assemble};
-use a4emu_decoder::capture::Sections;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::draw::gs::cost::Row;
 use a4emu_gpu::draw::gs::dispatch::Setting;

@@ -1,9 +1,9 @@
 //! Any bytes: no panic, no hang, and no allocation that is not charged to the budget. Tests of hangs and
 //! memory run in processes with limits on time and address space.
 
+use a4emu_decoder::a4xx::regs::sp::SP_VS_OBJ_START;
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::capture::Sections;
-use a4emu_decoder::regs::sp::SP_VS_OBJ_START;
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::cp::{Cp, Renderer, Silent, Skip};
 use a4emu_gpu::fault::Severity;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_gpu::cp::{Call, Flow, Observer, Silent, Skip};
 use a4emu_gpu::fault::Trouble;
 use a4emu_gpu::playback::Playback;

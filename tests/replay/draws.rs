@@ -1,6 +1,6 @@
 //! Draw and dispatch packets become calls.
 
-use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
+use a4emu_decoder::a4xx::pm4::VGT_DRAW_INITIATOR_A4XX;
 use a4emu_gpu::cp::{Call, Engine, Renderer};
 use a4emu_gpu::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 use a4emu_gpu::pass::Pass;
@@ -97,7 +97,7 @@ fn dispatches_take_their_groups_from_packet_memory_or_registers() {
 
 fn group_register(axis: u32) -> u32 {
     let name = format!("HLSQ_CL_KERNEL_GROUP_{}", ["X", "Y", "Z"][axis as usize]);
-    a4emu_decoder::regs::by_name(&name).unwrap()
+    a4emu_decoder::a4xx::regs::by_name(&name).unwrap()
 }
 
 #[test]

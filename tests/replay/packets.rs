@@ -1,6 +1,6 @@
 //! Packets that move values: registers, scratch, memory, events, loaded state.
 
-use a4emu_decoder::load_state::StateKind;
+use a4emu_decoder::adreno::load_state::StateKind;
 use a4emu_gpu::gpu::{CodeSource, Stage};
 use a4emu_gpu::regfile::RegFile;
 use pretty_assertions::assert_eq;

@@ -1,6 +1,6 @@
 //! Draws to tile memory queue their fragments. The results must not depend on it.
 
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::{Silent, Skip};
 use a4emu_gpu::playback::Playback;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use a4emu_decoder::a4xx::regs::sp::{SP_FS_LENGTH_REG, SP_FS_OBJ_START};
+use a4emu_decoder::a4xx::regs::tpl1::TPL1_TP_FS_BORDER_COLOR_BASE_ADDR;
+use a4emu_decoder::adreno::ir3::program::assemble;
+use a4emu_decoder::adreno::load_state::{Pipe, StateKind};
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::isa::ir3::program::assemble;
-use a4emu_decoder::load_state::{Pipe, StateKind};
-use a4emu_decoder::regs::sp::{SP_FS_LENGTH_REG, SP_FS_OBJ_START};
-use a4emu_decoder::regs::tpl1::TPL1_TP_FS_BORDER_COLOR_BASE_ADDR;
 use a4emu_gpu::draw::sp::programs::Programs;
 use a4emu_gpu::draw::sp::stage_cache::{Request, StageCache};
 use a4emu_gpu::gpu::{Chip, Gpu, Stage};

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use a4emu::check::open;
-use a4emu_decoder::capture::Sections;
-use a4emu_decoder::packet::Packet;
+use a4emu_decoder::adreno::capture::Sections;
+use a4emu_decoder::adreno::packet::Packet;
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Observer, Renderer, Silent};
 use a4emu_gpu::draw::Schedule;

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_decoder::asm::{Bounds, assemble};
-use a4emu_decoder::capture::Sections;
 use a4emu_gpu::cp::Renderer;
 use a4emu_gpu::playback::Playback;
 use a4emu_inspect::validate::{Watch, rules};

@@ -93,7 +93,12 @@ pub struct Bounds {
 impl Default for Bounds {
     /// Limits that allow some seconds of work, and sections as large as a capture can hold.
     fn default() -> Self {
-        Self { steps: 1 << 26, steps_per_byte: 16, section: crate::capture::MAX_PAYLOAD as usize, passes: 8 }
+        Self {
+            steps: 1 << 26,
+            steps_per_byte: 16,
+            section: crate::adreno::capture::MAX_PAYLOAD as usize,
+            passes: 8,
+        }
     }
 }
 

@@ -1,13 +1,13 @@
-//! Encodes packet headers and CP_LOAD_STATE4 heads from their parts: the inverse of [`crate::packet`] and
-//! [`crate::load_state`].
+//! Encodes packet headers and CP_LOAD_STATE4 heads from their parts: the inverse of [`crate::adreno::packet`] and
+//! [`crate::adreno::load_state`].
 
 use std::fmt;
 
+use crate::a4xx::enums::{StateBlock, StateSrc, StateType};
+use crate::a4xx::pm4::{CP_LOAD_STATE4_0, CP_LOAD_STATE4_1};
+use crate::adreno::load_state::{Pipe, StateKind, state_kind};
+use crate::adreno::packet::{PKT0, PKT3};
 use crate::bits::{FieldRow, parse};
-use crate::load_state::{Pipe, StateKind, state_kind};
-use crate::packet::{PKT0, PKT3};
-use crate::pm4::{CP_LOAD_STATE4_0, CP_LOAD_STATE4_1};
-use crate::regs::enums::{StateBlock, StateSrc, StateType};
 
 /// Largest number of payload dwords of a packet.
 pub const MAX_COUNT: u32 = 0x4000;

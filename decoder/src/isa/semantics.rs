@@ -16,7 +16,7 @@
 //!
 //! For A4xx the treatment of denormals is guess `denormals`. (Turnip flushes f32 denormals on A6xx and never
 //! keeps them, tu_device.c; llvmpipe flushes too.)
-use super::ir3::Cond;
+use crate::adreno::ir3::Cond;
 
 /// How an op treats a denormal f32 source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +148,7 @@ macro_rules! evaluate {
             /// The result of one lane. Sources are in 32-bit form with modifiers applied; `cond` is used by
             /// compares, `width` (16 or 32) by integer ops. `None` for an op that is not computed lane by
             /// lane.
-            pub fn eval(self, src: [u32; 3], cond: $crate::isa::ir3::Cond, width: u32) -> Option<u32> {
+            pub fn eval(self, src: [u32; 3], cond: $crate::adreno::ir3::Cond, width: u32) -> Option<u32> {
                 match self {
                     $(Self::$op => $crate::lane_value!(src, cond, width; $($row)*),)*
                 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use a4emu_decoder::regs::rb::RB_DEPTH_CONTROL;
+use a4emu_decoder::a4xx::regs::rb::RB_DEPTH_CONTROL;
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 

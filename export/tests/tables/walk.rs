@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use a4emu_decoder::capture::Sections;
-use a4emu_decoder::isa::ir3::Instr;
-use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4;
-use a4emu_decoder::regs::{RegName, by_name};
+use a4emu_decoder::a4xx::pm4;
+use a4emu_decoder::a4xx::regs::{RegName, by_name};
+use a4emu_decoder::adreno::capture::Sections;
+use a4emu_decoder::adreno::ir3::Instr;
+use a4emu_decoder::adreno::packet::Packet;
 use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
 use a4emu_gpu::playback::Playback;
 use a4emu_gpu::settled::Running;

@@ -101,7 +101,7 @@ impl Choice {
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap};
+    use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap};
     use a4emu_shader::format::arrangement::Arrangement;
 
     use super::*;

@@ -1,6 +1,6 @@
 //! Dispatch of type-3 packets by opcode.
 
-use a4emu_decoder::pm4::{self, Pm4};
+use a4emu_decoder::a4xx::pm4::{self, Pm4};
 
 use super::Cp;
 use super::stream::Step;

@@ -1,10 +1,10 @@
 //! Calls, conditions, state groups and predicates.
 
-use a4emu_decoder::guesses::Guess;
-use a4emu_decoder::pm4::{
+use a4emu_decoder::a4xx::pm4::{
     CondExecRange, CondRegExec, DrawPredSet, DrawPredSrc, DrawPredTest, DrawStateGroup, IndirectBufferCall,
     SetDrawState,
 };
+use a4emu_decoder::guesses::Guess;
 
 use super::stream::Step;
 use super::{Cp, DrawPredicate, GROUPS, Group};

@@ -1,23 +1,23 @@
 //! Performance counters: what they count, and the registers that select, switch, load and read them
 //! (docs/hardware/counters.md, section 2).
 
-use a4emu_decoder::bits::Register;
-use a4emu_decoder::regs::cp::CP_PERFCTR_CP_SEL;
-use a4emu_decoder::regs::enums::{
+use a4emu_decoder::a4xx::enums::{
     HlsqPerfcounterSelect as Hlsq, PcPerfcounterSelect as Pc, RbPerfcounterSelect as Rb,
     SpPerfcounterSelect as Sp, VfdPerfcounterSelect as Vfd,
 };
-use a4emu_decoder::regs::gras::{GRAS_PERFCTR_RAS_SEL, GRAS_PERFCTR_TSE_SEL};
-use a4emu_decoder::regs::hlsq::HLSQ_PERFCTR_HLSQ_SEL;
-use a4emu_decoder::regs::pc::PC_PERFCTR_PC_SEL;
-use a4emu_decoder::regs::rb::{RB_PERFCTR_CCU_SEL, RB_PERFCTR_RB_SEL};
-use a4emu_decoder::regs::rbbm_perfctr::*;
-use a4emu_decoder::regs::sp::SP_PERFCTR_SP_SEL;
-use a4emu_decoder::regs::tpl1::TPL1_PERFCTR_TP_SEL;
-use a4emu_decoder::regs::uche::UCHE_PERFCTR_UCHE_SEL;
-use a4emu_decoder::regs::vfd::VFD_PERFCTR_VFD_SEL;
-use a4emu_decoder::regs::vpc::VPC_PERFCTR_VPC_SEL;
-use a4emu_decoder::regs::vsc::{VSC_PERFCTR_VSC_SEL_0, VSC_PERFCTR_VSC_SEL_1};
+use a4emu_decoder::a4xx::regs::cp::CP_PERFCTR_CP_SEL;
+use a4emu_decoder::a4xx::regs::gras::{GRAS_PERFCTR_RAS_SEL, GRAS_PERFCTR_TSE_SEL};
+use a4emu_decoder::a4xx::regs::hlsq::HLSQ_PERFCTR_HLSQ_SEL;
+use a4emu_decoder::a4xx::regs::pc::PC_PERFCTR_PC_SEL;
+use a4emu_decoder::a4xx::regs::rb::{RB_PERFCTR_CCU_SEL, RB_PERFCTR_RB_SEL};
+use a4emu_decoder::a4xx::regs::rbbm_perfctr::*;
+use a4emu_decoder::a4xx::regs::sp::SP_PERFCTR_SP_SEL;
+use a4emu_decoder::a4xx::regs::tpl1::TPL1_PERFCTR_TP_SEL;
+use a4emu_decoder::a4xx::regs::uche::UCHE_PERFCTR_UCHE_SEL;
+use a4emu_decoder::a4xx::regs::vfd::VFD_PERFCTR_VFD_SEL;
+use a4emu_decoder::a4xx::regs::vpc::VPC_PERFCTR_VPC_SEL;
+use a4emu_decoder::a4xx::regs::vsc::{VSC_PERFCTR_VSC_SEL_0, VSC_PERFCTR_VSC_SEL_1};
+use a4emu_decoder::bits::Register;
 
 use super::Cp;
 use crate::draw;

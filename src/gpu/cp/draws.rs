@@ -1,13 +1,15 @@
 //! Draws and dispatches: runs the state groups, reads parameters, and calls the engine.
 
-use a4emu_decoder::bits::Register;
-use a4emu_decoder::guesses::Guess;
-use a4emu_decoder::pm4::{
+use a4emu_decoder::a4xx::enums::SrcSel;
+use a4emu_decoder::a4xx::pm4::{
     DrawAuto, DrawIndirect, DrawIndx, DrawIndx2, DrawIndxIndirect, DrawIndxOffset, ExecCs, ExecCsIndirect,
     VGT_DRAW_INITIATOR, VGT_DRAW_INITIATOR_A4XX,
 };
-use a4emu_decoder::regs::enums::SrcSel;
-use a4emu_decoder::regs::hlsq::{HLSQ_CL_KERNEL_GROUP_X, HLSQ_CL_KERNEL_GROUP_Y, HLSQ_CL_KERNEL_GROUP_Z};
+use a4emu_decoder::a4xx::regs::hlsq::{
+    HLSQ_CL_KERNEL_GROUP_X, HLSQ_CL_KERNEL_GROUP_Y, HLSQ_CL_KERNEL_GROUP_Z,
+};
+use a4emu_decoder::bits::Register;
+use a4emu_decoder::guesses::Guess;
 
 use super::stream::Step;
 use super::{Call, Cp, Flow, Group};

@@ -1,14 +1,14 @@
 //! Side effects of register writes: one table.
 
-use a4emu_decoder::bits::Register;
-use a4emu_decoder::load_state::Stage;
-use a4emu_decoder::regs::cp::{CP_ME_NRT_ADDR, CP_ME_NRT_DATA};
-use a4emu_decoder::regs::rbbm_perfctr::{
+use a4emu_decoder::a4xx::regs::cp::{CP_ME_NRT_ADDR, CP_ME_NRT_DATA};
+use a4emu_decoder::a4xx::regs::rbbm_perfctr::{
     RBBM_PERFCTR_CTL, RBBM_PERFCTR_LOAD_CMD0, RBBM_PERFCTR_LOAD_CMD1, RBBM_PERFCTR_LOAD_CMD2,
 };
-use a4emu_decoder::regs::sp::{SP_CS_OBJ_START, SP_FS_OBJ_START, SP_VS_OBJ_START};
-use a4emu_decoder::regs::sp_geometry::{SP_DS_OBJ_START, SP_GS_OBJ_START, SP_HS_OBJ_START};
-use a4emu_decoder::regs::vpc::{VPC_SO_CNTL, VPC_SO_PROG};
+use a4emu_decoder::a4xx::regs::sp::{SP_CS_OBJ_START, SP_FS_OBJ_START, SP_VS_OBJ_START};
+use a4emu_decoder::a4xx::regs::sp_geometry::{SP_DS_OBJ_START, SP_GS_OBJ_START, SP_HS_OBJ_START};
+use a4emu_decoder::a4xx::regs::vpc::{VPC_SO_CNTL, VPC_SO_PROG};
+use a4emu_decoder::adreno::load_state::Stage;
+use a4emu_decoder::bits::Register;
 
 use super::Cp;
 use super::counters::{BLOCKS, number_of};

@@ -1,8 +1,8 @@
 //! Events that write memory or use counters. Flush events do nothing, as the chip is in-order.
 
-use a4emu_decoder::pm4::CP_EVENT_WRITE_0;
-use a4emu_decoder::regs::enums::VgtEventType;
-use a4emu_decoder::regs::rb::RB_SAMPLE_COUNT_CONTROL;
+use a4emu_decoder::a4xx::enums::VgtEventType;
+use a4emu_decoder::a4xx::pm4::CP_EVENT_WRITE_0;
+use a4emu_decoder::a4xx::regs::rb::RB_SAMPLE_COUNT_CONTROL;
 
 use super::Cp;
 use crate::draw;

@@ -1,8 +1,8 @@
 //! Finds the packet at which the GPU stood when the kernel made a dump (devcoredump).
 
-use a4emu_decoder::capture::{Hang, IbPlace};
-use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::Pm4;
+use a4emu_decoder::a4xx::pm4::Pm4;
+use a4emu_decoder::adreno::capture::{Hang, IbPlace};
+use a4emu_decoder::adreno::packet::Packet;
 
 use crate::memory::Memory;
 

@@ -1,7 +1,7 @@
 //! CP_LOAD_STATE4: loads shader code, constants and descriptors into per-stage state.
 
-use a4emu_decoder::load_state::{StateKind, StateSource};
-use a4emu_decoder::pm4::LoadState4;
+use a4emu_decoder::a4xx::pm4::LoadState4;
+use a4emu_decoder::adreno::load_state::{StateKind, StateSource};
 
 use super::Cp;
 use super::observer::Load;

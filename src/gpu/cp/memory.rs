@@ -1,7 +1,7 @@
 //! Packets that store, copy, compare and wait on memory.
 
-use a4emu_decoder::pm4::{CondExec, CondWrite, MemToMem, MemWrite, WaitRegMem};
-use a4emu_decoder::regs::enums::{CondFunction, PollMemoryType};
+use a4emu_decoder::a4xx::enums::{CondFunction, PollMemoryType};
+use a4emu_decoder::a4xx::pm4::{CondExec, CondWrite, MemToMem, MemWrite, WaitRegMem};
 
 use super::Cp;
 use super::stream::Step;

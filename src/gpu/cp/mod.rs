@@ -3,7 +3,7 @@
 //!
 //! The path of one packet:
 //!
-//! 1. [`stream`] takes it from the dwords of a buffer ([`a4emu_decoder::packet::Packets`]), shows it
+//! 1. [`stream`] takes it from the dwords of a buffer ([`a4emu_decoder::adreno::packet::Packets`]), shows it
 //!    to the [`Observer`] and matches on its type.
 //! 2. Type 0 is a run of register writes: each goes to [`registers`], which stores the value and shows it. If
 //!    the table in [`effects`] has a side effect for the register, it is performed.

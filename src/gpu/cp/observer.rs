@@ -1,8 +1,8 @@
 //! Observers of execution: listings, traces, golden state, counts.
 
-use a4emu_decoder::capture::AddressRecord;
-use a4emu_decoder::load_state::StateKind;
-use a4emu_decoder::packet::Packet;
+use a4emu_decoder::adreno::capture::AddressRecord;
+use a4emu_decoder::adreno::load_state::StateKind;
+use a4emu_decoder::adreno::packet::Packet;
 
 use crate::draw::{DispatchCall, DrawCall, UncountedDraw};
 use crate::fault::Trouble;

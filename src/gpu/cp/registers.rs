@@ -1,14 +1,14 @@
 //! Packets that move values between registers, scratch and memory.
 
-use a4emu_decoder::bits::Register;
-use a4emu_decoder::bits::value::FieldValue;
-use a4emu_decoder::pm4::{
+use a4emu_decoder::a4xx::enums::CpPerfcounterSelect;
+use a4emu_decoder::a4xx::pm4::{
     MemToReg, RegRmw, RegToMem, RegToScratch, RegisterWrites, ScratchToReg, SetConstant,
 };
-use a4emu_decoder::regs::cp::CP_PERFCTR_CP_SEL;
-use a4emu_decoder::regs::enums::CpPerfcounterSelect;
-use a4emu_decoder::regs::rbbm_perfctr::RBBM_PERFCTR_CP_LO;
-use a4emu_decoder::regs::{RegName, RegRef, lookup};
+use a4emu_decoder::a4xx::regs::cp::CP_PERFCTR_CP_SEL;
+use a4emu_decoder::a4xx::regs::rbbm_perfctr::RBBM_PERFCTR_CP_LO;
+use a4emu_decoder::a4xx::regs::{RegName, RegRef, lookup};
+use a4emu_decoder::bits::Register;
+use a4emu_decoder::bits::value::FieldValue;
 
 use super::Cp;
 use super::counters::{CounterOf, counter_of};
@@ -217,10 +217,10 @@ pub(super) fn wide(low: u32, high: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use a4emu_decoder::a4xx::regs::cp::{CP_ME_NRT_ADDR, CP_ME_NRT_DATA};
+    use a4emu_decoder::a4xx::regs::sp::{SP_FS_OBJ_START, SP_VS_OBJ_START};
+    use a4emu_decoder::a4xx::regs::vpc::{VPC_SO_CNTL, VPC_SO_PROG};
     use a4emu_decoder::asm::pack;
-    use a4emu_decoder::regs::cp::{CP_ME_NRT_ADDR, CP_ME_NRT_DATA};
-    use a4emu_decoder::regs::sp::{SP_FS_OBJ_START, SP_VS_OBJ_START};
-    use a4emu_decoder::regs::vpc::{VPC_SO_CNTL, VPC_SO_PROG};
 
     use super::*;
     use crate::cp::{Observer, Renderer, Silent};
@@ -243,7 +243,7 @@ mod tests {
         gpu.mem.announce(STORED, 0x1000, Some(&[0; 0x1000]));
         // The program comes from CP_LOAD_STATE4 until a packet changes that.
         for stage in [Stage::VS, Stage::FS] {
-            gpu.loaded.load(a4emu_decoder::load_state::StateKind::Instructions(stage), 0, &[1, 2]);
+            gpu.loaded.load(a4emu_decoder::adreno::load_state::StateKind::Instructions(stage), 0, &[1, 2]);
         }
         Cp::new(&mut gpu, &mut Renderer, observer).submit(STREAM, words.len() as u32);
         let sources = [Stage::VS, Stage::FS].map(|stage| gpu.loaded.stage(stage).source);

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use a4emu_decoder::adreno::packet::{Packet, Packets};
 use a4emu_decoder::error::PacketError;
-use a4emu_decoder::packet::{Packet, Packets};
 use hashbrown::HashMap;
 
 use super::{Cp, Flow};
@@ -217,8 +217,8 @@ fn damage(buffer: u32, error: &PacketError) -> Trouble {
 
 #[cfg(test)]
 mod tests {
+    use a4emu_decoder::a4xx::pm4::PACKETS;
     use a4emu_decoder::asm::pack;
-    use a4emu_decoder::pm4::PACKETS;
 
     use super::*;
     use crate::cp::{Renderer, Silent};

@@ -1,7 +1,7 @@
 //! Distribution of events to several observers.
 
-use a4emu_decoder::capture::AddressRecord;
-use a4emu_decoder::packet::Packet;
+use a4emu_decoder::adreno::capture::AddressRecord;
+use a4emu_decoder::adreno::packet::Packet;
 
 use super::observer::{Announced, Load};
 use super::{Call, Flow, Observer};

@@ -1,6 +1,6 @@
 //! Parameters of a draw packet, and numbers that identify the draw.
 
-use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
+use a4emu_decoder::a4xx::pm4::VGT_DRAW_INITIATOR_A4XX;
 
 use crate::pass::Pass;
 

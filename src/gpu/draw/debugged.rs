@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a4emu_decoder::stage_words::STAGE_ENTRY;
+use a4emu_decoder::a4xx::stage_words::STAGE_ENTRY;
 
 use super::fs::inspect::WarpPixels;
 use super::sp::catch::Wanted;

@@ -148,7 +148,7 @@ fn known_sources(vertex: &VertexState, memory: &Memory) -> Option<Vec<(u32, u32)
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::regs::enums::PrimType;
+    use a4emu_decoder::a4xx::enums::PrimType;
 
     use super::*;
     use crate::draw::gras::state::Viewports;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a4emu_decoder::regs::enums::PrimType;
+use a4emu_decoder::a4xx::enums::PrimType;
 
 use super::ds::state::DomainState;
 use super::gras::state::Viewports;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use a4emu_decoder::stage_words::PRIMITIVE_WORD;
+use a4emu_decoder::a4xx::stage_words::PRIMITIVE_WORD;
 
 use bytemuck::{Pod, Zeroable};
 

@@ -1,6 +1,6 @@
 //! The chips of the A4xx family, and what is known of each.
 
-use a4emu_decoder::capture::{Foreign, NamedChip};
+use a4emu_decoder::adreno::capture::{Foreign, NamedChip};
 
 use crate::fault::Trouble;
 
@@ -137,7 +137,7 @@ pub fn refusal(name: NamedChip, file: Kind, foreign: Foreign) -> Option<Trouble>
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::capture::ChipId;
+    use a4emu_decoder::adreno::capture::ChipId;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! State that CP_LOAD_STATE4 loads, by stage: programs, constants and descriptors. Changes are counted.
 
-use a4emu_decoder::load_state::{Pipe, Stage, StateKind};
+use a4emu_decoder::adreno::load_state::{Pipe, Stage, StateKind};
 
 /// Vec4s in a stage's constant file.
 ///

@@ -133,8 +133,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use a4emu_decoder::adreno::capture::Sections;
     use a4emu_decoder::asm::{Bounds, Files, Image, assemble};
-    use a4emu_decoder::capture::Sections;
 
     use super::*;
     use crate::cp::{Renderer, Silent};

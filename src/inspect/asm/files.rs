@@ -5,8 +5,8 @@ use std::fs;
 use std::io::BufReader;
 use std::path::Path;
 
+use a4emu_decoder::adreno::capture::MAX_PAYLOAD;
 use a4emu_decoder::asm::{Files, Image};
-use a4emu_decoder::capture::MAX_PAYLOAD;
 use anyhow::{Context, ensure};
 
 use crate::folders::{Folders, parent};

@@ -1,13 +1,13 @@
 //! Lists the state that a draw uses though no packet set it since the last draw: shaders, targets, textures.
 
-use a4emu_decoder::bits::value::{Show, WordText};
-use a4emu_decoder::bits::{RegRow, Register};
-use a4emu_decoder::isa::ir3::Instr;
-use a4emu_decoder::regs::rb::{
+use a4emu_decoder::a4xx::regs::rb::{
     RB_COPY_DEST_BASE, RB_COPY_DEST_INFO, RB_COPY_DEST_PITCH, RB_DEPTH_CONTROL, RB_DEPTH_INFO, RB_MRT_BASE,
     RB_MRT_BUF_INFO, RB_RENDER_COMPONENTS, RB_STENCIL_INFO, TARGETS,
 };
-use a4emu_decoder::regs::tex::{TEX_CONST_0, TEX_CONST_1, TEX_CONST_4};
+use a4emu_decoder::a4xx::regs::tex::{TEX_CONST_0, TEX_CONST_1, TEX_CONST_4};
+use a4emu_decoder::adreno::ir3::Instr;
+use a4emu_decoder::bits::value::{Show, WordText};
+use a4emu_decoder::bits::{RegRow, Register};
 
 use super::Shaders;
 use a4emu_gpu::cp::Call;

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::io::{self, Write};
 
+use a4emu_decoder::a4xx::pm4::{PacketName, PacketRow, row};
+use a4emu_decoder::a4xx::regs::RegName;
+use a4emu_decoder::adreno::capture::{Hang, IbPlace};
+use a4emu_decoder::adreno::load_state::{Stage, StateKind};
+use a4emu_decoder::adreno::packet::Packet;
 use a4emu_decoder::bits::FieldRow;
 use a4emu_decoder::bits::value::{FieldValue, Value, fields};
-use a4emu_decoder::capture::{Hang, IbPlace};
-use a4emu_decoder::load_state::{Stage, StateKind};
-use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::{PacketName, PacketRow, row};
-use a4emu_decoder::regs::RegName;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use a4emu_decoder::packet::Packet;
+use a4emu_decoder::adreno::packet::Packet;
 
 use super::jsonl::Shaders;
 use super::output::Output;

@@ -1,7 +1,7 @@
 //! Writes the data of CP_LOAD_STATE4 as JSON: constants as numbers, descriptors by their fields.
 
+use a4emu_decoder::adreno::load_state::StateKind;
 use a4emu_decoder::bits::WordRow;
-use a4emu_decoder::load_state::StateKind;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::jsonl::Fields;

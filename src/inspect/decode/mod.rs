@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use a4emu_decoder::capture::Section;
+use a4emu_decoder::adreno::capture::Section;
 use a4emu_decoder::error::CaptureError;
 
 pub mod in_effect;

@@ -1,6 +1,6 @@
 //! Names of primitive types.
 
-use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
+use a4emu_decoder::a4xx::pm4::VGT_DRAW_INITIATOR_A4XX;
 use serde::Serialize;
 
 /// Name of a primitive type, or its number if it has no name.
@@ -26,7 +26,7 @@ impl Primitive {
     /// The primitive type in the `initiator` of a draw.
     pub fn of(initiator: VGT_DRAW_INITIATOR_A4XX) -> Self {
         let value = initiator.PRIM_TYPE().to_bits();
-        let name = a4emu_decoder::regs::enums::PrimType::TABLE.name_of(value);
+        let name = a4emu_decoder::a4xx::enums::PrimType::TABLE.name_of(value);
         name.map_or(Self::Number(value), |name| Self::Name(name.strip_prefix("DI_PT_").unwrap_or(name)))
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::io::{self, Write};
 
+use a4emu_decoder::a4xx::regs::RegName;
 use a4emu_decoder::bits::value::{Show, WordText};
-use a4emu_decoder::regs::RegName;
 
 use super::jsonl::{Place, query};
 use super::lines::Lines;

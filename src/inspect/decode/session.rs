@@ -2,8 +2,8 @@
 
 use std::io;
 
-use a4emu_decoder::capture::AddressRecord;
-use a4emu_decoder::packet::Packet;
+use a4emu_decoder::adreno::capture::AddressRecord;
+use a4emu_decoder::adreno::packet::Packet;
 
 use super::output::Hold;
 use super::sink::{Sink, Submit};

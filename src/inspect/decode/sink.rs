@@ -2,8 +2,8 @@
 
 use std::io;
 
-use a4emu_decoder::isa::ir3::Instr;
-use a4emu_decoder::packet::Packet;
+use a4emu_decoder::adreno::ir3::Instr;
+use a4emu_decoder::adreno::packet::Packet;
 
 use super::output::Hold;
 use super::tracker::Tracker;

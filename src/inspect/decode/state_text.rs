@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use a4emu_decoder::adreno::load_state::StateKind;
 use a4emu_decoder::bits::WordRow;
 use a4emu_decoder::bits::value::{Show, WordText};
-use a4emu_decoder::load_state::StateKind;
 
 use super::sink::{Code, instructions};
 use a4emu_gpu::cp::observer::Load;

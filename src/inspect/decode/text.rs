@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
+use a4emu_decoder::a4xx::pm4::{PacketName, PacketRow, Pm4, row};
+use a4emu_decoder::a4xx::regs::{RegName, lookup};
+use a4emu_decoder::adreno::packet::Packet;
 use a4emu_decoder::bits::FieldRow;
 use a4emu_decoder::bits::value::{Show, WordText};
-use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::{PacketName, PacketRow, Pm4, row};
-use a4emu_decoder::regs::{RegName, lookup};
 
 use super::in_effect;
 use super::jsonl::Shaders;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use a4emu_decoder::regs::RegName;
+use a4emu_decoder::a4xx::regs::RegName;
 use hashbrown::HashMap;
 
 use super::Format;

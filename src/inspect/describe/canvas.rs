@@ -5,7 +5,7 @@ use std::io::Write;
 use std::ops::Range;
 use std::str::FromStr;
 
-use a4emu_decoder::regs::enums::DepthFormat;
+use a4emu_decoder::a4xx::enums::DepthFormat;
 
 use super::draw::{Draw, Tile};
 use super::name::Address;

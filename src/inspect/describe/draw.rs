@@ -1,8 +1,8 @@
 //! A draw or dispatch with its whole state.
 
-use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
-use a4emu_decoder::regs::hlsq::HLSQ_CL_NDRANGE_0;
-use a4emu_decoder::regs::rb::*;
+use a4emu_decoder::a4xx::pm4::VGT_DRAW_INITIATOR_A4XX;
+use a4emu_decoder::a4xx::regs::hlsq::HLSQ_CL_NDRANGE_0;
+use a4emu_decoder::a4xx::regs::rb::*;
 use serde::{Serialize, Serializer};
 
 use super::fetch::{Indices, VertexInput};

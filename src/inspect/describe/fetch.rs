@@ -1,6 +1,6 @@
 //! Vertex inputs and indices.
 
-use a4emu_decoder::regs::vfd::*;
+use a4emu_decoder::a4xx::regs::vfd::*;
 use serde::Serialize;
 
 use super::name::{Address, components, name, register};

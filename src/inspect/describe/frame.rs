@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use a4emu_decoder::packet::Packet;
+use a4emu_decoder::adreno::packet::Packet;
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use a4emu_decoder::regs::enums::PrimType;
+use a4emu_decoder::a4xx::enums::PrimType;
 
 use super::name::component;
 use a4emu_gpu::draw::DrawCall;

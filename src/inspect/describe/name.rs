@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::PacketName;
-use a4emu_decoder::regs::RegName;
+use a4emu_decoder::a4xx::pm4::PacketName;
+use a4emu_decoder::a4xx::regs::RegName;
+use a4emu_decoder::adreno::packet::Packet;
 use serde::Serialize;
 
 /// A GPU address. It may differ between two captures of one program, so comparisons use the memory at it.

@@ -1,9 +1,9 @@
 //! The rasteriser state: viewport, scissors, culling, filling.
 
-use a4emu_decoder::regs::enums::PaSuScDraw;
-use a4emu_decoder::regs::gras::*;
-use a4emu_decoder::regs::pc::{PC_PRIM_VTX_CNTL, PC_PRIM_VTX_CNTL2};
-use a4emu_decoder::regs::rb::RB_RENDER_CONTROL;
+use a4emu_decoder::a4xx::enums::PaSuScDraw;
+use a4emu_decoder::a4xx::regs::gras::*;
+use a4emu_decoder::a4xx::regs::pc::{PC_PRIM_VTX_CNTL, PC_PRIM_VTX_CNTL2};
+use a4emu_decoder::a4xx::regs::rb::RB_RENDER_CONTROL;
 use serde::Serialize;
 
 use a4emu_gpu::draw::gras::raster::Rect;

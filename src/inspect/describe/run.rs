@@ -4,7 +4,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use a4emu_decoder::capture::Ahead;
+use a4emu_decoder::adreno::capture::Ahead;
 use anyhow::Context;
 use hashbrown::HashMap;
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
-use a4emu_decoder::isa::ir3::program::disassemble;
-use a4emu_decoder::isa::ir3::{
+use a4emu_decoder::adreno::ir3::program::disassemble;
+use a4emu_decoder::adreno::ir3::{
     Body, Cat1, Cat1Src, Cat2Class, Cat3Class, Cat5, Cat5Slots, Cat6, Cat6Form, Cat6Op, Instr, Operand,
     RegOrImm, Src, Type,
 };
@@ -224,7 +224,7 @@ impl Shaders {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::isa::ir3::program::assemble;
+    use a4emu_decoder::adreno::ir3::program::assemble;
 
     use super::*;
 

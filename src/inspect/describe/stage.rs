@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use a4emu_decoder::regs::tex::*;
+use a4emu_decoder::a4xx::regs::tex::*;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 

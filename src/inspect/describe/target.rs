@@ -1,8 +1,8 @@
 //! Output state: depth, stencil, colour targets with blending, and resolves.
 
-use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, CompareFunc, DepthFormat, StencilOp};
-use a4emu_decoder::regs::rb::*;
-use a4emu_decoder::regs::sp::{SP_FS_MRT, SP_FS_OUTPUT_REG};
+use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap, CompareFunc, DepthFormat, StencilOp};
+use a4emu_decoder::a4xx::regs::rb::*;
+use a4emu_decoder::a4xx::regs::sp::{SP_FS_MRT, SP_FS_OUTPUT_REG};
 use serde::Serialize;
 
 use super::name::{Address, components, name, register};

@@ -1,6 +1,6 @@
 //! Reads the texels of a texture, as the texture unit fetches them.
 
-use a4emu_decoder::regs::tex::TEX_CONST_0;
+use a4emu_decoder::a4xx::regs::tex::TEX_CONST_0;
 
 use super::canvas::Image;
 use super::texture::Texture;

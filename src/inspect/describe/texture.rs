@@ -1,7 +1,7 @@
 //! Textures and samplers, decoded from their descriptors.
 
-use a4emu_decoder::regs::enums::{TexSwiz, TexType, TileMode};
-use a4emu_decoder::regs::tex::*;
+use a4emu_decoder::a4xx::enums::{TexSwiz, TexType, TileMode};
+use a4emu_decoder::a4xx::regs::tex::*;
 use serde::Serialize;
 
 use super::name::{Address, name};

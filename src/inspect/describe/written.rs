@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::{self, CP_EVENT_WRITE_0};
-use a4emu_decoder::regs::enums::VgtEventType;
-use a4emu_decoder::regs::rb::RB_SAMPLE_COUNT_CONTROL;
-use a4emu_decoder::regs::vpc::*;
+use a4emu_decoder::a4xx::enums::VgtEventType;
+use a4emu_decoder::a4xx::pm4::{self, CP_EVENT_WRITE_0};
+use a4emu_decoder::a4xx::regs::rb::RB_SAMPLE_COUNT_CONTROL;
+use a4emu_decoder::a4xx::regs::vpc::*;
+use a4emu_decoder::adreno::packet::Packet;
 use serde::Serialize;
 
 use super::draw::Draw;

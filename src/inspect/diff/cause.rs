@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use a4emu_decoder::load_state::StateKind;
-use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::PacketName;
-use a4emu_decoder::regs;
+use a4emu_decoder::a4xx::pm4::PacketName;
+use a4emu_decoder::a4xx::regs;
+use a4emu_decoder::adreno::load_state::StateKind;
+use a4emu_decoder::adreno::packet::Packet;
 
 use super::player::Player;
 use super::report::Report;

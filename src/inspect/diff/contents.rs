@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::size_of;
 
-use a4emu_decoder::regs::vfd::VFD_DECODE_INSTR;
+use a4emu_decoder::a4xx::regs::vfd::VFD_DECODE_INSTR;
 
 use super::Found;
 use super::align::Pair;

@@ -1,8 +1,8 @@
 //! The registers of two commands, field by field.
 
+use a4emu_decoder::a4xx::regs::{self, RegName};
 use a4emu_decoder::bits::value::{FieldValue, fields, is_bare, unnamed_bits};
 use a4emu_decoder::bits::{FieldRow, Kind};
-use a4emu_decoder::regs::{self, RegName};
 
 use super::Addresses;
 use super::compare::Difference;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::mem::size_of;
 
-use a4emu_decoder::isa::ir3::{Body, Cat6Op, Instr};
+use a4emu_decoder::adreno::ir3::{Body, Cat6Op, Instr};
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use a4emu_decoder::adreno::capture::{AddressRecord, Body, OfProcess, Section, SectionId, Sections};
 use a4emu_decoder::asm::pack;
-use a4emu_decoder::capture::{AddressRecord, Body, OfProcess, Section, SectionId, Sections};
 
 use super::prelude;
 use crate::limits::Limits;

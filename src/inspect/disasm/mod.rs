@@ -7,10 +7,10 @@ mod prelude;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use a4emu_decoder::asm::{Rest, disassemble_into};
-use a4emu_decoder::capture::{
+use a4emu_decoder::adreno::capture::{
     Body, Foreign, Gunzip, NamedChip, OfProcess, ProcessPattern, Section, SectionId, Sections, is_devcore,
 };
+use a4emu_decoder::asm::{Rest, disassemble_into};
 use a4emu_decoder::error::CaptureError;
 use anyhow::{Context, ensure};
 

@@ -2,9 +2,9 @@
 //!
 //! Predicates and the counters of queries are not restored: no driver relies on them from submit to submit.
 
+use a4emu_decoder::a4xx::regs::cp::CP_ME_NRT_DATA;
 use a4emu_decoder::asm::pack::{self, StateTarget};
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::regs::cp::CP_ME_NRT_DATA;
 
 use a4emu_gpu::gpu::{CodeSource, Gpu, STAGES, ShaderState, SsboState};
 

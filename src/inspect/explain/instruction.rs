@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use a4emu_decoder::isa::ir3::layout::{CATEGORIES, category, fields};
-use a4emu_decoder::isa::ir3::{Body, Instr};
+use a4emu_decoder::adreno::ir3::layout::{CATEGORIES, category, fields};
+use a4emu_decoder::adreno::ir3::{Body, Instr};
 use serde::Serialize;
 
 /// A decoded instruction word.
@@ -36,7 +36,7 @@ impl Instruction {
     pub fn new(hi: u32, lo: u32) -> Self {
         let word = u64::from(hi) << 32 | u64::from(lo);
         let instr = Instr::decode(word);
-        let field = |field: a4emu_decoder::isa::ir3::layout::WordField| Field {
+        let field = |field: a4emu_decoder::adreno::ir3::layout::WordField| Field {
             name: field.name,
             lo: field.lo,
             hi: field.hi,

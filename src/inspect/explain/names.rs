@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use a4emu_decoder::a4xx::enums;
+use a4emu_decoder::a4xx::pm4::{PACKETS, PacketRow};
+use a4emu_decoder::a4xx::regs::{self, RegRef, tex};
+use a4emu_decoder::adreno::ir3::layout::CATEGORIES;
+use a4emu_decoder::adreno::ir3::meaning::{Operation, operations};
 use a4emu_decoder::bits::{EnumTable, FieldRow, Kind, WordRow};
-use a4emu_decoder::isa::ir3::layout::CATEGORIES;
-use a4emu_decoder::isa::ir3::meaning::{Operation, operations};
 use a4emu_decoder::names::fits;
-use a4emu_decoder::pm4::{PACKETS, PacketRow};
-use a4emu_decoder::regs::{self, RegRef, enums, tex};
 use serde::Serialize;
 
 use super::fields::{Fields, about};
@@ -107,7 +108,7 @@ impl fmt::Display for DescriptorWord {
 /// The packets whose name fits `text`.
 pub fn packets(text: &str) -> Vec<PacketType> {
     let of = |row: &PacketRow| {
-        let fields = |rows: &'static [a4emu_decoder::pm4::DwordRow]| -> Vec<Fields> {
+        let fields = |rows: &'static [a4emu_decoder::a4xx::pm4::DwordRow]| -> Vec<Fields> {
             rows.iter().map(|row| Fields::new(row.fields, None)).collect()
         };
         let (payload, repeat) = (fields(row.dwords), fields(row.repeat));

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use a4emu_decoder::packet::{Packet, Packets};
-use a4emu_decoder::pm4::{self, PacketName, PacketRow};
+use a4emu_decoder::a4xx::pm4::{self, PacketName, PacketRow};
+use a4emu_decoder::adreno::packet::{Packet, Packets};
 use serde::Serialize;
 
 use super::fields::{Fields, about};

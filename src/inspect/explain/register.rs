@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use a4emu_decoder::a4xx::regs::{RegName, RegRef, lookup};
 use a4emu_decoder::bits::Certainty;
-use a4emu_decoder::regs::{RegName, RegRef, lookup};
 use serde::Serialize;
 
 use super::fields::{Fields, about};

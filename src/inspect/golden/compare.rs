@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use a4emu_decoder::a4xx::regs::{self, RegName};
 use a4emu_decoder::bits::value::{FieldValue, fields, unnamed_bits};
-use a4emu_decoder::regs::{self, RegName};
 
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 //! All hashes are XXH3 (64 bit). The registers are a sum of one hash each. So a draw costs only what it
 //! changed.
 
-use a4emu_decoder::load_state::{Pipe, StateKind};
+use a4emu_decoder::adreno::load_state::{Pipe, StateKind};
 use xxhash_rust::xxh3::xxh3_64;
 
 use a4emu_gpu::cp::CpState;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use a4emu_decoder::load_state::{Pipe, StateKind};
+use a4emu_decoder::adreno::load_state::{Pipe, StateKind};
 
 use super::hash::hash_words;
 use super::{LoadRecord, Record, State, StateHash};

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use a4emu_decoder::a4xx::regs;
 use a4emu_decoder::bits::value::{Show, WordText, is_bare};
 use a4emu_decoder::bits::{FieldRow, Kind};
-use a4emu_decoder::regs;
 use thiserror::Error;
 
 use super::{LoadRecord, Record, State};

@@ -10,7 +10,7 @@ mod writers;
 
 use std::collections::BTreeMap;
 
-use a4emu_decoder::regs::rb::RB_COPY_CONTROL;
+use a4emu_decoder::a4xx::regs::rb::RB_COPY_CONTROL;
 
 use crate::describe::{Capture, RUNS};
 use crate::limits::Limits;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use a4emu_decoder::packet::Packet;
-use a4emu_decoder::regs::RegName;
+use a4emu_decoder::a4xx::regs::RegName;
+use a4emu_decoder::adreno::packet::Packet;
 
 use super::commands::{Command, Commands};
 use super::frame::Register;

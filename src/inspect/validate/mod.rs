@@ -17,7 +17,7 @@ mod watch;
 use std::io::Write;
 use std::path::PathBuf;
 
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::adreno::capture::Sections;
 use anyhow::{Context, anyhow};
 
 use crate::out_file::Inputs;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a4emu_decoder::isa::ir3::access::FileReg;
+use a4emu_decoder::adreno::ir3::access::FileReg;
 use hashbrown::{HashMap, HashSet};
 
 use super::finding::Broken;

@@ -1,11 +1,11 @@
 //! The observer that checks a run for broken rules.
 
+use a4emu_decoder::a4xx::pm4::Pm4;
+use a4emu_decoder::a4xx::regs::gras::GRAS_DEBUG_ECO_CONTROL;
+use a4emu_decoder::a4xx::regs::rbbm_perfctr::RBBM_PERFCTR_CTL;
+use a4emu_decoder::adreno::load_state::StateKind;
+use a4emu_decoder::adreno::packet::Packet;
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::load_state::StateKind;
-use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::Pm4;
-use a4emu_decoder::regs::gras::GRAS_DEBUG_ECO_CONTROL;
-use a4emu_decoder::regs::rbbm_perfctr::RBBM_PERFCTR_CTL;
 
 use super::finding::{Broken, Findings};
 use super::programs::Programs;

@@ -1,6 +1,6 @@
 //! Tests of pictures that cannot be written, and of their messages.
 
-use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap};
+use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap};
 
 use super::*;
 use a4emu_gpu::fault::Severity;

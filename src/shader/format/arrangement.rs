@@ -1,6 +1,6 @@
 //! Order of the pixels of a surface: samples and tiles.
 
-use a4emu_decoder::regs::enums::TileMode;
+use a4emu_decoder::a4xx::enums::TileMode;
 
 use super::{Codec, Type};
 
@@ -91,7 +91,7 @@ pub fn resolved(codec: &Codec, pixel: &[u8]) -> [u32; 4] {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap};
+    use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap};
 
     use super::*;
     use crate::format::{Format, Transfer};

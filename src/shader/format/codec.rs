@@ -1,5 +1,5 @@
 //! Codecs: a format with its memory order and transfer function, resolved for the inner loops.
-use a4emu_decoder::regs::enums::ColorSwap;
+use a4emu_decoder::a4xx::enums::ColorSwap;
 
 use super::convert::{self, mask};
 use super::{Format, Layout, Transfer, Type, srgb};

@@ -1,6 +1,6 @@
 //! The format tables: one row per format, in the three number spaces of the chip. The matches are exhaustive:
 //! a format without a row does not compile. Source: a4xx.xml (a4xx_tex_fmt, a4xx_color_fmt, a4xx_vtx_fmt).
-use a4emu_decoder::regs::enums::{ColorFmt, TexFmt, VtxFmt};
+use a4emu_decoder::a4xx::enums::{ColorFmt, TexFmt, VtxFmt};
 
 use super::Type::{Fixed, Float, Sint, Snorm, Uint, Unorm};
 use super::block::Compression;

@@ -18,7 +18,7 @@ use super::super::rowmap;
 use super::super::rows::AluOp;
 use super::live::RowSet;
 use super::sampler_variants::Coded;
-use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op};
+use a4emu_decoder::adreno::ir3::{Cat2Op, Cat3Op};
 
 /// Index of a value of a segment.
 pub type ValueId = u32;

@@ -2,7 +2,7 @@
 //!
 //! The scalar rows are the reference: the code for each operation gives the same bits, and tests compare
 //! every operation with them. Operations without code are interpreted.
-use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond};
+use a4emu_decoder::adreno::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond};
 use iced_x86::Code;
 
 use super::super::alu::Alu;

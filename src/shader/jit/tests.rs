@@ -1,8 +1,8 @@
 //! Tests of compiled code against the interpreter, bit for bit.
 mod pixels;
 
-use a4emu_decoder::isa::ir3::program::assemble;
-use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond};
+use a4emu_decoder::adreno::ir3::program::assemble;
+use a4emu_decoder::adreno::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};

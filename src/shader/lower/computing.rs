@@ -1,9 +1,9 @@
 //! Lowering of categories 1 to 4.
-use a4emu_decoder::guesses::Guess;
-use a4emu_decoder::isa::ir3::{
+use a4emu_decoder::adreno::ir3::{
     Cat1, Cat1Dst, Cat1Op, Cat1Src, Cat2, Cat2Class, Cat2Op, Cat3, Cat3Class, Cat4, Cond, Operand, Reg,
     Round, Type,
 };
+use a4emu_decoder::guesses::Guess;
 
 use super::Lowerer;
 use super::operands::{Bank, Numbers, step};

@@ -1,5 +1,5 @@
 //! Lowering of categories 0 and 7, and of flags that affect control flow.
-use a4emu_decoder::isa::ir3::{Cat0, Cat0Op, Cat7, Cat7Op, Instr, Predicate};
+use a4emu_decoder::adreno::ir3::{Cat0, Cat0Op, Cat7, Cat7Op, Instr, Predicate};
 
 use super::{Lowerer, SyncFlag};
 use crate::effect::{Branch, Condition, Effect, Region, Test, Vote};

@@ -1,5 +1,5 @@
 //! Lowering of category 6.
-use a4emu_decoder::isa::ir3::{Cat6, Cat6Class, Cat6Form, Cat6Op, Reg, RegOrImm, Type, View};
+use a4emu_decoder::adreno::ir3::{Cat6, Cat6Class, Cat6Form, Cat6Op, Reg, RegOrImm, Type, View};
 
 use super::Lowerer;
 use super::operands::{Bank, step};

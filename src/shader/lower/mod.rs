@@ -11,7 +11,7 @@ mod operands;
 pub(super) mod pico;
 mod texture;
 
-use a4emu_decoder::isa::ir3::{Body, Cat0Op, Instr};
+use a4emu_decoder::adreno::ir3::{Body, Cat0Op, Instr};
 use hashbrown::HashSet;
 
 use super::alu::Row;

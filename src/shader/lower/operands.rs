@@ -1,6 +1,6 @@
 //! Lowering of registers, constants and immediates to rows.
-use a4emu_decoder::isa::ir3::convert::convert;
-use a4emu_decoder::isa::ir3::{Cat2Op, FLUT, Operand, Reg, Round, Src, Type};
+use a4emu_decoder::adreno::ir3::convert::convert;
+use a4emu_decoder::adreno::ir3::{Cat2Op, FLUT, Operand, Reg, Round, Src, Type};
 
 use super::Lowerer;
 use crate::alu::Row;

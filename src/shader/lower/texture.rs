@@ -1,5 +1,5 @@
 //! Lowering of category 5.
-use a4emu_decoder::isa::ir3::{Cat5, Cat5Op, Cat5Slots, Reg};
+use a4emu_decoder::adreno::ir3::{Cat5, Cat5Op, Cat5Slots, Reg};
 
 use super::Lowerer;
 use super::memory::{destination, number, precision};

@@ -1,8 +1,8 @@
 //! Tests of the guesses that watched programs report, and of their reach.
 use std::collections::BTreeMap;
 
+use a4emu_decoder::adreno::ir3::program::assemble;
 use a4emu_decoder::guesses::Guess;
-use a4emu_decoder::isa::ir3::program::assemble;
 
 use super::{constants, floats, integers};
 use crate::{ALL, Environment, Lanes, Mask, Op, Outcome, Program, Reach, Refused, Sample, Warp, run};

@@ -8,7 +8,7 @@ pub(super) mod reference;
 #[path = "../../../decoder/tests/seed/mod.rs"]
 pub(crate) mod seed;
 
-use a4emu_decoder::isa::ir3::program::assemble;
+use a4emu_decoder::adreno::ir3::program::assemble;
 use seed::random_cases;
 
 use super::{ALL, Environment, Lanes, Mask, Outcome, Program, Warp, run};

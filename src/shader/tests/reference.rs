@@ -1,6 +1,6 @@
 //! Tests of every operation's loops against its scalar reference, bit for bit, for each kind of CPU that this
 //! machine can run.
-use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond, Round, Type};
+use a4emu_decoder::adreno::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond, Round, Type};
 use a4emu_decoder::isa::pico;
 
 use crate::alu::{self, Alu, Kernel};

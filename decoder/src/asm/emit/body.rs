@@ -3,7 +3,7 @@
 use super::super::ast::{Block, Expr, ExprKind, Kind, Name, ShaderLine, Span, Type};
 use super::value::{Value, literal};
 use super::{Emitter, Extent, INSTRUCTION, Result};
-use crate::isa::ir3::program;
+use crate::adreno::ir3::program;
 
 /// Units that `put_repeated` writes at once.
 const UNITS: usize = 4096;

@@ -3,7 +3,7 @@
 use super::super::ast::{Block, Buffer, Expr, ExprKind, Kind, Name, Span};
 use super::body::Body;
 use super::{Emitter, Extent, Result};
-use crate::capture::SectionId;
+use crate::adreno::capture::SectionId;
 
 /// Buffers without an address start at multiples of this.
 const PAGE: u64 = 0x1000;

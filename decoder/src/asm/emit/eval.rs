@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::super::ast::{Expr, ExprKind, Name, Span};
 use super::value::{Bound, Value, literal};
 use super::{Emitter, Extent, Pass, Result};
-use crate::regs;
+use crate::a4xx::regs;
 
 /// Bytes of one group of 16 instructions, the unit in which shaders are counted.
 const GROUP_BYTES: u64 = 128;

@@ -3,7 +3,7 @@
 use super::super::ast::{Expr, LoadSource, Name};
 use super::super::pack;
 use super::{Emitter, Result};
-use crate::load_state::StateKind;
+use crate::adreno::load_state::StateKind;
 
 impl Emitter<'_, '_> {
     pub(super) fn load(&mut self, target: &Name, first: Option<&Expr>, source: &LoadSource) -> Result<()> {

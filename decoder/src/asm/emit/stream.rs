@@ -4,10 +4,10 @@ use super::super::ast::{Arg, Expr, Kind, Packet, RegName, Span, Word};
 use super::super::pack;
 use super::body::OpenPacket;
 use super::{Emitter, Result};
+use crate::a4xx::pm4::{self, PacketRow};
+use crate::a4xx::regs;
+use crate::a4xx::regs::tex;
 use crate::bits::{FieldRow, WordRow};
-use crate::pm4::{self, PacketRow};
-use crate::regs;
-use crate::regs::tex;
 use crate::similar::near;
 
 /// A dword without named fields.
@@ -37,7 +37,7 @@ impl Emitter<'_, '_> {
                 let dwords = [self.dword(target)?, self.label_dwords(target)?];
                 self.type3(span, pm4_opcode("CP_INDIRECT_BUFFER"), false, &dwords)
             }
-            Kind::Pad => self.put(span, &crate::packet::TYPE2.to_le_bytes()),
+            Kind::Pad => self.put(span, &crate::adreno::packet::TYPE2.to_le_bytes()),
             _ => unreachable!("the caller passes packets only"),
         }
     }

@@ -3,9 +3,9 @@
 use super::super::ast::{Expr, ExprKind, Part, RegName, Word};
 use super::value::Value;
 use super::{Emitter, Result};
+use crate::a4xx::regs;
 use crate::bits::value::is_bare;
 use crate::bits::{FieldRow, Kind, parse};
-use crate::regs;
 
 impl Emitter<'_, '_> {
     /// The text of an expression of one token: a literal or a name, perhaps with a minus.

@@ -6,7 +6,7 @@ use super::super::ast::{Block, Buffer, Expr, Kind, Macro, Name, Span, Statement,
 use super::expr::expr;
 use super::text::{hex, path, shader, string, words};
 use super::{Nest, Parsed, arguments, blank, expected, keyword, list, name, peek_name, space, stream, token};
-use crate::capture::SectionId;
+use crate::adreno::capture::SectionId;
 
 /// Statements up to a closing brace or the end.
 pub(super) fn statements<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Block> {

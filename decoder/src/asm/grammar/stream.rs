@@ -36,13 +36,13 @@ pub(super) fn more<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Kind> {
 /// Whether a name is that of a type-3 packet. The packet table distinguishes packets from CP registers; an
 /// opcode without a name is `opcode_7f`.
 fn is_packet(word: &str) -> bool {
-    word.starts_with("opcode_") || crate::pm4::PACKETS.iter().any(|row| row.name == word)
+    word.starts_with("opcode_") || crate::a4xx::pm4::PACKETS.iter().any(|row| row.name == word)
 }
 
 /// Whether a statement looks like a packet that is in no table: its name is followed by arguments. It is
 /// read as one, so that the message is about the name.
 fn is_unknown_packet(word: &str, rest: &str) -> bool {
-    word.starts_with("CP_") && space(rest).starts_with('(') && crate::regs::by_name(word).is_none()
+    word.starts_with("CP_") && space(rest).starts_with('(') && crate::a4xx::regs::by_name(word).is_none()
 }
 
 enum Predicated {

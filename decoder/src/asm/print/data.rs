@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::out::Out;
-use crate::isa::ir3::program;
+use crate::adreno::ir3::program;
 
 /// Shortest run of equal dwords that is printed as a statement of its own.
 const RUN: usize = 8;

@@ -4,7 +4,7 @@ use nom::number::complete::le_u32;
 use nom::{IResult, Parser};
 
 use super::super::{NARROW_RECORD, WIDE_RECORD};
-use crate::capture::SectionId;
+use crate::adreno::capture::SectionId;
 
 /// An announced buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

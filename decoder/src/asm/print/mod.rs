@@ -21,7 +21,7 @@ use plan::{Plan, Region};
 
 use super::WIDE_RECORD;
 use super::ranges::Ranges;
-use crate::capture::{Foreign, SectionId};
+use crate::adreno::capture::{Foreign, SectionId};
 
 /// Bytes that are compared at once in a buffer that changed.
 const LINE: usize = 64;

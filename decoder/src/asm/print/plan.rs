@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::{Dump, Item};
-use crate::capture::{Foreign, NamedChip, Section, SectionId};
-use crate::load_state::{StateKind, StateSource};
-use crate::packet::{Packet, Packets};
-use crate::pm4::Pm4;
+use crate::a4xx::pm4::Pm4;
+use crate::adreno::capture::{Foreign, NamedChip, Section, SectionId};
+use crate::adreno::load_state::{StateKind, StateSource};
+use crate::adreno::packet::{Packet, Packets};
 
 /// The contents of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,10 +6,10 @@ use super::super::pack::{self, StateTarget};
 use super::out::Out;
 use super::plan::Plan;
 use super::{data, stream};
+use crate::a4xx::pm4::LoadState4;
+use crate::a4xx::regs::tex;
+use crate::adreno::load_state::{StateKind, StateSource};
 use crate::bits::WordRow;
-use crate::load_state::{StateKind, StateSource};
-use crate::pm4::LoadState4;
-use crate::regs::tex;
 
 const INDENT: &str = "    ";
 const INNER: &str = "      ";

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use super::out::Out;
 use super::plan::Plan;
 use super::{data, state};
+use crate::a4xx::pm4::{self, PacketRow, Pm4};
+use crate::a4xx::regs;
+use crate::adreno::packet::{Packet, Packets};
 use crate::bits::value::{FieldValue, Show, WordText, is_bare};
 use crate::bits::{FieldRow, parse};
-use crate::packet::{Packet, Packets};
-use crate::pm4::{self, PacketRow, Pm4};
-use crate::regs;
 
 const INDENT: &str = "    ";
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use a4emu_decoder::regs::groups::used;
-use a4emu_decoder::regs::hlsq::*;
+use a4emu_decoder::a4xx::regs::groups::used;
+use a4emu_decoder::a4xx::regs::hlsq::*;
 
 use crate::draw::call::DispatchCall;
 use crate::draw::sp::state::StageState;

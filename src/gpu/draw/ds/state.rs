@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use a4emu_decoder::regs::groups::used;
-use a4emu_decoder::regs::hlsq::HLSQ_DS_CONTROL_REG;
-use a4emu_decoder::regs::vfd::VFD_CONTROL_3;
+use a4emu_decoder::a4xx::regs::groups::used;
+use a4emu_decoder::a4xx::regs::hlsq::HLSQ_DS_CONTROL_REG;
+use a4emu_decoder::a4xx::regs::vfd::VFD_CONTROL_3;
 
 use crate::draw::sp::state::StageState;
 use crate::draw::vpc::state::VertexOutputs;

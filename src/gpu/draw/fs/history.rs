@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use a4emu_decoder::regs::enums::{CompareFunc, StencilOp};
+use a4emu_decoder::a4xx::enums::{CompareFunc, StencilOp};
 
 use crate::budget::{Budget, Work};
 use crate::draw::gras::quad::{Quad, Quads};

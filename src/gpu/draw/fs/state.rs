@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use a4emu_decoder::regs::enums::*;
-use a4emu_decoder::regs::groups::used;
-use a4emu_decoder::regs::hlsq::*;
-use a4emu_decoder::regs::vpc::*;
+use a4emu_decoder::a4xx::enums::*;
+use a4emu_decoder::a4xx::regs::groups::used;
+use a4emu_decoder::a4xx::regs::hlsq::*;
+use a4emu_decoder::a4xx::regs::vpc::*;
 
 use crate::draw::sp::state::StageState;
 use crate::draw::vpc::planes::Interpolated;

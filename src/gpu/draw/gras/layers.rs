@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use a4emu_decoder::stage_words::PRIMITIVE_WORD;
+use a4emu_decoder::a4xx::stage_words::PRIMITIVE_WORD;
 
 use crate::draw::gras::setup::ScreenPrimitive;
 

@@ -1,6 +1,6 @@
 //! Primitives that reach the rasteriser.
 
-use a4emu_decoder::stage_words::PRIMITIVE_WORD;
+use a4emu_decoder::a4xx::stage_words::PRIMITIVE_WORD;
 
 use rayon::prelude::*;
 

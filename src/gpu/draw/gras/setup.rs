@@ -2,8 +2,8 @@
 
 mod alone;
 
-use a4emu_decoder::regs::enums::PrimType;
-use a4emu_decoder::stage_words::PRIMITIVE_WORD;
+use a4emu_decoder::a4xx::enums::PrimType;
+use a4emu_decoder::a4xx::stage_words::PRIMITIVE_WORD;
 
 use crate::draw::gras::affine::{Affine, Planes, along, barycentrics, depth_slope};
 use crate::draw::gras::clip::{DepthClip, Sides, Viewport};

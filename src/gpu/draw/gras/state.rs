@@ -1,10 +1,10 @@
 //! State of the rasteriser from registers: clipping, viewports, set-up, scissors.
 
+use a4emu_decoder::a4xx::enums::*;
+use a4emu_decoder::a4xx::regs::gras::*;
+use a4emu_decoder::a4xx::regs::pc::PC_PRIM_VTX_CNTL2;
+use a4emu_decoder::a4xx::regs::rb::RB_MSAA_CONTROL;
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::regs::enums::*;
-use a4emu_decoder::regs::gras::*;
-use a4emu_decoder::regs::pc::PC_PRIM_VTX_CNTL2;
-use a4emu_decoder::regs::rb::RB_MSAA_CONTROL;
 
 use super::clip::{DepthClip, Sides, Viewport};
 use super::polygon_offset::{FloatDepth, PolygonOffset};

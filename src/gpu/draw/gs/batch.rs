@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::ops::Range;
 
-use a4emu_decoder::stage_words::STAGE_ENTRY;
+use a4emu_decoder::a4xx::stage_words::STAGE_ENTRY;
 
 use crate::draw::pc::assembler::PrimitiveList;
 use crate::draw::sp::launch::{WarpLanes, Worker};

@@ -1,7 +1,7 @@
 //! Results of geometry shaders: rows of vertices, and the strips that they form.
 
-use a4emu_decoder::regs::enums::PrimType;
-use a4emu_decoder::stage_words::PRIMITIVE_WORD;
+use a4emu_decoder::a4xx::enums::PrimType;
+use a4emu_decoder::a4xx::stage_words::PRIMITIVE_WORD;
 
 use crate::draw::vertices::{RESTART, Vertices};
 

@@ -3,7 +3,7 @@
 //! PC_GS_PARAM ends an invocation that has not killed. A well-behaved shader would kill next; a runaway
 //! shader would not. So the probe runs one more vertex, and drops all its other effects.
 
-use a4emu_decoder::stage_words::STAGE_ENTRY;
+use a4emu_decoder::a4xx::stage_words::STAGE_ENTRY;
 
 use crate::draw::sp::launch::{WarpLanes, Worker};
 use crate::draw::sp::memory::{InputParts, ShaderMemory};

@@ -1,6 +1,6 @@
 //! Inputs and outputs of a geometry shader in registers.
 
-use a4emu_decoder::stage_words::PRIMITIVE_WORD;
+use a4emu_decoder::a4xx::stage_words::PRIMITIVE_WORD;
 
 use crate::draw::vertices::HEADER;
 use a4emu_shader::{Killed, Lanes, Warp};

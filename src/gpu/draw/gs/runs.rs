@@ -1,6 +1,6 @@
 //! The runs of a geometry shader for one primitive, for a tool that shows them.
 
-use a4emu_decoder::stage_words::PRIMITIVE_WORD;
+use a4emu_decoder::a4xx::stage_words::PRIMITIVE_WORD;
 
 use crate::draw::vertices::HEADER;
 

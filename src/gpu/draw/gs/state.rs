@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use a4emu_decoder::regs::enums::{PaSuScDraw, PrimType};
-use a4emu_decoder::regs::groups::used;
-use a4emu_decoder::regs::pc::PC_GS_PARAM;
-use a4emu_decoder::regs::sp_geometry::SP_GS_PARAM_REG;
+use a4emu_decoder::a4xx::enums::{PaSuScDraw, PrimType};
+use a4emu_decoder::a4xx::regs::groups::used;
+use a4emu_decoder::a4xx::regs::pc::PC_GS_PARAM;
+use a4emu_decoder::a4xx::regs::sp_geometry::SP_GS_PARAM_REG;
 
 use crate::draw::sp::state::StageState;
 use crate::draw::vpc::state::VertexOutputs;

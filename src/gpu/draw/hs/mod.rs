@@ -6,7 +6,7 @@ pub mod state;
 
 use std::ops::Range;
 
-use a4emu_decoder::stage_words::STAGE_ENTRY;
+use a4emu_decoder::a4xx::stage_words::STAGE_ENTRY;
 
 use crate::budget::Budget;
 use crate::draw::pc::assembler::PrimitiveList;

@@ -1,6 +1,6 @@
 //! State of the hull shader from registers.
 
-use a4emu_decoder::regs::hlsq::HLSQ_HS_CONTROL_REG;
+use a4emu_decoder::a4xx::regs::hlsq::HLSQ_HS_CONTROL_REG;
 
 use crate::fault::Fault;
 use crate::regfile::RegFile;

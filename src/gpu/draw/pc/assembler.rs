@@ -2,7 +2,7 @@
 //!
 //! [`assemble`] feeds set-up ([`super::topology`]) and, with [`PrimitiveList`], hull and geometry shaders.
 
-use a4emu_decoder::regs::enums::PrimType;
+use a4emu_decoder::a4xx::enums::PrimType;
 
 use crate::draw::vertices::RESTART;
 

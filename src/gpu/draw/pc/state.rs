@@ -1,8 +1,8 @@
 //! State of the primitive control from registers: restart, provoking vertex, patches.
 
-use a4emu_decoder::pm4::{PatchType, TESS_MODE_BITS};
-use a4emu_decoder::regs::enums::PrimType;
-use a4emu_decoder::regs::pc::*;
+use a4emu_decoder::a4xx::enums::PrimType;
+use a4emu_decoder::a4xx::pm4::{PatchType, TESS_MODE_BITS};
+use a4emu_decoder::a4xx::regs::pc::*;
 
 use super::assembler::Provoking;
 use super::tessellator::{Connection, Domain, Spacing, Tessellation};

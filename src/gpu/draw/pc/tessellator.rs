@@ -11,7 +11,7 @@ mod quad;
 mod stitch;
 mod triangle;
 
-use a4emu_decoder::regs::enums::TessSpacing;
+use a4emu_decoder::a4xx::enums::TessSpacing;
 
 pub use edge::Spacing;
 use edge::{Edge, Fixed, ONE};

@@ -1,6 +1,6 @@
 //! Converts vertex lists to the primitives of set-up: points, lines, triangles and rectangles.
 
-use a4emu_decoder::regs::enums::PrimType;
+use a4emu_decoder::a4xx::enums::PrimType;
 
 use super::assembler::{Provoking, assemble};
 use crate::draw::vertices::RESTART;

@@ -1,7 +1,7 @@
 //! Determines the guesses that a draw rests on because of its state. (`shader/doubt` does this for shaders.)
 
+use a4emu_decoder::a4xx::enums::PrimType;
 use a4emu_decoder::guesses::Guess;
-use a4emu_decoder::regs::enums::PrimType;
 
 use crate::draw::call::{DrawCall, IndexSource};
 use crate::draw::fs::DrawState;

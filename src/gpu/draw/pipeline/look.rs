@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use a4emu_decoder::regs::enums::PrimType;
+use a4emu_decoder::a4xx::enums::PrimType;
 
 use super::record::{no_room, unknown_type};
 use super::snapshot::{draw_state, missing_code, stage, vertex_stages};

@@ -1,8 +1,8 @@
 //! Records how draws ended, what they cost and what went wrong.
 
+use a4emu_decoder::a4xx::enums::PrimType;
+use a4emu_decoder::a4xx::stage_words::PRIMITIVE_WORD;
 use a4emu_decoder::guesses::Guess;
-use a4emu_decoder::regs::enums::PrimType;
-use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::Assembled;

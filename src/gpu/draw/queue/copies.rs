@@ -453,7 +453,7 @@ impl CopyJob {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap};
+    use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap};
 
     use super::*;
     use crate::draw::rb::cells::{Cells, UniformBits};

@@ -523,7 +523,7 @@ fn with_surfaces<R>(
 mod tests {
     use std::sync::Arc;
 
-    use a4emu_decoder::regs::enums::PrimType;
+    use a4emu_decoder::a4xx::enums::PrimType;
 
     use super::super::uses::Pass;
     use super::*;

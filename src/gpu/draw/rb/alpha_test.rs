@@ -1,6 +1,6 @@
 //! The alpha test: drops pixels by the alpha of output 0.
 
-use a4emu_decoder::regs::enums::CompareFunc;
+use a4emu_decoder::a4xx::enums::CompareFunc;
 
 use multiversion::multiversion;
 

@@ -3,7 +3,7 @@
 //! The equation gets sources and destinations of unorm and snorm targets limited to their range, as in GL.
 //! Guess `blend-precision`.
 
-use a4emu_decoder::regs::enums::{BlendFactor, BlendOpcode, RopCode};
+use a4emu_decoder::a4xx::enums::{BlendFactor, BlendOpcode, RopCode};
 
 use a4emu_shader::AlphaFactor;
 use a4emu_shader::format::{Format, Layout, Type};

@@ -3,7 +3,7 @@
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
-use a4emu_decoder::regs::enums::RopCode;
+use a4emu_decoder::a4xx::enums::RopCode;
 use multiversion::multiversion;
 use multiversion::target::match_target;
 
@@ -473,7 +473,7 @@ fn decode_unorm8(order: [usize; 4], words: &Words) -> [Words; 4] {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::regs::enums::{BlendFactor, BlendOpcode, ColorFmt, ColorSwap, CompareFunc};
+    use a4emu_decoder::a4xx::enums::{BlendFactor, BlendOpcode, ColorFmt, ColorSwap, CompareFunc};
 
     use super::*;
     use crate::draw::gras::quad::{Quad, quads};

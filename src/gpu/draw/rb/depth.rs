@@ -1,6 +1,6 @@
 //! Depth and stencil tests of 32 pixels at a time, for any layout.
 
-use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat, StencilOp};
+use a4emu_decoder::a4xx::enums::{CompareFunc, DepthFormat, StencilOp};
 use multiversion::multiversion;
 
 use crate::draw::gras::raster::{Signs, signs};

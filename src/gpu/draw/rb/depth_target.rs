@@ -161,7 +161,7 @@ fn pack(stored: &Stored) -> Words {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat, StencilOp};
+    use a4emu_decoder::a4xx::enums::{CompareFunc, DepthFormat, StencilOp};
 
     use super::*;
     use crate::draw::gras::quad::{Quad, Quads};

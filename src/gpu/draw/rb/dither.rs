@@ -43,7 +43,7 @@ impl Dither {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::regs::enums::ColorFmt;
+    use a4emu_decoder::a4xx::enums::ColorFmt;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! List of the rendered surfaces in memory.
 
-use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, DepthFormat};
+use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap, DepthFormat};
 
 use super::state::Targets;
 use super::surface::{Location, Surface};

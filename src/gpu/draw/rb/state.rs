@@ -1,11 +1,11 @@
 //! State of the render backend from registers: targets, depth, stencil, alpha test, blending, copies.
 
+use a4emu_decoder::a4xx::enums::*;
+use a4emu_decoder::a4xx::regs::gras::*;
+use a4emu_decoder::a4xx::regs::groups::used;
+use a4emu_decoder::a4xx::regs::rb::*;
+use a4emu_decoder::a4xx::regs::sp::*;
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::regs::enums::*;
-use a4emu_decoder::regs::gras::*;
-use a4emu_decoder::regs::groups::used;
-use a4emu_decoder::regs::rb::*;
-use a4emu_decoder::regs::sp::*;
 
 use crate::regfile::RegFile;
 use a4emu_shader::format::arrangement::{Arrangement, Tiling};

@@ -1,7 +1,7 @@
 //! Storage buffers and images, as their descriptors describe them.
 
-use a4emu_decoder::regs::enums::ColorSwap;
-use a4emu_decoder::regs::tex::{SSBO_1_0, SSBO_1_1};
+use a4emu_decoder::a4xx::enums::ColorSwap;
+use a4emu_decoder::a4xx::regs::tex::{SSBO_1_0, SSBO_1_1};
 
 use a4emu_shader::format::{Codec, Format, Transfer};
 use a4emu_shader::{ImageAccess, ImageLayout, Lanes};

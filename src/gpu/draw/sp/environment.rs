@@ -1,7 +1,7 @@
 //! The environment of a running shader: its access to the rest of the machine.
 
+use a4emu_decoder::adreno::ir3::access::FileReg;
 use a4emu_decoder::guesses::Guess;
-use a4emu_decoder::isa::ir3::access::FileReg;
 
 use crate::draw::vpc::interpolate::WarpQuads;
 use a4emu_shader::jit::Texels;

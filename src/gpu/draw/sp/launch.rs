@@ -549,7 +549,7 @@ fn note_textures(bank: &BoundBank<'_>, used: u128, stage: &StageState, log: &mut
 #[cfg(test)]
 mod tests {
 
-    use a4emu_decoder::regs::enums::{IntpMode, ReplMode};
+    use a4emu_decoder::a4xx::enums::{IntpMode, ReplMode};
 
     use super::*;
     use crate::draw::gras::quad::quads;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use a4emu_decoder::regs::sp::*;
-use a4emu_decoder::regs::sp_geometry::*;
+use a4emu_decoder::a4xx::regs::sp::*;
+use a4emu_decoder::a4xx::regs::sp_geometry::*;
 
 use crate::fault::{Client, Miss};
 use crate::machine::{ChipView, CodeSource, INSTRUCTIONS, Stage};
@@ -229,7 +229,7 @@ pub fn code(chip: ChipView<'_>, stage: Stage) -> Result<Vec<u64>, Miss> {
 impl StageState {
     /// Creates a stage that runs `text` without bindings.
     pub fn of(text: &str) -> Self {
-        let words = a4emu_decoder::isa::ir3::program::assemble(text).expect("text");
+        let words = a4emu_decoder::adreno::ir3::program::assemble(text).expect("text");
         Self {
             stage: Stage::VS,
             program: Arc::new(Program::new(&words).expect("a program")),

@@ -2,8 +2,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use a4emu_decoder::regs::enums::{ColorSwap, MsaaSamples, TexFmt, TexSwiz, TexType};
-use a4emu_decoder::regs::tex::*;
+use a4emu_decoder::a4xx::enums::{ColorSwap, MsaaSamples, TexFmt, TexSwiz, TexType};
+use a4emu_decoder::a4xx::regs::tex::*;
 
 use super::layout::{Pyramid, Shape, Slices};
 use super::wrap::Precision;

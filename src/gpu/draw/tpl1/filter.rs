@@ -1,5 +1,5 @@
 //! Filters one image of a texture: blends the texels around a position.
-use a4emu_decoder::regs::enums::CompareFunc;
+use a4emu_decoder::a4xx::enums::CompareFunc;
 
 use super::cube;
 use super::fetch::{Fetcher, Images, Texel, mix_all, replace};

@@ -1,6 +1,6 @@
 //! Determines the guesses that a texture request rests on.
+use a4emu_decoder::a4xx::enums::TexFmt;
 use a4emu_decoder::guesses::Guess;
-use a4emu_decoder::regs::enums::TexFmt;
 
 use super::descriptor::{Texture, TextureKind};
 use super::sampler::{Filter, Sampler};

@@ -2,7 +2,7 @@
 //!
 //! Source: docs/hardware/ir3-isa.md, section 8.1; the codes of getinfo are OpenCL's image
 //! channel types and orders as the A3xx/A4xx blob numbers them.
-use a4emu_decoder::regs::enums::ColorSwap;
+use a4emu_decoder::a4xx::enums::ColorSwap;
 
 use super::descriptor::{Texture, TextureKind};
 use super::layout::minify;

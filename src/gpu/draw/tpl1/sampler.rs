@@ -1,6 +1,6 @@
 //! Sampler descriptors and border colours, decoded once per draw.
-use a4emu_decoder::regs::enums::{CompareFunc, TexClamp, TexFilter};
-use a4emu_decoder::regs::tex::{TEX_SAMP_0, TEX_SAMP_1};
+use a4emu_decoder::a4xx::enums::{CompareFunc, TexClamp, TexFilter};
+use a4emu_decoder::a4xx::regs::tex::{TEX_SAMP_0, TEX_SAMP_1};
 
 use super::lod;
 use crate::memory::Memory;

@@ -1,6 +1,6 @@
 //! State of the texture unit from registers: addresses of border colours.
 
-use a4emu_decoder::regs::tpl1::*;
+use a4emu_decoder::a4xx::regs::tpl1::*;
 
 use super::TextureBank;
 use super::sampler::Border;

@@ -1,5 +1,5 @@
 //! Runs one request on one texture with one sampler.
-use a4emu_decoder::regs::enums::{CompareFunc, TexSwiz};
+use a4emu_decoder::a4xx::enums::{CompareFunc, TexSwiz};
 
 use super::cube;
 use super::descriptor::{Texels, Texture, TextureKind, source};

@@ -145,7 +145,7 @@ fn texel(attribute: &Attribute, offset: u32, len: usize, memory: &Memory) -> (u1
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::regs::enums::{ColorSwap, VtxFmt};
+    use a4emu_decoder::a4xx::enums::{ColorSwap, VtxFmt};
 
     use super::*;
     use a4emu_shader::format::{Format, Transfer};

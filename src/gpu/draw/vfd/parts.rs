@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use a4emu_decoder::regs::enums::PrimType;
+use a4emu_decoder::a4xx::enums::PrimType;
 
 use crate::fault::Missing;
 use crate::memory::Memory;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use a4emu_decoder::regs::groups::used;
-use a4emu_decoder::regs::vfd::*;
+use a4emu_decoder::a4xx::regs::groups::used;
+use a4emu_decoder::a4xx::regs::vfd::*;
 
 use crate::draw::call::{DrawCall, IndexSource};
 use crate::machine::Model;

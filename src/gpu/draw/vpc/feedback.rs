@@ -1,12 +1,12 @@
 //! Transform feedback ("stream-out"): writes vertices of whole primitives to memory.
 //!
 //! The whole feature is inferred (guess `stream-out`), because the open driver stores from the vertex shader instead
-//! (docs/hardware/registers.md, section 9.3; the rows in `decoder/src/regs/vpc.rs` give the reasons for each
+//! (docs/hardware/registers.md, section 9.3; the rows in `decoder/src/a4xx/regs/vpc.rs` give the reasons for each
 //! register). The program has an entry per output component, by location: 0 to 3 position, 4 point size, 8 on
 //! the varyings. A primitive is written to the buffers of its stream if it fits into all of them. Offsets
 //! advance in their registers and are written to the flush addresses at once; the chip may wait for an event.
 
-use a4emu_decoder::regs::enums::PrimType;
+use a4emu_decoder::a4xx::enums::PrimType;
 
 use super::state::{FeedbackBuffer, FeedbackState, Filled};
 use crate::draw::pc::assembler::Provoking;

@@ -1,6 +1,6 @@
 //! Interpolates varyings at the pixels of a warp: eight quads of one or more primitives.
 
-use a4emu_decoder::regs::enums::{IntpMode, ReplMode};
+use a4emu_decoder::a4xx::enums::{IntpMode, ReplMode};
 use multiversion::multiversion;
 use multiversion::target::match_target;
 

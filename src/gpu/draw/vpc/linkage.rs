@@ -65,7 +65,7 @@ mod tests {
     /// Tests positions, optional point size, and varyings, some with consecutive locations.
     #[test]
     fn rows_have_the_registers_of_each_vertex() {
-        let words = a4emu_decoder::isa::ir3::program::assemble("end\n").expect("text");
+        let words = a4emu_decoder::adreno::ir3::program::assemble("end\n").expect("text");
         let mut warp = Warp::new(&Program::new(&words).expect("a program"), &[]);
         let value = |id: u32, lane: usize| 1000 * id + lane as u32;
         for id in 4..40 {

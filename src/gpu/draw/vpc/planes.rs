@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use a4emu_decoder::regs::enums::{IntpMode, ReplMode};
+use a4emu_decoder::a4xx::enums::{IntpMode, ReplMode};
 use multiversion::multiversion;
 use multiversion::target::match_target;
 

@@ -59,7 +59,7 @@ impl Ramp {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::regs::enums::{IntpMode, ReplMode};
+    use a4emu_decoder::a4xx::enums::{IntpMode, ReplMode};
 
     use super::*;
     use crate::draw::gras::quad::quads;

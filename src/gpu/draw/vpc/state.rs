@@ -1,10 +1,10 @@
 //! State of the VPC from registers: linkage of the last vertex stage, and transform feedback.
 
+use a4emu_decoder::a4xx::regs::groups::{ShaderOutput, used};
+use a4emu_decoder::a4xx::regs::sp::*;
+use a4emu_decoder::a4xx::regs::sp_geometry::*;
+use a4emu_decoder::a4xx::regs::vpc::*;
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::regs::groups::{ShaderOutput, used};
-use a4emu_decoder::regs::sp::*;
-use a4emu_decoder::regs::sp_geometry::*;
-use a4emu_decoder::regs::vpc::*;
 
 use crate::machine::{ChipView, Stage};
 use crate::regfile::RegFile;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use a4emu_decoder::isa::ir3::access::FileReg;
-use a4emu_decoder::isa::ir3::{Body, Cat0Op, Cat2Op, Cat6Op, Cat7Op, Instr, Reg};
+use a4emu_decoder::adreno::ir3::access::FileReg;
+use a4emu_decoder::adreno::ir3::{Body, Cat0Op, Cat2Op, Cat6Op, Cat7Op, Instr, Reg};
 
 use super::flow::{control, target};
 use super::{Program, is_index, is_input};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use a4emu_decoder::isa::ir3::access::{Access, Role};
-use a4emu_decoder::isa::ir3::{Cat0Class, Cat0Op, Instr};
+use a4emu_decoder::adreno::ir3::access::{Access, Role};
+use a4emu_decoder::adreno::ir3::{Cat0Class, Cat0Op, Instr};
 
 use super::flow::control;
 use super::{Program, is_index, last_of};
@@ -149,7 +149,7 @@ mod tests {
 
     /// Number of missing slots before the last instruction, as in the compiler's own tests.
     fn missing(source: &str) -> u32 {
-        let words = a4emu_decoder::isa::ir3::program::assemble(source).expect(source);
+        let words = a4emu_decoder::adreno::ir3::program::assemble(source).expect(source);
         let mut program = Program::new(Stage::VS, &words);
         let reader = words.len() - 1;
         let reads = program.reads[reader].clone();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     fn rules(source: &str) -> Vec<&'static str> {
-        let words = a4emu_decoder::isa::ir3::program::assemble(source).expect(source);
+        let words = a4emu_decoder::adreno::ir3::program::assemble(source).expect(source);
         let mut broken = Vec::new();
         check(&mut Program::new(Stage::VS, &words), &mut broken);
         broken.iter().map(|broken| broken.rule.rule().id).collect()

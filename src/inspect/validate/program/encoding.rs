@@ -1,6 +1,6 @@
 //! Checks rules S10 to S13 and S16 to S19 (section 3.1 of the page, encodings).
 
-use a4emu_decoder::isa::ir3::{
+use a4emu_decoder::adreno::ir3::{
     Body, Cat1Dst, Cat2Class, Cat2Op, Cat3Op, Cat5, Cat5Op, Cat6, Cat6Form, Cat6Op, Instr, Operand, Src, Type,
 };
 

@@ -1,6 +1,6 @@
 //! The control flow of a program.
 
-use a4emu_decoder::isa::ir3::{Body, Cat0, Cat0Op, Instr};
+use a4emu_decoder::adreno::ir3::{Body, Cat0, Cat0Op, Instr};
 
 /// The paths through a program.
 pub struct Flow {

@@ -11,8 +11,8 @@ mod taint;
 
 use std::collections::BTreeSet;
 
-use a4emu_decoder::isa::ir3::access::{Access, FileReg, Role};
-use a4emu_decoder::isa::ir3::{
+use a4emu_decoder::adreno::ir3::access::{Access, FileReg, Role};
+use a4emu_decoder::adreno::ir3::{
     Body, Cat0Op, Cat2Op, Cat5Op, Cat5Slots, Cat6, Cat6Class, Cat6Form, Cat6Op, Instr, Reg, RegOrImm, Src,
 };
 

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use a4emu_decoder::isa::ir3::access::FileReg;
-use a4emu_decoder::isa::ir3::{
+use a4emu_decoder::adreno::ir3::access::FileReg;
+use a4emu_decoder::adreno::ir3::{
     Body, Cat1Op, Cat1Src, Cat2Op, Cat3Op, Cat6, Cat6Class, Cat6Form, Instr, Operand, Reg, RegOrImm, Src,
     Type,
 };
@@ -183,7 +183,7 @@ mod tests {
     use a4emu_gpu::gpu::Stage;
 
     fn program(source: &str) -> Program {
-        Program::new(Stage::CS, &a4emu_decoder::isa::ir3::program::assemble(source).expect(source))
+        Program::new(Stage::CS, &a4emu_decoder::adreno::ir3::program::assemble(source).expect(source))
     }
 
     fn said(source: &str) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Sets of registers.
 
-use a4emu_decoder::isa::ir3::access::FileReg;
+use a4emu_decoder::adreno::ir3::access::FileReg;
 
 const WORDS: usize = FileReg::COUNT / 64;
 

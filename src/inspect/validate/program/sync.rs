@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use a4emu_decoder::isa::ir3::access::FileReg;
-use a4emu_decoder::isa::ir3::{Body, Cat0Op, Cat6Class, Cat7Class, Cat7Op, Instr};
+use a4emu_decoder::adreno::ir3::access::FileReg;
+use a4emu_decoder::adreno::ir3::{Body, Cat0Op, Cat6Class, Cat7Class, Cat7Op, Instr};
 
 use super::Program;
 use super::flow::{control, target};
@@ -280,7 +280,7 @@ mod tests {
 
     /// The broken rules, and the number of pending registers at all ends.
     fn of(stage: Stage, source: &str) -> (Vec<&'static str>, usize) {
-        let words = a4emu_decoder::isa::ir3::program::assemble(source).expect(source);
+        let words = a4emu_decoder::adreno::ir3::program::assemble(source).expect(source);
         let mut broken = Vec::new();
         let pending = check(&mut Program::new(stage, &words), &mut broken);
         let waiting =

@@ -1,8 +1,8 @@
 //! Follows the effect of initial registers: for S15 registers that differ between lanes, for S34 unwritten
 //! ones.
 
-use a4emu_decoder::isa::ir3::access::{Access, FileReg, Role};
-use a4emu_decoder::isa::ir3::{Body, Cat0Op, Cat1, Cat1Dst, Cat3Op, Cat7Op, Instr, Src};
+use a4emu_decoder::adreno::ir3::access::{Access, FileReg, Role};
+use a4emu_decoder::adreno::ir3::{Body, Cat0Op, Cat1, Cat1Dst, Cat3Op, Cat7Op, Instr, Src};
 use hashbrown::HashSet;
 
 use super::Program;
@@ -232,14 +232,14 @@ mod tests {
     use super::*;
 
     fn program(stage: Stage, source: &str) -> Program {
-        Program::new(stage, &a4emu_decoder::isa::ir3::program::assemble(source).expect(source))
+        Program::new(stage, &a4emu_decoder::adreno::ir3::program::assemble(source).expect(source))
     }
 
     fn reg(text: &str) -> FileReg {
         let (number, component) = text.strip_prefix('r').and_then(|text| text.split_once('.')).expect(text);
         let component = ["x", "y", "z", "w"].iter().position(|name| *name == component).expect(text);
         let number: u8 = number.parse().expect(text);
-        FileReg { half: false, reg: a4emu_decoder::isa::ir3::Reg(number * 4 + component as u8) }
+        FileReg { half: false, reg: a4emu_decoder::adreno::ir3::Reg(number * 4 + component as u8) }
     }
 
     /// The violations of a program in which r0.y and r0.z were never written, and r1.x is an output.

@@ -1,8 +1,8 @@
 //! Checks P30, P32 and P34: blending, the alpha test and logic operations of more than one kind of target.
 
-use a4emu_decoder::regs::enums::RopCode;
-use a4emu_decoder::regs::rb::*;
-use a4emu_decoder::regs::sp::SP_FS_OUTPUT_REG;
+use a4emu_decoder::a4xx::enums::RopCode;
+use a4emu_decoder::a4xx::regs::rb::*;
+use a4emu_decoder::a4xx::regs::sp::SP_FS_OUTPUT_REG;
 
 use super::{Said, Scene};
 use crate::validate::rules::Id;

@@ -1,7 +1,7 @@
 //! The size of the memory that registers and descriptors name.
 
-use a4emu_decoder::regs::rb::*;
-use a4emu_decoder::regs::tex::*;
+use a4emu_decoder::a4xx::regs::rb::*;
+use a4emu_decoder::a4xx::regs::tex::*;
 
 use super::Scene;
 use a4emu_gpu::draw::gras::state::sample_counts;

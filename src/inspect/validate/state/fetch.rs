@@ -1,14 +1,14 @@
 //! Checks P16 to P19: the inputs of the shaders.
 
+use a4emu_decoder::a4xx::regs::gras::GRAS_CNTL;
+use a4emu_decoder::a4xx::regs::groups::used;
+use a4emu_decoder::a4xx::regs::hlsq::{HLSQ_CONTROL_1_REG, HLSQ_CONTROL_2_REG, HLSQ_CONTROL_3_REG};
+use a4emu_decoder::a4xx::regs::rb::RB_RENDER_CONTROL2;
+use a4emu_decoder::a4xx::regs::sp::SP_FS_CTRL_REG1;
+use a4emu_decoder::a4xx::regs::vfd::*;
+use a4emu_decoder::adreno::ir3::Reg;
+use a4emu_decoder::adreno::ir3::access::FileReg;
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::isa::ir3::Reg;
-use a4emu_decoder::isa::ir3::access::FileReg;
-use a4emu_decoder::regs::gras::GRAS_CNTL;
-use a4emu_decoder::regs::groups::used;
-use a4emu_decoder::regs::hlsq::{HLSQ_CONTROL_1_REG, HLSQ_CONTROL_2_REG, HLSQ_CONTROL_3_REG};
-use a4emu_decoder::regs::rb::RB_RENDER_CONTROL2;
-use a4emu_decoder::regs::sp::SP_FS_CTRL_REG1;
-use a4emu_decoder::regs::vfd::*;
 
 use super::{Said, Scene};
 use crate::validate::rules::Id;

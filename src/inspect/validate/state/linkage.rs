@@ -1,10 +1,10 @@
 //! Checks P1 to P6, P29 and S37: the outputs of the last vertex stage and the inputs of the fragment shader.
 
-use a4emu_decoder::regs::enums::{IntpMode, PrimType, ReplMode};
-use a4emu_decoder::regs::groups::used;
-use a4emu_decoder::regs::pc::PC_PRIM_VTX_CNTL;
-use a4emu_decoder::regs::sp::{SP_FS_CTRL_REG0, SP_FS_CTRL_REG1, SP_VS_PARAM_REG};
-use a4emu_decoder::regs::vpc::{VPC_ATTR, VPC_PACK, VPC_VARYING_INTERP_MODE, VPC_VARYING_PS_REPL_MODE};
+use a4emu_decoder::a4xx::enums::{IntpMode, PrimType, ReplMode};
+use a4emu_decoder::a4xx::regs::groups::used;
+use a4emu_decoder::a4xx::regs::pc::PC_PRIM_VTX_CNTL;
+use a4emu_decoder::a4xx::regs::sp::{SP_FS_CTRL_REG0, SP_FS_CTRL_REG1, SP_VS_PARAM_REG};
+use a4emu_decoder::a4xx::regs::vpc::{VPC_ATTR, VPC_PACK, VPC_VARYING_INTERP_MODE, VPC_VARYING_PS_REPL_MODE};
 
 use super::program::locations as locations_of;
 use super::stage::{OUTPUTS, linkage, output_count};

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use a4emu_decoder::a4xx::enums::{TexClamp, TexFmt, TexSwiz, TexType};
+use a4emu_decoder::a4xx::regs::rb::*;
+use a4emu_decoder::a4xx::regs::tex::*;
+use a4emu_decoder::a4xx::regs::tpl1::*;
+use a4emu_decoder::a4xx::regs::vfd::*;
+use a4emu_decoder::adreno::ir3::{Body, Cat5, Cat5Op};
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::isa::ir3::{Body, Cat5, Cat5Op};
-use a4emu_decoder::regs::enums::{TexClamp, TexFmt, TexSwiz, TexType};
-use a4emu_decoder::regs::rb::*;
-use a4emu_decoder::regs::tex::*;
-use a4emu_decoder::regs::tpl1::*;
-use a4emu_decoder::regs::vfd::*;
 
 use super::{Extent, Said, Scene};
 use crate::validate::program::{Checked, Value};

@@ -15,7 +15,7 @@ pub mod written;
 
 use std::sync::Arc;
 
-use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
+use a4emu_decoder::a4xx::pm4::VGT_DRAW_INITIATOR_A4XX;
 
 use super::finding::Broken;
 use super::program::{Checked, Regs};

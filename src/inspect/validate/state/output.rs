@@ -1,11 +1,11 @@
 //! Checks P7 to P11, P20, P21, P24, P27, P28 and P40: the fragment shader's outputs and the render backend.
 
-use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat};
-use a4emu_decoder::regs::gras::*;
-use a4emu_decoder::regs::groups::used;
-use a4emu_decoder::regs::hlsq::HLSQ_CONTROL_1_REG;
-use a4emu_decoder::regs::rb::*;
-use a4emu_decoder::regs::sp::*;
+use a4emu_decoder::a4xx::enums::{CompareFunc, DepthFormat};
+use a4emu_decoder::a4xx::regs::gras::*;
+use a4emu_decoder::a4xx::regs::groups::used;
+use a4emu_decoder::a4xx::regs::hlsq::HLSQ_CONTROL_1_REG;
+use a4emu_decoder::a4xx::regs::rb::*;
+use a4emu_decoder::a4xx::regs::sp::*;
 
 use super::extent::MAX_LOG_SAMPLES;
 use super::{Said, Scene, blend};

@@ -1,9 +1,9 @@
 //! Checks section 3.2 of the page, and Y6: a program against the registers of its stage.
 
-use a4emu_decoder::isa::ir3::access::FileReg;
-use a4emu_decoder::isa::ir3::{Body, Cat2, Cat2Op, Cat6Form, Reg, Src};
-use a4emu_decoder::regs::enums::IntpMode;
-use a4emu_decoder::regs::vpc::{VPC_ATTR, VPC_VARYING_INTERP_MODE};
+use a4emu_decoder::a4xx::enums::IntpMode;
+use a4emu_decoder::a4xx::regs::vpc::{VPC_ATTR, VPC_VARYING_INTERP_MODE};
+use a4emu_decoder::adreno::ir3::access::FileReg;
+use a4emu_decoder::adreno::ir3::{Body, Cat2, Cat2Op, Cat6Form, Reg, Src};
 
 use super::stage::{barycentrics, control0, delivered, has_four_quads, hlsq, outputs, private_memory};
 use super::{Said, Scene};

@@ -1,14 +1,14 @@
 //! Reads the registers of a shader stage.
 
+use a4emu_decoder::a4xx::enums::ThreadSize;
+use a4emu_decoder::a4xx::regs::groups::{ShaderOutput, used};
+use a4emu_decoder::a4xx::regs::hlsq::*;
+use a4emu_decoder::a4xx::regs::sp::*;
+use a4emu_decoder::a4xx::regs::sp_geometry::*;
+use a4emu_decoder::a4xx::regs::vfd::*;
+use a4emu_decoder::adreno::ir3::Reg;
+use a4emu_decoder::adreno::ir3::access::FileReg;
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::isa::ir3::Reg;
-use a4emu_decoder::isa::ir3::access::FileReg;
-use a4emu_decoder::regs::enums::ThreadSize;
-use a4emu_decoder::regs::groups::{ShaderOutput, used};
-use a4emu_decoder::regs::hlsq::*;
-use a4emu_decoder::regs::sp::*;
-use a4emu_decoder::regs::sp_geometry::*;
-use a4emu_decoder::regs::vfd::*;
 
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;

@@ -1,8 +1,8 @@
 //! Checks P22, P23, T1 to T7 and T13: the pass, the frame and tile memory.
 
-use a4emu_decoder::regs::enums::{DepthFormat, RenderMode, TileMode};
-use a4emu_decoder::regs::gras::*;
-use a4emu_decoder::regs::rb::*;
+use a4emu_decoder::a4xx::enums::{DepthFormat, RenderMode, TileMode};
+use a4emu_decoder::a4xx::regs::gras::*;
+use a4emu_decoder::a4xx::regs::rb::*;
 
 use super::extent::held_samples;
 use super::{Said, Scene};

@@ -1,7 +1,7 @@
 //! Checks P12 to P15, P25 and S32: a stage's windows in the stores, and thread sizes.
 
-use a4emu_decoder::regs::hlsq::*;
-use a4emu_decoder::regs::sp::*;
+use a4emu_decoder::a4xx::regs::hlsq::*;
+use a4emu_decoder::a4xx::regs::sp::*;
 
 use super::stage::{control0, has_four_quads, hlsq};
 use super::{Said, Scene};

@@ -1,17 +1,17 @@
 //! Checks R1 and R3: registers that a stage reads but that no packet has written since the batch began.
 
+use a4emu_decoder::a4xx::enums::{VgtEventType, VisCullMode};
+use a4emu_decoder::a4xx::pm4::Pm4;
+use a4emu_decoder::a4xx::regs::RegName;
+use a4emu_decoder::a4xx::regs::gras::*;
+use a4emu_decoder::a4xx::regs::hlsq::*;
+use a4emu_decoder::a4xx::regs::pc::*;
+use a4emu_decoder::a4xx::regs::rb::*;
+use a4emu_decoder::a4xx::regs::sp::*;
+use a4emu_decoder::a4xx::regs::tpl1::*;
+use a4emu_decoder::a4xx::regs::vfd::*;
+use a4emu_decoder::a4xx::regs::vpc::*;
 use a4emu_decoder::bits::{RegRow, Register};
-use a4emu_decoder::pm4::Pm4;
-use a4emu_decoder::regs::RegName;
-use a4emu_decoder::regs::enums::{VgtEventType, VisCullMode};
-use a4emu_decoder::regs::gras::*;
-use a4emu_decoder::regs::hlsq::*;
-use a4emu_decoder::regs::pc::*;
-use a4emu_decoder::regs::rb::*;
-use a4emu_decoder::regs::sp::*;
-use a4emu_decoder::regs::tpl1::*;
-use a4emu_decoder::regs::vfd::*;
-use a4emu_decoder::regs::vpc::*;
 
 use super::memory::clamps_to_border;
 use super::{Said, Scene};

@@ -1,12 +1,12 @@
 //! Checks C27 to C29, C32 and C33: the bin whose visibility stream a draw reads.
 
+use a4emu_decoder::a4xx::enums::VisCullMode;
+use a4emu_decoder::a4xx::pm4::{Pm4, SetBin, SetBinData};
+use a4emu_decoder::a4xx::regs::gras::{GRAS_SC_SCREEN_SCISSOR_BR, GRAS_SC_SCREEN_SCISSOR_TL};
+use a4emu_decoder::a4xx::regs::pc::PC_VSTREAM_CONTROL;
+use a4emu_decoder::a4xx::regs::rb::{RB_BIN_OFFSET, RB_MODE_CONTROL};
+use a4emu_decoder::a4xx::regs::vsc::*;
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::pm4::{Pm4, SetBin, SetBinData};
-use a4emu_decoder::regs::enums::VisCullMode;
-use a4emu_decoder::regs::gras::{GRAS_SC_SCREEN_SCISSOR_BR, GRAS_SC_SCREEN_SCISSOR_TL};
-use a4emu_decoder::regs::pc::PC_VSTREAM_CONTROL;
-use a4emu_decoder::regs::rb::{RB_BIN_OFFSET, RB_MODE_CONTROL};
-use a4emu_decoder::regs::vsc::*;
 
 use crate::validate::rules::Id;
 use crate::validate::state::Said;

@@ -1,9 +1,9 @@
 //! Checks C20 to C26, C30 and C31: single packets.
 
-use a4emu_decoder::load_state::{StateKind, StateSource};
-use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::{LoadState4, Pm4, RegisterWrites};
-use a4emu_decoder::regs::RegName;
+use a4emu_decoder::a4xx::pm4::{LoadState4, Pm4, RegisterWrites};
+use a4emu_decoder::a4xx::regs::RegName;
+use a4emu_decoder::adreno::load_state::{StateKind, StateSource};
+use a4emu_decoder::adreno::packet::Packet;
 
 use super::waits::BANKED;
 use crate::validate::rules::Id;

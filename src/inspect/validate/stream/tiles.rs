@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use a4emu_decoder::a4xx::enums::{CompareFunc, DepthFormat};
+use a4emu_decoder::a4xx::regs::gras::{GRAS_SC_SCREEN_SCISSOR_BR, GRAS_SC_SCREEN_SCISSOR_TL};
+use a4emu_decoder::a4xx::regs::rb::*;
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat};
-use a4emu_decoder::regs::gras::{GRAS_SC_SCREEN_SCISSOR_BR, GRAS_SC_SCREEN_SCISSOR_TL};
-use a4emu_decoder::regs::rb::*;
 use hashbrown::HashMap;
 
 use crate::validate::rules::Id;

@@ -3,13 +3,13 @@
 //! The exact bytes that a shader stores are unknown; memory only knows when a page changed last. So a page
 //! that the command processor also stored to is not checked, and without draws nothing is reported.
 
+use a4emu_decoder::a4xx::enums::VgtEventType;
+use a4emu_decoder::a4xx::pm4::{CP_EVENT_WRITE_0, Pm4};
+use a4emu_decoder::a4xx::regs::tex::TEX_CONST_4;
+use a4emu_decoder::a4xx::regs::uche::UCHE_INVALIDATE1;
+use a4emu_decoder::a4xx::regs::vfd::*;
+use a4emu_decoder::adreno::load_state::StateSource;
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::load_state::StateSource;
-use a4emu_decoder::pm4::{CP_EVENT_WRITE_0, Pm4};
-use a4emu_decoder::regs::enums::VgtEventType;
-use a4emu_decoder::regs::tex::TEX_CONST_4;
-use a4emu_decoder::regs::uche::UCHE_INVALIDATE1;
-use a4emu_decoder::regs::vfd::*;
 
 use crate::validate::rules::Id;
 use crate::validate::state::{Extent, Said, Scene};

@@ -1,15 +1,15 @@
 //! Checks C1 to C9: missing waits for idle, and missing cache flushes.
 
+use a4emu_decoder::a4xx::enums::{VgtEventType, VisCullMode};
+use a4emu_decoder::a4xx::pm4::{CP_EVENT_WRITE_0, Pm4, RegisterWrites};
+use a4emu_decoder::a4xx::regs::RegName;
+use a4emu_decoder::a4xx::regs::cp::CP_SCRATCH;
+use a4emu_decoder::a4xx::regs::gras::{GRAS_CL_VPORT_XOFFSET_0, GRAS_CL_VPORT_ZSCALE_0};
+use a4emu_decoder::a4xx::regs::hlsq::HLSQ_UPDATE_CONTROL;
+use a4emu_decoder::a4xx::regs::pc::PC_VSTREAM_CONTROL;
+use a4emu_decoder::a4xx::regs::uche::{UCHE_INVALIDATE0, UCHE_INVALIDATE1};
+use a4emu_decoder::adreno::load_state::StateKind;
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::load_state::StateKind;
-use a4emu_decoder::pm4::{CP_EVENT_WRITE_0, Pm4, RegisterWrites};
-use a4emu_decoder::regs::RegName;
-use a4emu_decoder::regs::cp::CP_SCRATCH;
-use a4emu_decoder::regs::enums::{VgtEventType, VisCullMode};
-use a4emu_decoder::regs::gras::{GRAS_CL_VPORT_XOFFSET_0, GRAS_CL_VPORT_ZSCALE_0};
-use a4emu_decoder::regs::hlsq::HLSQ_UPDATE_CONTROL;
-use a4emu_decoder::regs::pc::PC_VSTREAM_CONTROL;
-use a4emu_decoder::regs::uche::{UCHE_INVALIDATE0, UCHE_INVALIDATE1};
 
 use crate::validate::rules::Id;
 use crate::validate::state::Said;

@@ -1,6 +1,6 @@
 //! Checks M9: memory that draws of a batch write in different ways.
 
-use a4emu_decoder::regs::rb::{RB_RENDER_COMPONENTS, TARGETS};
+use a4emu_decoder::a4xx::regs::rb::{RB_RENDER_COMPONENTS, TARGETS};
 
 use crate::validate::rules::Id;
 use crate::validate::state::{Extent, Said, Scene};

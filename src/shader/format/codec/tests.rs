@@ -1,4 +1,4 @@
-use a4emu_decoder::regs::enums::{ColorFmt, TexFmt, VtxFmt};
+use a4emu_decoder::a4xx::enums::{ColorFmt, TexFmt, VtxFmt};
 use pretty_assertions::assert_eq;
 
 use super::*;

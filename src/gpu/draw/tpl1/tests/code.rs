@@ -1,5 +1,5 @@
 //! Compares textures that compiled code reads directly with the texture unit.
-use a4emu_decoder::isa::ir3::program::assemble;
+use a4emu_decoder::adreno::ir3::program::assemble;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

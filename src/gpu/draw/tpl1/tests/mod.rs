@@ -12,9 +12,9 @@ mod planar;
 mod seed;
 mod shadow;
 
+use a4emu_decoder::a4xx::enums::{TexClamp, TexFmt, TexType};
+use a4emu_decoder::a4xx::regs::tex::*;
 use a4emu_decoder::bits::FieldRow;
-use a4emu_decoder::regs::enums::{TexClamp, TexFmt, TexType};
-use a4emu_decoder::regs::tex::*;
 
 use super::{TextureBank, TextureError};
 use crate::machine::Model;

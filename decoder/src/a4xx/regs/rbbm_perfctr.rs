@@ -1,0 +1,52 @@
+//! RBBM: performance counters, 64 bits each as LO and HI, and their control.
+use crate::a4xx::enums::*;
+use crate::bits::*;
+
+registers! {
+    /// The counter that time-elapsed queries read (clock ticks).
+    flat 0x009c RBBM_PERFCTR_CP[8 x 2].LO as RBBM_PERFCTR_CP_LO { 0..31 VALUE: Hex; }
+    flat 0x009d RBBM_PERFCTR_CP[8 x 2].HI as RBBM_PERFCTR_CP_HI { 0..31 VALUE: Hex; }
+    flat 0x00ac RBBM_PERFCTR_RBBM[4 x 2].LO as RBBM_PERFCTR_RBBM_LO { 0..31 VALUE: Hex; }
+    flat 0x00ad RBBM_PERFCTR_RBBM[4 x 2].HI as RBBM_PERFCTR_RBBM_HI { 0..31 VALUE: Hex; }
+    flat 0x00b4 RBBM_PERFCTR_PC[8 x 2].LO as RBBM_PERFCTR_PC_LO { 0..31 VALUE: Hex; }
+    flat 0x00b5 RBBM_PERFCTR_PC[8 x 2].HI as RBBM_PERFCTR_PC_HI { 0..31 VALUE: Hex; }
+    flat 0x00c4 RBBM_PERFCTR_VFD[8 x 2].LO as RBBM_PERFCTR_VFD_LO { 0..31 VALUE: Hex; }
+    flat 0x00c5 RBBM_PERFCTR_VFD[8 x 2].HI as RBBM_PERFCTR_VFD_HI { 0..31 VALUE: Hex; }
+    flat 0x00d4 RBBM_PERFCTR_HLSQ[8 x 2].LO as RBBM_PERFCTR_HLSQ_LO { 0..31 VALUE: Hex; }
+    flat 0x00d5 RBBM_PERFCTR_HLSQ[8 x 2].HI as RBBM_PERFCTR_HLSQ_HI { 0..31 VALUE: Hex; }
+    flat 0x00e4 RBBM_PERFCTR_VPC[4 x 2].LO as RBBM_PERFCTR_VPC_LO { 0..31 VALUE: Hex; }
+    flat 0x00e5 RBBM_PERFCTR_VPC[4 x 2].HI as RBBM_PERFCTR_VPC_HI { 0..31 VALUE: Hex; }
+    flat 0x00ec RBBM_PERFCTR_CCU[4 x 2].LO as RBBM_PERFCTR_CCU_LO { 0..31 VALUE: Hex; }
+    flat 0x00ed RBBM_PERFCTR_CCU[4 x 2].HI as RBBM_PERFCTR_CCU_HI { 0..31 VALUE: Hex; }
+    flat 0x00f4 RBBM_PERFCTR_TSE[4 x 2].LO as RBBM_PERFCTR_TSE_LO { 0..31 VALUE: Hex; }
+    flat 0x00f5 RBBM_PERFCTR_TSE[4 x 2].HI as RBBM_PERFCTR_TSE_HI { 0..31 VALUE: Hex; }
+    flat 0x00fc RBBM_PERFCTR_RAS[4 x 2].LO as RBBM_PERFCTR_RAS_LO { 0..31 VALUE: Hex; }
+    flat 0x00fd RBBM_PERFCTR_RAS[4 x 2].HI as RBBM_PERFCTR_RAS_HI { 0..31 VALUE: Hex; }
+    flat 0x0104 RBBM_PERFCTR_UCHE[8 x 2].LO as RBBM_PERFCTR_UCHE_LO { 0..31 VALUE: Hex; }
+    flat 0x0105 RBBM_PERFCTR_UCHE[8 x 2].HI as RBBM_PERFCTR_UCHE_HI { 0..31 VALUE: Hex; }
+    flat 0x0114 RBBM_PERFCTR_TP[8 x 2].LO as RBBM_PERFCTR_TP_LO { 0..31 VALUE: Hex; }
+    flat 0x0115 RBBM_PERFCTR_TP[8 x 2].HI as RBBM_PERFCTR_TP_HI { 0..31 VALUE: Hex; }
+    flat 0x0124 RBBM_PERFCTR_SP[12 x 2].LO as RBBM_PERFCTR_SP_LO { 0..31 VALUE: Hex; }
+    flat 0x0125 RBBM_PERFCTR_SP[12 x 2].HI as RBBM_PERFCTR_SP_HI { 0..31 VALUE: Hex; }
+    flat 0x013c RBBM_PERFCTR_RB[8 x 2].LO as RBBM_PERFCTR_RB_LO { 0..31 VALUE: Hex; }
+    flat 0x013d RBBM_PERFCTR_RB[8 x 2].HI as RBBM_PERFCTR_RB_HI { 0..31 VALUE: Hex; }
+    0x014c RBBM_PERFCTR_VSC_0_LO { 0..31 VALUE: Hex; }
+    0x014d RBBM_PERFCTR_VSC_0_HI { 0..31 VALUE: Hex; }
+    0x014e RBBM_PERFCTR_VSC_1_LO { 0..31 VALUE: Hex; }
+    0x014f RBBM_PERFCTR_VSC_1_HI { 0..31 VALUE: Hex; }
+    0x0166 RBBM_PERFCTR_PWR_0_LO { 0..31 VALUE: Hex; }
+    0x0167 RBBM_PERFCTR_PWR_0_HI { 0..31 VALUE: Hex; }
+    0x0168 RBBM_PERFCTR_PWR_1_LO { 0..31 VALUE: Hex; }
+    0x0169 RBBM_PERFCTR_PWR_1_HI { 0..31 VALUE: Hex; }
+    /// Free-running clock.
+    0x016e RBBM_ALWAYSON_COUNTER_LO { 0..31 VALUE: Hex; }
+    0x016f RBBM_ALWAYSON_COUNTER_HI { 0..31 VALUE: Hex; }
+    /// 1 lets the counters run; written at the start of a batch.
+    0x0170 RBBM_PERFCTR_CTL { 0..31 VALUE: Hex; }
+    0x0171 RBBM_PERFCTR_LOAD_CMD0 { 0..31 VALUE: Hex; }
+    0x0172 RBBM_PERFCTR_LOAD_CMD1 { 0..31 VALUE: Hex; }
+    0x0173 RBBM_PERFCTR_LOAD_CMD2 { 0..31 VALUE: Hex; }
+    0x0174 RBBM_PERFCTR_LOAD_VALUE_LO { 0..31 VALUE: Hex; }
+    0x0175 RBBM_PERFCTR_LOAD_VALUE_HI { 0..31 VALUE: Hex; }
+    flat 0x0176 RBBM_PERFCTR_RBBM_SEL[4 x 1] as RBBM_PERFCTR_RBBM_SEL { 0..31 VALUE: RbbmPerfcounterSelect; }
+}
