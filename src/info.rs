@@ -175,15 +175,15 @@ impl Observer for Info {
         if gpu.hang.as_ref().is_some_and(HangSearch::is_here)
             && let Some(stood) = &mut self.hang
         {
-            stood.packet = Some((gpu.at, packet_name(packet)));
+            stood.packet = Some((gpu.at, packet_name(gpu.chip.generation(), packet)));
         }
-        self.packets += u64::from(matches!(packet, Packet::Type3 { .. }));
+        self.packets += u64::from(matches!(packet, Packet::Command { .. }));
         let header = 1;
         self.dwords += header
             + match packet {
-                Packet::Type0 { values, .. } | Packet::Type1 { values, .. } => values.len(),
-                Packet::Type2 => 0,
-                Packet::Type3 { payload, .. } => payload.len(),
+                Packet::Registers { values, .. } | Packet::TwoRegisters { values, .. } => values.len(),
+                Packet::Filler => 0,
+                Packet::Command { payload, .. } => payload.len(),
             } as u64;
     }
 

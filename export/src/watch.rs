@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use a4emu_decoder::a4xx::enums::TessMode;
-use a4emu_decoder::a4xx::pm4::{self, VGT_DRAW_INITIATOR_A4XX};
-use a4emu_decoder::a4xx::regs::RegName;
+use a4emu_decoder::a4xx::pm4::VGT_DRAW_INITIATOR_A4XX;
 use a4emu_decoder::adreno::ir3::Instr;
 use a4emu_decoder::adreno::packet::Packet;
+use a4emu_decoder::adreno::registers::RegisterTable;
+use a4emu_decoder::generation::DEFAULT;
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::settled::{Running, Synced};
 use a4emu_inspect::decode::Primitive;
@@ -41,6 +42,8 @@ pub struct Watch {
     programs: HashSet<(&'static str, u64)>,
     /// Names of the registers seen so far.
     names: HashMap<u32, String>,
+    /// The registers of the chip's generation.
+    registers: &'static RegisterTable,
     waiting: Vec<Waiting>,
     process: String,
     /// Number of packets so far.
@@ -59,6 +62,7 @@ impl Watch {
             shaders: Shaders::default(),
             programs: HashSet::new(),
             names: HashMap::new(),
+            registers: DEFAULT.registers,
             waiting: Vec::new(),
             process: String::new(),
             packets: 0,
@@ -94,7 +98,8 @@ impl Watch {
     fn write(&mut self, frame_draw: Option<u32>) -> Result<()> {
         for waiting in self.waiting.drain(..) {
             let Waiting { submit, draw, address, register, value, previous } = waiting;
-            let name = self.names.entry(register).or_insert_with(|| RegName { offset: register }.to_string());
+            let name =
+                self.names.entry(register).or_insert_with(|| self.registers.name(register).to_string());
             let number = self.written;
             self.written += 1;
             self.tables.put(Write {
@@ -298,11 +303,13 @@ impl Observer for Watch {
 
     fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         let (kind, opcode, dwords, payload) = match *packet {
-            Packet::Type0 { values, .. } => (0, None, values.len(), &[][..]),
-            Packet::Type1 { values, .. } => (1, None, values.len(), &[][..]),
-            Packet::Type2 => (2, None, 0, &[][..]),
-            Packet::Type3 { opcode, payload, .. } => (3, Some(opcode), payload.len(), payload),
+            Packet::Registers { values, .. } => (0, None, values.len(), &[][..]),
+            Packet::TwoRegisters { values, .. } => (1, None, values.len(), &[][..]),
+            Packet::Filler => (2, None, 0, &[][..]),
+            Packet::Command { opcode, payload, .. } => (3, Some(opcode), payload.len(), payload),
         };
+        let generation = gpu.chip.generation();
+        self.registers = generation.registers;
         let number = self.packets;
         self.packets += 1;
         let row = Command {
@@ -314,7 +321,7 @@ impl Observer for Watch {
             repeated: gpu.at.repeated,
             kind,
             opcode: opcode.map(u32::from),
-            name: opcode.and_then(pm4::row).map(|row| row.name),
+            name: opcode.and_then(|opcode| generation.packets.row(opcode)).map(|row| row.name),
             dwords: dwords as u32,
             payload,
         };

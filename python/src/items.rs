@@ -1,9 +1,7 @@
 //! The items of a capture: submits, draws, packets.
 
-use a4emu_decoder::a4xx::pm4::PacketName;
-use a4emu_decoder::a4xx::pm4::row;
-use a4emu_decoder::a4xx::regs::RegName;
 use a4emu_decoder::adreno::packet;
+use a4emu_decoder::generation::Generation;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_inspect::decode::{PacketFields, Primitive};
@@ -91,7 +89,7 @@ impl Met {
             address: gpu.at.address,
             call: call.clone(),
         };
-        Self { draw, state: State::of(&gpu.regs) }
+        Self { draw, state: State::of(&gpu) }
     }
 
     /// Converts the draw to a Python object.
@@ -157,16 +155,17 @@ pub struct Packet {
     #[pyo3(get)]
     dwords: Vec<u32>,
     writes: Vec<(u32, u32)>,
+    generation: &'static Generation,
 }
 
 impl Packet {
     /// The packet that is about to execute on `gpu`.
     pub fn new(gpu: &Gpu, packet: &packet::Packet<'_>) -> Self {
         let (r#type, opcode, predicated, dwords) = match *packet {
-            packet::Packet::Type0 { values, .. } => (0, None, false, values),
-            packet::Packet::Type1 { values, .. } => (1, None, false, values),
-            packet::Packet::Type2 => (2, None, false, &[][..]),
-            packet::Packet::Type3 { opcode, predicated, payload } => (3, Some(opcode), predicated, payload),
+            packet::Packet::Registers { values, .. } => (0, None, false, values),
+            packet::Packet::TwoRegisters { values, .. } => (1, None, false, values),
+            packet::Packet::Filler => (2, None, false, &[][..]),
+            packet::Packet::Command { opcode, predicated, payload } => (3, Some(opcode), predicated, payload),
         };
         Self {
             submit: gpu.at.submit,
@@ -178,6 +177,7 @@ impl Packet {
             predicated,
             dwords: dwords.to_vec(),
             writes: packet.writes().collect(),
+            generation: gpu.chip.generation(),
         }
     }
 }
@@ -188,8 +188,8 @@ impl Packet {
     #[getter]
     fn name(&self) -> String {
         match (self.opcode, self.writes.first()) {
-            (Some(opcode), _) => PacketName(opcode).to_string(),
-            (None, Some((offset, _))) => RegName { offset: *offset }.to_string(),
+            (Some(opcode), _) => self.generation.packets.name(opcode).to_string(),
+            (None, Some((offset, _))) => self.generation.registers.name(*offset).to_string(),
             (None, None) => String::new(),
         }
     }
@@ -197,13 +197,16 @@ impl Packet {
     /// The registers that its header writes, with the values, in order.
     #[getter]
     fn registers(&self) -> Vec<(String, u32)> {
-        self.writes.iter().map(|(offset, value)| (RegName { offset: *offset }.to_string(), *value)).collect()
+        self.writes
+            .iter()
+            .map(|(offset, value)| (self.generation.registers.name(*offset).to_string(), *value))
+            .collect()
     }
 
     /// The fields of a command's dwords, by name; those that are zero or false are left out.
     #[getter]
     fn fields(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let row = self.opcode.and_then(row);
+        let row = self.opcode.and_then(|opcode| self.generation.packets.row(opcode));
         json::object(py, &PacketFields { row, payload: if row.is_some() { &self.dwords } else { &[] } })
     }
 

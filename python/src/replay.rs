@@ -343,7 +343,7 @@ impl Replay {
     /// The registers at the end.
     #[getter]
     fn state(&self) -> State {
-        State::of(&self.gpu().regs)
+        State::of(&self.gpu())
     }
 
     /// `length` bytes of the chip's memory at `address`. Raises UsageError where the capture does not hold them.

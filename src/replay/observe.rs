@@ -71,7 +71,7 @@ impl<W: Write> StateFile<W> {
             self.begun = true;
             self.out.write_all(header(chip).as_bytes())?;
         }
-        write!(self.out, "{}", RecordText(record))
+        write!(self.out, "{}", RecordText { record, registers: chip.generation().registers })
     }
 }
 

@@ -4,8 +4,9 @@
 use std::fmt;
 
 use crate::a4xx::enums::{StateBlock, StateSrc, StateType};
+use crate::a4xx::load_state::state_kind;
 use crate::a4xx::pm4::{CP_LOAD_STATE4_0, CP_LOAD_STATE4_1};
-use crate::adreno::load_state::{Pipe, StateKind, state_kind};
+use crate::adreno::load_state::{Pipe, StateKind};
 use crate::adreno::packet::{PKT0, PKT3};
 use crate::bits::{FieldRow, parse};
 

@@ -1,8 +1,9 @@
 //! Finds the packet at which the GPU stood when the kernel made a dump (devcoredump).
 
-use a4emu_decoder::a4xx::pm4::Pm4;
 use a4emu_decoder::adreno::capture::{Hang, IbPlace};
 use a4emu_decoder::adreno::packet::Packet;
+use a4emu_decoder::adreno::pm4::Outline;
+use a4emu_decoder::generation::Generation;
 
 use crate::memory::Memory;
 
@@ -60,8 +61,15 @@ impl HangSearch {
         }
     }
 
-    /// Looks at `packet`, which begins at address `at` of the buffer at `base`, inside of `depth` calls.
-    pub(super) fn look(&mut self, packet: &Packet<'_>, [base, at]: [u32; 2], depth: u32, memory: &Memory) {
+    /// Looks at `packet` of `generation`, which begins at address `at` of the buffer at `base`, inside of `depth` calls.
+    pub(super) fn look(
+        &mut self,
+        generation: &Generation,
+        packet: &Packet<'_>,
+        [base, at]: [u32; 2],
+        depth: u32,
+        memory: &Memory,
+    ) {
         self.is_here = false;
         let Some(step) = self.next else { return };
         let bytes = 4 * (1 + length(packet));
@@ -71,15 +79,21 @@ impl HangSearch {
         if !is_on_the_way {
             return;
         }
-        self.next = self.below(packet, depth, memory);
+        self.next = self.below(generation, packet, depth, memory);
         self.is_here = self.next.is_none();
         self.depth = depth;
     }
 
     /// The next dword on the way, if it is in the buffer that `packet` calls.
-    fn below(&self, packet: &Packet<'_>, depth: u32, memory: &Memory) -> Option<Step> {
-        let Packet::Type3 { opcode, payload, .. } = *packet else { return None };
-        let call = Pm4::parse(opcode, payload).call()?;
+    fn below(
+        &self,
+        generation: &Generation,
+        packet: &Packet<'_>,
+        depth: u32,
+        memory: &Memory,
+    ) -> Option<Step> {
+        let Packet::Command { opcode, payload, .. } = *packet else { return None };
+        let Outline::Call(call) = (generation.outline)(opcode, payload) else { return None };
         let depth = depth + 1;
         let IbPlace { base, left } = self.hang.ib(depth).filter(|ib| ib.base == call.address)?;
         let last = call.dwords.checked_sub(left)?.checked_sub(1)?;
@@ -91,9 +105,9 @@ impl HangSearch {
 /// Dwords after the header.
 fn length(packet: &Packet<'_>) -> u32 {
     let dwords = match packet {
-        Packet::Type0 { values, .. } | Packet::Type1 { values, .. } => values.len(),
-        Packet::Type2 => 0,
-        Packet::Type3 { payload, .. } => payload.len(),
+        Packet::Registers { values, .. } | Packet::TwoRegisters { values, .. } => values.len(),
+        Packet::Filler => 0,
+        Packet::Command { payload, .. } => payload.len(),
     };
     dwords as u32
 }

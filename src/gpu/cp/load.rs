@@ -65,6 +65,8 @@ impl Cp<'_> {
         if !data.is_empty() {
             self.gpu.loaded.load(kind, first, data);
         }
-        self.observer.load(&mut Running::of(self.gpu), Load { kind, first, address, announced, data });
+        let layout = self.gpu.chip.generation().loads;
+        self.observer
+            .load(&mut Running::of(self.gpu), Load { layout, kind, first, address, announced, data });
     }
 }

@@ -1,8 +1,9 @@
 //! Observers of execution: listings, traces, golden state, counts.
 
 use a4emu_decoder::adreno::capture::AddressRecord;
-use a4emu_decoder::adreno::load_state::StateKind;
+use a4emu_decoder::adreno::load_state::{LoadLayout, StateKind};
 use a4emu_decoder::adreno::packet::Packet;
+use a4emu_decoder::bits::WordRow;
 
 use crate::draw::{DispatchCall, DrawCall, UncountedDraw};
 use crate::fault::Trouble;
@@ -82,8 +83,10 @@ impl Call {
 }
 
 /// A block of state that CP_LOAD_STATE4 loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Load<'a> {
+    /// The layout of its units.
+    pub layout: &'static LoadLayout,
     /// The kind of state, and its stage.
     pub kind: StateKind,
     /// First unit (DST_OFF).
@@ -94,6 +97,23 @@ pub struct Load<'a> {
     pub announced: u32,
     /// The loaded dwords. Fewer than `announced` where memory is missing.
     pub data: &'a [u32],
+}
+
+impl<'a> Load<'a> {
+    /// Dwords of one unit.
+    pub fn unit_dwords(&self) -> usize {
+        (self.layout.unit_dwords)(self.kind) as usize
+    }
+
+    /// The words of one unit; empty if they have no known fields.
+    pub fn words(&self) -> &'static [WordRow] {
+        (self.layout.words)(self.kind)
+    }
+
+    /// The data of each unit.
+    pub fn units(&self) -> impl Iterator<Item = &'a [u32]> {
+        self.data.chunks(self.unit_dwords())
+    }
 }
 
 /// A buffer that the capture announces.

@@ -4,9 +4,9 @@ use a4emu_decoder::a4xx::enums::CpPerfcounterSelect;
 use a4emu_decoder::a4xx::pm4::{
     MemToReg, RegRmw, RegToMem, RegToScratch, RegisterWrites, ScratchToReg, SetConstant,
 };
+use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_decoder::a4xx::regs::cp::CP_PERFCTR_CP_SEL;
 use a4emu_decoder::a4xx::regs::rbbm_perfctr::RBBM_PERFCTR_CP_LO;
-use a4emu_decoder::a4xx::regs::{RegName, RegRef, lookup};
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::bits::value::FieldValue;
 
@@ -47,15 +47,15 @@ impl Cp<'_> {
 
     #[cold]
     fn refuse_counter(&mut self, offset: u32, counter: CounterOf) {
-        let name = RegName { offset };
+        let name = REGISTERS.name(offset);
         let CounterOf::Block { select, .. } = counter else {
             return self.unsupported(&format!("counter {name}"));
         };
         let value = self.gpu.regs.read(select);
-        let fields = lookup(select).map_or(&[][..], RegRef::fields);
+        let fields = REGISTERS.fields(select);
         let counted = fields.first().map(|row| FieldValue { row, raw: value }.value());
         let counted = counted.map_or_else(|| value.to_string(), |value| value.to_string());
-        let select = RegName { offset: select };
+        let select = REGISTERS.name(select);
         self.unsupported(&format!("counter {name} with {select} = {counted}"));
     }
 

@@ -154,7 +154,7 @@ impl Cp<'_> {
 
     /// Executes the packets of one buffer in order.
     fn run(&mut self, base: u32, words: &[u32]) -> Step {
-        let mut packets = Packets::new(words);
+        let mut packets = Packets::new(self.gpu.chip.generation().framing, words);
         loop {
             self.gpu.at.address = base.wrapping_add(packets.offset() as u32 * 4);
             let step = match packets.next() {
@@ -175,9 +175,9 @@ impl Cp<'_> {
 
     /// Notes whether the GPU of a kernel dump stood at `packet`.
     fn look_for_hang(&mut self, packet: &Packet<'_>) {
-        let Gpu { hang: Some(search), at, mem, .. } = self.gpu else { return };
+        let Gpu { hang: Some(search), at, mem, chip, .. } = self.gpu else { return };
         let base = self.open.last().copied().unwrap_or(at.address);
-        search.look(packet, [base, at.address], at.depth, mem);
+        search.look(chip.generation(), packet, [base, at.address], at.depth, mem);
     }
 
     fn execute(&mut self, packet: &Packet<'_>) -> Step {
@@ -189,17 +189,17 @@ impl Cp<'_> {
             self.observer.packet(&mut Running::of(self.gpu), packet);
         }
         match *packet {
-            Packet::Type0 { reg, one_reg: false, values } => {
+            Packet::Registers { reg, one_reg: false, values } => {
                 self.write_regs(reg, values);
                 Step::Next
             }
-            Packet::Type0 { .. } | Packet::Type1 { .. } => {
+            Packet::Registers { .. } | Packet::TwoRegisters { .. } => {
                 packet.writes().for_each(|(reg, value)| self.write_reg(reg, value));
                 Step::Next
             }
-            Packet::Type2 => Step::Next,
-            Packet::Type3 { predicated: true, .. } if self.gpu.cp.predicate == Some(false) => Step::Next,
-            Packet::Type3 { opcode, payload, .. } => self.command(opcode, payload),
+            Packet::Filler => Step::Next,
+            Packet::Command { predicated: true, .. } if self.gpu.cp.predicate == Some(false) => Step::Next,
+            Packet::Command { opcode, payload, .. } => self.command(opcode, payload),
         }
     }
 }
@@ -230,7 +230,7 @@ mod tests {
     const REGISTERS: u32 = 0x2100;
 
     fn packet(name: &str, payload: &[u32]) -> Vec<u32> {
-        let row = PACKETS.iter().find(|row| row.name == name).expect("a packet");
+        let row = PACKETS.by_name(name).expect("a packet");
         let mut words = vec![pack::type3(row.opcode, false, payload.len() as u32)];
         words.extend(payload);
         words

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use a4emu_decoder::a4xx::pm4::{PacketName, PacketRow, row};
-use a4emu_decoder::a4xx::regs::RegName;
 use a4emu_decoder::adreno::capture::{Hang, IbPlace};
 use a4emu_decoder::adreno::load_state::{Stage, StateKind};
 use a4emu_decoder::adreno::packet::Packet;
+use a4emu_decoder::adreno::pm4::{PacketName, PacketRow};
+use a4emu_decoder::adreno::registers::RegName;
 use a4emu_decoder::bits::FieldRow;
 use a4emu_decoder::bits::value::{FieldValue, Value, fields};
 use serde::Serialize;
@@ -19,7 +19,6 @@ use super::memo::Memo;
 use super::output::Hold;
 use super::primitive::Primitive;
 use super::sink::{Code, Sink, Submit, instructions};
-use super::text::rows_of;
 use super::tracker::Tracker;
 use crate::register_names::Asked;
 use a4emu_gpu::budget::Budget;
@@ -296,7 +295,7 @@ pub(super) fn query(call: &Call, asked: &Asked, value: Option<u32>) -> impl Seri
         draw: call.number(),
         frame_draw: call.frame_draw(),
         reg: asked.offset,
-        name: Shown(RegName { offset: asked.offset }),
+        name: Shown(asked.register()),
         value,
         fields,
     }
@@ -334,13 +333,13 @@ pub(super) fn value(
     [first, last]: [Place; 2],
 ) -> impl Serialize {
     let fields = value.map(|word| Fields { rows: asked.fields(), word });
-    let name = Shown(RegName { offset: asked.offset });
+    let name = Shown(asked.register());
     Event::Values { reg: asked.offset, name, value, fields, draws, first, last }
 }
 
 /// The event that `draws` draws have values of register `asked` that are not listed.
 pub(super) fn others(asked: &Asked, draws: u64) -> impl Serialize {
-    let name = RegName { offset: asked.offset };
+    let name = asked.register();
     Event::Error { submit: 0, address: 0, message: format!("{name}: {draws} runs with further values") }
 }
 
@@ -377,21 +376,23 @@ impl Sink for Jsonl<'_> {
                 ib2: Ib::new(ib2),
             })?;
         }
-        let Packet::Type3 { opcode, payload, .. } = *packet else { return Ok(()) };
+        let Packet::Command { opcode, payload, .. } = *packet else { return Ok(()) };
+        let packets = gpu.chip.generation().packets;
         self.put(&Event::Packet {
             submit: gpu.at.submit,
             address: gpu.at.address,
             opcode,
-            name: Shown(PacketName(opcode)),
+            name: Shown(packets.name(opcode)),
             dwords: payload,
-            fields: PacketFields { row: row(opcode), payload },
+            fields: PacketFields { row: packets.row(opcode), payload },
         })
     }
 
     fn register(&mut self, gpu: &Gpu, offset: u32) -> io::Result<()> {
-        let value = gpu.regs.read(offset);
+        let (value, registers) = (gpu.regs.read(offset), gpu.chip.generation().registers);
         let written = self.memo.get(offset, value, |text| {
-            let (name, fields) = (Shown(RegName { offset }), Fields { rows: rows_of(offset), word: value });
+            let (name, fields) =
+                (Shown(registers.name(offset)), Fields { rows: registers.fields(offset), word: value });
             Ok(serde_json::to_writer(text, &Written { reg: offset, name, value, fields })?)
         })?;
         // The object has two parts: the place, and the cached members.

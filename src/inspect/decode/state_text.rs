@@ -32,8 +32,8 @@ pub fn lines<'a>(loaded: &'a Load<'a>) -> impl Iterator<Item = Line<'a>> {
     let body: Box<dyn Iterator<Item = Line<'a>>> = match loaded.kind {
         StateKind::Instructions(_) => Box::new(instructions(loaded).map(Line::Code)),
         StateKind::Constants(_) => Box::new(numbered(RAW).map(|(index, vec4)| Line::Constant(index, vec4))),
-        kind if !kind.words().is_empty() => {
-            let rows = kind.words();
+        _ if !loaded.words().is_empty() => {
+            let rows = loaded.words();
             Box::new(numbered(rows.len()).flat_map(move |(slot, unit)| {
                 rows.iter().zip(unit).map(move |(row, &word)| Line::Descriptor(slot, row, word))
             }))

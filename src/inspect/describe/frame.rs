@@ -320,7 +320,7 @@ impl Observer for Rows {
     fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         let Some(search) = gpu.hang.as_ref().filter(|search| search.is_here()) else { return };
         self.stood = Some(Stood {
-            packet: packet_name(packet),
+            packet: packet_name(gpu.chip.generation(), packet),
             address: Address(gpu.at.address),
             submit: gpu.at.submit,
             frame_draw: gpu.at.frame_draw,

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use a4emu_decoder::a4xx::pm4::PacketName;
-use a4emu_decoder::a4xx::regs::RegName;
 use a4emu_decoder::adreno::packet::Packet;
+use a4emu_decoder::generation::Generation;
 use serde::Serialize;
 
 /// A GPU address. It may differ between two captures of one program, so comparisons use the memory at it.
@@ -43,10 +42,13 @@ pub(super) fn components(mask: u32, letters: [char; 4]) -> String {
 }
 
 /// The name of a packet: a command, or the first register that it writes.
-pub fn packet_name(packet: &Packet<'_>) -> String {
+pub fn packet_name(generation: &'static Generation, packet: &Packet<'_>) -> String {
     match *packet {
-        Packet::Type3 { opcode, .. } => PacketName(opcode).to_string(),
-        Packet::Type2 => "a filler".to_owned(),
-        _ => packet.writes().next().map_or_else(String::new, |(offset, _)| RegName { offset }.to_string()),
+        Packet::Command { opcode, .. } => generation.packets.name(opcode).to_string(),
+        Packet::Filler => "a filler".to_owned(),
+        _ => {
+            let first = packet.writes().next();
+            first.map_or_else(String::new, |(offset, _)| generation.registers.name(offset).to_string())
+        }
     }
 }

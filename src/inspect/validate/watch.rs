@@ -91,7 +91,10 @@ impl Watch {
     }
 
     fn tell(&mut self, gpu: &Gpu, said: Said) {
-        let counts = |broken: &Broken| self.names_all || !IN_MEMORY.contains(&broken.rule);
+        let generation = gpu.chip.generation();
+        let counts = |broken: &Broken| {
+            broken.rule.rule().holds_for(generation) && (self.names_all || !IN_MEMORY.contains(&broken.rule))
+        };
         said.0.into_iter().filter(counts).for_each(|broken| self.findings.add(gpu, broken));
     }
 
@@ -177,8 +180,8 @@ impl Observer for Watch {
     fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         let mut said = Said::default();
         match *packet {
-            Packet::Type3 { predicated: true, .. } if gpu.cp.predicate == Some(false) => {}
-            Packet::Type3 { opcode, payload, .. } => {
+            Packet::Command { predicated: true, .. } if gpu.cp.predicate == Some(false) => {}
+            Packet::Command { opcode, payload, .. } => {
                 let command = Pm4::parse(opcode, payload);
                 state::written::check_event(&command, &self.batch.written, &mut said);
                 self.batch.waits.packet(&command, &mut said);
@@ -215,7 +218,7 @@ impl Observer for Watch {
     fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
         let mut said = Said::default();
         self.batch.waits.load(load.kind, Pass::of(&gpu.regs), &mut said);
-        let units = load.data.len() as u32 / load.kind.unit_dwords();
+        let units = (load.data.len() / load.unit_dwords()) as u32;
         let slot = match load.kind {
             StateKind::Textures(stage) => Some((stage, 0)),
             StateKind::Samplers(stage) => Some((stage, 1)),

@@ -2,6 +2,7 @@
 
 use super::rows::*;
 use super::words::*;
+use crate::adreno::pm4::IndirectBufferCall;
 
 /// First context register: CP_SET_CONSTANT counts its offsets from here.
 const CONTEXT_BASE: u32 = 0x2000;
@@ -108,15 +109,6 @@ impl RegRmw<'_> {
         let kept = (read(self.control.DST_REG()) & src0).rotate_left(self.control.ROTATE());
         if self.control.SRC1_ADD() { kept.wrapping_add(src1) } else { kept | src1 }
     }
-}
-
-/// A call of another command buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct IndirectBufferCall {
-    /// GPU address of the buffer.
-    pub address: u32,
-    /// Length of the buffer in dwords.
-    pub dwords: u32,
 }
 
 impl Pm4<'_> {

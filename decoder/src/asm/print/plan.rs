@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::{Dump, Item};
+use crate::a4xx::A4XX;
 use crate::a4xx::pm4::Pm4;
 use crate::adreno::capture::{Foreign, NamedChip, Section, SectionId};
 use crate::adreno::load_state::{StateKind, StateSource};
@@ -192,8 +193,8 @@ impl<'a> Group<'a> {
             }
             self.fuel -= bytes.len();
             let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
-            for packet in Packets::new(&words).map_while(Result::ok) {
-                if let Packet::Type3 { opcode, payload, .. } = packet {
+            for packet in Packets::new(A4XX.framing, &words).map_while(Result::ok) {
+                if let Packet::Command { opcode, payload, .. } = packet {
                     self.reach(Pm4::parse(opcode, payload), &mut calls);
                 }
             }

@@ -1,7 +1,7 @@
 //! Checks C20 to C26, C30 and C31: single packets.
 
 use a4emu_decoder::a4xx::pm4::{LoadState4, Pm4, RegisterWrites};
-use a4emu_decoder::a4xx::regs::RegName;
+use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_decoder::adreno::load_state::{StateKind, StateSource};
 use a4emu_decoder::adreno::packet::Packet;
 
@@ -47,7 +47,7 @@ pub struct Packets {
 pub fn protected(packet: &Packet<'_>, said: &mut Said) {
     let registers = packet.writes().map(|(register, _)| register);
     for register in registers.filter(|register| is_protected(*register)) {
-        said.say(Id::C20, format!("{} is protected: CP fault", RegName { offset: register }));
+        said.say(Id::C20, format!("{} is protected: CP fault", REGISTERS.name(register)));
     }
 }
 
@@ -61,7 +61,7 @@ impl Packets {
                 if let RegisterWrites::Sum { register, .. } = packet.writes()
                     && !BANKED.contains(&register)
                 {
-                    let name = RegName { offset: register };
+                    let name = REGISTERS.name(register);
                     said.say(Id::C30, format!("the sum goes to {name}, which is no context register"));
                 }
             }
