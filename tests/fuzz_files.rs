@@ -269,12 +269,15 @@ fn stream(choices: &mut Choices<'_>, gpu: &Gpu) -> Vec<u32> {
         match choices.below(8) {
             0 => dwords.push(choices.word()),
             1 => {
-                dwords.push(pack::type3(0x38, false, 3));
+                dwords.push(pack::type3(0x38, 3));
                 dwords.extend([value(choices, 0x84), value(choices, 1), value(choices, 3)]);
             }
             2..5 => {
                 let opcode = choices.of(&OPCODES).copied().unwrap_or_default();
-                dwords.push(pack::type3(opcode, choices.below(8) == 0, count));
+                dwords.push(match choices.below(8) {
+                    0 => pack::type3_predicated(opcode, count),
+                    _ => pack::type3(opcode, count),
+                });
                 dwords.extend((0..count).map(|_| value(choices, 1)));
             }
             _ => {

@@ -2,6 +2,7 @@
 //! `explain` take it, so that a generation is added by its tables.
 
 use crate::a4xx::A4XX;
+use crate::adreno::address::Address;
 use crate::adreno::capture::NamedChip;
 use crate::adreno::load_state::LoadLayout;
 use crate::adreno::pm4::{Outline, PacketTable};
@@ -15,7 +16,7 @@ pub struct Generation {
     pub number: u32,
     /// What names in Mesa's headers begin with, such as `A4XX`. Names that generations share begin with `AXXX`.
     pub prefix: &'static str,
-    /// Bits of a GPU address.
+    /// Bits of a GPU address, below 64.
     pub address_bits: u32,
     /// The headers of packets.
     pub framing: Framing,
@@ -77,6 +78,16 @@ impl Generation {
     pub fn unprefixed<'n>(&self, name: &'n str) -> &'n str {
         let own = [self.prefix, "AXXX"].into_iter().filter_map(|prefix| name.strip_prefix(prefix));
         own.filter_map(|rest| rest.strip_prefix('_')).next().unwrap_or(name)
+    }
+
+    /// Whether its chips reach `address`.
+    pub fn reaches(&self, address: Address) -> bool {
+        address.get() >> self.address_bits == 0
+    }
+
+    /// The address `bytes` behind `address`. It goes on from 0 behind the last one.
+    pub fn behind(&self, address: Address, bytes: u64) -> Address {
+        Address::new(address.get().wrapping_add(bytes) & ((1 << self.address_bits) - 1))
     }
 
     /// Every enumeration.

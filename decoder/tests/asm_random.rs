@@ -3,7 +3,7 @@
 
 mod seed;
 
-use a4emu_decoder::asm::{Bounds, Files, Image, assemble, disassemble};
+use a4emu_decoder::asm::{Bounds, Files, Image, Unreadable, assemble, disassemble};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use seed::random_cases;
@@ -15,11 +15,11 @@ impl Files for NoFiles {
     fn resolve(&mut self, _: &str, path: &str) -> String {
         path.into()
     }
-    fn text(&mut self, name: &str) -> Result<String, String> {
-        Err(format!("no file `{name}`"))
+    fn text(&mut self, name: &str) -> Result<String, Unreadable> {
+        Err(Unreadable(format!("no file `{name}`")))
     }
-    fn image(&mut self, name: &str) -> Result<Image, String> {
-        Err(format!("no file `{name}`"))
+    fn image(&mut self, name: &str) -> Result<Image, Unreadable> {
+        Err(Unreadable(format!("no file `{name}`")))
     }
 }
 

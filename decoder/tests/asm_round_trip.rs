@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use a4emu_decoder::asm::{Bounds, Files, Image, Rest, assemble, disassemble};
+use a4emu_decoder::asm::{Bounds, Files, Image, Rest, Unreadable, assemble, disassemble};
 use flate2::read::MultiGzDecoder;
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -17,10 +17,10 @@ impl Files for NoFiles {
     fn resolve(&mut self, _: &str, path: &str) -> String {
         path.into()
     }
-    fn text(&mut self, name: &str) -> Result<String, String> {
-        Err(format!("`{name}` is not to be read"))
+    fn text(&mut self, name: &str) -> Result<String, Unreadable> {
+        Err(Unreadable(format!("`{name}` is not to be read")))
     }
-    fn image(&mut self, name: &str) -> Result<Image, String> {
+    fn image(&mut self, name: &str) -> Result<Image, Unreadable> {
         self.text(name).map(|_| unreachable!())
     }
 }

@@ -1,6 +1,6 @@
 //! The bytes that each statement gives, and the positions of errors.
 
-use a4emu_decoder::asm::{Bounds, Files, Image, Reason, assemble};
+use a4emu_decoder::asm::{Bounds, Files, Image, Reason, Unreadable, assemble};
 use pretty_assertions::assert_eq;
 
 /// Files by name.
@@ -10,14 +10,14 @@ impl Files for Given {
     fn resolve(&mut self, _: &str, path: &str) -> String {
         path.into()
     }
-    fn text(&mut self, name: &str) -> Result<String, String> {
+    fn text(&mut self, name: &str) -> Result<String, Unreadable> {
         let found = self.0.iter().find(|file| file.0 == name);
-        found.map(|file| file.1.into()).ok_or_else(|| format!("no file `{name}`"))
+        found.map(|file| file.1.into()).ok_or_else(|| Unreadable(format!("no file `{name}`")))
     }
-    fn image(&mut self, name: &str) -> Result<Image, String> {
+    fn image(&mut self, name: &str) -> Result<Image, Unreadable> {
         match name {
             "dot.png" => Ok(Image { width: 1, height: 2, rgba: vec![1, 2, 3, 4, 5, 6, 7, 8] }),
-            _ => Err(format!("no file `{name}`")),
+            _ => Err(Unreadable(format!("no file `{name}`"))),
         }
     }
 }

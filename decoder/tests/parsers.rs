@@ -14,7 +14,7 @@ use a4emu_decoder::a4xx::pm4::{PACKETS, Pm4};
 use a4emu_decoder::adreno::capture::{MAX_PAYLOAD, Sections};
 use a4emu_decoder::adreno::ir3::{Instr, program};
 use a4emu_decoder::adreno::packet::{Packet, Packets};
-use a4emu_decoder::asm::{Bounds, Files, Image, assemble, disassemble};
+use a4emu_decoder::asm::{Bounds, Files, Image, Unreadable, assemble, disassemble};
 use a4emu_decoder::isa::pico;
 use bolero::check;
 use proptest::prelude::*;
@@ -30,11 +30,11 @@ impl Files for Nothing {
     fn resolve(&mut self, _: &str, path: &str) -> String {
         path.into()
     }
-    fn text(&mut self, _: &str) -> Result<String, String> {
-        Err("there is nothing".into())
+    fn text(&mut self, _: &str) -> Result<String, Unreadable> {
+        Err(Unreadable("there is nothing".into()))
     }
-    fn image(&mut self, _: &str) -> Result<Image, String> {
-        Err("there is nothing".into())
+    fn image(&mut self, _: &str) -> Result<Image, Unreadable> {
+        Err(Unreadable("there is nothing".into()))
     }
 }
 

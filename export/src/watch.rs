@@ -1,5 +1,6 @@
 //! An observer of a run that makes rows of the tables.
 
+use a4emu_decoder::adreno::address::Address;
 use std::collections::BTreeMap;
 use std::mem;
 
@@ -276,7 +277,7 @@ pub fn put_finding(tables: &mut Tables, finding: &Finding) -> Result<()> {
         submit: place.submit,
         draw: place.draw,
         frame_draw: place.frame_draw,
-        address: place.address,
+        address: narrow(Address::new(place.address)),
         pass: place.pass.name(),
         stage: instruction.map(|at| at.stage.name()),
         hash: hash.as_deref(),
@@ -286,15 +287,21 @@ pub fn put_finding(tables: &mut Tables, finding: &Finding) -> Result<()> {
     Ok(())
 }
 
+/// An address as the tables have it, in 32 bits.
+fn narrow(address: Address) -> u32 {
+    address.narrow().unwrap_or(u32::MAX)
+}
+
 impl Observer for Watch {
     fn process(&mut self, command: &str) {
         comm(command).clone_into(&mut self.process);
     }
 
-    fn submit(&mut self, gpu: &mut Running<'_>, address: u32, dwords: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, address: Address, dwords: u32) -> Flow {
         let process = mem::take(&mut self.process);
         let (first_draw, first_write) = (gpu.at.draws, self.writes());
         let submit = gpu.at.submit;
+        let address = narrow(address);
         let row = Submit { submit, process: &process, address, dwords, first_draw, first_write };
         let flow = self.attempt(|watch| Ok(watch.tables.put(row)?));
         self.process = process;
@@ -316,7 +323,7 @@ impl Observer for Watch {
             number,
             submit: gpu.at.submit,
             draw: gpu.at.draws,
-            address: gpu.at.address,
+            address: narrow(gpu.at.address),
             depth: gpu.at.depth,
             repeated: gpu.at.repeated,
             kind,
@@ -332,7 +339,7 @@ impl Observer for Watch {
         if self.waiting.len() == MAX_WAITING {
             self.attempt(|watch| watch.write(None));
         }
-        let (submit, draw, address) = (gpu.at.submit, gpu.at.draws, gpu.at.address);
+        let (submit, draw, address) = (gpu.at.submit, gpu.at.draws, narrow(gpu.at.address));
         let value = gpu.regs.read(register);
         self.waiting.push(Waiting { submit, draw, address, register, value, previous });
     }

@@ -1,5 +1,6 @@
 //! The items of a capture: submits, draws, packets.
 
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::packet;
 use a4emu_decoder::generation::Generation;
 use a4emu_gpu::cp::Call;
@@ -17,7 +18,7 @@ pub struct Submit {
     /// Counted from 0 over the capture.
     number: u32,
     /// GPU address of its first command buffer.
-    address: u32,
+    address: u64,
     /// Length of that, in dwords.
     dwords: u32,
     /// Who submitted it, as the capture says: 'glxgears/23375: fence=7'.
@@ -26,8 +27,8 @@ pub struct Submit {
 
 impl Submit {
     /// The submit that is about to start on `gpu`.
-    pub fn new(gpu: &Gpu, address: u32, dwords: u32, process: &str) -> Self {
-        Self { number: gpu.at.submit, address, dwords, process: process.to_owned() }
+    pub fn new(gpu: &Gpu, address: Address, dwords: u32, process: &str) -> Self {
+        Self { number: gpu.at.submit, address: address.get(), dwords, process: process.to_owned() }
     }
 }
 
@@ -48,7 +49,7 @@ pub struct Draw {
     /// The submit that holds it.
     submit: u32,
     /// GPU address of its packet.
-    address: u32,
+    address: u64,
     /// 'draw', 'dispatch', or 'uncounted' where only the chip knows how much is drawn.
     kind: &'static str,
     /// What it is for: 'binning', 'gmem', 'bypass', 'restore', 'resolve'; None for a dispatch.
@@ -75,7 +76,7 @@ struct Draw0 {
     number: u32,
     frame_draw: u32,
     submit: u32,
-    address: u32,
+    address: u64,
     call: Call,
 }
 
@@ -86,10 +87,10 @@ impl Met {
             number: call.number(),
             frame_draw: call.frame_draw(),
             submit: call.submit(),
-            address: gpu.at.address,
+            address: gpu.at.address.get(),
             call: call.clone(),
         };
-        Self { draw, state: State::of(&gpu) }
+        Self { draw, state: State::of(gpu) }
     }
 
     /// Converts the draw to a Python object.
@@ -138,7 +139,7 @@ pub struct Packet {
     draw: u32,
     /// GPU address of its header.
     #[pyo3(get)]
-    address: u32,
+    address: u64,
     /// Calls around its buffer: 0 in the buffer that was submitted.
     #[pyo3(get)]
     depth: u32,
@@ -170,7 +171,7 @@ impl Packet {
         Self {
             submit: gpu.at.submit,
             draw: gpu.at.draws,
-            address: gpu.at.address,
+            address: gpu.at.address.get(),
             depth: gpu.at.depth,
             r#type,
             opcode,

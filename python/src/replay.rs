@@ -207,7 +207,7 @@ struct TroubleRow {
     submit: Option<u32>,
     draw: Option<u32>,
     frame_draw: Option<u32>,
-    address: u32,
+    address: u64,
     offset: Option<u64>,
     count: u64,
     status: u8,
@@ -220,7 +220,7 @@ fn troubles(report: &Report) -> Vec<TroubleRow> {
         submit: Some(at.submit),
         draw: Some(at.draws),
         frame_draw: Some(at.frame_draw),
-        address: at.address,
+        address: at.address.get(),
         offset: trouble.offset(),
         count: *count,
         status: trouble.severity().status(false) as u8,
@@ -229,7 +229,7 @@ fn troubles(report: &Report) -> Vec<TroubleRow> {
         let (address, trouble) = (miss.address, Trouble::Missing(miss));
         let (kind, message, status) = (trouble.kind(), trouble.to_string(), 0);
         let (submit, draw, frame_draw, offset, count) = (None, None, None, None, 1);
-        TroubleRow { kind, message, submit, draw, frame_draw, address, offset, count, status }
+        TroubleRow { kind, message, submit, draw, frame_draw, address: address.get(), offset, count, status }
     });
     said.chain(missing).collect()
 }

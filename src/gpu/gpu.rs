@@ -2,6 +2,7 @@
 //! queued work may still change.
 
 use a4emu_decoder::a4xx::regs::vpc::VPC_SO_PROG;
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::capture::{NamedChip, ProcessPattern};
 use a4emu_decoder::guesses::Guess;
 
@@ -154,7 +155,8 @@ impl Gpu {
     }
 
     /// Reads memory for `client`. Missing memory reads as zero and is recorded.
-    pub fn fetch(&mut self, client: Client, addr: u32, out: &mut [u8]) {
+    pub fn fetch(&mut self, client: Client, addr: impl Into<Address>, out: &mut [u8]) {
+        let addr = addr.into();
         draw::sync(self, [draw::MemoryRead::Bytes(addr, out.len() as u64)]);
         if !self.mem.read(addr, out) {
             self.report.miss(client, addr, out.len() as u32);
@@ -162,17 +164,18 @@ impl Gpu {
     }
 
     /// Reads a dword for `client`. A missing dword reads as zero and is recorded.
-    pub fn fetch_u32(&mut self, client: Client, addr: u32) -> u32 {
+    pub fn fetch_u32(&mut self, client: Client, addr: impl Into<Address>) -> u32 {
         let mut bytes = [0; 4];
         self.fetch(client, addr, &mut bytes);
         u32::from_le_bytes(bytes)
     }
 
     /// Stores for `client`. A store outside all buffers is a fault.
-    pub fn store(&mut self, client: Client, addr: u32, bytes: &[u8]) {
+    pub fn store(&mut self, client: Client, addr: impl Into<Address>, bytes: &[u8]) {
+        let addr = addr.into();
         draw::finish(self);
         if !self.mem.write(addr, bytes) {
-            let page = addr - addr % crate::memory::PAGE;
+            let page = Address::new(addr.get() - addr.get() % u64::from(crate::memory::PAGE));
             self.report.fault(crate::fault::Fault::Store { client, page }, self.at);
         }
     }

@@ -1,5 +1,6 @@
 //! Lists packets as they execute, with the state change of each.
 
+use a4emu_decoder::adreno::address::Address;
 use std::io::{self, Write};
 
 use a4emu_decoder::adreno::packet::Packet;
@@ -128,10 +129,10 @@ impl Observer for Trace<'_> {
         self.line(gpu, format_args!("    {name} {old:#x} -> {word:#x} {fields}"));
     }
 
-    fn store(&mut self, gpu: &mut Running<'_>, address: u32, bytes: &[u8]) {
+    fn store(&mut self, gpu: &mut Running<'_>, address: Address, bytes: &[u8]) {
         if self.detail == Detail::Changes {
             let words: Vec<u32> = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-            self.line(gpu, format_args!("    [{address:#010x}] = {}", dwords(&words)));
+            self.line(gpu, format_args!("    [{address}] = {}", dwords(&words)));
         }
     }
 
@@ -155,7 +156,7 @@ impl Observer for Trace<'_> {
         Flow::Continue
     }
 
-    fn submit(&mut self, gpu: &mut Running<'_>, address: u32, dwords: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, address: Address, dwords: u32) -> Flow {
         self.heading = Some(format!("submit {} {address:08x} dwords {dwords}", gpu.at.submit));
         if self.selection.draw.is_some() {
             self.hold(Hold::Drop);

@@ -131,8 +131,9 @@ impl Dump {
             if let Packet::Command { opcode, payload, .. } = packet.unwrap()
                 && opcode == wanted
             {
-                let call =
-                    Pm4::parse(opcode, payload).call().map_or([0; 2], |call| [call.address, call.dwords]);
+                let call = Pm4::parse(opcode, payload)
+                    .call()
+                    .map_or([0; 2], |call| [call.address.get() as u32, call.dwords]);
                 found = Some(Found { start, end: packets.offset() as u32, call });
             }
         }

@@ -12,7 +12,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::asm::ast::Block;
-use a4emu_decoder::asm::{Bounds, Files, Image, assemble, assemble_block, disassemble, parse};
+use a4emu_decoder::asm::{Bounds, Files, Image, Unreadable, assemble, assemble_block, disassemble, parse};
 use a4emu_inspect::asm::Disk;
 use a4emu_inspect::folders::Folders;
 use a4emu_inspect::validate::found_in;
@@ -28,12 +28,12 @@ impl Files for NoFiles {
         path.to_owned()
     }
 
-    fn text(&mut self, _: &str) -> Result<String, String> {
-        Err("no files".to_owned())
+    fn text(&mut self, _: &str) -> Result<String, Unreadable> {
+        Err(Unreadable("no files".to_owned()))
     }
 
-    fn image(&mut self, _: &str) -> Result<Image, String> {
-        Err("no files".to_owned())
+    fn image(&mut self, _: &str) -> Result<Image, Unreadable> {
+        Err(Unreadable("no files".to_owned()))
     }
 }
 

@@ -98,7 +98,7 @@ impl<'a> LoadState4<'a> {
     /// Where the data is. STATE_SRC 1 and 3 have no known A4xx meaning and count as direct.
     pub fn source(&self) -> StateSource<'a> {
         match self.dst.STATE_SRC() {
-            StateSrc::SS4_INDIRECT => StateSource::Memory { address: self.src.EXT_SRC_ADDR() },
+            StateSrc::SS4_INDIRECT => StateSource::Memory { address: self.src.EXT_SRC_ADDR().into() },
             StateSrc::SS4_DIRECT | StateSrc::Other(_) => {
                 StateSource::Inline(&self.rest[..self.rest.len().min(self.dwords() as usize)])
             }

@@ -1,5 +1,6 @@
 //! State that packets load: the stages, the kinds of state, and the layout of their units in a generation.
 
+use crate::adreno::address::Address;
 use crate::bits::WordRow;
 
 /// A programmable stage, in the order of the packet's blocks.
@@ -58,8 +59,8 @@ pub enum StateSource<'a> {
     Inline(&'a [u32]),
     /// In GPU memory.
     Memory {
-        /// Byte address.
-        address: u32,
+        /// Where the first dword is.
+        address: Address,
     },
 }
 

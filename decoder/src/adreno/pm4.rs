@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use crate::adreno::address::Address;
 use crate::bits::{Certainty, FieldRow, FieldType};
 
 /// One dword of a packet's payload.
@@ -112,7 +113,7 @@ impl fmt::Display for PacketName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IndirectBufferCall {
     /// GPU address of the buffer.
-    pub address: u32,
+    pub address: Address,
     /// Length of the buffer in dwords.
     pub dwords: u32,
 }

@@ -127,6 +127,11 @@ pub struct Image {
     pub rgba: Vec<u8>,
 }
 
+/// The reason why a file of a source cannot be read, in one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unreadable(pub String);
+
 /// Access to the files that a source names.
 pub trait Files {
     /// The name of the file that `path` refers to in the file called `from`. Two paths with one resolved name
@@ -136,14 +141,14 @@ pub trait Files {
     /// The text of the file called `name`.
     ///
     /// # Errors
-    /// The reason why the file cannot be read, in one line.
-    fn text(&mut self, name: &str) -> Result<String, String>;
+    /// The file cannot be read.
+    fn text(&mut self, name: &str) -> Result<String, Unreadable>;
 
     /// The picture in the file called `name`.
     ///
     /// # Errors
-    /// The reason why the picture cannot be read, in one line.
-    fn image(&mut self, name: &str) -> Result<Image, String>;
+    /// The picture cannot be read.
+    fn image(&mut self, name: &str) -> Result<Image, Unreadable>;
 }
 
 /// Assembles `text`, the source called `name`, into a capture.

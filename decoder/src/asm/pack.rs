@@ -37,19 +37,18 @@ pub fn type0_one_reg(reg: u32, count: u32) -> u32 {
 }
 
 /// Header of a command of `count` (1 to [`MAX_COUNT`]) dwords.
-pub fn type3(opcode: u8, predicated: bool, count: u32) -> u32 {
-    let fields = [
-        ("PREDICATED", predicated.into()),
-        ("OPCODE", opcode.into()),
-        ("COUNT", count.wrapping_sub(1)),
-        ("TYPE", 3),
-    ];
-    assemble(PKT3::FIELDS, &fields)
+pub fn type3(opcode: u8, count: u32) -> u32 {
+    assemble(PKT3::FIELDS, &[("OPCODE", opcode.into()), ("COUNT", count.wrapping_sub(1)), ("TYPE", 3)])
+}
+
+/// As [`type3`], of a command that executes only if the predicate is set.
+pub fn type3_predicated(opcode: u8, count: u32) -> u32 {
+    type3(opcode, count) | assemble(PKT3::FIELDS, &[("PREDICATED", 1)])
 }
 
 /// The header of a CP_NOP with as many dwords as the command of `header`.
 pub fn silenced(header: u32) -> u32 {
-    type3(NOP, false, PKT3(header).COUNT() + 1)
+    type3(NOP, PKT3(header).COUNT() + 1)
 }
 
 /// Block and type of a state load.

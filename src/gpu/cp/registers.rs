@@ -7,6 +7,7 @@ use a4emu_decoder::a4xx::pm4::{
 use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_decoder::a4xx::regs::cp::CP_PERFCTR_CP_SEL;
 use a4emu_decoder::a4xx::regs::rbbm_perfctr::RBBM_PERFCTR_CP_LO;
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::bits::value::FieldValue;
 
@@ -119,10 +120,10 @@ impl Cp<'_> {
             let address = packet.DEST.wrapping_add(index * 4);
             if register == TICKS && self.counts_ticks() {
                 self.count_ticks();
-                self.engine.mark_stale(address, 8);
+                self.engine.mark_stale(address.into(), 8);
             }
             if counter_of(register).is_some() {
-                self.engine.mark_stale(address, 4 * step);
+                self.engine.mark_stale(address.into(), 4 * step);
             }
             let value = self.gather(register, step);
             let before = if control.ACCUMULATE() { self.load_wide(address, len) } else { 0 };
@@ -190,19 +191,20 @@ impl Cp<'_> {
     }
 
     /// `len` (4 or 8) bytes of memory as a number.
-    pub(super) fn load_wide(&mut self, address: u32, len: usize) -> u64 {
+    pub(super) fn load_wide(&mut self, address: impl Into<Address>, len: usize) -> u64 {
         let mut bytes = [0; 8];
         self.gpu.fetch(Client::Packet, address, &mut bytes[..len]);
         u64::from_le_bytes(bytes)
     }
 
     /// Stores for a packet, after the observer has seen it.
-    pub(super) fn store(&mut self, address: u32, bytes: &[u8]) {
+    pub(super) fn store(&mut self, address: impl Into<Address>, bytes: &[u8]) {
         self.store_for(Client::Packet, address, bytes);
     }
 
     /// Stores for `client`, after the observer has seen it.
-    pub(super) fn store_for(&mut self, client: Client, address: u32, bytes: &[u8]) {
+    pub(super) fn store_for(&mut self, client: Client, address: impl Into<Address>, bytes: &[u8]) {
+        let address = address.into();
         // The observer sees memory without queued draws, as the store finds it.
         draw::finish(self.gpu);
         self.observer.store(&mut Running::of(self.gpu), address, bytes);

@@ -1,5 +1,6 @@
 //! Reports of what goes wrong, and the rule that makes an exit status of them.
 
+use a4emu_decoder::adreno::address::Address;
 use std::fmt;
 
 use a4emu_decoder::error::CaptureError;
@@ -147,7 +148,7 @@ impl fmt::Display for Trouble {
             Self::Unsupported(what) => write!(f, "{what} is not supported yet"),
             Self::Cut(what) => write!(f, "cut off: {what}"),
             Self::Missing(Miss { client, address, len }) => {
-                write!(f, "{len} bytes at {address:#010x} are not in the capture ({client})")
+                write!(f, "{len} bytes at {address} are not in the capture ({client})")
             }
         }
     }
@@ -242,8 +243,8 @@ impl Report {
     }
 
     /// Records a read of `len` bytes at `address` that the capture does not fully hold.
-    pub fn miss(&mut self, client: Client, address: u32, len: u32) {
-        self.missing.note(Miss { client, address, len });
+    pub fn miss(&mut self, client: Client, address: impl Into<Address>, len: u32) {
+        self.missing.note(Miss { client, address: address.into(), len });
     }
 
     /// The recorded faults.
@@ -305,7 +306,7 @@ mod tests {
     use super::*;
 
     fn at(address: u32) -> Place {
-        Place { address, ..Place::default() }
+        Place { address: address.into(), ..Place::default() }
     }
 
     /// Checks the whole table, including the kinds of faults and `--strict`.
@@ -315,13 +316,13 @@ mod tests {
         let faults = [
             (Fault::Stream(text()), Status::Damaged),
             (Fault::ShortPacket { name: "x", dwords: 1 }, Status::Damaged),
-            (Fault::NoBuffer { address: 1, dwords: 1 }, Status::Damaged),
-            (Fault::CutBuffer { address: 1, dwords: 2, held: 1 }, Status::Damaged),
-            (Fault::SelfCall { address: 1 }, Status::Damaged),
-            (Fault::TooDeep { address: 1, limit: 1 }, Status::Damaged),
+            (Fault::NoBuffer { address: 1.into(), dwords: 1 }, Status::Damaged),
+            (Fault::CutBuffer { address: 1.into(), dwords: 2, held: 1 }, Status::Damaged),
+            (Fault::SelfCall { address: 1.into() }, Status::Damaged),
+            (Fault::TooDeep { address: 1.into(), limit: 1 }, Status::Damaged),
             (Fault::NoRegister(1), Status::Damaged),
             (Fault::EndlessWait { polled: 1, value: 1, reference: 1 }, Status::Fine),
-            (Fault::Store { client: Client::Packet, page: 1 }, Status::Fine),
+            (Fault::Store { client: Client::Packet, page: 1.into() }, Status::Fine),
             (Fault::Shader(text()), Status::Fine),
             (Fault::Draw(text()), Status::Fine),
         ];
@@ -336,7 +337,7 @@ mod tests {
             (Trouble::NoProcess(text()), Status::Usage),
             (Trouble::Cut(text()), Status::Unsupported),
             (Trouble::Stale(text()), Status::Fine),
-            (Trouble::Missing(Miss { client: Client::Packet, address: 1, len: 1 }), Status::Fine),
+            (Trouble::Missing(Miss { client: Client::Packet, address: 1.into(), len: 1 }), Status::Fine),
         ];
         let faults = faults.into_iter().map(|(fault, status)| (Trouble::Fault(fault), status));
         for (trouble, status) in faults.chain(troubles) {
@@ -388,7 +389,10 @@ mod tests {
             ("container", Some(7), Severity::Damaged)
         );
         report.cut("x", at(3));
-        assert_eq!(report.worst().map(|(trouble, at, _)| (trouble.kind(), at.address)), Some(("cut", 3)));
+        assert_eq!(
+            report.worst().map(|(trouble, at, _)| (trouble.kind(), at.address)),
+            Some(("cut", 3.into()))
+        );
     }
 
     #[test]

@@ -134,7 +134,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use a4emu_decoder::adreno::capture::Sections;
-    use a4emu_decoder::asm::{Bounds, Files, Image, assemble};
+    use a4emu_decoder::asm::{Bounds, Files, Image, Unreadable, assemble};
 
     use super::*;
     use crate::cp::{Renderer, Silent};
@@ -199,12 +199,12 @@ mod tests {
             Path::new(from).parent().unwrap_or(Path::new("")).join(path).display().to_string()
         }
 
-        fn text(&mut self, name: &str) -> Result<String, String> {
-            std::fs::read_to_string(name).map_err(|error| error.to_string())
+        fn text(&mut self, name: &str) -> Result<String, Unreadable> {
+            std::fs::read_to_string(name).map_err(|error| Unreadable(error.to_string()))
         }
 
-        fn image(&mut self, name: &str) -> Result<Image, String> {
-            Err(format!("{name} is not included"))
+        fn image(&mut self, name: &str) -> Result<Image, Unreadable> {
+            Err(Unreadable(format!("{name} is not included")))
         }
     }
 

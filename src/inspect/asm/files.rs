@@ -6,7 +6,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use a4emu_decoder::adreno::capture::MAX_PAYLOAD;
-use a4emu_decoder::asm::{Files, Image};
+use a4emu_decoder::asm::{Files, Image, Unreadable};
 use anyhow::{Context, ensure};
 
 use crate::folders::{Folders, parent};
@@ -63,12 +63,12 @@ impl Files for Disk {
         plain.strip_prefix(&here).unwrap_or(&plain).display().to_string()
     }
 
-    fn text(&mut self, name: &str) -> Result<String, String> {
-        self.source(name).map_err(|error| format!("{error:#}"))
+    fn text(&mut self, name: &str) -> Result<String, Unreadable> {
+        self.source(name).map_err(|error| Unreadable(format!("{error:#}")))
     }
 
-    fn image(&mut self, name: &str) -> Result<Image, String> {
-        self.picture(name).map_err(|error| format!("{error:#}"))
+    fn image(&mut self, name: &str) -> Result<Image, Unreadable> {
+        self.picture(name).map_err(|error| Unreadable(format!("{error:#}")))
     }
 }
 

@@ -38,7 +38,7 @@ enum Event<'a> {
     },
     Packet {
         submit: u32,
-        address: u32,
+        address: u64,
         opcode: u8,
         name: Shown<PacketName>,
         dwords: &'a [u32],
@@ -46,7 +46,7 @@ enum Event<'a> {
     },
     State {
         submit: u32,
-        address: u32,
+        address: u64,
         what: &'static str,
         stage: Option<&'static str>,
         first: u32,
@@ -56,7 +56,7 @@ enum Event<'a> {
     Instr {
         submit: u32,
         stage: &'static str,
-        address: u32,
+        address: u64,
         index: usize,
         hi: u32,
         lo: u32,
@@ -97,7 +97,7 @@ enum Event<'a> {
     },
     Hang {
         submit: u32,
-        address: u32,
+        address: u64,
         last_fence: u32,
         retired_fence: u32,
         rptr: u32,
@@ -108,7 +108,7 @@ enum Event<'a> {
     },
     Error {
         submit: u32,
-        address: u32,
+        address: u64,
         message: String,
     },
 }
@@ -279,7 +279,7 @@ impl<'a> Jsonl<'a> {
     fn instructions(&mut self, gpu: &Gpu, stage: Stage, load: &Load<'_>) -> io::Result<()> {
         for code in instructions(load) {
             let Code { index, hi, lo, .. } = code;
-            let address = load.address.wrapping_add(index as u32 * 8);
+            let address = load.generation.behind(load.address, index as u64 * 8).get();
             let (submit, stage, text) = (gpu.at.submit, stage.name(), Shown(code));
             self.put(&Event::Instr { submit, stage, address, index, hi, lo, text })?;
         }
@@ -358,7 +358,7 @@ impl Sink for Jsonl<'_> {
 
     fn submit(&mut self, submit: &Submit) -> io::Result<()> {
         let Submit { index, address, dwords, .. } = *submit;
-        self.put(&Event::Submit { submit: index, comm: submit.comm(), address, dwords })
+        self.put(&Event::Submit { submit: index, comm: submit.comm(), address: address.get(), dwords })
     }
 
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> io::Result<()> {
@@ -366,7 +366,7 @@ impl Sink for Jsonl<'_> {
             let Hang { last_fence, retired_fence, rptr, wptr, rbbm_status, ib1, ib2, .. } = search.hang;
             self.put(&Event::Hang {
                 submit: gpu.at.submit,
-                address: gpu.at.address,
+                address: gpu.at.address.get(),
                 last_fence,
                 retired_fence,
                 rptr,
@@ -380,7 +380,7 @@ impl Sink for Jsonl<'_> {
         let packets = gpu.chip.generation().packets;
         self.put(&Event::Packet {
             submit: gpu.at.submit,
-            address: gpu.at.address,
+            address: gpu.at.address.get(),
             opcode,
             name: Shown(packets.name(opcode)),
             dwords: payload,
@@ -397,7 +397,7 @@ impl Sink for Jsonl<'_> {
         })?;
         // The object has two parts: the place, and the cached members.
         let members = written.strip_prefix(b"{").unwrap_or(written);
-        let (submit, address) = (gpu.at.submit, gpu.at.address);
+        let (submit, address) = (gpu.at.submit, gpu.at.address.get());
         write!(self.lines.out, r#"{{"kind":"reg","submit":{submit},"address":{address},"#)?;
         self.lines.raw(members)
     }
@@ -411,7 +411,7 @@ impl Sink for Jsonl<'_> {
         }
         self.put(&Event::State {
             submit: gpu.at.submit,
-            address: load.address,
+            address: load.address.get(),
             what: what(load.kind),
             stage: load.kind.stage().map(Stage::name),
             first: load.first,
@@ -447,7 +447,7 @@ impl Sink for Jsonl<'_> {
 
     fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) -> io::Result<()> {
         let message = trouble.to_string();
-        self.put(&Event::Error { submit: gpu.at.submit, address: gpu.at.address, message })
+        self.put(&Event::Error { submit: gpu.at.submit, address: gpu.at.address.get(), message })
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {

@@ -1,5 +1,6 @@
 //! Formats single values of the model.
 
+use a4emu_decoder::adreno::address::Address as GpuAddress;
 use std::fmt;
 
 use a4emu_decoder::adreno::packet::Packet;
@@ -10,6 +11,13 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Address(pub u32);
+
+impl Address {
+    /// The address of a packet or of memory. The tables have 32 bits; an address above is the last one.
+    pub fn of(address: GpuAddress) -> Self {
+        Self(address.narrow().unwrap_or(u32::MAX))
+    }
+}
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,7 @@
 //! What a draw or dispatch stored to memory, apart from its targets: by its shaders and by stream-out, and by the packets
 //! behind it.
 
+use a4emu_decoder::adreno::address::Address as GpuAddress;
 use std::collections::{BTreeMap, BTreeSet};
 
 use a4emu_decoder::a4xx::enums::VgtEventType;
@@ -501,7 +502,8 @@ impl Observer for PacketStores<'_> {
         }
     }
 
-    fn store(&mut self, gpu: &mut Running<'_>, address: u32, bytes: &[u8]) {
+    fn store(&mut self, gpu: &mut Running<'_>, address: GpuAddress, bytes: &[u8]) {
+        let Some(address) = address.narrow() else { return };
         let (packet, is_count) = &self.packet;
         let count = gpu.regs.get::<RB_SAMPLE_COUNT_CONTROL>().ADDR();
         let what = if *is_count && count == address { "RB_SAMPLE_COUNT_CONTROL.ADDR" } else { UNNAMED };

@@ -50,7 +50,7 @@ impl Origins {
     }
 
     fn here(&self, gpu: &Gpu) -> Origin {
-        let text = format!("{} at {:#010x} in submit {}", self.name, gpu.at.address, gpu.at.submit);
+        let text = format!("{} at {} in submit {}", self.name, gpu.at.address, gpu.at.submit);
         Origin { order: self.packets, text }
     }
 

@@ -3,6 +3,7 @@
 use a4emu_decoder::a4xx::pm4::Pm4;
 use a4emu_decoder::a4xx::regs::gras::GRAS_DEBUG_ECO_CONTROL;
 use a4emu_decoder::a4xx::regs::rbbm_perfctr::RBBM_PERFCTR_CTL;
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::load_state::StateKind;
 use a4emu_decoder::adreno::packet::Packet;
 use a4emu_decoder::bits::Register;
@@ -166,7 +167,7 @@ impl Observer for Watch {
             buffer.captured < buffer.bytes || (buffer.bytes > 0 && buffer.bytes.is_multiple_of(PAGE));
     }
 
-    fn submit(&mut self, _: &mut Running<'_>, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, _: &mut Running<'_>, _: Address, _: u32) -> Flow {
         self.running = true;
         Flow::Continue
     }
@@ -211,8 +212,10 @@ impl Observer for Watch {
         }
     }
 
-    fn store(&mut self, _: &mut Running<'_>, address: u32, bytes: &[u8]) {
-        self.batch.traffic.store(address, bytes.len());
+    fn store(&mut self, _: &mut Running<'_>, address: Address, bytes: &[u8]) {
+        if let Some(address) = address.narrow() {
+            self.batch.traffic.store(address, bytes.len());
+        }
     }
 
     fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {

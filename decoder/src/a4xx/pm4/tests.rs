@@ -5,6 +5,7 @@ use pretty_assertions::assert_eq;
 use super::*;
 use crate::a4xx::A4XX;
 use crate::a4xx::enums::*;
+use crate::adreno::address::Address;
 use crate::adreno::load_state::{Stage, StateKind, StateSource};
 use crate::adreno::packet::{Packet, Packets};
 
@@ -72,7 +73,7 @@ fn traced_loads_of_hull_and_domain_code() {
     {
         let Pm4::LoadState4(load) = Pm4::parse(0x30, &payload) else { panic!("not a load") };
         assert_eq!(load.kind(), StateKind::Instructions(stage));
-        assert_eq!(load.source(), StateSource::Memory { address });
+        assert_eq!(load.source(), StateSource::Memory { address: Address::new(address) });
         assert_eq!(load.dwords(), dwords);
     }
 }
@@ -123,7 +124,10 @@ fn draw_state_groups_and_conditions() {
     let Pm4::SetDrawState(packet) = Pm4::parse(0x43, &[0x0307_0010, 0x1000, 5]) else { panic!() };
     let groups: Vec<_> = packet.groups().collect();
     assert_eq!(groups.len(), 1, "half an entry is none");
-    assert_eq!((groups[0].control.COUNT(), groups[0].control.GROUP_ID(), groups[0].address), (16, 3, 0x1000));
+    assert_eq!(
+        (groups[0].control.COUNT(), groups[0].control.GROUP_ID(), groups[0].address.get()),
+        (16, 3, 0x1000)
+    );
     let Pm4::CondRegExec(packet) = Pm4::parse(0x47, &[0x2000_0012, 0x34, 9]) else { panic!() };
     assert_eq!(packet.range(), Some(CondExecRange::Registers { reg0: 0x12, reg1: 0x34, dwords: 9 }));
 }

@@ -94,7 +94,8 @@ impl Emitter<'_, '_> {
         if count > pack::MAX_COUNT {
             return self.fail(span, format!("{count} dwords in one packet; {} fit", pack::MAX_COUNT));
         }
-        self.put_dwords(span, &[pack::type3(opcode, predicated, count)])?;
+        let header = if predicated { pack::type3_predicated } else { pack::type3 };
+        self.put_dwords(span, &[header(opcode, count)])?;
         self.put_dwords(span, payload)
     }
 

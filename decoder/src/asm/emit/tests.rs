@@ -2,6 +2,7 @@
 
 use super::super::pack::MAX_COUNT;
 use super::*;
+use crate::asm::Unreadable;
 
 /// Files for a source without includes.
 struct Nothing;
@@ -10,11 +11,11 @@ impl Files for Nothing {
     fn resolve(&mut self, _: &str, path: &str) -> String {
         path.into()
     }
-    fn text(&mut self, _: &str) -> std::result::Result<String, String> {
-        Err("there is nothing".into())
+    fn text(&mut self, _: &str) -> std::result::Result<String, Unreadable> {
+        Err(Unreadable("there is nothing".into()))
     }
-    fn image(&mut self, _: &str) -> std::result::Result<Image, String> {
-        Err("there is nothing".into())
+    fn image(&mut self, _: &str) -> std::result::Result<Image, Unreadable> {
+        Err(Unreadable("there is nothing".into()))
     }
 }
 

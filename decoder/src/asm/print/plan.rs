@@ -204,16 +204,17 @@ impl<'a> Group<'a> {
     /// Adds the regions that one packet points to.
     fn reach(&mut self, packet: Pm4<'_>, calls: &mut Vec<(u64, u64)>) {
         if let Some(call) = packet.call() {
-            calls.push((call.address.into(), call.dwords.into()));
+            calls.push((call.address.get(), call.dwords.into()));
         }
         match packet {
-            Pm4::SetDrawState(groups) => calls
-                .extend(groups.groups().map(|group| (group.address.into(), group.control.COUNT().into()))),
+            Pm4::SetDrawState(groups) => {
+                calls.extend(groups.groups().map(|group| (group.address.get(), group.control.COUNT().into())))
+            }
             Pm4::LoadState4(load) => {
                 if let (StateKind::Instructions(_), StateSource::Memory { address }) =
                     (load.kind(), load.source())
                 {
-                    let shader = self.find(address.into(), u64::from(load.dwords()) * 4, Kind::Shader);
+                    let shader = self.find(address.get(), u64::from(load.dwords()) * 4, Kind::Shader);
                     self.found.extend(shader.map(|(found, _)| found));
                 }
             }

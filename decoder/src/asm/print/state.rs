@@ -31,6 +31,7 @@ pub(super) fn load(out: &mut Out<'_>, plan: &Plan, load: &LoadState4<'_>, payloa
             whole && inline(out, target, first, data)
         }
         StateSource::Memory { address } => {
+            let Some(address) = address.narrow() else { return false };
             let head = pack::load_state_memory(target, first, units, address);
             let same = head.is_ok_and(|head| payload == head);
             same && memory(out, plan, target, first, units, address)

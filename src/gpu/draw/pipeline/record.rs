@@ -116,7 +116,7 @@ pub(super) fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
     emulated.compiled += log.work.compiled;
     gpu.report.missing.extend(log.missing.iter());
     for page in log.lost_pages {
-        gpu.report.fault(Fault::Store { client: Client::Global, page }, gpu.at);
+        gpu.report.fault(Fault::Store { client: Client::Global, page: page.into() }, gpu.at);
     }
     if let (Some(fidelity), Some(rests)) = (&mut gpu.fidelity, log.rests) {
         fidelity.extend(*rests, gpu.at);
@@ -144,10 +144,10 @@ pub(super) fn record_unsupported(gpu: &mut Gpu, unsupported: impl IntoIterator<I
 /// Records surfaces that lie outside of all memory.
 pub(super) fn record_outside(gpu: &mut Gpu, surfaces: &[Surface], outside: &[Outside]) {
     for &Outside { surface, address, len } in outside {
-        gpu.report.missing.note(Miss { client: Client::RenderTarget, address, len });
+        gpu.report.missing.note(Miss { client: Client::RenderTarget, address: address.into(), len });
         let page = address - address % crate::memory::PAGE;
         if matches!(surfaces[surface].location, Location::Memory(_)) {
-            gpu.report.fault(Fault::Store { client: Client::RenderTarget, page }, gpu.at);
+            gpu.report.fault(Fault::Store { client: Client::RenderTarget, page: page.into() }, gpu.at);
         }
     }
 }

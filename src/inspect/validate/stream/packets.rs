@@ -2,6 +2,7 @@
 
 use a4emu_decoder::a4xx::pm4::{LoadState4, Pm4, RegisterWrites};
 use a4emu_decoder::a4xx::regs::REGISTERS;
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::load_state::{StateKind, StateSource};
 use a4emu_decoder::adreno::packet::Packet;
 
@@ -28,7 +29,7 @@ const PROTECTED: [(u32, u32); 7] = [
 /// Number of vec4 in a block of constants.
 const BLOCK: u32 = 4;
 /// Alignment of addresses of blocks, in bytes.
-const BLOCK_BYTES: u32 = 64;
+const BLOCK_BYTES: u64 = 64;
 /// Maximum size of a called buffer in dwords.
 const MAX_CALL: u32 = 0xf_ffff;
 /// Maximum call depth of a packet that may call a state group.
@@ -40,7 +41,7 @@ pub struct Packets {
     /// The number of samplers in the last load, if it was odd.
     odd_samplers: Option<u32>,
     /// Programs that were loaded into the store from memory: address and number of groups.
-    stored: [Option<(u32, u32)>; 6],
+    stored: [Option<(Address, u32)>; 6],
 }
 
 /// Checks C20 for `packet`, of type 0 or 1, which is about to execute.
@@ -108,7 +109,7 @@ impl Packets {
             let stage = checked.program.stage;
             let Some((address, units)) = self.stored[stage as usize] else { continue };
             let (start, length) = place(scene.regs, stage);
-            let same = [address, units * 16] == [start, length];
+            let same = (address, units * 16) == (start.into(), length);
             said.unless(same || scene.runs_from_memory(stage) && !is_in_store(scene, stage), Id::C26, || {
                 format!(
                     "{}: the store holds {units} groups of {address:#010x}, OBJ_START {start:#010x}, LENGTH {}",
@@ -136,7 +137,7 @@ fn is_protected(register: u32) -> bool {
 /// Checks C23 and C24.
 fn constants(gpu: &Gpu, stage: Stage, [first, units]: [u32; 2], source: StateSource<'_>, said: &mut Said) {
     if let StateSource::Memory { address } = source {
-        let aligned = first % BLOCK == 0 && units % BLOCK == 0 && address % BLOCK_BYTES == 0;
+        let aligned = first % BLOCK == 0 && units % BLOCK == 0 && address.get() % BLOCK_BYTES == 0;
         said.unless(aligned, Id::C23, || {
             format!("{}: {units} vec4 from {address:#010x} to c{first} are not aligned", stage.name())
         });

@@ -92,7 +92,7 @@ pub(super) fn call_of(dwords: &[u32], address: u32, read: usize) -> Option<usize
             return found;
         }
         if let Packet::Command { opcode, payload, .. } = packet
-            && Pm4::parse(opcode, payload).call().is_some_and(|call| call.address == address)
+            && Pm4::parse(opcode, payload).call().is_some_and(|call| call.address == address.into())
         {
             found = Some(at);
         }
