@@ -144,7 +144,7 @@ pub fn enumerations(generation: &Generation, text: &str) -> Vec<Enumeration> {
 
 /// The fields of type `table`.
 fn uses(generation: &Generation, table: &EnumTable) -> Vec<String> {
-    let is_of = |row: &&FieldRow| matches!(row.kind, Kind::Enum(of) if std::ptr::eq(of, table));
+    let is_of = |row: &&FieldRow| matches!(row.kind, Kind::Enum(of) if of.name == table.name);
     let of_packet = |packet: &'static PacketRow| {
         let fields = packet.dwords.iter().chain(packet.repeat).flat_map(|dword| dword.fields);
         fields.filter(is_of).map(|row| format!("{}.{}", packet.name, row.name))
