@@ -2,6 +2,7 @@
 
 mod capture;
 
+use a4emu_decoder::a4xx::A4XX;
 use std::hint::black_box;
 
 use a4emu_decoder::adreno::capture::{Body, Sections};
@@ -29,7 +30,7 @@ fn framing(criterion: &mut Criterion) {
     let streams = streams(&capture);
     let bytes: usize = streams.iter().map(|stream| stream.len() * 4).sum();
     let packets = |stream: &Vec<u32>| {
-        Packets::new(stream).map(|packet| u64::from(black_box(packet).is_ok())).sum::<u64>()
+        Packets::new(A4XX.framing, stream).map(|packet| u64::from(black_box(packet).is_ok())).sum::<u64>()
     };
     let count = streams.iter().map(packets).sum();
     let mut group = criterion.benchmark_group("packets");

@@ -15,7 +15,8 @@ fn state_text(capture: &[u8]) -> String {
     let mut recorder = Recorder::new(State::default());
     playback.run(Sections::new(capture).expect("a capture"), &mut Skip::default(), &mut recorder);
     let state = recorder.end(&playback.gpu);
-    state.records.iter().map(|record| RecordText(record).to_string()).collect()
+    let registers = state.chip.generation().registers;
+    state.records.iter().map(|record| RecordText { record, registers }.to_string()).collect()
 }
 
 fn replay(criterion: &mut Criterion) {

@@ -1,5 +1,6 @@
 //! `a4emu explain`: explains a name of the chip, an instruction word, packets or a word of the glossary.
 
+use a4emu_decoder::generation::DEFAULT;
 use a4emu_inspect::explain::{self, Question};
 use a4emu_support::status::Status;
 
@@ -28,5 +29,5 @@ pub struct Args {
 /// The call fails if there is nothing of this name, or if a word is no number.
 pub fn run(args: &Args) -> anyhow::Result<Status> {
     let Args { what, words, json } = args.clone();
-    explain::run(&Question { what, words, json })
+    explain::run(&Question { generation: DEFAULT, what, words, json })
 }

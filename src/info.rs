@@ -1,6 +1,7 @@
 //! `a4emu info`: prints the content of a capture, and the memory that its commands read but that it does not
 //! hold.
 
+use a4emu_decoder::adreno::address::Address;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
@@ -66,7 +67,7 @@ struct Info {
     /// Number of announced buffers, with repeats.
     announced: u64,
     /// Distinct buffers, by address and length: the most bytes that one submit has of each.
-    buffers: BTreeMap<(u64, u32), u32>,
+    buffers: BTreeMap<(Address, u32), u32>,
     /// The last buffer, of which parts may follow, with the bytes so far.
     open: Option<Announced>,
 }
@@ -126,7 +127,7 @@ impl Info {
 
 /// `whole` with the bytes of `part`, if that is contents of a part of it.
 fn with_part(whole: Announced, part: Announced) -> Option<Announced> {
-    let offset = part.address.checked_sub(whole.address)?;
+    let offset = part.address.get().checked_sub(whole.address.get())?;
     let is_part = part.captured > 0 && offset + u64::from(part.bytes) <= whole.bytes.into();
     let captured = whole.captured.saturating_add(part.captured).min(whole.bytes);
     is_part.then_some(Announced { captured, ..whole })
@@ -158,7 +159,7 @@ impl Observer for Info {
         self.hold(gpu, buffer);
     }
 
-    fn submit(&mut self, gpu: &mut Running<'_>, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, _: Address, _: u32) -> Flow {
         self.submitted(gpu, gpu.at.submit);
         Flow::Continue
     }
@@ -175,15 +176,15 @@ impl Observer for Info {
         if gpu.hang.as_ref().is_some_and(HangSearch::is_here)
             && let Some(stood) = &mut self.hang
         {
-            stood.packet = Some((gpu.at, packet_name(packet)));
+            stood.packet = Some((gpu.at, packet_name(gpu.chip.generation(), packet)));
         }
-        self.packets += u64::from(matches!(packet, Packet::Type3 { .. }));
+        self.packets += u64::from(matches!(packet, Packet::Command { .. }));
         let header = 1;
         self.dwords += header
             + match packet {
-                Packet::Type0 { values, .. } | Packet::Type1 { values, .. } => values.len(),
-                Packet::Type2 => 0,
-                Packet::Type3 { payload, .. } => payload.len(),
+                Packet::Registers { values, .. } | Packet::TwoRegisters { values, .. } => values.len(),
+                Packet::Filler => 0,
+                Packet::Command { payload, .. } => payload.len(),
             } as u64;
     }
 
@@ -335,7 +336,7 @@ mod tests {
 
     #[test]
     fn parts_of_a_buffer_are_no_buffers_of_their_own() {
-        let of = |address, bytes, captured| Announced { address, bytes, captured };
+        let of = |address, bytes, captured| Announced { address: Address::new(address), bytes, captured };
         let whole = of(0x1000, 0x3000, 0);
         let one = with_part(whole, of(0x1040, 0x40, 0x40)).unwrap();
         assert_eq!(one, of(0x1000, 0x3000, 0x40));

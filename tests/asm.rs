@@ -1,5 +1,6 @@
 //! The assembler with files, pictures of hand-written frames, and cut captures.
 
+use a4emu_decoder::adreno::address::Address;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -112,7 +113,7 @@ fn seen(capture: &[u8], number: u32) -> Seen {
 struct Submits(Vec<u32>, u32);
 
 impl Observer for Submits {
-    fn submit(&mut self, _: &mut Running<'_>, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, _: &mut Running<'_>, _: Address, _: u32) -> Flow {
         self.0.push(self.1);
         Flow::Continue
     }

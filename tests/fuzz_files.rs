@@ -21,7 +21,7 @@ use a4emu::check::{self, Case};
 use a4emu::debug::session::Session;
 use a4emu::debug::target::Target;
 use a4emu::pico;
-use a4emu_decoder::a4xx::pm4;
+use a4emu_decoder::a4xx::pm4::PACKETS;
 use a4emu_decoder::asm::{Bounds, assemble, pack};
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Cp, Renderer, Silent};
@@ -249,7 +249,7 @@ const BEFORE: [&str; 4] = ["triangle", "stencil", "compute", "xfb"];
 
 /// All opcodes that have a row.
 static OPCODES: LazyLock<Vec<u8>> =
-    LazyLock::new(|| (0..=0x7f).filter(|opcode| pm4::row(*opcode).is_some()).collect());
+    LazyLock::new(|| (0..=0x7f).filter(|opcode| PACKETS.row(*opcode).is_some()).collect());
 
 /// A value for a register or a packet: near the old one, an address, or a small number.
 fn value(choices: &mut Choices<'_>, old: u32) -> u32 {
@@ -269,12 +269,15 @@ fn stream(choices: &mut Choices<'_>, gpu: &Gpu) -> Vec<u32> {
         match choices.below(8) {
             0 => dwords.push(choices.word()),
             1 => {
-                dwords.push(pack::type3(0x38, false, 3));
+                dwords.push(pack::type3(0x38, 3));
                 dwords.extend([value(choices, 0x84), value(choices, 1), value(choices, 3)]);
             }
             2..5 => {
                 let opcode = choices.of(&OPCODES).copied().unwrap_or_default();
-                dwords.push(pack::type3(opcode, choices.below(8) == 0, count));
+                dwords.push(match choices.below(8) {
+                    0 => pack::type3_predicated(opcode, count),
+                    _ => pack::type3(opcode, count),
+                });
                 dwords.extend((0..count).map(|_| value(choices, 1)));
             }
             _ => {

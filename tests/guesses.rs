@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use a4emu_decoder::a4xx::regs;
+use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_decoder::bits::Certainty;
 use a4emu_decoder::guesses::Guess;
 use assert_cmd::Command;
@@ -35,7 +35,7 @@ fn page() -> String {
     page += "\n## Registers and fields without a public name\n\n\
              Their names and places are inferred; a run counts what is written to them that is not 0.\n\n\
              | offset | register or field | why |\n|---|---|---|\n";
-    for row in regs::rows() {
+    for row in REGISTERS.rows() {
         let name = [row.name, row.sub].join(if row.sub.is_empty() { "" } else { "." });
         let why = |doc: &str| doc.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
         if row.certainty == Certainty::Inferred {

@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use a4emu_decoder::a4xx::regs::by_name;
+use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_inspect::asm::{Disk, capture_of};
 use a4emu_support::folders::Folders;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -146,7 +146,8 @@ fn traced(capture: &str) -> Vec<Draw> {
                 all.draw(submit, draw.parse().unwrap(), frame_draw[1..].parse().unwrap());
             }
             [name, _, "->", value] if line.starts_with("    ") => {
-                let offset = offsets.entry(name.to_owned()).or_insert_with(|| by_name(name).unwrap().into());
+                let offset =
+                    offsets.entry(name.to_owned()).or_insert_with(|| REGISTERS.by_name(name).unwrap().into());
                 all.write(*offset, hex(value));
             }
             _ => {}

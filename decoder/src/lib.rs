@@ -8,6 +8,7 @@ pub mod a4xx;
 pub mod adreno;
 pub mod asm;
 pub mod error;
+pub mod generation;
 pub mod guesses;
 pub mod isa;
 pub mod names;

@@ -8,7 +8,9 @@ mod seed;
 
 use std::time::Duration;
 
-use a4emu_decoder::a4xx::pm4::{Pm4, row};
+use a4emu_decoder::a4xx::A4XX;
+use a4emu_decoder::a4xx::load_state::unit_dwords;
+use a4emu_decoder::a4xx::pm4::{PACKETS, Pm4};
 use a4emu_decoder::adreno::capture::{MAX_PAYLOAD, Sections};
 use a4emu_decoder::adreno::ir3::{Instr, program};
 use a4emu_decoder::adreno::packet::{Packet, Packets};
@@ -72,21 +74,21 @@ fn packets() {
 }
 
 fn check_stream(dwords: &[u32]) {
-    let mut packets = Packets::new(dwords);
+    let mut packets = Packets::new(A4XX.framing, dwords);
     let mut before = 0;
     while let Some(packet) = packets.next() {
         let Ok(packet) = packet else { break };
         assert!(packets.offset() > before && packets.offset() <= dwords.len());
         before = packets.offset();
-        let Packet::Type3 { opcode, payload, .. } = packet else {
-            assert_eq!(packet.writes().count() == 0, packet == Packet::Type2);
+        let Packet::Command { opcode, payload, .. } = packet else {
+            assert_eq!(packet.writes().count() == 0, packet == Packet::Filler);
             continue;
         };
         let body = Pm4::parse(opcode, payload);
         assert!(!format!("{body:?} {:?}", body.call()).is_empty());
-        assert_eq!(row(opcode).is_none(), matches!(body, Pm4::Unknown { .. }));
+        assert_eq!(PACKETS.row(opcode).is_none(), matches!(body, Pm4::Unknown { .. }));
         if let Pm4::LoadState4(load) = body {
-            assert_eq!(load.dwords() % load.kind().unit_dwords(), 0);
+            assert_eq!(load.dwords() % unit_dwords(load.kind()), 0);
         }
     }
 }

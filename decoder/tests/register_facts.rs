@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use a4emu_decoder::a4xx::regs::{self, RegName};
+use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_decoder::bits::value::{Show, WordText};
 use a4emu_decoder::bits::{FieldRow, Kind};
 use pretty_assertions::assert_eq;
@@ -102,8 +102,8 @@ fn every_write_has_mesas_name() {
     for fact in facts {
         let ours = NAMED.iter().find(|row| row.0 == fact.offset).map(|row| row.1.to_owned());
         let expected = ours.unwrap_or_else(|| decimal_index(&fact.name));
-        assert_eq!(RegName { offset: fact.offset }.to_string(), expected);
-        assert_eq!(regs::by_name(&fact.name), Some(fact.offset));
+        assert_eq!(REGISTERS.name(fact.offset).to_string(), expected);
+        assert_eq!(REGISTERS.by_name(&fact.name), Some(fact.offset));
     }
 }
 
@@ -111,7 +111,7 @@ fn every_write_has_mesas_name() {
 fn every_write_has_mesas_fields() {
     let Some(facts) = facts() else { return };
     for fact in facts {
-        let rows = regs::lookup(fact.offset).unwrap().fields();
+        let rows = REGISTERS.lookup(fact.offset).unwrap().fields();
         let rows = deviation(&fact.name).map_or(rows, |ours| without(rows, ours));
         let text = WordText { rows, word: fact.word, show: Show::Full }.to_string();
         assert_eq!(normal(&text), normal(&fact.fields), "{} {:#x}", fact.name, fact.word);
@@ -124,7 +124,7 @@ fn every_deviation_is_needed() {
     for (name, ours, reason) in DEVIATIONS {
         let seen = facts.iter().filter(|fact| fact.name.split('[').next() == Some(name));
         let differs = seen.filter(|fact| {
-            let rows = regs::lookup(fact.offset).unwrap().fields();
+            let rows = REGISTERS.lookup(fact.offset).unwrap().fields();
             rows.iter().any(|row| ours.contains(&row.name) && row.raw(fact.word) != 0)
         });
         assert!(differs.count() > 0, "{name} agrees with Mesa, so no need for: {reason}");
@@ -146,7 +146,7 @@ fn every_name_of_ours_is_needed() {
 /// number.
 #[test]
 fn flags_are_the_fields_of_one_bit() {
-    for row in regs::all().flat_map(|reg| reg.fields()) {
+    for row in REGISTERS.all().flat_map(|reg| reg.fields()) {
         let flag = matches!(row.kind, Kind::Bool);
         assert!(!flag || row.width() == 1, "{}", row.name);
     }

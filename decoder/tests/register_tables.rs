@@ -4,9 +4,9 @@ mod seed;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use a4emu_decoder::a4xx::enums;
+use a4emu_decoder::a4xx::A4XX;
 use a4emu_decoder::a4xx::enums::{ColorFmt, IntpMode, ReplMode, TileMode};
-use a4emu_decoder::a4xx::regs::{self, gras, rb, tex, vfd, vpc};
+use a4emu_decoder::a4xx::regs::{self, REGISTERS, gras, rb, tex, vfd, vpc};
 use a4emu_decoder::bits::parse::{self, ValueError};
 use a4emu_decoder::bits::value::{Show, WordText, fields, unnamed_bits};
 use a4emu_decoder::bits::{Certainty, FieldRow, Register, WordRow};
@@ -16,20 +16,20 @@ use seed::random_cases;
 
 /// Every word layout of the database with its name, registers and descriptors.
 fn layouts() -> Vec<(String, &'static [FieldRow])> {
-    let registers = regs::rows();
+    let registers = REGISTERS.rows();
     let registers = registers.map(|row| (format!("{}.{}", row.name, row.sub), row.fields));
     registers.chain(descriptors().map(|row| (row.name.to_string(), row.fields))).collect()
 }
 
 fn descriptors() -> impl Iterator<Item = &'static WordRow> {
-    [tex::SAMPLER, tex::TEXTURE, tex::SSBO_0, tex::SSBO_1].into_iter().flatten()
+    A4XX.descriptor_words()
 }
 
 #[test]
 fn registers_do_not_overlap() {
     let mut owner = BTreeMap::new();
-    for reg in regs::all() {
-        assert!((reg.offset() as usize) < regs::SPACE, "{} outside the space", reg.name());
+    for reg in REGISTERS.all() {
+        assert!((reg.offset() as usize) < regs::SPACE, "{} outside the space", reg);
         if let Some(other) = owner.insert(reg.offset(), reg.row) {
             panic!(
                 "{}.{} and {}.{} share {:#x}",
@@ -46,16 +46,16 @@ fn registers_do_not_overlap() {
 #[test]
 fn names_are_unique_and_lead_back() {
     let mut names = BTreeSet::new();
-    for reg in regs::all() {
-        let name = reg.name().to_string();
-        assert_eq!(regs::by_name(&name), Some(reg.offset()), "{name}");
+    for reg in REGISTERS.all() {
+        let name = reg.to_string();
+        assert_eq!(REGISTERS.by_name(&name), Some(reg.offset()), "{name}");
         assert!(names.insert(name.clone()), "{name} twice");
     }
 }
 
 #[test]
 fn arrays_have_room_for_their_elements() {
-    for row in regs::rows() {
+    for row in REGISTERS.rows() {
         let array = row.len > 1;
         assert_eq!(array, row.stride > 0 && !row.sub.is_empty(), "{}", row.name);
     }
@@ -63,33 +63,33 @@ fn arrays_have_room_for_their_elements() {
 
 #[test]
 fn lookup_finds_what_the_rows_say() {
-    for reg in regs::all() {
-        let found = regs::lookup(reg.offset()).unwrap();
+    for reg in REGISTERS.all() {
+        let found = REGISTERS.lookup(reg.offset()).unwrap();
         assert_eq!((found.row.name, found.row.sub, found.index), (reg.row.name, reg.row.sub, reg.index));
     }
-    let known = regs::all().map(|reg| reg.offset()).collect::<BTreeSet<_>>();
+    let known = REGISTERS.all().map(|reg| reg.offset()).collect::<BTreeSet<_>>();
     for offset in (0..0x8000).chain([u32::MAX]) {
-        assert_eq!(regs::lookup(offset).is_some(), known.contains(&offset), "{offset:#x}");
+        assert_eq!(REGISTERS.lookup(offset).is_some(), known.contains(&offset), "{offset:#x}");
     }
 }
 
 #[test]
 fn unnamed_register_offsets_print_as_unknown() {
-    let name = regs::RegName { offset: 0x2fff };
+    let name = REGISTERS.name(0x2fff);
     assert_eq!(name.to_string(), "UNKNOWN_2FFF");
-    assert_eq!(regs::by_name("UNKNOWN_2FFF"), Some(0x2fff));
-    assert_eq!(regs::RegName { offset: u32::MAX }.to_string(), "UNKNOWN_FFFFFFFF");
+    assert_eq!(REGISTERS.by_name("UNKNOWN_2FFF"), Some(0x2fff));
+    assert_eq!(REGISTERS.name(u32::MAX).to_string(), "UNKNOWN_FFFFFFFF");
 }
 
 #[test]
 fn names_may_be_written_in_several_ways() {
     for text in ["RB_MRT[1].CONTROL", "RB_MRT[0x1].CONTROL", "0x20a9", "8361"] {
-        assert_eq!(regs::by_name(text), Some(0x20a9), "{text}");
+        assert_eq!(REGISTERS.by_name(text), Some(0x20a9), "{text}");
     }
     for text in
         ["RB_MRT", "RB_MRT[8].CONTROL", "RB_MRT[0]", "RB_MRT[].BASE", "0x4000", "-1", "", "rb_mode_control"]
     {
-        assert_eq!(regs::by_name(text), None, "{text}");
+        assert_eq!(REGISTERS.by_name(text), None, "{text}");
     }
 }
 
@@ -107,7 +107,7 @@ fn fields_ascend_without_overlap() {
 #[test]
 fn enumerators_have_one_value_and_one_name() {
     let mut tables = BTreeSet::new();
-    for table in enums::tables() {
+    for table in A4XX.enums() {
         assert!(tables.insert(table.name), "{} twice", table.name);
         let values = table.values.iter().map(|row| row.0).collect::<BTreeSet<_>>();
         let names = table.values.iter().map(|row| row.1).collect::<BTreeSet<_>>();
@@ -121,19 +121,19 @@ fn enumerators_have_one_value_and_one_name() {
 
 #[test]
 fn inferred_registers_are_marked() {
-    let inferred = regs::all().filter(|reg| reg.certainty() == Certainty::Inferred);
+    let inferred = REGISTERS.all().filter(|reg| reg.certainty() == Certainty::Inferred);
     let inferred = inferred.map(|reg| reg.offset()).collect::<BTreeSet<_>>();
     for offset in [0x230b, 0x230c, 0x2318, 0x2319, 0x233f, 0x2340, 0x215b, 0x2158] {
         assert!(inferred.contains(&offset), "{offset:#x}");
     }
-    let known = regs::by_name("VPC_SO_FLUSH_WADDR_3").unwrap();
+    let known = REGISTERS.by_name("VPC_SO_FLUSH_WADDR_3").unwrap();
     assert!(!inferred.contains(&known));
 }
 
 #[test]
 fn the_vendor_dump_reads_as_argued() {
     let text = |offset, word| {
-        let rows = regs::lookup(offset).unwrap().fields();
+        let rows = REGISTERS.lookup(offset).unwrap().fields();
         WordText { rows, word, show: Show::NonZero }.to_string()
     };
     assert_eq!(text(0x2318, 0x0020_0c00), "{ FULLREGFOOTPRINT = 3 | SUPERTHREADMODE }");
@@ -173,7 +173,7 @@ fn varying_words_are_read_by_component() {
 }
 
 fn field_of(register: &str, name: &str) -> &'static FieldRow {
-    let reg = regs::lookup(regs::by_name(register).unwrap()).unwrap();
+    let reg = REGISTERS.lookup(REGISTERS.by_name(register).unwrap()).unwrap();
     parse::field(reg.fields(), name).unwrap()
 }
 
@@ -216,7 +216,7 @@ fn bad_values_say_what_is_wrong() {
         error("GRAS_SU_POINT_SIZE", "VALUE", "0.01"),
         "field VALUE: `0.01` is not a multiple of 0.0625"
     );
-    let rows = regs::lookup(0x20a0).unwrap().fields();
+    let rows = REGISTERS.lookup(0x20a0).unwrap().fields();
     assert_eq!(parse::word(rows, "{ DEPTH = 1 }"), Err(ValueError::UnknownField("DEPTH".into())));
     assert_eq!(parse::word(rows, "{ DEPTH }"), Err(ValueError::UnknownPart("DEPTH".into())));
 }
@@ -260,6 +260,6 @@ proptest! {
                 prop_assert_eq!(row.raw(row.insert(0, raw)), raw);
             }
         }
-        let _ = regs::by_name(&text);
+        let _ = REGISTERS.by_name(&text);
     }
 }

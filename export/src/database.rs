@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use a4emu_decoder::a4xx::regs;
 use a4emu_decoder::bits::Kind;
+use a4emu_decoder::generation::DEFAULT;
 use a4emu_support::out_file::Inputs;
 
 use crate::rows::{Enumerator, Field, OF_NONE};
@@ -12,8 +12,8 @@ use crate::table::Tables;
 /// Writes `fields` and `enumerators` into `folder`.
 pub fn write(folder: &Path, inputs: &Inputs) -> anyhow::Result<()> {
     let mut tables = Tables::create(folder, OF_NONE, inputs)?;
-    for register in regs::all() {
-        let (offset, name) = (register.offset(), register.name().to_string());
+    for register in DEFAULT.registers.all() {
+        let (offset, name) = (register.offset(), register.to_string());
         for row in register.fields() {
             let (field, low, high) = (row.name, row.lo, row.hi);
             tables.put(Field { register: offset, name: &name, field, low, high })?;

@@ -1,13 +1,15 @@
 //! An observer of a run that makes rows of the tables.
 
+use a4emu_decoder::adreno::address::Address;
 use std::collections::BTreeMap;
 use std::mem;
 
 use a4emu_decoder::a4xx::enums::TessMode;
-use a4emu_decoder::a4xx::pm4::{self, VGT_DRAW_INITIATOR_A4XX};
-use a4emu_decoder::a4xx::regs::RegName;
+use a4emu_decoder::a4xx::pm4::VGT_DRAW_INITIATOR_A4XX;
 use a4emu_decoder::adreno::ir3::Instr;
 use a4emu_decoder::adreno::packet::Packet;
+use a4emu_decoder::adreno::registers::RegisterTable;
+use a4emu_decoder::generation::DEFAULT;
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::settled::{Running, Synced};
 use a4emu_inspect::decode::Primitive;
@@ -41,6 +43,8 @@ pub struct Watch {
     programs: HashSet<(&'static str, u64)>,
     /// Names of the registers seen so far.
     names: HashMap<u32, String>,
+    /// The registers of the chip's generation.
+    registers: &'static RegisterTable,
     waiting: Vec<Waiting>,
     process: String,
     /// Number of packets so far.
@@ -59,6 +63,7 @@ impl Watch {
             shaders: Shaders::default(),
             programs: HashSet::new(),
             names: HashMap::new(),
+            registers: DEFAULT.registers,
             waiting: Vec::new(),
             process: String::new(),
             packets: 0,
@@ -94,7 +99,8 @@ impl Watch {
     fn write(&mut self, frame_draw: Option<u32>) -> Result<()> {
         for waiting in self.waiting.drain(..) {
             let Waiting { submit, draw, address, register, value, previous } = waiting;
-            let name = self.names.entry(register).or_insert_with(|| RegName { offset: register }.to_string());
+            let name =
+                self.names.entry(register).or_insert_with(|| self.registers.name(register).to_string());
             let number = self.written;
             self.written += 1;
             self.tables.put(Write {
@@ -271,7 +277,7 @@ pub fn put_finding(tables: &mut Tables, finding: &Finding) -> Result<()> {
         submit: place.submit,
         draw: place.draw,
         frame_draw: place.frame_draw,
-        address: place.address,
+        address: narrow(Address::new(place.address)),
         pass: place.pass.name(),
         stage: instruction.map(|at| at.stage.name()),
         hash: hash.as_deref(),
@@ -281,15 +287,21 @@ pub fn put_finding(tables: &mut Tables, finding: &Finding) -> Result<()> {
     Ok(())
 }
 
+/// An address as the tables have it, in 32 bits.
+fn narrow(address: Address) -> u32 {
+    address.narrow().unwrap_or(u32::MAX)
+}
+
 impl Observer for Watch {
     fn process(&mut self, command: &str) {
         comm(command).clone_into(&mut self.process);
     }
 
-    fn submit(&mut self, gpu: &mut Running<'_>, address: u32, dwords: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, address: Address, dwords: u32) -> Flow {
         let process = mem::take(&mut self.process);
         let (first_draw, first_write) = (gpu.at.draws, self.writes());
         let submit = gpu.at.submit;
+        let address = narrow(address);
         let row = Submit { submit, process: &process, address, dwords, first_draw, first_write };
         let flow = self.attempt(|watch| Ok(watch.tables.put(row)?));
         self.process = process;
@@ -298,23 +310,25 @@ impl Observer for Watch {
 
     fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         let (kind, opcode, dwords, payload) = match *packet {
-            Packet::Type0 { values, .. } => (0, None, values.len(), &[][..]),
-            Packet::Type1 { values, .. } => (1, None, values.len(), &[][..]),
-            Packet::Type2 => (2, None, 0, &[][..]),
-            Packet::Type3 { opcode, payload, .. } => (3, Some(opcode), payload.len(), payload),
+            Packet::Registers { values, .. } => (0, None, values.len(), &[][..]),
+            Packet::TwoRegisters { values, .. } => (1, None, values.len(), &[][..]),
+            Packet::Filler => (2, None, 0, &[][..]),
+            Packet::Command { opcode, payload, .. } => (3, Some(opcode), payload.len(), payload),
         };
+        let generation = gpu.chip.generation();
+        self.registers = generation.registers;
         let number = self.packets;
         self.packets += 1;
         let row = Command {
             number,
             submit: gpu.at.submit,
             draw: gpu.at.draws,
-            address: gpu.at.address,
+            address: narrow(gpu.at.address),
             depth: gpu.at.depth,
             repeated: gpu.at.repeated,
             kind,
             opcode: opcode.map(u32::from),
-            name: opcode.and_then(pm4::row).map(|row| row.name),
+            name: opcode.and_then(|opcode| generation.packets.row(opcode)).map(|row| row.name),
             dwords: dwords as u32,
             payload,
         };
@@ -325,7 +339,7 @@ impl Observer for Watch {
         if self.waiting.len() == MAX_WAITING {
             self.attempt(|watch| watch.write(None));
         }
-        let (submit, draw, address) = (gpu.at.submit, gpu.at.draws, gpu.at.address);
+        let (submit, draw, address) = (gpu.at.submit, gpu.at.draws, narrow(gpu.at.address));
         let value = gpu.regs.read(register);
         self.waiting.push(Waiting { submit, draw, address, register, value, previous });
     }

@@ -1,9 +1,8 @@
 //! The items of a capture: submits, draws, packets.
 
-use a4emu_decoder::a4xx::pm4::PacketName;
-use a4emu_decoder::a4xx::pm4::row;
-use a4emu_decoder::a4xx::regs::RegName;
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::packet;
+use a4emu_decoder::generation::Generation;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_inspect::decode::{PacketFields, Primitive};
@@ -19,7 +18,7 @@ pub struct Submit {
     /// Counted from 0 over the capture.
     number: u32,
     /// GPU address of its first command buffer.
-    address: u32,
+    address: u64,
     /// Length of that, in dwords.
     dwords: u32,
     /// Who submitted it, as the capture says: 'glxgears/23375: fence=7'.
@@ -28,8 +27,8 @@ pub struct Submit {
 
 impl Submit {
     /// The submit that is about to start on `gpu`.
-    pub fn new(gpu: &Gpu, address: u32, dwords: u32, process: &str) -> Self {
-        Self { number: gpu.at.submit, address, dwords, process: process.to_owned() }
+    pub fn new(gpu: &Gpu, address: Address, dwords: u32, process: &str) -> Self {
+        Self { number: gpu.at.submit, address: address.get(), dwords, process: process.to_owned() }
     }
 }
 
@@ -50,7 +49,7 @@ pub struct Draw {
     /// The submit that holds it.
     submit: u32,
     /// GPU address of its packet.
-    address: u32,
+    address: u64,
     /// 'draw', 'dispatch', or 'uncounted' where only the chip knows how much is drawn.
     kind: &'static str,
     /// What it is for: 'binning', 'gmem', 'bypass', 'restore', 'resolve'; None for a dispatch.
@@ -77,7 +76,7 @@ struct Draw0 {
     number: u32,
     frame_draw: u32,
     submit: u32,
-    address: u32,
+    address: u64,
     call: Call,
 }
 
@@ -88,10 +87,10 @@ impl Met {
             number: call.number(),
             frame_draw: call.frame_draw(),
             submit: call.submit(),
-            address: gpu.at.address,
+            address: gpu.at.address.get(),
             call: call.clone(),
         };
-        Self { draw, state: State::of(&gpu.regs) }
+        Self { draw, state: State::of(gpu) }
     }
 
     /// Converts the draw to a Python object.
@@ -140,7 +139,7 @@ pub struct Packet {
     draw: u32,
     /// GPU address of its header.
     #[pyo3(get)]
-    address: u32,
+    address: u64,
     /// Calls around its buffer: 0 in the buffer that was submitted.
     #[pyo3(get)]
     depth: u32,
@@ -157,27 +156,29 @@ pub struct Packet {
     #[pyo3(get)]
     dwords: Vec<u32>,
     writes: Vec<(u32, u32)>,
+    generation: &'static Generation,
 }
 
 impl Packet {
     /// The packet that is about to execute on `gpu`.
     pub fn new(gpu: &Gpu, packet: &packet::Packet<'_>) -> Self {
         let (r#type, opcode, predicated, dwords) = match *packet {
-            packet::Packet::Type0 { values, .. } => (0, None, false, values),
-            packet::Packet::Type1 { values, .. } => (1, None, false, values),
-            packet::Packet::Type2 => (2, None, false, &[][..]),
-            packet::Packet::Type3 { opcode, predicated, payload } => (3, Some(opcode), predicated, payload),
+            packet::Packet::Registers { values, .. } => (0, None, false, values),
+            packet::Packet::TwoRegisters { values, .. } => (1, None, false, values),
+            packet::Packet::Filler => (2, None, false, &[][..]),
+            packet::Packet::Command { opcode, predicated, payload } => (3, Some(opcode), predicated, payload),
         };
         Self {
             submit: gpu.at.submit,
             draw: gpu.at.draws,
-            address: gpu.at.address,
+            address: gpu.at.address.get(),
             depth: gpu.at.depth,
             r#type,
             opcode,
             predicated,
             dwords: dwords.to_vec(),
             writes: packet.writes().collect(),
+            generation: gpu.chip.generation(),
         }
     }
 }
@@ -188,8 +189,8 @@ impl Packet {
     #[getter]
     fn name(&self) -> String {
         match (self.opcode, self.writes.first()) {
-            (Some(opcode), _) => PacketName(opcode).to_string(),
-            (None, Some((offset, _))) => RegName { offset: *offset }.to_string(),
+            (Some(opcode), _) => self.generation.packets.name(opcode).to_string(),
+            (None, Some((offset, _))) => self.generation.registers.name(*offset).to_string(),
             (None, None) => String::new(),
         }
     }
@@ -197,13 +198,16 @@ impl Packet {
     /// The registers that its header writes, with the values, in order.
     #[getter]
     fn registers(&self) -> Vec<(String, u32)> {
-        self.writes.iter().map(|(offset, value)| (RegName { offset: *offset }.to_string(), *value)).collect()
+        self.writes
+            .iter()
+            .map(|(offset, value)| (self.generation.registers.name(*offset).to_string(), *value))
+            .collect()
     }
 
     /// The fields of a command's dwords, by name; those that are zero or false are left out.
     #[getter]
     fn fields(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let row = self.opcode.and_then(row);
+        let row = self.opcode.and_then(|opcode| self.generation.packets.row(opcode));
         json::object(py, &PacketFields { row, payload: if row.is_some() { &self.dwords } else { &[] } })
     }
 

@@ -208,7 +208,7 @@ struct TroubleRow {
     submit: Option<u32>,
     draw: Option<u32>,
     frame_draw: Option<u32>,
-    address: u32,
+    address: u64,
     offset: Option<u64>,
     count: u64,
     status: u8,
@@ -221,7 +221,7 @@ fn troubles(report: &Report) -> Vec<TroubleRow> {
         submit: Some(at.submit),
         draw: Some(at.draws),
         frame_draw: Some(at.frame_draw),
-        address: at.address,
+        address: at.address.get(),
         offset: trouble.offset(),
         count: *count,
         status: Status::of(trouble.severity(), Warnings::Pass) as u8,
@@ -230,7 +230,7 @@ fn troubles(report: &Report) -> Vec<TroubleRow> {
         let (address, trouble) = (miss.address, Trouble::Missing(miss));
         let (kind, message, status) = (trouble.kind(), trouble.to_string(), 0);
         let (submit, draw, frame_draw, offset, count) = (None, None, None, None, 1);
-        TroubleRow { kind, message, submit, draw, frame_draw, address, offset, count, status }
+        TroubleRow { kind, message, submit, draw, frame_draw, address: address.get(), offset, count, status }
     });
     said.chain(missing).collect()
 }
@@ -344,7 +344,7 @@ impl Replay {
     /// The registers at the end.
     #[getter]
     fn state(&self) -> State {
-        State::of(&self.gpu().regs)
+        State::of(&self.gpu())
     }
 
     /// `length` bytes of the chip's memory at `address`. Raises UsageError where the capture does not hold them.

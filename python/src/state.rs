@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use a4emu_decoder::a4xx::regs::RegName;
 use a4emu_decoder::bits::value::{FieldValue, Value, fields};
+use a4emu_decoder::generation::Generation;
 use a4emu_gpu::ambient;
-use a4emu_gpu::regfile::RegFile;
+use a4emu_gpu::gpu::Gpu;
 use a4emu_inspect::register_names::{Asked, find};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -19,22 +19,25 @@ use pyo3::{BoundObject, IntoPyObjectExt};
 /// database's in any case, or offsets ('0x2101', '2101'). KeyError: there is no such register (the message has names
 /// that come near), or nobody has written it.
 #[pyclass(frozen, mapping, module = "a4emu")]
-pub struct State(Arc<[(u32, u32)]>);
+pub struct State {
+    written: Arc<[(u32, u32)]>,
+    generation: &'static Generation,
+}
 
 impl State {
-    /// The registers of `regs` that have been written.
-    pub fn of(regs: &RegFile) -> Self {
-        Self(regs.iter().collect())
+    /// The registers of `gpu` that have been written.
+    pub fn of(gpu: &Gpu) -> Self {
+        Self { written: gpu.regs.iter().collect(), generation: gpu.chip.generation() }
     }
 
     fn written(&self, offset: u32) -> Option<u32> {
-        let at = self.0.binary_search_by_key(&offset, |(offset, _)| *offset).ok()?;
-        Some(self.0[at].1)
+        let at = self.written.binary_search_by_key(&offset, |(offset, _)| *offset).ok()?;
+        Some(self.written[at].1)
     }
 
     /// The single register or field that `name` refers to.
-    fn asked(name: &str) -> PyResult<Asked> {
-        let found = find(name).map_err(|error| PyKeyError::new_err(error.to_string()))?;
+    fn asked(&self, name: &str) -> PyResult<Asked> {
+        let found = find(self.generation, name).map_err(|error| PyKeyError::new_err(error.to_string()))?;
         match found[..] {
             [asked] if !asked.by_pattern => Ok(asked),
             _ => Err(PyKeyError::new_err(format!("`{name}` is a pattern: ask query() for it"))),
@@ -52,7 +55,7 @@ impl State {
 
 /// The full name of the register or field.
 fn name(asked: &Asked) -> String {
-    let register = RegName { offset: asked.offset };
+    let register = asked.register();
     asked.field.map_or_else(|| register.to_string(), |field| format!("{register}.{}", field.name))
 }
 
@@ -73,15 +76,15 @@ pub fn scalar(py: Python<'_>, field: &FieldValue) -> PyResult<Py<PyAny>> {
 #[pymethods]
 impl State {
     fn __len__(&self) -> usize {
-        self.0.len()
+        self.written.len()
     }
 
     fn __contains__(&self, name: &str) -> bool {
-        Self::asked(name).is_ok_and(|asked| self.written(asked.offset).is_some())
+        self.asked(name).is_ok_and(|asked| self.written(asked.offset).is_some())
     }
 
     fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
-        let value = self.value(py, &Self::asked(name)?)?;
+        let value = self.value(py, &self.asked(name)?)?;
         value.ok_or_else(|| PyKeyError::new_err(format!("nobody has written {name}")))
     }
 
@@ -91,12 +94,12 @@ impl State {
 
     /// Names of the registers, by offset.
     fn keys(&self) -> Vec<String> {
-        self.0.iter().map(|(offset, _)| RegName { offset: *offset }.to_string()).collect()
+        self.written.iter().map(|(offset, _)| self.generation.registers.name(*offset).to_string()).collect()
     }
 
     /// Their values, in the order of keys().
     fn values(&self) -> Vec<u32> {
-        self.0.iter().map(|(_, word)| *word).collect()
+        self.written.iter().map(|(_, word)| *word).collect()
     }
 
     /// Both.
@@ -107,12 +110,12 @@ impl State {
     /// The value, or `default` where nobody has written the register.
     #[pyo3(signature = (name, default = None))]
     fn get(&self, py: Python<'_>, name: &str, default: Option<Py<PyAny>>) -> PyResult<Option<Py<PyAny>>> {
-        Ok(self.value(py, &Self::asked(name)?)?.or(default))
+        Ok(self.value(py, &self.asked(name)?)?.or(default))
     }
 
     /// All fields of a register, by name.
     fn fields<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
-        let asked = Self::asked(name)?;
+        let asked = self.asked(name)?;
         let word = self.written(asked.offset);
         let word = word.ok_or_else(|| PyKeyError::new_err(format!("nobody has written {name}")))?;
         let all = PyDict::new(py);
@@ -125,7 +128,7 @@ impl State {
     /// The registers and fields that a pattern fits (`*` any text, `?` any character), with their values, by name.
     fn query<'py>(&self, py: Python<'py>, pattern: &str) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
-        for asked in find(pattern).map_err(|error| PyKeyError::new_err(error.to_string()))? {
+        for asked in find(self.generation, pattern).map_err(|error| PyKeyError::new_err(error.to_string()))? {
             if let Some(value) = self.value(py, &asked)? {
                 all.set_item(name(&asked), value)?;
             }
@@ -134,6 +137,6 @@ impl State {
     }
 
     fn __repr__(&self) -> String {
-        format!("<a4emu.State of {} registers>", self.0.len())
+        format!("<a4emu.State of {} registers>", self.written.len())
     }
 }

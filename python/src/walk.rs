@@ -1,5 +1,6 @@
 //! Iterators over a capture. The command processor runs in a separate thread and skips draws.
 
+use a4emu_decoder::adreno::address::Address;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::mpsc::SyncSender;
@@ -99,7 +100,7 @@ impl Observer for Walker {
         command.clone_into(&mut self.process);
     }
 
-    fn submit(&mut self, gpu: &mut Running<'_>, address: u32, dwords: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, address: Address, dwords: u32) -> Flow {
         if self.window.submit(gpu, address, dwords) == Flow::Stop {
             return Flow::Stop;
         }

@@ -139,7 +139,7 @@ pub struct DrawHash {
     /// Number of its frame draw.
     pub frame_draw: u32,
     /// Address of its packet.
-    pub address: u32,
+    pub address: u64,
     /// Hash of all its targets.
     pub hash: String,
 }
@@ -152,7 +152,7 @@ pub struct Said {
     /// Draw of the first occurrence, or the next draw.
     pub draw: u32,
     /// Address of the packet.
-    pub address: u32,
+    pub address: u64,
     /// The message.
     pub message: String,
     /// Number of occurrences.

@@ -115,7 +115,7 @@ fn said(gpu: &Gpu, of: impl Fn(&Trouble) -> bool) -> Vec<Said> {
     let row = |(what, at, count): &(Trouble, Place, u64)| Said {
         submit: at.submit,
         draw: at.draws,
-        address: at.address,
+        address: at.address.get(),
         message: what.to_string(),
         count: *count,
     };
@@ -258,7 +258,7 @@ struct Hashed {
 impl Engine for Hashed {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
-        let address = gpu.at.address;
+        let address = gpu.at.address.get();
         let flow = Renderer.run(gpu, call);
         let mut hash = Xxh3::new();
         // Packed stencil is part of the depth bytes.

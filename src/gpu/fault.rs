@@ -6,6 +6,7 @@
 mod missing;
 mod trouble;
 
+use a4emu_decoder::adreno::address::Address;
 use std::fmt;
 
 pub use missing::{Miss, Missing};
@@ -21,7 +22,7 @@ pub struct Place {
     /// Number of its frame draw. Between two draws, the number that the next new frame draw gets.
     pub frame_draw: u32,
     /// GPU address of the packet.
-    pub address: u32,
+    pub address: Address,
     /// Number of calls around the packet's buffer. 0 is the submitted buffer.
     pub depth: u32,
     /// Whether it is inside a command buffer that this submit has already run.
@@ -30,7 +31,7 @@ pub struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "submit {} at {:#010x}", self.submit, self.address)
+        write!(f, "submit {} at {}", self.submit, self.address)
     }
 }
 
@@ -49,14 +50,14 @@ pub enum Fault {
     /// A call to a buffer that is not in memory.
     NoBuffer {
         /// Its address.
-        address: u32,
+        address: Address,
         /// Its length in dwords, as the call says.
         dwords: u32,
     },
     /// A call to a buffer that memory holds only in part.
     CutBuffer {
         /// Its address.
-        address: u32,
+        address: Address,
         /// Its length in dwords, as the call says.
         dwords: u32,
         /// Dwords that memory holds.
@@ -65,12 +66,12 @@ pub enum Fault {
     /// A call to a buffer that is already running.
     SelfCall {
         /// Its address.
-        address: u32,
+        address: Address,
     },
     /// Calls that are nested deeper than the limit.
     TooDeep {
         /// The buffer that was not entered.
-        address: u32,
+        address: Address,
         /// Most calls that may be open.
         limit: u32,
     },
@@ -90,7 +91,7 @@ pub enum Fault {
         /// The unit that stored.
         client: Client,
         /// Page of the address.
-        page: u32,
+        page: Address,
     },
     /// A shader that cannot run, or ran too long.
     Shader(String),
@@ -118,22 +119,21 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ShortPacket { name, dwords } => write!(f, "{name} with {dwords} dwords is too short"),
-            Self::NoBuffer { address, dwords } => write!(
-                f,
-                "command buffer of {dwords} dwords at {address:#010x} is in no buffer of the capture"
-            ),
-            Self::CutBuffer { address, dwords, held } => {
-                write!(f, "command buffer at {address:#010x} has {dwords} dwords, {held} of them captured")
+            Self::NoBuffer { address, dwords } => {
+                write!(f, "command buffer of {dwords} dwords at {address} is in no buffer of the capture")
             }
-            Self::SelfCall { address } => write!(f, "command buffer at {address:#010x} calls itself"),
+            Self::CutBuffer { address, dwords, held } => {
+                write!(f, "command buffer at {address} has {dwords} dwords, {held} of them captured")
+            }
+            Self::SelfCall { address } => write!(f, "command buffer at {address} calls itself"),
             Self::TooDeep { address, limit } => {
-                write!(f, "command buffer at {address:#010x} is nested more than {limit} deep")
+                write!(f, "command buffer at {address} is nested more than {limit} deep")
             }
             Self::EndlessWait { polled, value, reference } => {
                 write!(f, "wait on {polled:#x} cannot end: {value:#x} against {reference:#x}")
             }
             Self::NoRegister(offset) => write!(f, "write to {offset:#x}, which is no register"),
-            Self::Store { client, page } => write!(f, "{client} store to page {page:#010x}, in no buffer"),
+            Self::Store { client, page } => write!(f, "{client} store to page {page}, in no buffer"),
             Self::Stream(what) | Self::Shader(what) | Self::Draw(what) => f.write_str(what),
         }
     }

@@ -3,6 +3,7 @@
 
 use std::ops::{Deref, DerefMut};
 
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::capture::{NamedChip, ProcessPattern};
 
 pub use crate::machine::{
@@ -78,7 +79,8 @@ impl Gpu {
     }
 
     /// Reads memory for `client`. Missing memory reads as zero and is recorded.
-    pub fn fetch(&mut self, client: Client, addr: u32, out: &mut [u8]) {
+    pub fn fetch(&mut self, client: Client, addr: impl Into<Address>, out: &mut [u8]) {
+        let addr = addr.into();
         self.sync_reads([MemoryRead::Bytes(addr, out.len() as u64)]);
         if !self.machine.mem.read(addr, out) {
             self.machine.report.miss(client, addr, out.len() as u32);
@@ -86,14 +88,14 @@ impl Gpu {
     }
 
     /// Reads a dword for `client`. A missing dword reads as zero and is recorded.
-    pub fn fetch_u32(&mut self, client: Client, addr: u32) -> u32 {
+    pub fn fetch_u32(&mut self, client: Client, addr: impl Into<Address>) -> u32 {
         let mut bytes = [0; 4];
         self.fetch(client, addr, &mut bytes);
         u32::from_le_bytes(bytes)
     }
 
     /// Stores for `client`. A store outside all buffers is a fault.
-    pub fn store(&mut self, client: Client, addr: u32, bytes: &[u8]) {
+    pub fn store(&mut self, client: Client, addr: impl Into<Address>, bytes: &[u8]) {
         self.settle();
         self.machine.store(client, addr, bytes);
     }

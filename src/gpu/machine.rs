@@ -20,6 +20,7 @@ use crate::fault::{Client, Fault, Place, Report};
 use crate::fidelity::Fidelity;
 use crate::memory::{Memory, PAGE};
 use crate::regfile::RegFile;
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::guesses::Guess;
 use a4emu_shader::{Chosen, Reach};
 
@@ -163,9 +164,10 @@ impl Machine {
     }
 
     /// Stores for `client`. A store outside all buffers is a fault. Nothing that is queued may read or write memory.
-    pub(crate) fn store(&mut self, client: Client, addr: u32, bytes: &[u8]) {
+    pub(crate) fn store(&mut self, client: Client, addr: impl Into<Address>, bytes: &[u8]) {
+        let addr = addr.into();
         if !self.mem.write(addr, bytes) {
-            let page = addr - addr % PAGE;
+            let page = Address::new(addr.get() - addr.get() % u64::from(PAGE));
             self.fault(Fault::Store { client, page });
         }
     }

@@ -1,5 +1,6 @@
 //! Caches of draw state. An entry is valid while the inputs that it was made from are unchanged.
 
+use a4emu_decoder::adreno::address::Address;
 use hashbrown::HashMap;
 
 use crate::memory::Memory;
@@ -11,8 +12,8 @@ const MAX_SLOTS: usize = 4096;
 /// Numbers packets by address, in the order of their first occurrence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
-    by_packet: HashMap<u32, usize>,
-    packets: Vec<u32>,
+    by_packet: HashMap<Address, usize>,
+    packets: Vec<Address>,
     /// The number that was returned last.
     last: usize,
 }
@@ -35,7 +36,7 @@ impl Numbers {
     }
 
     /// The number of the packet at address `packet`, if it has one.
-    pub fn find(&mut self, packet: u32) -> Option<usize> {
+    pub fn find(&mut self, packet: Address) -> Option<usize> {
         // The last or the next number usually matches: packets come in the same order for each tile.
         let near = [self.last, self.last + 1].into_iter().find(|n| self.packets.get(*n) == Some(&packet));
         self.last = near.or_else(|| self.by_packet.get(&packet).copied())?;
@@ -43,7 +44,7 @@ impl Numbers {
     }
 
     /// The number of the packet at address `packet`. A new packet gets the next number.
-    pub fn of(&mut self, packet: u32) -> usize {
+    pub fn of(&mut self, packet: Address) -> usize {
         self.find(packet).unwrap_or_else(|| {
             self.last = self.len();
             self.by_packet.insert(packet, self.last);
@@ -60,7 +61,7 @@ pub struct Slots(Numbers);
 
 impl Slots {
     /// The slot of the packet at address `packet`.
-    pub fn of(&mut self, packet: u32) -> usize {
+    pub fn of(&mut self, packet: Address) -> usize {
         if let Some(known) = self.0.find(packet) {
             return known;
         }
@@ -279,21 +280,22 @@ mod tests {
     #[test]
     fn packets_are_numbered_in_the_order_in_which_they_are_first_seen() {
         let mut numbers = Numbers::default();
-        let mut of = |packets: &[u32]| packets.iter().map(|packet| numbers.of(*packet)).collect::<Vec<_>>();
+        let mut of =
+            |packets: &[u32]| packets.iter().map(|packet| numbers.of((*packet).into())).collect::<Vec<_>>();
         assert_eq!(of(&[40, 8, 8, 24]), [0, 1, 1, 2]);
         assert_eq!(of(&[40, 8, 24, 40, 24, 16, 8]), [0, 1, 2, 0, 2, 3, 1]);
-        assert_eq!((numbers.find(24), numbers.find(12), numbers.len()), (Some(2), None, 4));
+        assert_eq!((numbers.find(24.into()), numbers.find(12.into()), numbers.len()), (Some(2), None, 4));
         numbers.clear();
-        assert_eq!((numbers.find(24), numbers.of(24), numbers.of(40)), (None, 0, 1));
+        assert_eq!((numbers.find(24.into()), numbers.of(24.into()), numbers.of(40.into())), (None, 0, 1));
     }
 
     #[test]
     fn packets_have_slots_of_their_own() {
         let mut slots = Slots::default();
-        let mut first: Vec<usize> = (0..100).map(|packet| slots.of(packet)).collect();
-        assert_eq!((0..100).map(|packet| slots.of(packet)).collect::<Vec<_>>(), first);
+        let mut first: Vec<usize> = (0..100).map(|packet| slots.of(packet.into())).collect();
+        assert_eq!((0..100).map(|packet| slots.of(packet.into())).collect::<Vec<_>>(), first);
         first.sort_unstable();
         assert_eq!(first, (0..100).collect::<Vec<_>>());
-        assert!((0..100_000).all(|packet| slots.of(packet) < MAX_SLOTS));
+        assert!((0..100_000).all(|packet| slots.of(packet.into()) < MAX_SLOTS));
     }
 }

@@ -20,6 +20,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use a4emu_decoder::adreno::address::Address;
 use hashbrown::HashMap;
 
 use block::{Backing, Block, is_zero};
@@ -82,6 +83,12 @@ pub enum Snapshots {
 /// Up to four bytes as a little-endian number.
 pub fn little_endian(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte))
+}
+
+/// The address as the A4xx has it. `None` above 4 GiB, which is in no buffer.
+#[inline]
+fn reached(address: impl Into<Address>) -> Option<u32> {
+    address.into().narrow()
 }
 
 /// Default of [`Memory::limit`], in bytes.
@@ -195,7 +202,8 @@ impl Memory {
     ///
     /// If the contents are shorter than `len`, the rest is without contents. If they are longer, they are
     /// cut.
-    pub fn announce(&mut self, base: u32, len: u32, contents: Option<&[u8]>) {
+    pub fn announce(&mut self, base: impl Into<Address>, len: u32, contents: Option<&[u8]>) {
+        let Some(base) = reached(base) else { return };
         let len = u64::from(len).min((1 << 32) - u64::from(base)) as u32;
         let contents = contents.unwrap_or_default();
         let held = contents.len().min(len as usize);
@@ -389,7 +397,8 @@ impl Memory {
 
     /// Whether the `len` bytes at `addr` are in one buffer and unchanged since `time`. Changes are tracked by
     /// page.
-    pub fn is_unchanged(&self, addr: u32, len: u32, time: u64) -> bool {
+    pub fn is_unchanged(&self, addr: impl Into<Address>, len: u32, time: u64) -> bool {
+        let Some(addr) = reached(addr) else { return false };
         let Some(block) = self.block(addr) else { return false };
         let first = addr - block.base;
         let Some(last) = first.checked_add(len.max(1) - 1).filter(|last| *last < block.len) else {
@@ -403,13 +412,15 @@ impl Memory {
 /// Access for the GPU and for tools.
 impl Memory {
     /// The `len` bytes at `addr` without a copy, if they are known and in one buffer.
-    pub fn slice(&self, addr: u32, len: usize) -> Option<&[u8]> {
+    pub fn slice(&self, addr: impl Into<Address>, len: usize) -> Option<&[u8]> {
+        let addr = reached(addr)?;
         let block = self.block(addr)?;
         block.bytes(addr - block.base, len)
     }
 
     /// The `len` bytes at `addr` for the GPU to write in place, if they are in one buffer.
-    pub fn slice_mut(&mut self, addr: u32, len: usize) -> Option<&mut [u8]> {
+    pub fn slice_mut(&mut self, addr: impl Into<Address>, len: usize) -> Option<&mut [u8]> {
+        let addr = reached(addr)?;
         let base = self.prepare(addr, len)?;
         self.blocks.get_mut(&base)?.prepared(addr - base, len)
     }
@@ -486,13 +497,14 @@ impl Memory {
 
     /// Fills `out` from `addr`. Unknown bytes become zero; then it returns false.
     #[must_use = "a miss must be reported with who asked"]
-    pub fn read(&self, addr: u32, out: &mut [u8]) -> bool {
+    pub fn read(&self, addr: impl Into<Address>, out: &mut [u8]) -> bool {
+        let addr = addr.into();
         if let Some(bytes) = self.slice(addr, out.len()) {
             out.copy_from_slice(bytes);
             return true;
         }
         let mut complete = true;
-        let mut at = u64::from(addr);
+        let mut at = addr.get();
         let mut rest = out;
         while !rest.is_empty() {
             let step = self.run_at(at).min(rest.len());
@@ -504,7 +516,7 @@ impl Memory {
                     complete = false;
                 }
             }
-            at += step as u64;
+            at = at.saturating_add(step as u64);
             rest = tail;
         }
         complete
@@ -522,18 +534,19 @@ impl Memory {
     }
 
     /// The dword at `addr` (any alignment), if all of it is known.
-    pub fn read_u32(&self, addr: u32) -> Option<u32> {
+    pub fn read_u32(&self, addr: impl Into<Address>) -> Option<u32> {
         let mut bytes = [0; 4];
         self.read(addr, &mut bytes).then_some(u32::from_le_bytes(bytes))
     }
 
     /// `count` dwords at `addr`, if all of them are known.
-    pub fn read_dwords(&self, addr: u32, count: usize) -> Option<Vec<u32>> {
+    pub fn read_dwords(&self, addr: impl Into<Address>, count: usize) -> Option<Vec<u32>> {
         Some(self.known_dwords(addr, count)).filter(|words| words.len() == count)
     }
 
     /// Up to `count` dwords at `addr`: those before the first unknown one.
-    pub fn known_dwords(&self, addr: u32, count: usize) -> Vec<u32> {
+    pub fn known_dwords(&self, addr: impl Into<Address>, count: usize) -> Vec<u32> {
+        let Some(addr) = reached(addr) else { return Vec::new() };
         let mut words = Vec::new();
         while words.len() < count {
             let Some(at) =
@@ -566,13 +579,14 @@ impl Memory {
 
     /// Stores `bytes` at `addr`. Returns false if a part is in no buffer; the rest is stored.
     #[must_use = "a store to nowhere is a fault"]
-    pub fn write(&mut self, addr: u32, bytes: &[u8]) -> bool {
+    pub fn write(&mut self, addr: impl Into<Address>, bytes: &[u8]) -> bool {
+        let addr = addr.into();
         if let Some(to) = self.slice_mut(addr, bytes.len()) {
             to.copy_from_slice(bytes);
             return true;
         }
         let mut complete = true;
-        let mut at = u64::from(addr);
+        let mut at = addr.get();
         let mut rest = bytes;
         while !rest.is_empty() {
             let (chunk, tail) = rest.split_at(self.run_at(at).min(rest.len()));
@@ -580,7 +594,7 @@ impl Memory {
                 Some(to) => to.copy_from_slice(chunk),
                 None => complete = false,
             }
-            at += chunk.len() as u64;
+            at = at.saturating_add(chunk.len() as u64);
             rest = tail;
         }
         complete
@@ -588,7 +602,7 @@ impl Memory {
 
     /// Stores a dword. Returns false if it is in no buffer.
     #[must_use = "a store to nowhere is a fault"]
-    pub fn write_u32(&mut self, addr: u32, value: u32) -> bool {
+    pub fn write_u32(&mut self, addr: impl Into<Address>, value: u32) -> bool {
         self.write(addr, &value.to_le_bytes())
     }
 
@@ -600,18 +614,20 @@ impl Memory {
     }
 
     /// The source of the byte at `addr`.
-    pub fn provenance(&self, addr: u32) -> Provenance {
+    pub fn provenance(&self, addr: impl Into<Address>) -> Provenance {
+        let Some(addr) = reached(addr) else { return Provenance::Unmapped };
         self.block(addr).map_or(Provenance::Unmapped, |block| block.provenance(addr - block.base))
     }
 
     /// Bytes from `addr` to the end of its buffer; 0 outside all buffers.
-    pub fn room(&self, addr: u32) -> u32 {
+    pub fn room(&self, addr: impl Into<Address>) -> u32 {
+        let Some(addr) = reached(addr) else { return 0 };
         self.block(addr).map_or(0, |block| (block.end() - u64::from(addr)) as u32)
     }
 
     /// The buffer that holds `addr`: base and length in bytes.
-    pub fn buffer_at(&self, addr: u32) -> Option<(u32, u32)> {
-        self.block(addr).map(|block| (block.base, block.len))
+    pub fn buffer_at(&self, addr: impl Into<Address>) -> Option<(u32, u32)> {
+        self.block(reached(addr)?).map(|block| (block.base, block.len))
     }
 
     /// The buffers, by address: base and length in bytes.

@@ -2,6 +2,7 @@
 //!
 //! Source: docs/hardware/capture-format.md, sections 4 and 5.
 
+use a4emu_decoder::adreno::address::Address;
 use std::ops::RangeInclusive;
 
 use a4emu_decoder::adreno::capture::{
@@ -239,14 +240,14 @@ impl Playback {
     fn flush_announcement(&mut self, contents: Option<&[u8]>, observer: &mut dyn Observer) {
         let Some(AddressRecord { address, length }) = self.announced.take() else { return };
         let held = contents.map_or(&[][..], |bytes| &bytes[..bytes.len().min(length as usize)]);
+        let address = Address::new(address);
         let announced = Announced { address, bytes: length, captured: held.len() as u32 };
         if self.passes_over() {
             return observer.buffer(&mut Running::of(&mut self.gpu), announced);
         }
-        let Ok(address) = u32::try_from(address) else {
-            let what = format!("buffer at {address:#x} is out of the reach of an A4xx");
-            return self.trouble(Trouble::OddSection(what), observer);
-        };
+        if let Some(trouble) = self.out_of_reach("buffer", address) {
+            return self.trouble(trouble, observer);
+        }
         observer.buffer(&mut Running::of(&mut self.gpu), announced);
         if self.gpu.budget.spent() >= SPENT_BEFORE {
             self.gpu.budget.grow(self.novelty.count(held) * UNITS_PER_DWORD);
@@ -255,6 +256,14 @@ impl Playback {
             self.gpu.mem.announce(address, length, contents);
             self.tell_cut_memory();
         }
+    }
+
+    /// The trouble that the chip does not reach `address`, where `what` is.
+    fn out_of_reach(&self, what: &str, address: Address) -> Option<Trouble> {
+        let generation = self.gpu.chip.generation();
+        let text =
+            || format!("{what} at {:#x} is out of the reach of an A{}xx", address.get(), generation.number);
+        (!generation.reaches(address)).then(|| Trouble::OddSection(text()))
     }
 
     /// Reports memory that the limit left out.
@@ -280,11 +289,11 @@ impl Playback {
             self.gpu.at.submit += 1;
             return Flow::Continue;
         }
-        let flow = match u32::try_from(record.address) {
-            Ok(address) => Cp::new(&mut self.gpu, engine, observer).submit(address, record.length),
-            Err(_) => {
-                let what = format!("submit at {:#x} is out of the reach of an A4xx", record.address);
-                self.trouble(Trouble::OddSection(what), observer);
+        let address = Address::new(record.address);
+        let flow = match self.out_of_reach("submit", address) {
+            None => Cp::new(&mut self.gpu, engine, observer).submit(address, record.length),
+            Some(trouble) => {
+                self.trouble(trouble, observer);
                 Flow::Continue
             }
         };

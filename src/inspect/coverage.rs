@@ -11,10 +11,11 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-use a4emu_decoder::a4xx::pm4::{self, PACKETS};
-use a4emu_decoder::a4xx::regs::{self, RegRef};
+use a4emu_decoder::a4xx::A4XX;
+use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_decoder::adreno::ir3::Instr;
 use a4emu_decoder::adreno::packet::Packet;
+use a4emu_decoder::adreno::registers::RegRef;
 use a4emu_decoder::bits::value::{FieldValue, Value};
 use a4emu_decoder::bits::{Certainty, FieldRow, Kind};
 use anyhow::Context;
@@ -72,7 +73,7 @@ impl Default for Coverage {
 /// The names of all registers and fields whose name or place is inferred. An array has one entry.
 pub fn inferred() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for row in regs::rows() {
+    for row in REGISTERS.rows() {
         let reg = RegRef { row, index: 0 };
         let name = array_name(reg);
         let fields = row.fields.iter().filter(|field| field.certainty == Certainty::Inferred);
@@ -151,8 +152,8 @@ impl Used {
         fn none(counts: &mut Counts, name: String) {
             counts.entry(name).or_default();
         }
-        PACKETS.iter().for_each(|row| none(&mut self.packets, row.name.to_owned()));
-        for row in regs::rows() {
+        A4XX.packets.rows().iter().for_each(|row| none(&mut self.packets, row.name.to_owned()));
+        for row in REGISTERS.rows() {
             let name = array_name(RegRef { row, index: 0 });
             for field in row.fields {
                 let Kind::Enum(table) = field.kind else { continue };
@@ -236,8 +237,8 @@ fn name(value: impl Debug) -> String {
 impl Observer for Coverage {
     fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         gpu.budget.observe(Work::Text16, NAMED);
-        if let Packet::Type3 { opcode, .. } = packet {
-            let row = pm4::row(*opcode);
+        if let Packet::Command { opcode, .. } = packet {
+            let row = gpu.chip.generation().packets.row(*opcode);
             let name = row.map_or_else(|| format!("opcode {opcode:#04x}"), |row| row.name.to_owned());
             count(&mut self.used.packets, name);
         }
@@ -245,7 +246,7 @@ impl Observer for Coverage {
 
     fn register(&mut self, gpu: &mut Running<'_>, offset: u32, _: Option<u32>) {
         gpu.budget.observe(Work::Text16, NAMED);
-        let Some(reg) = regs::lookup(offset) else {
+        let Some(reg) = gpu.chip.generation().registers.lookup(offset) else {
             return count(&mut self.used.registers, format!("UNKNOWN_{offset:04X}"));
         };
         let name = array_name(reg);
@@ -254,11 +255,11 @@ impl Observer for Coverage {
     }
 
     fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
-        if !load.kind.words().is_empty() {
+        if !load.words().is_empty() {
             gpu.budget.observe(Work::Text16, NAMED * load.data.len() as u64);
         }
         count(&mut self.used.states, format!("loads {}", name(load.kind)));
-        let rows = load.kind.words();
+        let rows = load.words();
         for (row, word) in rows.iter().cycle().zip(load.data) {
             self.enumerators(row.name, row.fields, *word);
         }

@@ -1,6 +1,7 @@
 //! Runs draws with other registers, constants or programs than the stream gave them.
 
-use a4emu_decoder::a4xx::regs;
+use a4emu_decoder::a4xx::A4XX;
+use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_decoder::adreno::ir3::program::assemble;
 use a4emu_decoder::adreno::load_state::{Stage, StateKind};
 use a4emu_decoder::bits::FieldRow;
@@ -92,7 +93,7 @@ impl Change {
         {
             return Ok(vec![Self::constants(stage, constant, value)?]);
         }
-        let found = register_names::find(name)?;
+        let found = register_names::find(&A4XX, name)?;
         let change = |asked: register_names::Asked| {
             let value = match asked.field {
                 None => value_of(value)?,
@@ -158,7 +159,7 @@ impl Change {
                 let source = held.source;
                 let code = held.code[..words.len() / 2].iter();
                 let before: Vec<u32> = code.flat_map(|word| [*word as u32, (*word >> 32) as u32]).collect();
-                let register = regs::by_name(&format!("SP_{}_LENGTH_REG", stage.name()));
+                let register = REGISTERS.by_name(&format!("SP_{}_LENGTH_REG", stage.name()));
                 let register = register.expect("each stage has a length register");
                 let length = gpu.regs.read(register);
                 gpu.loaded.load(kind, 0, words);
@@ -271,7 +272,7 @@ mod tests {
     fn state(gpu: &Gpu) -> impl PartialEq + std::fmt::Debug + use<> {
         let fs = gpu.loaded.stage(Stage::FS);
         let registers = ["RB_DEPTH_CONTROL", "SP_FS_LENGTH_REG"];
-        let registers = registers.map(|name| gpu.regs.read(regs::by_name(name).expect("a register")));
+        let registers = registers.map(|name| gpu.regs.read(REGISTERS.by_name(name).expect("a register")));
         (registers, fs.constants.clone(), fs.code.clone(), fs.source)
     }
 
@@ -281,7 +282,7 @@ mod tests {
             let mut gpu = Gpu::new(Chip::default());
             gpu.loaded.load(StateKind::Constants(Stage::FS), 0, &[1, 2, 3, 4, 5, 6, 7, 8]);
             gpu.loaded.load(StateKind::Instructions(Stage::FS), 0, &[9; 64]);
-            set(&mut gpu, regs::by_name("SP_FS_LENGTH_REG").expect("a register"), 2);
+            set(&mut gpu, REGISTERS.by_name("SP_FS_LENGTH_REG").expect("a register"), 2);
             if source == CodeSource::Memory {
                 gpu.loaded.take_code_from_memory(Stage::FS);
             }

@@ -2,8 +2,9 @@
 
 use std::iter;
 
-use a4emu_decoder::a4xx::regs::{self, RegRef, SPACE, by_name, lookup};
+use a4emu_decoder::adreno::registers::{RegName, RegRef, RegisterTable};
 use a4emu_decoder::bits::{FieldRow, Naming};
+use a4emu_decoder::generation::Generation;
 use a4emu_decoder::names::{fits, is_pattern};
 use a4emu_decoder::similar::{hint, near, near_by};
 
@@ -15,6 +16,8 @@ const FIELD: char = '.';
 /// A register, or one field of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
+    /// The registers in which it was found.
+    pub registers: &'static RegisterTable,
     /// Dword offset.
     pub offset: u32,
     /// The field, if the text names only a field.
@@ -28,8 +31,13 @@ impl Asked {
     pub fn fields(&self) -> &'static [FieldRow] {
         match self.field {
             Some(field) => std::slice::from_ref(field),
-            None => lookup(self.offset).map_or(&[], RegRef::fields),
+            None => self.registers.fields(self.offset),
         }
+    }
+
+    /// The name of the register.
+    pub fn register(&self) -> RegName {
+        self.registers.name(self.offset)
     }
 
     /// The mask of the bits that the text names.
@@ -38,38 +46,43 @@ impl Asked {
     }
 }
 
-/// The registers that `text` names: one, or all that match a pattern.
+/// The registers of a generation that `text` names: one, or all that match a pattern.
 ///
 /// # Errors
 /// The call fails if `text` names no register. The message has similar names.
-pub fn find(text: &str) -> Result<Vec<Asked>, Failure> {
+pub fn find(generation: &'static Generation, text: &str) -> Result<Vec<Asked>, Failure> {
+    let registers = generation.registers;
     let by_pattern = is_pattern(text);
-    if let Some(offset) = listed(text).or_else(|| by_name(text)) {
-        return Ok(vec![Asked { offset, field: None, by_pattern }]);
+    let asked = |reg: RegRef, field| Asked { registers, offset: reg.offset(), field, by_pattern };
+    if let Some(offset) = listed(registers, text).or_else(|| registers.by_name(text)) {
+        return Ok(vec![Asked { registers, offset, field: None, by_pattern }]);
     }
-    let mut found: Vec<Asked> = fitting(text).map(|reg| asked(reg, None, by_pattern)).collect();
+    let mut found: Vec<Asked> = fitting(registers, text).map(|reg| asked(reg, None)).collect();
     if found.is_empty()
         && let Some((register, field)) = text.rsplit_once(FIELD)
     {
-        let all = fitting(register).flat_map(|reg| reg.fields().iter().map(move |row| (reg, row)));
+        let all = fitting(registers, register).flat_map(|reg| reg.fields().iter().map(move |row| (reg, row)));
         let fits = all.filter(|(_, row)| fits(field, row.name));
-        found = fits.map(|(reg, row)| asked(reg, Some(row), by_pattern)).collect();
+        found = fits.map(|(reg, row)| asked(reg, Some(row))).collect();
     }
     if found.is_empty() {
-        found = headers(text).map(|(reg, field)| asked(reg, field, by_pattern)).collect();
+        found = headers(generation, text).map(|(reg, field)| asked(reg, field)).collect();
     }
-    if found.is_empty() { Err(unknown(text)) } else { Ok(found) }
+    if found.is_empty() { Err(unknown(registers, text)) } else { Ok(found) }
 }
 
 /// The registers and fields that `text` names as Mesa's headers do: `REG_A4XX_RB_MRT_CONTROL(0)`, which is an
 /// element, and `A4XX_RB_MRT_CONTROL_BLEND__MASK`. An array without an index is all its elements.
-fn headers(text: &str) -> impl Iterator<Item = (RegRef, Option<&'static FieldRow>)> {
-    let (name, index) = spelled(text);
+fn headers(
+    generation: &Generation,
+    text: &str,
+) -> impl Iterator<Item = (RegRef, Option<&'static FieldRow>)> + use<> {
+    let (name, index) = spelled(generation, text);
     let of_element = move |reg: &RegRef| index.is_none_or(|index| index == reg.index);
-    regs::all().filter(of_element).flat_map(move |reg| {
+    generation.registers.all().filter(of_element).flat_map(move |reg| {
         let header = match (reg.row.naming, reg.row.sub) {
             (Naming::Indexed, sub) if !sub.is_empty() => format!("{}_{sub}", reg.row.name),
-            _ => reg.name().to_string(),
+            _ => reg.to_string(),
         };
         let rest = name.get(header.len()..).filter(|_| name[..header.len()].eq_ignore_ascii_case(&header));
         let field = rest.and_then(|rest| rest.strip_prefix('_')).map(str::to_owned);
@@ -83,7 +96,7 @@ fn headers(text: &str) -> impl Iterator<Item = (RegRef, Option<&'static FieldRow
 }
 
 /// The name in `text` without what Mesa's headers put around it, and the index behind it.
-fn spelled(text: &str) -> (String, Option<u32>) {
+fn spelled(generation: &Generation, text: &str) -> (String, Option<u32>) {
     let upper = text.to_ascii_uppercase();
     let number = |text: &str| match text.strip_prefix("0X") {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
@@ -95,30 +108,26 @@ fn spelled(text: &str) -> (String, Option<u32>) {
         None => (upper.as_str(), None),
     };
     let name = name.strip_prefix("REG_").unwrap_or(name);
-    let name = ["A4XX_", "AXXX_"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    let name = generation.unprefixed(name);
     let name = ["__MASK", "__SHIFT"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
     (name.to_owned(), index)
 }
 
-fn asked(reg: RegRef, field: Option<&'static FieldRow>, by_pattern: bool) -> Asked {
-    Asked { offset: reg.offset(), field, by_pattern }
-}
-
-fn fitting(pattern: &str) -> impl Iterator<Item = RegRef> {
-    regs::all().filter(move |reg| fits(pattern, &reg.name().to_string()))
+fn fitting<'a>(registers: &RegisterTable, pattern: &'a str) -> impl Iterator<Item = RegRef> + use<'a> {
+    registers.all().filter(move |reg| fits(pattern, &reg.to_string()))
 }
 
 /// An offset as listings print it: four hexadecimal digits. Fewer are enough if one of them is a letter.
-fn listed(text: &str) -> Option<u32> {
+fn listed(registers: &RegisterTable, text: &str) -> Option<u32> {
     let is_long = text.len() == 4 || text.len() < 4 && !text.bytes().all(|byte| byte.is_ascii_digit());
     let digits = is_long && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let offset = digits.then(|| u32::from_str_radix(text, 16).ok()).flatten()?;
-    ((offset as usize) < SPACE).then_some(offset)
+    ((offset as usize) < registers.space()).then_some(offset)
 }
 
 /// The failure that `text` names no register, with similar names.
-fn unknown(text: &str) -> Failure {
-    let near = near_registers(text);
+fn unknown(registers: &RegisterTable, text: &str) -> Failure {
+    let near = near_registers(registers, text);
     let message = match near.is_empty() {
         true => {
             format!("`{text}` is no register: give a name of the database (* and ? fit any) or an offset")
@@ -129,26 +138,36 @@ fn unknown(text: &str) -> Failure {
 }
 
 /// Names of registers or fields like `text`, the most similar first. An array has one entry.
-fn near_registers(text: &str) -> Vec<String> {
+fn near_registers(registers: &RegisterTable, text: &str) -> Vec<String> {
     match text.rsplit_once(FIELD) {
-        Some((register, field)) if fitting(register).next().is_some() => {
-            let fields = fitting(register)
-                .flat_map(|reg| reg.fields().iter().map(move |row| format!("{}.{}", reg.name(), row.name)));
+        Some((register, field)) if fitting(registers, register).next().is_some() => {
+            let fields = fitting(registers, register)
+                .flat_map(|reg| reg.fields().iter().map(move |row| format!("{}.{}", reg, row.name)));
             near_by(field, fields, |name| name.rsplit(FIELD).next().unwrap_or(""))
         }
-        _ => near_names(text, iter::empty()),
+        _ => near_names(registers, text, iter::empty()),
     }
 }
 
 /// Names of registers, and of `others`, like `text`, which may be a pattern. An array has one entry.
-pub fn near_names(text: &str, others: impl Iterator<Item = String>) -> Vec<String> {
-    let firsts = regs::all().filter(|reg| reg.index == 0).map(|reg| reg.name().to_string());
+pub fn near_names(
+    registers: &RegisterTable,
+    text: &str,
+    others: impl Iterator<Item = String>,
+) -> Vec<String> {
+    let firsts = registers.all().filter(|reg| reg.index == 0).map(|reg| reg.to_string());
     near(&text.replace(['*', '?'], ""), firsts.chain(others))
 }
 
 #[cfg(test)]
 mod tests {
+    use a4emu_decoder::a4xx::A4XX;
+
     use super::*;
+
+    fn find(text: &str) -> Result<Vec<Asked>, Failure> {
+        super::find(&A4XX, text)
+    }
 
     fn offsets(text: &str) -> Vec<u32> {
         find(text).unwrap_or_else(|error| panic!("{error}")).iter().map(|asked| asked.offset).collect()

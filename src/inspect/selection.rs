@@ -4,6 +4,7 @@
 //! state carries over. Only the selected commands are shown, and the run ends after the last of them. An
 //! empty selection is an error.
 
+use a4emu_decoder::adreno::address::Address;
 use std::fmt;
 use std::str::FromStr;
 
@@ -219,7 +220,7 @@ impl Window {
 }
 
 impl Observer for Window {
-    fn submit(&mut self, gpu: &mut Running<'_>, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, _: Address, _: u32) -> Flow {
         if self.is_past(gpu.at.submit, gpu) {
             return Flow::Stop;
         }

@@ -1,10 +1,11 @@
 //! Lists packets as they execute, with the state change of each.
 
+use a4emu_decoder::adreno::address::Address;
 use std::io::{self, Write};
 
-use a4emu_decoder::a4xx::{pm4, regs};
 use a4emu_decoder::adreno::packet::Packet;
 use a4emu_decoder::bits::value::{Show, WordText};
+use a4emu_decoder::generation::Generation;
 
 use crate::decode::{Hold, Output};
 use crate::golden::{call_text, kind_name};
@@ -88,18 +89,19 @@ fn dwords(words: &[u32]) -> String {
     }
 }
 
-fn packet_text(packet: &Packet<'_>) -> String {
+fn packet_text(generation: &'static Generation, packet: &Packet<'_>) -> String {
+    let name = |offset| generation.registers.name(offset);
     match *packet {
-        Packet::Type0 { reg, values, .. } => {
-            format!("write {} {}", regs::RegName { offset: reg }, dwords(values))
+        Packet::Registers { reg, values, .. } => {
+            format!("write {} {}", name(reg), dwords(values))
         }
-        Packet::Type1 { regs: [first, second], values } => {
-            let [first, second] = [first, second].map(|offset| regs::RegName { offset });
+        Packet::TwoRegisters { regs: [first, second], values } => {
+            let [first, second] = [first, second].map(name);
             format!("write {first} {second} {}", dwords(values))
         }
-        Packet::Type2 => "filler".to_owned(),
-        Packet::Type3 { opcode, payload, .. } => {
-            let name = pm4::row(opcode).map_or("unknown", |row| row.name);
+        Packet::Filler => "filler".to_owned(),
+        Packet::Command { opcode, payload, .. } => {
+            let name = generation.packets.row(opcode).map_or("unknown", |row| row.name);
             format!("{name} {opcode:02x} {}", dwords(payload))
         }
     }
@@ -109,24 +111,28 @@ impl Observer for Trace<'_> {
     fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         self.out.pay(&gpu.budget);
         let (address, indent) = (gpu.at.address, 2 * (gpu.at.depth as usize + 1));
-        self.line(gpu, format_args!("{address:08x}{:indent$}{}", "", packet_text(packet)));
+        self.line(
+            gpu,
+            format_args!("{address:08x}{:indent$}{}", "", packet_text(gpu.chip.generation(), packet)),
+        );
     }
 
     fn register(&mut self, gpu: &mut Running<'_>, offset: u32, old: Option<u32>) {
         if self.detail == Detail::Packets {
             return;
         }
-        let (name, old, word) = (regs::RegName { offset }, old.unwrap_or(0), gpu.regs.read(offset));
+        let registers = gpu.chip.generation().registers;
+        let (name, old, word) = (registers.name(offset), old.unwrap_or(0), gpu.regs.read(offset));
         let fields =
-            regs::lookup(offset).map(|reg| WordText { rows: reg.fields(), word, show: Show::NonZero });
+            registers.lookup(offset).map(|reg| WordText { rows: reg.fields(), word, show: Show::NonZero });
         let fields = fields.map_or_else(|| format!("{word:#x}"), |fields| fields.to_string());
         self.line(gpu, format_args!("    {name} {old:#x} -> {word:#x} {fields}"));
     }
 
-    fn store(&mut self, gpu: &mut Running<'_>, address: u32, bytes: &[u8]) {
+    fn store(&mut self, gpu: &mut Running<'_>, address: Address, bytes: &[u8]) {
         if self.detail == Detail::Changes {
             let words: Vec<u32> = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-            self.line(gpu, format_args!("    [{address:#010x}] = {}", dwords(&words)));
+            self.line(gpu, format_args!("    [{address}] = {}", dwords(&words)));
         }
     }
 
@@ -150,7 +156,7 @@ impl Observer for Trace<'_> {
         Flow::Continue
     }
 
-    fn submit(&mut self, gpu: &mut Running<'_>, address: u32, dwords: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, address: Address, dwords: u32) -> Flow {
         self.heading = Some(format!("submit {} {address:08x} dwords {dwords}", gpu.at.submit));
         if self.selection.draw.is_some() {
             self.hold(Hold::Drop);

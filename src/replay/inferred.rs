@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use a4emu_decoder::a4xx::regs;
 use a4emu_decoder::bits::Certainty;
 
 use a4emu_gpu::cp::Observer;
@@ -16,15 +15,15 @@ pub struct Inferred(BTreeMap<String, u64>);
 impl Observer for Inferred {
     fn register(&mut self, gpu: &mut Running<'_>, offset: u32, _: Option<u32>) {
         let value = gpu.regs.read(offset);
-        let Some(reg) = regs::lookup(offset).filter(|_| value != 0) else { return };
+        let Some(reg) = gpu.chip.generation().registers.lookup(offset).filter(|_| value != 0) else { return };
         let mut note = |name: String| *self.0.entry(name).or_default() += 1;
         if reg.certainty() == Certainty::Inferred {
-            return note(reg.name().to_string());
+            return note(reg.to_string());
         }
         let fields = reg.fields().iter().filter(|field| field.certainty == Certainty::Inferred);
         fields
             .filter(|field| field.raw(value) != 0)
-            .for_each(|field| note(format!("{}.{}", reg.name(), field.name)));
+            .for_each(|field| note(format!("{}.{}", reg, field.name)));
     }
 }
 

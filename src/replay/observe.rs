@@ -1,5 +1,6 @@
 //! Observers of `replay`: the list of draws, the state file, and the frame of `--loop`.
 
+use a4emu_decoder::adreno::address::Address;
 use std::io::{self, Write};
 
 use a4emu_gpu::budget::Work;
@@ -71,7 +72,7 @@ impl<W: Write> StateFile<W> {
             self.begun = true;
             self.out.write_all(header(chip).as_bytes())?;
         }
-        write!(self.out, "{}", RecordText(record))
+        write!(self.out, "{}", RecordText { record, registers: chip.generation().registers })
     }
 }
 
@@ -103,7 +104,7 @@ pub struct Submit {
     /// Number of the submit.
     pub index: u32,
     /// Address of its first command buffer.
-    pub address: u32,
+    pub address: Address,
     /// Length of its first command buffer.
     pub dwords: u32,
     /// Number of draws and dispatches in it.
@@ -132,7 +133,7 @@ impl Submits {
 }
 
 impl Observer for Submits {
-    fn submit(&mut self, gpu: &mut Running<'_>, address: u32, dwords: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, address: Address, dwords: u32) -> Flow {
         let (index, group) = (gpu.at.submit, gpu.group());
         if gpu.budget.keep(2 * size_of::<Submit>() as u64) {
             self.0.push(Submit { index, address, dwords, draws: 0, group });

@@ -34,7 +34,7 @@ struct SurfaceRow {
 
 #[derive(Serialize)]
 struct MissingRow {
-    address: u32,
+    address: u64,
     bytes: u32,
     used_by: String,
 }
@@ -44,7 +44,7 @@ struct ReportRow {
     submit: u32,
     draw: u32,
     frame_draw: u32,
-    address: u32,
+    address: u64,
     message: String,
     count: u64,
 }
@@ -79,7 +79,7 @@ pub fn write_all(gpu: &mut Gpu, directory: &Path, alpha: Alpha, inputs: &Inputs)
             .report
             .missing
             .iter()
-            .map(|m| MissingRow { address: m.address, bytes: m.len, used_by: m.client.to_string() })
+            .map(|m| MissingRow { address: m.address.get(), bytes: m.len, used_by: m.client.to_string() })
             .collect(),
         faults: rows(gpu, |trouble| matches!(trouble, Trouble::Fault(_))),
         unsupported: rows(gpu, |trouble| {
@@ -96,7 +96,7 @@ fn rows(gpu: &Gpu, of: impl Fn(&Trouble) -> bool) -> Vec<ReportRow> {
         submit: at.submit,
         draw: at.draws,
         frame_draw: at.frame_draw,
-        address: at.address,
+        address: at.address.get(),
         message: what.to_string(),
         count: *count,
     };

@@ -3,6 +3,7 @@
 //! Submits, passes and draws are measured around the calls of the command processor. Draws wait in a queue, so their
 //! fragments run later: the rows of the threads show when, and what threads wait for.
 
+use a4emu_decoder::adreno::address::Address;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -202,7 +203,7 @@ impl<W: Write> Engine for Timed<'_, W> {
 pub struct Clock<'a, W>(pub &'a RefCell<Timeline<W>>);
 
 impl<W: Write> Observer for Clock<'_, W> {
-    fn submit(&mut self, gpu: &mut Running<'_>, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, _: Address, _: u32) -> Flow {
         let mut timeline = self.0.borrow_mut();
         timeline.submit = Some((gpu.at.submit, timeline.since.elapsed()));
         Flow::Continue

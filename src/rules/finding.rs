@@ -68,7 +68,7 @@ pub struct Where {
     /// Number of its frame draw.
     pub frame_draw: u32,
     /// Address of the packet.
-    pub address: u32,
+    pub address: u64,
     /// The pass that the registers are set up for.
     #[serde(serialize_with = "pass_name", deserialize_with = "pass_named")]
     pub pass: Pass,
@@ -88,7 +88,7 @@ impl Where {
     pub fn of(gpu: &Gpu) -> Self {
         let at = gpu.at;
         let pass = Pass::of(&gpu.regs);
-        Self { submit: at.submit, draw: at.draws, frame_draw: at.frame_draw, address: at.address, pass }
+        Self { submit: at.submit, draw: at.draws, frame_draw: at.frame_draw, address: at.address.get(), pass }
     }
 }
 

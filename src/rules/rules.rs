@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use a4emu_decoder::generation::Generation;
 use serde::Serialize;
 
 mod program;
@@ -52,6 +53,9 @@ impl fmt::Display for Confidence {
 pub struct Rule {
     /// Its id, such as `D1`.
     pub id: &'static str,
+    /// The generations of the chip for which it holds: 4 for the A4xx.
+    #[serde(skip)]
+    pub generations: &'static [u32],
     /// How severe a violation is.
     pub severity: Severity,
     /// How certain the rule is.
@@ -64,6 +68,13 @@ pub struct Rule {
     pub source: &'static str,
     /// A change to a good stream that breaks the rule; empty if the page names none.
     pub mutation: &'static str,
+}
+
+impl Rule {
+    /// Whether it holds for the chips of `generation`.
+    pub fn holds_for(&self, generation: &Generation) -> bool {
+        self.generations.contains(&generation.number)
+    }
 }
 
 impl fmt::Display for Rule {
@@ -113,11 +124,12 @@ pub fn all() -> impl Iterator<Item = Id> {
 
 /// Makes a family's rows, and a constant [`Id`] for each.
 macro_rules! rules {
-    ($family:literal; $($id:ident $severity:ident $confidence:ident $says:literal;
+    ($family:literal; $($id:ident [$($generation:literal),*] $severity:ident $confidence:ident $says:literal;
         mend $mend:literal; from $source:literal $(, break $mutation:literal)?;)*) => {
         /// The rows of the family.
         pub(super) static RULES: &[super::Rule] = &[$(super::Rule {
             id: stringify!($id),
+            generations: &[$($generation),*],
             severity: super::Severity::$severity,
             confidence: super::Confidence::$confidence,
             says: $says,
@@ -141,6 +153,8 @@ use rules;
 mod tests {
     use std::collections::BTreeSet;
 
+    use a4emu_decoder::a4xx::A4XX;
+
     use super::*;
 
     #[test]
@@ -154,6 +168,15 @@ mod tests {
         assert_eq!(Id::D1.rule().id, "D1");
         assert_eq!(Id::C1.rule().id, "C1");
         assert_eq!(Id::P3.rule().id, "P3");
+    }
+
+    #[test]
+    fn each_rule_names_generations_that_can_be_read() {
+        let mut rules = all().map(Id::rule);
+        let is_known = |number: &u32| Generation::numbered(*number).is_some();
+        assert!(rules.all(|rule| !rule.generations.is_empty() && rule.generations.iter().all(is_known)));
+        let later = Rule { generations: &[6], ..*Id::D1.rule() };
+        assert_eq!([later, *Id::D1.rule()].map(|rule| rule.holds_for(&A4XX)), [false, true]);
     }
 
     /// Each rule has its own row in the page, with the same severity and confidence.

@@ -3,6 +3,7 @@
 use a4emu_decoder::a4xx::pm4::Pm4;
 use a4emu_decoder::a4xx::regs::gras::GRAS_DEBUG_ECO_CONTROL;
 use a4emu_decoder::a4xx::regs::rbbm_perfctr::RBBM_PERFCTR_CTL;
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::load_state::StateKind;
 use a4emu_decoder::adreno::packet::Packet;
 use a4emu_decoder::bits::Register;
@@ -91,7 +92,10 @@ impl Watch {
     }
 
     fn tell(&mut self, gpu: &Gpu, said: Said) {
-        let counts = |broken: &Broken| self.names_all || !IN_MEMORY.contains(&broken.rule);
+        let generation = gpu.chip.generation();
+        let counts = |broken: &Broken| {
+            broken.rule.rule().holds_for(generation) && (self.names_all || !IN_MEMORY.contains(&broken.rule))
+        };
         said.0.into_iter().filter(counts).for_each(|broken| self.findings.add(gpu, broken));
     }
 
@@ -163,7 +167,7 @@ impl Observer for Watch {
             buffer.captured < buffer.bytes || (buffer.bytes > 0 && buffer.bytes.is_multiple_of(PAGE));
     }
 
-    fn submit(&mut self, _: &mut Running<'_>, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, _: &mut Running<'_>, _: Address, _: u32) -> Flow {
         self.running = true;
         Flow::Continue
     }
@@ -177,8 +181,8 @@ impl Observer for Watch {
     fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         let mut said = Said::default();
         match *packet {
-            Packet::Type3 { predicated: true, .. } if gpu.cp.predicate == Some(false) => {}
-            Packet::Type3 { opcode, payload, .. } => {
+            Packet::Command { predicated: true, .. } if gpu.cp.predicate == Some(false) => {}
+            Packet::Command { opcode, payload, .. } => {
                 let command = Pm4::parse(opcode, payload);
                 state::written::check_event(&command, &self.batch.written, &mut said);
                 self.batch.waits.packet(&command, &mut said);
@@ -208,14 +212,16 @@ impl Observer for Watch {
         }
     }
 
-    fn store(&mut self, _: &mut Running<'_>, address: u32, bytes: &[u8]) {
-        self.batch.traffic.store(address, bytes.len());
+    fn store(&mut self, _: &mut Running<'_>, address: Address, bytes: &[u8]) {
+        if let Some(address) = address.narrow() {
+            self.batch.traffic.store(address, bytes.len());
+        }
     }
 
     fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
         let mut said = Said::default();
         self.batch.waits.load(load.kind, Pass::of(&gpu.regs), &mut said);
-        let units = load.data.len() as u32 / load.kind.unit_dwords();
+        let units = (load.data.len() / load.unit_dwords()) as u32;
         let slot = match load.kind {
             StateKind::Textures(stage) => Some((stage, 0)),
             StateKind::Samplers(stage) => Some((stage, 1)),

@@ -1,5 +1,6 @@
 //! Answers the queries of the page.
 
+use a4emu_decoder::generation::DEFAULT;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -164,9 +165,9 @@ impl Site {
 
 /// The description of the register `name`.
 fn explain(name: &str) -> anyhow::Result<Vec<u8>> {
-    let found = register_names::find(&query::decoded(name)?)?;
+    let found = register_names::find(DEFAULT, &query::decoded(name)?)?;
     let register = found.first().context("there is no such register")?;
-    Ok(serde_json::to_vec(&Register::at(register.offset))?)
+    Ok(serde_json::to_vec(&Register::at(register.registers, register.offset))?)
 }
 
 /// Options that print nothing on stderr, since the page shows no messages.

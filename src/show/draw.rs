@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use a4emu_decoder::a4xx::regs::{RegName, lookup};
+use a4emu_decoder::adreno::registers::RegisterTable;
 use anyhow::Context;
 use serde::Serialize;
 
@@ -159,7 +159,8 @@ impl Look for Looker<'_> {
         let answer = self.answer.get_or_insert_with(|| Answer::new(draw, self.runs));
         answer.tiles.extend(tile.filter(|_| answer.tiles.len() < MAX_TILES));
         if self.args.registers && answer.registers.is_none() {
-            answer.registers = Some(gpu.regs.iter().map(Register::new).collect());
+            let table = gpu.chip.generation().registers;
+            answer.registers = Some(gpu.regs.iter().map(|written| Register::new(table, written)).collect());
         }
         let geometry_runs = self.args.runs_of.filter(|_| self.runs_of.is_none());
         let (costs, reasons) = (Some(Counting::On), self.reasons.clone());
@@ -342,8 +343,8 @@ impl Answer {
 }
 
 impl Register {
-    fn new((reg, value): (u32, u32)) -> Self {
-        let rows = lookup(reg).map_or(&[][..], |row| row.fields());
-        Self { reg, name: RegName { offset: reg }.to_string(), value, fields: Fields { rows, word: value } }
+    fn new(registers: &'static RegisterTable, (reg, value): (u32, u32)) -> Self {
+        let (name, rows) = (registers.name(reg).to_string(), registers.fields(reg));
+        Self { reg, name, value, fields: Fields { rows, word: value } }
     }
 }

@@ -3,7 +3,6 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use a4emu_decoder::a4xx::regs::lookup;
 use a4emu_decoder::bits::value::{Show, WordText};
 
 use super::draw::{Answer, Register};
@@ -199,8 +198,9 @@ impl<W: Write> Text<'_, W> {
     }
 
     fn register(&mut self, register: &Register) -> io::Result<()> {
-        let Register { reg, name, value, .. } = register;
-        let fields = lookup(*reg).map(|row| WordText { rows: row.fields(), word: *value, show: Show::Full });
+        let Register { reg, name, value, fields } = register;
+        let is_known = !fields.rows.is_empty();
+        let fields = is_known.then_some(WordText { rows: fields.rows, word: *value, show: Show::Full });
         let fields = fields.map_or_else(String::new, |fields| fields.to_string());
         writeln!(self.0, "{reg:#06x} {name} = {value:08x} {fields}")
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::File;
 
+use a4emu_decoder::a4xx::A4XX;
 use a4emu_decoder::a4xx::pm4::Pm4;
 use a4emu_decoder::adreno::capture::{Body, Sections};
 use a4emu_decoder::adreno::packet::{Packet, Packets};
@@ -122,16 +123,17 @@ impl Dump {
     /// The last packet of this opcode in a buffer.
     fn last(&self, buffer: [u32; 2], wanted: u8) -> Found {
         let dwords = self.dwords(buffer);
-        let mut packets = Packets::new(&dwords);
+        let mut packets = Packets::new(A4XX.framing, &dwords);
         let mut found = None;
         loop {
             let start = packets.offset() as u32;
             let Some(packet) = packets.next() else { return found.unwrap() };
-            if let Packet::Type3 { opcode, payload, .. } = packet.unwrap()
+            if let Packet::Command { opcode, payload, .. } = packet.unwrap()
                 && opcode == wanted
             {
-                let call =
-                    Pm4::parse(opcode, payload).call().map_or([0; 2], |call| [call.address, call.dwords]);
+                let call = Pm4::parse(opcode, payload)
+                    .call()
+                    .map_or([0; 2], |call| [call.address.get() as u32, call.dwords]);
                 found = Some(Found { start, end: packets.offset() as u32, call });
             }
         }

@@ -43,7 +43,7 @@ fn a_call_into_nothing_is_reported_and_skipped() {
     assert_eq!(gpu.regs.read(SCRATCH), 1);
     assert_eq!(
         gpu.report.missing.iter().map(|miss| (miss.address, miss.len)).collect::<Vec<_>>(),
-        [(IB, 64)]
+        [(IB.into(), 64)]
     );
 }
 

@@ -97,7 +97,7 @@ fn dispatches_take_their_groups_from_packet_memory_or_registers() {
 
 fn group_register(axis: u32) -> u32 {
     let name = format!("HLSQ_CL_KERNEL_GROUP_{}", ["X", "Y", "Z"][axis as usize]);
-    a4emu_decoder::a4xx::regs::by_name(&name).unwrap()
+    a4emu_decoder::a4xx::regs::REGISTERS.by_name(&name).unwrap()
 }
 
 #[test]

@@ -165,7 +165,7 @@ fn shared_pages_are_seen_at_their_address() {
 #[test]
 fn missing_ranges_merge_in_any_order() {
     let misses = [(8, 4), (0, 4), (4, 4), (20, 4), (0, 2), (100, 0)];
-    let miss = |(address, len)| Miss { client: Client::Vertex, address, len };
+    let miss = |(address, len): (u32, u32)| Miss { client: Client::Vertex, address: address.into(), len };
     let expected = vec![miss((0, 12)), miss((20, 4))];
     let mut forward = Missing::default();
     forward.extend(misses.map(miss));

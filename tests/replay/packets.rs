@@ -219,7 +219,7 @@ fn an_indirect_load_takes_what_is_there_and_reports_the_rest() {
     let vs = gpu.loaded.stage(Stage::VS);
     assert_eq!((vs.constants[0], vs.constants[1]), ([0x0101_0101; 4], [6; 4]));
     let missing: Vec<_> = gpu.report.missing.iter().map(|miss| (miss.address, miss.len)).collect();
-    assert_eq!(missing, [(end, 16)]);
+    assert_eq!(missing, [(end.into(), 16)]);
 }
 
 #[test]

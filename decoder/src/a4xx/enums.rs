@@ -15,6 +15,5 @@ pub use state::*;
 pub use tex::*;
 
 /// Every enumeration of the database.
-pub fn tables() -> impl Iterator<Item = &'static crate::bits::EnumTable> {
-    [FORMAT_ENUMS, PACKET_ENUMS, PERF_ENUMS, STATE_ENUMS, TEX_ENUMS].into_iter().flatten().copied()
-}
+pub(super) static TABLES: &[&[&crate::bits::EnumTable]] =
+    &[FORMAT_ENUMS, PACKET_ENUMS, PERF_ENUMS, STATE_ENUMS, TEX_ENUMS];

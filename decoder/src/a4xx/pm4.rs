@@ -1,163 +1,29 @@
-//! Type-3 packets. One row per opcode gives its name, its typed body and the table of its dwords, which
+//! Type-3 packets of the A4xx. One row per opcode gives its name, its typed body and the table of its dwords, which
 //! `decode` prints.
 //!
 //! Source: docs/hardware/command-processor.md; numbers and names are those of adreno_pm4.xml.
-
-use std::fmt;
-
-use crate::bits::{Certainty, FieldRow, FieldType};
 
 mod bodies;
 mod rows;
 mod words;
 
-pub use bodies::{CondExecRange, DrawStateGroup, IndirectBufferCall, RegisterWrites};
+pub use crate::adreno::pm4::IndirectBufferCall;
+pub use bodies::{CondExecRange, DrawStateGroup, RegisterWrites};
 pub use rows::*;
 pub use words::*;
 
-/// One dword of a packet's payload.
-#[derive(Clone, Copy, Debug)]
-pub struct DwordRow {
-    /// Fields of the dword; a dword that is one number has one field of 32 bits.
-    pub fields: &'static [FieldRow],
-}
+use crate::adreno::pm4::{Outline, PacketTable};
 
-/// One type-3 opcode.
-#[derive(Clone, Copy, Debug)]
-pub struct PacketRow {
-    /// The opcode, 0 to 0x7f.
-    pub opcode: u8,
-    /// Name in the packet database.
-    pub name: &'static str,
-    /// The dwords whose layout is known, from the first on. The last `optional` of them may be absent.
-    pub dwords: &'static [DwordRow],
-    /// How many of `dwords` may be absent.
-    pub optional: usize,
-    /// The dwords that repeat after `dwords`; empty if none are known to.
-    pub repeat: &'static [DwordRow],
-    /// The doc comment of the row; empty if the row has none.
-    pub doc: &'static str,
-}
+/// Every opcode that has a row.
+pub static PACKETS: PacketTable = PacketTable::new(ROWS);
 
-impl PacketRow {
-    /// The row of payload dword `index`, if its layout is known.
-    pub fn dword(&self, index: usize) -> Option<&'static DwordRow> {
-        let known = self.dwords.get(index);
-        known.or_else(|| match self.repeat.len() {
-            0 => None,
-            period => self.repeat.get((index - self.dwords.len()) % period),
-        })
-    }
-}
-
-/// Field table of a dword that is one value of type `T`.
-pub(crate) const fn whole<T: FieldType>(name: &'static str) -> FieldRow {
-    FieldRow { name, lo: 0, hi: 31, kind: T::KIND, certainty: Certainty::Known, doc: "" }
-}
-
-/// Makes the packet bodies, [`Pm4`] and the table of opcodes from rows.
-///
-/// ```text
-/// 0x3d CP_MEM_WRITE: MemWrite { ADDR: Hex } ? { OPTIONAL: Uint } * { word as WORD_TYPE, NAME: Kind }
-/// ```
-/// A dword is either `NAME: Kind`, one value, or `name as WORD`, a word with fields. The dwords after `?` may
-/// be absent. The dwords after `*` repeat to the end and are reached through `rest`.
-macro_rules! packets {
-    ($($(#[doc = $doc:literal])* $opcode:literal $name:ident : $body:ident
-        { $($dword:ident $(: $kind:ident)? $(as $word:ident)?),* }
-        $(? { $($odword:ident $(: $okind:ident)? $(as $oword:ident)?),* })?
-        $(* { $($rdword:ident $(: $rkind:ident)? $(as $rword:ident)?),* })?)*) => {
-        $(
-            $(#[doc = $doc])*
-            #[allow(non_snake_case, missing_docs)]
-            #[derive(Clone, Copy, Debug, PartialEq)]
-            pub struct $body<'a> {
-                $(pub $dword: packets!(@type $($kind)? $($word)?, $($word)?),)*
-                $($(pub $odword: Option<packets!(@type $($okind)? $($oword)?, $($oword)?)>,)*)?
-                /// The dwords that are in none of the fields above.
-                pub rest: &'a [u32],
-            }
-
-            impl<'a> $body<'a> {
-                #[allow(non_snake_case, unused_mut)]
-                fn parse(payload: &'a [u32]) -> Option<Self> {
-                    let mut dwords = payload.iter();
-                    $(let $dword = packets!(@value *dwords.next()?, $($kind)?, $($word)?);)*
-                    $($(let $odword = dwords.next().map(|&dword| packets!(@value dword, $($okind)?, $($oword)?));)*)?
-                    Some(Self { $($dword,)* $($($odword,)*)? rest: dwords.as_slice() })
-                }
-            }
-        )*
-
-        /// A type-3 packet by its opcode.
-        #[allow(missing_docs)]
-        #[derive(Clone, Copy, Debug, PartialEq)]
-        pub enum Pm4<'a> {
-            $($body($body<'a>),)*
-            /// An opcode of the table whose payload is shorter than its fixed part.
-            Short { opcode: u8, payload: &'a [u32] },
-            /// An opcode that is not in the table.
-            Unknown { opcode: u8, payload: &'a [u32] },
-        }
-
-        impl<'a> Pm4<'a> {
-            /// The typed body of a packet.
-            pub fn parse(opcode: u8, payload: &'a [u32]) -> Self {
-                match opcode {
-                    $($opcode => $body::parse(payload).map(Self::$body),)*
-                    _ => return Self::Unknown { opcode, payload },
-                }
-                .unwrap_or(Self::Short { opcode, payload })
-            }
-        }
-
-        /// Every opcode that has a row, in the order of the rows.
-        pub static PACKETS: &[PacketRow] = &[$(PacketRow {
-            opcode: $opcode,
-            name: stringify!($name),
-            dwords: &[$(packets!(@row $dword, $($kind)?, $($word)?),)*
-                $($(packets!(@row $odword, $($okind)?, $($oword)?),)*)?],
-            optional: 0 $($(+ packets!(@one $odword))*)?,
-            repeat: &[$($(packets!(@row $rdword, $($rkind)?, $($rword)?)),*)?],
-            doc: concat!($($doc),*),
-        }),*];
-    };
-    (@type $kind:ident,) => { <$kind as FieldType>::Value };
-    (@type $word:ident, $same:ident) => { $word };
-    (@value $dword:expr, $kind:ident,) => { <$kind as FieldType>::get($dword, 32) };
-    (@value $dword:expr, , $word:ident) => { $word($dword) };
-    (@row $name:ident, $kind:ident,) => { DwordRow { fields: &[whole::<$kind>(stringify!($name))] } };
-    (@row $name:ident, , $word:ident) => { DwordRow { fields: $word::FIELDS } };
-    (@one $name:ident) => { 1 };
-}
-pub(crate) use packets;
-
-/// Index into [`PACKETS`] by opcode; 0xff is "none".
-static INDEX: [u8; 0x80] = {
-    let mut index = [0xff; 0x80];
-    let mut i = 0;
-    while i < PACKETS.len() {
-        index[PACKETS[i].opcode as usize] = i as u8;
-        i += 1;
-    }
-    index
-};
-
-/// The row of `opcode`.
-pub fn row(opcode: u8) -> Option<&'static PacketRow> {
-    PACKETS.get(usize::from(*INDEX.get(usize::from(opcode))?))
-}
-
-/// The name of an opcode as text, or `UNKNOWN_xx`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PacketName(pub u8);
-
-impl fmt::Display for PacketName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match row(self.0) {
-            Some(row) => f.write_str(row.name),
-            None => write!(f, "UNKNOWN_{:02X}", self.0),
-        }
+/// What a packet does, as far as all readers of streams treat it alike.
+pub(super) fn outline(opcode: u8, payload: &[u32]) -> Outline<'_> {
+    let packet = Pm4::parse(opcode, payload);
+    match packet {
+        Pm4::Nop(nop) => Outline::Nop(nop.rest),
+        Pm4::LoadState4(_) => Outline::Load,
+        _ => packet.call().map_or(Outline::Other, Outline::Call),
     }
 }
 

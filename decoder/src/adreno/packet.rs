@@ -9,6 +9,7 @@ use nom::{IResult, Input, Needed, Parser};
 
 use crate::bits::{Bool, Hex, Uint};
 use crate::error::PacketError;
+use crate::generation::Framing;
 
 descriptors! {
     /// Header of a run of register writes.
@@ -31,8 +32,8 @@ pub const TYPE2: u32 = 0x8000_0000;
 /// One packet. Its slices borrow from the command buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packet<'a> {
-    /// Writes to consecutive registers, or several writes to one.
-    Type0 {
+    /// Writes to consecutive registers, or several writes to one: type 0.
+    Registers {
         /// First register (dword offset).
         reg: u32,
         /// All values go to `reg`, one after another.
@@ -40,17 +41,17 @@ pub enum Packet<'a> {
         /// The values; at least one.
         values: &'a [u32],
     },
-    /// Two single register writes. Not emitted for A4xx.
-    Type1 {
+    /// Two single register writes: type 1. Not emitted for A4xx.
+    TwoRegisters {
         /// The registers (dword offsets).
         regs: [u32; 2],
         /// Two values.
         values: &'a [u32],
     },
-    /// A filler of one dword.
-    Type2,
-    /// A command.
-    Type3 {
+    /// A filler of one dword: type 2.
+    Filler,
+    /// A command: type 3.
+    Command {
         /// Opcode, 0 to 0x7f.
         opcode: u8,
         /// Execute only if the predicate is set.
@@ -61,14 +62,13 @@ pub enum Packet<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// The register writes of a type-0 or type-1 packet, in order: `(register, value)`. Empty for types 2 and
-    /// 3.
+    /// The register writes of the packet's header, in order: `(register, value)`. Empty for fillers and commands.
     pub fn writes(&self) -> impl Iterator<Item = (u32, u32)> + use<'a> {
         let (first, second, step, values): (u32, u32, u32, &'a [u32]) = match *self {
-            Self::Type0 { reg, one_reg: true, values } => (reg, reg, 0, values),
-            Self::Type0 { reg, one_reg: false, values } => (reg, reg + 1, 1, values),
-            Self::Type1 { regs, values } => (regs[0], regs[1], 0, values),
-            Self::Type2 | Self::Type3 { .. } => (0, 0, 0, &[]),
+            Self::Registers { reg, one_reg: true, values } => (reg, reg, 0, values),
+            Self::Registers { reg, one_reg: false, values } => (reg, reg + 1, 1, values),
+            Self::TwoRegisters { regs, values } => (regs[0], regs[1], 0, values),
+            Self::Filler | Self::Command { .. } => (0, 0, 0, &[]),
         };
         values.iter().zip(0u32..).map(move |(&value, i)| match i {
             0 => (first, value),
@@ -162,7 +162,7 @@ fn packet(input: Dwords<'_>) -> Parsed<'_, Packet<'_>> {
     match PKT0(header).TYPE() {
         0 => type0(rest, PKT0(header)),
         1 => type1(rest, PKT1(header)),
-        2 if header == TYPE2 => Ok((rest, Packet::Type2)),
+        2 if header == TYPE2 => Ok((rest, Packet::Filler)),
         3 => type3(rest, PKT3(header)),
         _ => Err(nom::Err::Failure(Damage::Header(header))),
     }
@@ -171,7 +171,7 @@ fn packet(input: Dwords<'_>) -> Parsed<'_, Packet<'_>> {
 #[inline]
 fn type0(input: Dwords<'_>, header: PKT0) -> Parsed<'_, Packet<'_>> {
     let (rest, values) = payload(input, header.0, header.COUNT() as usize + 1)?;
-    Ok((rest, Packet::Type0 { reg: header.REG(), one_reg: header.ONE_REG(), values }))
+    Ok((rest, Packet::Registers { reg: header.REG(), one_reg: header.ONE_REG(), values }))
 }
 
 #[inline]
@@ -182,7 +182,7 @@ fn type1(input: Dwords<'_>, header: PKT1) -> Parsed<'_, Packet<'_>> {
         return Err(nom::Err::Failure(damage));
     }
     let (rest, values) = payload(input, header.0, 2)?;
-    Ok((rest, Packet::Type1 { regs: [header.REG0(), header.REG1()], values }))
+    Ok((rest, Packet::TwoRegisters { regs: [header.REG0(), header.REG1()], values }))
 }
 
 #[inline]
@@ -192,7 +192,7 @@ fn type3(input: Dwords<'_>, header: PKT3) -> Parsed<'_, Packet<'_>> {
     }
     let (rest, payload) = payload(input, header.0, header.COUNT() as usize + 1)?;
     let opcode = header.OPCODE() as u8;
-    Ok((rest, Packet::Type3 { opcode, predicated: header.PREDICATED(), payload }))
+    Ok((rest, Packet::Command { opcode, predicated: header.PREDICATED(), payload }))
 }
 
 /// The parity bit of A5xx headers: value and bit together have an odd number of ones.
@@ -216,14 +216,15 @@ fn is_packet7(header: PKT7) -> bool {
 /// start of the next packet is then unknown.
 #[derive(Clone, Debug)]
 pub struct Packets<'a> {
+    framing: Framing,
     rest: Dwords<'a>,
     offset: usize,
 }
 
 impl<'a> Packets<'a> {
     /// Starts at the first dword of a command buffer.
-    pub fn new(dwords: &'a [u32]) -> Self {
-        Self { rest: Dwords(dwords), offset: 0 }
+    pub fn new(framing: Framing, dwords: &'a [u32]) -> Self {
+        Self { framing, rest: Dwords(dwords), offset: 0 }
     }
 
     /// Dword offset of the next packet's header.
@@ -257,7 +258,10 @@ impl<'a> Iterator for Packets<'a> {
         if self.rest.0.is_empty() {
             return None;
         }
-        match packet(self.rest) {
+        let packet = match self.framing {
+            Framing::Types0To3 => packet(self.rest),
+        };
+        match packet {
             Ok((rest, packet)) => {
                 self.advance(rest);
                 Some(Ok(packet))

@@ -4,8 +4,9 @@
 use std::fmt;
 
 use crate::a4xx::enums::{StateBlock, StateSrc, StateType};
+use crate::a4xx::load_state::state_kind;
 use crate::a4xx::pm4::{CP_LOAD_STATE4_0, CP_LOAD_STATE4_1};
-use crate::adreno::load_state::{Pipe, StateKind, state_kind};
+use crate::adreno::load_state::{Pipe, StateKind};
 use crate::adreno::packet::{PKT0, PKT3};
 use crate::bits::{FieldRow, parse};
 
@@ -36,19 +37,18 @@ pub fn type0_one_reg(reg: u32, count: u32) -> u32 {
 }
 
 /// Header of a command of `count` (1 to [`MAX_COUNT`]) dwords.
-pub fn type3(opcode: u8, predicated: bool, count: u32) -> u32 {
-    let fields = [
-        ("PREDICATED", predicated.into()),
-        ("OPCODE", opcode.into()),
-        ("COUNT", count.wrapping_sub(1)),
-        ("TYPE", 3),
-    ];
-    assemble(PKT3::FIELDS, &fields)
+pub fn type3(opcode: u8, count: u32) -> u32 {
+    assemble(PKT3::FIELDS, &[("OPCODE", opcode.into()), ("COUNT", count.wrapping_sub(1)), ("TYPE", 3)])
+}
+
+/// As [`type3`], of a command that executes only if the predicate is set.
+pub fn type3_predicated(opcode: u8, count: u32) -> u32 {
+    type3(opcode, count) | assemble(PKT3::FIELDS, &[("PREDICATED", 1)])
 }
 
 /// The header of a CP_NOP with as many dwords as the command of `header`.
 pub fn silenced(header: u32) -> u32 {
-    type3(NOP, false, PKT3(header).COUNT() + 1)
+    type3(NOP, PKT3(header).COUNT() + 1)
 }
 
 /// Block and type of a state load.

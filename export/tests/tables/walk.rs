@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use a4emu_decoder::a4xx::pm4;
-use a4emu_decoder::a4xx::regs::{RegName, by_name};
+use a4emu_decoder::a4xx::pm4::PACKETS;
+use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_decoder::adreno::capture::Sections;
 use a4emu_decoder::adreno::ir3::Instr;
 use a4emu_decoder::adreno::packet::Packet;
@@ -89,8 +89,8 @@ impl Walk {
 
 impl Observer for Walk {
     fn packet(&mut self, _: &mut Running<'_>, packet: &Packet<'_>) {
-        if let Packet::Type3 { opcode, payload, .. } = *packet {
-            let name = pm4::row(opcode).map(|row| row.name);
+        if let Packet::Command { opcode, payload, .. } = *packet {
+            let name = PACKETS.row(opcode).map(|row| row.name);
             self.packets.push((opcode, name, self.capture, payload.len()));
         }
     }
@@ -98,7 +98,7 @@ impl Observer for Walk {
     fn register(&mut self, gpu: &mut Running<'_>, offset: u32, _: Option<u32>) {
         let value = gpu.regs.read(offset);
         let previous = self.registers.insert(offset, value);
-        self.writes.push(Write { name: RegName { offset }.to_string(), value, previous, command: None });
+        self.writes.push(Write { name: REGISTERS.name(offset).to_string(), value, previous, command: None });
     }
 
     fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
@@ -106,7 +106,7 @@ impl Observer for Walk {
         self.writes[self.drawn_writes..].iter_mut().for_each(|write| write.command = command);
         self.drawn_writes = self.writes.len();
         let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
-        let factor = by_name("PC_TESSFACTOR_ADDR").expect("a register");
+        let factor = REGISTERS.by_name("PC_TESSFACTOR_ADDR").expect("a register");
         if let Some(address) = self.registers.get(&factor) {
             let mode = match call {
                 Call::Draw(call) if call.initiator.patch_vertices().is_some() => {

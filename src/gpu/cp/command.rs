@@ -1,6 +1,6 @@
 //! Dispatch of type-3 packets by opcode.
 
-use a4emu_decoder::a4xx::pm4::{self, Pm4};
+use a4emu_decoder::a4xx::pm4::{PACKETS, Pm4};
 
 use super::Cp;
 use super::stream::Step;
@@ -8,7 +8,7 @@ use crate::fault::Fault;
 
 /// The packet's name, or its number.
 pub(super) fn packet_name(opcode: u8) -> String {
-    pm4::row(opcode).map_or_else(|| format!("opcode {opcode:#04x}"), |row| row.name.to_owned())
+    PACKETS.row(opcode).map_or_else(|| format!("opcode {opcode:#04x}"), |row| row.name.to_owned())
 }
 
 impl Cp<'_> {
@@ -103,7 +103,7 @@ impl Cp<'_> {
             // Bins are not used: every primitive is drawn in every bin, clipped by its scissor.
             Pm4::SetBinData(_) | Pm4::SetBin(_) | Pm4::SetBinMask(_) | Pm4::SetBinSelect(_) => {}
             Pm4::Short { payload, .. } => {
-                let name = pm4::row(opcode).map_or("a packet", |row| row.name);
+                let name = PACKETS.row(opcode).map_or("a packet", |row| row.name);
                 self.trouble(Fault::ShortPacket { name, dwords: payload.len() });
             }
             _ => self.unsupported(&packet_name(opcode)),

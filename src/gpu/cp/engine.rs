@@ -1,5 +1,6 @@
 //! Engines, which run or skip draws and dispatches.
 
+use a4emu_decoder::adreno::address::Address;
 use std::collections::BTreeMap;
 
 use a4emu_decoder::a4xx::regs::rb::{RB_COPY_DEST_BASE, RB_DEPTH_INFO, RB_MRT_BASE, TARGETS};
@@ -22,14 +23,14 @@ pub trait Engine {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow;
 
     /// Whether a skipped draw may have written to `address`.
-    fn is_stale(&self, address: u32) -> bool {
+    fn is_stale(&self, address: Address) -> bool {
         let _ = address;
         false
     }
 
     /// Marks the `bytes` at `address` as stale. They were stored from a value that draws change, such as a
     /// counter.
-    fn mark_stale(&mut self, address: u32, bytes: u32) {
+    fn mark_stale(&mut self, address: Address, bytes: u32) {
         let _ = (address, bytes);
     }
 }
@@ -54,7 +55,7 @@ impl Engine for Renderer {
 #[derive(Clone, Debug, Default)]
 pub struct Skip {
     /// Ends (exclusive) of stale ranges, by their start.
-    stale: BTreeMap<u32, u64>,
+    stale: BTreeMap<Address, Address>,
     /// Whether a draw or dispatch has been skipped.
     skipped: bool,
 }
@@ -62,17 +63,17 @@ pub struct Skip {
 impl Skip {
     /// Marks the buffer that holds `address` as stale. Which part a draw writes is not known.
     fn buffer(&mut self, gpu: &Gpu, address: u32) {
-        if address == 0 || self.is_stale(address) {
+        if address == 0 || self.is_stale(address.into()) {
             return;
         }
         if let Some((base, len)) = gpu.mem.buffer_at(address) {
-            self.range(base, len);
+            self.range(base.into(), len);
         }
     }
 
-    fn range(&mut self, base: u32, len: u32) {
+    fn range(&mut self, base: Address, len: u32) {
         let end = self.stale.entry(base).or_default();
-        *end = (*end).max(u64::from(base) + u64::from(len));
+        *end = (*end).max(base + len.into());
     }
 
     fn targets(&mut self, gpu: &Gpu, pass: Pass) {
@@ -121,11 +122,11 @@ impl Engine for Skip {
         Flow::Continue
     }
 
-    fn is_stale(&self, address: u32) -> bool {
-        self.stale.range(..=address).next_back().is_some_and(|(_, end)| *end > u64::from(address))
+    fn is_stale(&self, address: Address) -> bool {
+        self.stale.range(..=address).next_back().is_some_and(|(_, end)| *end > address)
     }
 
-    fn mark_stale(&mut self, address: u32, bytes: u32) {
+    fn mark_stale(&mut self, address: Address, bytes: u32) {
         if self.skipped {
             self.range(address, bytes);
         }

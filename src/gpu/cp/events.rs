@@ -44,6 +44,6 @@ impl Cp<'_> {
         let mut record = [0; SAMPLE_RECORD];
         record[..8].copy_from_slice(&self.gpu.counters.samples_passed.to_le_bytes());
         self.store_for(Client::Query, control.ADDR(), &record);
-        self.engine.mark_stale(control.ADDR(), SAMPLE_RECORD as u32);
+        self.engine.mark_stale(control.ADDR().into(), SAMPLE_RECORD as u32);
     }
 }

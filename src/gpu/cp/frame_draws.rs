@@ -1,6 +1,7 @@
 //! Numbers of a frame's draws, independent of its number of tiles.
 
 use crate::memo::Numbers;
+use a4emu_decoder::adreno::address::Address;
 
 /// Numbers draws by the address of their packet. Drivers run one buffer of draws for the binning pass and
 /// again for each tile, so a packet runs several times.
@@ -20,7 +21,7 @@ impl FrameDraws {
     }
 
     /// The number of the draw whose packet is at `address`. New packets count up over the capture.
-    pub fn number(&mut self, address: u32) -> u32 {
+    pub fn number(&mut self, address: Address) -> u32 {
         self.before + self.numbers.of(address) as u32
     }
 

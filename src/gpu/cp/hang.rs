@@ -1,8 +1,10 @@
 //! Finds the packet at which the GPU stood when the kernel made a dump (devcoredump).
 
-use a4emu_decoder::a4xx::pm4::Pm4;
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::capture::{Hang, IbPlace};
 use a4emu_decoder::adreno::packet::Packet;
+use a4emu_decoder::adreno::pm4::Outline;
+use a4emu_decoder::generation::Generation;
 
 use crate::memory::Memory;
 
@@ -30,15 +32,15 @@ struct Step {
     /// Number of calls around the buffer.
     depth: u32,
     /// Address of the buffer. `None` stands for a submit, wherever it begins.
-    base: Option<u32>,
+    base: Option<Address>,
     /// Address of the dword.
-    at: u32,
+    at: Address,
 }
 
 impl HangSearch {
     /// Begins at the ring.
     pub fn new(hang: Hang) -> Self {
-        let next = (hang.ring_at != 0).then_some(Step { depth: 0, base: None, at: hang.ring_at });
+        let next = (hang.ring_at != 0).then_some(Step { depth: 0, base: None, at: hang.ring_at.into() });
         Self { hang, next, depth: 0, is_here: false }
     }
 
@@ -60,30 +62,44 @@ impl HangSearch {
         }
     }
 
-    /// Looks at `packet`, which begins at address `at` of the buffer at `base`, inside of `depth` calls.
-    pub(super) fn look(&mut self, packet: &Packet<'_>, [base, at]: [u32; 2], depth: u32, memory: &Memory) {
+    /// Looks at `packet` of `generation`, which begins at address `at` of the buffer at `base`, inside of `depth` calls.
+    pub(super) fn look(
+        &mut self,
+        generation: &Generation,
+        packet: &Packet<'_>,
+        [base, at]: [Address; 2],
+        depth: u32,
+        memory: &Memory,
+    ) {
         self.is_here = false;
         let Some(step) = self.next else { return };
-        let bytes = 4 * (1 + length(packet));
+        let bytes = u64::from(4 * (1 + length(packet)));
         let is_on_the_way = step.depth == depth
             && step.base.is_none_or(|wanted| wanted == base)
-            && step.at.wrapping_sub(at) < bytes;
+            && step.at.get().checked_sub(at.get()).is_some_and(|ahead| ahead < bytes);
         if !is_on_the_way {
             return;
         }
-        self.next = self.below(packet, depth, memory);
+        self.next = self.below(generation, packet, depth, memory);
         self.is_here = self.next.is_none();
         self.depth = depth;
     }
 
     /// The next dword on the way, if it is in the buffer that `packet` calls.
-    fn below(&self, packet: &Packet<'_>, depth: u32, memory: &Memory) -> Option<Step> {
-        let Packet::Type3 { opcode, payload, .. } = *packet else { return None };
-        let call = Pm4::parse(opcode, payload).call()?;
+    fn below(
+        &self,
+        generation: &Generation,
+        packet: &Packet<'_>,
+        depth: u32,
+        memory: &Memory,
+    ) -> Option<Step> {
+        let Packet::Command { opcode, payload, .. } = *packet else { return None };
+        let Outline::Call(call) = (generation.outline)(opcode, payload) else { return None };
         let depth = depth + 1;
-        let IbPlace { base, left } = self.hang.ib(depth).filter(|ib| ib.base == call.address)?;
+        let IbPlace { base, left } = self.hang.ib(depth).filter(|ib| call.address == ib.base.into())?;
         let last = call.dwords.checked_sub(left)?.checked_sub(1)?;
-        let at = base.checked_add(last.checked_mul(4)?)?;
+        let base = Address::from(base);
+        let at = base + u64::from(last) * 4;
         memory.read(at, &mut [0; 4]).then_some(Step { depth, base: Some(base), at })
     }
 }
@@ -91,9 +107,9 @@ impl HangSearch {
 /// Dwords after the header.
 fn length(packet: &Packet<'_>) -> u32 {
     let dwords = match packet {
-        Packet::Type0 { values, .. } | Packet::Type1 { values, .. } => values.len(),
-        Packet::Type2 => 0,
-        Packet::Type3 { payload, .. } => payload.len(),
+        Packet::Registers { values, .. } | Packet::TwoRegisters { values, .. } => values.len(),
+        Packet::Filler => 0,
+        Packet::Command { payload, .. } => payload.len(),
     };
     dwords as u32
 }

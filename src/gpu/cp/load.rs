@@ -1,6 +1,7 @@
 //! CP_LOAD_STATE4: loads shader code, constants and descriptors into per-stage state.
 
 use a4emu_decoder::a4xx::pm4::LoadState4;
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::load_state::{StateKind, StateSource};
 
 use super::Cp;
@@ -11,7 +12,7 @@ use crate::fault::Client;
 use crate::settled::Running;
 
 /// Bytes of the type-3 header and of CP_LOAD_STATE4 in front of inline data.
-const INLINE_OFFSET: u32 = 12;
+const INLINE_OFFSET: u64 = 12;
 
 fn client(kind: StateKind) -> Client {
     match kind {
@@ -39,7 +40,7 @@ impl Cp<'_> {
     pub(super) fn load_paid(&mut self, packet: &LoadState4<'_>) {
         match packet.source() {
             StateSource::Inline(data) => {
-                let address = self.gpu.at.address.wrapping_add(INLINE_OFFSET);
+                let address = self.gpu.chip.generation().behind(self.gpu.at.address, INLINE_OFFSET);
                 self.load(packet, address, data);
             }
             StateSource::Memory { address } => {
@@ -51,20 +52,23 @@ impl Cp<'_> {
 
     /// The dwords that an indirect load names, up to the first missing one. The slots of missing dwords keep
     /// their values.
-    fn fetch_state(&mut self, client: Client, address: u32, dwords: u32) -> Vec<u32> {
+    fn fetch_state(&mut self, client: Client, address: Address, dwords: u32) -> Vec<u32> {
         let data = self.gpu.mem.known_dwords(address, dwords as usize);
         let known = data.len() as u32;
         if known < dwords {
-            self.gpu.report.miss(client, address.wrapping_add(known * 4), (dwords - known) * 4);
+            let first = self.gpu.chip.generation().behind(address, u64::from(known) * 4);
+            self.gpu.report.miss(client, first, (dwords - known) * 4);
         }
         data
     }
 
-    fn load(&mut self, packet: &LoadState4<'_>, address: u32, data: &[u32]) {
+    fn load(&mut self, packet: &LoadState4<'_>, address: Address, data: &[u32]) {
         let (kind, first, announced) = (packet.kind(), packet.dst.DST_OFF(), packet.dwords());
         if !data.is_empty() {
             self.gpu.loaded.load(kind, first, data);
         }
-        self.observer.load(&mut Running::of(self.gpu), Load { kind, first, address, announced, data });
+        let generation = self.gpu.chip.generation();
+        self.observer
+            .load(&mut Running::of(self.gpu), Load { generation, kind, first, address, announced, data });
     }
 }

@@ -33,7 +33,8 @@ impl Cp<'_> {
         let len = if control.DOUBLE() { 8 } else { 4 };
         let negate = [control.NEG_A(), control.NEG_B(), control.NEG_C()];
         let mut sum = 0u64;
-        let stale = packet.rest.iter().take(negate.len()).any(|source| self.engine.is_stale(*source));
+        let stale =
+            packet.rest.iter().take(negate.len()).any(|source| self.engine.is_stale((*source).into()));
         for (source, negate) in packet.rest.iter().zip(negate) {
             self.depends_on_draws("what CP_MEM_TO_MEM copies", *source);
             let value = self.load_wide(*source, len);
@@ -41,7 +42,7 @@ impl Cp<'_> {
         }
         self.store(packet.DST, &sum.to_le_bytes()[..len]);
         if stale {
-            self.engine.mark_stale(packet.DST, len as u32);
+            self.engine.mark_stale(packet.DST.into(), len as u32);
         }
     }
 

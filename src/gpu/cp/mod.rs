@@ -42,6 +42,7 @@ use crate::budget::Work;
 use crate::fault::Trouble;
 use crate::gpu::Gpu;
 use crate::settled::Running;
+use a4emu_decoder::adreno::address::Address;
 
 use stream::Streams;
 
@@ -53,7 +54,7 @@ pub struct Cp<'a> {
     /// Whether the observer sees packets and registers.
     shows_packets: bool,
     /// Addresses of the running buffers, outermost first.
-    open: Vec<u32>,
+    open: Vec<Address>,
     /// Buffers that have run.
     seen: Streams,
     /// Whether the observer or the engine has ended the run.
@@ -110,8 +111,8 @@ impl<'a> Cp<'a> {
     }
 
     /// Reports a stale read if a skipped draw may have written `address`. `what` names the reading.
-    fn depends_on_draws(&mut self, what: &str, address: u32) {
-        if self.engine.is_stale(address) {
+    fn depends_on_draws(&mut self, what: &str, address: impl Into<Address>) {
+        if self.engine.is_stale(address.into()) {
             self.trouble(Trouble::Stale(format!(
                 "{what} comes from memory that skipped draws may have written; taken as the capture holds it"
             )));

@@ -1,8 +1,11 @@
 //! Observers of execution: listings, traces, golden state, counts.
 
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::capture::AddressRecord;
 use a4emu_decoder::adreno::load_state::StateKind;
 use a4emu_decoder::adreno::packet::Packet;
+use a4emu_decoder::bits::WordRow;
+use a4emu_decoder::generation::Generation;
 
 use crate::draw::{DispatchCall, DrawCall, UncountedDraw};
 use crate::fault::Trouble;
@@ -82,25 +85,51 @@ impl Call {
 }
 
 /// A block of state that CP_LOAD_STATE4 loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Load<'a> {
+    /// The generation, which says how its units are laid out.
+    pub generation: &'static Generation,
     /// The kind of state, and its stage.
     pub kind: StateKind,
     /// First unit (DST_OFF).
     pub first: u32,
     /// Address of the first dword.
-    pub address: u32,
+    pub address: Address,
     /// Dwords that the packet announces.
     pub announced: u32,
     /// The loaded dwords. Fewer than `announced` where memory is missing.
     pub data: &'a [u32],
 }
 
+impl<'a> Load<'a> {
+    /// Dwords of one unit.
+    pub fn unit_dwords(&self) -> usize {
+        (self.generation.loads.unit_dwords)(self.kind) as usize
+    }
+
+    /// The words of one unit; empty if they have no known fields.
+    pub fn words(&self) -> &'static [WordRow] {
+        (self.generation.loads.words)(self.kind)
+    }
+
+    /// Dwords that memory does not hold, and where they would be.
+    pub fn missing(&self) -> Option<(u32, Address)> {
+        let held = self.data.len() as u32;
+        let first = self.generation.behind(self.address, u64::from(held) * 4);
+        (held < self.announced).then(|| (self.announced - held, first))
+    }
+
+    /// The data of each unit.
+    pub fn units(&self) -> impl Iterator<Item = &'a [u32]> {
+        self.data.chunks(self.unit_dwords())
+    }
+}
+
 /// A buffer that the capture announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Announced {
-    /// GPU address. Other generations use 64 bits.
-    pub address: u64,
+    /// GPU address.
+    pub address: Address,
     /// Length in bytes.
     pub bytes: u32,
     /// Number of bytes that the capture holds.
@@ -140,7 +169,7 @@ pub trait Observer {
     }
 
     /// A submit of `dwords` at `address` begins.
-    fn submit(&mut self, gpu: &mut Running<'_>, address: u32, dwords: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, address: Address, dwords: u32) -> Flow {
         let _ = (gpu, address, dwords);
         Flow::Continue
     }
@@ -174,7 +203,7 @@ pub trait Observer {
     }
 
     /// The command processor is about to store `bytes` at `address`. Memory has the results of all draws before.
-    fn store(&mut self, gpu: &mut Running<'_>, address: u32, bytes: &[u8]) {
+    fn store(&mut self, gpu: &mut Running<'_>, address: Address, bytes: &[u8]) {
         let _ = (gpu, address, bytes);
     }
 

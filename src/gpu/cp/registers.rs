@@ -4,9 +4,10 @@ use a4emu_decoder::a4xx::enums::CpPerfcounterSelect;
 use a4emu_decoder::a4xx::pm4::{
     MemToReg, RegRmw, RegToMem, RegToScratch, RegisterWrites, ScratchToReg, SetConstant,
 };
+use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_decoder::a4xx::regs::cp::CP_PERFCTR_CP_SEL;
 use a4emu_decoder::a4xx::regs::rbbm_perfctr::RBBM_PERFCTR_CP_LO;
-use a4emu_decoder::a4xx::regs::{RegName, RegRef, lookup};
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::bits::value::FieldValue;
 
@@ -46,15 +47,15 @@ impl Cp<'_> {
 
     #[cold]
     fn refuse_counter(&mut self, offset: u32, counter: CounterOf) {
-        let name = RegName { offset };
+        let name = REGISTERS.name(offset);
         let CounterOf::Block { select, .. } = counter else {
             return self.unsupported(&format!("counter {name}"));
         };
         let value = self.gpu.regs.read(select);
-        let fields = lookup(select).map_or(&[][..], RegRef::fields);
+        let fields = REGISTERS.fields(select);
         let counted = fields.first().map(|row| FieldValue { row, raw: value }.value());
         let counted = counted.map_or_else(|| value.to_string(), |value| value.to_string());
-        let select = RegName { offset: select };
+        let select = REGISTERS.name(select);
         self.unsupported(&format!("counter {name} with {select} = {counted}"));
     }
 
@@ -118,10 +119,10 @@ impl Cp<'_> {
             let address = packet.DEST.wrapping_add(index * 4);
             if register == TICKS && self.counts_ticks() {
                 self.count_ticks();
-                self.engine.mark_stale(address, 8);
+                self.engine.mark_stale(address.into(), 8);
             }
             if counter_of(register).is_some() {
-                self.engine.mark_stale(address, 4 * step);
+                self.engine.mark_stale(address.into(), 4 * step);
             }
             let value = self.gather(register, step);
             let before = if control.ACCUMULATE() { self.load_wide(address, len) } else { 0 };
@@ -189,19 +190,20 @@ impl Cp<'_> {
     }
 
     /// `len` (4 or 8) bytes of memory as a number.
-    pub(super) fn load_wide(&mut self, address: u32, len: usize) -> u64 {
+    pub(super) fn load_wide(&mut self, address: impl Into<Address>, len: usize) -> u64 {
         let mut bytes = [0; 8];
         self.gpu.fetch(Client::Packet, address, &mut bytes[..len]);
         u64::from_le_bytes(bytes)
     }
 
     /// Stores for a packet, after the observer has seen it.
-    pub(super) fn store(&mut self, address: u32, bytes: &[u8]) {
+    pub(super) fn store(&mut self, address: impl Into<Address>, bytes: &[u8]) {
         self.store_for(Client::Packet, address, bytes);
     }
 
     /// Stores for `client`, after the observer has seen it.
-    pub(super) fn store_for(&mut self, client: Client, address: u32, bytes: &[u8]) {
+    pub(super) fn store_for(&mut self, client: Client, address: impl Into<Address>, bytes: &[u8]) {
+        let address = address.into();
         // The observer sees memory without queued draws, as the store finds it.
         self.gpu.settle();
         self.observer.store(&mut Running::of(self.gpu), address, bytes);

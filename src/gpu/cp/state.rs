@@ -1,5 +1,7 @@
 //! State of the command processor between packets.
 
+use a4emu_decoder::adreno::address::Address;
+
 use super::counters::PerformanceCounters;
 use super::frame_draws::FrameDraws;
 
@@ -31,7 +33,7 @@ pub struct CpState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Its address.
-    pub address: u32,
+    pub address: Address,
     /// Its length in dwords.
     pub dwords: u32,
 }

@@ -1,5 +1,6 @@
 //! Execution of command buffers: packets in order, calls, limits.
 
+use a4emu_decoder::adreno::address::Address;
 use std::rc::Rc;
 
 use a4emu_decoder::adreno::packet::{Packet, Packets};
@@ -26,7 +27,7 @@ const MAX_KEPT: usize = 1 << 21;
 /// Buffers that have run, by address and length. Buffers of draws run again for each tile.
 #[derive(Default)]
 pub(super) struct Streams {
-    seen: HashMap<(u32, u32), Option<Stream>>,
+    seen: HashMap<(Address, u32), Option<Stream>>,
     /// Number of dwords that are kept.
     kept: usize,
 }
@@ -39,22 +40,22 @@ struct Stream {
 
 impl Streams {
     /// The dwords that ran from `address`, if no store has changed them since.
-    fn find(&self, address: u32, dwords: u32, memory: &Memory) -> Option<Rc<Vec<u32>>> {
+    fn find(&self, address: Address, dwords: u32, memory: &Memory) -> Option<Rc<Vec<u32>>> {
         let stream = self.seen.get(&(address, dwords))?.as_ref()?;
         stream.memory.are_unchanged(memory).then(|| stream.words.clone())
     }
 
     /// Keeps the dwords that now run from `address`. Returns whether this buffer runs for the first time.
-    fn add(&mut self, address: u32, dwords: u32, words: &Rc<Vec<u32>>, memory: &Memory) -> bool {
+    fn add(&mut self, address: Address, dwords: u32, words: &Rc<Vec<u32>>, memory: &Memory) -> bool {
         let before = self.seen.remove(&(address, dwords));
         if let Some(Some(stream)) = &before {
             self.kept -= stream.words.len();
         }
         // An incomplete buffer is not kept, so that each run reports what is missing.
         let is_kept = words.len() == dwords as usize && self.kept + words.len() <= MAX_KEPT;
-        let stream = is_kept.then(|| {
+        let stream = address.narrow().filter(|_| is_kept).map(|base| {
             self.kept += words.len();
-            let memory = MemoryInputs::new(memory, vec![(address, dwords.saturating_mul(4))]);
+            let memory = MemoryInputs::new(memory, vec![(base, dwords.saturating_mul(4))]);
             Stream { words: words.clone(), memory }
         });
         self.seen.insert((address, dwords), stream);
@@ -75,7 +76,7 @@ pub(super) enum Step {
 
 impl Cp<'_> {
     /// Runs the `dwords` of command stream at `address`, as one submit.
-    pub fn submit(&mut self, address: u32, dwords: u32) -> Flow {
+    pub fn submit(&mut self, address: impl Into<Address>, dwords: u32) -> Flow {
         let flow = self.submit_part(address, dwords);
         self.gpu.settle();
         flow
@@ -83,7 +84,8 @@ impl Cp<'_> {
 
     /// Runs one of several streams that are submitted together. Draws may stay queued for the next stream:
     /// call [`Gpu::settle`] after the last one.
-    pub fn submit_part(&mut self, address: u32, dwords: u32) -> Flow {
+    pub fn submit_part(&mut self, address: impl Into<Address>, dwords: u32) -> Flow {
+        let address = address.into();
         let _active = begin(Activity::Commands);
         self.gpu.cp.frame_draws.begin_submit();
         self.gpu.at.address = address;
@@ -101,7 +103,7 @@ impl Cp<'_> {
     }
 
     /// Runs a buffer (a submit, an indirect buffer or a state group) and returns.
-    pub(super) fn call_buffer(&mut self, address: u32, dwords: u32, client: Client) -> Step {
+    pub(super) fn call_buffer(&mut self, address: Address, dwords: u32, client: Client) -> Step {
         if let Some(fault) = self.refuses(address) {
             self.trouble(fault);
             return Step::Next;
@@ -123,7 +125,7 @@ impl Cp<'_> {
     }
 
     /// The fault if the buffer at `address` must not be entered. Nested calls multiply the work.
-    fn refuses(&self, address: u32) -> Option<Fault> {
+    fn refuses(&self, address: Address) -> Option<Fault> {
         if self.open.contains(&address) {
             return Some(Fault::SelfCall { address });
         }
@@ -133,7 +135,7 @@ impl Cp<'_> {
 
     /// The dwords of a buffer, as far as memory holds them, and whether it runs for the first time. They are
     /// a copy, as packets may store into their own buffer.
-    fn fetch_stream(&mut self, address: u32, dwords: u32, client: Client) -> (Rc<Vec<u32>>, bool) {
+    fn fetch_stream(&mut self, address: Address, dwords: u32, client: Client) -> (Rc<Vec<u32>>, bool) {
         self.gpu.sync_reads([draw::MemoryRead::Bytes(address, u64::from(dwords) * 4)]);
         if let Some(words) = self.seen.find(address, dwords, &self.gpu.mem) {
             return (words, false);
@@ -142,7 +144,8 @@ impl Cp<'_> {
         let held = words.len() as u32;
         if held < dwords {
             let missing = (dwords - held).saturating_mul(4);
-            self.gpu.report.miss(client, address.wrapping_add(held * 4), missing);
+            let first = self.gpu.chip.generation().behind(address, u64::from(held) * 4);
+            self.gpu.report.miss(client, first, missing);
             self.trouble(match held {
                 0 => Fault::NoBuffer { address, dwords },
                 held => Fault::CutBuffer { address, dwords, held },
@@ -153,10 +156,10 @@ impl Cp<'_> {
     }
 
     /// Executes the packets of one buffer in order.
-    fn run(&mut self, base: u32, words: &[u32]) -> Step {
-        let mut packets = Packets::new(words);
+    fn run(&mut self, base: Address, words: &[u32]) -> Step {
+        let mut packets = Packets::new(self.gpu.chip.generation().framing, words);
         loop {
-            self.gpu.at.address = base.wrapping_add(packets.offset() as u32 * 4);
+            self.gpu.at.address = base + packets.offset() as u64 * 4;
             let step = match packets.next() {
                 None => return Step::Next,
                 Some(Ok(packet)) => self.execute(&packet),
@@ -175,9 +178,9 @@ impl Cp<'_> {
 
     /// Notes whether the GPU of a kernel dump stood at `packet`.
     fn look_for_hang(&mut self, packet: &Packet<'_>) {
-        let Gpu { hang: Some(search), machine: Machine { at, mem, .. }, .. } = self.gpu else { return };
+        let Gpu { hang: Some(search), machine: Machine { at, mem, chip, .. }, .. } = self.gpu else { return };
         let base = self.open.last().copied().unwrap_or(at.address);
-        search.look(packet, [base, at.address], at.depth, mem);
+        search.look(chip.generation(), packet, [base, at.address], at.depth, mem);
     }
 
     fn execute(&mut self, packet: &Packet<'_>) -> Step {
@@ -189,24 +192,24 @@ impl Cp<'_> {
             self.observer.packet(&mut Running::of(self.gpu), packet);
         }
         match *packet {
-            Packet::Type0 { reg, one_reg: false, values } => {
+            Packet::Registers { reg, one_reg: false, values } => {
                 self.write_regs(reg, values);
                 Step::Next
             }
-            Packet::Type0 { .. } | Packet::Type1 { .. } => {
+            Packet::Registers { .. } | Packet::TwoRegisters { .. } => {
                 packet.writes().for_each(|(reg, value)| self.write_reg(reg, value));
                 Step::Next
             }
-            Packet::Type2 => Step::Next,
-            Packet::Type3 { predicated: true, .. } if self.gpu.cp.predicate == Some(false) => Step::Next,
-            Packet::Type3 { opcode, payload, .. } => self.command(opcode, payload),
+            Packet::Filler => Step::Next,
+            Packet::Command { predicated: true, .. } if self.gpu.cp.predicate == Some(false) => Step::Next,
+            Packet::Command { opcode, payload, .. } => self.command(opcode, payload),
         }
     }
 }
 
 /// The report of a damaged buffer. The start of its next packet is unknown, so the buffer ends there.
-fn damage(buffer: u32, error: &PacketError) -> Trouble {
-    let what = format!("{error} of the buffer at {buffer:#010x}");
+fn damage(buffer: Address, error: &PacketError) -> Trouble {
+    let what = format!("{error} of the buffer at {buffer}");
     match error {
         PacketError::WrongGeneration { .. } => {
             Trouble::Unsupported(format!("a stream of another generation ({what})"))
@@ -230,8 +233,8 @@ mod tests {
     const REGISTERS: u32 = 0x2100;
 
     fn packet(name: &str, payload: &[u32]) -> Vec<u32> {
-        let row = PACKETS.iter().find(|row| row.name == name).expect("a packet");
-        let mut words = vec![pack::type3(row.opcode, false, payload.len() as u32)];
+        let row = PACKETS.by_name(name).expect("a packet");
+        let mut words = vec![pack::type3(row.opcode, payload.len() as u32)];
         words.extend(payload);
         words
     }
@@ -254,14 +257,17 @@ mod tests {
         let (mut memory, mut streams) = (Memory::new(), Streams::default());
         let dwords = MAX_KEPT as u32 / 2 + 1;
         let words = Rc::new(vec![1; dwords as usize]);
-        memory.announce(0x1000_0000, 4 * dwords, Some(bytemuck::cast_slice(&words)));
-        memory.announce(0x2000_0000, 4 * dwords, Some(bytemuck::cast_slice(&words)));
-        assert!(streams.add(0x1000_0000, dwords, &words, &memory));
-        assert!(streams.add(0x2000_0000, dwords, &words, &memory));
-        let found = [0x1000_0000, 0x2000_0000].map(|at| streams.find(at, dwords, &memory).is_some());
+        memory.announce(0x1000_0000u32, 4 * dwords, Some(bytemuck::cast_slice(&words)));
+        memory.announce(0x2000_0000u32, 4 * dwords, Some(bytemuck::cast_slice(&words)));
+        assert!(streams.add(0x1000_0000.into(), dwords, &words, &memory));
+        assert!(streams.add(0x2000_0000.into(), dwords, &words, &memory));
+        let found = [0x1000_0000, 0x2000_0000].map(|at| streams.find(at.into(), dwords, &memory).is_some());
         assert_eq!(found, [true, false]);
-        assert!(!streams.add(0x1000_0000, dwords, &words, &memory), "it has been run");
-        assert!(streams.find(0x1000_0000, dwords, &memory).is_some(), "what is replaced does not count");
-        assert!(streams.find(0x1000_0000, dwords - 1, &memory).is_none());
+        assert!(!streams.add(0x1000_0000.into(), dwords, &words, &memory), "it has been run");
+        assert!(
+            streams.find(0x1000_0000.into(), dwords, &memory).is_some(),
+            "what is replaced does not count"
+        );
+        assert!(streams.find(0x1000_0000.into(), dwords - 1, &memory).is_none());
     }
 }

@@ -1,5 +1,6 @@
 //! Distribution of events to several observers.
 
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::capture::AddressRecord;
 use a4emu_decoder::adreno::packet::Packet;
 
@@ -37,7 +38,7 @@ impl Observer for Tee<'_> {
         self.all(|observer| observer.buffer(gpu, buffer));
     }
 
-    fn submit(&mut self, gpu: &mut Running<'_>, address: u32, dwords: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, address: Address, dwords: u32) -> Flow {
         self.until_stop(|observer| observer.submit(gpu, address, dwords))
     }
 
@@ -76,7 +77,7 @@ impl Observer for Tee<'_> {
         self.all(|observer| observer.register(gpu, offset, old));
     }
 
-    fn store(&mut self, gpu: &mut Running<'_>, address: u32, bytes: &[u8]) {
+    fn store(&mut self, gpu: &mut Running<'_>, address: Address, bytes: &[u8]) {
         self.all(|observer| observer.store(gpu, address, bytes));
     }
 

@@ -1,5 +1,6 @@
 //! Reads of memory that no buffer of the capture holds.
 
+use a4emu_decoder::adreno::address::Address;
 use std::collections::BTreeMap;
 
 use rangemap::RangeSet;
@@ -15,7 +16,7 @@ pub struct Miss {
     /// The unit that read.
     pub client: Client,
     /// Address of the first byte.
-    pub address: u32,
+    pub address: Address,
     /// Bytes.
     pub len: u32,
 }
@@ -30,11 +31,13 @@ impl Missing {
     /// Adds a miss. With more than 4,096 ranges a client, the last two are merged; the result then depends on
     /// the order of calls.
     pub fn note(&mut self, miss: Miss) {
-        if miss.len == 0 {
+        let start = miss.address.get();
+        let end = start.saturating_add(miss.len.into());
+        if start == end {
             return;
         }
         let ranges = self.ranges.entry(miss.client).or_default();
-        ranges.insert(miss.address.into()..u64::from(miss.address) + u64::from(miss.len));
+        ranges.insert(start..end);
         let mut from_last = ranges.iter().rev();
         if ranges.len() > MAX_RANGES
             && let (Some(last), Some(before)) = (from_last.next(), from_last.next())
@@ -54,7 +57,7 @@ impl Missing {
         self.ranges.iter().flat_map(|(client, ranges)| {
             ranges.iter().map(|range| Miss {
                 client: *client,
-                address: range.start as u32,
+                address: Address::new(range.start),
                 len: u32::try_from(range.end - range.start).unwrap_or(u32::MAX),
             })
         })
@@ -73,19 +76,19 @@ mod tests {
     #[test]
     fn ranges_are_capped_and_none_is_forgotten() {
         let mut missing = Missing::default();
-        let miss = |n: u32| Miss { client: Client::Texture, address: n * 16, len: 4 };
+        let miss = |n: u32| Miss { client: Client::Texture, address: (n * 16).into(), len: 4 };
         missing.extend((0..2 * MAX_RANGES as u32).map(miss));
         let ranges: Vec<Miss> = missing.iter().collect();
         assert_eq!(ranges.len(), MAX_RANGES);
         let last = ranges.last().unwrap();
-        assert_eq!(last.address + last.len, (2 * MAX_RANGES as u32 - 1) * 16 + 4);
+        assert_eq!((last.address + last.len.into()).get(), (2 * MAX_RANGES as u64 - 1) * 16 + 4);
         assert_eq!(ranges[0], miss(0), "the first ones are exact");
     }
 
     #[test]
     fn a_read_of_nothing_misses_nothing() {
         let mut missing = Missing::default();
-        missing.note(Miss { client: Client::Index, address: 4, len: 0 });
+        missing.note(Miss { client: Client::Index, address: 4.into(), len: 0 });
         assert!(missing.is_empty() && missing.iter().next().is_none());
     }
 }

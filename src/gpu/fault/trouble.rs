@@ -1,5 +1,6 @@
 //! Reports of what goes wrong, and the rule that gives each a severity.
 
+use a4emu_decoder::adreno::address::Address;
 use std::fmt;
 
 use a4emu_decoder::error::CaptureError;
@@ -134,7 +135,7 @@ impl fmt::Display for Trouble {
             Self::Unsupported(what) => write!(f, "{what} is not supported yet"),
             Self::Cut(what) => write!(f, "cut off: {what}"),
             Self::Missing(Miss { client, address, len }) => {
-                write!(f, "{len} bytes at {address:#010x} are not in the capture ({client})")
+                write!(f, "{len} bytes at {address} are not in the capture ({client})")
             }
         }
     }
@@ -229,8 +230,8 @@ impl Report {
     }
 
     /// Records a read of `len` bytes at `address` that the capture does not fully hold.
-    pub fn miss(&mut self, client: Client, address: u32, len: u32) {
-        self.missing.note(Miss { client, address, len });
+    pub fn miss(&mut self, client: Client, address: impl Into<Address>, len: u32) {
+        self.missing.note(Miss { client, address: address.into(), len });
     }
 
     /// The recorded faults.
@@ -282,7 +283,7 @@ mod tests {
     use super::*;
 
     fn at(address: u32) -> Place {
-        Place { address, ..Place::default() }
+        Place { address: address.into(), ..Place::default() }
     }
 
     /// Checks the whole table, including the kinds of faults.
@@ -292,13 +293,13 @@ mod tests {
         let faults = [
             (Fault::Stream(text()), Severity::Damaged),
             (Fault::ShortPacket { name: "x", dwords: 1 }, Severity::Damaged),
-            (Fault::NoBuffer { address: 1, dwords: 1 }, Severity::Damaged),
-            (Fault::CutBuffer { address: 1, dwords: 2, held: 1 }, Severity::Damaged),
-            (Fault::SelfCall { address: 1 }, Severity::Damaged),
-            (Fault::TooDeep { address: 1, limit: 1 }, Severity::Damaged),
+            (Fault::NoBuffer { address: 1.into(), dwords: 1 }, Severity::Damaged),
+            (Fault::CutBuffer { address: 1.into(), dwords: 2, held: 1 }, Severity::Damaged),
+            (Fault::SelfCall { address: 1.into() }, Severity::Damaged),
+            (Fault::TooDeep { address: 1.into(), limit: 1 }, Severity::Damaged),
             (Fault::NoRegister(1), Severity::Damaged),
             (Fault::EndlessWait { polled: 1, value: 1, reference: 1 }, Severity::Warning),
-            (Fault::Store { client: Client::Packet, page: 1 }, Severity::Warning),
+            (Fault::Store { client: Client::Packet, page: 1.into() }, Severity::Warning),
             (Fault::Shader(text()), Severity::Warning),
             (Fault::Draw(text()), Severity::Warning),
         ];
@@ -313,7 +314,7 @@ mod tests {
             (Trouble::NoProcess(text()), Severity::Usage),
             (Trouble::Cut(text()), Severity::Unsupported),
             (Trouble::Stale(text()), Severity::Warning),
-            (Trouble::Missing(Miss { client: Client::Packet, address: 1, len: 1 }), Severity::Warning),
+            (Trouble::Missing(Miss { client: Client::Packet, address: 1.into(), len: 1 }), Severity::Warning),
         ];
         let faults = faults.into_iter().map(|(fault, severity)| (Trouble::Fault(fault), severity));
         for (trouble, severity) in faults.chain(troubles) {
@@ -364,7 +365,10 @@ mod tests {
             ("container", Some(7), Severity::Damaged)
         );
         report.cut("x", at(3));
-        assert_eq!(report.worst().map(|(trouble, at, _)| (trouble.kind(), at.address)), Some(("cut", 3)));
+        assert_eq!(
+            report.worst().map(|(trouble, at, _)| (trouble.kind(), at.address)),
+            Some(("cut", 3.into()))
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The chips of the A4xx family, and what is known of each.
 
 use a4emu_decoder::adreno::capture::{Foreign, NamedChip};
+use a4emu_decoder::generation::{DEFAULT, Generation};
 
 use crate::budget::{OptionNames, in_brackets};
 use crate::fault::Trouble;
@@ -86,6 +87,11 @@ impl Chip {
     /// The chip that a capture names. Its number is 0 if the chip has none.
     pub fn named(name: NamedChip) -> Self {
         Self { id: name.gpu_id().unwrap_or(0) }
+    }
+
+    /// The generation as which its streams are read. A chip of another one is only here because `--force` reads it so.
+    pub fn generation(self) -> &'static Generation {
+        Generation::of(NamedChip::GpuId(self.id)).unwrap_or(DEFAULT)
     }
 
     /// The chip's row of [`CHIPS`], if it has one.

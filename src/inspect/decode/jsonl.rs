@@ -3,11 +3,11 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use a4emu_decoder::a4xx::pm4::{PacketName, PacketRow, row};
-use a4emu_decoder::a4xx::regs::RegName;
 use a4emu_decoder::adreno::capture::{Hang, IbPlace};
 use a4emu_decoder::adreno::load_state::{Stage, StateKind};
 use a4emu_decoder::adreno::packet::Packet;
+use a4emu_decoder::adreno::pm4::{PacketName, PacketRow};
+use a4emu_decoder::adreno::registers::RegName;
 use a4emu_decoder::bits::FieldRow;
 use a4emu_decoder::bits::value::{FieldValue, Value, fields};
 use serde::Serialize;
@@ -19,7 +19,6 @@ use super::memo::Memo;
 use super::output::Hold;
 use super::primitive::Primitive;
 use super::sink::{Code, Sink, Submit, instructions};
-use super::text::rows_of;
 use super::tracker::Tracker;
 use crate::register_names::Asked;
 use a4emu_gpu::budget::Budget;
@@ -39,7 +38,7 @@ enum Event<'a> {
     },
     Packet {
         submit: u32,
-        address: u32,
+        address: u64,
         opcode: u8,
         name: Shown<PacketName>,
         dwords: &'a [u32],
@@ -47,7 +46,7 @@ enum Event<'a> {
     },
     State {
         submit: u32,
-        address: u32,
+        address: u64,
         what: &'static str,
         stage: Option<&'static str>,
         first: u32,
@@ -57,7 +56,7 @@ enum Event<'a> {
     Instr {
         submit: u32,
         stage: &'static str,
-        address: u32,
+        address: u64,
         index: usize,
         hi: u32,
         lo: u32,
@@ -98,7 +97,7 @@ enum Event<'a> {
     },
     Hang {
         submit: u32,
-        address: u32,
+        address: u64,
         last_fence: u32,
         retired_fence: u32,
         rptr: u32,
@@ -109,7 +108,7 @@ enum Event<'a> {
     },
     Error {
         submit: u32,
-        address: u32,
+        address: u64,
         message: String,
     },
 }
@@ -280,7 +279,7 @@ impl<'a> Jsonl<'a> {
     fn instructions(&mut self, gpu: &Gpu, stage: Stage, load: &Load<'_>) -> io::Result<()> {
         for code in instructions(load) {
             let Code { index, hi, lo, .. } = code;
-            let address = load.address.wrapping_add(index as u32 * 8);
+            let address = load.generation.behind(load.address, index as u64 * 8).get();
             let (submit, stage, text) = (gpu.at.submit, stage.name(), Shown(code));
             self.put(&Event::Instr { submit, stage, address, index, hi, lo, text })?;
         }
@@ -296,7 +295,7 @@ pub(super) fn query(call: &Call, asked: &Asked, value: Option<u32>) -> impl Seri
         draw: call.number(),
         frame_draw: call.frame_draw(),
         reg: asked.offset,
-        name: Shown(RegName { offset: asked.offset }),
+        name: Shown(asked.register()),
         value,
         fields,
     }
@@ -334,13 +333,13 @@ pub(super) fn value(
     [first, last]: [Place; 2],
 ) -> impl Serialize {
     let fields = value.map(|word| Fields { rows: asked.fields(), word });
-    let name = Shown(RegName { offset: asked.offset });
+    let name = Shown(asked.register());
     Event::Values { reg: asked.offset, name, value, fields, draws, first, last }
 }
 
 /// The event that `draws` draws have values of register `asked` that are not listed.
 pub(super) fn others(asked: &Asked, draws: u64) -> impl Serialize {
-    let name = RegName { offset: asked.offset };
+    let name = asked.register();
     Event::Error { submit: 0, address: 0, message: format!("{name}: {draws} runs with further values") }
 }
 
@@ -359,7 +358,7 @@ impl Sink for Jsonl<'_> {
 
     fn submit(&mut self, submit: &Submit) -> io::Result<()> {
         let Submit { index, address, dwords, .. } = *submit;
-        self.put(&Event::Submit { submit: index, comm: submit.comm(), address, dwords })
+        self.put(&Event::Submit { submit: index, comm: submit.comm(), address: address.get(), dwords })
     }
 
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> io::Result<()> {
@@ -367,7 +366,7 @@ impl Sink for Jsonl<'_> {
             let Hang { last_fence, retired_fence, rptr, wptr, rbbm_status, ib1, ib2, .. } = search.hang;
             self.put(&Event::Hang {
                 submit: gpu.at.submit,
-                address: gpu.at.address,
+                address: gpu.at.address.get(),
                 last_fence,
                 retired_fence,
                 rptr,
@@ -377,26 +376,28 @@ impl Sink for Jsonl<'_> {
                 ib2: Ib::new(ib2),
             })?;
         }
-        let Packet::Type3 { opcode, payload, .. } = *packet else { return Ok(()) };
+        let Packet::Command { opcode, payload, .. } = *packet else { return Ok(()) };
+        let packets = gpu.chip.generation().packets;
         self.put(&Event::Packet {
             submit: gpu.at.submit,
-            address: gpu.at.address,
+            address: gpu.at.address.get(),
             opcode,
-            name: Shown(PacketName(opcode)),
+            name: Shown(packets.name(opcode)),
             dwords: payload,
-            fields: PacketFields { row: row(opcode), payload },
+            fields: PacketFields { row: packets.row(opcode), payload },
         })
     }
 
     fn register(&mut self, gpu: &Gpu, offset: u32) -> io::Result<()> {
-        let value = gpu.regs.read(offset);
+        let (value, registers) = (gpu.regs.read(offset), gpu.chip.generation().registers);
         let written = self.memo.get(offset, value, |text| {
-            let (name, fields) = (Shown(RegName { offset }), Fields { rows: rows_of(offset), word: value });
+            let (name, fields) =
+                (Shown(registers.name(offset)), Fields { rows: registers.fields(offset), word: value });
             Ok(serde_json::to_writer(text, &Written { reg: offset, name, value, fields })?)
         })?;
         // The object has two parts: the place, and the cached members.
         let members = written.strip_prefix(b"{").unwrap_or(written);
-        let (submit, address) = (gpu.at.submit, gpu.at.address);
+        let (submit, address) = (gpu.at.submit, gpu.at.address.get());
         write!(self.lines.out, r#"{{"kind":"reg","submit":{submit},"address":{address},"#)?;
         self.lines.raw(members)
     }
@@ -410,7 +411,7 @@ impl Sink for Jsonl<'_> {
         }
         self.put(&Event::State {
             submit: gpu.at.submit,
-            address: load.address,
+            address: load.address.get(),
             what: what(load.kind),
             stage: load.kind.stage().map(Stage::name),
             first: load.first,
@@ -446,7 +447,7 @@ impl Sink for Jsonl<'_> {
 
     fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) -> io::Result<()> {
         let message = trouble.to_string();
-        self.put(&Event::Error { submit: gpu.at.submit, address: gpu.at.address, message })
+        self.put(&Event::Error { submit: gpu.at.submit, address: gpu.at.address.get(), message })
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {

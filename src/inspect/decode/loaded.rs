@@ -8,28 +8,26 @@ use super::jsonl::Fields;
 use a4emu_gpu::cp::observer::Load;
 
 /// The units of a load.
-pub struct Units<'a> {
-    kind: StateKind,
-    data: &'a [u32],
-}
+pub struct Units<'a>(Load<'a>);
 
 impl<'a> Units<'a> {
     /// The units of `load`.
     pub fn of(load: &Load<'a>) -> Self {
-        Self { kind: load.kind, data: load.data }
+        Self(*load)
     }
 }
 
 impl Serialize for Units<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let units = self.data.chunks(self.kind.unit_dwords() as usize);
-        serializer.collect_seq(units.map(|dwords| Unit { kind: self.kind, dwords }))
+        let (kind, words) = (self.0.kind, self.0.words());
+        serializer.collect_seq(self.0.units().map(|dwords| Unit { kind, words, dwords }))
     }
 }
 
 /// One constant or descriptor.
 struct Unit<'a> {
     kind: StateKind,
+    words: &'static [WordRow],
     dwords: &'a [u32],
 }
 
@@ -42,8 +40,8 @@ impl Serialize for Unit<'_> {
             let floats: Vec<_> = floats.map(|float| float.is_finite().then_some(float)).collect();
             map.serialize_entry("floats", &floats)?;
         }
-        if !self.kind.words().is_empty() {
-            map.serialize_entry("words", &Words { rows: self.kind.words(), dwords: self.dwords })?;
+        if !self.words.is_empty() {
+            map.serialize_entry("words", &Words { rows: self.words, dwords: self.dwords })?;
         }
         map.end()
     }

@@ -1,9 +1,9 @@
 //! `--query`: the values of chosen registers, a line per draw or a line per value.
 
+use a4emu_decoder::generation::DEFAULT;
 use std::fmt;
 use std::io::{self, Write};
 
-use a4emu_decoder::a4xx::regs::RegName;
 use a4emu_decoder::bits::value::{Show, WordText};
 
 use super::jsonl::{Place, query};
@@ -35,7 +35,8 @@ impl<'a> Query<'a> {
     /// # Errors
     /// The call fails if a register is unknown.
     pub fn new(lines: Lines<'a>, options: &Options) -> anyhow::Result<Self> {
-        let registers = options.query.iter().map(|text| find(text)).collect::<Result<Vec<_>, _>>()?.concat();
+        let registers =
+            options.query.iter().map(|text| find(DEFAULT, text)).collect::<Result<Vec<_>, _>>()?.concat();
         let values = Values::new(registers.len());
         Ok(Self { lines, registers, mode: options.query_mode, format: options.format, values })
     }
@@ -77,7 +78,7 @@ pub(super) struct Held<'a> {
 impl fmt::Display for Held<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { asked, value } = *self;
-        write!(f, "{}", RegName { offset: asked.offset })?;
+        write!(f, "{}", asked.register())?;
         match value {
             Some(value) => {
                 let text = WordText { rows: asked.fields(), word: value & asked.mask(), show: Show::Full };

@@ -1,5 +1,6 @@
 //! The filter between the command processor and the output: it leaves out what the options exclude.
 
+use a4emu_decoder::adreno::address::Address;
 use std::io;
 
 use a4emu_decoder::adreno::capture::AddressRecord;
@@ -120,12 +121,11 @@ impl Observer for Session<'_> {
         command.clone_into(&mut self.command);
     }
 
-    fn submit(&mut self, gpu: &mut Running<'_>, address: u32, dwords: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, address: Address, dwords: u32) -> Flow {
         if self.window.submit(gpu, address, dwords) == Flow::Stop {
             return Flow::Stop;
         }
-        let submit =
-            Submit { index: gpu.at.submit, command: self.command.clone(), address: address.into(), dwords };
+        let submit = Submit { index: gpu.at.submit, command: self.command.clone(), address, dwords };
         self.heading = self.selection.has_submit(submit.index).then_some(submit);
         if self.holds() {
             self.put(|sink| sink.hold(Hold::Drop));
@@ -141,7 +141,7 @@ impl Observer for Session<'_> {
     }
 
     fn passed_over(&mut self, gpu: &mut Running<'_>, submit: AddressRecord) {
-        let AddressRecord { address, length: dwords } = submit;
+        let (address, dwords) = (Address::new(submit.address), submit.length);
         let submit = Submit { index: gpu.at.submit, command: self.command.clone(), address, dwords };
         self.put(|sink| sink.submit(&submit));
     }

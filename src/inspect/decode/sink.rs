@@ -1,5 +1,6 @@
 //! The trait that all output formats implement.
 
+use a4emu_decoder::adreno::address::Address;
 use std::io;
 
 use a4emu_decoder::adreno::ir3::Instr;
@@ -21,8 +22,8 @@ pub struct Submit {
     pub index: u32,
     /// The process, as the capture names it, e.g. `glxgears/23375: fence=7`.
     pub command: String,
-    /// Address of its command buffer. Other generations use 64 bits.
-    pub address: u64,
+    /// Address of its command buffer.
+    pub address: Address,
     /// Length of its command buffer.
     pub dwords: u32,
 }

@@ -1,5 +1,6 @@
 //! Writes the data of CP_LOAD_STATE4 as lines of text.
 
+use a4emu_decoder::adreno::address::Address;
 use std::fmt;
 
 use a4emu_decoder::adreno::load_state::StateKind;
@@ -23,7 +24,7 @@ pub enum Line<'a> {
     /// Dwords of unknown data.
     Raw(&'a [u32]),
     /// A number of dwords at an address that are missing.
-    Missing(u32, u32),
+    Missing(u32, Address),
 }
 
 /// The lines that describe `loaded`, in order. The last line reports missing data.
@@ -32,8 +33,8 @@ pub fn lines<'a>(loaded: &'a Load<'a>) -> impl Iterator<Item = Line<'a>> {
     let body: Box<dyn Iterator<Item = Line<'a>>> = match loaded.kind {
         StateKind::Instructions(_) => Box::new(instructions(loaded).map(Line::Code)),
         StateKind::Constants(_) => Box::new(numbered(RAW).map(|(index, vec4)| Line::Constant(index, vec4))),
-        kind if !kind.words().is_empty() => {
-            let rows = kind.words();
+        _ if !loaded.words().is_empty() => {
+            let rows = loaded.words();
             Box::new(numbered(rows.len()).flat_map(move |(slot, unit)| {
                 rows.iter().zip(unit).map(move |(row, &word)| Line::Descriptor(slot, row, word))
             }))
@@ -44,9 +45,7 @@ pub fn lines<'a>(loaded: &'a Load<'a>) -> impl Iterator<Item = Line<'a>> {
 }
 
 fn missing(loaded: &Load<'_>) -> Option<Line<'static>> {
-    let held = loaded.data.len() as u32;
-    let address = loaded.address.wrapping_add(held * 4);
-    (held < loaded.announced).then(|| Line::Missing(loaded.announced - held, address))
+    loaded.missing().map(|(dwords, address)| Line::Missing(dwords, address))
 }
 
 impl fmt::Display for Line<'_> {

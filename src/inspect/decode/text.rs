@@ -2,10 +2,9 @@
 
 use std::io::{self, Write};
 
-use a4emu_decoder::a4xx::pm4::{PacketName, PacketRow, Pm4, row};
-use a4emu_decoder::a4xx::regs::{RegName, lookup};
 use a4emu_decoder::adreno::packet::Packet;
-use a4emu_decoder::bits::FieldRow;
+use a4emu_decoder::adreno::pm4::{Outline, PacketRow};
+use a4emu_decoder::adreno::registers::RegisterTable;
 use a4emu_decoder::bits::value::{Show, WordText};
 
 use super::in_effect;
@@ -22,7 +21,6 @@ use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::draw::DrawCall;
 use a4emu_gpu::fault::{Place, Trouble};
 use a4emu_gpu::gpu::Gpu;
-use a4emu_gpu::regfile::RegFile;
 use a4emu_gpu::settled::Synced;
 use a4emu_support::terminal::Shown;
 
@@ -51,14 +49,9 @@ pub struct Text<'a> {
     first: bool,
 }
 
-/// Fields of a register; none if it has no row in the database.
-pub(super) fn rows_of(offset: u32) -> &'static [FieldRow] {
-    lookup(offset).map_or(&[], |reg| reg.fields())
-}
-
 /// A register's value with its fields, or the plain number if it has no row.
-pub(super) fn value_text(offset: u32, word: u32) -> WordText {
-    WordText { rows: rows_of(offset), word, show: Show::Full }
+fn value_text(registers: &RegisterTable, offset: u32, word: u32) -> WordText {
+    WordText { rows: registers.fields(offset), word, show: Show::Full }
 }
 
 impl<'a> Text<'a> {
@@ -86,18 +79,19 @@ impl<'a> Text<'a> {
         self.indent(at)
     }
 
-    fn value(&mut self, offset: u32, value: u32) -> io::Result<()> {
+    fn value(&mut self, registers: &'static RegisterTable, offset: u32, value: u32) -> io::Result<()> {
         let line = self.memo.get(offset, value, |line| {
-            let (text, reg) = (value_text(offset, value), RegName { offset });
+            let (text, reg) = (value_text(registers, offset, value), registers.name(offset));
             writeln!(line, "{offset:04x} {reg} = {value:08x} {text}")
         })?;
         self.out.write_all(line)
     }
 
-    fn command(&mut self, at: &Place, opcode: u8, payload: &[u32]) -> io::Result<()> {
+    fn command(&mut self, gpu: &Gpu, opcode: u8, payload: &[u32]) -> io::Result<()> {
+        let (at, packets) = (&gpu.at, gpu.chip.generation().packets);
         self.line(at)?;
-        let Some(row) = row(opcode) else {
-            writeln!(self.out, "{}", PacketName(opcode))?;
+        let Some(row) = packets.row(opcode) else {
+            writeln!(self.out, "{}", packets.name(opcode))?;
             return self.raw(at, payload);
         };
         write!(self.out, "{}", row.name)?;
@@ -138,33 +132,30 @@ impl<'a> Text<'a> {
     }
 
     /// Writes the data after the fixed part of a packet.
-    fn contents(&mut self, at: &Place, opcode: u8, payload: &[u32]) -> io::Result<()> {
-        match Pm4::parse(opcode, payload) {
-            Pm4::Nop(nop) => match marker(nop.rest) {
+    fn contents(&mut self, gpu: &Gpu, opcode: u8, payload: &[u32]) -> io::Result<()> {
+        let (at, generation) = (&gpu.at, gpu.chip.generation());
+        let outline = (generation.outline)(opcode, payload);
+        match (outline, generation.packets.row(opcode)) {
+            (Outline::Nop(rest), _) => match marker(rest) {
                 Some(text) => {
                     self.continued(at)?;
                     writeln!(self.out, "  {text:?}")
                 }
-                None => self.raw(at, nop.rest),
+                None => self.raw(at, rest),
             },
-            Pm4::LoadState4(_)
-            | Pm4::SetDrawState(_)
-            | Pm4::MemToMem(_)
-            | Pm4::WideRegWrite(_)
-            | Pm4::Unknown { .. } => Ok(()),
-            _ => {
-                let described = row(opcode).map_or(0, |row| row.dwords.len());
-                self.raw(at, payload.get(described..).unwrap_or(&[]))
+            (_, Some(row)) if row.repeat.is_empty() && outline != Outline::Load => {
+                self.raw(at, payload.get(row.dwords.len()..).unwrap_or(&[]))
             }
+            _ => Ok(()),
         }
     }
 
-    fn change(&mut self, regs: &RegFile, change: &Change) -> io::Result<()> {
-        let value = regs.read(change.offset);
-        let (reg, text) = (RegName { offset: change.offset }, value_text(change.offset, value));
+    fn change(&mut self, gpu: &Gpu, change: &Change) -> io::Result<()> {
+        let (value, registers) = (gpu.regs.read(change.offset), gpu.chip.generation().registers);
+        let (reg, text) = (registers.name(change.offset), value_text(registers, change.offset, value));
         write!(self.out, "    {reg} = {text}")?;
         match change.before {
-            Some(before) => writeln!(self.out, ", was {}", value_text(change.offset, before)),
+            Some(before) => writeln!(self.out, ", was {}", value_text(registers, change.offset, before)),
             None => self.out.write_all(b"\n"),
         }
     }
@@ -205,14 +196,14 @@ impl Sink for Text<'_> {
     }
 
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> io::Result<()> {
-        self.first = matches!(packet, Packet::Type0 { .. } | Packet::Type1 { .. });
+        self.first = matches!(packet, Packet::Registers { .. } | Packet::TwoRegisters { .. });
         if let Some(search) = gpu.hang.as_ref().filter(|search| search.is_here()) {
             self.line(&gpu.at)?;
             writeln!(self.out, "<== the GPU stood here ({})", search.registers())?;
         }
-        let Packet::Type3 { opcode, payload, .. } = *packet else { return Ok(()) };
-        self.command(&gpu.at, opcode, payload)?;
-        self.contents(&gpu.at, opcode, payload)
+        let Packet::Command { opcode, payload, .. } = *packet else { return Ok(()) };
+        self.command(gpu, opcode, payload)?;
+        self.contents(gpu, opcode, payload)
     }
 
     fn register(&mut self, gpu: &Gpu, offset: u32) -> io::Result<()> {
@@ -221,7 +212,7 @@ impl Sink for Text<'_> {
         } else {
             self.continued(&gpu.at)?;
         }
-        self.value(offset, gpu.regs.read(offset))
+        self.value(gpu.chip.generation().registers, offset, gpu.regs.read(offset))
     }
 
     fn load(&mut self, gpu: &Gpu, load: &Load<'_>) -> io::Result<()> {
@@ -248,7 +239,7 @@ impl Sink for Text<'_> {
         }
         let written = tracker.written().len();
         writeln!(self.out, "; {written} registers written, {} changed", tracker.changed(&gpu.regs).count())?;
-        tracker.changed(&gpu.regs).try_for_each(|change| self.change(&gpu.regs, &change))
+        tracker.changed(&gpu.regs).try_for_each(|change| self.change(gpu, &change))
     }
 
     fn in_effect(&mut self, gpu: Synced<'_>, call: &Call) -> io::Result<()> {

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use a4emu_decoder::a4xx::regs::RegName;
 use hashbrown::HashMap;
 
 use super::Format;
@@ -81,7 +80,7 @@ impl Values {
             0 => Ok(()),
             _ if is_json => lines.put(&jsonl::others(asked, *others)),
             _ => {
-                let reg = RegName { offset: asked.offset };
+                let reg = asked.register();
                 writeln!(lines.out, "{reg}: {others} runs with further values")
             }
         }

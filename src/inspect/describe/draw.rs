@@ -3,6 +3,7 @@
 use a4emu_decoder::a4xx::pm4::VGT_DRAW_INITIATOR_A4XX;
 use a4emu_decoder::a4xx::regs::hlsq::HLSQ_CL_NDRANGE_0;
 use a4emu_decoder::a4xx::regs::rb::*;
+use a4emu_decoder::adreno::address::Address as GpuAddress;
 use serde::{Serialize, Serializer};
 
 use super::fetch::{Indices, VertexInput};
@@ -31,7 +32,7 @@ pub struct Key {
     /// Number of times that the capture had announced buffers by then.
     pub group: u32,
     /// Address of the packet.
-    pub packet: u32,
+    pub packet: GpuAddress,
 }
 
 impl Key {
@@ -201,7 +202,7 @@ impl Draw {
             draw: call.number(),
             frame_draw: call.frame_draw(),
             submit: call.submit(),
-            packet: Address(key.packet),
+            packet: Address::of(key.packet),
             pass: call.pass(),
             tile: call.pass().and_then(|pass| Tile::of(&gpu.regs, pass)),
             command: Command::of(&gpu.regs, call),

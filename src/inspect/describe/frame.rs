@@ -1,5 +1,6 @@
 //! The table of a capture's commands: one row for each, with all its tiles and its cost.
 
+use a4emu_decoder::adreno::address::Address as GpuAddress;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -263,7 +264,7 @@ impl Engine for Costing {
 pub struct Rows {
     rows: Vec<Row>,
     /// Row of each command of the current group, by packet address.
-    commands: HashMap<u32, usize>,
+    commands: HashMap<GpuAddress, usize>,
     group: u32,
     shaders: Shaders,
     chip: Chip,
@@ -320,8 +321,8 @@ impl Observer for Rows {
     fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         let Some(search) = gpu.hang.as_ref().filter(|search| search.is_here()) else { return };
         self.stood = Some(Stood {
-            packet: packet_name(packet),
-            address: Address(gpu.at.address),
+            packet: packet_name(gpu.chip.generation(), packet),
+            address: Address::of(gpu.at.address),
             submit: gpu.at.submit,
             frame_draw: gpu.at.frame_draw,
             registers: search.registers(),

@@ -1,16 +1,23 @@
 //! Formats single values of the model.
 
+use a4emu_decoder::adreno::address::Address as GpuAddress;
 use std::fmt;
 
-use a4emu_decoder::a4xx::pm4::PacketName;
-use a4emu_decoder::a4xx::regs::RegName;
 use a4emu_decoder::adreno::packet::Packet;
+use a4emu_decoder::generation::Generation;
 use serde::Serialize;
 
 /// A GPU address. It may differ between two captures of one program, so comparisons use the memory at it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Address(pub u32);
+
+impl Address {
+    /// The address of a packet or of memory. The tables have 32 bits; an address above is the last one.
+    pub fn of(address: GpuAddress) -> Self {
+        Self(address.narrow().unwrap_or(u32::MAX))
+    }
+}
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -43,10 +50,13 @@ pub(super) fn components(mask: u32, letters: [char; 4]) -> String {
 }
 
 /// The name of a packet: a command, or the first register that it writes.
-pub fn packet_name(packet: &Packet<'_>) -> String {
+pub fn packet_name(generation: &'static Generation, packet: &Packet<'_>) -> String {
     match *packet {
-        Packet::Type3 { opcode, .. } => PacketName(opcode).to_string(),
-        Packet::Type2 => "a filler".to_owned(),
-        _ => packet.writes().next().map_or_else(String::new, |(offset, _)| RegName { offset }.to_string()),
+        Packet::Command { opcode, .. } => generation.packets.name(opcode).to_string(),
+        Packet::Filler => "a filler".to_owned(),
+        _ => {
+            let first = packet.writes().next();
+            first.map_or_else(String::new, |(offset, _)| generation.registers.name(offset).to_string())
+        }
     }
 }

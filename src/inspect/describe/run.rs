@@ -1,5 +1,6 @@
 //! Finds the runs of a draw, and plays a capture with a callback at each of them.
 
+use a4emu_decoder::adreno::address::Address as GpuAddress;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -192,7 +193,7 @@ struct Finder {
     draw: Draws,
     /// The group of the commands in `commands`.
     group: u32,
-    commands: HashMap<u32, Runs>,
+    commands: HashMap<GpuAddress, Runs>,
     found: Option<Runs>,
 }
 

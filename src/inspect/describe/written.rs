@@ -1,10 +1,11 @@
 //! What a draw or dispatch stored to memory, apart from its targets: by its shaders and by stream-out, and by the packets
 //! behind it.
 
+use a4emu_decoder::adreno::address::Address as GpuAddress;
 use std::collections::{BTreeMap, BTreeSet};
 
 use a4emu_decoder::a4xx::enums::VgtEventType;
-use a4emu_decoder::a4xx::pm4::{self, CP_EVENT_WRITE_0};
+use a4emu_decoder::a4xx::pm4::CP_EVENT_WRITE_0;
 use a4emu_decoder::a4xx::regs::rb::RB_SAMPLE_COUNT_CONTROL;
 use a4emu_decoder::a4xx::regs::vpc::*;
 use a4emu_decoder::adreno::packet::Packet;
@@ -481,7 +482,7 @@ impl Observer for PacketStores<'_> {
         if self.is_last { Flow::Stop } else { Flow::Continue }
     }
 
-    fn packet(&mut self, _: &mut Running<'_>, packet: &Packet<'_>) {
+    fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         if self.behind.is_empty() {
             return;
         }
@@ -489,17 +490,20 @@ impl Observer for PacketStores<'_> {
         name.clear();
         *is_count = false;
         match packet {
-            Packet::Type3 { opcode, payload, .. } => {
-                name.push_str(pm4::row(*opcode).map_or(UNNAMED, |row| row.name));
+            Packet::Command { opcode, payload, .. } => {
+                name.push_str(gpu.chip.generation().packets.row(*opcode).map_or(UNNAMED, |row| row.name));
                 let event = payload.first().map(|word| CP_EVENT_WRITE_0(*word).EVENT());
                 *is_count = name == "CP_EVENT_WRITE" && event == Some(VgtEventType::ZPASS_DONE);
             }
             // The one register that stores.
-            Packet::Type0 { .. } | Packet::Type1 { .. } | Packet::Type2 => name.push_str("CP_ME_NRT_DATA"),
+            Packet::Registers { .. } | Packet::TwoRegisters { .. } | Packet::Filler => {
+                name.push_str("CP_ME_NRT_DATA")
+            }
         }
     }
 
-    fn store(&mut self, gpu: &mut Running<'_>, address: u32, bytes: &[u8]) {
+    fn store(&mut self, gpu: &mut Running<'_>, address: GpuAddress, bytes: &[u8]) {
+        let Some(address) = address.narrow() else { return };
         let (packet, is_count) = &self.packet;
         let count = gpu.regs.get::<RB_SAMPLE_COUNT_CONTROL>().ADDR();
         let what = if *is_count && count == address { "RB_SAMPLE_COUNT_CONTROL.ADDR" } else { UNNAMED };

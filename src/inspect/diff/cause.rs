@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use a4emu_decoder::a4xx::pm4::PacketName;
-use a4emu_decoder::a4xx::regs;
 use a4emu_decoder::adreno::load_state::StateKind;
 use a4emu_decoder::adreno::packet::Packet;
+use a4emu_decoder::generation::{DEFAULT, Generation};
 
 use super::player::Player;
 use super::report::Report;
@@ -24,8 +23,8 @@ struct Origin {
 }
 
 /// An observer that records the last packet that set each register and each state.
-#[derive(Default)]
 struct Origins {
+    generation: &'static Generation,
     /// Number of the draw to stop at.
     until: u32,
     packets: u64,
@@ -38,16 +37,29 @@ struct Origins {
 }
 
 impl Origins {
+    fn new(until: u32) -> Self {
+        Self {
+            generation: DEFAULT,
+            until,
+            packets: 0,
+            name: String::new(),
+            registers: HashMap::new(),
+            loads: HashMap::new(),
+            call: None,
+        }
+    }
+
     fn here(&self, gpu: &Gpu) -> Origin {
-        let text = format!("{} at {:#010x} in submit {}", self.name, gpu.at.address, gpu.at.submit);
+        let text = format!("{} at {} in submit {}", self.name, gpu.at.address, gpu.at.submit);
         Origin { order: self.packets, text }
     }
 
     /// The packet that made the difference called `what`.
     fn of(&self, what: &str) -> Option<&Origin> {
+        let registers = self.generation.registers;
         let register = what.split('.').next().unwrap_or(what);
-        let known = regs::by_name(register).or_else(|| regs::by_name(what));
-        let by_field = what.rsplit_once('.').and_then(|(name, _)| regs::by_name(name));
+        let known = registers.by_name(register).or_else(|| registers.by_name(what));
+        let by_field = what.rsplit_once('.').and_then(|(name, _)| registers.by_name(name));
         if let Some(offset) = known.or(by_field) {
             return self.registers.get(&offset);
         }
@@ -66,15 +78,17 @@ impl Origins {
 }
 
 impl Observer for Origins {
-    fn packet(&mut self, _: &mut Running<'_>, packet: &Packet<'_>) {
+    fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         self.packets += 1;
+        self.generation = gpu.chip.generation();
+        let register = |offset| self.generation.registers.name(offset);
         self.name = match packet {
-            Packet::Type3 { opcode, .. } => PacketName(*opcode).to_string(),
-            Packet::Type0 { reg, .. } => format!("the write of {}", regs::RegName { offset: *reg }),
-            Packet::Type1 { regs: [first, _], .. } => {
-                format!("the write of {}", regs::RegName { offset: *first })
+            Packet::Command { opcode, .. } => self.generation.packets.name(*opcode).to_string(),
+            Packet::Registers { reg, .. } => format!("the write of {}", register(*reg)),
+            Packet::TwoRegisters { regs: [first, _], .. } => {
+                format!("the write of {}", register(*first))
             }
-            Packet::Type2 => "a filler".to_owned(),
+            Packet::Filler => "a filler".to_owned(),
         };
     }
 
@@ -116,7 +130,7 @@ pub fn add(report: &mut Report<'_>, players: &mut [Player; 2], shared: &Shared) 
             causes.push("none: it has no such draw".to_owned());
             continue;
         };
-        let mut origins = Origins { until, ..Origins::default() };
+        let mut origins = Origins::new(until);
         player.run(&mut Skip::default(), &mut origins, shared)?;
         let known = report.names().filter_map(|what| Some((origins.of(what)?, what)));
         let first = known.min_by_key(|(origin, _)| origin.order);

@@ -1,5 +1,6 @@
 //! Compares two commands, except the bytes they fetch.
 
+use a4emu_gpu::gpu::Chip;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
@@ -101,6 +102,7 @@ impl Comparison {
     /// Compares the commands of all pairs.
     pub fn of(a: &Side, b: &Side, pairs: &[Pair], addresses: Addresses) -> Self {
         let mut comparison = Self::default();
+        let table = Chip { id: a.chip }.generation().registers;
         let mut registers = [Registers::of(a), Registers::of(b)];
         for (number, pair) in pairs.iter().enumerate() {
             if comparison.found.len() + comparison.unread.len() >= MAX_FOUND {
@@ -128,9 +130,11 @@ impl Comparison {
                     let values = [&registers[0].values, &registers[1].values];
                     for offset in changed {
                         let values = values.map(|values| values.get(&offset).copied());
-                        let found = match values[0] == values[1] || is_unused_input(offset, inputs) {
+                        let found = match values[0] == values[1]
+                            || is_unused_input(&table.name(offset).to_string(), inputs)
+                        {
                             true => Vec::new(),
-                            false => registers::differences(offset, values, addresses, cut),
+                            false => registers::differences(table, offset, values, addresses, cut),
                         };
                         comparison.register(*pair, offset, values, found);
                     }

@@ -1,8 +1,8 @@
 //! The registers of two commands, field by field.
 
-use a4emu_decoder::a4xx::regs::{self, RegName};
+use a4emu_decoder::adreno::registers::RegisterTable;
+use a4emu_decoder::bits::Kind;
 use a4emu_decoder::bits::value::{FieldValue, fields, is_bare, unnamed_bits};
-use a4emu_decoder::bits::{FieldRow, Kind};
 
 use super::Addresses;
 use super::compare::Difference;
@@ -70,9 +70,8 @@ fn is_of_passes(name: &str, field: Option<&str>) -> bool {
     OF_PASSES.iter().any(|(known, only)| *known == name && (only.is_none() || *only == field))
 }
 
-/// Whether register `offset` belongs to a vertex input from number `inputs` on, which no draw reads.
-pub fn is_unused_input(offset: u32, inputs: usize) -> bool {
-    let name = RegName { offset }.to_string();
+/// Whether the register `name` belongs to a vertex input from number `inputs` on, which no draw reads.
+pub fn is_unused_input(name: &str, inputs: usize) -> bool {
     let rest = name.strip_prefix("VFD_FETCH[").or_else(|| name.strip_prefix("VFD_DECODE["));
     let index = rest.and_then(|rest| rest.split(']').next()?.parse::<usize>().ok());
     index.is_some_and(|index| index >= inputs)
@@ -80,17 +79,18 @@ pub fn is_unused_input(offset: u32, inputs: usize) -> bool {
 
 /// The fields of register `offset` that differ.
 pub fn differences(
+    registers: &'static RegisterTable,
     offset: u32,
     values: [Option<u32>; 2],
     addresses: Addresses,
     passes: PassRegisters,
 ) -> Vec<Difference> {
-    let name = RegName { offset }.to_string();
+    let name = registers.name(offset).to_string();
     let left_out = |field| passes == PassRegisters::LeftOut && is_of_passes(&name, field);
     if left_out(None) {
         return Vec::new();
     }
-    let rows: &'static [FieldRow] = regs::lookup(offset).map_or(&[][..], |reg| reg.fields());
+    let rows = registers.fields(offset);
     let [Some(old), Some(new)] = values else {
         let [old, new] =
             values.map(|value| value.map_or_else(|| "not written".to_owned(), |it| format!("{it:#x}")));
@@ -116,36 +116,39 @@ pub fn differences(
 
 #[cfg(test)]
 mod tests {
+    use a4emu_decoder::a4xx::regs::REGISTERS;
+
     use super::*;
 
     #[test]
     fn every_register_of_the_table_exists() {
         let names: Vec<String> =
-            (0..0x4000).map(|offset| without_index(&RegName { offset }.to_string())).collect();
+            (0..0x4000).map(|offset| without_index(&REGISTERS.name(offset).to_string())).collect();
         for (name, field) in OF_PASSES {
             let offset = names.iter().position(|known| known == name).unwrap_or_else(|| panic!("{name}"));
-            let rows = regs::lookup(offset as u32).expect(name).fields();
+            let rows = REGISTERS.lookup(offset as u32).expect(name).fields();
             assert!(field.is_none_or(|field| rows.iter().any(|row| row.name == field)), "{name}.{field:?}");
         }
     }
 
     #[test]
     fn inputs_behind_the_last_are_unused() {
-        let offset = |name| regs::by_name(name).expect("a register");
         for (name, inputs, expected) in [
             ("VFD_FETCH[2].INSTR_1", 2, true),
             ("VFD_FETCH[1].INSTR_1", 2, false),
             ("VFD_DECODE[31].INSTR", 31, true),
             ("VFD_CONTROL_0", 0, false),
         ] {
-            assert_eq!(is_unused_input(offset(name), inputs), expected, "{name}");
+            assert_eq!(is_unused_input(name, inputs), expected, "{name}");
         }
     }
 
     #[test]
     fn addresses_are_renamed_and_nothing_else() {
-        let offset = regs::by_name("SP_VS_OBJ_START").expect("a register");
-        let of = |values, addresses| differences(offset, values, addresses, PassRegisters::Compared).len();
+        let offset = REGISTERS.by_name("SP_VS_OBJ_START").expect("a register");
+        let of = |values, addresses| {
+            differences(&REGISTERS, offset, values, addresses, PassRegisters::Compared).len()
+        };
         assert_eq!(of([Some(0x1000), Some(0x2000)], Addresses::Renamed), 0);
         assert_eq!(of([Some(0x1000), Some(0x2000)], Addresses::Compared), 1);
         assert_eq!(of([Some(0x1000), Some(0)], Addresses::Renamed), 1, "an address is not nothing");

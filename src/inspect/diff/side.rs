@@ -1,5 +1,6 @@
 //! Collects the commands of a capture for a comparison.
 
+use a4emu_decoder::adreno::address::Address as GpuAddress;
 use std::collections::BTreeSet;
 use std::mem::size_of;
 
@@ -177,7 +178,7 @@ struct Collector {
     side: Side,
     shaders: Shaders,
     group: u32,
-    known: HashMap<u32, usize>,
+    known: HashMap<GpuAddress, usize>,
     /// Registers at the last command that was kept.
     registers: HashMap<u32, u32>,
     /// Addresses of buffers that were rendered to.
@@ -274,11 +275,11 @@ impl Engine for Collector {
         self.skip.run(gpu, call)
     }
 
-    fn is_stale(&self, address: u32) -> bool {
+    fn is_stale(&self, address: GpuAddress) -> bool {
         self.skip.is_stale(address)
     }
 
-    fn mark_stale(&mut self, address: u32, bytes: u32) {
+    fn mark_stale(&mut self, address: GpuAddress, bytes: u32) {
         self.skip.mark_stale(address, bytes);
     }
 }

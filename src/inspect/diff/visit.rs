@@ -1,5 +1,6 @@
 //! Runs a capture and looks at the ranges that some draws fetch.
 
+use a4emu_decoder::adreno::address::Address;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::compare::Unread;
@@ -86,11 +87,11 @@ impl<L: Look> Engine for Visitor<L> {
         }
     }
 
-    fn is_stale(&self, address: u32) -> bool {
+    fn is_stale(&self, address: Address) -> bool {
         self.skip.is_stale(address)
     }
 
-    fn mark_stale(&mut self, address: u32, bytes: u32) {
+    fn mark_stale(&mut self, address: Address, bytes: u32) {
         self.skip.mark_stale(address, bytes);
     }
 }

@@ -5,6 +5,7 @@
 //! the new capture. Draws after the last selected one become CP_NOP. Resolves are kept, so that rendered
 //! tiles still reach memory. GMEM is not kept: no driver relies on it from submit to submit.
 
+use a4emu_decoder::adreno::address::Address;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -27,7 +28,7 @@ struct Met {
     number: u32,
     frame_draw: u32,
     submit: u32,
-    address: u32,
+    address: Address,
     pass: Option<Pass>,
 }
 
@@ -42,7 +43,7 @@ struct Survey {
 }
 
 impl Observer for Survey {
-    fn submit(&mut self, gpu: &mut Running<'_>, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, _: Address, _: u32) -> Flow {
         let number = u64::from(gpu.at.submit);
         if self.span.is_none_or(|span| span.contains(number)) {
             let start = self.ran.map_or(number, |ran| ran.start);
@@ -184,14 +185,14 @@ fn groups(capture: &[u8]) -> Result<Vec<usize>, Failure> {
 }
 
 /// The draw packets that are removed, by group: those that first run after the last selected draw.
-fn silent(met: &[Met], groups: &[usize], range: Selection) -> BTreeMap<usize, Vec<u32>> {
+fn silent(met: &[Met], groups: &[usize], range: Selection) -> BTreeMap<usize, Vec<Address>> {
     let is_past = |met: &Met| range.draw.is_some_and(|draws| draws.is_past(met.number, met.frame_draw));
-    let mut first: BTreeMap<(usize, u32), &Met> = BTreeMap::new();
+    let mut first: BTreeMap<(usize, Address), &Met> = BTreeMap::new();
     for met in met.iter().filter(|met| matches!(met.pass, Some(Pass::Gmem | Pass::Bypass) | None)) {
         let group = groups.get(met.submit as usize).copied().unwrap_or_default();
         first.entry((group, met.address)).or_insert(met);
     }
-    let mut silent: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+    let mut silent: BTreeMap<usize, Vec<Address>> = BTreeMap::new();
     for ((group, address), _) in first.into_iter().filter(|(_, met)| is_past(met)) {
         silent.entry(group).or_default().push(address);
     }
@@ -204,7 +205,7 @@ struct Scissors {
     /// The group of each submit.
     groups: Vec<usize>,
     /// Addresses of removed draw packets, by group.
-    silent: BTreeMap<usize, Vec<u32>>,
+    silent: BTreeMap<usize, Vec<Address>>,
     out: Vec<u8>,
     /// Buffers of the group, as announced.
     buffers: Vec<AddressRecord>,
@@ -218,7 +219,7 @@ struct Scissors {
 }
 
 impl Scissors {
-    fn new(kept: Span, groups: Vec<usize>, silent: BTreeMap<usize, Vec<u32>>) -> Self {
+    fn new(kept: Span, groups: Vec<usize>, silent: BTreeMap<usize, Vec<Address>>) -> Self {
         Self {
             kept,
             groups,
@@ -318,7 +319,7 @@ impl Scissors {
         }
         let group = self.groups.get(gpu.at.submit as usize);
         for &packet in group.and_then(|group| self.silent.get(group)).into_iter().flatten() {
-            let at = packet.wrapping_sub(address) as usize;
+            let at = packet.get().wrapping_sub(address.into()) as usize;
             if let Some(header) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<4>()) {
                 *header = pack::silenced(u32::from_le_bytes(*header)).to_le_bytes();
             }
@@ -362,7 +363,7 @@ fn free_address(gpu: Synced<'_>, bytes: u32) -> Option<u32> {
 }
 
 impl Observer for Scissors {
-    fn submit(&mut self, gpu: &mut Running<'_>, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, gpu: &mut Running<'_>, _: Address, _: u32) -> Flow {
         if !self.kept.contains(gpu.at.submit.into()) {
             return Flow::Continue;
         }

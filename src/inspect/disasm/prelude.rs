@@ -78,7 +78,7 @@ fn load<const N: usize>(words: &mut Vec<u32>, target: &str, slots: &[[u32; N]]) 
     let slots = &slots[first..=last];
     if let Ok(head) = pack::load_state_inline(target, first as u32, slots.len() as u32) {
         let payload = [&head, slots.as_flattened()].concat();
-        words.push(pack::type3(pack::LOAD_STATE4, false, payload.len() as u32));
+        words.push(pack::type3(pack::LOAD_STATE4, payload.len() as u32));
         words.extend_from_slice(&payload);
     }
 }

@@ -17,7 +17,8 @@ use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
 use crate::register_names::{Asked, find, near_names};
-use a4emu_decoder::a4xx::regs::lookup;
+use a4emu_decoder::adreno::registers::RegisterTable;
+use a4emu_decoder::generation::Generation;
 use a4emu_decoder::names::is_pattern;
 use a4emu_decoder::similar::hint;
 use a4emu_rules::rules::Id;
@@ -31,6 +32,8 @@ use term::Term;
 /// The arguments of `explain`.
 #[derive(Clone, Debug)]
 pub struct Question {
+    /// The generation whose tables answer.
+    pub generation: &'static Generation,
     /// A register (name, pattern, NAME.FIELD or offset), packet, enumerator, enumeration or mnemonic, an
     /// instruction word of 16 digits, `ir3`, `pm4`, a rule of `validate`, a guess, or a word of the glossary.
     pub what: String,
@@ -76,16 +79,18 @@ struct Fitting {
 
 /// Explains all whose name fits `pattern`: a line for each register, and all about the others.
 fn pattern(question: &Question, pattern: &str) -> anyhow::Result<()> {
-    let registers = find(pattern);
+    let registers = find(question.generation, pattern);
     let fitting = Fitting {
         registers: registers.as_deref().map_or_else(|_| Vec::new(), |found| rows(found, None)),
-        packet_types: names::packets(pattern),
-        enumerations: names::enumerations(pattern),
+        packet_types: names::packets(question.generation, pattern),
+        enumerations: names::enumerations(question.generation, pattern),
         operations: names::mnemonics(pattern),
     };
     let Fitting { registers: rows, packet_types, enumerations, operations } = &fitting;
     if let ([], [], [], []) = (&rows[..], &packet_types[..], &enumerations[..], &operations[..]) {
-        return Err(Failure { status: Status::Usage, message: unknown_name(pattern) }.into());
+        return Err(
+            Failure { status: Status::Usage, message: unknown_name(question.generation, pattern) }.into()
+        );
     }
     if question.json {
         return put(Form::Json, [serde_json::to_string(&fitting)? + "\n"]);
@@ -106,14 +111,15 @@ fn names(question: &Question, what: &str) -> anyhow::Result<()> {
     if let Some((hi, lo)) = whole_word(what) {
         return put_all(question, "instructions", &[Instruction::new(hi, lo)]);
     }
-    if !names::descriptor_words(what, None).is_empty() {
+    if !names::descriptor_words(question.generation, what, None).is_empty() {
         return registers(question, what);
     }
-    let unknown = match find(what) {
+    let unknown = match find(question.generation, what) {
         Ok(_) => return registers(question, what),
         Err(unknown) => unknown,
     };
-    let (packets, enumerations) = (names::packets(what), names::enumerations(what));
+    let (packets, enumerations) =
+        (names::packets(question.generation, what), names::enumerations(question.generation, what));
     let mnemonics = names::mnemonics(what);
     if !packets.is_empty() {
         return put_all(question, "packet_types", &packets);
@@ -124,13 +130,15 @@ fn names(question: &Question, what: &str) -> anyhow::Result<()> {
     if !enumerations.is_empty() {
         return put_all(question, "enumerations", &enumerations);
     }
-    let term = Term::named(what).ok_or_else(|| Failure { message: unknown_name(what), ..unknown })?;
+    let term = Term::named(what)
+        .ok_or_else(|| Failure { message: unknown_name(question.generation, what), ..unknown })?;
     put_all(question, "terms", &[term])
 }
 
 /// The message that nothing is named `what`, with similar names.
-fn unknown_name(what: &str) -> String {
-    let near = near_names(what, names::all().into_iter().chain(Term::names()));
+fn unknown_name(generation: &Generation, what: &str) -> String {
+    let near =
+        near_names(generation.registers, what, names::all(generation).into_iter().chain(Term::names()));
     match near.is_empty() {
         true => format!(
             "`{what}` is no register, packet, enumerator, mnemonic, rule, guess or word of the \
@@ -157,9 +165,9 @@ fn registers(question: &Question, what: &str) -> anyhow::Result<()> {
         [value] => Some(value_of(value)?),
         _ => bail!("a register has one value, {} are given", question.words.len()),
     };
-    let words = names::descriptor_words(what, value);
+    let words = names::descriptor_words(question.generation, what, value);
     match words.is_empty() {
-        true => put_all(question, "registers", &rows(&find(what)?, value)),
+        true => put_all(question, "registers", &rows(&find(question.generation, what)?, value)),
         false => put_all(question, "words", &words),
     }
 }
@@ -173,7 +181,7 @@ fn rows(found: &[Asked], value: Option<u32>) -> Vec<Register> {
 
 /// Whether both are elements of one array, with the same field.
 fn is_same_row(a: &Asked, b: &Asked) -> bool {
-    let row = |asked: &Asked| lookup(asked.offset).map(|reg| (reg.row.offset, reg.row.sub));
+    let row = |asked: &Asked| asked.registers.lookup(asked.offset).map(|reg| (reg.row.offset, reg.row.sub));
     row(a).is_some() && row(a) == row(b) && a.mask() == b.mask()
 }
 
@@ -193,7 +201,7 @@ fn instructions(question: &Question) -> anyhow::Result<()> {
 fn packets(question: &Question) -> anyhow::Result<()> {
     let dwords = question.words.iter().map(|word| hex(word)).collect::<anyhow::Result<Vec<u32>>>()?;
     ensure!(!dwords.is_empty(), "no dwords are given");
-    let (packets, wrong) = packet::explain(&dwords);
+    let (packets, wrong) = packet::explain(question.generation, &dwords);
     put_all(question, "packets", &packets)?;
     match wrong {
         None => Ok(()),
@@ -201,9 +209,9 @@ fn packets(question: &Question) -> anyhow::Result<()> {
     }
 }
 
-/// The text that `explain` prints for the register at `offset`.
-pub fn text_of(offset: u32) -> String {
-    Register::new(&Asked { offset, field: None, by_pattern: false }, None).to_string()
+/// The text that `explain` prints for the one of `registers` at `offset`.
+pub fn text_of(registers: &'static RegisterTable, offset: u32) -> String {
+    Register::new(&Asked { registers, offset, field: None, by_pattern: false }, None).to_string()
 }
 
 /// Parses `text` into dwords. A text of up to 8 digits is one dword: `0xc286000b`, `c286000b`, or
@@ -254,11 +262,13 @@ fn put(form: Form, texts: impl IntoIterator<Item = impl Display>) -> anyhow::Res
 
 #[cfg(test)]
 mod tests {
+    use a4emu_decoder::generation::DEFAULT;
+
     use super::names::descriptor_words;
 
     #[test]
     fn descriptors_are_explained_word_by_word() {
-        let count = |text: &str| descriptor_words(text, None).len();
+        let count = |text: &str| descriptor_words(DEFAULT, text, None).len();
         for (text, words) in [
             ("TEX_CONST_0", 1),
             ("tex_samp_1", 1),
@@ -274,7 +284,7 @@ mod tests {
         ] {
             assert_eq!(count(text), words, "{text}");
         }
-        let word = &descriptor_words("TEX_CONST_2", Some(0x8000_0003))[0];
+        let word = &descriptor_words(DEFAULT, "TEX_CONST_2", Some(0x8000_0003))[0];
         assert!(word.to_string().contains("PITCHALIGN  = 3"), "{word}");
     }
 }

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use a4emu_decoder::a4xx::enums;
-use a4emu_decoder::a4xx::pm4::{PACKETS, PacketRow};
-use a4emu_decoder::a4xx::regs::{self, RegRef, tex};
 use a4emu_decoder::adreno::ir3::layout::CATEGORIES;
 use a4emu_decoder::adreno::ir3::meaning::{Operation, operations};
+use a4emu_decoder::adreno::pm4::{DwordRow, PacketRow};
+use a4emu_decoder::adreno::registers::RegRef;
 use a4emu_decoder::bits::{EnumTable, FieldRow, Kind, WordRow};
+use a4emu_decoder::generation::Generation;
 use a4emu_decoder::names::fits;
 use serde::Serialize;
 
@@ -19,6 +19,8 @@ const MAX_USES: usize = 6;
 /// A packet of the database.
 #[derive(Clone, Debug, Serialize)]
 pub struct PacketType {
+    #[serde(skip)]
+    ty: u32,
     name: &'static str,
     opcode: u8,
     about: String,
@@ -71,17 +73,17 @@ pub struct DescriptorWord {
 
 /// The words of descriptors that `text` names, with `value` decoded if given: `TEX_CONST_0`, `TEX_SAMP_1.MAX_LOD`,
 /// `SSBO_0` for all words of that descriptor, and `A4XX_TEX_CONST_0` as in Mesa's headers.
-pub fn descriptor_words(text: &str, value: Option<u32>) -> Vec<DescriptorWord> {
+pub fn descriptor_words(generation: &Generation, text: &str, value: Option<u32>) -> Vec<DescriptorWord> {
     let upper = text.to_ascii_uppercase();
     let text = upper.strip_prefix("REG_").unwrap_or(&upper);
-    let text = text.strip_prefix("A4XX_").unwrap_or(text);
+    let text = generation.unprefixed(text);
     let (name, field) = text.split_once('.').map_or((text, None), |(name, field)| (name, Some(field)));
     let is_asked = |row: &&WordRow| {
         let of_descriptor =
             name.contains('_') && row.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'));
         fits(name, row.name) || of_descriptor
     };
-    let words = [tex::SAMPLER, tex::TEXTURE, tex::SSBO_0, tex::SSBO_1].into_iter().flatten().filter(is_asked);
+    let words = generation.descriptor_words().filter(is_asked);
     words
         .filter_map(|row| {
             let rows = match field {
@@ -106,13 +108,14 @@ impl fmt::Display for DescriptorWord {
 }
 
 /// The packets whose name fits `text`.
-pub fn packets(text: &str) -> Vec<PacketType> {
+pub fn packets(generation: &Generation, text: &str) -> Vec<PacketType> {
     let of = |row: &PacketRow| {
-        let fields = |rows: &'static [a4emu_decoder::a4xx::pm4::DwordRow]| -> Vec<Fields> {
+        let fields = |rows: &'static [DwordRow]| -> Vec<Fields> {
             rows.iter().map(|row| Fields::new(row.fields, None)).collect()
         };
         let (payload, repeat) = (fields(row.dwords), fields(row.repeat));
         PacketType {
+            ty: generation.framing.command_type(),
             name: row.name,
             opcode: row.opcode,
             about: about(row.doc),
@@ -121,35 +124,35 @@ pub fn packets(text: &str) -> Vec<PacketType> {
             repeat,
         }
     };
-    PACKETS.iter().filter(|row| is_named(row.name, text)).map(of).collect()
+    generation.packets.rows().iter().filter(|row| is_named(row.name, text)).map(of).collect()
 }
 
 /// The enumerations whose name fits `text`, and the values of others that do.
-pub fn enumerations(text: &str) -> Vec<Enumeration> {
-    enums::tables()
+pub fn enumerations(generation: &Generation, text: &str) -> Vec<Enumeration> {
+    generation
+        .enums()
         .filter_map(|table| {
             let is_whole = is_named(table.name, text);
             let is_asked = |name: &str| is_whole || is_named(name, text);
             let values = table.values.iter().filter(|(_, name)| is_asked(name));
             let values: Vec<Value> = values.map(|&(value, name)| Value { name, value }).collect();
             let found = Enumeration { enumeration: table.name, values, used_by: Vec::new() };
-            (!found.values.is_empty()).then(|| Enumeration { used_by: uses(table), ..found })
+            (!found.values.is_empty()).then(|| Enumeration { used_by: uses(generation, table), ..found })
         })
         .collect()
 }
 
 /// The fields of type `table`.
-fn uses(table: &EnumTable) -> Vec<String> {
-    let is_of = |row: &&FieldRow| matches!(row.kind, Kind::Enum(of) if std::ptr::eq(of, table));
+fn uses(generation: &Generation, table: &EnumTable) -> Vec<String> {
+    let is_of = |row: &&FieldRow| matches!(row.kind, Kind::Enum(of) if of.name == table.name);
     let of_packet = |packet: &'static PacketRow| {
         let fields = packet.dwords.iter().chain(packet.repeat).flat_map(|dword| dword.fields);
         fields.filter(is_of).map(|row| format!("{}.{}", packet.name, row.name))
     };
-    let of_register = |reg: RegRef| {
-        reg.fields().iter().filter(is_of).map(move |row| format!("{}.{}", reg.name(), row.name))
-    };
-    let firsts = regs::all().filter(|reg| reg.index == 0);
-    firsts.flat_map(of_register).chain(PACKETS.iter().flat_map(of_packet)).collect()
+    let of_register =
+        |reg: RegRef| reg.fields().iter().filter(is_of).map(move |row| format!("{}.{}", reg, row.name));
+    let firsts = generation.registers.all().filter(|reg| reg.index == 0);
+    firsts.flat_map(of_register).chain(generation.packets.rows().iter().flat_map(of_packet)).collect()
 }
 
 /// The operations whose mnemonic fits `text`.
@@ -178,18 +181,18 @@ fn is_named(name: &str, asked: &str) -> bool {
 }
 
 /// All names that this file explains, for messages with similar names.
-pub fn all() -> Vec<String> {
-    let tables = enums::tables().flat_map(|table| {
+pub fn all(generation: &Generation) -> Vec<String> {
+    let tables = generation.enums().flat_map(|table| {
         table.values.iter().map(|(_, name)| (*name).to_owned()).chain([table.name.to_owned()])
     });
-    let packets = PACKETS.iter().map(|row| row.name.to_owned());
+    let packets = generation.packets.rows().iter().map(|row| row.name.to_owned());
     packets.chain(tables).chain(operations().into_iter().map(|operation| operation.mnemonic)).collect()
 }
 
 impl fmt::Display for PacketType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, opcode, about, payload, optional, repeat } = self;
-        writeln!(f, "{name}: packet of type 3, opcode {opcode:#04x}")?;
+        let Self { ty, name, opcode, about, payload, optional, repeat } = self;
+        writeln!(f, "{name}: packet of type {ty}, opcode {opcode:#04x}")?;
         if !about.is_empty() {
             writeln!(f, "  {about}")?;
         }

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use a4emu_decoder::a4xx::pm4::{self, PacketName, PacketRow};
 use a4emu_decoder::adreno::packet::{Packet, Packets};
+use a4emu_decoder::adreno::pm4::PacketRow;
+use a4emu_decoder::generation::Generation;
 use serde::Serialize;
 
 use super::fields::{Fields, about};
@@ -41,49 +42,52 @@ struct Dword {
     fields: Fields,
 }
 
-/// Decodes the packets of `dwords`. Returns them, and the error after the last one.
-pub fn explain(dwords: &[u32]) -> (Vec<Explained>, Option<String>) {
+/// Decodes the packets of `dwords`, a stream of `generation`. Returns them, and the error after the last one.
+pub fn explain(generation: &'static Generation, dwords: &[u32]) -> (Vec<Explained>, Option<String>) {
     let (mut explained, mut wrong) = (Vec::new(), None);
-    let mut packets = Packets::new(dwords);
+    let mut packets = Packets::new(generation.framing, dwords);
     loop {
         let at = packets.offset();
         match packets.next() {
             None => return (explained, wrong),
-            Some(Ok(packet)) => explained.push(Explained::new(at, dwords[at], &packet)),
+            Some(Ok(packet)) => explained.push(Explained::new(generation, at, dwords[at], &packet)),
             Some(Err(error)) => wrong = Some(error.to_string()),
         }
     }
 }
 
 impl Explained {
-    fn new(at: usize, header: u32, packet: &Packet<'_>) -> Self {
-        let (ty, name) = match packet {
-            Packet::Type0 { .. } => (0, "register writes".to_owned()),
-            Packet::Type1 { .. } => (1, "two register writes".to_owned()),
-            Packet::Type2 => (2, "filler".to_owned()),
-            Packet::Type3 { opcode, .. } => (3, PacketName(*opcode).to_string()),
+    fn new(generation: &'static Generation, at: usize, header: u32, packet: &Packet<'_>) -> Self {
+        let name = match packet {
+            Packet::Registers { .. } => "register writes".to_owned(),
+            Packet::TwoRegisters { .. } => "two register writes".to_owned(),
+            Packet::Filler => "filler".to_owned(),
+            Packet::Command { opcode, .. } => generation.packets.name(*opcode).to_string(),
         };
         let (opcode, predicated, payload) = match *packet {
-            Packet::Type3 { opcode, predicated, payload } => (Some(opcode), predicated, payload),
+            Packet::Command { opcode, predicated, payload } => (Some(opcode), predicated, payload),
             _ => (None, false, &[][..]),
         };
-        let row = opcode.and_then(pm4::row);
+        let row = opcode.and_then(|opcode| generation.packets.row(opcode));
         Self {
             at,
             header,
-            ty,
+            ty: generation.framing.type_of(header),
             opcode,
             name,
             about: row.map_or(String::new(), |row| about(row.doc)),
             predicated,
             payload: (0..).zip(payload).map(|(index, &value)| Dword::new(row, index, value)).collect(),
-            writes: packet.writes().map(|(offset, value)| write(offset, value)).collect(),
+            writes: packet.writes().map(|(offset, value)| write(generation, offset, value)).collect(),
         }
     }
 }
 
-fn write(offset: u32, value: u32) -> Register {
-    Register::new(&Asked { offset, field: None, by_pattern: false }, Some(value))
+fn write(generation: &'static Generation, offset: u32, value: u32) -> Register {
+    Register::new(
+        &Asked { registers: generation.registers, offset, field: None, by_pattern: false },
+        Some(value),
+    )
 }
 
 impl Dword {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use a4emu_decoder::a4xx::regs::{RegName, RegRef, lookup};
 use a4emu_decoder::bits::Certainty;
 use serde::Serialize;
 
@@ -34,12 +33,12 @@ pub struct Register {
 impl Register {
     /// The entry of `asked`, with `value` decoded if given.
     pub fn new(asked: &Asked, value: Option<u32>) -> Self {
-        let reg = lookup(asked.offset);
+        let reg = asked.registers.lookup(asked.offset);
         let row = reg.map(|reg| reg.row);
-        let block = reg.and_then(RegRef::block);
+        let block = asked.registers.block(asked.offset);
         let word = value.map(|value| value & asked.mask());
         Self {
-            name: RegName { offset: asked.offset }.to_string(),
+            name: asked.register().to_string(),
             offset: asked.offset,
             block: block.map(|block| block.name),
             block_about: block.map(|block| block.about),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use a4emu_decoder::a4xx::regs::{self, RegName};
+use a4emu_decoder::adreno::registers::RegisterTable;
 use a4emu_decoder::bits::value::{FieldValue, fields, unnamed_bits};
 
 use serde::Serialize;
@@ -52,7 +52,15 @@ impl Side {
 /// The differences of `a` and `b`, in order of draws. Each is reported at the draw where it begins, and
 /// again only if it changes.
 pub fn compare(a: &State, b: &State) -> Vec<Difference> {
-    let mut pair = Pair::default();
+    let registers = a.chip.generation().registers;
+    let mut pair = Pair {
+        registers,
+        a: Side::default(),
+        b: Side::default(),
+        apart: BTreeMap::new(),
+        loads_apart: BTreeSet::new(),
+        found: Vec::new(),
+    };
     if a.chip != b.chip {
         pair.found.push(difference(&Record::default(), "gpu", a.chip.id, b.chip.id));
     }
@@ -82,8 +90,8 @@ fn difference(record: &Record, what: &str, old: impl fmt::Display, new: impl fmt
 }
 
 /// A running comparison.
-#[derive(Default)]
 struct Pair {
+    registers: &'static RegisterTable,
     a: Side,
     b: Side,
     /// Registers that differ so far, with both values.
@@ -124,7 +132,7 @@ impl Pair {
         if values[0] == values[1] {
             self.apart.remove(&offset);
         } else if self.apart.insert(offset, values) != Some(values) {
-            self.found.extend(register_differences(at, offset, values));
+            self.found.extend(register_differences(self.registers, at, offset, values));
         }
     }
 
@@ -147,14 +155,19 @@ impl Pair {
 }
 
 /// One difference per differing field, or one for the register if it has no fields.
-fn register_differences(at: &Record, offset: u32, values: [Option<u32>; 2]) -> Vec<Difference> {
-    let name = RegName { offset };
+fn register_differences(
+    registers: &'static RegisterTable,
+    at: &Record,
+    offset: u32,
+    values: [Option<u32>; 2],
+) -> Vec<Difference> {
+    let name = registers.name(offset);
     let [Some(old), Some(new)] = values else {
         let [old, new] =
             values.map(|value| value.map_or_else(|| "not written".to_owned(), |value| format!("{value:#x}")));
         return vec![difference(at, &name.to_string(), old, new)];
     };
-    let rows = regs::lookup(offset).map_or(&[][..], |reg| reg.fields());
+    let rows = registers.fields(offset);
     let pairs = fields(rows, old).zip(fields(rows, new));
     let differs = |(old, new): &(FieldValue, FieldValue)| old.raw != new.raw;
     let mut found: Vec<Difference> = pairs

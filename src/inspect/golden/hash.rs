@@ -3,6 +3,7 @@
 //! All hashes are XXH3 (64 bit). The registers are a sum of one hash each. So a draw costs only what it
 //! changed.
 
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::load_state::{Pipe, StateKind};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -77,8 +78,10 @@ fn part(loaded: &LoadedState, index: usize) -> u64 {
 }
 
 fn command_processor(cp: &CpState) -> u64 {
-    let groups =
-        cp.groups.iter().flat_map(|group| group.map_or([0, 0], |group| [group.address, group.dwords]));
+    // Both halves of an address count; the upper one is 0 on an A4xx.
+    let folded = |address: Address| (address.get() ^ address.get() >> 32) as u32;
+    let groups = cp.groups.iter();
+    let groups = groups.flat_map(|group| group.map_or([0, 0], |it| [folded(it.address), it.dwords]));
     let draws = cp.draw_predicate;
     let flags = [cp.predicate != Some(false), draws.global, draws.local, draws.pass].map(u32::from);
     let rest = [cp.init_flags, cp.nrt_offset].into_iter().chain(flags).chain(cp.scratch);

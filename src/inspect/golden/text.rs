@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use a4emu_decoder::a4xx::regs;
+use a4emu_decoder::adreno::registers::RegisterTable;
 use a4emu_decoder::bits::value::{Show, WordText, is_bare};
 use a4emu_decoder::bits::{FieldRow, Kind};
 use thiserror::Error;
@@ -19,16 +19,21 @@ pub fn header(chip: Chip) -> String {
 }
 
 /// Displays one record as its lines.
-pub struct RecordText<'a>(pub &'a Record);
+pub struct RecordText<'a> {
+    /// The record.
+    pub record: &'a Record,
+    /// The registers of the chip's generation.
+    pub registers: &'static RegisterTable,
+}
 
 impl fmt::Display for RecordText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Record { number, frame_draw, submit, call, written, hash, .. } = self.0;
+        let Record { number, frame_draw, submit, call, written, hash, .. } = self.record;
         writeln!(f, "\ndraw {number} f{frame_draw} submit {submit} {call}")?;
-        for (offset, value) in &self.0.registers {
-            write_register(f, *offset, *value)?;
+        for (offset, value) in &self.record.registers {
+            write_register(f, self.registers, *offset, *value)?;
         }
-        for load in &self.0.loads {
+        for load in &self.record.loads {
             writeln!(f, "  {} {} {} {:016x}", load.kind, load.first, load.dwords, load.hash)?;
         }
         writeln!(f, "  written {written} state {hash:016x}")
@@ -36,9 +41,14 @@ impl fmt::Display for RecordText<'_> {
 }
 
 /// `  0x20a4 RB_MRT[0].CONTROL 0x0f000c00 { ROP_CODE = ROP_COPY | .. }`
-fn write_register(f: &mut fmt::Formatter<'_>, offset: u32, word: u32) -> fmt::Result {
-    write!(f, "  {offset:#06x} {} {word:#010x}", regs::RegName { offset })?;
-    if let Some(reg) = regs::lookup(offset).filter(|reg| !says_no_more(reg.fields())) {
+fn write_register(
+    f: &mut fmt::Formatter<'_>,
+    registers: &'static RegisterTable,
+    offset: u32,
+    word: u32,
+) -> fmt::Result {
+    write!(f, "  {offset:#06x} {} {word:#010x}", registers.name(offset))?;
+    if let Some(reg) = registers.lookup(offset).filter(|reg| !says_no_more(reg.fields())) {
         write!(f, " {}", WordText { rows: reg.fields(), word, show: Show::NonZero })?;
     }
     writeln!(f)
@@ -52,7 +62,8 @@ fn says_no_more(rows: &[FieldRow]) -> bool {
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&header(self.chip))?;
-        self.records.iter().try_for_each(|record| RecordText(record).fmt(f))
+        let registers = self.chip.generation().registers;
+        self.records.iter().try_for_each(|record| RecordText { record, registers }.fmt(f))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The output of `pixel`.
 
+use a4emu_decoder::adreno::address::Address;
 use std::fmt;
 
 use serde::Serialize;
@@ -47,7 +48,7 @@ pub(super) struct Event {
     frame_draw: u32,
     pass: &'static str,
     /// Address of the draw packet.
-    address: u32,
+    address: u64,
     #[serde(flatten)]
     what: What,
 }
@@ -119,7 +120,7 @@ pub(super) struct Left {
 
 impl Event {
     /// The events of a call that is `part` of the history of a pixel, with its state `left` after the call.
-    pub fn of(call: &Call, address: u32, part: Part, left: Left, touches: Vec<Touch>) -> Vec<Self> {
+    pub fn of(call: &Call, address: Address, part: Part, left: Left, touches: Vec<Touch>) -> Vec<Self> {
         let event = |what| Self::new(call, address, what);
         match part {
             Part::Copied => {
@@ -135,19 +136,19 @@ impl Event {
 }
 
 impl Event {
-    fn new(call: &Call, address: u32, what: What) -> Self {
+    fn new(call: &Call, address: Address, what: What) -> Self {
         Self {
             submit: call.submit(),
             draw: call.number(),
             frame_draw: call.frame_draw(),
             pass: call.pass().map_or("compute", |pass| pass.name()),
-            address,
+            address: address.get(),
             what,
         }
     }
 
     /// The event of a store by a shader of `call`. `codec` is the format of the pixel.
-    pub fn stored(call: &Call, address: u32, codec: &Codec, change: &Change) -> Self {
+    pub fn stored(call: &Call, address: Address, codec: &Codec, change: &Change) -> Self {
         let values = |bytes: &[u8]| {
             let color = Color::new(codec, resolved(codec, bytes));
             Values { color: Some(color), depth: None, stencil: None }

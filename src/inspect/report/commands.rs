@@ -1,5 +1,6 @@
 //! Numbers the commands of a run, with the identity rule of [`Rows`](crate::describe::Rows).
 
+use a4emu_decoder::adreno::address::Address;
 use hashbrown::HashMap;
 
 use crate::describe::{Key, MAX_ROWS};
@@ -14,7 +15,7 @@ const KEPT: u64 = 1 << 14;
 pub struct Commands {
     group: u32,
     /// Number of each command of the current group, by packet address.
-    numbers: HashMap<u32, usize>,
+    numbers: HashMap<Address, usize>,
     count: usize,
 }
 

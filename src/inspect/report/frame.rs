@@ -1,6 +1,7 @@
 //! The data of a page. What all draws have is one JSON object ([`Frame`]); what a draw shows when it is
 //! selected is in [`blocks`](super::blocks).
 
+use a4emu_decoder::adreno::registers::RegisterTable;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -235,8 +236,8 @@ pub struct Register {
 }
 
 impl Register {
-    /// Makes the entry of the register at `offset`.
-    pub fn at(offset: u32) -> Self {
-        Self { offset: format!("{offset:#06x}"), text: explain::text_of(offset) }
+    /// Makes the entry of the one of `registers` at `offset`.
+    pub fn at(registers: &'static RegisterTable, offset: u32) -> Self {
+        Self { offset: format!("{offset:#06x}"), text: explain::text_of(registers, offset) }
     }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use a4emu_decoder::a4xx::regs::RegName;
 use a4emu_decoder::adreno::packet::Packet;
 
 use super::commands::{Command, Commands};
@@ -127,8 +126,9 @@ impl Observer for Packets {
     fn register(&mut self, gpu: &mut Running<'_>, offset: u32, _: Option<u32>) {
         let Some(listing) = self.listing(gpu) else { return };
         listing.register(gpu, offset);
-        let name = RegName { offset }.to_string();
-        self.registers.entry(name).or_insert_with(|| Register::at(offset));
+        let registers = gpu.chip.generation().registers;
+        let name = registers.name(offset).to_string();
+        self.registers.entry(name).or_insert_with(|| Register::at(registers, offset));
     }
 
     fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {

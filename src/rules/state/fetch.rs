@@ -71,7 +71,7 @@ fn produced(scene: &Scene<'_>, said: &mut Said) {
 
 /// Whether the fragment shader reads the full register `id` as the hardware filled it.
 fn takes(scene: &Scene<'_>, id: u32) -> bool {
-    let reg = u8::try_from(id).ok().and_then(|id| FileReg::of(Reg(id), false));
+    let reg = u8::try_from(id).ok().and_then(|id| FileReg::full(Reg(id)));
     let checked = scene.program(Stage::FS).zip(reg);
     checked.is_some_and(|(checked, reg)| checked.facts.taken.has(reg))
 }

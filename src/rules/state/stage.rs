@@ -66,7 +66,8 @@ pub type Named = (FileReg, &'static str);
 fn run(id: u32, half: bool, count: u32, name: &'static str) -> impl Iterator<Item = Named> {
     let ids =
         used(id).into_iter().flat_map(move |id| (id..id + count).filter_map(|id| u8::try_from(id).ok()));
-    ids.filter_map(move |id| FileReg::of(Reg(id), half)).map(move |reg| (reg, name))
+    let of_file = if half { FileReg::half } else { FileReg::full };
+    ids.filter_map(move |id| of_file(Reg(id))).map(move |reg| (reg, name))
 }
 
 /// Registers that the hardware fills before the stage's first instruction.

@@ -2,7 +2,7 @@
 
 use a4emu_decoder::a4xx::enums::{VgtEventType, VisCullMode};
 use a4emu_decoder::a4xx::pm4::Pm4;
-use a4emu_decoder::a4xx::regs::RegName;
+use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_decoder::a4xx::regs::gras::*;
 use a4emu_decoder::a4xx::regs::hlsq::*;
 use a4emu_decoder::a4xx::regs::pc::*;
@@ -187,7 +187,10 @@ pub fn check_event(packet: &Pm4<'_>, written: &RegSet, said: &mut Said) {
 fn unwritten(read: impl Iterator<Item = u32>, written: &RegSet, said: &mut Said) {
     for offset in read.filter(|offset| !written.contains(*offset)) {
         let rule = if HANGING.contains(&offset) { Id::R3 } else { Id::R1 };
-        said.say(rule, format!("{} is read and was not written since the batch began", RegName { offset }));
+        said.say(
+            rule,
+            format!("{} is read and was not written since the batch began", REGISTERS.name(offset)),
+        );
     }
 }
 

@@ -1,7 +1,8 @@
 //! Checks C20 to C26, C30 and C31: single packets.
 
 use a4emu_decoder::a4xx::pm4::{LoadState4, Pm4, RegisterWrites};
-use a4emu_decoder::a4xx::regs::RegName;
+use a4emu_decoder::a4xx::regs::REGISTERS;
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::load_state::{StateKind, StateSource};
 use a4emu_decoder::adreno::packet::Packet;
 
@@ -28,7 +29,7 @@ const PROTECTED: [(u32, u32); 7] = [
 /// Number of vec4 in a block of constants.
 const BLOCK: u32 = 4;
 /// Alignment of addresses of blocks, in bytes.
-const BLOCK_BYTES: u32 = 64;
+const BLOCK_BYTES: u64 = 64;
 /// Maximum size of a called buffer in dwords.
 const MAX_CALL: u32 = 0xf_ffff;
 /// Maximum call depth of a packet that may call a state group.
@@ -40,14 +41,14 @@ pub struct Packets {
     /// The number of samplers in the last load, if it was odd.
     odd_samplers: Option<u32>,
     /// Programs that were loaded into the store from memory: address and number of groups.
-    stored: [Option<(u32, u32)>; 6],
+    stored: [Option<(Address, u32)>; 6],
 }
 
 /// Checks C20 for `packet`, of type 0 or 1, which is about to execute.
 pub fn protected(packet: &Packet<'_>, said: &mut Said) {
     let registers = packet.writes().map(|(register, _)| register);
     for register in registers.filter(|register| is_protected(*register)) {
-        said.say(Id::C20, format!("{} is protected: CP fault", RegName { offset: register }));
+        said.say(Id::C20, format!("{} is protected: CP fault", REGISTERS.name(register)));
     }
 }
 
@@ -61,7 +62,7 @@ impl Packets {
                 if let RegisterWrites::Sum { register, .. } = packet.writes()
                     && !BANKED.contains(&register)
                 {
-                    let name = RegName { offset: register };
+                    let name = REGISTERS.name(register);
                     said.say(Id::C30, format!("the sum goes to {name}, which is no context register"));
                 }
             }
@@ -118,7 +119,7 @@ impl Packets {
             let stage = checked.program.stage;
             let Some((address, units)) = self.stored[stage as usize] else { continue };
             let (start, length) = place(scene.regs, stage);
-            let same = [address, units * 16] == [start, length];
+            let same = (address, units * 16) == (start.into(), length);
             said.unless(same || scene.runs_from_memory(stage) && !is_in_store(scene, stage), Id::C26, || {
                 format!(
                     "{}: the store holds {units} groups of {address:#010x}, OBJ_START {start:#010x}, LENGTH {}",
@@ -146,7 +147,7 @@ fn is_protected(register: u32) -> bool {
 /// Checks C23 and C24.
 fn constants(gpu: &Gpu, stage: Stage, [first, units]: [u32; 2], source: StateSource<'_>, said: &mut Said) {
     if let StateSource::Memory { address } = source {
-        let aligned = first % BLOCK == 0 && units % BLOCK == 0 && address % BLOCK_BYTES == 0;
+        let aligned = first % BLOCK == 0 && units % BLOCK == 0 && address.get() % BLOCK_BYTES == 0;
         said.unless(aligned, Id::C23, || {
             format!("{}: {units} vec4 from {address:#010x} to c{first} are not aligned", stage.name())
         });

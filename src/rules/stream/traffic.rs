@@ -59,6 +59,7 @@ impl Traffic {
             Pm4::DrawIndxIndirect(packet) => self.parameters(gpu, packet.INDIRECT, 20, said),
             Pm4::LoadState4(packet) => {
                 if let StateSource::Memory { address } = packet.source()
+                    && let Some(address) = address.narrow()
                     && self.is_fresh(gpu, address, u64::from(packet.dwords()) * 4)
                 {
                     said.say(
@@ -218,6 +219,6 @@ pub fn unwritten(gpu: Synced<'_>, said: &mut Said) {
     let blank =
         gpu.report.missing.iter().filter(|miss| gpu.memory().provenance(miss.address) == Provenance::Blank);
     for Miss { client, address, len } in blank.take(MAX_BLANK) {
-        said.say(Id::M8, format!("{client}: {len} bytes at {address:#010x} are read, and nobody wrote them"));
+        said.say(Id::M8, format!("{client}: {len} bytes at {address} are read, and nobody wrote them"));
     }
 }

@@ -2,7 +2,7 @@
 
 use a4emu_decoder::a4xx::enums::{VgtEventType, VisCullMode};
 use a4emu_decoder::a4xx::pm4::{CP_EVENT_WRITE_0, Pm4, RegisterWrites};
-use a4emu_decoder::a4xx::regs::RegName;
+use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_decoder::a4xx::regs::cp::CP_SCRATCH;
 use a4emu_decoder::a4xx::regs::gras::{GRAS_CL_VPORT_XOFFSET_0, GRAS_CL_VPORT_ZSCALE_0};
 use a4emu_decoder::a4xx::regs::hlsq::HLSQ_UPDATE_CONTROL;
@@ -84,7 +84,7 @@ impl Waits {
             Pm4::EventWriteCfl(packet) => self.event(packet.event),
             Pm4::EventWriteZpd(packet) => self.event(packet.event),
             Pm4::RegRmw(packet) if self.busy => {
-                let register = RegName { offset: packet.control.DST_REG() };
+                let register = REGISTERS.name(packet.control.DST_REG());
                 said.say(Id::C2, format!("CP_REG_RMW of {register} while the chip is busy"));
             }
             Pm4::SetBinData(_) => self.tile_stream("CP_SET_BIN_DATA", said),
@@ -142,7 +142,10 @@ impl Waits {
         self.viewport |= viewport.contains(&offset);
         self.query_base |= offset == QUERY_BASE;
         if !BANKED.contains(&offset) && !is_exempt(offset) {
-            said.say(Id::C1, format!("{} is not banked, written while the chip is busy", RegName { offset }));
+            said.say(
+                Id::C1,
+                format!("{} is not banked, written while the chip is busy", REGISTERS.name(offset)),
+            );
         }
     }
 

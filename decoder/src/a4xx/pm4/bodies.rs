@@ -2,6 +2,8 @@
 
 use super::rows::*;
 use super::words::*;
+use crate::adreno::address::Address;
+use crate::adreno::pm4::IndirectBufferCall;
 
 /// First context register: CP_SET_CONSTANT counts its offsets from here.
 const CONTEXT_BASE: u32 = 0x2000;
@@ -49,16 +51,17 @@ pub struct DrawStateGroup {
     /// What to do with the group.
     pub control: CP_SET_DRAW_STATE_0,
     /// GPU address of the group's commands.
-    pub address: u32,
+    pub address: Address,
 }
 
 impl<'a> SetDrawState<'a> {
     /// The entries of the packet, in order.
     pub fn groups(&self) -> impl Iterator<Item = DrawStateGroup> + use<'a> {
         let (pairs, _) = self.rest.as_chunks();
-        pairs
-            .iter()
-            .map(|&[control, address]| DrawStateGroup { control: CP_SET_DRAW_STATE_0(control), address })
+        pairs.iter().map(|&[control, address]| DrawStateGroup {
+            control: CP_SET_DRAW_STATE_0(control),
+            address: address.into(),
+        })
     }
 }
 
@@ -110,15 +113,6 @@ impl RegRmw<'_> {
     }
 }
 
-/// A call of another command buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct IndirectBufferCall {
-    /// GPU address of the buffer.
-    pub address: u32,
-    /// Length of the buffer in dwords.
-    pub dwords: u32,
-}
-
 impl Pm4<'_> {
     /// The buffer that the packet calls, for each opcode that is a call; `None` for other packets.
     pub fn call(&self) -> Option<IndirectBufferCall> {
@@ -129,6 +123,6 @@ impl Pm4<'_> {
             Pm4::CondIndirectBufferPfd(ib) => (ib.IB_BASE, ib.size),
             _ => return None,
         };
-        Some(IndirectBufferCall { address, dwords: size.IB_SIZE() })
+        Some(IndirectBufferCall { address: address.into(), dwords: size.IB_SIZE() })
     }
 }

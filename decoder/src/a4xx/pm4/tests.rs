@@ -3,22 +3,24 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
+use crate::a4xx::A4XX;
 use crate::a4xx::enums::*;
+use crate::adreno::address::Address;
 use crate::adreno::load_state::{Stage, StateKind, StateSource};
 use crate::adreno::packet::{Packet, Packets};
 
 #[test]
 fn opcodes_and_names_are_unique_and_in_order() {
-    assert!(PACKETS.windows(2).all(|pair| pair[0].opcode < pair[1].opcode));
-    let mut names: Vec<_> = PACKETS.iter().map(|row| row.name).collect();
+    assert!(PACKETS.rows().windows(2).all(|pair| pair[0].opcode < pair[1].opcode));
+    let mut names: Vec<_> = PACKETS.rows().iter().map(|row| row.name).collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), PACKETS.len());
+    assert_eq!(names.len(), PACKETS.rows().len());
 }
 
 #[test]
 fn fields_of_a_dword_do_not_overlap_and_names_are_unique_in_a_packet() {
-    for packet in PACKETS {
+    for packet in PACKETS.rows() {
         let mut names = Vec::new();
         for dword in packet.dwords.iter().chain(packet.repeat) {
             let masks = dword.fields.iter().map(|field| field.mask());
@@ -39,14 +41,14 @@ fn fields_of_a_dword_do_not_overlap_and_names_are_unique_in_a_packet() {
 #[test]
 fn lookup_finds_each_row_and_nothing_else() {
     for opcode in 0..=u8::MAX {
-        let by_search = PACKETS.iter().find(|row| row.opcode == opcode).map(|row| row.name);
-        assert_eq!(row(opcode).map(|row| row.name), by_search, "{opcode:#x}");
+        let by_search = PACKETS.rows().iter().find(|row| row.opcode == opcode).map(|row| row.name);
+        assert_eq!(PACKETS.row(opcode).map(|row| row.name), by_search, "{opcode:#x}");
     }
 }
 
 #[test]
 fn short_payloads_are_told_from_unknown_opcodes() {
-    for packet in PACKETS {
+    for packet in PACKETS.rows() {
         let fixed = packet.dwords.len() - packet.optional;
         let payload = vec![0; fixed];
         assert!(!matches!(Pm4::parse(packet.opcode, &payload), Pm4::Short { .. } | Pm4::Unknown { .. }));
@@ -71,7 +73,7 @@ fn traced_loads_of_hull_and_domain_code() {
     {
         let Pm4::LoadState4(load) = Pm4::parse(0x30, &payload) else { panic!("not a load") };
         assert_eq!(load.kind(), StateKind::Instructions(stage));
-        assert_eq!(load.source(), StateSource::Memory { address });
+        assert_eq!(load.source(), StateSource::Memory { address: Address::new(address) });
         assert_eq!(load.dwords(), dwords);
     }
 }
@@ -122,31 +124,35 @@ fn draw_state_groups_and_conditions() {
     let Pm4::SetDrawState(packet) = Pm4::parse(0x43, &[0x0307_0010, 0x1000, 5]) else { panic!() };
     let groups: Vec<_> = packet.groups().collect();
     assert_eq!(groups.len(), 1, "half an entry is none");
-    assert_eq!((groups[0].control.COUNT(), groups[0].control.GROUP_ID(), groups[0].address), (16, 3, 0x1000));
+    assert_eq!(
+        (groups[0].control.COUNT(), groups[0].control.GROUP_ID(), groups[0].address.get()),
+        (16, 3, 0x1000)
+    );
     let Pm4::CondRegExec(packet) = Pm4::parse(0x47, &[0x2000_0012, 0x34, 9]) else { panic!() };
     assert_eq!(packet.range(), Some(CondExecRange::Registers { reg0: 0x12, reg1: 0x34, dwords: 9 }));
 }
 
 #[test]
 fn repeating_dwords_have_rows() {
-    let row = row(0x43).unwrap();
+    let row = PACKETS.row(0x43).unwrap();
     assert_eq!(row.dword(4).unwrap().fields[0].name, "COUNT");
     assert_eq!(row.dword(5).unwrap().fields[0].name, "ADDR");
-    assert!(super::row(0x3d).unwrap().dword(3).is_none());
+    assert!(PACKETS.row(0x3d).unwrap().dword(3).is_none());
 }
 
 #[test]
 fn packets_iterate_as_framed() {
     let stream = [0x0001_20a0, 1, 2, 0x8000_0000, 0x0001_a0a0, 3, 4, 0x4010_0203, 5, 6, 0xc000_1001, 7];
-    let packets: Vec<_> = Packets::new(&stream).map(Result::unwrap).collect();
+    let packets: Vec<_> = Packets::new(A4XX.framing, &stream).map(Result::unwrap).collect();
     let writes: Vec<_> = packets.iter().flat_map(Packet::writes).collect();
     assert_eq!(writes, [(0x20a0, 1), (0x20a1, 2), (0x20a0, 3), (0x20a0, 4), (0x203, 5), (0x100, 6)]);
-    assert_eq!(packets[4], Packet::Type3 { opcode: 0x10, predicated: true, payload: &[7] });
+    assert_eq!(packets[4], Packet::Command { opcode: 0x10, predicated: true, payload: &[7] });
 }
 
 #[test]
 fn damage_says_what_and_where() {
-    let error = |stream: &[u32]| Packets::new(stream).find_map(Result::err).unwrap().to_string();
+    let error =
+        |stream: &[u32]| Packets::new(A4XX.framing, stream).find_map(Result::err).unwrap().to_string();
     assert_eq!(error(&[0x8000_0000, 0x8000_0001]), "not a packet header: 0x80000001 at dword 0x1");
     assert_eq!(error(&[0xc000_9000, 0]), "not a packet header: 0xc0009000 at dword 0x0");
     assert_eq!(error(&[0x3fff_0000, 0]), "packet 0x3fff0000 at dword 0x0 needs 16384 dwords, 1 are left");

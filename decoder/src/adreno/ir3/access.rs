@@ -25,9 +25,14 @@ impl FileReg {
     /// Largest number of different registers.
     pub const COUNT: usize = 512;
 
-    /// The register `reg` of a file; `None` for r63.x.
-    pub fn of(reg: Reg, half: bool) -> Option<Self> {
-        (reg != Reg::NONE).then_some(Self { half: half && reg.number() < FIRST_SPECIAL, reg })
+    /// The full register `reg`; `None` for r63.x.
+    pub fn full(reg: Reg) -> Option<Self> {
+        (reg != Reg::NONE).then_some(Self { half: false, reg })
+    }
+
+    /// The half register `reg`; `None` for r63.x. Special registers are the same in both files.
+    pub fn half(reg: Reg) -> Option<Self> {
+        (reg != Reg::NONE).then_some(Self { half: reg.number() < FIRST_SPECIAL, reg })
     }
 
     /// Index of the register in an array of all registers, below [`Self::COUNT`].
@@ -87,7 +92,8 @@ struct Accesses(Vec<Access>);
 
 impl Accesses {
     fn add(&mut self, reg: Reg, half: bool, step: u8, operand: Role) {
-        self.0.extend(FileReg::of(reg, half).map(|reg| Access { reg, step, operand }));
+        let reg = if half { FileReg::half(reg) } else { FileReg::full(reg) };
+        self.0.extend(reg.map(|reg| Access { reg, step, operand }));
     }
 
     fn run(&mut self, first: Reg, half: bool, count: u8, operand: Role) {

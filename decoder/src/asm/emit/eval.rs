@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::super::ast::{Expr, ExprKind, Name, Span};
 use super::value::{Bound, Value, literal};
 use super::{Emitter, Extent, Pass, Result};
-use crate::a4xx::regs;
+use crate::a4xx::regs::REGISTERS;
 
 /// Bytes of one group of 16 instructions, the unit in which shaders are counted.
 const GROUP_BYTES: u64 = 128;
@@ -74,7 +74,7 @@ impl Emitter<'_, '_> {
     }
 
     fn register_offset(&self, span: Span, name: &str) -> Result<Value> {
-        match (regs::by_name(name), self.pass) {
+        match (REGISTERS.by_name(name), self.pass) {
             (Some(offset), _) => Ok(Value::Int(offset.into())),
             (None, Pass::Layout) => Ok(Value::Unknown),
             (None, Pass::Final) => self.fail(span, format!("nothing is called `{name}`")),

@@ -3,6 +3,7 @@
 use super::super::ast::{Expr, LoadSource, Name};
 use super::super::pack;
 use super::{Emitter, Result};
+use crate::a4xx::load_state::unit_dwords;
 use crate::adreno::load_state::StateKind;
 
 impl Emitter<'_, '_> {
@@ -15,7 +16,7 @@ impl Emitter<'_, '_> {
             return self.fail(target.span, message);
         };
         let first = first.map_or(Ok(0), |first| self.size(first))? as u32;
-        let unit = target_state.kind().unit_dwords();
+        let unit = unit_dwords(target_state.kind());
         match source {
             LoadSource::Inline(data) => {
                 let mut dwords = self.inner_dwords(target.span, data)?;
@@ -42,6 +43,6 @@ impl Emitter<'_, '_> {
 
 /// Pads data to whole units: instruction stores load whole groups, constants whole vectors.
 fn pad(dwords: &mut Vec<u32>, kind: StateKind) {
-    let unit = kind.unit_dwords() as usize;
+    let unit = unit_dwords(kind) as usize;
     dwords.resize(dwords.len().next_multiple_of(unit), 0);
 }

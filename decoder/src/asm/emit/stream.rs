@@ -4,21 +4,19 @@ use super::super::ast::{Arg, Expr, Kind, Packet, RegName, Span, Word};
 use super::super::pack;
 use super::body::OpenPacket;
 use super::{Emitter, Result};
-use crate::a4xx::pm4::{self, PacketRow};
-use crate::a4xx::regs;
-use crate::a4xx::regs::tex;
+use crate::a4xx::A4XX;
+use crate::a4xx::pm4::PACKETS;
+use crate::a4xx::regs::REGISTERS;
+use crate::adreno::pm4::PacketRow;
 use crate::bits::{FieldRow, WordRow};
 use crate::similar::near;
 
 /// A dword without named fields.
 const NO_FIELDS: &[FieldRow] = &[];
 
-/// Descriptor words that may be used as data by name.
-const DESCRIPTORS: [&[WordRow]; 4] = [tex::SAMPLER, tex::TEXTURE, tex::SSBO_0, tex::SSBO_1];
-
 /// The message that no packet is called `name`, with the most similar name.
 fn unknown_packet(name: &str) -> String {
-    let names = pm4::PACKETS.iter().map(|row| row.name.to_owned());
+    let names = PACKETS.rows().iter().map(|row| row.name.to_owned());
     match near(name, names).first() {
         Some(near) => format!("no packet `{name}`; did you mean {near}?"),
         None => format!("no packet `{name}`"),
@@ -53,7 +51,7 @@ impl Emitter<'_, '_> {
             return self.put_dwords(reg.span, &[dword]);
         }
         let offset = self.register(reg)?;
-        let value = self.word(register_fields(offset), value)?;
+        let value = self.word(REGISTERS.fields(offset), value)?;
         let header = self.body(reg.span)?.cursor;
         self.put_dwords(reg.span, &[pack::type0(offset, 1), value])?;
         let body = self.body(reg.span)?;
@@ -64,13 +62,13 @@ impl Emitter<'_, '_> {
     /// Adds one more value to the previous packet.
     fn more(&mut self, span: Span, reg: &RegName, value: &Word) -> Result<()> {
         let offset = self.register(reg)?;
-        let value = self.word(register_fields(offset), value)?;
+        let value = self.word(REGISTERS.fields(offset), value)?;
         let body = self.body(span)?;
         let open = body.open.filter(|open| open.end == body.cursor);
         let Some(open) = open else { return self.fail(span, "`+` continues a register write") };
         let next = open.first + open.values;
         if offset != next {
-            let wanted = regs::RegName { offset: next };
+            let wanted = REGISTERS.name(next);
             return self.fail(reg.span, format!("`+` goes on with the next register, {wanted}"));
         }
         self.put_dwords(span, &[value])?;
@@ -83,7 +81,7 @@ impl Emitter<'_, '_> {
 
     fn one_reg(&mut self, reg: &RegName, values: &[Expr]) -> Result<()> {
         let offset = self.register(reg)?;
-        let rows = register_fields(offset);
+        let rows = REGISTERS.fields(offset);
         let word = |value: &Expr| self.word(rows, &Word::Plain(value.clone()));
         let dwords = values.iter().map(word).collect::<Result<Vec<u32>>>()?;
         self.put_dwords(reg.span, &[pack::type0_one_reg(offset, dwords.len() as u32)])?;
@@ -96,14 +94,15 @@ impl Emitter<'_, '_> {
         if count > pack::MAX_COUNT {
             return self.fail(span, format!("{count} dwords in one packet; {} fit", pack::MAX_COUNT));
         }
-        self.put_dwords(span, &[pack::type3(opcode, predicated, count)])?;
+        let header = if predicated { pack::type3_predicated } else { pack::type3 };
+        self.put_dwords(span, &[header(opcode, count)])?;
         self.put_dwords(span, payload)
     }
 
     fn packet(&mut self, packet: &Packet) -> Result<()> {
         let span = packet.name.span;
         let opcode = self.opcode(&packet.name.text, span)?;
-        let row = pm4::row(opcode);
+        let row = PACKETS.row(opcode);
         let mut payload = Vec::new();
         for arg in &packet.args {
             self.argument(row, &mut payload, arg)?;
@@ -126,7 +125,7 @@ impl Emitter<'_, '_> {
         let number = name.strip_prefix("opcode_").and_then(|digits| u8::from_str_radix(digits, 16).ok());
         match number.filter(|&opcode| opcode < 0x80) {
             Some(opcode) => Ok(opcode),
-            None => match pm4::PACKETS.iter().find(|row| row.name == name) {
+            None => match PACKETS.by_name(name) {
                 Some(row) => Ok(row.opcode),
                 None => self.fail(span, unknown_packet(name)),
             },
@@ -171,15 +170,11 @@ impl Emitter<'_, '_> {
     }
 }
 
-fn register_fields(offset: u32) -> &'static [FieldRow] {
-    regs::lookup(offset).map_or(NO_FIELDS, regs::RegRef::fields)
-}
-
 fn descriptor(name: &str) -> Option<&'static WordRow> {
-    DESCRIPTORS.iter().copied().flatten().find(|row| row.name == name)
+    A4XX.descriptor_words().find(|row| row.name == name)
 }
 
 /// The opcode of the packet with this name.
 pub(super) fn pm4_opcode(name: &str) -> u8 {
-    pm4::PACKETS.iter().find(|row| row.name == name).map_or(0, |row| row.opcode)
+    PACKETS.by_name(name).map_or(0, |row| row.opcode)
 }

@@ -120,7 +120,7 @@ fn all_that_is_copied_is_work() {
 /// A header can count all registers, so a run of registers needs no limit of its own.
 #[test]
 fn a_run_of_registers_is_as_long_as_its_header_can_count() {
-    let register = |offset: u32| crate::a4xx::regs::RegName { offset }.to_string();
+    let register = |offset: u32| crate::a4xx::regs::REGISTERS.name(offset).to_string();
     let more: String = (1..MAX_COUNT).map(|offset| format!("+ {} = 0\n", register(offset))).collect();
     let run = format!("section 0 {{ {} = 0\n{more}", register(0));
     assert_eq!(size(&format!("{run} }}"), Bounds::default()), Ok(8 + 4 + 4 * MAX_COUNT as usize));

@@ -3,7 +3,7 @@
 use super::super::ast::{Expr, ExprKind, Part, RegName, Word};
 use super::value::Value;
 use super::{Emitter, Result};
-use crate::a4xx::regs;
+use crate::a4xx::regs::REGISTERS;
 use crate::bits::value::is_bare;
 use crate::bits::{FieldRow, Kind, parse};
 
@@ -72,7 +72,7 @@ impl Emitter<'_, '_> {
             None => reg.name.clone(),
             Some((index, sub)) => format!("{}[{}].{sub}", reg.name, self.whole(index)?),
         };
-        match regs::by_name(&text) {
+        match REGISTERS.by_name(&text) {
             Some(offset) => Ok(offset),
             None => self.fail(reg.span, format!("no register, packet or statement is called `{text}`")),
         }

@@ -5,6 +5,8 @@ use super::expr::{element, expr, part};
 use super::statement::{block, clause, optional_block};
 use super::text::shader;
 use super::{Nest, Parsed, arguments, blank, expected, keyword, list, name, peek_name, space};
+use crate::a4xx::pm4::PACKETS;
+use crate::a4xx::regs::REGISTERS;
 use crate::asm::ast::{ExprKind, Statement};
 
 /// A statement that starts with `word` and goes on with `rest`.
@@ -36,13 +38,13 @@ pub(super) fn more<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Kind> {
 /// Whether a name is that of a type-3 packet. The packet table distinguishes packets from CP registers; an
 /// opcode without a name is `opcode_7f`.
 fn is_packet(word: &str) -> bool {
-    word.starts_with("opcode_") || crate::a4xx::pm4::PACKETS.iter().any(|row| row.name == word)
+    word.starts_with("opcode_") || PACKETS.by_name(word).is_some()
 }
 
 /// Whether a statement looks like a packet that is in no table: its name is followed by arguments. It is
 /// read as one, so that the message is about the name.
 fn is_unknown_packet(word: &str, rest: &str) -> bool {
-    word.starts_with("CP_") && space(rest).starts_with('(') && crate::a4xx::regs::by_name(word).is_none()
+    word.starts_with("CP_") && space(rest).starts_with('(') && REGISTERS.by_name(word).is_none()
 }
 
 enum Predicated {

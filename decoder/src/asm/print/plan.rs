@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::{Dump, Item};
+use crate::a4xx::A4XX;
 use crate::a4xx::pm4::Pm4;
 use crate::adreno::capture::{Foreign, NamedChip, Section, SectionId};
 use crate::adreno::load_state::{StateKind, StateSource};
@@ -192,8 +193,8 @@ impl<'a> Group<'a> {
             }
             self.fuel -= bytes.len();
             let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
-            for packet in Packets::new(&words).map_while(Result::ok) {
-                if let Packet::Type3 { opcode, payload, .. } = packet {
+            for packet in Packets::new(A4XX.framing, &words).map_while(Result::ok) {
+                if let Packet::Command { opcode, payload, .. } = packet {
                     self.reach(Pm4::parse(opcode, payload), &mut calls);
                 }
             }
@@ -203,16 +204,17 @@ impl<'a> Group<'a> {
     /// Adds the regions that one packet points to.
     fn reach(&mut self, packet: Pm4<'_>, calls: &mut Vec<(u64, u64)>) {
         if let Some(call) = packet.call() {
-            calls.push((call.address.into(), call.dwords.into()));
+            calls.push((call.address.get(), call.dwords.into()));
         }
         match packet {
-            Pm4::SetDrawState(groups) => calls
-                .extend(groups.groups().map(|group| (group.address.into(), group.control.COUNT().into()))),
+            Pm4::SetDrawState(groups) => {
+                calls.extend(groups.groups().map(|group| (group.address.get(), group.control.COUNT().into())))
+            }
             Pm4::LoadState4(load) => {
                 if let (StateKind::Instructions(_), StateSource::Memory { address }) =
                     (load.kind(), load.source())
                 {
-                    let shader = self.find(address.into(), u64::from(load.dwords()) * 4, Kind::Shader);
+                    let shader = self.find(address.get(), u64::from(load.dwords()) * 4, Kind::Shader);
                     self.found.extend(shader.map(|(found, _)| found));
                 }
             }

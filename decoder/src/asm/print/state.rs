@@ -6,6 +6,7 @@ use super::super::pack::{self, StateTarget};
 use super::out::Out;
 use super::plan::Plan;
 use super::{data, stream};
+use crate::a4xx::load_state::unit_dwords;
 use crate::a4xx::pm4::LoadState4;
 use crate::a4xx::regs::tex;
 use crate::adreno::load_state::{StateKind, StateSource};
@@ -30,6 +31,7 @@ pub(super) fn load(out: &mut Out<'_>, plan: &Plan, load: &LoadState4<'_>, payloa
             whole && inline(out, target, first, data)
         }
         StateSource::Memory { address } => {
+            let Some(address) = address.narrow() else { return false };
             let head = pack::load_state_memory(target, first, units, address);
             let same = head.is_ok_and(|head| payload == head);
             same && memory(out, plan, target, first, units, address)
@@ -46,7 +48,7 @@ fn head(out: &mut Out<'_>, target: StateTarget, first: u32) {
 
 fn memory(out: &mut Out<'_>, plan: &Plan, target: StateTarget, first: u32, units: u32, address: u32) -> bool {
     head(out, target, first);
-    let unit = u64::from(target.kind().unit_dwords()) * 4;
+    let unit = u64::from(unit_dwords(target.kind())) * 4;
     let label = plan.label(address.into(), u64::from(units) * unit);
     let _ = match label {
         Some(label) => writeln!(out, " from {label}"),
@@ -87,7 +89,7 @@ fn descriptors(out: &mut Out<'_>, words: &'static [WordRow], dwords: &[u32]) {
 fn shader(out: &mut Out<'_>, target: StateTarget, first: u32, bytes: &[u8]) -> bool {
     let words: Vec<u64> = bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)).collect();
     let used = words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
-    let group = target.kind().unit_dwords() as usize / 2;
+    let group = unit_dwords(target.kind()) as usize / 2;
     // For a load with whole groups of zeros, the number of groups must show in the text.
     let used = used.max((words.len() / group).saturating_sub(1) * group + 1).min(words.len());
     let Some(lines) = data::shader_lines(&words[..used]) else { return false };

@@ -5,9 +5,11 @@ use std::fmt::Write;
 use super::out::Out;
 use super::plan::Plan;
 use super::{data, state};
-use crate::a4xx::pm4::{self, PacketRow, Pm4};
-use crate::a4xx::regs;
+use crate::a4xx::A4XX;
+use crate::a4xx::pm4::{PACKETS, Pm4};
+use crate::a4xx::regs::{REGISTERS, SPACE};
 use crate::adreno::packet::{Packet, Packets};
+use crate::adreno::pm4::PacketRow;
 use crate::bits::value::{FieldValue, Show, WordText, is_bare};
 use crate::bits::{FieldRow, parse};
 
@@ -48,7 +50,7 @@ pub(super) fn changes(out: &mut Out<'_>, plan: &Plan, bytes: &[u8], changed: Cha
 /// Calls `visit` for every packet with the bytes that it covers, then for the bytes that are no packet.
 fn each(bytes: &[u8], mut visit: impl FnMut(Option<&Packet<'_>>, std::ops::Range<usize>)) {
     let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&dword| u32::from_le_bytes(dword)).collect();
-    let mut packets = Packets::new(&words);
+    let mut packets = Packets::new(A4XX.framing, &words);
     let mut start = 0;
     while let Some(Ok(packet)) = packets.next() {
         let end = packets.offset() * 4;
@@ -62,24 +64,26 @@ fn each(bytes: &[u8], mut visit: impl FnMut(Option<&Packet<'_>>, std::ops::Range
 
 fn statement(out: &mut Out<'_>, plan: &Plan, packet: &Packet<'_>, bytes: &[u8]) {
     match *packet {
-        Packet::Type0 { reg, one_reg, values } => type0(out, reg, one_reg, values, bytes),
-        Packet::Type1 { .. } => data::data(out, INDENT, bytes),
-        Packet::Type2 => {
+        Packet::Registers { reg, one_reg, values } => type0(out, reg, one_reg, values, bytes),
+        Packet::TwoRegisters { .. } => data::data(out, INDENT, bytes),
+        Packet::Filler => {
             let _ = writeln!(out, "{INDENT}pad");
         }
-        Packet::Type3 { opcode, predicated, payload } => type3(out, plan, opcode, predicated, payload, bytes),
+        Packet::Command { opcode, predicated, payload } => {
+            type3(out, plan, opcode, predicated, payload, bytes)
+        }
     }
 }
 
 fn type0(out: &mut Out<'_>, reg: u32, one_reg: bool, values: &[u32], bytes: &[u8]) {
     let last = reg as usize + if one_reg { 0 } else { values.len() - 1 };
-    if last >= regs::SPACE {
+    if last >= SPACE {
         return data::data(out, INDENT, bytes);
     }
     if one_reg {
-        match one_reg_values(rows(reg), values) {
+        match one_reg_values(REGISTERS.fields(reg), values) {
             Some(text) => {
-                let _ = writeln!(out, "{INDENT}one_reg {} {text}", regs::RegName { offset: reg });
+                let _ = writeln!(out, "{INDENT}one_reg {} {text}", REGISTERS.name(reg));
             }
             None => data::data(out, INDENT, bytes),
         }
@@ -87,8 +91,8 @@ fn type0(out: &mut Out<'_>, reg: u32, one_reg: bool, values: &[u32], bytes: &[u8
     }
     for (offset, &value) in (reg..).zip(values) {
         let more = if offset == reg { "" } else { "+ " };
-        let _ = write!(out, "{INDENT}{more}{} ", regs::RegName { offset });
-        let rows = rows(offset);
+        let _ = write!(out, "{INDENT}{more}{} ", REGISTERS.name(offset));
+        let rows = REGISTERS.fields(offset);
         if rows.is_empty() || is_bare(rows) {
             out.push_str("= ");
         }
@@ -109,10 +113,6 @@ fn one_reg_values(rows: &'static [FieldRow], values: &[u32]) -> Option<String> {
     values.iter().map(text).collect::<Option<Vec<String>>>().map(|texts| texts.join(", "))
 }
 
-fn rows(reg: u32) -> &'static [FieldRow] {
-    regs::lookup(reg).map_or(&[], regs::RegRef::fields)
-}
-
 /// Prints a word by its fields, or as bits if the fields would not give the word back.
 pub(super) fn word(out: &mut Out<'_>, rows: &'static [FieldRow], word: u32) {
     let text = WordText { rows, word, show: Show::NonZero }.to_string();
@@ -127,7 +127,7 @@ fn type3(out: &mut Out<'_>, plan: &Plan, opcode: u8, predicated: bool, payload: 
     if !predicated && friendly(out, plan, opcode, payload) {
         return;
     }
-    let row = pm4::row(opcode);
+    let row = PACKETS.row(opcode);
     let fixed = row.map_or(0, |row| row.dwords.len() - row.optional);
     if payload.len() < fixed {
         return data::data(out, INDENT, bytes);

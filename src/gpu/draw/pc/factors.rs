@@ -53,7 +53,7 @@ impl Problems {
                 state.draw
             )));
         }
-        self.missing.note(Miss { client: Client::Geometry, address, len: len as u32 });
+        self.missing.note(Miss { client: Client::Geometry, address: address.into(), len: len as u32 });
     }
 
     /// Reports the first invalid factor of each kind.

@@ -2,6 +2,7 @@
 //!
 //! Results are applied in stream order. Start and end depend only on the command stream, and so does the budget.
 
+use a4emu_decoder::adreno::address::Address;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ const MOST: usize = 256;
 #[derive(Default)]
 pub(super) struct GeometryQueue {
     /// Packet address of each queued draw.
-    addresses: Vec<u32>,
+    addresses: Vec<Address>,
     /// The draws, if there are any.
     workers: Option<Arc<GeometryWorkers>>,
     /// List allocations for reuse.
@@ -41,7 +42,7 @@ pub(super) struct GeometryQueue {
 
 impl GeometryQueue {
     /// Returns whether the draw of the packet at `address` is in the queue.
-    pub(super) fn has(&self, address: u32) -> bool {
+    pub(super) fn has(&self, address: Address) -> bool {
         self.addresses.contains(&address)
     }
 

@@ -122,7 +122,7 @@ pub(super) fn record_log(context: &mut DrawContext<'_>, stage: &str, log: Shader
     emulated.compiled += log.work.compiled;
     context.machine.report.missing.extend(log.missing.iter());
     for page in log.lost_pages {
-        context.machine.fault(Fault::Store { client: Client::Global, page });
+        context.machine.fault(Fault::Store { client: Client::Global, page: page.into() });
     }
     if let (Some(fidelity), Some(rests)) = (&mut context.machine.fidelity, log.rests) {
         fidelity.extend(*rests, context.machine.at);
@@ -153,13 +153,10 @@ pub(super) fn record_unsupported(
 /// Records surfaces that lie outside of all memory.
 pub(super) fn record_outside(context: &mut DrawContext<'_>, surfaces: &[Surface], outside: &[Outside]) {
     for &Outside { surface, address, len } in outside {
-        context.machine.report.missing.note(Miss { client: Client::RenderTarget, address, len });
+        context.machine.report.missing.note(Miss { client: Client::RenderTarget, address: address.into(), len });
         let page = address - address % crate::memory::PAGE;
         if matches!(surfaces[surface].location, Location::Memory(_)) {
-            context
-                .machine
-                .report
-                .fault(Fault::Store { client: Client::RenderTarget, page }, context.machine.at);
+            context.machine.fault(Fault::Store { client: Client::RenderTarget, page: page.into() });
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The waits for queued work: [`finish`] for all of it, and [`sync`] for copies to memory that is about to be read.
 
+use a4emu_decoder::adreno::address::Address;
+
 use crate::draw::call::DrawCall;
 use crate::draw::pipeline::DrawContext;
 use crate::draw::primitive_cache::ranges;
@@ -15,7 +17,7 @@ use super::{geometry, with_queue};
 #[derive(Clone, Copy)]
 pub(crate) enum MemoryRead<'a> {
     /// So many bytes at an address.
-    Bytes(u32, u64),
+    Bytes(Address, u64),
     /// Indices and attributes of a draw.
     Fetch(&'a VertexState),
     /// What the program of a stage loads and samples.
@@ -31,7 +33,9 @@ impl<'a> MemoryRead<'a> {
     /// Returns whether bytes of a buffer (address and length) may be read.
     fn is_of(self, buffer: (u32, u32)) -> bool {
         match self {
-            Self::Bytes(address, len) => overlap(buffer, (address, len)),
+            Self::Bytes(address, len) => {
+                address.narrow().is_some_and(|address| overlap(buffer, (address, len)))
+            }
             Self::Fetch(vertex) => ranges(vertex).any(|(at, len)| overlap(buffer, (at, len.into()))),
             Self::Stage(stage) => reads(stage, buffer),
         }
@@ -71,7 +75,7 @@ pub(super) fn sync_state(context: &mut DrawContext<'_>, call: &DrawCall) {
                 let (start, bytes) =
                     CodePlace::of(context.machine.view(), stage).in_memory().unwrap_or_default();
                 let (border, of_border) = border_place(&context.machine.regs, stage);
-                [MemoryRead::Bytes(border, of_border), MemoryRead::Bytes(start, bytes.into())]
+                [MemoryRead::Bytes(border.into(), of_border), MemoryRead::Bytes(start.into(), bytes.into())]
             })
             .collect();
         sync(context, places);

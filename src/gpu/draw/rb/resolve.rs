@@ -59,7 +59,7 @@ impl Merge {
 
 /// Returns the fault for missing memory at `address`.
 fn lost(address: u32) -> Fault {
-    Fault::Store { client: Client::Resolve, page: address - address % crate::memory::PAGE }
+    Fault::Store { client: Client::Resolve, page: (address - address % crate::memory::PAGE).into() }
 }
 
 impl ResolveState {

@@ -354,7 +354,7 @@ impl<'a> ShaderMemory<'a> {
     fn read_global(&mut self, client: Client, address: u32, out: &mut [u8]) {
         if !self.gpu.get().read(address, out) {
             self.spend_accesses(MISS);
-            self.log.missing.note(Miss { client, address, len: out.len() as u32 });
+            self.log.missing.note(Miss { client, address: address.into(), len: out.len() as u32 });
         }
     }
 

@@ -220,7 +220,7 @@ pub fn code(chip: ChipView<'_>, stage: Stage) -> Result<Vec<u64>, Miss> {
         loaded.code[..stored(length)].to_vec()
     };
     match words.iter().all(|word| *word == 0) {
-        true => Err(Miss { client: Client::ShaderCode, address: start, len: length * 8 }),
+        true => Err(Miss { client: Client::ShaderCode, address: start.into(), len: length * 8 }),
         false => Ok(words),
     }
 }

@@ -121,7 +121,11 @@ impl TextureBank {
         let address = Border::address(border_base, slot);
         self.border_places.push((address, Border::BYTES));
         if !known {
-            self.border_misses.push(Miss { client: Client::BorderColor, address, len: Border::BYTES });
+            self.border_misses.push(Miss {
+                client: Client::BorderColor,
+                address: address.into(),
+                len: Border::BYTES,
+            });
         }
         self.samplers.push(Sampler { border, ..sampler });
     }

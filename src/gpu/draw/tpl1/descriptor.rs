@@ -165,7 +165,7 @@ impl Texture {
     pub(super) fn bytes<'m>(&self, memory: &'m Memory) -> Bytes<'m> {
         let wanted = self.extent.min(u64::from(u32::MAX)) as u32;
         let held = wanted.min(memory.room(self.base));
-        let missing = |len| Some(Miss { client: Client::Texture, address: self.base, len });
+        let missing = |len| Some(Miss { client: Client::Texture, address: self.base.into(), len });
         if let Some(bytes) = memory.slice(self.base, held as usize) {
             let missing = if held < wanted { missing(wanted) } else { None };
             return Bytes { bytes: Cow::Borrowed(bytes), missing };

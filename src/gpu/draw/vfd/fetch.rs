@@ -72,9 +72,7 @@ pub fn fetch(
 fn join(noted: &mut Option<Miss>, miss: Option<Miss>, missing: &mut Missing) {
     let Some(miss) = miss else { return };
     match noted {
-        Some(before) if before.address.checked_add(before.len) == Some(miss.address) => {
-            before.len += miss.len
-        }
+        Some(before) if before.address + before.len.into() == miss.address => before.len += miss.len,
         Some(before) if *before == miss => {}
         _ => missing.extend(noted.replace(miss)),
     }
@@ -139,7 +137,7 @@ fn texel(attribute: &Attribute, offset: u32, len: usize, memory: &Memory) -> (u1
     let mut bytes = [0; 16];
     let address = attribute.address.wrapping_add(offset);
     let is_there = memory.read(address, &mut bytes[..len]);
-    let miss = Miss { client: Client::Vertex, address, len: len as u32 };
+    let miss = Miss { client: Client::Vertex, address: address.into(), len: len as u32 };
     (attribute.codec.load(&bytes[..len]), (!is_there).then_some(miss))
 }
 

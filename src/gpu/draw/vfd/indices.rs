@@ -56,7 +56,7 @@ pub fn fetch_indices(
             }
             let mut bytes = vec![0; wanted as usize];
             if !memory.read(address, &mut bytes[..readable as usize]) {
-                missing.note(Miss { client: Client::Index, address, len: readable as u32 });
+                missing.note(Miss { client: Client::Index, address: address.into(), len: readable as u32 });
             }
             list(&bytes)
         }

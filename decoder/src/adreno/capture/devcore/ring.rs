@@ -4,6 +4,7 @@
 //! is reached (OUT_RING in msm_ringbuffer.h). Each submit ends in CP_EVENT_WRITE of CACHE_FLUSH_TS with the
 //! number of its fence (a4xx_submit in a4xx_gpu.c; before Linux 5.10 adreno_submit in adreno_gpu.c).
 
+use crate::a4xx::A4XX;
 use crate::a4xx::pm4::Pm4;
 use crate::adreno::packet::{Packet, Packets};
 
@@ -82,7 +83,7 @@ fn ends(dwords: &[u32]) -> Vec<(usize, u32)> {
 
 /// Index of the last call of the buffer at `address` that begins at or before dword `read`.
 pub(super) fn call_of(dwords: &[u32], address: u32, read: usize) -> Option<usize> {
-    let mut packets = Packets::new(dwords);
+    let mut packets = Packets::new(A4XX.framing, dwords);
     let mut found = None;
     loop {
         let at = packets.offset();
@@ -90,8 +91,8 @@ pub(super) fn call_of(dwords: &[u32], address: u32, read: usize) -> Option<usize
         if at > read {
             return found;
         }
-        if let Packet::Type3 { opcode, payload, .. } = packet
-            && Pm4::parse(opcode, payload).call().is_some_and(|call| call.address == address)
+        if let Packet::Command { opcode, payload, .. } = packet
+            && Pm4::parse(opcode, payload).call().is_some_and(|call| call.address == address.into())
         {
             found = Some(at);
         }

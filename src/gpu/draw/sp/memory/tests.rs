@@ -44,5 +44,8 @@ fn a_typed_load_reads_its_texel_and_no_more() {
 #[test]
 fn an_untyped_load_reads_its_components() {
     let (_, misses) = last_texel(ImageLayout::Untyped, 1);
-    assert_eq!(misses.iter().map(|miss| (miss.address, miss.len)).collect::<Vec<_>>(), [(BASE + 15, 4)]);
+    assert_eq!(
+        misses.iter().map(|miss| (miss.address, miss.len)).collect::<Vec<_>>(),
+        [((BASE + 15).into(), 4)]
+    );
 }

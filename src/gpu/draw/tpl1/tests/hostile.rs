@@ -126,7 +126,10 @@ fn missing_texels_are_reported_and_read_as_zero() {
     let used = bound.sample(&request(&[&s, &t]), ALL, &mut out).used;
     assert_eq!(by_lane(&out)[0], [0.0, 0.0, 0.0, 1.0]);
     let missing = bound.problems(used).missing;
-    assert_eq!((missing[0].client, missing[0].address, missing[0].len), (Client::Texture, BASE, 63 * 32 + 1));
+    assert_eq!(
+        (missing[0].client, missing[0].address, missing[0].len),
+        (Client::Texture, BASE.into(), 63 * 32 + 1)
+    );
 }
 
 #[test]

@@ -1,0 +1,209 @@
+//! Type-3 and type-7 packets: the table of a generation's opcodes, and what a reader of any generation's streams wants to
+//! know of a packet.
+
+use std::fmt;
+
+use crate::adreno::address::Address;
+use crate::bits::{Certainty, FieldRow, FieldType};
+
+/// One dword of a packet's payload.
+#[derive(Clone, Copy, Debug)]
+pub struct DwordRow {
+    /// Fields of the dword; a dword that is one number has one field of 32 bits.
+    pub fields: &'static [FieldRow],
+}
+
+/// One opcode.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketRow {
+    /// The opcode, 0 to 0x7f.
+    pub opcode: u8,
+    /// Name in the packet database.
+    pub name: &'static str,
+    /// The dwords whose layout is known, from the first on. The last `optional` of them may be absent.
+    pub dwords: &'static [DwordRow],
+    /// How many of `dwords` may be absent.
+    pub optional: usize,
+    /// The dwords that repeat after `dwords`; empty if none are known to.
+    pub repeat: &'static [DwordRow],
+    /// The doc comment of the row; empty if the row has none.
+    pub doc: &'static str,
+}
+
+impl PacketRow {
+    /// The row of payload dword `index`, if its layout is known.
+    pub fn dword(&self, index: usize) -> Option<&'static DwordRow> {
+        let known = self.dwords.get(index);
+        known.or_else(|| match self.repeat.len() {
+            0 => None,
+            period => self.repeat.get((index - self.dwords.len()) % period),
+        })
+    }
+}
+
+/// Field table of a dword that is one value of type `T`.
+pub(crate) const fn whole<T: FieldType>(name: &'static str) -> FieldRow {
+    FieldRow { name, lo: 0, hi: 31, kind: T::KIND, certainty: Certainty::Known, doc: "" }
+}
+
+/// The packets of a generation.
+#[derive(Debug)]
+pub struct PacketTable {
+    rows: &'static [PacketRow],
+    /// Place of each opcode in `rows`; `NOBODY` for one without a row.
+    index: [u8; OPCODES],
+}
+
+/// Number of opcodes that a header can hold.
+const OPCODES: usize = 0x80;
+
+/// The place of an opcode without a row.
+const NOBODY: u8 = u8::MAX;
+
+impl PacketTable {
+    /// The table of `rows`.
+    pub const fn new(rows: &'static [PacketRow]) -> Self {
+        let mut index = [NOBODY; OPCODES];
+        let mut i = 0;
+        while i < rows.len() {
+            index[rows[i].opcode as usize] = i as u8;
+            i += 1;
+        }
+        Self { rows, index }
+    }
+
+    /// Every row, in the order of the table.
+    pub const fn rows(&self) -> &'static [PacketRow] {
+        self.rows
+    }
+
+    /// The row of `opcode`.
+    pub fn row(&self, opcode: u8) -> Option<&'static PacketRow> {
+        self.rows.get(usize::from(*self.index.get(usize::from(opcode))?))
+    }
+
+    /// The row of the packet called `name`.
+    pub fn by_name(&self, name: &str) -> Option<&'static PacketRow> {
+        self.rows.iter().find(|row| row.name == name)
+    }
+
+    /// The name of `opcode` as text, or `UNKNOWN_xx`.
+    pub fn name(&self, opcode: u8) -> PacketName {
+        PacketName { opcode, row: self.row(opcode) }
+    }
+}
+
+/// Displays the name of an opcode; `UNKNOWN_xx` if it has none.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketName {
+    opcode: u8,
+    row: Option<&'static PacketRow>,
+}
+
+impl fmt::Display for PacketName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.row {
+            Some(row) => f.write_str(row.name),
+            None => write!(f, "UNKNOWN_{:02X}", self.opcode),
+        }
+    }
+}
+
+/// A call of another command buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct IndirectBufferCall {
+    /// GPU address of the buffer.
+    pub address: Address,
+    /// Length of the buffer in dwords.
+    pub dwords: u32,
+}
+
+/// What a packet does, as far as all readers of streams treat it alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outline<'a> {
+    /// Calls a buffer.
+    Call(IndirectBufferCall),
+    /// Loads state, which is shown unit by unit.
+    Load,
+    /// Does nothing; the dwords may hold a text.
+    Nop(&'a [u32]),
+    /// Anything else.
+    Other,
+}
+
+/// Makes the packet bodies, `Pm4` and the rows of opcodes from rows.
+///
+/// ```text
+/// 0x3d CP_MEM_WRITE: MemWrite { ADDR: Hex } ? { OPTIONAL: Uint } * { word as WORD_TYPE, NAME: Kind }
+/// ```
+/// A dword is either `NAME: Kind`, one value, or `name as WORD`, a word with fields. The dwords after `?` may
+/// be absent. The dwords after `*` repeat to the end and are reached through `rest`.
+macro_rules! packets {
+    ($($(#[doc = $doc:literal])* $opcode:literal $name:ident : $body:ident
+        { $($dword:ident $(: $kind:ident)? $(as $word:ident)?),* }
+        $(? { $($odword:ident $(: $okind:ident)? $(as $oword:ident)?),* })?
+        $(* { $($rdword:ident $(: $rkind:ident)? $(as $rword:ident)?),* })?)*) => {
+        $(
+            $(#[doc = $doc])*
+            #[allow(non_snake_case, missing_docs)]
+            #[derive(Clone, Copy, Debug, PartialEq)]
+            pub struct $body<'a> {
+                $(pub $dword: packets!(@type $($kind)? $($word)?, $($word)?),)*
+                $($(pub $odword: Option<packets!(@type $($okind)? $($oword)?, $($oword)?)>,)*)?
+                /// The dwords that are in none of the fields above.
+                pub rest: &'a [u32],
+            }
+
+            impl<'a> $body<'a> {
+                #[allow(non_snake_case, unused_mut)]
+                fn parse(payload: &'a [u32]) -> Option<Self> {
+                    let mut dwords = payload.iter();
+                    $(let $dword = packets!(@value *dwords.next()?, $($kind)?, $($word)?);)*
+                    $($(let $odword = dwords.next().map(|&dword| packets!(@value dword, $($okind)?, $($oword)?));)*)?
+                    Some(Self { $($dword,)* $($($odword,)*)? rest: dwords.as_slice() })
+                }
+            }
+        )*
+
+        /// A packet by its opcode.
+        #[allow(missing_docs)]
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum Pm4<'a> {
+            $($body($body<'a>),)*
+            /// An opcode of the table whose payload is shorter than its fixed part.
+            Short { opcode: u8, payload: &'a [u32] },
+            /// An opcode that is not in the table.
+            Unknown { opcode: u8, payload: &'a [u32] },
+        }
+
+        impl<'a> Pm4<'a> {
+            /// The typed body of a packet.
+            pub fn parse(opcode: u8, payload: &'a [u32]) -> Self {
+                match opcode {
+                    $($opcode => $body::parse(payload).map(Self::$body),)*
+                    _ => return Self::Unknown { opcode, payload },
+                }
+                .unwrap_or(Self::Short { opcode, payload })
+            }
+        }
+
+        /// Every opcode that has a row, in the order of the rows.
+        pub(super) const ROWS: &[PacketRow] = &[$(PacketRow {
+            opcode: $opcode,
+            name: stringify!($name),
+            dwords: &[$(packets!(@row $dword, $($kind)?, $($word)?),)*
+                $($(packets!(@row $odword, $($okind)?, $($oword)?),)*)?],
+            optional: 0 $($(+ packets!(@one $odword))*)?,
+            repeat: &[$($(packets!(@row $rdword, $($rkind)?, $($rword)?)),*)?],
+            doc: concat!($($doc),*),
+        }),*];
+    };
+    (@type $kind:ident,) => { <$kind as FieldType>::Value };
+    (@type $word:ident, $same:ident) => { $word };
+    (@value $dword:expr, $kind:ident,) => { <$kind as FieldType>::get($dword, 32) };
+    (@value $dword:expr, , $word:ident) => { $word($dword) };
+    (@row $name:ident, $kind:ident,) => { DwordRow { fields: &[whole::<$kind>(stringify!($name))] } };
+    (@row $name:ident, , $word:ident) => { DwordRow { fields: $word::FIELDS } };
+    (@one $name:ident) => { 1 };
+}
+pub(crate) use packets;

@@ -1,0 +1,116 @@
+//! What differs from one generation of the chip to the next, in one value. Readers of command streams, listings and
+//! `explain` take it, so that a generation is added by its tables.
+
+use crate::a4xx::A4XX;
+use crate::adreno::address::Address;
+use crate::adreno::capture::NamedChip;
+use crate::adreno::load_state::LoadLayout;
+use crate::adreno::pm4::{Outline, PacketTable};
+use crate::adreno::registers::RegisterTable;
+use crate::bits::{EnumTable, WordRow};
+
+/// A generation of Adreno chips.
+#[derive(Debug)]
+pub struct Generation {
+    /// First digit of its chips' numbers: 4 for the A4xx.
+    pub number: u32,
+    /// What names in Mesa's headers begin with, such as `A4XX`. Names that generations share begin with `AXXX`.
+    pub prefix: &'static str,
+    /// Bits of a GPU address, below 64.
+    pub address_bits: u32,
+    /// The headers of packets.
+    pub framing: Framing,
+    /// The registers.
+    pub registers: &'static RegisterTable,
+    /// The packets. Their words name the enumerations that they hold, such as the events.
+    pub packets: &'static PacketTable,
+    /// What a packet does, by its opcode and payload.
+    pub outline: fn(u8, &[u32]) -> Outline<'_>,
+    /// The enumerations of registers, packets and descriptors, by what they are about.
+    pub enums: &'static [&'static [&'static EnumTable]],
+    /// The words of descriptors in memory, by descriptor.
+    pub descriptors: &'static [&'static [WordRow]],
+    /// The layout of state that packets load.
+    pub loads: &'static LoadLayout,
+}
+
+/// The kinds of headers that streams of packets are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// Type 0 writes registers, type 3 is a command; before A5xx.
+    Types0To3,
+}
+
+impl Framing {
+    /// The type of the packet with this header.
+    pub const fn type_of(self, header: u32) -> u32 {
+        match self {
+            Self::Types0To3 => header >> 30,
+        }
+    }
+
+    /// The type of commands.
+    pub const fn command_type(self) -> u32 {
+        match self {
+            Self::Types0To3 => 3,
+        }
+    }
+}
+
+/// The generations that can be read.
+static GENERATIONS: [&Generation; 1] = [&A4XX];
+
+/// The generation of a chip that is not named, or of none of [`GENERATIONS`].
+pub static DEFAULT: &Generation = &A4XX;
+
+impl Generation {
+    /// The generation with this number, if it can be read.
+    pub fn numbered(number: u32) -> Option<&'static Self> {
+        GENERATIONS.into_iter().find(|generation| generation.number == number)
+    }
+
+    /// The generation of `chip`, if it can be read.
+    pub fn of(chip: NamedChip) -> Option<&'static Self> {
+        chip.generation().and_then(Self::numbered)
+    }
+
+    /// `name` without what names in Mesa's headers begin with.
+    pub fn unprefixed<'n>(&self, name: &'n str) -> &'n str {
+        let own = [self.prefix, "AXXX"].into_iter().filter_map(|prefix| name.strip_prefix(prefix));
+        own.filter_map(|rest| rest.strip_prefix('_')).next().unwrap_or(name)
+    }
+
+    /// Whether its chips reach `address`.
+    pub fn reaches(&self, address: Address) -> bool {
+        address.get() >> self.address_bits == 0
+    }
+
+    /// The address `bytes` behind `address`. It goes on from 0 behind the last one.
+    pub fn behind(&self, address: Address, bytes: u64) -> Address {
+        Address::new(address.get().wrapping_add(bytes) & ((1 << self.address_bits) - 1))
+    }
+
+    /// Every enumeration.
+    pub fn enums(&self) -> impl Iterator<Item = &'static EnumTable> + use<> {
+        self.enums.iter().copied().flatten().copied()
+    }
+
+    /// The words of all descriptors.
+    pub fn descriptor_words(&self) -> impl Iterator<Item = &'static WordRow> + use<> {
+        self.descriptors.iter().copied().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chip_selects_its_generation() {
+        let number = |chip| Generation::of(NamedChip::GpuId(chip)).map(|generation| generation.number);
+        assert_eq!([420, 630, 6760].map(number), [Some(4), None, None]);
+        let mut numbers = GENERATIONS.map(|generation| generation.number);
+        numbers.sort_unstable();
+        assert!(numbers.array_windows().all(|[a, b]| a != b));
+    }
+}
