@@ -13,7 +13,7 @@ use super::ops::Op;
 use super::rowmap::{ADDRESS, REGISTERS};
 use super::warp::{Killed, Warp};
 
-/// Reason why [`run`] returned. Small enough to be returned in registers.
+/// Reason why [`run`](super::run()) returned. Small enough to be returned in registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Every lane has ended.

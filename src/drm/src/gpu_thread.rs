@@ -121,7 +121,7 @@ impl Device {
     /// opened.
     ///
     /// # Errors
-    /// The call fails like [`Shelf::run`], or if the thread cannot be started.
+    /// The call fails like [`Shelf::run`](crate::share::Shelf::run), or if the thread cannot be started.
     pub fn run_errand(&'static self, errand: Errand) -> Result<String, Errno> {
         self.start()?;
         let (tell, told) = mpsc::channel();
