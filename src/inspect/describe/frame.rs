@@ -36,13 +36,16 @@ pub struct Frame {
     pub submits: u32,
     /// Draws and dispatches that ran, counted per tile.
     pub draws: u32,
+    /// Frame draws that ran: each packet counts once in a submit, for all tiles.
+    #[serde(skip)]
+    pub frame_draws: u32,
     /// Cost of all commands.
     pub cost: Cost,
     /// One row for each command, in the order of their first runs.
     pub rows: Vec<Row>,
     /// The findings of `validate`: errors that an A4xx does not tolerate.
     pub findings: Vec<Finding>,
-    /// Number of commands without a row, since the table was full.
+    /// Number of draws without a row, since the table was full.
     pub left_out: u64,
     /// Where the GPU of a kernel dump stood, if the dump holds that packet.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -278,6 +281,7 @@ impl Rows {
             gpu: self.chip.id,
             submits: gpu.at.submit,
             draws: gpu.at.draws,
+            frame_draws: gpu.at.frame_draw,
             rows: self.rows,
             left_out: self.left_out,
             stood: self.stood,

@@ -5,8 +5,9 @@
 
 use rayon::prelude::*;
 
-use super::blocks::{DRAWS, Kind, packed};
+use super::blocks::{Kind, DRAWS, packed};
 use super::frame::{Draw, Frame, MeshOrWhy};
+use crate::describe::Row;
 
 /// Bytes around a block in the page.
 const AROUND: usize = 80;
@@ -94,7 +95,7 @@ impl Part {
     }
 }
 
-/// The draws that have lost a part: their number, the first and the last.
+/// The frame draws that have lost a part: their number, the first and the last.
 #[derive(Default)]
 struct Lost {
     count: usize,
@@ -102,14 +103,16 @@ struct Lost {
 }
 
 impl Lost {
-    fn add(&mut self, id: u32) {
-        let [first, last] = self.ids.unwrap_or([id; 2]);
-        (self.count, self.ids) = (self.count + 1, Some([first.min(id), last.max(id)]));
+    fn add(&mut self, row: &Row) {
+        for id in row.numbers() {
+            let [first, last] = self.ids.unwrap_or([id; 2]);
+            (self.count, self.ids) = (self.count + 1, Some([first.min(id), last.max(id)]));
+        }
     }
 
     fn text(&self, part: Part) -> Option<String> {
         let [first, last] = self.ids?;
-        Some(format!("{} draws (f{first} to f{last}) have no {}", self.count, part.name()))
+        Some(format!("{} frame draws (f{first} to f{last}) have no {}", self.count, part.name()))
     }
 }
 
@@ -177,7 +180,7 @@ fn leave_out(
         for draw in draws.filter(|draw| (Some(draw.row.submit) == shown) == (whose == Whose::Shown)) {
             let is_needed = part == Part::Changes && draw.seen.canvas == canvas;
             if !is_needed && part.leave_out(draw) {
-                lost.add(draw.id);
+                lost.add(&draw.row);
                 has_changed = true;
             }
         }

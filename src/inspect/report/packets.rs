@@ -69,7 +69,7 @@ impl Packets {
     /// Notes about omitted lines.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         let cut = self.cut.map(|(draw, count)| {
-            format!("of the packets of {count} draws, f{draw} first, {MAX_LINES} lines are shown, the first and the last")
+            format!("of the packets of {count} frame draws, f{draw} first, {MAX_LINES} lines are shown, the first and the last")
         });
         self.room.notes().chain(cut)
     }

@@ -132,9 +132,11 @@ fn outside(report: &Report) -> Vec<Note> {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { process, submits, draws, dispatches, milliseconds, .. } = self;
+        let compute = if *dispatches > 0 { format!(" (compute {dispatches})") } else { String::new() };
         write!(
             f,
-            "a4emu: {process}: {submits} submits, {draws} draws, {dispatches} dispatches, {milliseconds:.0} ms"
+            "a4emu: {process}: {submits} submits, {} draws{compute}, {milliseconds:.0} ms",
+            draws + dispatches
         )?;
         if let Some(recorded) = &self.recorded {
             write!(f, ", recorded to {recorded}")?;
