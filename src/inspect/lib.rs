@@ -44,6 +44,7 @@ pub mod report;
 pub mod run_files;
 pub mod selection;
 pub mod status;
+pub mod subjects;
 pub mod terminal;
 pub mod trace;
 pub mod validate;

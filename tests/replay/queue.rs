@@ -135,7 +135,7 @@ fn counters_count_the_draws_before_them() {
 /// Without a clock, a replay counts work. A counter of another event does not change.
 #[test]
 fn ticks_go_on_with_the_draws_before_them() {
-    let read = "CP_REG_TO_MEM({ REG = 0x9c | CNT = 2 | B64 }, samples)";
+    let read = "CP_REG_TO_MEM({ REG = 0x9c | CNT = 2 | 64B }, samples)";
     let (left, all) = (counted(&play(read, "")), play("", read));
     let half = (SIZE * SIZE / 2) as u32;
     assert!(left > half && counted(&all) - left > half, "{left} {}", counted(&all));
@@ -152,13 +152,13 @@ fn counters_that_are_not_counted_are_refused() {
     let power = "counter RBBM_PERFCTR_PWR_0_LO is not supported yet";
     let not_selected = "counter RBBM_PERFCTR_HLSQ_0_LO with HLSQ_PERFCTR_HLSQ_SEL_0 = HLSQ_SP_VS_STAGE_CONSTANT is not supported yet";
     for (read, says) in [
-        ("CP_REG_TO_MEM({ REG = 0x9c | CNT = 2 | B64 }, samples)", Some(cp)),
-        ("CP_REG_TO_MEM({ REG = 0x126 | CNT = 2 | B64 }, samples)", Some(sp)),
+        ("CP_REG_TO_MEM({ REG = 0x9c | CNT = 2 | 64B }, samples)", Some(cp)),
+        ("CP_REG_TO_MEM({ REG = 0x126 | CNT = 2 | 64B }, samples)", Some(sp)),
         ("CP_REG_TO_SCRATCH({ REG = 0x126 | SCRATCH = 0 | CNT = 0 })", Some(sp)),
-        ("CP_REG_TO_MEM({ REG = 0x166 | CNT = 2 | B64 }, samples)", Some(power)),
-        ("CP_REG_TO_MEM({ REG = 0xd4 | CNT = 2 | B64 }, samples)", Some(not_selected)),
+        ("CP_REG_TO_MEM({ REG = 0x166 | CNT = 2 | 64B }, samples)", Some(power)),
+        ("CP_REG_TO_MEM({ REG = 0xd4 | CNT = 2 | 64B }, samples)", Some(not_selected)),
         // A stopped counter that has counted an event which is not supported.
-        ("RBBM_PERFCTR_CTL = 0\nCP_REG_TO_MEM({ REG = 0x126 | CNT = 2 | B64 }, samples)", Some(sp)),
+        ("RBBM_PERFCTR_CTL = 0\nCP_REG_TO_MEM({ REG = 0x126 | CNT = 2 | 64B }, samples)", Some(sp)),
         ("CP_REG_TO_MEM({ REG = 0x170 | CNT = 1 }, samples)", None),
     ] {
         let scene = Scene::new(SCENE).with("LEFT", LEFT).with("RIGHT", RIGHT);
@@ -170,7 +170,7 @@ fn counters_that_are_not_counted_are_refused() {
 
 /// Reads the counter whose low half is `register`.
 fn read_of(register: u32) -> String {
-    format!("CP_REG_TO_MEM({{ REG = {register:#x} | CNT = 2 | B64 }}, samples)")
+    format!("CP_REG_TO_MEM({{ REG = {register:#x} | CNT = 2 | 64B }}, samples)")
 }
 
 /// The left half is drawn before the select. Each half has 32 x 64 pixels: 64 warps of 32. Its rectangle has two

@@ -14,7 +14,8 @@ pub use perf::*;
 pub use state::*;
 pub use tex::*;
 
-/// Every enumeration of the database.
+/// Every enumeration of the database, with those that only packets have.
 pub fn tables() -> impl Iterator<Item = &'static crate::bits::EnumTable> {
-    [FORMAT_ENUMS, PACKET_ENUMS, PERF_ENUMS, STATE_ENUMS, TEX_ENUMS].into_iter().flatten().copied()
+    let all = [FORMAT_ENUMS, PACKET_ENUMS, PERF_ENUMS, STATE_ENUMS, TEX_ENUMS, crate::pm4::PM4_ENUMS];
+    all.into_iter().flatten().copied()
 }

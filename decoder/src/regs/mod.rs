@@ -175,12 +175,32 @@ pub fn all() -> impl Iterator<Item = RegRef> {
 
 /// Parses a register as a user writes it, to a dword offset.
 ///
-/// Accepted are a database name (`RB_MRT[0].CONTROL`, the index decimal or `0x` hexadecimal), `UNKNOWN_xxxx`,
-/// or an offset in decimal or `0x` hexadecimal. `None` if the text is none of them or outside of the register
-/// space.
+/// Accepted are a database name (`RB_MRT[0].CONTROL`, the index decimal or `0x` hexadecimal), the name in Mesa's
+/// headers (`REG_A4XX_RB_MRT_CONTROL(0)`, `A4XX_RB_DEPTH_CONTROL`), `UNKNOWN_xxxx`, or an offset in decimal or `0x`
+/// hexadecimal. `None` if the text is none of them or outside of the register space.
 pub fn by_name(text: &str) -> Option<u32> {
-    let offset = number(text).or_else(|| named(text)).or_else(|| flat(text)).or_else(|| unknown(text))?;
+    let of_database = |text| named(text).or_else(|| flat(text));
+    let of_headers = || of_database(without_prefix(text)?).or_else(|| element(without_prefix(text)?));
+    let offset = number(text).or_else(|| of_database(text)).or_else(of_headers).or_else(|| unknown(text))?;
     ((offset as usize) < SPACE).then_some(offset)
+}
+
+/// The name behind the prefix of Mesa's headers: `REG_A4XX_`, `A4XX_`, and `AXXX_` of registers of all generations.
+pub fn without_prefix(text: &str) -> Option<&str> {
+    let text = text.strip_prefix("REG_").unwrap_or(text);
+    text.strip_prefix("A4XX_").or_else(|| text.strip_prefix("AXXX_"))
+}
+
+/// An element of an array in the words of the headers: `RB_MRT_CONTROL(0)`, or `RB_MRT(0)`, which is its first register.
+fn element(text: &str) -> Option<u32> {
+    let (name, index) = text.strip_suffix(')')?.split_once('(')?;
+    let index = number(index)?;
+    let is_named = |row: &&RegRow| {
+        let sub = name.strip_prefix(row.name).and_then(|rest| rest.strip_prefix('_'));
+        row.naming == Naming::Indexed && index < row.len && (name == row.name || sub == Some(row.sub))
+    };
+    let found = rows().filter(|row| !row.sub.is_empty()).filter(is_named);
+    found.map(|row| row.offset + index * row.stride).min()
 }
 
 fn named(text: &str) -> Option<u32> {

@@ -2,14 +2,13 @@
 
 use std::io::{self, Write};
 
-use a4emu_decoder::regs::RegName;
 use hashbrown::HashMap;
 
 use super::Format;
 use super::jsonl::{self, Place};
 use super::lines::Lines;
 use super::query::Held;
-use crate::register_names::Asked;
+use crate::subjects::Subject;
 
 /// Most values that are listed, of all registers together.
 const MAX_VALUES: usize = 1 << 16;
@@ -62,27 +61,33 @@ impl Values {
         }
     }
 
-    /// Writes the values of register number `index`, which is `asked`.
+    /// Writes the values of register number `index`, which is `subject`.
     ///
     /// # Errors
     /// The call fails if the output cannot be written.
-    pub fn put(&self, index: usize, asked: &Asked, format: Format, lines: &mut Lines<'_>) -> io::Result<()> {
+    pub fn put(
+        &self,
+        index: usize,
+        subject: &Subject,
+        format: Format,
+        lines: &mut Lines<'_>,
+    ) -> io::Result<()> {
         let Register { values, others, .. } = &self.registers[index];
         let is_json = format == Format::Jsonl;
         for Used { value, runs, first, last } in values.iter().copied() {
-            let held = Held { asked, value };
+            let held = Held { subject, value };
             match runs {
-                _ if is_json => lines.put(&jsonl::value(asked, value, runs, [first, last]))?,
+                _ if is_json => lines.put(&jsonl::value(subject, value, runs, [first, last]))?,
                 1 => writeln!(lines.out, "{held}: 1 run, {first}")?,
                 _ => writeln!(lines.out, "{held}: {runs} runs, {first} to {last}")?,
             }
         }
         match others {
             0 => Ok(()),
-            _ if is_json => lines.put(&jsonl::others(asked, *others)),
+            _ if is_json => lines.put(&jsonl::others(subject, *others)),
             _ => {
-                let reg = RegName { offset: asked.offset };
-                writeln!(lines.out, "{reg}: {others} runs with further values")
+                let name = subject.source.name();
+                writeln!(lines.out, "{name}: {others} runs with further values")
             }
         }
     }

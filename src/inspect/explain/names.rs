@@ -2,15 +2,16 @@
 
 use std::fmt;
 
-use a4emu_decoder::bits::{EnumTable, FieldRow, Kind, WordRow};
+use a4emu_decoder::bits::{EnumTable, FieldRow, Kind};
 use a4emu_decoder::isa::ir3::layout::CATEGORIES;
 use a4emu_decoder::isa::ir3::meaning::{Operation, operations};
 use a4emu_decoder::names::fits;
 use a4emu_decoder::pm4::{PACKETS, PacketRow};
-use a4emu_decoder::regs::{self, RegRef, enums, tex};
+use a4emu_decoder::regs::{self, RegRef, enums};
 use serde::Serialize;
 
 use super::fields::{Fields, about};
+use crate::subjects::{Source, Subject};
 
 /// Most fields that are listed for an enumeration.
 const MAX_USES: usize = 6;
@@ -19,6 +20,9 @@ const MAX_USES: usize = 6;
 #[derive(Clone, Debug, Serialize)]
 pub struct PacketType {
     name: &'static str,
+    /// Older names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    older: Vec<&'static str>,
     opcode: u8,
     about: String,
     /// The dwords of the payload whose layout is known.
@@ -58,45 +62,35 @@ pub struct Mnemonic {
     about: &'static str,
 }
 
-/// A word of a descriptor in memory.
+/// A dword of a packet, or a word of a descriptor in memory.
 #[derive(Clone, Debug, Serialize)]
-pub struct DescriptorWord {
-    name: &'static str,
+pub struct Word {
+    name: String,
+    /// What it is a part of.
+    #[serde(skip)]
+    of: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<u32>,
     #[serde(flatten)]
     fields: Fields,
 }
 
-/// The words of descriptors that `text` names, with `value` decoded if given: `TEX_CONST_0`, `TEX_SAMP_1.MAX_LOD`,
-/// `SSBO_0` for all words of that descriptor, and `A4XX_TEX_CONST_0` as in Mesa's headers.
-pub fn descriptor_words(text: &str, value: Option<u32>) -> Vec<DescriptorWord> {
-    let upper = text.to_ascii_uppercase();
-    let text = upper.strip_prefix("REG_").unwrap_or(&upper);
-    let text = text.strip_prefix("A4XX_").unwrap_or(text);
-    let (name, field) = text.split_once('.').map_or((text, None), |(name, field)| (name, Some(field)));
-    let is_asked = |row: &&WordRow| {
-        let of_descriptor =
-            name.contains('_') && row.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'));
-        fits(name, row.name) || of_descriptor
-    };
-    let words = [tex::SAMPLER, tex::TEXTURE, tex::SSBO_0, tex::SSBO_1].into_iter().flatten().filter(is_asked);
-    words
-        .filter_map(|row| {
-            let rows = match field {
-                None => row.fields,
-                Some(field) => std::slice::from_ref(row.fields.iter().find(|row| fits(field, row.name))?),
-            };
-            let mask = rows.iter().fold(0, |mask, row| mask | row.mask());
-            let word = value.map(|value| if field.is_some() { value & mask } else { value });
-            Some(DescriptorWord { name: row.name, value, fields: Fields::new(rows, word) })
-        })
-        .collect()
+impl Word {
+    /// The word of `subject`, with `value` decoded if given; `None` for a register.
+    pub fn new(subject: &Subject, value: Option<u32>) -> Option<Self> {
+        let of = match subject.source {
+            Source::Register(_) => return None,
+            Source::Dword(row, index) => format!("dword {index} of {}", row.name),
+            Source::Word(_) => "word of a descriptor".to_owned(),
+        };
+        let word = value.map(|value| if subject.field.is_some() { value & subject.mask() } else { value });
+        Some(Self { name: subject.source.name(), of, value, fields: Fields::new(subject.fields(), word) })
+    }
 }
 
-impl fmt::Display for DescriptorWord {
+impl fmt::Display for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: word of a descriptor", self.name)?;
+        write!(f, "{}: {}", self.name, self.of)?;
         if let Some(value) = self.value {
             write!(f, " = {value:08x}")?;
         }
@@ -113,6 +107,7 @@ pub fn packets(text: &str) -> Vec<PacketType> {
         let (payload, repeat) = (fields(row.dwords), fields(row.repeat));
         PacketType {
             name: row.name,
+            older: row.names().skip(1).collect(),
             opcode: row.opcode,
             about: about(row.doc),
             payload,
@@ -120,7 +115,7 @@ pub fn packets(text: &str) -> Vec<PacketType> {
             repeat,
         }
     };
-    PACKETS.iter().filter(|row| is_named(row.name, text)).map(of).collect()
+    PACKETS.iter().filter(|row| row.names().any(|name| is_named(name, text))).map(of).collect()
 }
 
 /// The enumerations whose name fits `text`, and the values of others that do.
@@ -139,7 +134,7 @@ pub fn enumerations(text: &str) -> Vec<Enumeration> {
 
 /// The fields of type `table`.
 fn uses(table: &EnumTable) -> Vec<String> {
-    let is_of = |row: &&FieldRow| matches!(row.kind, Kind::Enum(of) if std::ptr::eq(of, table));
+    let is_of = |row: &&FieldRow| matches!(row.kind, Kind::Enum(of) if of.name == table.name);
     let of_packet = |packet: &'static PacketRow| {
         let fields = packet.dwords.iter().chain(packet.repeat).flat_map(|dword| dword.fields);
         fields.filter(is_of).map(|row| format!("{}.{}", packet.name, row.name))
@@ -181,14 +176,15 @@ pub fn all() -> Vec<String> {
     let tables = enums::tables().flat_map(|table| {
         table.values.iter().map(|(_, name)| (*name).to_owned()).chain([table.name.to_owned()])
     });
-    let packets = PACKETS.iter().map(|row| row.name.to_owned());
+    let packets = PACKETS.iter().flat_map(|row| row.names()).map(str::to_owned);
     packets.chain(tables).chain(operations().into_iter().map(|operation| operation.mnemonic)).collect()
 }
 
 impl fmt::Display for PacketType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, opcode, about, payload, optional, repeat } = self;
-        writeln!(f, "{name}: packet of type 3, opcode {opcode:#04x}")?;
+        let Self { name, older, opcode, about, payload, optional, repeat } = self;
+        let older = older.iter().map(|older| format!("; `{older}` in older headers")).collect::<String>();
+        writeln!(f, "{name}: packet of type 3, opcode {opcode:#04x}{older}")?;
         if !about.is_empty() {
             writeln!(f, "  {about}")?;
         }

@@ -135,7 +135,10 @@ impl Emitter<'_, '_> {
             "sqrt" => values(1).map(|values| map_float(values[0], |value| Value::Float(value.sqrt()))),
             "min" => values(2).map(|values| pick(values[0], values[1], Ordering::Less)),
             "max" => values(2).map(|values| pick(values[0], values[1], Ordering::Greater)),
-            other => self.fail(name.span, format!("no function `{other}`")),
+            other => match (regs::without_prefix(other), arguments) {
+                (Some(_), [index]) => self.register_offset(span, &format!("{other}({})", self.whole(index)?)),
+                _ => self.fail(name.span, format!("no function `{other}`")),
+            },
         }
     }
 

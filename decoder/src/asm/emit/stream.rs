@@ -126,7 +126,7 @@ impl Emitter<'_, '_> {
         let number = name.strip_prefix("opcode_").and_then(|digits| u8::from_str_radix(digits, 16).ok());
         match number.filter(|&opcode| opcode < 0x80) {
             Some(opcode) => Ok(opcode),
-            None => match pm4::PACKETS.iter().find(|row| row.name == name) {
+            None => match pm4::named(name) {
                 Some(row) => Ok(row.opcode),
                 None => self.fail(span, unknown_packet(name)),
             },
@@ -176,10 +176,11 @@ fn register_fields(offset: u32) -> &'static [FieldRow] {
 }
 
 fn descriptor(name: &str) -> Option<&'static WordRow> {
+    let name = regs::without_prefix(name).unwrap_or(name);
     DESCRIPTORS.iter().copied().flatten().find(|row| row.name == name)
 }
 
 /// The opcode of the packet with this name.
 pub(super) fn pm4_opcode(name: &str) -> u8 {
-    pm4::PACKETS.iter().find(|row| row.name == name).map_or(0, |row| row.opcode)
+    pm4::named(name).map_or(0, |row| row.opcode)
 }

@@ -70,6 +70,7 @@ impl Emitter<'_, '_> {
     pub(super) fn register(&self, reg: &RegName) -> Result<u32> {
         let text = match &reg.element {
             None => reg.name.clone(),
+            Some((index, sub)) if sub.is_empty() => format!("{}({})", reg.name, self.whole(index)?),
             Some((index, sub)) => format!("{}[{}].{sub}", reg.name, self.whole(index)?),
         };
         match regs::by_name(&text) {
