@@ -70,7 +70,7 @@ pub use ops::{
 };
 pub use program::{Program, ProgramError};
 pub use reach::Reach;
-pub use reading::{Part, Reading, TexelExtent};
+pub use reading::{ComponentSource, Reading, TexelExtent};
 pub use run::{Outcome, ShaderFault, run, step};
 pub use summary::Summary;
 pub use texel::TexelProgram;

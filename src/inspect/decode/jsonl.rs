@@ -95,8 +95,8 @@ enum Event<'a> {
         value: Option<u32>,
         fields: Option<Fields>,
         draws: u64,
-        first: Place,
-        last: Place,
+        first: DrawPlace,
+        last: DrawPlace,
     },
     Hang {
         submit: u32,
@@ -323,7 +323,7 @@ pub(super) fn without_room(call: &Call, more: u64) -> impl Serialize {
 
 /// A draw or dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Place {
+pub(super) struct DrawPlace {
     /// Number of the submit.
     pub submit: u32,
     /// Number of the run.
@@ -332,14 +332,14 @@ pub(super) struct Place {
     pub frame_draw: u32,
 }
 
-impl Place {
+impl DrawPlace {
     /// The place of `call`.
     pub fn of(call: &Call) -> Self {
         Self { submit: call.submit(), draw: call.number(), frame_draw: call.frame_draw() }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DrawPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "f{} (submit {}, run {})", self.frame_draw, self.submit, self.draw)
     }
@@ -350,7 +350,7 @@ pub(super) fn value(
     subject: &Subject,
     value: Option<u32>,
     draws: u64,
-    [first, last]: [Place; 2],
+    [first, last]: [DrawPlace; 2],
 ) -> impl Serialize {
     let fields = value.map(|word| Fields { rows: subject.fields(), word });
     let name = subject.source.name();

@@ -7,7 +7,7 @@ use a4emu_decoder::bits::value::{Show, WordText};
 use a4emu_decoder::packet::Packet;
 use hashbrown::HashMap;
 
-use super::jsonl::{Place, query, without_room};
+use super::jsonl::{DrawPlace, query, without_room};
 use super::lines::Lines;
 use super::output::Hold;
 use super::primitive::Primitive;
@@ -108,7 +108,7 @@ impl<'a> Query<'a> {
         let subject = self.subjects[index];
         match (self.mode, self.format) {
             (QueryMode::Values, _) => {
-                self.values.count(index, value.map(|value| value & subject.mask()), Place::of(call));
+                self.values.count(index, value.map(|value| value & subject.mask()), DrawPlace::of(call));
                 Ok(())
             }
             (_, Format::Jsonl) => self.lines.put(&query(call, &subject, value)),

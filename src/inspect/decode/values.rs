@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use hashbrown::HashMap;
 
 use super::Format;
-use super::jsonl::{self, Place};
+use super::jsonl::{self, DrawPlace};
 use super::lines::Lines;
 use super::query::Held;
 use crate::subjects::Subject;
@@ -35,8 +35,8 @@ struct Register {
 struct Used {
     value: Option<u32>,
     runs: u64,
-    first: Place,
-    last: Place,
+    first: DrawPlace,
+    last: DrawPlace,
 }
 
 impl Values {
@@ -46,7 +46,7 @@ impl Values {
     }
 
     /// Counts a run at `place`, at which register number `index` has this value.
-    pub fn count(&mut self, index: usize, value: Option<u32>, place: Place) {
+    pub fn count(&mut self, index: usize, value: Option<u32>, place: DrawPlace) {
         let Self { registers, room } = self;
         let Register { indices, values, others } = &mut registers[index];
         if let Some(index) = indices.get(&value) {
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn values_without_room_are_counted_together() {
         let mut all = Values { room: 2, ..Values::new(1) };
-        let place = |draw| Place { submit: 0, draw, frame_draw: draw };
+        let place = |draw| DrawPlace { submit: 0, draw, frame_draw: draw };
         for (draw, value) in (0..).zip([1, 2, 1, 3, 1]) {
             all.count(0, Some(value), place(draw));
         }

@@ -14,7 +14,7 @@ use a4emu_gpu::budget::Work;
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::Memory;
-use a4emu_gpu::picture::{Alpha, Kind, Texel};
+use a4emu_gpu::picture::{Alpha, PixelType, Texel};
 use a4emu_gpu::settled::Settled;
 use a4emu_shader::format::arrangement::Arrangement;
 
@@ -440,7 +440,7 @@ pub struct Image {
     /// Columns and rows.
     pub size: [u32; 2],
     /// The format of its pixels.
-    pub kind: Kind,
+    pub kind: PixelType,
     /// The pixels, row by row.
     pub pixels: Vec<u8>,
 }

@@ -7,7 +7,7 @@ use hashbrown::HashSet;
 
 use super::frame;
 use super::pictures;
-use super::room::{Kind, Room};
+use super::room::{DataKind, Room};
 use crate::describe::canvas::{Attachment, Canvas, NoCanvas, Which};
 use crate::describe::{Address, Draw, Place, Tile};
 use a4emu_gpu::gpu::Gpu;
@@ -87,7 +87,7 @@ impl Canvases {
         }
         let bytes = attachment.size.map(u64::from).iter().product::<u64>() * attachment.texel.bytes() as u64;
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(LEAST_BYTES);
-        if !room.take(Kind::Canvases, bytes, draw.frame_draw) {
+        if !room.take(DataKind::Canvases, bytes, draw.frame_draw) {
             return None;
         }
         let mut followed = Followed::new(draw, attachment, self.pass).ok()?;

@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use crate::out_file::{Inputs, OutFile};
 use crate::terminal;
 use a4emu_gpu::ambient;
-use a4emu_gpu::picture::Kind;
+use a4emu_gpu::picture::PixelType;
 use y4m::Video;
 
 /// File name of the pipe, in the folder of the run.
@@ -225,7 +225,7 @@ fn name(process: usize, frame: u32) -> String {
 
 fn write_png(path: &Path, header: &Header, pixels: &[u8], inputs: &Inputs) -> anyhow::Result<()> {
     let mut out = OutFile::create(path, inputs)?;
-    let mut writer = Kind::Rgba8.encoder(&mut out, [header.width, header.height]).write_header()?;
+    let mut writer = PixelType::Rgba8.encoder(&mut out, [header.width, header.height]).write_header()?;
     writer.write_image_data(pixels)?;
     writer.finish()?;
     out.finish()

@@ -39,7 +39,7 @@ pub enum Refusal {
 
 /// Purpose of machine code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CodePurpose {
     /// A shader instruction, with this index.
     Instruction(u32),
     /// Conversion of a colour to pixels.
@@ -54,7 +54,7 @@ pub enum Place {
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     /// The purpose.
-    pub place: Place,
+    pub place: CodePurpose,
     /// Number of machine instructions before it.
     pub from: usize,
 }
@@ -128,16 +128,16 @@ pub fn emit(
         marks: Vec::new(),
     };
     emitter.nodes(coded)?;
-    emitter.mark(Place::Results);
+    emitter.mark(CodePurpose::Results);
     emitter.results()?;
-    emitter.mark(Place::Next);
+    emitter.mark(CodePurpose::Next);
     let Emitter { asm, marks, spills, .. } = emitter;
     let assembled = asm.finish().map_err(|_| Refusal::Assembler)?;
     Ok(Emitted { assembled, marks, spills })
 }
 
 impl Emitter<'_> {
-    fn mark(&mut self, place: Place) {
+    fn mark(&mut self, place: CodePurpose) {
         self.marks.push(Mark { place, from: self.asm.len() });
     }
 
@@ -147,11 +147,11 @@ impl Emitter<'_> {
             self.at = index as u32;
             let program = self.program;
             self.mark(match node.work {
-                Work::Alu(alu) => Place::Instruction(program.sources[alu as usize]),
+                Work::Alu(alu) => CodePurpose::Instruction(program.sources[alu as usize]),
                 Work::Varying(_) | Work::Derivative(_) | Work::Sample(_) => {
-                    Place::Instruction(program.steps[node.step as usize].at)
+                    CodePurpose::Instruction(program.steps[node.step as usize].at)
                 }
-                Work::Pixel => Place::Pixels,
+                Work::Pixel => CodePurpose::Pixels,
             });
             let one = |dst| [Some(dst), None, None, None];
             let made = match node.work {
