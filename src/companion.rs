@@ -89,7 +89,7 @@ impl Companion {
         );
         ensure!(is_of_one_owner(source, program), "{from} and a4emu have different owners");
         terminal::say(format_args!(
-            "building {} from {from}, once, because `cargo install` does not build it",
+            "making {} from {from}, once, because `cargo install` does not build it",
             self.file
         ));
         let made = self.built(source)?;

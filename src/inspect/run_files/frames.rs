@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use anyhow::{Context, bail};
+use anyhow::{anyhow, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, FlockOperation, Mode};
 use rustix::io::Errno;
@@ -179,7 +179,8 @@ impl Sink {
         if to == Path::new("-") {
             return Ok(Self::Video(Video::new(terminal::bytes())));
         }
-        fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
+        // As text: an EPIPE of a folder says nothing of a reader of stdout.
+        fs::create_dir_all(to).map_err(|error| anyhow!("cannot make {}: {error}", to.display()))?;
         let first = to.join(name(0, 0));
         if first.exists() {
             bail!("{} is there already: frames of two runs do not mix", first.display());
