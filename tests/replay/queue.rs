@@ -269,8 +269,8 @@ fn count_of_scene(scene: &str, draw: &str, select: &str, register: u32) -> u32 {
     counted_in(&gpu, 2000)
 }
 
-/// A patch of a triangle, all factors 4, equally spaced. Its points lie on rings of 4, 2 and 0 segments a side: 3 * 4 + 3 * 2
-/// + 1. Between the first two rings there are 4 + 2 triangles a side, between the others 2: 3 * 6 + 3 * 2. The points are
+/// A patch of a triangle, all factors 4, equally spaced. Its points lie on rings of 4, 2 and 0 segments a side: 12 + 6 + 1
+/// points. Between the first two rings there are 4 + 2 triangles a side, between the others 2: 3 * 6 + 3 * 2. The points are
 /// one warp.
 ///
 /// Repeated instructions count once. The domain shader has 28 in a row: 5 of `control_points`, 6 of `between_three`, 17 of
