@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use a4emu_gpu::pass::Pass;
-use a4emu_inspect::describe::{Command, Cost, Frame, Place, Row};
+use a4emu_inspect::describe::{Command, Cost, Frame, Row, SurfacePlace};
 use a4emu_inspect::validate::Finding;
 
 /// Maximum number of listed troubles, and of findings.
@@ -211,8 +211,8 @@ pub(super) fn short(format: &str) -> &str {
 
 fn targets(row: &Row) -> String {
     let target = |target: &a4emu_inspect::describe::RowTarget| match target.place {
-        Place::Gmem(_) => format!("{} {}", target.name, short(&target.format)),
-        Place::Address(address) => format!("{} {} {address}", target.name, short(&target.format)),
+        SurfacePlace::Gmem(_) => format!("{} {}", target.name, short(&target.format)),
+        SurfacePlace::Address(address) => format!("{} {} {address}", target.name, short(&target.format)),
     };
     let size =
         row.frame.filter(|_| !row.targets.is_empty()).map(|[width, height]| format!("{width}x{height}"));

@@ -11,7 +11,7 @@ use super::counts::Counts;
 use super::draw::{Command, Draw, Key};
 use super::name::{Address, packet_name};
 use super::shader::Shaders;
-use super::target::Place;
+use super::target::SurfacePlace;
 use crate::validate::{Finding, Findings};
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer};
 use a4emu_gpu::draw::Inspection;
@@ -152,7 +152,7 @@ pub struct RowTarget {
     pub format: String,
     /// Place of its first pixel.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: SurfacePlace,
 }
 
 /// The cost of commands.
@@ -450,8 +450,9 @@ impl Draw {
         let depth = self.depth.iter().filter(|depth| depth.test && depth.write);
         let depth = depth.map(|depth| ("depth".to_owned(), &depth.format, depth.place));
         let resolve = self.resolve.iter();
-        let resolve = resolve.map(|it| (it.content.to_owned(), &it.format, Place::Address(it.address)));
-        let row = |(name, format, place): (String, &String, Place)| RowTarget {
+        let resolve =
+            resolve.map(|it| (it.content.to_owned(), &it.format, SurfacePlace::Address(it.address)));
+        let row = |(name, format, place): (String, &String, SurfacePlace)| RowTarget {
             name,
             format: format.clone(),
             place,

@@ -11,7 +11,7 @@ use super::player::Player;
 use super::report::Report;
 use super::side::Side;
 use crate::describe::canvas::{Attachment, Canvas, Changes, Image, Which};
-use crate::describe::{Draw, Place, Shaders};
+use crate::describe::{Draw, Shaders, SurfacePlace};
 use crate::options::Shared;
 use crate::out_file::{OutFile, make_folder};
 use crate::status::Status;
@@ -248,8 +248,8 @@ fn explained(
     };
     let surface = match (&draw.resolve, target.map(|target| target.place)) {
         (Some(resolve), _) => resolve.address,
-        (None, Some(Place::Address(address))) => address,
-        (None, Some(Place::Gmem(from))) => resolved(from)?,
+        (None, Some(SurfacePlace::Address(address))) => address,
+        (None, Some(SurfacePlace::Gmem(from))) => resolved(from)?,
         (None, None) => return None,
     };
     Some(format!("a4emu pixel {} {x},{y} --surface {surface}", capture.display()))

@@ -8,7 +8,9 @@ use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::player::Player;
-use crate::describe::{Address, Constant, Draw, Key, Place, Read, ShaderStage, Shaders, Texture, Tile};
+use crate::describe::{
+    Address, Constant, Draw, Key, Read, ShaderStage, Shaders, SurfacePlace, Texture, Tile,
+};
 use crate::options::{Shared, accepted};
 use crate::selection::{Draws, Selection};
 use crate::status::{Failure, Status};
@@ -257,9 +259,9 @@ impl Collector {
     fn note_rendered(&mut self, gpu: Synced<'_>, draw: &Draw) {
         let targets = draw.targets.iter().map(|target| target.place);
         let depth = draw.depth.iter().map(|depth| depth.place);
-        let resolve = draw.resolve.iter().map(|resolve| Place::Address(resolve.address));
+        let resolve = draw.resolve.iter().map(|resolve| SurfacePlace::Address(resolve.address));
         for place in targets.chain(depth).chain(resolve) {
-            if let Place::Address(Address(address)) = place {
+            if let SurfacePlace::Address(Address(address)) = place {
                 self.rendered.extend(gpu.memory().buffer_at(address).map(|(base, _)| base));
             }
         }

@@ -178,6 +178,20 @@ mod tests {
         assert_eq!(summary.faults.iter().map(|note| note.count).sum::<u64>(), 800);
     }
 
+    /// A dispatch is a draw in counts for people, as in those of `info`.
+    #[test]
+    fn dispatches_are_draws() {
+        let summary = |dispatches| Summary {
+            process: "x/1".into(),
+            submits: 2,
+            draws: 5,
+            dispatches,
+            ..Summary::default()
+        };
+        assert_eq!(summary(0).to_string(), "a4emu: x/1: 2 submits, 5 draws, 0 ms");
+        assert_eq!(summary(1).to_string(), "a4emu: x/1: 2 submits, 6 draws (compute 1), 0 ms");
+    }
+
     #[test]
     fn each_fault_is_one_line_with_its_count() {
         let mut report = Report::default();
