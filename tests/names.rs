@@ -110,6 +110,7 @@ fn queried(arguments: &[&str]) -> Vec<String> {
 fn packets_and_enumerators_are_queried() {
     for (arguments, lines) in [
         (&["CP_REG_TO_MEM.64B"][..], &["draw 0 f0 CP_REG_TO_MEM_0 = 4008009c { 64B }"][..]),
+        (&["64B"], &["draw 0 f0 CP_REG_TO_MEM_0 = 4008009c { 64B }"]),
         (&["REG_CP_REG_TO_MEM_0_CNT__MASK"], &["draw 0 f0 CP_REG_TO_MEM_0 = 4008009c { CNT = 2 }"]),
         (&["CP_INDIRECT_BUFFER_PFE_1"], &["draw 0 f0 CP_INDIRECT_BUFFER_1 = 00000002 { IB_SIZE = 2 }"]),
         (&["CP_NOP"], &["draw 0 f0 CP_NOP_0 = 00000007 { 0x7 }"]),

@@ -4,6 +4,7 @@ use std::iter;
 
 use a4emu_decoder::bits::{FieldRow, Naming};
 use a4emu_decoder::names::{fits, is_pattern};
+use a4emu_decoder::pm4::PACKETS;
 use a4emu_decoder::regs::{self, RegRef, SPACE, by_name, lookup};
 use a4emu_decoder::similar::{hint, near, near_by};
 
@@ -108,12 +109,20 @@ fn fitting(pattern: &str) -> impl Iterator<Item = RegRef> {
     regs::all().filter(move |reg| fits(pattern, &reg.name().to_string()))
 }
 
-/// An offset as listings print it: four hexadecimal digits. Fewer are enough if one of them is a letter.
+/// An offset as listings print it: four hexadecimal digits. Fewer are enough if one of them is a letter, unless a field
+/// has this name, such as `64B`.
 fn listed(text: &str) -> Option<u32> {
-    let is_long = text.len() == 4 || text.len() < 4 && !text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_short = || text.len() < 4 && !text.bytes().all(|byte| byte.is_ascii_digit()) && !is_field(text);
+    let is_long = text.len() == 4 || is_short();
     let digits = is_long && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let offset = digits.then(|| u32::from_str_radix(text, 16).ok()).flatten()?;
     ((offset as usize) < SPACE).then_some(offset)
+}
+
+fn is_field(text: &str) -> bool {
+    let of_packets = PACKETS.iter().flat_map(|row| row.dwords.iter().chain(row.repeat)).map(|row| row.fields);
+    let mut fields = regs::rows().map(|row| row.fields).chain(of_packets).flatten();
+    fields.any(|row| row.name == text)
 }
 
 /// The failure that `text` names no register, with similar names.
@@ -156,7 +165,8 @@ mod tests {
 
     #[test]
     fn registers_by_any_of_their_names() {
-        assert_eq!((offsets("9e"), offsets("84")), (vec![0x9e], vec![84]));
+        assert_eq!((offsets("9e"), offsets("84"), offsets("64b")), (vec![0x9e], vec![84], vec![0x64b]));
+        assert!(find("64B").is_err(), "it is a field of CP_REG_TO_MEM");
         for text in ["RB_DEPTH_CONTROL", "rb_depth_control", "2101", "0x2101", "8449", "Rb_Depth_Contro?"] {
             assert_eq!(offsets(text), [0x2101], "{text}");
         }
