@@ -87,8 +87,11 @@ impl Companion {
             source.join("Cargo.toml").exists(),
             "{from}, which cargo installed a4emu from, is not there any more"
         );
-        ensure!(is_of_one_owner(source, program), "{from} does not belong to whom a4emu belongs to");
-        terminal::say(format_args!("making {} from {from}, once: `cargo install` leaves it out", self.file));
+        ensure!(is_of_one_owner(source, program), "{from} and a4emu have different owners");
+        terminal::say(format_args!(
+            "making {} from {from}, once, because `cargo install` does not build it",
+            self.file
+        ));
         let made = self.built(source)?;
         let folder = kept.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;

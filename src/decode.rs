@@ -20,8 +20,9 @@ pub struct Args {
     #[arg(long, value_parser = named::decode_format(), default_value = "text")]
     pub format: decode::Format,
     /// Only the value of this register per draw: a name in any case, with * and ? as wild cards, NAME.FIELD for a
-    /// field, or an offset (0x20a4, or 20a4 as listings print it); repeatable
-    #[arg(long, value_name = "REG", conflicts_with_all = ["shaders", "once"])]
+    /// field, or an offset (0x20a4, or 20a4 as listings print it); or what packets and descriptors of this name
+    /// (CP_LOAD_STATE4_0, TEX_CONST_0) held since the draw before; or where an enumerator is (FUNC_LESS); repeatable
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["shaders", "once"])]
     pub query: Vec<String>,
     /// Which draws a query shows
     #[arg(long, value_parser = named::query_mode(), default_value = "all", requires = "query")]

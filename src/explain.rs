@@ -8,8 +8,9 @@ use a4emu_support::status::Status;
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// A register (a name in any case; NAME.FIELD for one field; or an offset: 0x20a4, or 20a4 as listings
-    /// print it), a packet (CP_LOAD_STATE4), an enumerator (FUNC_LESS), an operation of a shader (bary.f); in
-    /// these names * and ? stand for any text and character. The 16 digits of an instruction, `ir3`, `pm4`, a
+    /// print it), a packet (CP_LOAD_STATE4), a dword of one (CP_LOAD_STATE4_0), a word of a descriptor
+    /// (TEX_CONST_0), a field (ZFUNC), an enumerator (FUNC_LESS), an operation of a shader (bary.f), as listings
+    /// or Mesa's headers name them; in these names * and ? stand for any text and character. The 16 digits of an instruction, `ir3`, `pm4`, a
     /// rule of `validate` such as D1, a guess of docs/guesses.md such as level-of-detail, or a word of
     /// docs/glossary.md such as warp
     #[arg(value_name = "NAME|WORD|ir3|pm4")]

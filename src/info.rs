@@ -52,8 +52,8 @@ struct Info {
     process: String,
     /// The submits of each process.
     processes: BTreeMap<String, Numbers>,
-    draws: BTreeMap<Pass, u64>,
-    dispatches: u64,
+    /// Draws by pass, and dispatches as `compute`.
+    draws: BTreeMap<&'static str, u64>,
     /// Draws and dispatches, each counted once for all its tiles.
     frame_draws: u64,
     packets: u64,
@@ -193,10 +193,7 @@ impl Observer for Info {
     }
 
     fn call(&mut self, _: &mut Running<'_>, call: &Call) -> Flow {
-        match call.pass() {
-            Some(pass) => *self.draws.entry(pass).or_default() += 1,
-            None => self.dispatches += 1,
-        }
+        *self.draws.entry(call.pass().map_or("compute", Pass::name)).or_default() += 1;
         self.frame_draws = self.frame_draws.max(u64::from(call.frame_draw()) + 1);
         Flow::Continue
     }
@@ -268,7 +265,6 @@ impl Info {
             writeln!(out, "  {:14} {numbers}", Shown(process).to_string())?;
         }
         writeln!(out, "draws            {}", Counts(&self.draws))?;
-        writeln!(out, "dispatches       {}", self.dispatches)?;
         writeln!(out, "frame draws      {}", self.frame_draws)?;
         writeln!(out, "packets          {}", self.packets)?;
         writeln!(out, "register writes  {}", self.register_writes)?;

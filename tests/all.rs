@@ -50,6 +50,8 @@ mod install;
 mod jit;
 #[path = "mistakes.rs"]
 mod mistakes;
+#[path = "names.rs"]
+mod names;
 #[path = "other_chips.rs"]
 mod other_chips;
 #[path = "overlays.rs"]

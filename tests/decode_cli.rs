@@ -297,6 +297,32 @@ fn shaders_constants_and_samplers_are_shown_where_they_are_loaded() {
     ));
 }
 
+/// `info`, `show`, `replay` and `--list-draws` count draws and frame draws alike. Here each of two submits runs one
+/// buffer of a draw and a dispatch for two tiles, so that the list has one row for two frame draws.
+#[test]
+fn all_commands_count_draws_alike() {
+    let dispatch = vec![0xc003_3300, 0, 1, 1, 1];
+    let inner = [write(DEPTH_CONTROL, 2), draw(3), dispatch].concat();
+    let outer = [call(0x2000, inner.len()), call(0x2000, inner.len())].concat();
+    let run = |fence| submit(&format!("demo/7: fence={fence}\0"), 0x1000, outer.len() as u32);
+    let capture =
+        [section(13, &bytes(&[420])), buffer(0x2000, &inner), buffer(0x1000, &outer), run(1), run(2)]
+            .concat();
+    let info = a4emu(&["info", "--quiet"], capture.clone());
+    for line in ["draws            8 (bypass 4, compute 4)", "frame draws      4"] {
+        assert!(info.contains(line), "{line} is not in {info}");
+    }
+    let show = a4emu(&["show", "--quiet"], capture.clone());
+    assert!(show.starts_with("A420: 2 submits, 8 draws, 4 frame draws;"), "{show}");
+    assert!(show.contains("\nf0+f2 ") && show.contains("\nf1+f3 "), "{show}");
+    assert!(show.contains("\n2 rows for 4 frame draws: a row has"), "{show}");
+    assert_eq!(a4emu(&["replay", "--list-draws", "--quiet"], capture.clone()).lines().count(), 8);
+    let output =
+        Command::cargo_bin("a4emu").unwrap().args(["replay", "-"]).write_stdin(capture).output().unwrap();
+    let account = String::from_utf8(output.stderr).unwrap();
+    assert!(account.contains(" 8 draws, 4 frame draws in 2 submits"), "{account}");
+}
+
 #[test]
 fn info_counts_what_is_there() {
     let info = a4emu(&["info", "--quiet"], capture());

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex};
 use a4emu::check::open;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::{Renderer, Silent};
-use a4emu_gpu::picture::{Kind, Picture};
+use a4emu_gpu::picture::{Picture, PixelType};
 use a4emu_gpu::playback::Playback;
 use a4emu_support::folders::Folders;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -319,7 +319,7 @@ fn render(path: &Path, size: (u32, u32)) -> Result<Vec<u8>, String> {
         return Err(format!("{}x{}, and {size:?} is wanted", surface.width, surface.height));
     }
     match Picture::of(surface, gpu.memory()) {
-        Ok(picture) if picture.kind() == Kind::Rgba8 => {
+        Ok(picture) if picture.kind() == PixelType::Rgba8 => {
             Ok(picture.pixels().chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect())
         }
         _ => Err("no picture can be made of the surface".into()),

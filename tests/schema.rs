@@ -173,7 +173,8 @@ fn check_lines(schema: &Schema, args: &[&str]) {
 fn check_jsonl(schema: &Schema, damaged: &str) {
     for capture in ["captures/blend.rd.gz", "captures/compute.rd.gz"] {
         check_lines(schema, &[capture, "--shaders"]);
-        let query = [capture, "--query", "RB_DEPTH_CONTROL", "--query", "VPC_SO[0].NCOMP"];
+        let names = ["RB_DEPTH_CONTROL", "VPC_SO[0].NCOMP", "CP_LOAD_STATE4_1"].map(|name| ["--query", name]);
+        let query = [&[capture][..], names.as_flattened()].concat();
         check_lines(schema, &query);
         check_lines(schema, &[&query[..], &["--query-mode", "values"]].concat());
     }
@@ -193,6 +194,9 @@ fn check_explain(schema: &Schema) {
         ("explain ir3 --json", &["ir3", "a0c01f04_00000005"]),
         ("explain ir3 --json", &["0xa0c01f0400000005"]),
         ("explain PACKET --json", &["cp_load_state4"]),
+        ("explain PACKET --json", &["CP_INDIRECT_BUFFER_PFE"]),
+        ("explain WORD --json", &["CP_LOAD_STATE4_0", "0x340000"]),
+        ("explain PATTERN --json", &["STATE_TYPE"]),
         ("explain ENUMERATOR --json", &["FUNC_LESS"]),
         ("explain MNEMONIC --json", &["bary.f"]),
         ("explain RULE --json", &["d1"]),

@@ -5,7 +5,7 @@ use std::path::Path;
 use a4emu_decoder::adreno::capture::Sections;
 use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_gpu::cp::{Renderer, Silent};
-use a4emu_gpu::draw::gs::cost::Row;
+use a4emu_gpu::draw::gs::cost::CostRow;
 use a4emu_gpu::playback::Playback;
 use a4emu_inspect::asm::Disk;
 use a4emu_support::folders::Folders;
@@ -40,19 +40,19 @@ pub fn capture(form: &str, size: u32, vertices: u32) -> Vec<u8> {
 }
 
 /// Runs a capture. Returns the cost of its geometry shaders.
-pub fn replay(capture: &[u8]) -> Vec<Row> {
+pub fn replay(capture: &[u8]) -> Vec<CostRow> {
     let mut playback = Playback::default();
     playback.run(Sections::new(capture).expect("a capture"), &mut Renderer, &mut Silent);
     playback.gpu.pipeline.dispatches.rows()
 }
 
 /// Number of warp instructions for each output vertex.
-pub fn instructions_per_vertex(row: &Row) -> f64 {
+pub fn instructions_per_vertex(row: &CostRow) -> f64 {
     row.cost.instructions as f64 / row.cost.vertices as f64
 }
 
 /// Number of lane instructions for each output vertex, as counted in
 /// docs/hardware/geometry-and-tessellation.md, section 1.3.
-pub fn lane_instructions_per_vertex(row: &Row) -> f64 {
+pub fn lane_instructions_per_vertex(row: &CostRow) -> f64 {
     row.cost.lane_instructions as f64 / row.cost.vertices as f64
 }

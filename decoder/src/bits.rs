@@ -339,6 +339,15 @@ macro_rules! naming {
     };
 }
 
+/// The name of a field whose getter is called `getter`. A getter cannot begin with a digit: that of `64B` is `_64B`.
+#[doc(hidden)]
+pub const fn field_name(getter: &'static str) -> &'static str {
+    match getter.as_bytes() {
+        [b'_', digit, ..] if digit.is_ascii_digit() => getter.split_at(1).1,
+        _ => getter,
+    }
+}
+
 /// Makes typed words that have no register offset: descriptors, packet dwords.
 ///
 /// `NAME { 0..5 FIELD: Type; .. }`
@@ -389,7 +398,7 @@ macro_rules! word_type {
         impl $type {
             /// The fields, from bit 0 up.
             pub const FIELDS: &'static [$crate::bits::FieldRow] = &[$($crate::bits::FieldRow {
-                name: stringify!($field), lo: $lo, hi: $hi, kind: <$ty as $crate::bits::FieldType>::KIND,
+                name: $crate::bits::field_name(stringify!($field)), lo: $lo, hi: $hi, kind: <$ty as $crate::bits::FieldType>::KIND,
                 certainty: $crate::certainty!($($sure)?), doc: concat!($($fdoc),*),
             }),*];
 

@@ -80,6 +80,20 @@ impl Generation {
         own.filter_map(|rest| rest.strip_prefix('_')).next().unwrap_or(name)
     }
 
+    /// The name behind what names in Mesa's headers begin with: `REG_A4XX_`, `A4XX_`, and `AXXX_` of registers of all
+    /// generations.
+    pub fn without_prefix<'n>(&self, text: &'n str) -> Option<&'n str> {
+        let text = text.strip_prefix("REG_").unwrap_or(text);
+        Some(self.unprefixed(text)).filter(|name| name.len() < text.len())
+    }
+
+    /// The offset of a register as [`RegisterTable::by_name`] finds it, or with the name in Mesa's headers:
+    /// `REG_A4XX_RB_MRT_CONTROL(0)`, `A4XX_RB_DEPTH_CONTROL`.
+    pub fn register(&self, text: &str) -> Option<u32> {
+        let of_headers = || self.registers.by_header(self.without_prefix(text)?);
+        self.registers.by_name(text).or_else(of_headers)
+    }
+
     /// Whether its chips reach `address`.
     pub fn reaches(&self, address: Address) -> bool {
         address.get() >> self.address_bits == 0

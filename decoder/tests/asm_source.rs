@@ -51,6 +51,33 @@ fn error(source: &str) -> String {
     }
 }
 
+/// Registers, words of descriptors, packets and fields may have the names that Mesa's headers and older releases give
+/// them.
+#[test]
+fn names_of_headers() {
+    for (header, database) in [
+        ("REG_A4XX_RB_DEPTH_CONTROL = 5", "RB_DEPTH_CONTROL = 5"),
+        ("A4XX_RB_DEPTH_CONTROL { ZFUNC = FUNC_LESS }", "RB_DEPTH_CONTROL { ZFUNC = FUNC_LESS }"),
+        ("REG_A4XX_RB_MRT_CONTROL(1 + 1) = 7", "RB_MRT[2].CONTROL = 7"),
+        (
+            "REG_A4XX_RB_MRT(1) = 7\n+ A4XX_RB_MRT_BUF_INFO(1) = 8",
+            "RB_MRT[1].CONTROL = 7\n+ RB_MRT[1].BUF_INFO = 8",
+        ),
+        ("REG_AXXX_CP_SCRATCH_REG(2) = 1", "CP_SCRATCH[2].REG = 1"),
+        ("one_reg REG_A4XX_CP_ME_NRT_DATA 1", "one_reg CP_ME_NRT_DATA 1"),
+        ("u32 REG_A4XX_RB_MRT_BASE(3), A4XX_RB_DEPTH_CONTROL", "u32 RB_MRT[3].BASE, RB_DEPTH_CONTROL"),
+        ("A4XX_TEX_CONST_0 { TYPE = A4XX_TEX_2D }", "TEX_CONST_0 { TYPE = A4XX_TEX_2D }"),
+        ("CP_INDIRECT_BUFFER_PFE(0x1000, 4)", "CP_INDIRECT_BUFFER(0x1000, 4)"),
+        ("CP_REG_TO_MEM({ REG = 0x9c | 64B | CNT = 2 }, 0)", "CP_REG_TO_MEM(0x4008009c, 0)"),
+        ("CP_REG_TO_MEM({ 64B = 1 }, 0)", "CP_REG_TO_MEM(0x40000000, 0)"),
+    ] {
+        assert_eq!(dwords(header), dwords(database), "{header}");
+    }
+    assert!(error("section 0 { REG_A4XX_RB_MRT_CONTROL(8) = 1 }").contains("REG_A4XX_RB_MRT_CONTROL(8)"));
+    assert!(error("section 0 { A4XX_RB_MRT_CONTROL = 1 }").contains("A4XX_RB_MRT_CONTROL"));
+    assert!(error("section 0 { RB_MODE_CONTROL { 3D } }").contains("3D"));
+}
+
 #[test]
 fn data() {
     assert_eq!(payload("u8 1, 0xff\n i8 -1 \n u16 0x1234"), [1, 0xff, 0xff, 0x34, 0x12]);

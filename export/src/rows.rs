@@ -192,7 +192,7 @@ tables! {
 }
 
 tables! {
-    /// Those that are of no capture.
+    /// Tables that do not depend on a capture: the registers, packets and instructions that a4emu knows.
     OF_NONE:
 
     /// A field of a register.

@@ -17,12 +17,17 @@ create_exception!(
     "Something that a4emu cannot do.
 
     Attributes:
-        kind: what it is: 'io', 'container', 'fault', 'unsupported', 'cut', 'usage', 'source', 'internal'.
+        kind: the class of the error: 'io', 'container', 'fault', 'unsupported', 'cut', 'usage', 'source', 'internal'.
         offset: byte of the unpacked capture (of a source: of its text) that it is about, or None.
-        status: what the a4emu command exits with for it: 2 usage or I/O, 3 damaged, 4 not supported or cut off.
-        result: what was done before, such as the Replay of a run that came to its end all the same, or None."
+        status: exit status that the a4emu command has for it: 2 usage or I/O, 3 damaged, 4 not supported or cut off.
+        result: the result in spite of the error, such as the Replay of a run with faults, or None."
 );
-create_exception!(a4emu, UsageError, Error, "It was asked for what there is not (status 2).");
+create_exception!(
+    a4emu,
+    UsageError,
+    Error,
+    "An argument names something that does not exist, or is wrong (status 2)."
+);
 create_exception!(
     a4emu,
     DamagedError,

@@ -7,7 +7,7 @@ use a4emu_gpu::cp::{Call, Flow, Observer, Renderer, Tee};
 use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::fault::{Report, Trouble};
 use a4emu_gpu::fidelity::Fidelity;
-use a4emu_gpu::picture::{self, Kind, Picture};
+use a4emu_gpu::picture::{self, Picture, PixelType};
 use a4emu_gpu::settled::{Ended, Running};
 use a4emu_inspect::describe::canvas::Image;
 use a4emu_inspect::describe::find;
@@ -75,7 +75,7 @@ impl Frame {
         let [height, width, _]: [u32; 3] = pixels.getattr("shape")?.extract()?;
         let image = Image {
             size: [width, height],
-            kind: Kind::Rgba8,
+            kind: PixelType::Rgba8,
             pixels: pixels.call_method0("tobytes")?.extract()?,
         };
         let mut png = Vec::new();

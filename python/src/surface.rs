@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use a4emu_decoder::a4xx::enums::DepthFormat;
 use a4emu_gpu::ambient;
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
-use a4emu_gpu::picture::{Kind, Picture, Texel};
+use a4emu_gpu::picture::{Picture, PixelType, Texel};
 use a4emu_gpu::settled::Ended;
 use a4emu_inspect::describe::canvas::Image;
 use a4emu_shader::format::Type;
@@ -36,9 +36,9 @@ impl Pixels {
     pub fn of_image(image: Image) -> Self {
         let [width, height] = image.size.map(|side| side as usize);
         let (dtype, shape) = match image.kind {
-            Kind::Rgba8 => ("u1", vec![height, width, 4]),
-            Kind::Grey16 => (">u2", vec![height, width]),
-            Kind::Grey8 => ("u1", vec![height, width]),
+            PixelType::Rgba8 => ("u1", vec![height, width, 4]),
+            PixelType::Grey16 => (">u2", vec![height, width]),
+            PixelType::Grey8 => ("u1", vec![height, width]),
         };
         Self { bytes: image.pixels, dtype, shape }
     }

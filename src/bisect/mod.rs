@@ -70,7 +70,7 @@ struct Builds<'a> {
 }
 
 /// The first pixel that differs, with both values.
-struct Place {
+struct PixelDifference {
     pixel: [u32; 2],
     values: [[u8; 4]; 2],
 }
@@ -117,7 +117,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     )])?;
     let place = builds.first_pixel(draw)?;
     match &place {
-        Some(Place { pixel: [x, y], values: [a, b] }) => {
+        Some(PixelDifference { pixel: [x, y], values: [a, b] }) => {
             builds.put([format!("pixel {x},{y}: A {} B {}", Rgba(*a), Rgba(*b))])?;
         }
         None => builds.bar.suspend(|| {
@@ -199,7 +199,7 @@ impl Builds<'_> {
     }
 
     /// The first pixel, by rows, that differs after the draw.
-    fn first_pixel(&self, draw: &DrawHash) -> anyhow::Result<Option<Place>> {
+    fn first_pixel(&self, draw: &DrawHash) -> anyhow::Result<Option<PixelDifference>> {
         self.step(format!("pictures after f{}", draw.frame_draw));
         let folder = folder_in(&std::env::temp_dir())?;
         let pictures = both(|index| {
@@ -219,11 +219,15 @@ impl Builds<'_> {
             }
         })?;
         let [Some(a), Some(b)] = pictures else { return Ok(None) };
-        Ok(Kept::first_difference(&a, &b).map(|(pixel, values)| Place { pixel, values }))
+        Ok(Kept::first_difference(&a, &b).map(|(pixel, values)| PixelDifference { pixel, values }))
     }
 
     /// The first instruction with different results: of vertex stages first, of the pixel's fragment last.
-    fn first_instruction(&self, draw: &DrawHash, place: Option<&Place>) -> anyhow::Result<Option<Parting>> {
+    fn first_instruction(
+        &self,
+        draw: &DrawHash,
+        place: Option<&PixelDifference>,
+    ) -> anyhow::Result<Option<Parting>> {
         let early =
             EARLY.into_iter().flat_map(|stage| (0..WARPS).map(move |warp| Warp::numbered(stage, warp)));
         let fragment = place.map(|place| Warp::of_pixel(place.pixel));

@@ -175,7 +175,7 @@ pub fn played(a: &Played, b: &Played) -> Vec<String> {
     }));
     all.extend(first([&a.frames, &b.frames], |frame| format!("frame of submit {}", frame.submit)));
     let said = |what: &'static str| {
-        move |said: &super::row::Said| {
+        move |said: &super::row::Message| {
             format!("{what} at draw {}: {} ({} times)", said.draw, said.message, said.count)
         }
     };

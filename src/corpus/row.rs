@@ -81,9 +81,9 @@ pub struct Played {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draw_hashes: Option<Vec<DrawHash>>,
     /// Errors of the program or the stream.
-    pub faults: Vec<Said>,
+    pub faults: Vec<Message>,
     /// Features that are not supported, and work that was cut off.
-    pub unsupported: Vec<Said>,
+    pub unsupported: Vec<Message>,
     /// Memory that was read but is not in the capture.
     pub missing: Missing,
     /// The broken rules of `validate`, if requested.
@@ -146,7 +146,7 @@ pub struct DrawHash {
 
 /// A message of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
+pub struct Message {
     /// Submit of the first occurrence.
     pub submit: u32,
     /// Draw of the first occurrence, or the next draw.

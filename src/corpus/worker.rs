@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::play::Play;
-use super::row::{DrawHash, Effort, Found, Frame, Missing, Played, Said, Surface};
+use super::row::{DrawHash, Effort, Found, Frame, Message, Missing, Played, Surface};
 use crate::flags::Flags;
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Tee};
@@ -111,8 +111,8 @@ fn is_ours(trouble: &Trouble) -> bool {
     matches!(trouble, Trouble::Unsupported(_) | Trouble::Refused(_) | Trouble::Cut(_))
 }
 
-fn said(gpu: &Gpu, of: impl Fn(&Trouble) -> bool) -> Vec<Said> {
-    let row = |(what, at, count): &(Trouble, Place, u64)| Said {
+fn said(gpu: &Gpu, of: impl Fn(&Trouble) -> bool) -> Vec<Message> {
+    let row = |(what, at, count): &(Trouble, Place, u64)| Message {
         submit: at.submit,
         draw: at.draws,
         address: at.address.get(),

@@ -1,8 +1,26 @@
 //! The A4xx in software: the effect of a command stream on registers and memory, and its draws.
 //!
-//! [`playback`] plays a capture into a [`Gpu`](gpu::Gpu), which owns registers ([`regfile`]), memory
-//! ([`memory`]) and tile memory ([`settled`]). The command processor ([`cp`]) executes packets. [`draw`] is the pipeline,
-//! by hardware block. This crate knows no command lines, files or terminals.
+//! The path of a command stream:
+//!
+//! 1. [`playback`] takes the sections of a capture: buffers go into [`memory`], submits start the command processor.
+//! 2. [`cp`] executes packets. It writes registers ([`regfile`]), loads shader state ([`machine`]), and calls an
+//!    [`Engine`](cp::Engine) for draws and dispatches, which are in the [`pass`] of the driver that they belong to.
+//! 3. [`draw`] is the pipeline, by hardware block: `vfd` fetches vertices, `vs`, `hs`, `ds`, `gs`, `fs` and `cs` run shader
+//!    stages on `sp`, `pc` makes primitives and tessellates, `gras` clips and rasterises, `vpc` interpolates, `tpl1` samples
+//!    textures, `rb` tests, blends and copies. Its `pipeline` calls them in order; its `queue` holds draws and copies that
+//!    run later, on many threads.
+//! 4. [`settled`] is the access from outside to what queued work may still change: memory, tile memory, counters.
+//!    [`picture`] makes a picture of a surface.
+//!
+//! [`gpu::Gpu`] owns the state of a run. Its parts without the pipeline are in [`machine`]: the chip's facts, tile memory,
+//! loaded state. [`memo`] is what caches of state depend on.
+//!
+//! What bounds and reports a run: [`budget`] (work, memory, time), [`fault`] (all that can go wrong, with a severity),
+//! [`status`] (exit statuses), [`fidelity`] (guesses that a run rests on), [`work_trace`] (what threads do, over time),
+//! [`ambient`] (what outside of the emulator could affect a result).
+//!
+//! This crate reads no arguments, and uses no terminal and no file that a user named. Messages of [`budget`] name the
+//! options that set its limits.
 
 #![deny(unsafe_code)]
 

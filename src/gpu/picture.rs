@@ -17,7 +17,7 @@ const WHOLE: u64 = 1 << 26;
 
 /// Pixel type of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PixelType {
     /// Four bytes: red, green, blue, alpha.
     Rgba8,
     /// A grey value of 16 bits, big-endian.
@@ -38,14 +38,14 @@ pub enum Alpha {
 
 impl Alpha {
     /// Applies it to `pixels` of type `kind`.
-    pub fn apply(self, kind: Kind, pixels: &mut [u8]) {
-        if self == Self::Opaque && kind == Kind::Rgba8 {
+    pub fn apply(self, kind: PixelType, pixels: &mut [u8]) {
+        if self == Self::Opaque && kind == PixelType::Rgba8 {
             pixels.as_chunks_mut::<4>().0.iter_mut().for_each(|[_, _, _, alpha]| *alpha = u8::MAX);
         }
     }
 }
 
-impl Kind {
+impl PixelType {
     /// Bytes of a pixel.
     pub fn bytes(self) -> usize {
         match self {
@@ -139,11 +139,11 @@ impl Texel {
     }
 
     /// The pixel type of the picture.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> PixelType {
         match self {
-            Self::Color(_) => Kind::Rgba8,
-            Self::Depth(_) => Kind::Grey16,
-            Self::PackedStencil | Self::Stencil => Kind::Grey8,
+            Self::Color(_) => PixelType::Rgba8,
+            Self::Depth(_) => PixelType::Grey16,
+            Self::PackedStencil | Self::Stencil => PixelType::Grey8,
         }
     }
 
@@ -233,7 +233,7 @@ impl<'m> Picture<'m> {
     }
 
     /// The pixel type.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> PixelType {
         self.texel.kind()
     }
 

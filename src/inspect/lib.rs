@@ -35,4 +35,5 @@ pub mod pixel;
 pub mod register_names;
 pub mod report;
 pub mod selection;
+pub mod subjects;
 pub mod trace;

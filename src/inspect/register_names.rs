@@ -54,7 +54,7 @@ pub fn find(generation: &'static Generation, text: &str) -> Result<Vec<Asked>, F
     let registers = generation.registers;
     let by_pattern = is_pattern(text);
     let asked = |reg: RegRef, field| Asked { registers, offset: reg.offset(), field, by_pattern };
-    if let Some(offset) = listed(registers, text).or_else(|| registers.by_name(text)) {
+    if let Some(offset) = listed(generation, text).or_else(|| registers.by_name(text)) {
         return Ok(vec![Asked { registers, offset, field: None, by_pattern }]);
     }
     let mut found: Vec<Asked> = fitting(registers, text).map(|reg| asked(reg, None)).collect();
@@ -117,12 +117,22 @@ fn fitting<'a>(registers: &RegisterTable, pattern: &'a str) -> impl Iterator<Ite
     registers.all().filter(move |reg| fits(pattern, &reg.to_string()))
 }
 
-/// An offset as listings print it: four hexadecimal digits. Fewer are enough if one of them is a letter.
-fn listed(registers: &RegisterTable, text: &str) -> Option<u32> {
-    let is_long = text.len() == 4 || text.len() < 4 && !text.bytes().all(|byte| byte.is_ascii_digit());
+/// An offset as listings print it: four hexadecimal digits. Fewer are enough if one of them is a letter, unless a field
+/// has this name, such as `64B`.
+fn listed(generation: &Generation, text: &str) -> Option<u32> {
+    let is_short =
+        || text.len() < 4 && !text.bytes().all(|byte| byte.is_ascii_digit()) && !is_field(generation, text);
+    let is_long = text.len() == 4 || is_short();
     let digits = is_long && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let offset = digits.then(|| u32::from_str_radix(text, 16).ok()).flatten()?;
-    ((offset as usize) < registers.space()).then_some(offset)
+    ((offset as usize) < generation.registers.space()).then_some(offset)
+}
+
+fn is_field(generation: &Generation, text: &str) -> bool {
+    let packets = generation.packets.rows().iter();
+    let of_packets = packets.flat_map(|row| row.dwords.iter().chain(row.repeat)).map(|row| row.fields);
+    let mut fields = generation.registers.rows().map(|row| row.fields).chain(of_packets).flatten();
+    fields.any(|row| row.name == text)
 }
 
 /// The failure that `text` names no register, with similar names.
@@ -175,7 +185,8 @@ mod tests {
 
     #[test]
     fn registers_by_any_of_their_names() {
-        assert_eq!((offsets("9e"), offsets("84")), (vec![0x9e], vec![84]));
+        assert_eq!((offsets("9e"), offsets("84"), offsets("64b")), (vec![0x9e], vec![84], vec![0x64b]));
+        assert!(find("64B").is_err(), "it is a field of CP_REG_TO_MEM");
         for text in ["RB_DEPTH_CONTROL", "rb_depth_control", "2101", "0x2101", "8449", "Rb_Depth_Contro?"] {
             assert_eq!(offsets(text), [0x2101], "{text}");
         }

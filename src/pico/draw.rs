@@ -11,7 +11,7 @@ use super::raster::{Area, Meets, Triangle};
 use super::scene::{Loaded, Reach, Scene};
 use super::unit::Unit;
 use a4emu_gpu::budget::{Budget, Work};
-use a4emu_gpu::picture::Kind;
+use a4emu_gpu::picture::PixelType;
 use a4emu_shader::format::float_to_unorm;
 use a4emu_shader::{Lanes, Warp};
 use a4emu_support::options::Shared;
@@ -138,7 +138,7 @@ impl Framebuffer {
     /// # Errors
     /// The call fails if it cannot be written.
     pub fn write_png(&self, out: impl Write) -> anyhow::Result<()> {
-        let mut writer = Kind::Rgba8.encoder(out, [self.width, self.height]).write_header()?;
+        let mut writer = PixelType::Rgba8.encoder(out, [self.width, self.height]).write_header()?;
         writer.write_image_data(self.color.as_flattened())?;
         Ok(writer.finish()?)
     }

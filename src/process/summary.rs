@@ -132,9 +132,11 @@ fn outside(report: &Report) -> Vec<Note> {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { process, submits, draws, dispatches, milliseconds, .. } = self;
+        let compute = if *dispatches > 0 { format!(" (compute {dispatches})") } else { String::new() };
         write!(
             f,
-            "a4emu: {process}: {submits} submits, {draws} draws, {dispatches} dispatches, {milliseconds:.0} ms"
+            "a4emu: {process}: {submits} submits, {} draws{compute}, {milliseconds:.0} ms",
+            draws + dispatches
         )?;
         if let Some(recorded) = &self.recorded {
             write!(f, ", recorded to {recorded}")?;
@@ -174,6 +176,20 @@ mod tests {
         summary.take_report(&report);
         assert_eq!(summary.faults.len(), MAX_NOTES + 1);
         assert_eq!(summary.faults.iter().map(|note| note.count).sum::<u64>(), 800);
+    }
+
+    /// A dispatch is a draw in counts for people, as in those of `info`.
+    #[test]
+    fn dispatches_are_draws() {
+        let summary = |dispatches| Summary {
+            process: "x/1".into(),
+            submits: 2,
+            draws: 5,
+            dispatches,
+            ..Summary::default()
+        };
+        assert_eq!(summary(0).to_string(), "a4emu: x/1: 2 submits, 5 draws, 0 ms");
+        assert_eq!(summary(1).to_string(), "a4emu: x/1: 2 submits, 6 draws (compute 1), 0 ms");
     }
 
     #[test]

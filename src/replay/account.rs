@@ -28,8 +28,9 @@ impl fmt::Display for Account<'_> {
         let (chip, threads) = (gpu.chip.id, rayon::current_num_threads());
         writeln!(
             f,
-            "{name}: {} draws in {submits} submits on an A{chip}: {} primitives, {} pixels, {} warp instructions",
-            stats.draws, stats.primitives, stats.pixels, stats.instructions
+            "{name}: {} draws, {} frame draws in {submits} submits on an A{chip}: {} primitives, {} pixels, \
+             {} warp instructions",
+            stats.draws, gpu.at.frame_draw, stats.primitives, stats.pixels, stats.instructions
         )?;
         writeln!(f, "  {seconds:.3} s with {threads} threads and {}", crate::cli::lanes())?;
         self.picture(f)?;

@@ -6,7 +6,7 @@ use anyhow::ensure;
 
 use super::Args;
 use a4emu_gpu::cp::{Renderer, Silent};
-use a4emu_gpu::draw::gs::cost::Row;
+use a4emu_gpu::draw::gs::cost::CostRow;
 use a4emu_gpu::draw::gs::dispatch::Setting;
 use a4emu_inspect::describe::Capture;
 use a4emu_support::options::Shared;
@@ -34,14 +34,14 @@ pub fn compare(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     Ok(status.and(put(&rows).map_err(anyhow::Error::from)))
 }
 
-fn put(rows: &[(&str, Row)]) -> io::Result<()> {
+fn put(rows: &[(&str, CostRow)]) -> io::Result<()> {
     let mut out = terminal::lines();
     writeln!(
         out,
         "{:15} {:15} {:>5} {:>11} {:>6} {:>7} {:>8} {:>12} {:>6}",
         "setting", "mode", "draws", "invocations", "warps", "lanes", "useful", "instructions", "spills"
     )?;
-    for (setting, Row { mode, why, cost, started, occupancy }) in rows {
+    for (setting, CostRow { mode, why, cost, started, occupancy }) in rows {
         let [mode, why] = [serde_name(mode), serde_name(why)];
         let [lanes, useful] = [started, occupancy].map(|share| format!("{:.0} %", 100.0 * share));
         writeln!(

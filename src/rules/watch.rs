@@ -11,7 +11,7 @@ use a4emu_decoder::bits::Register;
 use super::finding::{Broken, Findings};
 use super::programs::Programs;
 use super::rules::Id;
-use super::state::{self, Highest, Said, Scene};
+use super::state::{self, Highest, Scene, Violations};
 use super::stream::{self, Bins, Packets, Tiles, Traffic, Waits, Writers};
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::observer::{Announced, Load};
@@ -76,72 +76,72 @@ impl Watch {
     /// Adds findings at the end of the run of `gpu`. For an incomplete frame, missing tiles are not
     /// reported.
     pub(super) fn end(&mut self, gpu: Synced<'_>) {
-        let mut said = Said::default();
+        let mut violations = Violations::default();
         if !self.running && gpu.budget.cut().is_none() {
-            self.batch.tiles.end(&mut said);
+            self.batch.tiles.end(&mut violations);
         }
-        stream::unwritten(gpu, &mut said);
-        self.tell(&gpu, said);
+        stream::unwritten(gpu, &mut violations);
+        self.tell(&gpu, violations);
         self.chosen(&gpu);
     }
 
     /// Adds findings about the registers that a0.x has selected so far.
     fn chosen(&mut self, gpu: &Gpu) {
-        let said = Said(self.programs.placed(&gpu.chosen));
-        self.tell(gpu, said);
+        let violations = Violations(self.programs.placed(&gpu.chosen));
+        self.tell(gpu, violations);
     }
 
-    fn tell(&mut self, gpu: &Gpu, said: Said) {
+    fn tell(&mut self, gpu: &Gpu, violations: Violations) {
         let generation = gpu.chip.generation();
         let counts = |broken: &Broken| {
             broken.rule.rule().holds_for(generation) && (self.names_all || !IN_MEMORY.contains(&broken.rule))
         };
-        said.0.into_iter().filter(counts).for_each(|broken| self.findings.add(gpu, broken));
+        violations.0.into_iter().filter(counts).for_each(|broken| self.findings.add(gpu, broken));
     }
 
-    fn draw(&mut self, gpu: Synced<'_>, call: &DrawCall) -> Said {
-        let mut said = Said::default();
-        self.batch.bins.draw(gpu, call, &mut said);
+    fn draw(&mut self, gpu: Synced<'_>, call: &DrawCall) -> Violations {
+        let mut violations = Violations::default();
+        self.batch.bins.draw(gpu, call, &mut violations);
         let scene = Scene::of_draw(gpu, call.pass, call.initiator, &mut self.programs);
-        self.batch.packets.draw(&scene, &mut said);
-        self.batch.traffic.draw(&scene, call, &mut said);
-        state::check_programs(&scene, &mut said);
-        state::check_unset(&scene, &mut self.programs, &mut said);
-        state::check_draw(&scene, call, self.highest.of(gpu, call), &mut said);
-        self.batch.tiles.draw(&scene, call, &mut said);
-        self.batch.writers.call(&scene, &mut said);
-        state::written::check(&scene, call, &self.batch.written, &mut said);
-        slots(&scene, &self.batch.slots, &mut said);
-        said
+        self.batch.packets.draw(&scene, &mut violations);
+        self.batch.traffic.draw(&scene, call, &mut violations);
+        state::check_programs(&scene, &mut violations);
+        state::check_unset(&scene, &mut self.programs, &mut violations);
+        state::check_draw(&scene, call, self.highest.of(gpu, call), &mut violations);
+        self.batch.tiles.draw(&scene, call, &mut violations);
+        self.batch.writers.call(&scene, &mut violations);
+        state::written::check(&scene, call, &self.batch.written, &mut violations);
+        slots(&scene, &self.batch.slots, &mut violations);
+        violations
     }
 
-    fn dispatch(&mut self, gpu: Synced<'_>, call: &DispatchCall) -> Said {
-        let mut said = Said::default();
+    fn dispatch(&mut self, gpu: Synced<'_>, call: &DispatchCall) -> Violations {
+        let mut violations = Violations::default();
         let scene = Scene::of_dispatch(gpu, &mut self.programs);
-        self.batch.packets.dispatch(&scene, &mut said);
-        state::check_programs(&scene, &mut said);
-        state::check_unset(&scene, &mut self.programs, &mut said);
-        self.batch.writers.call(&scene, &mut said);
-        state::written::check_dispatch(&scene, &self.batch.written, &mut said);
-        state::check_dispatch(&scene, call.local_size, call.groups, &mut said);
-        slots(&scene, &self.batch.slots, &mut said);
-        said
+        self.batch.packets.dispatch(&scene, &mut violations);
+        state::check_programs(&scene, &mut violations);
+        state::check_unset(&scene, &mut self.programs, &mut violations);
+        self.batch.writers.call(&scene, &mut violations);
+        state::written::check_dispatch(&scene, &self.batch.written, &mut violations);
+        state::check_dispatch(&scene, call.local_size, call.groups, &mut violations);
+        slots(&scene, &self.batch.slots, &mut violations);
+        violations
     }
 
     fn written(&mut self, gpu: &Gpu, offset: u32) {
-        let mut said = Said::default();
+        let mut violations = Violations::default();
         if (offset as usize) < COUNT {
             self.batch.written.insert(offset);
         }
-        self.batch.tiles.register(offset, &mut said);
-        self.batch.waits.register(gpu, offset, &mut said);
+        self.batch.tiles.register(offset, &mut violations);
+        self.batch.waits.register(gpu, offset, &mut violations);
         self.batch.traffic.register(offset);
-        self.tell(gpu, said);
+        self.tell(gpu, violations);
     }
 }
 
 /// Checks S28: slots that were never loaded.
-fn slots(scene: &Scene<'_>, loaded: &Slots, said: &mut Said) {
+fn slots(scene: &Scene<'_>, loaded: &Slots, violations: &mut Violations) {
     for checked in &scene.programs {
         let stage = checked.program.stage;
         let [textures, samplers] = loaded[stage as usize];
@@ -150,7 +150,7 @@ fn slots(scene: &Scene<'_>, loaded: &Slots, said: &mut Said) {
             for (what, slot, loaded) in named {
                 let slot = slot.filter(|slot| loaded >> slot & 1 == 0);
                 let name = |slot| format!("{}: {what} {slot} was never loaded in this batch", stage.name());
-                slot.into_iter().for_each(|slot| said.say(Id::S28, name(slot)));
+                slot.into_iter().for_each(|slot| violations.report(Id::S28, name(slot)));
             }
         }
     }
@@ -179,30 +179,30 @@ impl Observer for Watch {
     }
 
     fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
-        let mut said = Said::default();
+        let mut violations = Violations::default();
         match *packet {
             Packet::Command { predicated: true, .. } if gpu.cp.predicate == Some(false) => {}
             Packet::Command { opcode, payload, .. } => {
                 let command = Pm4::parse(opcode, payload);
-                state::written::check_event(&command, &self.batch.written, &mut said);
-                self.batch.waits.packet(&command, &mut said);
-                self.batch.packets.command(gpu.sync(), &command, &mut said);
+                state::written::check_event(&command, &self.batch.written, &mut violations);
+                self.batch.waits.packet(&command, &mut violations);
+                self.batch.packets.command(gpu.sync(), &command, &mut violations);
                 self.batch.bins.command(&command);
-                self.batch.traffic.command(gpu.sync(), &command, &mut said);
+                self.batch.traffic.command(gpu.sync(), &command, &mut violations);
             }
-            _ => stream::protected(packet, &mut said),
+            _ => stream::protected(packet, &mut violations),
         }
-        self.tell(gpu, said);
+        self.tell(gpu, violations);
     }
 
     fn register(&mut self, gpu: &mut Running<'_>, offset: u32, _: Option<u32>) {
         let held = std::mem::replace(&mut self.held, offset == RBBM_PERFCTR_CTL::ROW.offset);
         // Two registers begin a batch: docs/hardware/hazards.md, "Where a submit begins".
         if held && offset == GRAS_DEBUG_ECO_CONTROL::ROW.offset {
-            let mut said = Said::default();
-            self.batch.tiles.end(&mut said);
+            let mut violations = Violations::default();
+            self.batch.tiles.end(&mut violations);
             self.batch = Batch::default();
-            self.tell(gpu, said);
+            self.tell(gpu, violations);
         }
         if held {
             self.written(gpu, RBBM_PERFCTR_CTL::ROW.offset);
@@ -219,8 +219,8 @@ impl Observer for Watch {
     }
 
     fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
-        let mut said = Said::default();
-        self.batch.waits.load(load.kind, Pass::of(&gpu.regs), &mut said);
+        let mut violations = Violations::default();
+        self.batch.waits.load(load.kind, Pass::of(&gpu.regs), &mut violations);
         let units = (load.data.len() / load.unit_dwords()) as u32;
         let slot = match load.kind {
             StateKind::Textures(stage) => Some((stage, 0)),
@@ -230,25 +230,25 @@ impl Observer for Watch {
         if let Some((stage, kind)) = slot {
             self.batch.slots[stage as usize][kind] |= bits(load.first, units);
         }
-        self.tell(gpu, said);
+        self.tell(gpu, violations);
     }
 
     fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         gpu.budget.observe(Work::Draw, 1);
-        let mut said = match call {
+        let mut violations = match call {
             Call::Draw(call) if call.count > 0 && call.instances > 0 => self.draw(gpu.sync(), call),
             Call::Dispatch(call) => self.dispatch(gpu.sync(), call),
-            Call::Draw(_) | Call::Uncounted(_) => Said::default(),
+            Call::Draw(_) | Call::Uncounted(_) => Violations::default(),
         };
-        self.batch.waits.call(gpu, call, &mut said);
+        self.batch.waits.call(gpu, call, &mut violations);
         self.batch.traffic.begin(gpu.sync());
-        self.tell(gpu, said);
+        self.tell(gpu, violations);
         Flow::Continue
     }
 
     fn trouble(&mut self, gpu: &mut Running<'_>, trouble: &Trouble) {
-        let mut said = Said::default();
-        stream::trouble(trouble, &mut said);
-        self.tell(gpu, said);
+        let mut violations = Violations::default();
+        stream::trouble(trouble, &mut violations);
+        self.tell(gpu, violations);
     }
 }

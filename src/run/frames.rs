@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, bail};
+use anyhow::{anyhow, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, Mode};
 use rustix::io::Errno;
 
 use a4emu_gpu::ambient;
-use a4emu_gpu::picture::Kind;
+use a4emu_gpu::picture::PixelType;
 use a4emu_process::frames::{Header, PIPE};
 use a4emu_support::out_file::{Inputs, OutFile};
 use a4emu_support::terminal;
@@ -121,7 +121,8 @@ impl Sink {
         if to == Path::new("-") {
             return Ok(Self::Video(Video::new(terminal::bytes())));
         }
-        fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
+        // As text: an EPIPE of a folder says nothing of a reader of stdout.
+        fs::create_dir_all(to).map_err(|error| anyhow!("cannot make {}: {error}", to.display()))?;
         let first = to.join(name(0, 0));
         if first.exists() {
             bail!("{} is there already: frames of two runs do not mix", first.display());
@@ -167,7 +168,7 @@ fn name(process: usize, frame: u32) -> String {
 
 fn write_png(path: &Path, header: &Header, pixels: &[u8], inputs: &Inputs) -> anyhow::Result<()> {
     let mut out = OutFile::create(path, inputs)?;
-    let mut writer = Kind::Rgba8.encoder(&mut out, [header.width, header.height]).write_header()?;
+    let mut writer = PixelType::Rgba8.encoder(&mut out, [header.width, header.height]).write_header()?;
     writer.write_image_data(pixels)?;
     writer.finish()?;
     out.finish()

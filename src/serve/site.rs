@@ -14,7 +14,7 @@ use a4emu_gpu::gpu::Gpu;
 use a4emu_inspect::describe::{Capture, Draw, Shaders};
 use a4emu_inspect::pixel::{FirstRun, Question};
 use a4emu_inspect::register_names;
-use a4emu_inspect::report::blocks::Kind;
+use a4emu_inspect::report::blocks::BlockKind;
 use a4emu_inspect::report::frame::{Frame, Register};
 use a4emu_inspect::report::{self, html};
 use a4emu_inspect::selection::Position;
@@ -89,8 +89,8 @@ impl Site {
             _ => match path.split_once('/')? {
                 ("draw", number) => self.draw(number.parse().ok()?),
                 ("explain", name) => explain(name),
-                ("texts", index) => self.block(Kind::Texts, index.parse().ok()?),
-                ("pictures", index) => self.block(Kind::Pictures, index.parse().ok()?),
+                ("texts", index) => self.block(BlockKind::Texts, index.parse().ok()?),
+                ("pictures", index) => self.block(BlockKind::Pictures, index.parse().ok()?),
                 _ => return None,
             },
         };
@@ -98,7 +98,7 @@ impl Site {
     }
 
     /// A block of draws.
-    fn block(&self, kind: Kind, index: usize) -> anyhow::Result<Vec<u8>> {
+    fn block(&self, kind: BlockKind, index: usize) -> anyhow::Result<Vec<u8>> {
         Ok(kind.json(self.frame()?, index)?)
     }
 

@@ -72,7 +72,7 @@ pub use ops::{
     PlainLevel, Query, Question, Sample, SampleKind, Slots, Space, Varying, Width,
 };
 pub use program::{Jit, Program, run, run_lockstep};
-pub use reading::{Part, Reading, TexelExtent};
+pub use reading::{ComponentSource, Reading, TexelExtent};
 pub use run::{Outcome, ShaderFault, step};
 pub use summary::Summary;
 pub use texel::TexelProgram;

@@ -10,12 +10,12 @@ pub struct Reading {
     /// Whether the texture repeats, per axis. Otherwise coordinates are clamped to the edge.
     pub repeats: [bool; 2],
     /// The source of each component of the result.
-    pub components: [Part; 4],
+    pub components: [ComponentSource; 4],
 }
 
 /// The source of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ComponentSource {
     /// A byte of each texel, with this index.
     Byte(u32),
     /// A constant, as bits.
@@ -28,8 +28,8 @@ impl fmt::Display for Reading {
         let [s, t] = self.repeats.map(|repeats| if repeats { "repeated" } else { "clamped" });
         write!(f, "{filter}, s {s}, t {t}")?;
         self.components.iter().zip(["x", "y", "z", "w"]).try_for_each(|(part, component)| match part {
-            Part::Byte(byte) => write!(f, ", {component} byte {byte}"),
-            Part::Constant(bits) => write!(f, ", {component} {}", f32::from_bits(*bits)),
+            ComponentSource::Byte(byte) => write!(f, ", {component} byte {byte}"),
+            ComponentSource::Constant(bits) => write!(f, ", {component} {}", f32::from_bits(*bits)),
         })
     }
 }

@@ -16,7 +16,7 @@ use a4emu_support::out_file::{Inputs, OutFile};
 /// The content of an overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum OverlayKind {
     /// Edges of primitives, with hidden ones.
     Wireframe,
     /// Number of fragments that cover each pixel.
@@ -29,15 +29,15 @@ pub enum Kind {
     Cost,
 }
 
-const KINDS: [(&str, Kind); 5] = [
-    ("wireframe", Kind::Wireframe),
-    ("overdraw", Kind::Overdraw),
-    ("depth", Kind::Depth),
-    ("discard", Kind::Discard),
-    ("cost", Kind::Cost),
+const KINDS: [(&str, OverlayKind); 5] = [
+    ("wireframe", OverlayKind::Wireframe),
+    ("overdraw", OverlayKind::Overdraw),
+    ("depth", OverlayKind::Depth),
+    ("discard", OverlayKind::Discard),
+    ("cost", OverlayKind::Cost),
 ];
 
-impl fmt::Display for Kind {
+impl fmt::Display for OverlayKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         KINDS.iter().find(|(_, kind)| kind == self).map_or(Ok(()), |(name, _)| f.write_str(name))
     }
@@ -47,7 +47,7 @@ impl fmt::Display for Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The content of the overlay.
-    pub kind: Kind,
+    pub kind: OverlayKind,
     /// The output file.
     pub path: PathBuf,
 }
@@ -71,10 +71,10 @@ impl FromStr for Wanted {
 /// The data that has to be recorded for these overlays.
 pub fn planes(wanted: &[Wanted]) -> Vec<Plane> {
     let plane = |wanted: &Wanted| match wanted.kind {
-        Kind::Wireframe => Some(Plane::Edges),
-        Kind::Overdraw => Some(Plane::Fragments),
-        Kind::Cost => Some(Plane::Cost),
-        Kind::Depth | Kind::Discard => None,
+        OverlayKind::Wireframe => Some(Plane::Edges),
+        OverlayKind::Overdraw => Some(Plane::Fragments),
+        OverlayKind::Cost => Some(Plane::Cost),
+        OverlayKind::Depth | OverlayKind::Discard => None,
     };
     wanted.iter().filter_map(plane).collect()
 }
@@ -83,7 +83,7 @@ pub fn planes(wanted: &[Wanted]) -> Vec<Plane> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Legend {
     /// The kind of overlay.
-    pub overlay: Kind,
+    pub overlay: OverlayKind,
     /// The colours of the overlay.
     pub colors: Vec<Swatch>,
     /// Sum over all pixels: fragments or warp instructions. None if pixels are only marked.
@@ -120,30 +120,30 @@ const DIMMED: f32 = 0.3;
 
 /// Paints an overlay over `picture`. Returns it with its legend. `touched` has the width of the picture, and
 /// at least its height.
-pub fn paint(kind: Kind, touched: &Touched, picture: &Image) -> (Image, Legend) {
+pub fn paint(kind: OverlayKind, touched: &Touched, picture: &Image) -> (Image, Legend) {
     let marks = |marks: &[Mark]| marked(kind, &touched.bits, marks);
     let [kept, lost] = [
         WRITTEN,
         match kind {
-            Kind::Discard => KILLED,
+            OverlayKind::Discard => KILLED,
             _ => FAILED,
         },
     ];
     let one = |bits, color, meaning| Mark { bits, mask: kept | lost, color, meaning };
     let (colors, legend) = match kind {
-        Kind::Wireframe => marks(&[Mark { bits: EDGE, mask: EDGE, color: WHITE, meaning: "edge" }]),
-        Kind::Depth => {
+        OverlayKind::Wireframe => marks(&[Mark { bits: EDGE, mask: EDGE, color: WHITE, meaning: "edge" }]),
+        OverlayKind::Depth => {
             marks(&[one(kept, GREEN, "passed"), one(lost, RED, "failed"), one(kept | lost, YELLOW, "both")])
         }
-        Kind::Discard => {
+        OverlayKind::Discard => {
             marks(&[one(kept, GREEN, "kept"), one(lost, RED, "killed"), one(kept | lost, YELLOW, "both")])
         }
-        Kind::Overdraw => heat(
+        OverlayKind::Overdraw => heat(
             kind,
             touched,
             &Scale { unit: "fragments", least: 1.0, values: &|at| f64::from(touched.fragments[at]) },
         ),
-        Kind::Cost => {
+        OverlayKind::Cost => {
             let values = |at: usize| touched.cost[at] as f64 / COST_UNIT as f64;
             heat(kind, touched, &Scale { unit: "warp instructions", least: 0.0, values: &values })
         }
@@ -159,7 +159,7 @@ struct Mark {
     meaning: &'static str,
 }
 
-fn marked(overlay: Kind, bits: &[u8], marks: &[Mark]) -> (Vec<Option<Rgb>>, Legend) {
+fn marked(overlay: OverlayKind, bits: &[u8], marks: &[Mark]) -> (Vec<Option<Rgb>>, Legend) {
     let of = |bits: &u8| marks.iter().find(|mark| bits & mark.mask == mark.bits);
     let swatch = |mark: &Mark| Swatch {
         color: hex(mark.color),
@@ -181,7 +181,7 @@ struct Scale<'a> {
     values: &'a dyn Fn(usize) -> f64,
 }
 
-fn heat(overlay: Kind, touched: &Touched, scale: &Scale<'_>) -> (Vec<Option<Rgb>>, Legend) {
+fn heat(overlay: OverlayKind, touched: &Touched, scale: &Scale<'_>) -> (Vec<Option<Rgb>>, Legend) {
     let values: Vec<f64> = (0..touched.bits.len()).map(scale.values).collect();
     let most = values.iter().copied().fold(scale.least, f64::max);
     let at = values.iter().position(|value| *value > 0.0 && *value == most);
@@ -225,12 +225,12 @@ fn over(picture: &Image, colors: &[Option<Rgb>]) -> Image {
         let [red, green, blue] = color.unwrap_or(grey);
         [red, green, blue, u8::MAX]
     });
-    Image { size: picture.size, kind: picture::Kind::Rgba8, pixels: pixels.collect() }
+    Image { size: picture.size, kind: picture::PixelType::Rgba8, pixels: pixels.collect() }
 }
 
-fn dimmed(kind: picture::Kind, pixel: &[u8]) -> u8 {
+fn dimmed(kind: picture::PixelType, pixel: &[u8]) -> u8 {
     let brightness = match (kind, pixel) {
-        (picture::Kind::Rgba8, &[red, green, blue, _]) => {
+        (picture::PixelType::Rgba8, &[red, green, blue, _]) => {
             0.299 * f32::from(red) + 0.587 * f32::from(green) + 0.114 * f32::from(blue)
         }
         _ => pixel.first().map_or(0.0, |high| f32::from(*high)),

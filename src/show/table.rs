@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use a4emu_gpu::pass::Pass;
-use a4emu_inspect::describe::{Command, Cost, Frame, Place, Row};
+use a4emu_inspect::describe::{Command, Cost, Frame, Row, SurfacePlace};
 use a4emu_rules::Finding;
 
 /// Maximum number of listed troubles, and of findings.
@@ -33,6 +33,10 @@ const COLUMNS: [(&str, Side); 11] = [
     ("textures", Side::Left),
 ];
 
+/// Why there are fewer rows than frame draws.
+const JOINED: &str = "a row has the runs of one packet in further submits too (f3+f7), and in binning, restore \
+                      and resolve passes the draws to the same targets (f3 .. f9)";
+
 /// The cells of a line.
 type Cells = [String; COLUMNS.len()];
 
@@ -50,16 +54,19 @@ pub fn write(frame: &Frame, out: &mut impl Write) -> io::Result<()> {
     let widths: [usize; COLUMNS.len()] = std::array::from_fn(width);
     writeln!(
         out,
-        "A{}: {} submits, {} draws, {} commands; {} pixels, {} warp instructions",
+        "A{}: {} submits, {} draws, {} frame draws; {} pixels, {} warp instructions",
         frame.gpu,
         frame.submits,
         frame.draws,
-        frame.rows.len() as u64 + frame.left_out,
+        frame.frame_draws,
         frame.cost.pixels,
         frame.cost.all_instructions()
     )?;
     write_line(&COLUMNS.map(|(heading, _)| heading.to_owned()), &widths, out)?;
     lines.iter().try_for_each(|line| write_line(line, &widths, out))?;
+    if (lines.len() as u64) < u64::from(frame.frame_draws) {
+        writeln!(out, "{} rows for {} frame draws: {JOINED}", lines.len(), frame.frame_draws)?;
+    }
     frame.stood.iter().try_for_each(|stood| writeln!(out, "{stood}"))?;
     write_troubles(frame, out)?;
     write_findings(frame, out)
@@ -150,7 +157,7 @@ fn folded(rows: Vec<&Row>) -> Cells {
         first.submit.to_string(),
         pass(first),
         match (first.pass, rows.len()) {
-            (Some(Pass::Binning), 2..) => format!("{} commands", rows.len()),
+            (Some(Pass::Binning), 2..) => format!("{} frame draws", rows.len()),
             _ => several(command(&first.command)),
         },
         cost.pixels.to_string(),
@@ -204,8 +211,8 @@ pub(super) fn short(format: &str) -> &str {
 
 fn targets(row: &Row) -> String {
     let target = |target: &a4emu_inspect::describe::RowTarget| match target.place {
-        Place::Gmem(_) => format!("{} {}", target.name, short(&target.format)),
-        Place::Address(address) => format!("{} {} {address}", target.name, short(&target.format)),
+        SurfacePlace::Gmem(_) => format!("{} {}", target.name, short(&target.format)),
+        SurfacePlace::Address(address) => format!("{} {} {address}", target.name, short(&target.format)),
     };
     let size =
         row.frame.filter(|_| !row.targets.is_empty()).map(|[width, height]| format!("{width}x{height}"));

@@ -8,8 +8,8 @@ use a4emu_decoder::bits::value::{Show, WordText};
 use super::draw::{Answer, Register};
 use super::table::{command, short};
 use a4emu_inspect::describe::{
-    Blend, Constant, Depth, Draw, Indices, Place, Raster, Resolve, Sampler, ShaderStage, StageCounts,
-    StencilFace, Target, Texture, VertexInput,
+    Blend, Constant, Depth, Draw, Indices, Raster, Resolve, Sampler, ShaderStage, StageCounts, StencilFace,
+    SurfacePlace, Target, Texture, VertexInput,
 };
 use a4emu_inspect::describe::{PatchFactors, Tessellation};
 use a4emu_rules::Finding;
@@ -217,10 +217,10 @@ fn enumerator(name: &str) -> &str {
     prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
 }
 
-fn place_text(place: Place) -> String {
+fn place_text(place: SurfacePlace) -> String {
     match place {
-        Place::Gmem(offset) => format!("tile memory {offset:#x}"),
-        Place::Address(address) => address.to_string(),
+        SurfacePlace::Gmem(offset) => format!("tile memory {offset:#x}"),
+        SurfacePlace::Address(address) => address.to_string(),
     }
 }
 

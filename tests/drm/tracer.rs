@@ -118,6 +118,8 @@ fn at_call(
         libc::SYS_ftruncate => ("ftruncate", at_descriptor()),
         libc::SYS_openat if regs.rdx as i32 & libc::O_CREAT != 0 => ("openat", at_path(regs.rsi)),
         libc::SYS_rename => ("rename", at_path(regs.rdi)),
+        libc::SYS_mkdir => ("mkdir", at_path(regs.rdi)),
+        libc::SYS_mkdirat => ("mkdirat", at_path(regs.rsi)),
         libc::SYS_mknodat => ("mknodat", at_path(regs.rsi)),
         libc::SYS_linkat => ("linkat", at_path(regs.r10)),
         libc::SYS_symlinkat => ("symlinkat", at_path(regs.rdx)),

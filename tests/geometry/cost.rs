@@ -8,7 +8,7 @@ use std::path::Path;
 
 use a4emu::check::open;
 use a4emu_gpu::cp::{Renderer, Silent};
-use a4emu_gpu::draw::gs::cost::{Cost, Row};
+use a4emu_gpu::draw::gs::cost::{Cost, CostRow};
 use a4emu_gpu::playback::Playback;
 use a4emu_inspect::golden::Frame;
 use a4emu_support::folders::Folders;
@@ -50,7 +50,7 @@ fn a_scene_reports_a_run_for_each_vertex() {
 }
 
 /// Number of instructions for each vertex, for strips of all sizes.
-fn costs(form: &str, per_vertex: fn(&Row) -> f64) -> Vec<f64> {
+fn costs(form: &str, per_vertex: fn(&CostRow) -> f64) -> Vec<f64> {
     let row = |size| {
         let rows = replay(&capture(form, size, VERTICES));
         let [row] = rows[..] else { panic!("{rows:?}") };

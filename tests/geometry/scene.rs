@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use a4emu_decoder::adreno::capture::Sections;
 use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_gpu::cp::{Renderer, Silent};
-use a4emu_gpu::draw::gs::cost::Row;
+use a4emu_gpu::draw::gs::cost::CostRow;
 use a4emu_gpu::draw::gs::dispatch::Setting;
 use a4emu_gpu::picture::Picture;
 use a4emu_gpu::playback::Playback;
@@ -100,7 +100,7 @@ pub fn drawn(picture: &[u8]) -> usize {
 }
 
 /// The only row of the dispatch ledger.
-pub fn row(gpu: &Ended) -> Row {
+pub fn row(gpu: &Ended) -> CostRow {
     let rows = gpu.pipeline.dispatches.rows();
     assert_eq!(rows.len(), 1, "{rows:?}");
     rows[0]

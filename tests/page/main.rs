@@ -108,6 +108,11 @@ fn a_click_shows_state_and_picture() -> Outcome {
     click_draw(&mut browser, DRAW)?;
     let title = browser.text("#details-title")?;
     same("title", title.as_str(), "f339 · gmem · TRISTRIP 4")?;
+    let shown_counts = String::from_utf8(a4emu(&["show", text(&many()), "-q"]))?;
+    let counts = shown_counts.split(", ").skip(1).take(2).collect::<Vec<_>>().join(", ");
+    let counts = counts.split(';').next().expect("two counts");
+    let process = browser.text("#process")?;
+    same(&process, process.contains(counts), true)?;
     let json = a4emu(&["show", text(&many()), "--draw", "f339", "--json", "-q"]);
     let draw: Value = serde_json::from_slice(&json)?;
     browser.wait("page.details.draw.id === 339")?;

@@ -119,7 +119,12 @@ fn a_store_of_a_shader_comes_after_the_draws_before_it() {
 
 /// The value of a counter in `samples`.
 fn counted(gpu: &Ended) -> u32 {
-    let at = gpu.memory().buffers().find(|(_, len)| *len == 256).expect("the buffer of the counter").0;
+    counted_in(gpu, 256)
+}
+
+/// The value of a counter in the buffer of this length.
+fn counted_in(gpu: &Ended, bytes: u32) -> u32 {
+    let at = gpu.memory().buffers().find(|(_, len)| *len == bytes).expect("the buffer of the counter").0;
     gpu.memory().read_u32(at).expect("a count")
 }
 
@@ -135,7 +140,7 @@ fn counters_count_the_draws_before_them() {
 /// Without a clock, a replay counts work. A counter of another event does not change.
 #[test]
 fn ticks_go_on_with_the_draws_before_them() {
-    let read = "CP_REG_TO_MEM({ REG = 0x9c | CNT = 2 | B64 }, samples)";
+    let read = "CP_REG_TO_MEM({ REG = 0x9c | CNT = 2 | 64B }, samples)";
     let (left, all) = (counted(&play(read, "")), play("", read));
     let half = (SIZE * SIZE / 2) as u32;
     assert!(left > half && counted(&all) - left > half, "{left} {}", counted(&all));
@@ -152,13 +157,13 @@ fn counters_that_are_not_counted_are_refused() {
     let power = "counter RBBM_PERFCTR_PWR_0_LO is not supported yet";
     let not_selected = "counter RBBM_PERFCTR_HLSQ_0_LO with HLSQ_PERFCTR_HLSQ_SEL_0 = HLSQ_SP_VS_STAGE_CONSTANT is not supported yet";
     for (read, says) in [
-        ("CP_REG_TO_MEM({ REG = 0x9c | CNT = 2 | B64 }, samples)", Some(cp)),
-        ("CP_REG_TO_MEM({ REG = 0x126 | CNT = 2 | B64 }, samples)", Some(sp)),
+        ("CP_REG_TO_MEM({ REG = 0x9c | CNT = 2 | 64B }, samples)", Some(cp)),
+        ("CP_REG_TO_MEM({ REG = 0x126 | CNT = 2 | 64B }, samples)", Some(sp)),
         ("CP_REG_TO_SCRATCH({ REG = 0x126 | SCRATCH = 0 | CNT = 0 })", Some(sp)),
-        ("CP_REG_TO_MEM({ REG = 0x166 | CNT = 2 | B64 }, samples)", Some(power)),
-        ("CP_REG_TO_MEM({ REG = 0xd4 | CNT = 2 | B64 }, samples)", Some(not_selected)),
+        ("CP_REG_TO_MEM({ REG = 0x166 | CNT = 2 | 64B }, samples)", Some(power)),
+        ("CP_REG_TO_MEM({ REG = 0xd4 | CNT = 2 | 64B }, samples)", Some(not_selected)),
         // A stopped counter that has counted an event which is not supported.
-        ("RBBM_PERFCTR_CTL = 0\nCP_REG_TO_MEM({ REG = 0x126 | CNT = 2 | B64 }, samples)", Some(sp)),
+        ("RBBM_PERFCTR_CTL = 0\nCP_REG_TO_MEM({ REG = 0x126 | CNT = 2 | 64B }, samples)", Some(sp)),
         ("CP_REG_TO_MEM({ REG = 0x170 | CNT = 1 }, samples)", None),
     ] {
         let scene = Scene::new(SCENE).with("LEFT", LEFT).with("RIGHT", RIGHT);
@@ -170,7 +175,7 @@ fn counters_that_are_not_counted_are_refused() {
 
 /// Reads the counter whose low half is `register`.
 fn read_of(register: u32) -> String {
-    format!("CP_REG_TO_MEM({{ REG = {register:#x} | CNT = 2 | B64 }}, samples)")
+    format!("CP_REG_TO_MEM({{ REG = {register:#x} | CNT = 2 | 64B }}, samples)")
 }
 
 /// The left half is drawn before the select. Each half has 32 x 64 pixels: 64 warps of 32. Its rectangle has two
@@ -214,6 +219,103 @@ fn counters_count_warps_that_the_emulator_does_not_run() {
         let emulated = gpu.pipeline.stats.emulated;
         assert!(emulated.warps < gpu.pipeline.stats.warps, "{emulated:?}");
     }
+}
+
+/// Each of both shaders has one instruction of each class more: 64 warps of fragments, and one of vertices.
+#[test]
+fn counters_count_each_class() {
+    let more = "add.f hr6.x, hr6.y, hr6.z\nrcp r7.x, r7.y\ndsx (f32)(x)r7.z, r7.w\n";
+    let add = |scene: Scene, buffer: &str| {
+        let begin = format!("buffer {buffer} size 128 {{ shader {{");
+        scene.with(&begin, &format!("{begin}\n{more}"))
+    };
+    for (stage, warps) in [("FS", 64), ("VS", 1)] {
+        for class in ["HALF_ALU", "EFU", "TEX", "CFLOW"] {
+            let select = format!("SP_PERFCTR_SP_SEL_0 = SP_{stage}_STAGE_{class}_INSTRUCTIONS");
+            let scene = Scene::new(SCENE).with("LEFT", LEFT).with("RIGHT", RIGHT).with("BETWEEN", &select);
+            let gpu = add(add(scene.with("AFTER", &read_of(0x124)), "vs"), "fs").play();
+            assert_eq!((counted(&gpu), gpu.report.troubles.total()), (warps, 0), "{select}");
+        }
+    }
+}
+
+/// A counter is compared by CP_COND_REG_EXEC after the draws before it, also those that wait in the queue. The right half has
+/// 64 warps of nine instructions. A draw that the condition leaves out is not counted, and one that it lets run is.
+#[test]
+fn counters_and_conditions() {
+    let select = "SP_PERFCTR_SP_SEL_0 = SP_FS_INSTRUCTIONS";
+    for (expected, written) in [(64 * 9, 0x77), (64 * 9 - 1, 1)] {
+        let between = format!("{select}\nCP_SCRATCH[2].REG = {expected}");
+        let after = "CP_MEM_WRITE(ADDR = samples, 1)\nCP_COND_REG_EXEC({ REG0 = 0x124 | MODE = REG_COMPARE }, 0x57a, 3)\nCP_MEM_WRITE(ADDR = samples, 0x77)";
+        assert_eq!(counted(&play(&between, after)), written, "{expected}");
+    }
+    for (other, count) in [(5, 2 * 64 * 9), (6, 64 * 9)] {
+        let half = format!("buffer half {{ {LEFT} }}\nbuffer main {{");
+        let scene = Scene::new(SCENE).with("buffer main {", &half).with("LEFT\n        BETWEEN", "BETWEEN");
+        let between = format!("{select}\nCP_SCRATCH[2].REG = 5\n+ CP_SCRATCH[3].REG = {other}");
+        let gated = "CP_COND_REG_EXEC({ REG0 = 0x57a | MODE = REG_COMPARE }, 0x57b, 3)\ncall half";
+        let scene = scene.with("RIGHT", RIGHT).with("BETWEEN", &between);
+        let gpu = scene.with("AFTER", &format!("{gated}\n{}", read_of(0x124))).play();
+        assert_eq!((counted(&gpu), gpu.report.troubles.total()), (count, 0), "{other}");
+    }
+}
+
+/// Reads the counter whose low half is `register` after the draw of a scene of `captures/geometry`.
+fn count_of_scene(scene: &str, draw: &str, select: &str, register: u32) -> u32 {
+    let after = format!("{draw}\n{}", read_of(register));
+    let scene = Scene::named(scene).with("buffer main {", "buffer samples size 2000\nbuffer main {");
+    let gpu = scene.with(draw, &format!("{select}\n{after}")).play();
+    assert_eq!(gpu.report.troubles.total(), 0, "{select}");
+    counted_in(&gpu, 2000)
+}
+
+/// A patch of a triangle, all factors 4, equally spaced. Its points lie on rings of 4, 2 and 0 segments a side: 12 + 6 + 1
+/// points. Between the first two rings there are 4 + 2 triangles a side, between the others 2: 3 * 6 + 3 * 2. The points are
+/// one warp.
+///
+/// Repeated instructions count once. The domain shader has 28 in a row: 5 of `control_points`, 6 of `between_three`, 17 of
+/// its own. In the hull shader the lanes 1 and 2 end in `first_invocation` (4 instructions with that `end`) and lane 0 goes
+/// on: 8 of `hull_addresses`, 10 of `pass_position`, then `nop`, 2 `mov`, 3 of `store_factors`, `end`.
+#[test]
+fn counters_of_tessellation() {
+    let draw = "use draw_patches(TESS_TRIANGLES, DI_PT_PATCHES3, 3)";
+    for (select, register, count) in [
+        ("PC_PERFCTR_PC_SEL_0 = PC_HS_INVOCATIONS", 0xb4, 1),
+        ("PC_PERFCTR_PC_SEL_0 = PC_DS_INVOCATIONS", 0xb4, 19),
+        ("PC_PERFCTR_PC_SEL_0 = PC_DS_PRIMITIVES", 0xb4, 24),
+        ("SP_PERFCTR_SP_SEL_0 = SP_DS_INSTRUCTIONS", 0x124, 28),
+        ("SP_PERFCTR_SP_SEL_0 = SP_HS_INSTRUCTIONS", 0x124, 29),
+    ] {
+        assert_eq!(count_of_scene("tess-tri-equal", draw, select, register), count, "{select}");
+    }
+}
+
+/// The geometry shader has 20 instructions, and one warp runs it for the three vertices of a triangle. The compute shader
+/// has five, in two groups of one warp each.
+#[test]
+fn counters_of_other_stages() {
+    let select = "SP_PERFCTR_SP_SEL_0 = SP_GS_INSTRUCTIONS";
+    assert_eq!(count_of_scene("gs-passthrough", "use draw(DI_PT_TRILIST, 3)", select, 0x124), 20);
+    let program = "buffer cs size 128 { shader {
+        mov.u32u32 r1.x, c0.x
+        mov.u32u32 r1.y, 5
+        (rpt5)nop
+        add.u r1.x, r1.x, r1.y
+        end
+    } }
+    buffer main {";
+    let dispatch = "SP_PERFCTR_SP_SEL_0 = SP_CS_INSTRUCTIONS
+        SP_CS_CTRL_REG0 { THREADMODE = MULTI | FULLREGFOOTPRINT = 4 | THREADSIZE = TWO_QUADS }
+        SP_CS_LENGTH_REG = groups(cs)
+        SP_CS_OBJ_START = cs
+        HLSQ_CS_CONTROL_REG { ENABLED | INSTRLENGTH = groups(cs) }
+        HLSQ_CL_NDRANGE_0 { KERNELDIM = 3 | LOCALSIZEX = 0 | LOCALSIZEY = 0 | LOCALSIZEZ = 0 }
+        HLSQ_CL_CONTROL_0 { LOCALIDREGID = r0.x }
+        load CS.shader from cs
+        CP_EXEC_CS(0, NGROUPS_X = 2, NGROUPS_Y = 1, NGROUPS_Z = 1)";
+    let scene = Scene::new(SCENE).with("buffer main {", program).with("LEFT", LEFT).with("RIGHT", dispatch);
+    let gpu = scene.with("BETWEEN", "").with("AFTER", &read_of(0x124)).play();
+    assert_eq!((counted(&gpu), gpu.report.troubles.total()), (2 * 5, 0));
 }
 
 /// A stopped counter keeps its value, a loaded one goes on from there. Both halves of a counter are read. Half of the

@@ -14,6 +14,6 @@ pub use perf::*;
 pub use state::*;
 pub use tex::*;
 
-/// Every enumeration of the database.
+/// Every enumeration of the database, with those that only packets have.
 pub(super) static TABLES: &[&[&crate::bits::EnumTable]] =
-    &[FORMAT_ENUMS, PACKET_ENUMS, PERF_ENUMS, STATE_ENUMS, TEX_ENUMS];
+    &[FORMAT_ENUMS, PACKET_ENUMS, PERF_ENUMS, STATE_ENUMS, TEX_ENUMS, super::pm4::PM4_ENUMS];

@@ -21,7 +21,7 @@ descriptors! {
         inferred 0..1 STREAM: Uint;
         /// The vertex begins a new primitive.
         2..2 CUT: Bool;
-        /// As those who saw the traces take it: four bits for the sixteen viewports.
+        /// Four bits for the sixteen viewports. People who read traces of the vendor's driver describe it so.
         inferred 3..6 VIEWPORT: Uint;
         /// From bit 7 on; the width is that of the greatest number of layers, 2048.
         7..17 LAYER: Uint;

@@ -30,7 +30,31 @@ pub struct PacketRow {
     pub doc: &'static str,
 }
 
+/// Other names of packets in Mesa's history, and the names that the rows have.
+const ALIASES: [(&str, &str); 1] = [("CP_INDIRECT_BUFFER_PFE", "CP_INDIRECT_BUFFER")];
+
 impl PacketRow {
+    /// The name of the row, and older names of the packet.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let name = self.name;
+        let older = ALIASES.into_iter().filter(move |(_, new)| *new == name).map(|(old, _)| old);
+        std::iter::once(name).chain(older)
+    }
+
+    /// How many dwords of the payload have a name: those whose layout is known, and at least one.
+    pub fn named_dwords(&self) -> usize {
+        (self.dwords.len() + self.repeat.len()).max(1)
+    }
+
+    /// The name of payload dword `index` below [`PacketRow::named_dwords`] as Mesa's headers have it: `CP_LOAD_STATE4_0`,
+    /// and with two underscores where dwords repeat, `CP_SET_DRAW_STATE__1`.
+    pub fn dword_name(&self, index: usize) -> String {
+        match index.checked_sub(self.dwords.len()).filter(|_| !self.repeat.is_empty()) {
+            None => format!("{}_{index}", self.name),
+            Some(index) => format!("{}__{index}", self.name),
+        }
+    }
+
     /// The row of payload dword `index`, if its layout is known.
     pub fn dword(&self, index: usize) -> Option<&'static DwordRow> {
         let known = self.dwords.get(index);
@@ -82,9 +106,9 @@ impl PacketTable {
         self.rows.get(usize::from(*self.index.get(usize::from(opcode))?))
     }
 
-    /// The row of the packet called `name`.
+    /// The row of the packet called `name`, also by an older name.
     pub fn by_name(&self, name: &str) -> Option<&'static PacketRow> {
-        self.rows.iter().find(|row| row.name == name)
+        self.rows.iter().find(|row| row.names().any(|known| known == name))
     }
 
     /// The name of `opcode` as text, or `UNKNOWN_xx`.

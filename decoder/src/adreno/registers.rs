@@ -119,6 +119,23 @@ impl RegisterTable {
         ((offset as usize) < self.space()).then_some(offset)
     }
 
+    /// The register that headers call `name`, without their prefix: `RB_DEPTH_CONTROL`, `RB_MRT_CONTROL(0)`.
+    pub(crate) fn by_header(&self, name: &str) -> Option<u32> {
+        self.named(name).or_else(|| self.flat(name)).or_else(|| self.element(name))
+    }
+
+    /// An element of an array in the words of the headers: `RB_MRT_CONTROL(0)`, or `RB_MRT(0)`, which is its first register.
+    fn element(&self, text: &str) -> Option<u32> {
+        let (name, index) = text.strip_suffix(')')?.split_once('(')?;
+        let index = number(index)?;
+        let is_named = |row: &&RegRow| {
+            let sub = name.strip_prefix(row.name).and_then(|rest| rest.strip_prefix('_'));
+            row.naming == Naming::Indexed && index < row.len && (name == row.name || sub == Some(row.sub))
+        };
+        let found = self.rows().filter(|row| !row.sub.is_empty()).filter(is_named);
+        found.map(|row| row.offset + index * row.stride).min()
+    }
+
     fn named(&self, text: &str) -> Option<u32> {
         let (name, index, sub) = match text.split_once('[') {
             None => (text, 0, ""),
@@ -179,8 +196,10 @@ impl fmt::Display for RegRef {
 /// Displays the name of an offset; `UNKNOWN_xxxx` if it has none.
 #[derive(Clone, Copy, Debug)]
 pub struct RegName {
-    registers: &'static RegisterTable,
-    offset: u32,
+    /// The registers in which it was found.
+    pub registers: &'static RegisterTable,
+    /// Dword offset.
+    pub offset: u32,
 }
 
 impl fmt::Display for RegName {

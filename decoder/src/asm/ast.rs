@@ -113,7 +113,8 @@ pub struct RegName {
     pub span: Span,
     /// Name of the register or of the array.
     pub name: String,
-    /// Index and name within the element, for an array.
+    /// Index and name within the element, for an array. The name is empty where it stands before the index, as in
+    /// Mesa's headers.
     pub element: Option<(Expr, String)>,
 }
 

@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use crate::corpus::log;
 use crate::corpus::row::{Played, Row, Surface};
-use a4emu_gpu::picture::Kind;
+use a4emu_gpu::picture::PixelType;
 use a4emu_inspect::describe::canvas::Image;
 use a4emu_support::folders::read_bytes;
 
@@ -116,7 +116,7 @@ impl Difference {
         let largest = distances.iter().copied().max().unwrap_or(0);
         // Makes also the smallest difference visible.
         let seen = distances.iter().map(|distance| if *distance > 0 { 64 + distance / 4 * 3 } else { 0 });
-        let image = Image { size: a.size, kind: Kind::Grey8, pixels: seen.collect() };
+        let image = Image { size: a.size, kind: PixelType::Grey8, pixels: seen.collect() };
         let mut png = Vec::new();
         image.write_png(&mut png)?;
         Ok(Some(Self { png, pixels, largest }))

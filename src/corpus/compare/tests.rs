@@ -1,6 +1,6 @@
 //! Tests of which changes count as differences.
 
-use super::super::row::{DrawHash, Effort, Found, Frame, Machine, Missing, Said, Surface};
+use super::super::row::{DrawHash, Effort, Found, Frame, Machine, Message, Missing, Surface};
 use super::*;
 use a4emu_support::out_file::{Inputs, OutFile};
 
@@ -66,8 +66,8 @@ fn a_crash_is_a_difference_and_a_new_capture_none_that_fails() {
     assert!(change(Some(row("1", 5.0)), None).result.fails());
 }
 
-fn said(message: &str) -> Said {
-    Said { submit: 1, draw: 2, address: 3, message: message.to_owned(), count: 4 }
+fn said(message: &str) -> Message {
+    Message { submit: 1, draw: 2, address: 3, message: message.to_owned(), count: 4 }
 }
 
 /// Every part of a result is compared, and is named if it differs.
@@ -118,7 +118,7 @@ fn a_page_holds_names_as_text_and_so_many_pictures() {
         std::fs::create_dir_all(run.join("pictures")).unwrap();
         let image = a4emu_inspect::describe::canvas::Image {
             size: [2, 1],
-            kind: a4emu_gpu::picture::Kind::Grey8,
+            kind: a4emu_gpu::picture::PixelType::Grey8,
             pixels: vec![7, grey],
         };
         let mut png = Vec::new();

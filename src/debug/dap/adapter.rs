@@ -110,7 +110,11 @@ impl<'s, 'a> Adapter<'s, 'a> {
         };
         match why {
             Stopped::Step => stopped("step", lane, None),
-            Stopped::Start => stopped("entry", lane, Some("nothing is known of what was before".into())),
+            Stopped::Start => stopped(
+                "entry",
+                lane,
+                Some("this is the first instruction that is shown: there is no step back".into()),
+            ),
             Stopped::Breakpoint => stopped("breakpoint", at, None),
             Stopped::Watch(watch) => {
                 stopped("data breakpoint", watch.lane, Some(format!("{} changes", watch.scalar)))

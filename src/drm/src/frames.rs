@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicU32;
 
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
-use a4emu_gpu::picture::{Kind, Picture, largest};
+use a4emu_gpu::picture::{Picture, PixelType, largest};
 use a4emu_gpu::settled::Synced;
 use a4emu_process::frames::{Header, PIPE};
 use rustix::fs::{Mode, OFlags};
@@ -70,7 +70,7 @@ impl Frames {
         let buffers: Vec<&Bo> = job.owners.iter().map(|(bo, _)| &**bo).collect();
         let frame = self.choice.frame(&rendered.copied().collect::<Vec<_>>(), &buffers);
         let picture = frame.and_then(|frame| Picture::of(&frame, gpu.memory()).ok());
-        let Some(picture) = picture.filter(|picture| picture.kind() == Kind::Rgba8) else {
+        let Some(picture) = picture.filter(|picture| picture.kind() == PixelType::Rgba8) else {
             return Ok(Taken::Nothing);
         };
         let [width, height] = picture.size();

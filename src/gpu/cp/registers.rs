@@ -106,7 +106,7 @@ impl Cp<'_> {
     /// CP_REG_TO_MEM: stores registers as dwords or as 64-bit values, or adds them to memory.
     pub(super) fn reg_to_mem(&mut self, packet: &RegToMem<'_>) {
         let control = packet.control;
-        let step: u32 = if control.B64() { 2 } else { 1 };
+        let step: u32 = if control._64B() { 2 } else { 1 };
         let len = 4 * step as usize;
         if !self.charge(Work::Dword, u64::from(control.CNT())) {
             return;

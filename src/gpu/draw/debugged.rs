@@ -37,7 +37,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// What names the place, with its article.
+    /// The words for what selects the warp, with their article.
     fn kind(self) -> &'static str {
         match self {
             Self::Warp(_) => "its number",

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::gs::cost::Row;
+use super::gs::cost::CostRow;
 use super::work::{Geometry, ShaderWork};
 use crate::fault::Place;
 use crate::fidelity::Line;
@@ -19,7 +19,7 @@ pub struct StatsReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tessellation: Option<TessellationCost>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) geometry: Vec<Row>,
+    pub(super) geometry: Vec<CostRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) guesses: Option<Vec<Line>>,
 }

@@ -20,7 +20,7 @@ use super::output::Hold;
 use super::primitive::Primitive;
 use super::sink::{Code, Sink, Submit, instructions};
 use super::tracker::Tracker;
-use crate::register_names::Asked;
+use crate::subjects::{Source, Subject};
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::cp::observer::Load;
@@ -81,19 +81,21 @@ enum Event<'a> {
         submit: u32,
         draw: u32,
         frame_draw: u32,
-        reg: u32,
-        name: Shown<RegName>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reg: Option<u32>,
+        name: String,
         value: Option<u32>,
         fields: Option<Fields>,
     },
     Values {
-        reg: u32,
-        name: Shown<RegName>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reg: Option<u32>,
+        name: String,
         value: Option<u32>,
         fields: Option<Fields>,
         draws: u64,
-        first: Place,
-        last: Place,
+        first: DrawPlace,
+        last: DrawPlace,
     },
     Hang {
         submit: u32,
@@ -287,23 +289,40 @@ impl<'a> Jsonl<'a> {
     }
 }
 
-/// The event of a query: register `asked` at `call`; `value` is null if the register is unwritten.
-pub(super) fn query(call: &Call, asked: &Asked, value: Option<u32>) -> impl Serialize {
-    let fields = value.map(|word| Fields { rows: asked.fields(), word });
+/// The offset of the register that `subject` is, if it is one.
+fn register(subject: &Subject) -> Option<u32> {
+    match subject.source {
+        Source::Register(register) => Some(register.offset),
+        Source::Dword(..) | Source::Word(_) => None,
+    }
+}
+
+/// The event of a query: `subject` at `call`; `value` is null if it is a register that is unwritten.
+pub(super) fn query(call: &Call, subject: &Subject, value: Option<u32>) -> impl Serialize {
+    let fields = value.map(|word| Fields { rows: subject.fields(), word });
     Event::Query {
         submit: call.submit(),
         draw: call.number(),
         frame_draw: call.frame_draw(),
-        reg: asked.offset,
-        name: Shown(asked.register()),
+        reg: register(subject),
+        name: subject.source.name(),
         value,
         fields,
     }
 }
 
+/// The event that there was no room for `more` values before `call`.
+pub(super) fn without_room(call: &Call, more: u64) -> impl Serialize {
+    Event::Error {
+        submit: call.submit(),
+        address: 0,
+        message: format!("draw {}: and {more} more", call.number()),
+    }
+}
+
 /// A draw or dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Place {
+pub(super) struct DrawPlace {
     /// Number of the submit.
     pub submit: u32,
     /// Number of the run.
@@ -312,34 +331,34 @@ pub(super) struct Place {
     pub frame_draw: u32,
 }
 
-impl Place {
+impl DrawPlace {
     /// The place of `call`.
     pub fn of(call: &Call) -> Self {
         Self { submit: call.submit(), draw: call.number(), frame_draw: call.frame_draw() }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DrawPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "f{} (submit {}, run {})", self.frame_draw, self.submit, self.draw)
     }
 }
 
-/// The event of a value of register `asked`: the number of `draws`, the first and the last.
+/// The event of a value of `subject`: the number of `draws`, the first and the last.
 pub(super) fn value(
-    asked: &Asked,
+    subject: &Subject,
     value: Option<u32>,
     draws: u64,
-    [first, last]: [Place; 2],
+    [first, last]: [DrawPlace; 2],
 ) -> impl Serialize {
-    let fields = value.map(|word| Fields { rows: asked.fields(), word });
-    let name = Shown(asked.register());
-    Event::Values { reg: asked.offset, name, value, fields, draws, first, last }
+    let fields = value.map(|word| Fields { rows: subject.fields(), word });
+    let name = subject.source.name();
+    Event::Values { reg: register(subject), name, value, fields, draws, first, last }
 }
 
-/// The event that `draws` draws have values of register `asked` that are not listed.
-pub(super) fn others(asked: &Asked, draws: u64) -> impl Serialize {
-    let name = asked.register();
+/// The event that `draws` draws have values of `subject` that are not listed.
+pub(super) fn others(subject: &Subject, draws: u64) -> impl Serialize {
+    let name = subject.source.name();
     Event::Error { submit: 0, address: 0, message: format!("{name}: {draws} runs with further values") }
 }
 

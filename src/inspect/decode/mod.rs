@@ -50,8 +50,8 @@ pub const BASE: u64 = 1 << 33;
 pub struct Options {
     /// The format of the output.
     pub format: Format,
-    /// Shows only the values of these registers per draw: names, patterns or offsets, as
-    /// [`find`](crate::register_names::find) accepts them.
+    /// Shows only the values of these registers, packets and descriptors per draw: names, patterns or offsets, as
+    /// [`subjects`](crate::subjects::subjects) accepts them.
     pub query: Vec<String>,
     /// The draws that a query shows.
     pub query_mode: QueryMode,

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use hashbrown::HashMap;
 
 use super::Format;
-use super::jsonl::{self, Place};
+use super::jsonl::{self, DrawPlace};
 use super::lines::Lines;
 use super::query::Held;
-use crate::register_names::Asked;
+use crate::subjects::Subject;
 
 /// Most values that are listed, of all registers together.
 const MAX_VALUES: usize = 1 << 16;
@@ -35,8 +35,8 @@ struct Register {
 struct Used {
     value: Option<u32>,
     runs: u64,
-    first: Place,
-    last: Place,
+    first: DrawPlace,
+    last: DrawPlace,
 }
 
 impl Values {
@@ -46,7 +46,7 @@ impl Values {
     }
 
     /// Counts a run at `place`, at which register number `index` has this value.
-    pub fn count(&mut self, index: usize, value: Option<u32>, place: Place) {
+    pub fn count(&mut self, index: usize, value: Option<u32>, place: DrawPlace) {
         let Self { registers, room } = self;
         let Register { indices, values, others } = &mut registers[index];
         if let Some(index) = indices.get(&value) {
@@ -61,27 +61,33 @@ impl Values {
         }
     }
 
-    /// Writes the values of register number `index`, which is `asked`.
+    /// Writes the values of register number `index`, which is `subject`.
     ///
     /// # Errors
     /// The call fails if the output cannot be written.
-    pub fn put(&self, index: usize, asked: &Asked, format: Format, lines: &mut Lines<'_>) -> io::Result<()> {
+    pub fn put(
+        &self,
+        index: usize,
+        subject: &Subject,
+        format: Format,
+        lines: &mut Lines<'_>,
+    ) -> io::Result<()> {
         let Register { values, others, .. } = &self.registers[index];
         let is_json = format == Format::Jsonl;
         for Used { value, runs, first, last } in values.iter().copied() {
-            let held = Held { asked, value };
+            let held = Held { subject, value };
             match runs {
-                _ if is_json => lines.put(&jsonl::value(asked, value, runs, [first, last]))?,
+                _ if is_json => lines.put(&jsonl::value(subject, value, runs, [first, last]))?,
                 1 => writeln!(lines.out, "{held}: 1 run, {first}")?,
                 _ => writeln!(lines.out, "{held}: {runs} runs, {first} to {last}")?,
             }
         }
         match others {
             0 => Ok(()),
-            _ if is_json => lines.put(&jsonl::others(asked, *others)),
+            _ if is_json => lines.put(&jsonl::others(subject, *others)),
             _ => {
-                let reg = asked.register();
-                writeln!(lines.out, "{reg}: {others} runs with further values")
+                let name = subject.source.name();
+                writeln!(lines.out, "{name}: {others} runs with further values")
             }
         }
     }
@@ -94,7 +100,7 @@ mod tests {
     #[test]
     fn values_without_room_are_counted_together() {
         let mut all = Values { room: 2, ..Values::new(1) };
-        let place = |draw| Place { submit: 0, draw, frame_draw: draw };
+        let place = |draw| DrawPlace { submit: 0, draw, frame_draw: draw };
         for (draw, value) in (0..).zip([1, 2, 1, 3, 1]) {
             all.count(0, Some(value), place(draw));
         }

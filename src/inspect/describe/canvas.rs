@@ -9,12 +9,12 @@ use a4emu_decoder::a4xx::enums::DepthFormat;
 
 use super::draw::{Draw, Tile};
 use super::name::Address;
-use super::target::Place;
+use super::target::SurfacePlace;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::Memory;
-use a4emu_gpu::picture::{Alpha, Kind, Texel};
+use a4emu_gpu::picture::{Alpha, PixelType, Texel};
 use a4emu_gpu::settled::Settled;
 use a4emu_shader::format::arrangement::Arrangement;
 
@@ -66,7 +66,7 @@ pub struct Attachment {
     /// Which attachment of the draw it is.
     pub which: Which,
     /// Place of its first pixel.
-    pub place: Place,
+    pub place: SurfacePlace,
     /// Bytes from row to row.
     pub pitch: u32,
     /// The layout of the pixels in memory.
@@ -82,7 +82,7 @@ pub struct Attachment {
 impl Attachment {
     /// The part of the attachment that fits its buffer. Registers may hold any size.
     fn held(self, memory: &Memory) -> Self {
-        let Place::Address(Address(base)) = self.place else { return self };
+        let SurfacePlace::Address(Address(base)) = self.place else { return self };
         let band = self.arrangement.tiling.rows();
         let rows = memory.room(base).div_ceil(self.pitch.max(1));
         let rows = rows.checked_next_multiple_of(band).unwrap_or(u32::MAX);
@@ -136,12 +136,17 @@ impl Draw {
         color.chain(depth.chain(stencil).flatten()).chain(self.resolved()).collect()
     }
 
-    fn attachment(&self, which: Which, (place, pitch): (Place, u32), texel: Texel) -> Option<Attachment> {
+    fn attachment(
+        &self,
+        which: Which,
+        (place, pitch): (SurfacePlace, u32),
+        texel: Texel,
+    ) -> Option<Attachment> {
         let size @ [width, height] = self.frame?;
         let whole = Tile { x: 0, y: 0, width, height };
         let area = match place {
-            Place::Gmem(_) => self.tile?,
-            Place::Address(_) => whole,
+            SurfacePlace::Gmem(_) => self.tile?,
+            SurfacePlace::Address(_) => whole,
         };
         let arrangement = Arrangement { samples: self.samples, ..Arrangement::PLAIN };
         Some(Attachment { which, place, pitch, arrangement, texel, size, area })
@@ -155,7 +160,7 @@ impl Draw {
             Content::Depth(format) => (Which::Depth, Texel::Depth(format)),
         };
         let copy =
-            self.attachment(which, (Place::Address(Address(written.address)), written.pitch), texel)?;
+            self.attachment(which, (SurfacePlace::Address(Address(written.address)), written.pitch), texel)?;
         Some(Attachment { arrangement, ..copy })
     }
 }
@@ -347,12 +352,12 @@ fn copy_row(gpu: Settled<'_>, attachment: &Attachment, row: u32, out: &mut [u8])
     let Attachment { place, pitch, arrangement, texel, .. } = *attachment;
     out.fill(0);
     texel.gather(arrangement, pitch, [0, row], out, |at, bytes| match place {
-        Place::Gmem(base) => {
+        SurfacePlace::Gmem(base) => {
             let from = (u64::from(base) + at).min(gpu.tile_memory().len() as u64) as usize;
             let len = bytes.len().min(gpu.tile_memory().len() - from);
             bytes[..len].copy_from_slice(&gpu.tile_memory()[from..from + len]);
         }
-        Place::Address(Address(base)) => {
+        SurfacePlace::Address(Address(base)) => {
             if let Ok(from) = u32::try_from(u64::from(base) + at) {
                 let _missing_is_zero = gpu.memory().read(from, bytes);
             }
@@ -440,7 +445,7 @@ pub struct Image {
     /// Columns and rows.
     pub size: [u32; 2],
     /// The format of its pixels.
-    pub kind: Kind,
+    pub kind: PixelType,
     /// The pixels, row by row.
     pub pixels: Vec<u8>,
 }
@@ -465,7 +470,7 @@ mod tests {
 
     const TILE: Tile = Tile { x: 2, y: 1, width: 2, height: 2 };
 
-    fn attachment(place: Place, area: Tile) -> Attachment {
+    fn attachment(place: SurfacePlace, area: Tile) -> Attachment {
         let texel = Texel::Depth(DepthFormat::DEPTH4_24_8);
         let arrangement = Arrangement::PLAIN;
         Attachment { which: Which::Depth, place, pitch: 32, arrangement, texel, size: [4, 4], area }
@@ -476,7 +481,7 @@ mod tests {
         let mut gpu = Gpu::new(Chip::default());
         gpu.tile_memory_mut()[64 + 1] = 0x40;
         gpu.tile_memory_mut()[64 + 32 + 4 + 2] = 0x80;
-        let attachment = attachment(Place::Gmem(64), TILE);
+        let attachment = attachment(SurfacePlace::Gmem(64), TILE);
         let mut canvas = Canvas::new(&attachment).expect("a small one");
         canvas.copy(&mut gpu, &attachment).expect("cheap");
         let image = canvas.image(Alpha::Kept);
@@ -490,7 +495,7 @@ mod tests {
     #[test]
     fn stencil_is_no_change_of_depth() {
         let mut gpu = Gpu::new(Chip::default());
-        let attachment = attachment(Place::Gmem(0), TILE);
+        let attachment = attachment(SurfacePlace::Gmem(0), TILE);
         let empty = Canvas::new(&attachment).expect("a small one");
         let (mut before, mut after) = (empty.clone(), empty);
         before.copy(&mut gpu, &attachment).expect("cheap");
@@ -504,7 +509,7 @@ mod tests {
     fn rows_are_what_a_canvas_copies() {
         let mut gpu = Gpu::new(Chip::default());
         gpu.tile_memory_mut().iter_mut().zip((0..=250).cycle()).for_each(|(byte, value)| *byte = value);
-        let attachment = attachment(Place::Gmem(64), TILE);
+        let attachment = attachment(SurfacePlace::Gmem(64), TILE);
         let mut canvas = Canvas::new(&attachment).expect("a small one");
         canvas.copy(&mut gpu, &attachment).expect("cheap");
         let mut rows = Vec::new();
@@ -519,14 +524,14 @@ mod tests {
     #[test]
     fn canvas_zeroes_missing_memory_and_refuses_invalid_sizes() {
         let mut gpu = Gpu::new(Chip::default());
-        for place in [Place::Gmem(u32::MAX), Place::Address(Address(u32::MAX - 8))] {
+        for place in [SurfacePlace::Gmem(u32::MAX), SurfacePlace::Address(Address(u32::MAX - 8))] {
             let attachment = attachment(place, TILE);
             let mut canvas = Canvas::new(&attachment).expect("a small one");
             canvas.copy(&mut gpu, &attachment).expect("cheap");
             assert!(canvas.image(Alpha::Opaque).pixels.iter().all(|byte| *byte == 0));
         }
         for size in [[0, 4], [16383, 16383]] {
-            let attachment = Attachment { size, ..attachment(Place::Gmem(0), TILE) };
+            let attachment = Attachment { size, ..attachment(SurfacePlace::Gmem(0), TILE) };
             assert_eq!(Canvas::new(&attachment), Err(NoCanvas::Size(size[0], size[1], 4)));
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 
 use crate::describe::canvas::{Attachment, Image, Which};
-use crate::describe::{Address, Costing, Draw, Place, Shaders, Tile, Touched};
+use crate::describe::{Address, Costing, Draw, Shaders, SurfacePlace, Tile, Touched};
 use a4emu_gpu::cp::{Call, Engine, Flow};
 use a4emu_gpu::draw::Inspection;
 use a4emu_gpu::draw::fs::reasons::{Plane, Reasons};
@@ -36,7 +36,7 @@ pub struct Following {
 struct Open {
     area: Tile,
     size: [u32; 2],
-    places: Vec<Place>,
+    places: Vec<SurfacePlace>,
     /// Whether the tile began with a restore from memory.
     is_restored: bool,
     /// Addresses that it was copied to. A later draw begins another pass.
@@ -51,7 +51,7 @@ impl Open {
         let is_alike = self.area == first.area && self.size == first.size && self.copies.is_empty();
         is_alike
             && match (&self.places[..], first.place) {
-                ([Place::Gmem(_), ..], Place::Gmem(_)) => true,
+                ([SurfacePlace::Gmem(_), ..], SurfacePlace::Gmem(_)) => true,
                 (places, _) => places.iter().copied().eq(attachments.iter().map(|it| it.place)),
             }
     }
@@ -98,7 +98,7 @@ impl Following {
         let Some(open) = self.open.take() else { return };
         gpu.settle();
         for place in &open.places {
-            if let Place::Address(Address(address)) = place {
+            if let SurfacePlace::Address(Address(address)) = place {
                 self.add(*address, open.size, &open.map);
             }
         }
@@ -110,7 +110,8 @@ impl Following {
         gpu.settle();
         let Some(mut open) = self.open.take() else { return };
         let address = resolve.address.0;
-        let is_known = Some(open.area) == copy.tile && open.places.contains(&Place::Gmem(resolve.gmem));
+        let is_known =
+            Some(open.area) == copy.tile && open.places.contains(&SurfacePlace::Gmem(resolve.gmem));
         if is_known && !open.copies.contains(&address) {
             if !open.is_restored {
                 self.forget(address, open.area);

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use super::counts::Counts;
 use super::draw::{Command, Draw, Key};
 use super::name::{Address, packet_name};
-use super::target::Place;
+use super::target::SurfacePlace;
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer};
 use a4emu_gpu::draw::Inspection;
 use a4emu_gpu::draw::stats::StageCost;
@@ -37,13 +37,16 @@ pub struct Frame {
     pub submits: u32,
     /// Draws and dispatches that ran, counted per tile.
     pub draws: u32,
+    /// Frame draws that ran: each packet counts once in a submit, for all tiles.
+    #[serde(skip)]
+    pub frame_draws: u32,
     /// Cost of all commands.
     pub cost: Cost,
     /// One row for each command, in the order of their first runs.
     pub rows: Vec<Row>,
     /// The findings of `validate`: errors that an A4xx does not tolerate.
     pub findings: Vec<Finding>,
-    /// Number of commands without a row, since the table was full.
+    /// Number of draws without a row, since the table was full.
     pub left_out: u64,
     /// Where the GPU of a kernel dump stood, if the dump holds that packet.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -150,7 +153,7 @@ pub struct RowTarget {
     pub format: String,
     /// Place of its first pixel.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: SurfacePlace,
 }
 
 /// The cost of commands.
@@ -279,6 +282,7 @@ impl Rows {
             gpu: self.chip.id,
             submits: gpu.at.submit,
             draws: gpu.at.draws,
+            frame_draws: gpu.at.frame_draw,
             rows: self.rows,
             left_out: self.left_out,
             stood: self.stood,
@@ -447,8 +451,9 @@ impl Draw {
         let depth = self.depth.iter().filter(|depth| depth.test && depth.write);
         let depth = depth.map(|depth| ("depth".to_owned(), &depth.format, depth.place));
         let resolve = self.resolve.iter();
-        let resolve = resolve.map(|it| (it.content.to_owned(), &it.format, Place::Address(it.address)));
-        let row = |(name, format, place): (String, &String, Place)| RowTarget {
+        let resolve =
+            resolve.map(|it| (it.content.to_owned(), &it.format, SurfacePlace::Address(it.address)));
+        let row = |(name, format, place): (String, &String, SurfacePlace)| RowTarget {
             name,
             format: format.clone(),
             place,

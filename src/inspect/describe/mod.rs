@@ -66,7 +66,9 @@ pub use raster::{Offset, Raster, Scissors};
 pub use read::Read;
 pub use run::{Capture, Look, Looking, RUNS, Runs, find};
 pub use stage::{Buffer, Constant, ShaderStage};
-pub use target::{Blend, Depth, Equation, Place, Resolve, Stencil, StencilBuffer, StencilFace, Target};
+pub use target::{
+    Blend, Depth, Equation, Resolve, Stencil, StencilBuffer, StencilFace, SurfacePlace, Target,
+};
 pub use tessellation::{PatchFactors, Tessellation};
 pub use texels::{NoTexels, Texels};
 pub use texture::{Sampler, Texture};

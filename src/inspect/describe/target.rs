@@ -16,14 +16,14 @@ use a4emu_shader::format::arrangement::Tiling;
 /// The place of a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum SurfacePlace {
     /// Byte offset in GMEM.
     Gmem(u32),
     /// Address in memory.
     Address(Address),
 }
 
-impl Place {
+impl SurfacePlace {
     fn new(regs: &RegFile, base: u32) -> Self {
         if is_bypass(regs) { Self::Address(Address(base)) } else { Self::Gmem(base) }
     }
@@ -42,7 +42,7 @@ pub struct Target {
     pub srgb: bool,
     /// Place of its first pixel.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: SurfacePlace,
     /// Bytes from row to row.
     pub pitch: u32,
     /// Shader register that is written to the target.
@@ -106,7 +106,7 @@ impl Target {
             format: name(info.COLOR_FORMAT()),
             swap: name(info.COLOR_SWAP()),
             srgb: info.COLOR_SRGB(),
-            place: Place::new(regs, regs.at::<RB_MRT_BASE>(i).VALUE()),
+            place: SurfacePlace::new(regs, regs.at::<RB_MRT_BASE>(i).VALUE()),
             pitch: color_pitch(regs, i),
             register: register(regs.at::<SP_FS_MRT>(i).REGID()),
             write_mask: components(written, ['r', 'g', 'b', 'a']),
@@ -142,7 +142,7 @@ pub struct Depth {
     pub format: String,
     /// Place of its first pixel.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: SurfacePlace,
     /// Bytes from row to row.
     pub pitch: u32,
     /// Whether pixels are tested.
@@ -161,7 +161,7 @@ impl Depth {
         let (info, control) = (regs.get::<RB_DEPTH_INFO>(), regs.get::<RB_DEPTH_CONTROL>());
         (info.DEPTH_FORMAT() != DepthFormat::DEPTH4_NONE).then(|| Self {
             format: name(info.DEPTH_FORMAT()),
-            place: Place::new(regs, info.DEPTH_BASE()),
+            place: SurfacePlace::new(regs, info.DEPTH_BASE()),
             pitch: regs.get::<RB_DEPTH_PITCH>().VALUE(),
             test: control.Z_TEST_ENABLE(),
             write: control.Z_WRITE_ENABLE(),
@@ -187,7 +187,7 @@ pub struct Stencil {
 pub struct StencilBuffer {
     /// Place of its first pixel.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: SurfacePlace,
     /// Bytes from row to row.
     pub pitch: u32,
 }
@@ -244,7 +244,7 @@ impl StencilBuffer {
     pub(super) fn of(regs: &RegFile) -> Option<Self> {
         let info = regs.get::<RB_STENCIL_INFO>();
         info.SEPARATE_STENCIL().then(|| Self {
-            place: Place::new(regs, info.STENCIL_BASE()),
+            place: SurfacePlace::new(regs, info.STENCIL_BASE()),
             pitch: regs.get::<RB_STENCIL_PITCH>().VALUE(),
         })
     }

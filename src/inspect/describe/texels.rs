@@ -7,7 +7,7 @@ use super::texture::Texture;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::draw::tpl1::TextureBank;
 use a4emu_gpu::gpu::Gpu;
-use a4emu_gpu::picture::Kind;
+use a4emu_gpu::picture::PixelType;
 use a4emu_shader::format::{Format, Type};
 use a4emu_shader::{Few, LANES, Lanes, Lod, Mask, Number, Sample, SampleKind, Slots};
 
@@ -136,7 +136,7 @@ impl Texels {
             }
         };
         let pixels = self.values.iter().flat_map(|texel| texel.map(byte)).collect();
-        Image { size: self.size, kind: Kind::Rgba8, pixels }
+        Image { size: self.size, kind: PixelType::Rgba8, pixels }
     }
 
     /// The texel in column `x` of row `y`, as floats.

@@ -288,10 +288,10 @@ fn names(gpu: Synced<'_>, draw: &Draw) -> Vec<Named> {
 }
 
 /// A name, an address, and the greatest number of bytes there.
-type Place = (String, u32, u32);
+type NamedRange = (String, u32, u32);
 
 /// The buffers of stream-out, if it is on.
-fn stream_out(gpu: Synced<'_>) -> Vec<Place> {
+fn stream_out(gpu: Synced<'_>) -> Vec<NamedRange> {
     if FeedbackState::snapshot(gpu.view()).is_none() {
         return Vec::new();
     }
@@ -317,7 +317,7 @@ fn stages(draw: &Draw) -> impl Iterator<Item = (&ShaderStage, &Uses)> {
 }
 
 /// The storage buffers and images that programs may store to.
-fn buffers(draw: &Draw) -> Vec<Place> {
+fn buffers(draw: &Draw) -> Vec<NamedRange> {
     let mut places = Vec::new();
     for (stage, uses) in stages(draw) {
         // A slot that is stored to describes the memory better than one that is loaded from.
@@ -332,7 +332,7 @@ fn buffers(draw: &Draw) -> Vec<Place> {
 }
 
 /// The constants that may be addresses, of programs that store to addresses.
-fn pointers(draw: &Draw) -> Vec<Place> {
+fn pointers(draw: &Draw) -> Vec<NamedRange> {
     let mut places = Vec::new();
     for (stage, _) in stages(draw).filter(|(_, uses)| uses.stores_by_pointer) {
         for constant in &stage.constants {
@@ -347,7 +347,7 @@ fn pointers(draw: &Draw) -> Vec<Place> {
 /// The targets in memory. Their pixels are compared instead.
 fn targets(draw: &Draw) -> impl Iterator<Item = Named> {
     draw.attachments().into_iter().filter_map(|attachment| {
-        let target::Place::Address(Address(start)) = attachment.place else { return None };
+        let target::SurfacePlace::Address(Address(start)) = attachment.place else { return None };
         let bytes = u64::from(attachment.pitch) * u64::from(attachment.size[1]);
         Some(Named { what: None, start: start.into(), end: u64::from(start) + bytes })
     })

@@ -22,7 +22,7 @@ use a4emu_support::options::Shared;
 const MAX_BYTES: u64 = 1 << 28;
 
 /// Maximum number of reported elements per fetched range. The others are only counted.
-const MAX_TOLD: usize = 16;
+const MAX_REPORTED: usize = 16;
 
 /// The contents of a fetched range.
 enum Contents {
@@ -276,7 +276,7 @@ impl Told<'_> {
     /// Whether another difference may be listed; if not, it is counted. The check comes before the text is
     /// made, since there can be millions.
     fn has_room(&mut self) -> bool {
-        let has_room = self.found.len() < MAX_TOLD;
+        let has_room = self.found.len() < MAX_REPORTED;
         self.more += u64::from(!has_room);
         has_room
     }

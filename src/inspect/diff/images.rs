@@ -11,11 +11,11 @@ use super::player::Player;
 use super::report::Report;
 use super::side::Side;
 use crate::describe::canvas::{Attachment, Canvas, Changes, Image, Which};
-use crate::describe::{Draw, Place, Shaders};
+use crate::describe::{Draw, Shaders, SurfacePlace};
 use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
-use a4emu_gpu::picture::{Alpha, Kind};
+use a4emu_gpu::picture::{Alpha, PixelType};
 use a4emu_support::options::Shared;
 use a4emu_support::out_file::{OutFile, make_folder};
 use a4emu_support::status::Status;
@@ -248,21 +248,21 @@ fn explained(
     };
     let surface = match (&draw.resolve, target.map(|target| target.place)) {
         (Some(resolve), _) => resolve.address,
-        (None, Some(Place::Address(address))) => address,
-        (None, Some(Place::Gmem(from))) => resolved(from)?,
+        (None, Some(SurfacePlace::Address(address))) => address,
+        (None, Some(SurfacePlace::Gmem(from))) => resolved(from)?,
         (None, None) => return None,
     };
     Some(format!("a4emu pixel {} {x},{y} --surface {surface}", capture.display()))
 }
 
 /// The components of a pixel, from 0 to 1.
-fn components(kind: Kind, pixel: &[u8]) -> Vec<f64> {
+fn components(kind: PixelType, pixel: &[u8]) -> Vec<f64> {
     let value = |bytes: &[u8]| match bytes {
         [high, low] => f64::from(u16::from_be_bytes([*high, *low])) / 65535.0,
         [byte] => f64::from(*byte) / 255.0,
         _ => 0.0,
     };
-    pixel.chunks_exact(if kind == Kind::Grey16 { 2 } else { 1 }).map(value).collect()
+    pixel.chunks_exact(if kind == PixelType::Grey16 { 2 } else { 1 }).map(value).collect()
 }
 
 fn compare(draw: &str, target: &str, old: &Image, new: &Image) -> Picture {
@@ -278,7 +278,7 @@ fn compare(draw: &str, target: &str, old: &Image, new: &Image) -> Picture {
     let (mut squares, mut largest) = (0.0, 0f64);
     let (mut changes, mut first, mut worst) = (Changes::default(), None, None);
     let size = old.kind.bytes();
-    let count = old.pixels.len() / if old.kind == Kind::Grey16 { 2 } else { 1 };
+    let count = old.pixels.len() / if old.kind == PixelType::Grey16 { 2 } else { 1 };
     let pixels = old.pixels.chunks(size).zip(new.pixels.chunks(size));
     for (index, (one, other)) in pixels.enumerate() {
         if one == other {
@@ -305,7 +305,7 @@ fn compare(draw: &str, target: &str, old: &Image, new: &Image) -> Picture {
 /// A picture of the difference: opaque, amplified, and black where nothing differs.
 fn difference(old: &Image, new: &Image) -> Image {
     let mut pixels: Vec<u8> = old.pixels.iter().zip(&new.pixels).map(|(a, b)| seen(a.abs_diff(*b))).collect();
-    if old.kind == Kind::Rgba8 {
+    if old.kind == PixelType::Rgba8 {
         pixels.chunks_exact_mut(4).for_each(|pixel| {
             let alpha = pixel[3];
             pixel[..3].iter_mut().for_each(|it| *it = (*it).max(alpha));

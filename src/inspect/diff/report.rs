@@ -40,7 +40,7 @@ impl Which {
 
 /// A difference in the JSON output.
 #[derive(Serialize)]
-struct Row<'d> {
+struct DifferenceRow<'d> {
     a: Option<Which>,
     b: Option<Which>,
     #[serde(flatten)]
@@ -52,7 +52,7 @@ struct Row<'d> {
 struct Whole<'d> {
     same: bool,
     pairs: usize,
-    differences: Vec<Row<'d>>,
+    differences: Vec<DifferenceRow<'d>>,
     causes: &'d [String],
     pictures: &'d [Picture],
 }
@@ -163,10 +163,10 @@ impl<'s> Report<'s> {
     fn whole_object(&self) -> Whole<'_> {
         let which = |side: usize, index: Option<usize>| self.sides[side].commands.get(index?).map(Which::of);
         let row = |found: &'_ Found| (which(0, found.pair.a()), which(1, found.pair.b()));
-        let whole = self.whole.iter().map(|difference| Row { a: None, b: None, difference });
+        let whole = self.whole.iter().map(|difference| DifferenceRow { a: None, b: None, difference });
         let found = self.found.iter().map(|found| {
             let (a, b) = row(found);
-            Row { a, b, difference: &found.difference }
+            DifferenceRow { a, b, difference: &found.difference }
         });
         Whole {
             same: self.is_same(),

@@ -9,7 +9,9 @@ use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::player::Player;
-use crate::describe::{Address, Constant, Draw, Key, Place, Read, ShaderStage, Shaders, Texture, Tile};
+use crate::describe::{
+    Address, Constant, Draw, Key, Read, ShaderStage, Shaders, SurfacePlace, Texture, Tile,
+};
 use crate::selection::{Draws, Selection};
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::{Call, Engine, Flow, Silent, Skip};
@@ -258,9 +260,9 @@ impl Collector {
     fn note_rendered(&mut self, gpu: Synced<'_>, draw: &Draw) {
         let targets = draw.targets.iter().map(|target| target.place);
         let depth = draw.depth.iter().map(|depth| depth.place);
-        let resolve = draw.resolve.iter().map(|resolve| Place::Address(resolve.address));
+        let resolve = draw.resolve.iter().map(|resolve| SurfacePlace::Address(resolve.address));
         for place in targets.chain(depth).chain(resolve) {
-            if let Place::Address(Address(address)) = place {
+            if let SurfacePlace::Address(Address(address)) = place {
                 self.rendered.extend(gpu.memory().buffer_at(address).map(|(base, _)| base));
             }
         }

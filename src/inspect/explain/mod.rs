@@ -17,6 +17,7 @@ use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
 use crate::register_names::{Asked, find, near_names};
+use crate::subjects::{Source, Subject, subjects, words};
 use a4emu_decoder::adreno::registers::RegisterTable;
 use a4emu_decoder::generation::Generation;
 use a4emu_decoder::names::is_pattern;
@@ -43,15 +44,40 @@ pub struct Question {
     pub json: bool,
 }
 
+/// An explanation.
+pub struct Explained {
+    /// The text, or the JSON object.
+    pub text: String,
+    form: Form,
+    /// What is wrong with the packets behind those that are explained.
+    wrong: Option<Failure>,
+}
+
 /// Prints the explanation on stdout.
 ///
 /// # Errors
 /// The call fails if there is nothing of this name, or if a word is no number.
 pub fn run(question: &Question) -> anyhow::Result<Status> {
+    let Explained { text, form, wrong } = explained(question)?;
+    let mut out = terminal::stdout(form);
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    wrong.map_or(Ok(Status::Fine), |wrong| Err(wrong.into()))
+}
+
+/// Makes the explanation.
+///
+/// # Errors
+/// As [`run`].
+pub fn explained(question: &Question) -> anyhow::Result<Explained> {
     if let (Some((what, value)), []) = (question.what.split_once('='), &question.words[..]) {
-        return run(&Question { what: what.to_owned(), words: vec![value.to_owned()], ..question.clone() });
+        return explained(&Question {
+            what: what.to_owned(),
+            words: vec![value.to_owned()],
+            ..question.clone()
+        });
     }
-    let explained = match question.what.as_str() {
+    match question.what.as_str() {
         "ir3" => instructions(question),
         "pm4" => packets(question),
         what if !question.words.is_empty() => registers(question, what),
@@ -60,12 +86,11 @@ pub fn run(question: &Question) -> anyhow::Result<Status> {
             (None, Some(guess)) => put_all(question, "guesses", &[guess]),
             (None, None) => names(question, what),
         },
-    };
-    explained.map(|()| Status::Fine)
+    }
 }
 
 /// All that fits a pattern.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Fitting {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     registers: Vec<Register>,
@@ -75,49 +100,82 @@ struct Fitting {
     enumerations: Vec<names::Enumeration>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     operations: Vec<names::Mnemonic>,
+    /// Dwords of packets and words of descriptors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    words: Vec<names::Word>,
 }
 
 /// Explains all whose name fits `pattern`: a line for each register, and all about the others.
-fn pattern(question: &Question, pattern: &str) -> anyhow::Result<()> {
-    let registers = find(question.generation, pattern);
+fn pattern(question: &Question, pattern: &str) -> anyhow::Result<Explained> {
+    let registers = find(question.generation, pattern).unwrap_or_default();
     let fitting = Fitting {
-        registers: registers.as_deref().map_or_else(|_| Vec::new(), |found| rows(found, None)),
+        registers: rows(&registers, None),
         packet_types: names::packets(question.generation, pattern),
         enumerations: names::enumerations(question.generation, pattern),
         operations: names::mnemonics(pattern),
+        words: Vec::new(),
     };
-    let Fitting { registers: rows, packet_types, enumerations, operations } = &fitting;
-    if let ([], [], [], []) = (&rows[..], &packet_types[..], &enumerations[..], &operations[..]) {
-        return Err(
-            Failure { status: Status::Usage, message: unknown_name(question.generation, pattern) }.into()
-        );
+    if !fitting.is_empty() {
+        return fitting.put(question, &registers);
     }
-    if question.json {
-        return put(Form::Json, [serde_json::to_string(&fitting)? + "\n"]);
+    fields(question, pattern)
+}
+
+impl Fitting {
+    fn is_empty(&self) -> bool {
+        let Self { registers, packet_types, enumerations, operations, words } = self;
+        registers.is_empty()
+            && packet_types.is_empty()
+            && enumerations.is_empty()
+            && operations.is_empty()
+            && words.is_empty()
     }
-    let is_whole =
-        registers.is_ok_and(|found| found.len() > 1 && found.iter().all(|asked| asked.field.is_none()));
-    let text = |register: &Register| if is_whole { register.line() + "\n" } else { register.to_string() };
-    let texts = rows.iter().map(text).chain(packet_types.iter().map(names::PacketType::to_string));
-    let texts = texts.chain(enumerations.iter().map(names::Enumeration::to_string));
-    put(Form::Prose, texts.chain(operations.iter().map(names::Mnemonic::to_string)))
+
+    /// Prints all. `found` are the registers as they are asked for.
+    fn put(&self, question: &Question, found: &[Asked]) -> anyhow::Result<Explained> {
+        if question.json {
+            return put(Form::Json, [serde_json::to_string(self)? + "\n"]);
+        }
+        let is_whole = found.len() > 1 && found.iter().all(|asked| asked.field.is_none());
+        let text = |register: &Register| if is_whole { register.line() + "\n" } else { register.to_string() };
+        let Self { registers, packet_types, enumerations, operations, words } = self;
+        let texts = registers.iter().map(text).chain(packet_types.iter().map(names::PacketType::to_string));
+        let texts = texts.chain(enumerations.iter().map(names::Enumeration::to_string));
+        let texts = texts.chain(operations.iter().map(names::Mnemonic::to_string));
+        put(Form::Prose, texts.chain(words.iter().map(names::Word::to_string)))
+    }
+}
+
+/// Explains the fields of all words that `text` names, by their names alone.
+fn fields(question: &Question, text: &str) -> anyhow::Result<Explained> {
+    let unknown = |_| Failure { status: Status::Usage, message: unknown_name(question.generation, text) };
+    let found = subjects(question.generation, text).map_err(unknown)?;
+    let register = |subject: &Subject| match subject.source {
+        Source::Register(register) => {
+            let (registers, offset) = (register.registers, register.offset);
+            Some(Asked { registers, offset, field: subject.field, by_pattern: true })
+        }
+        Source::Dword(..) | Source::Word(_) => None,
+    };
+    let registers: Vec<Asked> = found.iter().filter_map(register).collect();
+    let words = found.iter().filter_map(|subject| names::Word::new(subject, None)).collect();
+    Fitting { registers: rows(&registers, None), words, ..Fitting::default() }.put(question, &registers)
 }
 
 /// Explains what has the name `what`. Enumerations may share the names of their values.
-fn names(question: &Question, what: &str) -> anyhow::Result<()> {
+fn names(question: &Question, what: &str) -> anyhow::Result<Explained> {
     if is_pattern(what) {
         return pattern(question, what);
     }
     if let Some((hi, lo)) = whole_word(what) {
         return put_all(question, "instructions", &[Instruction::new(hi, lo)]);
     }
-    if !names::descriptor_words(question.generation, what, None).is_empty() {
+    if !words(question.generation, what).is_empty() {
         return registers(question, what);
     }
-    let unknown = match find(question.generation, what) {
-        Ok(_) => return registers(question, what),
-        Err(unknown) => unknown,
-    };
+    if find(question.generation, what).is_ok() {
+        return registers(question, what);
+    }
     let (packets, enumerations) =
         (names::packets(question.generation, what), names::enumerations(question.generation, what));
     let mnemonics = names::mnemonics(what);
@@ -130,9 +188,10 @@ fn names(question: &Question, what: &str) -> anyhow::Result<()> {
     if !enumerations.is_empty() {
         return put_all(question, "enumerations", &enumerations);
     }
-    let term = Term::named(what)
-        .ok_or_else(|| Failure { message: unknown_name(question.generation, what), ..unknown })?;
-    put_all(question, "terms", &[term])
+    match Term::named(what) {
+        Some(term) => put_all(question, "terms", &[term]),
+        None => fields(question, what),
+    }
 }
 
 /// The message that nothing is named `what`, with similar names.
@@ -159,13 +218,14 @@ fn whole_word(text: &str) -> Option<(u32, u32)> {
     }
 }
 
-fn registers(question: &Question, what: &str) -> anyhow::Result<()> {
+fn registers(question: &Question, what: &str) -> anyhow::Result<Explained> {
     let value = match &question.words[..] {
         [] => None,
         [value] => Some(value_of(value)?),
         _ => bail!("a register has one value, {} are given", question.words.len()),
     };
-    let words = names::descriptor_words(question.generation, what, value);
+    let words: Vec<names::Word> =
+        words(question.generation, what).iter().filter_map(|word| names::Word::new(word, value)).collect();
     match words.is_empty() {
         true => put_all(question, "registers", &rows(&find(question.generation, what)?, value)),
         false => put_all(question, "words", &words),
@@ -185,7 +245,7 @@ fn is_same_row(a: &Asked, b: &Asked) -> bool {
     row(a).is_some() && row(a) == row(b) && a.mask() == b.mask()
 }
 
-fn instructions(question: &Question) -> anyhow::Result<()> {
+fn instructions(question: &Question) -> anyhow::Result<Explained> {
     let mut words = Vec::new();
     for text in
         question.words.iter().flat_map(|word| word.split(['_', ',', ' '])).filter(|text| !text.is_empty())
@@ -198,15 +258,12 @@ fn instructions(question: &Question) -> anyhow::Result<()> {
     put_all(question, "instructions", &instructions)
 }
 
-fn packets(question: &Question) -> anyhow::Result<()> {
+fn packets(question: &Question) -> anyhow::Result<Explained> {
     let dwords = question.words.iter().map(|word| hex(word)).collect::<anyhow::Result<Vec<u32>>>()?;
     ensure!(!dwords.is_empty(), "no dwords are given");
     let (packets, wrong) = packet::explain(question.generation, &dwords);
-    put_all(question, "packets", &packets)?;
-    match wrong {
-        None => Ok(()),
-        Some(message) => Err(Failure { status: Status::Damaged, message }.into()),
-    }
+    let wrong = wrong.map(|message| Failure { status: Status::Damaged, message });
+    Ok(Explained { wrong, ..put_all(question, "packets", &packets)? })
 }
 
 /// The text that `explain` prints for the one of `registers` at `offset`.
@@ -245,30 +302,27 @@ pub fn value_of(text: &str) -> anyhow::Result<u32> {
     }
 }
 
-fn put_all<T: Serialize + Display>(question: &Question, name: &str, all: &[T]) -> anyhow::Result<()> {
+fn put_all<T: Serialize + Display>(question: &Question, name: &str, all: &[T]) -> anyhow::Result<Explained> {
     match question.json {
         true => put(Form::Json, [serde_json::to_string(&BTreeMap::from([(name, all)]))? + "\n"]),
         false => put(Form::Prose, all),
     }
 }
 
-fn put(form: Form, texts: impl IntoIterator<Item = impl Display>) -> anyhow::Result<()> {
-    let mut out = terminal::stdout(form);
-    for text in texts {
-        write!(out, "{text}")?;
-    }
-    Ok(out.flush()?)
+fn put(form: Form, texts: impl IntoIterator<Item = impl Display>) -> anyhow::Result<Explained> {
+    let text = texts.into_iter().map(|text| text.to_string()).collect();
+    Ok(Explained { text, form, wrong: None })
 }
 
 #[cfg(test)]
 mod tests {
     use a4emu_decoder::generation::DEFAULT;
 
-    use super::names::descriptor_words;
+    use super::{names::Word, words};
 
     #[test]
     fn descriptors_are_explained_word_by_word() {
-        let count = |text: &str| descriptor_words(DEFAULT, text, None).len();
+        let count = |text: &str| words(DEFAULT, text).len();
         for (text, words) in [
             ("TEX_CONST_0", 1),
             ("tex_samp_1", 1),
@@ -284,7 +338,7 @@ mod tests {
         ] {
             assert_eq!(count(text), words, "{text}");
         }
-        let word = &descriptor_words(DEFAULT, "TEX_CONST_2", Some(0x8000_0003))[0];
+        let word = Word::new(&words(DEFAULT, "TEX_CONST_2")[0], Some(0x8000_0003)).unwrap();
         assert!(word.to_string().contains("PITCHALIGN  = 3"), "{word}");
     }
 }

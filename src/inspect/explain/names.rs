@@ -6,12 +6,13 @@ use a4emu_decoder::adreno::ir3::layout::CATEGORIES;
 use a4emu_decoder::adreno::ir3::meaning::{Operation, operations};
 use a4emu_decoder::adreno::pm4::{DwordRow, PacketRow};
 use a4emu_decoder::adreno::registers::RegRef;
-use a4emu_decoder::bits::{EnumTable, FieldRow, Kind, WordRow};
+use a4emu_decoder::bits::{EnumTable, FieldRow, Kind};
 use a4emu_decoder::generation::Generation;
 use a4emu_decoder::names::fits;
 use serde::Serialize;
 
 use super::fields::{Fields, about};
+use crate::subjects::{Source, Subject};
 
 /// Most fields that are listed for an enumeration.
 const MAX_USES: usize = 6;
@@ -22,6 +23,9 @@ pub struct PacketType {
     #[serde(skip)]
     ty: u32,
     name: &'static str,
+    /// Older names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    older: Vec<&'static str>,
     opcode: u8,
     about: String,
     /// The dwords of the payload whose layout is known.
@@ -61,45 +65,35 @@ pub struct Mnemonic {
     about: &'static str,
 }
 
-/// A word of a descriptor in memory.
+/// A dword of a packet, or a word of a descriptor in memory.
 #[derive(Clone, Debug, Serialize)]
-pub struct DescriptorWord {
-    name: &'static str,
+pub struct Word {
+    name: String,
+    /// What it is a part of.
+    #[serde(skip)]
+    of: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<u32>,
     #[serde(flatten)]
     fields: Fields,
 }
 
-/// The words of descriptors that `text` names, with `value` decoded if given: `TEX_CONST_0`, `TEX_SAMP_1.MAX_LOD`,
-/// `SSBO_0` for all words of that descriptor, and `A4XX_TEX_CONST_0` as in Mesa's headers.
-pub fn descriptor_words(generation: &Generation, text: &str, value: Option<u32>) -> Vec<DescriptorWord> {
-    let upper = text.to_ascii_uppercase();
-    let text = upper.strip_prefix("REG_").unwrap_or(&upper);
-    let text = generation.unprefixed(text);
-    let (name, field) = text.split_once('.').map_or((text, None), |(name, field)| (name, Some(field)));
-    let is_asked = |row: &&WordRow| {
-        let of_descriptor =
-            name.contains('_') && row.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'));
-        fits(name, row.name) || of_descriptor
-    };
-    let words = generation.descriptor_words().filter(is_asked);
-    words
-        .filter_map(|row| {
-            let rows = match field {
-                None => row.fields,
-                Some(field) => std::slice::from_ref(row.fields.iter().find(|row| fits(field, row.name))?),
-            };
-            let mask = rows.iter().fold(0, |mask, row| mask | row.mask());
-            let word = value.map(|value| if field.is_some() { value & mask } else { value });
-            Some(DescriptorWord { name: row.name, value, fields: Fields::new(rows, word) })
-        })
-        .collect()
+impl Word {
+    /// The word of `subject`, with `value` decoded if given; `None` for a register.
+    pub fn new(subject: &Subject, value: Option<u32>) -> Option<Self> {
+        let of = match subject.source {
+            Source::Register(_) => return None,
+            Source::Dword(row, index) => format!("dword {index} of {}", row.name),
+            Source::Word(_) => "word of a descriptor".to_owned(),
+        };
+        let word = value.map(|value| if subject.field.is_some() { value & subject.mask() } else { value });
+        Some(Self { name: subject.source.name(), of, value, fields: Fields::new(subject.fields(), word) })
+    }
 }
 
-impl fmt::Display for DescriptorWord {
+impl fmt::Display for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: word of a descriptor", self.name)?;
+        write!(f, "{}: {}", self.name, self.of)?;
         if let Some(value) = self.value {
             write!(f, " = {value:08x}")?;
         }
@@ -117,6 +111,7 @@ pub fn packets(generation: &Generation, text: &str) -> Vec<PacketType> {
         PacketType {
             ty: generation.framing.command_type(),
             name: row.name,
+            older: row.names().skip(1).collect(),
             opcode: row.opcode,
             about: about(row.doc),
             payload,
@@ -124,7 +119,13 @@ pub fn packets(generation: &Generation, text: &str) -> Vec<PacketType> {
             repeat,
         }
     };
-    generation.packets.rows().iter().filter(|row| is_named(row.name, text)).map(of).collect()
+    generation
+        .packets
+        .rows()
+        .iter()
+        .filter(|row| row.names().any(|name| is_named(name, text)))
+        .map(of)
+        .collect()
 }
 
 /// The enumerations whose name fits `text`, and the values of others that do.
@@ -185,14 +186,15 @@ pub fn all(generation: &Generation) -> Vec<String> {
     let tables = generation.enums().flat_map(|table| {
         table.values.iter().map(|(_, name)| (*name).to_owned()).chain([table.name.to_owned()])
     });
-    let packets = generation.packets.rows().iter().map(|row| row.name.to_owned());
+    let packets = generation.packets.rows().iter().flat_map(|row| row.names()).map(str::to_owned);
     packets.chain(tables).chain(operations().into_iter().map(|operation| operation.mnemonic)).collect()
 }
 
 impl fmt::Display for PacketType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { ty, name, opcode, about, payload, optional, repeat } = self;
-        writeln!(f, "{name}: packet of type {ty}, opcode {opcode:#04x}")?;
+        let Self { ty, name, older, opcode, about, payload, optional, repeat } = self;
+        let older = older.iter().map(|older| format!("; `{older}` in older headers")).collect::<String>();
+        writeln!(f, "{name}: packet of type {ty}, opcode {opcode:#04x}{older}")?;
         if !about.is_empty() {
             writeln!(f, "  {about}")?;
         }

@@ -5,7 +5,7 @@ use std::io::BufReader;
 
 use anyhow::{Context, ensure};
 
-use a4emu_gpu::picture::{Kind, Picture};
+use a4emu_gpu::picture::{Picture, PixelType};
 use a4emu_gpu::settled::Synced;
 use a4emu_support::out_file::OutFile;
 use serde::Deserialize;
@@ -44,7 +44,7 @@ impl Frame {
     pub fn of(gpu: Synced<'_>) -> Option<Self> {
         let picture = Picture::of(gpu.pipeline.surfaces.last_color()?, gpu.memory()).ok()?;
         let [width, height] = picture.size();
-        (picture.kind() == Kind::Rgba8).then(|| Self { width, height, pixels: picture.pixels() })
+        (picture.kind() == PixelType::Rgba8).then(|| Self { width, height, pixels: picture.pixels() })
     }
 
     /// Writes the picture as PNG.

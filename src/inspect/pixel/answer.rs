@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::Wanted;
-use super::trail::Part;
+use super::trail::HistoryPart;
 use super::writers::{Change, Writer};
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::draw::fs::history::{Color, PixelValues, Touch, Verdict};
@@ -120,14 +120,20 @@ pub(super) struct Left {
 
 impl Event {
     /// The events of a call that is `part` of the history of a pixel, with its state `left` after the call.
-    pub fn of(call: &Call, address: Address, part: Part, left: Left, touches: Vec<Touch>) -> Vec<Self> {
+    pub fn of(
+        call: &Call,
+        address: Address,
+        part: HistoryPart,
+        left: Left,
+        touches: Vec<Touch>,
+    ) -> Vec<Self> {
         let event = |what| Self::new(call, address, what);
         match part {
-            Part::Copied => {
+            HistoryPart::Copied => {
                 let Left { to, resolved } = left;
                 vec![event(What::Copy { verdict: "copied", to, resolved })]
             }
-            Part::Drawn { at, target } => {
+            HistoryPart::Drawn { at, target } => {
                 let primitive = |touch| What::Primitive(Box::new(Primitive::new(touch, at, target)));
                 touches.into_iter().map(|touch| event(primitive(touch))).collect()
             }

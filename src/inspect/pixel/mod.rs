@@ -29,7 +29,7 @@ use a4emu_support::options::Shared;
 use a4emu_support::status::{Failure, Status};
 pub use answer::Answer;
 use answer::{Event, Left};
-use trail::{Part, Trail};
+use trail::{HistoryPart, Trail};
 use writers::{Watched, Writer, Writers};
 
 /// The arguments of a pixel query.
@@ -125,7 +125,7 @@ struct Wanted {
     codec: Codec,
     /// Size of the pixel with all its samples, in bytes.
     bytes: u32,
-    parts: BTreeMap<u32, Part>,
+    parts: BTreeMap<u32, HistoryPart>,
 }
 
 impl Wanted {
@@ -162,14 +162,14 @@ impl Wanted {
 struct Looking<'a> {
     wanted: &'a [Wanted],
     /// The pixels that each draw affects.
-    by_draw: BTreeMap<u32, Vec<(usize, Part)>>,
+    by_draw: BTreeMap<u32, Vec<(usize, HistoryPart)>>,
     events: Vec<Vec<Event>>,
     writers: Writers,
 }
 
 impl<'a> Looking<'a> {
     fn new(wanted: &'a [Wanted]) -> Self {
-        let mut by_draw: BTreeMap<u32, Vec<(usize, Part)>> = BTreeMap::new();
+        let mut by_draw: BTreeMap<u32, Vec<(usize, HistoryPart)>> = BTreeMap::new();
         for (index, wanted) in wanted.iter().enumerate() {
             for (&draw, &part) in &wanted.parts {
                 by_draw.entry(draw).or_default().push((index, part));
@@ -186,7 +186,7 @@ impl<'a> Looking<'a> {
     }
 
     /// Runs `call`, which affects `parts`, and records the effects.
-    fn look(&mut self, gpu: &mut Gpu, call: &Call, parts: Vec<(usize, Part)>) -> Flow {
+    fn look(&mut self, gpu: &mut Gpu, call: &Call, parts: Vec<(usize, HistoryPart)>) -> Flow {
         let pixels = parts.iter().filter_map(|(_, part)| part.position()).collect();
         gpu.inspect(Inspection { pixels: Some(pixels), ..Inspection::default() });
         let address = gpu.at.address;

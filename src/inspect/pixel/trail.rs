@@ -39,7 +39,7 @@ pub(super) struct Trail {
 
 /// The part of a call in a pixel's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum HistoryPart {
     /// The call may have drawn the pixel.
     Drawn {
         /// Screen position of the pixel.
@@ -51,7 +51,7 @@ pub(super) enum Part {
     Copied,
 }
 
-impl Part {
+impl HistoryPart {
     /// Screen position at which the pixel is drawn.
     pub fn position(self) -> Option<[i32; 2]> {
         match self {
@@ -102,7 +102,7 @@ impl Observer for Trail {
 
 impl Trail {
     /// The calls that affect the pixel at `address`, by number.
-    pub fn of(&self, address: u32) -> BTreeMap<u32, Part> {
+    pub fn of(&self, address: u32) -> BTreeMap<u32, HistoryPart> {
         let mut holder = Some(Holder::Memory);
         let mut parts = BTreeMap::new();
         let mut depth: Option<(Vec<Surface>, [i32; 2])> = None;
@@ -124,31 +124,31 @@ fn in_memory(
     address: u32,
     depth: &mut Option<(Vec<Surface>, [i32; 2])>,
     holder: &mut Option<Holder>,
-) -> Option<Part> {
+) -> Option<HistoryPart> {
     match seen {
         Seen::Copy(copy, bounds) => {
             let at = copy.to().position(Location::Memory(address)).filter(|at| bounds.contains(*at))?;
             let Some(Location::Gmem(byte)) = copy.from().pixel(at) else { return None };
             *holder = Some(Holder::Tile { origin: copy.origin, at, byte, met: false });
-            Some(Part::Copied)
+            Some(HistoryPart::Copied)
         }
         Seen::Draw { pass: Pass::Bypass, colors, others } => {
             let hit = |surface: &Surface| surface.position(Location::Memory(address));
             let found = colors.iter().enumerate().find_map(|(target, color)| Some((target, hit(color)?)));
             if let Some((target, at)) = found {
                 *depth = Some((others.clone(), at));
-                return Some(Part::Drawn { at, target: Some(target) });
+                return Some(HistoryPart::Drawn { at, target: Some(target) });
             }
             // A draw with only depth, of the depth buffer used with the surface.
             let (_, at) = depth.as_ref().filter(|(with, _)| colors.is_empty() && with == others)?;
-            (!others.is_empty()).then_some(Part::Drawn { at: *at, target: None })
+            (!others.is_empty()).then_some(HistoryPart::Drawn { at: *at, target: None })
         }
         Seen::Draw { .. } | Seen::Other => None,
     }
 }
 
 /// The part of a call for a pixel that is in GMEM after it.
-fn in_tile(seen: &Seen, now: Holder, holder: &mut Option<Holder>) -> Option<Part> {
+fn in_tile(seen: &Seen, now: Holder, holder: &mut Option<Holder>) -> Option<HistoryPart> {
     let Holder::Tile { origin, at, byte, met } = now else { return None };
     match seen {
         // A resolve ends a tile: this one belongs to an earlier tile or frame.
@@ -168,7 +168,7 @@ fn in_tile(seen: &Seen, now: Holder, holder: &mut Option<Holder>) -> Option<Part
                 (Pass::Restore, Some(_)) => Holder::Memory,
                 _ => Holder::Tile { origin, at, byte, met: true },
             });
-            (target.is_some() || colors.is_empty()).then_some(Part::Drawn { at: drawn, target })
+            (target.is_some() || colors.is_empty()).then_some(HistoryPart::Drawn { at: drawn, target })
         }
         Seen::Draw { .. } | Seen::Copy(..) | Seen::Other => None,
     }

@@ -17,7 +17,7 @@ pub const DRAWS: usize = 64;
 
 /// The data that the blocks of a frame hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum BlockKind {
     /// State, changes, stored memory, counts of instructions, mesh and packets.
     Texts,
     /// Changed pixels, what happened to pixels, and their costs.
@@ -62,7 +62,7 @@ impl<'a> Pictures<'a> {
     }
 }
 
-impl Kind {
+impl BlockKind {
     /// Both kinds.
     pub const ALL: [Self; 2] = [Self::Texts, Self::Pictures];
 

@@ -7,9 +7,9 @@ use hashbrown::HashSet;
 
 use super::frame;
 use super::pictures;
-use super::room::{Kind, Room};
+use super::room::{DataKind, Room};
 use crate::describe::canvas::{Attachment, Canvas, NoCanvas, Which};
-use crate::describe::{Address, Draw, Place, Tile};
+use crate::describe::{Address, Draw, SurfacePlace, Tile};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_shader::format::arrangement::Arrangement;
 
@@ -87,7 +87,7 @@ impl Canvases {
         }
         let bytes = attachment.size.map(u64::from).iter().product::<u64>() * attachment.texel.bytes() as u64;
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(LEAST_BYTES);
-        if !room.take(Kind::Canvases, bytes, draw.frame_draw) {
+        if !room.take(DataKind::Canvases, bytes, draw.frame_draw) {
             return None;
         }
         let mut followed = Followed::new(draw, attachment, self.pass).ok()?;
@@ -105,8 +105,8 @@ impl Canvases {
                 let drawn = last(&|it| it.pass == self.pass && it.is_copied_by(resolve.gmem, attachment));
                 drawn.or_else(|| last(&|it| it.is_in_memory(attachment)))
             }
-            (None, Place::Gmem(_)) => last(&|it| it.pass == self.pass && it.is_drawn_by(attachment)),
-            (None, Place::Address(_)) => last(&|it| it.is_in_memory(attachment)),
+            (None, SurfacePlace::Gmem(_)) => last(&|it| it.pass == self.pass && it.is_drawn_by(attachment)),
+            (None, SurfacePlace::Address(_)) => last(&|it| it.is_in_memory(attachment)),
         }
     }
 
@@ -210,7 +210,7 @@ impl Followed {
                 draw.depth.as_ref().map_or(String::new(), |depth| depth.format.clone())
             }
         };
-        let memory = matches!(attachment.place, Place::Address(_)).then_some(*attachment);
+        let memory = matches!(attachment.place, SurfacePlace::Address(_)).then_some(*attachment);
         let [width, height] = attachment.size;
         Ok(Self {
             canvas: Canvas::new(attachment)?,
@@ -265,18 +265,18 @@ impl Followed {
     /// Whether a resolve from byte `gmem` of GMEM copies this canvas.
     fn is_copied_by(&self, gmem: u32, copy: &Attachment) -> bool {
         self.is_alike(copy)
-            && self.attachment.place == Place::Gmem(gmem)
+            && self.attachment.place == SurfacePlace::Gmem(gmem)
             && self.memory.is_none_or(|known| known.place == copy.place)
     }
 
     /// Whether the two ranges of memory overlap.
     fn overlaps(&self, other: &Attachment) -> bool {
         let range = |it: &Attachment| match it.place {
-            Place::Address(Address(base)) => {
+            SurfacePlace::Address(Address(base)) => {
                 let base = u64::from(base);
                 Some(base..base + u64::from(it.pitch) * u64::from(it.size[1]))
             }
-            Place::Gmem(_) => None,
+            SurfacePlace::Gmem(_) => None,
         };
         let both = self.memory.as_ref().and_then(range).zip(range(other));
         both.is_some_and(|(mine, others)| mine.start < others.end && others.start < mine.end)
@@ -289,8 +289,8 @@ impl Followed {
             other => other.to_string(),
         };
         let address = self.memory.and_then(|memory| match memory.place {
-            Place::Address(Address(address)) => Some(address),
-            Place::Gmem(_) => None,
+            SurfacePlace::Address(Address(address)) => Some(address),
+            SurfacePlace::Gmem(_) => None,
         });
         let place = address.map_or("in tile memory".to_owned(), |address| format!("at {address:#010x}"));
         let name = format!("{which} of {width}x{height} {} {place}", self.format);
@@ -301,13 +301,13 @@ impl Followed {
 /// Moves the place of `attachment` in memory to the start of its area. In GMEM it stays, since GMEM holds
 /// only one tile.
 fn from_area(attachment: &Attachment) -> Attachment {
-    let Place::Address(Address(base)) = attachment.place else { return *attachment };
+    let SurfacePlace::Address(Address(base)) = attachment.place else { return *attachment };
     let Tile { x, y, .. } = attachment.area;
     let Arrangement { samples, tiling } = attachment.arrangement;
     // Areas are whole bins, so they start at tiles of the surface.
     let before = tiling.offset([x, y], attachment.pitch, attachment.texel.bytes() as u32 * samples);
     let base = u32::try_from(u64::from(base) + before).unwrap_or(u32::MAX);
-    Attachment { place: Place::Address(Address(base)), ..*attachment }
+    Attachment { place: SurfacePlace::Address(Address(base)), ..*attachment }
 }
 
 /// The rest of `parts` outside of `hole`.

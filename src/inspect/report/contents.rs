@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::frame::{Mesh, MeshOrWhy, Program, ShaderUse, Texture};
 use super::pictures::{base64, png};
-use super::room::{Kind, Room, kept};
+use super::room::{DataKind, Room, kept};
 use crate::describe::mesh::{self, Side};
 use crate::describe::{self, Draw, Read, ShaderStage};
 use a4emu_gpu::budget::Work;
@@ -42,7 +42,7 @@ impl Contents {
         let hash = format!("{:016x}", shader.hash);
         if !self.programs.contains_key(&hash) {
             let text: Vec<String> = shader.lines().collect();
-            if room.take(Kind::Programs, text.iter().map(|line| kept(line)).sum(), draw) {
+            if room.take(DataKind::Programs, text.iter().map(|line| kept(line)).sum(), draw) {
                 self.programs.insert(hash.clone(), Program { stage: stage.name(), text });
             }
         }
@@ -122,7 +122,7 @@ fn primitives(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> Resul
         if made.is_plain { (0, Vec::new()) } else { made.primitive_list(Side::Inputs) };
     let (inputs, out) = (made.fetched_positions(), made.clip_positions());
     let numbers = indices.len() + in_indices.len() + 3 * inputs.as_ref().map_or(0, Vec::len) + 4 * out.len();
-    if !room.take(Kind::Meshes, 4 * numbers, draw.frame_draw) {
+    if !room.take(DataKind::Meshes, 4 * numbers, draw.frame_draw) {
         return Err("the meshes before it have taken all room".into());
     }
     let list = |list: &[u32]| base64(bytemuck::cast_slice(list));

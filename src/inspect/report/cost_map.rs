@@ -2,7 +2,7 @@
 
 use super::frame::Patch;
 use super::pictures::{base64, encoded};
-use super::room::{Kind, Room};
+use super::room::{DataKind, Room};
 use crate::describe::canvas::Image;
 use a4emu_gpu::draw::fs::reasons::Reasons;
 use a4emu_gpu::picture;
@@ -26,9 +26,9 @@ pub fn patch(map: &Reasons, origin: [u32; 2], room: &mut Room, draw: u32) -> Opt
     let right = rows.iter().filter_map(|row| row.iter().rposition(is_spent)).max()?;
     let pixels = rows.iter().flat_map(|row| row[left..=right].iter().flat_map(|cost| cost.to_le_bytes()));
     let [w, h] = [right + 1 - left, rows.len()].map(|side| side as u32);
-    let image = Image { size: [w, h], kind: picture::Kind::Rgba8, pixels: pixels.collect() };
-    let bytes = if room.has(Kind::Costs) { encoded(&image)? } else { return None };
+    let image = Image { size: [w, h], kind: picture::PixelType::Rgba8, pixels: pixels.collect() };
+    let bytes = if room.has(DataKind::Costs) { encoded(&image)? } else { return None };
     let at = |from: i32, by: usize, origin: u32| from.max(0).cast_unsigned() + by as u32 + origin;
     let (x, y) = (at(area.x0, left, origin[0]), at(area.y0, above + top, origin[1]));
-    room.take(Kind::Costs, bytes.len(), draw).then(|| Patch { x, y, w, h, png: base64(&bytes) })
+    room.take(DataKind::Costs, bytes.len(), draw).then(|| Patch { x, y, w, h, png: base64(&bytes) })
 }

@@ -5,8 +5,9 @@
 
 use rayon::prelude::*;
 
-use super::blocks::{DRAWS, Kind, packed};
+use super::blocks::{BlockKind, DRAWS, packed};
 use super::frame::{Draw, Frame, MeshOrWhy};
+use crate::describe::Row;
 
 /// Bytes around a block in the page.
 const AROUND: usize = 80;
@@ -21,17 +22,17 @@ const WHY: &str = "the page is limited by --max-size";
 pub struct Packed {
     /// What all draws have.
     pub head: String,
-    /// The blocks of each kind, in the order of [`Kind::ALL`].
+    /// The blocks of each kind, in the order of [`BlockKind::ALL`].
     pub blocks: [Vec<String>; 2],
 }
 
 impl Packed {
     fn of(frame: &Frame) -> anyhow::Result<Self> {
         let count = frame.draws.len().div_ceil(DRAWS);
-        let all = |kind: Kind| -> anyhow::Result<Vec<String>> {
+        let all = |kind: BlockKind| -> anyhow::Result<Vec<String>> {
             (0..count).into_par_iter().map(|index| kind.packed(frame, index)).collect()
         };
-        let [texts, pictures] = Kind::ALL.map(all);
+        let [texts, pictures] = BlockKind::ALL.map(all);
         Ok(Self { head: head(frame)?, blocks: [texts?, pictures?] })
     }
 
@@ -47,7 +48,7 @@ fn head(frame: &Frame) -> anyhow::Result<String> {
 
 /// A kind of data that can be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum Removable {
     /// State, packets and mesh. The commands print them.
     Texts,
     /// What happened to pixels, and their costs.
@@ -56,9 +57,9 @@ enum Part {
     Changes,
 }
 
-impl Part {
-    fn kind(self) -> Kind {
-        if self == Self::Texts { Kind::Texts } else { Kind::Pictures }
+impl Removable {
+    fn kind(self) -> BlockKind {
+        if self == Self::Texts { BlockKind::Texts } else { BlockKind::Pictures }
     }
 
     fn name(self) -> &'static str {
@@ -94,7 +95,7 @@ impl Part {
     }
 }
 
-/// The draws that have lost a part: their number, the first and the last.
+/// The frame draws that have lost a part: their number, the first and the last.
 #[derive(Default)]
 struct Lost {
     count: usize,
@@ -102,14 +103,16 @@ struct Lost {
 }
 
 impl Lost {
-    fn add(&mut self, id: u32) {
-        let [first, last] = self.ids.unwrap_or([id; 2]);
-        (self.count, self.ids) = (self.count + 1, Some([first.min(id), last.max(id)]));
+    fn add(&mut self, row: &Row) {
+        for id in row.numbers() {
+            let [first, last] = self.ids.unwrap_or([id; 2]);
+            (self.count, self.ids) = (self.count + 1, Some([first.min(id), last.max(id)]));
+        }
     }
 
-    fn text(&self, part: Part) -> Option<String> {
+    fn text(&self, part: Removable) -> Option<String> {
         let [first, last] = self.ids?;
-        Some(format!("{} draws (f{first} to f{last}) have no {}", self.count, part.name()))
+        Some(format!("{} frame draws (f{first} to f{last}) have no {}", self.count, part.name()))
     }
 }
 
@@ -126,11 +129,11 @@ pub fn fitted(frame: &mut Frame, room: usize, max_size: u64) -> anyhow::Result<P
     }
     let mut said = Vec::new();
     for (part, whose) in [
-        (Part::Texts, Whose::Others),
-        (Part::Maps, Whose::Others),
-        (Part::Changes, Whose::Others),
-        (Part::Texts, Whose::Shown),
-        (Part::Maps, Whose::Shown),
+        (Removable::Texts, Whose::Others),
+        (Removable::Maps, Whose::Others),
+        (Removable::Changes, Whose::Others),
+        (Removable::Texts, Whose::Shown),
+        (Removable::Maps, Whose::Shown),
     ] {
         let lost = leave_out(frame, &mut all, (part, whose), room)?;
         said.extend(lost.text(part));
@@ -161,12 +164,12 @@ enum Whose {
 fn leave_out(
     frame: &mut Frame,
     all: &mut Packed,
-    (part, whose): (Part, Whose),
+    (part, whose): (Removable, Whose),
     room: usize,
 ) -> anyhow::Result<Lost> {
     let first = frame.draws.get(frame.first);
     let (shown, canvas) = (first.map(|draw| draw.row.submit), first.and_then(|draw| draw.seen.canvas));
-    let blocks = Kind::ALL.iter().position(|kind| *kind == part.kind()).unwrap_or_default();
+    let blocks = BlockKind::ALL.iter().position(|kind| *kind == part.kind()).unwrap_or_default();
     let mut lost = Lost::default();
     for index in 0..all.blocks[blocks].len() {
         if all.len() <= room {
@@ -175,9 +178,9 @@ fn leave_out(
         let draws = frame.draws.iter_mut().skip(index * DRAWS).take(DRAWS);
         let mut has_changed = false;
         for draw in draws.filter(|draw| (Some(draw.row.submit) == shown) == (whose == Whose::Shown)) {
-            let is_needed = part == Part::Changes && draw.seen.canvas == canvas;
+            let is_needed = part == Removable::Changes && draw.seen.canvas == canvas;
             if !is_needed && part.leave_out(draw) {
-                lost.add(draw.id);
+                lost.add(&draw.row);
                 has_changed = true;
             }
         }

@@ -1,6 +1,6 @@
 //! Writes the page: one file that contains all its data.
 
-use super::blocks::Kind;
+use super::blocks::BlockKind;
 use super::fit::{self, Packed};
 use super::frame::Frame;
 
@@ -38,7 +38,7 @@ pub fn with_data(frame: &mut Frame, max_size: u64) -> anyhow::Result<String> {
     let around = page("'none'", "", "").len();
     let room = usize::try_from(max_size).unwrap_or(usize::MAX).saturating_sub(around);
     let Packed { head, blocks } = fit::fitted(frame, room, max_size)?;
-    let blocks = Kind::ALL.iter().zip(&blocks).flat_map(|(kind, blocks)| {
+    let blocks = BlockKind::ALL.iter().zip(&blocks).flat_map(|(kind, blocks)| {
         blocks.iter().map(|block| element(&format!("class=\"{}\"", kind.name()), block))
     });
     let data: Vec<String> = std::iter::once(element("id=\"data\"", &head)).chain(blocks).collect();

@@ -105,6 +105,10 @@ fn frame_of(
     if rows.left_out > 0 {
         notes.push(format!("{} draws are left out", rows.left_out));
     }
+    let further: usize = rows.rows.iter().map(|row| row.more_frame_draws.len()).sum();
+    if further > 0 {
+        notes.push(format!("{further} frame draws have no row of their own: they are in the row of their packet's first submit"));
+    }
     let process = packets.process().to_owned();
     let Packets { lines, registers, .. } = packets;
     let draws = rows.rows.into_iter().zip(seen).zip(lines);

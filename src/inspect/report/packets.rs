@@ -9,7 +9,7 @@ use a4emu_decoder::adreno::packet::Packet;
 
 use super::commands::{Command, Commands};
 use super::frame::Register;
-use super::room::{Kind, Room, kept};
+use super::room::{DataKind, Room, kept};
 use crate::decode::{Listing, Output};
 use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::cp::{Call, Flow, Observer};
@@ -68,14 +68,14 @@ impl Packets {
     /// Notes about omitted lines.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         let cut = self.cut.map(|(draw, count)| {
-            format!("of the packets of {count} draws, f{draw} first, {MAX_LINES} lines are shown, the first and the last")
+            format!("of the packets of {count} frame draws, f{draw} first, {MAX_LINES} lines are shown, the first and the last")
         });
         self.room.notes().chain(cut)
     }
 
     /// The listing, unless the current packet is a repetition.
     fn listing(&mut self, gpu: &Gpu) -> Option<&mut Listing<'static>> {
-        if gpu.at.repeated || !self.room.has(Kind::Packets) || self.text.borrow().0.len() >= MAX_BYTES {
+        if gpu.at.repeated || !self.room.has(DataKind::Packets) || self.text.borrow().0.len() >= MAX_BYTES {
             return None;
         }
         let text = &self.text;
@@ -106,7 +106,7 @@ impl Packets {
             }
         };
         let bytes = lines.iter().map(|line| kept(line)).sum();
-        if self.room.take(Kind::Packets, bytes, draw) { lines } else { Vec::new() }
+        if self.room.take(DataKind::Packets, bytes, draw) { lines } else { Vec::new() }
     }
 }
 

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::frame::Patch;
-use super::room::{Kind, Room};
+use super::room::{DataKind, Room};
 use crate::describe::Tile;
 use crate::describe::canvas::Image;
 use a4emu_gpu::draw::fs::reasons::Reasons;
@@ -17,11 +17,11 @@ pub fn base64(bytes: &[u8]) -> String {
 
 /// Encodes the picture as PNG in base64, if there is room for it.
 pub fn png(image: &Image, room: &mut Room, draw: u32) -> Option<String> {
-    if !room.has(Kind::Pictures) {
+    if !room.has(DataKind::Pictures) {
         return None;
     }
     let bytes = encoded(image)?;
-    room.take(Kind::Pictures, bytes.len(), draw).then(|| base64(&bytes))
+    room.take(DataKind::Pictures, bytes.len(), draw).then(|| base64(&bytes))
 }
 
 /// Encodes the picture as PNG with fast compression.
@@ -39,11 +39,11 @@ pub fn encoded(image: &Image) -> Option<Vec<u8>> {
 pub fn rgba(image: Image) -> Image {
     let grey = |value: u8| [value, value, value, u8::MAX];
     let pixels = match image.kind {
-        picture::Kind::Rgba8 => return image,
-        picture::Kind::Grey16 => image.pixels.chunks_exact(2).flat_map(|pixel| grey(pixel[0])).collect(),
-        picture::Kind::Grey8 => image.pixels.into_iter().flat_map(grey).collect(),
+        picture::PixelType::Rgba8 => return image,
+        picture::PixelType::Grey16 => image.pixels.chunks_exact(2).flat_map(|pixel| grey(pixel[0])).collect(),
+        picture::PixelType::Grey8 => image.pixels.into_iter().flat_map(grey).collect(),
     };
-    Image { kind: picture::Kind::Rgba8, pixels, ..image }
+    Image { kind: picture::PixelType::Rgba8, pixels, ..image }
 }
 
 /// Makes a patch of `image` with the pixels of `area`.
@@ -73,5 +73,5 @@ pub fn reasons(reasons: &Reasons, origin: [u32; 2], room: &mut Room, draw: u32) 
         width,
         height,
     };
-    patch(&Image { size: [width, height], kind: picture::Kind::Grey8, pixels }, area, room, draw)
+    patch(&Image { size: [width, height], kind: picture::PixelType::Grey8, pixels }, area, room, draw)
 }

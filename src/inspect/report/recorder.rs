@@ -13,7 +13,7 @@ use super::contents::{self, Contents};
 use super::cost_map;
 use super::frame::Seen;
 use super::pictures;
-use super::room::{Kind, Room, kept};
+use super::room::{DataKind, Room, kept};
 use crate::describe::canvas::Attachment;
 use crate::describe::{self, Costing, Counts, Draw, PacketStores, Shaders, Tile, Written};
 use a4emu_gpu::budget::{Budget, Work};
@@ -92,7 +92,7 @@ impl Recorder {
                 };
                 let all = counts.of(row.numbers(), stage);
                 let bytes = 2 * size_of::<u64>() * all.warps.len();
-                if self.room.take(Kind::Counts, bytes, row.frame_draw) {
+                if self.room.take(DataKind::Counts, bytes, row.frame_draw) {
                     (used.warps, used.lanes) = (all.warps, all.lanes);
                 }
             }
@@ -147,7 +147,7 @@ impl Recorder {
         self.last.insert(draw.pass, value);
         let kept: usize = lines.iter().map(|line| size_of::<String>() + line.len()).sum();
         let lines = if budget.keep(kept as u64) { lines } else { Vec::new() };
-        let fits = self.room.take(Kind::States, state.get().len(), draw.frame_draw);
+        let fits = self.room.take(DataKind::States, state.get().len(), draw.frame_draw);
         (fits.then_some(state), lines)
     }
 
@@ -220,7 +220,7 @@ impl Recorder {
             let more = (stored.left_out > 0).then(|| vec![format!("... {} more ranges", stored.left_out)]);
             let lines: Vec<Vec<String>> = stored.all.iter().map(Written::lines).chain(more).collect();
             let bytes = lines.iter().flatten().map(|line| kept(line)).sum();
-            if self.room.take(Kind::States, bytes, row.frame_draw) {
+            if self.room.take(DataKind::States, bytes, row.frame_draw) {
                 seen.written = lines;
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// A kind of data with its own limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum DataKind {
     /// Pictures: patches, reasons, textures.
     Pictures,
     /// Costs of pixels.
@@ -23,7 +23,7 @@ pub enum Kind {
     Canvases,
 }
 
-impl Kind {
+impl DataKind {
     /// Limit while the capture runs, in bytes. [`fit`](super::fit) decides what the page keeps.
     const fn bytes(self) -> usize {
         match self {
@@ -58,14 +58,14 @@ pub fn kept(line: &str) -> usize {
 /// The room that is used per kind.
 #[derive(Debug, Default)]
 pub struct Room {
-    used: BTreeMap<Kind, usize>,
-    left_out: BTreeMap<Kind, (u32, u64)>,
+    used: BTreeMap<DataKind, usize>,
+    left_out: BTreeMap<DataKind, (u32, u64)>,
 }
 
 impl Room {
     /// Reserves `bytes` for draw `draw`, if they fit.
     #[must_use]
-    pub fn take(&mut self, kind: Kind, bytes: usize, draw: u32) -> bool {
+    pub fn take(&mut self, kind: DataKind, bytes: usize, draw: u32) -> bool {
         let used = self.used.entry(kind).or_default();
         let fits = bytes <= kind.bytes() - *used && !self.left_out.contains_key(&kind);
         if fits {
@@ -77,7 +77,7 @@ impl Room {
     }
 
     /// Whether data of this kind still fits.
-    pub fn has(&self, kind: Kind) -> bool {
+    pub fn has(&self, kind: DataKind) -> bool {
         !self.left_out.contains_key(&kind)
     }
 
@@ -97,10 +97,10 @@ mod tests {
     #[test]
     fn from_the_first_that_does_not_fit_none_does() {
         let mut room = Room::default();
-        assert!(room.take(Kind::Meshes, 32 << 20, 0));
-        assert!(!room.take(Kind::Meshes, 1, 7));
-        assert!(!room.take(Kind::Meshes, 0, 9));
-        assert!(room.has(Kind::Packets) && !room.has(Kind::Meshes));
+        assert!(room.take(DataKind::Meshes, 32 << 20, 0));
+        assert!(!room.take(DataKind::Meshes, 1, 7));
+        assert!(!room.take(DataKind::Meshes, 0, 9));
+        assert!(room.has(DataKind::Packets) && !room.has(DataKind::Meshes));
         assert_eq!(
             room.notes().collect::<Vec<_>>(),
             ["meshes from f7 on are left out (2): there is room for 32 MB"]

@@ -10,7 +10,7 @@ use a4emu_decoder::adreno::ir3::Reg;
 use a4emu_decoder::adreno::ir3::access::FileReg;
 use a4emu_decoder::bits::Register;
 
-use super::{Said, Scene};
+use super::{Scene, Violations};
 use crate::rules::Id;
 use a4emu_gpu::draw::{DrawCall, IndexSource};
 use a4emu_gpu::gpu::Stage;
@@ -18,16 +18,16 @@ use a4emu_gpu::pass::Pass;
 use a4emu_shader::format::Format;
 
 /// Adds violations of P16 to P19.
-pub fn check(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
+pub fn check(scene: &Scene<'_>, call: &DrawCall, violations: &mut Violations) {
     if scene.pass != Pass::Binning {
-        produced(scene, said);
+        produced(scene, violations);
     }
-    attributes(scene, said);
-    indices(call, said);
+    attributes(scene, violations);
+    indices(call, violations);
 }
 
 /// Checks P16, in this direction only: an older driver produces more inputs than its shaders read.
-fn produced(scene: &Scene<'_>, said: &mut Said) {
+fn produced(scene: &Scene<'_>, violations: &mut Violations) {
     let regs = scene.regs;
     let (first, second) = (regs.get::<HLSQ_CONTROL_1_REG>(), regs.get::<HLSQ_CONTROL_2_REG>());
     let (third, shader) = (regs.get::<HLSQ_CONTROL_3_REG>(), regs.get::<SP_FS_CTRL_REG1>());
@@ -54,17 +54,17 @@ fn produced(scene: &Scene<'_>, said: &mut Said) {
         (second.SAMPLEMASK_REGID(), rb.SAMPLEMASK(), "SAMPLEMASK_REGID", "RB_RENDER_CONTROL2.SAMPLEMASK"),
     ];
     for (id, produced, name, producer) in pairs {
-        said.unless(used(id).is_none() || produced, Id::P16, || format!("{name} without {producer}"));
+        violations.unless(used(id).is_none() || produced, Id::P16, || format!("{name} without {producer}"));
     }
     let (xy, zw) = (used(first.COORDREGID()), used(first.ZWCOORDREGID()));
     for (component, id) in [xy, xy.map(|id| id + 1), zw, zw.map(|id| id + 1)].into_iter().enumerate() {
         let missing = id.filter(|id| rb.COORD_MASK() >> component & 1 == 0 && takes(scene, *id));
-        said.unless(missing.is_none(), Id::P16, || {
+        violations.unless(missing.is_none(), Id::P16, || {
             let name = ["x", "y", "z", "w"][component];
             format!("window {name} is read, and RB_RENDER_CONTROL2.COORD_MASK lacks it")
         });
     }
-    said.unless(zw.is_none() || xy.is_none() || zw == xy.map(|xy| xy + 2), Id::P16, || {
+    violations.unless(zw.is_none() || xy.is_none() || zw == xy.map(|xy| xy + 2), Id::P16, || {
         "ZWCOORDREGID is not COORDREGID + 2".to_owned()
     });
 }
@@ -77,44 +77,46 @@ fn takes(scene: &Scene<'_>, id: u32) -> bool {
 }
 
 /// Checks P17.
-fn attributes(scene: &Scene<'_>, said: &mut Said) {
+fn attributes(scene: &Scene<'_>, violations: &mut Violations) {
     let regs = scene.regs;
     let control = regs.get::<VFD_CONTROL_0>();
     let (fetches, decodes) = (control.STRMFETCHINSTRCNT(), control.STRMDECINSTRCNT());
-    said.unless(fetches == decodes && fetches > 0, Id::P17, || {
+    violations.unless(fetches == decodes && fetches > 0, Id::P17, || {
         format!("{fetches} fetch and {decodes} decode entries")
     });
     let count = decodes.min(VFD_DECODE_INSTR::ROW.len);
     let components: u32 = (0..count).map(|i| regs.at::<VFD_DECODE_INSTR>(i).WRITEMASK().count_ones()).sum();
     let total = control.TOTALATTRTOVS();
-    said.unless(total == components, Id::P17, || format!("TOTALATTRTOVS {total}, masks have {components}"));
+    violations
+        .unless(total == components, Id::P17, || format!("TOTALATTRTOVS {total}, masks have {components}"));
     let (first, third) = (regs.get::<VFD_CONTROL_1>(), regs.get::<VFD_CONTROL_3>());
     let ids = [first.REGID4VTX(), first.REGID4INST(), third.REGID_VTXCNT()];
     let system = ids.into_iter().any(|id| used(id).is_some());
-    (0..count).for_each(|i| attribute(scene, i, i + 1 == count && !system, said));
+    (0..count).for_each(|i| attribute(scene, i, i + 1 == count && !system, violations));
 }
 
-fn attribute(scene: &Scene<'_>, i: u32, last: bool, said: &mut Said) {
+fn attribute(scene: &Scene<'_>, i: u32, last: bool, violations: &mut Violations) {
     let regs = scene.regs;
     let (fetch, decode) = (regs.at::<VFD_FETCH_INSTR_0>(i), regs.at::<VFD_DECODE_INSTR>(i));
     let next = [fetch.SWITCHNEXT(), decode.SWITCHNEXT()];
-    said.unless(next == [!last; 2], Id::P17, || format!("attribute {i}: SWITCHNEXT is {next:?}"));
+    violations.unless(next == [!last; 2], Id::P17, || format!("attribute {i}: SWITCHNEXT is {next:?}"));
     let size = fetch.FETCHSIZE() + 1;
     let format = Format::vertex(decode.FORMAT()).map(|format| format.block().bytes);
     let sizes = [Some(decode.SHIFTCNT()), format];
-    said.unless(sizes.into_iter().flatten().all(|other| other == size), Id::P17, || {
+    violations.unless(sizes.into_iter().flatten().all(|other| other == size), Id::P17, || {
         format!("attribute {i}: {size} bytes are fetched, SHIFTCNT and {:?} have {sizes:?}", decode.FORMAT())
     });
     let rate = regs.at::<VFD_FETCH_INSTR_3>(i).STEPRATE();
-    said.unless(rate > 0, Id::P17, || format!("attribute {i}: STEPRATE 0"));
+    violations.unless(rate > 0, Id::P17, || format!("attribute {i}: STEPRATE 0"));
 }
 
 /// Checks P19.
-fn indices(call: &DrawCall, said: &mut Said) {
+fn indices(call: &DrawCall, violations: &mut Violations) {
     let IndexSource::Memory { base, size, width, first } = call.indices else { return };
     let bytes = (u64::from(first) + u64::from(call.count)) * u64::from(width);
-    said.unless(u64::from(size) >= bytes, Id::P19, || {
+    violations.unless(u64::from(size) >= bytes, Id::P19, || {
         format!("INDX_SIZE {size}, indices have {bytes} bytes")
     });
-    said.unless(base % width == 0, Id::P19, || format!("INDX_BASE {base:#010x} of {width}-byte indices"));
+    violations
+        .unless(base % width == 0, Id::P19, || format!("INDX_BASE {base:#010x} of {width}-byte indices"));
 }

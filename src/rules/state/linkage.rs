@@ -8,7 +8,7 @@ use a4emu_decoder::a4xx::regs::vpc::{VPC_ATTR, VPC_PACK, VPC_VARYING_INTERP_MODE
 
 use super::program::locations as locations_of;
 use super::stage::{OUTPUTS, linkage, output_count};
-use super::{Said, Scene, stage};
+use super::{Scene, Violations, stage};
 use crate::program::Checked;
 use crate::rules::Id;
 use a4emu_gpu::draw::DrawCall;
@@ -19,35 +19,35 @@ use a4emu_gpu::pass::Pass;
 const FIRST_LOCATION: u32 = 8;
 
 /// Adds violations of P1 to P6, P29 and S37.
-pub fn check(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
+pub fn check(scene: &Scene<'_>, call: &DrawCall, violations: &mut Violations) {
     let primitive = call.initiator.PRIM_TYPE();
-    point_size(scene, primitive, said);
-    position(scene, said);
+    point_size(scene, primitive, violations);
+    position(scene, violations);
     if scene.pass == Pass::Binning {
         return;
     }
-    counts(scene, said);
-    locations(scene, said);
+    counts(scene, violations);
+    locations(scene, violations);
     if scene.pass != Pass::Resolve
         && let Some(checked) = scene.program(Stage::FS)
     {
-        fetched(scene, checked, said);
+        fetched(scene, checked, violations);
         if primitive == PrimType::DI_PT_RECTLIST {
-            replaced(scene, checked, said);
+            replaced(scene, checked, violations);
         }
     }
 }
 
 /// Checks S37: the fragment shader fetches a varying where there are any.
-fn fetched(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+fn fetched(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations) {
     let total = scene.regs.get::<VPC_ATTR>().TOTALATTR();
-    said.unless(total == 0 || !checked.facts.inputs.is_empty(), Id::S37, || {
+    violations.unless(total == 0 || !checked.facts.inputs.is_empty(), Id::S37, || {
         format!("FS: TOTALATTR is {total}, and no varying is fetched: their storage is never released")
     });
 }
 
 /// Checks P29: what a rectangle of two vertices interpolates is replaced.
-fn replaced(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+fn replaced(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations) {
     let regs = scene.regs;
     let is_plain = |location: &u32| {
         let smooth =
@@ -59,83 +59,86 @@ fn replaced(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let read =
         checked.facts.inputs.iter().flat_map(|index| locations_of(&checked.program.instrs[*index].body));
     if let Some(location) = read.filter(|location| *location < total).find(is_plain) {
-        said.say(Id::P29, format!("varying {location} of a RECTLIST has no VPC_VARYING_PS_REPL mode"));
+        violations
+            .report(Id::P29, format!("varying {location} of a RECTLIST has no VPC_VARYING_PS_REPL mode"));
     }
 }
 
 /// Checks P1 and P2.
-fn counts(scene: &Scene<'_>, said: &mut Said) {
+fn counts(scene: &Scene<'_>, violations: &mut Violations) {
     let regs = scene.regs;
     let (attr, pack) = (regs.get::<VPC_ATTR>(), regs.get::<VPC_PACK>());
     let total = attr.TOTALATTR();
     let packed = [pack.NUMFPNONPOSVAR(), pack.NUMNONPOSVSVAR()];
-    said.unless(packed == [total; 2], Id::P1, || {
+    violations.unless(packed == [total; 2], Id::P1, || {
         format!("varying counts disagree: TOTALATTR {total}, VPC_PACK {} and {}", packed[0], packed[1])
     });
     let enabled =
         [attr.ENABLE(), regs.get::<SP_FS_CTRL_REG0>().VARYING(), regs.get::<SP_FS_CTRL_REG1>().VARYING()];
-    said.unless(enabled == [total > 0; 3], Id::P1, || {
+    violations.unless(enabled == [total > 0; 3], Id::P1, || {
         format!("{total} varyings, VPC_ATTR.ENABLE and SP_FS_CTRL_REG0/1.VARYING are {enabled:?}")
     });
     let groups = total.div_ceil(16);
     let needs = if groups > 1 { groups.next_multiple_of(2) } else { groups };
     let has = regs.get::<PC_PRIM_VTX_CNTL>().VAROUT();
-    said.unless(has == needs || scene.pass == Pass::Restore, Id::P2, || {
+    violations.unless(has == needs || scene.pass == Pass::Restore, Id::P2, || {
         format!("VAROUT {has} for {total} varyings, needs {needs}")
     });
 }
 
 /// Checks P3 and P4.
-fn locations(scene: &Scene<'_>, said: &mut Said) {
+fn locations(scene: &Scene<'_>, violations: &mut Violations) {
     let stage = scene.last_vertex_stage();
     let total = scene.regs.get::<VPC_ATTR>().TOTALATTR();
     let links = linkage(scene.regs, stage);
     let mut sources = vec![0u32; total as usize];
     for (output, link) in links.iter().enumerate() {
         let mask = link.source.components;
-        said.unless(matches!(mask, 1 | 3 | 7 | 0xf), Id::P4, || {
+        violations.unless(matches!(mask, 1 | 3 | 7 | 0xf), Id::P4, || {
             format!("COMPMASK {mask:#x} of output {output}")
         });
         for component in (0..4).filter(|component| mask >> component & 1 != 0) {
             let location = (link.location + component).checked_sub(FIRST_LOCATION);
             match location.and_then(|location| sources.get_mut(location as usize)) {
                 Some(count) => *count += u32::from(used(link.source.regid).is_some()),
-                None => said.say(Id::P3, format!("output {output} goes beyond the {total} varyings")),
+                None => {
+                    violations.report(Id::P3, format!("output {output} goes beyond the {total} varyings"))
+                }
             }
         }
     }
     let count = output_count(scene.regs, stage);
-    said.unless(count <= OUTPUTS, Id::P4, || format!("{count} outputs"));
+    violations.unless(count <= OUTPUTS, Id::P4, || format!("{count} outputs"));
     for (location, count) in sources.into_iter().enumerate().filter(|(_, count)| *count != 1) {
         let what = match count {
             0 => format!("location {location} has no source: the chip hangs"),
             _ => format!("location {location} has {count} sources"),
         };
-        said.say(Id::P3, what);
+        violations.report(Id::P3, what);
     }
 }
 
 /// Checks the part of P5 about a vertex shader without a position.
-fn position(scene: &Scene<'_>, said: &mut Said) {
+fn position(scene: &Scene<'_>, violations: &mut Violations) {
     let last = scene.last_vertex_stage();
-    said.unless(used(stage::position(scene.regs, last)).is_some(), Id::P5, || {
+    violations.unless(used(stage::position(scene.regs, last)).is_some(), Id::P5, || {
         format!("{}: POSREGID is r63.x, and the chip wants a position", last.name())
     });
 }
 
 /// Checks P6.
-fn point_size(scene: &Scene<'_>, primitive: PrimType, said: &mut Said) {
+fn point_size(scene: &Scene<'_>, primitive: PrimType, violations: &mut Violations) {
     if scene.last_vertex_stage() != Stage::VS {
         return;
     }
     let regs = scene.regs;
     let register = used(regs.get::<SP_VS_PARAM_REG>().PSIZEREGID()).is_some();
     let bits = [regs.get::<VPC_ATTR>().PSIZE(), regs.get::<PC_PRIM_VTX_CNTL>().PSIZE()];
-    said.unless(bits == [register; 2], Id::P6, || {
+    violations.unless(bits == [register; 2], Id::P6, || {
         format!("PSIZEREGID is {register}, VPC_ATTR.PSIZE and PC_PRIM_VTX_CNTL.PSIZE are {bits:?}")
     });
     let sized = primitive == PrimType::DI_PT_POINTLIST_PSIZE;
-    said.unless(!sized || register, Id::P6, || {
+    violations.unless(!sized || register, Id::P6, || {
         "DI_PT_POINTLIST_PSIZE, and the vertex shader puts out no point size: the chip locks up".to_owned()
     });
 }

@@ -11,7 +11,7 @@ use a4emu_decoder::a4xx::regs::vfd::*;
 use a4emu_decoder::adreno::ir3::{Body, Cat5, Cat5Op};
 use a4emu_decoder::bits::Register;
 
-use super::{Extent, Said, Scene};
+use super::{Extent, Scene, Violations};
 use crate::program::{Checked, Value};
 use crate::rules::Id;
 use a4emu_gpu::draw::tpl1::state::border_colors;
@@ -25,29 +25,29 @@ use a4emu_shader::format::{Format, Layout, Type};
 const ALIGNMENT: u32 = 32;
 
 /// Adds violations of the rules for memory at a draw.
-pub fn check(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, said: &mut Said) {
-    attributes(scene, call, highest, said);
-    index_buffer(scene, call, said);
-    resources(scene, said);
+pub fn check(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, violations: &mut Violations) {
+    attributes(scene, call, highest, violations);
+    index_buffer(scene, call, violations);
+    resources(scene, violations);
     match scene.pass {
-        Pass::Bypass => targets(scene, said),
-        Pass::Resolve => resolve(scene, said),
+        Pass::Bypass => targets(scene, violations),
+        Pass::Resolve => resolve(scene, violations),
         Pass::Binning | Pass::Gmem | Pass::Restore => {}
     }
 }
 
 /// Adds violations of the rules for memory at a dispatch.
-pub fn check_dispatch(scene: &Scene<'_>, said: &mut Said) {
-    resources(scene, said);
+pub fn check_dispatch(scene: &Scene<'_>, violations: &mut Violations) {
+    resources(scene, violations);
 }
 
-fn resources(scene: &Scene<'_>, said: &mut Said) {
+fn resources(scene: &Scene<'_>, violations: &mut Violations) {
     for checked in &scene.programs {
-        textures(scene, checked, said);
-        gathers(scene, checked, said);
-        srgb_alpha(scene, checked, said);
-        buffers(scene, checked, said);
-        pointers(scene, checked, said);
+        textures(scene, checked, violations);
+        gathers(scene, checked, violations);
+        srgb_alpha(scene, checked, violations);
+        buffers(scene, checked, violations);
+        pointers(scene, checked, violations);
     }
 }
 
@@ -57,17 +57,17 @@ fn holds(scene: &Scene<'_>, address: u32, bytes: u64) -> bool {
 }
 
 /// Checks M1 and M2.
-fn attributes(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, said: &mut Said) {
+fn attributes(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, violations: &mut Violations) {
     let regs = scene.regs;
     let count = regs.get::<VFD_CONTROL_0>().STRMDECINSTRCNT().min(VFD_DECODE_INSTR::ROW.len);
     for i in 0..count {
         let (fetch, base) = (regs.at::<VFD_FETCH_INSTR_0>(i), regs.at::<VFD_FETCH_INSTR_1>(i).VALUE());
         let size = regs.at::<VFD_FETCH_INSTR_2>(i).SIZE();
-        said.unless(holds(scene, base, size.into()), Id::M1, || {
+        violations.unless(holds(scene, base, size.into()), Id::M1, || {
             format!("attribute {i}: {size} bytes at {base:#010x} are in no one buffer")
         });
         let element = fetch.FETCHSIZE() + 1;
-        said.unless(size >= element, Id::M1, || {
+        violations.unless(size >= element, Id::M1, || {
             format!("attribute {i}: SIZE {size}, an element has {element}")
         });
         let instances = regs.at::<VFD_FETCH_INSTR_3>(i).STEPRATE().max(1);
@@ -83,7 +83,7 @@ fn attributes(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, said: &m
             },
         };
         let end = last * u64::from(fetch.BUFSTRIDE()) + u64::from(element);
-        said.unless(end <= size.into(), Id::M2, || {
+        violations.unless(end <= size.into(), Id::M2, || {
             format!("attribute {i}: element {last} lies beyond SIZE {size}")
         });
     }
@@ -103,33 +103,33 @@ fn first_instance(scene: &Scene<'_>, call: &DrawCall) -> u32 {
     call.first_instance.unwrap_or(scene.regs.get::<VFD_INSTANCE_START_OFFSET>().VALUE())
 }
 
-fn index_buffer(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
+fn index_buffer(scene: &Scene<'_>, call: &DrawCall, violations: &mut Violations) {
     if let IndexSource::Memory { base, size, .. } = call.indices {
-        said.unless(holds(scene, base, size.into()), Id::M7, || {
+        violations.unless(holds(scene, base, size.into()), Id::M7, || {
             format!("indices: {size} bytes at {base:#010x} are in no one buffer")
         });
     }
 }
 
 /// Checks M3, S28 and S29.
-fn textures(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+fn textures(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations) {
     let stage = checked.program.stage;
     let loaded = scene.gpu.loaded.stage(stage);
     let counts = counts(scene, stage);
     for &(sampler, slot) in &checked.program.shader.uses.samples {
         let words = loaded.textures.get(usize::from(slot)).copied().unwrap_or_default();
-        said.unless(u32::from(slot) < counts, Id::S28, || {
+        violations.unless(u32::from(slot) < counts, Id::S28, || {
             format!("{}: texture {slot}, TPL1 has {counts}", stage.name())
         });
         if words == [0; 8] {
-            said.say(Id::S29, format!("{}: texture {slot} is not bound", stage.name()));
+            violations.report(Id::S29, format!("{}: texture {slot} is not bound", stage.name()));
         } else {
-            texture(scene, stage, slot, words, said);
+            texture(scene, stage, slot, words, violations);
         }
         if let Some(sampler) = sampler {
             let words = loaded.samplers.get(usize::from(sampler)).copied().unwrap_or_default();
-            border(scene, stage, sampler, words, said);
-            doubtful(scene, stage, [slot, sampler], said);
+            border(scene, stage, sampler, words, violations);
+            doubtful(scene, stage, [slot, sampler], violations);
         }
     }
 }
@@ -146,22 +146,22 @@ fn counts(scene: &Scene<'_>, stage: Stage) -> u32 {
     }
 }
 
-fn texture(scene: &Scene<'_>, stage: Stage, slot: u8, words: [u32; 8], said: &mut Said) {
+fn texture(scene: &Scene<'_>, stage: Stage, slot: u8, words: [u32; 8], violations: &mut Violations) {
     let Ok(texture) = tpl1::Texture::new(&words, scene.gpu.model) else { return };
     let (bytes, base) = (texture.bytes_spanned(), TEX_CONST_4(words[4]).BASE());
-    said.unless(holds(scene, base, bytes), Id::M3, || {
+    violations.unless(holds(scene, base, bytes), Id::M3, || {
         format!("{}: texture {slot} has {bytes} bytes at {base:#010x}, in no one buffer", stage.name())
     });
     let (c0, c2) = (TEX_CONST_0(words[0]), TEX_CONST_2(words[2]));
     let is_buffer = c2.BUFFER() || c0.TYPE() == TexType::A4XX_TEX_BUFFER;
     let aligned = c2.PITCH() % c2.least_pitch() == 0;
-    said.unless(is_buffer || aligned, Id::M3, || {
+    violations.unless(is_buffer || aligned, Id::M3, || {
         format!("{}: texture {slot} has a pitch of {} bytes", stage.name(), c2.PITCH())
     });
 }
 
 /// Checks P26: features that drivers avoid because they are reported not to work.
-fn doubtful(scene: &Scene<'_>, stage: Stage, [slot, sampler]: [u8; 2], said: &mut Said) {
+fn doubtful(scene: &Scene<'_>, stage: Stage, [slot, sampler]: [u8; 2], violations: &mut Violations) {
     let loaded = scene.gpu.loaded.stage(stage);
     let (Some(words), Some(state)) =
         (loaded.textures.get(usize::from(slot)), loaded.samplers.get(usize::from(sampler)))
@@ -171,27 +171,27 @@ fn doubtful(scene: &Scene<'_>, stage: Stage, [slot, sampler]: [u8; 2], said: &mu
     let (c0, c1, samp) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_SAMP_0(state[0]));
     let mirrors = [samp.WRAP_S(), samp.WRAP_T(), samp.WRAP_R()].contains(&TexClamp::A4XX_TEX_MIRROR_CLAMP);
     let whole = c1.WIDTH().is_power_of_two() && c1.HEIGHT().is_power_of_two();
-    said.unless(!mirrors || whole, Id::P26, || {
+    violations.unless(!mirrors || whole, Id::P26, || {
         format!("{}: texture {slot} is mirrored and clamped, and its size is no power of two", stage.name())
     });
     let wide = matches!(
         c0.FMT(),
         TexFmt::TFMT4_32_32_32_FLOAT | TexFmt::TFMT4_32_32_32_UINT | TexFmt::TFMT4_32_32_32_SINT
     );
-    said.unless(!wide || c0.TYPE() == TexType::A4XX_TEX_BUFFER, Id::P26, || {
+    violations.unless(!wide || c0.TYPE() == TexType::A4XX_TEX_BUFFER, Id::P26, || {
         format!("{}: texture {slot} has 96 bits and is no buffer", stage.name())
     });
 }
 
 /// Checks M11. Gathers from components of 32 bits work.
-fn gathers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+fn gathers(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations) {
     let stage = checked.program.stage;
     let read = texels(scene, checked).filter(|read| is_gather(read.cat5.op));
     let slots: BTreeSet<u8> = read.flat_map(|read| read.slots).collect();
     for slot in slots {
         let words = scene.gpu.loaded.stage(stage).textures.get(usize::from(slot));
         let format = words.and_then(|words| Format::texture(TEX_CONST_0(words[0]).FMT()));
-        said.unless(!format.is_some_and(holds_small_integers), Id::M11, || {
+        violations.unless(!format.is_some_and(holds_small_integers), Id::M11, || {
             format!(
                 "{}: gather from texture {slot}, which holds integers of fewer than 32 bits",
                 stage.name()
@@ -211,7 +211,7 @@ fn is_gather(op: Cat5Op) -> bool {
 }
 
 /// Checks M10: the chip's alpha of an sRGB texture in ASTC blocks.
-fn srgb_alpha(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+fn srgb_alpha(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations) {
     if scene.gpu.chip.row().is_none_or(|row| row.astc_srgb_alpha) {
         return;
     }
@@ -223,7 +223,7 @@ fn srgb_alpha(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
             let is_astc = tpl1::Texture::new(words, scene.gpu.model).is_ok_and(|texture| texture.is_astc());
             if c0.SRGB() && is_astc && takes_alpha(read.cat5, c0) {
                 let what = format!("alpha of texture {slot}, which is ASTC and SRGB");
-                said.add(checked.program.broken(Id::M10, read.index, what));
+                violations.add(checked.program.broken(Id::M10, read.index, what));
             }
         }
     }
@@ -283,27 +283,27 @@ pub fn clamps_to_border(scene: &Scene<'_>, checked: &Checked) -> bool {
 }
 
 /// Checks the part of M7 about border colours.
-fn border(scene: &Scene<'_>, stage: Stage, slot: u8, words: [u32; 2], said: &mut Said) {
+fn border(scene: &Scene<'_>, stage: Stage, slot: u8, words: [u32; 2], violations: &mut Violations) {
     if !shows_border(words) {
         return;
     }
     let base = border_colors(scene.regs, stage);
     let bytes = u64::from((u32::from(slot) + 1) * Border::BYTES);
-    said.unless(holds(scene, base, bytes), Id::M7, || {
+    violations.unless(holds(scene, base, bytes), Id::M7, || {
         format!("{}: the border colour of sampler {slot} is in no buffer", stage.name())
     });
 }
 
 /// Checks S29 for uniform buffers. The driver writes 0xbadN0000 for an unbound one, an older driver all
 /// ones.
-fn pointers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+fn pointers(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations) {
     let stage = checked.program.stage;
     let constants = &scene.gpu.loaded.stage(stage).constants;
     for &scalar in &checked.facts.pointers {
         let value =
             constants.get(usize::from(scalar / 4)).map_or(0, |vector| vector[usize::from(scalar % 4)]);
         let unbound = value & 0xfff0_ffff == 0xbad0_0000 || value == u32::MAX;
-        said.unless(!unbound, Id::S29, || {
+        violations.unless(!unbound, Id::S29, || {
             let (vector, component) = (scalar / 4, ['x', 'y', 'z', 'w'][usize::from(scalar % 4)]);
             format!(
                 "{}: ldg from c{vector}.{component}, {value:#010x}: the buffer is not bound",
@@ -314,11 +314,11 @@ fn pointers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
 }
 
 /// Checks M6 and X10.
-fn buffers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+fn buffers(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations) {
     let stage = checked.program.stage;
     for &slot in &checked.program.shader.uses.buffers {
         if let Some(Extent { base, bytes }) = Extent::of_storage(scene, stage, slot) {
-            said.unless(holds(scene, base, bytes), Id::M6, || {
+            violations.unless(holds(scene, base, bytes), Id::M6, || {
                 format!(
                     "{}: storage buffer {slot} has {bytes} bytes at {base:#010x}, in no one buffer",
                     stage.name()
@@ -327,14 +327,14 @@ fn buffers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
         }
         let Some(words) = scene.gpu.loaded.ssbo(stage).descriptors.get(usize::from(slot)) else { continue };
         let base = SSBO_0_0(words[0]).BASE();
-        said.unless(words[0] == base, Id::X10, || {
+        violations.unless(words[0] == base, Id::X10, || {
             format!("{}: storage buffer {slot} at {:#010x}, read from {base:#010x}", stage.name(), words[0])
         });
     }
 }
 
 /// Checks M4.
-fn targets(scene: &Scene<'_>, said: &mut Said) {
+fn targets(scene: &Scene<'_>, violations: &mut Violations) {
     let regs = scene.regs;
     let components = regs.get::<RB_RENDER_COMPONENTS>();
     for i in (0..TARGETS).filter(|i| components.target(*i) != 0) {
@@ -345,16 +345,16 @@ fn targets(scene: &Scene<'_>, said: &mut Said) {
             continue;
         };
         let (cpp, pitch) = (format.block().bytes, info.COLOR_BUF_PITCH());
-        said.unless(holds(scene, base, bytes), Id::M4, || {
+        violations.unless(holds(scene, base, bytes), Id::M4, || {
             format!("target {i}: {bytes} bytes at {base:#010x} are in no one buffer")
         });
         let aligned = base.is_multiple_of(ALIGNMENT) && pitch.is_multiple_of(ALIGNMENT * cpp);
-        said.unless(aligned, Id::M4, || format!("target {i} at {base:#010x} with a pitch of {pitch}"));
+        violations.unless(aligned, Id::M4, || format!("target {i} at {base:#010x} with a pitch of {pitch}"));
     }
 }
 
 /// Checks M5.
-fn resolve(scene: &Scene<'_>, said: &mut Said) {
+fn resolve(scene: &Scene<'_>, violations: &mut Violations) {
     let regs = scene.regs;
     let Some(Extent { base, bytes }) = Extent::of_resolve(regs) else { return };
     let Some(format) = Format::color(regs.get::<RB_COPY_DEST_INFO>().FORMAT()) else { return };
@@ -362,8 +362,8 @@ fn resolve(scene: &Scene<'_>, said: &mut Said) {
         regs.get::<RB_COPY_DEST_PITCH>().PITCH(),
         regs.get::<RB_FRAME_BUFFER_DIMENSION>().WIDTH() * format.block().bytes,
     );
-    said.unless(holds(scene, base, bytes), Id::M5, || {
+    violations.unless(holds(scene, base, bytes), Id::M5, || {
         format!("resolve: {bytes} bytes at {base:#010x} are in no one buffer")
     });
-    said.unless(pitch >= row, Id::M5, || format!("resolve: pitch {pitch}, a row has {row}"));
+    violations.unless(pitch >= row, Id::M5, || format!("resolve: pitch {pitch}, a row has {row}"));
 }

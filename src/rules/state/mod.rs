@@ -45,18 +45,18 @@ pub struct Scene<'a> {
 
 /// The violations found at one draw.
 #[derive(Default)]
-pub struct Said(pub Vec<Broken>);
+pub struct Violations(pub Vec<Broken>);
 
-impl Said {
+impl Violations {
     /// Adds a violation of `rule` by state.
-    pub fn say(&mut self, rule: Id, what: impl Into<String>) {
+    pub fn report(&mut self, rule: Id, what: impl Into<String>) {
         self.0.push(Broken::new(rule, what));
     }
 
     /// Adds a violation of `rule` unless `holds`.
     pub fn unless(&mut self, holds: bool, rule: Id, what: impl FnOnce() -> String) {
         if !holds {
-            self.say(rule, what());
+            self.report(rule, what());
         }
     }
 
@@ -115,16 +115,16 @@ impl<'a> Scene<'a> {
 }
 
 /// Adds violations of the rules for programs and registers.
-pub fn check_programs(scene: &Scene<'_>, said: &mut Said) {
+pub fn check_programs(scene: &Scene<'_>, violations: &mut Violations) {
     for checked in &scene.programs {
-        checked.broken.iter().for_each(|broken| said.add(broken.clone()));
-        program::check(scene, checked, said);
+        checked.broken.iter().for_each(|broken| violations.add(broken.clone()));
+        program::check(scene, checked, violations);
     }
 }
 
 /// Checks S34: effects of registers that no command wrote. Inputs of stages between the first and the last
 /// are not documented, so these stages are not checked.
-pub fn check_unset(scene: &Scene<'_>, programs: &mut Programs, said: &mut Said) {
+pub fn check_unset(scene: &Scene<'_>, programs: &mut Programs, violations: &mut Violations) {
     let chained = scene.program(Stage::HS).is_some() || scene.program(Stage::GS).is_some();
     for checked in &scene.programs {
         let stage = checked.program.stage;
@@ -138,7 +138,7 @@ pub fn check_unset(scene: &Scene<'_>, programs: &mut Programs, said: &mut Said) 
         if !unset.is_empty() {
             let outputs: Regs = outputs.into_iter().map(|(reg, _)| reg).collect();
             let broken = programs.unset(checked, unset, outputs, &scene.gpu.budget);
-            broken.iter().for_each(|broken| said.add(broken.clone()));
+            broken.iter().for_each(|broken| violations.add(broken.clone()));
         }
     }
 }
@@ -154,17 +154,22 @@ fn never_written(checked: &Checked, outputs: &[Named]) -> Regs {
 }
 
 /// Adds violations of a draw of `call.count` vertices; `highest` is its highest index.
-pub fn check_draw(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, said: &mut Said) {
-    linkage::check(scene, call, said);
-    output::check(scene, said);
-    windows::check(scene, said);
-    fetch::check(scene, call, said);
-    tile::check(scene, said);
-    memory::check(scene, call, highest, said);
+pub fn check_draw(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, violations: &mut Violations) {
+    linkage::check(scene, call, violations);
+    output::check(scene, violations);
+    windows::check(scene, violations);
+    fetch::check(scene, call, violations);
+    tile::check(scene, violations);
+    memory::check(scene, call, highest, violations);
 }
 
 /// Adds violations of a dispatch.
-pub fn check_dispatch(scene: &Scene<'_>, local_size: Option<[u32; 3]>, groups: [u32; 3], said: &mut Said) {
-    windows::check_dispatch(scene, local_size, groups, said);
-    memory::check_dispatch(scene, said);
+pub fn check_dispatch(
+    scene: &Scene<'_>,
+    local_size: Option<[u32; 3]>,
+    groups: [u32; 3],
+    violations: &mut Violations,
+) {
+    windows::check_dispatch(scene, local_size, groups, violations);
+    memory::check_dispatch(scene, violations);
 }

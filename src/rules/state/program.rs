@@ -6,7 +6,7 @@ use a4emu_decoder::adreno::ir3::access::FileReg;
 use a4emu_decoder::adreno::ir3::{Body, Cat2, Cat2Op, Cat6Form, Reg, Src};
 
 use super::stage::{barycentrics, control0, delivered, has_four_quads, hlsq, outputs, private_memory};
-use super::{Said, Scene};
+use super::{Scene, Violations};
 use crate::program::Checked;
 use crate::rules::Id;
 use a4emu_gpu::draw::sp::state::place;
@@ -21,21 +21,21 @@ const REGISTERS: [u32; 2] = [48, 24];
 const SSBO_MIRROR: u32 = 448;
 
 /// Adds violations by the program of a stage with the stage's registers.
-pub fn check(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+pub fn check(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations) {
     let stage = checked.program.stage;
-    footprint(scene, checked, said);
-    constants(scene, checked, said);
-    enables(scene, checked, said);
-    length(scene, checked, said);
-    pending(scene, checked, said);
-    private(scene, checked, said);
+    footprint(scene, checked, violations);
+    constants(scene, checked, violations);
+    enables(scene, checked, violations);
+    length(scene, checked, violations);
+    pending(scene, checked, violations);
+    private(scene, checked, violations);
     if stage == Stage::FS {
-        varyings(scene, checked, said);
+        varyings(scene, checked, violations);
     }
 }
 
 /// Checks S20, S21, P5 and P18: the used registers against the footprint.
-fn footprint(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+fn footprint(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations) {
     let (program, regs) = (&checked.program, scene.regs);
     let Some(control) = control0(regs, program.stage) else { return };
     let stage = program.stage.name();
@@ -45,7 +45,7 @@ fn footprint(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
         let highest = checked.facts.highest[usize::from(half)].map(|id| id / 4);
         if let Some(highest) = highest.filter(|number| *number >= sizes[usize::from(half)]) {
             let (file, size) = (if half { "hr" } else { "r" }, sizes[usize::from(half)]);
-            said.say(Id::S20, format!("{stage}: {file}{highest} used, footprint {size}"));
+            violations.report(Id::S20, format!("{stage}: {file}{highest} used, footprint {size}"));
         }
     }
     let named = delivered(regs, program.stage).into_iter().map(|named| (named, Id::P18));
@@ -57,15 +57,15 @@ fn footprint(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
             _ => Id::S20,
         };
         let size = sizes[usize::from(reg.half)];
-        said.say(rule, format!("{stage}: {what} in {reg}, footprint {size}"));
+        violations.report(rule, format!("{stage}: {what} in {reg}, footprint {size}"));
     }
     let four = has_four_quads(control);
     let most = REGISTERS[usize::from(four)];
     if sizes[0] > most {
-        said.say(Id::S21, format!("{stage}: {} registers, {most} with this THREADSIZE", sizes[0]));
+        violations.report(Id::S21, format!("{stage}: {} registers, {most} with this THREADSIZE", sizes[0]));
     }
     if four && program.stage == Stage::VS {
-        said.say(Id::S21, "VS: four quads");
+        violations.report(Id::S21, "VS: four quads");
     }
 }
 
@@ -79,7 +79,7 @@ fn is_dummy(reg: FileReg, what: &str) -> bool {
 }
 
 /// Checks S22.
-fn constants(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+fn constants(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations) {
     let program = &checked.program;
     if scene.pass == Pass::Resolve && program.stage == Stage::FS {
         return;
@@ -91,68 +91,69 @@ fn constants(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let outside = named.filter(|index| *index >= length && !mirrored(*index)).max();
     if let Some(index) = outside {
         let what = format!("{}: c{index} outside the stage's {length} vec4", program.stage.name());
-        said.say(Id::S22, what);
+        violations.report(Id::S22, what);
     }
 }
 
 /// Checks S23 and S24.
-fn enables(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+fn enables(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations) {
     let program = &checked.program;
     let slots = checked.facts.storage;
     let enabled = hlsq(scene.regs, program.stage).SSBO_ENABLE();
     if slots != enabled {
         let what =
             if slots { "storage slots without SSBO_ENABLE" } else { "SSBO_ENABLE without storage slots" };
-        said.say(Id::S23, format!("{}: {what}", program.stage.name()));
+        violations.report(Id::S23, format!("{}: {what}", program.stage.name()));
     }
     if program.stage != Stage::FS {
         return;
     }
     // Drivers before Mesa 20.1 set it for every program with a sampler.
     let lod = control0(scene.regs, program.stage).is_some_and(|control| control.PIXLODENABLE());
-    said.unless(lod || !checked.facts.quads, Id::S24, || {
+    violations.unless(lod || !checked.facts.quads, Id::S24, || {
         "FS: implicit level without PIXLODENABLE".to_owned()
     });
 }
 
 /// Checks S25.
-fn length(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+fn length(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations) {
     let program = &checked.program;
     let (start, length) = place(scene.regs, program.stage);
     let needs = checked.facts.length.div_ceil(GROUP);
     let has = length as usize / GROUP;
     if needs > has {
         let what = format!("{}: {needs} groups of instructions, LENGTH {has}", program.stage.name());
-        said.say(Id::S25, what);
+        violations.report(Id::S25, what);
     }
     let inside = scene.gpu.memory().room(start) as usize >= length as usize * 8;
     if length > 0 && !inside && scene.runs_from_memory(program.stage) {
-        said.say(Id::M7, format!("{}: program at {start:#010x} ends in no buffer", program.stage.name()));
+        violations
+            .report(Id::M7, format!("{}: program at {start:#010x} ends in no buffer", program.stage.name()));
     }
 }
 
 /// Checks Y6.
-fn pending(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+fn pending(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations) {
     let program = &checked.program;
     let taken = outputs(scene.regs, program.stage, scene.pass);
     for pending in &checked.pending {
         for (reg, what) in taken.iter().filter(|(reg, _)| pending.regs.has(*reg)) {
             let what = format!("{what} {reg} may not have arrived at the end");
-            said.add(program.broken(Id::Y6, pending.end, what));
+            violations.add(program.broken(Id::Y6, pending.end, what));
         }
     }
 }
 
 /// Checks S30.
-fn private(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+fn private(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations) {
     let program = &checked.program;
     if checked.facts.private && private_memory(scene.regs, program.stage).is_none() {
-        said.say(Id::S30, format!("{}: private memory without storage", program.stage.name()));
+        violations.report(Id::S30, format!("{}: private memory without storage", program.stage.name()));
     }
 }
 
 /// Checks S26, S27 and S35.
-fn varyings(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+fn varyings(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations) {
     if scene.pass == Pass::Resolve {
         return;
     }
@@ -163,7 +164,7 @@ fn varyings(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
         let instr = &program.instrs[index];
         for location in locations(&instr.body).filter(|location| *location >= total) {
             let what = format!("varying {location} is not delivered: TOTALATTR is {total}");
-            said.add(program.broken(Id::S26, index, what));
+            violations.add(program.broken(Id::S26, index, what));
         }
         match &instr.body {
             Body::Cat6(cat6) if matches!(cat6.form, Cat6Form::Varying { .. }) => {
@@ -171,7 +172,7 @@ fn varyings(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
                     locations(&instr.body).filter(|location| mode(scene, *location) == IntpMode::SMOOTH)
                 {
                     let what = format!("ldlv of varying {location}, which is not flat");
-                    said.add(program.broken(Id::S27, index, what));
+                    violations.add(program.broken(Id::S27, index, what));
                 }
             }
             Body::Cat2(Cat2 { dst, src2: Some(ij), .. }) if *dst != Reg::NONE => {
@@ -179,14 +180,14 @@ fn varyings(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
                     locations(&instr.body).find(|location| mode(scene, *location) == IntpMode::FLAT)
                 {
                     let what = format!("bary.f of varying {location}, which is flat");
-                    said.add(program.broken(Id::S35, index, what));
+                    violations.add(program.broken(Id::S35, index, what));
                 }
                 if let Src::Gpr(reg) = ij.src
                     && !computed(checked, index, reg)
                     && !delivered.contains(&u32::from(reg.0))
                 {
                     let reg = FileReg { half: false, reg };
-                    said.add(program.broken(
+                    violations.add(program.broken(
                         Id::S27,
                         index,
                         format!("i and j in {reg} were never delivered"),

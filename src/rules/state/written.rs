@@ -14,7 +14,7 @@ use a4emu_decoder::a4xx::regs::vpc::*;
 use a4emu_decoder::bits::{RegRow, Register};
 
 use super::memory::clamps_to_border;
-use super::{Said, Scene};
+use super::{Scene, Violations};
 use crate::rules::Id;
 use a4emu_gpu::draw::DrawCall;
 use a4emu_gpu::draw::rb::blend::ConstantCopy;
@@ -147,7 +147,7 @@ const HANGING: [u32; 3] =
     [GRAS_CNTL::ROW.offset, GRAS_ALPHA_CONTROL::ROW.offset, GRAS_DEPTH_CONTROL::ROW.offset];
 
 /// Adds a violation for each register that a draw reads and that is not in `written`.
-pub fn check(scene: &Scene<'_>, call: &DrawCall, written: &RegSet, said: &mut Said) {
+pub fn check(scene: &Scene<'_>, call: &DrawCall, written: &RegSet, violations: &mut Violations) {
     let pixels = matches!(scene.pass, Pass::Gmem | Pass::Bypass | Pass::Restore);
     let draws = matches!(scene.pass, Pass::Gmem | Pass::Bypass);
     let offset = scene.regs.get::<RB_MODE_CONTROL>().ENABLE_GMEM().then_some(RB_BIN_OFFSET::ROW.offset);
@@ -165,29 +165,29 @@ pub fn check(scene: &Scene<'_>, call: &DrawCall, written: &RegSet, said: &mut Sa
     let listed = groups.into_iter().filter(|(_, reads)| *reads).flat_map(|(group, _)| group.iter().copied());
     let all = listed.chain(offset).chain(stencil).chain(stream).chain(elements(scene, pixels));
     let all = all.chain(constants(scene).filter(|_| draws));
-    unwritten(all.chain(borders(scene)), written, said);
+    unwritten(all.chain(borders(scene)), written, violations);
 }
 
 /// Adds a violation for each register that a dispatch reads and that is not in `written`.
-pub fn check_dispatch(scene: &Scene<'_>, written: &RegSet, said: &mut Said) {
-    unwritten(COMPUTE.iter().copied().chain(borders(scene)), written, said);
+pub fn check_dispatch(scene: &Scene<'_>, written: &RegSet, violations: &mut Violations) {
+    unwritten(COMPUTE.iter().copied().chain(borders(scene)), written, violations);
 }
 
 /// Adds violations for an event. Only the event that stores the sample counters reads a register.
-pub fn check_event(packet: &Pm4<'_>, written: &RegSet, said: &mut Said) {
+pub fn check_event(packet: &Pm4<'_>, written: &RegSet, violations: &mut Violations) {
     let event = match packet {
         Pm4::EventWrite(packet) => packet.event.EVENT(),
         Pm4::EventWriteZpd(packet) => packet.event.EVENT(),
         _ => return,
     };
     let counts = (event == VgtEventType::ZPASS_DONE).then_some(RB_SAMPLE_COUNT_CONTROL::ROW.offset);
-    unwritten(counts.into_iter(), written, said);
+    unwritten(counts.into_iter(), written, violations);
 }
 
-fn unwritten(read: impl Iterator<Item = u32>, written: &RegSet, said: &mut Said) {
+fn unwritten(read: impl Iterator<Item = u32>, written: &RegSet, violations: &mut Violations) {
     for offset in read.filter(|offset| !written.contains(*offset)) {
         let rule = if HANGING.contains(&offset) { Id::R3 } else { Id::R1 };
-        said.say(
+        violations.report(
             rule,
             format!("{} is read and was not written since the batch began", REGISTERS.name(offset)),
         );

@@ -9,7 +9,7 @@ use a4emu_decoder::a4xx::regs::vsc::*;
 use a4emu_decoder::bits::Register;
 
 use crate::rules::Id;
-use crate::state::Said;
+use crate::state::Violations;
 use a4emu_gpu::draw::DrawCall;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
@@ -45,17 +45,17 @@ impl Bins {
     }
 
     /// Checks a draw with vertices that is about to run.
-    pub fn draw(&mut self, gpu: Synced<'_>, call: &DrawCall, said: &mut Said) {
+    pub fn draw(&mut self, gpu: Synced<'_>, call: &DrawCall, violations: &mut Violations) {
         match call.pass {
             Pass::Binning if !std::mem::replace(&mut self.binned, true) => {
-                pipes(gpu, said);
-                empty(&gpu.regs, said);
-                origin(&gpu.regs, said);
+                pipes(gpu, violations);
+                empty(&gpu.regs, violations);
+                origin(&gpu.regs, violations);
             }
             Pass::Gmem => {
-                self.tile(&gpu.regs, said);
+                self.tile(&gpu.regs, violations);
                 if call.initiator.VIS_CULL() == VisCullMode::USE_VISIBILITY {
-                    self.stream(&gpu.regs, said);
+                    self.stream(&gpu.regs, violations);
                 }
             }
             _ => {}
@@ -63,28 +63,28 @@ impl Bins {
     }
 
     /// Checks C29.
-    fn tile(&self, regs: &RegFile, said: &mut Said) {
+    fn tile(&self, regs: &RegFile, violations: &mut Violations) {
         let (tl, br) = (regs.get::<GRAS_SC_SCREEN_SCISSOR_TL>(), regs.get::<GRAS_SC_SCREEN_SCISSOR_BR>());
         let scissor = [tl.X(), tl.Y(), br.X(), br.Y()];
         if let Some(tile) = self.tile {
-            said.unless(tile == scissor, Id::C29, || {
+            violations.unless(tile == scissor, Id::C29, || {
                 "CP_SET_BIN names another tile than the screen scissor".to_owned()
             });
         }
     }
 
     /// Checks C27.
-    fn stream(&self, regs: &RegFile, said: &mut Said) {
-        said.unless(self.binned, Id::C27, || "visibility is used, no binning pass ran".to_owned());
+    fn stream(&self, regs: &RegFile, violations: &mut Violations) {
+        violations.unless(self.binned, Id::C27, || "visibility is used, no binning pass ran".to_owned());
         let Some([data, size]) = self.data else {
-            return said.say(Id::C27, "visibility is used without CP_SET_BIN_DATA");
+            return violations.report(Id::C27, "visibility is used without CP_SET_BIN_DATA");
         };
         let named = |pipe: &u32| regs.at::<VSC_PIPE_DATA_ADDRESS>(*pipe).VALUE() == data;
         let Some(pipe) = (0..VSC_PIPE_CONFIG::ROW.len).find(named) else {
-            return said.say(Id::C27, "CP_SET_BIN_DATA names the stream of no pipe");
+            return violations.report(Id::C27, "CP_SET_BIN_DATA names the stream of no pipe");
         };
         let sizes = regs.get::<VSC_SIZE_ADDRESS>().VALUE();
-        said.unless(size == sizes.wrapping_add(SIZE_BYTES * pipe), Id::C27, || {
+        violations.unless(size == sizes.wrapping_add(SIZE_BYTES * pipe), Id::C27, || {
             "CP_SET_BIN_DATA names the size of another pipe".to_owned()
         });
         let (config, stream) = (regs.at::<VSC_PIPE_CONFIG>(pipe), regs.get::<PC_VSTREAM_CONTROL>());
@@ -94,20 +94,20 @@ impl Bins {
         let column = x.checked_sub(config.X()).filter(|column| *column < config.W());
         let row = y.checked_sub(config.Y()).filter(|row| *row < config.H());
         let slot = row.zip(column).map(|(row, column)| row * config.W() + column);
-        said.unless(slot == Some(stream.N()), Id::C27, || {
+        violations.unless(slot == Some(stream.N()), Id::C27, || {
             "the draw reads the stream of another bin".to_owned()
         });
-        said.unless(stream.SIZE() == config.W() * config.H(), Id::C27, || {
+        violations.unless(stream.SIZE() == config.W() * config.H(), Id::C27, || {
             "PC_VSTREAM_CONTROL.SIZE is not the number of the pipe's bins".to_owned()
         });
     }
 }
 
 /// Checks C32.
-fn origin(regs: &RegFile, said: &mut Said) {
+fn origin(regs: &RegFile, violations: &mut Violations) {
     let (tl, offset) = (regs.get::<GRAS_SC_SCREEN_SCISSOR_TL>(), regs.get::<RB_BIN_OFFSET>());
     let first = [tl.X(), tl.Y()];
-    said.unless(first == [0; 2] && [offset.X(), offset.Y()] == [0; 2], Id::C32, || {
+    violations.unless(first == [0; 2] && [offset.X(), offset.Y()] == [0; 2], Id::C32, || {
         format!(
             "the binning pass begins at {},{} with RB_BIN_OFFSET {},{}",
             first[0],
@@ -119,17 +119,17 @@ fn origin(regs: &RegFile, said: &mut Said) {
 }
 
 /// Checks C33. The driver writes 0 to both fields of a pipe without bins.
-fn empty(regs: &RegFile, said: &mut Said) {
+fn empty(regs: &RegFile, violations: &mut Violations) {
     let sizes = (0..VSC_PIPE_CONFIG::ROW.len).map(|pipe| regs.at::<VSC_PIPE_CONFIG>(pipe));
     let sizes: Vec<[u32; 2]> = sizes.map(|config| [config.W(), config.H()]).collect();
     for (pipe, [w, h]) in sizes.iter().enumerate().filter(|(_, [w, h])| (*w == 0) != (*h == 0)) {
-        said.say(Id::C33, format!("pipe {pipe} has {w}x{h} bins"));
+        violations.report(Id::C33, format!("pipe {pipe} has {w}x{h} bins"));
     }
-    said.unless(sizes.iter().any(|size| *size != [0; 2]), Id::C33, || "no pipe has bins".to_owned());
+    violations.unless(sizes.iter().any(|size| *size != [0; 2]), Id::C33, || "no pipe has bins".to_owned());
 }
 
 /// Checks C28, and M7 for the streams' buffers.
-fn pipes(gpu: Synced<'_>, said: &mut Said) {
+fn pipes(gpu: Synced<'_>, violations: &mut Violations) {
     let regs = &gpu.regs;
     let mode = regs.get::<RB_MODE_CONTROL>();
     let [width, height] = [mode.WIDTH(), mode.HEIGHT()];
@@ -147,11 +147,11 @@ fn pipes(gpu: Synced<'_>, said: &mut Said) {
         .map(|[x, y]| [x + first[0], y + first[1]])
         .find(|[x, y]| configs.iter().filter(|config| covers(config, *x, *y)).count() != 1);
     if let Some([x, y]) = wrong {
-        said.say(Id::C28, format!("bin {x},{y} is not in one pipe"));
+        violations.report(Id::C28, format!("bin {x},{y} is not in one pipe"));
     }
     for (pipe, config) in configs.iter().enumerate().filter(|(_, config)| config.W() * config.H() > 0) {
         let (w, h) = (config.W(), config.H());
-        said.unless(w <= MOST[0] && h <= MOST[0] && w * h <= MOST[1], Id::C28, || {
+        violations.unless(w <= MOST[0] && h <= MOST[0] && w * h <= MOST[1], Id::C28, || {
             format!("pipe {pipe} has {w}x{h} bins")
         });
         let (address, length) = (
@@ -159,6 +159,6 @@ fn pipes(gpu: Synced<'_>, said: &mut Said) {
             regs.at::<VSC_PIPE_DATA_LENGTH>(pipe as u32),
         );
         let fits = gpu.memory().room(address) >= length.VALUE().saturating_add(TAIL);
-        said.unless(fits, Id::M7, || format!("the stream of pipe {pipe} is in no one buffer"));
+        violations.unless(fits, Id::M7, || format!("the stream of pipe {pipe} is in no one buffer"));
     }
 }

@@ -9,7 +9,7 @@ use a4emu_decoder::bits::Register;
 use hashbrown::HashMap;
 
 use crate::rules::Id;
-use crate::state::{Said, Scene};
+use crate::state::{Scene, Violations};
 use a4emu_gpu::draw::DrawCall;
 use a4emu_gpu::draw::vpc::state::FeedbackState;
 use a4emu_gpu::pass::Pass;
@@ -81,63 +81,65 @@ pub struct Tiles {
 impl Tiles {
     /// Records a write to register `offset`: RB_DEPTH_INFO begins a tile, the size of the frame begins a
     /// frame.
-    pub fn register(&mut self, offset: u32, said: &mut Said) {
+    pub fn register(&mut self, offset: u32, violations: &mut Violations) {
         if offset == RB_DEPTH_INFO::ROW.offset {
-            self.end_tile(said);
+            self.end_tile(violations);
         } else if offset == RB_FRAME_BUFFER_DIMENSION::ROW.offset {
-            self.end(said);
+            self.end(violations);
         }
     }
 
     /// Checks T9: colours that are drawn and not resolved are lost. Depth and stencil are often not needed
     /// later.
-    fn end_tile(&mut self, said: &mut Said) {
+    fn end_tile(&mut self, violations: &mut Violations) {
         let lost = self.surfaces.iter().filter(|(_, surface)| surface.name == "colour" && !surface.copied);
         for (base, _) in lost {
-            said.say(Id::T9, format!("colour at {base:#x} is drawn in a tile and not copied out of it"));
+            violations
+                .report(Id::T9, format!("colour at {base:#x} is drawn in a tile and not copied out of it"));
         }
         self.surfaces.clear();
         self.tile = None;
     }
 
     /// Ends the frame: checks T9 for its last tile, and T10 for all.
-    pub fn end(&mut self, said: &mut Said) {
-        self.end_tile(said);
+    pub fn end(&mut self, violations: &mut Violations) {
+        self.end_tile(violations);
         let tiles = std::mem::take(&mut self.tiles);
         let apart =
             tiles.iter().enumerate().all(|(i, tile)| tiles[..i].iter().all(|other| !tile.meets(*other)));
         let around = tiles.iter().copied().reduce(Rect::around);
         if let Some(around) = around.filter(|_| apart && tiles.len() < MAX_TILES) {
             let missing = around.area() - tiles.iter().map(|tile| tile.area()).sum::<u64>();
-            said.unless(missing == 0, Id::T10, || format!("{missing} pixels of the frame are in no tile"));
+            violations
+                .unless(missing == 0, Id::T10, || format!("{missing} pixels of the frame are in no tile"));
         }
     }
 
     /// Checks a draw with vertices that is about to run.
-    pub fn draw(&mut self, scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
-        self.effects(scene, call, said);
+    pub fn draw(&mut self, scene: &Scene<'_>, call: &DrawCall, violations: &mut Violations) {
+        self.effects(scene, call, violations);
         if !scene.in_tiles() {
             return;
         }
         let rect = Rect::of(scene.regs);
         // A restore draws as if its tile began at 0, 0.
         if self.tile.is_none() && scene.pass != Pass::Restore {
-            self.begin(rect, said);
+            self.begin(rect, violations);
         }
         for access in accesses(scene) {
-            self.access(&access, rect, said);
+            self.access(&access, rect, violations);
         }
         if scene.pass == Pass::Resolve {
-            self.copy(scene.regs.get::<RB_COPY_CONTROL>().GMEM_BASE(), rect, said);
+            self.copy(scene.regs.get::<RB_COPY_CONTROL>().GMEM_BASE(), rect, violations);
         }
     }
 
     /// Begins a tile, and checks T10: overlaps with earlier tiles.
-    fn begin(&mut self, rect: Rect, said: &mut Said) {
+    fn begin(&mut self, rect: Rect, violations: &mut Violations) {
         self.tile = Some(rect);
         let other = self.tiles.iter().find(|tile| tile.meets(rect));
         if let Some(other) = other {
-            said.say(
+            violations.report(
                 Id::T10,
                 format!(
                     "tiles from {:?} to {:?} and from {:?} to {:?} overlap",
@@ -150,9 +152,9 @@ impl Tiles {
         }
     }
 
-    fn access(&mut self, access: &Access, rect: Rect, said: &mut Said) {
+    fn access(&mut self, access: &Access, rect: Rect, violations: &mut Violations) {
         if access.reads && !self.surfaces.contains_key(&access.base) {
-            never_written(access.name, access.base, rect, said);
+            never_written(access.name, access.base, rect, violations);
         }
         if access.writes {
             let surface = Surface { name: access.name, copied: false };
@@ -160,15 +162,15 @@ impl Tiles {
         }
     }
 
-    fn copy(&mut self, base: u32, rect: Rect, said: &mut Said) {
+    fn copy(&mut self, base: u32, rect: Rect, violations: &mut Violations) {
         match self.surfaces.get_mut(&base) {
             Some(surface) => surface.copied = true,
-            None => never_written("surface", base, rect, said),
+            None => never_written("surface", base, rect, violations),
         }
     }
 
     /// Checks T12: side effects that occur once for each tile.
-    fn effects(&mut self, scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
+    fn effects(&mut self, scene: &Scene<'_>, call: &DrawCall, violations: &mut Violations) {
         if !matches!(scene.pass, Pass::Gmem | Pass::Binning) {
             return;
         }
@@ -184,15 +186,15 @@ impl Tiles {
         let other = self.effects.insert(call.frame_draw, rect).filter(|other| *other != rect);
         if other.is_some() {
             let what = if atomics { "atomics" } else { "transform feedback" };
-            said.say(Id::T12, format!("{what} of one draw, once for each tile"));
+            violations.report(Id::T12, format!("{what} of one draw, once for each tile"));
         }
     }
 }
 
 /// Adds a violation of T8.
-fn never_written(name: &str, base: u32, rect: Rect, said: &mut Said) {
+fn never_written(name: &str, base: u32, rect: Rect, violations: &mut Violations) {
     let [x, y] = rect.first;
-    said.say(
+    violations.report(
         Id::T8,
         format!("tile {x},{y}: {name} at {base:#x} is read, and was neither cleared nor restored"),
     );

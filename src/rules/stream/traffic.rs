@@ -12,7 +12,7 @@ use a4emu_decoder::adreno::load_state::StateSource;
 use a4emu_decoder::bits::Register;
 
 use crate::rules::Id;
-use crate::state::{Extent, Said, Scene};
+use crate::state::{Extent, Scene, Violations};
 use a4emu_gpu::draw::{DrawCall, IndexSource, tpl1};
 use a4emu_gpu::fault::Miss;
 use a4emu_gpu::gpu::Gpu;
@@ -50,19 +50,19 @@ impl Traffic {
     }
 
     /// Checks a command that is about to execute.
-    pub fn command(&mut self, gpu: Synced<'_>, packet: &Pm4<'_>, said: &mut Said) {
+    pub fn command(&mut self, gpu: Synced<'_>, packet: &Pm4<'_>, violations: &mut Violations) {
         self.settle(gpu);
         match packet {
             Pm4::WaitForIdle(_) => self.idle(),
             Pm4::EventWrite(packet) => self.event(packet.event),
-            Pm4::DrawIndirect(packet) => self.parameters(gpu, packet.INDIRECT, 16, said),
-            Pm4::DrawIndxIndirect(packet) => self.parameters(gpu, packet.INDIRECT, 20, said),
+            Pm4::DrawIndirect(packet) => self.parameters(gpu, packet.INDIRECT, 16, violations),
+            Pm4::DrawIndxIndirect(packet) => self.parameters(gpu, packet.INDIRECT, 20, violations),
             Pm4::LoadState4(packet) => {
                 if let StateSource::Memory { address } = packet.source()
                     && let Some(address) = address.narrow()
                     && self.is_fresh(gpu, address, u64::from(packet.dwords()) * 4)
                 {
-                    said.say(
+                    violations.report(
                         Id::F3,
                         format!("{:?} at {address:#010x} were written in this batch", packet.kind()),
                     );
@@ -115,9 +115,9 @@ impl Traffic {
         held && apart && !gpu.memory().is_unchanged(address, bytes, time)
     }
 
-    fn parameters(&self, gpu: Synced<'_>, address: u32, bytes: u64, said: &mut Said) {
+    fn parameters(&self, gpu: Synced<'_>, address: u32, bytes: u64, violations: &mut Violations) {
         if self.is_fresh(gpu, address, bytes) {
-            said.say(
+            violations.report(
                 Id::F2,
                 "a draw of this batch wrote the parameters: without CACHE_FLUSH the old ones are read",
             );
@@ -125,19 +125,19 @@ impl Traffic {
     }
 
     /// Checks a draw that is about to run.
-    pub fn draw(&mut self, scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
+    pub fn draw(&mut self, scene: &Scene<'_>, call: &DrawCall, violations: &mut Violations) {
         let gpu = scene.gpu;
         self.settle(gpu);
-        self.stored_attributes(&gpu, said);
-        self.bound_attributes(&gpu, said);
+        self.stored_attributes(&gpu, violations);
+        self.bound_attributes(&gpu, violations);
         if self.writes.is_some() && matches!(call.pass, Pass::Gmem | Pass::Bypass | Pass::Binning) {
-            self.attributes(gpu, said);
+            self.attributes(gpu, violations);
             if let IndexSource::Memory { base, size, .. } = call.indices
                 && self.is_fresh(gpu, base, size.into())
             {
-                said.say(Id::F3, "a draw of this batch wrote the indices");
+                violations.report(Id::F3, "a draw of this batch wrote the indices");
             }
-            self.textures(scene, said);
+            self.textures(scene, violations);
         }
     }
 
@@ -147,7 +147,7 @@ impl Traffic {
         self.running = Some(gpu.memory().now());
     }
 
-    fn attributes(&self, gpu: Synced<'_>, said: &mut Said) {
+    fn attributes(&self, gpu: Synced<'_>, violations: &mut Violations) {
         let regs = &gpu.regs;
         if self.invalidated && self.waited {
             return;
@@ -156,13 +156,16 @@ impl Traffic {
             let base = regs.at::<VFD_FETCH_INSTR_1>(i).VALUE();
             if self.is_fresh(gpu, base, regs.at::<VFD_FETCH_INSTR_2>(i).SIZE().into()) {
                 let lacks = if self.invalidated { "a wait" } else { "UCHE_INVALIDATE" };
-                said.say(Id::F1, format!("attribute {i} was written in this batch, without {lacks} since"));
+                violations.report(
+                    Id::F1,
+                    format!("attribute {i} was written in this batch, without {lacks} since"),
+                );
             }
         }
     }
 
     /// Checks F1 for vertices that the command processor stored, as the driver does for restores.
-    fn stored_attributes(&self, gpu: &Gpu, said: &mut Said) {
+    fn stored_attributes(&self, gpu: &Gpu, violations: &mut Violations) {
         let regs = &gpu.regs;
         if self.cp_stores.is_empty() {
             return;
@@ -172,7 +175,7 @@ impl Traffic {
                 (regs.at::<VFD_FETCH_INSTR_1>(i).VALUE(), regs.at::<VFD_FETCH_INSTR_2>(i).SIZE());
             let fetched = Extent { base, bytes: size.into() };
             if self.cp_stores.iter().any(|stored| stored.meets(fetched)) {
-                said.say(
+                violations.report(
                     Id::F1,
                     format!("attribute {i} was stored by a packet, without UCHE_INVALIDATE since"),
                 );
@@ -181,14 +184,15 @@ impl Traffic {
     }
 
     /// Checks F5.
-    fn bound_attributes(&self, gpu: &Gpu, said: &mut Said) {
+    fn bound_attributes(&self, gpu: &Gpu, violations: &mut Violations) {
         let count = gpu.regs.get::<VFD_CONTROL_0>().STRMFETCHINSTRCNT().min(VFD_FETCH_INSTR_1::ROW.len);
         for i in (0..count).filter(|i| self.bound >> i & 1 != 0) {
-            said.say(Id::F5, format!("attribute {i} has another address, without UCHE_INVALIDATE since"));
+            violations
+                .report(Id::F5, format!("attribute {i} has another address, without UCHE_INVALIDATE since"));
         }
     }
 
-    fn textures(&self, scene: &Scene<'_>, said: &mut Said) {
+    fn textures(&self, scene: &Scene<'_>, violations: &mut Violations) {
         for checked in &scene.programs {
             let stage = checked.program.stage;
             let loaded = scene.gpu.loaded.stage(stage);
@@ -197,7 +201,10 @@ impl Traffic {
                 let Ok(texture) = tpl1::Texture::new(words, scene.gpu.model) else { continue };
                 let base = TEX_CONST_4(words[4]).BASE();
                 if self.is_fresh(scene.gpu, base, texture.bytes_spanned()) {
-                    said.say(Id::F3, format!("{}: a draw of this batch wrote texture {slot}", stage.name()));
+                    violations.report(
+                        Id::F3,
+                        format!("{}: a draw of this batch wrote texture {slot}", stage.name()),
+                    );
                 }
             }
         }
@@ -215,10 +222,11 @@ fn fetch_entry(offset: u32) -> Option<u32> {
 const MAX_BLANK: usize = 64;
 
 /// Checks M8: reads of buffers that are unwritten according to the capture.
-pub fn unwritten(gpu: Synced<'_>, said: &mut Said) {
+pub fn unwritten(gpu: Synced<'_>, violations: &mut Violations) {
     let blank =
         gpu.report.missing.iter().filter(|miss| gpu.memory().provenance(miss.address) == Provenance::Blank);
     for Miss { client, address, len } in blank.take(MAX_BLANK) {
-        said.say(Id::M8, format!("{client}: {len} bytes at {address} are read, and nobody wrote them"));
+        violations
+            .report(Id::M8, format!("{client}: {len} bytes at {address} are read, and nobody wrote them"));
     }
 }

@@ -12,7 +12,7 @@ use a4emu_decoder::adreno::load_state::StateKind;
 use a4emu_decoder::bits::Register;
 
 use crate::rules::Id;
-use crate::state::Said;
+use crate::state::Violations;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::draw::DrawCall;
 use a4emu_gpu::gpu::Gpu;
@@ -76,7 +76,7 @@ impl Default for Waits {
 
 impl Waits {
     /// Checks `packet`, which is about to execute.
-    pub fn packet(&mut self, packet: &Pm4<'_>, said: &mut Said) {
+    pub fn packet(&mut self, packet: &Pm4<'_>, violations: &mut Violations) {
         match packet {
             Pm4::WaitForIdle(_) => self.idle(),
             Pm4::EventWrite(packet) => self.event(packet.event),
@@ -85,16 +85,17 @@ impl Waits {
             Pm4::EventWriteZpd(packet) => self.event(packet.event),
             Pm4::RegRmw(packet) if self.busy => {
                 let register = REGISTERS.name(packet.control.DST_REG());
-                said.say(Id::C2, format!("CP_REG_RMW of {register} while the chip is busy"));
+                violations.report(Id::C2, format!("CP_REG_RMW of {register} while the chip is busy"));
             }
-            Pm4::SetBinData(_) => self.tile_stream("CP_SET_BIN_DATA", said),
+            Pm4::SetBinData(_) => self.tile_stream("CP_SET_BIN_DATA", violations),
             Pm4::ExecCsIndirect(_) if self.caches != Flush::Done => {
-                said.say(Id::C5, "indirect parameters may be stale: no CACHE_FLUSH and wait before them");
+                violations
+                    .report(Id::C5, "indirect parameters may be stale: no CACHE_FLUSH and wait before them");
             }
             Pm4::SetConstant(packet) => {
                 let reads = matches!(packet.writes(), RegisterWrites::Sum { addend: QUERY_BASE, .. });
                 if reads && std::mem::take(&mut self.query_base) {
-                    said.say(Id::C8, "the base of queries changed under a draw");
+                    violations.report(Id::C8, "the base of queries changed under a draw");
                 }
             }
             _ => {}
@@ -130,9 +131,9 @@ impl Waits {
     }
 
     /// Checks a write to register `offset`.
-    pub fn register(&mut self, gpu: &Gpu, offset: u32, said: &mut Said) {
+    pub fn register(&mut self, gpu: &Gpu, offset: u32, violations: &mut Violations) {
         if offset == PC_VSTREAM_CONTROL::ROW.offset && gpu.regs.read(offset) != 0 {
-            self.tile_stream("PC_VSTREAM_CONTROL", said);
+            self.tile_stream("PC_VSTREAM_CONTROL", violations);
         }
         if !self.busy {
             self.query_base &= offset != QUERY_BASE;
@@ -142,26 +143,26 @@ impl Waits {
         self.viewport |= viewport.contains(&offset);
         self.query_base |= offset == QUERY_BASE;
         if !BANKED.contains(&offset) && !is_exempt(offset) {
-            said.say(
+            violations.report(
                 Id::C1,
                 format!("{} is not banked, written while the chip is busy", REGISTERS.name(offset)),
             );
         }
     }
 
-    fn tile_stream(&self, what: &str, said: &mut Said) {
+    fn tile_stream(&self, what: &str, violations: &mut Violations) {
         if self.hlsq != Flush::Done {
-            said.say(Id::C6, format!("{what} while the state of the last tile is pending"));
+            violations.report(Id::C6, format!("{what} while the state of the last tile is pending"));
         }
     }
 
     /// Checks a load of state.
-    pub fn load(&self, kind: StateKind, pass: Pass, said: &mut Said) {
+    pub fn load(&self, kind: StateKind, pass: Pass, violations: &mut Violations) {
         if let StateKind::Constants(stage) = kind
             && self.busy
         {
             let rule = if pass == Pass::Binning { Id::X4 } else { Id::C3 };
-            said.say(
+            violations.report(
                 rule,
                 format!("constants of {} are overwritten while draws may read them", stage.name()),
             );
@@ -169,9 +170,9 @@ impl Waits {
     }
 
     /// Checks `call`, which is about to run.
-    pub fn call(&mut self, gpu: &Gpu, call: &Call, said: &mut Said) {
+    pub fn call(&mut self, gpu: &Gpu, call: &Call, violations: &mut Violations) {
         match call {
-            Call::Draw(call) => self.draw(gpu, call, said),
+            Call::Draw(call) => self.draw(gpu, call, violations),
             Call::Dispatch(_) => self.dispatched = true,
             Call::Uncounted(_) => {}
         }
@@ -184,22 +185,22 @@ impl Waits {
         };
     }
 
-    fn draw(&mut self, gpu: &Gpu, call: &DrawCall, said: &mut Said) {
+    fn draw(&mut self, gpu: &Gpu, call: &DrawCall, violations: &mut Violations) {
         // Exception X5: restores write the viewport while the last tile's resolve runs.
         if std::mem::take(&mut self.viewport) && call.pass != Pass::Restore {
             let rule = if call.pass == Pass::Binning { Id::X4 } else { Id::C4 };
-            said.say(rule, "the viewport is written without a wait");
+            violations.report(rule, "the viewport is written without a wait");
         }
         if call.count == 0 {
             return;
         }
         let culls = call.initiator.VIS_CULL() == VisCullMode::USE_VISIBILITY;
         if culls && self.streams != Streams::Usable {
-            said.say(Id::C7, "the visibility streams were not flushed");
+            violations.report(Id::C7, "the visibility streams were not flushed");
         }
         let update = gpu.regs.get::<HLSQ_UPDATE_CONTROL>().VALUE();
         if self.dispatched && update == 0 {
-            said.say(Id::C9, "HLSQ_UPDATE_CONTROL is 0, as a dispatch left it");
+            violations.report(Id::C9, "HLSQ_UPDATE_CONTROL is 0, as a dispatch left it");
         }
     }
 }

@@ -3,7 +3,7 @@
 use a4emu_decoder::a4xx::regs::rb::{RB_RENDER_COMPONENTS, TARGETS};
 
 use crate::rules::Id;
-use crate::state::{Extent, Said, Scene};
+use crate::state::{Extent, Scene, Violations};
 use a4emu_gpu::draw::vpc::state::FeedbackState;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
@@ -37,7 +37,7 @@ pub struct Writers(Vec<(Writer, Extent)>);
 
 impl Writers {
     /// Checks a draw or dispatch that is about to run.
-    pub fn call(&mut self, scene: &Scene<'_>, said: &mut Said) {
+    pub fn call(&mut self, scene: &Scene<'_>, violations: &mut Violations) {
         for (writer, extent) in written(scene) {
             if self.0.contains(&(writer, extent)) {
                 continue;
@@ -45,7 +45,7 @@ impl Writers {
             let other = self.0.iter().find(|(other, range)| *other != writer && range.meets(extent));
             if let Some((other, _)) = other {
                 let (name, other, base) = (writer.name(), other.name(), extent.base);
-                said.say(Id::M9, format!("{name} and {other} write to {base:#010x} in one batch"));
+                violations.report(Id::M9, format!("{name} and {other} write to {base:#010x} in one batch"));
             }
             if self.0.len() < MAX_RANGES {
                 self.0.push((writer, extent));

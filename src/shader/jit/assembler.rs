@@ -384,7 +384,7 @@ impl Assembler {
         self.push(Instruction::with_branch(jump, 0));
     }
 
-    /// `dst = . a`
+    /// Emits `op` with one source: `dst = op a`.
     pub fn one(&mut self, op: Vector, dst: u8, a: Source) {
         let (form, dst) = (self.machine.form(op), self.vector(dst));
         let instruction = match a {

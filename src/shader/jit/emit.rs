@@ -34,7 +34,7 @@ pub enum Refusal {
 
 /// Purpose of machine code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CodePurpose {
     /// A shader instruction, with this index.
     Instruction(u32),
     /// Conversion of a colour to pixels.
@@ -49,7 +49,7 @@ pub enum Place {
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     /// The purpose.
-    pub place: Place,
+    pub place: CodePurpose,
     /// Number of machine instructions before it.
     pub from: usize,
 }
@@ -121,16 +121,16 @@ impl<'p> Emitter<'p> {
 
     /// Emits the end of the code, after all nodes.
     pub fn finish(mut self) -> Result<Emitted, Refusal> {
-        self.mark(Place::Results);
+        self.mark(CodePurpose::Results);
         self.results()?;
-        self.mark(Place::Next);
+        self.mark(CodePurpose::Next);
         let Emitter { asm, marks, spills, .. } = self;
         let assembled = asm.finish().map_err(|_| Refusal::Assembler)?;
         Ok(Emitted { assembled, marks, spills })
     }
 
     /// Notes what the code from here on is for.
-    pub fn mark(&mut self, place: Place) {
+    pub fn mark(&mut self, place: CodePurpose) {
         self.marks.push(Mark { place, from: self.asm.len() });
     }
 

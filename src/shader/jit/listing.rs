@@ -6,7 +6,7 @@ use iced_x86::{Formatter, Instruction, IntelFormatter};
 use super::super::lowered::Lowered;
 use super::Routine;
 use super::coded::Coded;
-use super::emit::{Emitted, Place};
+use super::emit::{CodePurpose, Emitted};
 use super::machine::Machine;
 use super::segment::{Made, segments};
 
@@ -70,15 +70,15 @@ impl Listing<'_> {
         self.out.push('\n');
     }
 
-    fn place(&mut self, place: Place) {
+    fn place(&mut self, place: CodePurpose) {
         match place {
-            Place::Instruction(at) => {
+            CodePurpose::Instruction(at) => {
                 let text = (self.text)(at);
                 self.line(format_args!("{at:5} {text}"));
             }
-            Place::Pixels => self.line(format_args!("      ; pixels")),
-            Place::Results => self.line(format_args!("      ; registers that are read later")),
-            Place::Next => self.line(format_args!("      ; the next lanes")),
+            CodePurpose::Pixels => self.line(format_args!("      ; pixels")),
+            CodePurpose::Results => self.line(format_args!("      ; registers that are read later")),
+            CodePurpose::Next => self.line(format_args!("      ; the next lanes")),
         }
     }
 

@@ -41,7 +41,7 @@ use coded::Coded;
 use epilogue_variants::EpilogueVariants;
 use machine::Machine;
 use sampler_variants::SamplerVariants;
-use segment::{Part, Segment};
+use segment::{Segment, SegmentPart};
 use straight_line::Line;
 
 /// Name of the instruction set that code is compiled for on this computer. `None` if there is none.
@@ -223,9 +223,9 @@ impl Warp {
     /// Whether the whole segment can run at once. If so, stores the planes that its code reads in the frame.
     fn may_run(&mut self, program: &Lowered, segment: &Segment, environment: &mut impl Environment) -> bool {
         let mask = self.flow.executing() | self.idle;
-        let has_code = |part: &Part| match part {
-            Part::Native(native) => native.code(program, &segment.locations, mask).is_some(),
-            Part::Loops(_) => true,
+        let has_code = |part: &SegmentPart| match part {
+            SegmentPart::Native(native) => native.code(program, &segment.locations, mask).is_some(),
+            SegmentPart::Loops(_) => true,
         };
         self.executed + segment.instructions <= self.limit
             && (mask == ALL || segment.parts.iter().all(has_code))
@@ -273,7 +273,7 @@ impl Warp {
         self.compiled += segment.compiled;
         for part in &segment.parts {
             match part {
-                Part::Native(native) => {
+                SegmentPart::Native(native) => {
                     let code = native.code(program, &segment.locations, mask);
                     code.expect("there is code").call(
                         &mut self.rows,
@@ -282,7 +282,7 @@ impl Warp {
                         environment.texels(),
                     );
                 }
-                Part::Loops(range) => {
+                SegmentPart::Loops(range) => {
                     alu::run(&program.alus[range.start as usize..range.end as usize], &mut self.rows, mask);
                 }
             }

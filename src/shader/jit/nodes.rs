@@ -5,7 +5,7 @@ use super::super::lowered::Lowered;
 use super::super::rowmap;
 use super::assembler::CodeLanes;
 use super::coded::Coded;
-use super::emit::{Emitted, Emitter, Place, Refusal};
+use super::emit::{CodePurpose, Emitted, Emitter, Refusal};
 use super::machine::Machine;
 use super::plan::{Node, Plan, ValueId, Work, reads};
 use super::{pixel, sample, select};
@@ -33,11 +33,11 @@ impl Emitter<'_> {
             self.at = index as u32;
             let program = self.program;
             self.mark(match node.work {
-                Work::Alu(alu) => Place::Instruction(program.sources[alu as usize]),
+                Work::Alu(alu) => CodePurpose::Instruction(program.sources[alu as usize]),
                 Work::Varying(_) | Work::Derivative(_) | Work::Sample(_) => {
-                    Place::Instruction(program.steps[node.step as usize].at)
+                    CodePurpose::Instruction(program.steps[node.step as usize].at)
                 }
-                Work::Pixel => Place::Pixels,
+                Work::Pixel => CodePurpose::Pixels,
             });
             let one = |dst| [Some(dst), None, None, None];
             let made = match node.work {

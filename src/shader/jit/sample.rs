@@ -3,7 +3,7 @@
 //! The steps and the resulting bits are those of the texture unit's AVX-512 code (`tpl1/planar/avx512`).
 //! Positions in 1/256 of a texel are integers. A byte in the low mantissa bits of 2^23 becomes a float by one
 //! fused operation.
-use super::super::reading::{Part, Reading};
+use super::super::reading::{ComponentSource, Reading};
 use super::assembler::{Flag, Source};
 use super::coded::Coded;
 use super::emit::{Emitter, Refusal};
@@ -55,13 +55,13 @@ pub fn sample(
     let mut out = [None; 4];
     for (c, out) in out.iter_mut().enumerate().filter(|(c, _)| wanted >> c & 1 != 0) {
         *out = Some(match (reading.components[c], &taps) {
-            (Part::Constant(bits), _) => e.constant(bits)?,
-            (Part::Byte(byte), Taps::One(texels)) => {
+            (ComponentSource::Constant(bits), _) => e.constant(bits)?,
+            (ComponentSource::Byte(byte), Taps::One(texels)) => {
                 let value = e.temporary()?;
                 bytes.value(e, value, *texels, byte);
                 value
             }
-            (Part::Byte(byte), Taps::Four(taps)) => taps.mixed(e, &bytes, byte)?,
+            (ComponentSource::Byte(byte), Taps::Four(taps)) => taps.mixed(e, &bytes, byte)?,
         });
     }
     Ok(out)

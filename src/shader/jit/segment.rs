@@ -26,7 +26,7 @@ const LEAST: usize = 3;
 /// Steps that always execute in sequence, with the same lanes.
 pub struct Segment {
     /// Its parts, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<SegmentPart>,
     /// The last step. The interpreter performs its effect.
     pub last: u32,
     /// Number of source instructions.
@@ -40,7 +40,7 @@ pub struct Segment {
 }
 
 /// Some operations of a segment.
-pub enum Part {
+pub enum SegmentPart {
     /// Compiled.
     Native(Box<Native>),
     /// Interpreted.
@@ -170,10 +170,10 @@ pub fn segments(
 
 /// Number of instructions of a segment that involve the interpreter: operations in its loops, and the effect
 /// of step `last`, if it has one.
-fn interpreted(program: &Lowered, parts: &[Part], last: u32) -> u64 {
+fn interpreted(program: &Lowered, parts: &[SegmentPart], last: u32) -> u64 {
     let mut all: Vec<u32> = Vec::new();
     for part in parts {
-        if let Part::Loops(range) = part {
+        if let SegmentPart::Loops(range) = part {
             all.extend(&program.sources[range.start as usize..range.end as usize]);
         }
     }
@@ -192,7 +192,7 @@ struct Cutter<'c> {
     coded: &'c Coded,
     liveness: &'c Liveness,
     first: u32,
-    parts: Vec<Part>,
+    parts: Vec<SegmentPart>,
     /// Parts of steps that are compiled next.
     pieces: Vec<Piece>,
     locations: Vec<u16>,
@@ -222,7 +222,7 @@ impl Cutter<'_> {
         self.epilogue = epilogue;
         self.flush(index, last.end)?;
         let Self { program, parts, locations, .. } = self;
-        if !parts.iter().any(|part| matches!(part, Part::Native(_))) {
+        if !parts.iter().any(|part| matches!(part, SegmentPart::Native(_))) {
             return None;
         }
         let compiled = instructions.saturating_sub(interpreted(program, &parts, index));
@@ -248,8 +248,8 @@ impl Cutter<'_> {
 
     fn loops(&mut self, range: Range<u32>) {
         match self.parts.last_mut() {
-            Some(Part::Loops(last)) if last.end == range.start => last.end = range.end,
-            _ => self.parts.push(Part::Loops(range)),
+            Some(SegmentPart::Loops(last)) if last.end == range.start => last.end = range.end,
+            _ => self.parts.push(SegmentPart::Loops(range)),
         }
     }
 
@@ -275,7 +275,7 @@ impl Cutter<'_> {
         Some(())
     }
 
-    fn native(&mut self, pieces: Vec<Piece>, live: RowSet) -> Result<Part, Vec<Piece>> {
+    fn native(&mut self, pieces: Vec<Piece>, live: RowSet) -> Result<SegmentPart, Vec<Piece>> {
         let plan = Plan::new(self.program, &pieces, self.coded, &live, &mut self.locations, self.epilogue);
         let emitted = emit(self.program, plan, self.coded, self.machine, CodeLanes::All);
         let placed = emitted.ok().and_then(|emitted| {
@@ -285,7 +285,7 @@ impl Cutter<'_> {
         match placed {
             Some(all) => {
                 let (machine, step, some) = (self.machine, self.first, OnceLock::new());
-                Ok(Part::Native(Box::new(Native { machine, step, pieces, live, all, some })))
+                Ok(SegmentPart::Native(Box::new(Native { machine, step, pieces, live, all, some })))
             }
             None => Err(pieces),
         }

@@ -9,7 +9,7 @@ use super::super::run::{Outcome, apply};
 use super::super::warp::{Killed, Warp};
 use super::Routine;
 use super::emit::SPILLS;
-use super::segment::{Part, Segment};
+use super::segment::{Segment, SegmentPart};
 
 /// Most warps in lockstep. More registers would not fit in the first-level cache.
 pub const MAX_LOCKSTEP: usize = 4;
@@ -160,12 +160,12 @@ impl Segment {
         }
         for part in &self.parts {
             match part {
-                Part::Native(native) => {
+                SegmentPart::Native(native) => {
                     let code = native.code(program, &self.locations, ALL).expect("all lanes have code");
                     let textures = environment.texels();
                     warps.iter_mut().for_each(|warp| code.call(&mut warp.rows, frame, ALL, textures));
                 }
-                Part::Loops(range) => {
+                SegmentPart::Loops(range) => {
                     loops_together(&program.alus[range.start as usize..range.end as usize], warps);
                 }
             }

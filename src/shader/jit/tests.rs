@@ -9,7 +9,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 use super::machine::Machine;
 use super::sampler_variants::SamplerVariants;
-use super::segment::{Part, Segment};
+use super::segment::{Segment, SegmentPart};
 use super::{Dwords, MAX_LOCKSTEP, Routine, Texels, WarpGroup, run, select};
 use crate::Program;
 use crate::alu::Alu;
@@ -22,7 +22,7 @@ use crate::testing::asked_programs;
 use crate::tests::reference::{EDGES, MASKS, is_compare, is_float, sources};
 use crate::tests::seed::random_cases;
 use crate::{
-    ALL, Environment, Killed, LANES, Lanes, Mask, Op, Outcome, Part as Component, Plain, PlainLevel, Reading,
+    ALL, ComponentSource, Environment, Killed, LANES, Lanes, Mask, Op, Outcome, Plain, PlainLevel, Reading,
     Refused, TexelExtent, Warp,
 };
 
@@ -85,7 +85,7 @@ fn program_of(steps: Vec<(Vec<Alu>, Effect)>) -> Program {
 
 fn native(routine: &Routine) -> &Segment {
     let segment = routine.segments[0].as_ref().expect("a segment");
-    assert!(matches!(segment.parts[..], [Part::Native(_)]), "all of it is compiled");
+    assert!(matches!(segment.parts[..], [SegmentPart::Native(_)]), "all of it is compiled");
     segment
 }
 
@@ -505,7 +505,9 @@ fn sampled(reading: Reading, texels: Texels<'_>) -> Vec<Lanes> {
         let mut coded = ways.coded(&[Some(reading)]);
         coded.gather_pairs = gather_pairs;
         let way = Routine::with(&program, machine, coded).expect("code");
-        let Part::Native(native) = &native(&way).parts[0] else { unreachable!("all of it is compiled") };
+        let SegmentPart::Native(native) = &native(&way).parts[0] else {
+            unreachable!("all of it is compiled")
+        };
         let mut warp = Warp::new(&program, &[]);
         warp.restart(&program, ALL, 0);
         (*warp.full_mut(0), *warp.full_mut(1)) = (coords(0.05), coords(0.031));
@@ -527,7 +529,7 @@ fn code_reads_nothing_beside_a_texture() {
     let mut around = vec![0u8; 4 * 90];
     around[4 * 30..4 * 60].fill(0x40);
     let (expected, components) =
-        (Lanes::splat((64.0f32 / 255.0).to_bits()), [0, 1, 2, 3].map(Component::Byte));
+        (Lanes::splat((64.0f32 / 255.0).to_bits()), [0, 1, 2, 3].map(ComponentSource::Byte));
     let other: Vec<u8> = (0..4 * 40u32).map(|byte| (byte.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
     for (is_linear, repeats) in
         [(false, [false; 2]), (true, [false; 2]), (true, [true; 2]), (true, [true, false])]
@@ -560,9 +562,10 @@ fn code_is_not_run_without_its_textures() {
     let text = "sam (f32)(x)r1.x, r0.x, s#0, t#0\nsam (f32)(x)r1.y, r0.x, s#0, t#0\nend\n";
     let program = Program::new(&assemble(text).unwrap()).unwrap();
     let ways = SamplerVariants::new(&program, machine).expect("requests that can be in the code");
-    let reading = Reading { is_linear: false, repeats: [false; 2], components: [Component::Byte(0); 4] };
+    let reading =
+        Reading { is_linear: false, repeats: [false; 2], components: [ComponentSource::Byte(0); 4] };
     let way = Routine::with(&program, machine, ways.coded(&[Some(reading); 2])).expect("code");
-    let Part::Native(native) = &native(&way).parts[0] else { unreachable!("all of it is compiled") };
+    let SegmentPart::Native(native) = &native(&way).parts[0] else { unreachable!("all of it is compiled") };
     let extent = TexelExtent::new([2, 2], (0, 2), &reading);
     let texels = Texels::new(Dwords::new(&[0; 16]).unwrap(), extent);
     let code = native.code(&program, &[], ALL).expect("code");

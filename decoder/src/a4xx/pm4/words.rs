@@ -76,7 +76,7 @@ descriptors! {
         0..17 REG: Hex;
         /// max(CNT, 1) dwords are copied.
         18..29 CNT: Uint;
-        30..30 B64: Bool;
+        30..30 _64B: Bool;
         31..31 ACCUMULATE: Bool;
     }
     CP_MEM_TO_REG_0 {

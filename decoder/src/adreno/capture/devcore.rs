@@ -46,7 +46,7 @@ const MAX_REGISTERS: usize = 1 << 15;
 const MAX_TEXT: usize = 1 << 16;
 
 /// Keys of the header and of `fault-info` that are kept as text.
-const TOLD: [&str; 11] =
+const KEPT_KEYS: [&str; 11] =
     ["kernel", "module", "time", "comm", "cmdline", "revision", "ttbr0", "iova", "dir", "type", "source"];
 
 /// Reads a dump and makes sections of it.
@@ -194,7 +194,7 @@ impl Devcore {
             value.clone_into(&mut self.comm);
         }
         let size = key.len() + value.len() + 3;
-        if TOLD.contains(&key) && !value.is_empty() && self.told + size <= MAX_TEXT {
+        if KEPT_KEYS.contains(&key) && !value.is_empty() && self.told + size <= MAX_TEXT {
             self.told += size;
             self.text += &format!("{key}: {value}\n");
         }

@@ -45,7 +45,7 @@ pub fn operations() -> Vec<Operation> {
     all
 }
 
-/// What operations do of which no public source says it.
+/// The meaning of operations that no public source describes.
 const UNKNOWN: &str = "no public source says what it does";
 
 /// What operations of later generations do here.

@@ -171,6 +171,7 @@ impl Emitter<'_, '_> {
 }
 
 fn descriptor(name: &str) -> Option<&'static WordRow> {
+    let name = A4XX.without_prefix(name).unwrap_or(name);
     A4XX.descriptor_words().find(|row| row.name == name)
 }
 

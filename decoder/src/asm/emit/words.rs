@@ -3,7 +3,7 @@
 use super::super::ast::{Expr, ExprKind, Part, RegName, Word};
 use super::value::Value;
 use super::{Emitter, Result};
-use crate::a4xx::regs::REGISTERS;
+use crate::a4xx::A4XX;
 use crate::bits::value::is_bare;
 use crate::bits::{FieldRow, Kind, parse};
 
@@ -70,9 +70,10 @@ impl Emitter<'_, '_> {
     pub(super) fn register(&self, reg: &RegName) -> Result<u32> {
         let text = match &reg.element {
             None => reg.name.clone(),
+            Some((index, sub)) if sub.is_empty() => format!("{}({})", reg.name, self.whole(index)?),
             Some((index, sub)) => format!("{}[{}].{sub}", reg.name, self.whole(index)?),
         };
-        match REGISTERS.by_name(&text) {
+        match A4XX.register(&text) {
             Some(offset) => Ok(offset),
             None => self.fail(reg.span, format!("no register, packet or statement is called `{text}`")),
         }

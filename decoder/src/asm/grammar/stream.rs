@@ -1,12 +1,12 @@
 //! Command stream statements: registers, packets, state loads, calls.
 
-use super::super::ast::{Arg, Kind, LoadSource, Packet, Part, RegName, Span, Word};
+use super::super::ast::{Arg, Expr, Kind, LoadSource, Name, Packet, Part, RegName, Span, Word};
 use super::expr::{element, expr, part};
 use super::statement::{block, clause, optional_block};
 use super::text::shader;
-use super::{Nest, Parsed, arguments, blank, expected, keyword, list, name, peek_name, space};
+use super::{Nest, Parsed, arguments, blank, expected, keyword, list, name, peek_name, space, token};
+use crate::a4xx::A4XX;
 use crate::a4xx::pm4::PACKETS;
-use crate::a4xx::regs::REGISTERS;
 use crate::asm::ast::{ExprKind, Statement};
 
 /// A statement that starts with `word` and goes on with `rest`.
@@ -44,7 +44,7 @@ fn is_packet(word: &str) -> bool {
 /// Whether a statement looks like a packet that is in no table: its name is followed by arguments. It is
 /// read as one, so that the message is about the name.
 fn is_unknown_packet(word: &str, rest: &str) -> bool {
-    word.starts_with("CP_") && space(rest).starts_with('(') && REGISTERS.by_name(word).is_none()
+    word.starts_with("CP_") && space(rest).starts_with('(') && A4XX.register(word).is_none()
 }
 
 enum Predicated {
@@ -54,7 +54,14 @@ enum Predicated {
 
 fn register<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, RegName> {
     let (rest, first) = name(input)?;
-    let (rest, element) = element(nest, rest)?;
+    let (rest, element) = match A4XX.without_prefix(&first.text).and(rest.strip_prefix('(')) {
+        Some(inside) => {
+            let (rest, index) = nest.inside(rest, || expr(nest, blank(inside)))?;
+            let (rest, ()) = token(")", blank(rest))?;
+            (rest, Some((index, String::new())))
+        }
+        None => element(nest, rest)?,
+    };
     Ok((rest, RegName { span: Span { start: input.len(), end: rest.len() }, name: first.text, element }))
 }
 
@@ -92,13 +99,27 @@ fn fields<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Vec<Part>> {
     }
 }
 
+/// The name at the start of `input`. Those of fields may begin with digits: `64B`.
+fn field_name(input: &str) -> &str {
+    let digits = input.find(|c: char| !c.is_ascii_digit()).unwrap_or(input.len());
+    let name = input[digits..].find(|c: char| !c.is_ascii_uppercase()).unwrap_or(input.len() - digits);
+    match digits > 0 && name > 0 && input[digits + name..].chars().next().is_none_or(|c| !c.is_alphanumeric())
+    {
+        true => &input[..digits + name],
+        false => peek_name(input),
+    }
+}
+
 fn field<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Part> {
-    let text = peek_name(input);
-    let after = space(&input[text.len()..]);
+    let text = field_name(input);
+    let (end, after) = (&input[text.len()..], space(&input[text.len()..]));
+    let span = Span { start: input.len(), end: end.len() };
     if !text.is_empty() && after.starts_with('=') && !after.starts_with("==") {
-        let (_, name) = name(input)?;
         let (rest, value) = part(nest, blank(&after[1..]))?;
-        return Ok((rest, Part::Set(name, value)));
+        return Ok((rest, Part::Set(Name { text: text.into(), span }, value)));
+    }
+    if text.starts_with(|c: char| c.is_ascii_digit()) {
+        return Ok((end, Part::Bare(Expr { span, kind: ExprKind::Name(text.into()) })));
     }
     part(nest, input).map(|(rest, value)| (rest, Part::Bare(value)))
 }

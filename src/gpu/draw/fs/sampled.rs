@@ -4,7 +4,7 @@
 
 use crate::draw::gras::quad::{QUADS, Quad, covered_quads, quad_order};
 use crate::draw::gras::raster::Rect;
-use crate::draw::gras::samples::{Coverage, MAX_SAMPLES, PARTS, Place, Samples};
+use crate::draw::gras::samples::{Coverage, MAX_SAMPLES, PARTS, SamplePosition, Samples};
 use crate::draw::gras::setup::ScreenPrimitive;
 use crate::draw::rb::coverage::{alpha_samples, by_sample};
 use crate::draw::rb::depth::Words;
@@ -276,12 +276,12 @@ fn lanes_of_samples(quads: &[SampledQuad]) -> Coverage<u32> {
 }
 
 /// Converts the place of a sample to pixels.
-fn in_pixels(place: Place) -> [f32; 2] {
+fn in_pixels(place: SamplePosition) -> [f32; 2] {
     place.map(|at| at as f32 / PARTS as f32)
 }
 
 /// Returns positions and weights at a place in each pixel.
-pub(super) fn at_place(pieces: &WarpQuads<'_>, place: Place) -> Weights {
+pub(super) fn at_place(pieces: &WarpQuads<'_>, place: SamplePosition) -> Weights {
     pieces.weights_beside(&in_pixels(place).map(|by| [by; LANES]))
 }
 

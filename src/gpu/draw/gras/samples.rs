@@ -5,15 +5,16 @@ use crate::draw::gras::raster::{BLOCK, Rect, SUBPIXELS, Shape, Snapped, extremes
 /// Maximum number of samples of a pixel.
 pub const MAX_SAMPLES: usize = 4;
 
-/// Place of a sample, in 1/16 pixel right of and below the pixel's centre.
-pub type Place = [i32; 2];
+/// SamplePosition of a sample, in 1/16 pixel right of and below the pixel's centre.
+pub type SamplePosition = [i32; 2];
 
 /// Units of a place per pixel.
 pub const PARTS: i32 = 16;
 
 /// Sample places of Direct3D's standard patterns, by the binary logarithm of their number (guess
 /// `sample-places`).
-const STANDARD: [&[Place]; 3] = [&[[0, 0]], &[[4, 4], [-4, -4]], &[[-2, -6], [6, -2], [-6, 2], [2, 6]]];
+const STANDARD: [&[SamplePosition]; 3] =
+    [&[[0, 0]], &[[4, 4], [-4, -4]], &[[-2, -6], [6, -2], [-6, 2], [2, 6]]];
 
 /// Coverage of up to 64 pixels (one bit each) by sample.
 pub type Coverage<T> = [T; MAX_SAMPLES];
@@ -22,7 +23,7 @@ pub type Coverage<T> = [T; MAX_SAMPLES];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Samples {
     count: usize,
-    places: [Place; MAX_SAMPLES],
+    places: [SamplePosition; MAX_SAMPLES],
 }
 
 impl Samples {
@@ -46,7 +47,7 @@ impl Samples {
     }
 
     /// Returns the place of each sample.
-    pub fn places(&self) -> &[Place] {
+    pub fn places(&self) -> &[SamplePosition] {
         &self.places[..self.count]
     }
 

@@ -59,7 +59,7 @@ pub struct DispatchCosts(BTreeMap<(Mode, Why), Cost>);
 
 /// One row of the costs, as `--stats` prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct CostRow {
     /// Dispatch mode.
     pub mode: Mode,
     /// Reason for the mode.
@@ -80,12 +80,12 @@ impl DispatchCosts {
     }
 
     /// Returns the rows, by mode and reason.
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<CostRow> {
         self.0.iter().map(|((mode, why), cost)| row(*mode, *why, cost)).collect()
     }
 }
 
-fn row(mode: Mode, why: Why, cost: &Cost) -> Row {
+fn row(mode: Mode, why: Why, cost: &Cost) -> CostRow {
     let share = |lanes: u64| lanes as f64 / (cost.warps * LANES as u64).max(1) as f64;
-    Row { mode, why, cost: *cost, started: share(cost.lanes), occupancy: share(cost.runs) }
+    CostRow { mode, why, cost: *cost, started: share(cost.lanes), occupancy: share(cost.runs) }
 }

@@ -153,7 +153,11 @@ pub(super) fn record_unsupported(
 /// Records surfaces that lie outside of all memory.
 pub(super) fn record_outside(context: &mut DrawContext<'_>, surfaces: &[Surface], outside: &[Outside]) {
     for &Outside { surface, address, len } in outside {
-        context.machine.report.missing.note(Miss { client: Client::RenderTarget, address: address.into(), len });
+        context.machine.report.missing.note(Miss {
+            client: Client::RenderTarget,
+            address: address.into(),
+            len,
+        });
         let page = address - address % crate::memory::PAGE;
         if matches!(surfaces[surface].location, Location::Memory(_)) {
             context.machine.fault(Fault::Store { client: Client::RenderTarget, page: page.into() });

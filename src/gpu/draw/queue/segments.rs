@@ -238,7 +238,7 @@ impl Sorted {
         });
     }
 
-    /// Returns the contents of each band that segments may find as they were before the batch. Empty if there are none.
+    /// Returns the contents of each band from before the batch, if segments may read them. Empty if none do.
     fn before(&self, bytes: &mut [u8]) -> Vec<Before> {
         let matters = |surface: &usize| {
             self.segments.iter().any(|(segment, _)| segment.uses.of(*surface).unfilled_bits() != 0)

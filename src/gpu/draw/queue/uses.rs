@@ -48,7 +48,7 @@ pub(super) struct Use {
     pub touched: Rect,
     /// Bits that may be written.
     written: u32,
-    /// Pixels whose bits `filled_bits` are set, whatever they contained, before anything else depends on them.
+    /// Pixels whose bits `filled_bits` the jobs overwrite before they read them. So earlier contents do not matter.
     filled: Rect,
     filled_bits: u32,
     /// Bits that other accesses may have found as they were before the jobs.

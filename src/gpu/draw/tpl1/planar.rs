@@ -19,9 +19,9 @@ use super::{Floats, Ints, simd};
 use a4emu_shader::format::UnormField;
 #[cfg(target_arch = "x86_64")]
 use a4emu_shader::jit::{Dwords, Texels};
-use a4emu_shader::{LANES, Lanes, Plain, PlainLevel};
 #[cfg(target_arch = "x86_64")]
-use a4emu_shader::{Part, Reading, TexelExtent};
+use a4emu_shader::{ComponentSource, Reading, TexelExtent};
+use a4emu_shader::{LANES, Lanes, Plain, PlainLevel};
 
 /// A texture and a sampler on the fast path.
 #[derive(Clone, Copy)]
@@ -112,8 +112,8 @@ impl<'a> Planar<'a> {
         let (filter, Extent { width, height, offset, pitch }) = self.only?;
         let (is_linear, dwords) = (filter == Filter::Linear, self.dwords(filter)?);
         let components = self.unorm.components.map(|component| match component {
-            Component::Texels(field) => Part::Byte(field.byte().unwrap_or_default()),
-            Component::Constant(bits) => Part::Constant(bits),
+            Component::Texels(field) => ComponentSource::Byte(field.byte().unwrap_or_default()),
+            Component::Constant(bits) => ComponentSource::Constant(bits),
         });
         let repeats = self.edges.map(|edge| edge == Edge::Repeat);
         let reading = Reading { is_linear, repeats, components };

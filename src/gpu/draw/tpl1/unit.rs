@@ -29,7 +29,7 @@ struct Projected {
 }
 
 /// Coordinates of a request after projection, with related values.
-struct Place<'a> {
+struct RequestCoordinates<'a> {
     coords: [&'a Floats; 3],
     /// Slice of the texture: layer, face, or both.
     layer: Ints,
@@ -189,7 +189,7 @@ impl Unit<'_> {
     }
 
     /// Returns the levels to read, unless the level has no effect.
-    fn levels(&self, request: &Sample<&Lanes>, place: &Place<'_>) -> Option<Levels> {
+    fn levels(&self, request: &Sample<&Lanes>, place: &RequestCoordinates<'_>) -> Option<Levels> {
         let count = self.texture.levels.len();
         let indifferent = count == 1 && self.filter(self.sampler.min) == self.filter(self.sampler.mag);
         if indifferent {
@@ -200,7 +200,7 @@ impl Unit<'_> {
     }
 
     /// Returns the level of detail before the limits, with all biases.
-    fn lambda(&self, request: &Sample<&Lanes>, place: &Place<'_>) -> Floats {
+    fn lambda(&self, request: &Sample<&Lanes>, place: &RequestCoordinates<'_>) -> Floats {
         let bias = self.sampler.bias;
         match request.lod {
             Lod::Zero => [0.0; LANES],
@@ -217,13 +217,13 @@ impl Unit<'_> {
         }
     }
 
-    fn implicit(&self, place: &Place<'_>) -> Floats {
+    fn implicit(&self, place: &RequestCoordinates<'_>) -> Floats {
         let coords = place.cube.map_or(place.coords, |(_, direction)| direction.each_ref());
         let axes = coords.map(lod::differences);
         self.lambda_of(place, axes.each_ref().map(|[x, _]| x), axes.each_ref().map(|[_, y]| y))
     }
 
-    fn lambda_of(&self, place: &Place<'_>, ddx: [&Floats; 3], ddy: [&Floats; 3]) -> Floats {
+    fn lambda_of(&self, place: &RequestCoordinates<'_>, ddx: [&Floats; 3], ddy: [&Floats; 3]) -> Floats {
         const NONE: Floats = [0.0; LANES];
         let Some((face, direction)) = place.cube else {
             return lod::lambda(&Gradients { ddx, ddy }, self.size());
@@ -263,7 +263,11 @@ impl Unit<'_> {
         Some(Box::new(Projected { coords: [on_face.s, on_face.t, [0.0; LANES]], reference, cube }))
     }
 
-    fn place<'a>(&self, request: &Sample<&'a Lanes>, projected: Option<&'a Projected>) -> Place<'a> {
+    fn place<'a>(
+        &self,
+        request: &Sample<&'a Lanes>,
+        projected: Option<&'a Projected>,
+    ) -> RequestCoordinates<'a> {
         let reference = match projected {
             Some(projected) => projected.reference.as_ref(),
             None => request.reference.map(floats),
@@ -273,7 +277,7 @@ impl Unit<'_> {
         if let Some((face, _)) = cube {
             (0..LANES).for_each(|i| layer[i] = layer[i] * 6 + face[i]);
         }
-        Place {
+        RequestCoordinates {
             coords: projected.map_or_else(|| own_coords(request), |projected| projected.coords.each_ref()),
             layer,
             reference: reference.map(|it| self.clamp_reference(it)),
@@ -298,7 +302,7 @@ impl Unit<'_> {
         }
     }
 
-    fn footprint<'a>(&self, place: &'a Place<'_>, need: u32) -> Footprint<'a> {
+    fn footprint<'a>(&self, place: &'a RequestCoordinates<'_>, need: u32) -> Footprint<'a> {
         let cube = self.texture.kind == TextureKind::Cube;
         let compare: Option<(CompareFunc, &Floats)> =
             place.reference.as_ref().map(|reference| (self.sampler.compare, reference));

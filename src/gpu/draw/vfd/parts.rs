@@ -14,7 +14,7 @@ use super::state::FetchState;
 pub const PART: u32 = 1 << 14;
 
 /// A part of the entries of a draw.
-pub struct Part {
+pub struct DrawPart {
     /// The indices; [`None`] is a restart.
     pub indices: Vec<Option<u32>>,
     /// The instances that use them.
@@ -83,7 +83,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Returns the next part.
-    pub fn next(&mut self, memory: &Memory, missing: &mut Missing) -> Option<Part> {
+    pub fn next(&mut self, memory: &Memory, missing: &mut Missing) -> Option<DrawPart> {
         let FetchState { count, instances, .. } = *self.fetch;
         if self.instance >= instances || count == 0 {
             return None;
@@ -94,12 +94,12 @@ impl<'a> Parts<'a> {
         self.fetched = range.end;
         self.left.extend(fetch_indices(self.fetch, range, memory, missing));
         if self.fetched < count {
-            return Some(Part { indices: self.cut.take(&mut self.left), instances: first..first + 1 });
+            return Some(DrawPart { indices: self.cut.take(&mut self.left), instances: first..first + 1 });
         }
         let several = (PART / count).clamp(1, instances - first);
         self.instance = first + several;
         self.fetched = 0;
-        Some(Part { indices: std::mem::take(&mut self.left), instances: first..self.instance })
+        Some(DrawPart { indices: std::mem::take(&mut self.left), instances: first..self.instance })
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
         .collect()
     }
 
-    fn parts(fetch: &FetchState, topology: PrimType) -> Vec<Part> {
+    fn parts(fetch: &FetchState, topology: PrimType) -> Vec<DrawPart> {
         let mut parts = Parts::new(fetch, topology).expect("it can be taken apart");
         std::iter::from_fn(|| parts.next(&Memory::new(), &mut Missing::default())).collect()
     }

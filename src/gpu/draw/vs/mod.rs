@@ -13,7 +13,7 @@ use crate::draw::stop::{Stop, charge, must_fit};
 use crate::draw::vertices::{RESTART, ScreenVertex, Vertices};
 use crate::draw::vfd::fetch::fetch;
 use crate::draw::vfd::indices::{VertexJob, VertexJobs, fetch_indices, in_order, jobs};
-use crate::draw::vfd::parts::Part;
+use crate::draw::vfd::parts::DrawPart;
 use crate::draw::vfd::state::FetchState;
 use crate::draw::vpc::state::VertexOutputs;
 use crate::draw::work::Geometry;
@@ -99,7 +99,7 @@ impl VertexState {
     /// The part exceeds the budget.
     pub fn shade_part(
         &self,
-        part: &Part,
+        part: &DrawPart,
         missing: &Missing,
         memory: &mut Memory,
         budget: &mut Budget,

@@ -4,6 +4,9 @@ const hex = (value) => `0x${value.toString(16).padStart(8, "0")}`;
 const short = (value) => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(5))));
 const count = (number, name) => `${number} ${name}${number === 1 ? "" : "s"}`;
 
+/** How many frame draws there are in rows. A row has several if the kernel received the tiles in several submits. */
+const frameDraws = (rows) => rows.reduce((sum, { row }) => sum + 1 + row.more_frame_draws.length, 0);
+
 /** Characters of a summary. */
 const MOST_SUMMARY = 92;
 
@@ -220,8 +223,8 @@ class Details {
       // Small textures are enlarged by a whole number, so that texels stay squares.
       const { width, height } = texture, times = Math.max(Math.floor(128 / Math.max(width, height)), 1);
       const image = make("img", { src: `data:image/png;base64,${texture.png}`, alt: texture.label, width: width * times, height: height * times });
-      const users = this.frame.draws.filter((draw) => draw.texture_use.includes(key)).length;
-      return make("figure", {}, make("figcaption", {}, `${texture.label} · ${texture.width}×${texture.height} · in ${count(users, "draw")}`), image);
+      const users = this.frame.draws.filter((draw) => draw.texture_use.includes(key));
+      return make("figure", {}, make("figcaption", {}, `${texture.label} · ${texture.width}×${texture.height} · in ${count(frameDraws(users), "frame draw")}`), image);
     });
   }
 
@@ -231,10 +234,10 @@ class Details {
     return uses.flatMap(({ stage, hash }, index) => {
       const [warps, lanes] = counts[index];
       const shader = this.frame.shaders[hash];
-      const users = this.frame.draws.filter((draw) => draw.shader_use.some((use) => use.hash === hash)).length;
+      const users = this.frame.draws.filter((draw) => draw.shader_use.some((use) => use.hash === hash));
       const ran = row.cost.instructions[stage] ?? 0;
       const head = make("h3", {}, `${stage} `, make("code", {}, hash),
-        make("span", { class: "dim" }, ` · ${count(shader?.text.length ?? 0, "instruction")} · ${ran} ran here${warps.length ? ", by line: warps and lanes" : ""} · in ${count(users, "draw")}`));
+        make("span", { class: "dim" }, ` · ${count(shader?.text.length ?? 0, "instruction")} · ${ran} ran here${warps.length ? ", by line: warps and lanes" : ""} · in ${count(frameDraws(users), "frame draw")}`));
       if (!shader) return [head, make("p", { class: "dim" }, "not in the report")];
       return [head, make("div", { class: "code", role: "group", "aria-label": `${stage} ${hash}` }, ...codeLines(shader.text, warps, lanes))];
     });
@@ -360,7 +363,7 @@ class Registers {
     const last = writers.findLast(({ row }) => row <= this.row);
     $("register-draws").replaceChildren(
       last ? make("code", {}, `${last.line}`) : "Not written up to this draw.",
-      make("br"), `Written before ${count(writers.length, "draw")}: `,
+      make("br"), `Written before ${count(frameDraws(writers.map(({ draw }) => draw)), "frame draw")}: `,
       ...writers.slice(0, 60).flatMap(({ row, draw }) => [drawLink(row, draw), " "]), writers.length > 60 ? "…" : "");
     if (known || !live) return;
     try {

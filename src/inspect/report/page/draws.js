@@ -213,7 +213,7 @@ class DrawList {
       "aria-selected": "false", onclick: () => this.toggle(key, !isOpen),
     },
       make("span", { class: "fold", "aria-hidden": "true" }, isOpen ? "▾" : "▸"),
-      make("span", { class: "name" }, make("b", {}, name), ` ${count(rows.length, "draw")}`),
+      make("span", { class: "name" }, make("b", {}, name), ` ${count(frameDraws(rows.map((row) => this.frame.draws[row])), "frame draw")}`),
       make("span", { class: "share" }, percent(share), hidden(" of the cost")));
   }
 

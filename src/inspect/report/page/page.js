@@ -30,15 +30,16 @@ class Page {
 
   head() {
     const { title, process, gpu, version, draws, notes, left_out, missing, stood } = this.frame;
+    const all = frameDraws(draws);
     const gaps = [stood && `${stood[0].toUpperCase()}${stood.slice(1)}.`, missing && `Draws may look wrong or draw nothing: ${missing}.`, left_out].filter(Boolean);
     $("left-out").hidden = !gaps.length;
     $("left-out").textContent = gaps.join(" ");
     document.title = `${title} · a4emu`;
     $("title").textContent = title;
-    $("process").textContent = `A${gpu} · ${process} · ${count(draws.length, "command")} · a4emu ${version}`;
-    $("draws-title").textContent = `Draws (${draws.length})`;
-    const all = notes.length ? notes : ["Nothing was left out."];
-    $("notes").replaceChildren(...all.map((note) => make("li", {}, note)));
+    $("process").textContent = `A${gpu} · ${process} · ${count(draws.reduce((sum, { row }) => sum + row.runs, 0), "draw")}, ${count(all, "frame draw")} · a4emu ${version}`;
+    $("draws-title").textContent = all > draws.length ? `Frame draws (${all} in ${draws.length} rows)` : `Frame draws (${all})`;
+    const said = notes.length ? notes : ["Nothing was left out."];
+    $("notes").replaceChildren(...said.map((note) => make("li", {}, note)));
   }
 
   /** Selects what the address says, "#f12" or "#f12@400,266"; without one, the last draw of the picture. */
@@ -168,7 +169,7 @@ class Page {
     const found = await this.search.find(query, () => turn === this.looking && query === $("query").value.trim());
     if (!found) return;
     this.found = { query, isEntered: false, ...found };
-    $("hits").textContent = count(found.rows.length, "draw");
+    $("hits").textContent = count(frameDraws(found.rows.map((row) => this.frame.draws[row])), "frame draw");
     this.list.filter(found.rows);
   }
 

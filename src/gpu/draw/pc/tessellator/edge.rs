@@ -150,8 +150,8 @@ impl Edge {
     }
 }
 
-/// Returns where a half of `floor` parts gets one more part: breadth first, each part of the division by a
-/// power of two in turn.
+/// Returns the index of the point by which a half edge of `floor` parts gets one part more. As the number of parts grows from
+/// a power of two to the next, each part is divided once, in order.
 fn split(floor: u32, parity: Parity) -> u32 {
     let below = |n: u32| n - (1 << n.ilog2());
     match (parity, floor) {
