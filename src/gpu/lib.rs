@@ -31,6 +31,7 @@ pub mod draw;
 pub mod fault;
 pub mod fidelity;
 pub mod gpu;
+mod limits;
 pub mod machine;
 pub mod memory;
 pub mod pass;

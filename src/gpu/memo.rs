@@ -3,11 +3,9 @@
 use a4emu_decoder::adreno::address::Address;
 use hashbrown::HashMap;
 
+use crate::limits::CACHE_SLOTS;
 use crate::memory::Memory;
 use crate::regfile::{RegFile, Seen};
-
-/// Most slots. When all are used, numbering starts over.
-const MAX_SLOTS: usize = 4096;
 
 /// Numbers packets by address, in the order of their first occurrence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,7 +63,7 @@ impl Slots {
         if let Some(known) = self.0.find(packet) {
             return known;
         }
-        if self.0.len() >= MAX_SLOTS {
+        if self.0.len() >= CACHE_SLOTS {
             self.0.clear();
         }
         self.0.of(packet)
@@ -296,6 +294,6 @@ mod tests {
         assert_eq!((0..100).map(|packet| slots.of(packet.into())).collect::<Vec<_>>(), first);
         first.sort_unstable();
         assert_eq!(first, (0..100).collect::<Vec<_>>());
-        assert!((0..100_000).all(|packet| slots.of(packet.into()) < MAX_SLOTS));
+        assert!((0..100_000).all(|packet| slots.of(packet.into()) < CACHE_SLOTS));
     }
 }

@@ -7,18 +7,16 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rayon::Yield;
 
 use crate::ambient::{hold, with_rust_float_control};
+use crate::limits::POLL_TIME;
 use crate::work_trace::{self, Activity};
 
 #[cfg(test)]
 pub(crate) mod permuted;
-
-/// How long a thread without work keeps polling.
-const POLL_TIME: Duration = Duration::from_micros(200);
 
 /// Which of the remaining jobs a helper thread takes. The calling thread takes the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

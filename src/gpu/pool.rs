@@ -1,5 +1,6 @@
 //! Pools of long lists for reuse. A reused list is not cleared, since its user overwrites all of it. This
 //! saves a pass over the memory.
+use crate::limits::{POOL_BYTES, POOLED_BYTES};
 use std::sync::Mutex;
 
 /// Unused lists of one item type.
@@ -10,12 +11,6 @@ impl<T> Default for Pool<T> {
         Self(Mutex::new(Vec::new()))
     }
 }
-
-/// Fewest bytes of a list that is kept. Shorter lists fit in the CPU caches anyway.
-const LONG: usize = 64 << 10;
-
-/// Most bytes of all lists that are kept.
-const MAX_BYTES: usize = 64 << 20;
 
 impl<T: Clone> Pool<T> {
     /// A list of `count` items. Each item is `fill` or a leftover of an earlier list.
@@ -44,7 +39,7 @@ impl<T: Clone> Pool<T> {
 
     /// Finds a list with capacity for `count` items, if that many are long.
     fn find(&self, count: usize) -> Option<Vec<T>> {
-        if count * size_of::<T>() < LONG {
+        if count * size_of::<T>() < POOLED_BYTES {
             return None;
         }
         // `try_lock`: after fork() the lock's owner may not exist. Allocate instead.
@@ -56,11 +51,11 @@ impl<T: Clone> Pool<T> {
     /// Keeps a list for reuse, if it is long and the pool has room.
     pub fn leave(&self, list: Vec<T>) {
         let bytes = |list: &Vec<T>| list.capacity() * size_of::<T>();
-        if bytes(&list) < LONG {
+        if bytes(&list) < POOLED_BYTES {
             return;
         }
         if let Ok(mut all) = self.0.try_lock()
-            && all.iter().map(bytes).sum::<usize>() + bytes(&list) <= MAX_BYTES
+            && all.iter().map(bytes).sum::<usize>() + bytes(&list) <= POOL_BYTES
         {
             all.push(list);
         }
@@ -74,7 +69,7 @@ mod tests {
     #[test]
     fn pool_reuses_long_lists() {
         let spare = Pool::default();
-        let count = LONG / 4;
+        let count = POOLED_BYTES / 4;
         assert_eq!(spare.take(count, 1u32), vec![1; count]);
         let mut list = vec![7u32; count];
         let place = list.as_ptr();
@@ -91,7 +86,7 @@ mod tests {
     #[test]
     fn largest_returns_an_emptied_list_with_most_capacity() {
         let spare = Pool::default();
-        let lists: [Vec<u32>; 3] = [1, 3, 2].map(|times| vec![7; times * LONG / 4]);
+        let lists: [Vec<u32>; 3] = [1, 3, 2].map(|times| vec![7; times * POOLED_BYTES / 4]);
         let [one, three, two] = lists.each_ref().map(|list| (list.as_ptr(), list.capacity()));
         lists.into_iter().for_each(|list| spare.leave(list));
         for place in [three, two, one] {
@@ -104,10 +99,10 @@ mod tests {
     #[test]
     fn no_more_is_kept_than_there_is_room_for() {
         let spare = Pool::default();
-        spare.leave(vec![0u8; LONG - 1]);
+        spare.leave(vec![0u8; POOLED_BYTES - 1]);
         assert!(spare.0.lock().unwrap().is_empty(), "short");
         for _ in 0..4 {
-            spare.leave(Vec::<u8>::with_capacity(MAX_BYTES / 3));
+            spare.leave(Vec::<u8>::with_capacity(POOL_BYTES / 3));
         }
         assert_eq!(spare.0.lock().unwrap().len(), 3);
     }

@@ -40,6 +40,7 @@ pub mod jit;
 #[path = "jit/absent.rs"]
 pub mod jit;
 mod lanes;
+mod limits;
 mod liveness;
 mod lower;
 mod lowered;

@@ -11,6 +11,7 @@ use super::jit::{self, Routine, Vectors};
 use super::lowered::Lowered;
 use super::run::{Outcome, step};
 use super::warp::Warp;
+use crate::limits::COMPILE_WARPS;
 
 /// Selection of the programs that are compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,9 +49,6 @@ impl FromStr for Jit {
         Self::ALL.into_iter().find(|jit| jit.name() == name).ok_or_else(|| format!("invalid variant: {name}"))
     }
 }
-
-/// Number of warps from which on compiling pays. It takes as long as interpreting some hundreds of warps.
-const PAYS: u64 = 512;
 
 /// The warp count of a program, and its code once compiled. A clone starts from zero.
 #[derive(Default)]
@@ -121,7 +119,7 @@ impl Program {
         let due = match jit {
             Jit::Off => false,
             Jit::On | Jit::Avx2 => true,
-            Jit::Auto => tier.warps.0.load(Ordering::Relaxed) >= PAYS,
+            Jit::Auto => tier.warps.0.load(Ordering::Relaxed) >= COMPILE_WARPS,
         };
         if due && !self.watched {
             tier.routine.get_or_init(|| {
@@ -187,13 +185,13 @@ mod tests {
     #[test]
     fn a_program_is_compiled_when_it_has_run_often_enough() {
         let program = program();
-        program.ran(PAYS - 1);
+        program.ran(COMPILE_WARPS - 1);
         assert!(!is_decided(&program, Jit::Auto));
         program.ran(1);
         assert!(program.tier.routine.get().is_none(), "between draws alone");
         assert!(!is_decided(&program, Jit::Off) && is_decided(&program, Jit::Auto));
         program.ran(1);
-        assert_eq!(program.tier.warps.0.load(Ordering::Relaxed), PAYS, "nobody counts any more");
+        assert_eq!(program.tier.warps.0.load(Ordering::Relaxed), COMPILE_WARPS, "nobody counts any more");
         assert!(!is_decided(&program.clone(), Jit::Auto), "a copy begins anew");
     }
 

@@ -21,8 +21,6 @@ pub mod gras;
 pub mod gs;
 pub mod hs;
 pub mod inspection;
-#[cfg(test)]
-mod limits;
 pub mod pc;
 pub mod pipeline;
 pub mod primitive_cache;

@@ -33,6 +33,7 @@ use a4emu_decoder::guesses::Guess;
 
 use crate::budget::Work;
 use crate::fidelity::Line;
+use crate::limits::KNOWN_DRAWS_PER_NEW;
 use crate::machine::{Machine, Stage};
 use crate::pass::Pass;
 use crate::pool::Pool;
@@ -64,7 +65,7 @@ use super::gs::state::Layers;
 use super::inspection::{Inspected, Inspection, Observation};
 use super::primitive_cache::{PrimitiveCache, looked_through};
 use super::queue::batch::{DrawJob, Finished};
-use super::queue::{KNOWN_DRAWS_PER_NEW, Queue, Results, Store};
+use super::queue::{Queue, Results, Store};
 use super::rb::rendered::Surfaces;
 use super::rb::state::{Targets, discards};
 use super::rb::surface::{Surface, copied, reachable, with_rows};

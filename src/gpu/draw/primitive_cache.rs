@@ -13,15 +13,7 @@ use crate::draw::call::IndexSource;
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::PrimitiveState;
 use crate::draw::vs::VertexState;
-
-/// Maximum size of the cache in bytes. A full cache is cleared.
-const MAX_BYTES: usize = 128 << 20;
-
-/// Bytes from which on the memory of an entry is reused soon after its last use.
-const HEAVY: usize = 1 << 20;
-
-/// Submits without use after which a heavy entry is dropped.
-const PATIENCE: u64 = 4;
+use crate::limits::{HEAVY_PRIMITIVES, HEAVY_SUBMITS, PRIMITIVE_CACHE};
 
 struct Entry {
     vertex: VertexState,
@@ -41,7 +33,7 @@ pub struct PrimitiveCache {
     bytes: usize,
     /// Number of submits so far.
     submits: u64,
-    /// Slots that may have [`HEAVY`] entries.
+    /// Slots that may have [`HEAVY_PRIMITIVES`] entries.
     heavy: Vec<usize>,
 }
 
@@ -56,8 +48,8 @@ impl PrimitiveCache {
         self.submits += 1;
         for slot in std::mem::take(&mut self.heavy) {
             match self.entries.get(slot) {
-                Some(entry) if entry.bytes < HEAVY => {}
-                Some(entry) if entry.used + PATIENCE >= self.submits => self.heavy.push(slot),
+                Some(entry) if entry.bytes < HEAVY_PRIMITIVES => {}
+                Some(entry) if entry.used + HEAVY_SUBMITS >= self.submits => self.heavy.push(slot),
                 _ => self.remove(slot),
             }
         }
@@ -102,11 +94,11 @@ impl PrimitiveCache {
         // Draws may share their constants. Each entry counts them as its own.
         let bytes = made.bytes() + size_of::<Entry>() + 4 * vertex.stage.constants.len();
         self.remove(slot);
-        if self.bytes + bytes > MAX_BYTES {
+        if self.bytes + bytes > PRIMITIVE_CACHE {
             self.clear();
         }
         self.bytes += bytes;
-        if bytes >= HEAVY && !self.heavy.contains(&slot) {
+        if bytes >= HEAVY_PRIMITIVES && !self.heavy.contains(&slot) {
             self.heavy.push(slot);
         }
         let (memory, used, made) = (MemoryInputs::new(memory, sources), self.submits, made.clone());
@@ -197,7 +189,7 @@ mod tests {
         }
     }
 
-    const MANY: u32 = (HEAVY / 20) as u32;
+    const MANY: u32 = (HEAVY_PRIMITIVES / 20) as u32;
 
     #[test]
     fn heavy_cache_entries_are_dropped_after_submits_without_use() {
@@ -205,7 +197,7 @@ mod tests {
         for (slot, vertices) in [(0, MANY), (1, MANY), (2, 3)] {
             scene.keep(slot, vertices);
         }
-        for _ in 0..=PATIENCE {
+        for _ in 0..=HEAVY_SUBMITS {
             assert!(scene.finds(1, MANY));
             scene.cache.begin_submit();
         }
@@ -213,8 +205,8 @@ mod tests {
             [(0, MANY), (1, MANY), (2, 3)].map(|(slot, count)| scene.finds(slot, count)),
             [false, true, true]
         );
-        assert!(scene.cache.bytes < 2 * HEAVY, "what is forgotten does not count");
-        (0..=PATIENCE).for_each(|_| scene.cache.begin_submit());
+        assert!(scene.cache.bytes < 2 * HEAVY_PRIMITIVES, "what is forgotten does not count");
+        (0..=HEAVY_SUBMITS).for_each(|_| scene.cache.begin_submit());
         assert_eq!([(1, MANY), (2, 3)].map(|(slot, count)| scene.finds(slot, count)), [false, true]);
         assert!(scene.cache.heavy.is_empty());
     }
@@ -229,7 +221,7 @@ mod tests {
             scene.keep(0, count);
             assert!(scene.finds(0, count));
         }
-        assert!(scene.cache.bytes < HEAVY);
+        assert!(scene.cache.bytes < HEAVY_PRIMITIVES);
         scene.cache.begin_submit();
         assert!(scene.cache.heavy.is_empty() && scene.finds(0, 5));
     }

@@ -1,5 +1,8 @@
 //! Reasons for an early end of a draw.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 use crate::budget::{Budget, Work};

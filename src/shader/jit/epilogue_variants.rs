@@ -9,17 +9,11 @@ use super::Routine;
 use super::coded::Coded;
 use super::machine::Machine;
 use super::straight_line::Line;
-
-/// Most variants of a routine. Other draws leave colours.
-const WAYS: usize = 4;
-
-/// Number of warps from which on a variant pays. It saves less than the first compilation of a program, and
-/// takes as long.
-pub(super) const PAYS: u64 = 256;
+use crate::limits::{EPILOGUE_VARIANTS, VARIANT_WARPS};
 
 /// Variants of a [`Routine`] with different conversions.
 #[derive(Default)]
-pub struct EpilogueVariants([OnceLock<Variant>; WAYS]);
+pub struct EpilogueVariants([OnceLock<Variant>; EPILOGUE_VARIANTS]);
 
 struct Variant {
     epilogue: Epilogue,
@@ -43,7 +37,7 @@ impl EpilogueVariants {
         let variant = variants.find(|variant| variant.epilogue == *epilogue)?;
         let routine = match variant.routine.get() {
             Some(routine) => routine,
-            None if variant.warps.fetch_add(warps as u64, Ordering::Relaxed) < PAYS => return None,
+            None if variant.warps.fetch_add(warps as u64, Ordering::Relaxed) < VARIANT_WARPS => return None,
             None => variant.routine.get_or_init(|| {
                 let mut coded = coded.clone();
                 coded.epilogue = Some(*epilogue);

@@ -11,9 +11,7 @@ use super::Routine;
 use super::coded::Coded;
 use super::executable::SEQUENTIAL_GATHER;
 use super::machine::Machine;
-
-/// Most variants of a program. Other draws sample through the texture unit.
-const WAYS: usize = 4;
+use crate::limits::SAMPLER_VARIANTS;
 
 /// Variants of the code of a program with different texture reads.
 pub struct SamplerVariants {
@@ -22,7 +20,7 @@ pub struct SamplerVariants {
     pub requests: Vec<[u32; 2]>,
     /// The steps of these samples.
     steps: Vec<u32>,
-    ways: Box<[OnceLock<Way>; WAYS]>,
+    ways: Box<[OnceLock<Way>; SAMPLER_VARIANTS]>,
 }
 
 /// One variant.

@@ -19,9 +19,7 @@ use super::names;
 use super::nodes::emit;
 use super::plan::{Piece, Plan, is_inline};
 use super::select;
-
-/// Fewest operations for which code pays. For fewer, the interpreter is as fast.
-const LEAST: usize = 3;
+use crate::limits::SEGMENT_OPERATIONS;
 
 /// Steps that always execute in sequence, with the same lanes.
 pub struct Segment {
@@ -258,7 +256,7 @@ impl Cutter<'_> {
         let mut pieces = std::mem::take(&mut self.pieces);
         let operations: usize = pieces.iter().map(|piece| piece.alus.len()).sum();
         let effects = pieces.iter().any(|piece| piece.effect);
-        if effects || operations >= LEAST || self.epilogue.is_some() {
+        if effects || operations >= SEGMENT_OPERATIONS || self.epilogue.is_some() {
             let live = self.liveness.before_alu(self.program, step, alu);
             match self.native(pieces, live) {
                 Ok(native) => {

@@ -7,6 +7,7 @@ use crate::draw::gras::raster::Rect;
 use crate::draw::rb::cells::{CELL, numbers};
 use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::launch::{Launched, Threads, Worker, launch};
+use crate::limits::{FILLED_PER_SHADED, RECTS_TOGETHER, SHADED_PER_PRIMITIVE, SMALL_DRAW};
 use crate::memory::Memory;
 
 use super::band::{BandRun, Frames};
@@ -16,15 +17,6 @@ use super::{Coloring, FragmentDraw, Plan};
 /// Rows of a band. A band is one job and one row of cells. The size is fixed, so that results do not depend
 /// on the number of threads.
 pub const BAND_ROWS: i32 = CELL;
-
-/// Pixels to shade below which waking other threads costs more than it saves.
-pub const SMALL_DRAW: u64 = 1 << 13;
-
-/// Pixels to fill or copy that take as long as one pixel to shade.
-const FILLED_PER_SHADED: u64 = 16;
-
-/// Pixels to shade that take as long as the start of one primitive.
-const SHADED_PER_PRIMITIVE: u64 = 16;
 
 /// A band of rows, and what touches it.
 pub struct Band<'p, 'l, T> {
@@ -121,7 +113,7 @@ fn visible(bounds: &[Rect], inside: Rect) -> Visible {
 
 /// Calls `f` with the index of each rectangle of `bounds` that overlaps `area`, and with the overlap.
 pub fn each_touching(bounds: &[Rect], area: Rect, mut f: impl FnMut(u32, Rect)) {
-    for (first, bounds) in (0..).step_by(RECTS).zip(bounds.chunks(RECTS)) {
+    for (first, bounds) in (0..).step_by(RECTS_TOGETHER).zip(bounds.chunks(RECTS_TOGETHER)) {
         let mut rest = touching(bounds, area);
         while rest != 0 {
             let number = rest.trailing_zeros();
@@ -131,13 +123,10 @@ pub fn each_touching(bounds: &[Rect], area: Rect, mut f: impl FnMut(u32, Rect)) 
     }
 }
 
-/// Rectangles tested together.
-const RECTS: usize = 64;
-
-/// Returns which of up to [`RECTS`] rectangles overlap `area`, one bit each.
+/// Returns which of up to [`RECTS_TOGETHER`] rectangles overlap `area`, one bit each.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn touching(bounds: &[Rect], area: Rect) -> u64 {
-    let mut are = [0; RECTS];
+    let mut are = [0; RECTS_TOGETHER];
     for (is, bounds) in are.iter_mut().zip(bounds) {
         *is = i32::from(!bounds.intersect(area).is_empty());
     }

@@ -8,9 +8,7 @@ use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::ScreenPrimitive;
 use crate::draw::vertices::{SpareLists, Vertices};
 use crate::draw::work::Geometry;
-
-/// Number of primitives from which on several threads compute the bounds.
-const MANY: usize = 4096;
+use crate::limits::BOUNDS_PARALLEL;
 
 /// Primitives of a draw that reach the rasteriser.
 #[derive(Clone)]
@@ -36,8 +34,8 @@ impl Primitives {
     pub fn new(vertices: Vertices, primitives: Vec<ScreenPrimitive>, words: Vec<PRIMITIVE_WORD>) -> Self {
         let bounds = |primitive: &ScreenPrimitive| primitive.shape.bounds;
         let bounds: Vec<Rect> = match primitives.len() {
-            0..MANY => primitives.iter().map(bounds).collect(),
-            _ => primitives.par_iter().with_min_len(MANY / 2).map(bounds).collect(),
+            0..BOUNDS_PARALLEL => primitives.iter().map(bounds).collect(),
+            _ => primitives.par_iter().with_min_len(BOUNDS_PARALLEL / 2).map(bounds).collect(),
         };
         let extent = extent(&bounds);
         let geometry = Geometry::default();

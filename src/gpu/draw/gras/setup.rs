@@ -16,6 +16,7 @@ use crate::draw::pc::assembler::Provoking;
 use crate::draw::pc::topology::{Primitive, primitives};
 use crate::draw::stop::MAX_HELD;
 use crate::draw::vertices::{HEADER, ScreenVertex, Vertices};
+use crate::limits::SETUP_CHUNK;
 
 /// Visible side of a triangle. All other primitives show their front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -252,7 +253,7 @@ fn assemble_with(
     setup.out.reserve(count);
     let mut seen = seen.into_iter();
     let mut index = 0;
-    for chunk in primitives.chunks(alone::CHUNK) {
+    for chunk in primitives.chunks(SETUP_CHUNK) {
         if let Some(seen) = seen.next().flatten().filter(|it| setup.fits(count, it.bytes(setup.vertices))) {
             setup.add_seen(vec![seen]);
             index += chunk.len();

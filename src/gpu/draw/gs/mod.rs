@@ -31,6 +31,7 @@ use crate::draw::sp::launch::{Threads, Worker, launch};
 use crate::draw::sp::log::ShaderLog;
 use crate::draw::stop::MAX_HELD;
 use crate::fault::Fault;
+use crate::limits::{GEOMETRY_BATCH_VERTICES, GEOMETRY_BATCHES};
 use crate::memory::Memory;
 
 /// Maximum output of a geometry shader per draw in bytes. Set-up needs the same again.
@@ -41,12 +42,6 @@ use cost::Cost;
 use emitted::Strips;
 use probe::Excess;
 use runs::Run;
-
-/// Maximum number of vertices of a batch, which limits its memory.
-const BATCH_VERTICES: u32 = 1 << 13;
-
-/// Number of batches that are launched together.
-const BATCHES: usize = 16;
 
 /// Results of the stage for a draw.
 #[derive(Default)]
@@ -69,12 +64,12 @@ pub struct Shaded {
 /// one by one, so that a limit on memory can stop them.
 pub fn shade(draw: &GeometryDraw<'_>, memory: &mut Memory, budget: &mut Budget) -> Shaded {
     let state = draw.state;
-    let per = BATCH_VERTICES / (state.max_vertices * state.invocations);
+    let per = GEOMETRY_BATCH_VERTICES / (state.max_vertices * state.invocations);
     let per = per.clamp(1, 64) as usize;
     let count = draw.primitives.len();
     let batches: Vec<_> = (0..count).step_by(per).map(|first| first..(first + per).min(count)).collect();
     let mut shaded = Shaded { strips: Strips::new(state.outputs.components), ..Shaded::default() };
-    for wave in batches.chunks(BATCHES) {
+    for wave in batches.chunks(GEOMETRY_BATCHES) {
         let jobs = wave.iter().cloned();
         let work = |worker: &mut Worker<'_>, batch| draw.run_batch(worker, batch);
         let made = launch(&state.stage, memory, budget, Threads::All, jobs, work);

@@ -17,17 +17,11 @@ use crate::draw::stats::Stopwatch;
 use crate::draw::stop::Stop;
 use crate::draw::vertex_stages::VertexStages;
 use crate::draw::vs::Shaded;
+use crate::limits::{GEOMETRY_AT_ONCE, GEOMETRY_DRAWS};
 use crate::pass::Pass;
 
 use super::record::{record_end, record_primitives, record_vertices};
 use super::{cache_or_report, draw_first_layer, primitives};
-
-/// Draws with new primitives per batch that run at once before queueing starts. Batches with few draws gain nothing
-/// from it.
-const AT_ONCE: u32 = 16;
-
-/// Maximum number of queued draws.
-const MOST: usize = 256;
 
 /// Queued draws: those without primitives, and draws with known primitives after them.
 #[derive(Default)]
@@ -73,7 +67,7 @@ pub(super) fn enqueue(
         None if !stages.vertex.is_small() || is_one_of_few(context) => return Some(stages),
         None => {
             let (budget, is_timed) =
-                (context.machine.budget.fork_part(MOST as u64), !context.pipeline.untimed);
+                (context.machine.budget.fork_part(GEOMETRY_DRAWS as u64), !context.pipeline.untimed);
             Geometry::Pending(Box::new(Pending { stages, budget, is_timed }))
         }
     };
@@ -83,7 +77,7 @@ pub(super) fn enqueue(
         .get_or_insert_with(|| GeometryWorkers::open(context.machine.mem.view(), std::mem::take(spare)));
     workers.add(addresses.len(), draw);
     addresses.push(context.machine.at.address);
-    if addresses.len() >= MOST {
+    if addresses.len() >= GEOMETRY_DRAWS {
         finish(context);
     }
     None
@@ -91,7 +85,8 @@ pub(super) fn enqueue(
 
 /// Returns whether a draw without primitives is one of the first since the last batch.
 fn is_one_of_few(context: &mut DrawContext<'_>) -> bool {
-    context.pipeline.queue.count_new_draw() <= AT_ONCE && context.pipeline.schedule == Schedule::Deferred
+    context.pipeline.queue.count_new_draw() <= GEOMETRY_AT_ONCE
+        && context.pipeline.schedule == Schedule::Deferred
 }
 
 /// Completes all primitives and continues the queued draws in order.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::copies::{Copies, CopyJob, ResolveCache};
 use super::uses::Pass;
-use crate::draw::fs::bands::{BAND_ROWS, Each, SMALL_DRAW, Visible};
+use crate::draw::fs::bands::{BAND_ROWS, Each, Visible};
 use crate::draw::fs::reasons::Reasons;
 use crate::draw::fs::{DrawState, FragmentDraw, Plan};
 use crate::draw::gras::primitives::Primitives;
@@ -24,19 +24,8 @@ use crate::draw::sp::log::ShaderLog;
 use crate::draw::sp::state::StageState;
 use crate::draw::work::ShaderWork;
 use crate::fault::Place;
+use crate::limits::{BATCH_BYTES, BATCH_JOBS, BATCH_SURFACES, SHARED_PRIMITIVES, SMALL_DRAW};
 use crate::memory::Memory;
-
-/// Maximum number of queued draws and copies.
-const MAX_JOBS: usize = 2048;
-
-/// Maximum number of surfaces. Each new one is compared with all others.
-const MAX_SURFACES: usize = 64;
-
-/// Bytes of primitives from which on the batch is full.
-const MAX_BYTES: usize = 64 << 20;
-
-/// Bytes of primitives from which on shared primitives are counted only once.
-const HEAVY: usize = 64 << 10;
 
 /// A queued draw.
 pub struct DrawJob {
@@ -83,7 +72,7 @@ pub struct Batch {
     cost: u64,
     /// Bytes of primitives.
     bytes: usize,
-    /// Addresses of primitive lists of at least [`HEAVY`] bytes, so that a list shared by many tiles counts
+    /// Addresses of primitive lists of at least [`SHARED_PRIMITIVES`] bytes, so that a list shared by many tiles counts
     /// once.
     heavy: Vec<usize>,
     /// Targets of the last draw.
@@ -154,7 +143,7 @@ impl Batch {
     }
 
     fn is_full(&self) -> bool {
-        self.jobs.len() >= MAX_JOBS || self.bytes >= MAX_BYTES
+        self.jobs.len() >= BATCH_JOBS || self.bytes >= BATCH_BYTES
     }
 
     /// Returns whether `surfaces`, drawn to within `area`, share tile memory with the batch and overlap no
@@ -170,7 +159,7 @@ impl Batch {
         }
         let mut all = self.surfaces.clone();
         all.extend(surfaces.iter().filter(|surface| !self.surfaces.contains(surface)));
-        all.len() <= MAX_SURFACES
+        all.len() <= BATCH_SURFACES
             && !has_twice(&surfaces)
             && (0..all.len()).all(|index| in_place(&all, all_area, index))
     }
@@ -224,7 +213,7 @@ impl Batch {
     /// Adds the bytes of primitives, unless an earlier draw has the same large list.
     fn weigh(&mut self, made: &Arc<Primitives>) {
         let (bytes, place) = (made.bytes(), Arc::as_ptr(made).addr());
-        if bytes >= HEAVY {
+        if bytes >= SHARED_PRIMITIVES {
             if self.heavy.contains(&place) {
                 return;
             }
@@ -344,24 +333,24 @@ mod tests {
             tiling: Tiling::Linear,
         };
         let (mut batch, area) = (Batch::default(), Rect { x0: 0, y0: 0, x1: 1, y1: 1 });
-        for number in 0..MAX_SURFACES as u32 {
+        for number in 0..BATCH_SURFACES as u32 {
             assert!(batch.has_room(&[surface(number)], area));
             batch.place(&surface(number), [0, 0]);
         }
-        assert!(!batch.has_room(&[surface(MAX_SURFACES as u32)], area));
+        assert!(!batch.has_room(&[surface(BATCH_SURFACES as u32)], area));
         assert!(batch.has_room(&[surface(3)], area), "it has this one already");
     }
 
     #[test]
     fn primitives_shared_by_tiles_count_once() {
         let made = |vertices| Arc::new(Primitives::new(Vertices::new(4, vertices), Vec::new(), Vec::new()));
-        let (light, heavy) = (made(1), made(HEAVY));
+        let (light, heavy) = (made(1), made(SHARED_PRIMITIVES));
         let mut batch = Batch::default();
         for made in [&heavy, &light, &heavy, &light, &heavy] {
             batch.weigh(made);
         }
         assert_eq!(batch.bytes, heavy.bytes() + 2 * light.bytes());
-        batch.weigh(&made(HEAVY));
+        batch.weigh(&made(SHARED_PRIMITIVES));
         assert_eq!(batch.bytes, 2 * (heavy.bytes() + light.bytes()));
     }
 }

@@ -19,6 +19,7 @@ use crate::memory::{Lent, Memory};
 use a4emu_shader::format::arrangement::Tiling;
 
 use crate::draw::fs::bands::BAND_ROWS;
+use crate::limits::{COPIES_PER_SURFACE, COPY_SURFACES};
 
 /// A queued copy.
 pub struct CopyJob {
@@ -290,12 +291,6 @@ impl Copies {
 #[derive(Default)]
 pub struct ResolveCache(Vec<ResolvedSurface>);
 
-/// Maximum number of cached surfaces.
-const MOST_SURFACES: usize = 16;
-
-/// Maximum number of cached copies per surface.
-const MOST_COPIES: usize = 256;
-
 /// A surface in memory that copies wrote to.
 struct ResolvedSurface {
     layout: Layout,
@@ -345,7 +340,7 @@ impl ResolveCache {
             Some(index) => self.0.remove(index),
             None => ResolvedSurface { layout, area, time, copies: Vec::new() },
         };
-        if self.0.len() >= MOST_SURFACES {
+        if self.0.len() >= COPY_SURFACES {
             self.0.remove(0);
         }
         surface.time = time;
@@ -368,7 +363,7 @@ impl ResolvedSurface {
             return same.cells.clone();
         }
         self.copies.retain(|copy| copy.area.intersect(area).is_empty());
-        if self.copies.len() >= MOST_COPIES {
+        if self.copies.len() >= COPIES_PER_SURFACE {
             self.copies.clear();
         }
         let cells = Arc::new(ResolvedCells::of(area.seen_from(anchor)));
@@ -570,13 +565,13 @@ mod tests {
         for base in 0..100 {
             left.take(&ResolveState { base: base << 16, ..state(1) }, AREA, ANCHOR, 0);
         }
-        assert_eq!(left.0.len(), MOST_SURFACES);
+        assert_eq!(left.0.len(), COPY_SURFACES);
         for y in 0..1000 {
             left.take(&state(1), Rect { y0: y, y1: y + 1, ..AREA }, ANCHOR, 0);
         }
-        assert_eq!(left.0.len(), MOST_SURFACES);
-        assert!(left.0.iter().all(|surface| surface.copies.len() <= MOST_COPIES));
-        assert!(left.0[MOST_SURFACES - 1].copies.len() > 1);
+        assert_eq!(left.0.len(), COPY_SURFACES);
+        assert!(left.0.iter().all(|surface| surface.copies.len() <= COPIES_PER_SURFACE));
+        assert!(left.0[COPY_SURFACES - 1].copies.len() > 1);
     }
 
     #[test]

@@ -28,6 +28,7 @@ use crate::draw::fs::bands::Visible;
 use crate::draw::gras::raster::Rect;
 use crate::draw::rb::state::{ResolveState, Targets};
 use crate::draw::schedule::Schedule;
+use crate::limits::SUBMIT_WORK;
 use crate::machine::Gmem;
 use crate::memory::Memory;
 
@@ -35,14 +36,6 @@ use batch::{Batch, DrawJob, Finished};
 use copies::ResolveCache;
 use segments::Sorted;
 use submitted::Submitted;
-
-/// Number of draws with known primitives that gives the command processor about as much work as the threads
-/// that draw the batch. (glmark2's ideas has 400 in a tile and is as quick with 384 as with 1024; those with
-/// a few are quicker with all tiles in one go, band by band.)
-const MANY_DRAWS: u64 = 512;
-
-/// Draws with known primitives that cost the command processor as much as one draw with new primitives.
-pub const KNOWN_DRAWS_PER_NEW: u64 = 3;
 
 /// Draws and copies that wait, and those that worker threads run.
 #[derive(Default)]
@@ -206,7 +199,7 @@ impl Queue {
     fn submit_if_worthwhile(&mut self, schedule: Schedule, store: &mut Store<'_>) {
         let is_worthwhile = match schedule {
             Schedule::Reference | Schedule::InOrder => false,
-            Schedule::Deferred => self.pending_work >= MANY_DRAWS && self.batch.is_large(),
+            Schedule::Deferred => self.pending_work >= SUBMIT_WORK && self.batch.is_large(),
             Schedule::Stress => !self.batch.is_empty(),
         };
         if is_worthwhile {

@@ -22,6 +22,7 @@ use crate::draw::sp::log::ShaderLog;
 use crate::draw::sp::memory::GpuMemory;
 use crate::draw::tpl1::BoundBank;
 use crate::draw::work::ShaderWork;
+use crate::limits::{JOBS_PER_THREAD, SEGMENT_GROUPS, SORT_PARALLEL, SORT_SHARE};
 use crate::machine::Gmem;
 use crate::memory::{Lent, Memory};
 use crate::parallel::{self, Helpers};
@@ -31,18 +32,6 @@ use super::batch::{Batch, DrawJob, Finished, Job};
 use super::copies::{Copies, Strip};
 use super::scratch::{Before, Scratch};
 use super::uses::{Segment, Uses, in_place, segments};
-
-/// Primitives that one thread sorts in one job.
-const SHARE: usize = 1 << 15;
-
-/// Primitives from which on several threads sort them.
-const MANY: usize = 1 << 13;
-
-/// Jobs per thread that are enough: so many keep all threads busy until the end.
-const JOBS_PER_THREAD: usize = 4;
-
-/// Maximum number of groups of segments. Each may need scratch memory as large as tile memory until all are done.
-const MAX_GROUPS: usize = 64;
 
 /// The number of a job, and the number of a primitive in it.
 type Entry = (u32, u32);
@@ -145,7 +134,7 @@ impl Sorted {
             (number, sort(&batch, share, Lists::new(segment.area)))
         };
         let sorted: Vec<(usize, Lists<Entry>)> = match primitives {
-            0..MANY => shares.into_iter().map(sort).collect(),
+            0..SORT_PARALLEL => shares.into_iter().map(sort).collect(),
             _ => parallel::each(shares, Helpers::TakeLast, sort),
         };
         // Each segment has at least one share, and they are in order.
@@ -278,7 +267,8 @@ impl Sorted {
     fn groups(&self, gmem_bytes: usize) -> Vec<Group> {
         let all = 0..self.segments.len();
         let bands = numbers(self.area.y0..self.area.y1).len().max(1);
-        let wanted = (JOBS_PER_THREAD * parallel::threads()).div_ceil(bands).min(all.len()).min(MAX_GROUPS);
+        let wanted =
+            (JOBS_PER_THREAD * parallel::threads()).div_ceil(bands).min(all.len()).min(SEGMENT_GROUPS);
         let is_inside = |surface: &Surface| {
             let columns = u64::try_from(self.area.x1 - surface.origin[0]).unwrap_or(0);
             let Location::Gmem(base) = surface.location else { return false };
@@ -466,12 +456,12 @@ fn bind<'m>(job: &'m Job, memory: &'m Memory) -> Option<BoundBank<'m>> {
 /// Divides the jobs of a segment into ranges, each sorted by one thread.
 fn shares(batch: &Batch, segment: &Segment) -> Vec<Range<usize>> {
     let Range { mut start, end } = segment.jobs;
-    let (mut shares, mut left) = (Vec::new(), SHARE);
+    let (mut shares, mut left) = (Vec::new(), SORT_SHARE);
     for number in segment.jobs.clone() {
         let primitives = batch.jobs[number].draw().map_or(0, |draw| draw.count);
         if primitives >= left {
             shares.push(start..number + 1);
-            (start, left) = (number + 1, SHARE);
+            (start, left) = (number + 1, SORT_SHARE);
         } else {
             left -= primitives;
         }
@@ -587,7 +577,7 @@ mod tests {
         let sorted = |threads: usize| {
             let (mut batch, area) = (Batch::default(), Rect { x0: 0, y0: 0, x1: 64, y1: 96 });
             batch.area = Some(area);
-            for count in [10, SHARE, 3, SHARE - 5, 1, 2, SHARE / 2, 4] {
+            for count in [10, SORT_SHARE, 3, SORT_SHARE - 5, 1, 2, SORT_SHARE / 2, 4] {
                 batch.jobs.push(Job::Draw(waiting(count), Arc::new([]), [0, 0]));
             }
             for first in [0, 7] {
@@ -606,6 +596,6 @@ mod tests {
         let [all, alone] = [2, 1].map(sorted);
         assert_eq!(alone.len(), 2 * 3);
         assert!(all == alone && alone.iter().all(|(entries, _)| entries.is_sorted()));
-        assert!(alone[..3].iter().all(|(entries, _)| entries.len() > SHARE / 2));
+        assert!(alone[..3].iter().all(|(entries, _)| entries.len() > SORT_SHARE / 2));
     }
 }

@@ -11,9 +11,10 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::budget::Budget;
+use crate::limits::{SUBMITTED_BATCHES, WAIT_NAP};
 use crate::machine::Gmem;
 use crate::memory::{Lent, Memory};
 use crate::parallel::{self, help_until, locked, poll_for_jobs};
@@ -22,12 +23,6 @@ use crate::work_trace::{Activity, begin};
 use super::Store;
 use super::batch::{Batch, Finished};
 use super::segments::Sorted;
-
-/// Maximum number of batches in the queue.
-const MOST: usize = 16;
-
-/// How long the waiting thread sleeps before it polls again.
-const NAP: Duration = Duration::from_micros(50);
 
 /// Batches that worker threads draw, one after the other.
 #[derive(Default)]
@@ -90,7 +85,7 @@ impl Submitted {
 
     /// Adds a batch behind the earlier ones. Waits for the first of them if there are too many.
     pub(super) fn add(&mut self, batch: Batch, store: &mut Store<'_>) {
-        if self.begun.len() >= MOST {
+        if self.begun.len() >= SUBMITTED_BATCHES {
             self.wait_for_first(store);
         }
         if self.is_empty() {
@@ -203,7 +198,7 @@ fn wait(done: &Receiver<Done>) -> Option<Done> {
             Err(TryRecvError::Empty) if rayon::current_thread_index().is_none() => return done.recv().ok(),
             Err(TryRecvError::Empty) => {
                 let _wait = begin(Activity::WaitForDraws);
-                if let Ok(done) = done.recv_timeout(NAP) {
+                if let Ok(done) = done.recv_timeout(WAIT_NAP) {
                     return Some(done);
                 }
             }

@@ -10,13 +10,11 @@ use super::tiled;
 use crate::ambient::hold;
 use crate::draw::gras::raster::Rect;
 use crate::fault::{Client, Fault};
+use crate::limits::RESOLVE_ROWS;
 use crate::memory::Memory;
 use crate::work_trace::{Activity, begin};
 use a4emu_shader::format::arrangement::{Tiling, resolved};
 use a4emu_shader::format::{Codec, Format, Transfer};
-
-/// Rows per copy job.
-const ROWS: usize = 32;
 
 /// Conversion of the samples of a pixel to one value (guess `resolve-average`).
 enum Merge {
@@ -111,14 +109,14 @@ impl ResolveState {
         let address = self.base.wrapping_add(first as u32);
         let Some(to) = mem.slice_mut(address, all) else { return Err(lost(address)) };
         let pitch = (self.pitch as usize).max(1);
-        let rows = to.par_chunks_mut(pitch * ROWS).enumerate();
+        let rows = to.par_chunks_mut(pitch * RESOLVE_ROWS).enumerate();
         let copier = self.copier();
         // Each job copies as far as it can, whatever the result of other jobs, so the bytes do not depend on
         // threads.
         let copied = rows.map(|(index, rows)| {
             let (_control, _active) = (hold(), begin(Activity::Resolves));
-            let first = area.y0 + (index * ROWS) as i32;
-            for y in first..area.y1.min(first + ROWS as i32) {
+            let first = area.y0 + (index * RESOLVE_ROWS) as i32;
+            for y in first..area.y1.min(first + RESOLVE_ROWS as i32) {
                 let at = (y - first) as usize * pitch;
                 copier.row([area.x0, y], self.source(area, y, gmem)?, rows.get_mut(at..at + len)?);
             }

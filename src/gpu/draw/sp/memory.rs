@@ -16,6 +16,7 @@ use super::log::{OutsideInputs, ShaderLog};
 use super::state::StageState;
 use crate::draw::tpl1::{Answered, BoundBank, DirectReads, FILTERED, TextureBank};
 use crate::draw::work::ShaderWork;
+use crate::limits::DIRECT_READ_WARPS;
 
 /// Maximum size of workgroup memory in bytes.
 const GROUP_BYTES: usize = 64 << 10;
@@ -37,9 +38,6 @@ pub(super) fn most_for_texels(requests: u64, textures: &TextureBank) -> u64 {
     let decoded = requests.saturating_mul(LANES as u64 * MOST_DECODED * Work::Texel.price());
     price_of_texels(requests).saturating_add(if textures.is_compressed() { decoded } else { 0 })
 }
-
-/// Warps per job from which on it pays to check whether compiled code can read textures directly.
-const READS_ITSELF: u64 = 4;
 
 /// Access of a worker to GPU memory.
 pub enum GpuMemory<'a> {
@@ -213,7 +211,7 @@ impl<'a> ShaderMemory<'a> {
     /// budget does not cover all requests of a warp.
     pub fn for_code(&self, routine: &Routine, program: &Lowered) -> Option<&DirectReads<'a>> {
         let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return None };
-        let for_code = match self.work.warps >= READS_ITSELF {
+        let for_code = match self.work.warps >= DIRECT_READ_WARPS {
             true => bound.for_code(routine, program)?,
             false => bound.known_for_code()?,
         };

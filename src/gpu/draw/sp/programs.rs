@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use crate::fault::Fault;
+use crate::limits::{PROGRAM_INSTRUCTIONS, PROGRAMS};
 use crate::machine::Stage;
 use a4emu_shader::{Jit, Program, Summary};
 
@@ -45,12 +46,6 @@ pub struct Loaded {
     pub summary: Summary,
 }
 
-/// Maximum number of cached programs.
-const MAX_PROGRAMS: usize = 4096;
-
-/// Maximum number of cached instructions, each of which takes some hundreds of bytes.
-const MAX_INSTRUCTIONS: usize = 1 << 19;
-
 impl Programs {
     /// Returns the programs that have machine code, with their words and a file name suffix.
     pub fn compiled(&self) -> impl Iterator<Item = (&[u64], &Program, &'static str)> {
@@ -83,7 +78,7 @@ impl Programs {
         let program = lower(words);
         let program = program.map_err(|error| Fault::Shader(error.to_string()))?;
         self.kept += words.len();
-        if known.len() >= MAX_PROGRAMS || self.kept > MAX_INSTRUCTIONS {
+        if known.len() >= PROGRAMS || self.kept > PROGRAM_INSTRUCTIONS {
             self.lowered.clear();
             self.hull.clear();
             self.kept = words.len();

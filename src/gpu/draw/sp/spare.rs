@@ -2,29 +2,24 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::limits::{SPARE_SHARDS, SPARE_WARPS};
 use a4emu_shader::Warp;
 
 /// Spare warps of one program. A thread reuses its own warps first, because they are in the cache of its
 /// core.
 #[derive(Clone, Default)]
-pub struct SpareWarps(Arc<[Shard; SHELVES]>);
+pub struct SpareWarps(Arc<[Shard; SPARE_SHARDS]>);
 
 /// Spare warps of some threads, aligned to cache lines that no other threads write.
 #[derive(Default)]
 #[repr(align(128))]
 struct Shard(Mutex<Vec<Warp>>);
 
-/// Number of shards. Threads share them when there are more threads.
-const SHELVES: usize = 16;
-
-/// Maximum number of warps per shard.
-const MAX_SPARE: usize = 64;
-
 impl SpareWarps {
     /// Takes a spare warp, if there is one.
     pub fn take(&self) -> Option<Warp> {
         let own = own_shelf();
-        (own..SHELVES).chain(0..own).find_map(|shelf| self.on(shelf, Vec::pop))
+        (own..SPARE_SHARDS).chain(0..own).find_map(|shelf| self.on(shelf, Vec::pop))
     }
 
     /// Adds a spare warp.
@@ -35,7 +30,7 @@ impl SpareWarps {
     /// Adds spare warps.
     pub fn leave_all(&self, warps: impl IntoIterator<Item = Warp>) {
         self.on(own_shelf(), |kept| {
-            let room = MAX_SPARE.saturating_sub(kept.len());
+            let room = SPARE_WARPS.saturating_sub(kept.len());
             kept.extend(warps.into_iter().take(room));
         });
     }
@@ -47,7 +42,7 @@ impl SpareWarps {
 
 /// Returns the shard of this thread.
 fn own_shelf() -> usize {
-    rayon::current_thread_index().map_or(0, |index| index % SHELVES)
+    rayon::current_thread_index().map_or(0, |index| index % SPARE_SHARDS)
 }
 
 #[cfg(test)]
@@ -79,7 +74,7 @@ mod tests {
     #[test]
     fn no_more_are_kept_than_there_is_room_for() {
         let spare = SpareWarps::default();
-        spare.leave_all(std::iter::repeat_with(Warp::default).take(3 * MAX_SPARE));
-        assert_eq!(std::iter::from_fn(|| spare.take()).count(), MAX_SPARE);
+        spare.leave_all(std::iter::repeat_with(Warp::default).take(3 * SPARE_WARPS));
+        assert_eq!(std::iter::from_fn(|| spare.take()).count(), SPARE_WARPS);
     }
 }

@@ -13,16 +13,11 @@ use crate::draw::tpl1::TextureBank;
 use crate::draw::tpl1::state::textures;
 use crate::draw::vertices::SpareLists;
 use crate::fault::{Fault, Miss};
+use crate::limits::{PROGRAM_PLACES, SPARE_WARP_PROGRAMS};
 use crate::machine::{CONSTANTS, ChipView, Stage};
 use crate::memo::{BySlot, Memo};
 use crate::memory::Memory;
 use a4emu_shader::{Counting, Program};
-
-/// Maximum number of program locations in the cache.
-const MAX_PLACES: usize = 4096;
-
-/// Maximum number of programs whose warps are kept for reuse.
-const MAX_SPARES: usize = 8;
 
 /// Cache of the last states of a stage and their parts.
 #[derive(Default)]
@@ -206,7 +201,7 @@ impl Known {
 fn spare(spares: &mut Vec<(Arc<Program>, SpareWarps)>, program: &Arc<Program>) -> SpareWarps {
     let known = spares.iter().position(|(known, _)| Arc::ptr_eq(known, program));
     let at = known.unwrap_or_else(|| {
-        if spares.len() == MAX_SPARES {
+        if spares.len() == SPARE_WARP_PROGRAMS {
             spares.remove(0);
         }
         spares.push((program.clone(), SpareWarps::default()));
@@ -241,7 +236,7 @@ fn program(
     };
     let now = chip.mem.now();
     if place.is_known(chip.mem) {
-        if known.len() >= MAX_PLACES {
+        if known.len() >= PROGRAM_PLACES {
             known.clear();
         }
         known.insert(place, (loaded.clone(), now));
@@ -267,17 +262,22 @@ mod tests {
     #[test]
     fn draws_that_take_turns_leave_each_other_warps() {
         let programs: Vec<Arc<Program>> =
-            (0..=MAX_SPARES).map(|_| StageState::of("end").program.clone()).collect();
+            (0..=SPARE_WARP_PROGRAMS).map(|_| StageState::of("end").program.clone()).collect();
         let mut kept = StageCache::default();
-        for program in &programs[..MAX_SPARES] {
+        for program in &programs[..SPARE_WARP_PROGRAMS] {
             spare(&mut kept.spares, program).leave(Warp::new(program, &[]));
         }
         assert!(
-            programs[..MAX_SPARES].iter().all(|program| spare(&mut kept.spares, program).take().is_some())
+            programs[..SPARE_WARP_PROGRAMS]
+                .iter()
+                .all(|program| spare(&mut kept.spares, program).take().is_some())
         );
         spare(&mut kept.spares, &programs[1]).leave(Warp::new(&programs[1], &[]));
-        assert!(spare(&mut kept.spares, &programs[MAX_SPARES]).take().is_none(), "a warp is of one program");
+        assert!(
+            spare(&mut kept.spares, &programs[SPARE_WARP_PROGRAMS]).take().is_none(),
+            "a warp is of one program"
+        );
         assert!(spare(&mut kept.spares, &programs[1]).take().is_some());
-        assert_eq!(kept.spares.len(), MAX_SPARES, "the oldest program is forgotten");
+        assert_eq!(kept.spares.len(), SPARE_WARP_PROGRAMS, "the oldest program is forgotten");
     }
 }

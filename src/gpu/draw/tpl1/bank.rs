@@ -12,6 +12,7 @@ use super::query;
 use super::sampler::{Border, Sampler};
 use super::unit::Unit;
 use crate::fault::{Client, Miss};
+use crate::limits::COPIED_PER_TEXEL;
 use crate::machine::Model;
 use crate::memory::Memory;
 use a4emu_shader::jit::{Routine, Texels};
@@ -19,9 +20,6 @@ use a4emu_shader::{LANES, Lanes, Lowered, Mask, Plain, Query, Sample, Slots, lan
 
 /// Number of texels that a filter reads per lane.
 pub const FILTERED: u64 = 4;
-
-/// Bytes that can be copied in the time of one texel read.
-const COPIED_PER_TEXEL: u64 = 64;
 
 /// Number of texture slots that a bank distinguishes in its list of used slots.
 const SLOTS: usize = 128;

@@ -2,10 +2,9 @@
 //!
 //! The cache exists only during a request. So it cannot become stale, needs no lock, and has a limited size for any
 //! texture.
+use crate::limits::DECODED_BLOCKS;
 use a4emu_shader::format::{Block, Compression, Format, Profile, Transfer};
 
-/// Number of cached blocks: more than a request of 8 quads usually needs on one level.
-const KEPT: usize = 8;
 /// An offset without a block. Valid offsets are multiples of the block size.
 const NOWHERE: u32 = u32::MAX;
 
@@ -15,7 +14,7 @@ pub(super) struct BlockCache {
     transfer: Transfer,
     profile: Profile,
     /// Offset of each cached block.
-    places: [u32; KEPT],
+    places: [u32; DECODED_BLOCKS],
     /// Next slot to replace.
     next: usize,
     /// Texels of the cached blocks, block by block.
@@ -26,7 +25,7 @@ pub(super) struct BlockCache {
 
 impl BlockCache {
     pub fn new(compression: Compression, format: Format, transfer: Transfer, profile: Profile) -> Self {
-        let (places, texels) = ([NOWHERE; KEPT], Vec::new());
+        let (places, texels) = ([NOWHERE; DECODED_BLOCKS], Vec::new());
         Self { compression, format, transfer, profile, places, next: 0, texels, decoded: 0 }
     }
 
@@ -60,7 +59,7 @@ impl BlockCache {
         let size = (block.width * block.height) as usize;
         let slot = self.next;
         self.decoded += size as u64;
-        self.texels.resize(KEPT * size, [0; 4]);
+        self.texels.resize(DECODED_BLOCKS * size, [0; 4]);
         let mut texels = self.texels[slot * size..][..size].iter_mut();
         self.compression.decode(data, self.format.ty, self.transfer, self.profile, |lanes| {
             if let Some(texel) = texels.next() {
@@ -68,7 +67,7 @@ impl BlockCache {
             }
         });
         self.places[slot] = offset;
-        self.next = (slot + 1) % KEPT;
+        self.next = (slot + 1) % DECODED_BLOCKS;
         slot
     }
 }

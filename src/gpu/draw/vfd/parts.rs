@@ -5,13 +5,11 @@ use std::ops::Range;
 use a4emu_decoder::a4xx::enums::PrimType;
 
 use crate::fault::Missing;
+use crate::limits::DRAW_PART;
 use crate::memory::Memory;
 
 use super::indices::fetch_indices;
 use super::state::FetchState;
-
-/// Entries of a part. All results of clipping fit into memory, and the part fits into processor caches.
-pub const PART: u32 = 1 << 14;
 
 /// A part of the entries of a draw.
 pub struct DrawPart {
@@ -89,14 +87,14 @@ impl<'a> Parts<'a> {
             return None;
         }
         let first = self.instance;
-        let room = PART - self.left.len() as u32;
+        let room = DRAW_PART - self.left.len() as u32;
         let range = self.fetched..count.min(self.fetched.saturating_add(room));
         self.fetched = range.end;
         self.left.extend(fetch_indices(self.fetch, range, memory, missing));
         if self.fetched < count {
             return Some(DrawPart { indices: self.cut.take(&mut self.left), instances: first..first + 1 });
         }
-        let several = (PART / count).clamp(1, instances - first);
+        let several = (DRAW_PART / count).clamp(1, instances - first);
         self.instance = first + several;
         self.fetched = 0;
         Some(DrawPart { indices: std::mem::take(&mut self.left), instances: first..self.instance })
@@ -155,13 +153,17 @@ mod tests {
 
     #[test]
     fn parts_have_the_primitives_of_the_whole() {
-        let lists: [&[u32]; 4] =
-            [&[3 * PART + 7], &[PART - 1, 2, PART + 1, 5], &[PART, PART, 0, 1], &[PART / 2 + 1; 5]];
+        let lists: [&[u32]; 4] = [
+            &[3 * DRAW_PART + 7],
+            &[DRAW_PART - 1, 2, DRAW_PART + 1, 5],
+            &[DRAW_PART, DRAW_PART, 0, 1],
+            &[DRAW_PART / 2 + 1; 5],
+        ];
         for (topology, runs) in CUT.iter().flat_map(|topology| lists.map(|runs| (*topology, runs))) {
             let (fetch, cut) = (draw(runs, 1), Cut::of(topology).expect("it can be cut"));
             let whole = fetch_indices(&fetch, 0..fetch.count, &Memory::new(), &mut Missing::default());
             let parts = parts(&fetch, topology);
-            assert!(parts.len() > 2 && parts.iter().all(|part| part.indices.len() <= PART as usize));
+            assert!(parts.len() > 2 && parts.iter().all(|part| part.indices.len() <= DRAW_PART as usize));
             let got: Vec<_> = parts.iter().flat_map(|part| primitives(cut, &part.indices)).collect();
             assert!(got == primitives(cut, &whole), "{topology:?} of {runs:?}");
         }
@@ -173,8 +175,8 @@ mod tests {
             let parts = parts(&draw(runs, instances), PrimType::DI_PT_TRILIST);
             parts.into_iter().map(|part| part.instances).collect::<Vec<_>>()
         };
-        assert_eq!(ranges(&[PART / 3], 7), [0..3, 3..6, 6..7]);
-        assert_eq!(ranges(&[PART + 1], 2), [0..1, 0..1, 1..2, 1..2]);
+        assert_eq!(ranges(&[DRAW_PART / 3], 7), [0..3, 3..6, 6..7]);
+        assert_eq!(ranges(&[DRAW_PART + 1], 2), [0..1, 0..1, 1..2, 1..2]);
         assert_eq!(ranges(&[], 7), []);
     }
 

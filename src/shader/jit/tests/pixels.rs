@@ -2,7 +2,7 @@
 use super::*;
 use crate::format::unorm_step;
 use crate::jit::WarpGroup;
-use crate::jit::epilogue_variants::PAYS;
+use crate::limits::VARIANT_WARPS;
 use crate::{AlphaFactor, Epilogue};
 
 /// The reference conversion of a colour over the pixel `old`: bytes nearest to numbers from 0 to 1.
@@ -70,8 +70,8 @@ pub(super) fn same_pixels(
     let mut made = 0;
     for epilogue in epilogues {
         // The variant is compiled only when it pays.
-        let mut runs =
-            (0..=PAYS.div_ceil(count as u64)).map(|_| ran(program, routine, count, Some(epilogue), &enter));
+        let mut runs = (0..=VARIANT_WARPS.div_ceil(count as u64))
+            .map(|_| ran(program, routine, count, Some(epilogue), &enter));
         let Some((found, _)) = runs.find(|(_, ran)| *ran == WarpGroup::Pixels) else { continue };
         made += 1;
         for (turn, (found, colors)) in found.iter().zip(&colors).enumerate() {
@@ -136,8 +136,8 @@ fn pixels_are_in_the_code_when_that_pays() {
     let Some((program, routine)) = short() else { return eprintln!("SKIPPED: no AVX2") };
     let epilogue = some_epilogue(0);
     let ran = |count| ran(&program, &routine, count, Some(&epilogue), |_, _| ()).1;
-    let before = (0..PAYS / 4).filter(|_| ran(4) == WarpGroup::Colors).count() as u64;
-    assert_eq!((4 * before, ran(1), ran(4)), (PAYS, WarpGroup::Pixels, WarpGroup::Pixels));
+    let before = (0..VARIANT_WARPS / 4).filter(|_| ran(4) == WarpGroup::Colors).count() as u64;
+    assert_eq!((4 * before, ran(1), ran(4)), (VARIANT_WARPS, WarpGroup::Pixels, WarpGroup::Pixels));
 }
 
 #[test]

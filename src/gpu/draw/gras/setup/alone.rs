@@ -10,11 +10,9 @@ use crate::ambient::hold;
 use crate::draw::pc::assembler::Provoking;
 use crate::draw::pc::topology::Primitive;
 use crate::draw::vertices::{RESTART, ScreenVertex, Vertices};
+use crate::limits::SETUP_CHUNK;
 use crate::parallel::{self, Helpers};
 use crate::work_trace::{Activity, begin};
-
-/// Primitives per job.
-pub const CHUNK: usize = 512;
 
 /// Maximum number of vertices and primitives that clipping makes of a triangle: more than seven planes can.
 const PIECES: u64 = 32;
@@ -73,18 +71,18 @@ impl Setup<'_> {
     /// Returns whether there are enough primitives for several threads, and triangles are only filled.
     pub fn can_be_alone(&self, count: usize) -> bool {
         let plain = self.state.polygon_mode == [PolygonMode::Fill; 2] && self.state.offset.is_none();
-        count >= 2 * CHUNK && plain && self.viewports.len() == 1
+        count >= 2 * SETUP_CHUNK && plain && self.viewports.len() == 1
     }
 
     /// Sets up `count` triangles, if all primitives are triangles and fit into memory. Otherwise changes
-    /// nothing, and returns the visible triangles of each [`CHUNK`].
+    /// nothing, and returns the visible triangles of each [`SETUP_CHUNK`].
     pub fn add_all(
         &mut self,
         count: usize,
         triangle: impl Fn(usize) -> Option<Triangle> + Sync,
     ) -> Result<(), Vec<Option<VisibleChunk>>> {
         let chunks: Vec<Range<usize>> =
-            (0..count).step_by(CHUNK).map(|first| first..count.min(first + CHUNK)).collect();
+            (0..count).step_by(SETUP_CHUNK).map(|first| first..count.min(first + SETUP_CHUNK)).collect();
         let seen: Vec<Option<VisibleChunk>> =
             parallel::each(chunks, Helpers::TakeLast, |chunk| self.seen(chunk, &triangle));
         let bytes = seen.iter().map(|seen| Some(seen.as_ref()?.bytes(self.vertices))).sum::<Option<u64>>();
@@ -114,7 +112,7 @@ impl Setup<'_> {
         }
         let pieces = self.out.split_off(before);
         let mut out = std::mem::take(&mut self.out);
-        let triangles = all.par_iter().with_min_len(CHUNK / 2).map_init(
+        let triangles = all.par_iter().with_min_len(SETUP_CHUNK / 2).map_init(
             || (hold(), begin(Activity::Primitives)),
             |_, coming| match *coming {
                 PendingTriangle::Whole((v, provoking), face) => {

@@ -341,7 +341,7 @@ fn long_list(is_clipped: impl Fn(u32) -> bool) -> (Vertices, Vec<u32>) {
     (vertices(&(0..count).map(&mut position).collect::<Vec<_>>()), (0..count).collect())
 }
 
-const TRIANGLES: u32 = 11 * alone::CHUNK as u32 / 2;
+const TRIANGLES: u32 = 11 * SETUP_CHUNK as u32 / 2;
 
 /// Numbered primitives are set up one after the other.
 #[test]
