@@ -21,7 +21,7 @@ use pyo3::types::{PyBool, PyDict};
 use crate::arrays::array;
 use crate::look::{self, Shown};
 use crate::replay::{self, Asked, Replay};
-use crate::source::{Range, Source, heard, named, selection, shared};
+use crate::source::{Range, Source, collecting, named, selection, shared};
 use crate::walk::{Objects, Walk, Wanted};
 use crate::{error, json};
 
@@ -225,8 +225,8 @@ impl Capture {
     #[pyo3(signature = (*, submit = None, draw = None))]
     fn disassemble(&self, py: Python<'_>, submit: Option<Range>, draw: Option<Range>) -> PyResult<String> {
         let selected = selection(py, submit, draw)?;
-        let ear = DiagnosticSink::default();
-        let shared = heard(&ear);
+        let sink = DiagnosticSink::default();
+        let shared = collecting(&sink);
         let text = self.0.ask(py, move |capture, limits| {
             let packed = capture.bytes(&shared)?;
             let (capture, _) =
@@ -245,7 +245,7 @@ impl Capture {
             }
             Ok(String::from_utf8(text)?)
         })?;
-        error::worst_heard(py, &ear, Some(text.as_str().into_py_any(py)?))?;
+        error::worst_collected(py, &sink, Some(text.as_str().into_py_any(py)?))?;
         Ok(text)
     }
 

@@ -129,10 +129,10 @@ pub fn usage(py: Python<'_>, message: impl Into<String>) -> PyErr {
     error(py, message.into(), What { kind: "usage", offset: None, status: Status::Usage })
 }
 
-/// Raises an exception for the worst report in `ear`, as [`worst`] does. The message begins with the name of
+/// Raises an exception for the worst report in `sink`, as [`worst`] does. The message begins with the name of
 /// the input.
-pub fn worst_heard(py: Python<'_>, ear: &DiagnosticSink, result: Option<Py<PyAny>>) -> PyResult<()> {
-    let told = ear.take();
+pub fn worst_collected(py: Python<'_>, sink: &DiagnosticSink, result: Option<Py<PyAny>>) -> PyResult<()> {
+    let told = sink.take();
     let bad = told.iter().filter_map(|(name, report)| Some((name, report.worst()?)));
     let worst = bad.reduce(|worst, it| if it.1.0.severity() > worst.1.0.severity() { it } else { worst });
     match worst {

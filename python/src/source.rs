@@ -24,12 +24,12 @@ const HELD_PER_BYTE: u64 = 16;
 
 /// Options for a run without output to stderr.
 pub fn shared() -> Shared {
-    heard(&DiagnosticSink::default())
+    collecting(&DiagnosticSink::default())
 }
 
-/// Options for a run that collects its reports in `ear`.
-pub fn heard(ear: &DiagnosticSink) -> Shared {
-    Shared { quiet: true, ear: Some(ear.clone()), ..Shared::default() }
+/// Options for a run that collects its reports in `sink`.
+pub fn collecting(sink: &DiagnosticSink) -> Shared {
+    Shared { quiet: true, sink: Some(sink.clone()), ..Shared::default() }
 }
 
 /// A capture and the limits of its runs.

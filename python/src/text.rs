@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::capture::Capture;
-use crate::source::{Played, Range, heard};
+use crate::source::{Played, Range, collecting};
 use crate::{error, json, work};
 
 /// Opens a capture (.rd, .rd.gz): a path, bytes, or a binary file, which is read to its end.
@@ -97,8 +97,8 @@ pub fn diff(
     let draws = [draw_a.map(|it| it.draw(py)).transpose()?, draw_b.map(|it| it.draw(py)).transpose()?];
     let (limits, interrupt) = sources[0].run();
     let threads = sources[0].threads;
-    let ear = DiagnosticSink::default();
-    let shared = heard(&ear);
+    let sink = DiagnosticSink::default();
+    let shared = collecting(&sink);
     let (text, compared) = work::wait(py, interrupt, threads, move || {
         let options = comparison::Options {
             tiles,
@@ -114,10 +114,10 @@ pub fn diff(
         (text, compared)
     })?;
     if let Err(error) = compared {
-        error::worst_heard(py, &ear, None)?;
+        error::worst_collected(py, &sink, None)?;
         return Err(error::of(py, &error));
     }
     let result = json::parse(py, &String::from_utf8_lossy(&text))?;
-    error::worst_heard(py, &ear, Some(result.clone_ref(py)))?;
+    error::worst_collected(py, &sink, Some(result.clone_ref(py)))?;
     Ok(result)
 }

@@ -1,7 +1,10 @@
 //! The constants that tune the compiler of shaders: what each is, what it trades, and what measures it. None of them
 //! changes a result (`tests/jit.rs`). Those of draws are in `src/gpu/limits.rs`, with how to measure.
 
-#![cfg_attr(not(all(target_arch = "x86_64", target_os = "linux")), allow(dead_code, reason = "there is no compiler"))]
+#![cfg_attr(
+    not(all(target_arch = "x86_64", target_os = "linux")),
+    allow(dead_code, reason = "there is no compiler")
+)]
 
 /// Warps from which on compiling a program pays: it takes as long as interpreting some hundreds of them. More: less compiled
 /// for nothing. Fewer: compiled sooner. Measure: `replay --loop 1` and `--loop 100` of glmark2 `phong-720p`, with

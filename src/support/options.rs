@@ -25,7 +25,7 @@ pub struct Shared {
     /// Makes warnings count: the exit status is 3 (damaged) or 4 (not supported).
     pub strict: bool,
     /// Where reports go instead of stderr.
-    pub ear: Option<DiagnosticSink>,
+    pub sink: Option<DiagnosticSink>,
     /// The files that the command reads and writes.
     pub inputs: Inputs,
 }
@@ -37,7 +37,7 @@ pub struct DiagnosticSink(Arc<Mutex<Vec<(String, Report)>>>);
 
 impl DiagnosticSink {
     /// Keeps a report.
-    pub fn hear(&self, name: &str, report: Report) {
+    pub fn collect(&self, name: &str, report: Report) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((name.to_owned(), report));
     }
 
@@ -67,10 +67,10 @@ impl Shared {
     /// Reports `trouble` that stops a command, on stderr or into the sink. Returns the status it stands for.
     pub fn say(&self, trouble: Trouble) -> Status {
         let status = Status::of(trouble.severity(), self.warnings());
-        match &self.ear {
+        match &self.sink {
             None => terminal::say(trouble),
-            Some(ear) => {
-                ear.hear("", Report::of(trouble));
+            Some(sink) => {
+                sink.collect("", Report::of(trouble));
             }
         }
         status
@@ -79,8 +79,8 @@ impl Shared {
     /// Reports the troubles of a run, with the `name` of its input, on stderr or into the sink. Returns
     /// their status.
     pub fn tell(&self, name: &str, report: &Report) -> Status {
-        if let Some(ear) = &self.ear {
-            ear.hear(name, report.clone());
+        if let Some(sink) = &self.sink {
+            sink.collect(name, report.clone());
             return self.status_of(report);
         }
         for (trouble, at, count) in report.troubles.iter() {

@@ -29,7 +29,7 @@ use crate::record::{Group, Recorder, process};
 use crate::replica::Wanted;
 use crate::ring::{Job, Span};
 use crate::settings;
-use crate::share::{Errand, Shelf};
+use crate::share::{ShareTask, SharedFiles};
 use crate::uapi;
 
 /// The option of `a4emu run` that allows more work, for messages.
@@ -57,7 +57,7 @@ pub struct Engine {
     /// Sends presented frames to the launcher.
     frames: Option<Frames>,
     /// Files that are the memory of buffers.
-    shelf: Shelf,
+    shared_files: SharedFiles,
     /// Checks the rules of `validate`.
     watch: Option<Watch>,
     /// Threads that draws run on, including this one. They receive no signals.
@@ -100,7 +100,7 @@ impl Engine {
             last: None,
             frames: None,
             reporter,
-            shelf: Shelf::default(),
+            shared_files: SharedFiles::default(),
             watch: None,
             threads: ambient::pool(settings::get().threads, Members::AndThis).map_err(|_| Errno::AGAIN)?,
         };
@@ -233,7 +233,7 @@ impl Engine {
     /// Applies the buffers that were allocated and released since the last submit.
     fn follow(&mut self, device: &Device) {
         let changes = arena::lock(&device.arena).take_changes();
-        self.shelf.forget(&changes.unshared);
+        self.shared_files.forget(&changes.unshared);
         for gone in changes.gone {
             self.gpu.memory_mut().unmap(gone.start, gone.end);
         }
@@ -243,13 +243,13 @@ impl Engine {
         }
     }
 
-    /// Executes an errand between two submits.
+    /// Executes a share task between two submits.
     ///
     /// # Errors
-    /// The call fails like [`Shelf::run`].
-    pub fn run_errand(&mut self, device: &Device, errand: &Errand) -> Result<String, Errno> {
+    /// The call fails like [`SharedFiles::run`].
+    pub fn run_share_task(&mut self, device: &Device, task: &ShareTask) -> Result<String, Errno> {
         self.follow(device);
-        self.shelf.run(errand, &device.arena)
+        self.shared_files.run(task, &device.arena)
     }
 
     fn record(&mut self, job: &Job) {

@@ -16,11 +16,11 @@ use crate::device::{Device, has_one_core};
 use crate::engine::{Engine, Outcome};
 use crate::ffi::{own_table, threads};
 use crate::ring::Job;
-use crate::share::Errand;
+use crate::share::ShareTask;
 
 /// Time that the GPU thread polls for the next submit before it sleeps. A wake-up takes a good part of that
 /// time.
-const LOOKOUT: Duration = Duration::from_micros(300);
+const POLL_TIME: Duration = Duration::from_micros(300);
 
 impl Device {
     /// Starts the thread, unless it is running.
@@ -53,9 +53,9 @@ impl Device {
 
     /// The main loop of the thread: runs queued submits and never ends.
     fn serve(&self, mut engine: Engine) -> ! {
-        let lookout = if has_one_core() { Duration::ZERO } else { LOOKOUT };
+        let poll_time = if has_one_core() { Duration::ZERO } else { POLL_TIME };
         loop {
-            let (number, mut job) = self.next_job(&mut engine, lookout);
+            let (number, mut job) = self.next_job(&mut engine, poll_time);
             let run = catch_unwind(AssertUnwindSafe(|| engine.run(self, &job)));
             let outcome = run.unwrap_or_else(|panic| engine.broke(self, panic.as_ref()));
             // Before the end is announced, so that a program which then closes a buffer is its last owner.
@@ -66,7 +66,7 @@ impl Device {
     }
 
     /// Polls until more work is announced than `asked`, or until `time` is over.
-    fn look_out(&self, asked: u32, time: Duration) {
+    fn poll(&self, asked: u32, time: Duration) {
         let start = Instant::now();
         while self.asked.load(Ordering::Acquire) == asked && start.elapsed() < time {
             (0..64).for_each(|_| std::hint::spin_loop());
@@ -75,27 +75,27 @@ impl Device {
         }
     }
 
-    /// Waits for the next submit. Errands run until it comes.
-    fn next_job(&self, engine: &mut Engine, lookout: Duration) -> (u64, Job) {
+    /// Waits for the next submit. Share tasks run until it comes.
+    fn next_job(&self, engine: &mut Engine, poll_time: Duration) -> (u64, Job) {
         let asked = self.asked.load(Ordering::Acquire);
-        let mut lookout = Some(lookout);
+        let mut poll_time = Some(poll_time);
         let mut state = self.state();
         loop {
-            if let Some((errand, tell)) = state.ring.errands.pop_front() {
+            if let Some((task, tell)) = state.ring.share_tasks.pop_front() {
                 drop(state);
-                let _gone_meanwhile = tell.send(engine.run_errand(self, &errand));
+                let _gone_meanwhile = tell.send(engine.run_share_task(self, &task));
                 // Before the lock: dropping the last owner of a buffer releases its memory.
-                drop(errand);
+                drop(task);
                 state = self.state();
                 continue;
             }
             if let Some(next) = state.ring.jobs.pop_front() {
                 return next;
             }
-            state = match lookout.take() {
+            state = match poll_time.take() {
                 Some(time) => {
                     drop(state);
-                    self.look_out(asked, time);
+                    self.poll(asked, time);
                     self.state()
                 }
                 None => self.work.wait(state).unwrap_or_else(PoisonError::into_inner),
@@ -117,15 +117,15 @@ impl Device {
         }
     }
 
-    /// Lets the GPU thread execute an errand between submits. Returns the path at which the file can be
+    /// Lets the GPU thread execute a share task between submits. Returns the path at which the file can be
     /// opened.
     ///
     /// # Errors
-    /// The call fails like [`Shelf::run`](crate::share::Shelf::run), or if the thread cannot be started.
-    pub fn run_errand(&'static self, errand: Errand) -> Result<String, Errno> {
+    /// The call fails like [`SharedFiles::run`](crate::share::SharedFiles::run), or if the thread cannot be started.
+    pub fn run_share_task(&'static self, task: ShareTask) -> Result<String, Errno> {
         self.start()?;
         let (tell, told) = mpsc::channel();
-        self.state().ring.errands.push_back((errand, tell));
+        self.state().ring.share_tasks.push_back((task, tell));
         self.ask();
         told.recv().unwrap_or(Err(Errno::IO))
     }

@@ -10,7 +10,7 @@ use crate::bo::Bo;
 use crate::device::Call;
 use crate::ffi::Look;
 use crate::file::Object;
-use crate::share::Errand;
+use crate::share::ShareTask;
 use crate::{gem, known, uapi};
 
 /// `DRM_CLOEXEC | DRM_RDWR`.
@@ -29,7 +29,7 @@ pub fn handle_to_fd(call: &Call, prime: &mut uapi::PrimeHandle) -> Result<(), Er
     if !bo.can_be_shared() {
         return Err(Errno::PERM);
     }
-    let held = call.device.run_errand(Errand::Export(bo.clone()))?;
+    let held = call.device.run_share_task(ShareTask::Export(bo.clone()))?;
     // From now on a submit of this buffer waits for its end. Earlier submits must finish before others see
     // the buffer.
     gem::wait_for_writes(call, &bo);
@@ -64,7 +64,7 @@ fn import(call: &Call, fd: i32, look: Look) -> Result<Arc<Bo>, Errno> {
     let bo = Arc::new(Bo::new(&call.device.arena, look.size)?);
     let thread = rustix::thread::gettid().as_raw_nonzero();
     let path = format!("/proc/self/task/{thread}/fd/{fd}");
-    call.device.run_errand(Errand::Import(bo.clone(), path, look.inode))?;
+    call.device.run_share_task(ShareTask::Import(bo.clone(), path, look.inode))?;
     let mut state = call.device.state();
     // Another thread may have imported the file at the same time. Each file has only one buffer.
     let bo = state.shared.add(look.inode, bo);

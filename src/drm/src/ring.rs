@@ -70,7 +70,7 @@ pub struct Ring {
     /// Submits that wait, with their numbers.
     pub jobs: VecDeque<(u64, Job)>,
     /// Other tasks of the GPU thread. They run before the next submit.
-    pub errands: VecDeque<Order>,
+    pub share_tasks: VecDeque<Order>,
     /// Whether the thread has started.
     pub started: bool,
     /// Number of accepted submits of all files. Each submit has its number, from 1.

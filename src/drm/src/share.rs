@@ -23,15 +23,15 @@ use crate::known;
 const SEALS: SealFlags = SealFlags::SHRINK;
 
 /// A task for the GPU thread between two submits.
-pub enum Errand {
+pub enum ShareTask {
     /// Makes the buffer's memory a file, if it is none.
     Export(Arc<Bo>),
     /// Makes the file at this path, with this inode, the buffer's memory.
     Import(Arc<Bo>, String, Inode),
 }
 
-/// An errand, with the channel for the path at which the file can be opened.
-pub type Order = (Errand, mpsc::Sender<Result<String, Errno>>);
+/// A task, with the channel for the path at which the file can be opened.
+pub type Order = (ShareTask, mpsc::Sender<Result<String, Errno>>);
 
 /// Buffers whose memory is a file, by inode.
 #[derive(Default)]
@@ -39,7 +39,7 @@ pub struct Shared(BTreeMap<Inode, Weak<Bo>>);
 
 /// The GPU thread's descriptors of these files, by address of the buffer.
 #[derive(Default)]
-pub struct Shelf(BTreeMap<u32, OwnedFd>);
+pub struct SharedFiles(BTreeMap<u32, OwnedFd>);
 
 impl Shared {
     /// The buffer whose memory is the file `inode`.
@@ -59,17 +59,17 @@ impl Shared {
     }
 }
 
-impl Shelf {
-    /// Executes an errand. Returns the path at which the file can be opened.
+impl SharedFiles {
+    /// Executes a share task. Returns the path at which the file can be opened.
     ///
     /// # Errors
     /// The call fails if the file cannot be used, with `EINVAL` if the file may shrink, and with `ENOENT`
     /// for a buffer that was shared by the parent of this fork, if the parent has ended.
-    pub fn run(&mut self, errand: &Errand, arena: &Mutex<Arena>) -> Result<String, Errno> {
-        let (bo, file) = match errand {
-            Errand::Export(bo) if self.0.contains_key(&bo.address) => return self.path(bo.address),
-            Errand::Export(bo) => (bo, file_of(bo, arena)?),
-            Errand::Import(bo, path, inode) => (bo, open(path, *inode)?),
+    pub fn run(&mut self, task: &ShareTask, arena: &Mutex<Arena>) -> Result<String, Errno> {
+        let (bo, file) = match task {
+            ShareTask::Export(bo) if self.0.contains_key(&bo.address) => return self.path(bo.address),
+            ShareTask::Export(bo) => (bo, file_of(bo, arena)?),
+            ShareTask::Import(bo, path, inode) => (bo, open(path, *inode)?),
         };
         arena::lock(arena).share(bo.address, &file, backing(&file)?)?;
         bo.note_presentable();
