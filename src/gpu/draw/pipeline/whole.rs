@@ -95,7 +95,7 @@ fn shade_geometry(
     let watched = context.pipeline.inspection.geometry_runs.filter(|_| is_first);
     let work = GeometryDraw { state, vertices, primitives, choice, draw, watched };
     let shaded = gs::shade(&work, &mut context.machine.mem, &mut context.machine.budget);
-    if let Some(primitive) = watched.filter(|_| primitives.len() > 0) {
+    if let Some(primitive) = watched.filter(|_| !primitives.is_empty()) {
         let mut runs = shaded.runs;
         runs.sort_by_key(|run| (run.invocation, run.vertex));
         let (primitives, most) = (primitives.len(), state.max_vertices);
