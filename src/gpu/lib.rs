@@ -12,15 +12,15 @@
 //! 4. [`settled`] is the access from outside to what queued work may still change: memory, tile memory, counters.
 //!    [`picture`] makes a picture of a surface.
 //!
-//! [`gpu::Gpu`] owns the state of a run. Its parts without the pipeline are in [`machine`]: the chip's facts, tile memory,
-//! loaded state. [`memo`] is what caches of state depend on.
+//! [`gpu::Gpu`] owns all of a run: the [`Machine`](machine::Machine), which is the state of the chip and knows nothing of
+//! what changes it, the command processor and the pipeline. [`memo`] is what caches of state depend on.
 //!
 //! What bounds and reports a run: [`budget`] (work, memory, time), [`fault`] (all that can go wrong, with a severity),
-//! [`status`] (exit statuses), [`fidelity`] (guesses that a run rests on), [`work_trace`] (what threads do, over time),
+//! [`fidelity`] (guesses that a run rests on), [`work_trace`] (what threads do, over time),
 //! [`ambient`] (what outside of the emulator could affect a result).
 //!
-//! This crate reads no arguments, and uses no terminal and no file that a user named. Messages of [`budget`] name the
-//! options that set its limits.
+//! This crate reads no arguments, and uses no terminal and no file that a user named. The caller gives the names of options
+//! that messages have ([`Budget::naming`](budget::Budget::naming)).
 
 #![deny(unsafe_code)]
 
