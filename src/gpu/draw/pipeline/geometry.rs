@@ -28,7 +28,9 @@ use super::{cache_or_report, draw_first_layer, primitives};
 pub(super) struct GeometryQueue {
     /// Packet address of each queued draw.
     addresses: Vec<Address>,
-    /// The draws, if there are any.
+    /// The draws with known primitives, and the number of each in the queue.
+    ready: Vec<(usize, DrawRecord)>,
+    /// The other draws, if there are any.
     workers: Option<Arc<GeometryWorkers>>,
     /// List allocations for reuse.
     spare: Lists,
@@ -72,10 +74,13 @@ pub(super) fn enqueue(
         }
     };
     let draw = DrawRecord { at: context.machine.at, state: state.clone(), geometry };
-    let GeometryQueue { addresses, workers, spare } = &mut context.pipeline.geometry;
-    let workers = workers
-        .get_or_insert_with(|| GeometryWorkers::open(context.machine.mem.view(), std::mem::take(spare)));
-    workers.add(addresses.len(), draw);
+    let GeometryQueue { addresses, ready, workers, spare } = &mut context.pipeline.geometry;
+    match draw.geometry {
+        Geometry::Pending(_) => workers
+            .get_or_insert_with(|| GeometryWorkers::open(context.machine.mem.view(), std::mem::take(spare)))
+            .add(addresses.len(), draw),
+        Geometry::Made(_) | Geometry::Ready(_) => ready.push((addresses.len(), draw)),
+    }
     addresses.push(context.machine.at.address);
     if addresses.len() >= GEOMETRY_DRAWS {
         finish(context);
@@ -94,6 +99,8 @@ pub(super) fn finish(context: &mut DrawContext<'_>) {
     let Some(workers) = context.pipeline.geometry.workers.take() else { return };
     context.pipeline.geometry.addresses.clear();
     let mut lists = workers.close();
+    lists.made.append(&mut context.pipeline.geometry.ready);
+    lists.made.sort_by_key(|(number, _)| *number);
     let here = context.machine.at;
     for (_, DrawRecord { at, state, geometry }) in lists.made.drain(..) {
         if context.machine.budget.cut().is_some() {

@@ -10,6 +10,7 @@ use crate::draw::queue::batch::reads;
 use crate::draw::sp::state::{CodePlace, StageState};
 use crate::draw::tpl1::state::border_place;
 use crate::draw::vs::VertexState;
+use crate::machine::STAGES;
 
 use super::{geometry, with_queue};
 
@@ -68,18 +69,18 @@ pub(crate) fn sync<'a>(
 
 /// As [`sync`], for the programs and border colours of the stages of a draw.
 pub(super) fn sync_state(context: &mut DrawContext<'_>, call: &DrawCall) {
-    if context.pipeline.has_queued_copies() {
-        let stages = call.pass.stages(&context.machine.regs, Some(call.initiator));
-        let places: Vec<MemoryRead<'_>> = stages
-            .flat_map(|stage| {
-                let (start, bytes) =
-                    CodePlace::of(context.machine.view(), stage).in_memory().unwrap_or_default();
-                let (border, of_border) = border_place(&context.machine.regs, stage);
-                [MemoryRead::Bytes(border.into(), of_border), MemoryRead::Bytes(start.into(), bytes.into())]
-            })
-            .collect();
-        sync(context, places);
+    if !context.pipeline.has_queued_copies() {
+        return;
     }
+    let mut places = [[MemoryRead::Bytes(Address::new(0), 0); 2]; STAGES.len()];
+    let stages = call.pass.stages(&context.machine.regs, Some(call.initiator));
+    for (places, stage) in places.iter_mut().zip(stages) {
+        let (start, bytes) = CodePlace::of(context.machine.view(), stage).in_memory().unwrap_or_default();
+        let (border, of_border) = border_place(&context.machine.regs, stage);
+        *places =
+            [MemoryRead::Bytes(border.into(), of_border), MemoryRead::Bytes(start.into(), bytes.into())];
+    }
+    sync(context, places.as_flattened().iter().copied());
 }
 
 /// Returns whether a buffer overlaps a range of memory. Both are an address and a length in bytes.

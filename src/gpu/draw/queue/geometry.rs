@@ -11,7 +11,7 @@ use std::thread;
 
 use rayon::Yield;
 
-use crate::draw::record::{DrawRecord, Geometry};
+use crate::draw::record::DrawRecord;
 use crate::memory::Memory;
 #[cfg(test)]
 use crate::parallel::permuted;
@@ -25,7 +25,7 @@ type Numbered = (usize, DrawRecord);
 #[derive(Default)]
 pub struct Lists {
     pending: VecDeque<Numbered>,
-    /// Draws with primitives, in the order in which they were added once the queue is closed.
+    /// Draws with primitives, in any order.
     pub made: Vec<Numbered>,
 }
 
@@ -65,12 +65,9 @@ impl GeometryWorkers {
         });
     }
 
-    /// Adds the draw of this `number`.
+    /// Adds the draw of this `number`, whose primitives are pending.
     pub fn add(&self, number: usize, draw: DrawRecord) {
-        match draw.geometry {
-            Geometry::Pending(_) => locked(&self.pending).push_back((number, draw)),
-            Geometry::Made(_) | Geometry::Ready(_) => locked(&self.made).push((number, draw)),
-        }
+        locked(&self.pending).push_back((number, draw));
     }
 
     /// Makes primitives until the queue is closed and empty.
@@ -95,7 +92,7 @@ impl GeometryWorkers {
         true
     }
 
-    /// Makes all primitives that are left and releases the memory snapshot. Returns the draws in order, and an empty
+    /// Makes all primitives that are left and releases the memory snapshot. Returns the draws in any order, and an empty
     /// list of pending ones.
     pub fn close(&self) -> Lists {
         self.is_closed.store(true, Ordering::Release);
@@ -115,8 +112,7 @@ impl GeometryWorkers {
         };
         drop(wait);
         *memory = None;
-        let mut made = std::mem::take(&mut *locked(&self.made));
-        made.sort_unstable_by_key(|(number, _)| *number);
+        let made = std::mem::take(&mut *locked(&self.made));
         Lists { pending: std::mem::take(&mut *locked(&self.pending)), made }
     }
 }
