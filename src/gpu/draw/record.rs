@@ -19,8 +19,8 @@ use crate::work_trace::{Activity, begin};
 
 /// A recorded draw.
 ///
-/// Its primitives are made from `Pending` to `Made` on any thread, and from `Made` to `Ready` by the pipeline, which
-/// records what that cost. A ready draw goes to the [batch](super::queue::batch) that draws its fragments.
+/// Any thread may make the primitives of a pending draw. Then the pipeline records what that cost, and the
+/// [batch](super::queue::batch) draws the fragments.
 pub struct DrawRecord {
     /// Place in the command stream, with the number of the draw.
     pub at: Place,
@@ -32,15 +32,13 @@ pub struct DrawRecord {
 
 /// How far the primitives of a recorded draw are.
 pub enum Geometry {
-    /// Its vertices have not been shaded.
+    /// They are made, or have to be. The pipeline does not know yet what that did.
     Pending(Box<Pending>),
-    /// Its vertices have been shaded. The pipeline does not know yet what that did.
-    Made(Box<Made>),
-    /// Its primitives are known.
+    /// They are known.
     Ready(Arc<Primitives>),
 }
 
-/// What makes the primitives of a draw.
+/// What makes the primitives of a draw. It stays in its box, since it is large.
 pub struct Pending {
     /// State of the stages before set-up.
     pub stages: VertexStages,
@@ -48,16 +46,8 @@ pub struct Pending {
     pub budget: Budget,
     /// Whether to measure times.
     pub is_timed: bool,
-}
-
-/// Vertices and primitives of a draw, as they were made.
-pub struct Made {
-    /// State of the stages before set-up.
-    pub stages: VertexStages,
-    /// Work that may still be done.
-    pub budget: Budget,
-    /// What was made, or the panic that ended it.
-    pub result: Result<Result<Parts, Stop>, Box<dyn Any + Send>>,
+    /// What was made, or the panic that ended it, once that has run.
+    pub made: Option<Result<Result<Parts, Stop>, Box<dyn Any + Send>>>,
 }
 
 /// Vertices and primitives of a draw.
@@ -72,22 +62,20 @@ pub struct Parts {
 
 impl DrawRecord {
     /// Makes pending primitives from `memory`.
-    pub fn made(self, memory: &Memory) -> Self {
-        let geometry = match self.geometry {
-            Geometry::Pending(pending) => Geometry::Made(Box::new(pending.run(&self.state, memory))),
-            known => known,
-        };
-        Self { geometry, ..self }
+    pub fn make(&mut self, memory: &Memory) {
+        if let Geometry::Pending(pending) = &mut self.geometry {
+            pending.run(&self.state, memory);
+        }
     }
 }
 
 impl Pending {
-    fn run(self, state: &DrawState, memory: &Memory) -> Made {
-        let Self { stages, mut budget, is_timed } = self;
+    fn run(&mut self, state: &DrawState, memory: &Memory) {
+        let Self { stages, budget, is_timed, made } = self;
         let make = || {
             let active = begin(Activity::Vertices);
-            let start = if is_timed { Stopwatch::start() } else { Stopwatch::off() };
-            let mut shaded = stages.vertex.shade_small(memory, &mut budget)?;
+            let start = if *is_timed { Stopwatch::start() } else { Stopwatch::off() };
+            let mut shaded = stages.vertex.shade_small(memory, budget)?;
             let of_vertices = start.milliseconds();
             drop(active);
             let _active = begin(Activity::Primitives);
@@ -96,7 +84,6 @@ impl Pending {
             let milliseconds = [of_vertices, start.milliseconds() - of_vertices];
             Ok(Parts { shaded, assembled, milliseconds })
         };
-        let result = catch_unwind(AssertUnwindSafe(make));
-        Made { stages, budget, result }
+        *made = Some(catch_unwind(AssertUnwindSafe(make)));
     }
 }

@@ -11,7 +11,7 @@ use crate::draw::gras::primitives::Primitives;
 use crate::draw::inspection::Observation;
 use crate::draw::pipeline::DrawContext;
 use crate::draw::queue::geometry::{GeometryWorkers, Lists};
-use crate::draw::record::{DrawRecord, Geometry, Made, Parts, Pending};
+use crate::draw::record::{DrawRecord, Geometry, Parts, Pending};
 use crate::draw::schedule::Schedule;
 use crate::draw::stats::Stopwatch;
 use crate::draw::stop::Stop;
@@ -70,7 +70,7 @@ pub(super) fn enqueue(
         None => {
             let (budget, is_timed) =
                 (context.machine.budget.fork_part(GEOMETRY_DRAWS as u64), !context.pipeline.untimed);
-            Geometry::Pending(Box::new(Pending { stages, budget, is_timed }))
+            Geometry::Pending(Box::new(Pending { stages, budget, is_timed, made: None }))
         }
     };
     let draw = DrawRecord { at: context.machine.at, state: state.clone(), geometry };
@@ -79,7 +79,7 @@ pub(super) fn enqueue(
         Geometry::Pending(_) => workers
             .get_or_insert_with(|| GeometryWorkers::open(context.machine.mem.view(), std::mem::take(spare)))
             .add(addresses.len(), draw),
-        Geometry::Made(_) | Geometry::Ready(_) => ready.push((addresses.len(), draw)),
+        Geometry::Ready(_) => ready.push((addresses.len(), draw)),
     }
     addresses.push(context.machine.at.address);
     if addresses.len() >= GEOMETRY_DRAWS {
@@ -109,8 +109,7 @@ pub(super) fn finish(context: &mut DrawContext<'_>) {
         context.machine.at = at;
         let result = match geometry {
             Geometry::Ready(known) => draw_first_layer(context, state, known),
-            Geometry::Made(made) => continue_draw(context, state, *made),
-            Geometry::Pending(_) => unreachable!("the queue is closed"),
+            Geometry::Pending(pending) => continue_draw(context, state, *pending),
         };
         record_end(context, result);
     }
@@ -119,10 +118,10 @@ pub(super) fn finish(context: &mut DrawContext<'_>) {
 }
 
 /// Continues a draw whose primitives were made.
-fn continue_draw(context: &mut DrawContext<'_>, state: DrawState, made: Made) -> Result<(), Stop> {
-    let Made { stages, budget, result } = made;
-    let primitives = match result.unwrap_or_else(|panic| resume_unwind(panic)) {
-        Ok(Parts { shaded, assembled, milliseconds: [of_vertices, of_primitives] })
+fn continue_draw(context: &mut DrawContext<'_>, state: DrawState, pending: Pending) -> Result<(), Stop> {
+    let Pending { stages, budget, made, .. } = pending;
+    let primitives = match made.map(|made| made.unwrap_or_else(|panic| resume_unwind(panic))) {
+        Some(Ok(Parts { shaded, assembled, milliseconds: [of_vertices, of_primitives] }))
             if budget.cut().is_none() =>
         {
             context.machine.budget.join(&budget);

@@ -86,9 +86,9 @@ impl GeometryWorkers {
 
     /// Makes the primitives of the next draw. Returns false if there is none.
     fn run_next(&self, memory: &Memory) -> bool {
-        let Some((number, draw)) = locked(&self.pending).pop_front() else { return false };
-        let made = draw.made(memory);
-        locked(&self.made).push((number, made));
+        let Some((number, mut draw)) = locked(&self.pending).pop_front() else { return false };
+        draw.make(memory);
+        locked(&self.made).push((number, draw));
         true
     }
 
