@@ -27,6 +27,8 @@ pub mod primitive_cache;
 pub mod queue;
 pub mod rb;
 pub mod record;
+#[cfg(test)]
+mod refusals;
 mod schedule;
 pub mod sp;
 mod state_cache;

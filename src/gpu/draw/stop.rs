@@ -1,8 +1,5 @@
 //! Reasons for an early end of a draw.
 
-#[cfg(test)]
-mod tests;
-
 use std::fmt;
 
 use crate::budget::{Budget, Work};
