@@ -4,11 +4,16 @@
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Maximum number of connections, each with a thread. If there are more, the one that has waited longest
 /// without a request ends. Connections take at most half of the files that the process may have open: answers
 /// need files too.
 const CONNECTIONS: usize = 256;
+
+/// How long a new connection waits for the end of one that was closed for it. Its thread ends at once, unless the machine
+/// is busy; until then it holds a file.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Maximum number of requests that are processed at once.
 const TURNS: usize = 16;
@@ -19,6 +24,7 @@ pub struct Desk {
     most: usize,
     state: Mutex<State>,
     free: Condvar,
+    ended: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -63,7 +69,7 @@ fn most_files() -> Option<usize> {
 
 impl Desk {
     fn of(most: usize) -> Self {
-        Self { most, state: Mutex::default(), free: Condvar::new() }
+        Self { most, state: Mutex::default(), free: Condvar::new(), ended: Condvar::new() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -74,8 +80,13 @@ impl Desk {
     /// request.
     pub fn visit(&self, stream: &Arc<TcpStream>) -> Option<Visit<'_>> {
         let mut state = self.state();
-        if state.open >= self.most && !state.dismiss() {
-            return None;
+        if state.open >= self.most {
+            if !state.dismiss() {
+                return None;
+            }
+            let is_full = |state: &mut State| state.open >= self.most;
+            let ended = self.ended.wait_timeout_while(state, PATIENCE, is_full);
+            (state, _) = ended.unwrap_or_else(PoisonError::into_inner);
         }
         let number = state.next;
         state.silent.insert(number, Arc::clone(stream));
@@ -118,6 +129,7 @@ impl Drop for Visit<'_> {
     fn drop(&mut self) {
         self.asked();
         self.desk.state().open -= 1;
+        self.desk.ended.notify_one();
     }
 }
 
