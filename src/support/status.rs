@@ -55,9 +55,9 @@ impl Status {
 /// Whether warnings count in the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Warnings {
-    /// They do not.
+    /// Warnings do not count.
     Pass,
-    /// They count as damage: `--strict`.
+    /// Warnings count as damage: `--strict`.
     Count,
 }
 

@@ -118,9 +118,9 @@ pub struct Pipeline {
     pub tessellation: TessellationCost,
     /// Whether performance counters need counts of single instructions.
     pub(crate) counts_classes: bool,
-    /// What is recorded of draws.
+    /// What the caller of [`Gpu::inspect`](crate::gpu::Gpu::inspect) wants to be recorded of draws.
     inspection: Inspection,
-    /// What was recorded of draws.
+    /// What was recorded of draws since that call.
     inspected: Inspected,
 }
 

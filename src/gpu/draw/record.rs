@@ -32,9 +32,9 @@ pub struct DrawRecord {
 
 /// How far the primitives of a recorded draw are.
 pub enum Geometry {
-    /// They are made, or have to be. The pipeline does not know yet what that did.
+    /// The primitives have to be made, or are made and what that cost is not recorded yet.
     Pending(Box<Pending>),
-    /// They are known.
+    /// The primitives are known, and what they cost is recorded.
     Ready(Arc<Primitives>),
 }
 

@@ -49,7 +49,7 @@ pub struct Explained {
     /// The text, or the JSON object.
     pub text: String,
     form: Form,
-    /// What is wrong with the packets behind those that are explained.
+    /// The failure that ended the explanation of packets, if one did. The packets before it are explained.
     wrong: Option<Failure>,
 }
 

@@ -69,9 +69,9 @@ pub enum Relation {
 /// Lanes in which code acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeLanes {
-    /// All.
+    /// The code runs all lanes.
     All,
-    /// Those that execute.
+    /// The code changes only lanes that execute.
     Executing,
 }
 

@@ -7,7 +7,7 @@ use super::super::ast::Op;
 /// Why an expression has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub(super) enum ValueError {
-    /// It does not fit.
+    /// The value does not fit into its type.
     #[error("the result is too large")]
     Overflow,
     /// A divisor is 0.
