@@ -93,12 +93,6 @@ impl Gpu {
         self.fetch(client, addr, &mut bytes);
         u32::from_le_bytes(bytes)
     }
-
-    /// Stores for `client`. A store outside all buffers is a fault.
-    pub fn store(&mut self, client: Client, addr: impl Into<Address>, bytes: &[u8]) {
-        self.settle();
-        self.machine.store(client, addr, bytes);
-    }
 }
 
 impl Deref for Gpu {

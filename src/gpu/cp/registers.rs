@@ -207,7 +207,7 @@ impl Cp<'_> {
         // The observer sees memory without queued draws, as the store finds it.
         self.gpu.settle();
         self.observer.store(&mut Running::of(self.gpu), address, bytes);
-        self.gpu.store(client, address, bytes);
+        self.gpu.machine.store(client, address, bytes);
     }
 }
 

@@ -127,13 +127,13 @@ fn tessellation_is_paid_for_and_has_to_fit() {
         spacing: Spacing::Equal,
         connection: Connection::Clockwise,
     };
-    let state = PatchState { vertices_in: 3, vertices_out: 3, tessellator, factors: 0, draw: 7 };
+    let state = PatchState { vertices_in: 3, vertices_out: 3, tessellator, factors: 0 };
     let factors = [Factors { outer: [4.0; 4], inner: [4.0; 2] }; 10];
     let ids: Vec<u32> = (0..10).collect();
     let mut budget = Budget::default();
-    let made = ds::points(&state, 4, &ids, &factors, &mut budget).expect("it fits");
+    let made = ds::points(&state, 7, 4, &ids, &factors, &mut budget).expect("it fits");
     let indices = made.primitives.vertices.len() as u64;
     assert!(indices > 100);
     assert_eq!(budget.spent(), (10 + indices) * Work::Vertex.price());
-    assert!(is_too_large(ds::points(&state, 1 << 22, &ids, &factors, &mut budget)));
+    assert!(is_too_large(ds::points(&state, 7, 1 << 22, &ids, &factors, &mut budget)));
 }

@@ -28,8 +28,6 @@ pub struct VertexStages {
     pub topology: PrimType,
     /// Provoking vertex of a primitive.
     pub provoking: Provoking,
-    /// Number of the draw.
-    pub draw: u32,
     /// Pass of the draw.
     pub pass: Pass,
 }

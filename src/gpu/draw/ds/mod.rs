@@ -37,12 +37,13 @@ pub struct Points {
     pub culled: u64,
 }
 
-/// Tessellates patches with these `ids` and `factors`. The points will have `components` varying components.
+/// Tessellates patches of the draw of this number, with these `ids` and `factors`. The points will have `components` varying components.
 ///
 /// # Errors
 /// The points exceed the memory limit or the budget.
 pub fn points(
     state: &PatchState,
+    draw: u32,
     components: usize,
     ids: &[u32],
     factors: &[Factors],
@@ -61,8 +62,7 @@ pub fn points(
         points.add(&mesh, patch as u32, *id);
         last = Some((*factors, mesh));
         let count = points.points.len();
-        let what =
-            format_args!("draw {}: tessellation to {count} points of {} patches", state.draw, patch + 1);
+        let what = format_args!("draw {draw}: tessellation to {count} points of {} patches", patch + 1);
         must_fit(points.bytes(components), what)?;
     }
     Ok(points)

@@ -20,25 +20,27 @@ pub struct Problems {
     pub missing: Missing,
     /// First fault of each kind.
     pub faults: Vec<Fault>,
+    /// Number of the draw.
+    draw: u32,
 }
 
-/// Reads the factors of `patches` patches. Unreadable factors are 0, which culls the patch.
-pub fn read(state: &PatchState, patches: usize, memory: &Memory) -> (Vec<Factors>, Problems) {
+/// Reads the factors of `patches` patches of the draw of this number. Unreadable factors are 0, which culls the patch.
+pub fn read(state: &PatchState, draw: u32, patches: usize, memory: &Memory) -> (Vec<Factors>, Problems) {
     let [outer, inner] = state.tessellator.domain.factors();
     let len = 4 * (1 + outer + inner);
-    let mut problems = Problems::default();
+    let mut problems = Problems { draw, ..Problems::default() };
     let mut bytes = [0; 28];
     let mut of = |patch: usize| {
         let address = state.factors.wrapping_add((patch * len) as u32);
         if !memory.read(address, &mut bytes[..len]) {
-            problems.note_missing(state, patch, address, len);
+            problems.note_missing(patch, address, len);
             return Factors::default();
         }
         let value = |i: usize| f32::from_le_bytes(std::array::from_fn(|k| bytes[4 * i + k]));
         let mut factors = Factors::default();
         (0..outer).for_each(|i| factors.outer[i] = value(1 + i));
         (0..inner).for_each(|i| factors.inner[i] = value(1 + outer + i));
-        problems.check(state, patch, &factors);
+        problems.check(patch, &factors);
         factors
     };
     let factors = (0..patches).map(&mut of).collect();
@@ -46,24 +48,24 @@ pub fn read(state: &PatchState, patches: usize, memory: &Memory) -> (Vec<Factors
 }
 
 impl Problems {
-    fn note_missing(&mut self, state: &PatchState, patch: usize, address: u32, len: usize) {
+    fn note_missing(&mut self, patch: usize, address: u32, len: usize) {
         if self.missing.is_empty() {
             self.faults.push(Fault::Draw(format!(
                 "draw {}: the tessellation factors of patch {patch} at {address:#010x} are in no buffer",
-                state.draw
+                self.draw
             )));
         }
         self.missing.note(Miss { client: Client::Geometry, address: address.into(), len: len as u32 });
     }
 
     /// Reports the first invalid factor of each kind.
-    fn check(&mut self, state: &PatchState, patch: usize, factors: &Factors) {
+    fn check(&mut self, patch: usize, factors: &Factors) {
         let wrong = |factor: &&f32| factor.is_nan() || factor.abs() > ABSURD;
         let Some(factor) = factors.outer.iter().chain(&factors.inner).find(wrong) else { return };
         let fate = if factor.is_nan() { "taken for 0" } else { "clamped" };
         let known = |fault: &Fault| matches!(fault, Fault::Draw(what) if what.ends_with(fate));
         if !self.faults.iter().any(known) {
-            let draw = state.draw;
+            let draw = self.draw;
             let what = format!("draw {draw}: patch {patch} has a tessellation factor of {factor:e}, {fate}");
             self.faults.push(Fault::Draw(what));
         }

@@ -38,8 +38,6 @@ pub struct PatchState {
     pub tessellator: Tessellation,
     /// Address of the factors.
     pub factors: u32,
-    /// Number of the draw.
-    pub draw: u32,
 }
 
 impl PatchState {
@@ -64,7 +62,6 @@ impl PatchState {
             vertices_out: count as usize,
             tessellator: Tessellation { domain, spacing: Spacing::new(param.SPACING()), connection },
             factors: regs.get::<PC_TESSFACTOR_ADDR>().VALUE(),
-            draw,
         })
     }
 

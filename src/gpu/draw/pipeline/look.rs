@@ -219,7 +219,8 @@ pub fn factors_of(
         vertex_stream(context, &stages, None)?;
         let count =
             stages.vertex.fetch.list_len() / patches.vertices_in * stages.vertex.fetch.instances as usize;
-        let (factors, _) = pc::factors::read(&patches, count.min(MAX_FACTORS), &context.machine.mem);
+        let (factors, _) =
+            pc::factors::read(&patches, call.number, count.min(MAX_FACTORS), &context.machine.mem);
         Ok(Some((patches.tessellator.domain, factors)))
     })
 }

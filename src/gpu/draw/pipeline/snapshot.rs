@@ -89,7 +89,6 @@ pub(super) fn vertex_stages(context: &mut DrawContext<'_>, call: &DrawCall) -> R
         feedback: FeedbackState::snapshot(context.machine.view()),
         topology: call.initiator.PRIM_TYPE(),
         provoking: pc::state::provoking(&context.machine.regs),
-        draw: call.number,
         pass: call.pass,
     })
 }

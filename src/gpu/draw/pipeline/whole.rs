@@ -26,17 +26,18 @@ pub(super) fn whole_primitives(
     stages: &VertexStages,
     shaded: Shaded,
 ) -> Result<Option<VertexStream>, Stop> {
+    let draw = context.machine.at.draws;
     let Some(primitives) = stages.whole_primitives(&shaded.list) else {
-        let what = format!("draw {}: a geometry shader of {:?}", stages.draw, stages.topology);
+        let what = format!("draw {draw}: a geometry shader of {:?}", stages.topology);
         context.machine.unsupported(what);
         return Ok(None);
     };
     let (vertices, primitives) = match &stages.tessellation {
-        Some(tessellation) => tessellate(context, tessellation, &shaded.vertices, &primitives)?,
+        Some(tessellation) => tessellate(context, tessellation, &shaded.vertices, &primitives, draw)?,
         None => (shaded.vertices, primitives),
     };
     Ok(Some(match &stages.geometry {
-        Some(geometry) => shade_geometry(context, geometry, &vertices, &primitives, stages.draw)?,
+        Some(geometry) => shade_geometry(context, geometry, &vertices, &primitives, draw)?,
         None => VertexStream { vertices, list: primitives.vertices, ..VertexStream::default() },
     }))
 }
@@ -47,23 +48,25 @@ fn tessellate(
     tessellation: &Tessellation,
     vertices: &Vertices,
     primitives: &PrimitiveList,
+    draw: u32,
 ) -> Result<(Vertices, PrimitiveList), Stop> {
     let Tessellation { hull, patches, domain } = tessellation;
     let log = Hull { stage: hull, state: patches, vertices, patches: primitives }
         .shade(&mut context.machine.mem, &mut context.machine.budget);
     let failed = log.fault.is_some();
     record_cost(context, Stage::HS, &log, 0);
-    record_log(context, &format!("draw {}: hull", patches.draw), log);
+    record_log(context, &format!("draw {draw}: hull"), log);
     let count = if failed { 0 } else { primitives.len() };
-    let (factors, problems) = pc::factors::read(patches, count, &context.machine.mem);
+    let (factors, problems) = pc::factors::read(patches, draw, count, &context.machine.mem);
     context.machine.report.missing.extend(problems.missing.iter());
     problems.faults.into_iter().for_each(|fault| context.machine.fault(fault));
     let components = domain.outputs.components;
-    let points = ds::points(patches, components, &primitives.ids, &factors, &mut context.machine.budget)?;
+    let points =
+        ds::points(patches, draw, components, &primitives.ids, &factors, &mut context.machine.budget)?;
     let (shaded, log) =
         ds::shade(domain, &points.points, &mut context.machine.mem, &mut context.machine.budget);
     record_cost(context, Stage::DS, &log, 0);
-    record_log(context, &format!("draw {}: domain", patches.draw), log);
+    record_log(context, &format!("draw {draw}: domain"), log);
     let cost = &mut context.pipeline.tessellation;
     cost.patches += primitives.len() as u64;
     cost.culled += points.culled + (primitives.len() - count) as u64;
