@@ -84,12 +84,11 @@ fn the_pipeline_alone_holds_the_machine() {
     }
 }
 
-/// The state of the chip is below what changes it. The known cells of tile memory travel with its bytes.
+/// The state of the chip is below what changes it.
 #[test]
 fn the_machine_knows_nothing_below_it() {
     for source in sources_below("src/gpu/machine").into_iter().chain([machine()]) {
-        let code = source.code.replace("use crate::draw::rb::cells::UniformTiles;", "");
-        let code = code.split("#[cfg(test)]").next().expect("split gives something");
+        let code = source.code.split("#[cfg(test)]").next().expect("split gives something");
         for below in ["crate::draw", "crate::cp", "crate::gpu", "crate::playback"] {
             assert!(!code.contains(below), "{}: {below}", source.path);
         }

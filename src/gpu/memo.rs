@@ -111,27 +111,27 @@ impl<T> BySlot<T> {
     }
 }
 
-/// Ranges of memory that a value was made from, and when they were read. The value is valid while no page of
-/// the ranges has changed.
+/// What a value was made from: registers, and ranges of memory with the time at which they were read. The value is valid
+/// while the registers have the same values and no page of the ranges has changed.
 ///
-/// The other inputs of a cached value are registers ([`Seen`]), loaded state, by counts of its changes, and
-/// keys, which are compared. All caches of the chip use these four.
+/// The other inputs of a cached value are loaded state, by counts of its changes, and keys, which are compared.
 #[derive(Default)]
-pub struct MemoryInputs {
+pub struct ReadSet {
+    registers: Seen,
     /// Address and length in bytes of each range.
     ranges: Vec<(u32, u32)>,
     /// When the memory was read ([`Memory::now`]).
     time: u64,
 }
 
-impl MemoryInputs {
-    /// `ranges` (address and bytes) that are read now.
-    pub fn new(memory: &Memory, ranges: Vec<(u32, u32)>) -> Self {
-        Self { ranges, time: memory.now() }
+impl ReadSet {
+    /// `ranges` of memory (address and bytes) that are read now.
+    pub fn of_memory(memory: &Memory, ranges: Vec<(u32, u32)>) -> Self {
+        Self { registers: Seen::default(), ranges, time: memory.now() }
     }
 
     /// Whether the memory is as it was read.
-    pub fn are_unchanged(&self, memory: &Memory) -> bool {
+    pub fn has_same_memory(&self, memory: &Memory) -> bool {
         self.ranges.iter().all(|(address, len)| memory.is_unchanged(*address, *len, self.time))
     }
 }
@@ -146,8 +146,7 @@ pub struct Memo<K, T> {
 
 struct Kept<K, T> {
     key: K,
-    registers: Seen,
-    memory: MemoryInputs,
+    read: ReadSet,
     value: T,
 }
 
@@ -177,8 +176,8 @@ impl<K: PartialEq, T> Memo<K, T> {
                 self.kept.get_mut(*slot).is_some_and(|kept| {
                     kept.key == key
                         && match is_quick {
-                            true => regs.is_untouched(&kept.registers),
-                            false => regs.is_unchanged(&mut kept.registers),
+                            true => regs.is_untouched(&kept.read.registers),
+                            false => regs.is_unchanged(&mut kept.read.registers),
                         }
                 })
             });
@@ -188,7 +187,7 @@ impl<K: PartialEq, T> Memo<K, T> {
         self.last = known.map_or(slot, |(slot, _)| slot);
         self.kept.slot(self.last).get_or_insert_with(|| {
             let (value, registers) = regs.watch(make);
-            Kept { key, registers, memory: MemoryInputs::default(), value }
+            Kept { key, read: ReadSet { registers, ..ReadSet::default() }, value }
         })
     }
 
@@ -204,7 +203,7 @@ impl<K: PartialEq, T> Memo<K, T> {
     ) -> &T {
         for slot in [self.last, slot] {
             if let Some(kept) = self.kept.get(slot)
-                && !kept.memory.are_unchanged(memory)
+                && !kept.read.has_same_memory(memory)
             {
                 self.kept.remove(slot);
             }
@@ -216,7 +215,7 @@ impl<K: PartialEq, T> Memo<K, T> {
             value
         });
         if !ranges.is_empty() {
-            kept.memory = MemoryInputs::new(memory, ranges);
+            (kept.read.ranges, kept.read.time) = (ranges, memory.now());
         }
         &kept.value
     }

@@ -87,7 +87,7 @@ pub struct RegFile {
 }
 
 /// The registers that a value was made from, with their values and the time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Seen {
     pages: [u64; PAGE_WORDS],
     time: u64,

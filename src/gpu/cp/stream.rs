@@ -12,7 +12,7 @@ use crate::budget::Work;
 use crate::draw;
 use crate::fault::{Client, Fault, Trouble};
 use crate::gpu::{Gpu, Machine};
-use crate::memo::MemoryInputs;
+use crate::memo::ReadSet;
 use crate::memory::Memory;
 use crate::settled::Running;
 use crate::work_trace::{Activity, begin};
@@ -35,14 +35,14 @@ pub(super) struct Streams {
 /// The contents of a buffer.
 struct Stream {
     words: Rc<Vec<u32>>,
-    memory: MemoryInputs,
+    memory: ReadSet,
 }
 
 impl Streams {
     /// The dwords that ran from `address`, if no store has changed them since.
     fn find(&self, address: Address, dwords: u32, memory: &Memory) -> Option<Rc<Vec<u32>>> {
         let stream = self.seen.get(&(address, dwords))?.as_ref()?;
-        stream.memory.are_unchanged(memory).then(|| stream.words.clone())
+        stream.memory.has_same_memory(memory).then(|| stream.words.clone())
     }
 
     /// Keeps the dwords that now run from `address`. Returns whether this buffer runs for the first time.
@@ -55,7 +55,7 @@ impl Streams {
         let is_kept = words.len() == dwords as usize && self.kept + words.len() <= MAX_KEPT;
         let stream = address.narrow().filter(|_| is_kept).map(|base| {
             self.kept += words.len();
-            let memory = MemoryInputs::new(memory, vec![(base, dwords.saturating_mul(4))]);
+            let memory = ReadSet::of_memory(memory, vec![(base, dwords.saturating_mul(4))]);
             Stream { words: words.clone(), memory }
         });
         self.seen.insert((address, dwords), stream);

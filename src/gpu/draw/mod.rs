@@ -26,6 +26,7 @@ pub mod pipeline;
 pub mod primitive_cache;
 pub mod queue;
 pub mod rb;
+mod reads;
 pub mod record;
 #[cfg(test)]
 mod refusals;
@@ -45,6 +46,7 @@ pub mod work;
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 pub use inspection::{Inspected, Inspection};
 pub use pipeline::Pipeline;
-pub(crate) use pipeline::sync::{MemoryRead, finish, sync};
+pub(crate) use pipeline::sync::{finish, sync};
 pub(crate) use pipeline::{dispatch, run};
+pub(crate) use reads::MemoryRead;
 pub use schedule::Schedule;

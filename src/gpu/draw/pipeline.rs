@@ -12,7 +12,7 @@
 //! - `scope`: the pixels that a draw can change, and how many primitives the budget pays for.
 //! - `snapshot`: the state that the stages of a draw run with.
 //! - [`sync`]: the waits for queued work.
-//! - `geometry`: small draws that wait for primitives from worker threads.
+//! - `geometry`: small draws that wait for primitives, and the worker threads that make these.
 //! - `whole`: the stages that take whole primitives.
 
 mod geometry;
@@ -48,7 +48,7 @@ use record::{
 };
 use scope::{affordable, drawable, is_culled, plan, reads, visible};
 use snapshot::{fragment_state, set_up_state, stage, vertex_stages};
-use sync::{MemoryRead, finish, sync, sync_state};
+use sync::{finish, sync, sync_state};
 use whole::{feed_back, whole_primitives};
 
 use super::call::{DispatchCall, DrawCall};
@@ -64,11 +64,13 @@ use super::gs::dispatch::Setting;
 use super::gs::state::Layers;
 use super::inspection::{Inspected, Inspection, Observation};
 use super::primitive_cache::{PrimitiveCache, looked_through};
-use super::queue::batch::{DrawJob, Finished};
-use super::queue::{Queue, Results, Store};
+use super::queue::batch::Finished;
+use super::queue::{KnownTiles, Queue, Results, Store};
 use super::rb::rendered::Surfaces;
 use super::rb::state::{Targets, discards};
 use super::rb::surface::{Surface, copied, reachable, with_rows};
+use super::reads::MemoryRead;
+use super::record::{DrawRecord, Fragments};
 use super::schedule::Schedule;
 use super::sp::log::ShaderLog;
 use super::sp::programs::{Programs, Watched};
@@ -102,6 +104,8 @@ pub struct Pipeline {
     geometry: GeometryQueue,
     /// Draws queued for their fragments, and resolve copies.
     queue: Queue,
+    /// Uniform cells of tile memory.
+    known_tiles: KnownTiles,
     /// Pool of buffers for working copies of surfaces.
     row_pool: Pool<u8>,
     /// When draws run.
@@ -174,8 +178,9 @@ fn stopwatch(context: &DrawContext<'_>) -> Stopwatch {
 fn with_queue<R>(context: &mut DrawContext<'_>, work: impl FnOnce(&mut Queue, &mut Store<'_>) -> R) -> R {
     let Machine { mem: memory, gmem, budget, chip, .. } = &mut *context.machine;
     let results = Results::default();
-    let mut store = Store { memory, gmem, gmem_bytes: chip.gmem_bytes(), budget, results };
-    let result = work(&mut context.pipeline.queue, &mut store);
+    let Pipeline { queue, known_tiles: known, .. } = &mut *context.pipeline;
+    let mut store = Store { memory, gmem, known, gmem_bytes: chip.gmem_bytes(), budget, results };
+    let result = work(queue, &mut store);
     let results = store.results;
     record_results(context, results);
     result
@@ -271,7 +276,9 @@ fn render(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<(), Stop> {
         record_guesses(context, rests, &state, &primitives);
     }
     match layers {
-        Layers::First => draw_first_layer(context, state, primitives),
+        Layers::First => {
+            draw_first_layer(context, DrawRecord { at: context.machine.at, state, step: primitives })
+        }
         Layers::Chosen => draw_layers(context, &state, Arc::unwrap_or_clone(primitives), None),
     }
 }
@@ -465,34 +472,31 @@ fn note_unseen(context: &DrawContext<'_>, made: &Primitives, targets: &Targets) 
 
 /// Draws all primitives to the first layer of the targets. Queues the draw if the delay has no visible
 /// effect.
-fn draw_first_layer(
-    context: &mut DrawContext<'_>,
-    state: DrawState,
-    made: Arc<Primitives>,
-) -> Result<(), Stop> {
-    if context.pipeline.schedule == Schedule::Reference {
+fn draw_first_layer(context: &mut DrawContext<'_>, draw: DrawRecord<Arc<Primitives>>) -> Result<(), Stop> {
+    let DrawRecord { at, state, step: made } = draw;
+    let schedule = context.pipeline.schedule;
+    if schedule == Schedule::Reference {
         return draw_layer(context, &state, 0, &made, None);
     }
-    let surfaces = &state.targets.surfaces;
+    let (targets, surfaces) = (&state.targets, &state.targets.surfaces);
     let Some(visible) = visible(context, &state, surfaces, &made) else {
-        note_written(context, &state.targets, surfaces);
+        note_written(context, targets, surfaces);
         return Ok(());
     };
     let area = visible.area;
-    let schedule = context.pipeline.schedule;
-    if !context.pipeline.queue.has_room(&state.targets, area) {
+    let has_room = context.pipeline.queue.has_room(targets, area) || {
         with_queue(context, |queue, store| queue.make_room(schedule, store));
-        if !context.pipeline.queue.has_room(&state.targets, area) {
-            return draw_layer(context, &state, 0, &made, None);
-        }
-    }
-    if state.fragment.stage.stores() {
+        context.pipeline.queue.has_room(targets, area)
+    };
+    if state.fragment.stage.stores() || !has_room {
         return draw_layer(context, &state, 0, &made, None);
     }
     let plan = plan(context, &state);
-    let count = affordable(context, &state.targets, &made.bounds, visible);
+    let count = affordable(context, targets, &made.bounds, visible);
     let reasons = context.pipeline.inspection.reasons.clone();
-    let draw = DrawJob { at: context.machine.at, state, made, count, plan, area, reasons };
+    let tile = context.pipeline.queue.tile(targets);
+    let step = Fragments { made, count, plan, area, reasons, tile };
+    let draw = DrawRecord { at, state, step };
     with_queue(context, |queue, store| queue.add(draw, &visible, schedule, store));
     Ok(())
 }

@@ -6,20 +6,20 @@
 
 use std::sync::Arc;
 
-use crate::memo::{BySlot, MemoryInputs};
-use crate::memory::{Memory, PAGE};
+use crate::memo::{BySlot, ReadSet};
+use crate::memory::Memory;
 
-use crate::draw::call::IndexSource;
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::PrimitiveState;
+use crate::draw::reads::MemoryRead;
 use crate::draw::vs::VertexState;
 use crate::limits::{HEAVY_PRIMITIVES, HEAVY_SUBMITS, PRIMITIVE_CACHE};
 
 struct Entry {
     vertex: VertexState,
     primitive: Arc<PrimitiveState>,
-    /// Vertex and index memory.
-    memory: MemoryInputs,
+    /// Memory of vertices, indices and textures.
+    read: ReadSet,
     made: Arc<Primitives>,
     bytes: usize,
     /// Number of the last submit that used the entry.
@@ -71,7 +71,7 @@ impl PrimitiveCache {
         let entry = self.entries.get_mut(slot)?;
         let same = (Arc::ptr_eq(&entry.primitive, primitive) || entry.primitive == *primitive)
             && entry.vertex.is_same(vertex)
-            && entry.memory.are_unchanged(memory);
+            && entry.read.has_same_memory(memory);
         if same {
             entry.used = self.submits;
             return Some(entry.made.clone());
@@ -90,7 +90,7 @@ impl PrimitiveCache {
         memory: &Memory,
         made: &Arc<Primitives>,
     ) {
-        let Some(sources) = known_sources(&vertex, memory) else { return };
+        let Some(read) = MemoryRead::all(MemoryRead::of_vertices(&vertex), memory) else { return };
         // Draws may share their constants. Each entry counts them as its own.
         let bytes = made.bytes() + size_of::<Entry>() + 4 * vertex.stage.constants.len();
         self.remove(slot);
@@ -101,41 +101,14 @@ impl PrimitiveCache {
         if bytes >= HEAVY_PRIMITIVES && !self.heavy.contains(&slot) {
             self.heavy.push(slot);
         }
-        let (memory, used, made) = (MemoryInputs::new(memory, sources), self.submits, made.clone());
-        self.entries.put(slot, Entry { vertex, primitive, memory, made, bytes, used });
+        let (used, made) = (self.submits, made.clone());
+        self.entries.put(slot, Entry { vertex, primitive, read, made, bytes, used });
     }
 }
 
 /// Returns how many bytes [`PrimitiveCache::find`] reads for `vertex`: the times of its pages.
 pub fn looked_through(vertex: &VertexState) -> u64 {
-    let pages = |(_, len): (u32, u32)| u64::from(len / PAGE);
-    sources(vertex).map(pages).sum::<u64>() * size_of::<u64>() as u64
-}
-
-/// Returns the memory ranges of vertices and indices: address and bytes.
-pub fn ranges(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
-    let indices = match &vertex.fetch.indices {
-        IndexSource::Memory { base, size, .. } => Some((*base, *size)),
-        IndexSource::Auto | IndexSource::Immediate(_) => None,
-    };
-    vertex.fetch.attributes.iter().map(|attribute| (attribute.address, attribute.size)).chain(indices)
-}
-
-/// Returns the memory ranges of vertices, indices and the textures that the shader may sample.
-fn sources(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
-    let stage = &vertex.stage;
-    let textures = stage.summary.samples.then(|| stage.textures.places()).into_iter().flatten();
-    ranges(vertex).chain(textures.map(|(from, to)| (from as u32, (to - from).min(u32::MAX.into()) as u32)))
-}
-
-/// Returns the memory ranges that the draw's vertices depend on. `None` when some of it is missing, or the
-/// shader may read more.
-fn known_sources(vertex: &VertexState, memory: &Memory) -> Option<Vec<(u32, u32)>> {
-    if vertex.stage.reads_buffers() {
-        return None;
-    }
-    let is_known = |(at, len): (u32, u32)| memory.slice(at, len as usize).is_some();
-    sources(vertex).all(is_known).then(|| sources(vertex).collect())
+    MemoryRead::pages(MemoryRead::of_vertices(vertex)) * size_of::<u64>() as u64
 }
 
 #[cfg(test)]

@@ -1,12 +1,20 @@
 //! A draw that has been recorded. Everything that it depends on is in it, so that the command stream may go on and
 //! change the chip.
+//!
+//! There is one type for it, [`DrawRecord`], from the snapshot to the fragments. Its `step` is what the next step needs:
+//!
+//! 1. [`Geometry`]: it waits for primitives, or has them and waits for the draws before it (`pipeline/geometry.rs`).
+//! 2. `Arc<Primitives>`: it is next in the order of the stream. The pipeline finds out what it can change.
+//! 3. [`Fragments`]: it waits in a [batch](super::queue::batch) for its fragments to be drawn.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::fs::DrawState;
+use super::fs::reasons::Reasons;
+use super::fs::{DrawState, FragmentDraw, Plan};
 use super::gras::primitives::Primitives;
+use super::gras::raster::Rect;
 use super::gras::setup::{self, Assembled};
 use super::stats::Stopwatch;
 use super::stop::{MAX_HELD, Stop};
@@ -17,17 +25,14 @@ use crate::fault::Place;
 use crate::memory::Memory;
 use crate::work_trace::{Activity, begin};
 
-/// A recorded draw.
-///
-/// Any thread may make the primitives of a pending draw. Then the pipeline records what that cost, and the
-/// [batch](super::queue::batch) draws the fragments.
-pub struct DrawRecord {
+/// A recorded draw, with what its next step needs.
+pub struct DrawRecord<Step> {
     /// Place in the command stream, with the number of the draw.
     pub at: Place,
     /// State of set-up, fragments and targets.
     pub state: DrawState,
-    /// How far its primitives are.
-    pub geometry: Geometry,
+    /// What the next step needs.
+    pub step: Step,
 }
 
 /// How far the primitives of a recorded draw are.
@@ -60,11 +65,53 @@ pub struct Parts {
     pub milliseconds: [f64; 2],
 }
 
-impl DrawRecord {
+/// What the fragments of a draw need.
+pub struct Fragments {
+    /// Primitives of the draw.
+    pub made: Arc<Primitives>,
+    /// Number of primitives to draw.
+    pub count: usize,
+    /// Plan for the fragments.
+    pub plan: Plan,
+    /// Area that the draw may draw to.
+    pub area: Rect,
+    /// Map for pixel fates, if requested.
+    pub reasons: Option<Arc<Reasons>>,
+    /// Its surfaces in the batch.
+    pub tile: Tile,
+}
+
+/// The part of a batch that a draw uses.
+#[derive(Clone, Default)]
+pub struct Tile {
+    /// The first pixel of the tile ([`batch`](super::queue::batch)).
+    pub anchor: [i32; 2],
+    /// The indices of the surfaces in the batch.
+    pub surfaces: Arc<[usize]>,
+}
+
+impl DrawRecord<Geometry> {
     /// Makes pending primitives from `memory`.
     pub fn make(&mut self, memory: &Memory) {
-        if let Geometry::Pending(pending) = &mut self.geometry {
+        if let Geometry::Pending(pending) = &mut self.step {
             pending.run(&self.state, memory);
+        }
+    }
+}
+
+impl DrawRecord<Fragments> {
+    /// Returns the draw for the stages after set-up.
+    pub fn fragments(&self) -> FragmentDraw<'_> {
+        let Fragments { made, count, plan, reasons, .. } = &self.step;
+        let Primitives { vertices, primitives, bounds, .. } = &**made;
+        FragmentDraw {
+            state: &self.state,
+            vertices,
+            primitives: &primitives[..*count],
+            bounds: &bounds[..*count],
+            plan,
+            reasons: reasons.as_deref(),
+            tap: None,
         }
     }
 }

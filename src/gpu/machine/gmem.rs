@@ -4,8 +4,6 @@ use std::ops::{Deref, DerefMut};
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::draw::rb::cells::UniformTiles;
-
 /// Bytes of a cache line of the host.
 const LINE: usize = 64;
 
@@ -18,8 +16,8 @@ struct Line([u8; LINE]);
 #[derive(Clone, Default)]
 pub struct Gmem {
     lines: Vec<Line>,
-    /// Known uniform tiles. A write through `DerefMut` discards this.
-    cells: UniformTiles,
+    /// How often the bytes were lent for changes.
+    changes: u64,
 }
 
 impl PartialEq for Gmem {
@@ -41,13 +39,9 @@ impl Gmem {
         self.lines.resize(bytes.div_ceil(LINE), Line::zeroed());
     }
 
-    /// Calls `write` with the bytes and the known uniform tiles. `write` returns the uniform tiles after its
-    /// writes.
-    pub fn write_known<R>(&mut self, write: impl FnOnce(&mut [u8], UniformTiles) -> (UniformTiles, R)) -> R {
-        let cells = std::mem::take(&mut self.cells);
-        let (cells, result) = write(bytemuck::cast_slice_mut(&mut self.lines), cells);
-        self.cells = cells;
-        result
+    /// How often the bytes were lent for changes. As long as this is the same, so are the bytes.
+    pub fn changes(&self) -> u64 {
+        self.changes
     }
 }
 
@@ -61,7 +55,7 @@ impl Deref for Gmem {
 
 impl DerefMut for Gmem {
     fn deref_mut(&mut self) -> &mut [u8] {
-        self.cells = UniformTiles::default();
+        self.changes += 1;
         bytemuck::cast_slice_mut(&mut self.lines)
     }
 }
@@ -69,9 +63,6 @@ impl DerefMut for Gmem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::gras::raster::Rect;
-    use crate::draw::rb::surface::{Location, Surface};
-    use a4emu_shader::format::arrangement::Tiling;
 
     #[test]
     fn tile_memory_begins_with_a_line_and_what_is_new_is_zero() {
@@ -86,36 +77,11 @@ mod tests {
     }
 
     #[test]
-    fn uniform_cells_stay_known_until_another_write() {
-        let surface = Surface {
-            location: Location::Gmem(0),
-            pitch: 256,
-            cpp: 4,
-            origin: [0, 0],
-            layer: 0,
-            tiling: Tiling::Linear,
-        };
-        let area = Rect { x0: 0, y0: 0, x1: 64, y1: 4 };
-        // Counts the known cells, and then marks all cells as known.
+    fn changes_are_counted_and_reads_are_not() {
         let mut gmem = Gmem::new(1 << 10);
-        let known = |gmem: &mut Gmem, surface: Surface, area: Rect| {
-            gmem.write_known(|_, cells| {
-                let mut cells = cells.of(&[surface], area);
-                let mut count = 0;
-                for known in cells.rows().flatten().flat_map(|cells| cells.known) {
-                    count += usize::from(known.pixel().is_some());
-                    known.bits = u32::MAX;
-                }
-                (cells, count)
-            })
-        };
-        assert_eq!([0, 2].map(|_| known(&mut gmem, surface, area)), [0, 2]);
-        assert_eq!(gmem[0], 0, "who reads does no harm");
-        assert_eq!(known(&mut gmem, surface, area), 2);
+        let before = gmem.changes();
+        assert_eq!((gmem[0], gmem.changes()), (0, before));
         gmem[1] = 1;
-        assert_eq!([0, 2].map(|_| known(&mut gmem, surface, area)), [0, 2]);
-        assert_eq!(known(&mut gmem, Surface { location: Location::Gmem(4), ..surface }, area), 0);
-        assert_eq!(known(&mut gmem, surface, area), 0, "others may have had the same bytes");
-        assert_eq!(known(&mut gmem, surface, Rect { y1: 3, ..area }), 0);
+        assert_ne!(gmem.changes(), before);
     }
 }

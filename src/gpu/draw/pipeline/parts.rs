@@ -12,6 +12,7 @@ use crate::draw::fs::DrawState;
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::held_of;
 use crate::draw::pipeline::DrawContext;
+use crate::draw::record::DrawRecord;
 use crate::draw::stop::{MAX_HELD, Stop};
 use crate::draw::vertex_stages::VertexStages;
 use crate::draw::vertices::VertexStream;
@@ -70,7 +71,10 @@ pub(super) fn primitives(
             if let Some(rests) = rests {
                 record_guesses(context, rests.to_vec(), state, &held);
             }
-            draw_first_layer(context, state.clone(), held)?;
+            draw_first_layer(
+                context,
+                DrawRecord { at: context.machine.at, state: state.clone(), step: held },
+            )?;
             is_all = false;
         }
     }

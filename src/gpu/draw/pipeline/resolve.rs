@@ -8,6 +8,7 @@ use crate::draw::gras::setup::PrimitiveState;
 use crate::draw::gras::state::Viewports;
 use crate::draw::pipeline::DrawContext;
 use crate::draw::rb::state::{ResolveState, resolve_bounds};
+use crate::draw::reads::MemoryRead;
 use crate::draw::schedule::Schedule;
 use crate::draw::stop::{Stop, charge};
 use crate::work_trace::{Activity, begin};
@@ -15,7 +16,7 @@ use a4emu_shader::Reach;
 
 use super::record::record_unsupported;
 use super::snapshot::vertex_state;
-use super::sync::{MemoryRead, finish, sync, sync_state};
+use super::sync::{finish, sync, sync_state};
 use super::{geometry, guesses, stopwatch, vertices, with_queue};
 
 /// Runs a draw of the resolve pass. Its rectangle is the area to copy.

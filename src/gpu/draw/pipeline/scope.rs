@@ -8,6 +8,7 @@ use crate::draw::gras::raster::Rect;
 use crate::draw::pipeline::DrawContext;
 use crate::draw::rb::state::Targets;
 use crate::draw::rb::surface::{Reads, Surface, reachable};
+use crate::draw::reads::MemoryRead;
 use crate::draw::sp::state::StageState;
 use crate::memory::Memory;
 
@@ -30,9 +31,8 @@ pub fn plan(context: &mut DrawContext<'_>, state: &DrawState) -> Plan {
 
 /// Returns whether the fragment shader can read the buffers of `surfaces` in memory.
 pub fn reads(stage: &StageState, surfaces: &[Surface], mem: &Memory) -> Reads {
-    let anywhere = stage.summary.loads || stage.summary.stores;
     let mut buffers = surfaces.iter().filter_map(|surface| surface.buffer(mem));
-    match anywhere || buffers.any(|buffer| stage.textures.reads(buffer)) {
+    match stage.reads_buffers() || buffers.any(|buffer| MemoryRead::Stage(stage).is_of(buffer)) {
         true => Reads::Surfaces,
         false => Reads::Elsewhere,
     }

@@ -4,44 +4,13 @@ use a4emu_decoder::adreno::address::Address;
 
 use crate::draw::call::DrawCall;
 use crate::draw::pipeline::DrawContext;
-use crate::draw::primitive_cache::ranges;
 use crate::draw::queue::Writer;
-use crate::draw::queue::batch::reads;
-use crate::draw::sp::state::{CodePlace, StageState};
+use crate::draw::reads::MemoryRead;
+use crate::draw::sp::state::CodePlace;
 use crate::draw::tpl1::state::border_place;
-use crate::draw::vs::VertexState;
 use crate::machine::STAGES;
 
 use super::{geometry, with_queue};
-
-/// A read of memory by the chip.
-#[derive(Clone, Copy)]
-pub(crate) enum MemoryRead<'a> {
-    /// So many bytes at an address.
-    Bytes(Address, u64),
-    /// Indices and attributes of a draw.
-    Fetch(&'a VertexState),
-    /// What the program of a stage loads and samples.
-    Stage(&'a StageState),
-}
-
-impl<'a> MemoryRead<'a> {
-    /// The reads of vertex fetch and vertex shader.
-    pub(super) fn of_vertices(vertex: &'a VertexState) -> [Self; 2] {
-        [Self::Fetch(vertex), Self::Stage(&vertex.stage)]
-    }
-
-    /// Returns whether bytes of a buffer (address and length) may be read.
-    fn is_of(self, buffer: (u32, u32)) -> bool {
-        match self {
-            Self::Bytes(address, len) => {
-                address.narrow().is_some_and(|address| overlap(buffer, (address, len)))
-            }
-            Self::Fetch(vertex) => ranges(vertex).any(|(at, len)| overlap(buffer, (at, len.into()))),
-            Self::Stage(stage) => reads(stage, buffer),
-        }
-    }
-}
 
 /// Completes all queued work. Call it before a read of tile memory or counters, and before a write of memory that
 /// shaders may read.
@@ -81,10 +50,4 @@ pub(super) fn sync_state(context: &mut DrawContext<'_>, call: &DrawCall) {
             [MemoryRead::Bytes(border.into(), of_border), MemoryRead::Bytes(start.into(), bytes.into())];
     }
     sync(context, places.as_flattened().iter().copied());
-}
-
-/// Returns whether a buffer overlaps a range of memory. Both are an address and a length in bytes.
-fn overlap((base, len): (u32, u32), (address, wanted): (u32, u64)) -> bool {
-    let (base, address) = (u64::from(base), u64::from(address));
-    base < address + wanted && address < base + u64::from(len)
 }

@@ -14,41 +14,22 @@ use std::sync::Arc;
 use super::copies::{Copies, CopyJob, ResolveCache};
 use super::uses::Pass;
 use crate::draw::fs::bands::{BAND_ROWS, Each, Visible};
-use crate::draw::fs::reasons::Reasons;
-use crate::draw::fs::{DrawState, FragmentDraw, Plan};
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::raster::Rect;
 use crate::draw::rb::state::{ResolveState, Targets};
 use crate::draw::rb::surface::{Surface, in_place};
+use crate::draw::reads::MemoryRead;
+use crate::draw::record::{DrawRecord, Fragments, Tile};
 use crate::draw::sp::log::ShaderLog;
-use crate::draw::sp::state::StageState;
 use crate::draw::work::ShaderWork;
 use crate::fault::Place;
 use crate::limits::{BATCH_BYTES, BATCH_JOBS, BATCH_SURFACES, SHARED_PRIMITIVES, SMALL_DRAW};
 use crate::memory::Memory;
 
-/// A queued draw.
-pub struct DrawJob {
-    /// Place in the command stream.
-    pub at: Place,
-    /// Pipeline state.
-    pub state: DrawState,
-    /// Primitives of the draw.
-    pub made: Arc<Primitives>,
-    /// Number of primitives to draw.
-    pub count: usize,
-    /// Plan for the fragments.
-    pub plan: Plan,
-    /// Area that it may draw to.
-    pub area: Rect,
-    /// Map for pixel fates, if requested.
-    pub reasons: Option<Arc<Reasons>>,
-}
-
 /// A queued draw or copy.
 pub(super) enum Job {
-    /// A draw, with the indices of its surfaces in the batch and the anchor of its tile.
-    Draw(DrawJob, Arc<[usize]>, [i32; 2]),
+    /// A draw.
+    Draw(DrawRecord<Fragments>),
     /// A copy from a surface.
     Copy(CopyJob),
 }
@@ -75,17 +56,8 @@ pub struct Batch {
     /// Addresses of primitive lists of at least [`SHARED_PRIMITIVES`] bytes, so that a list shared by many tiles counts
     /// once.
     heavy: Vec<usize>,
-    /// Targets of the last draw.
-    last: Option<Last>,
-}
-
-/// Targets of a queued draw.
-struct Last {
-    targets: Arc<Targets>,
-    /// Anchor of its tile.
-    anchor: [i32; 2],
-    /// Indices of its surfaces.
-    surfaces: Arc<[usize]>,
+    /// Targets of the last draw, and its tile.
+    last: Option<(Arc<Targets>, Tile)>,
 }
 
 /// Returns the start of the tile of these surfaces: their first pixel, with the row rounded down to a band.
@@ -134,8 +106,8 @@ impl Batch {
         if self.is_full() {
             return false;
         }
-        if let Some(last) = self.last.as_ref().filter(|last| Arc::ptr_eq(&last.targets, targets))
-            && self.area == self.area.map(|all| all.union(area.seen_from(last.anchor)))
+        if let Some((_, tile)) = self.last.as_ref().filter(|(last, _)| Arc::ptr_eq(last, targets))
+            && self.area == self.area.map(|all| all.union(area.seen_from(tile.anchor)))
         {
             return true;
         }
@@ -164,40 +136,43 @@ impl Batch {
             && (0..all.len()).all(|index| in_place(&all, all_area, index))
     }
 
-    /// Adds a draw that [`Batch::can_take`] accepts, with its visible part.
-    pub fn add(&mut self, draw: DrawJob, visible: &Visible) {
-        let targets = &draw.state.targets;
-        let last = match self.last.take().filter(|last| Arc::ptr_eq(&last.targets, targets)) {
-            Some(last) => last,
-            None => {
-                let anchor = anchor(&targets.surfaces).unwrap_or_default();
-                let surfaces = targets.surfaces.iter().map(|surface| self.place(surface, anchor)).collect();
-                Last { targets: targets.clone(), anchor, surfaces }
-            }
-        };
-        let area = draw.area.seen_from(last.anchor);
-        self.extend(area);
-        self.cost += draw.plan.cost(visible);
-        self.weigh(&draw.made);
+    /// Returns the tile of a draw to `targets`, which [`Batch::can_take`] accepts.
+    pub fn tile(&mut self, targets: &Arc<Targets>) -> Tile {
+        if let Some((_, tile)) = self.last.as_ref().filter(|(last, _)| Arc::ptr_eq(last, targets)) {
+            return tile.clone();
+        }
+        let anchor = anchor(&targets.surfaces).unwrap_or_default();
+        let surfaces = targets.surfaces.iter().map(|surface| self.place(surface, anchor)).collect();
+        let tile = Tile { anchor, surfaces };
+        self.last = Some((targets.clone(), tile.clone()));
+        tile
+    }
+
+    /// Adds a draw to a [`Batch::tile`], with its visible part.
+    pub fn add(&mut self, draw: DrawRecord<Fragments>, visible: &Visible) {
+        let (targets, Fragments { made, plan, area, tile, .. }) = (&draw.state.targets, &draw.step);
+        let seen = area.seen_from(tile.anchor);
+        self.extend(seen);
+        self.cost += plan.cost(visible);
+        self.weigh(made);
         let starts_tile = self.jobs.last().is_none_or(|job| job.draw().is_none());
-        let unused = |surface: usize| unused_bits(&targets.surfaces[surface]);
-        let pass = self.pass(last.anchor, starts_tile);
-        pass.extend(area);
+        let pass = self.pass(tile.anchor, starts_tile);
+        pass.extend(seen);
         match draw.fragments().fills() {
             Some((filled, fills)) => {
-                let filled = filled.intersect(draw.area).seen_from(last.anchor);
+                let filled = filled.intersect(*area).seen_from(tile.anchor);
                 for (surface, bits) in fills {
-                    pass.fill(last.surfaces[surface], filled, bits | unused(surface));
+                    let bits = bits | unused_bits(&targets.surfaces[surface]);
+                    pass.fill(tile.surfaces[surface], filled, bits);
                 }
             }
             None => {
-                for (index, surface) in last.surfaces.iter().enumerate() {
-                    pass.access(*surface, area, targets.written_bits(index));
+                for (index, surface) in tile.surfaces.iter().enumerate() {
+                    pass.access(*surface, seen, targets.written_bits(index));
                 }
             }
         }
-        self.jobs.push(Job::Draw(draw, last.surfaces.clone(), last.anchor));
-        self.last = Some(last);
+        self.jobs.push(Job::Draw(draw));
     }
 
     /// Returns the pass of the next job, in the tile that starts at `anchor`.
@@ -239,7 +214,9 @@ impl Batch {
         }
         let Some(anchor) = anchor(&[from]) else { return false };
         let Some(buffer) = memory.buffer_at(state.base) else { return false };
-        let is_read = |job: &Job| job.draw().is_some_and(|draw| reads(&draw.state.fragment.stage, buffer));
+        let is_read = |job: &Job| {
+            job.draw().is_some_and(|draw| MemoryRead::Stage(&draw.state.fragment.stage).is_of(buffer))
+        };
         if self.is_full() || !self.has_room(&[from], area) || self.jobs.iter().any(is_read) {
             return false;
         }
@@ -275,17 +252,12 @@ impl Batch {
 
 impl Job {
     /// Returns the draw, if it is one.
-    pub(super) fn draw(&self) -> Option<&DrawJob> {
+    pub(super) fn draw(&self) -> Option<&DrawRecord<Fragments>> {
         match self {
-            Self::Draw(draw, ..) => Some(draw),
+            Self::Draw(draw) => Some(draw),
             Self::Copy(_) => None,
         }
     }
-}
-
-/// Returns whether the shader of a stage may read the buffer (address and length).
-pub fn reads(stage: &StageState, buffer: (u32, u32)) -> bool {
-    stage.summary.loads || stage.textures.reads(buffer)
 }
 
 /// Returns the bits of a word that pixels of `surface` do not have.
@@ -296,22 +268,6 @@ fn unused_bits(surface: &Surface) -> u32 {
 /// Returns whether a surface occurs twice.
 fn has_twice(surfaces: &[Surface]) -> bool {
     surfaces.iter().enumerate().any(|(i, surface)| surfaces[..i].contains(surface))
-}
-
-impl DrawJob {
-    /// Returns the draw for the stages after set-up.
-    pub(super) fn fragments(&self) -> FragmentDraw<'_> {
-        let Primitives { vertices, primitives, bounds, .. } = &*self.made;
-        FragmentDraw {
-            state: &self.state,
-            vertices,
-            primitives: &primitives[..self.count],
-            bounds: &bounds[..self.count],
-            plan: &self.plan,
-            reasons: self.reasons.as_deref(),
-            tap: None,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 //!
 //! - [`batch`]: the work that waits.
 //! - [`copies`]: resolve copies, and what memory is known to contain after them.
-//! - [`geometry`]: vertices and primitives of small draws, made by worker threads.
 //! - `uses`: which tiles do not depend on earlier ones.
 //! - [`segments`]: how that work is divided among threads.
 //! - `scratch`: memory for tiles that run at the same time.
@@ -14,7 +13,6 @@
 
 pub mod batch;
 pub mod copies;
-pub mod geometry;
 mod scratch;
 mod segments;
 mod submitted;
@@ -26,13 +24,16 @@ use std::time::Instant;
 use crate::budget::Budget;
 use crate::draw::fs::bands::Visible;
 use crate::draw::gras::raster::Rect;
+use crate::draw::rb::cells::UniformTiles;
 use crate::draw::rb::state::{ResolveState, Targets};
+use crate::draw::rb::surface::Surface;
+use crate::draw::record::{DrawRecord, Fragments, Tile};
 use crate::draw::schedule::Schedule;
 use crate::limits::SUBMIT_WORK;
 use crate::machine::Gmem;
 use crate::memory::Memory;
 
-use batch::{Batch, DrawJob, Finished};
+use batch::{Batch, Finished};
 use copies::ResolveCache;
 use segments::Sorted;
 use submitted::Submitted;
@@ -58,12 +59,40 @@ pub struct Store<'a> {
     pub memory: &'a mut Memory,
     /// Tile memory. Worker threads may own it.
     pub gmem: &'a mut Gmem,
+    /// What is known of tile memory.
+    pub known: &'a mut KnownTiles,
     /// Bytes of tile memory, also while worker threads own it.
     pub gmem_bytes: usize,
     /// Work that the run may still do.
     pub budget: &'a mut Budget,
     /// Results of the batches that ended.
     pub results: Results,
+}
+
+/// Uniform cells of tile memory, for as long as nothing else changes its bytes.
+#[derive(Default)]
+pub struct KnownTiles {
+    tiles: UniformTiles,
+    /// [`Gmem::changes`] after the last change that kept them up to date.
+    changes: u64,
+}
+
+impl KnownTiles {
+    /// Calls `write` with the bytes of tile memory and the known cells of `surfaces` within `area`, which it keeps up to
+    /// date.
+    fn update<R>(
+        &mut self,
+        gmem: &mut Gmem,
+        (surfaces, area): (&[Surface], Rect),
+        write: impl FnOnce(&mut [u8], &mut UniformTiles) -> R,
+    ) -> R {
+        let known = std::mem::take(&mut self.tiles);
+        let known = if self.changes == gmem.changes() { known } else { UniformTiles::default() };
+        let mut tiles = known.of(surfaces, area);
+        let result = write(gmem, &mut tiles);
+        *self = Self { tiles, changes: gmem.changes() };
+        result
+    }
 }
 
 /// Results of batches that have ended, in stream order.
@@ -134,8 +163,19 @@ impl Queue {
         self.batch.can_take(targets, area)
     }
 
-    /// Adds a draw for which [`Queue::has_room`], with its visible part.
-    pub fn add(&mut self, draw: DrawJob, visible: &Visible, schedule: Schedule, store: &mut Store<'_>) {
+    /// Returns the tile of a draw to `targets`, for which [`Queue::has_room`].
+    pub fn tile(&mut self, targets: &Arc<Targets>) -> Tile {
+        self.batch.tile(targets)
+    }
+
+    /// Adds a draw to a [`Queue::tile`], with its visible part.
+    pub fn add(
+        &mut self,
+        draw: DrawRecord<Fragments>,
+        visible: &Visible,
+        schedule: Schedule,
+        store: &mut Store<'_>,
+    ) {
         self.batch.add(draw, visible);
         self.submit_if_worthwhile(schedule, store);
     }
@@ -184,7 +224,8 @@ impl Queue {
             let start = Instant::now();
             let batch = Sorted::new(self.take_batch());
             let mut lent = batch.copies().lend(store.memory);
-            let finished = batch.shade(store.gmem, store.memory, &mut lent, store.budget);
+            let tile_memory = (&mut *store.gmem, &mut *store.known);
+            let finished = batch.shade(tile_memory, store.memory, &mut lent, store.budget);
             lent.into_iter().for_each(|lent| store.memory.give_back(lent));
             store.results.add(finished, start.elapsed().as_secs_f64() * 1e3);
         }
@@ -217,5 +258,46 @@ impl Queue {
     fn take_batch(&mut self) -> Batch {
         (self.pending_work, self.new_draws) = (0, 0);
         std::mem::take(&mut self.batch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::rb::surface::Location;
+    use a4emu_shader::format::arrangement::Tiling;
+
+    #[test]
+    fn uniform_cells_stay_known_until_another_write() {
+        let surface = Surface {
+            location: Location::Gmem(0),
+            pitch: 256,
+            cpp: 4,
+            origin: [0, 0],
+            layer: 0,
+            tiling: Tiling::Linear,
+        };
+        let area = Rect { x0: 0, y0: 0, x1: 64, y1: 4 };
+        // Counts the known cells, and then marks all cells as known.
+        let mut gmem = Gmem::new(1 << 10);
+        let mut tiles = KnownTiles::default();
+        let mut known = |gmem: &mut Gmem, surface: Surface, area: Rect| {
+            tiles.update(gmem, (&[surface], area), |_, cells| {
+                let mut count = 0;
+                for known in cells.rows().flatten().flat_map(|cells| cells.known) {
+                    count += usize::from(known.pixel().is_some());
+                    known.bits = u32::MAX;
+                }
+                count
+            })
+        };
+        assert_eq!([0, 2].map(|_| known(&mut gmem, surface, area)), [0, 2]);
+        assert_eq!(gmem[0], 0, "a read does no harm");
+        assert_eq!(known(&mut gmem, surface, area), 2);
+        gmem[1] = 1;
+        assert_eq!([0, 2].map(|_| known(&mut gmem, surface, area)), [0, 2]);
+        assert_eq!(known(&mut gmem, Surface { location: Location::Gmem(4), ..surface }, area), 0);
+        assert_eq!(known(&mut gmem, surface, area), 0, "others may have had the same bytes");
+        assert_eq!(known(&mut gmem, surface, Rect { y1: 3, ..area }), 0);
     }
 }

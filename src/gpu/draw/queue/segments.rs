@@ -17,6 +17,7 @@ use crate::draw::fs::bands::{BAND_ROWS, Each, List, Lists, cut_rows, each_touchi
 use crate::draw::gras::raster::Rect;
 use crate::draw::rb::cells::{Cells, UniformTiles, numbers};
 use crate::draw::rb::surface::{Location, PixelRows, Surface, extent, rows_in_place};
+use crate::draw::record::{DrawRecord, Fragments, Tile};
 use crate::draw::sp::launch::Worker;
 use crate::draw::sp::log::ShaderLog;
 use crate::draw::sp::memory::GpuMemory;
@@ -28,7 +29,8 @@ use crate::memory::{Lent, Memory};
 use crate::parallel::{self, Helpers};
 use crate::work_trace::{Activity, begin};
 
-use super::batch::{Batch, DrawJob, Finished, Job};
+use super::KnownTiles;
+use super::batch::{Batch, Finished, Job};
 use super::copies::{Copies, Strip};
 use super::scratch::{Before, Scratch};
 use super::uses::{Segment, Uses, in_place, segments};
@@ -128,7 +130,7 @@ impl Sorted {
                 shares(&batch, segment).into_iter().map(move |share| (number, share))
             })
             .collect();
-        let primitives = batch.jobs.iter().filter_map(Job::draw).map(|draw| draw.count).sum::<usize>();
+        let primitives = batch.jobs.iter().filter_map(Job::draw).map(|draw| draw.step.count).sum::<usize>();
         let sort = |(number, share): (usize, Range<usize>)| {
             let segment: &Segment = &segments[number];
             (number, sort(&batch, share, Lists::new(segment.area)))
@@ -159,25 +161,29 @@ impl Sorted {
     /// Draws all fragments, and copies to the buffers `lent`, from [`Copies::lend`].
     pub fn shade(
         &self,
-        gmem: &mut Gmem,
+        tile_memory: (&mut Gmem, &mut KnownTiles),
         memory: &Memory,
         lent: &mut [Lent],
         budget: &mut Budget,
     ) -> Vec<Finished> {
         let _active = begin(Activity::Batches);
-        let nothing =
-            |draw: &DrawJob| Finished { at: draw.at, samples: 0, work: ShaderWork::default(), log: None };
+        let nothing = |draw: &DrawRecord<_>| Finished {
+            at: draw.at,
+            samples: 0,
+            work: ShaderWork::default(),
+            log: None,
+        };
         let mut finished: Vec<Option<Finished>> =
             self.batch.jobs.iter().map(|job| job.draw().map(nothing)).collect();
         if budget.cut().is_none() {
-            self.run(gmem, memory, lent, budget, &mut finished);
+            self.run(tile_memory, memory, lent, budget, &mut finished);
         }
         finished.into_iter().flatten().collect()
     }
 
     fn run(
         &self,
-        gmem: &mut Gmem,
+        (gmem, known): (&mut Gmem, &mut KnownTiles),
         memory: &Memory,
         lent: &mut [Lent],
         budget: &mut Budget,
@@ -195,13 +201,12 @@ impl Sorted {
             shares: Shares { left: budget.share(Work::Copy16, 1), pieces: count, cost },
         };
         let groups = self.groups(gmem.len());
-        gmem.write_known(|bytes, cells| {
-            let mut cells = cells.of(surfaces, self.area);
+        known.update(gmem, (surfaces, self.area), |bytes, cells| {
             let before = if groups.len() > 1 { self.before(bytes) } else { Vec::new() };
-            let jobs = self.jobs(&groups, rows_in_place(surfaces, self.area, bytes), &mut cells, lent);
+            let jobs = self.jobs(&groups, rows_in_place(surfaces, self.area, bytes), cells, lent);
             let mut done = self.run_jobs(jobs, &before, &shared);
             done.sort_by_key(|job| (job.group.segments.start, job.number));
-            done.iter_mut().for_each(|job| self.copy_kept(job, bytes, &mut cells));
+            done.iter_mut().for_each(|job| self.copy_kept(job, bytes, cells));
             let mut pieces: Vec<PieceDone> = done.into_iter().flat_map(|job| job.pieces).collect();
             pieces.sort_by_key(|piece| (piece.segment, piece.band));
             for PieceDone { band, draws, exhausted, .. } in pieces {
@@ -220,10 +225,9 @@ impl Sorted {
                     let rows = Rect { y0: band * BAND_ROWS, y1: (band + 1) * BAND_ROWS, ..self.area };
                     let rows = rows_in_place(surfaces, rows.intersect(self.area), bytes);
                     rows.into_iter().for_each(PixelRows::clear);
-                    cells = Default::default();
+                    *cells = Default::default();
                 }
             }
-            (cells, ())
         });
     }
 
@@ -414,8 +418,8 @@ impl Sorted {
         let mut done = Vec::new();
         for entries in list.entries.chunk_by(|a, b| a.0 == b.0) {
             let number = entries[0].0;
-            let (draw, chosen, anchor) = match &self.batch.jobs[number as usize] {
-                Job::Draw(draw, chosen, anchor) => (draw, chosen, *anchor),
+            let draw = match &self.batch.jobs[number as usize] {
+                Job::Draw(draw) => draw,
                 Job::Copy(copy) => {
                     copy.rows(band, &mut surfaces[copy.surface], strips);
                     continue;
@@ -432,8 +436,9 @@ impl Sorted {
             };
             let fragments = draw.fragments();
             let primitives = entries.iter().map(|(_, primitive)| *primitive);
-            let area = band.seen_from(anchor.map(|at| -at)).intersect(draw.area);
-            let (samples, log, exhausted) = with_surfaces(surfaces, chosen, anchor, |rows| {
+            let Fragments { tile, area, .. } = &draw.step;
+            let area = band.seen_from(tile.anchor.map(|at| -at)).intersect(*area);
+            let (samples, log, exhausted) = with_surfaces(surfaces, tile, |rows| {
                 worker.one_job(left, |worker| fragments.band(rows, worker, area, primitives))
             });
             *last = Some(worker);
@@ -458,7 +463,7 @@ fn shares(batch: &Batch, segment: &Segment) -> Vec<Range<usize>> {
     let Range { mut start, end } = segment.jobs;
     let (mut shares, mut left) = (Vec::new(), SORT_SHARE);
     for number in segment.jobs.clone() {
-        let primitives = batch.jobs[number].draw().map_or(0, |draw| draw.count);
+        let primitives = batch.jobs[number].draw().map_or(0, |draw| draw.step.count);
         if primitives >= left {
             shares.push(start..number + 1);
             (start, left) = (number + 1, SORT_SHARE);
@@ -477,11 +482,10 @@ fn sort(batch: &Batch, jobs: Range<usize>, mut lists: Lists<Entry>) -> Lists<Ent
     for number in jobs {
         let (job, number) = (&batch.jobs[number], number as u32);
         match job {
-            Job::Draw(draw, _, anchor) => {
-                let each = draw.plan.each();
-                let bounds = &draw.made.bounds[..draw.count];
-                each_touching(bounds, draw.area, |primitive, touched| {
-                    lists.add(touched.seen_from(*anchor), (number, primitive), each);
+            Job::Draw(draw) => {
+                let Fragments { made, count, plan, area, tile, .. } = &draw.step;
+                each_touching(&made.bounds[..*count], *area, |primitive, touched| {
+                    lists.add(touched.seen_from(tile.anchor), (number, primitive), plan.each());
                 });
             }
             Job::Copy(copy) => lists.add(copy.area.seen_from(copy.anchor), (number, 0), Each::Filled),
@@ -490,29 +494,27 @@ fn sort(batch: &Batch, jobs: Range<usize>, mut lists: Lists<Entry>) -> Lists<Ent
     lists
 }
 
-/// Calls `work` with the `chosen` surfaces of `all`, each once, moved to the tile that begins at `anchor`.
+/// Calls `work` with the surfaces of `all` that belong to `tile`, each once, moved there.
 fn with_surfaces<R>(
     all: &mut [PixelRows<'_>],
-    chosen: &[usize],
-    anchor: [i32; 2],
+    Tile { anchor, surfaces: chosen }: &Tile,
     work: impl FnOnce(&mut [PixelRows<'_>]) -> R,
 ) -> R {
     if chosen.iter().copied().eq(0..chosen.len()) {
         let rows = &mut all[..chosen.len()];
-        rows.iter_mut().for_each(|rows| rows.shift(anchor));
+        rows.iter_mut().for_each(|rows| rows.shift(*anchor));
         let result = work(rows);
         rows.iter_mut().for_each(|rows| rows.shift(anchor.map(|at| -at)));
         return result;
     }
-    let mut slots: Vec<Option<PixelRows<'_>>> = all.iter_mut().map(|rows| Some(rows.moved(anchor))).collect();
+    let mut slots: Vec<Option<PixelRows<'_>>> =
+        all.iter_mut().map(|rows| Some(rows.moved(*anchor))).collect();
     let mut rows: Vec<PixelRows<'_>> = chosen.iter().filter_map(|index| slots[*index].take()).collect();
     work(&mut rows)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use a4emu_decoder::a4xx::enums::PrimType;
 
     use super::super::uses::Pass;
@@ -537,7 +539,7 @@ mod tests {
     }
 
     /// Returns a draw of `count` primitives, each some pixels below the previous one.
-    fn waiting(count: usize) -> DrawJob {
+    fn waiting(count: usize) -> DrawRecord<Fragments> {
         let targets = Targets::snapshot(&Default::default(), &mut Vec::new());
         let primitive = PrimitiveState::snapshot(
             &Default::default(),
@@ -556,9 +558,8 @@ mod tests {
         let area = Rect { x0: 0, y0: 0, x1: 64, y1: 96 };
         let mut made = Primitives::new(Vertices::default(), Vec::new(), Vec::new());
         (made.bounds, made.extent) = ((0..count).map(bounds).collect(), area);
-        DrawJob {
-            at: Place::default(),
-            state: DrawState { primitive: primitive.into(), fragment, targets: targets.into() },
+        let state = DrawState { primitive: primitive.into(), fragment, targets: targets.into() };
+        let step = Fragments {
             made: made.into(),
             count,
             plan: Plan {
@@ -569,7 +570,9 @@ mod tests {
             },
             area,
             reasons: None,
-        }
+            tile: Tile::default(),
+        };
+        DrawRecord { at: Place::default(), state, step }
     }
 
     #[test]
@@ -578,7 +581,7 @@ mod tests {
             let (mut batch, area) = (Batch::default(), Rect { x0: 0, y0: 0, x1: 64, y1: 96 });
             batch.area = Some(area);
             for count in [10, SORT_SHARE, 3, SORT_SHARE - 5, 1, 2, SORT_SHARE / 2, 4] {
-                batch.jobs.push(Job::Draw(waiting(count), Arc::new([]), [0, 0]));
+                batch.jobs.push(Job::Draw(waiting(count)));
             }
             for first in [0, 7] {
                 let mut pass = Pass::new(first, [0, 0]);

@@ -20,9 +20,9 @@ use crate::memory::{Lent, Memory};
 use crate::parallel::{self, help_until, locked, poll_for_jobs};
 use crate::work_trace::{Activity, begin};
 
-use super::Store;
 use super::batch::{Batch, Finished};
 use super::segments::Sorted;
+use super::{KnownTiles, Store};
 
 /// Batches that worker threads draw, one after the other.
 #[derive(Default)]
@@ -47,6 +47,7 @@ struct Line {
 /// Working state passed from one batch to the next.
 struct Context {
     gmem: Gmem,
+    known: KnownTiles,
     lent: Vec<Lent>,
     /// Remaining budget for batches, which run beside the command processor.
     budget: Budget,
@@ -89,8 +90,8 @@ impl Submitted {
             self.wait_for_first(store);
         }
         if self.is_empty() {
-            let gmem = std::mem::take(store.gmem);
-            let context = Context { gmem, lent: Vec::new(), budget: store.budget.fork() };
+            let (gmem, known) = (std::mem::take(store.gmem), std::mem::take(store.known));
+            let context = Context { gmem, known, lent: Vec::new(), budget: store.budget.fork() };
             locked(&self.line).context = Some(context);
         }
         let batch = Sorted::new(batch);
@@ -132,8 +133,8 @@ impl Submitted {
             let ended = std::mem::take(self);
             let context = locked(&ended.line).context.take();
             match context {
-                Some(Context { gmem, lent, .. }) => {
-                    *store.gmem = gmem;
+                Some(Context { gmem, known, lent, .. }) => {
+                    (*store.gmem, *store.known) = (gmem, known);
                     lent.into_iter().for_each(|lent| store.memory.give_back(lent));
                 }
                 // No batch ran, because the thread pool has ended.
@@ -158,7 +159,10 @@ impl Task {
         let Self { batch, memory, lent, sender, issuer } = self;
         context.lent.extend(lent);
         context.budget = context.budget.fork();
-        let shade = || batch.shade(&mut context.gmem, &memory, &mut context.lent, &mut context.budget);
+        let shade = || {
+            let Context { gmem, known, lent, budget } = &mut context;
+            batch.shade((gmem, known), &memory, lent, budget)
+        };
         let finished = catch_unwind(AssertUnwindSafe(shade));
         drop(memory);
         let budget = context.budget.clone();

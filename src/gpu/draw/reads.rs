@@ -1,0 +1,76 @@
+//! What the chip reads of memory for a draw. The queue waits for copies to it, and caches keep results while it is as it
+//! was ([`ReadSet`]).
+
+use a4emu_decoder::adreno::address::Address;
+
+use super::call::IndexSource;
+use super::sp::state::StageState;
+use super::vs::VertexState;
+use crate::memo::ReadSet;
+use crate::memory::{Memory, PAGE};
+
+/// A read of memory by the chip.
+#[derive(Clone, Copy)]
+pub(crate) enum MemoryRead<'a> {
+    /// So many bytes at an address.
+    Bytes(Address, u64),
+    /// Indices and attributes of a draw.
+    Fetch(&'a VertexState),
+    /// What the program of a stage loads and samples.
+    Stage(&'a StageState),
+}
+
+impl<'a> MemoryRead<'a> {
+    /// The reads of vertex fetch and vertex shader.
+    pub fn of_vertices(vertex: &'a VertexState) -> [Self; 2] {
+        [Self::Fetch(vertex), Self::Stage(&vertex.stage)]
+    }
+
+    /// Returns whether it may read any memory.
+    fn is_anywhere(self) -> bool {
+        matches!(self, Self::Stage(stage) if stage.reads_buffers())
+    }
+
+    /// Returns the ranges that it reads, unless it may read any memory: the first address, and one past the last.
+    fn ranges(self) -> impl Iterator<Item = (u64, u64)> {
+        let (bytes, fetch, stage) = match self {
+            Self::Bytes(address, len) => {
+                (Some((address.get(), address.get().saturating_add(len))), None, None)
+            }
+            Self::Fetch(vertex) => (None, Some(&vertex.fetch), None),
+            Self::Stage(stage) => (None, None, Some(stage).filter(|stage| stage.summary.samples)),
+        };
+        let indices = fetch.and_then(|fetch| match &fetch.indices {
+            IndexSource::Memory { base, size, .. } => Some((*base, *size)),
+            IndexSource::Auto | IndexSource::Immediate(_) => None,
+        });
+        let attributes = fetch.into_iter().flat_map(|fetch| fetch.attributes.iter());
+        let fetched = attributes.map(|attribute| (attribute.address, attribute.size)).chain(indices);
+        let fetched = fetched.map(|(address, len)| (address.into(), u64::from(address) + u64::from(len)));
+        let textures = stage.into_iter().flat_map(|stage| stage.textures.places());
+        bytes.into_iter().chain(fetched).chain(textures)
+    }
+
+    /// Returns whether bytes of a buffer (address and length) may be read.
+    pub fn is_of(self, (base, len): (u32, u32)) -> bool {
+        let (base, end) = (u64::from(base), u64::from(base) + u64::from(len));
+        self.is_anywhere() || self.ranges().any(|(from, to)| from < end && base < to)
+    }
+
+    /// Returns how many whole pages `reads` reach.
+    pub fn pages(reads: [Self; 2]) -> u64 {
+        reads.into_iter().flat_map(Self::ranges).map(|(from, to)| (to - from) / u64::from(PAGE)).sum()
+    }
+
+    /// Returns all that `reads` read. `None` if some of it is missing, or any memory may be read.
+    pub fn all(reads: [Self; 2], memory: &Memory) -> Option<ReadSet> {
+        let place = |(from, to): (u64, u64)| {
+            let place = (u32::try_from(from).ok()?, u32::try_from(to - from).ok()?);
+            memory.slice(place.0, place.1 as usize).map(|_| place)
+        };
+        let ranges: Option<Vec<(u32, u32)>> = reads.into_iter().flat_map(Self::ranges).map(place).collect();
+        ranges
+            .filter(|_| !reads.into_iter().any(Self::is_anywhere))
+            .map(|ranges| ReadSet::of_memory(memory, ranges))
+    }
+}
