@@ -211,7 +211,8 @@ impl Watch {
 }
 
 /// The tessellation mode by name, or as a number; `None` unless the primitives are patches.
-fn tess_mode(initiator: VGT_DRAW_INITIATOR_A4XX) -> Option<String> {
+fn tess_mode(initiator: u32) -> Option<String> {
+    let initiator = VGT_DRAW_INITIATOR_A4XX(initiator);
     initiator.patch_vertices()?;
     let mode = initiator.TESS_MODE().to_bits();
     Some(TessMode::TABLE.name_of(mode).map_or_else(|| mode.to_string(), str::to_owned))

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use a4emu_decoder::a4xx::enums::DepthFormat;
 use a4emu_gpu::ambient;
+use a4emu_gpu::draw::rb::depth::DepthFormat;
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::picture::{Picture, PixelType, Texel};
 use a4emu_gpu::settled::Ended;
@@ -53,8 +53,8 @@ impl Pixels {
                 Type::Sint => ("<i4", vec![height, width, 4]),
                 _ => ("<f4", vec![height, width, 4]),
             },
-            Texel::Depth(DepthFormat::DEPTH4_16) => ("<u2", vec![height, width]),
-            Texel::Depth(DepthFormat::DEPTH4_24_8) => ("<u4", vec![height, width]),
+            Texel::Depth(DepthFormat::Unorm16) => ("<u2", vec![height, width]),
+            Texel::Depth(DepthFormat::Unorm24Stencil8) => ("<u4", vec![height, width]),
             Texel::Depth(_) => ("<f4", vec![height, width]),
             Texel::PackedStencil | Texel::Stencil => ("u1", vec![height, width]),
         };

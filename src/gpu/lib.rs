@@ -24,6 +24,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod a4xx;
 pub mod ambient;
 pub mod budget;
 pub mod cp;

@@ -3,14 +3,14 @@
 
 use std::io::Write;
 
-use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap, DepthFormat};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::ambient::hold;
+use crate::draw::rb::depth::DepthFormat;
 use crate::draw::rb::rendered::{Content, Surfaces, Written};
 use crate::memory::Memory;
 use a4emu_shader::format::arrangement::{Arrangement, resolved};
-use a4emu_shader::format::{Codec, Format, Transfer};
+use a4emu_shader::format::{Codec, Format, Swap, Transfer};
 
 /// Most bytes of a picture that is built as a whole. PNG compression is then several times faster.
 const WHOLE: u64 = 1 << 26;
@@ -84,14 +84,14 @@ pub enum Texel {
 
 impl Texel {
     /// The conversion for a colour format. `None` if single pixels cannot be read.
-    pub fn color(format: ColorFmt, swap: ColorSwap) -> Option<Self> {
-        Some(Self::Color(Format::color(format)?.codec(swap, Transfer::Linear)?))
+    pub fn color(format: Format, swap: Swap) -> Option<Self> {
+        Some(Self::Color(format.codec(swap, Transfer::Linear)?))
     }
 
     fn of(surface: &Written) -> Option<Self> {
         match surface.content {
-            Content::Depth(format) => Some(Self::Depth(format)),
-            Content::Color => Self::color(surface.format, surface.swap),
+            Content::Depth(format) => Some(Self::Depth(format.value)),
+            Content::Color => Self::color(surface.format.value, surface.swap),
         }
     }
 
@@ -99,7 +99,7 @@ impl Texel {
     pub fn bytes(&self) -> usize {
         match self {
             Self::Color(codec) => codec.bytes() as usize,
-            Self::Depth(DepthFormat::DEPTH4_16) => 2,
+            Self::Depth(DepthFormat::Unorm16) => 2,
             Self::Depth(_) | Self::PackedStencil => 4,
             Self::Stencil => 1,
         }
@@ -165,7 +165,7 @@ impl Texel {
 
 fn grey(format: DepthFormat, texel: &[u8]) -> u16 {
     match (format, texel) {
-        (DepthFormat::DEPTH4_24_8, &[_, low, high, _]) => u16::from_le_bytes([low, high]),
+        (DepthFormat::Unorm24Stencil8, &[_, low, high, _]) => u16::from_le_bytes([low, high]),
         (_, &[low, high]) => u16::from_le_bytes([low, high]),
         (_, &[a, b, c, d]) => (f32::from_le_bytes([a, b, c, d]).clamp(0.0, 1.0) * 65535.0).round() as u16,
         _ => 0,

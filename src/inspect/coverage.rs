@@ -22,10 +22,10 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
 use crate::describe::{Shader, Shaders};
+use a4emu_gpu::a4xx::sp::code;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::cp::{Call, Flow, Observer};
-use a4emu_gpu::draw::sp::state::code;
 use a4emu_gpu::settled::Running;
 use a4emu_support::folders::read_bytes;
 use a4emu_support::out_file::{OutFile, Turn};
@@ -267,7 +267,7 @@ impl Observer for Coverage {
 
     fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         let state = match call {
-            Call::Draw(draw) => format!("draws {} {}", draw.pass, name(draw.initiator.PRIM_TYPE())),
+            Call::Draw(draw) => format!("draws {} {}", draw.pass, name(draw.topology)),
             Call::Dispatch(_) => "dispatches".to_owned(),
             Call::Uncounted(draw) => format!("draws of {}", draw.packet),
         };

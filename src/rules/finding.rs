@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::rules::{Confidence, Id, Severity};
+use a4emu_gpu::a4xx;
 use a4emu_gpu::gpu::{Gpu, STAGES, Stage};
 use a4emu_gpu::pass::Pass;
 
@@ -87,7 +88,7 @@ impl Where {
     /// The current place of the command processor.
     pub fn of(gpu: &Gpu) -> Self {
         let at = gpu.at;
-        let pass = Pass::of(&gpu.regs);
+        let pass = a4xx::pass::pass(&gpu.regs);
         Self { submit: at.submit, draw: at.draws, frame_draw: at.frame_draw, address: at.address.get(), pass }
     }
 }

@@ -7,8 +7,9 @@ use hashbrown::{HashMap, HashSet};
 
 use super::finding::Broken;
 use super::program::{self, Checked, Regs};
+use a4emu_gpu::a4xx::sp::{code, code_place};
 use a4emu_gpu::budget::{Budget, Work};
-use a4emu_gpu::draw::sp::state::{CodePlace, code};
+use a4emu_gpu::draw::sp::state::CodePlace;
 use a4emu_gpu::gpu::{STAGES, Stage};
 use a4emu_gpu::settled::Synced;
 use a4emu_shader::{Chooser, Chosen, Program, Way};
@@ -53,7 +54,7 @@ struct Last {
 impl Programs {
     /// The program of `stage`; none if the capture does not hold it.
     pub fn of(&mut self, gpu: Synced<'_>, stage: Stage) -> Option<Arc<Checked>> {
-        let place = CodePlace::of(gpu.view(), stage);
+        let place = code_place(gpu.view(), stage);
         if let Some(last) = &self.last[stage as usize]
             && last.place == place
             && place.is_unchanged(gpu.memory(), last.time)

@@ -13,6 +13,8 @@ use super::programs::Programs;
 use super::rules::Id;
 use super::state::{self, Highest, Scene, Violations};
 use super::stream::{self, Bins, Packets, Tiles, Traffic, Waits, Writers};
+use a4emu_gpu::a4xx;
+use a4emu_gpu::a4xx::pc::initiator;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::observer::{Announced, Load};
 use a4emu_gpu::cp::{Call, Flow, Observer};
@@ -20,7 +22,6 @@ use a4emu_gpu::draw::{DispatchCall, DrawCall};
 use a4emu_gpu::fault::Trouble;
 use a4emu_gpu::gpu::{Gpu, STAGES};
 use a4emu_gpu::memory::PAGE;
-use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::{COUNT, RegSet};
 use a4emu_gpu::settled::{Running, Synced};
 
@@ -102,7 +103,7 @@ impl Watch {
     fn draw(&mut self, gpu: Synced<'_>, call: &DrawCall) -> Violations {
         let mut violations = Violations::default();
         self.batch.bins.draw(gpu, call, &mut violations);
-        let scene = Scene::of_draw(gpu, call.pass, call.initiator, &mut self.programs);
+        let scene = Scene::of_draw(gpu, call.pass, initiator(call), &mut self.programs);
         self.batch.packets.draw(&scene, &mut violations);
         self.batch.traffic.draw(&scene, call, &mut violations);
         state::check_programs(&scene, &mut violations);
@@ -220,7 +221,7 @@ impl Observer for Watch {
 
     fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
         let mut violations = Violations::default();
-        self.batch.waits.load(load.kind, Pass::of(&gpu.regs), &mut violations);
+        self.batch.waits.load(load.kind, a4xx::pass::pass(&gpu.regs), &mut violations);
         let units = (load.data.len() / load.unit_dwords()) as u32;
         let slot = match load.kind {
             StateKind::Textures(stage) => Some((stage, 0)),

@@ -1,6 +1,7 @@
 //! Texel, pixel and vertex-attribute formats.
 //!
-//! A [`Format`] is the meaning of the number in a descriptor: one row of `format/table.rs`. With the memory
+//! A [`Format`] is the meaning of the number in a descriptor. A generation of the chip has a table of them
+//! (`src/gpu/a4xx/formats.rs`). With the memory
 //! order (SWAP) and the transfer function (sRGB) it resolves to a [`Codec`], once per draw. A codec converts
 //! between the bytes of a texel and four 32-bit lanes. A lane is the content of a shader register: binary32
 //! bits, or an integer for the integer types. `format/convert.rs` defines the rounding.
@@ -11,9 +12,6 @@ mod block;
 mod codec;
 mod convert;
 mod srgb;
-mod table;
-
-use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap, TexFmt, VtxFmt};
 
 pub use block::{Block, Compression, Profile};
 pub use codec::{Codec, UnormField};
@@ -57,6 +55,43 @@ pub enum Layout {
     Block(Compression),
 }
 
+impl Layout {
+    /// The first `count` components, of `bits` bits each.
+    pub const fn array(count: u32, bits: u32) -> Self {
+        let mut widths = [0; 4];
+        let mut i = 0;
+        while i < count {
+            widths[i as usize] = bits;
+            i += 1;
+        }
+        Self::packed(widths)
+    }
+
+    /// Fields with x in the lowest bits.
+    pub const fn packed(widths: [u32; 4]) -> Self {
+        Self::Fields { widths, order: [0, 1, 2, 3] }
+    }
+
+    /// Fields with w in the lowest bits, then z, y, x.
+    pub const fn reversed(widths: [u32; 4]) -> Self {
+        Self::Fields { widths, order: [3, 2, 1, 0] }
+    }
+}
+
+/// Order of the components of a texel in memory, from the most significant to the least. The names are Mesa's.
+#[allow(clippy::upper_case_acronyms, reason = "four components, not an acronym")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Swap {
+    /// The format's own order.
+    WZYX,
+    /// x and z are exchanged.
+    WXYZ,
+    /// w is in the lowest place, before x, y, z.
+    ZYXW,
+    /// The reverse of the format's order.
+    XYZW,
+}
+
 /// Whether x, y and z of a normalised format are stored in sRGB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
@@ -76,21 +111,6 @@ pub struct Format {
 }
 
 impl Format {
-    /// The format of a texture descriptor. `None` for unknown numbers.
-    pub const fn texture(fmt: TexFmt) -> Option<Self> {
-        table::texture(fmt)
-    }
-
-    /// The format of a render target, copy destination or image.
-    pub const fn color(fmt: ColorFmt) -> Option<Self> {
-        table::color(fmt)
-    }
-
-    /// The format of a vertex attribute.
-    pub const fn vertex(fmt: VtxFmt) -> Option<Self> {
-        table::vertex(fmt)
-    }
-
     /// Size of a texel or compressed block.
     pub const fn block(self) -> Block {
         let bytes = match self.layout {
@@ -108,7 +128,7 @@ impl Format {
     }
 
     /// The codec for single texels. `None` for compressed formats.
-    pub fn codec(self, swap: ColorSwap, transfer: Transfer) -> Option<Codec> {
+    pub fn codec(self, swap: Swap, transfer: Transfer) -> Option<Codec> {
         Codec::new(self, swap, transfer)
     }
 }

@@ -63,8 +63,8 @@ impl GeometryRuns {
             let made = ran.made.map(|Made { position, varyings, word }| Vertex {
                 position,
                 varyings,
-                cut: word.CUT(),
-                word: word.0,
+                cut: word.cut,
+                word: word.word,
             });
             let Ran { invocation, vertex, warp, lane, kills, .. } = ran;
             Run { invocation, vertex, warp: warp - first, lane, kills, made }

@@ -1,7 +1,7 @@
 //! Draw and dispatch packets become calls.
 
-use a4emu_decoder::a4xx::pm4::VGT_DRAW_INITIATOR_A4XX;
 use a4emu_gpu::cp::{Call, Engine, Renderer};
+use a4emu_gpu::draw::pc::topology::Topology;
 use a4emu_gpu::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 use a4emu_gpu::pass::Pass;
 use pretty_assertions::assert_eq;
@@ -20,7 +20,8 @@ fn expected() -> DrawCall {
         frame_draw: 0,
         submit: 0,
         pass: Pass::Bypass,
-        initiator: VGT_DRAW_INITIATOR_A4XX(0x84),
+        topology: Topology::Triangles,
+        initiator: 0x84,
         count: 3,
         instances: 2,
         indices: IndexSource::Auto,
@@ -33,7 +34,7 @@ fn expected() -> DrawCall {
 fn draw_indx_offset_with_and_without_a_buffer() {
     assert_eq!(only(&[packet(0x38, &[0x84, 2, 3])]), Call::Draw(expected()));
     let indices = IndexSource::Memory { base: 0x5000, size: 6, width: 2, first: 1 };
-    let call = DrawCall { initiator: VGT_DRAW_INITIATOR_A4XX(0x404), indices, ..expected() };
+    let call = DrawCall { initiator: 0x404, indices, ..expected() };
     assert_eq!(only(&[packet(0x38, &[0x404, 2, 3, 1, 0x5000, 6])]), Call::Draw(call));
 }
 
@@ -43,13 +44,8 @@ fn indirect_draws_read_their_parameters() {
     let call = DrawCall { base_vertex: Some(5), first_instance: Some(6), ..expected() };
     assert_eq!(only(&[parameters.clone(), packet(0x28, &[0x84, DATA])]), Call::Draw(call));
     let indices = IndexSource::Memory { base: 0x5000, size: 64, width: 4, first: 5 };
-    let call = DrawCall {
-        initiator: VGT_DRAW_INITIATOR_A4XX(0x804),
-        indices,
-        base_vertex: Some(6),
-        first_instance: Some(7),
-        ..expected()
-    };
+    let call =
+        DrawCall { initiator: 0x804, indices, base_vertex: Some(6), first_instance: Some(7), ..expected() };
     assert_eq!(only(&[parameters, packet(0x29, &[0x804, 0x5000, 64, DATA])]), Call::Draw(call));
 }
 
@@ -67,18 +63,18 @@ fn indirect_parameters_that_are_missing_draw_nothing_and_say_so() {
 fn early_draws_become_a4xx_draws() {
     let old = 2 << 24 | 1 << 11 | 4;
     let indices = IndexSource::Memory { base: 0x5000, size: 12, width: 4, first: 0 };
-    let call = DrawCall { initiator: VGT_DRAW_INITIATOR_A4XX(0x804), indices, ..expected() };
+    let call = DrawCall { initiator: 0x804, indices, ..expected() };
     assert_eq!(only(&[packet(0x22, &[0, old, 3, 0x5000, 12])]), Call::Draw(call));
     let inline = 1 << 13 | 1 << 6 | 4;
     let indices = IndexSource::Immediate(vec![1, 2, 3, 4]);
-    let call = DrawCall { initiator: VGT_DRAW_INITIATOR_A4XX(0x44), instances: 1, indices, ..expected() };
+    let call = DrawCall { initiator: 0x44, instances: 1, indices, ..expected() };
     assert_eq!(only(&[packet(0x36, &[0, inline, 3, 0x0403_0201])]), Call::Draw(call));
 }
 
 #[test]
 fn init_flags_are_ored_in() {
     let call = only(&[packet(0x4b, &[0x100]), packet(0x38, &[0x84, 2, 3])]);
-    assert_eq!(call, Call::Draw(DrawCall { initiator: VGT_DRAW_INITIATOR_A4XX(0x184), ..expected() }));
+    assert_eq!(call, Call::Draw(DrawCall { initiator: 0x184, ..expected() }));
 }
 
 #[test]
@@ -124,7 +120,7 @@ fn a_draw_without_a_count_is_a_draw() {
             submit: 0,
             pass: Pass::Bypass,
             packet: "CP_DRAW_AUTO",
-            initiator: Some(VGT_DRAW_INITIATOR_A4XX(0x84)),
+            initiator: Some(0x84),
             instances: Some(2),
         })
     };

@@ -7,6 +7,7 @@ use a4emu_decoder::a4xx::regs::tpl1::TPL1_TP_FS_BORDER_COLOR_BASE_ADDR;
 use a4emu_decoder::adreno::ir3::program::assemble;
 use a4emu_decoder::adreno::load_state::{Pipe, StateKind};
 use a4emu_decoder::bits::Register;
+use a4emu_gpu::a4xx::sp::READERS;
 use a4emu_gpu::draw::sp::programs::Programs;
 use a4emu_gpu::draw::sp::stage_cache::{Request, StageCache};
 use a4emu_gpu::gpu::{Chip, Gpu, Stage};
@@ -41,7 +42,9 @@ fn write(gpu: &mut Gpu, offset: u32, value: u32) {
 fn is_new_after(change: impl FnOnce(&mut Gpu)) -> bool {
     let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
     let mut get = |gpu: &mut Gpu| {
-        kept.get(gpu.sync().view(), &mut programs, Request::of(Stage::FS, 0)).ok().expect("a program")
+        kept.get(gpu.sync().view(), &mut programs, Request::of(&READERS, Stage::FS, 0))
+            .ok()
+            .expect("a program")
     };
     let before = get(&mut gpu);
     assert!(Arc::ptr_eq(&before, &get(&mut gpu)), "nothing changed");
@@ -86,7 +89,9 @@ fn the_same_is_made_of_constants_that_differ_where_the_program_does_not_read() {
         let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
         put_code(&mut gpu, text);
         let mut get = |gpu: &mut Gpu| {
-            kept.get(gpu.sync().view(), &mut programs, Request::of(Stage::FS, 0)).ok().expect("a program")
+            kept.get(gpu.sync().view(), &mut programs, Request::of(&READERS, Stage::FS, 0))
+                .ok()
+                .expect("a program")
         };
         let before = get(&mut gpu);
         gpu.loaded.load(StateKind::Constants(Stage::FS), vec4, &[1, 2, 3, 4]);
@@ -110,7 +115,7 @@ fn packets_find_their_states_again() {
             gpu.loaded.load(StateKind::Constants(Stage::FS), 3, &[value; 4]);
             let slot = value as usize;
             let state = kept
-                .get(gpu.sync().view(), &mut programs, Request::of(Stage::FS, slot))
+                .get(gpu.sync().view(), &mut programs, Request::of(&READERS, Stage::FS, slot))
                 .ok()
                 .expect("a program");
             assert_eq!(state.constants[13..], [value]);
@@ -127,8 +132,10 @@ fn descriptors_stand_above_the_constants_in_their_place() {
     let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
     put_code(&mut gpu, "add.f r0.x, c448.y, r0.x\nend\n");
     let mut scalar = |gpu: &mut Gpu| {
-        let state =
-            kept.get(gpu.sync().view(), &mut programs, Request::of(Stage::FS, 0)).ok().expect("a program");
+        let state = kept
+            .get(gpu.sync().view(), &mut programs, Request::of(&READERS, Stage::FS, 0))
+            .ok()
+            .expect("a program");
         state.constants[4 * 448 + 1]
     };
     gpu.loaded.load(StateKind::SsboDescriptors(Pipe::Graphics), 0, &[1, 5, 1, 1]);

@@ -101,7 +101,9 @@ impl Choice {
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap};
+    use a4emu_decoder::a4xx::enums::ColorFmt;
+    use a4emu_gpu::a4xx::formats;
+    use a4emu_shader::format::Swap;
     use a4emu_shader::format::arrangement::Arrangement;
 
     use super::*;
@@ -116,8 +118,8 @@ mod tests {
             width: size,
             height: size,
             pitch: 4 * size,
-            format: ColorFmt::RB4_R8G8B8A8_UNORM,
-            swap: ColorSwap::WZYX,
+            format: formats::named_color(ColorFmt::RB4_R8G8B8A8_UNORM).expect("a format"),
+            swap: Swap::WZYX,
             arrangement: Arrangement::PLAIN,
             content: Content::Color,
         }

@@ -13,6 +13,7 @@ use a4emu_decoder::guesses::Guess;
 
 use super::stream::Step;
 use super::{Call, Cp, Flow, Group};
+use crate::a4xx;
 use crate::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 use crate::fault::Client;
 use crate::pass::Pass;
@@ -168,6 +169,7 @@ impl Cp<'_> {
     ) -> Step {
         self.predicated(|at, pass| {
             let Identity { number, frame_draw, submit } = at;
+            let initiator = initiator.map(|initiator| initiator.0);
             Call::Uncounted(UncountedDraw { number, frame_draw, submit, pass, packet, initiator, instances })
         })
     }
@@ -191,7 +193,8 @@ impl Cp<'_> {
                 frame_draw: at.frame_draw,
                 submit: at.submit,
                 pass,
-                initiator,
+                topology: a4xx::enums::topology(initiator.PRIM_TYPE()),
+                initiator: initiator.0,
                 count: draw.count,
                 instances: draw.instances,
                 indices: draw.indices,
@@ -226,7 +229,7 @@ impl Cp<'_> {
         let at = &mut self.gpu.machine.at;
         at.frame_draw = self.gpu.cp.frame_draws.number(at.address);
         let identity = Identity { number: at.draws, frame_draw: at.frame_draw, submit: at.submit };
-        let call = call(identity, Pass::of(&self.gpu.regs));
+        let call = call(identity, a4xx::pass::pass(&self.gpu.regs));
         if self.observer.call(&mut Running::of(self.gpu), &call) == Flow::Stop {
             return self.stop();
         }

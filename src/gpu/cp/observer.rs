@@ -7,6 +7,7 @@ use a4emu_decoder::adreno::packet::Packet;
 use a4emu_decoder::bits::WordRow;
 use a4emu_decoder::generation::Generation;
 
+use crate::a4xx::pass::stages;
 use crate::draw::{DispatchCall, DrawCall, UncountedDraw};
 use crate::fault::Trouble;
 use crate::machine::Stage;
@@ -69,7 +70,7 @@ impl Call {
             Self::Uncounted(call) => call.initiator,
             Self::Dispatch(_) => None,
         };
-        let draw = self.pass().map(|pass| pass.stages(regs, initiator));
+        let draw = self.pass().map(|pass| stages(pass, regs, initiator));
         let compute = draw.is_none().then_some(Stage::CS);
         draw.into_iter().flatten().chain(compute)
     }

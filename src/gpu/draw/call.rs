@@ -1,7 +1,6 @@
 //! Parameters of a draw packet, and numbers that identify the draw.
 
-use a4emu_decoder::a4xx::pm4::VGT_DRAW_INITIATOR_A4XX;
-
+use crate::draw::pc::topology::Topology;
 use crate::pass::Pass;
 
 /// Source of the vertex indices of a draw.
@@ -36,8 +35,10 @@ pub struct DrawCall {
     pub submit: u32,
     /// Pass of the draw.
     pub pass: Pass,
-    /// The draw initiator, in A4xx form for all packets.
-    pub initiator: VGT_DRAW_INITIATOR_A4XX,
+    /// Type of the vertex list.
+    pub topology: Topology,
+    /// The draw initiator, as packets of the chip's generation have it.
+    pub initiator: u32,
     /// Vertices (or indices) per instance.
     pub count: u32,
     /// Number of instances.
@@ -78,8 +79,8 @@ pub struct UncountedDraw {
     pub pass: Pass,
     /// Name of the packet.
     pub packet: &'static str,
-    /// The draw initiator, if the packet is known to have one.
-    pub initiator: Option<VGT_DRAW_INITIATOR_A4XX>,
+    /// The draw initiator as [`DrawCall`] has it, if the packet is known to have one.
+    pub initiator: Option<u32>,
     /// Number of instances, if the packet is known to contain it.
     pub instances: Option<u32>,
 }

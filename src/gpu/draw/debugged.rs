@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a4emu_decoder::a4xx::stage_words::STAGE_ENTRY;
+use super::stage_words::{EntryLayout, StageEntry};
 
 use super::fs::inspect::WarpPixels;
 use super::sp::catch::Wanted;
@@ -90,8 +90,14 @@ impl VertexStages {
             (_, Place::Warp(number)) => (Wanted::Number(number), None),
             (Stage::VS, Place::Vertex(number)) => by_number(self.vertex.job_of(memory, budget, number)?),
             (Stage::DS, Place::Vertex(number)) => by_number(number as usize),
-            (Stage::HS, Place::Invocation(what)) => (Wanted::Lane(hull_lane, what), None),
-            (Stage::GS, Place::Invocation(what)) => (Wanted::Lane(geometry_lane, what), None),
+            (Stage::HS, Place::Invocation(what)) => {
+                let entry = self.tessellation.as_ref().map(|it| it.patches.entry);
+                (Wanted::Lane(Box::new(move |warp| hull_lane(warp, entry?, what))), None)
+            }
+            (Stage::GS, Place::Invocation(what)) => {
+                let entry = self.geometry.as_ref().map(|it| it.entry);
+                (Wanted::Lane(Box::new(move |warp| geometry_lane(warp, entry?, what))), None)
+            }
             _ => {
                 let what = place.kind();
                 return Err(Fault::Draw(format!("a warp of {stage:?} is not found by {what}")).into());
@@ -112,20 +118,25 @@ impl VertexStages {
 }
 
 /// Returns the lane with `[patch, invocation, _]`.
-fn hull_lane(warp: &Warp, [patch, invocation, _]: [u32; 3]) -> Option<usize> {
-    started(warp).find(|lane| warp.full(2)[*lane] == patch && entry(warp, *lane).INVOCATION() == invocation)
+fn hull_lane(warp: &Warp, layout: EntryLayout, [patch, invocation, _]: [u32; 3]) -> Option<usize> {
+    started(warp)
+        .find(|lane| warp.full(2)[*lane] == patch && entry(warp, layout, *lane).invocation == invocation)
 }
 
 /// Returns the lane with `[primitive, invocation, vertex]`.
-fn geometry_lane(warp: &Warp, [primitive, invocation, vertex]: [u32; 3]) -> Option<usize> {
+fn geometry_lane(
+    warp: &Warp,
+    layout: EntryLayout,
+    [primitive, invocation, vertex]: [u32; 3],
+) -> Option<usize> {
     started(warp).find(|lane| {
-        let entry = entry(warp, *lane);
-        warp.full(1)[*lane] == primitive && entry.INVOCATION() == invocation && entry.VERTEX() == vertex
+        let entry = entry(warp, layout, *lane);
+        warp.full(1)[*lane] == primitive && entry.invocation == invocation && entry.vertex == vertex
     })
 }
 
-fn entry(warp: &Warp, lane: usize) -> STAGE_ENTRY {
-    STAGE_ENTRY(warp.full(0)[lane])
+fn entry(warp: &Warp, layout: EntryLayout, lane: usize) -> StageEntry {
+    (layout.entry)(warp.full(0)[lane])
 }
 
 fn started(warp: &Warp) -> impl Iterator<Item = usize> {

@@ -13,6 +13,7 @@
 //! - [`rb`]: render backend: depth, stencil, alpha test, blending, targets, resolve;
 //! - [`tpl1`]: texture unit: descriptors, samplers, border colours, fetch, filters.
 pub mod call;
+pub mod compare;
 pub mod cs;
 pub mod debugged;
 pub mod ds;
@@ -32,6 +33,7 @@ pub mod record;
 mod refusals;
 mod schedule;
 pub mod sp;
+pub mod stage_words;
 mod state_cache;
 pub mod stats;
 pub mod stop;

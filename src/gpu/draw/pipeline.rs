@@ -52,7 +52,6 @@ use sync::{finish, sync, sync_state};
 use whole::{feed_back, whole_primitives};
 
 use super::call::{DispatchCall, DrawCall};
-use super::cs::state::DispatchState;
 use super::fs::tap::Tap;
 use super::fs::{DrawState, FragmentDraw, unseen};
 use super::gras::layers::{self, Grouping, Layer};
@@ -67,7 +66,7 @@ use super::primitive_cache::{PrimitiveCache, looked_through};
 use super::queue::batch::Finished;
 use super::queue::{KnownTiles, Queue, Results, Store};
 use super::rb::rendered::Surfaces;
-use super::rb::state::{Targets, discards};
+use super::rb::state::Targets;
 use super::rb::surface::{Surface, copied, reachable, with_rows};
 use super::reads::MemoryRead;
 use super::record::{DrawRecord, Fragments};
@@ -81,6 +80,7 @@ use super::vertex_stages::VertexStages;
 use super::vertices::VertexStream;
 use super::vs::{Shaded, VertexState};
 use super::work::Geometry;
+use crate::a4xx::rb::discards;
 use a4emu_shader::Counting;
 
 /// What draws work on: the machine, and what the pipeline keeps between draws.
@@ -312,7 +312,7 @@ fn vertices_only(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<(), S
 
 fn compute(context: &mut DrawContext<'_>, call: &DispatchCall) -> Result<(), Stop> {
     let stage = stage(context, Stage::CS)?;
-    let state = DispatchState::snapshot(&context.machine.regs, call, &stage)?;
+    let state = crate::a4xx::stages::dispatch(&context.machine.regs, call, &stage)?;
     let log = state.run(&mut context.machine.mem, &mut context.machine.budget);
     record_cost(context, Stage::CS, &log, 0);
     record_log(context, "compute", log);

@@ -113,7 +113,7 @@ pub fn looked_through(vertex: &VertexState) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::a4xx::enums::PrimType;
+    use crate::draw::pc::topology::Topology;
 
     use super::*;
     use crate::draw::gras::state::Viewports;
@@ -132,8 +132,8 @@ mod tests {
 
     impl Scene {
         fn new() -> Self {
-            let (regs, topology) = (Default::default(), PrimType::DI_PT_TRILIST);
-            let primitive = PrimitiveState::snapshot(&regs, topology, Viewports::First, Model::default());
+            let (regs, topology) = (Default::default(), Topology::Triangles);
+            let primitive = crate::a4xx::gras::primitive(&regs, topology, Viewports::First, Model::default());
             Self {
                 cache: PrimitiveCache::default(),
                 memory: Memory::new(),

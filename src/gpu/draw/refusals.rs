@@ -1,5 +1,6 @@
 //! Tests of draw limits: each limit alone, and that the stages check them.
 
+use crate::a4xx::stages::ENTRY;
 use crate::budget::{Budget, Work};
 use crate::draw::ds;
 use crate::draw::gras::clip::{DepthClip, Viewport};
@@ -127,7 +128,7 @@ fn tessellation_is_paid_for_and_has_to_fit() {
         spacing: Spacing::Equal,
         connection: Connection::Clockwise,
     };
-    let state = PatchState { vertices_in: 3, vertices_out: 3, tessellator, factors: 0 };
+    let state = PatchState { vertices_in: 3, vertices_out: 3, tessellator, entry: ENTRY, factors: 0 };
     let factors = [Factors { outer: [4.0; 4], inner: [4.0; 2] }; 10];
     let ids: Vec<u32> = (0..10).collect();
     let mut budget = Budget::default();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a4emu_decoder::a4xx::enums::PrimType;
+use crate::draw::pc::topology::Topology;
 
 use super::fs::state::FragmentInputs;
 use super::gras::setup::PrimitiveState;
@@ -25,7 +25,7 @@ pub(super) struct StateCache {
     pub stages: [Option<Box<StageCache>>; 6],
     pub attributes: Memo<(), WithUnsupported<Box<[Unplaced]>>>,
     pub outputs: Memo<(), Arc<VertexOutputs>>,
-    pub primitive: Memo<(PrimType, Viewports), Arc<PrimitiveState>>,
+    pub primitive: Memo<(Topology, Viewports), Arc<PrimitiveState>>,
     pub inputs: Memo<(), Arc<FragmentInputs>>,
     pub targets: Memo<(), WithUnsupported<Arc<Targets>>>,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a4emu_decoder::a4xx::enums::PrimType;
+use crate::draw::pc::topology::Topology;
 
 use super::ds::state::DomainState;
 use super::gras::state::Viewports;
@@ -25,7 +25,7 @@ pub struct VertexStages {
     /// Transform feedback.
     pub feedback: Option<FeedbackState>,
     /// Primitive type of the draw packet.
-    pub topology: PrimType,
+    pub topology: Topology,
     /// Provoking vertex of a primitive.
     pub provoking: Provoking,
     /// Pass of the draw.
@@ -44,7 +44,7 @@ pub struct Tessellation {
 
 impl VertexStages {
     /// Returns the type of the list that reaches set-up.
-    pub fn topology(&self) -> PrimType {
+    pub fn topology(&self) -> Topology {
         match (&self.geometry, &self.tessellation) {
             (Some(geometry), _) => geometry.topology,
             (None, Some(tessellation)) => tessellation.patches.topology(),

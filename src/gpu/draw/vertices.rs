@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use a4emu_decoder::a4xx::stage_words::PRIMITIVE_WORD;
+use crate::draw::stage_words::PrimitiveWord;
 
 use bytemuck::{Pod, Zeroable};
 
@@ -24,7 +24,7 @@ pub struct VertexStream {
     /// Vertex numbers in drawing order, with restarts.
     pub list: Vec<u32>,
     /// Geometry shader's primitive word of each vertex; empty without a geometry shader.
-    pub words: Vec<PRIMITIVE_WORD>,
+    pub words: Vec<PrimitiveWord>,
     /// What the chip runs for it; not counted for stages after the vertex shader.
     pub geometry: Geometry,
 }

@@ -10,8 +10,8 @@ use a4emu_decoder::bits::value::{Show, WordText};
 use a4emu_decoder::bits::{RegRow, Register};
 
 use super::Shaders;
+use a4emu_gpu::a4xx::sp::code;
 use a4emu_gpu::cp::Call;
-use a4emu_gpu::draw::sp::state::code;
 use a4emu_gpu::gpu::{Gpu, Stage};
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::settled::Synced;

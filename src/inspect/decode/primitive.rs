@@ -24,8 +24,8 @@ impl std::fmt::Display for Primitive {
 
 impl Primitive {
     /// The primitive type in the `initiator` of a draw.
-    pub fn of(initiator: VGT_DRAW_INITIATOR_A4XX) -> Self {
-        let value = initiator.PRIM_TYPE().to_bits();
+    pub fn of(initiator: u32) -> Self {
+        let value = VGT_DRAW_INITIATOR_A4XX(initiator).PRIM_TYPE().to_bits();
         let name = a4emu_decoder::a4xx::enums::PrimType::TABLE.name_of(value);
         name.map_or(Self::Number(value), |name| Self::Name(name.strip_prefix("DI_PT_").unwrap_or(name)))
     }

@@ -5,12 +5,11 @@ use std::io::Write;
 use std::ops::Range;
 use std::str::FromStr;
 
-use a4emu_decoder::a4xx::enums::DepthFormat;
-
 use super::draw::{Draw, Tile};
 use super::name::Address;
 use super::target::SurfacePlace;
 use a4emu_gpu::budget::Work;
+use a4emu_gpu::draw::rb::depth::DepthFormat;
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::Memory;
@@ -127,7 +126,7 @@ impl Draw {
         });
         let depth = self.depth.iter().flat_map(|depth| {
             let at = (depth.place, depth.pitch);
-            let packed = (depth.pixel == DepthFormat::DEPTH4_24_8).then_some(Texel::PackedStencil);
+            let packed = (depth.pixel == DepthFormat::Unorm24Stencil8).then_some(Texel::PackedStencil);
             let stencil = packed.and_then(|texel| self.attachment(Which::Stencil, at, texel));
             [self.attachment(Which::Depth, at, Texel::Depth(depth.pixel)), stencil]
         });
@@ -156,8 +155,8 @@ impl Draw {
     fn resolved(&self) -> Option<Attachment> {
         let written @ Written { arrangement, .. } = self.resolve.as_ref()?.written;
         let (which, texel) = match written.content {
-            Content::Color => (Which::Color(0), Texel::color(written.format, written.swap)?),
-            Content::Depth(format) => (Which::Depth, Texel::Depth(format)),
+            Content::Color => (Which::Color(0), Texel::color(written.format.value, written.swap)?),
+            Content::Depth(format) => (Which::Depth, Texel::Depth(format.value)),
         };
         let copy =
             self.attachment(which, (SurfacePlace::Address(Address(written.address)), written.pitch), texel)?;
@@ -291,7 +290,7 @@ impl Canvas {
     /// The bytes of a pixel that are compared.
     fn significant(&self) -> Range<usize> {
         match self.texel {
-            Texel::Depth(DepthFormat::DEPTH4_24_8) => 0..3,
+            Texel::Depth(DepthFormat::Unorm24Stencil8) => 0..3,
             Texel::PackedStencil => 3..4,
             texel => 0..texel.bytes(),
         }
@@ -471,7 +470,7 @@ mod tests {
     const TILE: Tile = Tile { x: 2, y: 1, width: 2, height: 2 };
 
     fn attachment(place: SurfacePlace, area: Tile) -> Attachment {
-        let texel = Texel::Depth(DepthFormat::DEPTH4_24_8);
+        let texel = Texel::Depth(DepthFormat::Unorm24Stencil8);
         let arrangement = Arrangement::PLAIN;
         Attachment { which: Which::Depth, place, pitch: 32, arrangement, texel, size: [4, 4], area }
     }

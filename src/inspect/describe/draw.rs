@@ -1,6 +1,5 @@
 //! A draw or dispatch with its whole state.
 
-use a4emu_decoder::a4xx::pm4::VGT_DRAW_INITIATOR_A4XX;
 use a4emu_decoder::a4xx::regs::hlsq::HLSQ_CL_NDRANGE_0;
 use a4emu_decoder::a4xx::regs::rb::*;
 use a4emu_decoder::adreno::address::Address as GpuAddress;
@@ -13,12 +12,13 @@ use super::stage::ShaderStage;
 use super::target::{Depth, Resolve, Stencil, Target};
 use super::tessellation::Tessellation;
 use crate::decode::Primitive;
+use a4emu_gpu::a4xx;
+use a4emu_gpu::a4xx::gras::{sample_counts, viewport};
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::draw::DispatchCall;
 use a4emu_gpu::draw::gras::clip::Viewport;
 use a4emu_gpu::draw::gras::samples::Samples;
-use a4emu_gpu::draw::gras::state::{sample_counts, viewport};
 use a4emu_gpu::gpu::{Gpu, Stage};
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
@@ -226,19 +226,15 @@ impl Draw {
     }
 
     /// Adds the state of a draw of `pass`.
-    fn drawn(
-        self,
-        gpu: Synced<'_>,
-        pass: Pass,
-        initiator: Option<VGT_DRAW_INITIATOR_A4XX>,
-        shaders: &mut Shaders,
-    ) -> Self {
+    fn drawn(self, gpu: Synced<'_>, pass: Pass, initiator: Option<u32>, shaders: &mut Shaders) -> Self {
         let regs = &gpu.regs;
         let frame = regs.get::<RB_FRAME_BUFFER_DIMENSION>();
         let (submit, draw) = (self.submit, self.draw);
         let all = Self {
             vertex_inputs: VertexInput::all(regs),
-            shaders: pass.stages(regs, initiator).map(|stage| ShaderStage::of(gpu, stage, shaders)).collect(),
+            shaders: a4xx::pass::stages(pass, regs, initiator)
+                .map(|stage| ShaderStage::of(gpu, stage, shaders))
+                .collect(),
             viewport: Some(viewport(regs)),
             scissors: Some(Scissors::of(regs)),
             raster: Some(Raster::of(regs)),

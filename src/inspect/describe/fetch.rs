@@ -4,9 +4,9 @@ use a4emu_decoder::a4xx::regs::vfd::*;
 use serde::Serialize;
 
 use super::name::{Address, components, name, register};
+use a4emu_gpu::a4xx::formats;
 use a4emu_gpu::draw::{DrawCall, IndexSource};
 use a4emu_gpu::regfile::RegFile;
-use a4emu_shader::format::Format;
 
 /// Maximum number of vertex inputs.
 const INPUTS: u32 = 32;
@@ -55,7 +55,7 @@ impl VertexInput {
             stride: fetch.BUFSTRIDE(),
             divisor: if fetch.INSTANCED() { divisor } else { 0 },
             format: name(decode.FORMAT()),
-            element_bytes: Format::vertex(decode.FORMAT()).map_or(0, |format| format.block().bytes),
+            element_bytes: formats::vertex(decode.FORMAT()).map_or(0, |format| format.block().bytes),
             swap: name(decode.SWAP()),
             integer: decode.INT(),
             register: register(decode.REGID()),
@@ -100,7 +100,7 @@ impl Indices {
         Self {
             base_vertex: base_vertex.unwrap_or(regs.get::<VFD_INDEX_OFFSET>().VALUE()),
             first_instance: call.first_instance.unwrap_or(regs.get::<VFD_INSTANCE_START_OFFSET>().VALUE()),
-            restart: a4emu_gpu::draw::pc::state::restart(regs).filter(|_| call.indices != IndexSource::Auto),
+            restart: a4emu_gpu::a4xx::pc::restart(regs).filter(|_| call.indices != IndexSource::Auto),
             inline: match &call.indices {
                 IndexSource::Immediate(indices) => Some(indices.clone()),
                 IndexSource::Auto | IndexSource::Memory { .. } => None,

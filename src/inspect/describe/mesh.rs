@@ -2,11 +2,10 @@
 
 use std::io::{self, Write};
 
-use a4emu_decoder::a4xx::enums::PrimType;
-
 use super::name::component;
 use a4emu_gpu::draw::DrawCall;
 use a4emu_gpu::draw::pc::assembler::{Provoking, assemble};
+use a4emu_gpu::draw::pc::topology::Topology;
 use a4emu_gpu::draw::pipeline::look::{DrawVertices, vertices_of};
 use a4emu_gpu::draw::stop::Stop;
 use a4emu_gpu::draw::vertices::{HEADER, RESTART, Vertices};
@@ -57,9 +56,9 @@ pub struct Mesh {
     /// The vertices that reach the rasteriser.
     pub outputs: Table,
     /// Vertices of `inputs` in drawing order, and their primitive type.
-    order: (Vec<u32>, PrimType),
+    order: (Vec<u32>, Topology),
     /// Vertices of `outputs` in drawing order, and their primitive type.
-    out_order: (Vec<u32>, PrimType),
+    out_order: (Vec<u32>, Topology),
     /// Whether row n of both tables is the same vertex.
     pub is_plain: bool,
 }
@@ -93,7 +92,7 @@ impl Mesh {
         })
     }
 
-    fn side(&self, side: Side) -> (&Table, &[u32], PrimType) {
+    fn side(&self, side: Side) -> (&Table, &[u32], Topology) {
         match side {
             Side::Inputs => (&self.inputs, &self.order.0, self.order.1),
             Side::Outputs => (&self.outputs, &self.out_order.0, self.out_order.1),

@@ -6,8 +6,8 @@ use a4emu_decoder::a4xx::regs::pc::{PC_PRIM_VTX_CNTL, PC_PRIM_VTX_CNTL2};
 use a4emu_decoder::a4xx::regs::rb::RB_RENDER_CONTROL;
 use serde::Serialize;
 
+use a4emu_gpu::a4xx::gras::scissor;
 use a4emu_gpu::draw::gras::raster::Rect;
-use a4emu_gpu::draw::gras::state::scissor;
 use a4emu_gpu::regfile::RegFile;
 
 /// The scissors of a draw. Rectangles are x, y, width and height.

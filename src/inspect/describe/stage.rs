@@ -10,7 +10,7 @@ use serde::ser::{SerializeStruct, Serializer};
 use super::frame::STAGE_NAMES;
 use super::name::{Address, components, name};
 use super::texture::{Sampler, Texture};
-use a4emu_gpu::draw::sp::state::{code, place};
+use a4emu_gpu::a4xx::sp::{code, place};
 use a4emu_gpu::gpu::{ShaderState, SsboState, Stage};
 use a4emu_gpu::settled::Synced;
 use a4emu_rules::number::Number;

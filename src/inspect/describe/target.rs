@@ -1,17 +1,19 @@
 //! Output state: depth, stencil, colour targets with blending, and resolves.
 
-use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap, CompareFunc, DepthFormat, StencilOp};
+use a4emu_decoder::a4xx::enums::{CompareFunc, DepthFormat, StencilOp};
 use a4emu_decoder::a4xx::regs::rb::*;
 use a4emu_decoder::a4xx::regs::sp::{SP_FS_MRT, SP_FS_OUTPUT_REG};
 use serde::Serialize;
 
 use super::name::{Address, components, name, register};
+use a4emu_gpu::a4xx::rb::{self, blend_constant, color_pitch, color_tiling, is_bypass};
+use a4emu_gpu::a4xx::{enums, formats};
 use a4emu_gpu::draw::rb::blend::ConstantCopy;
+use a4emu_gpu::draw::rb::depth;
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
-use a4emu_gpu::draw::rb::state::{ResolveState, blend_constant, color_pitch, color_tiling, is_bypass};
 use a4emu_gpu::regfile::RegFile;
-use a4emu_shader::format::Format;
 use a4emu_shader::format::arrangement::Tiling;
+use a4emu_shader::format::{Format, Swap};
 
 /// The place of a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -53,9 +55,9 @@ pub struct Target {
     pub blend: Option<Blend>,
     /// Logic operation, if it is on.
     pub rop: Option<String>,
-    /// The format and component order as enumerators.
+    /// The format and component order.
     #[serde(skip)]
-    pub pixel: (ColorFmt, ColorSwap),
+    pub pixel: (Format, Swap),
     /// Tiling of the pixels.
     #[serde(skip)]
     pub tiling: Tiling,
@@ -90,7 +92,7 @@ impl Target {
 
     /// The constant colour as the first target that blends takes it.
     pub(super) fn blend_constant(regs: &RegFile) -> [f32; 4] {
-        let format = |i| Format::color(regs.at::<RB_MRT_BUF_INFO>(i).COLOR_FORMAT());
+        let format = |i| formats::color(regs.at::<RB_MRT_BUF_INFO>(i).COLOR_FORMAT());
         let outputs = 0..regs.get::<SP_FS_OUTPUT_REG>().MRT().min(TARGETS);
         let first = outputs.filter(|i| regs.at::<RB_MRT_CONTROL>(*i).BLEND()).find_map(format);
         let copy = first.map_or(ConstantCopy::F32, ConstantCopy::of);
@@ -99,7 +101,7 @@ impl Target {
 
     fn at(regs: &RegFile, i: u32) -> Option<Self> {
         let (control, info) = (regs.at::<RB_MRT_CONTROL>(i), regs.at::<RB_MRT_BUF_INFO>(i));
-        Format::color(info.COLOR_FORMAT())?;
+        let pixel = formats::color(info.COLOR_FORMAT())?;
         let written = control.COMPONENT_ENABLE() & regs.get::<RB_RENDER_COMPONENTS>().target(i);
         Some(Self {
             index: i,
@@ -112,7 +114,7 @@ impl Target {
             write_mask: components(written, ['r', 'g', 'b', 'a']),
             blend: control.BLEND().then(|| Blend::of(regs.at(i))),
             rop: control.ROP_ENABLE().then(|| name(control.ROP_CODE())),
-            pixel: (info.COLOR_FORMAT(), info.COLOR_SWAP()),
+            pixel: (pixel, enums::swap(info.COLOR_SWAP())),
             tiling: color_tiling(regs, i).unwrap_or(Tiling::Linear),
         })
     }
@@ -151,9 +153,9 @@ pub struct Depth {
     pub write: bool,
     /// The comparison that passes a pixel.
     pub func: String,
-    /// The format as an enumerator.
+    /// The format.
     #[serde(skip)]
-    pub pixel: DepthFormat,
+    pub pixel: depth::DepthFormat,
 }
 
 impl Depth {
@@ -166,7 +168,7 @@ impl Depth {
             test: control.Z_TEST_ENABLE(),
             write: control.Z_WRITE_ENABLE(),
             func: name(control.ZFUNC()),
-            pixel: info.DEPTH_FORMAT(),
+            pixel: enums::depth_format(info.DEPTH_FORMAT()),
         })
     }
 }
@@ -272,7 +274,7 @@ pub struct Resolve {
 
 impl Resolve {
     pub(super) fn of(regs: &RegFile, submit: u32, draw: u32) -> Option<Self> {
-        let state = ResolveState::snapshot(regs, &mut Vec::new())?;
+        let state = rb::resolve(regs, &mut Vec::new())?;
         Some(Self {
             content: if state.content == Content::Color { "color" } else { "depth" },
             gmem: state.gmem_base,

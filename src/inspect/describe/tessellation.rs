@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::draw::Draw;
 use super::name::Address;
+use a4emu_gpu::a4xx::pc::{patch_state, patches};
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::draw::call::DrawCall;
-use a4emu_gpu::draw::pc::state::{PatchState, patches};
 use a4emu_gpu::draw::pc::tessellator::{Connection, Domain, Factors, Spacing};
 use a4emu_gpu::draw::pipeline::look::{MAX_FACTORS, factors_of};
 use a4emu_gpu::gpu::Gpu;
@@ -44,7 +44,7 @@ impl Tessellation {
     /// The tessellation of `call`, if it has patches. It has no factors yet.
     pub(super) fn of(regs: &RegFile, call: &DrawCall) -> Option<Self> {
         let found = patches(call).ok()??;
-        let state = PatchState::snapshot(regs, call.number, found).ok()?;
+        let state = patch_state(regs, call.number, found).ok()?;
         let domain = state.tessellator.domain;
         Some(Self {
             domain: match domain {

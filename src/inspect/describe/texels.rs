@@ -4,11 +4,12 @@ use a4emu_decoder::a4xx::regs::tex::TEX_CONST_0;
 
 use super::canvas::Image;
 use super::texture::Texture;
+use a4emu_gpu::a4xx::formats;
+use a4emu_gpu::a4xx::tpl1::bank;
 use a4emu_gpu::budget::Work;
-use a4emu_gpu::draw::tpl1::TextureBank;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::PixelType;
-use a4emu_shader::format::{Format, Type};
+use a4emu_shader::format::Type;
 use a4emu_shader::{Few, LANES, Lanes, Lod, Mask, Number, Sample, SampleKind, Slots};
 
 /// Maximum number of texels of a level and layer.
@@ -42,7 +43,7 @@ pub enum NoTexels {
 impl Texture {
     /// The type of its components, if the format is known.
     fn component_type(&self) -> Option<Type> {
-        Format::texture(TEX_CONST_0(self.words[0]).FMT()).map(|format| format.ty)
+        formats::texture(TEX_CONST_0(self.words[0]).FMT()).map(|format| format.ty)
     }
 
     /// Columns and rows of `level`.
@@ -66,7 +67,7 @@ impl Texture {
         if !gpu.budget.take(Work::Texel, count + u64::from(height) * LANES as u64) {
             return Err(NoTexels::NoBudget);
         }
-        let bank = TextureBank::new(&[stored(self.words)], &[], 0, gpu.model, gpu.sync().memory());
+        let bank = bank(&[stored(self.words)], &[], 0, gpu.model, gpu.sync().memory());
         let bound = bank.bind(gpu.sync().memory());
         let number = match ty {
             Type::Uint => Number::Uint,

@@ -5,6 +5,7 @@ use a4emu_decoder::a4xx::regs::tex::*;
 use serde::Serialize;
 
 use super::name::{Address, name};
+use a4emu_gpu::a4xx;
 use a4emu_gpu::draw::tpl1;
 use a4emu_gpu::gpu::Model;
 
@@ -55,7 +56,7 @@ impl Texture {
     pub(super) fn new(slot: u32, samplers: Vec<u32>, words: [u32; 8]) -> Self {
         let (c0, c1, c2, c3) =
             (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]), TEX_CONST_3(words[3]));
-        let resolved = tpl1::Texture::new(&words, Model::default());
+        let resolved = a4xx::tpl1::texture(&words, Model::default());
         let is_buffer = c2.BUFFER() || c0.TYPE() == TexType::A4XX_TEX_BUFFER;
         let [width, height] = if is_buffer { [c1.elements(), 1] } else { [c1.WIDTH(), c1.HEIGHT()] };
         Self {

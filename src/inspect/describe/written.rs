@@ -16,9 +16,9 @@ use super::name::Address;
 use super::run::Runs;
 use super::stage::{Buffer, ShaderStage};
 use super::target;
+use a4emu_gpu::a4xx::vpc::feedback;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer};
-use a4emu_gpu::draw::vpc::state::FeedbackState;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::Memory;
 use a4emu_gpu::settled::{Running, Synced};
@@ -205,7 +205,7 @@ impl WrittenBy {
     pub fn before(&mut self, gpu: &mut Gpu, draw: &Draw) {
         let stores =
             draw.shaders.iter().any(|it| it.shader.as_ref().is_some_and(|shader| shader.uses.stores));
-        if stores || FeedbackState::snapshot(gpu.sync().view()).is_some() {
+        if stores || feedback(gpu.sync().view()).is_some() {
             gpu.memory_mut().log_writes_joined(MAX_LOGGED);
             self.before = Some(gpu.sync().memory().view());
         }
@@ -292,7 +292,7 @@ type NamedRange = (String, u32, u32);
 
 /// The buffers of stream-out, if it is on.
 fn stream_out(gpu: Synced<'_>) -> Vec<NamedRange> {
-    if FeedbackState::snapshot(gpu.view()).is_none() {
+    if feedback(gpu.view()).is_none() {
         return Vec::new();
     }
     let regs = &gpu.regs;

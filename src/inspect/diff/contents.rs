@@ -12,10 +12,12 @@ use super::player::Player;
 use super::side::Side;
 use super::visit::{Look, Play, visit};
 use crate::describe::{Draw, Read, Texels, Texture};
+use a4emu_gpu::a4xx::enums::swap;
+use a4emu_gpu::a4xx::formats;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::little_endian;
-use a4emu_shader::format::{Codec, Format, Transfer};
+use a4emu_shader::format::{Codec, Transfer};
 use a4emu_support::options::Shared;
 
 /// Maximum size of the contents that are kept per capture, in bytes, with texels unpacked.
@@ -131,8 +133,8 @@ impl Look for Reader {
             number("vertex input ").and_then(|at| draw.vertex_inputs.iter().find(|it| it.index == at))
         {
             let decode = gpu.regs.at::<VFD_DECODE_INSTR>(input.index);
-            let codec =
-                Format::vertex(decode.FORMAT()).and_then(|it| it.codec(decode.SWAP(), Transfer::Linear));
+            let codec = formats::vertex(decode.FORMAT())
+                .and_then(|it| it.codec(swap(decode.SWAP()), Transfer::Linear));
             let elements = elements(bytes, input.address.0, input.element_bytes, input.stride);
             return Some(Contents::Vertices(codec, elements));
         }

@@ -131,7 +131,7 @@ pub fn call_text(call: &Call) -> String {
 }
 
 fn draw_text(call: &DrawCall) -> String {
-    let primitive = format!("{:?}", call.initiator.PRIM_TYPE());
+    let primitive = format!("{:?}", call.topology);
     let primitive = primitive.strip_prefix("DI_PT_").unwrap_or(&primitive);
     let mut text = format!("{} {primitive} count {} instances {}", call.pass, call.count, call.instances);
     text += &match &call.indices {

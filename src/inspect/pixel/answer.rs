@@ -216,7 +216,6 @@ impl Primitive {
 }
 
 fn verdict(verdict: &Verdict) -> (&'static str, Option<Why>) {
-    let name = |func: &dyn fmt::Debug| format!("{func:?}").trim_start_matches("FUNC_").to_owned();
     match verdict {
         Verdict::Scissored => ("scissored", None),
         Verdict::Culled => ("culled", None),
@@ -225,14 +224,17 @@ fn verdict(verdict: &Verdict) -> (&'static str, Option<Why>) {
         Verdict::Killed { instruction } => ("killed", Some(Why::Kill { instruction: *instruction })),
         Verdict::Failed(message) => ("failed", Some(Why::Failure { message: message.clone() })),
         Verdict::Alpha { func, alpha, reference } => {
-            ("alpha", Some(Why::Floats { func: name(func), value: *alpha, against: *reference }))
+            ("alpha", Some(Why::Floats { func: func.name().to_owned(), value: *alpha, against: *reference }))
         }
         Verdict::Depth { func, z, stored } => {
-            ("depth", Some(Why::Floats { func: name(func), value: *z, against: *stored }))
+            ("depth", Some(Why::Floats { func: func.name().to_owned(), value: *z, against: *stored }))
         }
         Verdict::Stencil { func, reference, stored, op } => {
-            let op = format!("{op:?}").trim_start_matches("STENCIL_").to_owned();
-            ("stencil", Some(Why::Stencil { func: name(func), value: *reference, against: *stored, op }))
+            let op = op.name().to_owned();
+            (
+                "stencil",
+                Some(Why::Stencil { func: func.name().to_owned(), value: *reference, against: *stored, op }),
+            )
         }
     }
 }

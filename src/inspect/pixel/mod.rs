@@ -14,16 +14,16 @@ use a4emu_decoder::a4xx::regs::rb::RB_COPY_CONTROL;
 
 use crate::describe::{Capture, RUNS};
 use crate::selection::Position;
+use a4emu_gpu::a4xx::rb::copied_samples;
 use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
 use a4emu_gpu::draw::Inspection;
 use a4emu_gpu::draw::fs::history::Color;
 use a4emu_gpu::draw::rb::rendered::Written;
-use a4emu_gpu::draw::rb::state::copied_samples;
 use a4emu_gpu::fault::Report;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::settled::{Ended, Synced};
 use a4emu_shader::format::arrangement::resolved;
-use a4emu_shader::format::{Codec, Format, Transfer};
+use a4emu_shader::format::{Codec, Transfer};
 use a4emu_support::limits::Limits;
 use a4emu_support::options::Shared;
 use a4emu_support::status::{Failure, Status};
@@ -133,7 +133,7 @@ impl Wanted {
         let Position([x, y]) = at;
         let Written { address, width, height, pitch, format, swap, arrangement, .. } = *surface;
         let usage = |message| Failure { status: Status::Usage, message };
-        let codec = Format::color(format).and_then(|format| format.codec(swap, Transfer::Linear));
+        let codec = format.value.codec(swap, Transfer::Linear);
         let codec = codec.ok_or_else(|| usage(format!("pixels of {format:?} are not supported")))?;
         if x >= width || y >= height {
             return Err(usage(format!("pixel {x},{y} is outside of the {width}x{height} surface")));

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use a4emu_gpu::a4xx::rb::{self, resolve_bounds};
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::draw::gras::raster::Rect;
-use a4emu_gpu::draw::rb::state::{ResolveState, Targets, resolve_bounds};
+use a4emu_gpu::draw::rb::state::ResolveState;
 use a4emu_gpu::draw::rb::surface::{Location, Surface};
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::settled::Running;
@@ -81,11 +82,11 @@ impl Observer for Trail {
         let seen = match call.pass() {
             None | Some(Pass::Binning) => Seen::Other,
             Some(Pass::Resolve) => {
-                let copy = ResolveState::snapshot(&gpu.regs, &mut unsupported);
+                let copy = rb::resolve(&gpu.regs, &mut unsupported);
                 copy.map_or(Seen::Other, |copy| Seen::Copy(copy, resolve_bounds(&gpu.regs)))
             }
             Some(pass) => {
-                let targets = Targets::snapshot(&gpu.regs, &mut unsupported);
+                let targets = rb::targets(&gpu.regs, &mut unsupported);
                 let colors = targets.color.iter().map(|target| targets.surfaces[target.surface]).collect();
                 let others = targets.surfaces[targets.color.len()..].to_vec();
                 Seen::Draw { pass, colors, others }

@@ -1,10 +1,12 @@
 //! Tests of pictures that cannot be written, and of their messages.
 
-use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap};
+use a4emu_decoder::a4xx::enums::ColorFmt;
 
 use super::*;
+use a4emu_gpu::a4xx::formats;
 use a4emu_gpu::fault::Severity;
 use a4emu_gpu::gpu::Chip;
+use a4emu_shader::format::Swap;
 use a4emu_shader::format::arrangement::Arrangement;
 
 /// A surface of 8x4 pixels at 0x1000, in memory up to its third row.
@@ -18,8 +20,8 @@ fn surface() -> (Gpu, Written) {
         width: 8,
         height: 4,
         pitch: 32,
-        format: ColorFmt::RB4_R8G8B8A8_UNORM,
-        swap: ColorSwap::WZYX,
+        format: formats::named_color(ColorFmt::RB4_R8G8B8A8_UNORM).expect("a format"),
+        swap: Swap::WZYX,
         arrangement: Arrangement::PLAIN,
         content: Content::Color,
     };

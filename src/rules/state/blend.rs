@@ -6,7 +6,8 @@ use a4emu_decoder::a4xx::regs::sp::SP_FS_OUTPUT_REG;
 
 use super::{Scene, Violations};
 use crate::rules::Id;
-use a4emu_shader::format::{Format, Type};
+use a4emu_gpu::a4xx::formats;
+use a4emu_shader::format::Type;
 
 /// Adds violations of the rules for blending.
 pub fn check(scene: &Scene<'_>, violations: &mut Violations) {
@@ -20,7 +21,7 @@ pub fn check(scene: &Scene<'_>, violations: &mut Violations) {
 }
 
 fn is_integer(scene: &Scene<'_>, i: u32) -> bool {
-    let format = Format::color(scene.regs.at::<RB_MRT_BUF_INFO>(i).COLOR_FORMAT());
+    let format = formats::color(scene.regs.at::<RB_MRT_BUF_INFO>(i).COLOR_FORMAT());
     format.is_some_and(|format| matches!(format.ty, Type::Uint | Type::Sint))
 }
 

@@ -4,11 +4,11 @@ use a4emu_decoder::a4xx::regs::rb::*;
 use a4emu_decoder::a4xx::regs::tex::*;
 
 use super::Scene;
-use a4emu_gpu::draw::gras::state::sample_counts;
-use a4emu_gpu::draw::rb::state::copied_samples;
+use a4emu_gpu::a4xx::formats;
+use a4emu_gpu::a4xx::gras::sample_counts;
+use a4emu_gpu::a4xx::rb::copied_samples;
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::regfile::RegFile;
-use a4emu_shader::format::Format;
 
 /// Binary logarithm of the maximum number of samples per pixel.
 pub const MAX_LOG_SAMPLES: u32 = 2;
@@ -42,7 +42,7 @@ impl Extent {
     /// The memory of colour target `i`.
     pub fn of_target(regs: &RegFile, i: u32) -> Option<Self> {
         let (frame, info) = (regs.get::<RB_FRAME_BUFFER_DIMENSION>(), regs.at::<RB_MRT_BUF_INFO>(i));
-        let row = frame.WIDTH() * Format::color(info.COLOR_FORMAT())?.block().bytes * held_samples(regs);
+        let row = frame.WIDTH() * formats::color(info.COLOR_FORMAT())?.block().bytes * held_samples(regs);
         Some(Self::of_rows(regs.at::<RB_MRT_BASE>(i).VALUE(), info.COLOR_BUF_PITCH(), frame.HEIGHT(), row))
     }
 
@@ -51,7 +51,7 @@ impl Extent {
         let frame = regs.get::<RB_FRAME_BUFFER_DIMENSION>();
         let [_, kept] = copied_samples(regs, regs.get::<RB_COPY_CONTROL>());
         let row =
-            frame.WIDTH() * Format::color(regs.get::<RB_COPY_DEST_INFO>().FORMAT())?.block().bytes * kept;
+            frame.WIDTH() * formats::color(regs.get::<RB_COPY_DEST_INFO>().FORMAT())?.block().bytes * kept;
         let (base, pitch) =
             (regs.get::<RB_COPY_DEST_BASE>().BASE(), regs.get::<RB_COPY_DEST_PITCH>().PITCH());
         Some(Self::of_rows(base, pitch, frame.HEIGHT(), row))

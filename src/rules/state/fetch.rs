@@ -12,10 +12,10 @@ use a4emu_decoder::bits::Register;
 
 use super::{Scene, Violations};
 use crate::rules::Id;
+use a4emu_gpu::a4xx::formats;
 use a4emu_gpu::draw::{DrawCall, IndexSource};
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
-use a4emu_shader::format::Format;
 
 /// Adds violations of P16 to P19.
 pub fn check(scene: &Scene<'_>, call: &DrawCall, violations: &mut Violations) {
@@ -101,7 +101,7 @@ fn attribute(scene: &Scene<'_>, i: u32, last: bool, violations: &mut Violations)
     let next = [fetch.SWITCHNEXT(), decode.SWITCHNEXT()];
     violations.unless(next == [!last; 2], Id::P17, || format!("attribute {i}: SWITCHNEXT is {next:?}"));
     let size = fetch.FETCHSIZE() + 1;
-    let format = Format::vertex(decode.FORMAT()).map(|format| format.block().bytes);
+    let format = formats::vertex(decode.FORMAT()).map(|format| format.block().bytes);
     let sizes = [Some(decode.SHIFTCNT()), format];
     violations.unless(sizes.into_iter().flatten().all(|other| other == size), Id::P17, || {
         format!("attribute {i}: {size} bytes are fetched, SHIFTCNT and {:?} have {sizes:?}", decode.FORMAT())

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use a4emu_gpu::draw::pc::state::restart;
+use a4emu_gpu::a4xx::pc::restart;
 use a4emu_gpu::draw::{DrawCall, IndexSource};
 use a4emu_gpu::settled::Synced;
 

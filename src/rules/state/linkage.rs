@@ -11,6 +11,7 @@ use super::stage::{OUTPUTS, linkage, output_count};
 use super::{Scene, Violations, stage};
 use crate::program::Checked;
 use crate::rules::Id;
+use a4emu_gpu::a4xx::pc::initiator;
 use a4emu_gpu::draw::DrawCall;
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
@@ -20,7 +21,7 @@ const FIRST_LOCATION: u32 = 8;
 
 /// Adds violations of P1 to P6, P29 and S37.
 pub fn check(scene: &Scene<'_>, call: &DrawCall, violations: &mut Violations) {
-    let primitive = call.initiator.PRIM_TYPE();
+    let primitive = initiator(call).PRIM_TYPE();
     point_size(scene, primitive, violations);
     position(scene, violations);
     if scene.pass == Pass::Binning {

@@ -14,8 +14,8 @@ use a4emu_decoder::bits::Register;
 use super::{Extent, Scene, Violations};
 use crate::program::{Checked, Value};
 use crate::rules::Id;
-use a4emu_gpu::draw::tpl1::state::border_colors;
-use a4emu_gpu::draw::tpl1::{self, Border};
+use a4emu_gpu::a4xx::tpl1::{BORDER, border_colors};
+use a4emu_gpu::a4xx::{self, formats};
 use a4emu_gpu::draw::{DrawCall, IndexSource};
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
@@ -147,7 +147,7 @@ fn counts(scene: &Scene<'_>, stage: Stage) -> u32 {
 }
 
 fn texture(scene: &Scene<'_>, stage: Stage, slot: u8, words: [u32; 8], violations: &mut Violations) {
-    let Ok(texture) = tpl1::Texture::new(&words, scene.gpu.model) else { return };
+    let Ok(texture) = a4xx::tpl1::texture(&words, scene.gpu.model) else { return };
     let (bytes, base) = (texture.bytes_spanned(), TEX_CONST_4(words[4]).BASE());
     violations.unless(holds(scene, base, bytes), Id::M3, || {
         format!("{}: texture {slot} has {bytes} bytes at {base:#010x}, in no one buffer", stage.name())
@@ -190,7 +190,7 @@ fn gathers(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations) {
     let slots: BTreeSet<u8> = read.flat_map(|read| read.slots).collect();
     for slot in slots {
         let words = scene.gpu.loaded.stage(stage).textures.get(usize::from(slot));
-        let format = words.and_then(|words| Format::texture(TEX_CONST_0(words[0]).FMT()));
+        let format = words.and_then(|words| formats::texture(TEX_CONST_0(words[0]).FMT()));
         violations.unless(!format.is_some_and(holds_small_integers), Id::M11, || {
             format!(
                 "{}: gather from texture {slot}, which holds integers of fewer than 32 bits",
@@ -220,7 +220,7 @@ fn srgb_alpha(scene: &Scene<'_>, checked: &Checked, violations: &mut Violations)
         for slot in read.slots {
             let Some(words) = textures.get(usize::from(slot)) else { continue };
             let c0 = TEX_CONST_0(words[0]);
-            let is_astc = tpl1::Texture::new(words, scene.gpu.model).is_ok_and(|texture| texture.is_astc());
+            let is_astc = a4xx::tpl1::texture(words, scene.gpu.model).is_ok_and(|texture| texture.is_astc());
             if c0.SRGB() && is_astc && takes_alpha(read.cat5, c0) {
                 let what = format!("alpha of texture {slot}, which is ASTC and SRGB");
                 violations.add(checked.program.broken(Id::M10, read.index, what));
@@ -288,7 +288,7 @@ fn border(scene: &Scene<'_>, stage: Stage, slot: u8, words: [u32; 2], violations
         return;
     }
     let base = border_colors(scene.regs, stage);
-    let bytes = u64::from((u32::from(slot) + 1) * Border::BYTES);
+    let bytes = u64::from((u32::from(slot) + 1) * BORDER.bytes);
     violations.unless(holds(scene, base, bytes), Id::M7, || {
         format!("{}: the border colour of sampler {slot} is in no buffer", stage.name())
     });
@@ -340,7 +340,7 @@ fn targets(scene: &Scene<'_>, violations: &mut Violations) {
     for i in (0..TARGETS).filter(|i| components.target(*i) != 0) {
         let info = regs.at::<RB_MRT_BUF_INFO>(i);
         let (Some(format), Some(Extent { base, bytes })) =
-            (Format::color(info.COLOR_FORMAT()), Extent::of_target(regs, i))
+            (formats::color(info.COLOR_FORMAT()), Extent::of_target(regs, i))
         else {
             continue;
         };
@@ -357,7 +357,7 @@ fn targets(scene: &Scene<'_>, violations: &mut Violations) {
 fn resolve(scene: &Scene<'_>, violations: &mut Violations) {
     let regs = scene.regs;
     let Some(Extent { base, bytes }) = Extent::of_resolve(regs) else { return };
-    let Some(format) = Format::color(regs.get::<RB_COPY_DEST_INFO>().FORMAT()) else { return };
+    let Some(format) = formats::color(regs.get::<RB_COPY_DEST_INFO>().FORMAT()) else { return };
     let (pitch, row) = (
         regs.get::<RB_COPY_DEST_PITCH>().PITCH(),
         regs.get::<RB_FRAME_BUFFER_DIMENSION>().WIDTH() * format.block().bytes,

@@ -21,6 +21,7 @@ use super::finding::Broken;
 use super::program::{Checked, Regs};
 use super::programs::Programs;
 use super::rules::Id;
+use a4emu_gpu::a4xx;
 use a4emu_gpu::draw::DrawCall;
 use a4emu_gpu::gpu::{CodeSource, Stage};
 use a4emu_gpu::pass::Pass;
@@ -77,7 +78,7 @@ impl<'a> Scene<'a> {
         let regs = &gpu.gpu().regs;
         // A resolve runs no fragment shader, but drivers set one up, and the chip assumes that it is loaded.
         let idle = (pass == Pass::Resolve).then_some(Stage::FS);
-        let named = pass.stages(regs, Some(initiator)).chain(idle);
+        let named = a4xx::pass::stages(pass, regs, Some(initiator.0)).chain(idle);
         Self { gpu, regs, pass, programs: named.filter_map(|stage| programs.of(gpu, stage)).collect() }
     }
 

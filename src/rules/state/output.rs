@@ -11,8 +11,9 @@ use super::extent::MAX_LOG_SAMPLES;
 use super::{Scene, Violations, blend};
 use crate::program::Checked;
 use crate::rules::Id;
+use a4emu_gpu::a4xx::formats;
+use a4emu_gpu::a4xx::rb::{blend, blend_constant};
 use a4emu_gpu::draw::rb::blend::ConstantCopy;
-use a4emu_gpu::draw::rb::state::{blend, blend_constant};
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
@@ -84,7 +85,7 @@ fn target(scene: &Scene<'_>, i: u32, violations: &mut Violations) {
     });
     let srgb = [shader.COLOR_SRGB(), info.COLOR_SRGB()];
     violations.unless(srgb[0] == srgb[1], Id::P8, || format!("target {i}: COLOR_SRGB is {srgb:?}"));
-    let Some(format) = Format::color(buffer) else { return };
+    let Some(format) = formats::color(buffer) else { return };
     let integers = [format.ty == Type::Uint, format.ty == Type::Sint];
     // Drivers before Mesa 22.0 leave both clear.
     let said_integers = [shader.COLOR_UINT(), shader.COLOR_SINT()];

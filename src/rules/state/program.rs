@@ -9,7 +9,7 @@ use super::stage::{barycentrics, control0, delivered, has_four_quads, hlsq, outp
 use super::{Scene, Violations};
 use crate::program::Checked;
 use crate::rules::Id;
-use a4emu_gpu::draw::sp::state::place;
+use a4emu_gpu::a4xx::sp::place;
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
 

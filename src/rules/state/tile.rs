@@ -7,10 +7,10 @@ use a4emu_decoder::a4xx::regs::rb::*;
 use super::extent::held_samples;
 use super::{Scene, Violations};
 use crate::rules::Id;
-use a4emu_gpu::draw::rb::state::copied_samples;
+use a4emu_gpu::a4xx::formats;
+use a4emu_gpu::a4xx::rb::copied_samples;
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
-use a4emu_shader::format::Format;
 
 /// Unit of a bin's size in pixels.
 const BIN_UNIT: u32 = 32;
@@ -170,7 +170,7 @@ fn strides(scene: &Scene<'_>, violations: &mut Violations) {
 fn exists(scene: &Scene<'_>, i: u32) -> Option<u32> {
     let regs = scene.regs;
     let rendered = scene.pass == Pass::Resolve || regs.get::<RB_RENDER_COMPONENTS>().target(i) != 0;
-    let format = Format::color(regs.at::<RB_MRT_BUF_INFO>(i).COLOR_FORMAT())?;
+    let format = formats::color(regs.at::<RB_MRT_BUF_INFO>(i).COLOR_FORMAT())?;
     rendered.then_some(format.block().bytes)
 }
 

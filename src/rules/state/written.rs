@@ -16,13 +16,14 @@ use a4emu_decoder::bits::{RegRow, Register};
 use super::memory::clamps_to_border;
 use super::{Scene, Violations};
 use crate::rules::Id;
+use a4emu_gpu::a4xx::formats;
+use a4emu_gpu::a4xx::pc::initiator;
+use a4emu_gpu::a4xx::rb::{blend, blend_constant_register};
 use a4emu_gpu::draw::DrawCall;
 use a4emu_gpu::draw::rb::blend::ConstantCopy;
-use a4emu_gpu::draw::rb::state::{blend, blend_constant_register};
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegSet;
-use a4emu_shader::format::Format;
 
 /// Registers that every draw reads.
 const ALWAYS: &[u32] = &[
@@ -153,7 +154,7 @@ pub fn check(scene: &Scene<'_>, call: &DrawCall, written: &RegSet, violations: &
     let offset = scene.regs.get::<RB_MODE_CONTROL>().ENABLE_GMEM().then_some(RB_BIN_OFFSET::ROW.offset);
     let apart = scene.in_tiles() && scene.regs.get::<RB_STENCIL_INFO>().SEPARATE_STENCIL();
     let stencil = apart.then_some(RB_STENCIL_PITCH::ROW.offset);
-    let culls = call.initiator.VIS_CULL() == VisCullMode::USE_VISIBILITY && scene.pass == Pass::Gmem;
+    let culls = initiator(call).VIS_CULL() == VisCullMode::USE_VISIBILITY && scene.pass == Pass::Gmem;
     let stream = culls.then_some(PC_VSTREAM_CONTROL::ROW.offset);
     let groups = [
         (ALWAYS, true),
@@ -201,7 +202,7 @@ fn constants(scene: &Scene<'_>) -> impl Iterator<Item = u32> {
         regs.get::<RB_RENDER_COMPONENTS>().target(*i) != 0 && regs.at::<RB_MRT_CONTROL>(*i).BLEND()
     });
     let read = blending.filter_map(|i| {
-        let format = Format::color(regs.at::<RB_MRT_BUF_INFO>(i).COLOR_FORMAT())?;
+        let format = formats::color(regs.at::<RB_MRT_BUF_INFO>(i).COLOR_FORMAT())?;
         let used = blend(regs, i, format).uses_constant();
         let components = (0..4).filter(move |c| used[*c as usize]);
         Some(components.map(move |c| blend_constant_register(c, ConstantCopy::of(format))))

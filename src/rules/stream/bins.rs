@@ -10,6 +10,7 @@ use a4emu_decoder::bits::Register;
 
 use crate::rules::Id;
 use crate::state::Violations;
+use a4emu_gpu::a4xx::pc::initiator;
 use a4emu_gpu::draw::DrawCall;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
@@ -54,7 +55,7 @@ impl Bins {
             }
             Pass::Gmem => {
                 self.tile(&gpu.regs, violations);
-                if call.initiator.VIS_CULL() == VisCullMode::USE_VISIBILITY {
+                if initiator(call).VIS_CULL() == VisCullMode::USE_VISIBILITY {
                     self.stream(&gpu.regs, violations);
                 }
             }

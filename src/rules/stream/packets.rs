@@ -9,7 +9,7 @@ use a4emu_decoder::adreno::packet::Packet;
 use super::waits::BANKED;
 use crate::rules::Id;
 use crate::state::{Scene, Violations, hlsq};
-use a4emu_gpu::draw::sp::state::place;
+use a4emu_gpu::a4xx::sp::place;
 use a4emu_gpu::fault::{Fault, Trouble};
 use a4emu_gpu::gpu::{Gpu, Stage};
 use a4emu_gpu::pass::Pass;

@@ -10,8 +10,8 @@ use hashbrown::HashMap;
 
 use crate::rules::Id;
 use crate::state::{Scene, Violations};
+use a4emu_gpu::a4xx::vpc::feedback;
 use a4emu_gpu::draw::DrawCall;
-use a4emu_gpu::draw::vpc::state::FeedbackState;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
 
@@ -175,7 +175,7 @@ impl Tiles {
             return;
         }
         let atomics = scene.programs.iter().any(|checked| checked.facts.atomics);
-        let feeds = FeedbackState::snapshot(scene.gpu.view()).is_some();
+        let feeds = feedback(scene.gpu.view()).is_some();
         if !atomics && !feeds {
             return;
         }

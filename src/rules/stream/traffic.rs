@@ -13,7 +13,8 @@ use a4emu_decoder::bits::Register;
 
 use crate::rules::Id;
 use crate::state::{Extent, Scene, Violations};
-use a4emu_gpu::draw::{DrawCall, IndexSource, tpl1};
+use a4emu_gpu::a4xx;
+use a4emu_gpu::draw::{DrawCall, IndexSource};
 use a4emu_gpu::fault::Miss;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::{PAGE, Provenance};
@@ -198,7 +199,7 @@ impl Traffic {
             let loaded = scene.gpu.loaded.stage(stage);
             for (_, slot) in &checked.program.shader.uses.samples {
                 let Some(words) = loaded.textures.get(usize::from(*slot)) else { continue };
-                let Ok(texture) = tpl1::Texture::new(words, scene.gpu.model) else { continue };
+                let Ok(texture) = a4xx::tpl1::texture(words, scene.gpu.model) else { continue };
                 let base = TEX_CONST_4(words[4]).BASE();
                 if self.is_fresh(scene.gpu, base, texture.bytes_spanned()) {
                     violations.report(

@@ -13,6 +13,7 @@ use a4emu_decoder::bits::Register;
 
 use crate::rules::Id;
 use crate::state::Violations;
+use a4emu_gpu::a4xx::pc::initiator;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::draw::DrawCall;
 use a4emu_gpu::gpu::Gpu;
@@ -194,7 +195,7 @@ impl Waits {
         if call.count == 0 {
             return;
         }
-        let culls = call.initiator.VIS_CULL() == VisCullMode::USE_VISIBILITY;
+        let culls = initiator(call).VIS_CULL() == VisCullMode::USE_VISIBILITY;
         if culls && self.streams != Streams::Usable {
             violations.report(Id::C7, "the visibility streams were not flushed");
         }

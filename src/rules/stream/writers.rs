@@ -4,6 +4,7 @@ use a4emu_decoder::a4xx::regs::rb::{RB_RENDER_COMPONENTS, TARGETS};
 
 use crate::rules::Id;
 use crate::state::{Extent, Scene, Violations};
+use a4emu_gpu::a4xx::vpc::feedback;
 use a4emu_gpu::draw::vpc::state::FeedbackState;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
@@ -67,7 +68,7 @@ fn written(scene: &Scene<'_>) -> Vec<(Writer, Extent)> {
         let stage = checked.program.stage;
         checked.facts.stored.iter().filter_map(move |slot| Extent::of_storage(scene, stage, *slot))
     });
-    let feedback = FeedbackState::snapshot(scene.gpu.view()).filter(|_| !scene.is_dispatch());
+    let feedback = feedback(scene.gpu.view()).filter(|_| !scene.is_dispatch());
     let filled = feedback.iter().flat_map(FeedbackState::ranges);
     let filled = filled.map(|(base, bytes)| (Writer::Feedback, Extent { base, bytes: bytes.into() }));
     drawn.into_iter().chain(stores.map(|extent| (Writer::Store, extent))).chain(filled).collect()

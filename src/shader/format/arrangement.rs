@@ -1,7 +1,5 @@
 //! Order of the pixels of a surface: samples and tiles.
 
-use a4emu_decoder::a4xx::enums::TileMode;
-
 use super::{Codec, Type};
 
 /// Order of pixels in memory (guess `tile-order`).
@@ -14,16 +12,6 @@ pub enum Tiling {
 }
 
 impl Tiling {
-    /// The tiling of a register value. `None` for the value without a name.
-    pub fn of(mode: TileMode) -> Option<Self> {
-        match mode {
-            TileMode::TILE4_LINEAR => Some(Self::Linear),
-            TileMode::TILE4_2 => Some(Self::Squares(32)),
-            TileMode::TILE4_3 => Some(Self::Squares(4)),
-            TileMode::Other(_) => None,
-        }
-    }
-
     /// Height of a tile in rows.
     pub fn rows(self) -> u32 {
         match self {
@@ -91,15 +79,13 @@ pub fn resolved(codec: &Codec, pixel: &[u8]) -> [u32; 4] {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap};
-
     use super::*;
-    use crate::format::{Format, Transfer};
+    use crate::format::{Format, Layout, Swap, Transfer};
 
     #[test]
     fn squares_follow_each_other_and_hold_each_pixel_once() {
-        for (mode, side) in [(TileMode::TILE4_2, 32), (TileMode::TILE4_3, 4)] {
-            let tiling = Tiling::of(mode).expect("a name");
+        for side in [32, 4] {
+            let tiling = Tiling::Squares(side);
             let (pitch, cpp) = (64 * 4, 4);
             let at = |x, y| tiling.offset([x, y], pitch, cpp);
             assert_eq!(
@@ -115,17 +101,16 @@ mod tests {
             seen.sort_unstable();
             assert!(seen.into_iter().eq((0..64 * 64).map(|i| i * 4)));
         }
-        assert_eq!(Tiling::of(TileMode::Other(1)), None);
     }
 
     #[test]
     fn a_pixel_is_the_average_of_its_samples_unless_it_is_an_integer() {
-        let codec = |format| Format::color(format)?.codec(ColorSwap::WZYX, Transfer::Linear);
-        let unorm = codec(ColorFmt::RB4_R8_UNORM).expect("a pixel format");
+        let codec = |ty| Format { layout: Layout::array(1, 8), ty }.codec(Swap::WZYX, Transfer::Linear);
+        let unorm = codec(Type::Unorm).expect("a pixel format");
         // In quarters of a level.
         let level = |samples: &[u8]| (f32::from_bits(resolved(&unorm, samples)[0]) * 1020.0).round();
         assert_eq!([level(&[255, 0, 0, 0]), level(&[255, 255]), level(&[7])], [255.0, 1020.0, 28.0]);
-        let uint = codec(ColorFmt::RB4_R8_UINT).expect("a pixel format");
+        let uint = codec(Type::Uint).expect("a pixel format");
         assert_eq!(resolved(&uint, &[9, 1, 1, 1])[0], 9);
         assert_eq!(resolved(&uint, &[])[0], 0);
     }

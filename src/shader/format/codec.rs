@@ -1,8 +1,7 @@
 //! Codecs: a format with its memory order and transfer function, resolved for the inner loops.
-use a4emu_decoder::a4xx::enums::ColorSwap;
 
 use super::convert::{self, mask};
-use super::{Format, Layout, Transfer, Type, srgb};
+use super::{Format, Layout, Swap, Transfer, Type, srgb};
 
 /// Converts texels of one uncompressed format of at most 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +84,7 @@ impl Field {
 }
 
 impl Codec {
-    pub(super) fn new(format: Format, swap: ColorSwap, transfer: Transfer) -> Option<Self> {
+    pub(super) fn new(format: Format, swap: Swap, transfer: Transfer) -> Option<Self> {
         let (fields, packing) = match format.layout {
             Layout::Fields { widths, order } => {
                 (place(widths, reorder(order, widths, swap)), Packing::Fields)
@@ -406,12 +405,12 @@ fn field((shift, width): (u32, u32)) -> Field {
 
 /// The memory order after SWAP. A swap that would move a component to a missing one leaves the order
 /// unchanged (guess `swap-unfit`).
-fn reorder(order: [usize; 4], widths: [u32; 4], swap: ColorSwap) -> [usize; 4] {
+fn reorder(order: [usize; 4], widths: [u32; 4], swap: Swap) -> [usize; 4] {
     let swapped = match swap {
-        ColorSwap::WZYX | ColorSwap::Other(_) => [0, 1, 2, 3],
-        ColorSwap::WXYZ => [2, 1, 0, 3],
-        ColorSwap::ZYXW => [3, 0, 1, 2],
-        ColorSwap::XYZW => [3, 2, 1, 0],
+        Swap::WZYX => [0, 1, 2, 3],
+        Swap::WXYZ => [2, 1, 0, 3],
+        Swap::ZYXW => [3, 0, 1, 2],
+        Swap::XYZW => [3, 2, 1, 0],
     };
     let fits = (0..4).all(|slot| (widths[swapped[slot]] == 0) == (widths[slot] == 0));
     if fits { order.map(|slot| swapped[slot]) } else { order }

@@ -6,14 +6,14 @@
 
 use std::collections::VecDeque;
 
-use a4emu_decoder::a4xx::enums::{CompareFunc, StencilOp};
-
 use crate::budget::{Budget, Work};
+use crate::draw::compare::Compare;
 use crate::draw::gras::quad::{Quad, Quads};
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::samples::Coverage;
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
 use crate::draw::rb::color::ColorTarget;
+use crate::draw::rb::depth::StencilOp;
 use crate::draw::rb::depth_target::DepthTarget;
 use crate::draw::rb::state::TestOrder;
 use crate::draw::rb::surface::PixelRows;
@@ -80,7 +80,7 @@ pub enum Verdict {
     /// The alpha test failed: `alpha func reference` does not hold.
     Alpha {
         /// The comparison.
-        func: CompareFunc,
+        func: Compare,
         /// Alpha of output 0.
         alpha: f32,
         /// Reference value of the test.
@@ -89,7 +89,7 @@ pub enum Verdict {
     /// The stencil test failed: `reference func stored` does not hold, both masked.
     Stencil {
         /// The comparison.
-        func: CompareFunc,
+        func: Compare,
         /// Reference value, masked.
         reference: u32,
         /// Stored value, masked.
@@ -100,7 +100,7 @@ pub enum Verdict {
     /// The depth test failed: `z func stored` does not hold.
     Depth {
         /// The comparison.
-        func: CompareFunc,
+        func: Compare,
         /// Window depth in the precision of the buffer.
         z: f32,
         /// Depth in the buffer.
@@ -332,7 +332,7 @@ impl PixelOf<'_> {
             let (reference, stored) = (stencil.reference & stencil.mask, stored & stencil.mask);
             return Some(Verdict::Stencil { func: stencil.func, reference, stored, op: stencil.fail });
         }
-        let func = depth.state.depth.map_or(CompareFunc::FUNC_NEVER, |(func, _)| func);
+        let func = depth.state.depth.map_or(Compare::Never, |(func, _)| func);
         let z = depth.state.window_depth(depth.state.quantise(&[z[self.lane()]; 32])[0]);
         Some(Verdict::Depth { func, z, stored: held.depth.unwrap_or_default() })
     }

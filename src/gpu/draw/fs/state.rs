@@ -1,16 +1,10 @@
-//! The registers of the fragment shader's inputs.
+//! State of the fragment shader's inputs.
 
 use std::sync::Arc;
 
-use a4emu_decoder::a4xx::enums::*;
-use a4emu_decoder::a4xx::regs::groups::used;
-use a4emu_decoder::a4xx::regs::hlsq::*;
-use a4emu_decoder::a4xx::regs::vpc::*;
-
 use crate::draw::sp::state::StageState;
 use crate::draw::vpc::planes::Interpolated;
-use crate::draw::vpc::state::MAX_VARYINGS;
-use crate::regfile::RegFile;
+use crate::draw::vpc::state::{Interpolation, MAX_VARYINGS, Replacement};
 
 /// Type of barycentrics in a register pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,9 +59,9 @@ pub struct FragmentInputs {
     /// Register of the coverage.
     pub sample_mask: Option<u32>,
     /// Interpolation mode, by location.
-    pub interpolation: [IntpMode; MAX_VARYINGS],
+    pub interpolation: [Interpolation; MAX_VARYINGS],
     /// Replacement in point sprites, by location.
-    pub replacement: [ReplMode; MAX_VARYINGS],
+    pub replacement: [Replacement; MAX_VARYINGS],
     /// Which locations are interpolated.
     pub interpolated: Interpolated,
 }
@@ -82,43 +76,6 @@ impl FragmentInputs {
         }
     }
 
-    /// Takes a snapshot of the registers.
-    pub fn snapshot(regs: &RegFile) -> Self {
-        let (c1, c2) = (regs.get::<HLSQ_CONTROL_1_REG>(), regs.get::<HLSQ_CONTROL_2_REG>());
-        let (c3, c4) = (regs.get::<HLSQ_CONTROL_3_REG>(), regs.get::<HLSQ_CONTROL_4_REG>());
-        let beside = [
-            (c3.IJ_PERSP_CENTROID(), Barycentrics::Perspective, Spot::Centroid),
-            (c3.IJ_LINEAR_CENTROID(), Barycentrics::Linear, Spot::Centroid),
-            (c4.IJ_PERSP_SAMPLE(), Barycentrics::Perspective, Spot::Sample),
-            (c4.IJ_LINEAR_SAMPLE(), Barycentrics::Linear, Spot::Sample),
-        ];
-        let ij =
-            [(c3.IJ_PERSP_PIXEL(), Barycentrics::Perspective), (c3.IJ_LINEAR_PIXEL(), Barycentrics::Linear)];
-        let ij = ij.into_iter().chain(beside.map(|(id, weights, _)| (id, weights)));
-        let interpolation = by_location(|i| regs.at::<VPC_VARYING_INTERP_MODE>(i).modes());
-        let replacement = by_location(|i| regs.at::<VPC_VARYING_PS_REPL_MODE>(i).modes());
-        Self {
-            ij: ij.filter(|(id, _)| used(*id).is_some()).collect(),
-            beside: beside.into_iter().filter(|(id, ..)| used(*id).is_some()).collect(),
-            xy: used(c1.COORDREGID()),
-            zw: used(c1.ZWCOORDREGID()),
-            face: used(c2.FACEREGID()),
-            sample_id: used(c2.SAMPLEID_REGID()),
-            sample_mask: used(c2.SAMPLEMASK_REGID()),
-            interpolated: Interpolated::of(&interpolation, &replacement),
-            interpolation,
-            replacement,
-        }
-    }
-}
-
-/// Combines registers of sixteen locations each into one list by location.
-fn by_location<T: Copy>(register: impl Fn(u32) -> [T; 16]) -> [T; MAX_VARYINGS] {
-    let registers: [[T; 16]; MAX_VARYINGS / 16] = std::array::from_fn(|i| register(i as u32));
-    std::array::from_fn(|location| registers[location / 16][location % 16])
-}
-
-impl FragmentInputs {
     /// Returns how often the shader runs. It runs per sample if it uses the sample number or barycentrics at
     /// the sample.
     pub fn rate(&self) -> Rate {

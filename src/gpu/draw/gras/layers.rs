@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use a4emu_decoder::a4xx::stage_words::PRIMITIVE_WORD;
+use crate::draw::stage_words::PrimitiveWord;
 
 use crate::draw::gras::setup::ScreenPrimitive;
 
@@ -26,14 +26,14 @@ pub enum Grouping {
 }
 
 /// Returns the layer of `primitive`, if primitives select layers.
-pub fn layer(primitive: &ScreenPrimitive, words: &[PRIMITIVE_WORD]) -> u32 {
-    words.get(primitive.provoking as usize).map_or(0, |word| word.LAYER())
+pub fn layer(primitive: &ScreenPrimitive, words: &[PrimitiveWord]) -> u32 {
+    words.get(primitive.provoking as usize).map_or(0, |word| word.layer)
 }
 
 /// Splits primitives by the layer in the word of the provoking vertex.
 ///
 /// GL leaves the deciding vertex undefined; the emulator uses the provoking one (guess `layer-vertex`).
-pub fn split(primitives: Vec<ScreenPrimitive>, words: &[PRIMITIVE_WORD], grouping: Grouping) -> Vec<Layer> {
+pub fn split(primitives: Vec<ScreenPrimitive>, words: &[PrimitiveWord], grouping: Grouping) -> Vec<Layer> {
     let layer = |p: &ScreenPrimitive| layer(p, words);
     match grouping {
         Grouping::Layers => {

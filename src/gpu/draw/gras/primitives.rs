@@ -1,6 +1,6 @@
 //! Primitives that reach the rasteriser.
 
-use a4emu_decoder::a4xx::stage_words::PRIMITIVE_WORD;
+use crate::draw::stage_words::PrimitiveWord;
 
 use rayon::prelude::*;
 
@@ -20,7 +20,7 @@ pub struct Primitives {
     /// Culled primitives after set-up, if they are recorded.
     pub culled: Vec<ScreenPrimitive>,
     /// Geometry shader's primitive word of each vertex; empty without a geometry shader.
-    pub words: Vec<PRIMITIVE_WORD>,
+    pub words: Vec<PrimitiveWord>,
     /// Bounds of each primitive. A separate list, because every tile reads all of them.
     pub bounds: Vec<Rect>,
     /// Bounds of all primitives. Most draws of a frame are visible in only a few tiles.
@@ -31,7 +31,7 @@ pub struct Primitives {
 
 impl Primitives {
     /// Creates the list, and computes the bounds of `primitives`.
-    pub fn new(vertices: Vertices, primitives: Vec<ScreenPrimitive>, words: Vec<PRIMITIVE_WORD>) -> Self {
+    pub fn new(vertices: Vertices, primitives: Vec<ScreenPrimitive>, words: Vec<PrimitiveWord>) -> Self {
         let bounds = |primitive: &ScreenPrimitive| primitive.shape.bounds;
         let bounds: Vec<Rect> = match primitives.len() {
             0..BOUNDS_PARALLEL => primitives.iter().map(bounds).collect(),

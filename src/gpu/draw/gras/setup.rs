@@ -2,8 +2,8 @@
 
 mod alone;
 
-use a4emu_decoder::a4xx::enums::PrimType;
-use a4emu_decoder::a4xx::stage_words::PRIMITIVE_WORD;
+use crate::draw::pc::topology::Topology;
+use crate::draw::stage_words::PrimitiveWord;
 
 use crate::draw::gras::affine::{Affine, Planes, along, barycentrics, depth_slope};
 use crate::draw::gras::clip::{DepthClip, Sides, Viewport};
@@ -56,7 +56,7 @@ pub enum WeightBase {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrimitiveState {
     /// Type of the vertex list.
-    pub topology: PrimType,
+    pub topology: Topology,
     /// Provoking vertex.
     pub provoking: Provoking,
     /// Viewport transform.
@@ -192,7 +192,7 @@ pub fn assemble_in(
     state: &PrimitiveState,
     vertices: &mut Vertices,
     list: &[u32],
-    words: &[PRIMITIVE_WORD],
+    words: &[PrimitiveWord],
     limit: u64,
 ) -> Option<Assembled> {
     assemble_with(state, vertices, list, words, limit, None)
@@ -204,7 +204,7 @@ pub fn assemble_numbered(
     state: &PrimitiveState,
     vertices: &mut Vertices,
     list: &[u32],
-    words: &[PRIMITIVE_WORD],
+    words: &[PrimitiveWord],
     limit: u64,
 ) -> Option<(Assembled, Vec<u32>)> {
     let mut numbers = Vec::new();
@@ -219,7 +219,7 @@ fn assemble_with(
     state: &PrimitiveState,
     vertices: &mut Vertices,
     list: &[u32],
-    words: &[PRIMITIVE_WORD],
+    words: &[PrimitiveWord],
     limit: u64,
     mut each: Option<&mut dyn FnMut(usize, usize)>,
 ) -> Option<Assembled> {
@@ -276,7 +276,7 @@ fn assemble_with(
 struct Setup<'a> {
     state: &'a PrimitiveState,
     vertices: &'a mut Vertices,
-    words: &'a [PRIMITIVE_WORD],
+    words: &'a [PrimitiveWord],
     /// Bytes that may be held apart from the vertex list.
     room: u64,
     /// All viewports. `at` is the current one.
@@ -289,7 +289,7 @@ impl<'a> Setup<'a> {
     fn new(
         state: &'a PrimitiveState,
         vertices: &'a mut Vertices,
-        words: &'a [PRIMITIVE_WORD],
+        words: &'a [PrimitiveWord],
         room: u64,
     ) -> Self {
         let first = (state.viewport, state.sides);
@@ -329,7 +329,7 @@ impl<'a> Setup<'a> {
 
     /// Selects the viewport of vertex `v`. An invalid number selects the first.
     fn choose_viewport(&mut self, v: u32) {
-        let named = self.words.get(v as usize).map_or(0, |word| word.VIEWPORT() as usize);
+        let named = self.words.get(v as usize).map_or(0, |word| word.viewport.into());
         let named = if named < self.viewports.len() { named } else { 0 };
         if named != self.at {
             self.at = named;
@@ -610,7 +610,7 @@ impl<'a> Setup<'a> {
     fn point_size(&self, v: u32) -> f32 {
         let [min, max] = self.state.point_range;
         let size = match self.state.topology {
-            PrimType::DI_PT_POINTLIST_PSIZE => self.vertices.point_size(v).clamp(min, max.max(min)),
+            Topology::SizedPoints => self.vertices.point_size(v).clamp(min, max.max(min)),
             _ => self.state.point_size,
         };
         if size.is_nan() { 1.0 } else { size }

@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::ops::Range;
 
-use a4emu_decoder::a4xx::stage_words::STAGE_ENTRY;
+use crate::draw::stage_words::StageEntry;
 
 use crate::draw::pc::assembler::PrimitiveList;
 use crate::draw::sp::launch::{WarpLanes, Worker};
@@ -211,7 +211,11 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
         for lane in 0..self.draw.choice.lanes * self.draw.choice.subwarps {
             let (subwarp, k) = self.subwarps.subwarp_of(lane);
             let Some(Running { invocation, next }) = self.subwarps.get(subwarp) else { continue };
-            entry[lane] = STAGE_ENTRY::new(0, invocation.number, next + k as u32).0;
+            entry[lane] = (self.draw.state.entry.word)(StageEntry {
+                slot: 0,
+                invocation: invocation.number,
+                vertex: next + k as u32,
+            });
             ids[lane] = self.draw.primitives.ids[invocation.primitive];
         }
         (entry, ids)

@@ -1,7 +1,7 @@
 //! Results of geometry shaders: rows of vertices, and the strips that they form.
 
-use a4emu_decoder::a4xx::enums::PrimType;
-use a4emu_decoder::a4xx::stage_words::PRIMITIVE_WORD;
+use crate::draw::pc::topology::Topology;
+use crate::draw::stage_words::PrimitiveWord;
 
 use crate::draw::vertices::{RESTART, Vertices};
 
@@ -11,7 +11,7 @@ pub struct Emitted {
     /// Rows of [`Vertices`].
     pub rows: Vec<u32>,
     /// Primitive word of each vertex.
-    pub words: Vec<PRIMITIVE_WORD>,
+    pub words: Vec<PrimitiveWord>,
 }
 
 /// All emitted vertices of a draw, with their list.
@@ -20,7 +20,7 @@ pub struct Strips {
     /// The vertices.
     pub vertices: Vertices,
     /// Primitive word of each vertex.
-    pub words: Vec<PRIMITIVE_WORD>,
+    pub words: Vec<PrimitiveWord>,
     /// Vertex numbers, with a restart at the end of each strip. For points only stream 0, because only that
     /// stream is drawn.
     pub list: Vec<u32>,
@@ -33,17 +33,17 @@ impl Strips {
     }
 
     /// Adds an invocation. It always starts a new strip.
-    pub fn push(&mut self, topology: PrimType, emitted: &Emitted) {
+    pub fn push(&mut self, topology: Topology, emitted: &Emitted) {
         let first = self.words.len() as u32;
         match topology {
-            PrimType::DI_PT_POINTLIST_PSIZE => {
-                let drawn = (first..).zip(&emitted.words).filter(|(_, word)| word.STREAM() == 0);
+            Topology::SizedPoints => {
+                let drawn = (first..).zip(&emitted.words).filter(|(_, word)| word.stream == 0);
                 self.list.extend(drawn.map(|(number, _)| number));
             }
             _ => {
                 self.list.push(RESTART);
                 for (number, word) in (first..).zip(&emitted.words) {
-                    if word.CUT() {
+                    if word.cut {
                         self.list.push(RESTART);
                     }
                     self.list.push(number);
@@ -59,11 +59,16 @@ impl Strips {
 mod tests {
     use super::*;
 
-    fn emitted(words: &[u32]) -> Emitted {
-        Emitted { rows: vec![0; 5 * words.len()], words: words.iter().map(|w| PRIMITIVE_WORD(*w)).collect() }
+    /// A vertex of this stream, which begins a primitive if bit 2 is set.
+    fn of(word: u32) -> PrimitiveWord {
+        PrimitiveWord { stream: word as u8 & 3, cut: word & 4 != 0, ..PrimitiveWord::default() }
     }
 
-    fn list(topology: PrimType, invocations: &[&[u32]]) -> Vec<u32> {
+    fn emitted(words: &[u32]) -> Emitted {
+        Emitted { rows: vec![0; 5 * words.len()], words: words.iter().map(|word| of(*word)).collect() }
+    }
+
+    fn list(topology: Topology, invocations: &[&[u32]]) -> Vec<u32> {
         let mut strips = Strips::new(0);
         invocations.iter().for_each(|words| strips.push(topology, &emitted(words)));
         assert_eq!(strips.vertices.len(), strips.words.len());
@@ -72,12 +77,12 @@ mod tests {
 
     #[test]
     fn a_vertex_with_the_bit_begins_a_strip_and_so_does_an_invocation() {
-        let got = list(PrimType::DI_PT_TRISTRIP, &[&[0, 0, 4, 0], &[0]]);
+        let got = list(Topology::TriangleStrip, &[&[0, 0, 4, 0], &[0]]);
         assert_eq!(got, [RESTART, 0, 1, RESTART, 2, 3, RESTART, 4]);
     }
 
     #[test]
     fn points_of_other_streams_are_not_drawn() {
-        assert_eq!(list(PrimType::DI_PT_POINTLIST_PSIZE, &[&[0, 1, 4, 2], &[3, 0]]), [0, 2, 5]);
+        assert_eq!(list(Topology::SizedPoints, &[&[0, 1, 4, 2], &[3, 0]]), [0, 2, 5]);
     }
 }

@@ -3,7 +3,7 @@
 //! PC_GS_PARAM ends an invocation that has not killed. A well-behaved shader would kill next; a runaway
 //! shader would not. So the probe runs one more vertex, and drops all its other effects.
 
-use a4emu_decoder::a4xx::stage_words::STAGE_ENTRY;
+use crate::draw::stage_words::StageEntry;
 
 use crate::draw::sp::launch::{WarpLanes, Worker};
 use crate::draw::sp::memory::{InputParts, ShaderMemory};
@@ -11,9 +11,6 @@ use a4emu_shader::{LANES, Lanes, Warp};
 
 use super::batch::GeometryDraw;
 use super::subwarps::Invocation;
-
-/// Number of vertices that the entry word can number. A probe after the last one is not possible.
-const COUNTABLE: u32 = 1 << 10;
 
 /// A shader that emits more than PC_GS_PARAM allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +30,11 @@ pub struct Probed {
     pub warps: u64,
 }
 
-/// Runs the invocations `full`, which reached the limit without a kill, for one more vertex, 32 in a warp.
+/// Runs the invocations `full`, which reached the limit without a kill, for one more vertex, 32 in a warp. There is no probe
+/// after the last vertex that the entry word can number.
 pub fn run(draw: &GeometryDraw<'_>, full: &[Invocation], worker: &mut Worker<'_>) -> Probed {
     let mut probed = Probed::default();
-    if full.is_empty() || worker.is_stopped() || draw.state.max_vertices == COUNTABLE {
+    if full.is_empty() || worker.is_stopped() || draw.state.max_vertices == draw.state.entry.vertices {
         return probed;
     }
     let layout = draw.layout();
@@ -55,7 +53,11 @@ pub fn run(draw: &GeometryDraw<'_>, full: &[Invocation], worker: &mut Worker<'_>
 fn probe(draw: &GeometryDraw<'_>, invocations: &[Invocation], worker: &mut Worker<'_>) -> Option<Excess> {
     let (mut entry, mut ids) = (Lanes::ZERO, Lanes::ZERO);
     for (lane, invocation) in invocations.iter().enumerate() {
-        entry[lane] = STAGE_ENTRY::new(0, invocation.number, draw.state.max_vertices).0;
+        entry[lane] = (draw.state.entry.word)(StageEntry {
+            slot: 0,
+            invocation: invocation.number,
+            vertex: draw.state.max_vertices,
+        });
         ids[lane] = draw.primitives.ids[invocation.primitive];
     }
     let lanes = WarpLanes::first(invocations.len());

@@ -1,7 +1,5 @@
 //! Inputs and outputs of a geometry shader in registers.
 
-use a4emu_decoder::a4xx::stage_words::PRIMITIVE_WORD;
-
 use crate::draw::vertices::HEADER;
 use a4emu_shader::{Killed, Lanes, Warp};
 
@@ -50,6 +48,6 @@ impl GeometryState {
             row[HEADER + location] = warp.full(*id)[lane];
         }
         let word = self.primitive_word.map_or(0, |id| warp.full(id)[lane]);
-        emitted.words.push(PRIMITIVE_WORD(word));
+        emitted.words.push((self.read_word)(word));
     }
 }

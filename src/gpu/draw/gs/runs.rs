@@ -1,6 +1,6 @@
 //! The runs of a geometry shader for one primitive, for a tool that shows them.
 
-use a4emu_decoder::a4xx::stage_words::PRIMITIVE_WORD;
+use crate::draw::stage_words::PrimitiveWord;
 
 use crate::draw::vertices::HEADER;
 
@@ -31,7 +31,7 @@ pub struct Made {
     /// The components of the varyings, by location.
     pub varyings: Vec<f32>,
     /// The primitive word.
-    pub word: PRIMITIVE_WORD,
+    pub word: PrimitiveWord,
 }
 
 /// The runs for one primitive.

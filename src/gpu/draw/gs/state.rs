@@ -1,16 +1,11 @@
-//! State of the geometry shader from registers.
+//! State of the geometry shader.
 
 use std::sync::Arc;
 
-use a4emu_decoder::a4xx::enums::{PaSuScDraw, PrimType};
-use a4emu_decoder::a4xx::regs::groups::used;
-use a4emu_decoder::a4xx::regs::pc::PC_GS_PARAM;
-use a4emu_decoder::a4xx::regs::sp_geometry::SP_GS_PARAM_REG;
-
+use crate::draw::pc::topology::Topology;
 use crate::draw::sp::state::StageState;
+use crate::draw::stage_words::{EntryLayout, PrimitiveWord};
 use crate::draw::vpc::state::VertexOutputs;
-use crate::machine::Stage;
-use crate::regfile::RegFile;
 
 /// State of the geometry stage.
 pub struct GeometryState {
@@ -18,6 +13,10 @@ pub struct GeometryState {
     pub stage: Arc<StageState>,
     /// Outputs of the shader.
     pub outputs: VertexOutputs,
+    /// Layout of the word that starts an invocation.
+    pub entry: EntryLayout,
+    /// Reads a primitive word.
+    pub read_word: fn(u32) -> PrimitiveWord,
     /// Register of the primitive word.
     pub primitive_word: Option<u32>,
     /// Maximum number of vertices per invocation: 1 to 1024.
@@ -25,7 +24,7 @@ pub struct GeometryState {
     /// Invocations of a primitive: 1 to 32.
     pub invocations: u32,
     /// Output type: points, line strips or triangle strips.
-    pub topology: PrimType,
+    pub topology: Topology,
     /// Selection of the layer of primitives.
     pub layers: Layers,
 }
@@ -37,29 +36,4 @@ pub enum Layers {
     First,
     /// The primitive word selects the layer.
     Chosen,
-}
-
-impl GeometryState {
-    /// Takes a snapshot for the shader `stage`.
-    pub fn snapshot(regs: &RegFile, stage: Arc<StageState>) -> Self {
-        let param = regs.get::<PC_GS_PARAM>();
-        Self {
-            stage,
-            outputs: VertexOutputs::snapshot(regs, Stage::GS),
-            primitive_word: used(regs.get::<SP_GS_PARAM_REG>().PRIMREGID()),
-            max_vertices: param.MAX_VERTICES() + 1,
-            invocations: param.INVOCATIONS() + 1,
-            topology: topology(param.PRIMTYPE()),
-            layers: if param.LAYER() { Layers::Chosen } else { Layers::First },
-        }
-    }
-}
-
-/// Returns the list type of an output type. Points have their own size.
-fn topology(kind: PaSuScDraw) -> PrimType {
-    match kind {
-        PaSuScDraw::PC_DRAW_POINTS => PrimType::DI_PT_POINTLIST_PSIZE,
-        PaSuScDraw::PC_DRAW_LINES => PrimType::DI_PT_LINESTRIP,
-        PaSuScDraw::PC_DRAW_TRIANGLES | PaSuScDraw::Other(_) => PrimType::DI_PT_TRISTRIP,
-    }
 }

@@ -2,11 +2,10 @@
 //!
 //! Lanes of a warp run in step, so a barrier between the invocations of a patch needs no extra work. All
 //! outputs of the shader are stores.
-pub mod state;
 
 use std::ops::Range;
 
-use a4emu_decoder::a4xx::stage_words::STAGE_ENTRY;
+use crate::draw::stage_words::StageEntry;
 
 use crate::budget::Budget;
 use crate::draw::pc::assembler::PrimitiveList;
@@ -55,7 +54,11 @@ impl Hull<'_> {
         for lane in 0..job.len() * vertices {
             let (slot, invocation) = (lane / vertices, lane % vertices);
             let patch = job.start + slot;
-            warp.full_mut(0)[lane] = STAGE_ENTRY::new(slot as u32, invocation as u32, 0).0;
+            warp.full_mut(0)[lane] = (self.state.entry.word)(StageEntry {
+                slot: slot as u32,
+                invocation: invocation as u32,
+                vertex: 0,
+            });
             warp.full_mut(1)[lane] = self.patches.ids[patch];
             warp.full_mut(2)[lane] = patch as u32;
         }

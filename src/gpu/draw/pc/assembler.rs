@@ -2,7 +2,7 @@
 //!
 //! [`assemble`] feeds set-up ([`super::topology`]) and, with [`PrimitiveList`], hull and geometry shaders.
 
-use a4emu_decoder::a4xx::enums::PrimType;
+use crate::draw::pc::topology::Topology;
 
 use crate::draw::vertices::RESTART;
 
@@ -29,29 +29,29 @@ impl Provoking {
 /// index of its provoking corner. Adjacent vertices are in OpenGL order: around a line, and after each corner
 /// of a triangle. Returns `None` for types without such primitives.
 pub fn assemble(
-    topology: PrimType,
+    topology: Topology,
     provoking: Provoking,
     run: &[u32],
     emit: &mut impl FnMut(&[u32], usize),
 ) -> Option<()> {
     let (line, triangle) = (provoking.corner(2), provoking.corner(3));
     match topology {
-        PrimType::DI_PT_POINTLIST | PrimType::DI_PT_POINTLIST_PSIZE => run.chunks(1).for_each(|v| emit(v, 0)),
-        PrimType::DI_PT_LINELIST => run.chunks_exact(2).for_each(|v| emit(v, line)),
-        PrimType::DI_PT_LINE_ADJ => run.chunks_exact(4).for_each(|v| emit(v, line)),
-        PrimType::DI_PT_LINESTRIP => run.windows(2).for_each(|v| emit(v, line)),
-        PrimType::DI_PT_LINESTRIP_ADJ => run.windows(4).for_each(|v| emit(v, line)),
-        PrimType::DI_PT_LINELOOP => {
+        Topology::Points | Topology::SizedPoints => run.chunks(1).for_each(|v| emit(v, 0)),
+        Topology::Lines => run.chunks_exact(2).for_each(|v| emit(v, line)),
+        Topology::LinesAdjacent => run.chunks_exact(4).for_each(|v| emit(v, line)),
+        Topology::LineStrip => run.windows(2).for_each(|v| emit(v, line)),
+        Topology::LineStripAdjacent => run.windows(4).for_each(|v| emit(v, line)),
+        Topology::LineLoop => {
             run.windows(2).for_each(|v| emit(v, line));
             if let [first, .., last] = run {
                 emit(&[*last, *first], line);
             }
         }
-        PrimType::DI_PT_TRILIST => run.chunks_exact(3).for_each(|v| emit(v, triangle)),
-        PrimType::DI_PT_TRI_ADJ => run.chunks_exact(6).for_each(|v| emit(v, triangle)),
-        PrimType::DI_PT_TRISTRIP => strip(triangle, run, emit),
-        PrimType::DI_PT_TRISTRIP_ADJ => strip_with_adjacency(triangle, run, emit),
-        PrimType::DI_PT_TRIFAN => fan(provoking, run, emit),
+        Topology::Triangles => run.chunks_exact(3).for_each(|v| emit(v, triangle)),
+        Topology::TrianglesAdjacent => run.chunks_exact(6).for_each(|v| emit(v, triangle)),
+        Topology::TriangleStrip => strip(triangle, run, emit),
+        Topology::TriangleStripAdjacent => strip_with_adjacency(triangle, run, emit),
+        Topology::TriangleFan => fan(provoking, run, emit),
         _ => return None,
     }
     Some(())
@@ -105,7 +105,7 @@ impl PrimitiveList {
     /// between them. The provoking corner becomes first or last. Returns `None` for a type that a geometry
     /// shader cannot take.
     pub fn assemble(
-        topology: PrimType,
+        topology: Topology,
         provoking: Provoking,
         list: &[u32],
         per_instance: usize,
@@ -155,13 +155,13 @@ impl PrimitiveList {
 }
 
 /// Returns the number of vertices of a primitive.
-fn size(topology: PrimType) -> Option<usize> {
+fn size(topology: Topology) -> Option<usize> {
     Some(match topology {
-        PrimType::DI_PT_POINTLIST | PrimType::DI_PT_POINTLIST_PSIZE => 1,
-        PrimType::DI_PT_LINELIST | PrimType::DI_PT_LINESTRIP | PrimType::DI_PT_LINELOOP => 2,
-        PrimType::DI_PT_TRILIST | PrimType::DI_PT_TRISTRIP | PrimType::DI_PT_TRIFAN => 3,
-        PrimType::DI_PT_LINE_ADJ | PrimType::DI_PT_LINESTRIP_ADJ => 4,
-        PrimType::DI_PT_TRI_ADJ | PrimType::DI_PT_TRISTRIP_ADJ => 6,
+        Topology::Points | Topology::SizedPoints => 1,
+        Topology::Lines | Topology::LineStrip | Topology::LineLoop => 2,
+        Topology::Triangles | Topology::TriangleStrip | Topology::TriangleFan => 3,
+        Topology::LinesAdjacent | Topology::LineStripAdjacent => 4,
+        Topology::TrianglesAdjacent | Topology::TriangleStripAdjacent => 6,
         _ => return None,
     })
 }
@@ -179,49 +179,48 @@ fn turned(v: &[u32], corner: usize, provoking: Provoking) -> impl Iterator<Item 
 mod tests {
     use super::*;
 
-    fn last(topology: PrimType, list: &[u32]) -> PrimitiveList {
+    fn last(topology: Topology, list: &[u32]) -> PrimitiveList {
         PrimitiveList::assemble(topology, Provoking::Last, list, list.len()).expect("a known type")
     }
 
     #[test]
     fn lists_drop_what_fills_no_primitive() {
-        let got = last(PrimType::DI_PT_TRI_ADJ, &[0, 1, 2, 3, 4, 5, 6]);
+        let got = last(Topology::TrianglesAdjacent, &[0, 1, 2, 3, 4, 5, 6]);
         assert_eq!(
             (got.size, got.vertices.as_slice(), got.ids.as_slice()),
             (6, &[0, 1, 2, 3, 4, 5][..], &[0][..])
         );
-        assert_eq!(last(PrimType::DI_PT_LINE_ADJ, &[0, 1, 2, 3, 4]).vertices, [0, 1, 2, 3]);
+        assert_eq!(last(Topology::LinesAdjacent, &[0, 1, 2, 3, 4]).vertices, [0, 1, 2, 3]);
     }
 
     #[test]
     fn strips_turn_every_other_triangle() {
         let list = [0, 1, 2, 3];
-        assert_eq!(last(PrimType::DI_PT_TRISTRIP, &list).vertices, [0, 1, 2, 2, 1, 3]);
-        let first = PrimitiveList::assemble(PrimType::DI_PT_TRISTRIP, Provoking::First, &list, 4);
+        assert_eq!(last(Topology::TriangleStrip, &list).vertices, [0, 1, 2, 2, 1, 3]);
+        let first = PrimitiveList::assemble(Topology::TriangleStrip, Provoking::First, &list, 4);
         assert_eq!(first.expect("strip").vertices, [0, 1, 2, 1, 3, 2]);
     }
 
     #[test]
     fn loops_close_and_fans_turn() {
-        assert_eq!(last(PrimType::DI_PT_LINELOOP, &[0, 1, 2]).vertices, [0, 1, 1, 2, 2, 0]);
-        assert_eq!(last(PrimType::DI_PT_TRIFAN, &[9, 1, 2, 3]).vertices, [9, 1, 2, 9, 2, 3]);
+        assert_eq!(last(Topology::LineLoop, &[0, 1, 2]).vertices, [0, 1, 1, 2, 2, 0]);
+        assert_eq!(last(Topology::TriangleFan, &[9, 1, 2, 3]).vertices, [9, 1, 2, 9, 2, 3]);
     }
 
     /// Compares with the specification's table, which counts vertices from 1.
     #[test]
     fn strips_with_adjacency_follow_the_table() {
         let list: Vec<u32> = (1..=10).collect();
-        let got = last(PrimType::DI_PT_TRISTRIP_ADJ, &list);
+        let got = last(Topology::TriangleStripAdjacent, &list);
         assert_eq!(got.vertices, [1, 2, 3, 7, 5, 4, 5, 1, 3, 6, 7, 9, 5, 3, 7, 10, 9, 8]);
-        assert_eq!(last(PrimType::DI_PT_TRISTRIP_ADJ, &list[..6]).vertices, [1, 2, 3, 6, 5, 4]);
-        assert!(last(PrimType::DI_PT_TRISTRIP_ADJ, &list[..5]).is_empty());
+        assert_eq!(last(Topology::TriangleStripAdjacent, &list[..6]).vertices, [1, 2, 3, 6, 5, 4]);
+        assert!(last(Topology::TriangleStripAdjacent, &list[..5]).is_empty());
     }
 
     #[test]
     fn ids_go_on_over_a_restart_and_begin_anew_with_an_instance() {
         let list = [0, 1, RESTART, 2, RESTART, 3, 4, RESTART, 5];
-        let got =
-            PrimitiveList::assemble(PrimType::DI_PT_POINTLIST, Provoking::Last, &list, 4).expect("points");
+        let got = PrimitiveList::assemble(Topology::Points, Provoking::Last, &list, 4).expect("points");
         assert_eq!((got.vertices, got.ids), (vec![0, 1, 2, 3, 4, 5], vec![0, 1, 2, 0, 1, 2]));
         let patches = PrimitiveList::patches(2, &[0, 1, 2, RESTART, 3, 4, 5], 3);
         assert_eq!((patches.vertices, patches.ids), (vec![0, 1, 3, 4], vec![0, 0]));
@@ -229,6 +228,6 @@ mod tests {
 
     #[test]
     fn rectangles_are_no_input() {
-        assert_eq!(PrimitiveList::assemble(PrimType::DI_PT_RECTLIST, Provoking::Last, &[0, 1], 2), None);
+        assert_eq!(PrimitiveList::assemble(Topology::Rectangles, Provoking::Last, &[0, 1], 2), None);
     }
 }

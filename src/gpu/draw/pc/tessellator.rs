@@ -11,8 +11,6 @@ mod quad;
 mod stitch;
 mod triangle;
 
-use a4emu_decoder::a4xx::enums::TessSpacing;
-
 pub use edge::Spacing;
 use edge::{Edge, Fixed, ONE};
 
@@ -78,17 +76,6 @@ pub struct Mesh {
     pub points: Vec<[f32; 2]>,
     /// Indices of points: one, two or three for each point, line or triangle.
     pub indices: Vec<u32>,
-}
-
-impl Spacing {
-    /// Converts the register value. Unknown values divide equally.
-    pub fn new(spacing: TessSpacing) -> Self {
-        match spacing {
-            TessSpacing::ODD_SPACING => Self::FractionalOdd,
-            TessSpacing::EVEN_SPACING => Self::FractionalEven,
-            TessSpacing::EQUAL_SPACING | TessSpacing::Other(_) => Self::Equal,
-        }
-    }
 }
 
 impl Tessellation {

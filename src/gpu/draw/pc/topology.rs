@@ -1,9 +1,70 @@
-//! Converts vertex lists to the primitives of set-up: points, lines, triangles and rectangles.
+//! Types of vertex lists, and how they become the primitives of set-up: points, lines, triangles and rectangles.
 
-use a4emu_decoder::a4xx::enums::PrimType;
+use std::fmt;
 
 use super::assembler::{Provoking, assemble};
 use crate::draw::vertices::RESTART;
+
+/// Type of a vertex list.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Topology {
+    /// Nothing is drawn.
+    None,
+    /// Points of one size.
+    Points,
+    /// Points that each have a size.
+    SizedPoints,
+    /// Lines of two vertices each.
+    Lines,
+    /// A line to each vertex from the one before.
+    LineStrip,
+    /// As a strip, with a line from the last vertex to the first.
+    LineLoop,
+    /// Triangles of three vertices each.
+    Triangles,
+    /// A triangle for each vertex with the two before.
+    TriangleStrip,
+    /// A triangle for each vertex with the one before and the first.
+    TriangleFan,
+    /// Axis-aligned rectangles.
+    Rectangles,
+    /// Lines of four vertices each: with one neighbour before and behind.
+    LinesAdjacent,
+    /// A strip of lines with neighbours at its ends.
+    LineStripAdjacent,
+    /// Triangles of six vertices each: with a neighbour at each side.
+    TrianglesAdjacent,
+    /// A strip of triangles with neighbours.
+    TriangleStripAdjacent,
+    /// Patches of so many vertices.
+    Patches(u32),
+    /// A number without a meaning.
+    Unknown(u32),
+}
+
+/// As messages name it: by Mesa's names, which all generations have.
+impl fmt::Debug for Topology {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "DI_PT_NONE",
+            Self::Points => "DI_PT_POINTLIST",
+            Self::SizedPoints => "DI_PT_POINTLIST_PSIZE",
+            Self::Lines => "DI_PT_LINELIST",
+            Self::LineStrip => "DI_PT_LINESTRIP",
+            Self::LineLoop => "DI_PT_LINELOOP",
+            Self::Triangles => "DI_PT_TRILIST",
+            Self::TriangleStrip => "DI_PT_TRISTRIP",
+            Self::TriangleFan => "DI_PT_TRIFAN",
+            Self::Rectangles => "DI_PT_RECTLIST",
+            Self::LinesAdjacent => "DI_PT_LINE_ADJ",
+            Self::LineStripAdjacent => "DI_PT_LINESTRIP_ADJ",
+            Self::TrianglesAdjacent => "DI_PT_TRI_ADJ",
+            Self::TriangleStripAdjacent => "DI_PT_TRISTRIP_ADJ",
+            Self::Patches(vertices) => return write!(f, "DI_PT_PATCHES{vertices}"),
+            Self::Unknown(number) => return write!(f, "Other({number})"),
+        })
+    }
+}
 
 /// A primitive in terms of vertex numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,20 +84,20 @@ pub enum Primitive {
 /// Returns the primitives of `list`, in order. Lists restart at every [`RESTART`]; incomplete primitives are
 /// dropped. Adjacent vertices are left out, because only a geometry shader uses them. Returns `None` for a
 /// type that needs tessellation or does not exist.
-pub fn primitives(topology: PrimType, provoking: Provoking, list: &[u32]) -> Option<Vec<Primitive>> {
+pub fn primitives(topology: Topology, provoking: Provoking, list: &[u32]) -> Option<Vec<Primitive>> {
     // List entries that belong to one primitive only.
     let own = match topology {
-        PrimType::DI_PT_LINELIST | PrimType::DI_PT_RECTLIST => 2,
-        PrimType::DI_PT_TRILIST => 3,
-        PrimType::DI_PT_LINE_ADJ => 4,
-        PrimType::DI_PT_TRI_ADJ => 6,
+        Topology::Lines | Topology::Rectangles => 2,
+        Topology::Triangles => 3,
+        Topology::LinesAdjacent => 4,
+        Topology::TrianglesAdjacent => 6,
         _ => 1,
     };
     let mut out = Vec::with_capacity(list.len() / own + 1);
     for run in list.split(|v| *v == RESTART) {
         match topology {
-            PrimType::DI_PT_RECTLIST => rectangles(run, &mut out),
-            PrimType::DI_PT_NONE => {}
+            Topology::Rectangles => rectangles(run, &mut out),
+            Topology::None => {}
             _ => assemble(topology, provoking, run, &mut |v, provoking| out.push(drawn(v, provoking)))?,
         }
     }
@@ -67,42 +128,42 @@ fn rectangles(run: &[u32], out: &mut Vec<Primitive>) {
 mod tests {
     use super::*;
 
-    fn of(topology: PrimType, list: &[u32]) -> Vec<Primitive> {
+    fn of(topology: Topology, list: &[u32]) -> Vec<Primitive> {
         primitives(topology, Provoking::Last, list).expect("a known type")
     }
 
     #[test]
     fn strips_keep_their_winding_and_provoking_vertex() {
-        let got = of(PrimType::DI_PT_TRISTRIP, &[0, 1, 2, 3]);
+        let got = of(Topology::TriangleStrip, &[0, 1, 2, 3]);
         assert_eq!(got, [Primitive::Triangle([0, 1, 2], 2), Primitive::Triangle([2, 1, 3], 3)]);
-        let first = primitives(PrimType::DI_PT_TRISTRIP, Provoking::First, &[0, 1, 2, 3]);
+        let first = primitives(Topology::TriangleStrip, Provoking::First, &[0, 1, 2, 3]);
         assert_eq!(first.expect("known")[1], Primitive::Triangle([2, 1, 3], 1));
     }
 
     #[test]
     fn fans_turn_around_their_first_vertex() {
-        let got = of(PrimType::DI_PT_TRIFAN, &[7, 1, 2, 3]);
+        let got = of(Topology::TriangleFan, &[7, 1, 2, 3]);
         assert_eq!(got, [Primitive::Triangle([7, 1, 2], 2), Primitive::Triangle([7, 2, 3], 3)]);
     }
 
     #[test]
     fn restart_ends_a_strip_and_a_loop() {
         let list = [0, 1, 2, RESTART, 5, 6];
-        assert_eq!(of(PrimType::DI_PT_TRISTRIP, &list), [Primitive::Triangle([0, 1, 2], 2)]);
-        let lines = of(PrimType::DI_PT_LINELOOP, &list);
+        assert_eq!(of(Topology::TriangleStrip, &list), [Primitive::Triangle([0, 1, 2], 2)]);
+        let lines = of(Topology::LineLoop, &list);
         assert_eq!(lines.len(), 5);
         assert_eq!(lines[2], Primitive::Line([2, 0], 0));
     }
 
     #[test]
     fn adjacent_vertices_are_left_out() {
-        assert_eq!(of(PrimType::DI_PT_LINE_ADJ, &[0, 1, 2, 3]), [Primitive::Line([1, 2], 2)]);
-        let strip = of(PrimType::DI_PT_TRISTRIP_ADJ, &[0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(of(Topology::LinesAdjacent, &[0, 1, 2, 3]), [Primitive::Line([1, 2], 2)]);
+        let strip = of(Topology::TriangleStripAdjacent, &[0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(strip, [Primitive::Triangle([0, 2, 4], 4), Primitive::Triangle([4, 2, 6], 6)]);
     }
 
     #[test]
     fn a_patch_is_no_primitive() {
-        assert_eq!(primitives(PrimType::DI_PT_PATCHES3, Provoking::Last, &[0, 1, 2]), None);
+        assert_eq!(primitives(Topology::Patches(3), Provoking::Last, &[0, 1, 2]), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Determines the guesses that a draw rests on because of its state. (`shader/doubt` does this for shaders.)
 
-use a4emu_decoder::a4xx::enums::PrimType;
+use crate::draw::pc::topology::Topology;
 use a4emu_decoder::guesses::Guess;
 
 use crate::draw::call::{DrawCall, IndexSource};
@@ -15,7 +15,6 @@ use crate::draw::rb::color::ColorTarget;
 use crate::draw::rb::state::{AlphaOff, ResolveState, Targets};
 use crate::draw::vertex_stages::VertexStages;
 use a4emu_shader::Reach;
-use a4emu_shader::format::Format;
 use a4emu_shader::format::arrangement::Tiling;
 
 /// Guesses, each with whether the draw rests on it.
@@ -60,17 +59,13 @@ pub(super) fn record_guesses(
 }
 
 fn of_raster(state: &DrawState, made: &Primitives) -> Vec<Guess> {
-    use PrimType::*;
+    use Topology::*;
     let topology = state.primitive.topology;
-    let lines = matches!(
-        topology,
-        DI_PT_LINELIST | DI_PT_LINESTRIP | DI_PT_LINELOOP | DI_PT_LINE_ADJ | DI_PT_LINESTRIP_ADJ
-    );
-    let rectangles = topology == DI_PT_RECTLIST && made.vertices.varying_components() > 2;
+    let lines = matches!(topology, Lines | LineStrip | LineLoop | LinesAdjacent | LineStripAdjacent);
+    let rectangles = topology == Rectangles && made.vertices.varying_components() > 2;
     let modes = &state.primitive.polygon_mode;
     let lines = lines || modes.contains(&PolygonMode::Lines);
-    let points =
-        matches!(topology, DI_PT_POINTLIST | DI_PT_POINTLIST_PSIZE) || modes.contains(&PolygonMode::Points);
+    let points = matches!(topology, Points | SizedPoints) || modes.contains(&PolygonMode::Points);
     rested([
         (true, Guess::FillRule),
         (state.targets.depth.is_some(), Guess::PlanePrecision),
@@ -96,7 +91,7 @@ fn of_targets(targets: &Targets) -> Vec<Guess> {
 fn guesses_constant(targets: &Targets) -> bool {
     targets.color.iter().zip(&targets.color_format).any(|(target, (format, _))| {
         let uses = target.blend.is_some_and(|blend| blend.uses_constant().contains(&true));
-        uses && Format::color(*format).is_some_and(ConstantCopy::is_guess)
+        uses && ConstantCopy::is_guess(format.value)
     })
 }
 

@@ -4,13 +4,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use a4emu_decoder::a4xx::enums::PrimType;
+use crate::draw::pc::topology::Topology;
 
 use super::record::{no_room, unknown_type};
 use super::snapshot::{draw_state, missing_code, stage, vertex_stages};
 use super::sync::finish;
 use super::trial_run::{TileMemory, trial_run};
 use super::{affordable, assembled, draw_layer, draw_layers, drawable, vertex_stream};
+use crate::a4xx::sp::READERS;
 use crate::budget::Work;
 use crate::draw::call::{DispatchCall, DrawCall};
 use crate::draw::cs;
@@ -181,11 +182,11 @@ pub struct DrawVertices {
     /// The fetched values.
     pub fetched: Fetched,
     /// Primitive type of the fetched vertex list.
-    pub topology: PrimType,
+    pub topology: Topology,
     /// The vertices that reach set-up. `None` when the primitive type is not supported.
     pub stream: Option<VertexStream>,
     /// Primitive type of the vertex list that reaches set-up.
-    pub out_topology: PrimType,
+    pub out_topology: Topology,
     /// Whether the vertices that reach set-up are the fetched ones in the same order.
     pub is_plain: bool,
 }
@@ -409,7 +410,7 @@ fn dispatch_looked_at(
 ) -> Result<Looked, Stop> {
     let (words, program) = stepwise(context, Stage::CS)?;
     let stage = stage(context, Stage::CS)?;
-    let state = DispatchState::snapshot(&context.machine.regs, call, &stage)?;
+    let state = crate::a4xx::stages::dispatch(&context.machine.regs, call, &stage)?;
     let stepped = DispatchState { stage: state.stage.with_program(program.clone()), ..state };
     let chosen = match place {
         Place::Warp(number) => cs::inspect::WhichWarp::Warp(number),
@@ -437,7 +438,8 @@ fn dispatch_looked_at(
 }
 
 fn stepwise(context: &mut DrawContext<'_>, stage: Stage) -> Result<(Vec<u64>, Arc<Program>), Fault> {
-    let words = code(context.machine.view(), stage).map_err(|miss| missing_code(context, stage, miss))?;
+    let words =
+        code(&READERS, context.machine.view(), stage).map_err(|miss| missing_code(context, stage, miss))?;
     let lower = if stage == Stage::HS { Program::hull_stepwise } else { Program::stepwise };
     let program = lower(&words).map_err(|error| Fault::Shader(error.to_string()))?;
     Ok((words, Arc::new(program)))

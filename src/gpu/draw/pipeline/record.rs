@@ -1,7 +1,7 @@
 //! Records how draws ended, what they cost and what went wrong.
 
-use a4emu_decoder::a4xx::enums::PrimType;
-use a4emu_decoder::a4xx::stage_words::PRIMITIVE_WORD;
+use crate::draw::pc::topology::Topology;
+use crate::draw::stage_words::PrimitiveWord;
 use a4emu_decoder::guesses::Guess;
 
 use crate::draw::gras::primitives::Primitives;
@@ -50,7 +50,7 @@ pub(super) fn record_primitives(
     context: &mut DrawContext<'_>,
     Assembled { primitives, left_out }: Assembled,
     vertices: Vertices,
-    words: Vec<PRIMITIVE_WORD>,
+    words: Vec<PrimitiveWord>,
     geometry: Geometry,
 ) -> Primitives {
     let count = primitives.len() as u64;
@@ -61,7 +61,7 @@ pub(super) fn record_primitives(
 }
 
 /// Records that set-up does not support a primitive type.
-pub(super) fn unknown_type(context: &mut DrawContext<'_>, topology: PrimType) {
+pub(super) fn unknown_type(context: &mut DrawContext<'_>, topology: Topology) {
     context.machine.unsupported(format!("draw {}: primitive type {topology:?}", context.machine.at.draws));
 }
 

@@ -1,13 +1,12 @@
 //! Draws of the resolve pass.
 
+use crate::a4xx;
 use crate::budget::Work;
 use crate::draw::call::DrawCall;
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup;
-use crate::draw::gras::setup::PrimitiveState;
 use crate::draw::gras::state::Viewports;
 use crate::draw::pipeline::DrawContext;
-use crate::draw::rb::state::{ResolveState, resolve_bounds};
 use crate::draw::reads::MemoryRead;
 use crate::draw::schedule::Schedule;
 use crate::draw::stop::{Stop, charge};
@@ -26,7 +25,7 @@ pub(super) fn resolve(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<
     let area = resolved_area(context, call);
     let start = stopwatch(context);
     let mut unsupported = Vec::new();
-    let copy = ResolveState::snapshot(&context.machine.regs, &mut unsupported);
+    let copy = a4xx::rb::resolve(&context.machine.regs, &mut unsupported);
     record_unsupported(context, unsupported);
     let Some(copy) = copy else { return Ok(()) };
     guesses::of_copy(&copy).into_iter().for_each(|guess| context.machine.note_guess(guess, Reach::OUTPUT));
@@ -48,13 +47,9 @@ pub(super) fn resolve(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<
 /// Returns the pixels that the rectangle of a resolve covers. Without a usable vertex stage, these are all
 /// pixels within the scissors.
 fn resolved_area(context: &mut DrawContext<'_>, call: &DrawCall) -> Rect {
-    let bounds = resolve_bounds(&context.machine.regs);
-    let state = PrimitiveState::snapshot(
-        &context.machine.regs,
-        call.initiator.PRIM_TYPE(),
-        Viewports::First,
-        context.machine.model,
-    );
+    let bounds = a4xx::rb::resolve_bounds(&context.machine.regs);
+    let state =
+        a4xx::gras::primitive(&context.machine.regs, call.topology, Viewports::First, context.machine.model);
     let Ok(vertex) = vertex_state(context, call) else { return bounds };
     sync(context, MemoryRead::of_vertices(&vertex));
     let Ok(mut shaded) = vertices(context, &vertex, || None) else { return bounds };

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::a4xx::vfd::{attributes, placed};
+use crate::a4xx::{self, rb};
 use crate::budget::Work;
 use crate::draw::call::DrawCall;
-use crate::draw::ds::state::DomainState;
 use crate::draw::fs::DrawState;
-use crate::draw::fs::state::{FragmentInputs, FragmentState};
+use crate::draw::fs::state::FragmentState;
 use crate::draw::gras::setup::PrimitiveState;
-use crate::draw::gs::state::GeometryState;
-use crate::draw::pc::state::PatchState;
 use crate::draw::pipeline::DrawContext;
 use crate::draw::rb::state::Targets;
 use crate::draw::sp::stage_cache::{Constants, NoStage, Request};
@@ -17,13 +16,9 @@ use crate::draw::sp::state::StageState;
 use crate::draw::state_cache::WithUnsupported;
 use crate::draw::stop::Stop;
 use crate::draw::vertex_stages::{Tessellation, VertexStages};
-use crate::draw::vfd::state::{FetchState, attributes, placed};
-use crate::draw::vpc::state::{FeedbackState, VertexOutputs};
 use crate::draw::vs::VertexState;
-use crate::draw::{ds, hs, pc};
 use crate::fault::{Fault, Miss};
 use crate::machine::Stage;
-use crate::pass::has_geometry_shader;
 
 use super::record::record_unsupported;
 
@@ -35,7 +30,11 @@ pub(super) fn stage(context: &mut DrawContext<'_>, stage: Stage) -> Result<Arc<S
     let counting = context.pipeline.counting();
     let constants =
         if context.pipeline.inspection.pixels.is_some() { Constants::All } else { Constants::Read };
-    let state = kept.get(context.machine.view(), &mut programs, Request { stage, slot, counting, constants });
+    let state = kept.get(
+        context.machine.view(),
+        &mut programs,
+        Request { readers: &a4xx::sp::READERS, stage, slot, counting, constants },
+    );
     context.pipeline.states.stages[stage as usize] = Some(kept);
     context.pipeline.programs = programs;
     state.map_err(|why| match why {
@@ -61,8 +60,8 @@ pub(super) fn vertex_state(context: &mut DrawContext<'_>, call: &DrawCall) -> Re
     let (attributes, unsupported) =
         kept.attributes.get(slot, regs, (), |regs| with_unsupported(|list| attributes(regs, list)));
     let attributes = placed(regs, attributes);
-    let fetch = FetchState::snapshot(regs, call, pc::state::restart(regs), attributes, context.machine.model);
-    let outputs = kept.outputs.get(slot, regs, (), |regs| Arc::new(VertexOutputs::snapshot(regs, Stage::VS)));
+    let fetch = a4xx::vfd::fetch(regs, call, a4xx::pc::restart(regs), attributes, context.machine.model);
+    let outputs = kept.outputs.get(slot, regs, (), |regs| Arc::new(a4xx::vpc::outputs(regs, Stage::VS)));
     let vertex = VertexState { fetch, stage, outputs: outputs.clone() };
     let unsupported = unsupported.clone();
     record_unsupported(context, unsupported);
@@ -79,16 +78,16 @@ pub(super) fn vertex_stages(context: &mut DrawContext<'_>, call: &DrawCall) -> R
     Ok(VertexStages {
         vertex: vertex_state(context, call)?,
         tessellation: tessellation(context, call)?,
-        geometry: match has_geometry_shader(&context.machine.regs) {
+        geometry: match a4xx::pass::has_geometry_shader(&context.machine.regs) {
             true => {
                 let stage = stage(context, Stage::GS)?;
-                Some(GeometryState::snapshot(&context.machine.regs, stage))
+                Some(a4xx::stages::geometry(&context.machine.regs, stage))
             }
             false => None,
         },
-        feedback: FeedbackState::snapshot(context.machine.view()),
-        topology: call.initiator.PRIM_TYPE(),
-        provoking: pc::state::provoking(&context.machine.regs),
+        feedback: a4xx::vpc::feedback(context.machine.view()),
+        topology: call.topology,
+        provoking: a4xx::pc::provoking(&context.machine.regs),
         pass: call.pass,
     })
 }
@@ -97,12 +96,12 @@ pub(super) fn tessellation(
     context: &mut DrawContext<'_>,
     call: &DrawCall,
 ) -> Result<Option<Tessellation>, Stop> {
-    let Some(patches) = pc::state::patches(call)? else { return Ok(None) };
-    hs::state::require(&context.machine.regs, call.number)?;
-    ds::state::require(&context.machine.regs, call.number)?;
-    let patches = PatchState::snapshot(&context.machine.regs, call.number, patches)?;
+    let Some(patches) = a4xx::pc::patches(call)? else { return Ok(None) };
+    a4xx::stages::require_hull(&context.machine.regs, call.number)?;
+    a4xx::stages::require_domain(&context.machine.regs, call.number)?;
+    let patches = a4xx::pc::patch_state(&context.machine.regs, call.number, patches)?;
     let (hull, domain) = (stage(context, Stage::HS)?, stage(context, Stage::DS)?);
-    Ok(Some(Tessellation { hull, patches, domain: DomainState::snapshot(&context.machine.regs, domain) }))
+    Ok(Some(Tessellation { hull, patches, domain: a4xx::stages::domain(&context.machine.regs, domain) }))
 }
 
 /// Takes a snapshot of all state that a draw needs after its vertex stages.
@@ -118,11 +117,11 @@ pub(super) fn set_up_state(
 ) -> (Arc<PrimitiveState>, Arc<Targets>) {
     let (regs, kept) = (&context.machine.regs, &mut context.pipeline.states);
     let slot = kept.slots.of(context.machine.at.address);
-    let make = |regs: &_| with_unsupported(|list| Arc::new(Targets::snapshot(regs, list)));
+    let make = |regs: &_| with_unsupported(|list| Arc::new(rb::targets(regs, list)));
     let (targets, unsupported) = kept.targets.get(slot, regs, (), make);
     let (topology, viewports, model) = (stages.topology(), stages.viewports(), context.machine.model);
     let primitive = kept.primitive.get(slot, regs, (topology, viewports), |regs| {
-        Arc::new(PrimitiveState::snapshot(regs, topology, viewports, model))
+        Arc::new(a4xx::gras::primitive(regs, topology, viewports, model))
     });
     let (primitive, targets) = (primitive.clone(), targets.clone());
     let unsupported = unsupported.clone();
@@ -133,6 +132,7 @@ pub(super) fn set_up_state(
 pub(super) fn fragment_state(context: &mut DrawContext<'_>) -> Result<FragmentState, Stop> {
     let (regs, kept) = (&context.machine.regs, &mut context.pipeline.states);
     let slot = kept.slots.of(context.machine.at.address);
-    let inputs = kept.inputs.get(slot, regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs))).clone();
+    let inputs =
+        kept.inputs.get(slot, regs, (), |regs| Arc::new(a4xx::stages::fragment_inputs(regs))).clone();
     Ok(FragmentState { stage: stage(context, Stage::FS)?, inputs })
 }

@@ -2,12 +2,14 @@
 
 use a4emu_decoder::adreno::address::Address;
 
+use crate::a4xx::pass::stages;
+use crate::a4xx::sp::READERS;
+use crate::a4xx::tpl1::border_place;
 use crate::draw::call::DrawCall;
 use crate::draw::pipeline::DrawContext;
 use crate::draw::queue::Writer;
 use crate::draw::reads::MemoryRead;
 use crate::draw::sp::state::CodePlace;
-use crate::draw::tpl1::state::border_place;
 use crate::machine::STAGES;
 
 use super::{geometry, with_queue};
@@ -42,9 +44,10 @@ pub(super) fn sync_state(context: &mut DrawContext<'_>, call: &DrawCall) {
         return;
     }
     let mut places = [[MemoryRead::Bytes(Address::new(0), 0); 2]; STAGES.len()];
-    let stages = call.pass.stages(&context.machine.regs, Some(call.initiator));
+    let stages = stages(call.pass, &context.machine.regs, Some(call.initiator));
     for (places, stage) in places.iter_mut().zip(stages) {
-        let (start, bytes) = CodePlace::of(context.machine.view(), stage).in_memory().unwrap_or_default();
+        let (start, bytes) =
+            CodePlace::of(&READERS, context.machine.view(), stage).in_memory().unwrap_or_default();
         let (border, of_border) = border_place(&context.machine.regs, stage);
         *places =
             [MemoryRead::Bytes(border.into(), of_border), MemoryRead::Bytes(start.into(), bytes.into())];

@@ -135,6 +135,6 @@ pub(super) fn feed_back(
     let filled = feedback.run(topology, provoking, stream, &mut |address, value| {
         context.machine.store(Client::Geometry, address, &value.to_le_bytes());
     });
-    context.machine.written_back.extend(filled.registers());
+    context.machine.written_back.extend(crate::a4xx::vpc::filled(&filled));
     Ok(())
 }

@@ -448,12 +448,11 @@ impl CopyJob {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap};
-
     use super::*;
     use crate::draw::rb::cells::{Cells, UniformBits};
-    use crate::draw::rb::rendered::Content;
+    use crate::draw::rb::rendered::{Content, Named};
     use a4emu_shader::format::arrangement::Arrangement;
+    use a4emu_shader::format::{Format, Layout, Swap, Type};
 
     /// Pixels of four bytes, to rows of 512 bytes.
     fn state(samples: u32) -> ResolveState {
@@ -465,8 +464,8 @@ mod tests {
             pitch: 512,
             cpp: 4,
             samples,
-            format: ColorFmt::RB4_R8G8B8A8_UINT,
-            swap: ColorSwap::WZYX,
+            format: Named { name: "a format", value: Format { layout: Layout::array(4, 8), ty: Type::Uint } },
+            swap: Swap::WZYX,
             arrangement: Arrangement::PLAIN,
             dither: None,
             content: Content::Color,

@@ -515,16 +515,15 @@ fn with_surfaces<R>(
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::a4xx::enums::PrimType;
+    use crate::draw::pc::topology::Topology;
 
     use super::super::uses::Pass;
     use super::*;
-    use crate::draw::fs::state::{FragmentInputs, FragmentState};
+    use crate::draw::fs::state::FragmentState;
     use crate::draw::fs::{Coloring, DrawState, Plan};
     use crate::draw::gras::primitives::Primitives;
-    use crate::draw::gras::setup::PrimitiveState;
     use crate::draw::gras::state::Viewports;
-    use crate::draw::rb::state::{Targets, TestOrder};
+    use crate::draw::rb::state::TestOrder;
     use crate::draw::sp::state::StageState;
     use crate::draw::vertices::Vertices;
     use crate::draw::work::KnownRun;
@@ -540,16 +539,16 @@ mod tests {
 
     /// Returns a draw of `count` primitives, each some pixels below the previous one.
     fn waiting(count: usize) -> DrawRecord<Fragments> {
-        let targets = Targets::snapshot(&Default::default(), &mut Vec::new());
-        let primitive = PrimitiveState::snapshot(
+        let targets = crate::a4xx::rb::targets(&Default::default(), &mut Vec::new());
+        let primitive = crate::a4xx::gras::primitive(
             &Default::default(),
-            PrimType::DI_PT_TRILIST,
+            Topology::Triangles,
             Viewports::First,
             Model::default(),
         );
         let fragment = FragmentState {
             stage: StageState::of("end\n").into(),
-            inputs: FragmentInputs::snapshot(&Default::default()).into(),
+            inputs: crate::a4xx::stages::fragment_inputs(&Default::default()).into(),
         };
         let bounds = |i: usize| {
             let y0 = (i * 7 % 90) as i32;

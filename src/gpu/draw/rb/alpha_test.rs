@@ -1,16 +1,15 @@
 //! The alpha test: drops pixels by the alpha of output 0.
 
-use a4emu_decoder::a4xx::enums::CompareFunc;
-
 use multiversion::multiversion;
 
 use super::depth::{Words, float_holds, outcomes};
+use crate::draw::compare::Compare;
 
 /// Comparison of the alpha test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AlphaTest {
     /// Comparison function.
-    pub func: CompareFunc,
+    pub func: Compare,
     /// Reference value.
     pub reference: f32,
 }
@@ -39,14 +38,14 @@ mod tests {
     fn each_function_passes_what_it_says() {
         let alpha = std::array::from_fn(|lane| [0.25f32, 0.5, 0.75, f32::NAN][lane % 4].to_bits());
         let cases = [
-            (CompareFunc::FUNC_NEVER, 0),
-            (CompareFunc::FUNC_LESS, 1),
-            (CompareFunc::FUNC_EQUAL, 2),
-            (CompareFunc::FUNC_LEQUAL, 3),
-            (CompareFunc::FUNC_GREATER, 4),
-            (CompareFunc::FUNC_NOTEQUAL, 13),
-            (CompareFunc::FUNC_GEQUAL, 6),
-            (CompareFunc::FUNC_ALWAYS, 15),
+            (Compare::Never, 0),
+            (Compare::Less, 1),
+            (Compare::Equal, 2),
+            (Compare::LessEqual, 3),
+            (Compare::Greater, 4),
+            (Compare::NotEqual, 13),
+            (Compare::GreaterEqual, 6),
+            (Compare::Always, 15),
         ];
         for (func, want) in cases {
             let test = AlphaTest { func, reference: 0.5 };
@@ -56,7 +55,7 @@ mod tests {
 
     #[test]
     fn every_lane_has_its_own_bit() {
-        let test = AlphaTest { func: CompareFunc::FUNC_GREATER, reference: 0.0 };
+        let test = AlphaTest { func: Compare::Greater, reference: 0.0 };
         for lane in 0..32 {
             let mut alpha = [0; 32];
             alpha[lane] = 1.0f32.to_bits();

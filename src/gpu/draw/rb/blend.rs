@@ -3,8 +3,6 @@
 //! The equation gets sources and destinations of unorm and snorm targets limited to their range, as in GL.
 //! Guess `blend-precision`.
 
-use a4emu_decoder::a4xx::enums::{BlendFactor, BlendOpcode, RopCode};
-
 use a4emu_shader::AlphaFactor;
 use a4emu_shader::format::{Format, Layout, Type};
 
@@ -14,11 +12,82 @@ pub type Channel = [f32; 32];
 /// Red, green, blue, alpha of 32 pixels.
 pub type Colors = [Channel; 4];
 
+/// A factor of a blend equation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlendFactor {
+    /// 0.
+    Zero,
+    /// 1.
+    One,
+    /// Colour of the source.
+    SrcColor,
+    /// 1 less that.
+    OneMinusSrcColor,
+    /// Alpha of the source.
+    SrcAlpha,
+    /// 1 less that.
+    OneMinusSrcAlpha,
+    /// Colour of the destination.
+    DstColor,
+    /// 1 less that.
+    OneMinusDstColor,
+    /// Alpha of the destination.
+    DstAlpha,
+    /// 1 less that.
+    OneMinusDstAlpha,
+    /// The constant colour.
+    ConstantColor,
+    /// 1 less that.
+    OneMinusConstantColor,
+    /// Alpha of the constant colour.
+    ConstantAlpha,
+    /// 1 less that.
+    OneMinusConstantAlpha,
+    /// The lesser of the source's alpha and of 1 less the destination's; 1 for alpha.
+    SrcAlphaSaturate,
+    /// Colour of the second source.
+    Src1Color,
+    /// 1 less that.
+    OneMinusSrc1Color,
+    /// Alpha of the second source.
+    Src1Alpha,
+    /// 1 less that.
+    OneMinusSrc1Alpha,
+    /// A value without a meaning. It counts as 0, but the destination is still read.
+    Unknown,
+}
+
+/// What a blend equation does with the products of source and destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlendOp {
+    /// Source plus destination.
+    Add,
+    /// Source less destination.
+    Subtract,
+    /// Destination less source.
+    ReverseSubtract,
+    /// The lesser one, without factors.
+    Min,
+    /// The greater one, without factors.
+    Max,
+    /// A value without a meaning. It counts as addition.
+    Unknown,
+}
+
+/// A logic operation as a truth table: bit `2 * source + destination` is the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rop(pub u8);
+
+impl Rop {
+    /// The source.
+    pub const COPY: Self = Self(0b1100);
+}
+
 /// One half (colour or alpha) of a blend equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Equation {
     /// How to combine the products.
-    pub op: BlendOpcode,
+    pub op: BlendOp,
     /// Factor of the source.
     pub src: BlendFactor,
     /// Factor of the destination.
@@ -82,18 +151,11 @@ impl Equation {
     pub fn uses_constant(&self) -> [bool; 2] {
         use BlendFactor::*;
         let any = |of: [BlendFactor; 2]| of.contains(&self.src) || of.contains(&self.dst);
-        [
-            any([FACTOR_CONSTANT_COLOR, FACTOR_ONE_MINUS_CONSTANT_COLOR]),
-            any([FACTOR_CONSTANT_ALPHA, FACTOR_ONE_MINUS_CONSTANT_ALPHA]),
-        ]
+        [any([ConstantColor, OneMinusConstantColor]), any([ConstantAlpha, OneMinusConstantAlpha])]
     }
 
     /// Equation that returns the source unchanged.
-    const COPY: Self = Self {
-        op: BlendOpcode::BLEND_DST_PLUS_SRC,
-        src: BlendFactor::FACTOR_ONE,
-        dst: BlendFactor::FACTOR_ZERO,
-    };
+    const COPY: Self = Self { op: BlendOp::Add, src: BlendFactor::One, dst: BlendFactor::Zero };
 }
 
 impl Blend {
@@ -126,12 +188,12 @@ impl Blend {
     /// Returns the factors of source and destination. `None` unless they are the same for all components and
     /// depend only on source alpha, and the operation is addition.
     pub fn by_alpha(&self) -> Option<[AlphaFactor; 2]> {
-        let Equation { op: BlendOpcode::BLEND_DST_PLUS_SRC, src, dst } = self.rgb else { return None };
+        let Equation { op: BlendOp::Add, src, dst } = self.rgb else { return None };
         let of = |factor| match factor {
-            BlendFactor::FACTOR_ZERO => Some(AlphaFactor { one: 0.0, alpha: 0.0 }),
-            BlendFactor::FACTOR_ONE => Some(AlphaFactor { one: 1.0, alpha: 0.0 }),
-            BlendFactor::FACTOR_SRC_ALPHA => Some(AlphaFactor { one: 0.0, alpha: 1.0 }),
-            BlendFactor::FACTOR_ONE_MINUS_SRC_ALPHA => Some(AlphaFactor { one: 1.0, alpha: -1.0 }),
+            BlendFactor::Zero => Some(AlphaFactor { one: 0.0, alpha: 0.0 }),
+            BlendFactor::One => Some(AlphaFactor { one: 1.0, alpha: 0.0 }),
+            BlendFactor::SrcAlpha => Some(AlphaFactor { one: 0.0, alpha: 1.0 }),
+            BlendFactor::OneMinusSrcAlpha => Some(AlphaFactor { one: 1.0, alpha: -1.0 }),
             _ => None,
         };
         (self.rgb == self.alpha).then_some([of(src)?, of(dst)?])
@@ -142,10 +204,10 @@ impl Blend {
         let dual = |factor| {
             matches!(
                 factor,
-                BlendFactor::FACTOR_SRC1_COLOR
-                    | BlendFactor::FACTOR_ONE_MINUS_SRC1_COLOR
-                    | BlendFactor::FACTOR_SRC1_ALPHA
-                    | BlendFactor::FACTOR_ONE_MINUS_SRC1_ALPHA
+                BlendFactor::Src1Color
+                    | BlendFactor::OneMinusSrc1Color
+                    | BlendFactor::Src1Alpha
+                    | BlendFactor::OneMinusSrc1Alpha
             )
         };
         [self.rgb.src, self.rgb.dst, self.alpha.src, self.alpha.dst].into_iter().any(dual)
@@ -164,26 +226,26 @@ impl Inputs<'_> {
     #[inline(always)]
     fn factor(&self, factor: BlendFactor, c: usize) -> Channel {
         match factor {
-            BlendFactor::FACTOR_ZERO | BlendFactor::Other(_) => [0.0; 32],
-            BlendFactor::FACTOR_ONE => [1.0; 32],
-            BlendFactor::FACTOR_SRC_COLOR => self.src[c],
-            BlendFactor::FACTOR_ONE_MINUS_SRC_COLOR => complement(&self.src[c]),
-            BlendFactor::FACTOR_SRC_ALPHA => self.src[3],
-            BlendFactor::FACTOR_ONE_MINUS_SRC_ALPHA => complement(&self.src[3]),
-            BlendFactor::FACTOR_DST_COLOR => self.dst[c],
-            BlendFactor::FACTOR_ONE_MINUS_DST_COLOR => complement(&self.dst[c]),
-            BlendFactor::FACTOR_DST_ALPHA => self.dst[3],
-            BlendFactor::FACTOR_ONE_MINUS_DST_ALPHA => complement(&self.dst[3]),
-            BlendFactor::FACTOR_CONSTANT_COLOR => [self.constant[c]; 32],
-            BlendFactor::FACTOR_ONE_MINUS_CONSTANT_COLOR => [1.0 - self.constant[c]; 32],
-            BlendFactor::FACTOR_CONSTANT_ALPHA => [self.constant[3]; 32],
-            BlendFactor::FACTOR_ONE_MINUS_CONSTANT_ALPHA => [1.0 - self.constant[3]; 32],
-            BlendFactor::FACTOR_SRC_ALPHA_SATURATE if c == 3 => [1.0; 32],
-            BlendFactor::FACTOR_SRC_ALPHA_SATURATE => each(|i| self.src[3][i].min(1.0 - self.dst[3][i])),
-            BlendFactor::FACTOR_SRC1_COLOR => self.src1[c],
-            BlendFactor::FACTOR_ONE_MINUS_SRC1_COLOR => complement(&self.src1[c]),
-            BlendFactor::FACTOR_SRC1_ALPHA => self.src1[3],
-            BlendFactor::FACTOR_ONE_MINUS_SRC1_ALPHA => complement(&self.src1[3]),
+            BlendFactor::Zero | BlendFactor::Unknown => [0.0; 32],
+            BlendFactor::One => [1.0; 32],
+            BlendFactor::SrcColor => self.src[c],
+            BlendFactor::OneMinusSrcColor => complement(&self.src[c]),
+            BlendFactor::SrcAlpha => self.src[3],
+            BlendFactor::OneMinusSrcAlpha => complement(&self.src[3]),
+            BlendFactor::DstColor => self.dst[c],
+            BlendFactor::OneMinusDstColor => complement(&self.dst[c]),
+            BlendFactor::DstAlpha => self.dst[3],
+            BlendFactor::OneMinusDstAlpha => complement(&self.dst[3]),
+            BlendFactor::ConstantColor => [self.constant[c]; 32],
+            BlendFactor::OneMinusConstantColor => [1.0 - self.constant[c]; 32],
+            BlendFactor::ConstantAlpha => [self.constant[3]; 32],
+            BlendFactor::OneMinusConstantAlpha => [1.0 - self.constant[3]; 32],
+            BlendFactor::SrcAlphaSaturate if c == 3 => [1.0; 32],
+            BlendFactor::SrcAlphaSaturate => each(|i| self.src[3][i].min(1.0 - self.dst[3][i])),
+            BlendFactor::Src1Color => self.src1[c],
+            BlendFactor::OneMinusSrc1Color => complement(&self.src1[c]),
+            BlendFactor::Src1Alpha => self.src1[3],
+            BlendFactor::OneMinusSrc1Alpha => complement(&self.src1[3]),
         }
     }
 }
@@ -201,15 +263,15 @@ fn each(pixel: impl Fn(usize) -> f32) -> Channel {
 }
 
 #[inline(always)]
-fn combine(op: BlendOpcode, src: &Channel, dst: &Channel, s: &Channel, d: &Channel, out: &mut Channel) {
+fn combine(op: BlendOp, src: &Channel, dst: &Channel, s: &Channel, d: &Channel, out: &mut Channel) {
     match op {
-        BlendOpcode::BLEND_DST_PLUS_SRC | BlendOpcode::Other(_) => {
+        BlendOp::Add | BlendOp::Unknown => {
             (0..32).for_each(|i| out[i] = src[i] * s[i] + dst[i] * d[i]);
         }
-        BlendOpcode::BLEND_SRC_MINUS_DST => (0..32).for_each(|i| out[i] = src[i] * s[i] - dst[i] * d[i]),
-        BlendOpcode::BLEND_DST_MINUS_SRC => (0..32).for_each(|i| out[i] = dst[i] * d[i] - src[i] * s[i]),
-        BlendOpcode::BLEND_MIN_DST_SRC => (0..32).for_each(|i| out[i] = src[i].min(dst[i])),
-        BlendOpcode::BLEND_MAX_DST_SRC => (0..32).for_each(|i| out[i] = src[i].max(dst[i])),
+        BlendOp::Subtract => (0..32).for_each(|i| out[i] = src[i] * s[i] - dst[i] * d[i]),
+        BlendOp::ReverseSubtract => (0..32).for_each(|i| out[i] = dst[i] * d[i] - src[i] * s[i]),
+        BlendOp::Min => (0..32).for_each(|i| out[i] = src[i].min(dst[i])),
+        BlendOp::Max => (0..32).for_each(|i| out[i] = src[i].max(dst[i])),
     }
 }
 
@@ -223,9 +285,8 @@ pub fn limit(colors: &mut Colors, min: f32, max: f32) {
     }
 }
 
-/// Applies the logic operation `code` to every bit. The code is a truth table of source and destination.
-pub fn rop(code: RopCode, s: u128, d: u128) -> u128 {
-    let table = code.to_bits();
+/// Applies a logic operation to every bit.
+pub fn rop(Rop(table): Rop, s: u128, d: u128) -> u128 {
     let term = |bit: u32, v: u128| if table & (1 << bit) != 0 { v } else { 0 };
     term(0, !s & !d) | term(1, !s & d) | term(2, s & !d) | term(3, s & d)
 }
@@ -245,11 +306,8 @@ mod tests {
 
     #[test]
     fn alpha_blending() {
-        let rgb = Equation {
-            op: BlendOpcode::BLEND_DST_PLUS_SRC,
-            src: BlendFactor::FACTOR_SRC_ALPHA,
-            dst: BlendFactor::FACTOR_ONE_MINUS_SRC_ALPHA,
-        };
+        let rgb =
+            Equation { op: BlendOp::Add, src: BlendFactor::SrcAlpha, dst: BlendFactor::OneMinusSrcAlpha };
         let got = one(rgb, [1.0, 0.5, 0.0, 0.25], [0.0, 0.5, 1.0, 1.0]);
         assert_eq!(got, [0.25, 0.5, 0.75, 0.25]);
     }
@@ -259,17 +317,17 @@ mod tests {
         let f =
             |op, src, dst| one(Equation { op, src, dst }, [0.5, 0.25, 1.0, 0.5], [1.0, 0.5, 0.25, 0.25])[0];
         use BlendFactor as F;
-        use BlendOpcode as O;
-        assert_eq!(f(O::BLEND_SRC_MINUS_DST, F::FACTOR_ONE, F::FACTOR_ONE), -0.5);
-        assert_eq!(f(O::BLEND_DST_MINUS_SRC, F::FACTOR_ONE, F::FACTOR_ONE), 0.5);
-        assert_eq!(f(O::BLEND_MIN_DST_SRC, F::FACTOR_ZERO, F::FACTOR_ZERO), 0.5);
-        assert_eq!(f(O::BLEND_MAX_DST_SRC, F::FACTOR_ZERO, F::FACTOR_ZERO), 1.0);
-        let plus = |src| f(O::BLEND_DST_PLUS_SRC, src, F::FACTOR_ZERO);
-        assert_eq!(plus(F::FACTOR_CONSTANT_COLOR), 0.125);
-        assert_eq!(plus(F::FACTOR_ONE_MINUS_CONSTANT_ALPHA), 0.0);
-        assert_eq!(plus(F::FACTOR_SRC_ALPHA_SATURATE), 0.25);
-        assert_eq!(plus(F::FACTOR_DST_ALPHA), 0.125);
-        assert_eq!(plus(F::FACTOR_SRC1_COLOR), 0.25);
+        use BlendOp as O;
+        assert_eq!(f(O::Subtract, F::One, F::One), -0.5);
+        assert_eq!(f(O::ReverseSubtract, F::One, F::One), 0.5);
+        assert_eq!(f(O::Min, F::Zero, F::Zero), 0.5);
+        assert_eq!(f(O::Max, F::Zero, F::Zero), 1.0);
+        let plus = |src| f(O::Add, src, F::Zero);
+        assert_eq!(plus(F::ConstantColor), 0.125);
+        assert_eq!(plus(F::OneMinusConstantAlpha), 0.0);
+        assert_eq!(plus(F::SrcAlphaSaturate), 0.25);
+        assert_eq!(plus(F::DstAlpha), 0.125);
+        assert_eq!(plus(F::Src1Color), 0.25);
     }
 
     #[test]
@@ -282,10 +340,10 @@ mod tests {
     #[test]
     fn logic_operations_are_truth_tables() {
         let (s, d) = (0b1100, 0b1010);
-        assert_eq!(rop(RopCode::ROP_XOR, s, d) & 15, 0b0110);
-        assert_eq!(rop(RopCode::ROP_COPY, s, d) & 15, s);
-        assert_eq!(rop(RopCode::ROP_NOOP, s, d) & 15, d);
-        assert_eq!(rop(RopCode::ROP_AND_INVERTED, s, d) & 15, 0b0010);
-        assert_eq!(rop(RopCode::ROP_SET, s, d), u128::MAX);
+        assert_eq!(rop(Rop(0b0110), s, d) & 15, 0b0110);
+        assert_eq!(rop(Rop::COPY, s, d) & 15, s);
+        assert_eq!(rop(Rop(0b1010), s, d) & 15, d);
+        assert_eq!(rop(Rop(0b0010), s, d) & 15, 0b0010);
+        assert_eq!(rop(Rop(0b1111), s, d), u128::MAX);
     }
 }

@@ -3,7 +3,6 @@
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
-use a4emu_decoder::a4xx::enums::RopCode;
 use multiversion::multiversion;
 use multiversion::target::match_target;
 
@@ -11,7 +10,7 @@ use a4emu_shader::format::{Codec, Type, unorm_step};
 use a4emu_shader::{AlphaFactor, Epilogue, Lanes, Number, Warp};
 
 use crate::draw::gras::quad::Quads;
-use crate::draw::rb::blend::{Blend, Colors, limit, rop};
+use crate::draw::rb::blend::{Blend, Colors, Rop, limit, rop};
 use crate::draw::rb::depth::{Words, select};
 use crate::draw::rb::dither::Dither;
 use crate::draw::rb::pixels::{Pixels, in_quads, in_rows, store_by_loops};
@@ -63,7 +62,7 @@ pub struct ColorTarget {
     /// Blending; `None` stores the source.
     pub blend: Option<Blend>,
     /// Logic operation; `None` stores the source.
-    pub rop: Option<RopCode>,
+    pub rop: Option<Rop>,
     /// Bits of a pixel that may change.
     pub writable: u128,
     /// Byte order of an 8888 unorm format, for the fast path.
@@ -473,17 +472,21 @@ fn decode_unorm8(order: [usize; 4], words: &Words) -> [Words; 4] {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::a4xx::enums::{BlendFactor, BlendOpcode, ColorFmt, ColorSwap, CompareFunc};
-
     use super::*;
+    use crate::draw::compare::Compare;
     use crate::draw::gras::quad::{Quad, quads};
     use crate::draw::rb::alpha_test::AlphaTest;
-    use crate::draw::rb::blend::Equation;
+    use crate::draw::rb::blend::{BlendFactor, BlendOp, Equation};
     use crate::draw::rb::state::Targets;
-    use a4emu_shader::format::{Format, Transfer};
+    use a4emu_shader::format::{Format, Layout, Swap, Transfer};
 
-    fn target(fmt: ColorFmt, swap: ColorSwap, unorm8: Option<[usize; 4]>) -> ColorTarget {
-        let codec = Format::color(fmt).and_then(|f| f.codec(swap, Transfer::Linear)).expect("a pixel format");
+    const RGBA8: Format = Format { layout: Layout::array(4, 8), ty: Type::Unorm };
+    const RGBA16_FLOAT: Format = Format { layout: Layout::array(4, 16), ty: Type::Float };
+    const RGBA8_SNORM: Format = Format { layout: Layout::array(4, 8), ty: Type::Snorm };
+    const RGBA32_FLOAT: Format = Format { layout: Layout::array(4, 32), ty: Type::Float };
+
+    fn target(format: Format, swap: Swap, unorm8: Option<[usize; 4]>) -> ColorTarget {
+        let codec = format.codec(swap, Transfer::Linear).expect("a pixel format");
         let output = ColorOutput { regid: 0, precision: Precision::Full, number: Number::Float };
         let writable = codec.bits(15);
         ColorTarget { surface: 0, output, codec, blend: None, rop: None, writable, unorm8, dither: None }
@@ -498,26 +501,22 @@ mod tests {
     /// Tests targets that compiled code may finish, and targets that it may not.
     #[test]
     fn code_finishes_what_needs_no_more_than_alpha() {
-        let common = target(ColorFmt::RB4_R8G8B8A8_UNORM, ColorSwap::WXYZ, Some([2, 1, 0, 3]));
-        let equation = |op| Equation {
-            op,
-            src: BlendFactor::FACTOR_SRC_ALPHA,
-            dst: BlendFactor::FACTOR_ONE_MINUS_SRC_ALPHA,
-        };
+        let common = target(RGBA8, Swap::WXYZ, Some([2, 1, 0, 3]));
+        let equation = |op| Equation { op, src: BlendFactor::SrcAlpha, dst: BlendFactor::OneMinusSrcAlpha };
         let blend = |op| Some(Blend { rgb: equation(op), alpha: equation(op), constant: [0.0; 4] });
         let half = ColorOutput { precision: Precision::Half, ..common.output };
         let all = |colors: &[&ColorTarget]| {
-            let mut targets = Targets::snapshot(&Default::default(), &mut Vec::new());
+            let mut targets = crate::a4xx::rb::targets(&Default::default(), &mut Vec::new());
             targets.color = colors.iter().map(|target| (*target).clone()).collect();
             targets.outputs[0] = common.output;
             targets
         };
         let plain = Epilogue { regid: 0, order: [2, 1, 0, 3], blend: None, keeps_alpha: false };
         assert_eq!(all(&[&common]).epilogue(), Some((plain, 0)));
-        let test = Some(AlphaTest { func: CompareFunc::FUNC_LESS, reference: 0.5 });
+        let test = Some(AlphaTest { func: Compare::Less, reference: 0.5 });
         let tested = Targets { alpha_test: test, ..all(&[&common]) };
         assert_eq!(tested.epilogue(), Some((Epilogue { keeps_alpha: true, ..plain }, 0)));
-        let blended = ColorTarget { blend: blend(BlendOpcode::BLEND_DST_PLUS_SRC), ..common.clone() };
+        let blended = ColorTarget { blend: blend(BlendOp::Add), ..common.clone() };
         let factors =
             blended.epilogue().and_then(|epilogue| epilogue.blend).expect("they are of the alpha alone");
         assert_eq!(factors.map(|by| by.at(0.25)), [0.25, 0.75]);
@@ -530,10 +529,10 @@ mod tests {
         for other in [
             ColorTarget { output: half, ..common.clone() },
             ColorTarget { output: ColorOutput { regid: 252, ..common.output }, ..common.clone() },
-            ColorTarget { blend: blend(BlendOpcode::BLEND_MIN_DST_SRC), ..common.clone() },
-            ColorTarget { rop: Some(RopCode::ROP_XOR), ..common.clone() },
+            ColorTarget { blend: blend(BlendOp::Min), ..common.clone() },
+            ColorTarget { rop: Some(Rop(0b0110)), ..common.clone() },
             ColorTarget { writable: common.codec.bits(7), ..common.clone() },
-            target(ColorFmt::RB4_R16G16B16A16_FLOAT, ColorSwap::WZYX, None),
+            target(RGBA16_FLOAT, Swap::WZYX, None),
         ] {
             assert_eq!(other.epilogue(), None, "{other:?}");
         }
@@ -541,9 +540,9 @@ mod tests {
 
     #[test]
     fn the_fast_path_agrees_with_the_codec() {
-        for (swap, order) in [(ColorSwap::WZYX, [0, 1, 2, 3]), (ColorSwap::WXYZ, [2, 1, 0, 3])] {
-            let fast = target(ColorFmt::RB4_R8G8B8A8_UNORM, swap, Some(order));
-            let slow = target(ColorFmt::RB4_R8G8B8A8_UNORM, swap, None);
+        for (swap, order) in [(Swap::WZYX, [0, 1, 2, 3]), (Swap::WXYZ, [2, 1, 0, 3])] {
+            let fast = target(RGBA8, swap, Some(order));
+            let slow = target(RGBA8, swap, None);
             for c in [[0.0, 1.0, 0.5, 0.25], [-1.0, 2.0, f32::NAN, 0.1], [0.501_96, 0.498_04, 0.9999, 1e-9]] {
                 let c = color(c);
                 let words = fast.encode(&c.each_ref());
@@ -563,18 +562,17 @@ mod tests {
             std::array::from_fn(|c| std::array::from_fn(|i| values[(7 * c + 3 * i) % 11].to_bits()));
         let first: Vec<u8> = (0..16 * 8 * 4).map(|i| (i * 37 % 256) as u8).collect();
         let quads = quads(0, [8, 4], u32::MAX);
-        let factors =
-            [FACTOR_ZERO, FACTOR_ONE, FACTOR_SRC_ALPHA, FACTOR_ONE_MINUS_SRC_ALPHA, FACTOR_DST_ALPHA];
+        let factors = [Zero, One, SrcAlpha, OneMinusSrcAlpha, DstAlpha];
         for (src, dst) in factors.into_iter().flat_map(|src| factors.map(|dst| (src, dst))) {
-            let equation = Equation { op: BlendOpcode::BLEND_DST_PLUS_SRC, src, dst };
+            let equation = Equation { op: BlendOp::Add, src, dst };
             let blended = Some(Blend { rgb: equation, alpha: equation, constant: [0.0; 4] });
             let wholes = [None, blended].map(|blend| (blend, 0b1111, None));
-            let in_part = [(blended, 0b0101, None), (blended, 0b1111, Some(RopCode::ROP_XOR))];
+            let in_part = [(blended, 0b0101, None), (blended, 0b1111, Some(Rop(0b0110)))];
             for (blend, components, rop) in wholes.into_iter().chain(in_part) {
                 let written = |unorm8, pixels: Quads<'_>, mask| {
                     let mut bytes = first.clone();
                     let mut rows = PixelRows::new(&mut bytes, 64, 4, [0, 0]);
-                    let target = target(ColorFmt::RB4_R8G8B8A8_UNORM, ColorSwap::WXYZ, unorm8);
+                    let target = target(RGBA8, Swap::WXYZ, unorm8);
                     let writable = target.codec.bits(components);
                     let target = ColorTarget { blend, writable, rop, ..target };
                     target.write(&mut rows, &pixels, mask, &c.each_ref(), &c.each_ref());
@@ -586,7 +584,7 @@ mod tests {
                     assert!(fast == general, "{blend:?} {components:#b} {rop:?} {mask:#x}");
                     let quad_by_quad = written(Some([2, 1, 0, 3]), Quads::new(&quads), mask);
                     assert!(quad_by_quad == general, "{blend:?} {components:#b} {rop:?} {mask:#x}");
-                    let leaves_all = (src, dst) == (FACTOR_ZERO, FACTOR_ONE) && blend.is_some();
+                    let leaves_all = (src, dst) == (Zero, One) && blend.is_some();
                     assert!(rop.is_some() || (fast == first) == leaves_all);
                 }
             }
@@ -597,11 +595,8 @@ mod tests {
     #[test]
     fn quads_that_are_anywhere_are_written_pixel_by_pixel() {
         let c = color([0.25, 0.5, 0.75, 0.5]);
-        let equation = Equation {
-            op: BlendOpcode::BLEND_DST_PLUS_SRC,
-            src: BlendFactor::FACTOR_SRC_ALPHA,
-            dst: BlendFactor::FACTOR_ONE_MINUS_SRC_ALPHA,
-        };
+        let equation =
+            Equation { op: BlendOp::Add, src: BlendFactor::SrcAlpha, dst: BlendFactor::OneMinusSrcAlpha };
         let blended = Some(Blend { rgb: equation, alpha: equation, constant: [0.0; 4] });
         let at = |x, y| Quad { x, y, mask: 15, primitive: 0 };
         let inside = [at(2, 0), at(0, 2), at(2, 0), at(6, 6), at(0, 0)];
@@ -611,7 +606,7 @@ mod tests {
             for blend in [None, blended] {
                 let mut bytes = [first.clone(), first.clone()];
                 for (bytes, unorm8) in bytes.iter_mut().zip([Some([0, 1, 2, 3]), None]) {
-                    let target = target(ColorFmt::RB4_R8G8B8A8_UNORM, ColorSwap::WZYX, unorm8);
+                    let target = target(RGBA8, Swap::WZYX, unorm8);
                     let mut rows = PixelRows::new(bytes, 32, 4, [0, 0]);
                     let target = ColorTarget { blend, ..target };
                     if unorm8.is_some() {
@@ -639,7 +634,7 @@ mod tests {
     #[test]
     fn only_covered_pixels_and_enabled_components_change() {
         let mut bytes = [9; 4 * 4 * 2];
-        let mut target = target(ColorFmt::RB4_R8G8B8A8_UNORM, ColorSwap::WZYX, Some([0, 1, 2, 3]));
+        let mut target = target(RGBA8, Swap::WZYX, Some([0, 1, 2, 3]));
         target.writable = target.codec.bits(0b0001);
         let c = color([1.0; 4]);
         target.write(
@@ -655,18 +650,12 @@ mod tests {
 
     #[test]
     fn the_constant_keeps_to_the_range_of_the_format() {
-        let equation = Equation {
-            op: BlendOpcode::BLEND_DST_PLUS_SRC,
-            src: BlendFactor::FACTOR_CONSTANT_COLOR,
-            dst: BlendFactor::FACTOR_ZERO,
-        };
+        let equation = Equation { op: BlendOp::Add, src: BlendFactor::ConstantColor, dst: BlendFactor::Zero };
         let constant = [2.0, -2.0, 0.5, -0.5];
-        for (format, limited) in [
-            (ColorFmt::RB4_R8G8B8A8_UNORM, [1.0, 0.0, 0.5, 0.0]),
-            (ColorFmt::RB4_R8G8B8A8_SNORM, [1.0, -1.0, 0.5, -0.5]),
-            (ColorFmt::RB4_R16G16B16A16_FLOAT, constant),
-        ] {
-            let mut target = target(format, ColorSwap::WZYX, None);
+        for (format, limited) in
+            [(RGBA8, [1.0, 0.0, 0.5, 0.0]), (RGBA8_SNORM, [1.0, -1.0, 0.5, -0.5]), (RGBA16_FLOAT, constant)]
+        {
+            let mut target = target(format, Swap::WZYX, None);
             target.blend = Some(Blend { rgb: equation, alpha: equation, constant });
             target.limit_constant();
             assert_eq!(target.blend.map(|blend| blend.constant), Some(limited), "{format:?}");
@@ -676,20 +665,12 @@ mod tests {
     #[test]
     fn wide_formats_blend_like_narrow_ones() {
         let blend = Blend {
-            rgb: Equation {
-                op: BlendOpcode::BLEND_DST_PLUS_SRC,
-                src: BlendFactor::FACTOR_ONE,
-                dst: BlendFactor::FACTOR_ONE,
-            },
-            alpha: Equation {
-                op: BlendOpcode::BLEND_DST_PLUS_SRC,
-                src: BlendFactor::FACTOR_ONE,
-                dst: BlendFactor::FACTOR_ZERO,
-            },
+            rgb: Equation { op: BlendOp::Add, src: BlendFactor::One, dst: BlendFactor::One },
+            alpha: Equation { op: BlendOp::Add, src: BlendFactor::One, dst: BlendFactor::Zero },
             constant: [0.0; 4],
         };
         let mut bytes = [0; 16 * 4 * 2];
-        let mut target = target(ColorFmt::RB4_R32G32B32A32_FLOAT, ColorSwap::WZYX, None);
+        let mut target = target(RGBA32_FLOAT, Swap::WZYX, None);
         target.blend = Some(blend);
         let c = color([1.5, 0.25, 0.0, 0.5]);
         for _ in 0..2 {

@@ -1,8 +1,8 @@
 //! Depth and stencil tests of 32 pixels at a time, for any layout.
 
-use a4emu_decoder::a4xx::enums::{CompareFunc, DepthFormat, StencilOp};
 use multiversion::multiversion;
 
+use crate::draw::compare::Compare;
 use crate::draw::gras::raster::{Signs, signs};
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
 use crate::draw::rb::surface::PixelRows;
@@ -10,11 +10,61 @@ use crate::draw::rb::surface::PixelRows;
 /// 32 values, one per pixel.
 pub type Words = [u32; 32];
 
+/// What a depth buffer holds of a pixel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DepthFormat {
+    /// Nothing: there is no depth buffer.
+    None,
+    /// 16 bits, 0 to 1.
+    Unorm16,
+    /// 24 bits, 0 to 1, and 8 bits of stencil above them.
+    Unorm24Stencil8,
+    /// binary32.
+    Float32,
+}
+
+/// What happens to a stencil value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StencilOp {
+    /// It stays.
+    Keep,
+    /// It becomes 0.
+    Zero,
+    /// It becomes the reference.
+    Replace,
+    /// One more, up to 255.
+    IncrementClamp,
+    /// One less, down to 0.
+    DecrementClamp,
+    /// All bits are inverted.
+    Invert,
+    /// One more; 0 after 255.
+    IncrementWrap,
+    /// One less; 255 after 0.
+    DecrementWrap,
+}
+
+impl StencilOp {
+    /// Returns Mesa's name without its prefix, as answers have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Keep => "KEEP",
+            Self::Zero => "ZERO",
+            Self::Replace => "REPLACE",
+            Self::IncrementClamp => "INCR_CLAMP",
+            Self::DecrementClamp => "DECR_CLAMP",
+            Self::Invert => "INVERT",
+            Self::IncrementWrap => "INCR_WRAP",
+            Self::DecrementWrap => "DECR_WRAP",
+        }
+    }
+}
+
 /// Stencil test and update of one face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StencilFace {
     /// Comparison of the reference with the buffer.
-    pub func: CompareFunc,
+    pub func: Compare,
     /// Operation if the stencil test fails.
     pub fail: StencilOp,
     /// Operation if both tests pass.
@@ -44,7 +94,7 @@ pub struct DepthStencil {
     /// Layout of the depth buffer.
     pub format: DepthFormat,
     /// Test and write mode; `None` when the test is off.
-    pub depth: Option<(CompareFunc, DepthWrite)>,
+    pub depth: Option<(Compare, DepthWrite)>,
     /// Depth limits, as window z.
     pub limits: [f32; 2],
     /// By [`Face`].
@@ -64,8 +114,8 @@ impl DepthStencil {
     /// Converts window z to the format of the buffer.
     pub fn quantise(&self, z: &[f32; 32]) -> Words {
         match self.format {
-            DepthFormat::DEPTH4_16 => quantise(z, self.limits, 65535.0),
-            DepthFormat::DEPTH4_24_8 => quantise(z, self.limits, DEPTH24 as f32),
+            DepthFormat::Unorm16 => quantise(z, self.limits, 65535.0),
+            DepthFormat::Unorm24Stencil8 => quantise(z, self.limits, DEPTH24 as f32),
             _ => z.map(|z| z.max(self.limits[0]).min(self.limits[1]).to_bits()),
         }
     }
@@ -73,8 +123,8 @@ impl DepthStencil {
     /// Converts a stored value to window depth.
     pub fn window_depth(&self, raw: u32) -> f32 {
         match self.format {
-            DepthFormat::DEPTH4_16 => raw as f32 / 65535.0,
-            DepthFormat::DEPTH4_24_8 => raw as f32 / DEPTH24 as f32,
+            DepthFormat::Unorm16 => raw as f32 / 65535.0,
+            DepthFormat::Unorm24Stencil8 => raw as f32 / DEPTH24 as f32,
             _ => f32::from_bits(raw),
         }
     }
@@ -105,17 +155,15 @@ impl DepthStencil {
     /// pass and the result does not depend on the buffer.
     pub fn replaced(&self, face: Face) -> Option<[u32; 2]> {
         let depth = match self.depth {
-            None | Some((CompareFunc::FUNC_ALWAYS, DepthWrite::Keep)) => 0,
-            Some((CompareFunc::FUNC_ALWAYS, DepthWrite::Store)) => u32::MAX,
+            None | Some((Compare::Always, DepthWrite::Keep)) => 0,
+            Some((Compare::Always, DepthWrite::Store)) => u32::MAX,
             Some(_) => return None,
         };
         let Some(faces) = &self.stencil else { return Some([depth, 0]) };
         let face = &faces[face as usize];
         match (face.func, face.zpass) {
-            (CompareFunc::FUNC_ALWAYS, StencilOp::STENCIL_KEEP) => Some([depth, 0]),
-            (CompareFunc::FUNC_ALWAYS, StencilOp::STENCIL_ZERO | StencilOp::STENCIL_REPLACE) => {
-                Some([depth, face.write_mask])
-            }
+            (Compare::Always, StencilOp::Keep) => Some([depth, 0]),
+            (Compare::Always, StencilOp::Zero | StencilOp::Replace) => Some([depth, face.write_mask]),
             _ => None,
         }
     }
@@ -131,7 +179,8 @@ impl DepthStencil {
     /// Returns the packed form of the test, if there is one: dwords with 24-bit depth, and a stencil that is
     /// neither tested nor changed.
     pub fn packed(&self) -> Option<PackedTest> {
-        let (None, DepthFormat::DEPTH4_24_8, Some((func, write))) = (&self.stencil, self.format, self.depth)
+        let (None, DepthFormat::Unorm24Stencil8, Some((func, write))) =
+            (&self.stencil, self.format, self.depth)
         else {
             return None;
         };
@@ -162,7 +211,7 @@ impl StencilFace {
 
     /// Applies `op` to the pixels of `mask`.
     fn update(&self, op: StencilOp, stored: &mut Words, mask: u32) {
-        if mask == 0 || op == StencilOp::STENCIL_KEEP {
+        if mask == 0 || op == StencilOp::Keep {
             return;
         }
         let new = stored.map(|s| (apply(op, s, self.reference) & self.write_mask) | (s & !self.write_mask));
@@ -173,36 +222,36 @@ impl StencilFace {
 /// Applies `op` to the stencil value `s`.
 fn apply(op: StencilOp, s: u32, reference: u32) -> u32 {
     match op {
-        StencilOp::STENCIL_ZERO => 0,
-        StencilOp::STENCIL_REPLACE => reference,
-        StencilOp::STENCIL_INCR_CLAMP => (s + 1).min(255),
-        StencilOp::STENCIL_DECR_CLAMP => s.saturating_sub(1),
-        StencilOp::STENCIL_INVERT => !s & 255,
-        StencilOp::STENCIL_INCR_WRAP => (s + 1) & 255,
-        StencilOp::STENCIL_DECR_WRAP => s.wrapping_sub(1) & 255,
-        StencilOp::STENCIL_KEEP | StencilOp::Other(_) => s,
+        StencilOp::Zero => 0,
+        StencilOp::Replace => reference,
+        StencilOp::IncrementClamp => (s + 1).min(255),
+        StencilOp::DecrementClamp => s.saturating_sub(1),
+        StencilOp::Invert => !s & 255,
+        StencilOp::IncrementWrap => (s + 1) & 255,
+        StencilOp::DecrementWrap => s.wrapping_sub(1) & 255,
+        StencilOp::Keep => s,
     }
 }
 
 /// Returns which of the outcomes less, equal, greater pass `func`, as all-ones words.
-pub(super) fn outcomes(func: CompareFunc) -> [u32; 3] {
+pub(super) fn outcomes(func: Compare) -> [u32; 3] {
     let bits = match func {
-        CompareFunc::FUNC_NEVER | CompareFunc::Other(_) => [false, false, false],
-        CompareFunc::FUNC_LESS => [true, false, false],
-        CompareFunc::FUNC_EQUAL => [false, true, false],
-        CompareFunc::FUNC_LEQUAL => [true, true, false],
-        CompareFunc::FUNC_GREATER => [false, false, true],
-        CompareFunc::FUNC_NOTEQUAL => [true, false, true],
-        CompareFunc::FUNC_GEQUAL => [false, true, true],
-        CompareFunc::FUNC_ALWAYS => [true, true, true],
+        Compare::Never => [false, false, false],
+        Compare::Less => [true, false, false],
+        Compare::Equal => [false, true, false],
+        Compare::LessEqual => [true, true, false],
+        Compare::Greater => [false, false, true],
+        Compare::NotEqual => [true, false, true],
+        Compare::GreaterEqual => [false, true, true],
+        Compare::Always => [true, true, true],
     };
     bits.map(all_if)
 }
 
 /// Returns the lanes where `a func b` holds.
-fn compare(func: CompareFunc, a: &Words, b: &Words) -> u32 {
+fn compare(func: Compare, a: &Words, b: &Words) -> u32 {
     match func {
-        CompareFunc::FUNC_ALWAYS => u32::MAX,
+        Compare::Always => u32::MAX,
         _ => compare_lanes(outcomes(func), a, b),
     }
 }
@@ -363,8 +412,8 @@ fn quantised(z: f32, [low, high]: [f32; 2], scale: f32) -> u32 {
 mod tests {
     use super::*;
 
-    fn depth(func: CompareFunc, write: DepthWrite) -> DepthStencil {
-        let format = DepthFormat::DEPTH4_24_8;
+    fn depth(func: Compare, write: DepthWrite) -> DepthStencil {
+        let format = DepthFormat::Unorm24Stencil8;
         DepthStencil { format, depth: Some((func, write)), limits: [0.0, 1.0], stencil: None }
     }
 
@@ -373,15 +422,15 @@ mod tests {
     }
 
     /// All functions, and which of less, equal, greater pass.
-    const FUNCTIONS: [(CompareFunc, [bool; 3]); 8] = [
-        (CompareFunc::FUNC_NEVER, [false, false, false]),
-        (CompareFunc::FUNC_LESS, [true, false, false]),
-        (CompareFunc::FUNC_EQUAL, [false, true, false]),
-        (CompareFunc::FUNC_LEQUAL, [true, true, false]),
-        (CompareFunc::FUNC_GREATER, [false, false, true]),
-        (CompareFunc::FUNC_NOTEQUAL, [true, false, true]),
-        (CompareFunc::FUNC_GEQUAL, [false, true, true]),
-        (CompareFunc::FUNC_ALWAYS, [true, true, true]),
+    const FUNCTIONS: [(Compare, [bool; 3]); 8] = [
+        (Compare::Never, [false, false, false]),
+        (Compare::Less, [true, false, false]),
+        (Compare::Equal, [false, true, false]),
+        (Compare::LessEqual, [true, true, false]),
+        (Compare::Greater, [false, false, true]),
+        (Compare::NotEqual, [true, false, true]),
+        (Compare::GreaterEqual, [false, true, true]),
+        (Compare::Always, [true, true, true]),
     ];
 
     #[test]
@@ -426,37 +475,35 @@ mod tests {
         let mut z = [3; 32];
         z[0] = 9;
         let mut buffer = stored(5, 0);
-        let passed =
-            depth(CompareFunc::FUNC_LESS, DepthWrite::Store).test(Face::Front, &z, &mut buffer, 0b111);
+        let passed = depth(Compare::Less, DepthWrite::Store).test(Face::Front, &z, &mut buffer, 0b111);
         assert_eq!(passed, 0b110);
         assert_eq!(buffer.depth[..4], [5, 3, 3, 5]);
     }
 
     #[test]
     fn depth_is_rounded_to_nearest_and_limited() {
-        let state = depth(CompareFunc::FUNC_LESS, DepthWrite::Store);
+        let state = depth(Compare::Less, DepthWrite::Store);
         let mut z = [0.5; 32];
         z[0] = 1.5;
         z[1] = -0.5;
         z[2] = 1.0;
         assert_eq!(state.quantise(&z)[..4], [0xff_ffff, 0, 0xff_ffff, 0x80_0000]);
-        let float = DepthStencil { format: DepthFormat::DEPTH4_32, ..state };
+        let float = DepthStencil { format: DepthFormat::Float32, ..state };
         assert_eq!(float.quantise(&z)[3], 0.5f32.to_bits());
     }
 
     #[test]
     fn stencil_operations_follow_the_outcome() {
         let face = StencilFace {
-            func: CompareFunc::FUNC_EQUAL,
-            fail: StencilOp::STENCIL_ZERO,
-            zpass: StencilOp::STENCIL_INCR_WRAP,
-            zfail: StencilOp::STENCIL_INVERT,
+            func: Compare::Equal,
+            fail: StencilOp::Zero,
+            zpass: StencilOp::IncrementWrap,
+            zfail: StencilOp::Invert,
             reference: 0xff,
             mask: 0x0f,
             write_mask: 0xff,
         };
-        let state =
-            DepthStencil { stencil: Some([face; 2]), ..depth(CompareFunc::FUNC_LESS, DepthWrite::Keep) };
+        let state = DepthStencil { stencil: Some([face; 2]), ..depth(Compare::Less, DepthWrite::Keep) };
         let mut buffer = stored(5, 0x2f);
         buffer.stencil[1] = 0x20;
         buffer.depth[2] = 1;

@@ -161,32 +161,31 @@ fn pack(stored: &Stored) -> Words {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::a4xx::enums::{CompareFunc, DepthFormat, StencilOp};
-
     use super::*;
+    use crate::draw::compare::Compare;
     use crate::draw::gras::quad::{Quad, Quads};
-    use crate::draw::rb::depth::{DepthWrite, StencilFace};
+    use crate::draw::rb::depth::{DepthFormat, DepthWrite, StencilFace, StencilOp};
     use crate::draw::rb::pixels::Rows;
 
     const STENCIL: StencilFace = StencilFace {
-        func: CompareFunc::FUNC_ALWAYS,
-        fail: StencilOp::STENCIL_KEEP,
-        zpass: StencilOp::STENCIL_REPLACE,
-        zfail: StencilOp::STENCIL_KEEP,
+        func: Compare::Always,
+        fail: StencilOp::Keep,
+        zpass: StencilOp::Replace,
+        zfail: StencilOp::Keep,
         reference: 0x5a,
         mask: 0xff,
         write_mask: 0x3f,
     };
 
-    fn packed(func: CompareFunc, write: DepthWrite, stencil: Option<[StencilFace; 2]>) -> DepthTarget {
-        let format = DepthFormat::DEPTH4_24_8;
+    fn packed(func: Compare, write: DepthWrite, stencil: Option<[StencilFace; 2]>) -> DepthTarget {
+        let format = DepthFormat::Unorm24Stencil8;
         let state = DepthStencil { format, depth: Some((func, write)), limits: [0.0, 1.0], stencil };
         DepthTarget { state, layout: DepthLayout::Packed(0) }
     }
 
     #[test]
     fn rows_and_quads_test_alike() {
-        let target = packed(CompareFunc::FUNC_LESS, DepthWrite::Store, None);
+        let target = packed(Compare::Less, DepthWrite::Store, None);
         let mut by_rows = [0x40; 8 * 4 * 4];
         let mut by_quads = by_rows;
         let z = [0.125; 32];
@@ -221,21 +220,21 @@ mod tests {
 
     #[test]
     fn a_fill_is_what_testing_every_pixel_gives() {
-        let zero = StencilFace { zpass: StencilOp::STENCIL_ZERO, ..STENCIL };
-        let keep = StencilFace { zpass: StencilOp::STENCIL_KEEP, ..STENCIL };
+        let zero = StencilFace { zpass: StencilOp::Zero, ..STENCIL };
+        let keep = StencilFace { zpass: StencilOp::Keep, ..STENCIL };
         for stencil in [None, Some([STENCIL; 2]), Some([zero; 2]), Some([keep; 2])] {
             for write in [DepthWrite::Store, DepthWrite::Keep] {
-                check_fill(&packed(CompareFunc::FUNC_ALWAYS, write, stencil), 0x8765_4321);
+                check_fill(&packed(Compare::Always, write, stencil), 0x8765_4321);
             }
         }
     }
 
     #[test]
     fn states_that_read_stored_values_prevent_depth_fills() {
-        let less = packed(CompareFunc::FUNC_LESS, DepthWrite::Store, None);
+        let less = packed(Compare::Less, DepthWrite::Store, None);
         assert_eq!(less.fill(Face::Front, 0.5), None);
-        let count = StencilFace { zpass: StencilOp::STENCIL_INCR_WRAP, ..STENCIL };
-        let counting = packed(CompareFunc::FUNC_ALWAYS, DepthWrite::Store, Some([STENCIL, count]));
+        let count = StencilFace { zpass: StencilOp::IncrementWrap, ..STENCIL };
+        let counting = packed(Compare::Always, DepthWrite::Store, Some([STENCIL, count]));
         assert!(counting.fill(Face::Front, 0.5).is_some());
         assert_eq!(counting.fill(Face::Back, 0.5), None);
     }
@@ -243,7 +242,7 @@ mod tests {
     #[test]
     fn bits_that_no_test_writes_are_not_among_those_written() {
         let written = |target: DepthTarget| target.written().collect::<Vec<_>>();
-        let always = CompareFunc::FUNC_ALWAYS;
+        let always = Compare::Always;
         assert_eq!(written(packed(always, DepthWrite::Store, None)), [(0, DEPTH24)]);
         assert_eq!(written(packed(always, DepthWrite::Keep, None)), [(0, 0)]);
         let other = StencilFace { write_mask: 0x80, ..STENCIL };

@@ -43,17 +43,15 @@ impl Dither {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::a4xx::enums::ColorFmt;
-
     use super::*;
 
-    fn of(format: ColorFmt, transfer: Transfer) -> Option<Dither> {
-        Dither::new(Format::color(format)?, transfer)
-    }
+    const RGB565: Format = Format { layout: Layout::packed([5, 6, 5, 0]), ty: Type::Unorm };
+    const RGBA8: Format = Format { layout: Layout::array(4, 8), ty: Type::Unorm };
+    const RGBA16_FLOAT: Format = Format { layout: Layout::array(4, 16), ty: Type::Float };
 
     #[test]
     fn as_many_of_sixteen_pixels_round_up_as_the_colour_says() {
-        let dither = of(ColorFmt::RB4_R5G6B5_UNORM, Transfer::Linear).expect("normalised");
+        let dither = Dither::new(RGB565, Transfer::Linear).expect("normalised");
         for sixteenths in 0..16 {
             let [red, green] = [31.0, 63.0].map(|max| (5.0 + sixteenths as f32 / 16.0) / max);
             let all = (0..4).flat_map(|y| (0..4).map(move |x| [x, y]));
@@ -70,12 +68,12 @@ mod tests {
 
     #[test]
     fn dithering_keeps_exact_values_and_skips_other_formats() {
-        let dither = of(ColorFmt::RB4_R8G8B8A8_UNORM, Transfer::Linear).expect("normalised");
+        let dither = Dither::new(RGBA8, Transfer::Linear).expect("normalised");
         for (x, y) in (0..4).flat_map(|x| (0..4).map(move |y| (x, y))) {
             let moved = dither.moved([x, y], [0.0, 7.0 / 255.0, 1.0, 0.0]);
             assert_eq!(moved.map(|v| (v * 255.0).round().clamp(0.0, 255.0)), [0.0, 7.0, 255.0, 0.0]);
         }
-        assert_eq!(of(ColorFmt::RB4_R8G8B8A8_UNORM, Transfer::Srgb), None);
-        assert_eq!(of(ColorFmt::RB4_R16G16B16A16_FLOAT, Transfer::Linear), None);
+        assert_eq!(Dither::new(RGBA8, Transfer::Srgb), None);
+        assert_eq!(Dither::new(RGBA16_FLOAT, Transfer::Linear), None);
     }
 }

@@ -1,10 +1,27 @@
 //! List of the rendered surfaces in memory.
 
-use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap, DepthFormat};
+use std::fmt;
 
+use super::depth::DepthFormat;
 use super::state::Targets;
 use super::surface::{Location, Surface};
 use a4emu_shader::format::arrangement::Arrangement;
+use a4emu_shader::format::{Format, Swap};
+
+/// A value with the name that the chip's generation has for it. It is shown by that name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Named<T> {
+    /// The name.
+    pub name: &'static str,
+    /// The value.
+    pub value: T,
+}
+
+impl<T> fmt::Debug for Named<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
 
 /// Content of a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +29,7 @@ pub enum Content {
     /// Colours in the surface's own format.
     Color,
     /// Depth (and stencil) that was copied with a colour format.
-    Depth(DepthFormat),
+    Depth(Named<DepthFormat>),
 }
 
 /// A surface in memory that was written by a resolve or a draw.
@@ -31,9 +48,9 @@ pub struct Written {
     /// Bytes from row to row.
     pub pitch: u32,
     /// Format of a pixel.
-    pub format: ColorFmt,
+    pub format: Named<Format>,
     /// Order of its components.
-    pub swap: ColorSwap,
+    pub swap: Swap,
     /// Arrangement of its pixels.
     pub arrangement: Arrangement,
     /// Content of the surface.

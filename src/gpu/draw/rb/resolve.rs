@@ -14,7 +14,7 @@ use crate::limits::RESOLVE_ROWS;
 use crate::memory::Memory;
 use crate::work_trace::{Activity, begin};
 use a4emu_shader::format::arrangement::{Tiling, resolved};
-use a4emu_shader::format::{Codec, Format, Transfer};
+use a4emu_shader::format::{Codec, Transfer};
 
 /// Conversion of the samples of a pixel to one value (guess `resolve-average`).
 enum Merge {
@@ -144,7 +144,7 @@ impl ResolveState {
 
     /// Returns the converter from samples to pixels.
     pub fn copier(&self) -> Copier {
-        let format = Format::color(self.format).filter(|_| self.content == Content::Color);
+        let format = Some(self.format.value).filter(|_| self.content == Content::Color);
         let merge = match format.and_then(|format| format.codec(self.swap, Transfer::Linear)) {
             Some(codec) if !codec.is_integer() => Merge::Average(codec, self.dither),
             _ => Merge::First,

@@ -11,7 +11,7 @@ pub enum Wanted {
     /// The n-th warp to start.
     Number(u32),
     /// The first warp in which this function finds a lane.
-    Lane(fn(&Warp, [u32; 3]) -> Option<usize>, [u32; 3]),
+    Lane(Box<dyn Fn(&Warp) -> Option<usize> + Send + Sync>),
 }
 
 /// Takes a warp of a launch before its first instruction, and ends the launch. Jobs run in order, so all
@@ -39,9 +39,9 @@ impl Catch {
     /// Takes the warp that starts, if it is the wanted one.
     pub(super) fn offer(&self, warp: &Warp, memory: &ShaderMemory<'_>) {
         let number = self.started.fetch_add(1, Ordering::Relaxed);
-        let is_it = match self.wanted {
-            Wanted::Number(wanted) => number == wanted,
-            Wanted::Lane(find, what) => find(warp, what).is_some(),
+        let is_it = match &self.wanted {
+            Wanted::Number(wanted) => number == *wanted,
+            Wanted::Lane(find) => find(warp).is_some(),
         };
         if is_it {
             self.caught.get_or_init(|| Caught { warp: warp.clone(), memory: memory.own() });
@@ -56,7 +56,7 @@ impl Catch {
     /// Returns the wanted lane of the warp, or `known` if the lane does not depend on the warp.
     pub fn lane(&self, known: Option<usize>) -> Option<usize> {
         match (&self.wanted, self.caught.get()) {
-            (Wanted::Lane(find, what), Some(caught)) => find(&caught.warp, *what),
+            (Wanted::Lane(find), Some(caught)) => find(&caught.warp),
             _ => known,
         }
     }

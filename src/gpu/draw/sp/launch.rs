@@ -549,7 +549,8 @@ fn note_textures(bank: &BoundBank<'_>, used: u128, stage: &StageState, log: &mut
 #[cfg(test)]
 mod tests {
 
-    use a4emu_decoder::a4xx::enums::{IntpMode, ReplMode};
+    use crate::draw::vpc::state::Interpolation;
+    use crate::draw::vpc::state::Replacement;
 
     use super::*;
     use crate::draw::gras::quad::quads;
@@ -633,7 +634,7 @@ mod tests {
     fn side_by_side_for(stage: &StageState, units: u64) -> (ShaderWork, bool, Vec<Lanes>) {
         let (primitives, vertices) = ([primitive()], Vertices::new(0, 3));
         let (interpolation, replacement) =
-            ([IntpMode::SMOOTH; MAX_VARYINGS], [ReplMode::Other(0); MAX_VARYINGS]);
+            ([Interpolation::Smooth; MAX_VARYINGS], [Replacement::None; MAX_VARYINGS]);
         let interpolated = Interpolated::ALL;
         let source = Source {
             primitives: &primitives,

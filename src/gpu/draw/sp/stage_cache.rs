@@ -7,10 +7,9 @@ use hashbrown::HashMap;
 use super::buffer::Buffer;
 use super::programs::{Loaded, Programs};
 use super::spare::SpareWarps;
-use super::state::{CodePlace, StageState, code, constants, has_constants};
+use super::state::{CodePlace, StageReaders, StageState, code, constants, has_constants};
 use crate::budget::Work;
 use crate::draw::tpl1::TextureBank;
-use crate::draw::tpl1::state::textures;
 use crate::draw::vertices::SpareLists;
 use crate::fault::{Fault, Miss};
 use crate::limits::{PROGRAM_PLACES, SPARE_WARP_PROGRAMS};
@@ -62,6 +61,8 @@ pub enum NoStage {
 /// A request for the state of a stage.
 #[derive(Clone, Copy)]
 pub struct Request {
+    /// What to read its registers with.
+    pub readers: &'static StageReaders,
     /// The stage.
     pub stage: Stage,
     /// Slot of the draw packet.
@@ -83,9 +84,9 @@ pub enum Constants {
 
 impl Request {
     /// Requests the state of `stage` for a draw that no tool observes.
-    pub fn of(stage: Stage, slot: usize) -> Self {
+    pub fn of(readers: &'static StageReaders, stage: Stage, slot: usize) -> Self {
         let (counting, constants) = (Counting::Off, Constants::Read);
-        Self { stage, slot, counting, constants }
+        Self { readers, stage, slot, counting, constants }
     }
 }
 
@@ -98,9 +99,9 @@ impl StageCache {
         &mut self,
         chip: ChipView<'_>,
         programs: &mut Programs,
-        Request { stage, slot, counting, constants: kept }: Request,
+        Request { readers, stage, slot, counting, constants: kept }: Request,
     ) -> Result<Arc<StageState>, NoStage> {
-        let place = CodePlace::of(chip, stage);
+        let place = CodePlace::of(readers, chip, stage);
         if self.restarts != programs.restarts {
             self.restarts = programs.restarts;
             self.programs.clear();
@@ -112,7 +113,7 @@ impl StageCache {
         let (program, summary, time) = match Known::find(&self.states, [self.last, slot], place, chip.mem) {
             Some(known) => (&known.state.program, known.state.summary, known.time),
             None => {
-                read = program(&mut self.programs, chip, programs, (stage, place))?;
+                read = program(&mut self.programs, chip, programs, (readers, stage, place))?;
                 (&read.0.program, read.0.summary, read.1)
             }
         };
@@ -120,15 +121,15 @@ impl StageCache {
         let (regs, state, ssbo) = (chip.regs, chip.loaded.stage(stage), chip.loaded.ssbo(stage));
         let textures = match summary.samples {
             true => self.textures.get_with_memory(slot, regs, chip.mem, state.changes.textures, |_| {
-                let textures = textures(chip, stage);
+                let textures = (readers.textures)(chip, stage);
                 let borders = textures.border_places().to_vec();
                 (Arc::new(textures), borders)
             }),
             false => &self.no_textures,
         };
-        let buffers = self
-            .buffers
-            .get(slot, regs, ssbo.changes, |_| ssbo.sizes.iter().map(|words| Buffer::new(*words)).collect());
+        let buffers = self.buffers.get(slot, regs, ssbo.changes, |_| {
+            ssbo.sizes.iter().map(|words| (readers.buffer)(*words)).collect()
+        });
         let (wanted, changes) =
             (constants_wanted(stage, program, kept), [state.changes.constants, ssbo.changes]);
         let parts = Parts { program, textures, buffers, counting, wanted, changes };
@@ -142,7 +143,7 @@ impl StageCache {
                 program: program.clone(),
                 summary,
                 textures: textures.clone(),
-                constants: constants(chip, stage, wanted),
+                constants: constants(readers, chip, stage, wanted),
                 buffers: buffers.clone(),
                 spare: spare(&mut self.spares, program),
                 lists: self.lists.clone(),
@@ -215,14 +216,14 @@ fn program(
     known: &mut HashMap<CodePlace, (Loaded, u64)>,
     chip: ChipView<'_>,
     programs: &mut Programs,
-    (stage, place): (Stage, CodePlace),
+    (readers, stage, place): (&StageReaders, Stage, CodePlace),
 ) -> Result<(Loaded, u64), NoStage> {
     if let Some((loaded, time)) = known.get(&place)
         && place.is_unchanged(chip.mem, *time)
     {
         return Ok((loaded.clone(), *time));
     }
-    let words = code(chip, stage).map_err(NoStage::Missing)?;
+    let words = code(readers, chip, stage).map_err(NoStage::Missing)?;
     let loaded = match programs.find(stage, &words) {
         Some(loaded) => loaded,
         None => {

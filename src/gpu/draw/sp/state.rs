@@ -1,14 +1,10 @@
-//! State of a shader stage from registers: its program, constants and descriptors.
+//! State of a shader stage: its program, constants and descriptors.
 
 use std::sync::Arc;
-
-use a4emu_decoder::a4xx::regs::sp::*;
-use a4emu_decoder::a4xx::regs::sp_geometry::*;
 
 use crate::fault::{Client, Miss};
 use crate::machine::{ChipView, CodeSource, INSTRUCTIONS, Stage};
 use crate::memory::Memory;
-use crate::regfile::RegFile;
 use a4emu_shader::{Counting, Program, Summary, Warp};
 
 use super::buffer::Buffer;
@@ -17,11 +13,18 @@ use super::spare::SpareWarps;
 use crate::draw::tpl1::TextureBank;
 use crate::draw::vertices::SpareLists;
 
-/// First vec4 of the constant file that mirrors SSBO descriptors.
-const SSBO_MIRROR: usize = 448;
-
-/// Instructions per unit of the length registers.
-const LENGTH_UNIT: u32 = 16;
+/// What a generation of the chip reads the state of a stage with.
+#[derive(Debug)]
+pub struct StageReaders {
+    /// Returns address and length in instructions of a stage's program.
+    pub place: fn(ChipView<'_>, Stage) -> (u32, u32),
+    /// Returns the textures and samplers of a stage.
+    pub textures: fn(ChipView<'_>, Stage) -> TextureBank,
+    /// Decodes the sizes of a storage buffer or image.
+    pub buffer: fn([u32; 2]) -> Buffer,
+    /// First vec4 of the constant file that mirrors descriptors of storage buffers.
+    pub mirror: usize,
+}
 
 /// State that a stage runs with, constant during a draw.
 #[derive(Clone)]
@@ -116,12 +119,17 @@ impl StageState {
 }
 
 /// Returns the first `wanted` scalars of the constant file of `stage`, or all of it, with the SSBO mirror.
-pub(super) fn constants(chip: ChipView<'_>, stage: Stage, wanted: Option<usize>) -> Arc<[u32]> {
+pub(super) fn constants(
+    readers: &StageReaders,
+    chip: ChipView<'_>,
+    stage: Stage,
+    wanted: Option<usize>,
+) -> Arc<[u32]> {
     let (held, ssbo) = (chip.loaded.stage(stage).constants.as_flattened(), chip.loaded.ssbo(stage));
     let used = ssbo.descriptors.iter().rposition(|d| *d != [0; 4]).map_or(0, |last| last + 1);
     match used {
         0 => held[..wanted.unwrap_or(held.len())].into(),
-        _ => mirrored(&ssbo.descriptors[..used], held.to_vec()).into(),
+        _ => mirrored(readers.mirror, &ssbo.descriptors[..used], held.to_vec()).into(),
     }
 }
 
@@ -142,8 +150,8 @@ pub enum CodePlace {
 
 impl CodePlace {
     /// Returns the location of the program of `stage`.
-    pub fn of(chip: ChipView<'_>, stage: Stage) -> Self {
-        let (start, length) = place(chip.regs, stage);
+    pub fn of(readers: &StageReaders, chip: ChipView<'_>, stage: Stage) -> Self {
+        let (start, length) = (readers.place)(chip, stage);
         let loaded = chip.loaded.stage(stage);
         match loaded.source == CodeSource::Memory && length > 0 {
             true => Self::Memory(start, length),
@@ -178,25 +186,12 @@ impl CodePlace {
     }
 }
 
-/// Writes SSBO descriptors to constants from c448 on (docs/hardware/ir3-isa.md, section 9.3).
-fn mirrored(descriptors: &[[u32; 4]], mut constants: Vec<u32>) -> Vec<u32> {
-    let (start, end) = (4 * SSBO_MIRROR, 4 * (SSBO_MIRROR + descriptors.len()));
+/// Writes descriptors of storage buffers to constants from vec4 `first` on.
+fn mirrored(first: usize, descriptors: &[[u32; 4]], mut constants: Vec<u32>) -> Vec<u32> {
+    let (start, end) = (4 * first, 4 * (first + descriptors.len()));
     constants.resize(constants.len().max(end), 0);
     constants[start..end].copy_from_slice(descriptors.as_flattened());
     constants
-}
-
-/// Returns address and length in instructions of a stage's program.
-pub fn place(regs: &RegFile, stage: Stage) -> (u32, u32) {
-    let (start, units) = match stage {
-        Stage::VS => (regs.get::<SP_VS_OBJ_START>().VALUE(), regs.get::<SP_VS_LENGTH_REG>().VALUE()),
-        Stage::FS => (regs.get::<SP_FS_OBJ_START>().VALUE(), regs.get::<SP_FS_LENGTH_REG>().VALUE()),
-        Stage::CS => (regs.get::<SP_CS_OBJ_START>().VALUE(), regs.get::<SP_CS_LENGTH_REG>().VALUE()),
-        Stage::HS => (regs.get::<SP_HS_OBJ_START>().VALUE(), regs.get::<SP_HS_LENGTH_REG>().VALUE()),
-        Stage::DS => (regs.get::<SP_DS_OBJ_START>().VALUE(), regs.get::<SP_DS_LENGTH_REG>().VALUE()),
-        Stage::GS => (regs.get::<SP_GS_OBJ_START>().VALUE(), regs.get::<SP_GS_LENGTH_REG>().VALUE()),
-    };
-    (start, units.saturating_mul(LENGTH_UNIT).min(Program::MAX_INSTRUCTIONS as u32))
 }
 
 /// Returns the number of instructions in the store for a length register. Zero means the whole store.
@@ -209,8 +204,8 @@ fn stored(length: u32) -> usize {
 ///
 /// # Errors
 /// The address that should have them, when there are none.
-pub fn code(chip: ChipView<'_>, stage: Stage) -> Result<Vec<u64>, Miss> {
-    let (start, length) = place(chip.regs, stage);
+pub fn code(readers: &StageReaders, chip: ChipView<'_>, stage: Stage) -> Result<Vec<u64>, Miss> {
+    let (start, length) = (readers.place)(chip, stage);
     let loaded = chip.loaded.stage(stage);
     let mut bytes = vec![0; length as usize * 8];
     let in_memory = loaded.source == CodeSource::Memory && length > 0 && chip.mem.read(start, &mut bytes);

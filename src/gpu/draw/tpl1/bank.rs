@@ -9,11 +9,10 @@ use super::guesses;
 use super::nearest::ByteTexels;
 use super::planar::Planar;
 use super::query;
-use super::sampler::{Border, Sampler};
+use super::sampler::{Border, BorderLayout, Sampler, SamplerState};
 use super::unit::Unit;
 use crate::fault::{Client, Miss};
 use crate::limits::COPIED_PER_TEXEL;
-use crate::machine::Model;
 use crate::memory::Memory;
 use a4emu_shader::jit::{Routine, Texels};
 use a4emu_shader::{LANES, Lanes, Lowered, Mask, Plain, Query, Sample, Slots, lanes_of};
@@ -24,7 +23,7 @@ pub const FILTERED: u64 = 4;
 /// Number of texture slots that a bank distinguishes in its list of used slots.
 const SLOTS: usize = 128;
 
-/// Decoded descriptors of one stage. Contains addresses, no memory.
+/// Textures and samplers of one stage. Contains addresses, no memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextureBank {
     textures: Vec<Result<Texture, TextureError>>,
@@ -92,38 +91,38 @@ pub struct Problems {
 }
 
 impl TextureBank {
-    /// Decodes the descriptors of a stage. Border colours are at `border_base`
-    /// (TPL1_TP_xS_BORDER_COLOR_BASE_ADDR).
+    /// Prepares the textures and samplers of a stage. Border colours are in an array of this layout at an address.
     pub fn new(
-        textures: &[[u32; 8]],
-        samplers: &[[u32; 2]],
-        border_base: u32,
-        model: Model,
+        textures: impl IntoIterator<Item = Result<Texture, TextureError>>,
+        samplers: impl IntoIterator<Item = SamplerState>,
+        borders: (BorderLayout, u32),
         memory: &Memory,
     ) -> Self {
-        let textures = textures.iter().map(|words| Texture::new(words, model)).collect();
-        let mut bank = Self { textures, ..Self::default() };
-        for (slot, words) in samplers.iter().enumerate() {
-            bank.push_sampler(words, border_base, slot as u32, memory);
+        let mut bank = Self { textures: textures.into_iter().collect(), ..Self::default() };
+        for (slot, state) in samplers.into_iter().enumerate() {
+            bank.push_sampler(&state, borders, slot as u32, memory);
         }
         bank
     }
 
-    fn push_sampler(&mut self, words: &[u32; 2], border_base: u32, slot: u32, memory: &Memory) {
-        let sampler = Sampler::new(words, Border::default());
+    fn push_sampler(
+        &mut self,
+        state: &SamplerState,
+        (layout, base): (BorderLayout, u32),
+        slot: u32,
+        memory: &Memory,
+    ) {
+        let sampler = Sampler::new(state, Border::default());
         if !sampler.uses_border() {
             self.samplers.push(sampler);
             return;
         }
-        let (border, known) = Border::read(memory, border_base, slot);
-        let address = Border::address(border_base, slot);
-        self.border_places.push((address, Border::BYTES));
+        let (border, known) = layout.read(memory, base, slot);
+        let address = layout.address(base, slot);
+        self.border_places.push((address, layout.bytes));
         if !known {
-            self.border_misses.push(Miss {
-                client: Client::BorderColor,
-                address: address.into(),
-                len: Border::BYTES,
-            });
+            let (client, len) = (Client::BorderColor, layout.bytes);
+            self.border_misses.push(Miss { client, address: address.into(), len });
         }
         self.samplers.push(Sampler { border, ..sampler });
     }

@@ -1,17 +1,14 @@
-//! Texture descriptors, decoded once per draw.
+//! Textures, prepared once per draw.
 use std::borrow::Cow;
 use std::fmt;
-
-use a4emu_decoder::a4xx::enums::{ColorSwap, MsaaSamples, TexFmt, TexSwiz, TexType};
-use a4emu_decoder::a4xx::regs::tex::*;
 
 use super::layout::{Pyramid, Shape, Slices};
 use super::wrap::Precision;
 use crate::fault::{Client, Miss};
 use crate::machine::Model;
 use crate::memory::Memory;
-use a4emu_shader::format::arrangement::{Arrangement, Tiling};
-use a4emu_shader::format::{Codec, Compression, Format, Layout, Profile, Transfer, UnormField};
+use a4emu_shader::format::arrangement::Arrangement;
+use a4emu_shader::format::{Codec, Compression, Format, Layout, Profile, Swap, Transfer, UnormField};
 
 /// A texture in a form for the sampling loops. Contains addresses, no memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,23 +21,75 @@ pub struct Texture {
     pub(super) unorm: Option<Unorm>,
     /// Samples and order of texels.
     pub(super) arrangement: Arrangement,
-    pub(super) swizzle: [TexSwiz; 4],
+    pub(super) swizzle: [Swizzle; 4],
     /// Precision of positions between texels.
     pub(super) precision: Precision,
-    /// The format's number, for getinfo.
-    pub(super) fmt: TexFmt,
-    pub(super) swap: ColorSwap,
+    /// The format, for getinfo.
+    pub(super) format: Format,
+    pub(super) swap: Swap,
     pub(super) transfer: Transfer,
-    /// Raw DEPTH field; `miplvls` is the raw MIPLVLS field.
+    /// The depth and the number of levels of the descriptor.
     pub(super) depth_field: u32,
-    pub(super) miplvls: u32,
+    pub(super) level_count: u32,
     base: u32,
     extent: u64,
 }
 
+/// State of a texture, as a descriptor gives it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TextureState {
+    /// Meaning of the coordinates.
+    pub kind: TextureKind,
+    /// Format of the texels.
+    pub format: Format,
+    /// Order of the components in memory.
+    pub swap: Swap,
+    /// Whether x, y and z are stored in sRGB.
+    pub transfer: Transfer,
+    /// Source of each component of the result.
+    pub swizzle: [Swizzle; 4],
+    /// Address of the first texel.
+    pub base: u32,
+    /// Texels of a row of level 0; elements of a buffer.
+    pub width: u32,
+    /// Rows of level 0.
+    pub height: u32,
+    /// Layers, cubes or slices; 0 for a plain texture.
+    pub depth: u32,
+    /// Number of levels.
+    pub levels: u32,
+    /// Samples and order of texels.
+    pub arrangement: Arrangement,
+    /// Bytes of a row of level 0.
+    pub pitch: u32,
+    /// Smallest pitch of a level, in bytes.
+    pub least_pitch: u32,
+    /// Bytes of a layer, or of a slice of level 0.
+    pub layer_size: u32,
+    /// Bytes below which a slice of a level does not shrink.
+    pub least_layer_size: u32,
+}
+
+/// Source of a component of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Swizzle {
+    /// Component x of the texel.
+    X,
+    /// Component y of the texel.
+    Y,
+    /// Component z of the texel.
+    Z,
+    /// Component w of the texel.
+    W,
+    /// 0.
+    Zero,
+    /// 1.
+    One,
+}
+
 /// Meaning of the coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TextureKind {
+pub enum TextureKind {
     /// Rows, and layers with `.a`. 1D textures have one row.
     Planar,
     /// Six faces, times the number of cubes.
@@ -78,23 +127,23 @@ pub(super) enum Texels {
     Block { compression: Compression, format: Format, transfer: Transfer, profile: Profile },
 }
 
-/// Reason why a descriptor cannot be sampled.
+/// Reason why a descriptor cannot be sampled, with the name of the field that says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextureError {
-    /// More samples than A420 has.
-    Samples,
+    /// More samples than the chip has.
+    Samples(&'static str),
     /// The number of an unknown format.
-    Format(u32),
+    Format(&'static str, u32),
     /// The number of an unknown texture type.
-    Type(u32),
+    Type(&'static str, u32),
 }
 
 impl fmt::Display for TextureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Samples => write!(f, "texture of eight samples (TEX_CONST_0.SAMPLES)"),
-            Self::Format(fmt) => write!(f, "texture format {fmt:#x} (TEX_CONST_0.FMT)"),
-            Self::Type(ty) => write!(f, "texture type {ty} (TEX_CONST_0.TYPE)"),
+            Self::Samples(field) => write!(f, "texture of eight samples ({field})"),
+            Self::Format(field, number) => write!(f, "texture format {number:#x} ({field})"),
+            Self::Type(field, number) => write!(f, "texture type {number} ({field})"),
         }
     }
 }
@@ -115,24 +164,17 @@ impl Texture {
         matches!(self.texels, Texels::Block { compression: Compression::Astc(..), .. })
     }
 
-    /// Decodes the eight dwords of a descriptor.
-    pub fn new(words: &[u32; 8], model: Model) -> Result<Self, TextureError> {
-        let (c0, c2, c3) = (TEX_CONST_0(words[0]), TEX_CONST_2(words[2]), TEX_CONST_3(words[3]));
-        if c0.SAMPLES() == MsaaSamples::MSAA_EIGHT {
-            return Err(TextureError::Samples);
-        }
-        let format = Format::texture(c0.FMT()).ok_or(TextureError::Format(c0.FMT().to_bits()))?;
-        let transfer = if c0.SRGB() { Transfer::Srgb } else { Transfer::Linear };
-        let kind = TextureKind::of(c0.TYPE(), c2.BUFFER())?;
-        let shape = shape(words, format, kind, Slices::of(model));
+    /// Prepares a texture.
+    pub fn new(state: &TextureState, model: Model) -> Self {
+        let TextureState { kind, format, swap, transfer, swizzle, .. } = *state;
+        let shape = shape(state, Slices::of(model));
         let levels = match kind {
             TextureKind::Volume => shape.level_first(),
             TextureKind::Planar | TextureKind::Cube | TextureKind::Buffer => shape.layer_first(),
         };
-        let texels = Texels::new(format, c2.SWAP(), transfer, profile(model));
-        let swizzle = [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()];
+        let texels = Texels::new(format, swap, transfer, profile(model));
         let planar = kind == TextureKind::Planar && shape.arrangement == Arrangement::PLAIN;
-        Ok(Self {
+        Self {
             kind,
             unorm: texels.codec().filter(|_| planar).and_then(|codec| unorm(codec, swizzle, &levels)),
             extent: shape.extent(&levels),
@@ -141,13 +183,13 @@ impl Texture {
             texels,
             precision: Precision::of(model),
             swizzle,
-            fmt: c0.FMT(),
-            swap: c2.SWAP(),
+            format,
+            swap,
             transfer,
-            depth_field: c3.DEPTH(),
-            miplvls: c0.MIPLVLS(),
-            base: TEX_CONST_4(words[4]).BASE(),
-        })
+            depth_field: state.depth,
+            level_count: state.levels,
+            base: state.base,
+        }
     }
 
     /// Returns the memory range: its first byte, and one past its last.
@@ -177,11 +219,11 @@ impl Texture {
 }
 
 /// Returns the description of normalised texels of at most a dword.
-fn unorm(codec: &Codec, swizzle: [TexSwiz; 4], levels: &Pyramid) -> Option<Unorm> {
+fn unorm(codec: &Codec, swizzle: [Swizzle; 4], levels: &Pyramid) -> Option<Unorm> {
     let fields = codec.unorm_fields()?;
     let components = swizzle.map(|from| match (source(from), from) {
         (Some(c), _) => fields[c].map_or(Component::Constant(codec.absent(c)), Component::Texels),
-        (None, TexSwiz::A4XX_TEX_ONE) => Component::Constant(1f32.to_bits()),
+        (None, Swizzle::One) => Component::Constant(1f32.to_bits()),
         (None, _) => Component::Constant(0),
     });
     let is_byte = |component: &Component| match component {
@@ -194,31 +236,18 @@ fn unorm(codec: &Codec, swizzle: [TexSwiz; 4], levels: &Pyramid) -> Option<Unorm
 }
 
 /// Returns the component that a swizzle selects, if it is not a constant.
-pub(super) fn source(swizzle: TexSwiz) -> Option<usize> {
+pub(super) fn source(swizzle: Swizzle) -> Option<usize> {
     match swizzle {
-        TexSwiz::A4XX_TEX_X => Some(0),
-        TexSwiz::A4XX_TEX_Y => Some(1),
-        TexSwiz::A4XX_TEX_Z => Some(2),
-        TexSwiz::A4XX_TEX_W => Some(3),
-        TexSwiz::A4XX_TEX_ZERO | TexSwiz::A4XX_TEX_ONE | TexSwiz::Other(_) => None,
-    }
-}
-
-impl TextureKind {
-    fn of(ty: TexType, buffer: bool) -> Result<Self, TextureError> {
-        Ok(match ty {
-            TexType::A4XX_TEX_BUFFER => Self::Buffer,
-            TexType::A4XX_TEX_1D | TexType::A4XX_TEX_2D if buffer => Self::Buffer,
-            TexType::A4XX_TEX_1D | TexType::A4XX_TEX_2D => Self::Planar,
-            TexType::A4XX_TEX_CUBE => Self::Cube,
-            TexType::A4XX_TEX_3D => Self::Volume,
-            TexType::Other(ty) => return Err(TextureError::Type(ty)),
-        })
+        Swizzle::X => Some(0),
+        Swizzle::Y => Some(1),
+        Swizzle::Z => Some(2),
+        Swizzle::W => Some(3),
+        Swizzle::Zero | Swizzle::One => None,
     }
 }
 
 impl Texels {
-    fn new(format: Format, swap: ColorSwap, transfer: Transfer, profile: Profile) -> Self {
+    fn new(format: Format, swap: Swap, transfer: Transfer, profile: Profile) -> Self {
         match (format.codec(swap, transfer), format.layout) {
             (Some(codec), _) => Self::Plain(codec),
             (None, Layout::Block(compression)) => Self::Block { compression, format, transfer, profile },
@@ -249,33 +278,25 @@ fn profile(model: Model) -> Profile {
     }
 }
 
-/// Returns the texel arrangement of the descriptor.
-fn arrangement(c0: TEX_CONST_0) -> Arrangement {
-    let samples = 1 << c0.SAMPLES().to_bits();
-    Arrangement { samples, tiling: Tiling::of(c0.tile_mode()).unwrap_or(Tiling::Linear) }
-}
-
-fn shape(words: &[u32; 8], format: Format, kind: TextureKind, slices: Slices) -> Shape {
-    let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
-    let (c3, c4) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]));
-    let depth = c3.DEPTH().max(1);
+fn shape(state: &TextureState, slices: Slices) -> Shape {
+    let depth = state.depth.max(1);
     let plain = Shape {
-        width: c1.WIDTH().max(1),
-        height: c1.HEIGHT().max(1),
-        depth: if kind == TextureKind::Cube { depth * 6 } else { depth },
-        levels: c0.MIPLVLS() + 1,
-        block: format.block(),
-        arrangement: arrangement(c0),
-        pitch: c2.PITCH(),
-        pitch_align: c2.least_pitch(),
-        layer_size: c3.LAYERSZ(),
-        min_layer_size: c4.LAYERSZ(),
+        width: state.width.max(1),
+        height: state.height.max(1),
+        depth: if state.kind == TextureKind::Cube { depth * 6 } else { depth },
+        levels: state.levels,
+        block: state.format.block(),
+        arrangement: state.arrangement,
+        pitch: state.pitch,
+        pitch_align: state.least_pitch,
+        layer_size: state.layer_size,
+        min_layer_size: state.least_layer_size,
         slices,
     };
-    match kind {
+    match state.kind {
         TextureKind::Buffer => {
             let arrangement = Arrangement::PLAIN;
-            Shape { width: c1.elements(), height: 1, depth: 1, levels: 1, arrangement, ..plain }
+            Shape { width: state.width, height: 1, depth: 1, levels: 1, arrangement, ..plain }
         }
         TextureKind::Planar | TextureKind::Cube | TextureKind::Volume => plain,
     }

@@ -1,5 +1,5 @@
 //! Filters one image of a texture: blends the texels around a position.
-use a4emu_decoder::a4xx::enums::CompareFunc;
+use crate::draw::compare::Compare;
 
 use super::cube;
 use super::fetch::{Fetcher, Images, Texel, mix_all, replace};
@@ -24,7 +24,7 @@ pub(super) struct Footprint<'a> {
     /// Whether texels beyond the edge of a face come from the adjacent face.
     pub seamless: bool,
     /// Comparison function and reference.
-    pub compare: Option<(CompareFunc, &'a Floats)>,
+    pub compare: Option<(Compare, &'a Floats)>,
     /// Border colour as lane bits, if texels outside are possible.
     pub border: Option<[u32; 4]>,
     /// Required components: bit 0 is x.
@@ -219,7 +219,7 @@ simd! {
 }
 
 /// Sets x, y and z to 1 where the comparison of reference and texel passes, else to 0.
-fn compare(function: CompareFunc, reference: &Floats, color: &mut Color) {
+fn compare(function: Compare, reference: &Floats, color: &mut Color) {
     let mut out = [0; LANES];
     for i in 0..LANES {
         let pass = passes(function, reference[i], f32::from_bits(color[0][i]));
@@ -228,15 +228,15 @@ fn compare(function: CompareFunc, reference: &Floats, color: &mut Color) {
     *color = [out, out, out, [1f32.to_bits(); LANES]];
 }
 
-fn passes(function: CompareFunc, reference: f32, texel: f32) -> bool {
+fn passes(function: Compare, reference: f32, texel: f32) -> bool {
     match function {
-        CompareFunc::FUNC_NEVER | CompareFunc::Other(_) => false,
-        CompareFunc::FUNC_LESS => reference < texel,
-        CompareFunc::FUNC_EQUAL => reference == texel,
-        CompareFunc::FUNC_LEQUAL => reference <= texel,
-        CompareFunc::FUNC_GREATER => reference > texel,
-        CompareFunc::FUNC_NOTEQUAL => reference != texel,
-        CompareFunc::FUNC_GEQUAL => reference >= texel,
-        CompareFunc::FUNC_ALWAYS => true,
+        Compare::Never => false,
+        Compare::Less => reference < texel,
+        Compare::Equal => reference == texel,
+        Compare::LessEqual => reference <= texel,
+        Compare::Greater => reference > texel,
+        Compare::NotEqual => reference != texel,
+        Compare::GreaterEqual => reference >= texel,
+        Compare::Always => true,
     }
 }

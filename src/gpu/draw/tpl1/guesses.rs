@@ -1,10 +1,10 @@
 //! Determines the guesses that a texture request rests on.
-use a4emu_decoder::a4xx::enums::TexFmt;
 use a4emu_decoder::guesses::Guess;
 
 use super::descriptor::{Texture, TextureKind};
 use super::sampler::{Filter, Sampler};
 use a4emu_shader::SampleKind;
+use a4emu_shader::format::Layout;
 use a4emu_shader::format::arrangement::Tiling;
 
 /// Returns the guesses of a request of this kind for `texture` with `sampler`.
@@ -25,7 +25,7 @@ pub(super) fn of(texture: &Texture, sampler: &Sampler, kind: SampleKind) -> impl
         (!fetches && texture.levels.len() > 1, Guess::LevelOfDetail),
         (!fetches && sampler.is_anisotropic, Guess::AnisotropyLinear),
         (!fetches && sampler.has_unnamed_wrap, Guess::WrapUnnamed),
-        (texture.fmt == TexFmt::TFMT4_L8_A8_UNORM, Guess::LuminanceAlpha),
+        (texture.format.layout == Layout::LuminanceAlpha8, Guess::LuminanceAlpha),
     ];
     rests.into_iter().filter_map(|(rests, guess)| rests.then_some(guess))
 }

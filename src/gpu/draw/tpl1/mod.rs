@@ -4,7 +4,7 @@
 //! face) -> level of detail -> texel positions along each axis ([`wrap`]) -> bytes -> components
 //! ([`a4emu_shader::format`]) -> compare, filter -> swizzle -> registers.
 //!
-//! A [`TextureBank`] decodes the descriptors of one shader stage once per draw. It contains only addresses.
+//! A [`TextureBank`] has the textures and samplers of one shader stage, prepared once per draw. It contains only addresses.
 //! [`TextureBank::bind`] borrows their memory, which workers share.
 //!
 //! Precision (guess `filter-precision`): filters use binary32 and the formulas of the reference rasterisers:
@@ -23,14 +23,13 @@ mod nearest;
 mod planar;
 mod query;
 mod sampler;
-pub mod state;
 mod unit;
 mod wrap;
 
 pub use bank::{Answered, BoundBank, DirectReads, FILTERED, Problems, TextureBank, Used};
-pub use descriptor::{Texture, TextureError};
+pub use descriptor::{Swizzle, Texture, TextureError, TextureKind, TextureState};
 pub use nearest::ByteTexels;
-pub use sampler::{Border, Sampler};
+pub use sampler::{Border, BorderLayout, Filter, Sampler, SamplerState, Wrap};
 
 use a4emu_shader::LANES;
 

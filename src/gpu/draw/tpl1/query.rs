@@ -2,11 +2,9 @@
 //!
 //! Source: docs/hardware/ir3-isa.md, section 8.1; the codes of getinfo are OpenCL's image
 //! channel types and orders as the A3xx/A4xx blob numbers them.
-use a4emu_decoder::a4xx::enums::ColorSwap;
-
 use super::descriptor::{Texture, TextureKind};
 use super::layout::minify;
-use a4emu_shader::format::{Format, Layout, Transfer, Type};
+use a4emu_shader::format::{Format, Layout, Swap, Transfer, Type};
 use a4emu_shader::{LANES, Lanes, Question};
 
 /// Returns x, y, z, w of the result as integers. Queries about render targets are not supported here and
@@ -38,13 +36,12 @@ fn size(texture: &Texture, level: &Lanes) -> [Lanes; 4] {
     out
 }
 
-/// Returns channel type and order, levels and samples. MIPLVLS is one less than the levels. The A4xx adds the
-/// one itself: the driver's compiler does it for A3xx only (ir3_compiler.h, `levels_add_one`), and piglit's
+/// Returns channel type and order, levels and samples. The field of the descriptor is one less than the levels. The A4xx
+/// adds the one itself: the driver's compiler does it for A3xx only (ir3_compiler.h, `levels_add_one`), and piglit's
 /// arb_texture_query_levels requires it.
 fn info(texture: &Texture) -> [u32; 4] {
-    let format = Format::texture(texture.fmt);
-    let (ty, order) = format.map_or((0, 0), |format| (channel_type(format), channel_order(format, texture)));
-    [ty, order, texture.miplvls + 1, texture.arrangement.samples]
+    let (ty, order) = (channel_type(texture.format), channel_order(texture.format, texture));
+    [ty, order, texture.level_count, texture.arrangement.samples]
 }
 
 fn channel_type(format: Format) -> u32 {
@@ -94,11 +91,11 @@ fn channel_order(format: Format, texture: &Texture) -> u32 {
         (_, _, Transfer::Srgb) => 15,
         (1, ..) => 1,
         (2, ..) => 3,
-        (3, ColorSwap::WXYZ, _) => 14,
+        (3, Swap::WXYZ, _) => 14,
         (3, ..) => 6,
-        (_, ColorSwap::WXYZ, _) => 10,
-        (_, ColorSwap::ZYXW, _) => 9,
-        (_, ColorSwap::XYZW, _) => 13,
-        (_, ColorSwap::WZYX | ColorSwap::Other(_), _) => 8,
+        (_, Swap::WXYZ, _) => 10,
+        (_, Swap::ZYXW, _) => 9,
+        (_, Swap::XYZW, _) => 13,
+        (_, Swap::WZYX, _) => 8,
     }
 }

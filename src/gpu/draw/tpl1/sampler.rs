@@ -1,28 +1,27 @@
-//! Sampler descriptors and border colours, decoded once per draw.
-use a4emu_decoder::a4xx::enums::{CompareFunc, TexClamp, TexFilter};
-use a4emu_decoder::a4xx::regs::tex::{TEX_SAMP_0, TEX_SAMP_1};
-
+//! Samplers and border colours, prepared once per draw.
 use super::lod;
+use crate::draw::compare::Compare;
 use crate::memory::Memory;
-
-/// Offset of four binary32 numbers in the border record.
-const BORDER_FLOATS: usize = 32;
-/// Offset of four 32-bit integers in the border record.
-const BORDER_INTEGERS: usize = 48;
 
 /// Filter of one image of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Filter {
+pub enum Filter {
+    /// The nearest texel.
     Nearest,
+    /// A mix of the nearest texels.
     Linear,
 }
 
 /// Wrap mode: handling of coordinates outside the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wrap {
+pub enum Wrap {
+    /// Continue at the opposite edge.
     Repeat,
+    /// Use the texel at the edge.
     ClampToEdge,
+    /// Every other repetition is mirrored.
     MirrorRepeat,
+    /// Use the border colour.
     ClampToBorder,
     /// Mirrored once, then clamped to the edge.
     MirrorClamp,
@@ -47,6 +46,55 @@ impl Edge {
     }
 }
 
+/// State of a sampler, as a descriptor gives it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SamplerState {
+    /// Filter where texels are larger than pixels.
+    pub mag: Filter,
+    /// Filter where texels are smaller than pixels.
+    pub min: Filter,
+    /// Filter between levels.
+    pub mip: Filter,
+    /// Wrap modes of s, t and r.
+    pub wrap: [Wrap; 3],
+    /// Comparison of shadow textures.
+    pub compare: Compare,
+    /// Whether filters of cubes continue on the next face.
+    pub seamless: bool,
+    /// Whether a filter is anisotropic.
+    pub is_anisotropic: bool,
+    /// Whether a wrap mode has a value without a name.
+    pub has_unnamed_wrap: bool,
+    /// Whether coordinates are in texels.
+    pub unnormalized: bool,
+    /// Added to the level of detail.
+    pub bias: f32,
+    /// Least level of detail.
+    pub min_lod: f32,
+    /// Greatest level of detail.
+    pub max_lod: f32,
+}
+
+/// Nearest texels of level 0, which repeat.
+impl Default for SamplerState {
+    fn default() -> Self {
+        Self {
+            mag: Filter::Nearest,
+            min: Filter::Nearest,
+            mip: Filter::Nearest,
+            wrap: [Wrap::Repeat; 3],
+            compare: Compare::Never,
+            seamless: true,
+            is_anisotropic: false,
+            has_unnamed_wrap: false,
+            unnormalized: false,
+            bias: 0.0,
+            min_lod: 0.0,
+            max_lod: 0.0,
+        }
+    }
+}
+
 /// A sampler in a form for the sampling loops.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampler {
@@ -57,7 +105,7 @@ pub struct Sampler {
     /// Edges of two coordinates, if both wrap modes are common and coordinates are normalised. A border of
     /// the third coordinate has no effect on them.
     pub(super) edges: Option<[Edge; 2]>,
-    pub(super) compare: CompareFunc,
+    pub(super) compare: Compare,
     pub(super) seamless: bool,
     /// Whether a filter is anisotropic.
     pub(super) is_anisotropic: bool,
@@ -84,60 +132,64 @@ pub struct Border {
     pub integers: [u32; 4],
 }
 
-impl Border {
+/// Layout of the records of border colours in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BorderLayout {
     /// Size of one sampler's record in bytes.
-    pub const BYTES: u32 = 64;
+    pub bytes: u32,
+    /// Offset of four binary32 numbers in the record.
+    pub floats: usize,
+    /// Offset of four 32-bit integers in the record.
+    pub integers: usize,
+}
 
+impl BorderLayout {
     /// Returns the address of the record of sampler `slot` in the array at `base`.
-    pub fn address(base: u32, slot: u32) -> u32 {
-        base.wrapping_add(slot.wrapping_mul(Self::BYTES))
+    pub fn address(&self, base: u32, slot: u32) -> u32 {
+        base.wrapping_add(slot.wrapping_mul(self.bytes))
     }
 
     /// Reads the record of sampler `slot` in the array at `base`. Returns transparent black and false if the
     /// capture lacks it.
-    pub fn read(memory: &Memory, base: u32, slot: u32) -> (Self, bool) {
-        let mut record = [0; Self::BYTES as usize];
-        let known = memory.read(Self::address(base, slot), &mut record);
+    pub fn read(&self, memory: &Memory, base: u32, slot: u32) -> (Border, bool) {
+        let mut record = vec![0; self.bytes as usize];
+        let known = memory.read(self.address(base, slot), &mut record);
         let word = |at: usize, i: usize| {
-            let bytes = record[at + 4 * i..].first_chunk().expect("four words fit the record");
-            u32::from_le_bytes(*bytes)
+            let bytes = record.get(at + 4 * i..).and_then(|rest| rest.first_chunk());
+            bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
         };
-        let floats = std::array::from_fn(|i| f32::from_bits(word(BORDER_FLOATS, i)));
-        (Self { floats, integers: std::array::from_fn(|i| word(BORDER_INTEGERS, i)) }, known)
+        let floats = std::array::from_fn(|i| f32::from_bits(word(self.floats, i)));
+        (Border { floats, integers: std::array::from_fn(|i| word(self.integers, i)) }, known)
     }
 }
 
-/// Sampler of an all-zero descriptor.
 impl Default for Sampler {
     fn default() -> Self {
-        Self::new(&[0; 2], Border::default())
+        Self::new(&SamplerState::default(), Border::default())
     }
 }
 
 impl Sampler {
-    /// Decodes the two dwords of a descriptor.
-    pub fn new(words: &[u32; 2], border: Border) -> Self {
-        let (s0, s1) = (TEX_SAMP_0(words[0]), TEX_SAMP_1(words[1]));
-        let clamps = [s0.WRAP_S(), s0.WRAP_T(), s0.WRAP_R()];
-        let (mag, min) = (filter(s0.XY_MAG()), filter(s0.XY_MIN()));
-        let mip = if s0.MIPFILTER_LINEAR_NEAR() { Filter::Linear } else { Filter::Nearest };
-        let limits = [s1.MIN_LOD().min(s1.MAX_LOD()), s1.MAX_LOD()];
+    /// Prepares a sampler with its border colour.
+    pub fn new(state: &SamplerState, border: Border) -> Self {
+        let SamplerState { mag, min, mip, wrap, min_lod, max_lod, unnormalized, .. } = *state;
+        let limits = [min_lod.min(max_lod), max_lod];
         Self {
             mag,
             min,
             mip,
             reach: lod::reach(limits, mip),
             filter: only_filter(limits, mag, min),
-            wrap: clamps.map(wrap),
-            edges: edges(clamps.map(wrap)).filter(|_| !s1.UNNORM_COORDS()),
-            compare: s1.COMPARE_FUNC(),
-            seamless: !s1.CUBEMAPSEAMLESSFILTOFF(),
-            is_anisotropic: [s0.XY_MAG(), s0.XY_MIN()].contains(&TexFilter::A4XX_TEX_ANISO),
-            has_unnamed_wrap: clamps.iter().any(|clamp| matches!(clamp, TexClamp::Other(_))),
-            unnormalized: s1.UNNORM_COORDS(),
-            bias: s0.LOD_BIAS(),
-            min_lod: s1.MIN_LOD(),
-            max_lod: s1.MAX_LOD(),
+            wrap,
+            edges: edges(wrap).filter(|_| !unnormalized),
+            compare: state.compare,
+            seamless: state.seamless,
+            is_anisotropic: state.is_anisotropic,
+            has_unnamed_wrap: state.has_unnamed_wrap,
+            unnormalized,
+            bias: state.bias,
+            min_lod,
+            max_lod,
             border,
         }
     }
@@ -157,25 +209,6 @@ fn only_filter([low, high]: [f32; 2], mag: Filter, min: Filter) -> Option<Filter
     }
 }
 
-/// Returns the filter. Anisotropic filtering is done as linear (guess `anisotropy-linear`).
-fn filter(filter: TexFilter) -> Filter {
-    match filter {
-        TexFilter::A4XX_TEX_NEAREST | TexFilter::Other(_) => Filter::Nearest,
-        TexFilter::A4XX_TEX_LINEAR | TexFilter::A4XX_TEX_ANISO => Filter::Linear,
-    }
-}
-
 fn edges([s, t, _]: [Wrap; 3]) -> Option<[Edge; 2]> {
     Some([Edge::of(s)?, Edge::of(t)?])
-}
-
-/// Returns the wrap mode. Values without a name repeat (guess `wrap-unnamed`).
-fn wrap(clamp: TexClamp) -> Wrap {
-    match clamp {
-        TexClamp::A4XX_TEX_REPEAT | TexClamp::Other(_) => Wrap::Repeat,
-        TexClamp::A4XX_TEX_CLAMP_TO_EDGE => Wrap::ClampToEdge,
-        TexClamp::A4XX_TEX_MIRROR_REPEAT => Wrap::MirrorRepeat,
-        TexClamp::A4XX_TEX_CLAMP_TO_BORDER => Wrap::ClampToBorder,
-        TexClamp::A4XX_TEX_MIRROR_CLAMP => Wrap::MirrorClamp,
-    }
 }

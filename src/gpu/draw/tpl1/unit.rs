@@ -1,8 +1,8 @@
 //! Runs one request on one texture with one sampler.
-use a4emu_decoder::a4xx::enums::{CompareFunc, TexSwiz};
+use crate::draw::compare::Compare;
 
 use super::cube;
-use super::descriptor::{Texels, Texture, TextureKind, source};
+use super::descriptor::{Swizzle, Texels, Texture, TextureKind, source};
 use super::fetch::{Fetcher, Images, Texel, replace};
 use super::filter::{Footprint, blend};
 use super::lod::{self, Gradients, Levels};
@@ -304,7 +304,7 @@ impl Unit<'_> {
 
     fn footprint<'a>(&self, place: &'a RequestCoordinates<'_>, need: u32) -> Footprint<'a> {
         let cube = self.texture.kind == TextureKind::Cube;
-        let compare: Option<(CompareFunc, &Floats)> =
+        let compare: Option<(Compare, &Floats)> =
             place.reference.as_ref().map(|reference| (self.sampler.compare, reference));
         Footprint {
             coords: place.coords,
@@ -357,7 +357,7 @@ impl Unit<'_> {
             }
             *out = match (source(self.texture.swizzle[c]), self.texture.swizzle[c]) {
                 (Some(from), _) => Lanes(color[from]),
-                (None, TexSwiz::A4XX_TEX_ONE) => Lanes::splat(one),
+                (None, Swizzle::One) => Lanes::splat(one),
                 (None, _) => Lanes::ZERO,
             };
             self.convert(out, request.number);

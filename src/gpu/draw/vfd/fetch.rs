@@ -143,13 +143,18 @@ fn texel(attribute: &Attribute, offset: u32, len: usize, memory: &Memory) -> (u1
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::a4xx::enums::{ColorSwap, VtxFmt};
-
     use super::*;
-    use a4emu_shader::format::{Format, Transfer};
+    use a4emu_shader::format::{Format, Layout, Swap, Transfer, Type};
 
-    fn attribute(format: VtxFmt, size: u32) -> Attribute {
-        let codec = Format::vertex(format).and_then(|f| f.codec(ColorSwap::WZYX, Transfer::Linear));
+    const R32_FLOAT: Format = Format { layout: Layout::array(1, 32), ty: Type::Float };
+    const RGB32_FLOAT: Format = Format { layout: Layout::array(3, 32), ty: Type::Float };
+    const RG32_UINT: Format = Format { layout: Layout::array(2, 32), ty: Type::Uint };
+    const RGBA8: Format = Format { layout: Layout::array(4, 8), ty: Type::Unorm };
+    const R32_FIXED: Format = Format { layout: Layout::array(1, 32), ty: Type::Fixed };
+    const RG16_FLOAT: Format = Format { layout: Layout::array(2, 16), ty: Type::Float };
+
+    fn attribute(format: Format, size: u32) -> Attribute {
+        let codec = format.codec(Swap::WZYX, Transfer::Linear);
         Attribute {
             address: 0x1000,
             size,
@@ -166,7 +171,7 @@ mod tests {
     fn plain_dwords_are_what_the_codec_decodes() {
         let bytes: Vec<u8> = (0..64u8).map(|i| i.wrapping_mul(73)).collect();
         let offsets = [0, 12, 5, 48, 52, 60, u64::MAX];
-        for format in [VtxFmt::VFMT4_32_FLOAT, VtxFmt::VFMT4_32_32_32_FLOAT, VtxFmt::VFMT4_32_32_UINT] {
+        for format in [R32_FLOAT, RGB32_FLOAT, RG32_UINT] {
             let attribute = attribute(format, 64);
             let got = match attribute.codec.plain_dwords() {
                 Some(1) => dwords::<1>(&attribute, &bytes, &offsets),
@@ -187,7 +192,7 @@ mod tests {
 
     #[test]
     fn formats_that_are_converted_are_not_plain() {
-        for format in [VtxFmt::VFMT4_8_8_8_8_UNORM, VtxFmt::VFMT4_32_FIXED, VtxFmt::VFMT4_16_16_FLOAT] {
+        for format in [RGBA8, R32_FIXED, RG16_FLOAT] {
             assert_eq!(attribute(format, 64).codec.plain_dwords(), None, "{format:?}");
         }
     }
@@ -196,7 +201,7 @@ mod tests {
     #[test]
     fn elements_of_a_whole_warp_are_those_of_each_vertex() {
         let bytes: Vec<u8> = (0..500u32).map(|i| (i * i % 251) as u8).collect();
-        let attribute = attribute(VtxFmt::VFMT4_32_32_32_FLOAT, 500);
+        let attribute = attribute(RGB32_FLOAT, 500);
         for last in [484, 485, 488, 489, u64::MAX] {
             let offsets: [u64; LANES] = std::array::from_fn(|lane| match lane {
                 21 => last,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use a4emu_decoder::a4xx::enums::PrimType;
+use crate::draw::pc::topology::Topology;
 
 use crate::fault::Missing;
 use crate::limits::DRAW_PART;
@@ -33,18 +33,18 @@ struct Cut {
 impl Cut {
     /// Returns the rules for a list of `topology`. `None` where the meaning of an entry depends on the end of
     /// the list.
-    fn of(topology: PrimType) -> Option<Self> {
+    fn of(topology: Topology) -> Option<Self> {
         let (step, overlap, hub) = match topology {
-            PrimType::DI_PT_POINTLIST | PrimType::DI_PT_POINTLIST_PSIZE => (1, 0, 0),
-            PrimType::DI_PT_LINELIST => (2, 0, 0),
-            PrimType::DI_PT_TRILIST => (3, 0, 0),
-            PrimType::DI_PT_LINE_ADJ => (4, 0, 0),
-            PrimType::DI_PT_TRI_ADJ => (6, 0, 0),
-            PrimType::DI_PT_LINESTRIP => (1, 1, 0),
-            PrimType::DI_PT_LINESTRIP_ADJ => (1, 3, 0),
+            Topology::Points | Topology::SizedPoints => (1, 0, 0),
+            Topology::Lines => (2, 0, 0),
+            Topology::Triangles => (3, 0, 0),
+            Topology::LinesAdjacent => (4, 0, 0),
+            Topology::TrianglesAdjacent => (6, 0, 0),
+            Topology::LineStrip => (1, 1, 0),
+            Topology::LineStripAdjacent => (1, 3, 0),
             // Every other triangle has the opposite winding.
-            PrimType::DI_PT_TRISTRIP => (2, 2, 0),
-            PrimType::DI_PT_TRIFAN => (1, 1, 1),
+            Topology::TriangleStrip => (2, 2, 0),
+            Topology::TriangleFan => (1, 1, 1),
             _ => return None,
         };
         Some(Self { step, overlap, hub })
@@ -76,7 +76,7 @@ pub struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     /// Creates the parts of a draw with a list of `topology`; `None` when it cannot be split.
-    pub fn new(fetch: &'a FetchState, topology: PrimType) -> Option<Self> {
+    pub fn new(fetch: &'a FetchState, topology: Topology) -> Option<Self> {
         Some(Self { fetch, cut: Cut::of(topology)?, instance: 0, fetched: 0, left: Vec::new() })
     }
 
@@ -106,16 +106,16 @@ mod tests {
     use super::*;
     use crate::draw::call::IndexSource;
 
-    const CUT: [PrimType; 9] = [
-        PrimType::DI_PT_POINTLIST,
-        PrimType::DI_PT_LINELIST,
-        PrimType::DI_PT_LINESTRIP,
-        PrimType::DI_PT_TRILIST,
-        PrimType::DI_PT_TRIFAN,
-        PrimType::DI_PT_TRISTRIP,
-        PrimType::DI_PT_LINE_ADJ,
-        PrimType::DI_PT_LINESTRIP_ADJ,
-        PrimType::DI_PT_TRI_ADJ,
+    const CUT: [Topology; 9] = [
+        Topology::Points,
+        Topology::Lines,
+        Topology::LineStrip,
+        Topology::Triangles,
+        Topology::TriangleFan,
+        Topology::TriangleStrip,
+        Topology::LinesAdjacent,
+        Topology::LineStripAdjacent,
+        Topology::TrianglesAdjacent,
     ];
     const RESTART: u32 = 0xffff_ffff;
 
@@ -146,7 +146,7 @@ mod tests {
         .collect()
     }
 
-    fn parts(fetch: &FetchState, topology: PrimType) -> Vec<DrawPart> {
+    fn parts(fetch: &FetchState, topology: Topology) -> Vec<DrawPart> {
         let mut parts = Parts::new(fetch, topology).expect("it can be taken apart");
         std::iter::from_fn(|| parts.next(&Memory::new(), &mut Missing::default())).collect()
     }
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn instances_are_drawn_together_as_far_as_they_fit() {
         let ranges = |runs: &[u32], instances| {
-            let parts = parts(&draw(runs, instances), PrimType::DI_PT_TRILIST);
+            let parts = parts(&draw(runs, instances), Topology::Triangles);
             parts.into_iter().map(|part| part.instances).collect::<Vec<_>>()
         };
         assert_eq!(ranges(&[DRAW_PART / 3], 7), [0..3, 3..6, 6..7]);
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_list_that_closes_is_whole() {
         let fetch = draw(&[3], 1);
-        assert!(Parts::new(&fetch, PrimType::DI_PT_LINELOOP).is_none());
-        assert!(Parts::new(&fetch, PrimType::DI_PT_RECTLIST).is_none());
+        assert!(Parts::new(&fetch, Topology::LineLoop).is_none());
+        assert!(Parts::new(&fetch, Topology::Rectangles).is_none());
     }
 }

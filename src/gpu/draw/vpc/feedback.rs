@@ -6,7 +6,7 @@
 //! the varyings. A primitive is written to the buffers of its stream if it fits into all of them. Offsets
 //! advance in their registers and are written to the flush addresses at once; the chip may wait for an event.
 
-use a4emu_decoder::a4xx::enums::PrimType;
+use crate::draw::pc::topology::Topology;
 
 use super::state::{FeedbackBuffer, FeedbackState, Filled};
 use crate::draw::pc::assembler::Provoking;
@@ -25,19 +25,19 @@ impl FeedbackState {
     /// Passes the words of a draw's primitives to `store`. Returns how far each buffer is filled.
     pub fn run(
         &self,
-        topology: PrimType,
+        topology: Topology,
         provoking: Provoking,
         stream: &VertexStream,
         store: &mut impl FnMut(u32, u32),
     ) -> Filled {
         let mut buffers = self.buffers;
-        if stream.words.is_empty() || topology != PrimType::DI_PT_POINTLIST_PSIZE {
+        if stream.words.is_empty() || topology != Topology::SizedPoints {
             for primitive in primitives(topology, provoking, &stream.list).unwrap_or_default() {
                 self.write(&mut buffers, 0, &stream.vertices, corners(&primitive), store);
             }
         } else {
             for (number, word) in (0..).zip(&stream.words) {
-                self.write(&mut buffers, word.STREAM(), &stream.vertices, &[number], store);
+                self.write(&mut buffers, u32::from(word.stream), &stream.vertices, &[number], store);
             }
         }
         for buffer in buffers.iter().flatten().filter(|buffer| buffer.flush != 0) {

@@ -1,6 +1,7 @@
 //! Interpolates varyings at the pixels of a warp: eight quads of one or more primitives.
 
-use a4emu_decoder::a4xx::enums::{IntpMode, ReplMode};
+use crate::draw::vpc::state::Interpolation;
+use crate::draw::vpc::state::Replacement;
 use multiversion::multiversion;
 use multiversion::target::match_target;
 
@@ -26,9 +27,9 @@ pub struct Source<'a> {
     /// All vertices of the draw.
     pub vertices: &'a Vertices,
     /// Interpolation modes by location.
-    pub interpolation: &'a [IntpMode; MAX_VARYINGS],
+    pub interpolation: &'a [Interpolation; MAX_VARYINGS],
     /// Replacement modes in point sprites, by location.
-    pub replacement: &'a [ReplMode; MAX_VARYINGS],
+    pub replacement: &'a [Replacement; MAX_VARYINGS],
     /// Set of interpolated locations.
     pub interpolated: Interpolated,
 }
@@ -136,10 +137,10 @@ impl<'a> WarpQuads<'a> {
     /// Interpolates component `location` at weights `i`, `j`.
     pub fn varying(&self, location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
         match self.source.interpolation.get(location) {
-            Some(IntpMode::FLAT) => self.provoking(location, out),
-            Some(IntpMode::ZERO) | None => *out = Lanes::ZERO,
-            Some(IntpMode::ONE) => *out = Lanes::splat(1.0f32.to_bits()),
-            Some(IntpMode::SMOOTH | IntpMode::Other(_)) => interpolate(self, location, i, j, out),
+            Some(Interpolation::Flat) => self.provoking(location, out),
+            Some(Interpolation::Zero) | None => *out = Lanes::ZERO,
+            Some(Interpolation::One) => *out = Lanes::splat(1.0f32.to_bits()),
+            Some(Interpolation::Smooth) => interpolate(self, location, i, j, out),
         }
         self.replace(location, out);
     }
@@ -154,7 +155,7 @@ impl<'a> WarpQuads<'a> {
 
     /// Writes sprite coordinates to the lanes of points. S grows to the right, T down.
     pub fn replace(&self, location: usize, out: &mut Lanes) {
-        let Some(mode @ (ReplMode::S | ReplMode::T | ReplMode::ONE_T)) =
+        let Some(mode @ (Replacement::S | Replacement::T | Replacement::OneMinusT)) =
             self.source.replacement.get(location)
         else {
             return;
@@ -168,12 +169,12 @@ impl<'a> WarpQuads<'a> {
     }
 }
 
-fn sprite_coordinate(mode: ReplMode, sprite: &Sprite, quad: &Quad, k: usize) -> f32 {
+fn sprite_coordinate(mode: Replacement, sprite: &Sprite, quad: &Quad, k: usize) -> f32 {
     let x = quad.x as f32 + 0.5 + (k & 1) as f32 - sprite.corner[0];
     let y = quad.y as f32 + 0.5 + (k >> 1) as f32 - sprite.corner[1];
     match mode {
-        ReplMode::S => x * sprite.inv_size,
-        ReplMode::T => y * sprite.inv_size,
+        Replacement::S => x * sprite.inv_size,
+        Replacement::T => y * sprite.inv_size,
         _ => 1.0 - y * sprite.inv_size,
     }
 }
@@ -548,7 +549,7 @@ pub(in crate::draw) mod tests {
     fn with_source(primitives: &[ScreenPrimitive], test: impl FnOnce(&Source<'_>)) {
         let vertices = Vertices::new(0, 3);
         let (interpolation, replacement) =
-            ([IntpMode::SMOOTH; MAX_VARYINGS], [ReplMode::Other(0); MAX_VARYINGS]);
+            ([Interpolation::Smooth; MAX_VARYINGS], [Replacement::None; MAX_VARYINGS]);
         test(&Source {
             primitives,
             vertices: &vertices,

@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 
-use a4emu_decoder::a4xx::enums::{IntpMode, ReplMode};
+use crate::draw::vpc::state::Interpolation;
+use crate::draw::vpc::state::Replacement;
 use multiversion::multiversion;
 use multiversion::target::match_target;
 
@@ -28,12 +29,12 @@ impl Interpolated {
     pub const ALL: Self = Self { always: u128::MAX, without_sprites: u128::MAX };
 
     /// Returns the locations that are neither flat nor replaced.
-    pub fn of(modes: &[IntpMode; MAX_VARYINGS], replacement: &[ReplMode; MAX_VARYINGS]) -> Self {
+    pub fn of(modes: &[Interpolation; MAX_VARYINGS], replacement: &[Replacement; MAX_VARYINGS]) -> Self {
         let mut locations = Self { always: 0, without_sprites: 0 };
         for (location, modes) in modes.iter().zip(replacement).enumerate() {
             let (mode, replaced) = modes;
-            let is_smooth = u128::from(matches!(mode, IntpMode::SMOOTH | IntpMode::Other(_)));
-            let is_replaced = matches!(replaced, ReplMode::S | ReplMode::T | ReplMode::ONE_T);
+            let is_smooth = u128::from(matches!(mode, Interpolation::Smooth));
+            let is_replaced = matches!(replaced, Replacement::S | Replacement::T | Replacement::OneMinusT);
             locations.without_sprites |= is_smooth << location;
             locations.always |= (is_smooth & u128::from(!is_replaced)) << location;
         }
@@ -225,10 +226,10 @@ mod tests {
 
     #[test]
     fn flat_and_replaced_locations_are_not_interpolated() {
-        let mut modes = [IntpMode::SMOOTH; MAX_VARYINGS];
-        let mut by = [ReplMode::Other(0); MAX_VARYINGS];
-        modes[3] = IntpMode::FLAT;
-        (by[5], by[64], by[127]) = (ReplMode::S, ReplMode::T, ReplMode::ONE_T);
+        let mut modes = [Interpolation::Smooth; MAX_VARYINGS];
+        let mut by = [Replacement::None; MAX_VARYINGS];
+        modes[3] = Interpolation::Flat;
+        (by[5], by[64], by[127]) = (Replacement::S, Replacement::T, Replacement::OneMinusT);
         let of = Interpolated::of(&modes, &by);
         assert_eq!(of.always, !(1 << 3 | 1 << 5 | 1 << 64 | 1 << 127));
         assert_eq!(of.without_sprites, !(1 << 3));
@@ -238,8 +239,8 @@ mod tests {
     struct Scene {
         primitives: Vec<ScreenPrimitive>,
         vertices: Vertices,
-        modes: [IntpMode; MAX_VARYINGS],
-        by: [ReplMode; MAX_VARYINGS],
+        modes: [Interpolation; MAX_VARYINGS],
+        by: [Replacement; MAX_VARYINGS],
     }
 
     impl Scene {
@@ -253,12 +254,12 @@ mod tests {
             let sprite = Some(Sprite { corner: [0.0; 2], inv_size: 0.125 });
             let point = ScreenPrimitive { vertices: [3; 3], sprite, ..triangle.clone() };
             let other = ScreenPrimitive { vertices: [4, 6, 5], ..triangle.clone() };
-            let mut by = [ReplMode::Other(0); MAX_VARYINGS];
-            by[1] = ReplMode::S;
+            let mut by = [Replacement::None; MAX_VARYINGS];
+            by[1] = Replacement::S;
             Self {
                 primitives: vec![triangle, point, other],
                 vertices,
-                modes: [IntpMode::SMOOTH; MAX_VARYINGS],
+                modes: [Interpolation::Smooth; MAX_VARYINGS],
                 by,
             }
         }

@@ -59,7 +59,8 @@ impl Ramp {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::a4xx::enums::{IntpMode, ReplMode};
+    use crate::draw::vpc::state::Interpolation;
+    use crate::draw::vpc::state::Replacement;
 
     use super::*;
     use crate::draw::gras::quad::quads;
@@ -77,8 +78,8 @@ mod tests {
     struct Scene {
         primitives: [ScreenPrimitive; 1],
         vertices: Vertices,
-        modes: [IntpMode; MAX_VARYINGS],
-        by: [ReplMode; MAX_VARYINGS],
+        modes: [Interpolation; MAX_VARYINGS],
+        by: [Replacement; MAX_VARYINGS],
     }
 
     impl Scene {
@@ -87,7 +88,7 @@ mod tests {
             for (row, number) in vertices.rows_mut().chunks_mut(HEADER + 2).zip(numbers) {
                 row[HEADER + 1] = number.to_bits();
             }
-            let (modes, by) = ([IntpMode::SMOOTH; MAX_VARYINGS], [ReplMode::Other(0); MAX_VARYINGS]);
+            let (modes, by) = ([Interpolation::Smooth; MAX_VARYINGS], [Replacement::None; MAX_VARYINGS]);
             Self { primitives: [primitive], vertices, modes, by }
         }
 
@@ -174,11 +175,11 @@ mod tests {
             let planes = Planes { j: Affine { dy: number, ..planes.j }, ..planes };
             assert_eq!(of(ScreenPrimitive { planes, ..upright.clone() }).ramp(), None);
         }
-        let flat = Scene { modes: [IntpMode::FLAT; MAX_VARYINGS], ..of(upright.clone()) };
+        let flat = Scene { modes: [Interpolation::Flat; MAX_VARYINGS], ..of(upright.clone()) };
         assert_eq!(flat.ramp(), None);
         let sprite = Some(Sprite { corner: [0.0; 2], inv_size: 0.125 });
         let replaced = |sprite| Scene {
-            by: [ReplMode::S; MAX_VARYINGS],
+            by: [Replacement::S; MAX_VARYINGS],
             ..of(ScreenPrimitive { sprite, ..upright.clone() })
         };
         assert!(replaced(None).ramp().is_some() && replaced(sprite).ramp().is_none());

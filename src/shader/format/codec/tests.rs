@@ -1,29 +1,50 @@
-use a4emu_decoder::a4xx::enums::{ColorFmt, TexFmt, VtxFmt};
 use pretty_assertions::assert_eq;
 
 use super::*;
+use crate::format::Type::{Fixed, Float, Sint, Snorm, Uint, Unorm};
 
-fn texture(fmt: TexFmt, swap: ColorSwap) -> Codec {
-    Format::texture(fmt).and_then(|f| f.codec(swap, Transfer::Linear)).unwrap()
+const RGBA8: Format = Format { layout: Layout::array(4, 8), ty: Unorm };
+const RGBA8_UINT: Format = Format { layout: Layout::array(4, 8), ty: Uint };
+const R8: Format = Format { layout: Layout::array(1, 8), ty: Unorm };
+const R8_UINT: Format = Format { layout: Layout::array(1, 8), ty: Uint };
+const R16_FLOAT: Format = Format { layout: Layout::array(1, 16), ty: Float };
+const RGBA32_FLOAT: Format = Format { layout: Layout::array(4, 32), ty: Float };
+const A8: Format = Format { layout: Layout::packed([0, 0, 0, 8]), ty: Unorm };
+const RGB565: Format = Format { layout: Layout::packed([5, 6, 5, 0]), ty: Unorm };
+const RGB5A1: Format = Format { layout: Layout::packed([5, 5, 5, 1]), ty: Unorm };
+const RGB10A2: Format = Format { layout: Layout::packed([10, 10, 10, 2]), ty: Unorm };
+const A2RGB10: Format = Format { layout: Layout::reversed([10, 10, 10, 2]), ty: Unorm };
+const R32_FIXED: Format = Format { layout: Layout::array(1, 32), ty: Fixed };
+const DEPTH24: Format = Format { layout: Layout::Depth24, ty: Unorm };
+
+fn texture(format: Format, swap: Swap) -> Codec {
+    format.codec(swap, Transfer::Linear).unwrap()
+}
+
+/// Uncompressed formats: every layout that a chip has, with every type that fits it.
+fn formats() -> impl Iterator<Item = Format> {
+    let arrays =
+        [8, 16, 32].into_iter().flat_map(|bits| (1..=4).map(move |count| Layout::array(count, bits)));
+    let packed =
+        [[4, 4, 4, 4], [5, 5, 5, 1], [5, 6, 5, 0], [10, 10, 10, 2], [0, 0, 0, 8]].map(Layout::packed);
+    let layouts = arrays.chain(packed).chain([Layout::reversed([10, 10, 10, 2])]);
+    let typed = layouts.flat_map(|layout| [Unorm, Snorm, Uint, Sint].map(|ty| Format { layout, ty }));
+    let floats = [16, 32].into_iter().flat_map(|bits| (1..=4).map(move |count| Layout::array(count, bits)));
+    let floats = floats.chain([Layout::packed([11, 11, 10, 0]), Layout::SharedExponent]);
+    let fixed = (1..=4).map(|count| Format { layout: Layout::array(count, 32), ty: Fixed });
+    let rest = [Layout::LuminanceAlpha8, Layout::Depth24].map(|layout| Format { layout, ty: Unorm });
+    typed.chain(floats.map(|layout| Format { layout, ty: Float })).chain(fixed).chain(rest)
 }
 
 fn floats(codec: Codec, bytes: &[u8]) -> [f32; 4] {
     codec.decode_float(codec.load(bytes))
 }
 
-/// The codecs of all uncompressed formats of the three number spaces.
+/// The codecs of all formats.
 fn codecs() -> Vec<Codec> {
-    let swaps = [ColorSwap::WZYX, ColorSwap::WXYZ, ColorSwap::ZYXW, ColorSwap::XYZW];
-    let formats = (0..256u32).flat_map(|code| {
-        [
-            Format::texture(TexFmt::from_bits(code)),
-            Format::color(ColorFmt::from_bits(code)),
-            Format::vertex(VtxFmt::from_bits(code)),
-        ]
-    });
+    let swaps = [Swap::WZYX, Swap::WXYZ, Swap::ZYXW, Swap::XYZW];
     let both = [Transfer::Linear, Transfer::Srgb];
-    formats
-        .flatten()
+    formats()
         .flat_map(|f| {
             swaps.into_iter().flat_map(move |s| both.into_iter().filter_map(move |t| f.codec(s, t)))
         })
@@ -68,7 +89,7 @@ fn batches_agree_with_single_texels_bit_for_bit() {
 
 #[test]
 fn unorm_batches_round_as_single_texels_do() {
-    let codec = texture(TexFmt::TFMT4_8_8_8_8_UNORM, ColorSwap::WXYZ);
+    let codec = texture(RGBA8, Swap::WXYZ);
     let values = [f32::NAN, -1.0, 0.0, 0.5 / 255.0, 1.5 / 255.0, 0.999, 1.0, 7.0, f32::INFINITY];
     let lanes: [[u32; 32]; 4] =
         std::array::from_fn(|c| std::array::from_fn(|i| values[(i + c) % values.len()].to_bits()));
@@ -101,7 +122,7 @@ fn unorm_fields_decode_as_texels_do() {
         }
     }
     assert!(narrow > 100_000 && wide > 1000, "{narrow} {wide}");
-    let depth = texture(TexFmt::TFMT4_X8Z24_UNORM, ColorSwap::WZYX).unorm_fields().unwrap()[0].unwrap();
+    let depth = texture(DEPTH24, Swap::WZYX).unorm_fields().unwrap()[0].unwrap();
     for number in (0..1 << 24).step_by(7) {
         let want = (f64::from(number) / f64::from((1 << 24) - 1)) as f32;
         assert_eq!(depth.decode_wide(number).to_bits(), want.to_bits(), "{number}");
@@ -111,27 +132,24 @@ fn unorm_fields_decode_as_texels_do() {
 #[test]
 fn swap_names_the_memory_order() {
     let bytes = [0, 51, 102, 153];
-    let at = |swap| floats(texture(TexFmt::TFMT4_8_8_8_8_UNORM, swap), &bytes).map(|v| (v * 5.0).round());
-    assert_eq!(at(ColorSwap::WZYX), [0.0, 1.0, 2.0, 3.0]);
-    assert_eq!(at(ColorSwap::WXYZ), [2.0, 1.0, 0.0, 3.0]);
-    assert_eq!(at(ColorSwap::ZYXW), [1.0, 2.0, 3.0, 0.0]);
-    assert_eq!(at(ColorSwap::XYZW), [3.0, 2.0, 1.0, 0.0]);
+    let at = |swap| floats(texture(RGBA8, swap), &bytes).map(|v| (v * 5.0).round());
+    assert_eq!(at(Swap::WZYX), [0.0, 1.0, 2.0, 3.0]);
+    assert_eq!(at(Swap::WXYZ), [2.0, 1.0, 0.0, 3.0]);
+    assert_eq!(at(Swap::ZYXW), [1.0, 2.0, 3.0, 0.0]);
+    assert_eq!(at(Swap::XYZW), [3.0, 2.0, 1.0, 0.0]);
 }
 
 #[test]
 fn packed_words_start_at_the_lowest_bit() {
     let rgb565 = 0x001fu16.to_le_bytes();
-    assert_eq!(floats(texture(TexFmt::TFMT4_5_6_5_UNORM, ColorSwap::WZYX), &rgb565), [1.0, 0.0, 0.0, 1.0]);
-    assert_eq!(floats(texture(TexFmt::TFMT4_5_6_5_UNORM, ColorSwap::WXYZ), &rgb565), [0.0, 0.0, 1.0, 1.0]);
+    assert_eq!(floats(texture(RGB565, Swap::WZYX), &rgb565), [1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(floats(texture(RGB565, Swap::WXYZ), &rgb565), [0.0, 0.0, 1.0, 1.0]);
     let a1 = 0x8000u16.to_le_bytes();
-    assert_eq!(floats(texture(TexFmt::TFMT4_5_5_5_1_UNORM, ColorSwap::WXYZ), &a1), [0.0, 0.0, 0.0, 1.0]);
+    assert_eq!(floats(texture(RGB5A1, Swap::WXYZ), &a1), [0.0, 0.0, 0.0, 1.0]);
     let rgb10 = 0x3ffu32.to_le_bytes();
-    assert_eq!(
-        floats(texture(TexFmt::TFMT4_10_10_10_2_UNORM, ColorSwap::WZYX), &rgb10),
-        [1.0, 0.0, 0.0, 0.0]
-    );
-    let low_alpha = Format::vertex(VtxFmt::VFMT4_2_10_10_10_UNORM).unwrap();
-    let low_alpha = low_alpha.codec(ColorSwap::WZYX, Transfer::Linear).unwrap();
+    assert_eq!(floats(texture(RGB10A2, Swap::WZYX), &rgb10), [1.0, 0.0, 0.0, 0.0]);
+    let low_alpha = A2RGB10;
+    let low_alpha = low_alpha.codec(Swap::WZYX, Transfer::Linear).unwrap();
     assert_eq!(floats(low_alpha, &3u32.to_le_bytes()), [0.0, 0.0, 0.0, 1.0]);
     assert_eq!(floats(low_alpha, &0xffc0_0000u32.to_le_bytes()), [1.0, 0.0, 0.0, 0.0]);
 }
@@ -139,38 +157,38 @@ fn packed_words_start_at_the_lowest_bit() {
 #[test]
 fn depth_and_stencil_views_share_a_dword() {
     let texel = 0xa5ff_ffffu32.to_le_bytes();
-    assert_eq!(floats(texture(TexFmt::TFMT4_X8Z24_UNORM, ColorSwap::WZYX), &texel)[0], 1.0);
-    let stencil = texture(TexFmt::TFMT4_8_8_8_8_UINT, ColorSwap::XYZW);
+    assert_eq!(floats(texture(DEPTH24, Swap::WZYX), &texel)[0], 1.0);
+    let stencil = texture(RGBA8_UINT, Swap::XYZW);
     assert_eq!(stencil.decode(stencil.load(&texel))[0], 0xa5);
 }
 
 #[test]
 fn absent_components_are_0_0_0_1_of_the_type() {
-    let of = |fmt| texture(fmt, ColorSwap::WZYX);
-    assert_eq!(of(TexFmt::TFMT4_8_UINT).decode(7), [7, 0, 0, 1]);
-    assert_eq!(of(TexFmt::TFMT4_8_UNORM).decode_float(255), [1.0, 0.0, 0.0, 1.0]);
-    assert_eq!(of(TexFmt::TFMT4_A8_UNORM).decode_float(255), [0.0, 0.0, 0.0, 1.0]);
-    assert_eq!(of(TexFmt::TFMT4_A8_UNORM).decode_float(0), [0.0; 4]);
+    let of = |fmt| texture(fmt, Swap::WZYX);
+    assert_eq!(of(R8_UINT).decode(7), [7, 0, 0, 1]);
+    assert_eq!(of(R8).decode_float(255), [1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(of(A8).decode_float(255), [0.0, 0.0, 0.0, 1.0]);
+    assert_eq!(of(A8).decode_float(0), [0.0; 4]);
 }
 
 #[test]
 fn srgb_leaves_alpha_alone_and_spares_other_types() {
-    let srgb = |fmt| Format::texture(fmt).unwrap().codec(ColorSwap::WZYX, Transfer::Srgb).unwrap();
-    let [r, .., a] = srgb(TexFmt::TFMT4_8_8_8_8_UNORM).decode_float(0x8000_0080);
+    let srgb = |format: Format| format.codec(Swap::WZYX, Transfer::Srgb).unwrap();
+    let [r, .., a] = srgb(RGBA8).decode_float(0x8000_0080);
     assert!((r - 0.215_86).abs() < 1e-5 && (a - 128.0 / 255.0).abs() < 1e-6);
-    assert_eq!(srgb(TexFmt::TFMT4_16_FLOAT).decode_float(0x3800)[0], 0.5);
+    assert_eq!(srgb(R16_FLOAT).decode_float(0x3800)[0], 0.5);
 }
 
 #[test]
 fn write_masks_cover_exactly_the_components() {
-    let bgra = texture(TexFmt::TFMT4_8_8_8_8_UNORM, ColorSwap::WXYZ);
+    let bgra = texture(RGBA8, Swap::WXYZ);
     assert_eq!([bgra.bits(1), bgra.bits(4), bgra.bits(8), bgra.bits(0)], [0xff_0000, 0xff, 0xff00_0000, 0]);
-    assert_eq!(texture(TexFmt::TFMT4_32_32_32_32_FLOAT, ColorSwap::WZYX).bits(0xf), u128::MAX);
+    assert_eq!(texture(RGBA32_FLOAT, Swap::WZYX).bits(0xf), u128::MAX);
 }
 
 #[test]
 fn short_memory_reads_as_zero_and_takes_what_fits() {
-    let codec = texture(TexFmt::TFMT4_8_8_8_8_UNORM, ColorSwap::WZYX);
+    let codec = texture(RGBA8, Swap::WZYX);
     assert_eq!(codec.load(&[1, 2]), 0x0201);
     let mut memory = [0; 2];
     codec.store(0x0403_0201, &mut memory);
@@ -179,7 +197,6 @@ fn short_memory_reads_as_zero_and_takes_what_fits() {
 
 #[test]
 fn fixed_point_is_16_16() {
-    let fixed =
-        Format::vertex(VtxFmt::VFMT4_32_FIXED).unwrap().codec(ColorSwap::WZYX, Transfer::Linear).unwrap();
+    let fixed = R32_FIXED.codec(Swap::WZYX, Transfer::Linear).unwrap();
     assert_eq!(floats(fixed, &(-98304i32).to_le_bytes())[0], -1.5);
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use a4emu_decoder::a4xx::enums::PrimType;
+use crate::draw::pc::topology::Topology;
 use rayon::prelude::*;
 
 use super::{Face, MADE, PolygonMode, Setup};
@@ -47,7 +47,7 @@ enum PendingTriangle {
 
 /// Returns the triangles of a list of separate triangles.
 pub fn listed(
-    topology: PrimType,
+    topology: Topology,
     provoking: Provoking,
     list: &[u32],
 ) -> Option<impl Fn(usize) -> Option<Triangle> + Sync> {
@@ -56,7 +56,7 @@ pub fn listed(
         let v: [u32; 3] = *list.get(3 * number..)?.first_chunk()?;
         (!v.contains(&RESTART)).then_some((v, v[corner]))
     };
-    (topology == PrimType::DI_PT_TRILIST).then_some(triangle)
+    (topology == Topology::Triangles).then_some(triangle)
 }
 
 /// Returns the triangles of a list of primitives.

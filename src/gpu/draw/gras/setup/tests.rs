@@ -4,7 +4,7 @@ use super::*;
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::vertices::{RESTART, SpareLists};
 
-fn state(topology: PrimType) -> PrimitiveState {
+fn state(topology: Topology) -> PrimitiveState {
     PrimitiveState {
         topology,
         provoking: Provoking::Last,
@@ -47,7 +47,7 @@ const TRIANGLE: [[f32; 4]; 3] = [[-1.0, -1.0, 0.0, 1.0], [1.0, -1.0, 0.0, 1.0], 
 
 #[test]
 fn facing_decides_what_is_culled() {
-    let mut state = state(PrimType::DI_PT_TRILIST);
+    let mut state = state(Topology::Triangles);
     let mut v = vertices(&TRIANGLE);
     let got = made(&state, &mut v, &[0, 1, 2, 0, 2, 1]).expect("triangles");
     assert_eq!(got.iter().map(|p| p.face).collect::<Vec<_>>(), [Face::Back, Face::Front]);
@@ -57,7 +57,7 @@ fn facing_decides_what_is_culled() {
 
 #[test]
 fn a_weight_is_one_at_its_vertex_and_zero_at_the_others() {
-    let state = state(PrimType::DI_PT_TRILIST);
+    let state = state(Topology::Triangles);
     let mut v = vertices(&TRIANGLE);
     let got = made(&state, &mut v, &[0, 1, 2]).expect("a triangle");
     assert_eq!((got[0].vertices, got[0].planes.origin), ([2, 0, 1], [0.5, 0.5]));
@@ -69,7 +69,7 @@ fn a_weight_is_one_at_its_vertex_and_zero_at_the_others() {
 
 /// Returns the first weight along a row of pixels of a triangle, moved `right` pixels.
 fn row_of_weights(weight_base: WeightBase, right: f32) -> Vec<f32> {
-    let state = PrimitiveState { weight_base, ..state(PrimType::DI_PT_TRILIST) };
+    let state = PrimitiveState { weight_base, ..state(Topology::Triangles) };
     let corners = [[1.0, 1.0], [8.0, 1.0], [1.0, 8.0]];
     let position = |[x, y]: [f32; 2]| [(x + right) / 32.0 - 1.0, y / 32.0 - 1.0, 0.0, 1.0];
     let got = made(&state, &mut vertices(&corners.map(position)), &[0, 1, 2]).expect("a triangle");
@@ -89,7 +89,7 @@ fn weights_depend_on_where_a_triangle_is_on_the_board_alone() {
 
 #[test]
 fn an_offset_moves_its_own_triangle_only() {
-    let mut state = state(PrimType::DI_PT_TRILIST);
+    let mut state = state(Topology::Triangles);
     state.offset = Some(PolygonOffset { scale: 0.0, units: 0.25, float_depth: None, clamp: 0.0 });
     state.sides = Rect { x0: 0, y0: 0, x1: 8, y1: 8 };
     let far = [[0.9, 0.8, 0.0, 1.0], [1.0, 0.8, 0.0, 1.0], [0.9, 1.0, 0.0, 1.0]];
@@ -100,7 +100,7 @@ fn an_offset_moves_its_own_triangle_only() {
 
 #[test]
 fn the_offset_of_a_steep_triangle_is_not_lost() {
-    let mut state = state(PrimType::DI_PT_TRILIST);
+    let mut state = state(Topology::Triangles);
     state.depth_clip = None;
     let steep = [[-1.0, -1.0, -4096.0, 1.0], [1.0, -1.0, 4096.0, 1.0], [-1.0, 1.0, -4096.0, 1.0]];
     let depth = |state: &PrimitiveState| {
@@ -114,7 +114,7 @@ fn the_offset_of_a_steep_triangle_is_not_lost() {
 
 #[test]
 fn points_beyond_the_sides_are_dropped_whole_and_others_reach_beyond() {
-    let mut state = state(PrimType::DI_PT_POINTLIST);
+    let mut state = state(Topology::Points);
     let points = [[0.99, 0.0, 0.0, 1.0], [1.01, 0.0, 0.0, 1.0], [0.0, -1.01, 0.0, 1.0]];
     let bounds = |state: &PrimitiveState| -> Vec<Rect> {
         let got = made(state, &mut vertices(&points), &[0, 1, 2]).expect("points");
@@ -128,7 +128,7 @@ fn points_beyond_the_sides_are_dropped_whole_and_others_reach_beyond() {
 
 #[test]
 fn wide_lines_beyond_the_sides_are_dropped_whole_and_others_reach_beyond() {
-    let mut state = state(PrimType::DI_PT_LINELIST);
+    let mut state = state(Topology::Lines);
     state.line_width = 5.0;
     let lines =
         [[-0.5, 0.99, 0.0, 1.0], [0.5, 0.99, 0.0, 1.0], [-0.5, 1.01, 0.0, 1.0], [0.5, 1.01, 0.0, 1.0]];
@@ -143,7 +143,7 @@ fn wide_lines_beyond_the_sides_are_dropped_whole_and_others_reach_beyond() {
 
 #[test]
 fn two_corners_make_a_rectangle_with_separable_coordinates() {
-    let state = state(PrimType::DI_PT_RECTLIST);
+    let state = state(Topology::Rectangles);
     let mut v = vertices(&[[-1.0, 1.0, 0.0, 1.0], [1.0, -1.0, 0.0, 1.0]]);
     let got = made(&state, &mut v, &[0, 1]).expect("a rectangle");
     assert_eq!(got.len(), 1);
@@ -154,7 +154,7 @@ fn two_corners_make_a_rectangle_with_separable_coordinates() {
 
 #[test]
 fn a_triangle_through_the_eye_is_clipped_and_kept() {
-    let state = state(PrimType::DI_PT_TRILIST);
+    let state = state(Topology::Triangles);
     let mut v = vertices(&[[0.0, -1.0, 0.0, -1.0], [1.0, 1.0, 0.0, 1.0], [-1.0, 1.0, 0.0, 1.0]]);
     let got = made(&state, &mut v, &[0, 1, 2]).expect("triangles");
     assert!(!got.is_empty() && got.iter().all(|p| p.planes.inv_w.iter().all(|w| w.is_finite())));
@@ -163,15 +163,15 @@ fn a_triangle_through_the_eye_is_clipped_and_kept() {
 #[test]
 fn points_take_their_size_from_where_the_type_says() {
     let mut v = vertices(&[[0.0, 0.0, 0.0, 1.0]]);
-    let fixed = made(&state(PrimType::DI_PT_POINTLIST), &mut v, &[0]).expect("points");
+    let fixed = made(&state(Topology::Points), &mut v, &[0]).expect("points");
     assert_eq!(fixed[0].shape.bounds.area(), 16);
-    let own = made(&state(PrimType::DI_PT_POINTLIST_PSIZE), &mut v, &[0]).expect("points");
+    let own = made(&state(Topology::SizedPoints), &mut v, &[0]).expect("points");
     assert_eq!(own[0].shape.bounds.area(), 9);
 }
 
 #[test]
 fn outlines_are_offset_like_the_triangle() {
-    let mut state = state(PrimType::DI_PT_TRILIST);
+    let mut state = state(Topology::Triangles);
     state.offset = Some(PolygonOffset { scale: 0.0, units: 0.25, float_depth: None, clamp: 0.0 });
     for (mode, count) in [(PolygonMode::Fill, 1), (PolygonMode::Lines, 3), (PolygonMode::Points, 3)] {
         state.polygon_mode = [mode; 2];
@@ -185,7 +185,7 @@ fn outlines_are_offset_like_the_triangle() {
 /// The slope is that of the triangle, also for its lines and points.
 #[test]
 fn outlines_have_the_slope_of_the_triangle() {
-    let mut state = state(PrimType::DI_PT_TRILIST);
+    let mut state = state(Topology::Triangles);
     state.offset = Some(PolygonOffset { scale: 2.0, units: 0.25, float_depth: None, clamp: 0.0 });
     let mut biases = |mode| {
         state.polygon_mode = [mode; 2];
@@ -230,7 +230,7 @@ fn linear_values_of_a_clipped_triangle_are_those_of_the_whole() {
     // The third vertex is in front of the near plane, w = 1/2; its varying x is 1/2.
     let corners = [[-1.0, -1.0, 0.0, 1.0], [2.0, -2.0, 0.0, 2.0], [0.5, 0.5, -0.75, 0.5]];
     for (linear, same) in [(Some(LinearWeights), true), (None, false)] {
-        let state = PrimitiveState { linear, ..state(PrimType::DI_PT_TRILIST) };
+        let state = PrimitiveState { linear, ..state(Topology::Triangles) };
         let mut v = vertices(&corners);
         let got = made(&state, &mut v, &[0, 1, 2]).expect("triangles");
         assert_eq!(got.len(), 2, "a quadrilateral is left");
@@ -249,7 +249,7 @@ fn a_vertex_behind_the_eye_bends_neither_linear_nor_perspective_values() {
     // The third vertex, w = -1, is projected to (56, 32); the triangle runs off to the left.
     let corners = [[0.5, -0.5, 0.0, 1.0], [0.5, 0.5, 0.0, 1.0], [-0.75, 0.0, 0.5, -1.0]];
     let [whole, cut] = [Some(LinearWeights), None].map(|linear| {
-        let state = PrimitiveState { linear, ..state(PrimType::DI_PT_TRILIST) };
+        let state = PrimitiveState { linear, ..state(Topology::Triangles) };
         let mut v = vertices(&corners);
         let got = made(&state, &mut v, &[0, 1, 2]).expect("triangles");
         let piece = got.first().expect("a part is before the eye");
@@ -261,7 +261,7 @@ fn a_vertex_behind_the_eye_bends_neither_linear_nor_perspective_values() {
 
 #[test]
 fn a_clipped_triangle_is_outlined_without_its_inner_edges() {
-    let mut state = state(PrimType::DI_PT_TRILIST);
+    let mut state = state(Topology::Triangles);
     state.polygon_mode = [PolygonMode::Lines; 2];
     let mut v = vertices(&[[-0.5, -0.5, 0.0, 1.0], [0.5, -0.5, 0.0, 1.0], [0.5, 0.5, -2.0, 1.0]]);
     assert_eq!(made(&state, &mut v, &[0, 1, 2]).expect("lines").len(), 3);
@@ -269,7 +269,7 @@ fn a_clipped_triangle_is_outlined_without_its_inner_edges() {
 
 #[test]
 fn wireframe_draws_the_edges() {
-    let mut state = state(PrimType::DI_PT_TRILIST);
+    let mut state = state(Topology::Triangles);
     state.polygon_mode = [PolygonMode::Lines; 2];
     let mut v = vertices(&TRIANGLE.map(|p| [p[0] * 0.5, p[1] * 0.5, p[2], p[3]]));
     let got = made(&state, &mut v, &[0, 1, 2]).expect("lines");
@@ -281,7 +281,7 @@ fn wireframe_draws_the_edges() {
 fn set_up_ends_where_there_is_no_more_room() {
     let list: Vec<u32> = (0..300).map(|i| i % 3).collect();
     for mode in [PolygonMode::Fill, PolygonMode::Lines] {
-        let state = PrimitiveState { polygon_mode: [mode; 2], ..state(PrimType::DI_PT_TRILIST) };
+        let state = PrimitiveState { polygon_mode: [mode; 2], ..state(Topology::Triangles) };
         let all = made(&state, &mut vertices(&TRIANGLE), &list).expect("triangles");
         let least = held(&vertices(&TRIANGLE), &list);
         let before = least - LISTED * 200;
@@ -305,7 +305,7 @@ fn set_up_ends_where_there_is_no_more_room() {
 fn vertices_that_setup_adds_count_as_held_bytes() {
     let near: [[f32; 4]; 3] = [[-1.0, -1.0, -3.0, 1.0], [1.0, -1.0, 0.5, 1.0], [-1.0, 1.0, 0.5, 1.0]];
     let list: Vec<u32> = (0..300).map(|i| i % 3).collect();
-    let state = state(PrimType::DI_PT_TRILIST);
+    let state = state(Topology::Triangles);
     let mut all = vertices(&near);
     assert_eq!(made(&state, &mut all, &list).expect("triangles").len(), 200);
     let added = (all.bytes() - vertices(&near).bytes()) / 100;
@@ -346,7 +346,7 @@ const TRIANGLES: u32 = 11 * SETUP_CHUNK as u32 / 2;
 /// Numbered primitives are set up one after the other.
 #[test]
 fn chunks_of_a_list_are_set_up_as_one_after_the_other_is() {
-    let plain = state(PrimType::DI_PT_TRILIST);
+    let plain = state(Topology::Triangles);
     let states = [
         PrimitiveState { cull: [None, Some(Face::Back)], ..plain.clone() },
         PrimitiveState { front_winding: Winding::Clockwise, ..plain.clone() },
@@ -391,7 +391,7 @@ fn any_list_of_triangles_is_set_up_as_one_after_the_other_is() {
         list
     };
     let lists = [backwards.clone(), with(&[5000]), with(&[1, 4004]), with(&[list.len() - 1])];
-    for topology in [PrimType::DI_PT_TRILIST, PrimType::DI_PT_TRISTRIP, PrimType::DI_PT_TRIFAN] {
+    for topology in [Topology::Triangles, Topology::TriangleStrip, Topology::TriangleFan] {
         for (provoking, vertices, list) in [Provoking::First, Provoking::Last]
             .into_iter()
             .flat_map(|provoking| [&before, &unclipped].map(|vertices| (provoking, vertices)))
@@ -410,7 +410,7 @@ fn any_list_of_triangles_is_set_up_as_one_after_the_other_is() {
 #[test]
 fn bounds_of_many_primitives_are_those_of_each() {
     let (mut vertices, list) = long_list(|_| false);
-    let few = made(&state(PrimType::DI_PT_TRILIST), &mut vertices, &list).expect("triangles");
+    let few = made(&state(Topology::Triangles), &mut vertices, &list).expect("triangles");
     let many: Vec<ScreenPrimitive> = few.iter().cycle().take(10_000).cloned().collect();
     let all = Primitives::new(vertices, many, Vec::new());
     assert_eq!(all.bounds.len(), 10_000);
@@ -420,7 +420,7 @@ fn bounds_of_many_primitives_are_those_of_each() {
 /// Set-up uses screen positions that the vertex stage computed.
 #[test]
 fn vertices_that_have_their_place_keep_it() {
-    let state = state(PrimType::DI_PT_TRILIST);
+    let state = state(Topology::Triangles);
     let mut v = vertices(&TRIANGLE);
     let want = made(&state, &mut v.clone(), &[0, 1, 2]).expect("a triangle");
     let mut moved = v.clone();
@@ -440,7 +440,7 @@ fn vertices_that_have_their_place_keep_it() {
 /// Appends two parts with unused vertices. Primitives are unchanged, and unused vertices are dropped.
 #[test]
 fn primitives_that_are_appended_bring_their_vertices() {
-    let state = state(PrimType::DI_PT_TRILIST);
+    let state = state(Topology::Triangles);
     let unused = [5.0, 5.0, 0.0, 1.0];
     let parts = [[1.0, 0.5], [0.5, 1.0]].map(|[first, second]: [f32; 2]| {
         let scaled = |scale: f32| TRIANGLE.map(|[x, y, z, w]| [x * scale, y * scale, z, w]);

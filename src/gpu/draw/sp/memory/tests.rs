@@ -3,15 +3,17 @@
 use super::*;
 use crate::machine::Stage;
 use a4emu_shader::Number;
+use a4emu_shader::format::{Format, Layout, Swap, Transfer, Type};
 
-/// Descriptor (SSBO_1) of 16 texels of RB4_R8_UNORM, 1 byte each.
-const SIXTEEN_BYTES: [u32; 2] = [0x0010_0201, 0x0001_0001];
+const R8: Format = Format { layout: Layout::array(1, 8), ty: Type::Unorm };
 
 /// Address of the 16 bytes. Memory ends after them.
 const BASE: u32 = 0x1000;
 
 fn stage() -> StageState {
-    StageState { buffers: [Buffer::new(SIXTEEN_BYTES)].into(), stage: Stage::FS, ..StageState::of("end\n") }
+    let sixteen_bytes =
+        Buffer { size: [16, 1, 1], elements: 16 | 1 << 16, codec: R8.codec(Swap::WZYX, Transfer::Linear) };
+    StageState { buffers: [sixteen_bytes].into(), stage: Stage::FS, ..StageState::of("end\n") }
 }
 
 /// Loads the last texel. Returns the values, and the misses.

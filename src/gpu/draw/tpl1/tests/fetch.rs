@@ -1,6 +1,7 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
+use crate::a4xx::tpl1::bank;
 use crate::draw::tpl1::FILTERED;
 use a4emu_shader::Question;
 
@@ -102,8 +103,7 @@ fn slots_may_differ_between_lanes() {
     let first = counting(TexFmt::TFMT4_8_8_8_8_UINT);
     let second = Scene { size: (1, 1, 0), ..counting(TexFmt::TFMT4_8_8_8_8_UINT) };
     let memory = first.memory();
-    let bank =
-        TextureBank::new(&[first.texture_words(), second.texture_words()], &[], 0, Model::Board, &memory);
+    let bank = bank(&[first.texture_words(), second.texture_words()], &[], 0, Model::Board, &memory);
     let (x, y) = (Lanes::splat(1), Lanes::ZERO);
     let texture = Lanes(std::array::from_fn(|i| i as u32 % 3));
     let coords = [&x, &y];

@@ -1,6 +1,7 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
+use crate::a4xx::tpl1::bank;
 
 const ROW: [u8; 4] = [10, 20, 30, 40];
 
@@ -135,7 +136,7 @@ fn borders_of_rgba_follow_the_memory_order() {
     let mut words = scene.texture_words();
     words[2] |= word(TEX_CONST_2::FIELDS, &[("SWAP", 1)]);
     let memory = scene.memory();
-    let bank = TextureBank::new(&[words], &[scene.sampler_words()], BORDERS, Model::Board, &memory);
+    let bank = bank(&[words], &[scene.sampler_words()], BORDERS, Model::Board, &memory);
     let (s, t) = (Lanes::from([2.0; LANES]), Lanes::from([0.5; LANES]));
     let mut out = [Lanes::ZERO; 4];
     bank.bind(&memory).sample(&request(&[&s, &t]), ALL, &mut out);

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::a4xx::tpl1::bank;
 use crate::draw::tpl1::Problems;
 use crate::fault::Client;
 use a4emu_shader::Question;
@@ -73,7 +74,7 @@ proptest! {
             words[0] = words[0] & keep | word(TEX_CONST_0::FIELDS, &[("FMT", fmt), ("TYPE", ty)]);
             words[4] = BASE;
         }
-        let bank = TextureBank::new(&[words], &[samp], BORDERS, Model::Board, &memory);
+        let bank = bank(&[words], &[samp], BORDERS, Model::Board, &memory);
         ask_everything(&bank, &memory, [edge_lanes(seed), edge_lanes(seed + 5), edge_lanes(seed + 9)]);
     }
 }
@@ -103,16 +104,16 @@ fn unsupported_textures_are_reported_when_sampled() {
     let mut eight = scene.texture_words();
     eight[0] |= word(TEX_CONST_0::FIELDS, &[("SAMPLES", 3)]);
     let memory = scene.memory();
-    let bank = TextureBank::new(&[eight, [0; 8]], &[], 0, Model::Board, &memory);
+    let bank = bank(&[eight, [0; 8]], &[], 0, Model::Board, &memory);
     let bound = bank.bind(&memory);
     let x = Lanes::ZERO;
     let mut out = [Lanes::splat(9); 4];
     let used = bound.sample(&request(&[&x, &x]), ALL, &mut out).used;
     assert_eq!(out, [Lanes::ZERO; 4]);
     let problems = bound.problems(used);
-    assert_eq!(problems.unsupported, [(0, TextureError::Samples)]);
+    assert_eq!(problems.unsupported, [(0, TextureError::Samples("TEX_CONST_0.SAMPLES"))]);
     assert_eq!(bound.problems(0), Problems::default());
-    assert_eq!(bound.problems(2).unsupported, [(1, TextureError::Format(0))]);
+    assert_eq!(bound.problems(2).unsupported, [(1, TextureError::Format("TEX_CONST_0.FMT", 0))]);
 }
 
 #[test]

@@ -17,6 +17,7 @@ use a4emu_decoder::a4xx::regs::tex::*;
 use a4emu_decoder::bits::FieldRow;
 
 use super::{TextureBank, TextureError};
+use crate::a4xx::tpl1::bank;
 use crate::machine::Model;
 use crate::memory::Memory;
 use a4emu_shader::{ALL, Few, LANES, Lanes, Lod, Number, Query, Sample, SampleKind, Slots};
@@ -145,7 +146,7 @@ impl Scene {
     }
 
     pub fn bank(&self, memory: &Memory) -> TextureBank {
-        TextureBank::new(&[self.texture_words()], &[self.sampler_words()], BORDERS, self.model, memory)
+        bank(&[self.texture_words()], &[self.sampler_words()], BORDERS, self.model, memory)
     }
 
     /// Runs `request` in both ways, and compares the results.

@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::a4xx::tpl1::{bank, sampler, texture};
 use crate::draw::tpl1::planar::Planar;
-use crate::draw::tpl1::{Border, BoundBank, Sampler, Texture};
+use crate::draw::tpl1::{Border, BoundBank, Sampler};
 
 /// Formats of the fast path, with bytes per texel. Very common formats occur several times.
 const FORMATS: [(TexFmt, u32); 10] = [
@@ -95,8 +96,8 @@ proptest! {
         let common = Sample { lod, ..request(&both) };
         let zero = [&Lanes::ZERO, &Lanes::ZERO];
         let general = Sample { offsets: Some(Few::new(&zero)), ..common };
-        let texture = Texture::new(&scene.texture_words(), scene.model).unwrap();
-        let sampler = Sampler::new(&scene.sampler_words(), Border::default());
+        let texture = texture(&scene.texture_words(), scene.model).unwrap();
+        let sampler = Sampler::new(&sampler(&scene.sampler_words()), Border::default());
         let is_common = |request: &Sample<&Lanes>| {
             request.plain().is_some() && Planar::new(&texture, &sampler, &scene.bytes).is_some()
         };
@@ -111,7 +112,7 @@ fn a_texture_is_read_with_the_sampler_that_asks() {
     let scene = Scene::row(&[0, 255, 0, 255]);
     let memory = scene.memory();
     let samplers = [scene.sampler_words(), scene.clone().linear().sampler_words()];
-    let bank = TextureBank::new(&[scene.texture_words()], &samplers, BORDERS, scene.model, &memory);
+    let bank = bank(&[scene.texture_words()], &samplers, BORDERS, scene.model, &memory);
     let at = Lanes::splat(0.25f32.to_bits());
     let coords = [&at, &at];
     let red = |bound: &BoundBank<'_>, sampler| {

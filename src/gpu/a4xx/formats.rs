@@ -2,37 +2,26 @@
 //! a format without a row does not compile. Source: a4xx.xml (a4xx_tex_fmt, a4xx_color_fmt, a4xx_vtx_fmt).
 use a4emu_decoder::a4xx::enums::{ColorFmt, TexFmt, VtxFmt};
 
-use super::Type::{Fixed, Float, Sint, Snorm, Uint, Unorm};
-use super::block::Compression;
-use super::{Format, Layout};
+use crate::draw::rb::rendered::Named;
+use a4emu_shader::format::Type::{Fixed, Float, Sint, Snorm, Uint, Unorm};
+use a4emu_shader::format::{Compression, Format, Layout};
 
 const fn array(count: u32, bits: u32) -> Layout {
-    let widths = [bits, bits, bits, bits];
-    Layout::Fields { widths: keep(widths, count), order: [0, 1, 2, 3] }
-}
-
-const fn keep(mut widths: [u32; 4], count: u32) -> [u32; 4] {
-    let mut i = count as usize;
-    while i < 4 {
-        widths[i] = 0;
-        i += 1;
-    }
-    widths
+    Layout::array(count, bits)
 }
 
 const fn packed(widths: [u32; 4]) -> Layout {
-    Layout::Fields { widths, order: [0, 1, 2, 3] }
+    Layout::packed(widths)
 }
 
-/// Fields with W in the lowest bits, then Z, Y, X.
 const fn reversed(widths: [u32; 4]) -> Layout {
-    Layout::Fields { widths, order: [3, 2, 1, 0] }
+    Layout::reversed(widths)
 }
 
 macro_rules! rows {
     ($(#[$doc:meta])* $function:ident($enumeration:ident, $none:ident) { $($name:ident $layout:expr, $ty:expr;)* }) => {
         $(#[$doc])*
-        pub(super) const fn $function(fmt: $enumeration) -> Option<Format> {
+        pub const fn $function(fmt: $enumeration) -> Option<Format> {
             Some(match fmt {
                 $($enumeration::$name => Format { layout: $layout, ty: $ty },)*
                 $enumeration::$none | $enumeration::Other(_) => return None,
@@ -42,7 +31,7 @@ macro_rules! rows {
 }
 
 rows! {
-    /// TEX_CONST_0.FMT.
+    /// The format of TEX_CONST_0.FMT. `None` for unknown numbers.
     texture(TexFmt, TFMT4_NONE) {
         TFMT4_A8_UNORM packed([0, 0, 0, 8]), Unorm;
         TFMT4_8_UNORM array(1, 8), Unorm;
@@ -132,7 +121,7 @@ rows! {
 }
 
 rows! {
-    /// RB_MRT_BUF_INFO.COLOR_FORMAT, RB_COPY_DEST_INFO.FORMAT, SSBO_1.FMT.
+    /// The format of RB_MRT_BUF_INFO.COLOR_FORMAT, RB_COPY_DEST_INFO.FORMAT, SSBO_1.FMT.
     color(ColorFmt, RB4_NONE) {
         RB4_A8_UNORM packed([0, 0, 0, 8]), Unorm;
         RB4_R8_UNORM array(1, 8), Unorm;
@@ -182,7 +171,7 @@ rows! {
 }
 
 rows! {
-    /// VFD_DECODE.FORMAT.
+    /// The format of VFD_DECODE.FORMAT.
     vertex(VtxFmt, VFMT4_NONE) {
         VFMT4_32_FLOAT array(1, 32), Float;
         VFMT4_32_32_FLOAT array(2, 32), Float;
@@ -246,4 +235,9 @@ rows! {
         VFMT4_2_10_10_10_SINT reversed([10, 10, 10, 2]), Sint;
         VFMT4_2_10_10_10_SNORM reversed([10, 10, 10, 2]), Snorm;
     }
+}
+
+/// The format of a render target or copy destination, with its name.
+pub fn named_color(fmt: ColorFmt) -> Option<Named<Format>> {
+    Some(Named { name: ColorFmt::TABLE.name_of(fmt.to_bits())?, value: color(fmt)? })
 }

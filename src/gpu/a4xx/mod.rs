@@ -1,0 +1,18 @@
+//! The A4xx for the blocks of `draw`: reads its registers, loaded state and descriptors into their neutral state.
+//!
+//! Each file is called after the block whose state it makes. [`enums`] has the enumerations of the registers, and
+//! [`formats`] the formats of texels, as rows: a value of the A4xx, and what it means to the blocks.
+//!
+//! Nothing else in `draw` names a register or an enumeration of the A4xx (`tests/house.rs`). So another generation is a
+//! folder beside this one.
+pub mod enums;
+pub mod formats;
+pub mod gras;
+pub mod pass;
+pub mod pc;
+pub mod rb;
+pub mod sp;
+pub mod stages;
+pub mod tpl1;
+pub mod vfd;
+pub mod vpc;
