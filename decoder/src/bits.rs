@@ -133,6 +133,37 @@ pub struct RegRow {
     pub doc: &'static str,
 }
 
+impl RegRow {
+    /// This row with other names, `behind` dwords further.
+    pub const fn renamed(self, name: &'static str, sub: &'static str, behind: u32) -> Self {
+        Self { offset: self.offset + behind, name, sub, ..self }
+    }
+}
+
+/// The number of rows in `parts`.
+pub const fn total(parts: &[&[RegRow]]) -> usize {
+    let (mut part, mut sum) = (0, 0);
+    while part < parts.len() {
+        (sum, part) = (sum + parts[part].len(), part + 1);
+    }
+    sum
+}
+
+/// The rows of `parts`, one after another, which are `N` in total.
+pub const fn joined<const N: usize>(parts: &[&[RegRow]]) -> [RegRow; N] {
+    let mut rows = [*parts[0].first().unwrap(); N];
+    let (mut part, mut next) = (0, 0);
+    while part < parts.len() {
+        let mut i = 0;
+        while i < parts[part].len() {
+            rows[next] = parts[part][i];
+            (next, i) = (next + 1, i + 1);
+        }
+        part += 1;
+    }
+    rows
+}
+
 /// How the database names the registers of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
@@ -267,6 +298,37 @@ macro_rules! enums {
     };
 }
 
+/// Makes enumerations that only print and parse: a table of names without a Rust enum. The form is that of [`enums!`]
+/// with a list. A field of such a type reads as its number.
+#[macro_export]
+macro_rules! enum_tables {
+    ([$all:ident] $($(#[$doc:meta])* $db:ident => $name:ident { $($variant:ident = $value:expr),* $(,)? })*) => {
+        $(
+            $(#[$doc])*
+            #[allow(missing_docs)]
+            #[derive(Clone, Copy, Debug)]
+            pub struct $name;
+
+            impl $name {
+                /// The table of names, for printing and parsing.
+                pub const TABLE: $crate::bits::EnumTable = $crate::bits::EnumTable {
+                    name: stringify!($db),
+                    values: &[$(($value, stringify!($variant))),*],
+                    lookup: |raw| match raw { $($value => Some(stringify!($variant)),)* _ => None },
+                };
+            }
+
+            impl $crate::bits::FieldType for $name {
+                type Value = u32;
+                const KIND: $crate::bits::Kind = $crate::bits::Kind::Enum(&Self::TABLE);
+                fn get(raw: u32, _: u32) -> u32 { raw }
+            }
+        )*
+        /// Every enumeration of this block, in the order of the rows.
+        pub static $all: &[&$crate::bits::EnumTable] = &[$(&$name::TABLE),*];
+    };
+}
+
 /// Makes typed registers and their table `REGS` from rows.
 ///
 /// ```text
@@ -312,6 +374,65 @@ macro_rules! registers {
     };
 }
 
+/// Makes the table `REGS` alone, for registers that nothing reads: such a row costs no type and no getters.
+///
+/// ```text
+/// 0x8804 RB_DITHER_CNTL { 0..1 DITHER_MODE_MRT0: DitherMode; }
+/// wide 0x8825 RB_MRT[8 x 8].BASE {}
+/// 0x8c17 RB_2D_DST_INFO { like RB_2D_SURFACE_INFO }
+/// ```
+/// `wide` stands for two registers, `NAME_LO` and `NAME_HI`, which hold one number of 64 bits; a row without fields holds
+/// one number. An array without a register of its own, `NAME[14 x 1]`, has elements `NAME[0]`, and a wide one
+/// `NAME[0].LO`. For the rest see [`registers!`]; a register that is read moves to a table of typed ones.
+#[macro_export]
+macro_rules! register_rows {
+    ($($(#[doc = $doc:literal])* $($mark:ident)? $offset:literal $name:ident
+        $([$len:literal x $stride:literal] $(. $sub:ident)?)? { $($fields:tt)* })*) => {
+        const PARTS: &[&[$crate::bits::RegRow]] = &[$(
+            $crate::register_rows!(@part [$($mark)?] $name [$($([$sub])? $len $stride)?] {
+                offset: $offset,
+                name: stringify!($name),
+                sub: "",
+                len: 1 $(* $len)?,
+                stride: 0 $(+ $stride)?,
+                fields: $crate::register_rows!(@fields $($fields)*),
+                naming: $crate::naming!($($mark)?),
+                certainty: $crate::certainty!($($mark)?),
+                doc: concat!($($doc),*),
+            })
+        ),*];
+
+        static ROWS: [$crate::bits::RegRow; $crate::bits::total(PARTS)] = $crate::bits::joined(PARTS);
+
+        /// Every register of this block, in the order of the rows.
+        pub static REGS: &[$crate::bits::RegRow] = &ROWS;
+    };
+    (@part [wide] $name:ident [] $row:tt) => {
+        &[$crate::register_rows!(@half concat!(stringify!($name), "_LO"), "", 0, $row),
+            $crate::register_rows!(@half concat!(stringify!($name), "_HI"), "", 1, $row)]
+    };
+    (@part [wide] $name:ident [[$sub:ident] $len:literal $stride:literal] $row:tt) => {
+        &[$crate::register_rows!(@half stringify!($name), concat!(stringify!($sub), "_LO"), 0, $row),
+            $crate::register_rows!(@half stringify!($name), concat!(stringify!($sub), "_HI"), 1, $row)]
+    };
+    (@part [wide] $name:ident [$len:literal $stride:literal] $row:tt) => {
+        &[$crate::register_rows!(@half stringify!($name), "LO", 0, $row),
+            $crate::register_rows!(@half stringify!($name), "HI", 1, $row)]
+    };
+    (@part [$($mark:ident)?] $name:ident [$([$sub:ident] $len:literal $stride:literal)?] $row:tt) => {
+        &[$crate::register_rows!(@half stringify!($name), concat!($(stringify!($sub))?), 0, $row)]
+    };
+    (@part [$($mark:ident)?] $name:ident [$len:literal $stride:literal] $row:tt) => {
+        &[$crate::register_rows!(@half stringify!($name), "", 0, $row)]
+    };
+    (@half $name:expr, $sub:expr, $behind:literal, { $($row:tt)* }) => {
+        $crate::bits::RegRow { $($row)* }.renamed($name, $sub, $behind)
+    };
+    (@fields) => { $crate::word_fields!(0..31 VALUE: $crate::bits::Hex;) };
+    (@fields like $other:ident) => { $other::FIELDS };
+    (@fields $($fields:tt)+) => { $crate::word_fields!($($fields)+) };
+}
+
 /// The [`Certainty`](crate::bits::Certainty) for the marker in front of a row.
 #[doc(hidden)]
 #[macro_export]
@@ -320,6 +441,9 @@ macro_rules! certainty {
         $crate::bits::Certainty::Known
     };
     (flat) => {
+        $crate::bits::Certainty::Known
+    };
+    (wide) => {
         $crate::bits::Certainty::Known
     };
     (inferred) => {
@@ -364,6 +488,18 @@ macro_rules! descriptors {
     )*};
 }
 
+/// The field table of a word.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! word_fields {
+    ($($(#[doc = $fdoc:literal])* $($sure:ident)? $lo:literal .. $hi:literal $field:ident : $ty:ty;)*) => {
+        &[$($crate::bits::FieldRow {
+            name: $crate::bits::field_name(stringify!($field)), lo: $lo, hi: $hi, kind: <$ty as $crate::bits::FieldType>::KIND,
+            certainty: $crate::certainty!($($sure)?), doc: concat!($($fdoc),*),
+        }),*]
+    };
+}
+
 /// The part that registers and descriptors share: newtype, getters, field table.
 #[doc(hidden)]
 #[macro_export]
@@ -397,10 +533,8 @@ macro_rules! word_type {
         #[allow(non_snake_case, missing_docs)]
         impl $type {
             /// The fields, from bit 0 up.
-            pub const FIELDS: &'static [$crate::bits::FieldRow] = &[$($crate::bits::FieldRow {
-                name: $crate::bits::field_name(stringify!($field)), lo: $lo, hi: $hi, kind: <$ty as $crate::bits::FieldType>::KIND,
-                certainty: $crate::certainty!($($sure)?), doc: concat!($($fdoc),*),
-            }),*];
+            pub const FIELDS: &'static [$crate::bits::FieldRow] =
+                $crate::word_fields!($($(#[doc = $fdoc])* $($sure)? $lo..$hi $field: $ty;)*);
 
             $($(#[doc = $fdoc])*
             pub fn $field(self) -> <$ty as $crate::bits::FieldType>::Value {

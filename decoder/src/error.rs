@@ -126,7 +126,7 @@ impl CaptureError {
 /// Offsets are dwords from the start of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PacketError {
-    /// Reserved bits are set, or the type is not one of A4xx.
+    /// Reserved or parity bits are wrong, or the type is not one of the generation.
     #[error("not a packet header: {header:#010x} at dword {offset:#x}")]
     BadHeader {
         /// Dword offset in the buffer.
@@ -134,13 +134,15 @@ pub enum PacketError {
         /// The header.
         header: u32,
     },
-    /// A type-4 or type-7 header: a stream of A5xx or later.
-    #[error("packet header {header:#010x} at dword {offset:#x} is of A5xx or later")]
+    /// A header of another framing: of A5xx or later in a stream of types 0 to 3, or the other way around.
+    #[error("packet header {header:#010x} at dword {offset:#x} is of {of}")]
     WrongGeneration {
         /// Dword offset in the buffer.
         offset: usize,
         /// The header.
         header: u32,
+        /// The generations that have such headers.
+        of: &'static str,
     },
     /// The count runs past the end of the buffer.
     #[error("packet {header:#010x} at dword {offset:#x} needs {needed} dwords, {have} are left")]

@@ -2,6 +2,7 @@
 //! `explain` take it, so that a generation is added by its tables.
 
 use crate::a4xx::A4XX;
+use crate::a6xx::A6XX;
 use crate::adreno::address::Address;
 use crate::adreno::capture::NamedChip;
 use crate::adreno::load_state::LoadLayout;
@@ -39,6 +40,8 @@ pub struct Generation {
 pub enum Framing {
     /// Type 0 writes registers, type 3 is a command; before A5xx.
     Types0To3,
+    /// Type 4 writes registers, type 7 is a command, both with parity bits; A5xx and later.
+    Types4And7,
 }
 
 impl Framing {
@@ -46,6 +49,7 @@ impl Framing {
     pub const fn type_of(self, header: u32) -> u32 {
         match self {
             Self::Types0To3 => header >> 30,
+            Self::Types4And7 => header >> 28,
         }
     }
 
@@ -53,12 +57,13 @@ impl Framing {
     pub const fn command_type(self) -> u32 {
         match self {
             Self::Types0To3 => 3,
+            Self::Types4And7 => 7,
         }
     }
 }
 
 /// The generations that can be read.
-static GENERATIONS: [&Generation; 1] = [&A4XX];
+static GENERATIONS: [&Generation; 2] = [&A4XX, &A6XX];
 
 /// The generation of a chip that is not named, or of none of [`GENERATIONS`].
 pub static DEFAULT: &Generation = &A4XX;
@@ -122,7 +127,7 @@ mod tests {
     #[test]
     fn a_chip_selects_its_generation() {
         let number = |chip| Generation::of(NamedChip::GpuId(chip)).map(|generation| generation.number);
-        assert_eq!([420, 630, 6760].map(number), [Some(4), None, None]);
+        assert_eq!([420, 630, 330, 6760].map(number), [Some(4), Some(6), None, None]);
         let mut numbers = GENERATIONS.map(|generation| generation.number);
         numbers.sort_unstable();
         assert!(numbers.array_windows().all(|[a, b]| a != b));

@@ -20,6 +20,7 @@
 #[macro_use]
 pub mod bits;
 pub mod a4xx;
+pub mod a6xx;
 pub mod adreno;
 pub mod asm;
 pub mod error;

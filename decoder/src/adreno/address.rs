@@ -14,6 +14,11 @@ impl Address {
         Self(byte)
     }
 
+    /// The address in two dwords, the low one first.
+    pub const fn wide(low: u32, high: u32) -> Self {
+        Self((high as u64) << 32 | low as u64)
+    }
+
     /// The number of the byte.
     pub const fn get(self) -> u64 {
         self.0

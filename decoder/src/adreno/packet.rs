@@ -1,7 +1,8 @@
 //! Packet framing: splits dwords into [`Packet`]s, which borrow them.
 //!
-//! Source: docs/hardware/command-processor.md, section 1. A4xx streams hold types 0, 2 and 3. Type 1 is
-//! decoded too. Headers of A5xx and later are recognised, so that the error can name the generation.
+//! Source: docs/hardware/command-processor.md, section 1. A4xx streams hold types 0, 2 and 3; type 1 is
+//! decoded too. A5xx and later hold types 4 and 7. Headers of the other framing are recognised, so that the error can
+//! name the generation.
 
 use nom::bytes::complete::take;
 use nom::error::{ErrorKind, ParseError};
@@ -22,8 +23,8 @@ descriptors! {
     /// Header of a register write on A5xx and later.
     PKT4 { 0..6 COUNT: Uint; 7..7 COUNT_PARITY: Uint; 8..26 REG: Hex; 27..27 REG_PARITY: Uint; 28..31 TYPE: Uint; }
     /// Header of a command on A5xx and later.
-    PKT7 { 0..14 COUNT: Uint; 15..15 COUNT_PARITY: Uint; 16..22 OPCODE: Uint; 23..23 OPCODE_PARITY: Uint;
-        28..31 TYPE: Uint; }
+    PKT7 { 0..13 COUNT: Uint; 14..14 RESERVED: Uint; 15..15 COUNT_PARITY: Uint; 16..22 OPCODE: Uint;
+        23..23 OPCODE_PARITY: Uint; 24..27 RESERVED2: Uint; 28..31 TYPE: Uint; }
 }
 
 /// The one-dword filler, whole.
@@ -32,13 +33,13 @@ pub const TYPE2: u32 = 0x8000_0000;
 /// One packet. Its slices borrow from the command buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packet<'a> {
-    /// Writes to consecutive registers, or several writes to one: type 0.
+    /// Writes to consecutive registers, or several writes to one: types 0 and 4.
     Registers {
         /// First register (dword offset).
         reg: u32,
         /// All values go to `reg`, one after another.
         one_reg: bool,
-        /// The values; at least one.
+        /// The values; at least one in a packet of type 0.
         values: &'a [u32],
     },
     /// Two single register writes: type 1. Not emitted for A4xx.
@@ -50,13 +51,13 @@ pub enum Packet<'a> {
     },
     /// A filler of one dword: type 2.
     Filler,
-    /// A command: type 3.
+    /// A command: types 3 and 7.
     Command {
         /// Opcode, 0 to 0x7f.
         opcode: u8,
-        /// Execute only if the predicate is set.
+        /// Execute only if the predicate is set; type 7 has no such bit.
         predicated: bool,
-        /// The dwords after the header; at least one.
+        /// The dwords after the header; at least one in a packet of type 3.
         payload: &'a [u32],
     },
 }
@@ -117,7 +118,7 @@ impl<'a> Input for Dwords<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Damage {
     Header(u32),
-    Generation(u32),
+    Generation(u32, &'static str),
     PastEnd { header: u32, needed: usize, have: usize },
     End,
 }
@@ -135,7 +136,7 @@ impl Damage {
     fn at(self, offset: usize) -> PacketError {
         match self {
             Self::Header(header) => PacketError::BadHeader { offset, header },
-            Self::Generation(header) => PacketError::WrongGeneration { offset, header },
+            Self::Generation(header, of) => PacketError::WrongGeneration { offset, header, of },
             Self::PastEnd { header, needed, have } => PacketError::PastEnd { offset, header, needed, have },
             Self::End => PacketError::PastEnd { offset, header: 0, needed: 1, have: 0 },
         }
@@ -178,7 +179,7 @@ fn type0(input: Dwords<'_>, header: PKT0) -> Parsed<'_, Packet<'_>> {
 fn type1(input: Dwords<'_>, header: PKT1) -> Parsed<'_, Packet<'_>> {
     if header.RESERVED() != 0 {
         let later = is_packet4(PKT4(header.0)) || is_packet7(PKT7(header.0));
-        let damage = if later { Damage::Generation(header.0) } else { Damage::Header(header.0) };
+        let damage = if later { Damage::Generation(header.0, LATER) } else { Damage::Header(header.0) };
         return Err(nom::Err::Failure(damage));
     }
     let (rest, values) = payload(input, header.0, 2)?;
@@ -187,7 +188,7 @@ fn type1(input: Dwords<'_>, header: PKT1) -> Parsed<'_, Packet<'_>> {
 
 #[inline]
 fn type3(input: Dwords<'_>, header: PKT3) -> Parsed<'_, Packet<'_>> {
-    if header.RESERVED() != 0 || header.RESERVED2() {
+    if !is_packet3(header) {
         return Err(nom::Err::Failure(Damage::Header(header.0)));
     }
     let (rest, payload) = payload(input, header.0, header.COUNT() as usize + 1)?;
@@ -195,9 +196,38 @@ fn type3(input: Dwords<'_>, header: PKT3) -> Parsed<'_, Packet<'_>> {
     Ok((rest, Packet::Command { opcode, predicated: header.PREDICATED(), payload }))
 }
 
+#[inline]
+fn packet4or7(input: Dwords<'_>) -> Parsed<'_, Packet<'_>> {
+    let (rest, header) = dword(input)?;
+    let (writes, command) = (PKT4(header), PKT7(header));
+    if is_packet7(command) {
+        let (rest, payload) = payload(rest, header, command.COUNT() as usize)?;
+        let opcode = command.OPCODE() as u8;
+        return Ok((rest, Packet::Command { opcode, predicated: false, payload }));
+    }
+    if is_packet4(writes) {
+        let (rest, values) = payload(rest, header, writes.COUNT() as usize)?;
+        return Ok((rest, Packet::Registers { reg: writes.REG(), one_reg: false, values }));
+    }
+    Err(nom::Err::Failure(match is_packet3(PKT3(header)) {
+        true => Damage::Generation(header, EARLIER),
+        false => Damage::Header(header),
+    }))
+}
+
+/// The generations whose headers are of types 4 and 7.
+const LATER: &str = "A5xx or later";
+
+/// The generations whose headers are of types 0 to 3.
+const EARLIER: &str = "A4xx or earlier";
+
 /// The parity bit of A5xx headers: value and bit together have an odd number of ones.
 fn odd_parity(value: u32) -> u32 {
     (value.count_ones() + 1) % 2
+}
+
+fn is_packet3(header: PKT3) -> bool {
+    header.TYPE() == 3 && header.RESERVED() == 0 && !header.RESERVED2()
 }
 
 fn is_packet4(header: PKT4) -> bool {
@@ -208,6 +238,8 @@ fn is_packet4(header: PKT4) -> bool {
 
 fn is_packet7(header: PKT7) -> bool {
     header.TYPE() == 7
+        && header.RESERVED() == 0
+        && header.RESERVED2() == 0
         && header.COUNT_PARITY() == odd_parity(header.COUNT())
         && header.OPCODE_PARITY() == odd_parity(header.OPCODE())
 }
@@ -260,6 +292,7 @@ impl<'a> Iterator for Packets<'a> {
         }
         let packet = match self.framing {
             Framing::Types0To3 => packet(self.rest),
+            Framing::Types4And7 => packet4or7(self.rest),
         };
         match packet {
             Ok((rest, packet)) => {

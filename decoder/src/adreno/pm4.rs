@@ -70,6 +70,21 @@ pub(crate) const fn whole<T: FieldType>(name: &'static str) -> FieldRow {
     FieldRow { name, lo: 0, hi: 31, kind: T::KIND, certainty: Certainty::Known, doc: "" }
 }
 
+/// The rows of `parts` in one list of `N` rows.
+pub(crate) const fn joined<const N: usize>(parts: &[&[DwordRow]]) -> [DwordRow; N] {
+    let mut rows = [DwordRow { fields: &[] }; N];
+    let (mut part, mut next) = (0, 0);
+    while part < parts.len() {
+        let mut i = 0;
+        while i < parts[part].len() {
+            rows[next] = parts[part][i];
+            (next, i) = (next + 1, i + 1);
+        }
+        part += 1;
+    }
+    rows
+}
+
 /// The packets of a generation.
 #[derive(Debug)]
 pub struct PacketTable {
@@ -160,8 +175,9 @@ pub enum Outline<'a> {
 /// ```text
 /// 0x3d CP_MEM_WRITE: MemWrite { ADDR: Hex } ? { OPTIONAL: Uint } * { word as WORD_TYPE, NAME: Kind }
 /// ```
-/// A dword is either `NAME: Kind`, one value, or `name as WORD`, a word with fields. The dwords after `?` may
-/// be absent. The dwords after `*` repeat to the end and are reached through `rest`.
+/// A dword is either `NAME: Kind`, one value, or `name as WORD`, a word with fields. `NAME: Wide` is an address in
+/// two dwords, `NAME_LO` and `NAME_HI`; `NAME: Split` is one whose dwords Mesa calls `NAME` and `NAME_HI`. The dwords
+/// after `?` may be absent. The dwords after `*` repeat to the end and are reached through `rest`.
 macro_rules! packets {
     ($($(#[doc = $doc:literal])* $opcode:literal $name:ident : $body:ident
         { $($dword:ident $(: $kind:ident)? $(as $word:ident)?),* }
@@ -182,8 +198,8 @@ macro_rules! packets {
                 #[allow(non_snake_case, unused_mut)]
                 fn parse(payload: &'a [u32]) -> Option<Self> {
                     let mut dwords = payload.iter();
-                    $(let $dword = packets!(@value *dwords.next()?, $($kind)?, $($word)?);)*
-                    $($(let $odword = dwords.next().map(|&dword| packets!(@value dword, $($okind)?, $($oword)?));)*)?
+                    $(let $dword = packets!(@value dwords, $($kind)?, $($word)?);)*
+                    $($(let $odword = (|| Some(packets!(@value dwords, $($okind)?, $($oword)?)))();)*)?
                     Some(Self { $($dword,)* $($($odword,)*)? rest: dwords.as_slice() })
                 }
             }
@@ -215,19 +231,32 @@ macro_rules! packets {
         pub(super) const ROWS: &[PacketRow] = &[$(PacketRow {
             opcode: $opcode,
             name: stringify!($name),
-            dwords: &[$(packets!(@row $dword, $($kind)?, $($word)?),)*
-                $($(packets!(@row $odword, $($okind)?, $($oword)?),)*)?],
-            optional: 0 $($(+ packets!(@one $odword))*)?,
-            repeat: &[$($(packets!(@row $rdword, $($rkind)?, $($rword)?)),*)?],
+            dwords: &joined::<{ 0 $(+ packets!(@count $($kind)?))* $($(+ packets!(@count $($okind)?))*)? }>(&[
+                $(packets!(@row $dword, $($kind)?, $($word)?),)*
+                $($(packets!(@row $odword, $($okind)?, $($oword)?),)*)?]),
+            optional: 0 $($(+ packets!(@count $($okind)?))*)?,
+            repeat: &joined::<{ 0 $($(+ packets!(@count $($rkind)?))*)? }>(
+                &[$($(packets!(@row $rdword, $($rkind)?, $($rword)?)),*)?]),
             doc: concat!($($doc),*),
         }),*];
     };
+    (@type Wide,) => { Address };
+    (@type Split,) => { Address };
     (@type $kind:ident,) => { <$kind as FieldType>::Value };
     (@type $word:ident, $same:ident) => { $word };
-    (@value $dword:expr, $kind:ident,) => { <$kind as FieldType>::get($dword, 32) };
-    (@value $dword:expr, , $word:ident) => { $word($dword) };
-    (@row $name:ident, $kind:ident,) => { DwordRow { fields: &[whole::<$kind>(stringify!($name))] } };
-    (@row $name:ident, , $word:ident) => { DwordRow { fields: $word::FIELDS } };
-    (@one $name:ident) => { 1 };
+    (@value $dwords:ident, Wide,) => { Address::wide(*$dwords.next()?, *$dwords.next()?) };
+    (@value $dwords:ident, Split,) => { Address::wide(*$dwords.next()?, *$dwords.next()?) };
+    (@value $dwords:ident, $kind:ident,) => { <$kind as FieldType>::get(*$dwords.next()?, 32) };
+    (@value $dwords:ident, , $word:ident) => { $word(*$dwords.next()?) };
+    (@row $name:ident, Wide,) => { &[packets!(@half $name, "_LO"), packets!(@half $name, "_HI")] };
+    (@row $name:ident, Split,) => { &[packets!(@half $name, ""), packets!(@half $name, "_HI")] };
+    (@row $name:ident, $kind:ident,) => { &[DwordRow { fields: &[whole::<$kind>(stringify!($name))] }] };
+    (@row $name:ident, , $word:ident) => { &[DwordRow { fields: $word::FIELDS }] };
+    (@half $name:ident, $suffix:literal) => {
+        DwordRow { fields: &[whole::<Hex>(concat!(stringify!($name), $suffix))] }
+    };
+    (@count Wide) => { 2 };
+    (@count Split) => { 2 };
+    (@count $($kind:ident)?) => { 1 };
 }
 pub(crate) use packets;

@@ -140,7 +140,8 @@ impl RegisterTable {
         let (name, index, sub) = match text.split_once('[') {
             None => (text, 0, ""),
             Some((name, rest)) => {
-                let (index, sub) = rest.split_once("].")?;
+                let (index, sub) = rest.split_once(']')?;
+                let sub = if sub.is_empty() { sub } else { sub.strip_prefix('.')? };
                 (name, number(index)?, sub)
             }
         };
@@ -185,6 +186,7 @@ impl fmt::Display for RegRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { row, index } = *self;
         match (row.naming, row.sub) {
+            (_, "") if row.len > 1 => write!(f, "{}[{index}]", row.name),
             (_, "") => f.write_str(row.name),
             (Naming::Indexed, sub) => write!(f, "{}[{index}].{sub}", row.name),
             (Naming::Flat, "REG") => write!(f, "{}_{index}", row.name),

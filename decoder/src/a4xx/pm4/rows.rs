@@ -1,7 +1,7 @@
 //! The opcodes, one row each.
 
 use super::words::*;
-use crate::adreno::pm4::{DwordRow, PacketRow, packets, whole};
+use crate::adreno::pm4::{DwordRow, PacketRow, joined, packets, whole};
 use crate::bits::*;
 
 packets! {

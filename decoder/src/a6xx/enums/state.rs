@@ -1,0 +1,69 @@
+//! What registers of draws hold.
+
+enum_tables! {
+    [STATE_ENUMS]
+
+    a5xx_address_mode => AddressMode { ADDR_32B = 0, ADDR_64B = 1 }
+
+    a5xx_line_mode => LineMode { BRESENHAM = 0, RECTANGULAR = 1 }
+
+    a6xx_ztest_mode => ZtestMode {
+        A6XX_EARLY_Z = 0, A6XX_LATE_Z = 1, A6XX_EARLY_LRZ_LATE_Z = 2, A6XX_INVALID_ZTEST = 3,
+    }
+
+    a6xx_depth_format => DepthFormat { DEPTH6_NONE = 0, DEPTH6_16 = 1, DEPTH6_24_8 = 2, DEPTH6_32 = 4 }
+
+    a6xx_shift_amount => ShiftAmount { NO_SHIFT = 0, HALF_PIXEL_SHIFT = 1, FULL_PIXEL_SHIFT = 2 }
+
+    a6xx_single_prim_mode => SinglePrimMode {
+        NO_FLUSH = 0, FLUSH_PER_OVERLAP_AND_OVERWRITE = 1, FLUSH_PER_OVERLAP = 3,
+    }
+
+    a6xx_raster_mode => RasterMode { TYPE_TILED = 0, TYPE_WRITER = 1 }
+
+    a6xx_raster_direction => RasterDirection { LR_TB = 0, RL_TB = 1, LR_BT = 2, RB_BT = 3 }
+
+    a6xx_sequenced_thread_dist => SequencedThreadDist { DIST_SCREEN_COORD = 0, DIST_ALL_TO_RB0 = 1 }
+
+    a6xx_render_mode => RenderMode { RENDERING_PASS = 0, BINNING_PASS = 1 }
+
+    a6xx_buffers_location => BuffersLocation { BUFFERS_IN_GMEM = 0, BUFFERS_IN_SYSMEM = 3 }
+
+    a6xx_lrz_feedback_mask => LrzFeedbackMask {
+        LRZ_FEEDBACK_NONE = 0, LRZ_FEEDBACK_EARLY_Z = 1, LRZ_FEEDBACK_EARLY_LRZ_LATE_Z = 2,
+        LRZ_FEEDBACK_EARLY_Z_OR_EARLY_LRZ_LATE_Z = 3, LRZ_FEEDBACK_LATE_Z = 4,
+    }
+
+    a6xx_lrz_dir_status => LrzDirStatus { LRZ_DIR_LE = 1, LRZ_DIR_GE = 2, LRZ_DIR_INVALID = 3 }
+
+    a6xx_fragcoord_sample_mode => FragcoordSampleMode { FRAGCOORD_CENTER = 0, FRAGCOORD_SAMPLE = 3 }
+
+    a6xx_blit_event_type => BlitEventType {
+        BLIT_EVENT_STORE = 0, BLIT_EVENT_STORE_AND_CLEAR = 1, BLIT_EVENT_CLEAR = 2, BLIT_EVENT_LOAD = 3,
+    }
+
+    a6xx_ccu_cache_size => CcuCacheSize {
+        CCU_CACHE_SIZE_FULL = 0, CCU_CACHE_SIZE_HALF = 1, CCU_CACHE_SIZE_QUARTER = 2,
+        CCU_CACHE_SIZE_EIGHTH = 3,
+    }
+
+    a6xx_polygon_mode => PolygonMode { POLYMODE6_POINTS = 1, POLYMODE6_LINES = 2, POLYMODE6_TRIANGLES = 3 }
+
+    a6xx_tess_spacing => TessSpacing { TESS_EQUAL = 0, TESS_FRACTIONAL_ODD = 2, TESS_FRACTIONAL_EVEN = 3 }
+
+    a6xx_tess_output => TessOutput { TESS_POINTS = 0, TESS_LINES = 1, TESS_CW_TRIS = 2, TESS_CCW_TRIS = 3 }
+
+    a6xx_tex_prefetch_cmd => TexPrefetchCmd {
+        TEX_PREFETCH_UNK0 = 0, TEX_PREFETCH_SAM = 1, TEX_PREFETCH_GATHER4R = 2, TEX_PREFETCH_GATHER4G = 3,
+        TEX_PREFETCH_GATHER4B = 4, TEX_PREFETCH_GATHER4A = 5, TEX_PREFETCH_UNK6 = 6, TEX_PREFETCH_UNK7 = 7,
+    }
+
+    a6xx_rotation => Rotation {
+        ROTATE_0 = 0, ROTATE_90 = 1, ROTATE_180 = 2, ROTATE_270 = 3, ROTATE_HFLIP = 4, ROTATE_VFLIP = 5,
+    }
+
+    a6xx_2d_ifmt => Ifmt2d {
+        R2D_UNORM8 = 16, R2D_INT32 = 7, R2D_INT16 = 6, R2D_INT8 = 5, R2D_FLOAT32 = 4, R2D_FLOAT16 = 3,
+        R2D_UNORM8_SRGB = 1, R2D_RAW = 0,
+    }
+}

@@ -1,0 +1,111 @@
+//! Packet bodies that need more than a list of dwords.
+
+use super::rows::*;
+use super::words::*;
+use crate::adreno::address::Address;
+use crate::adreno::pm4::IndirectBufferCall;
+
+/// One entry of CP_SET_DRAW_STATE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrawStateGroup {
+    /// What to do with the group, and the passes in which it is executed.
+    pub control: CP_SET_DRAW_STATE_0,
+    /// GPU address of the group's commands.
+    pub address: Address,
+}
+
+impl<'a> SetDrawState<'a> {
+    /// The entries of the packet, in order.
+    pub fn groups(&self) -> impl Iterator<Item = DrawStateGroup> + use<'a> {
+        let (entries, _) = self.rest.as_chunks();
+        entries.iter().map(|&[control, low, high]| DrawStateGroup {
+            control: CP_SET_DRAW_STATE_0(control),
+            address: Address::wide(low, high),
+        })
+    }
+}
+
+impl<'a> SetPseudoReg<'a> {
+    /// The registers that the packet sets, and their addresses, in order.
+    pub fn registers(&self) -> impl Iterator<Item = (CP_SET_PSEUDO_REG_0, Address)> + use<'a> {
+        let (entries, _) = self.rest.as_chunks();
+        entries.iter().map(|&[register, low, high]| (CP_SET_PSEUDO_REG_0(register), Address::wide(low, high)))
+    }
+}
+
+impl<'a> MemToMem<'a> {
+    /// The addresses of the sources, in order.
+    pub fn sources(&self) -> impl Iterator<Item = Address> + use<'a> {
+        let (entries, _) = self.rest.as_chunks();
+        entries.iter().map(|&[low, high]| Address::wide(low, high))
+    }
+}
+
+/// The condition of CP_COND_REG_EXEC, and the number of dwords that it covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CondExecRange {
+    /// The condition is a predicate bit.
+    Predicate {
+        /// Number of the bit.
+        bit: u32,
+        /// Dwords to skip if it is off.
+        dwords: u32,
+    },
+    /// The condition is that two registers are equal.
+    Registers {
+        /// The first register.
+        reg0: u32,
+        /// The second register.
+        reg1: u32,
+        /// Dwords to skip if they differ.
+        dwords: u32,
+    },
+    /// The condition is the pass that CP_SET_MARKER named: the flags BINNING, GMEM and SYSMEM.
+    Pass {
+        /// The packet's first dword, which has the flags.
+        passes: CP_COND_REG_EXEC_0,
+        /// Dwords to skip in other passes.
+        dwords: u32,
+    },
+}
+
+impl CondRegExec<'_> {
+    /// The condition and the dwords it covers; `None` if the mode is unknown or dwords are missing.
+    pub fn range(&self) -> Option<CondExecRange> {
+        let (control, dwords) = (self.control, self.size.DWORDS());
+        match control.MODE() {
+            CompareMode::PRED_TEST => Some(CondExecRange::Predicate { bit: control.PRED_BIT(), dwords }),
+            CompareMode::REG_COMPARE => {
+                let reg1 = CP_WAIT_TWO_REGS_1(self.size.0).REG1();
+                Some(CondExecRange::Registers { reg0: control.REG0(), reg1, dwords: self.DWORDS? })
+            }
+            CompareMode::RENDER_MODE => Some(CondExecRange::Pass { passes: control, dwords }),
+            CompareMode::Other(_) => None,
+        }
+    }
+}
+
+impl<'a> Pm4<'a> {
+    /// The buffer that the packet calls, for each opcode that is a call or a jump; `None` for other packets.
+    pub fn call(&self) -> Option<IndirectBufferCall> {
+        let (address, size) = match self {
+            Pm4::IndirectBuffer(ib) => (ib.IB_BASE, ib.size),
+            Pm4::IndirectBufferPfd(ib) => (ib.IB_BASE, ib.size),
+            Pm4::IndirectBufferChain(ib) => (ib.IB_BASE, ib.size),
+            _ => return None,
+        };
+        Some(IndirectBufferCall { address, dwords: size.IB_SIZE() })
+    }
+
+    /// What CP_LOAD_STATE6 loads, in each of its three opcodes; `None` for other packets.
+    pub fn load(&self) -> Option<LoadState6<'a>> {
+        match *self {
+            Pm4::LoadState6(load) => Some(load),
+            Pm4::LoadState6Geom(LoadState6Geom { dst, src, EXT_SRC_ADDR_HI, rest })
+            | Pm4::LoadState6Frag(LoadState6Frag { dst, src, EXT_SRC_ADDR_HI, rest }) => {
+                Some(LoadState6 { dst, src, EXT_SRC_ADDR_HI, rest })
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! CP: command processor: ring, buffers, protection, scratch registers.
+use super::sets::*;
+use crate::a6xx::enums::*;
+use crate::bits::*;
+
+register_rows! {
+    wide 0x0800 CP_RB_BASE {}
+    0x0802 CP_RB_CNTL {}
+    wide 0x0804 CP_RB_RPTR_ADDR {}
+    0x0806 CP_RB_RPTR {}
+    0x0807 CP_RB_WPTR {}
+    0x0808 CP_SQE_CNTL {}
+    0x0812 CP_CP2GMU_STATUS { 0..0 IFPC: Bool; }
+    0x0821 CP_HW_FAULT {}
+    0x0823 CP_INTERRUPT_STATUS { like A6XX_CP_INT }
+    0x0824 CP_PROTECT_STATUS {}
+    0x0825 CP_STATUS_1 {}
+    wide 0x0830 CP_SQE_INSTR_BASE {}
+    0x0840 CP_MISC_CNTL {}
+    0x0841 CP_CHICKEN_DBG {}
+    0x0842 CP_ADDR_MODE_CNTL { 0..31 VALUE: AddressMode; }
+    0x0843 CP_DBG_ECO_CNTL {}
+    0x0844 CP_APRIV_CNTL {
+        0..0 ICACHE: Bool; 1..1 RBFETCH: Bool; 2..2 RBPRIVLEVEL: Bool; 3..3 RBRPWB: Bool; 5..5 CDREAD: Bool;
+        6..6 CDWRITE: Bool;
+    }
+    0x084f CP_PROTECT_CNTL {
+        0..0 ACCESS_PROT_EN: Bool; 1..1 ACCESS_FAULT_ON_VIOL_EN: Bool; 3..3 LAST_SPAN_INF_RANGE: Bool;
+    }
+    0x0850 CP_PROTECT[32 x 1].REG { like A6X_CP_PROTECT }
+    0x08a0 CP_CONTEXT_SWITCH_CNTL {
+        0..0 STOP: Bool; 6..7 LEVEL: Hex; 8..8 USES_GMEM: Bool; 9..9 SKIP_SAVE_RESTORE: Bool;
+    }
+    wide 0x08a1 CP_CONTEXT_SWITCH_SMMU_INFO {}
+    wide 0x08a3 CP_CONTEXT_SWITCH_PRIV_NON_SECURE_RESTORE_ADDR {}
+    wide 0x08a5 CP_CONTEXT_SWITCH_PRIV_SECURE_RESTORE_ADDR {}
+    wide 0x08a7 CP_CONTEXT_SWITCH_NON_PRIV_RESTORE_ADDR {}
+    0x08c0 CP_PREEMPT_THRESHOLD {}
+    0x08c1 CP_ROQ_THRESHOLDS_1 {
+        0..7 MRB_START: Addr<2>; 8..15 VSD_START: Addr<2>; 16..23 IB1_START: Addr<2>;
+        24..31 IB2_START: Addr<2>;
+    }
+    0x08c2 CP_ROQ_THRESHOLDS_2 { 0..8 SDS_START: Addr<2>; 16..31 ROQ_SIZE: Addr<2>; }
+    0x08c3 CP_MEM_POOL_SIZE {}
+    0x08d0 CP_PERFCTR_CP_SEL[14 x 1] {}
+    wide 0x0900 CP_CRASH_SCRIPT_BASE {}
+    0x0902 CP_CRASH_DUMP_CNTL {}
+    0x0903 CP_CRASH_DUMP_STATUS {}
+    0x0908 CP_SQE_STAT_ADDR {}
+    0x0909 CP_SQE_STAT_DATA {}
+    0x090a CP_DRAW_STATE_ADDR {}
+    0x090b CP_DRAW_STATE_DATA {}
+    0x090c CP_ROQ_DBG_ADDR {}
+    0x090d CP_ROQ_DBG_DATA {}
+    0x090e CP_MEM_POOL_DBG_ADDR {}
+    0x090f CP_MEM_POOL_DBG_DATA {}
+    0x0910 CP_SQE_UCODE_DBG_ADDR {}
+    0x0911 CP_SQE_UCODE_DBG_DATA {}
+    wide 0x0928 CP_IB1_BASE {}
+    0x092a CP_IB1_REM_SIZE {}
+    wide 0x092b CP_IB2_BASE {}
+    0x092d CP_IB2_REM_SIZE {}
+    wide 0x092e CP_SDS_BASE {}
+    0x0930 CP_SDS_REM_SIZE {}
+    wide 0x0931 CP_MRB_BASE {}
+    0x0933 CP_MRB_REM_SIZE {}
+    wide 0x0934 CP_VSD_BASE {}
+    0x0939 CP_ROQ_RB_STAT { like A6XX_ROQ_STAT }
+    0x093a CP_ROQ_IB1_STAT { like A6XX_ROQ_STAT }
+    0x093b CP_ROQ_IB2_STAT { like A6XX_ROQ_STAT }
+    0x093c CP_ROQ_SDS_STAT { like A6XX_ROQ_STAT }
+    0x093d CP_ROQ_MRB_STAT { like A6XX_ROQ_STAT }
+    0x093e CP_ROQ_VSD_STAT { like A6XX_ROQ_STAT }
+    0x0943 CP_IB1_DWORDS {}
+    0x0944 CP_IB2_DWORDS {}
+    0x0945 CP_SDS_DWORDS {}
+    0x0946 CP_MRB_DWORDS {}
+    0x0947 CP_VSD_DWORDS {}
+    0x0948 CP_ROQ_AVAIL_RB { 16..31 REM: Hex; }
+    0x0949 CP_ROQ_AVAIL_IB1 { 16..31 REM: Hex; }
+    0x094a CP_ROQ_AVAIL_IB2 { 16..31 REM: Hex; }
+    0x094b CP_ROQ_AVAIL_SDS { 16..31 REM: Hex; }
+    0x094c CP_ROQ_AVAIL_MRB { 16..31 REM: Hex; }
+    0x094d CP_ROQ_AVAIL_VSD { 16..31 REM: Hex; }
+    0x098d CP_AHB_CNTL {}
+    0x0a00 CP_APERTURE_CNTL_HOST {}
+    0x0a03 CP_APERTURE_CNTL_CD {}
+    0x0b34 CP_LPAC_PROG_FIFO_SIZE {}
+    0x0b81 CP_LPAC_SQE_CNTL {}
+    wide 0x0b82 CP_LPAC_SQE_INSTR_BASE {}
+    0xd600 CP_EVENT_START { 0..7 STATE_ID: Hex; }
+    0xd601 CP_EVENT_END { 0..7 STATE_ID: Hex; }
+    0xd700 CP_2D_EVENT_START { 0..7 STATE_ID: Hex; }
+    0xd701 CP_2D_EVENT_END { 0..7 STATE_ID: Hex; }
+}

@@ -1,0 +1,30 @@
+//! GBIF: bus interface of later chips.
+
+register_rows! {
+    0x3c01 GBIF_SCACHE_CNTL0 {}
+    0x3c02 GBIF_SCACHE_CNTL1 {}
+    0x3c03 GBIF_QSB_SIDE0 {}
+    0x3c04 GBIF_QSB_SIDE1 {}
+    0x3c05 GBIF_QSB_SIDE2 {}
+    0x3c06 GBIF_QSB_SIDE3 {}
+    0x3c45 GBIF_HALT {}
+    0x3c46 GBIF_HALT_ACK {}
+    0x3cc0 GBIF_PERF_PWR_CNT_EN {}
+    0x3cc1 GBIF_PERF_PWR_CNT_CLR {}
+    0x3cc2 GBIF_PERF_CNT_SEL {}
+    0x3cc3 GBIF_PERF_PWR_CNT_SEL {}
+    0x3cc4 GBIF_PERF_CNT_LOW0 {}
+    0x3cc5 GBIF_PERF_CNT_LOW1 {}
+    0x3cc6 GBIF_PERF_CNT_LOW2 {}
+    0x3cc7 GBIF_PERF_CNT_LOW3 {}
+    0x3cc8 GBIF_PERF_CNT_HIGH0 {}
+    0x3cc9 GBIF_PERF_CNT_HIGH1 {}
+    0x3cca GBIF_PERF_CNT_HIGH2 {}
+    0x3ccb GBIF_PERF_CNT_HIGH3 {}
+    0x3ccc GBIF_PWR_CNT_LOW0 {}
+    0x3ccd GBIF_PWR_CNT_LOW1 {}
+    0x3cce GBIF_PWR_CNT_LOW2 {}
+    0x3ccf GBIF_PWR_CNT_HIGH0 {}
+    0x3cd0 GBIF_PWR_CNT_HIGH1 {}
+    0x3cd1 GBIF_PWR_CNT_HIGH2 {}
+}

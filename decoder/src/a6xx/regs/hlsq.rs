@@ -1,0 +1,39 @@
+//! HLSQ: high level sequencer: constants, dispatch, invalidation.
+use super::sets::*;
+use crate::a6xx::enums::*;
+use crate::bits::*;
+
+register_rows! {
+    0xb800 HLSQ_VS_CNTL { like A6XX_HLSQ_XS_CNTL }
+    0xb801 HLSQ_HS_CNTL { like A6XX_HLSQ_XS_CNTL }
+    0xb802 HLSQ_DS_CNTL { like A6XX_HLSQ_XS_CNTL }
+    0xb803 HLSQ_GS_CNTL { like A6XX_HLSQ_XS_CNTL }
+    0xb820 HLSQ_LOAD_STATE_GEOM_CMD {}
+    wide 0xb821 HLSQ_LOAD_STATE_GEOM_EXT_SRC_ADDR {}
+    0xb823 HLSQ_LOAD_STATE_GEOM_DATA {}
+    0xb980 HLSQ_FS_CNTL_0 { like A6XX_HLSQ_FS_CNTL_0 }
+    0xb981 HLSQ_UNKNOWN_B981 { 0..31 VALUE: Bool; }
+    0xb982 HLSQ_CONTROL_1_REG { 0..2 PRIMALLOCTHRESHOLD: Uint; }
+    0xb983 HLSQ_CONTROL_2_REG {
+        0..7 FACEREGID: RegId; 8..15 SAMPLEID: RegId; 16..23 SAMPLEMASK: RegId; 24..31 CENTERRHW: RegId;
+    }
+    0xb984 HLSQ_CONTROL_3_REG { like A6XX_HLSQ_CONTROL_3_REG }
+    0xb985 HLSQ_CONTROL_4_REG { like A6XX_HLSQ_CONTROL_4_REG }
+    0xb986 HLSQ_CONTROL_5_REG { like A6XX_HLSQ_CONTROL_5_REG }
+    0xb9a0 HLSQ_LOAD_STATE_FRAG_CMD {}
+    wide 0xb9a1 HLSQ_LOAD_STATE_FRAG_EXT_SRC_ADDR {}
+    0xb9a3 HLSQ_LOAD_STATE_FRAG_DATA {}
+    0xbb00 HLSQ_DRAW_CMD { 0..7 STATE_ID: Hex; }
+    0xbb01 HLSQ_DISPATCH_CMD { 0..7 STATE_ID: Hex; }
+    0xbb02 HLSQ_EVENT_CMD { 0..6 EVENT: VgtEventType; 16..23 STATE_ID: Hex; }
+    0xbb10 HLSQ_FS_CNTL { like A6XX_HLSQ_XS_CNTL }
+    0xbd80 HLSQ_2D_EVENT_CMD { 0..6 EVENT: VgtEventType; 8..15 STATE_ID: Hex; }
+    0xbe00 HLSQ_UNKNOWN_BE00 {}
+    0xbe01 HLSQ_UNKNOWN_BE01 {}
+    0xbe04 HLSQ_DBG_ECO_CNTL {}
+    0xbe05 HLSQ_ADDR_MODE_CNTL { 0..31 VALUE: AddressMode; }
+    0xbe08 HLSQ_UNKNOWN_BE08 {}
+    0xbe10 HLSQ_PERFCTR_HLSQ_SEL[6 x 1] {}
+    0xc800 HLSQ_DBG_AHB_READ_APERTURE {}
+    0xd000 HLSQ_DBG_READ_SEL {}
+}

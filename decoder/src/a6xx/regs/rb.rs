@@ -1,0 +1,194 @@
+//! RB: render backend: colour, depth, stencil, blending, blits.
+use super::sets::*;
+use crate::a6xx::enums::*;
+use crate::bits::*;
+
+register_rows! {
+    0x8800 RB_BIN_CONTROL {
+        0..5 BINW: Shl<5>; 8..14 BINH: Shl<4>; 18..20 RENDER_MODE: RenderMode;
+        21..21 FORCE_LRZ_WRITE_DIS: Bool; 22..23 BUFFERS_LOCATION: BuffersLocation;
+        24..26 LRZ_FEEDBACK_ZMODE_MASK: LrzFeedbackMask;
+    }
+    0x8801 RB_RENDER_CNTL {
+        3..5 CCUSINGLECACHELINESIZE: Hex; 6..6 EARLYVIZOUTEN: Bool; 7..7 BINNING: Bool;
+        8..8 RASTER_MODE: RasterMode; 8..10 UNK8: Hex; 9..10 RASTER_DIRECTION: RasterDirection;
+        11..11 CONSERVATIVERASEN: Bool; 12..12 INNERCONSERVATIVERASEN: Bool; 14..14 FLAG_DEPTH: Bool;
+        16..23 FLAG_MRTS: Hex;
+    }
+    0x8802 RB_RAS_MSAA_CNTL { 0..1 SAMPLES: MsaaSamples; 2..2 UNK2: Bool; 3..3 UNK3: Bool; }
+    0x8803 RB_DEST_MSAA_CNTL { 0..1 SAMPLES: MsaaSamples; 2..2 MSAA_DISABLE: Bool; }
+    0x8804 RB_SAMPLE_CONFIG { like A6XX_SAMPLE_CONFIG }
+    0x8805 RB_SAMPLE_LOCATION_0 { like A6XX_SAMPLE_LOCATIONS }
+    0x8806 RB_SAMPLE_LOCATION_1 { like A6XX_SAMPLE_LOCATIONS }
+    0x8809 RB_RENDER_CONTROL0 {
+        0..0 IJ_PERSP_PIXEL: Bool; 1..1 IJ_PERSP_CENTROID: Bool; 2..2 IJ_PERSP_SAMPLE: Bool;
+        3..3 IJ_LINEAR_PIXEL: Bool; 4..4 IJ_LINEAR_CENTROID: Bool; 5..5 IJ_LINEAR_SAMPLE: Bool;
+        6..9 COORD_MASK: Hex; 10..10 UNK10: Bool;
+    }
+    0x880a RB_RENDER_CONTROL1 {
+        0..0 SAMPLEMASK: Bool; 1..1 POSTDEPTHCOVERAGE: Bool; 2..2 FACENESS: Bool; 3..3 SAMPLEID: Bool;
+        4..5 FRAGCOORDSAMPLEMODE: FragcoordSampleMode; 6..6 CENTERRHW: Bool; 7..7 LINELENGTHEN: Bool;
+        8..8 FOVEATION: Bool;
+    }
+    0x880b RB_FS_OUTPUT_CNTL0 {
+        0..0 DUAL_COLOR_IN_ENABLE: Bool; 1..1 FRAG_WRITES_Z: Bool; 2..2 FRAG_WRITES_SAMPMASK: Bool;
+        3..3 FRAG_WRITES_STENCILREF: Bool;
+    }
+    0x880c RB_FS_OUTPUT_CNTL1 { 0..3 MRT: Uint; }
+    0x880d RB_RENDER_COMPONENTS {
+        0..3 RT0: Hex; 4..7 RT1: Hex; 8..11 RT2: Hex; 12..15 RT3: Hex; 16..19 RT4: Hex; 20..23 RT5: Hex;
+        24..27 RT6: Hex; 28..31 RT7: Hex;
+    }
+    0x880e RB_DITHER_CNTL {
+        0..1 DITHER_MODE_MRT0: DitherMode; 2..3 DITHER_MODE_MRT1: DitherMode;
+        4..5 DITHER_MODE_MRT2: DitherMode; 6..7 DITHER_MODE_MRT3: DitherMode;
+        8..9 DITHER_MODE_MRT4: DitherMode; 10..11 DITHER_MODE_MRT5: DitherMode;
+        12..13 DITHER_MODE_MRT6: DitherMode; 14..15 DITHER_MODE_MRT7: DitherMode;
+    }
+    0x880f RB_SRGB_CNTL {
+        0..0 SRGB_MRT0: Bool; 1..1 SRGB_MRT1: Bool; 2..2 SRGB_MRT2: Bool; 3..3 SRGB_MRT3: Bool;
+        4..4 SRGB_MRT4: Bool; 5..5 SRGB_MRT5: Bool; 6..6 SRGB_MRT6: Bool; 7..7 SRGB_MRT7: Bool;
+    }
+    0x8810 RB_SAMPLE_CNTL { 0..0 PER_SAMP_MODE: Bool; }
+    0x8811 RB_UNKNOWN_8811 {}
+    0x8818 RB_UNKNOWN_8818 {}
+    0x8819 RB_UNKNOWN_8819 {}
+    0x881a RB_UNKNOWN_881A {}
+    0x881b RB_UNKNOWN_881B {}
+    0x881c RB_UNKNOWN_881C {}
+    0x881d RB_UNKNOWN_881D {}
+    0x881e RB_UNKNOWN_881E {}
+    0x8820 RB_MRT[8 x 8].CONTROL {
+        0..0 BLEND: Bool; 1..1 BLEND2: Bool; 2..2 ROP_ENABLE: Bool; 3..6 ROP_CODE: RopCode;
+        7..10 COMPONENT_ENABLE: Hex;
+    }
+    0x8821 RB_MRT[8 x 8].BLEND_CONTROL {
+        0..4 RGB_SRC_FACTOR: BlendFactor; 5..7 RGB_BLEND_OPCODE: BlendOpcode;
+        8..12 RGB_DEST_FACTOR: BlendFactor; 16..20 ALPHA_SRC_FACTOR: BlendFactor;
+        21..23 ALPHA_BLEND_OPCODE: BlendOpcode; 24..28 ALPHA_DEST_FACTOR: BlendFactor;
+    }
+    0x8822 RB_MRT[8 x 8].BUF_INFO {
+        0..7 COLOR_FORMAT: Format; 8..9 COLOR_TILE_MODE: TileMode; 10..10 UNK10: Bool;
+        13..14 COLOR_SWAP: ColorSwap;
+    }
+    0x8823 RB_MRT[8 x 8].PITCH { 0..31 VALUE: Shl<6>; }
+    0x8824 RB_MRT[8 x 8].ARRAY_PITCH { 0..31 VALUE: Shl<6>; }
+    wide 0x8825 RB_MRT[8 x 8].BASE {}
+    0x8827 RB_MRT[8 x 8].BASE_GMEM { 0..31 VALUE: Addr<12>; }
+    0x8860 RB_BLEND_RED_F32 { 0..31 VALUE: Float; }
+    0x8861 RB_BLEND_GREEN_F32 { 0..31 VALUE: Float; }
+    0x8862 RB_BLEND_BLUE_F32 { 0..31 VALUE: Float; }
+    0x8863 RB_BLEND_ALPHA_F32 { 0..31 VALUE: Float; }
+    0x8864 RB_ALPHA_CONTROL { 0..7 ALPHA_REF: Hex; 8..8 ALPHA_TEST: Bool; 9..11 ALPHA_TEST_FUNC: CompareFunc; }
+    0x8865 RB_BLEND_CNTL {
+        0..7 ENABLE_BLEND: Hex; 8..8 INDEPENDENT_BLEND: Bool; 9..9 DUAL_COLOR_IN_ENABLE: Bool;
+        10..10 ALPHA_TO_COVERAGE: Bool; 11..11 ALPHA_TO_ONE: Bool; 16..31 SAMPLE_MASK: Hex;
+    }
+    0x8870 RB_DEPTH_PLANE_CNTL { 0..1 Z_MODE: ZtestMode; }
+    0x8871 RB_DEPTH_CNTL {
+        0..0 Z_TEST_ENABLE: Bool; 1..1 Z_WRITE_ENABLE: Bool; 2..4 ZFUNC: CompareFunc;
+        5..5 Z_CLAMP_ENABLE: Bool; 6..6 Z_READ_ENABLE: Bool; 7..7 Z_BOUNDS_ENABLE: Bool;
+    }
+    0x8872 RB_DEPTH_BUFFER_INFO { 0..2 DEPTH_FORMAT: DepthFormat; 3..4 UNK3: Hex; }
+    0x8873 RB_DEPTH_BUFFER_PITCH { 0..31 VALUE: Shl<6>; }
+    0x8874 RB_DEPTH_BUFFER_ARRAY_PITCH { 0..31 VALUE: Shl<6>; }
+    wide 0x8875 RB_DEPTH_BUFFER_BASE {}
+    0x8877 RB_DEPTH_BUFFER_BASE_GMEM { 0..31 VALUE: Addr<12>; }
+    0x8878 RB_Z_BOUNDS_MIN { 0..31 VALUE: Float; }
+    0x8879 RB_Z_BOUNDS_MAX { 0..31 VALUE: Float; }
+    0x8880 RB_STENCIL_CONTROL {
+        0..0 STENCIL_ENABLE: Bool; 1..1 STENCIL_ENABLE_BF: Bool; 2..2 STENCIL_READ: Bool;
+        8..10 FUNC: CompareFunc; 11..13 FAIL: StencilOp; 14..16 ZPASS: StencilOp; 17..19 ZFAIL: StencilOp;
+        20..22 FUNC_BF: CompareFunc; 23..25 FAIL_BF: StencilOp; 26..28 ZPASS_BF: StencilOp;
+        29..31 ZFAIL_BF: StencilOp;
+    }
+    0x8881 RB_STENCIL_INFO { 0..0 SEPARATE_STENCIL: Bool; 1..1 UNK1: Bool; }
+    0x8882 RB_STENCIL_BUFFER_PITCH { 0..31 VALUE: Shl<6>; }
+    0x8883 RB_STENCIL_BUFFER_ARRAY_PITCH { 0..31 VALUE: Shl<6>; }
+    wide 0x8884 RB_STENCIL_BUFFER_BASE {}
+    0x8886 RB_STENCIL_BUFFER_BASE_GMEM { 0..31 VALUE: Addr<12>; }
+    0x8887 RB_STENCILREF { 0..7 REF: Hex; 8..15 BFREF: Hex; }
+    0x8888 RB_STENCILMASK { 0..7 MASK: Hex; 8..15 BFMASK: Hex; }
+    0x8889 RB_STENCILWRMASK { 0..7 WRMASK: Hex; 8..15 BFWRMASK: Hex; }
+    0x8890 RB_WINDOW_OFFSET { like A6XX_REG_XY }
+    0x8891 RB_SAMPLE_COUNT_CONTROL { 0..0 DISABLE: Bool; 1..1 COPY: Bool; }
+    0x8898 RB_LRZ_CNTL { 0..0 ENABLE: Bool; }
+    0x88c0 RB_Z_CLAMP_MIN { 0..31 VALUE: Float; }
+    0x88c1 RB_Z_CLAMP_MAX { 0..31 VALUE: Float; }
+    0x88d0 RB_UNKNOWN_88D0 { 0..12 UNK0: Hex; 16..26 UNK16: Hex; }
+    0x88d1 RB_BLIT_SCISSOR_TL { like A6XX_REG_XY }
+    0x88d2 RB_BLIT_SCISSOR_BR { like A6XX_REG_XY }
+    0x88d3 RB_BIN_CONTROL2 { 0..5 BINW: Shl<5>; 8..14 BINH: Shl<4>; }
+    0x88d4 RB_WINDOW_OFFSET2 { like A6XX_REG_XY }
+    0x88d5 RB_BLIT_GMEM_MSAA_CNTL { 3..4 SAMPLES: MsaaSamples; }
+    0x88d6 RB_BLIT_BASE_GMEM { 0..31 VALUE: Addr<12>; }
+    0x88d7 RB_BLIT_DST_INFO {
+        0..1 TILE_MODE: TileMode; 2..2 FLAGS: Bool; 3..4 SAMPLES: MsaaSamples; 5..6 COLOR_SWAP: ColorSwap;
+        7..14 COLOR_FORMAT: Format; 15..15 UNK15: Bool;
+    }
+    wide 0x88d8 RB_BLIT_DST {}
+    0x88da RB_BLIT_DST_PITCH { 0..31 VALUE: Shl<6>; }
+    0x88db RB_BLIT_DST_ARRAY_PITCH { 0..31 VALUE: Shl<6>; }
+    wide 0x88dc RB_BLIT_FLAG_DST {}
+    0x88de RB_BLIT_FLAG_DST_PITCH { 0..10 PITCH: Shl<6>; 11..27 ARRAY_PITCH: Shl<7>; }
+    0x88df RB_BLIT_CLEAR_COLOR_DW0 {}
+    0x88e0 RB_BLIT_CLEAR_COLOR_DW1 {}
+    0x88e1 RB_BLIT_CLEAR_COLOR_DW2 {}
+    0x88e2 RB_BLIT_CLEAR_COLOR_DW3 {}
+    0x88e3 RB_BLIT_INFO {
+        0..1 TYPE: BlitEventType; 2..2 SAMPLE_0: Bool; 3..3 DEPTH: Bool; 4..7 CLEAR_MASK: Hex; 8..9 LAST: Hex;
+        12..15 BUFFER_ID: Hex;
+    }
+    0x88f0 RB_UNKNOWN_88F0 {}
+    wide 0x88f1 RB_UNK_FLAG_BUFFER_BASE {}
+    0x88f3 RB_UNK_FLAG_BUFFER_PITCH { 0..10 PITCH: Shl<6>; 11..23 ARRAY_PITCH: Shl<7>; }
+    0x88f4 RB_FSR_CONFIG {
+        2..2 UNK2: Bool; 4..4 PIPELINE_FSR_ENABLE: Bool; 5..5 ATTACHMENT_FSR_ENABLE: Bool;
+        18..18 PRIMITIVE_FSR_ENABLE: Bool;
+    }
+    wide 0x8900 RB_DEPTH_FLAG_BUFFER_BASE {}
+    0x8902 RB_DEPTH_FLAG_BUFFER_PITCH { 0..6 PITCH: Shl<6>; 8..10 UNK8: Hex; 11..27 ARRAY_PITCH: Shl<7>; }
+    wide 0x8903 RB_MRT_FLAG_BUFFER[8 x 3].ADDR {}
+    0x8905 RB_MRT_FLAG_BUFFER[8 x 3].PITCH { 0..10 PITCH: Shl<6>; 11..28 ARRAY_PITCH: Shl<7>; }
+    wide 0x8927 RB_SAMPLE_COUNT_ADDR {}
+    0x8a00 RB_UNKNOWN_8A00 {}
+    0x8a10 RB_UNKNOWN_8A10 {}
+    0x8a20 RB_UNKNOWN_8A20 {}
+    0x8a30 RB_UNKNOWN_8A30 {}
+    0x8c00 RB_2D_BLIT_CNTL { like A6XX_2D_BLIT_CNTL }
+    0x8c01 RB_2D_UNKNOWN_8C01 {}
+    0x8c17 RB_2D_DST_INFO { like A6XX_2D_DST_SURF_INFO }
+    wide 0x8c18 RB_2D_DST {}
+    0x8c1a RB_2D_DST_PITCH { 0..31 VALUE: Shl<6>; }
+    wide 0x8c1b RB_2D_DST_PLANE1 {}
+    0x8c1d RB_2D_DST_PLANE_PITCH { 0..31 VALUE: Shl<6>; }
+    wide 0x8c1e RB_2D_DST_PLANE2 {}
+    wide 0x8c20 RB_2D_DST_FLAGS {}
+    0x8c22 RB_2D_DST_FLAGS_PITCH { 0..31 VALUE: Shl<6>; }
+    wide 0x8c23 RB_2D_DST_FLAGS_PLANE {}
+    0x8c25 RB_2D_DST_FLAGS_PLANE_PITCH { 0..31 VALUE: Shl<6>; }
+    0x8c2c RB_2D_SRC_SOLID_C0 {}
+    0x8c2d RB_2D_SRC_SOLID_C1 {}
+    0x8c2e RB_2D_SRC_SOLID_C2 {}
+    0x8c2f RB_2D_SRC_SOLID_C3 {}
+    0x8e01 RB_UNKNOWN_8E01 {}
+    0x8e04 RB_DBG_ECO_CNTL {}
+    0x8e05 RB_ADDR_MODE_CNTL { 0..31 VALUE: AddressMode; }
+    0x8e07 RB_CCU_CNTL {
+        0..0 GMEM_FAST_CLEAR_DISABLE: Bool; 2..2 CONCURRENT_RESOLVE: Bool; 7..7 DEPTH_OFFSET_HI: Hex;
+        9..9 COLOR_OFFSET_HI: Hex; 10..11 DEPTH_CACHE_SIZE: CcuCacheSize; 12..20 DEPTH_OFFSET: Addr<12>;
+        21..22 COLOR_CACHE_SIZE: CcuCacheSize; 23..31 COLOR_OFFSET: Addr<12>;
+    }
+    0x8e08 RB_NC_MODE_CNTL {
+        0..0 MODE: Bool; 1..2 LOWER_BIT: Uint; 3..3 MIN_ACCESS_LENGTH: Bool; 4..4 AMSBC: Bool;
+        10..10 UPPER_BIT: Uint; 11..11 RGB565_PREDICATOR: Bool; 12..13 UNK12: Hex;
+    }
+    0x8e10 RB_PERFCTR_RB_SEL[8 x 1] {}
+    0x8e18 RB_PERFCTR_CCU_SEL[5 x 1] {}
+    0x8e28 RB_CMP_DBG_ECO_CNTL {}
+    0x8e2c RB_PERFCTR_CMP_SEL[4 x 1] {}
+    0x8e3b RB_RB_SUB_BLOCK_SEL_CNTL_HOST {}
+    0x8e3d RB_RB_SUB_BLOCK_SEL_CNTL_CD {}
+    0x8e50 RB_CONTEXT_SWITCH_GMEM_SAVE_RESTORE { 0..31 VALUE: Bool; }
+    0x8e51 RB_UNKNOWN_8E51 {}
+}

@@ -1,0 +1,172 @@
+//! SP: shader processor.
+use super::sets::*;
+use crate::a6xx::enums::*;
+use crate::bits::*;
+
+register_rows! {
+    0xa800 SP_VS_CTRL_REG0 {
+        0..0 THREADMODE: ThreadMode; 1..6 HALFREGFOOTPRINT: Uint; 7..12 FULLREGFOOTPRINT: Uint;
+        13..13 UNK13: Bool; 14..19 BRANCHSTACK: Uint; 20..20 MERGEDREGS: Bool; 21..21 EARLYPREAMBLE: Bool;
+    }
+    0xa801 SP_VS_BRANCH_COND {}
+    0xa802 SP_VS_PRIMITIVE_CNTL { like A6XX_SP_XS_PRIM_CNTL }
+    0xa803 SP_VS_OUT[16 x 1].REG {
+        0..7 A_REGID: RegId; 8..11 A_COMPMASK: Hex; 16..23 B_REGID: RegId; 24..27 B_COMPMASK: Hex;
+    }
+    0xa813 SP_VS_VPC_DST[8 x 1].REG {
+        0..7 OUTLOC0: Uint; 8..15 OUTLOC1: Uint; 16..23 OUTLOC2: Uint; 24..31 OUTLOC3: Uint;
+    }
+    0xa81b SP_VS_OBJ_FIRST_EXEC_OFFSET { 0..31 VALUE: Uint; }
+    wide 0xa81c SP_VS_OBJ_START {}
+    0xa81e SP_VS_PVT_MEM_PARAM { like A6XX_SP_XS_PVT_MEM_PARAM }
+    wide 0xa81f SP_VS_PVT_MEM_ADDR {}
+    0xa821 SP_VS_PVT_MEM_SIZE { like A6XX_SP_XS_PVT_MEM_SIZE }
+    0xa822 SP_VS_TEX_COUNT { 0..31 VALUE: Uint; }
+    0xa823 SP_VS_CONFIG { like A6XX_SP_XS_CONFIG }
+    0xa824 SP_VS_INSTRLEN { 0..31 VALUE: Uint; }
+    0xa825 SP_VS_PVT_MEM_HW_STACK_OFFSET { like A6XX_SP_XS_PVT_MEM_HW_STACK_OFFSET }
+    0xa830 SP_HS_CTRL_REG0 {
+        0..0 THREADMODE: ThreadMode; 1..6 HALFREGFOOTPRINT: Uint; 7..12 FULLREGFOOTPRINT: Uint;
+        13..13 UNK13: Bool; 14..19 BRANCHSTACK: Uint; 20..20 EARLYPREAMBLE: Bool;
+    }
+    0xa831 SP_HS_WAVE_INPUT_SIZE { 0..31 VALUE: Uint; }
+    0xa832 SP_HS_BRANCH_COND {}
+    0xa833 SP_HS_OBJ_FIRST_EXEC_OFFSET { 0..31 VALUE: Uint; }
+    wide 0xa834 SP_HS_OBJ_START {}
+    0xa836 SP_HS_PVT_MEM_PARAM { like A6XX_SP_XS_PVT_MEM_PARAM }
+    wide 0xa837 SP_HS_PVT_MEM_ADDR {}
+    0xa839 SP_HS_PVT_MEM_SIZE { like A6XX_SP_XS_PVT_MEM_SIZE }
+    0xa83a SP_HS_TEX_COUNT { 0..31 VALUE: Uint; }
+    0xa83b SP_HS_CONFIG { like A6XX_SP_XS_CONFIG }
+    0xa83c SP_HS_INSTRLEN { 0..31 VALUE: Uint; }
+    0xa83d SP_HS_PVT_MEM_HW_STACK_OFFSET { like A6XX_SP_XS_PVT_MEM_HW_STACK_OFFSET }
+    0xa840 SP_DS_CTRL_REG0 {
+        0..0 THREADMODE: ThreadMode; 1..6 HALFREGFOOTPRINT: Uint; 7..12 FULLREGFOOTPRINT: Uint;
+        13..13 UNK13: Bool; 14..19 BRANCHSTACK: Uint; 20..20 EARLYPREAMBLE: Bool;
+    }
+    0xa841 SP_DS_BRANCH_COND {}
+    0xa842 SP_DS_PRIMITIVE_CNTL { like A6XX_SP_XS_PRIM_CNTL }
+    0xa843 SP_DS_OUT[16 x 1].REG {
+        0..7 A_REGID: RegId; 8..11 A_COMPMASK: Hex; 16..23 B_REGID: RegId; 24..27 B_COMPMASK: Hex;
+    }
+    0xa853 SP_DS_VPC_DST[8 x 1].REG {
+        0..7 OUTLOC0: Uint; 8..15 OUTLOC1: Uint; 16..23 OUTLOC2: Uint; 24..31 OUTLOC3: Uint;
+    }
+    0xa85b SP_DS_OBJ_FIRST_EXEC_OFFSET { 0..31 VALUE: Uint; }
+    wide 0xa85c SP_DS_OBJ_START {}
+    0xa85e SP_DS_PVT_MEM_PARAM { like A6XX_SP_XS_PVT_MEM_PARAM }
+    wide 0xa85f SP_DS_PVT_MEM_ADDR {}
+    0xa861 SP_DS_PVT_MEM_SIZE { like A6XX_SP_XS_PVT_MEM_SIZE }
+    0xa862 SP_DS_TEX_COUNT { 0..31 VALUE: Uint; }
+    0xa863 SP_DS_CONFIG { like A6XX_SP_XS_CONFIG }
+    0xa864 SP_DS_INSTRLEN { 0..31 VALUE: Uint; }
+    0xa865 SP_DS_PVT_MEM_HW_STACK_OFFSET { like A6XX_SP_XS_PVT_MEM_HW_STACK_OFFSET }
+    0xa870 SP_GS_CTRL_REG0 {
+        0..0 THREADMODE: ThreadMode; 1..6 HALFREGFOOTPRINT: Uint; 7..12 FULLREGFOOTPRINT: Uint;
+        13..13 UNK13: Bool; 14..19 BRANCHSTACK: Uint; 20..20 EARLYPREAMBLE: Bool;
+    }
+    0xa871 SP_GS_PRIM_SIZE { 0..31 VALUE: Uint; }
+    0xa872 SP_GS_BRANCH_COND {}
+    0xa873 SP_GS_PRIMITIVE_CNTL { like A6XX_SP_XS_PRIM_CNTL }
+    0xa874 SP_GS_OUT[16 x 1].REG {
+        0..7 A_REGID: RegId; 8..11 A_COMPMASK: Hex; 16..23 B_REGID: RegId; 24..27 B_COMPMASK: Hex;
+    }
+    0xa884 SP_GS_VPC_DST[8 x 1].REG {
+        0..7 OUTLOC0: Uint; 8..15 OUTLOC1: Uint; 16..23 OUTLOC2: Uint; 24..31 OUTLOC3: Uint;
+    }
+    0xa88c SP_GS_OBJ_FIRST_EXEC_OFFSET { 0..31 VALUE: Uint; }
+    wide 0xa88d SP_GS_OBJ_START {}
+    0xa88f SP_GS_PVT_MEM_PARAM { like A6XX_SP_XS_PVT_MEM_PARAM }
+    wide 0xa890 SP_GS_PVT_MEM_ADDR {}
+    0xa892 SP_GS_PVT_MEM_SIZE { like A6XX_SP_XS_PVT_MEM_SIZE }
+    0xa893 SP_GS_TEX_COUNT { 0..31 VALUE: Uint; }
+    0xa894 SP_GS_CONFIG { like A6XX_SP_XS_CONFIG }
+    0xa895 SP_GS_INSTRLEN { 0..31 VALUE: Uint; }
+    0xa896 SP_GS_PVT_MEM_HW_STACK_OFFSET { like A6XX_SP_XS_PVT_MEM_HW_STACK_OFFSET }
+    wide 0xa8a0 SP_VS_TEX_SAMP {}
+    wide 0xa8a2 SP_HS_TEX_SAMP {}
+    wide 0xa8a4 SP_DS_TEX_SAMP {}
+    wide 0xa8a6 SP_GS_TEX_SAMP {}
+    wide 0xa8a8 SP_VS_TEX_CONST {}
+    wide 0xa8aa SP_HS_TEX_CONST {}
+    wide 0xa8ac SP_DS_TEX_CONST {}
+    wide 0xa8ae SP_GS_TEX_CONST {}
+    0xa980 SP_FS_CTRL_REG0 {
+        0..0 THREADMODE: ThreadMode; 1..6 HALFREGFOOTPRINT: Uint; 7..12 FULLREGFOOTPRINT: Uint;
+        13..13 UNK13: Bool; 14..19 BRANCHSTACK: Uint; 20..20 THREADSIZE: Threadsize; 21..21 UNK21: Bool;
+        22..22 VARYING: Bool; 23..23 LODPIXMASK: Bool; 24..24 UNK24: Bool; 25..25 UNK25: Bool;
+        26..26 PIXLODENABLE: Bool; 27..27 UNK27: Bool; 28..28 EARLYPREAMBLE: Bool; 31..31 MERGEDREGS: Bool;
+    }
+    0xa981 SP_FS_BRANCH_COND {}
+    0xa982 SP_FS_OBJ_FIRST_EXEC_OFFSET { 0..31 VALUE: Uint; }
+    wide 0xa983 SP_FS_OBJ_START {}
+    0xa985 SP_FS_PVT_MEM_PARAM { like A6XX_SP_XS_PVT_MEM_PARAM }
+    wide 0xa986 SP_FS_PVT_MEM_ADDR {}
+    0xa988 SP_FS_PVT_MEM_SIZE { like A6XX_SP_XS_PVT_MEM_SIZE }
+    0xa989 SP_BLEND_CNTL {
+        0..7 ENABLE_BLEND: Hex; 8..8 UNK8: Bool; 9..9 DUAL_COLOR_IN_ENABLE: Bool;
+        10..10 ALPHA_TO_COVERAGE: Bool;
+    }
+    0xa98a SP_SRGB_CNTL {
+        0..0 SRGB_MRT0: Bool; 1..1 SRGB_MRT1: Bool; 2..2 SRGB_MRT2: Bool; 3..3 SRGB_MRT3: Bool;
+        4..4 SRGB_MRT4: Bool; 5..5 SRGB_MRT5: Bool; 6..6 SRGB_MRT6: Bool; 7..7 SRGB_MRT7: Bool;
+    }
+    0xa98b SP_FS_RENDER_COMPONENTS {
+        0..3 RT0: Hex; 4..7 RT1: Hex; 8..11 RT2: Hex; 12..15 RT3: Hex; 16..19 RT4: Hex; 20..23 RT5: Hex;
+        24..27 RT6: Hex; 28..31 RT7: Hex;
+    }
+    0xa98c SP_FS_OUTPUT_CNTL0 {
+        0..0 DUAL_COLOR_IN_ENABLE: Bool; 8..15 DEPTH_REGID: RegId; 16..23 SAMPMASK_REGID: RegId;
+        24..31 STENCILREF_REGID: RegId;
+    }
+    0xa98d SP_FS_OUTPUT_CNTL1 { 0..3 MRT: Uint; }
+    0xa98e SP_FS_OUTPUT[8 x 1].REG { 0..7 REGID: RegId; 8..8 HALF_PRECISION: Bool; }
+    0xa996 SP_FS_MRT[8 x 1].REG {
+        0..7 COLOR_FORMAT: Format; 8..8 COLOR_SINT: Bool; 9..9 COLOR_UINT: Bool; 10..10 UNK10: Bool;
+    }
+    0xa99e SP_FS_PREFETCH_CNTL {
+        0..2 COUNT: Uint; 3..3 IJ_WRITE_DISABLE: Bool; 4..4 ENDOFQUAD: Bool; 5..5 WRITE_COLOR_TO_OUTPUT: Bool;
+        6..14 CONSTSLOTID: Uint;
+    }
+    0xa99f SP_FS_PREFETCH[4 x 1].CMD {
+        0..6 SRC: Uint; 7..10 SAMP_ID: Uint; 11..15 TEX_ID: Uint; 16..21 DST: RegId; 22..25 WRMASK: Hex;
+        26..26 HALF: Bool; 27..27 UNK27: Bool; 28..28 BINDLESS: Bool; 29..31 CMD: TexPrefetchCmd;
+    }
+    0xa9a3 SP_FS_BINDLESS_PREFETCH[4 x 1].CMD { 0..15 SAMP_ID: Uint; 16..31 TEX_ID: Uint; }
+    0xa9a7 SP_FS_TEX_COUNT { 0..31 VALUE: Uint; }
+    0xa9a8 SP_UNKNOWN_A9A8 {}
+    0xa9a9 SP_FS_PVT_MEM_HW_STACK_OFFSET { like A6XX_SP_XS_PVT_MEM_HW_STACK_OFFSET }
+    wide 0xa9e0 SP_FS_TEX_SAMP {}
+    wide 0xa9e4 SP_FS_TEX_CONST {}
+    0xaaf2 SP_UNKNOWN_AAF2 { 0..31 VALUE: Uint; }
+    0xab04 SP_FS_CONFIG { like A6XX_SP_XS_CONFIG }
+    0xab05 SP_FS_INSTRLEN { 0..31 VALUE: Uint; }
+    0xacc0 SP_2D_DST_FORMAT { like A6XX_SP_2D_DST_FORMAT }
+    0xae00 SP_DBG_ECO_CNTL {}
+    0xae01 SP_ADDR_MODE_CNTL { 0..31 VALUE: AddressMode; }
+    0xae02 SP_NC_MODE_CNTL {}
+    0xae04 SP_FLOAT_CNTL { 3..3 F16_NO_INF: Bool; }
+    0xae0f SP_PERFCTR_ENABLE {
+        0..0 VS: Bool; 1..1 HS: Bool; 2..2 DS: Bool; 3..3 GS: Bool; 4..4 FS: Bool; 5..5 CS: Bool;
+    }
+    0xae10 SP_PERFCTR_SP_SEL[24 x 1] {}
+    0xb182 SP_UNKNOWN_B182 {}
+    0xb183 SP_UNKNOWN_B183 {}
+    0xb190 SP_UNKNOWN_B190 {}
+    0xb191 SP_UNKNOWN_B191 {}
+    0xb4c0 SP_PS_2D_SRC_INFO { like A6XX_2D_SRC_SURF_INFO }
+    0xb4c1 SP_PS_2D_SRC_SIZE { 0..14 WIDTH: Uint; 15..29 HEIGHT: Uint; }
+    wide 0xb4c2 SP_PS_2D_SRC {}
+    0xb4c4 SP_PS_2D_SRC_PITCH { 0..8 UNK0: Hex; 9..23 PITCH: Shl<6>; }
+    wide 0xb4c5 SP_PS_2D_SRC_PLANE1 {}
+    0xb4c7 SP_PS_2D_SRC_PLANE_PITCH { 0..31 VALUE: Shl<6>; }
+    wide 0xb4c8 SP_PS_2D_SRC_PLANE2 {}
+    wide 0xb4ca SP_PS_2D_SRC_FLAGS {}
+    0xb4cc SP_PS_2D_SRC_FLAGS_PITCH { 0..31 VALUE: Shl<6>; }
+    0xb4cd SP_PS_UNKNOWN_B4CD {}
+    0xb4ce SP_PS_UNKNOWN_B4CE {}
+    0xb4cf SP_PS_UNKNOWN_B4CF {}
+    0xb4d0 SP_PS_UNKNOWN_B4D0 {}
+    0xb4d1 SP_WINDOW_OFFSET { like A6XX_REG_XY }
+    0xbe22 SP_CONTEXT_SWITCH_GFX_PREEMPTION_SAFE_MODE {}
+}
