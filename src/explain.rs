@@ -1,8 +1,10 @@
 //! `a4emu explain`: explains a name of the chip, an instruction word, packets or a word of the glossary.
 
-use a4emu_decoder::generation::DEFAULT;
-use a4emu_inspect::explain::{self, Question};
-use a4emu_support::status::Status;
+use a4emu_decoder::adreno::capture::NamedChip;
+use a4emu_decoder::adreno::ir3::Isa;
+use a4emu_decoder::generation::{DEFAULT, Generation};
+use a4emu_inspect::explain::{self, Detail, Question};
+use a4emu_support::status::{Failure, Status};
 
 /// Arguments of `explain`.
 #[derive(clap::Args, Clone, Debug)]
@@ -16,9 +18,14 @@ pub struct Args {
     #[arg(value_name = "NAME|WORD|ir3|pm4")]
     pub what: String,
     /// The value of the register (decimal; hexadecimal with 0x, or with all eight digits); for `ir3` and
-    /// `pm4` the words, in hexadecimal: HI LO, HI_LO or all 16 digits; DWORD..
+    /// `pm4` the words, in hexadecimal: HI LO, HI_LO or all 16 digits; DWORD... `ir3 -` reads words from stdin, one
+    /// a line, and prints each with its text
     #[arg(value_name = "VALUE")]
     pub words: Vec<String>,
+    /// The number of the chip: its generation's names and instructions (default: 420). Several instructions behind
+    /// it are listed, a line each
+    #[arg(long, value_name = "NUMBER")]
+    pub gpu: Option<u32>,
     /// One JSON object
     #[arg(long)]
     pub json: bool,
@@ -29,6 +36,26 @@ pub struct Args {
 /// # Errors
 /// The call fails if there is nothing of this name, or if a word is no number.
 pub fn run(args: &Args) -> anyhow::Result<Status> {
-    let Args { what, words, json } = args.clone();
-    explain::run(&Question { generation: DEFAULT, what, words, json })
+    let Args { what, words, gpu, json } = args.clone();
+    let (generation, isa) = match gpu {
+        Some(number) => of_chip(number, &what)?,
+        None => (DEFAULT, DEFAULT.isa()),
+    };
+    let detail = if gpu.is_some() { Detail::Lines } else { Detail::Fields };
+    explain::run(&Question { generation, isa, detail, what, words, json })
+}
+
+/// The tables and the instruction set of the chip with this number. Of some generations the instructions alone are
+/// known, which suffices for `ir3`.
+fn of_chip(number: u32, what: &str) -> Result<(&'static Generation, Isa), Failure> {
+    let digit = NamedChip::GpuId(number).generation().unwrap_or(0);
+    let generation = Generation::of(NamedChip::GpuId(number));
+    match (generation, Isa::of_generation(digit)) {
+        (Some(generation), Some(isa)) => Ok((generation, isa)),
+        (None, Some(isa)) if what == "ir3" => Ok((DEFAULT, isa)),
+        _ => Err(Failure {
+            status: Status::Usage,
+            message: format!("--gpu {number}: a4emu knows no chip of this generation"),
+        }),
+    }
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use a4emu_decoder::bits::{FieldRow, Kind};
 use a4emu_decoder::generation::DEFAULT;
-use a4emu_inspect::explain::{Question, explained};
+use a4emu_inspect::explain::{Detail, Question, explained};
 use a4emu_inspect::subjects::subjects;
 use pretty_assertions::assert_eq;
 
@@ -54,7 +54,15 @@ fn every_printed_name_is_explained_and_queried() {
     }
     assert!(all.len() > 3500, "{}", all.len());
     let says = |name: &String| {
-        let question = Question { generation: DEFAULT, what: name.clone(), words: Vec::new(), json: false };
+        let (what, words) = (name.clone(), Vec::new());
+        let question = Question {
+            generation: DEFAULT,
+            isa: DEFAULT.isa(),
+            detail: Detail::Fields,
+            what,
+            words,
+            json: false,
+        };
         let text =
             explained(&question).map_or_else(|error| format!("error: {error}"), |explained| explained.text);
         // The field, the enumerator or the word itself, behind what it is a part of.

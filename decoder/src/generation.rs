@@ -5,6 +5,7 @@ use crate::a4xx::A4XX;
 use crate::a6xx::A6XX;
 use crate::adreno::address::Address;
 use crate::adreno::capture::NamedChip;
+use crate::adreno::ir3::Isa;
 use crate::adreno::load_state::LoadLayout;
 use crate::adreno::pm4::{Outline, PacketTable};
 use crate::adreno::registers::RegisterTable;
@@ -77,6 +78,11 @@ impl Generation {
     /// The generation of `chip`, if it can be read.
     pub fn of(chip: NamedChip) -> Option<&'static Self> {
         chip.generation().and_then(Self::numbered)
+    }
+
+    /// The instruction set of its shaders.
+    pub fn isa(&self) -> Isa {
+        Isa::of_generation(self.number).unwrap_or(Isa::A6xx)
     }
 
     /// `name` without what names in Mesa's headers begin with.

@@ -3,8 +3,8 @@
 
 mod seed;
 
-use a4emu_decoder::adreno::ir3::program::{assemble, disassemble};
-use a4emu_decoder::adreno::ir3::{Body, Instr, parse};
+use a4emu_decoder::adreno::ir3::program::{assemble, assemble_in, disassemble_in};
+use a4emu_decoder::adreno::ir3::{Body, Instr, Isa, parse};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use seed::random_cases;
@@ -17,27 +17,34 @@ fn words() -> impl Strategy<Value = u64> {
     (0u64..8, bits).prop_map(|(category, bits)| category << 61 | bits >> 3)
 }
 
+/// A generation of the instruction set.
+fn isas() -> impl Strategy<Value = Isa> {
+    prop::sample::select(&Isa::ALL[..])
+}
+
 proptest! {
-    #![proptest_config(random_cases(50_000))]
+    #![proptest_config(random_cases(100_000))]
 
     #[test]
-    fn every_word_encodes_back_to_itself(word in words()) {
-        prop_assert_eq!(Instr::decode(word).encode(), word);
+    fn every_word_encodes_back_to_itself(isa in isas(), word in words()) {
+        prop_assert_eq!(isa.decode(word).encode(), word);
     }
 
     #[test]
-    fn every_text_parses_back_to_itself(word in words()) {
-        let instr = Instr::decode(word);
+    fn every_text_parses_back_to_itself(isa in isas(), word in words()) {
+        let instr = isa.decode(word);
         let text = instr.to_string();
-        let back: Instr = text.parse().map_err(|e| TestCaseError::fail(format!("{text}: {e}")))?;
+        let back = isa.parse(&text, &mut |_| None);
+        let back = back.map_err(|e| TestCaseError::fail(format!("{isa:?} {text}: {e}")))?;
         prop_assert_eq!(back, instr, "{}", text);
     }
 
     #[test]
-    fn programs_assemble_back(words in prop::collection::vec(words(), 0..20)) {
+    fn programs_assemble_back(isa in isas(), words in prop::collection::vec(words(), 0..20)) {
         let mut text = String::new();
-        disassemble(&words, &mut text).unwrap();
-        prop_assert_eq!(assemble(&text).map_err(|e| TestCaseError::fail(format!("{text}\n{e}")))?, words);
+        disassemble_in(isa, &words, &mut text).unwrap();
+        let back = assemble_in(isa, &text).map_err(|e| TestCaseError::fail(format!("{isa:?}\n{text}\n{e}")))?;
+        prop_assert_eq!(back, words);
     }
 
     #[test]
@@ -47,11 +54,11 @@ proptest! {
 
     /// Texts of instructions with a few bytes replaced. They reach deeper into the grammar than random text.
     #[test]
-    fn no_damaged_text_panics(word in words(), at in 0usize..60, with in "\\PC{0,3}") {
-        let mut text = Instr::decode(word).to_string();
+    fn no_damaged_text_panics(isa in isas(), word in words(), at in 0usize..60, with in "\\PC{0,3}") {
+        let mut text = isa.decode(word).to_string();
         let at = (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
         text.insert_str(at, &with);
-        let _ = assemble(&text);
+        let _ = assemble_in(isa, &text);
     }
 }
 

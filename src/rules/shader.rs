@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use a4emu_decoder::adreno::ir3::program::disassemble;
 use a4emu_decoder::adreno::ir3::{
-    Body, Cat1, Cat1Src, Cat2Class, Cat3Class, Cat5, Cat5Slots, Cat6, Cat6Form, Cat6Op, Instr, Operand,
-    RegOrImm, Src, Type,
+    Body, Cat1, Cat1Src, Cat2Class, Cat3Class, Cat5, Cat5Slots, Cat6, Cat6Form, Cat6Op, Descriptor, Instr,
+    Operand, RegOrImm, Src, Type,
 };
 use hashbrown::HashMap;
 
@@ -148,15 +148,17 @@ impl Uses {
             Cat5Slots::Immediate { sampler, texture } => {
                 self.samples.insert((class.has_sampler().then_some(sampler), texture));
             }
-            Cat5Slots::Indirect { .. } => self.relative_samples = true,
+            Cat5Slots::Indirect { .. } | Cat5Slots::Bindless { .. } => self.relative_samples = true,
         }
     }
 
     fn access(&mut self, cat6: &Cat6) {
-        let stores = matches!(
-            cat6.form,
-            Cat6Form::Store { .. } | Cat6Form::BufferStore { .. } | Cat6Form::AtomicSlot { .. }
-        );
+        let stores = match cat6.form {
+            Cat6Form::Store { .. } | Cat6Form::IndexedStore { .. } | Cat6Form::BufferStore { .. } => true,
+            Cat6Form::AtomicSlot { .. } | Cat6Form::AtomicGlobal { .. } => true,
+            Cat6Form::Descriptor(Descriptor::Store { .. } | Descriptor::Atomic { .. }) => true,
+            _ => false,
+        };
         self.stores |= stores;
         self.stores_by_pointer |= cat6.op == Cat6Op::Stg;
         let slot = match cat6.form {
@@ -168,7 +170,15 @@ impl Uses {
             | Cat6Form::Store { .. }
             | Cat6Form::Varying { .. }
             | Cat6Form::ConstantLoad { .. }
+            | Cat6Form::IndexedLoad { .. }
+            | Cat6Form::IndexedStore { .. }
+            | Cat6Form::LoadConstants { .. }
+            | Cat6Form::StoreConstants { .. }
+            | Cat6Form::Shuffle { .. }
+            | Cat6Form::AtomicGlobal { .. }
             | Cat6Form::AtomicLocal { .. } => return,
+            // The slots of descriptors are no storage slots of the A4xx's bindings.
+            Cat6Form::Descriptor(_) => return,
         };
         match slot {
             RegOrImm::Immediate(slot) => {

@@ -98,7 +98,8 @@ macro_rules! kernels {
         kernels! { @ $avx2, $set, ["x86_64+avx2+fma+bmi1+bmi2"]; $($rows)* }
     };
     (@ $name:ident, $set:ident, [$($target:literal),*];
-     $({ $opcode:literal, $op:ident, $text:literal, $($row:tt)* })*) => {
+     $({ $opcode:literal, $op:ident, $text:literal $(since $since:ident)? $(until $until:ident)?,
+         $($row:tt)* })*) => {
         #[multiversion(targets($($target),*))]
         fn $name(op: $set) -> Kernel {
             match op {

@@ -143,7 +143,8 @@ pub fn apply<const N: usize>(f: impl Fn([u32; N]) -> u32, src: [u32; 3]) -> u32 
 /// Makes `eval` from rows: a callback for each `for_each_…!` whose rows have semantics.
 #[macro_export]
 macro_rules! evaluate {
-    ($set:ident; $({ $opcode:literal, $op:ident, $text:literal, $($row:tt)* })*) => {
+    ($set:ident; $({ $opcode:literal, $op:ident, $text:literal $(since $since:ident)? $(until $until:ident)?,
+        $($row:tt)* })*) => {
         impl $set {
             /// The result of one lane. Sources are in 32-bit form with modifiers applied; `cond` is used by
             /// compares, `width` (16 or 32) by integer ops. `None` for an op that is not computed lane by

@@ -1,9 +1,9 @@
-//! Explains instructions: `explain ir3 HI LO`.
+//! Explains instructions: `explain ir3 HI LO`; and lists many, a line each.
 
 use std::fmt;
 
 use a4emu_decoder::adreno::ir3::layout::{CATEGORIES, category, fields};
-use a4emu_decoder::adreno::ir3::{Body, Instr};
+use a4emu_decoder::adreno::ir3::{Body, Isa};
 use serde::Serialize;
 
 /// A decoded instruction word.
@@ -32,10 +32,10 @@ struct Field {
 }
 
 impl Instruction {
-    /// Decodes the word of `hi` and `lo`.
-    pub fn new(hi: u32, lo: u32) -> Self {
+    /// Decodes the word of `hi` and `lo`, one of `isa`.
+    pub fn new(isa: Isa, hi: u32, lo: u32) -> Self {
         let word = u64::from(hi) << 32 | u64::from(lo);
-        let instr = Instr::decode(word);
+        let instr = isa.decode(word);
         let field = |field: a4emu_decoder::adreno::ir3::layout::WordField| Field {
             name: field.name,
             lo: field.lo,
@@ -49,13 +49,19 @@ impl Instruction {
             category: category(word),
             category_about: CATEGORIES[category(word)],
             mnemonic: instr.body.mnemonic(),
-            fields: fields(word).into_iter().map(field).collect(),
+            fields: fields(isa, word).into_iter().map(field).collect(),
             extra: match instr.body {
                 Body::Unknown => format!("{word:#018x}"),
                 _ => format!("{:#x}", instr.extra),
             },
         }
     }
+}
+
+/// The line of a word in a list: the word and its text.
+pub fn line(isa: Isa, hi: u32, lo: u32) -> String {
+    let word = u64::from(hi) << 32 | u64::from(lo);
+    format!("{hi:08x}_{lo:08x}\t{}\n", isa.decode(word))
 }
 
 impl fmt::Display for Instruction {

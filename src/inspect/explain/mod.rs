@@ -11,13 +11,14 @@ mod term;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{BufRead, Write};
 
 use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
 use crate::register_names::{Asked, find, near_names};
 use crate::subjects::{Source, Subject, subjects, words};
+use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::adreno::registers::RegisterTable;
 use a4emu_decoder::generation::Generation;
 use a4emu_decoder::names::is_pattern;
@@ -35,6 +36,10 @@ use term::Term;
 pub struct Question {
     /// The generation whose tables answer.
     pub generation: &'static Generation,
+    /// The instruction set of words and mnemonics.
+    pub isa: Isa,
+    /// Whether words of instructions are explained field by field, or listed.
+    pub detail: Detail,
     /// A register (name, pattern, NAME.FIELD or offset), packet, enumerator, enumeration or mnemonic, an
     /// instruction word of 16 digits, `ir3`, `pm4`, a rule of `validate`, a guess, or a word of the glossary.
     pub what: String,
@@ -42,6 +47,15 @@ pub struct Question {
     pub words: Vec<String>,
     /// Prints one JSON object.
     pub json: bool,
+}
+
+/// How much of an instruction word is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// The text and each field.
+    Fields,
+    /// The text, a line each.
+    Lines,
 }
 
 /// An explanation.
@@ -58,6 +72,9 @@ pub struct Explained {
 /// # Errors
 /// The call fails if there is nothing of this name, or if a word is no number.
 pub fn run(question: &Question) -> anyhow::Result<Status> {
+    if question.what == "ir3" && question.words == ["-"] {
+        return listed(question, std::io::stdin().lock());
+    }
     let Explained { text, form, wrong } = explained(question)?;
     let mut out = terminal::stdout(form);
     out.write_all(text.as_bytes())?;
@@ -112,7 +129,7 @@ fn pattern(question: &Question, pattern: &str) -> anyhow::Result<Explained> {
         registers: rows(&registers, None),
         packet_types: names::packets(question.generation, pattern),
         enumerations: names::enumerations(question.generation, pattern),
-        operations: names::mnemonics(pattern),
+        operations: names::mnemonics(question.isa, pattern),
         words: Vec::new(),
     };
     if !fitting.is_empty() {
@@ -168,7 +185,7 @@ fn names(question: &Question, what: &str) -> anyhow::Result<Explained> {
         return pattern(question, what);
     }
     if let Some((hi, lo)) = whole_word(what) {
-        return put_all(question, "instructions", &[Instruction::new(hi, lo)]);
+        return put_all(question, "instructions", &[Instruction::new(question.isa, hi, lo)]);
     }
     if !words(question.generation, what).is_empty() {
         return registers(question, what);
@@ -178,7 +195,7 @@ fn names(question: &Question, what: &str) -> anyhow::Result<Explained> {
     }
     let (packets, enumerations) =
         (names::packets(question.generation, what), names::enumerations(question.generation, what));
-    let mnemonics = names::mnemonics(what);
+    let mnemonics = names::mnemonics(question.isa, what);
     if !packets.is_empty() {
         return put_all(question, "packet_types", &packets);
     }
@@ -254,8 +271,39 @@ fn instructions(question: &Question) -> anyhow::Result<Explained> {
     }
     ensure!(!words.is_empty() && words.len().is_multiple_of(2), "an instruction is two words: HI LO");
     let pairs = words.as_chunks().0.iter();
-    let instructions: Vec<_> = pairs.map(|&[hi, lo]| Instruction::new(hi, lo)).collect();
+    if question.detail == Detail::Lines && !question.json && pairs.len() > 1 {
+        return put(Form::Lines, pairs.map(|&[hi, lo]| instruction::line(question.isa, hi, lo)));
+    }
+    let instructions: Vec<_> = pairs.map(|&[hi, lo]| Instruction::new(question.isa, hi, lo)).collect();
     put_all(question, "instructions", &instructions)
+}
+
+/// Prints a line for each word of `input`, which has one a line.
+fn listed(question: &Question, input: impl BufRead) -> anyhow::Result<Status> {
+    let mut out = terminal::stdout(if question.json { Form::Json } else { Form::Lines });
+    for (index, line) in input.lines().enumerate() {
+        let line = line?;
+        let text = line.trim();
+        if text.is_empty() {
+            continue;
+        }
+        let wrong = || Failure {
+            status: Status::Usage,
+            message: format!("line {} of the words: `{text}` is no word of 16 digits", index + 1),
+        };
+        let (hi, lo) = whole_word(text).ok_or_else(wrong)?;
+        match question.json {
+            true => put_line(&mut out, &serde_json::to_string(&Instruction::new(question.isa, hi, lo))?)?,
+            false => out.write_all(instruction::line(question.isa, hi, lo).as_bytes())?,
+        }
+    }
+    out.flush()?;
+    Ok(Status::Fine)
+}
+
+fn put_line(out: &mut impl Write, text: &str) -> std::io::Result<()> {
+    out.write_all(text.as_bytes())?;
+    out.write_all(b"\n")
 }
 
 fn packets(question: &Question) -> anyhow::Result<Explained> {

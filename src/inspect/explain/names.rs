@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::adreno::ir3::layout::CATEGORIES;
 use a4emu_decoder::adreno::ir3::meaning::{Operation, operations};
 use a4emu_decoder::adreno::pm4::{DwordRow, PacketRow};
@@ -156,14 +157,21 @@ fn uses(generation: &Generation, table: &EnumTable) -> Vec<String> {
     firsts.flat_map(of_register).chain(generation.packets.rows().iter().flat_map(of_packet)).collect()
 }
 
-/// The operations whose mnemonic fits `text`.
-pub fn mnemonics(text: &str) -> Vec<Mnemonic> {
-    let text = text.replace("atomic.s.", "atomic.");
+/// The operations of `isa` whose mnemonic fits `text`. The letters of a form (`atomic.s`, and from A6xx on `.a`, `.b`
+/// and `.k`) are not part of it.
+pub fn mnemonics(isa: Isa, text: &str) -> Vec<Mnemonic> {
+    let mut text = text.replace("atomic.s.", "atomic.");
+    if isa != Isa::A4xx {
+        text = text.replace("atomic.g.", "atomic.").replace("atomic.b.", "atomic.");
+        let form = [".a", ".b", ".k"].into_iter().find_map(|form| text.strip_suffix(form));
+        let of_memory = form.filter(|name| ["ldg", "stg", "ldib", "stib", "resinfo", "ldc"].contains(name));
+        text = of_memory.map(str::to_owned).unwrap_or(text);
+    }
     let is_asked = |operation: &Operation| {
         let mut names = [operation.mnemonic.as_str()].into_iter().chain(operation.old);
         names.any(|name| is_named(name, &text))
     };
-    let found = operations().into_iter().filter(is_asked);
+    let found = operations(isa).into_iter().filter(is_asked);
     found
         .map(|Operation { category, opcode, mnemonic, old, meaning }| Mnemonic {
             mnemonic,
@@ -187,7 +195,8 @@ pub fn all(generation: &Generation) -> Vec<String> {
         table.values.iter().map(|(_, name)| (*name).to_owned()).chain([table.name.to_owned()])
     });
     let packets = generation.packets.rows().iter().flat_map(|row| row.names()).map(str::to_owned);
-    packets.chain(tables).chain(operations().into_iter().map(|operation| operation.mnemonic)).collect()
+    let operations = operations(generation.isa()).into_iter().map(|operation| operation.mnemonic);
+    packets.chain(tables).chain(operations).collect()
 }
 
 impl fmt::Display for PacketType {

@@ -133,6 +133,7 @@ fn texels(program: &mut Program) -> Vec<(usize, Option<BTreeSet<Value>>)> {
         Cat5Slots::Immediate { texture, .. } => (index, Some([Value::Immediate(texture.into())].into())),
         // The texture's register is behind the sampler's.
         Cat5Slots::Indirect { reg, .. } => (index, origin::slots(program, index, Reg(reg.0.wrapping_add(1)))),
+        Cat5Slots::Bindless { .. } => (index, None),
     };
     all.into_iter().map(slots).collect()
 }

@@ -32,8 +32,8 @@ struct Computation<'a> {
 
 impl Lowerer {
     pub(super) fn cat1(&mut self, instr: &Cat1) {
-        if instr.op == Cat1Op::Movmsk {
-            return self.builder.effect(Effect::Unsupported("movmsk"));
+        if instr.op != Cat1Op::Mov {
+            return self.builder.effect(Effect::Unsupported(instr.op.name()));
         }
         for repetition in 0..=instr.repeat {
             self.used = 0;
@@ -135,7 +135,9 @@ impl Lowerer {
     }
 
     pub(super) fn cat3(&mut self, instr: &Cat3) {
-        let (numbers, bank) = shape_of(instr.op.class());
+        let Some((numbers, bank)) = shape_of(instr.op.class()) else {
+            return self.builder.effect(Effect::Unsupported(instr.op.name()));
+        };
         for repetition in 0..=instr.repeat {
             self.used = 0;
             let sources = [instr.src1, instr.src2, instr.src3];
@@ -211,9 +213,9 @@ fn numbers_of(class: Cat2Class) -> Option<Numbers> {
     })
 }
 
-/// The source type of a class, and its register file.
-fn shape_of(class: Cat3Class) -> (Numbers, Bank) {
-    match class {
+/// The source type of a class, and its register file. `None` for the operations of A6xx.
+fn shape_of(class: Cat3Class) -> Option<(Numbers, Bank)> {
+    Some(match class {
         Cat3Class::Float32 => (Numbers::Float, Bank::Full),
         Cat3Class::Float16 => (Numbers::Float, Bank::Half),
         Cat3Class::Uint32 => (Numbers::Uint, Bank::Full),
@@ -222,7 +224,8 @@ fn shape_of(class: Cat3Class) -> (Numbers, Bank) {
         Cat3Class::Sint16 => (Numbers::Sint, Bank::Half),
         Cat3Class::Bits32 => (Numbers::Bits, Bank::Full),
         Cat3Class::Bits16 => (Numbers::Bits, Bank::Half),
-    }
+        Cat3Class::Shift | Cat3Class::Dot | Cat3Class::Matrix => return None,
+    })
 }
 
 /// The operation that converts between two types, and its width. Conversions with their own row equal

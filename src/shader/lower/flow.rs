@@ -37,7 +37,9 @@ impl Lowerer {
             Cat0Op::FlowRev | Cat0Op::Bkt | Cat0Op::Stks | Cat0Op::Stkr | Cat0Op::Xset | Cat0Op::Xclr => {
                 Effect::Unsupported(instr.op.name())
             }
-            Cat0Op::Dbg | Cat0Op::Shps | Cat0Op::Shpe => Effect::Unsupported(instr.op.name()),
+            Cat0Op::Dbg | Cat0Op::Shps | Cat0Op::Shpe | Cat0Op::Getlast => {
+                Effect::Unsupported(instr.op.name())
+            }
         };
         self.builder.effect(effect);
     }

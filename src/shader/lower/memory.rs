@@ -35,7 +35,14 @@ impl Lowerer {
                 self.store(instr, value, address, offset.into(), count);
             }
             Cat6Form::Varying { dst, location, count } => self.varyings(ty, dst, location, count),
-            Cat6Form::ConstantLoad { .. } => self.builder.effect(Effect::Unsupported(instr.op.name())),
+            Cat6Form::IndexedLoad { .. }
+            | Cat6Form::IndexedStore { .. }
+            | Cat6Form::LoadConstants { .. }
+            | Cat6Form::StoreConstants { .. }
+            | Cat6Form::AtomicGlobal { .. }
+            | Cat6Form::Shuffle { .. }
+            | Cat6Form::Descriptor(_)
+            | Cat6Form::ConstantLoad { .. } => self.builder.effect(Effect::Unsupported(instr.op.name())),
             Cat6Form::BufferLoad { .. } if instr.op == Cat6Op::Ldib => {
                 self.builder.effect(Effect::Unsupported(instr.op.name()));
             }
@@ -211,7 +218,8 @@ fn space(op: Cat6Op) -> Space {
         (_, Cat6Class::LoadPrivate | Cat6Class::StorePrivate) => Space::Private,
         (_, Cat6Class::LoadGlobal | Cat6Class::StoreGlobal | Cat6Class::Varying) => Space::Global,
         (_, Cat6Class::BufferLoad | Cat6Class::BufferStore | Cat6Class::ConstantLoad) => Space::Global,
-        (_, Cat6Class::Atomic | Cat6Class::Info) => Space::Global,
+        (_, Cat6Class::Atomic | Cat6Class::Info | Cat6Class::Base) => Space::Global,
+        (_, Cat6Class::StoreConstants | Cat6Class::Shuffle | Cat6Class::Identity) => Space::Global,
     }
 }
 
@@ -239,5 +247,7 @@ fn atomic_op(op: Cat6Op) -> Option<AtomicOp> {
         Cat6Op::Ldg | Cat6Op::Ldl | Cat6Op::Ldp | Cat6Op::Stg | Cat6Op::Stl | Cat6Op::Stp => return None,
         Cat6Op::Ldib | Cat6Op::Ldlw | Cat6Op::Stlw | Cat6Op::Resinfo => return None,
         Cat6Op::Ldgb | Cat6Op::Stgb | Cat6Op::Stib | Cat6Op::Ldc | Cat6Op::Ldlv => return None,
+        Cat6Op::Resbase | Cat6Op::Getspid | Cat6Op::Getwid | Cat6Op::Getfiberid => return None,
+        Cat6Op::Shfl | Cat6Op::Stc => return None,
     })
 }

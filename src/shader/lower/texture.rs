@@ -51,13 +51,22 @@ impl Lowerer {
             | Cat5Op::Samgp0
             | Cat5Op::Samgp1
             | Cat5Op::Samgp2
-            | Cat5Op::Samgp3 => {
+            | Cat5Op::Samgp3
+            | Cat5Op::Tcinv
+            | Cat5Op::BrcstActive
+            | Cat5Op::QuadShuffleBrcst
+            | Cat5Op::QuadShuffleHoriz
+            | Cat5Op::QuadShuffleVert
+            | Cat5Op::QuadShuffleDiag => {
                 self.builder.effect(Effect::Unsupported(instr.op.name()));
             }
         }
     }
 
     fn sample(&mut self, instr: &Cat5, kind: SampleKind, level: Level) {
+        let Some(slots) = slots(instr) else {
+            return self.builder.effect(Effect::Unsupported(instr.op.name()));
+        };
         let numbers = if kind == SampleKind::Fetch { Numbers::Sint } else { Numbers::Float };
         let dimensions = if instr.three_d { 3 } else { 2 };
         let mut next = instr.src1;
@@ -78,7 +87,7 @@ impl Lowerer {
             lod,
             number: number(instr.ty),
             components: destination.components,
-            slots: slots(instr),
+            slots,
             coords,
             layer,
             reference,
@@ -129,8 +138,11 @@ impl Lowerer {
     }
 
     fn query(&mut self, instr: &Cat5, question: fn(Row) -> Question<Row>) {
+        let Some(slots) = slots(instr) else {
+            return self.builder.effect(Effect::Unsupported(instr.op.name()));
+        };
         let operand = self.vector(instr, instr.src1, 1, Numbers::Sint)[0];
-        let query = Query { question: question(operand), number: number(instr.ty), slots: slots(instr) };
+        let query = Query { question: question(operand), number: number(instr.ty), slots };
         self.ask(Op::Query(query), tex_result(instr));
     }
 
@@ -153,8 +165,9 @@ impl Lowerer {
     }
 }
 
-fn slots(instr: &Cat5) -> Slots<Row> {
-    match instr.slots {
+/// The slots of the instruction; `None` at a bindless base.
+fn slots(instr: &Cat5) -> Option<Slots<Row>> {
+    Some(match instr.slots {
         Cat5Slots::Immediate { sampler, texture } => {
             Slots::Uniform { sampler: sampler.into(), texture: texture.into() }
         }
@@ -162,7 +175,8 @@ fn slots(instr: &Cat5) -> Slots<Row> {
             let [sampler, texture] = [0, 1].map(|n| Bank::Half.source(step(reg, n)));
             Slots::PerLane { sampler, texture }
         }
-    }
+        Cat5Slots::Bindless { .. } => return None,
+    })
 }
 
 /// The destination of the result.

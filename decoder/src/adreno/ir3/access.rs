@@ -4,19 +4,25 @@
 //! lowering splits operands itself, because it needs their values.
 use std::fmt;
 
+use super::cat1::is_half;
 use super::{
-    Body, Cat0, Cat1, Cat1Dst, Cat1Src, Cat2, Cat2Op, Cat3, Cat3Op, Cat4, Cat5, Cat5Class, Cat5Op, Cat5Slots,
-    Cat6, Cat6Class, Cat6Form, Cat6Op, Instr, Operand, Reg, RegOrImm, Src,
+    BindlessIndex, Body, Cat0, Cat1, Cat1Class, Cat1Dst, Cat1Op, Cat1Src, Cat2, Cat2Op, Cat3, Cat3Class,
+    Cat3Op, Cat4, Cat5, Cat5Class, Cat5Op, Cat5Slots, Cat6, Cat6Class, Cat6Form, Cat6Op, Descriptor, Instr,
+    Isa, Operand, Reg, RegOrImm, Src, Type, View,
 };
 
 /// A scalar register of the full or the half file. a0 and p0 are in neither and count as full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileReg {
-    /// Whether the register is in the half file. Up to A5xx that file is separate from the full one.
+    /// Whether the register is in the half file. [`Isa::merges_halves`] says whether that is a file of its own, and
+    /// [`Self::cells`] which registers share bits.
     pub half: bool,
     /// Register id in the file.
     pub reg: Reg,
 }
+
+/// Number of the first register that all fibers of a wave share.
+const FIRST_SHARED: u8 = 48;
 
 /// Number of a0; the numbers after it are p0 and r63.
 const FIRST_SPECIAL: u8 = 61;
@@ -43,6 +49,28 @@ impl FileReg {
     /// The register at `index`.
     pub const fn at(index: usize) -> Self {
         Self { half: index >= 256, reg: Reg((index % 256) as u8) }
+    }
+
+    /// The first of the register's cells, and their number. A cell has 16 bits; two registers share bits if they
+    /// share a cell. The cells are below [`Self::CELLS`].
+    ///
+    /// In the merged file of A6xx, the cells of r0.x are those of hr0.x and hr0.y. There is no full register for
+    /// the half registers from r31.x on: two halves share no bits with them.
+    pub const fn cells(self, isa: Isa) -> (usize, usize) {
+        let id = self.reg.0 as usize;
+        match (self.half, isa.merges_halves()) {
+            (true, true) => (id, 1),
+            (true, false) => (Self::CELLS - 256 + id, 1),
+            (false, _) => (2 * id, 2),
+        }
+    }
+
+    /// Number of different cells.
+    pub const CELLS: usize = 768;
+
+    /// Whether all fibers of a wave share the register: r48.x and above, before the special ones.
+    pub const fn is_shared(self, isa: Isa) -> bool {
+        isa.has_shared() && self.reg.number() >= FIRST_SHARED && self.is_general()
     }
 
     /// Whether it is a general register, not a0, p0 or r63.
@@ -88,12 +116,15 @@ pub enum Role {
 }
 
 /// Collects accesses.
-struct Accesses(Vec<Access>);
+struct Accesses {
+    all: Vec<Access>,
+    isa: Isa,
+}
 
 impl Accesses {
     fn add(&mut self, reg: Reg, half: bool, step: u8, operand: Role) {
         let reg = if half { FileReg::half(reg) } else { FileReg::full(reg) };
-        self.0.extend(reg.map(|reg| Access { reg, step, operand }));
+        self.all.extend(reg.map(|reg| Access { reg, step, operand }));
     }
 
     fn run(&mut self, first: Reg, half: bool, count: u8, operand: Role) {
@@ -119,6 +150,13 @@ impl Accesses {
         }
     }
 
+    /// Adds a1.x, if the instruction reads it.
+    fn index(&mut self, a1: bool) {
+        if a1 {
+            self.add(Reg::A1, false, 0, Role::Index);
+        }
+    }
+
     fn full(&mut self, operand: RegOrImm, count: u8) {
         if let RegOrImm::Reg(first) = operand {
             self.run(first, false, count, Role::Source);
@@ -130,7 +168,7 @@ impl Instr {
     /// The registers that the instruction reads. A register indexed by a0.x is missing, because its number is
     /// not known; a0.x itself is listed.
     pub fn reads(&self) -> Vec<Access> {
-        let mut all = Accesses(Vec::new());
+        let mut all = Accesses { all: Vec::new(), isa: self.isa };
         match &self.body {
             Body::Cat0(instr) => instr.reads(&mut all),
             Body::Cat1(instr) => instr.reads(&mut all),
@@ -141,16 +179,18 @@ impl Instr {
             Body::Cat6(instr) => instr.reads(&mut all),
             Body::Cat7(_) | Body::Unknown => {}
         }
-        all.0
+        all.all
     }
 
     /// The registers that the instruction writes. A destination indexed by a0.x is missing.
     pub fn writes(&self) -> Vec<Access> {
-        let mut all = Accesses(Vec::new());
+        let mut all = Accesses { all: Vec::new(), isa: self.isa };
         match &self.body {
+            Body::Cat1(instr) if instr.op.class() == Cat1Class::Moves => instr.moves(&mut all),
             Body::Cat1(Cat1 { dst: Cat1Dst::Reg(dst), dst_type, repeat, .. }) => {
-                all.result(*dst, dst_type.is_half(), *repeat);
+                all.result(*dst, is_half(self.isa, *dst_type), *repeat);
             }
+            Body::Cat3(instr) if instr.op.class() == Cat3Class::Matrix => instr.matrices(&mut all),
             Body::Cat2(Cat2 { dst, dst_half, repeat, .. })
             | Body::Cat3(Cat3 { dst, dst_half, repeat, .. })
             | Body::Cat4(Cat4 { dst, dst_half, repeat, .. }) => all.result(*dst, *dst_half, *repeat),
@@ -158,7 +198,7 @@ impl Instr {
             Body::Cat6(instr) => instr.writes(&mut all),
             Body::Cat0(_) | Body::Cat1(_) | Body::Cat7(_) | Body::Unknown => {}
         }
-        all.0
+        all.all
     }
 
     /// The category of the instruction; `None` for an unknown word.
@@ -211,12 +251,26 @@ impl Cat0 {
 
 impl Cat1 {
     fn reads(&self, all: &mut Accesses) {
+        let half = is_half(all.isa, self.src_type);
+        if self.op == Cat1Op::Sct {
+            return self.moved()[1].into_iter().flatten().for_each(|reg| all.run(reg, half, 4, Role::Source));
+        }
+        if self.op.class() == Cat1Class::Moves {
+            return self.moved()[1].into_iter().flatten().for_each(|reg| all.run(reg, half, 1, Role::Source));
+        }
         if let Cat1Src::Operand(operand) = &self.src {
-            all.source(operand, self.src_type.is_half(), self.repeat, Role::Source);
+            all.source(operand, half, self.repeat, Role::Source);
         }
         if matches!(self.dst, Cat1Dst::Relative(_)) {
             all.add(Reg::A0, false, 0, Role::Index);
         }
+    }
+
+    /// The registers that swz, gat or sct writes. `gat` has one destination for four sources.
+    fn moves(&self, all: &mut Accesses) {
+        let count = if self.op == Cat1Op::Gat { 4 } else { 1 };
+        let half = is_half(all.isa, self.dst_type);
+        self.moved()[0].into_iter().flatten().for_each(|reg| all.run(reg, half, count, Role::Destination));
     }
 }
 
@@ -234,10 +288,25 @@ impl Cat2 {
 
 impl Cat3 {
     fn reads(&self, all: &mut Accesses) {
-        let half = self.op.class().is_half();
-        all.source(&self.src1, half, self.repeat, Role::Source);
-        all.source(&self.src2, half, self.repeat, Role::Source);
+        let half = self.half;
+        if self.op.class() == Cat3Class::Matrix {
+            for operand in [&self.src1, &self.src2] {
+                if let Src::Gpr(first) = operand.src {
+                    all.run(first, half, 4, Role::Source);
+                }
+            }
+        } else {
+            all.source(&self.src1, half, self.repeat, Role::Source);
+            all.source(&self.src2, half, self.repeat, Role::Source);
+        }
         all.source(&self.src3, half, self.repeat, if self.op.adds() { Role::Addend } else { Role::Source });
+    }
+
+    /// The registers that wmm writes: the vector of four, 1, 2, 4 .. 32 times by the third source divided by 32.
+    fn matrices(&self, all: &mut Accesses) {
+        let Src::Immediate(size) = self.src3.src else { return };
+        let times = 1u8 << (size / 32).clamp(0, 5);
+        all.run(self.dst, self.dst_half, times * 4, Role::Destination);
     }
 }
 
@@ -284,14 +353,33 @@ impl Cat5 {
     }
 
     fn reads(&self, all: &mut Accesses) {
+        if self.op.class().has_flags() {
+            return self.texture_reads(all);
+        }
+        if self.has_src1() {
+            all.run(self.src1, self.half, self.components(), Role::Source);
+        }
+        if self.has_src2() {
+            all.run(self.src2, self.half, 1, Role::Source);
+        }
+    }
+
+    fn texture_reads(&self, all: &mut Accesses) {
         if self.has_src1() {
             all.run(self.src1, self.half, self.first_source(), Role::Source);
         }
         if self.has_src2() {
             all.run(self.src2, self.half, self.second_source(), Role::Source);
         }
-        if let Cat5Slots::Indirect { reg, .. } = self.slots {
-            all.run(reg, true, 2, Role::Source);
+        match self.slots {
+            Cat5Slots::Immediate { .. } => {}
+            Cat5Slots::Indirect { reg, .. } => all.run(reg, true, 2, Role::Source),
+            Cat5Slots::Bindless { a1, index, .. } => {
+                if let BindlessIndex::Register { reg, .. } = index {
+                    all.run(reg, false, 2, Role::Source);
+                }
+                all.index(a1);
+            }
         }
     }
 
@@ -304,6 +392,57 @@ impl Cat5 {
     }
 }
 
+/// Registers with the coordinates of a view.
+const fn position(view: View) -> u8 {
+    if view.typed { view.dims } else { 1 }
+}
+
+impl Descriptor {
+    fn reads(&self, op: Cat6Op, ty: Type, all: &mut Accesses) {
+        let (half, size) = (ty.is_half(), ty.atomic_registers());
+        match *self {
+            Self::Load { view, coordinates, through, .. } => {
+                all.run(coordinates, false, position(view), Role::Source);
+                all.full(through.operand(), 1);
+            }
+            Self::Store { view, value, coordinates, through, .. } => {
+                all.run(value, half, view.components, Role::Source);
+                all.run(coordinates, false, position(view), Role::Source);
+                all.full(through.operand(), 1);
+            }
+            Self::Atomic { view, data, coordinates, through } => {
+                let count = if op == Cat6Op::AtomicCmpxchg { 2 } else { 1 };
+                all.run(Reg(data.0.wrapping_add(size)), false, count * size, Role::Source);
+                all.run(coordinates, false, position(view), Role::Source);
+                all.full(through.operand(), 1);
+            }
+            Self::Info { through, .. } => all.full(through.operand(), 1),
+            Self::Uniforms { src1, through, .. } => {
+                all.full(src1, 1);
+                all.full(through.operand(), 1);
+            }
+            Self::ToConstants { src1, through, .. } => {
+                all.index(true);
+                all.full(src1, 1);
+                all.full(through.operand(), 1);
+            }
+            Self::Identity { .. } => {}
+        }
+    }
+
+    /// The first register written, and their number.
+    fn result(&self, op: Cat6Op, ty: Type) -> Option<(Reg, u8)> {
+        match *self {
+            Self::Load { view, dst, .. } => Some((dst, view.components)),
+            Self::Atomic { data, .. } => Some((data, ty.atomic_registers())),
+            Self::Info { dst, .. } => Some((dst, if op == Cat6Op::Resbase { 2 } else { 3 })),
+            Self::Uniforms { dst, components, .. } => Some((dst, components)),
+            Self::Identity { dst } => Some((dst, 1)),
+            Self::Store { .. } | Self::ToConstants { .. } => None,
+        }
+    }
+}
+
 impl Cat6 {
     /// Number of registers with the data of an atomic.
     fn data(&self) -> u8 {
@@ -312,13 +451,42 @@ impl Cat6 {
 
     fn reads(&self, all: &mut Accesses) {
         let half = self.ty.is_half();
-        let position = |view: super::View| if view.typed { view.dims } else { 1 };
+        let global = matches!(self.op.class(), Cat6Class::LoadGlobal | Cat6Class::StoreGlobal);
+        let wide = all.isa.address_registers();
         match self.form {
-            Cat6Form::Load { address, .. } => all.run(address, false, 1, Role::Source),
+            Cat6Form::Load { address, .. } => {
+                all.run(address, false, if global { wide } else { 1 }, Role::Source);
+            }
             Cat6Form::Store { value, address, count, .. } => {
                 all.run(value, half, count, Role::Source);
-                all.run(address, false, 1, Role::Source);
+                all.run(address, false, if global { wide } else { 1 }, Role::Source);
             }
+            Cat6Form::IndexedLoad { address, index, .. } => {
+                all.run(address, false, wide, Role::Source);
+                all.run(index, false, 1, Role::Source);
+            }
+            Cat6Form::IndexedStore { value, address, index, count, .. } => {
+                all.run(value, half, count, Role::Source);
+                all.run(address, false, wide, Role::Source);
+                all.run(index, false, 1, Role::Source);
+            }
+            Cat6Form::LoadConstants { target, address, .. } => {
+                all.run(address, false, wide, Role::Source);
+                all.index(target.a1);
+            }
+            Cat6Form::StoreConstants { target, value, count } => {
+                all.run(value, half, count, Role::Source);
+                all.index(target.a1);
+            }
+            Cat6Form::AtomicGlobal { address, data, .. } => {
+                all.full(address, wide);
+                all.full(data, self.data() * self.ty.atomic_registers());
+            }
+            Cat6Form::Shuffle { src, fiber, .. } => {
+                all.run(src, half, 1, Role::Source);
+                all.full(fiber, 1);
+            }
+            Cat6Form::Descriptor(descriptor) => descriptor.reads(self.op, self.ty, all),
             Cat6Form::Varying { .. } => {}
             Cat6Form::BufferLoad { view, slot, src1, src2, .. } => {
                 all.full(slot, 1);
@@ -355,7 +523,15 @@ impl Cat6 {
             Cat6Form::ConstantLoad { dst, components, .. } => (dst, components),
             Cat6Form::AtomicLocal { dst, .. } | Cat6Form::AtomicSlot { dst, .. } => (dst, 1),
             Cat6Form::Info { dst, .. } => (dst, 3),
-            Cat6Form::Store { .. } | Cat6Form::BufferStore { .. } => return,
+            Cat6Form::IndexedLoad { dst, count, .. } => (dst, count),
+            Cat6Form::AtomicGlobal { dst, .. } => (dst, self.ty.atomic_registers()),
+            Cat6Form::Shuffle { dst, .. } => (dst, 1),
+            Cat6Form::Descriptor(descriptor) => match descriptor.result(self.op, self.ty) {
+                Some(result) => result,
+                None => return,
+            },
+            Cat6Form::Store { .. } | Cat6Form::IndexedStore { .. } | Cat6Form::BufferStore { .. } => return,
+            Cat6Form::LoadConstants { .. } | Cat6Form::StoreConstants { .. } => return,
         };
         if dst != Reg::NONE {
             all.run(dst, self.ty.is_half(), count, Role::Destination);
@@ -365,8 +541,11 @@ impl Cat6 {
     /// Whether the result comes from local memory or varying storage, for which (ss) waits, and not from
     /// memory.
     pub const fn answers_from_chip(&self) -> bool {
-        let local = matches!(self.op.class(), Cat6Class::LoadLocal | Cat6Class::Varying | Cat6Class::Info);
-        local || matches!(self.form, Cat6Form::AtomicLocal { .. })
+        match self.form {
+            Cat6Form::AtomicLocal { .. } | Cat6Form::Shuffle { .. } => true,
+            Cat6Form::Descriptor(_) => false,
+            _ => matches!(self.op.class(), Cat6Class::LoadLocal | Cat6Class::Varying | Cat6Class::Info),
+        }
     }
 }
 

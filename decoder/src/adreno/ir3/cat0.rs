@@ -3,8 +3,10 @@
 //! ```text
 //! 31:0 IMMED  36:32 INDEX  39:37 BRTYPE  42:40 repeat  45 INV2  47:46 COMP2  48 (eq)
 //! 49 opcode bit 4  52 INV1  54:53 COMP1  58:55 opcode bits 3:0
+//! getlast: 54:52 log2 of the cluster's fibers, minus 1
 //! ```
 use super::bits::{bit, field, put, signed};
+use super::isa::Isa;
 use super::rows::opcodes;
 
 /// The operands of a category-0 op.
@@ -22,6 +24,8 @@ pub enum Cat0Class {
     Branch2,
     /// An index and a target.
     BranchIndex,
+    /// The size of a cluster of fibers and a target.
+    Cluster,
 }
 
 impl Cat0Class {
@@ -33,7 +37,7 @@ impl Cat0Class {
     /// Number of predicates that the op reads.
     pub const fn predicates(self) -> usize {
         match self {
-            Self::Plain | Self::Target | Self::BranchIndex => 0,
+            Self::Plain | Self::Target | Self::BranchIndex | Self::Cluster => 0,
             Self::Predicate | Self::Branch1 => 1,
             Self::Branch2 => 2,
         }
@@ -41,7 +45,7 @@ impl Cat0Class {
 }
 
 /// Category 0 rows: `{ opcode | BRTYPE << 5, Variant, "mnemonic", Class }`.
-/// BRTYPE belongs to opcode 1 alone.
+/// BRTYPE belongs to opcode 1 alone. `getlast` has a 1 there because A4xx has the name `xclr` for its opcode.
 #[macro_export]
 macro_rules! for_each_cat0 {
     ($callback:ident $(, $($arg:tt)*)?) => {
@@ -65,12 +69,13 @@ macro_rules! for_each_cat0 {
             { 0x0a, Chsh, "chsh", Plain }
             { 0x0b, FlowRev, "flow_rev", Plain }
             { 0x10, Bkt, "bkt", Target }
-            { 0x11, Stks, "stks", Plain }
-            { 0x12, Stkr, "stkr", Plain }
-            { 0x13, Xset, "xset", Plain }
-            { 0x14, Xclr, "xclr", Plain }
+            { 0x11, Stks, "stks" until A4xx, Plain }
+            { 0x12, Stkr, "stkr" until A4xx, Plain }
+            { 0x13, Xset, "xset" until A4xx, Plain }
+            { 0x14, Xclr, "xclr" until A4xx, Plain }
+            { 0x34, Getlast, "getlast" since A6xx, Cluster }
             { 0x15, Getone, "getone", Target }
-            { 0x16, Dbg, "dbg", Plain }
+            { 0x16, Dbg, "dbg" until A4xx, Plain }
             { 0x17, Shps, "shps", Target }
             { 0x18, Shpe, "shpe", Plain }
             { 0x1d, Predt, "predt", Predicate }
@@ -93,6 +98,28 @@ impl Cat0Op {
     pub(super) const fn means_p0x(self) -> bool {
         matches!(self, Self::Predt | Self::Predf)
     }
+
+    /// Whether the op has (eq).
+    pub(super) const fn has_eq(self) -> bool {
+        !matches!(self.class(), Cat0Class::Target | Cat0Class::Cluster)
+    }
+
+    /// Whether the op has (rptN). From A5xx on `predt` and `predf` are words without a predicate.
+    pub(super) const fn repeats(self, isa: Isa) -> bool {
+        matches!(self.class(), Cat0Class::Plain) || self.means_p0x() && isa.is_strict()
+    }
+
+    /// The bits that are 0 in each word of the op.
+    const fn zeros(self) -> u64 {
+        const BRANCH_TYPE: u64 = 7 << 37;
+        const SECOND: u64 = 7 << 45;
+        match self.class() {
+            Cat0Class::Plain => BRANCH_TYPE | SECOND | 7 << 52,
+            Cat0Class::Predicate if self.means_p0x() => BRANCH_TYPE | SECOND | 7 << 52,
+            Cat0Class::Predicate => BRANCH_TYPE | SECOND | 0x1f << 32,
+            _ => 0,
+        }
+    }
 }
 
 /// A predicate source: `p0.<component>`, or its inverse.
@@ -111,7 +138,7 @@ pub struct Cat0 {
     pub op: Cat0Op,
     /// Target, in instructions from this one.
     pub offset: i32,
-    /// Index of `brac`.
+    /// Index of `brac`; for `getlast`, the logarithm of the cluster's fibers, minus 1.
     pub index: u8,
     /// First predicate.
     pub predicate1: Predicate,
@@ -131,15 +158,26 @@ impl Cat0 {
     }
 
     /// Decodes `word`; `None` for an opcode without a row.
-    pub(super) fn decode(word: u64) -> Option<Self> {
+    #[inline(always)]
+    pub(super) fn decode(isa: Isa, word: u64) -> Option<Self> {
         let opcode = field(word, 55, 4) | field(word, 49, 1) << 4;
-        let kind = if opcode == 1 { field(word, 37, 3) << 5 } else { 0 };
-        let op = Cat0Op::from_bits((opcode | kind) as u8)?;
+        let kind = match opcode {
+            1 => field(word, 37, 3) << 5,
+            0x14 if isa == Isa::A6xx => 0x20,
+            _ => 0,
+        };
+        let op = Cat0Op::from_bits((opcode | kind) as u8).filter(|op| op.is_in(isa))?;
         let class = op.class();
+        if isa.is_strict() && word & op.zeros() != 0 {
+            return None;
+        }
         let mut instr = Self::plain(op);
-        instr.eq = class != Cat0Class::Target && bit(word, 48);
-        if class == Cat0Class::Plain {
+        instr.eq = op.has_eq() && bit(word, 48);
+        if op.repeats(isa) {
             instr.repeat = field(word, 40, 3) as u8;
+        }
+        if class == Cat0Class::Cluster {
+            instr.index = field(word, 52, 3) as u8;
         }
         if class == Cat0Class::BranchIndex {
             instr.index = field(word, 32, 5) as u8;
@@ -159,7 +197,13 @@ impl Cat0 {
     /// Encodes the fields that the text shows.
     pub(super) fn encode(&self) -> u64 {
         let opcode = self.op.bits();
+        let (cluster, index) = match self.op.class() {
+            Cat0Class::Cluster => (self.index & 7, 0),
+            _ => (0, self.index & 0x1f),
+        };
+        let branch_type = if opcode & 0x1f == 1 { opcode >> 5 } else { 0 };
         put(opcode & 0xf, 55)
+            | put(cluster, 52)
             | put(self.predicate1.component & 3, 53)
             | put(self.predicate1.inverted, 52)
             | put(opcode >> 4 & 1, 49)
@@ -167,8 +211,8 @@ impl Cat0 {
             | put(self.predicate2.component & 3, 46)
             | put(self.predicate2.inverted, 45)
             | put(self.repeat & 7, 40)
-            | put(opcode >> 5, 37)
-            | put(self.index & 0x1f, 32)
+            | put(branch_type, 37)
+            | put(index, 32)
             | put(self.offset as u32, 0)
     }
 }

@@ -4,8 +4,10 @@
 //! 31:0 SRC (immediate; or 10:0 constant; or 7:0 register; or 11 = 1: relative)  39:32 DST
 //! 41:40 repeat  43 SRC (r)  48:46 DST_TYPE  49 DST_REL  52:50 SRC_TYPE
 //! 53 constant  54 immediate  56:55 rounding  58:57 opcode
+//! swz, gat, sct: 41:40 which of them; registers in 7:0, 15:8, 23:16, 31:24 and 39:32
 //! ```
 use super::bits::{bit, field, put};
+use super::isa::Isa;
 use super::multisrc;
 use super::operand::{Operand, Reg, Round, Src, Type};
 use super::rows::opcodes;
@@ -15,17 +17,22 @@ use super::rows::opcodes;
 pub enum Cat1Class {
     /// Copy or convert one value: [`super::convert::convert`] is the semantics.
     Move,
+    /// Copy or convert values of several registers; all are read before one is written.
+    Moves,
     /// Write the wave's execution mask, 32 lanes for each repeat.
     Mask,
 }
 
 /// Category 1 rows: `{ opcode, Variant, "mnemonic", Class }`. `mov`, `cov`,
-/// `mova` and `mova1` are one op with different types and destinations.
+/// `mova` and `mova1` are one op with different types and destinations. Opcode 2 has bits 41:40 above it.
 #[macro_export]
 macro_rules! for_each_cat1 {
     ($callback:ident $(, $($arg:tt)*)?) => {
         $callback! { $($($arg)*;)?
             { 0, Mov, "mov", Move }
+            { 0x02, Swz, "swz" since A5xx, Moves }
+            { 0x12, Gat, "gat" since A5xx, Moves }
+            { 0x22, Sct, "sct" since A5xx, Moves }
             { 3, Movmsk, "movmsk", Mask }
         }
     };
@@ -73,18 +80,53 @@ pub struct Cat1 {
     pub dst: Cat1Dst,
     /// Source; an immediate 0 for `movmsk`, which has none.
     pub src: Cat1Src,
+    /// The further registers of swz (second source, second destination), gat (sources 2 to 4) and sct
+    /// (destinations 2 to 4); r0.x for other ops.
+    pub more: [Reg; 3],
+    /// (r) of mova with an immediate: not a repeat, but a way around hazards (ir3-cat1.xml, `mov-immed`).
+    pub hold: bool,
+}
+
+/// Whether a register of this type is a half register in category 1. From A5xx on `u8_32` is one, as Mesa prints
+/// it; no word of a compiler with it is known (guess: its value is in the low 8 bits).
+pub(super) fn is_half(isa: Isa, ty: Type) -> bool {
+    ty.is_half() || isa.is_strict() && ty == Type::U8Wide
+}
+
+impl Cat1Op {
+    /// The bits that are 0 in each word of the op.
+    const fn zeros(self) -> u64 {
+        const SAME: u64 = 1 << 42;
+        const FORM: u64 = 3 << 53;
+        match self {
+            Self::Mov => SAME,
+            Self::Swz => SAME | FORM | 1 << 43 | 1 << 49 | 0xff << 24,
+            Self::Gat | Self::Sct => SAME | FORM | 1 << 43 | 1 << 49,
+            Self::Movmsk => SAME | FORM | 1 << 43 | 0xffff_ffff,
+        }
+    }
 }
 
 impl Cat1 {
-    /// Decodes `word`; `None` if a field is not known on A4xx.
-    pub(super) fn decode(word: u64) -> Option<Self> {
-        let op = Cat1Op::from_bits(field(word, 57, 2) as u8)?;
+    /// Decodes `word`; `None` if a field has no meaning in the generation.
+    #[inline(always)]
+    pub(super) fn decode(isa: Isa, word: u64) -> Option<Self> {
+        let opcode = field(word, 57, 2);
+        let kind = if opcode == 2 { field(word, 40, 2) << 4 } else { 0 };
+        let op = Cat1Op::from_bits((opcode | kind) as u8).filter(|op| op.is_in(isa))?;
+        if isa.is_strict() && !is_exact(op, word) {
+            return None;
+        }
         let dst = field(word, 32, 8) as u8;
         let mut src_type = Type::from_bits(field(word, 50, 3) as u8)?;
         let mut dst_type = Type::from_bits(field(word, 46, 3) as u8)?;
         let mut round = Round::from_bits(field(word, 55, 2) as u8)?;
         let src = match op {
             Cat1Op::Mov => source(word, src_type)?,
+            Cat1Op::Swz | Cat1Op::Gat | Cat1Op::Sct => {
+                let src = Src::Gpr(Reg(field(word, 0, 8) as u8));
+                Cat1Src::Operand(Operand { src, ..Operand::default() })
+            }
             Cat1Op::Movmsk => {
                 (src_type, dst_type, round) = (Type::U32, Type::U32, Round::Default);
                 Cat1Src::Immediate(0)
@@ -94,7 +136,13 @@ impl Cat1 {
             true => Cat1Dst::Relative(dst),
             false => Cat1Dst::Reg(Reg(dst)),
         };
-        Some(Self { op, dst_type, src_type, round, repeat: field(word, 40, 2) as u8, dst, src })
+        let (repeat, more) = match op.class() {
+            Cat1Class::Moves => (0, [8, 16, 24].map(|lo| Reg(field(word, lo, 8) as u8))),
+            Cat1Class::Move | Cat1Class::Mask => (field(word, 40, 2) as u8, [Reg(0); 3]),
+        };
+        let mut instr = Self { op, dst_type, src_type, round, repeat, dst, src, more, hold: false };
+        instr.hold = isa.has_nops() && bit(word, 43) && instr.can_hold();
+        Some(instr)
     }
 
     /// Encodes the fields that the text shows.
@@ -104,11 +152,17 @@ impl Cat1 {
             Cat1Dst::Reg(reg) => (false, reg.0),
         };
         let source = match self.op {
-            Cat1Op::Mov => source_bits(&self.src),
+            Cat1Op::Mov | Cat1Op::Swz | Cat1Op::Gat | Cat1Op::Sct => source_bits(&self.src),
             Cat1Op::Movmsk => 0,
         };
+        let [second, third, fourth] = self.more;
         put(1u8, 61)
-            | put(self.op.bits(), 57)
+            | put(self.op.bits() & 3, 57)
+            | put(self.op.bits() >> 4, 40)
+            | put(second.0, 8)
+            | put(third.0, 16)
+            | put(fourth.0, 24)
+            | put(self.hold && self.can_hold(), 43)
             | put(self.round as u8, 55)
             | put(self.src_type as u8, 50)
             | put(relative, 49)
@@ -128,9 +182,44 @@ impl Cat1 {
         self.writes_address(Reg::A1, Type::U16)
     }
 
+    /// The destinations and the sources that the text of swz, gat or sct names, in order.
+    pub(super) fn moved(&self) -> [[Option<Reg>; 4]; 2] {
+        let dst = match self.dst {
+            Cat1Dst::Reg(reg) => Some(reg),
+            Cat1Dst::Relative(_) => None,
+        };
+        let src = match self.src {
+            Cat1Src::Operand(Operand { src: Src::Gpr(reg), .. }) => Some(reg),
+            _ => None,
+        };
+        let [a, b, c] = self.more.map(Some);
+        match self.op {
+            Cat1Op::Swz => [[dst, b, None, None], [src, a, None, None]],
+            Cat1Op::Gat => [[dst, None, None, None], [src, a, b, c]],
+            Cat1Op::Sct => [[dst, a, b, c], [src, None, None, None]],
+            Cat1Op::Mov | Cat1Op::Movmsk => [[dst, None, None, None], [src, None, None, None]],
+        }
+    }
+
+    /// Whether (r) of the instruction is [`Self::hold`].
+    fn can_hold(&self) -> bool {
+        matches!(self.src, Cat1Src::Immediate(_)) && (self.is_mova() || self.is_mova1())
+    }
+
     fn writes_address(&self, reg: Reg, ty: Type) -> bool {
         self.dst == Cat1Dst::Reg(reg) && self.src_type == ty && self.dst_type == ty
     }
+}
+
+/// Whether the word has the fixed bits of its form.
+fn is_exact(op: Cat1Op, word: u64) -> bool {
+    let above = match (op, field(word, 53, 2)) {
+        (Cat1Op::Mov, 0b00) if bit(word, 11) => 12,
+        (Cat1Op::Mov, 0b00 | 0b01) => 11,
+        _ => 32,
+    };
+    let types = op != Cat1Op::Movmsk || (field(word, 46, 3), field(word, 50, 3)) == (3, 3);
+    word & op.zeros() == 0 && types && field(word, above, 32 - above) == 0
 }
 
 fn source(word: u64, ty: Type) -> Option<Cat1Src> {

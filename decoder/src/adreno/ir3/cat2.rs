@@ -3,8 +3,10 @@
 //! ```text
 //! 15:0 SRC1  31:16 SRC2  39:32 DST  41:40 repeat  42 (sat)  43 SRC1 (r)  46 DST_CONV  47 (ei)
 //! 50:48 COND  51 SRC2 (r)  52 FULL  58:53 opcode
+//! from A5xx on without repeat: 43 and 51 are the low and the high bit of (nopN)
 //! ```
 use super::bits::{bit, field, put};
+use super::isa::Isa;
 use super::multisrc;
 use super::operand::{Cond, Operand, Reg};
 use super::rows::opcodes;
@@ -69,7 +71,8 @@ impl Cat2Class {
 /// `for_each_cat2!(callback, args)` expands to `callback! { args; rows }`. [`Cat2Class`] gives the form of
 /// the semantics; for denormals see [`crate::isa::semantics`]. Programs hardly use `Rare` ops: executors
 /// compute them lane by lane, because a loop for each would need code for every kind of CPU. Sources:
-/// ir3-cat2.xml and nir_opcodes.py through docs/hardware/ir3-isa.md, section 5.
+/// ir3-cat2.xml and nir_opcodes.py through docs/hardware/ir3-isa.md, section 5. Bit 50 is above the opcode of
+/// `flat.b`, which is that of `bary.f`.
 #[macro_export]
 macro_rules! for_each_cat2 {
     ($callback:ident $(, $($arg:tt)*)?) => {
@@ -114,6 +117,7 @@ macro_rules! for_each_cat2 {
             { 55, ShrB, "shr.b", Uint2, Keep, Common, |a, b, w| a >> (b & (w - 1)) }
             { 56, AshrB, "ashr.b", Sint2, Keep, Common, |a, b, w| a >> (b as u32 & (w - 1)) }
             { 57, BaryF, "bary.f", Effect2 }
+            { 0x79, FlatB, "flat.b" since A6xx, Effect2 }
             { 58, MgenB, "mgen.b", Bits2, Keep, Rare, |a, b, w| $crate::adreno::ir3::int::mask_generate(a, b, w) }
             { 59, GetbitB, "getbit.b", Bits2, Keep, Rare, |a, b, w| a >> (b & (w - 1)) & 1 }
             { 60, Setrm, "setrm", Effect1 }
@@ -194,6 +198,22 @@ for_each_cat2_halving!(flagged, halves, eval_halved);
 /// The bit of the second source's (r).
 pub(super) const SRC2_R: u32 = 51;
 
+impl Cat2Op {
+    /// Whether the op has (nopN). The (r) of inputs stay what they are.
+    pub(super) const fn has_nops(self) -> bool {
+        !matches!(self, Self::BaryF | Self::FlatB)
+    }
+}
+
+/// (nopN), and the (r) of two sources, which are in the bits `at` of `word`.
+pub(super) fn nops_or_steps(has_nops: bool, repeat: u8, at: [u32; 2], word: u64) -> (u8, [bool; 2]) {
+    let steps = at.map(|at| bit(word, at));
+    match has_nops && repeat == 0 {
+        true => (u8::from(steps[0]) | u8::from(steps[1]) << 1, [false; 2]),
+        false => (0, steps),
+    }
+}
+
 /// An instruction of category 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cat2 {
@@ -209,6 +229,8 @@ pub struct Cat2 {
     pub half: bool,
     /// (rptN): repeat N more times.
     pub repeat: u8,
+    /// (nopN): N nops follow, 0 to 3; 0 with a repeat, and before A5xx.
+    pub nops: u8,
     /// (sat): saturate the result.
     pub sat: bool,
     /// (ei): end of input; halves the sum of add.u and add.s.
@@ -221,17 +243,25 @@ pub struct Cat2 {
 
 impl Cat2 {
     /// Decodes `word`; `None` if a field has no meaning.
-    pub(super) fn decode(word: u64) -> Option<Self> {
-        let op = Cat2Op::from_bits(field(word, 53, 6) as u8)?;
+    #[inline(always)]
+    pub(super) fn decode(isa: Isa, word: u64) -> Option<Self> {
+        let opcode = field(word, 53, 6) as u8;
+        let op = match (isa.is_strict() && bit(word, 50), Cat2Op::from_bits(opcode)?) {
+            (true, Cat2Op::BaryF) => Some(Cat2Op::FlatB).filter(|op| op.is_in(isa))?,
+            (_, op) => op,
+        };
         let half = !bit(word, 52);
         let cond = match op.class().has_cond() {
             true => Some(Cond::from_bits(field(word, 48, 3) as u8)?),
             false => None,
         };
         let dst = Reg(field(word, 32, 8) as u8);
-        let src1 = multisrc::decode(field(word, 0, 16) as u16, bit(word, 43), half)?;
+        let repeat = field(word, 40, 2) as u8;
+        let (nops, [step1, step2]) =
+            nops_or_steps(isa.has_nops() && op.has_nops(), repeat, [43, SRC2_R], word);
+        let src1 = multisrc::decode(field(word, 0, 16) as u16, step1, half)?;
         let src2 = match op.class().has_src2() {
-            true => Some(multisrc::decode(field(word, 16, 16) as u16, bit(word, SRC2_R), half)?),
+            true => Some(multisrc::decode(field(word, 16, 16) as u16, step2, half)?),
             false => None,
         };
         Some(Self {
@@ -240,7 +270,8 @@ impl Cat2 {
             dst,
             dst_half: half != bit(word, 46) && dst.has_halves(),
             half,
-            repeat: field(word, 40, 2) as u8,
+            repeat,
+            nops,
             sat: bit(word, 42),
             end_input: bit(word, 47),
             src1,
@@ -253,13 +284,14 @@ impl Cat2 {
         let src2 = self.src2.unwrap_or_default();
         let converts = self.half != self.dst_half && !self.dst.is_predicate();
         put(2u8, 61)
-            | put(self.op.bits(), 53)
+            | put(self.op.bits() & 0x3f, 53)
+            | put(self.op.bits() >> 6, 50)
             | put(!self.half, 52)
-            | put(src2.step, SRC2_R)
+            | put(src2.step || self.nops & 2 != 0, SRC2_R)
             | put(self.cond.map_or(0, |cond| cond as u8), 48)
             | put(self.end_input, 47)
             | put(converts, 46)
-            | put(self.src1.step, 43)
+            | put(self.src1.step || self.nops & 1 != 0, 43)
             | put(self.sat, 42)
             | put(self.repeat & 3, 40)
             | put(self.dst.0, 32)

@@ -65,6 +65,7 @@ pub struct Cat4 {
 
 impl Cat4 {
     /// Decodes `word`; `None` if a field has no meaning.
+    #[inline(always)]
     pub(super) fn decode(word: u64) -> Option<Self> {
         let half = !bit(word, 52);
         let dst = Reg(field(word, 32, 8) as u8);

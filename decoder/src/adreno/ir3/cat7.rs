@@ -6,6 +6,7 @@
 //! cache    51 .all rather than .shr      sleep  51 .l rather than .s
 //! ```
 use super::bits::{bit, field, put};
+use super::isa::Isa;
 use super::rows::opcodes;
 
 /// The effect of a category-7 op.
@@ -78,8 +79,17 @@ const ALWAYS: u64 = 1 << 49;
 
 impl Cat7 {
     /// Decodes `word`; `None` for an opcode without a row.
-    pub(super) fn decode(word: u64) -> Option<Self> {
+    #[inline(always)]
+    pub(super) fn decode(isa: Isa, word: u64) -> Option<Self> {
         let op = Cat7Op::from_bits(field(word, 55, 4) as u8)?;
+        let is_exact = match op.class() {
+            Cat7Class::Barrier => word & ALWAYS != 0,
+            Cat7Class::Data => !bit(word, 52),
+            Cat7Class::Sleep | Cat7Class::Instructions => true,
+        };
+        if isa.is_strict() && !is_exact {
+            return None;
+        }
         let barrier = |at| op.class() == Cat7Class::Barrier && bit(word, at);
         Some(Self {
             op,

@@ -1,4 +1,5 @@
 //! Prints instructions in the syntax of the freedreno disassembler.
+use super::cat1::is_half;
 use super::convert::{float_to_half, half_to_float};
 use super::line::Line;
 use super::operand::{FLUT_TEXT, Operand, Round, Src, Type};
@@ -55,7 +56,7 @@ impl Instr {
             }
             body => {
                 line.flag(jp, "(jp)");
-                line.body(body, ul);
+                line.body(self.isa, body, ul);
             }
         }
         if self.extra != 0 {
@@ -79,14 +80,14 @@ impl Line {
         let _ = write!(self, "{value:0digits$x}");
     }
 
-    fn body(&mut self, body: &Body, ul: bool) {
+    fn body(&mut self, isa: Isa, body: &Body, ul: bool) {
         match body {
-            Body::Cat1(instr) => cat1(self, instr, ul),
+            Body::Cat1(instr) => cat1(self, isa, instr, ul),
             Body::Cat2(instr) => cat2(self, instr, ul),
-            Body::Cat3(instr) => cat3(self, instr, ul),
+            Body::Cat3(instr) => cat3(self, isa, instr, ul),
             Body::Cat4(instr) => cat4(self, instr, ul),
-            Body::Cat5(instr) => cat5(self, instr),
-            Body::Cat6(instr) => cat6(self, instr),
+            Body::Cat5(instr) => cat5(self, isa, instr),
+            Body::Cat6(instr) => cat6(self, isa, instr),
             Body::Cat7(instr) => cat7(self, instr),
             Body::Cat0(_) | Body::Unknown => {}
         }
@@ -98,14 +99,15 @@ impl Line {
         self.put(texts[usize::from(repeat & 7)]);
     }
 
-    /// Appends the flags between (jp) and the mnemonic of an ALU op.
-    fn alu_flags(&mut self, sat: bool, repeat: u8, ul: bool) {
+    /// Appends the flags between (jp) and the mnemonic of an ALU op. An instruction has a repeat or nops.
+    fn alu_flags(&mut self, sat: bool, repeat: u8, nops: u8, ul: bool) {
         self.flag(sat, "(sat)");
         self.repeat(repeat);
+        self.put(["", "(nop1) ", "(nop2) ", "(nop3) "][usize::from(nops & 3)]);
         self.flag(ul, "(ul)");
     }
 
-    fn half_reg(&mut self, half: bool, reg: Reg) {
+    pub(super) fn half_reg(&mut self, half: bool, reg: Reg) {
         self.flag(half, "h");
         self.reg(reg);
     }
@@ -134,6 +136,20 @@ impl Line {
                 self.flag(half, "h");
                 self.put(FLUT_TEXT[usize::from(index) % FLUT_TEXT.len()]);
             }
+            src => self.register(src, half),
+        }
+    }
+
+    /// Appends a source of category 3, as Mesa 25 prints it: (last) behind the other flags, immediates without a
+    /// mark, and each offset.
+    fn third(&mut self, operand: &Operand, half: bool) {
+        self.flag(operand.neg, "(neg)");
+        self.flag(operand.step, "(r)");
+        self.flag(operand.last, "(last)");
+        match operand.src {
+            Src::Immediate(value) => self.signed(value.into()),
+            Src::RelativeGpr(0) => self.put(if half { "hr<a0.x + 0>" } else { "r<a0.x + 0>" }),
+            Src::RelativeConst(0) => self.put(if half { "hc<a0.x + 0>" } else { "c<a0.x + 0>" }),
             src => self.register(src, half),
         }
     }
@@ -197,9 +213,16 @@ fn cat0(line: &mut Line, instr: &Cat0, target: Option<usize>) {
     line.repeat(instr.repeat);
     line.put(instr.op.name());
     let class = instr.op.class();
-    if class == Cat0Class::BranchIndex {
-        line.put(".");
-        line.number(instr.index.into());
+    match class {
+        Cat0Class::BranchIndex => {
+            line.put(".");
+            line.number(instr.index.into());
+        }
+        Cat0Class::Cluster => {
+            line.put(".w");
+            line.number(2 << (instr.index & 7));
+        }
+        _ => {}
     }
     let mut separator = " ";
     let shown = match instr.op.means_p0x() && instr.predicate1 == Predicate::default() {
@@ -226,7 +249,10 @@ fn cat0(line: &mut Line, instr: &Cat0, target: Option<usize>) {
     }
 }
 
-fn cat1(line: &mut Line, instr: &Cat1, ul: bool) {
+fn cat1(line: &mut Line, isa: Isa, instr: &Cat1, ul: bool) {
+    if instr.op.class() == Cat1Class::Moves {
+        return cat1_moves(line, isa, instr, ul);
+    }
     if instr.op == Cat1Op::Movmsk {
         line.flag(ul, "(ul)");
         line.put("movmsk.w");
@@ -246,12 +272,33 @@ fn cat1(line: &mut Line, instr: &Cat1, ul: bool) {
         line.put(instr.dst_type.name());
         line.put(" ");
         line.put(instr.round.name());
-        cat1_dst(line, instr, instr.dst_type.is_half());
+        cat1_dst(line, instr, is_half(isa, instr.dst_type));
     }
     line.put(", ");
+    line.flag(instr.hold, "(r)");
     match &instr.src {
-        Cat1Src::Operand(operand) => line.operand(operand, instr.src_type.is_half()),
+        Cat1Src::Operand(operand) => line.operand(operand, is_half(isa, instr.src_type)),
         Cat1Src::Immediate(bits) => cat1_immediate(line, instr.src_type, *bits),
+    }
+}
+
+/// `swz.u32u32 r0.x, r0.y, r0.y, r0.x`: all destinations, then all sources.
+fn cat1_moves(line: &mut Line, isa: Isa, instr: &Cat1, ul: bool) {
+    line.flag(ul, "(ul)");
+    line.put(instr.op.name());
+    line.put(".");
+    line.put(instr.src_type.name());
+    line.put(instr.dst_type.name());
+    line.put(" ");
+    line.put(instr.round.name());
+    let halves = [instr.dst_type, instr.src_type].map(|ty| is_half(isa, ty));
+    let mut separator = "";
+    for (registers, half) in instr.moved().into_iter().zip(halves) {
+        for reg in registers.into_iter().flatten() {
+            line.put(separator);
+            line.half_reg(half, reg);
+            separator = ", ";
+        }
     }
 }
 
@@ -286,7 +333,7 @@ fn cat1_immediate(line: &mut Line, ty: Type, bits: u32) {
 }
 
 fn cat2(line: &mut Line, instr: &Cat2, ul: bool) {
-    line.alu_flags(instr.sat, instr.repeat, ul);
+    line.alu_flags(instr.sat, instr.repeat, instr.nops, ul);
     line.put(instr.op.name());
     if let Some(cond) = instr.cond {
         line.put(".");
@@ -303,19 +350,26 @@ fn cat2(line: &mut Line, instr: &Cat2, ul: bool) {
     }
 }
 
-fn cat3(line: &mut Line, instr: &Cat3, ul: bool) {
-    line.alu_flags(instr.sat, instr.repeat, ul);
+fn cat3(line: &mut Line, isa: Isa, instr: &Cat3, ul: bool) {
+    line.alu_flags(instr.sat, instr.repeat, instr.nops, ul);
     line.put(instr.op.name());
+    if instr.op.class() == Cat3Class::Dot {
+        line.put(if instr.mixed { ".mixed" } else { ".unsigned" });
+        line.put(if instr.high { ".high" } else { ".low" });
+    }
     line.put(" ");
     line.half_reg(instr.dst_half, instr.dst);
     for operand in [&instr.src1, &instr.src2, &instr.src3] {
         line.put(", ");
-        line.operand(operand, instr.op.class().is_half());
+        match isa {
+            Isa::A4xx => line.operand(operand, instr.half),
+            Isa::A5xx | Isa::A6xx => line.third(operand, instr.half),
+        }
     }
 }
 
 fn cat4(line: &mut Line, instr: &Cat4, ul: bool) {
-    line.alu_flags(instr.sat, instr.repeat, ul);
+    line.alu_flags(instr.sat, instr.repeat, 0, ul);
     line.put(instr.op.name());
     line.put(" ");
     line.half_reg(instr.dst_half, instr.dst);
@@ -323,18 +377,19 @@ fn cat4(line: &mut Line, instr: &Cat4, ul: bool) {
     line.operand(&instr.src, instr.half);
 }
 
-fn cat5(line: &mut Line, instr: &Cat5) {
+fn cat5(line: &mut Line, isa: Isa, instr: &Cat5) {
     line.put(instr.op.name());
-    line.flag(instr.three_d, ".3d");
-    line.flag(instr.array, ".a");
-    line.flag(instr.offsets, ".o");
-    line.flag(instr.projective, ".p");
-    line.flag(instr.shadow, ".s");
-    if let Cat5Slots::Indirect { nonuniform, .. } = instr.slots {
-        line.put(if nonuniform { ".s2en.nonuniform" } else { ".s2en.uniform" });
+    let class = instr.op.class();
+    match class {
+        Cat5Class::Plain => return,
+        Cat5Class::Cluster1 => {
+            line.put(".w");
+            line.number(2 << (instr.cluster & 3));
+        }
+        _ => cat5_flags(line, isa, instr),
     }
     line.put(" ");
-    if instr.op.class() != Cat5Class::Untyped1 {
+    if class != Cat5Class::Untyped1 {
         line.put("(");
         line.put(instr.ty.name());
         line.put(")");
@@ -345,43 +400,88 @@ fn cat5(line: &mut Line, instr: &Cat5) {
     }
     line.put(")");
     line.half_reg(instr.ty.is_half(), instr.dst);
-    cat5_sources(line, instr);
-}
-
-fn cat5_sources(line: &mut Line, instr: &Cat5) {
     for (present, reg) in [(instr.has_src1(), instr.src1), (instr.has_src2(), instr.src2)] {
         if present {
             line.put(", ");
             line.half_reg(instr.half, reg);
         }
     }
+    line.offset(instr.offset.into());
+    cat5_slots(line, isa, instr);
+}
+
+fn cat5_flags(line: &mut Line, isa: Isa, instr: &Cat5) {
+    line.flag(instr.three_d, ".3d");
+    line.flag(instr.array, ".a");
+    line.flag(instr.offsets, ".o");
+    line.flag(instr.projective, ".p");
+    line.flag(instr.shadow, instr.op.shadow_name(isa));
     match instr.slots {
-        Cat5Slots::Immediate { sampler, texture } => {
-            if instr.op.class().has_sampler() {
-                line.put(", s#");
-                line.number(sampler.into());
-            }
-            if instr.op.class().has_texture() {
-                line.put(", t#");
-                line.number(texture.into());
-            }
+        Cat5Slots::Indirect { nonuniform, .. } => {
+            line.put(if nonuniform { ".s2en.nonuniform" } else { ".s2en.uniform" });
         }
+        Cat5Slots::Bindless { base, index, .. } => {
+            if let BindlessIndex::Register { nonuniform, .. } = index {
+                line.put(if nonuniform { ".s2en.nonuniform" } else { ".s2en.uniform" });
+            }
+            line.put(".base");
+            line.number(base.into());
+        }
+        Cat5Slots::Immediate { .. } => {}
+    }
+    line.flag(instr.one_d, ".1d");
+}
+
+fn cat5_slots(line: &mut Line, isa: Isa, instr: &Cat5) {
+    let class = instr.op.class();
+    let mut numbers = |sampler: u8, texture: Option<u8>| {
+        if class.has_sampler() {
+            line.put(", s#");
+            line.number(sampler.into());
+        }
+        if let Some(texture) = texture.filter(|_| class.has_texture()) {
+            line.put(", t#");
+            line.number(texture.into());
+        }
+    };
+    match instr.slots {
+        Cat5Slots::Immediate { sampler, texture } => numbers(sampler, Some(texture)),
         Cat5Slots::Indirect { reg, .. } => {
             line.put(", h");
             line.reg(reg);
         }
+        Cat5Slots::Bindless { a1, index, .. } => {
+            match index {
+                BindlessIndex::Immediate { sampler, texture } => {
+                    numbers(sampler, (!a1 || isa != Isa::A6xx).then_some(texture));
+                }
+                BindlessIndex::Register { reg, .. } => {
+                    line.put(", ");
+                    line.reg(reg);
+                }
+            }
+            line.flag(a1, ", a1.x");
+        }
     }
 }
 
-fn cat6(line: &mut Line, instr: &Cat6) {
+fn cat6(line: &mut Line, isa: Isa, instr: &Cat6) {
+    if let Cat6Form::Descriptor(descriptor) = &instr.form {
+        return descriptor.print(line, instr.op, instr.ty);
+    }
     if instr.op.class() == Cat6Class::Atomic {
-        line.put(if matches!(instr.form, Cat6Form::AtomicSlot { .. }) { "atomic.s." } else { "atomic." });
+        line.put(match instr.form {
+            Cat6Form::AtomicSlot { .. } => "atomic.s.",
+            Cat6Form::AtomicGlobal { .. } => "atomic.g.",
+            _ => "atomic.",
+        });
     }
     line.put(instr.op.name());
+    let half = instr.is_marked_half(isa);
     match instr.form {
         Cat6Form::Load { dst, address, offset, count } => {
             line.suffix(instr.ty);
-            line.half_reg(instr.ty.is_half(), dst);
+            line.half_reg(half, dst);
             line.put(", ");
             line.address(instr.op, address, offset);
             line.count(count);
@@ -390,12 +490,12 @@ fn cat6(line: &mut Line, instr: &Cat6) {
             line.suffix(instr.ty);
             line.address(instr.op, address, offset);
             line.put(", ");
-            line.half_reg(instr.ty.is_half(), value);
+            line.half_reg(half, value);
             line.count(count);
         }
         Cat6Form::Varying { dst, location, count } => {
             line.suffix(instr.ty);
-            line.half_reg(instr.ty.is_half(), dst);
+            line.half_reg(half, dst);
             line.put(", l[");
             line.number(location.into());
             line.put("]");
@@ -407,19 +507,72 @@ fn cat6(line: &mut Line, instr: &Cat6) {
             line.put(".");
             line.number(dims.into());
             line.put("d ");
-            line.half_reg(instr.ty.is_half(), dst);
+            line.half_reg(half, dst);
             line.put(", ");
             line.slot(slot);
         }
-        _ => cat6_buffer(line, instr),
+        Cat6Form::BufferLoad { .. } | Cat6Form::ConstantLoad { .. } | Cat6Form::BufferStore { .. } => {
+            cat6_buffer(line, instr, half);
+        }
+        Cat6Form::AtomicLocal { .. } | Cat6Form::AtomicSlot { .. } | Cat6Form::AtomicGlobal { .. } => {
+            cat6_atomic(line, instr, instr.ty.atomic_name(isa));
+        }
+        _ => cat6_later(line, instr, half),
     }
 }
 
-fn cat6_buffer(line: &mut Line, instr: &Cat6) {
+/// The forms that came with A6xx.
+fn cat6_later(line: &mut Line, instr: &Cat6, half: bool) {
+    match instr.form {
+        Cat6Form::IndexedLoad { dst, address, index, shift, offset, count } => {
+            line.put(".a");
+            line.suffix(instr.ty);
+            line.half_reg(half, dst);
+            line.put(", ");
+            line.indexed(address, index, shift, offset);
+            line.count(count);
+        }
+        Cat6Form::IndexedStore { value, address, index, shift, offset, count } => {
+            line.put(".a");
+            line.suffix(instr.ty);
+            line.indexed(address, index, shift, offset);
+            line.put(", ");
+            line.half_reg(half, value);
+            line.count(count);
+        }
+        Cat6Form::LoadConstants { target, address, offset, count } => {
+            line.put(".k");
+            line.suffix(instr.ty);
+            line.target(target);
+            line.put(", ");
+            line.address(instr.op, address, offset);
+            line.count(count);
+        }
+        Cat6Form::StoreConstants { target, value, count } => {
+            line.suffix(instr.ty);
+            line.target(target);
+            line.put(", ");
+            line.reg(value);
+            line.count(count);
+        }
+        Cat6Form::Shuffle { mode, dst, src, fiber } => {
+            line.put(".");
+            line.put(mode.name());
+            line.suffix(instr.ty);
+            line.half_reg(half, dst);
+            line.put(", ");
+            line.half_reg(half, src);
+            line.reg_or_imm(fiber);
+        }
+        _ => {}
+    }
+}
+
+fn cat6_buffer(line: &mut Line, instr: &Cat6, half: bool) {
     match instr.form {
         Cat6Form::BufferLoad { view, dst, slot, src1, src2 } => {
-            line.view(view, instr.ty, " ");
-            line.half_reg(instr.ty.is_half(), dst);
+            line.view(view, instr.ty.name(), " ");
+            line.half_reg(half, dst);
             line.put(", ");
             line.slot(slot);
             line.reg_or_imm(src1);
@@ -436,15 +589,22 @@ fn cat6_buffer(line: &mut Line, instr: &Cat6) {
             line.reg_or_imm(slot);
         }
         Cat6Form::BufferStore { view, slot, value, src2, src3 } => {
-            line.view(view, instr.ty, " ");
+            line.view(view, instr.ty.name(), " ");
             line.slot(slot);
             line.put(", ");
-            line.half_reg(instr.ty.is_half(), value);
+            line.half_reg(half, value);
             line.reg_or_imm(src2);
             line.reg_or_imm(src3);
         }
+        _ => {}
+    }
+}
+
+/// An atomic. On memory of the chip's addresses or of a slot, the type is one of `name`.
+fn cat6_atomic(line: &mut Line, instr: &Cat6, name: &str) {
+    match instr.form {
         Cat6Form::AtomicLocal { view, dst, address, data } => {
-            line.view(view, instr.ty, ".l ");
+            line.view(view, instr.ty.name(), ".l ");
             line.reg(dst);
             line.put(", l[");
             line.value(address);
@@ -452,7 +612,7 @@ fn cat6_buffer(line: &mut Line, instr: &Cat6) {
             line.reg_or_imm(data);
         }
         Cat6Form::AtomicSlot { view, dst, slot, data, src2, src3 } => {
-            line.view(view, instr.ty, ".g ");
+            line.view(view, name, ".g ");
             line.reg(dst);
             line.put(", ");
             line.slot(slot);
@@ -460,12 +620,45 @@ fn cat6_buffer(line: &mut Line, instr: &Cat6) {
             line.reg_or_imm(src2);
             line.reg_or_imm(RegOrImm::Reg(src3));
         }
+        Cat6Form::AtomicGlobal { view, dst, address, data } => {
+            line.view(view, name, ".g ");
+            line.reg(dst);
+            line.reg_or_imm(address);
+            line.reg_or_imm(data);
+        }
         _ => {}
     }
 }
 
 impl Line {
-    fn suffix(&mut self, ty: Type) {
+    /// `g[r0.x+(r1.x+1)<<2]`, or with a larger shift `g[r0.x+r1.x<<4+1<<2]`
+    fn indexed(&mut self, address: Reg, index: Reg, shift: u8, offset: u8) {
+        self.put("g[");
+        self.reg(address);
+        self.put(if shift == 2 { "+(" } else { "+" });
+        self.reg(index);
+        if shift != 2 {
+            self.put("<<");
+            self.number(shift.into());
+        }
+        self.offset(offset.into());
+        self.put(if shift == 2 { ")<<2]" } else { "<<2]" });
+    }
+
+    /// `c[4]`, `c[a1.x+4]`
+    fn target(&mut self, target: ConstantTarget) {
+        self.put("c[");
+        match target.a1 {
+            true => {
+                self.put("a1.x");
+                self.offset(target.offset.into());
+            }
+            false => self.number(target.offset.into()),
+        }
+        self.put("]");
+    }
+
+    pub(super) fn suffix(&mut self, ty: Type) {
         self.put(".");
         self.put(ty.name());
         self.put(" ");
@@ -487,11 +680,11 @@ impl Line {
         self.number(count.into());
     }
 
-    fn view(&mut self, view: View, ty: Type, end: &str) {
+    pub(super) fn view(&mut self, view: View, ty: &str, end: &str) {
         self.put(if view.typed { ".typed." } else { ".untyped." });
         self.number(view.dims.into());
         self.put("d.");
-        self.put(ty.name());
+        self.put(ty);
         self.put(".");
         self.number(view.components.into());
         self.put(end);
@@ -503,7 +696,7 @@ impl Line {
         self.put("]");
     }
 
-    fn reg_or_imm(&mut self, value: RegOrImm) {
+    pub(super) fn reg_or_imm(&mut self, value: RegOrImm) {
         self.put(", ");
         self.value(value);
     }

@@ -2,14 +2,15 @@
 //!
 //! Source: docs/hardware/ir3-isa.md, sections 3 to 9. Operations whose effect no public source gives say so.
 
-use super::{Cat0Op, Cat1Op, Cat2Op, Cat3Op, Cat4Op, Cat5Op, Cat6Class, Cat6Op, Cat7Op};
+use super::{Cat0Op, Cat1Op, Cat2Op, Cat3Op, Cat4Op, Cat5Op, Cat6Class, Cat6Op, Cat7Op, Isa};
 
 /// An operation of the instruction set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// Category, bits 63:61 of the word.
     pub category: u8,
-    /// Opcode within its category. For category 0 the branch type is in bits 5 to 7.
+    /// Opcode within its category. Where other bits of the word select the operation too, they are above it: for
+    /// category 0 the branch type is in bits 5 to 7.
     pub opcode: u8,
     /// The mnemonic. An atomic is `atomic.` and its function.
     pub mnemonic: String,
@@ -19,28 +20,28 @@ pub struct Operation {
     pub meaning: &'static str,
 }
 
-/// Every operation, by category.
-pub fn operations() -> Vec<Operation> {
+/// Every operation of `isa`, by category.
+pub fn operations(isa: Isa) -> Vec<Operation> {
     let mut all = Vec::new();
     let mut add = |category, opcode, name: &str| {
         let is_atomic =
             category == 6 && Cat6Op::from_bits(opcode).is_some_and(|op| op.class() == Cat6Class::Atomic);
         let mnemonic = if is_atomic { format!("atomic.{name}") } else { name.to_owned() };
-        let meaning = meaning(&mnemonic);
+        let meaning = meaning(isa, &mnemonic);
         let old = match category {
             2 => Cat2Op::OLD.iter().find(|(_, op)| op.bits() == opcode).map(|(old, _)| *old),
-            6 if opcode == Cat6Op::Ldib.bits() => Some("sti"),
+            6 if opcode == Cat6Op::Ldib.bits() && isa == Isa::A4xx => Some("sti"),
             _ => None,
         };
         all.push(Operation { category, opcode, mnemonic, old, meaning });
     };
-    Cat0Op::ALL.iter().for_each(|op| add(0, op.bits(), op.name()));
-    Cat1Op::ALL.iter().for_each(|op| add(1, op.bits(), op.name()));
-    Cat2Op::ALL.iter().for_each(|op| add(2, op.bits(), op.name()));
-    Cat3Op::ALL.iter().for_each(|op| add(3, op.bits(), op.name()));
+    Cat0Op::ALL.iter().filter(|op| op.is_in(isa)).for_each(|op| add(0, op.bits(), op.name()));
+    Cat1Op::ALL.iter().filter(|op| op.is_in(isa)).for_each(|op| add(1, op.bits(), op.name()));
+    Cat2Op::ALL.iter().filter(|op| op.is_in(isa)).for_each(|op| add(2, op.bits(), op.name()));
+    Cat3Op::ALL.iter().filter(|op| op.is_in(isa)).for_each(|op| add(3, op.bits(), op.name()));
     Cat4Op::ALL.iter().for_each(|op| add(4, op.bits(), op.name()));
-    Cat5Op::ALL.iter().for_each(|op| add(5, op.bits(), op.name()));
-    Cat6Op::ALL.iter().for_each(|op| add(6, op.bits(), op.name()));
+    Cat5Op::ALL.iter().filter(|op| op.is_in(isa)).for_each(|op| add(5, op.bits(), op.name()));
+    Cat6Op::ALL.iter().filter(|op| op.is_in(isa)).for_each(|op| add(6, op.bits(), op.name()));
     Cat7Op::ALL.iter().for_each(|op| add(7, op.bits(), op.name()));
     all
 }
@@ -51,10 +52,50 @@ const UNKNOWN: &str = "no public source says what it does";
 /// What operations of later generations do here.
 const LATER: &str = "an operation of later generations, which A4xx programs do not contain";
 
-fn meaning(mnemonic: &str) -> &'static str {
-    let found = MEANINGS.iter().find(|(names, _)| names.split(' ').any(|name| name == mnemonic));
-    found.map_or(UNKNOWN, |(_, meaning)| meaning)
+fn meaning(isa: Isa, mnemonic: &str) -> &'static str {
+    let later = if isa == Isa::A4xx { &[] } else { LATER_MEANINGS };
+    let names = |(names, _): &&(&str, &str)| names.split(' ').any(|name| name == mnemonic);
+    later.iter().chain(MEANINGS).find(names).map_or(UNKNOWN, |(_, meaning)| meaning)
 }
+
+/// Mnemonics that came with A5xx and A6xx, or do more there, and what they do. Sources: ir3-cat0.xml to
+/// ir3-cat7.xml, and what ir3_compiler_nir.c uses them for.
+const LATER_MEANINGS: &[(&str, &str)] = &[
+    ("shps", "runs what follows to shpe in the first wave alone, and branches behind it in the others"),
+    ("shpe", "ends the part that the first wave ran, which stored constants"),
+    ("getlast", "branches in the lanes of the first cluster that runs, but not in its last one"),
+    ("swz", "moves two values at once: it can swap two registers"),
+    ("gat", "moves four registers to four consecutive ones"),
+    ("sct", "moves four consecutive registers to four others"),
+    ("flat.b", "loads a flat varying: a is its location"),
+    ("shrm", "(b >> a) & c"),
+    ("shlm", "(b << a) & c"),
+    ("shrg", "(b >> a) | c"),
+    ("shlg", "(b << a) | c"),
+    ("andg", "(a & b) | c"),
+    ("dp2acc", "adds the products of two pairs of bytes to c"),
+    ("dp4acc", "adds the products of four pairs of bytes to c"),
+    ("wmm", "multiplies the vector of four at a by the sum of the four at b; c says how often it is written"),
+    ("wmm.accu", "as wmm, and adds the result to the destination"),
+    ("tcinv", "invalidates the texture cache"),
+    ("brcst.active", "copies the value of the last running lane of a cluster's lower half to the upper half"),
+    ("quad_shuffle.brcst", "the value of the lane of the quad that the second source numbers"),
+    ("quad_shuffle.horiz", "the value of the horizontal neighbour in the quad"),
+    ("quad_shuffle.vert", "the value of the vertical neighbour in the quad"),
+    ("quad_shuffle.diag", "the value of the diagonal neighbour in the quad"),
+    ("ldg", "loads from memory; .a adds an index, .k loads to constants"),
+    ("stg", "stores to memory; .a adds an index"),
+    ("ldib", "loads from a buffer or an image; .b by its descriptor"),
+    ("stib", "stores to a buffer or an image, and converts to its format; .b by its descriptor"),
+    ("resinfo", "the size of a buffer or image; .b by its descriptor"),
+    ("resbase", "the address of a descriptor"),
+    ("ldc", "loads from a uniform buffer; .k copies vectors to constants"),
+    ("stc", "stores to constants"),
+    ("getspid", "the number of the shader processor"),
+    ("getwid", "the number of the wave"),
+    ("getfiberid", "the number of the lane in its wave"),
+    ("shfl", "the value of another lane: the number exclusive-or a mask, or plus or minus a distance"),
+];
 
 /// Mnemonics, and what they do.
 const MEANINGS: &[(&str, &str)] = &[
@@ -199,11 +240,15 @@ mod tests {
 
     #[test]
     fn each_meaning_belongs_to_an_operation_and_few_operations_have_none() {
-        let all = operations();
-        for name in MEANINGS.iter().flat_map(|(names, _)| names.split(' ')) {
-            assert_eq!(all.iter().filter(|operation| operation.mnemonic == name).count(), 1, "{name}");
-        }
-        let without = all.iter().filter(|operation| operation.meaning == UNKNOWN).count();
-        assert!(without <= 22, "{without} of {}", all.len());
+        let known = |isa, rows: &[(&str, &str)]| {
+            let all = operations(isa);
+            for name in rows.iter().flat_map(|(names, _)| names.split(' ')) {
+                assert_eq!(all.iter().filter(|operation| operation.mnemonic == name).count(), 1, "{name}");
+            }
+            let without = all.iter().filter(|operation| operation.meaning == UNKNOWN).count();
+            assert!(without <= 22, "{without} of {}", all.len());
+        };
+        known(Isa::A4xx, MEANINGS);
+        known(Isa::A6xx, LATER_MEANINGS);
     }
 }

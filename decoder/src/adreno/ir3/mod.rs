@@ -1,4 +1,5 @@
-//! ir3, the shader instruction set of A3xx to A5xx, in its A4xx form.
+//! ir3, the shader instruction set of A3xx to A6xx. [`Isa`] is its generation, a parameter of all that reads or
+//! writes words.
 //!
 //! One 64-bit word is one instruction. Each category is a file with its bit layout and one row per op. The
 //! category's macro (`for_each_cat2!` and so on) passes the rows to a callback: here it makes the opcode
@@ -19,9 +20,11 @@ mod cat5;
 mod cat6;
 mod cat7;
 pub mod convert;
+mod descriptor;
 mod display;
 pub mod float;
 pub mod int;
+mod isa;
 pub mod layout;
 mod line;
 pub mod meaning;
@@ -36,10 +39,12 @@ pub use cat1::{Cat1, Cat1Class, Cat1Dst, Cat1Op, Cat1Src};
 pub use cat2::{Cat2, Cat2Class, Cat2Op};
 pub use cat3::{Cat3, Cat3Class, Cat3Op};
 pub use cat4::{Cat4, Cat4Class, Cat4Op};
-pub use cat5::{Cat5, Cat5Class, Cat5Op, Cat5Slots};
-pub use cat6::{Cat6, Cat6Class, Cat6Form, Cat6Op, RegOrImm, View};
+pub use cat5::{BindlessIndex, Cat5, Cat5Class, Cat5Op, Cat5Slots};
+pub use cat6::{Cat6, Cat6Class, Cat6Form, Cat6Op, ConstantTarget, RegOrImm, ShuffleMode, View};
 pub use cat7::{Cat7, Cat7Class, Cat7Op};
+pub use descriptor::{Descriptor, DescriptorMode, Through};
 pub use display::InProgram;
+pub use isa::Isa;
 pub use operand::{Cond, FLUT, FLUT_TEXT, Operand, Reg, Round, Src, Type};
 pub use parse::{ParseError, parse};
 
@@ -77,13 +82,15 @@ pub enum Body {
     Cat6(Cat6),
     /// Barriers.
     Cat7(Cat7),
-    /// A word without a known meaning on A4xx. All its bits are in [`Instr::extra`].
+    /// A word without a known meaning in its generation. All its bits are in [`Instr::extra`].
     Unknown,
 }
 
 /// One decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instr {
+    /// The generation whose word it is.
+    pub isa: Isa,
     /// Shared flags.
     pub flags: Flags,
     /// The op and its operands.
@@ -94,21 +101,25 @@ pub struct Instr {
 }
 
 impl Instr {
-    /// Decodes `word`. Never fails: see [`Body::Unknown`].
+    /// Decodes a word of an A4xx; [`Isa::decode`] decodes one of any generation.
     pub fn decode(word: u64) -> Self {
-        let category = field(word, 61, 3);
-        let body = match category {
-            0 => Cat0::decode(word).map(Body::Cat0),
-            1 => Cat1::decode(word).map(Body::Cat1),
-            2 => Cat2::decode(word).map(Body::Cat2),
-            3 => Cat3::decode(word).map(Body::Cat3),
+        Self::decode_in(Isa::A4xx, word)
+    }
+
+    #[inline(always)]
+    fn decode_in(isa: Isa, word: u64) -> Self {
+        let body = match field(word, 61, 3) {
+            0 => Cat0::decode(isa, word).map(Body::Cat0),
+            1 => Cat1::decode(isa, word).map(Body::Cat1),
+            2 => Cat2::decode(isa, word).map(Body::Cat2),
+            3 => Cat3::decode(isa, word).map(Body::Cat3),
             4 => Cat4::decode(word).map(Body::Cat4),
-            5 => Cat5::decode(word).map(Body::Cat5),
-            6 => Cat6::decode(word).map(Body::Cat6),
-            _ => Cat7::decode(word).map(Body::Cat7),
+            5 => Cat5::decode(isa, word).map(Body::Cat5),
+            6 => Cat6::decode(isa, word).map(Body::Cat6),
+            _ => Cat7::decode(isa, word).map(Body::Cat7),
         };
         let Some(body) = body else {
-            return Self { flags: Flags::default(), body: Body::Unknown, extra: word };
+            return Self { isa, flags: Flags::default(), body: Body::Unknown, extra: word };
         };
         let flags = Flags {
             sy: bit(word, 60),
@@ -116,7 +127,7 @@ impl Instr {
             jp: bit(word, 59),
             ul: body.has_ul() && bit(word, 45),
         };
-        let instr = Self { flags, body, extra: 0 };
+        let instr = Self { isa, flags, body, extra: 0 };
         Self { extra: word ^ instr.encode(), ..instr }
     }
 
@@ -128,8 +139,8 @@ impl Instr {
             Body::Cat2(instr) => instr.encode(),
             Body::Cat3(instr) => instr.encode(),
             Body::Cat4(instr) => instr.encode(),
-            Body::Cat5(instr) => instr.encode(),
-            Body::Cat6(instr) => instr.encode(),
+            Body::Cat5(instr) => instr.encode(self.isa),
+            Body::Cat6(instr) => instr.encode(self.isa),
             Body::Cat7(instr) => instr.encode(),
             Body::Unknown => return self.extra,
         };

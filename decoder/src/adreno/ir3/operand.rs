@@ -1,4 +1,5 @@
 //! Registers, sources and small enumerations that several categories share.
+use super::isa::Isa;
 
 /// A scalar register id: register number * 4 + component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -157,6 +158,8 @@ macro_rules! named {
     };
 }
 
+pub(super) use named;
+
 named! {
     /// The type of a value that an instruction moves, converts, loads, stores or samples.
     Type {
@@ -175,6 +178,19 @@ impl Type {
     /// Whether values of the type are in half registers: all types but the 32-bit ones and `u8_32`.
     pub const fn is_half(self) -> bool {
         !matches!(self, Self::F32 | Self::U32 | Self::S32 | Self::U8Wide)
+    }
+
+    /// The name of the type in an atomic of global memory, which from A5xx on has 64 bits in place of 8.
+    pub(super) const fn atomic_name(self, isa: Isa) -> &'static str {
+        match (self, isa) {
+            (Self::U8, Isa::A5xx | Isa::A6xx) => "u64",
+            _ => self.name(),
+        }
+    }
+
+    /// Full registers of a value of an atomic from A6xx on: 2 of a u64.
+    pub(super) const fn atomic_registers(self) -> u8 {
+        if matches!(self, Self::U8) { 2 } else { 1 }
     }
 
     /// Size of the type in memory, in bytes.

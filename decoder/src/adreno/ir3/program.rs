@@ -11,7 +11,7 @@
 //!
 //! A label `l<n>` that no line defines is the instruction at index n; the disassembler uses such labels. A
 //! trailing `;` is allowed.
-use super::{Instr, parse};
+use super::Isa;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -41,15 +41,23 @@ struct Statement<'a> {
     text: &'a str,
 }
 
-/// Assembles a program to its words.
+/// Assembles a program of an A4xx to its words.
+///
+/// # Errors
+/// As [`assemble_in`].
+pub fn assemble(source: &str) -> Result<Vec<u64>, AsmError> {
+    assemble_in(Isa::A4xx, source)
+}
+
+/// Assembles a program to words of `isa`.
 ///
 /// # Errors
 /// The first line that cannot be parsed, or that names an unknown label.
-pub fn assemble(source: &str) -> Result<Vec<u64>, AsmError> {
+pub fn assemble_in(isa: Isa, source: &str) -> Result<Vec<u64>, AsmError> {
     let (statements, labels) = split(source)?;
     let words = statements.iter().enumerate().map(|(index, statement)| {
         let mut label = |name: &str| offset(&labels, name, index);
-        let instr = parse(statement.text, &mut label).map_err(|error| AsmError {
+        let instr = isa.parse(statement.text, &mut label).map_err(|error| AsmError {
             line: statement.line,
             column: statement.column + error.offset,
             message: format!("expected {}", error.expected),
@@ -109,27 +117,35 @@ fn label(text: &str) -> Option<(&str, &str)> {
     (starts && inner.chars().all(plain)).then_some((name, rest))
 }
 
-/// Writes a program as text that [`assemble`] turns back into `words`: one instruction on a line, and a line
-/// `l<n>:` before each target.
+/// Writes a program of an A4xx as text, as [`disassemble_in`].
 ///
 /// # Errors
 /// The errors of `out`.
 pub fn disassemble(words: &[u64], out: &mut impl fmt::Write) -> fmt::Result {
-    let targets = targets(words);
+    disassemble_in(Isa::A4xx, words, out)
+}
+
+/// Writes a program as text that [`assemble_in`] turns back into `words`: one instruction on a line, and a line
+/// `l<n>:` before each target.
+///
+/// # Errors
+/// The errors of `out`.
+pub fn disassemble_in(isa: Isa, words: &[u64], out: &mut impl fmt::Write) -> fmt::Result {
+    let targets = targets(isa, words);
     for (index, &word) in words.iter().enumerate() {
         if targets.get(index) == Some(&true) {
             writeln!(out, "l{index}:")?;
         }
-        writeln!(out, "{}", Instr::decode(word).in_program(index, words.len()))?;
+        writeln!(out, "{}", isa.decode(word).in_program(index, words.len()))?;
     }
     Ok(())
 }
 
 /// Whether each instruction is the target of another one.
-fn targets(words: &[u64]) -> Vec<bool> {
+fn targets(isa: Isa, words: &[u64]) -> Vec<bool> {
     let mut targets = vec![false; words.len()];
     for (index, &word) in words.iter().enumerate() {
-        if let Some(target) = Instr::decode(word).target(index, words.len()) {
+        if let Some(target) = isa.decode(word).target(index, words.len()) {
             targets[target] = true;
         }
     }

@@ -1,8 +1,9 @@
 //! Parses instructions of categories 1 to 4.
+use super::super::cat1::is_half;
 use super::super::convert::float_to_half;
 use super::super::{
-    Body, Cat1, Cat1Dst, Cat1Op, Cat1Src, Cat2, Cat2Op, Cat3, Cat3Op, Cat4, Cat4Op, Cond, Operand, Reg,
-    Round, Src, Type,
+    Body, Cat1, Cat1Dst, Cat1Op, Cat1Src, Cat2, Cat2Op, Cat3, Cat3Class, Cat3Op, Cat4, Cat4Op, Cond, Isa,
+    Operand, Reg, Round, Src, Type,
 };
 use super::Head;
 use super::lex::{
@@ -12,13 +13,14 @@ use super::lex::{
 /// Parses the instruction; `None` if the mnemonic is of another category.
 pub(super) fn parse<'a>(at: &'a str, head: &Head) -> Option<Parsed<'a, Body>> {
     let name = head.mnemonic;
-    if let Some(op) = Cat3Op::from_name(name) {
-        return Some(cat3(at, head, op));
+    if let Some((op, packing)) = third(head) {
+        return Some(cat3(at, head, op, packing));
     }
     if let Some(op) = Cat4Op::from_name(name) {
         return Some(cat4(at, head, op));
     }
-    if let Some(op) = Cat2Op::named(name).filter(|op| !op.class().has_cond()) {
+    let second = Cat2Op::named(name).filter(|op| !op.class().has_cond() && op.is_in(head.isa));
+    if let Some(op) = second {
         return Some(cat2(at, head, op, None));
     }
     if let Some((op, cond)) = compare(name) {
@@ -26,6 +28,9 @@ pub(super) fn parse<'a>(at: &'a str, head: &Head) -> Option<Parsed<'a, Body>> {
     }
     match name.split_once('.').unwrap_or((name, "")) {
         ("mov" | "cov", types) => Some(mov(at, head, types)),
+        (name @ ("swz" | "gat" | "sct"), types) if head.isa.is_strict() => {
+            Some(moves(at, head, Cat1Op::from_name(name)?, types))
+        }
         ("movmsk", width) => Some(movmsk(at, width)),
         ("mova", "") => Some(mova(at, head, Type::S16, "a0.x", Reg::A0)),
         ("mova1", "") => Some(mova(at, head, Type::U16, "a1.x", Reg::A1)),
@@ -90,17 +95,69 @@ fn cat2<'a>(at: &'a str, head: &Head, op: Cat2Op, cond: Option<Cond>) -> Parsed<
     }
     let src1 = of_precision(first, half);
     let (sat, repeat) = (head.sat, head.repeat);
-    Ok((at, Body::Cat2(Cat2 { op, cond, dst, dst_half, half, repeat, sat, end_input, src1, src2 })))
+    Ok((at, Body::Cat2(Cat2 { op, cond, dst, dst_half, half, repeat, nops: 0, sat, end_input, src1, src2 })))
 }
 
-fn cat3<'a>(at: &'a str, head: &Head, op: Cat3Op) -> Parsed<'a, Body> {
-    let half = op.class().is_half();
+/// The op of a mnemonic of category 3, and which bytes a dot product takes: `.mixed` and `.high`.
+fn third(head: &Head) -> Option<(Cat3Op, [bool; 2])> {
+    let name = head.mnemonic;
+    let known = |name: &str| Cat3Op::from_name(name).filter(|op| op.is_in(head.isa));
+    let (dot, signs, bytes) = (name.splitn(3, '.').next()?, name.split('.').nth(1), name.split('.').nth(2));
+    let dot = known(dot).filter(|op| op.class() == Cat3Class::Dot && name.split('.').count() == 3);
+    let Some(op) = dot else {
+        return Some((known(name)?, [false; 2])).filter(|(op, _)| op.class() != Cat3Class::Dot);
+    };
+    let mixed = ["unsigned", "mixed"].iter().position(|name| Some(*name) == signs)?;
+    let high = ["low", "high"].iter().position(|name| Some(*name) == bytes)?;
+    Some((op, [mixed == 1, high == 1]))
+}
+
+/// `, ` and a source of category 3, and whether it is marked half. The field of an immediate has 12 bits.
+fn loose(at: &str, immediates: bool) -> Parsed<'_, (Operand, bool)> {
+    let (at, _) = comma(at)?;
+    let (plain, neg) = flag(at, "(neg)");
+    let (plain, step) = flag(plain, "(r)");
+    if immediates && plain.starts_with(|c: char| c.is_ascii_digit()) {
+        let (rest, value) = integer(plain, 0, 4095, "an immediate, 0 to 4095")?;
+        let src = Src::Immediate(value as i16);
+        return Ok((rest, (Operand { src, neg, step, ..Operand::default() }, false)));
+    }
+    operand(at)
+}
+
+/// As [`loose`], of an op whose sources are half registers if `half` is set.
+fn third_source(at: &str, half: bool, immediates: bool) -> Parsed<'_, Operand> {
+    let (rest, (operand, _)) = loose(at, immediates)?;
+    match operand.src {
+        Src::Immediate(_) => Ok((rest, operand)),
+        _ => source(at, half),
+    }
+}
+
+fn cat3<'a>(at: &'a str, head: &Head, op: Cat3Op, [mixed, high]: [bool; 2]) -> Parsed<'a, Body> {
+    let class = op.class();
     let (at, (dst_half, dst)) = destination(at)?;
-    let (rest, src1) = source(at, half)?;
-    let (after2, src2) = source(rest, half)?;
-    let (end, src3) = source(after2, half)?;
-    for (place, operand) in [(at, &src1), (rest, &src2), (after2, &src3)] {
-        if operand.abs || matches!(operand.src, Src::Immediate(_) | Src::Flut { .. }) {
+    let [immediate1, immediate3] = class.immediates();
+    // The second source is a register, so that it shows the precision.
+    let half = match class {
+        Cat3Class::Shift | Cat3Class::Matrix => {
+            let (rest, _) = loose(at, immediate1)?;
+            loose(rest, false)?.1.1
+        }
+        _ => class.is_half(),
+    };
+    let (rest, src1) = third_source(at, half, immediate1)?;
+    let (after2, src2) = third_source(rest, half, false)?;
+    let (end, src3) = third_source(after2, half, immediate3)?;
+    let places = [(at, &src1, immediate1), (rest, &src2, false), (after2, &src3, immediate3)];
+    for ((place, operand, immediates), negates) in places.into_iter().zip(class.negations()) {
+        let wrong = match operand.src {
+            Src::Immediate(_) => !immediates,
+            Src::Const(_) => immediates,
+            Src::Flut { .. } => true,
+            _ => false,
+        };
+        if operand.abs || wrong || operand.neg && !negates {
             return fail(place, "a register or constant without (abs)");
         }
     }
@@ -108,7 +165,8 @@ fn cat3<'a>(at: &'a str, head: &Head, op: Cat3Op) -> Parsed<'a, Body> {
         return fail(rest, "a register as second source");
     }
     let (sat, repeat) = (head.sat, head.repeat);
-    Ok((end, Body::Cat3(Cat3 { op, dst, dst_half, repeat, sat, src1, src2, src3 })))
+    let instr = Cat3 { op, dst, dst_half, half, repeat, nops: 0, sat, src1, src2, src3, mixed, high };
+    Ok((end, Body::Cat3(instr)))
 }
 
 fn cat4<'a>(at: &'a str, head: &Head, op: Cat4Op) -> Parsed<'a, Body> {
@@ -129,15 +187,48 @@ fn mov<'a>(at: &'a str, head: &Head, types: &str) -> Parsed<'a, Body> {
     let (at, round) = rounding(at)?;
     let (rest, half) = flag(at, "h");
     // Older assemblers take `s8`, which is `u8_32` today, for a type of half registers.
-    if half != dst_type.is_half() && !types.ends_with("s8") {
+    if half != is_half(head.isa, dst_type) && !types.ends_with("s8") {
         return fail(at, "a destination register of the type's precision");
     }
     let (at, dst) = cat1_dst(rest)?;
     let (at, _) = comma(at)?;
     let at = if types.starts_with("s8") { at.strip_prefix('h').unwrap_or(at) } else { at };
-    let (at, src) = cat1_src(at, src_type)?;
-    let repeat = head.repeat;
-    Ok((at, Body::Cat1(Cat1 { op: Cat1Op::Mov, dst_type, src_type, round, repeat, dst, src })))
+    let (at, src) = cat1_src(head.isa, at, src_type)?;
+    let (op, repeat, more, hold) = (Cat1Op::Mov, head.repeat, [Reg(0); 3], false);
+    Ok((at, Body::Cat1(Cat1 { op, dst_type, src_type, round, repeat, dst, src, more, hold })))
+}
+
+/// `swz.u32u32 r0.x, r0.y, r0.y, r0.x`
+fn moves<'a>(at: &'a str, head: &Head, op: Cat1Op, types: &str) -> Parsed<'a, Body> {
+    let Some((src_type, dst_type)) = two_types(types) else {
+        return fail(at, "two types, as in swz.u32u32");
+    };
+    let (mut at, round) = rounding(at)?;
+    let destinations = match op {
+        Cat1Op::Swz => 2,
+        Cat1Op::Sct => 4,
+        _ => 1,
+    };
+    let count = if op == Cat1Op::Swz { 4 } else { 5 };
+    let mut regs = [Reg(0); 5];
+    for (index, reg) in regs.iter_mut().enumerate().take(count) {
+        if index > 0 {
+            (at, _) = comma(at)?;
+        }
+        let (rest, (half, parsed)) = half_reg(at)?;
+        if half != is_half(head.isa, if index < destinations { dst_type } else { src_type }) {
+            return fail(at, "a register of the type's precision");
+        }
+        (at, *reg) = (rest, parsed);
+    }
+    let (dst, src, more) = match (op, regs) {
+        (Cat1Op::Swz, [dst, dst1, src, src1, _]) => (dst, src, [src1, dst1, Reg(0)]),
+        (Cat1Op::Sct, [dst, a, b, c, src]) => (dst, src, [a, b, c]),
+        (_, [dst, src, a, b, c]) => (dst, src, [a, b, c]),
+    };
+    let src = Cat1Src::Operand(Operand { src: Src::Gpr(src), ..Operand::default() });
+    let (dst, repeat, hold) = (Cat1Dst::Reg(dst), 0, false);
+    Ok((at, Body::Cat1(Cat1 { op, dst_type, src_type, round, repeat, dst, src, more, hold })))
 }
 
 fn two_types(text: &str) -> Option<(Type, Type)> {
@@ -165,10 +256,12 @@ fn mova<'a>(at: &'a str, head: &Head, ty: Type, name: &'static str, reg: Reg) ->
     let (at, round) = rounding(at)?;
     let (at, _) = word(name)(at)?;
     let (at, _) = comma(at)?;
-    let (at, src) = cat1_src(at, ty)?;
-    let dst = Cat1Dst::Reg(reg);
-    let repeat = head.repeat;
-    Ok((at, Body::Cat1(Cat1 { op: Cat1Op::Mov, dst_type: ty, src_type: ty, round, repeat, dst, src })))
+    let number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    let held = at.strip_prefix("(r)").filter(|rest| head.isa.has_nops() && number(rest));
+    let (at, src) = cat1_src(head.isa, held.unwrap_or(at), ty)?;
+    let (dst, hold, more) = (Cat1Dst::Reg(reg), held.is_some(), [Reg(0); 3]);
+    let (op, repeat) = (Cat1Op::Mov, head.repeat);
+    Ok((at, Body::Cat1(Cat1 { op, dst_type: ty, src_type: ty, round, repeat, dst, src, more, hold })))
 }
 
 /// `movmsk.w32 r0.x`
@@ -185,11 +278,13 @@ fn movmsk<'a>(at: &'a str, width: &str) -> Parsed<'a, Body> {
         repeat: words as u8,
         dst,
         src: Cat1Src::Immediate(0),
+        more: [Reg(0); 3],
+        hold: false,
     };
     Ok((at, Body::Cat1(instr)))
 }
 
-fn cat1_src(at: &str, ty: Type) -> Parsed<'_, Cat1Src> {
+fn cat1_src(isa: Isa, at: &str, ty: Type) -> Parsed<'_, Cat1Src> {
     let plain = at.strip_prefix('h').unwrap_or(at);
     let flagged = ["(r)", "(last)"].iter().any(|flag| plain.starts_with(flag));
     if !flagged && !plain.starts_with(['r', 'c', 'a', 'p']) {
@@ -197,7 +292,7 @@ fn cat1_src(at: &str, ty: Type) -> Parsed<'_, Cat1Src> {
         return Ok((at, Cat1Src::Immediate(bits)));
     }
     let (rest, (operand, half)) = operand(at)?;
-    if half != ty.is_half() || operand.neg || operand.abs || matches!(operand.src, Src::Immediate(_)) {
+    if half != is_half(isa, ty) || operand.neg || operand.abs || matches!(operand.src, Src::Immediate(_)) {
         return fail(at, "a source of the type's precision without (neg) or (abs)");
     }
     Ok((rest, Cat1Src::Operand(operand)))

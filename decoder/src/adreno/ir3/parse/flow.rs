@@ -10,7 +10,7 @@ pub(super) fn parse<'a>(
     label: &mut dyn FnMut(&str) -> Option<i32>,
 ) -> Option<Parsed<'a, Body>> {
     let (name, suffixes) = head.mnemonic.split_once('.').unwrap_or((head.mnemonic, ""));
-    if let Some(op) = Cat0Op::from_name(name) {
+    if let Some(op) = Cat0Op::from_name(name).filter(|op| op.is_in(head.isa)) {
         return Some(cat0(at, head, op, suffixes, label));
     }
     let op = Cat7Op::from_name(name)?;
@@ -45,10 +45,15 @@ fn cat0<'a>(
     let mut instr = Cat0 { repeat: head.repeat, eq: head.eq, ..Cat0::plain(op) };
     match (class, suffixes.parse()) {
         (Cat0Class::BranchIndex, Ok(index @ 0..=31)) => instr.index = index,
+        (Cat0Class::Cluster, _) => match cluster(suffixes, 8) {
+            Some(index) => instr.index = index,
+            None => return fail(at, "getlast.w2, .w4 and so on to .w256"),
+        },
         _ if suffixes.is_empty() && class != Cat0Class::BranchIndex => {}
         _ => return fail(at, "brac.0 to brac.31, or no suffix"),
     }
-    if class.predicates() > 0 && !(op.means_p0x() && (at.is_empty() || at.starts_with('{'))) {
+    let implied = op.means_p0x() && (at.is_empty() || at.starts_with('{') || head.isa.is_strict());
+    if class.predicates() > 0 && !implied {
         (at, instr.predicate1) = predicate(at)?;
     }
     if class.predicates() > 1 {
@@ -62,6 +67,12 @@ fn cat0<'a>(
         (at, instr.offset) = target(at, label)?;
     }
     Ok((at, Body::Cat0(instr)))
+}
+
+/// The logarithm of the fibers of a cluster, minus 1, from `w2`, `w4` and so on: one of `count` values.
+pub(super) fn cluster(suffix: &str, count: u8) -> Option<u8> {
+    let fibers: u32 = suffix.strip_prefix('w')?.parse().ok()?;
+    (0..count).find(|index| 2 << index == fibers)
 }
 
 fn predicate(at: &str) -> Parsed<'_, Predicate> {

@@ -1,5 +1,6 @@
 //! Parses the text of one instruction.
 mod alu;
+mod descriptor;
 mod flow;
 pub(super) mod lex;
 mod memory;
@@ -7,7 +8,7 @@ mod texture;
 
 use super::bits::put;
 use super::cat2::SRC2_R;
-use super::{Body, Cat0Class, Flags, Instr};
+use super::{Body, Cat1Class, Flags, Instr, Isa};
 use lex::{Fail, Parsed, fail, flag, mnemonic};
 use nom::Finish;
 use nom::character::complete::space0;
@@ -39,12 +40,26 @@ impl std::str::FromStr for Instr {
     }
 }
 
-/// Parses one instruction. `label` returns the offset from this instruction to a label, if it is known.
+/// Parses one instruction of an A4xx, as [`Isa::parse`].
 ///
 /// # Errors
-/// The position of the error and what was expected there, if the text is not one instruction.
+/// As [`Isa::parse`].
 pub fn parse(text: &str, label: &mut dyn FnMut(&str) -> Option<i32>) -> Result<Instr, ParseError> {
-    let result = instruction(text, label).finish();
+    Isa::A4xx.parse(text, label)
+}
+
+impl Isa {
+    /// Parses one instruction. `label` returns the offset from this instruction to a label, if it is known.
+    ///
+    /// # Errors
+    /// The position of the error and what was expected there, if the text is not one instruction of the generation.
+    pub fn parse(self, text: &str, label: &mut dyn FnMut(&str) -> Option<i32>) -> Result<Instr, ParseError> {
+        parse_in(self, text, label)
+    }
+}
+
+fn parse_in(isa: Isa, text: &str, label: &mut dyn FnMut(&str) -> Option<i32>) -> Result<Instr, ParseError> {
+    let result = instruction(isa, text, label).finish();
     let fail = match result {
         Ok(("", instr)) => return Ok(instr),
         Ok((at, _)) => Fail { at, expected: "the end of the instruction" },
@@ -55,18 +70,19 @@ pub fn parse(text: &str, label: &mut dyn FnMut(&str) -> Option<i32>) -> Result<I
 
 /// The flags and mnemonic before the operands.
 struct Head<'a> {
+    isa: Isa,
     flags: Flags,
     eq: bool,
     sat: bool,
     repeat: u8,
-    /// (nopN): number of nops after the instruction, stored in the (r) bits of both sources.
+    /// (nopN): number of nops after the instruction.
     nops: u8,
     mnemonic: &'a str,
 }
 
-fn instruction<'a>(text: &'a str, label: &mut dyn FnMut(&str) -> Option<i32>) -> Parsed<'a, Instr> {
+fn instruction<'a>(isa: Isa, text: &'a str, label: &mut dyn FnMut(&str) -> Option<i32>) -> Parsed<'a, Instr> {
     let (start, _) = space0(text)?;
-    let (at, head) = head(start)?;
+    let (at, head) = head(isa, start)?;
     let (at, _) = space0(at)?;
     if head.mnemonic == "raw" {
         if !allows(&Body::Unknown, &head) || head.flags != Flags::default() {
@@ -74,15 +90,16 @@ fn instruction<'a>(text: &'a str, label: &mut dyn FnMut(&str) -> Option<i32>) ->
         }
         let (at, word) = raw(at)?;
         let (at, _) = space0(at)?;
-        return Ok((at, Instr::decode(word)));
+        return Ok((at, isa.decode(word)));
     }
-    if let Some(ty) = head.mnemonic.strip_prefix(memory::OLD_STORE) {
+    let old = head.mnemonic.strip_prefix(memory::OLD_STORE).filter(|_| isa == Isa::A4xx);
+    if let Some(ty) = old {
         if !allows(&Body::Unknown, &head) {
             return fail(start, "no flag before sti but (sy) and (jp)");
         }
         let (at, word) = memory::old_store(at, ty)?;
         let (at, _) = space0(at)?;
-        return Ok((at, Instr { flags: head.flags, ..Instr::decode(word) }));
+        return Ok((at, Instr { flags: head.flags, ..isa.decode(word) }));
     }
     let (at, mut body) = body(start, at, &head, label)?;
     let nops = delay(&mut body, &head).filter(|_| allows(&body, &head));
@@ -90,17 +107,20 @@ fn instruction<'a>(text: &'a str, label: &mut dyn FnMut(&str) -> Option<i32>) ->
     let (at, _) = space0(at)?;
     let (at, extra) = extra(at)?;
     let (at, _) = space0(at)?;
-    Ok((at, Instr { flags: head.flags, body, extra: extra ^ nops }))
+    Ok((at, Instr { isa, flags: head.flags, body, extra: extra ^ nops }))
 }
 
-/// Stores (nopN) in the instruction: its bits are the (r) bits of the sources, which have no other use
-/// without a repeat.
+/// Stores (nopN) in the instruction. Before A5xx, where it has no meaning of its own, its bits are the (r) bits of
+/// the sources.
 ///
 /// Returns the bit of a source that the instruction does not have, or 0. `None` if the instruction cannot
 /// have the flag.
 fn delay(body: &mut Body, head: &Head) -> Option<u64> {
     if head.nops == 0 {
         return Some(0);
+    }
+    if head.isa.has_nops() {
+        return later_delay(body, head).then_some(0);
     }
     let (first, second) = match body {
         Body::Cat2(instr) => (&mut instr.src1, instr.src2.as_mut()),
@@ -122,12 +142,29 @@ fn delay(body: &mut Body, head: &Head) -> Option<u64> {
     })
 }
 
+/// Stores (nopN) in an instruction from A5xx on; false if it cannot have the flag.
+fn later_delay(body: &mut Body, head: &Head) -> bool {
+    let steps = match body {
+        Body::Cat2(instr) if instr.op.has_nops() => {
+            instr.nops = head.nops;
+            instr.src1.step || instr.src2.is_some_and(|second| second.step)
+        }
+        Body::Cat3(instr) => {
+            instr.nops = head.nops;
+            [&instr.src1, &instr.src2, &instr.src3].iter().any(|source| source.step)
+        }
+        _ => return false,
+    };
+    head.repeat == 0 && !steps
+}
+
 fn number_behind(text: &str, word: &str) -> Option<u8> {
     text.strip_prefix(word)?.parse().ok()
 }
 
-fn head(mut at: &str) -> Parsed<'_, Head<'_>> {
-    let mut head = Head { flags: Flags::default(), eq: false, sat: false, repeat: 0, nops: 0, mnemonic: "" };
+fn head(isa: Isa, mut at: &str) -> Parsed<'_, Head<'_>> {
+    let mut head =
+        Head { isa, flags: Flags::default(), eq: false, sat: false, repeat: 0, nops: 0, mnemonic: "" };
     while at.starts_with('(') {
         let (rest, name) = lex::bracketed(at)?;
         match name {
@@ -162,9 +199,17 @@ fn body<'a>(
     label: &mut dyn FnMut(&str) -> Option<i32>,
 ) -> Parsed<'a, Body> {
     let flow = flow::parse(at, head, label).or_else(|| alu::parse(at, head));
-    match flow.or_else(|| texture::parse(at, head)).or_else(|| memory::parse(at, head)) {
+    let memory = || descriptor::parse(at, head).or_else(|| memory::parse(at, head));
+    match flow.or_else(|| texture::parse(at, head)).or_else(memory) {
         Some(parsed) => parsed,
-        None => fail(&start[offset_of(start, head.mnemonic)..], "a mnemonic of an A4xx instruction"),
+        None => {
+            let expected = match head.isa {
+                Isa::A4xx => "a mnemonic of an A4xx instruction",
+                Isa::A5xx => "a mnemonic of an A5xx instruction",
+                Isa::A6xx => "a mnemonic of an A6xx instruction",
+            };
+            fail(&start[offset_of(start, head.mnemonic)..], expected)
+        }
     }
 }
 
@@ -175,16 +220,21 @@ fn offset_of(whole: &str, part: &str) -> usize {
 
 /// Whether the instruction can have every flag in the text.
 fn allows(body: &Body, head: &Head) -> bool {
-    let alu = matches!(body, Body::Cat2(_) | Body::Cat3(_) | Body::Cat4(_));
+    let saturates = match body {
+        Body::Cat2(_) | Body::Cat4(_) => true,
+        Body::Cat3(instr) => instr.op.class().has_sat(),
+        _ => false,
+    };
     let repeat = match body {
-        Body::Cat0(instr) if instr.op.class() == Cat0Class::Plain => 7,
+        Body::Cat0(instr) if instr.op.repeats(head.isa) => 7,
+        Body::Cat1(instr) if instr.op.class() == Cat1Class::Moves => 0,
         Body::Cat1(_) | Body::Cat2(_) | Body::Cat3(_) | Body::Cat4(_) => 3,
         _ => 0,
     };
-    let eq = matches!(body, Body::Cat0(instr) if instr.op.class() != Cat0Class::Target);
+    let eq = matches!(body, Body::Cat0(instr) if instr.op.has_eq());
     (body.has_ss() || !head.flags.ss)
         && (body.has_ul() || !head.flags.ul)
-        && (alu || !head.sat)
+        && (saturates || !head.sat)
         && (eq || !head.eq)
         && head.repeat <= repeat
 }

@@ -1,13 +1,14 @@
 //! Parses instructions of category 5.
 use super::super::cat5::result_type;
-use super::super::{Body, Cat5, Cat5Class, Cat5Op, Cat5Slots, Reg, Type};
+use super::super::{BindlessIndex, Body, Cat5, Cat5Class, Cat5Op, Cat5Slots, Isa, Reg, Type};
 use super::Head;
-use super::lex::{Parsed, bracketed, comma, fail, half_reg, integer, ty, word};
+use super::flow::cluster;
+use super::lex::{Parsed, bracketed, comma, fail, flag, half_reg, integer, reg, ty, word};
 
 /// Parses the instruction; `None` if the mnemonic is of another category.
 pub(super) fn parse<'a>(at: &'a str, head: &Head) -> Option<Parsed<'a, Body>> {
-    let (op, suffixes) = split(head.mnemonic)?;
-    Some(cat5(at, op, suffixes))
+    let (op, suffixes) = split(head.mnemonic).filter(|(op, _)| op.is_in(head.isa))?;
+    Some(cat5(at, head.isa, op, suffixes))
 }
 
 /// The op of a mnemonic and its suffixes; some mnemonics contain a dot.
@@ -19,18 +20,31 @@ fn split(name: &str) -> Option<(Cat5Op, &str)> {
     Some((op, &name[op.name().len()..]))
 }
 
-fn cat5<'a>(at: &'a str, op: Cat5Op, suffixes: &str) -> Parsed<'a, Body> {
+fn cat5<'a>(at: &'a str, isa: Isa, op: Cat5Op, suffixes: &str) -> Parsed<'a, Body> {
+    let class = op.class();
     let has = |name| suffixes.split('.').any(|suffix| suffix == name);
-    let known = ["", "3d", "a", "o", "p", "s", "s2en", "uniform", "nonuniform"];
-    if !suffixes.split('.').all(|suffix| known.contains(&suffix)) {
+    let base = suffixes.split('.').find_map(|suffix| suffix.strip_prefix("base")?.parse().ok());
+    let shadow = &op.shadow_name(isa)[1..];
+    let known = |suffix: &str| match suffix {
+        "" => true,
+        "3d" | "a" | "o" | "p" | "s2en" | "uniform" | "nonuniform" => class.has_flags(),
+        "1d" => op.is_isam(isa),
+        _ if class == Cat5Class::Cluster1 => cluster(suffix, 4).is_some(),
+        _ if suffix.starts_with("base") => {
+            class.has_flags() && isa != Isa::A4xx && base.is_some_and(|n| n < 8)
+        }
+        _ => class.has_flags() && suffix == shadow,
+    };
+    if !suffixes.split('.').all(known) {
         return fail(at, "the suffixes .3d .a .o .p .s .s2en .uniform .nonuniform only");
     }
-    let (at, result) = result(at, op)?;
+    let plain = ResultText { ty: Type::F16, wrmask: 0, dst: Reg(0) };
+    let (at, result) = if class == Cat5Class::Plain { (at, plain) } else { result(at, op)? };
     let mut instr = Cat5 {
         op,
         three_d: has("3d"),
         array: has("a"),
-        shadow: has("s"),
+        shadow: has(shadow),
         offsets: has("o"),
         projective: has("p"),
         ty: result.ty,
@@ -40,9 +54,20 @@ fn cat5<'a>(at: &'a str, op: Cat5Op, suffixes: &str) -> Parsed<'a, Body> {
         src1: Reg(0),
         src2: Reg(0),
         slots: Cat5Slots::Immediate { sampler: 0, texture: 0 },
+        one_d: has("1d"),
+        offset: 0,
+        cluster: suffixes.split('.').find_map(|suffix| cluster(suffix, 4)).unwrap_or(0),
     };
-    let (at, ()) = sources(at, &mut instr)?;
-    let (at, slots) = if has("s2en") { indirect(at, has("nonuniform"))? } else { immediate(at, op)? };
+    let (mut at, ()) = sources(at, &mut instr)?;
+    if op.is_isam(isa) && at.starts_with('+') {
+        let (rest, offset) = integer(at, 1, 255, "an offset, +1 to +255")?;
+        (at, instr.offset) = (rest, offset as u8);
+    }
+    let (at, slots) = match base {
+        Some(base) => bindless(at, isa, op, base, has("s2en").then(|| has("nonuniform")))?,
+        None if has("s2en") => indirect(at, has("nonuniform"))?,
+        None => immediate(at, op)?,
+    };
     instr.slots = slots;
     Ok((at, Body::Cat5(instr)))
 }
@@ -104,6 +129,33 @@ fn indirect(at: &str, nonuniform: bool) -> Parsed<'_, Cat5Slots> {
         return fail(at, "a half register with the slots, marked h");
     }
     Ok((rest, Cat5Slots::Indirect { reg, nonuniform }))
+}
+
+/// The slots at a bindless base: a register if `indirect` says whether it is nonuniform, or numbers; and `a1.x`.
+fn bindless(at: &str, isa: Isa, op: Cat5Op, base: u8, indirect: Option<bool>) -> Parsed<'_, Cat5Slots> {
+    if let Some(nonuniform) = indirect {
+        let (at, ()) = comma(at)?;
+        let (at, reg) = reg(at)?;
+        let (at, a1) = flag(at, ", a1.x");
+        return Ok((
+            at,
+            Cat5Slots::Bindless { base, a1, index: BindlessIndex::Register { reg, nonuniform } },
+        ));
+    }
+    let (mut at, mut sampler, mut texture) = (at, 0, 0);
+    if op.class().has_sampler() {
+        (at, sampler) = slot(at, "s#", 255)?;
+    }
+    let (_, mut a1) = flag(at, ", a1.x");
+    let wide = a1 && isa == Isa::A6xx;
+    if op.class().has_texture() && !wide {
+        (at, texture) = slot(at, "t#", 15)?;
+    }
+    if sampler > 15 && !wide {
+        return fail(at, "a1.x behind a sampler above s#15");
+    }
+    (at, a1) = flag(at, ", a1.x");
+    Ok((at, Cat5Slots::Bindless { base, a1, index: BindlessIndex::Immediate { sampler, texture } }))
 }
 
 fn immediate(mut at: &str, op: Cat5Op) -> Parsed<'_, Cat5Slots> {
