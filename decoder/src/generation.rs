@@ -70,9 +70,14 @@ static GENERATIONS: [&Generation; 2] = [&A4XX, &A6XX];
 pub static DEFAULT: &Generation = &A4XX;
 
 impl Generation {
+    /// Every generation that can be read.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        GENERATIONS.into_iter()
+    }
+
     /// The generation with this number, if it can be read.
     pub fn numbered(number: u32) -> Option<&'static Self> {
-        GENERATIONS.into_iter().find(|generation| generation.number == number)
+        Self::all().find(|generation| generation.number == number)
     }
 
     /// The generation of `chip`, if it can be read.

@@ -4,73 +4,92 @@ mod seed;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use a4emu_decoder::a4xx::A4XX;
 use a4emu_decoder::a4xx::enums::{ColorFmt, IntpMode, ReplMode, TileMode};
-use a4emu_decoder::a4xx::regs::{self, REGISTERS, gras, rb, tex, vfd, vpc};
+use a4emu_decoder::a4xx::regs::{REGISTERS, gras, rb, tex, vfd, vpc};
+use a4emu_decoder::a6xx::A6XX;
 use a4emu_decoder::bits::parse::{self, ValueError};
 use a4emu_decoder::bits::value::{Show, WordText, fields, unnamed_bits};
-use a4emu_decoder::bits::{Certainty, FieldRow, Register, WordRow};
+use a4emu_decoder::bits::{Certainty, FieldRow, Register};
+use a4emu_decoder::generation::Generation;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use seed::random_cases;
 
-/// Every word layout of the database with its name, registers and descriptors.
+/// Every word layout of the databases with its name: registers, dwords of packets, descriptors.
 fn layouts() -> Vec<(String, &'static [FieldRow])> {
-    let registers = REGISTERS.rows();
-    let registers = registers.map(|row| (format!("{}.{}", row.name, row.sub), row.fields));
-    registers.chain(descriptors().map(|row| (row.name.to_string(), row.fields))).collect()
+    Generation::all().flat_map(layouts_of).collect()
 }
 
-fn descriptors() -> impl Iterator<Item = &'static WordRow> {
-    A4XX.descriptor_words()
+fn layouts_of(generation: &'static Generation) -> impl Iterator<Item = (String, &'static [FieldRow])> {
+    let registers = generation.registers.rows();
+    let registers = registers.map(|row| (format!("{}.{}", row.name, row.sub), row.fields));
+    let dwords = generation.packets.rows().iter().flat_map(|packet| {
+        let dwords = packet.dwords.iter().chain(packet.repeat);
+        dwords.map(|dword| (packet.name.to_owned(), dword.fields))
+    });
+    let words = generation.descriptor_words().map(|row| (row.name.to_owned(), row.fields));
+    registers.chain(dwords).chain(words)
 }
 
 #[test]
 fn registers_do_not_overlap() {
-    let mut owner = BTreeMap::new();
-    for reg in REGISTERS.all() {
-        assert!((reg.offset() as usize) < regs::SPACE, "{} outside the space", reg);
-        if let Some(other) = owner.insert(reg.offset(), reg.row) {
-            panic!(
-                "{}.{} and {}.{} share {:#x}",
-                reg.row.name,
-                reg.row.sub,
-                other.name,
-                other.sub,
-                reg.offset()
-            );
+    for generation in Generation::all() {
+        let mut owner = BTreeMap::new();
+        for reg in generation.registers.all() {
+            assert!((reg.offset() as usize) < generation.registers.space(), "{reg} outside the space");
+            let other = owner.insert(reg.offset(), reg);
+            assert!(other.is_none(), "{reg} and {} share {:#x}", other.unwrap(), reg.offset());
         }
     }
 }
 
 #[test]
 fn names_are_unique_and_lead_back() {
-    let mut names = BTreeSet::new();
-    for reg in REGISTERS.all() {
-        let name = reg.to_string();
-        assert_eq!(REGISTERS.by_name(&name), Some(reg.offset()), "{name}");
-        assert!(names.insert(name.clone()), "{name} twice");
+    for generation in Generation::all() {
+        let mut names = BTreeSet::new();
+        for reg in generation.registers.all() {
+            let name = reg.to_string();
+            assert_eq!(generation.registers.by_name(&name), Some(reg.offset()), "{name}");
+            assert!(names.insert(name.clone()), "{name} twice");
+        }
     }
 }
 
 #[test]
 fn arrays_have_room_for_their_elements() {
-    for row in REGISTERS.rows() {
+    for row in Generation::all().flat_map(|generation| generation.registers.rows()) {
         let array = row.len > 1;
-        assert_eq!(array, row.stride > 0 && !row.sub.is_empty(), "{}", row.name);
+        assert_eq!(array, row.stride > 0, "{}", row.name);
+        assert!(array || row.sub.is_empty(), "{}", row.name);
     }
 }
 
 #[test]
 fn lookup_finds_what_the_rows_say() {
-    for reg in REGISTERS.all() {
-        let found = REGISTERS.lookup(reg.offset()).unwrap();
-        assert_eq!((found.row.name, found.row.sub, found.index), (reg.row.name, reg.row.sub, reg.index));
+    for generation in Generation::all() {
+        let registers = generation.registers;
+        for reg in registers.all() {
+            let found = registers.lookup(reg.offset()).unwrap();
+            assert_eq!((found.row.name, found.row.sub, found.index), (reg.row.name, reg.row.sub, reg.index));
+        }
+        let known = registers.all().map(|reg| reg.offset()).collect::<BTreeSet<_>>();
+        for offset in (0..0x2_0000).chain([u32::MAX]) {
+            assert_eq!(registers.lookup(offset).is_some(), known.contains(&offset), "{offset:#x}");
+        }
     }
-    let known = REGISTERS.all().map(|reg| reg.offset()).collect::<BTreeSet<_>>();
-    for offset in (0..0x8000).chain([u32::MAX]) {
-        assert_eq!(REGISTERS.lookup(offset).is_some(), known.contains(&offset), "{offset:#x}");
-    }
+}
+
+#[test]
+fn a_register_of_64_bits_has_two_names() {
+    let (at, named) = (|name| A6XX.registers.by_name(name), |offset| A6XX.registers.name(offset).to_string());
+    assert_eq!([at("SP_CS_OBJ_START_LO"), at("SP_CS_OBJ_START_HI")], [Some(0xa9b4), Some(0xa9b5)]);
+    assert_eq!([0x882d, 0x882e].map(named), ["RB_MRT[1].BASE_LO", "RB_MRT[1].BASE_HI"]);
+    assert_eq!([0x402, 0x403].map(named), ["RBBM_PERFCTR_CP[1].LO", "RBBM_PERFCTR_CP[1].HI"]);
+    assert_eq!((named(0x8d1), at("CP_PERFCTR_CP_SEL[1]")), ("CP_PERFCTR_CP_SEL[1]".to_owned(), Some(0x8d1)));
+    assert_eq!(
+        [at("CP_PERFCTR_CP_SEL[14]"), at("CP_PERFCTR_CP_SEL[1"), at("CP_PERFCTR_CP_SEL[1]x")],
+        [None; 3]
+    );
 }
 
 #[test]
@@ -107,8 +126,10 @@ fn fields_ascend_without_overlap() {
 #[test]
 fn enumerators_have_one_value_and_one_name() {
     let mut tables = BTreeSet::new();
-    for table in A4XX.enums() {
-        assert!(tables.insert(table.name), "{} twice", table.name);
+    let all =
+        Generation::all().flat_map(|generation| generation.enums().map(|table| (generation.number, table)));
+    for (number, table) in all {
+        assert!(tables.insert((number, table.name)), "{} twice", table.name);
         let values = table.values.iter().map(|row| row.0).collect::<BTreeSet<_>>();
         let names = table.values.iter().map(|row| row.1).collect::<BTreeSet<_>>();
         assert_eq!((values.len(), names.len()), (table.values.len(), table.values.len()), "{}", table.name);

@@ -130,7 +130,9 @@ pub const EXPLAIN: &str = "Examples:
   a4emu explain level-of-detail
   a4emu explain warp
   a4emu explain a0c01f04_00000005
-  a4emu explain pm4 c0023800 00000084 00000001 00000003";
+  a4emu explain pm4 c0023800 00000084 00000001 00000003
+  a4emu explain --gpu 630 SP_CS_CNTL_1
+  a4emu explain --gpu 630 pm4 70e50001 00000008";
 
 /// Examples of `pico`.
 pub const PICO: &str = "Examples:

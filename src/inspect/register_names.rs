@@ -68,7 +68,24 @@ pub fn find(generation: &'static Generation, text: &str) -> Result<Vec<Asked>, F
     if found.is_empty() {
         found = headers(generation, text).map(|(reg, field)| asked(reg, field)).collect();
     }
+    if found.is_empty() && generation.address_bits > 32 {
+        found = halves(generation, text).map(|reg| asked(reg, None)).collect();
+    }
     if found.is_empty() { Err(unknown(registers, text)) } else { Ok(found) }
+}
+
+/// Both halves of the register of 64 bits that `text` names: `SP_CS_OBJ_START`, `RB_MRT[0].BASE`, also as headers do.
+fn halves(generation: &'static Generation, text: &str) -> impl Iterator<Item = RegRef> + use<> {
+    let half = |half: &str| match text.split_once('(') {
+        Some((name, element)) => format!("{name}_{half}({element}"),
+        None if text.ends_with(']') => format!("{text}.{half}"),
+        None => format!("{text}_{half}"),
+    };
+    ["LO", "HI"].map(half).into_iter().flat_map(move |name| {
+        let by_name: Vec<RegRef> = fitting(generation.registers, &name).collect();
+        let by_header = headers(generation, &name).filter(|(_, field)| field.is_none()).map(|(reg, _)| reg);
+        if by_name.is_empty() { by_header.collect() } else { by_name }
+    })
 }
 
 /// The registers and fields that `text` names as Mesa's headers do: `REG_A4XX_RB_MRT_CONTROL(0)`, which is an
@@ -172,6 +189,7 @@ pub fn near_names(
 #[cfg(test)]
 mod tests {
     use a4emu_decoder::a4xx::A4XX;
+    use a4emu_decoder::a6xx::A6XX;
 
     use super::*;
 
@@ -233,5 +251,22 @@ mod tests {
         assert!(said("RB_DEPTH_CONTROL.Z_TEST").contains("`RB_DEPTH_CONTROL.Z_TEST_ENABLE`"));
         assert!(!said("QQQQQQQQ").contains("did you mean"));
         assert!(!said("0x9000").contains("did you mean"));
+    }
+
+    #[test]
+    fn a_register_of_64_bits_is_both_of_its_halves() {
+        let offsets = |text: &str| -> Vec<u32> {
+            super::find(&A6XX, text).map_or(Vec::new(), |found| found.iter().map(|asked| asked.offset).collect())
+        };
+        for text in ["SP_CS_OBJ_START", "sp_cs_obj_start", "REG_A6XX_SP_CS_OBJ_START", "A6XX_SP_CS_OBJ_START"] {
+            assert_eq!(offsets(text), [0xa9b4, 0xa9b5], "{text}");
+        }
+        for text in ["RB_MRT[1].BASE", "REG_A6XX_RB_MRT_BASE(1)"] {
+            assert_eq!(offsets(text), [0x882d, 0x882e], "{text}");
+        }
+        for text in ["RBBM_PERFCTR_CP[1]", "RBBM_PERFCTR_CP[0x1]"] {
+            assert_eq!(offsets(text).len(), 2, "{text}");
+        }
+        assert!(super::find(&A4XX, "RBBM_ALWAYSON_COUNTER").is_err());
     }
 }

@@ -8,7 +8,7 @@ mod rows;
 mod words;
 
 pub use crate::adreno::pm4::IndirectBufferCall;
-pub use bodies::{CondExecRange, DrawStateGroup};
+pub use bodies::{CondExecRange, DrawStateGroup, IndirectDraws};
 pub use rows::*;
 pub use words::*;
 
@@ -26,3 +26,6 @@ pub(super) fn outline(opcode: u8, payload: &[u32]) -> Outline<'_> {
         _ => packet.call().map_or(Outline::Other, Outline::Call),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -36,11 +36,13 @@ pub type Slot = (u8, u8);
 /// The slot of an offset without a row.
 const NOBODY: Slot = (u8::MAX, u8::MAX);
 
-/// Block and row of each of the first `SPACE` offsets.
+/// Block and row of each of the first `SPACE` offsets. A block has less than 255 rows.
 pub const fn index<const SPACE: usize>(blocks: &[Block]) -> [Slot; SPACE] {
     let mut index = [NOBODY; SPACE];
     let mut block = 0;
+    assert!(blocks.len() < u8::MAX as usize);
     while block < blocks.len() {
+        assert!(blocks[block].regs.len() < u8::MAX as usize);
         let mut row = 0;
         while row < blocks[block].regs.len() {
             let reg = &blocks[block].regs[row];
@@ -101,7 +103,7 @@ impl RegisterTable {
         self.blocks.get(usize::from(block))
     }
 
-    /// The name of a dword offset: `NAME`, `NAME[i].SUB` or `NAME_i`, with a decimal index, or `UNKNOWN_xxxx`.
+    /// The name of a dword offset: `NAME`, `NAME[i].SUB`, `NAME[i]` or `NAME_i`, with a decimal index, or `UNKNOWN_xxxx`.
     pub const fn name(&'static self, offset: u32) -> RegName {
         RegName { registers: self, offset }
     }

@@ -41,6 +41,40 @@ impl<'a> MemToMem<'a> {
     }
 }
 
+/// Where the parameters of the draws of CP_DRAW_INDIRECT_MULTI are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndirectDraws {
+    /// Where indices are, and their most; `None` if the draws have none.
+    pub indices: Option<(Address, u32)>,
+    /// Where the parameters of the first draw are.
+    pub parameters: Address,
+    /// Where the number of draws is, if it is in memory; it is at most DRAW_COUNT.
+    pub count: Option<Address>,
+    /// Bytes from the parameters of a draw to those of the next.
+    pub stride: u32,
+}
+
+impl DrawIndirectMulti<'_> {
+    /// What follows DRAW_COUNT; `None` if OPCODE is unknown or dwords are missing.
+    pub fn layout(&self) -> Option<IndirectDraws> {
+        use DrawIndirectOpcode as Op;
+        let mut dwords = self.rest.iter().copied();
+        let address =
+            |dwords: &mut dyn Iterator<Item = u32>| Some(Address::wide(dwords.next()?, dwords.next()?));
+        let (has_indices, has_count) = match self.control.OPCODE() {
+            Op::INDIRECT_OP_NORMAL => (false, false),
+            Op::INDIRECT_OP_INDEXED => (true, false),
+            Op::INDIRECT_OP_INDIRECT_COUNT => (false, true),
+            Op::INDIRECT_OP_INDIRECT_COUNT_INDEXED => (true, true),
+            Op::Other(_) => return None,
+        };
+        let indices = if has_indices { Some((address(&mut dwords)?, dwords.next()?)) } else { None };
+        let parameters = address(&mut dwords)?;
+        let count = if has_count { Some(address(&mut dwords)?) } else { None };
+        Some(IndirectDraws { indices, parameters, count, stride: dwords.next()? })
+    }
+}
+
 /// The condition of CP_COND_REG_EXEC, and the number of dwords that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CondExecRange {
@@ -77,7 +111,7 @@ impl CondRegExec<'_> {
             CompareMode::PRED_TEST => Some(CondExecRange::Predicate { bit: control.PRED_BIT(), dwords }),
             CompareMode::REG_COMPARE => {
                 let reg1 = CP_WAIT_TWO_REGS_1(self.size.0).REG1();
-                Some(CondExecRange::Registers { reg0: control.REG0(), reg1, dwords: self.DWORDS? })
+                Some(CondExecRange::Registers { reg0: control.REG0(), reg1, dwords: self.behind?.DWORDS() })
             }
             CompareMode::RENDER_MODE => Some(CondExecRange::Pass { passes: control, dwords }),
             CompareMode::Other(_) => None,

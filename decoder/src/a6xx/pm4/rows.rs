@@ -39,8 +39,8 @@ packets! {
     /// Memory at INDIRECT: index count, instances, first index, base vertex, first instance.
     0x29 CP_DRAW_INDX_INDIRECT: DrawIndxIndirect { initiator as VGT_DRAW_INITIATOR_A4XX,
         INDX_BASE: Wide, MAX_INDICES: Uint, INDIRECT: Wide }
-    /// Several indirect draws. What follows DRAW_COUNT depends on OPCODE: with indices INDEX and MAX_INDICES come first, with
-    /// a count in memory its address comes after INDIRECT; STRIDE is last.
+    /// Several indirect draws. OPCODE selects what follows DRAW_COUNT: with indices INDEX and MAX_INDICES come first;
+    /// with a count in memory its address comes after INDIRECT; STRIDE is last.
     0x2a CP_DRAW_INDIRECT_MULTI: DrawIndirectMulti { initiator as VGT_DRAW_INITIATOR_A4XX,
         control as CP_DRAW_INDIRECT_MULTI_1, DRAW_COUNT: Uint }
     0x2b CP_IM_LOAD_IMMEDIATE: ImLoadImmediate {}
@@ -92,7 +92,8 @@ packets! {
         MASK: Hex, WRITE_ADDR: Wide, WRITE_DATA: Hex }
     0x46 CP_EVENT_WRITE: EventWrite { event as CP_EVENT_WRITE_0 } ? { ADDR_0: Wide, DATA: Hex }
     /// Executes the next dwords only if a predicate, two equal registers, or the current pass say so.
-    0x47 CP_COND_REG_EXEC: CondRegExec { control as CP_COND_REG_EXEC_0, size as CP_COND_REG_EXEC_1 } ? { DWORDS: Uint }
+    0x47 CP_COND_REG_EXEC: CondRegExec { control as CP_COND_REG_EXEC_0, size as CP_COND_REG_EXEC_1 }
+        ? { behind as CP_COND_REG_EXEC_2 }
     0x48 CP_ME_INIT: MeInit {}
     0x4a CP_REG_TO_SCRATCH: RegToScratch { control as CP_REG_TO_SCRATCH_0 }
     0x4b CP_SET_DRAW_INIT_FLAGS: SetDrawInitFlags {} ? { MASK: Hex }
@@ -101,7 +102,7 @@ packets! {
     0x4d CP_SCRATCH_TO_REG: ScratchToReg { control as CP_SCRATCH_TO_REG_0 }
     0x4e CP_DRAW_PRED_SET: DrawPredSet { control as CP_DRAW_PRED_SET_0 } ? { MEM_ADDR: Wide }
     0x4f CP_MEM_WRITE_CNTR: MemWriteCntr {}
-    /// Runs the commands after it once for each of BIN_COUNT bins, each time after PREFIX_DWORDS of a table at PREFIX_ADDR.
+    /// Runs the commands after it once for each of BIN_COUNT bins, each time after PREFIX_DWORDS at PREFIX_ADDR.
     0x50 CP_START_BIN: StartBin { BIN_COUNT: Uint, PREFIX_ADDR: Wide, PREFIX_DWORDS: Uint,
         BODY_DWORDS: Uint }
     0x51 CP_END_BIN: EndBin {}

@@ -166,6 +166,7 @@ descriptors! {
     }
     /// The number of dwords that are skipped; with REG_COMPARE the second register, and the number follows.
     CP_COND_REG_EXEC_1 { 0..23 DWORDS: Uint; }
+    CP_COND_REG_EXEC_2 { 0..23 DWORDS: Uint; }
     CP_SMMU_TABLE_UPDATE_1 { 0..15 TTBR0_HI: Hex; 16..31 ASID: Hex; }
     CP_SET_AMBLE_2 { 0..19 DWORDS: Uint; 20..21 TYPE: AmbleType; }
     CP_SET_PSEUDO_REG_0 { 0..10 PSEUDO_REG: PseudoReg; }

@@ -42,7 +42,7 @@ register_rows! {
     }
     0x08c2 CP_ROQ_THRESHOLDS_2 { 0..8 SDS_START: Addr<2>; 16..31 ROQ_SIZE: Addr<2>; }
     0x08c3 CP_MEM_POOL_SIZE {}
-    0x08d0 CP_PERFCTR_CP_SEL[14 x 1] {}
+    0x08d0 CP_PERFCTR_CP_SEL[14 x 1] { 0..31 VALUE: CpPerfcounterSelect; }
     wide 0x0900 CP_CRASH_SCRIPT_BASE {}
     0x0902 CP_CRASH_DUMP_CNTL {}
     0x0903 CP_CRASH_DUMP_STATUS {}

@@ -101,7 +101,7 @@ register_rows! {
     0x840b GRAS_2D_RESOLVE_CNTL_2 { like A6XX_REG_XY }
     0x8600 GRAS_DBG_ECO_CNTL { 7..7 UNK7: Bool; 11..11 LRZCACHELOCKDIS: Bool; }
     0x8601 GRAS_ADDR_MODE_CNTL { 0..31 VALUE: AddressMode; }
-    0x8610 GRAS_PERFCTR_TSE_SEL[4 x 1] {}
-    0x8614 GRAS_PERFCTR_RAS_SEL[4 x 1] {}
-    0x8618 GRAS_PERFCTR_LRZ_SEL[4 x 1] {}
+    0x8610 GRAS_PERFCTR_TSE_SEL[4 x 1] { 0..31 VALUE: TsePerfcounterSelect; }
+    0x8614 GRAS_PERFCTR_RAS_SEL[4 x 1] { 0..31 VALUE: RasPerfcounterSelect; }
+    0x8618 GRAS_PERFCTR_LRZ_SEL[4 x 1] { 0..31 VALUE: LrzPerfcounterSelect; }
 }

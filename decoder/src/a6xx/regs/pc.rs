@@ -42,6 +42,6 @@ register_rows! {
     wide 0x9e12 PC_BIN_PRIM_STRM {}
     wide 0x9e14 PC_BIN_DRAW_STRM {}
     0x9e1c PC_VISIBILITY_OVERRIDE { 0..0 OVERRIDE: Bool; }
-    0x9e34 PC_PERFCTR_PC_SEL[8 x 1] {}
+    0x9e34 PC_PERFCTR_PC_SEL[8 x 1] { 0..31 VALUE: PcPerfcounterSelect; }
     0x9e72 PC_UNKNOWN_9E72 {}
 }

@@ -11,9 +11,8 @@ register_rows! {
     }
     0x8801 RB_RENDER_CNTL {
         3..5 CCUSINGLECACHELINESIZE: Hex; 6..6 EARLYVIZOUTEN: Bool; 7..7 BINNING: Bool;
-        8..8 RASTER_MODE: RasterMode; 8..10 UNK8: Hex; 9..10 RASTER_DIRECTION: RasterDirection;
-        11..11 CONSERVATIVERASEN: Bool; 12..12 INNERCONSERVATIVERASEN: Bool; 14..14 FLAG_DEPTH: Bool;
-        16..23 FLAG_MRTS: Hex;
+        8..8 RASTER_MODE: RasterMode; 9..10 RASTER_DIRECTION: RasterDirection; 11..11 CONSERVATIVERASEN: Bool;
+        12..12 INNERCONSERVATIVERASEN: Bool; 14..14 FLAG_DEPTH: Bool; 16..23 FLAG_MRTS: Hex;
     }
     0x8802 RB_RAS_MSAA_CNTL { 0..1 SAMPLES: MsaaSamples; 2..2 UNK2: Bool; 3..3 UNK3: Bool; }
     0x8803 RB_DEST_MSAA_CNTL { 0..1 SAMPLES: MsaaSamples; 2..2 MSAA_DISABLE: Bool; }
@@ -183,12 +182,12 @@ register_rows! {
         0..0 MODE: Bool; 1..2 LOWER_BIT: Uint; 3..3 MIN_ACCESS_LENGTH: Bool; 4..4 AMSBC: Bool;
         10..10 UPPER_BIT: Uint; 11..11 RGB565_PREDICATOR: Bool; 12..13 UNK12: Hex;
     }
-    0x8e10 RB_PERFCTR_RB_SEL[8 x 1] {}
-    0x8e18 RB_PERFCTR_CCU_SEL[5 x 1] {}
+    0x8e10 RB_PERFCTR_RB_SEL[8 x 1] { 0..31 VALUE: RbPerfcounterSelect; }
+    0x8e18 RB_PERFCTR_CCU_SEL[5 x 1] { 0..31 VALUE: CcuPerfcounterSelect; }
     0x8e28 RB_CMP_DBG_ECO_CNTL {}
-    0x8e2c RB_PERFCTR_CMP_SEL[4 x 1] {}
+    0x8e2c RB_PERFCTR_CMP_SEL[4 x 1] { 0..31 VALUE: CmpPerfcounterSelect; }
     0x8e3b RB_RB_SUB_BLOCK_SEL_CNTL_HOST {}
     0x8e3d RB_RB_SUB_BLOCK_SEL_CNTL_CD {}
-    0x8e50 RB_CONTEXT_SWITCH_GMEM_SAVE_RESTORE { 0..31 VALUE: Bool; }
+    0x8e50 RB_CONTEXT_SWITCH_GMEM_SAVE_RESTORE {}
     0x8e51 RB_UNKNOWN_8E51 {}
 }

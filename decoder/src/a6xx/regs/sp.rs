@@ -149,7 +149,7 @@ register_rows! {
     0xae0f SP_PERFCTR_ENABLE {
         0..0 VS: Bool; 1..1 HS: Bool; 2..2 DS: Bool; 3..3 GS: Bool; 4..4 FS: Bool; 5..5 CS: Bool;
     }
-    0xae10 SP_PERFCTR_SP_SEL[24 x 1] {}
+    0xae10 SP_PERFCTR_SP_SEL[24 x 1] { 0..31 VALUE: SpPerfcounterSelect; }
     0xb182 SP_UNKNOWN_B182 {}
     0xb183 SP_UNKNOWN_B183 {}
     0xb190 SP_UNKNOWN_B190 {}

@@ -16,5 +16,5 @@ register_rows! {
     0xb60a TPL1_BICUBIC_WEIGHTS_TABLE_2 {}
     0xb60b TPL1_BICUBIC_WEIGHTS_TABLE_3 {}
     0xb60c TPL1_BICUBIC_WEIGHTS_TABLE_4 {}
-    0xb610 TPL1_PERFCTR_TP_SEL[12 x 1] {}
+    0xb610 TPL1_PERFCTR_TP_SEL[12 x 1] { 0..31 VALUE: TpPerfcounterSelect; }
 }

@@ -14,7 +14,7 @@ register_rows! {
     0x0e17 UCHE_CACHE_WAYS {}
     0x0e18 UCHE_FILTER_CNTL {}
     0x0e19 UCHE_CLIENT_PF { 0..7 PERFSEL: Hex; }
-    0x0e1c UCHE_PERFCTR_UCHE_SEL[12 x 1] {}
+    0x0e1c UCHE_PERFCTR_UCHE_SEL[12 x 1] { 0..31 VALUE: UchePerfcounterSelect; }
     0x0e3a UCHE_GBIF_GX_CONFIG {}
     0x0e3c UCHE_CMDQ_CONFIG {}
 }

@@ -33,5 +33,5 @@ register_rows! {
     0xa0d0 VFD_DEST_CNTL[32 x 1].INSTR { 0..3 WRITEMASK: Hex; 4..11 REGID: RegId; }
     0xa0f8 VFD_POWER_CNTL {}
     0xa601 VFD_ADDR_MODE_CNTL { 0..31 VALUE: AddressMode; }
-    0xa610 VFD_PERFCTR_VFD_SEL[8 x 1] {}
+    0xa610 VFD_PERFCTR_VFD_SEL[8 x 1] { 0..31 VALUE: VfdPerfcounterSelect; }
 }

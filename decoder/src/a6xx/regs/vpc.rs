@@ -52,5 +52,5 @@ register_rows! {
     0x9601 VPC_ADDR_MODE_CNTL { 0..31 VALUE: AddressMode; }
     0x9602 VPC_UNKNOWN_9602 {}
     0x9603 VPC_UNKNOWN_9603 {}
-    0x9604 VPC_PERFCTR_VPC_SEL[6 x 1] {}
+    0x9604 VPC_PERFCTR_VPC_SEL[6 x 1] { 0..31 VALUE: VpcPerfcounterSelect; }
 }

@@ -18,5 +18,5 @@ register_rows! {
     0x0c38 VSC_STATE[32 x 1].REG {}
     0x0c58 VSC_PRIM_STRM_SIZE[32 x 1].REG {}
     0x0c78 VSC_DRAW_STRM_SIZE[32 x 1].REG {}
-    0x0cd8 VSC_PERFCTR_VSC_SEL[2 x 1] {}
+    0x0cd8 VSC_PERFCTR_VSC_SEL[2 x 1] { 0..31 VALUE: VscPerfcounterSelect; }
 }

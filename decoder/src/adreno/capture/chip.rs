@@ -10,7 +10,8 @@ use super::Body;
 pub struct ChipId(pub u64);
 
 /// Names of chips whose chip ids do not hold their numbers. Source: Mesa's freedreno_devices.py.
-const NEW_NAMES: [(u32, &str); 5] = [
+const NEW_NAMES: [(u32, &str); 6] = [
+    (0x0606_0201, "644"),
     (0x4303_0c00, "735"),
     (0x4305_0a01, "740"),
     (0x4305_0c01, "X1-85"),
@@ -148,6 +149,10 @@ mod tests {
             (by_id(0x0401_0800), Some(4), "an Adreno 418 (chip id 0x04010800)", "418"),
             (by_id(0x0403_0002), Some(4), "an Adreno 430 (chip id 0x04030002)", "430"),
             (by_id(0x0450_0000), Some(4), "an Adreno A4xx (chip id 0x04500000)", "chip id 0x04500000"),
+            (NamedChip::GpuId(605), Some(6), "an Adreno 605 (GPU_ID 605)", "605"),
+            (by_id(0x0603_00ff), Some(6), "an Adreno 630 (chip id 0x060300ff)", "630"),
+            (by_id(0x0606_0201), Some(6), "an Adreno 644 (chip id 0x06060201)", "644"),
+            (by_id(0xffff_0609_0000), Some(6), "an Adreno 690 (chip id 0xffff06090000)", "690"),
             (by_id(0x0703_0001), Some(7), "an Adreno 730 (chip id 0x07030001)", "730"),
             (by_id(0x4305_0a01), Some(7), "an Adreno 740 (chip id 0x43050a01)", "740"),
             (by_id(0xffff_4305_0a01), Some(7), "an Adreno 740 (chip id 0xffff43050a01)", "740"),
