@@ -5,7 +5,7 @@ pub mod pm4;
 pub mod regs;
 pub mod stage_words;
 
-use crate::generation::{Framing, Generation};
+use crate::adreno::generation::{Framing, Generation};
 
 /// The generation as readers of its streams see it.
 pub static A4XX: Generation = Generation {

@@ -4,7 +4,7 @@ pub mod load_state;
 pub mod pm4;
 pub mod regs;
 
-use crate::generation::{Framing, Generation};
+use crate::adreno::generation::{Framing, Generation};
 
 /// The generation as readers of its streams see it.
 pub static A6XX: Generation = Generation {

@@ -2,6 +2,7 @@
 //! registers, the kinds of loaded state, ir3.
 pub mod address;
 pub mod capture;
+pub mod generation;
 pub mod ir3;
 pub mod load_state;
 pub mod packet;

@@ -8,9 +8,9 @@ use nom::bytes::complete::take;
 use nom::error::{ErrorKind, ParseError};
 use nom::{IResult, Input, Needed, Parser};
 
+use crate::adreno::generation::Framing;
 use crate::bits::{Bool, Hex, Uint};
 use crate::error::PacketError;
-use crate::generation::Framing;
 
 descriptors! {
     /// Header of a run of register writes.
