@@ -9,6 +9,7 @@ use super::effect::{Effect, File, Gather};
 use super::extra::Extra;
 use super::liveness::touched_rows;
 use super::lowered::{Lowered, Step, Uniform};
+use super::merged::merge;
 use super::reach::Backwards;
 use super::rowmap;
 use super::rows::{AluOp, kernel};
@@ -51,6 +52,8 @@ pub struct Builder {
     doubts: usize,
     /// Whether doubts are added for guesses.
     watched: bool,
+    /// Whether half registers are halves of full ones.
+    merged: bool,
     /// The program's hash, if selections of a0.x are reported.
     chooses: Option<u64>,
 }
@@ -64,6 +67,11 @@ impl Builder {
     /// A builder that reports selections of a0.x.
     pub fn choosing(program: u64) -> Self {
         Self { chooses: Some(program), ..Self::default() }
+    }
+
+    /// The builder, of a program for a chip on which half registers are halves of full ones.
+    pub fn merged(self) -> Self {
+        Self { merged: true, ..self }
     }
 
     /// Begins source instruction `at`. If it is in `targets`, control can also arrive from elsewhere, so a
@@ -212,6 +220,10 @@ impl Builder {
                 *target = self.starts.get(target).copied().unwrap_or(last);
             }
         }
+        if self.merged {
+            let shift = self.uniform(Uniform::Bits(16));
+            merge(&mut self.alus, &mut self.sources, &mut self.steps, shift);
+        }
         if self.watched {
             self.find_reaches();
         }
@@ -264,7 +276,7 @@ impl Builder {
 
 impl Effect {
     /// The target step of this effect.
-    fn target_mut(&mut self) -> Option<&mut u32> {
+    pub(super) fn target_mut(&mut self) -> Option<&mut u32> {
         match self {
             Self::Branch(branch) => Some(&mut branch.target),
             Self::Call { target } => Some(target),

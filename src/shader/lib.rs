@@ -44,6 +44,7 @@ mod limits;
 mod liveness;
 mod lower;
 mod lowered;
+mod merged;
 mod ops;
 mod perform;
 mod program;

@@ -23,5 +23,7 @@ pub const ZERO: Row = SINK + 1;
 pub const TEMPORARIES: Row = ZERO + 1;
 /// Number of scratch rows.
 pub const TEMPORARY_COUNT: Row = 24;
+/// The high half of a register on its way to the full row, on chips with one register file.
+pub const SHIFTED: Row = TEMPORARIES + TEMPORARY_COUNT;
 /// First row of the constants and immediates.
-pub const UNIFORMS: Row = TEMPORARIES + TEMPORARY_COUNT;
+pub const UNIFORMS: Row = SHIFTED + 1;

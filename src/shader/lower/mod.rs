@@ -49,33 +49,33 @@ impl Program {
     /// Lowers ir3 instruction words. Words that are never reached do not matter. Invalid instructions fault
     /// when they are reached.
     pub fn new(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(code, SyncFlag::Scheduling, Granularity::Runs).map(Self::from)
+        lower(code, SyncFlag::Scheduling, Granularity::Runs, false).map(Self::from)
     }
 
     /// Like [`Program::new`] for a hull shader, where an (ss) after a store is a barrier between the
     /// invocations of a patch (docs/hardware/ir3-isa.md, section 10.3).
     pub fn new_hull(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(code, SyncFlag::Barrier, Granularity::Runs).map(Self::from)
+        lower(code, SyncFlag::Barrier, Granularity::Runs, false).map(Self::from)
     }
 
     /// Like [`Program::new`], and reports to the environment which guesses it rests on.
     pub fn watched(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(code, SyncFlag::Scheduling, Granularity::Watched).map(Self::from)
+        lower(code, SyncFlag::Scheduling, Granularity::Watched, false).map(Self::from)
     }
 
     /// Like [`Program::new_hull`], and reports to the environment which guesses it rests on.
     pub fn hull_watched(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(code, SyncFlag::Barrier, Granularity::Watched).map(Self::from)
+        lower(code, SyncFlag::Barrier, Granularity::Watched, false).map(Self::from)
     }
 
     /// Like [`Program::new`], and reports to the environment which registers a0.x selects.
     pub fn choosing(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(code, SyncFlag::Scheduling, Granularity::Choices).map(Self::from)
+        lower(code, SyncFlag::Scheduling, Granularity::Choices, false).map(Self::from)
     }
 
     /// Like [`Program::new_hull`], and reports to the environment which registers a0.x selects.
     pub fn hull_choosing(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(code, SyncFlag::Barrier, Granularity::Choices).map(Self::from)
+        lower(code, SyncFlag::Barrier, Granularity::Choices, false).map(Self::from)
     }
 
     /// Lowers PicoGpu instructions. `interface` names the registers that `lduni` loads from the constant
@@ -86,7 +86,7 @@ impl Program {
 
     /// Like [`Program::new`], with one step per instruction, for a debugger.
     pub fn stepwise(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(code, SyncFlag::Scheduling, Granularity::Instructions).map(Self::from)
+        lower(code, SyncFlag::Scheduling, Granularity::Instructions, false).map(Self::from)
     }
 
     /// Like [`Program::from_pico`], with one step per instruction, for a debugger.
@@ -96,12 +96,17 @@ impl Program {
 
     /// Like [`Program::new_hull`], with one step per instruction, for a debugger.
     pub fn hull_stepwise(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(code, SyncFlag::Barrier, Granularity::Instructions).map(Self::from)
+        lower(code, SyncFlag::Barrier, Granularity::Instructions, false).map(Self::from)
     }
 }
 
 /// Lowers `code` to a program.
-fn lower(code: &[u64], sync: SyncFlag, granularity: Granularity) -> Result<Lowered, ProgramError> {
+pub(super) fn lower(
+    code: &[u64],
+    sync: SyncFlag,
+    granularity: Granularity,
+    merged: bool,
+) -> Result<Lowered, ProgramError> {
     match code.len() {
         0 => return Err(ProgramError::Empty),
         len if len > Lowered::MAX_INSTRUCTIONS => return Err(ProgramError::TooLong(len)),
@@ -119,6 +124,7 @@ fn lower(code: &[u64], sync: SyncFlag, granularity: Granularity) -> Result<Lower
         Granularity::Choices => Builder::choosing(hash),
         Granularity::Runs | Granularity::Instructions => Builder::default(),
     };
+    let builder = if merged { builder.merged() } else { builder };
     let mut lowerer = Lowerer { builder, sync, stored: false, region: None, at: 0, used: 0 };
     for (at, instr) in instrs.iter().enumerate().filter(|(at, _)| reached[*at]) {
         lowerer.builder.instruction(at as u32, &targets);

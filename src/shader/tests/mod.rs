@@ -2,6 +2,7 @@
 mod doubts;
 mod effects;
 mod flow;
+mod merged;
 mod operands;
 mod random;
 pub(super) mod reference;
