@@ -1,7 +1,7 @@
 //! Lowering of categories 1 to 4.
 use a4emu_decoder::adreno::ir3::{
-    Cat1, Cat1Dst, Cat1Op, Cat1Src, Cat2, Cat2Class, Cat2Op, Cat3, Cat3Class, Cat4, Cond, Operand, Reg,
-    Round, Type,
+    Cat1, Cat1Dst, Cat1Op, Cat1Src, Cat2, Cat2Class, Cat2Op, Cat3, Cat3Class, Cat3Op, Cat4, Cond, Operand,
+    Reg, Round, Type,
 };
 use a4emu_decoder::guesses::Guess;
 
@@ -32,13 +32,28 @@ struct Computation<'a> {
 
 impl Lowerer {
     pub(super) fn cat1(&mut self, instr: &Cat1) {
-        if instr.op != Cat1Op::Mov {
-            return self.builder.effect(Effect::Unsupported(instr.op.name()));
+        match instr.op {
+            Cat1Op::Mov => {}
+            Cat1Op::Swz | Cat1Op::Gat | Cat1Op::Sct => return self.moves(instr),
+            Cat1Op::Movmsk => return self.builder.effect(Effect::Unsupported(instr.op.name())),
         }
         for repetition in 0..=instr.repeat {
             self.used = 0;
             let src = self.move_source(&instr.src, instr.src_type, repetition);
             self.move_to(instr, src, repetition);
+        }
+    }
+
+    /// Several moves. All registers are read before one is written.
+    fn moves(&mut self, instr: &Cat1) {
+        let [from, to] = [instr.src_type, instr.dst_type].map(|ty| Bank::of(ty.is_half()));
+        let moves = instr.pairs();
+        let values = self.temporaries(moves.len() as Row);
+        for (value, (_, src)) in (values..).zip(&moves) {
+            self.convert(instr, value, from.source(*src));
+        }
+        for (value, (dst, _)) in (values..).zip(&moves) {
+            self.builder.alu(Extra::Copy, to.destination(*dst), &[value.into()]);
         }
     }
 
@@ -135,6 +150,9 @@ impl Lowerer {
     }
 
     pub(super) fn cat3(&mut self, instr: &Cat3) {
+        if let Some(ops) = shift_ops(instr.op) {
+            return self.shift(instr, ops);
+        }
         let Some((numbers, bank)) = shape_of(instr.op.class()) else {
             return self.builder.effect(Effect::Unsupported(instr.op.name()));
         };
@@ -149,6 +167,29 @@ impl Lowerer {
                 width: if bank == Bank::Half { 16 } else { 32 },
                 numbers,
                 saturate: instr.sat && numbers == Numbers::Float,
+            };
+            self.compute(&computation, step(instr.dst, repetition), instr.dst_half);
+        }
+    }
+
+    /// An operation of the second source with the first one, and one of its result with the third.
+    fn shift(&mut self, instr: &Cat3, [first, second]: [Cat2Op; 2]) {
+        let bank = Bank::of(instr.half);
+        let width = if instr.half { 16 } else { 32 };
+        for repetition in 0..=instr.repeat {
+            self.used = 0;
+            let sources = [instr.src1, instr.src2, instr.src3];
+            let [by, value, with] =
+                sources.map(|operand| self.source(&operand, Numbers::Bits, bank, repetition));
+            let shifted = self.temporaries(1);
+            self.builder.alu_with(first, shifted, &[value, by], Cond::Lt, width);
+            let computation = Computation {
+                op: second.into(),
+                sources: &[shifted.into(), with],
+                cond: Cond::Lt,
+                width,
+                numbers: Numbers::Bits,
+                saturate: false,
             };
             self.compute(&computation, step(instr.dst, repetition), instr.dst_half);
         }
@@ -213,7 +254,19 @@ fn numbers_of(class: Cat2Class) -> Option<Numbers> {
     })
 }
 
-/// The source type of a class, and its register file. `None` for the operations of A6xx.
+/// The two operations of a shift or mask of A6xx (ir3-cat3.xml: shrm is `(src2 >> src1) & src3`).
+fn shift_ops(op: Cat3Op) -> Option<[Cat2Op; 2]> {
+    Some(match op {
+        Cat3Op::Shrm => [Cat2Op::ShrB, Cat2Op::AndB],
+        Cat3Op::Shlm => [Cat2Op::ShlB, Cat2Op::AndB],
+        Cat3Op::Shrg => [Cat2Op::ShrB, Cat2Op::OrB],
+        Cat3Op::Shlg => [Cat2Op::ShlB, Cat2Op::OrB],
+        Cat3Op::Andg => [Cat2Op::AndB, Cat2Op::OrB],
+        _ => return None,
+    })
+}
+
+/// The source type of a class, and its register file. `None` for products of A6xx.
 fn shape_of(class: Cat3Class) -> Option<(Numbers, Bank)> {
     Some(match class {
         Cat3Class::Float32 => (Numbers::Float, Bank::Full),

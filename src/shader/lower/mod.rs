@@ -11,7 +11,7 @@ mod operands;
 pub(super) mod pico;
 mod texture;
 
-use a4emu_decoder::adreno::ir3::{Body, Cat0Op, Instr};
+use a4emu_decoder::adreno::ir3::{Body, Cat0Op, Instr, Isa};
 use a4emu_decoder::isa::pico as pico_isa;
 use a4emu_decoder::isa::pico::command::Interface;
 use hashbrown::HashSet;
@@ -49,33 +49,39 @@ impl Program {
     /// Lowers ir3 instruction words. Words that are never reached do not matter. Invalid instructions fault
     /// when they are reached.
     pub fn new(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(code, SyncFlag::Scheduling, Granularity::Runs, false).map(Self::from)
+        lower(Isa::A4xx, code, SyncFlag::Scheduling, Granularity::Runs).map(Self::from)
+    }
+
+    /// Like [`Program::new`], for words of any generation of the instruction set. Instructions of later generations
+    /// that have no lowering are unsupported when they are reached.
+    pub fn of(isa: Isa, code: &[u64]) -> Result<Self, ProgramError> {
+        lower(isa, code, SyncFlag::Scheduling, Granularity::Runs).map(Self::from)
     }
 
     /// Like [`Program::new`] for a hull shader, where an (ss) after a store is a barrier between the
     /// invocations of a patch (docs/hardware/ir3-isa.md, section 10.3).
     pub fn new_hull(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(code, SyncFlag::Barrier, Granularity::Runs, false).map(Self::from)
+        lower(Isa::A4xx, code, SyncFlag::Barrier, Granularity::Runs).map(Self::from)
     }
 
     /// Like [`Program::new`], and reports to the environment which guesses it rests on.
     pub fn watched(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(code, SyncFlag::Scheduling, Granularity::Watched, false).map(Self::from)
+        lower(Isa::A4xx, code, SyncFlag::Scheduling, Granularity::Watched).map(Self::from)
     }
 
     /// Like [`Program::new_hull`], and reports to the environment which guesses it rests on.
     pub fn hull_watched(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(code, SyncFlag::Barrier, Granularity::Watched, false).map(Self::from)
+        lower(Isa::A4xx, code, SyncFlag::Barrier, Granularity::Watched).map(Self::from)
     }
 
     /// Like [`Program::new`], and reports to the environment which registers a0.x selects.
     pub fn choosing(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(code, SyncFlag::Scheduling, Granularity::Choices, false).map(Self::from)
+        lower(Isa::A4xx, code, SyncFlag::Scheduling, Granularity::Choices).map(Self::from)
     }
 
     /// Like [`Program::new_hull`], and reports to the environment which registers a0.x selects.
     pub fn hull_choosing(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(code, SyncFlag::Barrier, Granularity::Choices, false).map(Self::from)
+        lower(Isa::A4xx, code, SyncFlag::Barrier, Granularity::Choices).map(Self::from)
     }
 
     /// Lowers PicoGpu instructions. `interface` names the registers that `lduni` loads from the constant
@@ -86,7 +92,7 @@ impl Program {
 
     /// Like [`Program::new`], with one step per instruction, for a debugger.
     pub fn stepwise(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(code, SyncFlag::Scheduling, Granularity::Instructions, false).map(Self::from)
+        lower(Isa::A4xx, code, SyncFlag::Scheduling, Granularity::Instructions).map(Self::from)
     }
 
     /// Like [`Program::from_pico`], with one step per instruction, for a debugger.
@@ -96,23 +102,23 @@ impl Program {
 
     /// Like [`Program::new_hull`], with one step per instruction, for a debugger.
     pub fn hull_stepwise(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(code, SyncFlag::Barrier, Granularity::Instructions, false).map(Self::from)
+        lower(Isa::A4xx, code, SyncFlag::Barrier, Granularity::Instructions).map(Self::from)
     }
 }
 
 /// Lowers `code` to a program.
 pub(super) fn lower(
+    isa: Isa,
     code: &[u64],
     sync: SyncFlag,
     granularity: Granularity,
-    merged: bool,
 ) -> Result<Lowered, ProgramError> {
     match code.len() {
         0 => return Err(ProgramError::Empty),
         len if len > Lowered::MAX_INSTRUCTIONS => return Err(ProgramError::TooLong(len)),
         _ => {}
     }
-    let instrs: Vec<Instr> = code.iter().map(|&word| Instr::decode(word)).collect();
+    let instrs: Vec<Instr> = code.iter().map(|&word| isa.decode(word)).collect();
     let targets = match granularity {
         Granularity::Runs | Granularity::Choices | Granularity::Watched => targets(&instrs),
         Granularity::Instructions => (0..code.len() as u32).collect(),
@@ -124,7 +130,7 @@ pub(super) fn lower(
         Granularity::Choices => Builder::choosing(hash),
         Granularity::Runs | Granularity::Instructions => Builder::default(),
     };
-    let builder = if merged { builder.merged() } else { builder };
+    let builder = if isa.merges_halves() { builder.merged() } else { builder };
     let mut lowerer = Lowerer { builder, sync, stored: false, region: None, at: 0, used: 0 };
     for (at, instr) in instrs.iter().enumerate().filter(|(at, _)| reached[*at]) {
         lowerer.builder.instruction(at as u32, &targets);

@@ -1,18 +1,18 @@
 //! Tests of programs for chips on which half registers are halves of full ones, against a file that is kept
 //! whole after each operation.
+use a4emu_decoder::adreno::ir3::Isa;
+use a4emu_decoder::adreno::ir3::program::assemble_in;
 use proptest::prelude::*;
 
 use super::*;
 use crate::alu::{self, Row};
 use crate::effect::Effect;
-use crate::lower::{Granularity, SyncFlag, lower};
-use crate::lowered::Lowered;
 use crate::rowmap::{FULL, HALF, REGISTERS};
 use crate::run::apply;
 
+/// A program of words that mean the same in both generations. `merged` are the registers of A6xx.
 fn lowered(words: &[u64], merged: bool) -> Program {
-    let lowered: Lowered = lower(words, SyncFlag::Scheduling, Granularity::Runs, merged).unwrap();
-    lowered.into()
+    Program::of(if merged { Isa::A6xx } else { Isa::A4xx }, words).unwrap()
 }
 
 /// Makes the other rows of the registers of `row` equal to it.
@@ -175,4 +175,39 @@ fn a_loop_on_half_registers_moves_nothing() {
     let operations = |merged| lowered(&words, merged).alus.len();
     // The high half beside the first write, which nothing reads before it is written.
     assert_eq!(operations(true), operations(false) + 1);
+}
+
+/// Runs a program of A6xx with lane numbers in r0.x and returns r4.x.
+fn of_a6xx(source: &str) -> Lanes {
+    let program = Program::of(Isa::A6xx, &assemble_in(Isa::A6xx, source).unwrap()).unwrap();
+    let mut warp = Warp::new(&program, &constants());
+    warp.restart(&program, ALL, 0);
+    *warp.full_mut(0) = integers(|lane| lane * 0x0101_0001);
+    assert_eq!(run(&program, &mut warp, &mut ()), Outcome::Ended, "{source}");
+    *warp.full(16)
+}
+
+#[test]
+fn shifts_and_masks_of_a6xx_take_the_second_source_first() {
+    // In lane 3, r0.x is 0x0303_0003.
+    let lane = |line: &str| of_a6xx(&format!("mov.u32u32 r1.x, 0xff0\n{line}\nend"))[3];
+    assert_eq!(lane("shrg r4.x, 8, r0.x, r1.x"), 0x0003_0300 | 0xff0);
+    assert_eq!(lane("shlg r4.x, 4, r0.x, r1.x"), 0x3030_0030 | 0xff0);
+    assert_eq!(lane("shrm r4.x, 8, r0.x, r1.x"), 0x0003_0300 & 0xff0);
+    assert_eq!(lane("shlm r4.x, 4, r0.x, r1.x"), 0x3030_0030 & 0xff0);
+    assert_eq!(lane("andg r4.x, r1.x, r0.x, r1.x"), (0xff0 & 0x0303_0003) | 0xff0);
+    assert_eq!(
+        lane("shrg hr8.x, 1, hr0.x, hr0.y\nmov.u32u32 r4.x, r4.x"),
+        (0x0003 >> 1) | 0x0303,
+        "hr0.y is the high half of r0.x"
+    );
+}
+
+#[test]
+fn parallel_moves_read_all_before_they_write() {
+    let values = "mov.u32u32 r1.x, 7\nmov.u32u32 r1.y, 9\n";
+    let r4 = |moves: &str| of_a6xx(&format!("{values}{moves}\nend"))[0];
+    assert_eq!(r4("swz.u32u32 r1.x, r1.y, r1.y, r1.x\nshlg r4.x, 8, r1.x, r1.y"), 9 << 8 | 7);
+    assert_eq!(r4("gat.u32u32 r4.x, r1.y, r1.x, r1.x, r1.x"), 9);
+    assert_eq!(r4("sct.u32u32 r4.x, r4.y, r4.z, r4.w, r1.y"), 9);
 }

@@ -182,6 +182,22 @@ impl Cat1 {
         self.writes_address(Reg::A1, Type::U16)
     }
 
+    /// The moves of swz, gat or sct, each from the second register to the first; none for other ops.
+    pub fn pairs(&self) -> Vec<(Reg, Reg)> {
+        let (Cat1Dst::Reg(dst), Cat1Src::Operand(Operand { src: Src::Gpr(src), .. })) = (self.dst, self.src)
+        else {
+            return Vec::new();
+        };
+        let [a, b, c] = self.more;
+        let behind = |first: Reg| std::array::from_fn::<_, 4, _>(|n| Reg(first.0.wrapping_add(n as u8)));
+        match self.op {
+            Cat1Op::Swz => vec![(dst, src), (b, a)],
+            Cat1Op::Gat => behind(dst).into_iter().zip([src, a, b, c]).collect(),
+            Cat1Op::Sct => [dst, a, b, c].into_iter().zip(behind(src)).collect(),
+            Cat1Op::Mov | Cat1Op::Movmsk => Vec::new(),
+        }
+    }
+
     /// The destinations and the sources that the text of swz, gat or sct names, in order.
     pub(super) fn moved(&self) -> [[Option<Reg>; 4]; 2] {
         let dst = match self.dst {
