@@ -89,11 +89,13 @@ pub struct Machine {
 impl Machine {
     /// A chip after power-on: registers are zero and unwritten, and no memory is mapped.
     pub(crate) fn new(chip: Chip) -> Self {
+        let mut mem = Memory::new();
+        mem.set_address_bits(chip.generation().address_bits);
         Self {
             chip,
             model: Model::default(),
-            regs: RegFile::default(),
-            mem: Memory::new(),
+            regs: RegFile::of(chip.generation()),
+            mem,
             gmem: Gmem::new(chip.gmem_bytes()),
             loaded: LoadedState::default(),
             counters: Counters::default(),
@@ -106,6 +108,16 @@ impl Machine {
             budget: Budget::default(),
             at: Place::default(),
         }
+    }
+
+    /// Becomes `chip`: its registers, addresses and tile memory are those of its generation. Registers that it has keep
+    /// their values.
+    pub(crate) fn become_chip(&mut self, chip: Chip) {
+        let generation = chip.generation();
+        self.chip = chip;
+        self.gmem.resize(chip.gmem_bytes());
+        self.mem.set_address_bits(generation.address_bits);
+        self.regs.resize(generation);
     }
 
     /// The state that snapshots of draws read.

@@ -119,14 +119,15 @@ impl<T> BySlot<T> {
 pub struct ReadSet {
     registers: Seen,
     /// Address and length in bytes of each range.
-    ranges: Vec<(u32, u32)>,
+    ranges: Vec<(Address, u32)>,
     /// When the memory was read ([`Memory::now`]).
     time: u64,
 }
 
 impl ReadSet {
     /// `ranges` of memory (address and bytes) that are read now.
-    pub fn of_memory(memory: &Memory, ranges: Vec<(u32, u32)>) -> Self {
+    pub fn of_memory<A: Into<Address>>(memory: &Memory, ranges: Vec<(A, u32)>) -> Self {
+        let ranges = ranges.into_iter().map(|(address, len)| (address.into(), len)).collect();
         Self { registers: Seen::default(), ranges, time: memory.now() }
     }
 

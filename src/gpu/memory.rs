@@ -1,4 +1,5 @@
-//! The GPU's 32-bit address space: contiguous blocks, found through a page map.
+//! The GPU's address space: contiguous blocks, found through a page map. The generation of the chip says how far it
+//! reaches ([`Memory::set_address_bits`]).
 //!
 //! A block is one buffer of the capture, or pages shared with another process. Memory that a capture does not
 //! hold is *missing*, never silently zero. A read of it fills zeros and says so, and the caller reports the
@@ -21,6 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use a4emu_decoder::adreno::address::Address;
+use a4emu_decoder::generation::DEFAULT;
 use hashbrown::HashMap;
 
 use block::{Backing, Block, is_zero};
@@ -85,24 +87,20 @@ pub fn little_endian(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte))
 }
 
-/// The address as the A4xx has it. `None` above 4 GiB, which is in no buffer.
-#[inline]
-fn reached(address: impl Into<Address>) -> Option<u32> {
-    address.into().narrow()
-}
-
 /// Default of [`Memory::limit`], in bytes.
 pub const MAX_HELD: u64 = 1 << 29;
 
 /// The address space. Blocks never overlap.
 pub struct Memory {
+    /// End of the addresses, exclusive.
+    end: u64,
     /// Blocks by base address.
-    blocks: HashMap<u32, Block>,
+    blocks: HashMap<u64, Block>,
     /// The base addresses, ascending.
-    bases: Arc<BTreeSet<u32>>,
+    bases: Arc<BTreeSet<u64>>,
     /// The base of one block in each page: the fast lookup for most blocks. Blocks without contents are not
     /// in it, since a length alone must not cost an entry per page.
-    pages: Arc<HashMap<u32, u32>>,
+    pages: Arc<HashMap<u64, u64>>,
     group: u32,
     /// Ranges of the blocks of this group.
     announced: Extents,
@@ -128,7 +126,7 @@ pub struct Memory {
 
 /// Bytes that were [lent](Memory::lend), with the storage of their buffer.
 pub struct Lent {
-    base: u32,
+    base: u64,
     backing: Backing,
     offset: u32,
     len: usize,
@@ -137,17 +135,17 @@ pub struct Lent {
 impl Lent {
     /// The lent bytes, for writing.
     pub fn bytes(&mut self) -> &mut [u8] {
-        self.bytes_at(self.base + self.offset, self.len)
+        self.bytes_at(Address::new(self.base) + u64::from(self.offset), self.len)
     }
 
     /// Base address of their buffer.
-    pub fn base(&self) -> u32 {
-        self.base
+    pub fn base(&self) -> Address {
+        Address::new(self.base)
     }
 
     /// Other bytes of the buffer: `len` at `address`, or fewer if the buffer ends before.
-    pub fn bytes_at(&mut self, address: u32, len: usize) -> &mut [u8] {
-        let Some(offset) = address.checked_sub(self.base) else { return &mut [] };
+    pub fn bytes_at(&mut self, address: impl Into<Address>, len: usize) -> &mut [u8] {
+        let Some(offset) = address.into().get().checked_sub(self.base) else { return &mut [] };
         let all = self.backing.bytes_mut().and_then(|all| all.get_mut(offset as usize..)).unwrap_or_default();
         let len = len.min(all.len());
         &mut all[..len]
@@ -157,6 +155,7 @@ impl Lent {
 impl Default for Memory {
     fn default() -> Self {
         Self {
+            end: 1 << DEFAULT.address_bits,
             blocks: HashMap::new(),
             bases: Arc::default(),
             pages: Arc::default(),
@@ -182,6 +181,17 @@ impl Memory {
         Self::default()
     }
 
+    /// Sets how many bits an address has, below 64. Buffers above stay, and are not reached any more.
+    pub fn set_address_bits(&mut self, bits: u32) {
+        self.end = 1 << bits;
+    }
+
+    /// The address as a number. `None` above the last address of the chip, which is in no buffer.
+    #[inline]
+    fn reached(&self, address: impl Into<Address>) -> Option<u64> {
+        Some(address.into().get()).filter(|address| *address < self.end)
+    }
+
     /// Begins a submit group: buffers announced from now on are its snapshots.
     ///
     /// Buffers that the group does not name stay. Drivers list only the buffers of a submit, and what the GPU
@@ -203,22 +213,23 @@ impl Memory {
     /// If the contents are shorter than `len`, the rest is without contents. If they are longer, they are
     /// cut.
     pub fn announce(&mut self, base: impl Into<Address>, len: u32, contents: Option<&[u8]>) {
-        let Some(base) = reached(base) else { return };
-        let len = u64::from(len).min((1 << 32) - u64::from(base)) as u32;
+        let Some(base) = self.reached(base) else { return };
+        let len = u64::from(len).min(self.end - base) as u32;
         let contents = contents.unwrap_or_default();
         let held = contents.len().min(len as usize);
         if held > 0 {
             self.place(base, &contents[..held]);
         }
-        self.reserve(u64::from(base) + held as u64, u64::from(base) + u64::from(len));
+        self.reserve(base + held as u64, base + u64::from(len));
     }
 
     /// Maps shared pages at `base`, and removes the buffers there. Until `seen` is set, only the GPU changes
     /// the pages.
-    pub fn map_shared(&mut self, base: u32, pages: Arc<dyn SharedPages>, seen: Seen) {
-        let room = (1 << 32) - u64::from(base);
+    pub fn map_shared(&mut self, base: impl Into<Address>, pages: Arc<dyn SharedPages>, seen: Seen) {
+        let Some(base) = self.reached(base) else { return };
+        let room = (self.end - base).min(u32::MAX.into());
         let len = ((*pages).as_ref().len() as u64).min(room) as u32;
-        self.unmap(u64::from(base), u64::from(base) + u64::from(len));
+        self.unmap(base, base + u64::from(len));
         self.insert(Block::shared(base, len, pages, seen, self.group));
     }
 
@@ -230,8 +241,8 @@ impl Memory {
     }
 
     /// Places a snapshot of a known buffer, of a part of a buffer of this group, or of a new buffer.
-    fn place(&mut self, base: u32, new: &[u8]) {
-        let end = u64::from(base) + new.len() as u64;
+    fn place(&mut self, base: u64, new: &[u8]) {
+        let end = base + new.len() as u64;
         let group = self.group;
         let old = self.block(base).filter(|block| {
             let is_same = block.base == base && block.end() == end;
@@ -245,15 +256,15 @@ impl Memory {
         if old.is_some() {
             if self.affords(growth) {
                 let (now, how) = (self.tick(), self.snapshots);
-                self.update(base, |block| block.merge(base - block.base, new, how, now));
+                self.update(base, |block| block.merge((base - block.base) as u32, new, how, now));
             }
             return;
         }
-        self.clear_range(u64::from(base), end);
+        self.clear_range(base, end);
         if self.affords(growth) {
             self.insert(Block::captured(base, new, group));
         } else {
-            self.reserve(u64::from(base), end);
+            self.reserve(base, end);
         }
     }
 
@@ -270,13 +281,13 @@ impl Memory {
     }
 
     /// Changes the block at `addr`, and makes it a block of this group.
-    fn update(&mut self, addr: u32, change: impl FnOnce(&mut Block)) {
+    fn update(&mut self, addr: u64, change: impl FnOnce(&mut Block)) {
         let group = self.group;
         let Some(block) = self.block_mut(addr) else { return };
         let before = block.stored();
         change(block);
         block.group = group;
-        let (range, after) = ((block.base.into(), block.end()), block.stored());
+        let (range, after) = ((block.base, block.end()), block.stored());
         self.announced.add(range.0, range.1);
         self.held = self.held - before + after;
     }
@@ -284,29 +295,29 @@ impl Memory {
     /// Maps `start..end` without contents where this group has no buffer. A buffer of the same base and length
     /// stays as it is.
     fn reserve(&mut self, start: u64, end: u64) {
-        let is_same = |block: &&Block| u64::from(block.base) == start && block.end() == end;
-        if start < end && self.block(start as u32).filter(is_same).is_some() {
-            return self.update(start as u32, |_| {});
+        let is_same = |block: &&Block| block.base == start && block.end() == end;
+        if start < end && self.block(start).filter(is_same).is_some() {
+            return self.update(start, |_| {});
         }
         let mut at = start;
         while at < end {
             let piece = end.min(at + u64::from(PIECE));
-            self.reserve_piece(at as u32, (piece - at) as u32);
+            self.reserve_piece(at, (piece - at) as u32);
             at = piece;
         }
     }
 
     /// Maps one piece without contents. A piece of the same base and length keeps what the GPU wrote.
-    fn reserve_piece(&mut self, base: u32, len: u32) {
-        let (start, end) = (u64::from(base), u64::from(base) + u64::from(len));
-        if self.block(base).is_some_and(|block| block.base == base && block.len == len) {
-            return self.update(base, |_| {});
+    fn reserve_piece(&mut self, start: u64, len: u32) {
+        let end = start + u64::from(len);
+        if self.block(start).is_some_and(|block| block.base == start && block.len == len) {
+            return self.update(start, |_| {});
         }
         // Between the buffers of this group there are at most stale ones. Visits only the gaps, so repeated
         // announcements stay cheap.
         for (from, to) in self.announced.gaps(start, end) {
             self.unmap(from, to);
-            self.insert(Block::blank(from as u32, (to - from) as u32, self.group));
+            self.insert(Block::blank(from, (to - from) as u32, self.group));
         }
     }
 
@@ -318,9 +329,9 @@ impl Memory {
             if block.group != self.group || !block.is_blank() {
                 continue;
             }
-            for (from, to) in [(u64::from(base), start), (end, block.end())] {
+            for (from, to) in [(base, start), (end, block.end())] {
                 if from < to {
-                    self.insert(Block::blank(from as u32, (to - from) as u32, self.group));
+                    self.insert(Block::blank(from, (to - from) as u32, self.group));
                 }
             }
         }
@@ -332,7 +343,7 @@ impl Memory {
         }
         block.changes.note_all(self.tick());
         if block.group == self.group {
-            self.announced.add(block.base.into(), block.end());
+            self.announced.add(block.base, block.end());
         }
         self.held += block.stored();
         if !block.is_blank() {
@@ -343,11 +354,11 @@ impl Memory {
     }
 
     /// Removes the block at `base`, which must exist.
-    fn remove(&mut self, base: u32) -> Block {
+    fn remove(&mut self, base: u64) -> Block {
         let block = self.blocks.remove(&base).expect("a base from `overlapping`");
         Arc::make_mut(&mut self.bases).remove(&base);
         if block.group == self.group {
-            self.announced.remove(block.base.into(), block.end());
+            self.announced.remove(block.base, block.end());
         }
         self.held -= block.stored();
         if !block.is_blank() {
@@ -360,12 +371,12 @@ impl Memory {
     }
 
     /// Bases of the blocks that have a byte in `start..end`, ascending.
-    fn overlapping(&self, start: u64, end: u64) -> Vec<u32> {
+    fn overlapping(&self, start: u64, end: u64) -> Vec<u64> {
         if start >= end {
             return Vec::new();
         }
-        let below = self.bases.range(..=(end - 1) as u32).rev();
-        let mut bases: Vec<u32> =
+        let below = self.bases.range(..end).rev();
+        let mut bases: Vec<u64> =
             below.take_while(|base| self.blocks[*base].end() > start).copied().collect();
         bases.reverse();
         bases
@@ -373,8 +384,8 @@ impl Memory {
 }
 
 /// The page numbers of a block.
-fn pages_of(block: &Block) -> std::ops::RangeInclusive<u32> {
-    block.base / PAGE..=((block.end() - 1) / u64::from(PAGE)) as u32
+fn pages_of(block: &Block) -> std::ops::RangeInclusive<u64> {
+    block.base / u64::from(PAGE)..=(block.end() - 1) / u64::from(PAGE)
 }
 
 /// Change tracking, for caches of values made from memory.
@@ -398,9 +409,9 @@ impl Memory {
     /// Whether the `len` bytes at `addr` are in one buffer and unchanged since `time`. Changes are tracked by
     /// page.
     pub fn is_unchanged(&self, addr: impl Into<Address>, len: u32, time: u64) -> bool {
-        let Some(addr) = reached(addr) else { return false };
-        let Some(block) = self.block(addr) else { return false };
-        let first = addr - block.base;
+        let addr = addr.into();
+        let Some(block) = self.reached(addr).and_then(|addr| self.block(addr)) else { return false };
+        let first = (addr.get() - block.base) as u32;
         let Some(last) = first.checked_add(len.max(1) - 1).filter(|last| *last < block.len) else {
             return false;
         };
@@ -413,22 +424,27 @@ impl Memory {
 impl Memory {
     /// The `len` bytes at `addr` without a copy, if they are known and in one buffer.
     pub fn slice(&self, addr: impl Into<Address>, len: usize) -> Option<&[u8]> {
-        let addr = reached(addr)?;
+        let addr = self.reached(addr)?;
         let block = self.block(addr)?;
-        block.bytes(addr - block.base, len)
+        block.bytes((addr - block.base) as u32, len)
     }
 
     /// The `len` bytes at `addr` for the GPU to write in place, if they are in one buffer.
     pub fn slice_mut(&mut self, addr: impl Into<Address>, len: usize) -> Option<&mut [u8]> {
-        let addr = reached(addr)?;
-        let base = self.prepare(addr, len)?;
-        self.blocks.get_mut(&base)?.prepared(addr - base, len)
+        let addr = self.reached(addr)?;
+        let base = self.prepare_at(addr, len)?;
+        self.blocks.get_mut(&base)?.prepared((addr - base) as u32, len)
     }
 
     /// Prepares `len` bytes at `addr` for a write: keeps the snapshot's bytes and marks a change. Returns the
     /// base of their buffer. `None` if they are not in one buffer, if they exceed the limit, or if they are
     /// lent and were not written before.
-    pub fn prepare(&mut self, addr: u32, len: usize) -> Option<u32> {
+    pub fn prepare(&mut self, addr: impl Into<Address>, len: usize) -> Option<Address> {
+        let addr = self.reached(addr)?;
+        self.prepare_at(addr, len).map(Address::new)
+    }
+
+    fn prepare_at(&mut self, addr: u64, len: usize) -> Option<u64> {
         let block = self.block(addr)?;
         let copied = if self.is_overlay { block.shared_bytes() } else { 0 };
         let (base, growth) = (block.base, block.growth(len));
@@ -440,9 +456,9 @@ impl Memory {
         if self.is_overlay {
             block.make_private();
         }
-        self.held += block.prepare(addr - base, len, now)? + copied;
+        self.held += block.prepare((addr - base) as u32, len, now)? + copied;
         if let Some(writes) = self.writes.as_mut().filter(|_| len > 0) {
-            writes.add(addr.into(), u64::from(addr) + len as u64);
+            writes.add(addr, addr + len as u64);
             if writes.len() > self.most_logged {
                 writes.join_to(self.most_logged / 2);
             }
@@ -470,20 +486,22 @@ impl Memory {
     pub fn view(&self) -> Self {
         let blocks = self.blocks.iter().map(|(base, block)| (*base, block.view()));
         let (bases, pages) = (self.bases.clone(), self.pages.clone());
-        Self { blocks: blocks.collect(), bases, pages, ..Self::default() }
+        Self { end: self.end, blocks: blocks.collect(), bases, pages, ..Self::default() }
     }
 
     /// Lends `len` bytes at `addr` for writing while the rest of the address space is in use, if they are in
     /// one buffer. The buffer's bytes are unknown until they are [given back](Memory::give_back).
-    pub fn lend(&mut self, addr: u32, len: usize) -> Option<Lent> {
+    pub fn lend(&mut self, addr: impl Into<Address>, len: usize) -> Option<Lent> {
+        let addr = addr.into();
         self.slice_mut(addr, len)?;
         let lent = self.lend_buffer(addr)?;
-        Some(Lent { offset: addr - lent.base, len, ..lent })
+        Some(Lent { offset: (addr.get() - lent.base) as u32, len, ..lent })
     }
 
     /// Lends the whole buffer at `addr`. The bytes that change must have been prepared or written before.
     /// `None` if it is already lent.
-    pub fn lend_buffer(&mut self, addr: u32) -> Option<Lent> {
+    pub fn lend_buffer(&mut self, addr: impl Into<Address>) -> Option<Lent> {
+        let addr = self.reached(addr)?;
         let block = self.block_mut(addr).filter(|block| !block.is_lent())?;
         Some(Lent { base: block.base, backing: block.lend(), offset: 0, len: block.len as usize })
     }
@@ -509,7 +527,7 @@ impl Memory {
         while !rest.is_empty() {
             let step = self.run_at(at).min(rest.len());
             let (chunk, tail) = rest.split_at_mut(step);
-            match u32::try_from(at).ok().and_then(|at| self.slice(at, step)) {
+            match self.slice(Address::new(at), step) {
                 Some(bytes) => chunk.copy_from_slice(bytes),
                 None => {
                     chunk.fill(0);
@@ -525,10 +543,12 @@ impl Memory {
     /// The number of bytes from `at` on that are either all in one page of one buffer or all in no buffer. At
     /// least 1.
     fn run_at(&self, at: u64) -> usize {
-        let Ok(addr) = u32::try_from(at) else { return usize::MAX };
-        let run = match self.block(addr) {
-            Some(block) => (block.end() - at).min(u64::from(PAGE - (addr - block.base) % PAGE)),
-            None => self.bases.range(addr..).next().map_or((1 << 32) - at, |base| u64::from(*base) - at),
+        if at >= self.end {
+            return usize::MAX;
+        }
+        let run = match self.block(at) {
+            Some(block) => (block.end() - at).min(u64::from(PAGE) - (at - block.base) % u64::from(PAGE)),
+            None => self.bases.range(at..).next().map_or(self.end - at, |base| base - at),
         };
         run as usize
     }
@@ -546,18 +566,14 @@ impl Memory {
 
     /// Up to `count` dwords at `addr`: those before the first unknown one.
     pub fn known_dwords(&self, addr: impl Into<Address>, count: usize) -> Vec<u32> {
-        let Some(addr) = reached(addr) else { return Vec::new() };
+        let Some(addr) = self.reached(addr) else { return Vec::new() };
         let mut words = Vec::new();
         while words.len() < count {
-            let Some(at) =
-                (words.len() as u64 * 4).checked_add(addr.into()).and_then(|at| u32::try_from(at).ok())
-            else {
-                break;
-            };
+            let Some(at) = self.reached(Address::new(addr) + words.len() as u64 * 4) else { break };
             // Tries the whole buffer at once, then one page, then one dword.
             let left = count - words.len();
-            let steps =
-                [left, left.min(self.room(at) as usize / 4), left.min((PAGE - at % PAGE) as usize / 4), 1];
+            let page = (u64::from(PAGE) - at % u64::from(PAGE)) as usize;
+            let steps = [left, left.min(self.room(Address::new(at)) as usize / 4), left.min(page / 4), 1];
             if !steps.into_iter().any(|step| step > 0 && self.read_run(at, step, &mut words)) {
                 break;
             }
@@ -567,7 +583,8 @@ impl Memory {
 
     /// Appends `count` dwords of one buffer. A single dword may span two buffers. Returns false, and appends
     /// none, if they are not all known.
-    fn read_run(&self, addr: u32, count: usize, words: &mut Vec<u32>) -> bool {
+    fn read_run(&self, addr: u64, count: usize, words: &mut Vec<u32>) -> bool {
+        let addr = Address::new(addr);
         if let Some(bytes) = self.slice(addr, count * 4) {
             words.extend(bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)));
             return true;
@@ -590,7 +607,7 @@ impl Memory {
         let mut rest = bytes;
         while !rest.is_empty() {
             let (chunk, tail) = rest.split_at(self.run_at(at).min(rest.len()));
-            match u32::try_from(at).ok().and_then(|at| self.slice_mut(at, chunk.len())) {
+            match self.slice_mut(Address::new(at), chunk.len()) {
                 Some(to) => to.copy_from_slice(chunk),
                 None => complete = false,
             }
@@ -609,45 +626,50 @@ impl Memory {
     /// Whether a buffer has a byte in `start..end`.
     pub fn holds_any(&self, start: u64, end: u64) -> bool {
         let Some(last) = end.checked_sub(1).filter(|last| *last >= start) else { return false };
-        let below = self.bases.range(..=u32::try_from(last).unwrap_or(u32::MAX)).next_back();
+        let below = self.bases.range(..=last).next_back();
         below.is_some_and(|base| self.blocks[base].end() > start)
     }
 
     /// The source of the byte at `addr`.
     pub fn provenance(&self, addr: impl Into<Address>) -> Provenance {
-        let Some(addr) = reached(addr) else { return Provenance::Unmapped };
-        self.block(addr).map_or(Provenance::Unmapped, |block| block.provenance(addr - block.base))
+        let Some(addr) = self.reached(addr) else { return Provenance::Unmapped };
+        self.block(addr).map_or(Provenance::Unmapped, |block| block.provenance((addr - block.base) as u32))
     }
 
     /// Bytes from `addr` to the end of its buffer; 0 outside all buffers.
     pub fn room(&self, addr: impl Into<Address>) -> u32 {
-        let Some(addr) = reached(addr) else { return 0 };
-        self.block(addr).map_or(0, |block| (block.end() - u64::from(addr)) as u32)
+        let Some(addr) = self.reached(addr) else { return 0 };
+        self.block(addr).map_or(0, |block| (block.end() - addr) as u32)
     }
 
     /// The buffer that holds `addr`: base and length in bytes.
-    pub fn buffer_at(&self, addr: impl Into<Address>) -> Option<(u32, u32)> {
-        self.block(reached(addr)?).map(|block| (block.base, block.len))
+    pub fn buffer_at(&self, addr: impl Into<Address>) -> Option<(Address, u32)> {
+        self.block(self.reached(addr)?).map(|block| (Address::new(block.base), block.len))
+    }
+
+    /// The buffer that holds `addr`, for a chip whose addresses have 32 bits: base and length in bytes.
+    pub fn narrow_buffer_at(&self, addr: u32) -> Option<(u32, u32)> {
+        self.buffer_at(addr).and_then(|(base, len)| Some((base.narrow()?, len)))
     }
 
     /// The buffers, by address: base and length in bytes.
-    pub fn buffers(&self) -> impl Iterator<Item = (u32, u32)> {
-        self.bases.iter().map(|base| (*base, self.blocks[base].len))
+    pub fn buffers(&self) -> impl Iterator<Item = (Address, u32)> {
+        self.bases.iter().map(|base| (Address::new(*base), self.blocks[base].len))
     }
 
-    fn block(&self, addr: u32) -> Option<&Block> {
-        let near = self.pages.get(&(addr / PAGE)).and_then(|base| self.blocks.get(base));
+    fn block(&self, addr: u64) -> Option<&Block> {
+        let near = self.pages.get(&(addr / u64::from(PAGE))).and_then(|base| self.blocks.get(base));
         near.filter(|block| block.holds(addr)).or_else(|| self.far_block(addr))
     }
 
     /// The block that holds `addr`, by order of the bases: for blocks without contents, and for blocks that
     /// share a page.
-    fn far_block(&self, addr: u32) -> Option<&Block> {
+    fn far_block(&self, addr: u64) -> Option<&Block> {
         let base = self.bases.range(..=addr).next_back()?;
         self.blocks.get(base).filter(|block| block.holds(addr))
     }
 
-    fn block_mut(&mut self, addr: u32) -> Option<&mut Block> {
+    fn block_mut(&mut self, addr: u64) -> Option<&mut Block> {
         let base = self.block(addr)?.base;
         self.blocks.get_mut(&base)
     }

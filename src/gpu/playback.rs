@@ -9,6 +9,7 @@ use a4emu_decoder::adreno::capture::{
     AddressRecord, Body, Foreign, NamedChip, OfProcess, ProcessPattern, Registers, Section, SectionId,
 };
 use a4emu_decoder::error::CaptureError;
+use a4emu_decoder::generation::Generation;
 
 use crate::ambient::hold;
 use crate::budget::{BASE, Work, in_brackets};
@@ -195,9 +196,8 @@ impl Playback {
         if self.gpu.named.is_some() {
             return Flow::Continue;
         }
-        let chip = Chip::named(name);
-        (self.gpu.named, self.gpu.chip) = (Some(name), chip);
-        self.gpu.gmem.resize(chip.gmem_bytes());
+        self.gpu.named = Some(name);
+        self.gpu.machine.become_chip(Chip::named(name));
         observer.chip(&mut Running::of(&mut self.gpu));
         if let Some(refusal) = refusal(name, self.file, self.foreign, self.gpu.budget.names) {
             self.trouble(refusal, observer);
@@ -216,7 +216,7 @@ impl Playback {
 
     /// Whether commands are skipped because they are of another generation.
     fn passes_over(&self) -> bool {
-        self.foreign == Foreign::PassOver && self.gpu.named.is_some_and(|name| !name.is_a4xx())
+        self.foreign == Foreign::PassOver && self.gpu.named.is_some_and(|name| Generation::of(name).is_none())
     }
 
     fn announce(&mut self, record: AddressRecord, observer: &mut dyn Observer) {

@@ -3,19 +3,12 @@
 use std::cell::Cell;
 
 use a4emu_decoder::bits::Register;
+use a4emu_decoder::generation::{DEFAULT, Generation};
 
 use crate::fault::Fault;
 
-/// Number of registers that packets can reach (dword offsets).
-pub const COUNT: usize = 0x4000;
-
-const WORDS: usize = COUNT / 64;
-
 /// Registers per page. Changes are tracked by page.
 const PAGE: usize = 32;
-
-/// Words of a set with one bit for each page.
-const PAGE_WORDS: usize = COUNT / PAGE / 64;
 
 /// One bit for each register of a page.
 type PageBits = u32;
@@ -40,19 +33,17 @@ fn set_bits(words: impl IntoIterator<Item = u64>) -> impl Iterator<Item = usize>
 }
 
 /// A set of register offsets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RegSet(Box<[u64; WORDS]>);
-
-impl Default for RegSet {
-    fn default() -> Self {
-        Self(Box::new([0; WORDS]))
-    }
-}
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RegSet(Vec<u64>);
 
 impl RegSet {
-    /// Adds `offset`, which must be below [`COUNT`]. Returns false if it was already in the set.
+    /// Adds `offset`, which must be one of a register. Returns false if it was already in the set.
     pub fn insert(&mut self, offset: u32) -> bool {
-        let (word, bit) = (&mut self.0[offset as usize / 64], 1 << (offset % 64));
+        let index = offset as usize / 64;
+        if index >= self.0.len() {
+            self.0.resize(index + 1, 0);
+        }
+        let (word, bit) = (&mut self.0[index], 1 << (offset % 64));
         let new = *word & bit == 0;
         *word |= bit;
         new
@@ -75,45 +66,68 @@ impl RegSet {
 /// time.
 #[derive(Clone)]
 pub struct RegFile {
-    words: Box<[u32; COUNT]>,
+    words: Box<[u32]>,
     written: RegSet,
     /// Counts writes that change a value.
     clock: u64,
     /// When each page last changed.
-    changed: Box<[u64; COUNT / PAGE]>,
+    changed: Box<[u64]>,
     /// Registers that were read since [`RegFile::watch`] began, and the pages that contain them.
-    read: Box<[Cell<PageBits>; COUNT / PAGE]>,
-    pages_read: [Cell<u64>; PAGE_WORDS],
+    read: Box<[Cell<PageBits>]>,
+    pages_read: Box<[Cell<u64>]>,
 }
 
 /// The registers that a value was made from, with their values and the time.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    pages: [u64; PAGE_WORDS],
+    pages: Vec<u16>,
     time: u64,
     values: Vec<Value>,
 }
 
 impl Default for RegFile {
     fn default() -> Self {
-        Self {
-            words: Box::new([0; COUNT]),
-            written: RegSet::default(),
-            clock: 0,
-            changed: Box::new([0; COUNT / PAGE]),
-            read: Box::new([const { Cell::new(0) }; COUNT / PAGE]),
-            pages_read: [const { Cell::new(0) }; PAGE_WORDS],
-        }
+        Self::of(DEFAULT)
     }
 }
 
 impl RegFile {
+    /// The registers of a chip of `generation`, all zero and unwritten.
+    pub fn of(generation: &Generation) -> Self {
+        let count = generation.registers.space();
+        let pages = count.div_ceil(PAGE);
+        Self {
+            words: vec![0; count].into(),
+            written: RegSet::default(),
+            clock: 0,
+            changed: vec![0; pages].into(),
+            read: vec![Cell::new(0); pages].into(),
+            pages_read: vec![Cell::new(0); pages.div_ceil(64)].into(),
+        }
+    }
+
+    /// Takes the size that `generation` has. Registers that it has keep their values.
+    pub fn resize(&mut self, generation: &Generation) {
+        if generation.registers.space() == self.count() {
+            return;
+        }
+        let before = std::mem::replace(self, Self::of(generation));
+        for (offset, value) in before.iter() {
+            let _ = self.write(offset, value);
+        }
+    }
+
+    /// Number of registers (dword offsets).
+    pub fn count(&self) -> usize {
+        self.words.len()
+    }
+
     /// Stores `value`. Returns the old value, or `None` at the first write.
     ///
     /// # Errors
     /// The register does not exist.
     pub fn write(&mut self, offset: u32, value: u32) -> Result<Option<u32>, Fault> {
-        if offset as usize >= COUNT {
+        if offset as usize >= self.count() {
             return Err(Fault::NoRegister(offset));
         }
         let old = self.set(offset as usize, value);
@@ -124,7 +138,7 @@ impl RegFile {
     /// not exist.
     #[must_use]
     pub fn write_run(&mut self, first: u32, values: &[u32]) -> bool {
-        if first as usize + values.len() > COUNT {
+        if first as usize + values.len() > self.count() {
             return false;
         }
         for (offset, value) in (first..).zip(values) {
@@ -148,9 +162,10 @@ impl RegFile {
     pub fn watch<T>(&self, make: impl FnOnce(&Self) -> T) -> (T, Seen) {
         self.pages_read.iter().for_each(|pages| pages.set(0));
         let made = make(self);
-        let pages = self.pages_read.each_ref().map(Cell::get);
+        let mut pages = Vec::new();
         let mut values = Vec::with_capacity(TYPICAL_READ);
-        for page in set_bits(pages) {
+        for page in set_bits(self.pages_read.iter().map(Cell::get)) {
+            pages.push(page as u16);
             let read = set_bits([self.read[page].get().into()]).map(|bit| page * PAGE + bit);
             values.extend(read.map(|offset| (offset as u16, self.words[offset])));
         }
@@ -160,7 +175,7 @@ impl RegFile {
     /// Whether the pages of the registers of `seen` are unchanged. If they changed, the registers may still
     /// have the same values.
     pub fn is_untouched(&self, seen: &Seen) -> bool {
-        set_bits(seen.pages).all(|page| self.changed[page] <= seen.time)
+        seen.pages.iter().all(|page| self.changed[usize::from(*page)] <= seen.time)
     }
 
     /// Whether the registers of `seen` still have their values. Updates the time of `seen`, so the next check
@@ -266,7 +281,8 @@ mod tests {
         assert_eq!(run.iter().collect::<Vec<_>>(), single.iter().collect::<Vec<_>>());
         assert_eq!((run.clock, &run.changed), (single.clock, &single.changed));
         assert!(!run.is_untouched(&seen), "its second page has changed");
-        assert!(!run.write_run(COUNT as u32 - 1, &[5, 6]));
-        assert_eq!(run.written(COUNT as u32 - 1), None, "nothing is done");
+        let last = run.count() as u32 - 1;
+        assert!(!run.write_run(last, &[5, 6]));
+        assert_eq!(run.written(last), None, "nothing is done");
     }
 }

@@ -36,7 +36,7 @@ use crate::fault::Report;
 use crate::gpu::Gpu;
 use crate::machine::{ChipView, Counters, Gmem};
 use crate::memory::Memory;
-use crate::regfile;
+use a4emu_decoder::adreno::address::Address;
 
 /// A chip that an observer sees while it runs. Registers are those of the packet; memory must be asked for.
 pub struct Running<'a>(&'a mut Gpu);
@@ -168,7 +168,7 @@ impl Ended {
         let surfaces = |gpu: &Self| gpu.pipeline.surfaces.iter().copied().collect::<Vec<_>>();
         let troubles =
             |gpu: &Self| (gpu.report.worst().map(|(it, ..)| it.severity()), gpu.report.troubles.total());
-        let mut registers = 0..regfile::COUNT as u32;
+        let mut registers = 0..self.regs.count() as u32;
         let same = [
             ("registers", registers.all(|register| self.regs.read(register) == other.regs.read(register))),
             ("tile memory", self.tile_memory() == other.tile_memory()),
@@ -180,10 +180,11 @@ impl Ended {
             return Some(what.to_owned());
         }
         let [mine, theirs] = [self, other].map(Self::memory);
-        let differs =
-            |(base, len): &(u32, u32)| mine.slice(*base, *len as usize) != theirs.slice(*base, *len as usize);
+        let differs = |(base, len): &(Address, u32)| {
+            mine.slice(*base, *len as usize) != theirs.slice(*base, *len as usize)
+        };
         let (base, _) = mine.buffers().find(differs)?;
-        Some(format!("the buffer at {base:#x}"))
+        Some(format!("the buffer at {base}"))
     }
 
     /// The problems of the run.

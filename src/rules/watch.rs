@@ -22,7 +22,7 @@ use a4emu_gpu::draw::{DispatchCall, DrawCall};
 use a4emu_gpu::fault::Trouble;
 use a4emu_gpu::gpu::{Gpu, STAGES};
 use a4emu_gpu::memory::PAGE;
-use a4emu_gpu::regfile::{COUNT, RegSet};
+use a4emu_gpu::regfile::RegSet;
 use a4emu_gpu::settled::{Running, Synced};
 
 /// Loaded texture and sampler slots per stage, one bit each.
@@ -131,9 +131,7 @@ impl Watch {
 
     fn written(&mut self, gpu: &Gpu, offset: u32) {
         let mut violations = Violations::default();
-        if (offset as usize) < COUNT {
-            self.batch.written.insert(offset);
-        }
+        self.batch.written.insert(offset);
         self.batch.tiles.register(offset, &mut violations);
         self.batch.waits.register(gpu, offset, &mut violations);
         self.batch.traffic.register(offset);

@@ -6,7 +6,6 @@ use a4emu_decoder::adreno::capture::Sections;
 use a4emu_gpu::cp::{Call, Flow, Observer, Silent, Skip};
 use a4emu_gpu::fault::Trouble;
 use a4emu_gpu::playback::Playback;
-use a4emu_gpu::regfile::COUNT;
 use a4emu_gpu::settled::Running;
 use pretty_assertions::assert_eq;
 use rayon::prelude::*;
@@ -89,7 +88,12 @@ fn every_register_at_every_draw_is_the_last_one_written() {
 fn hold_against_walk(path: &Path) -> (usize, usize) {
     let bytes = unpacked(path);
     let walk = Walk::of(&bytes);
-    let mut against = Against { walk: &walk, draw: 0, registers: vec![None; COUNT], wrong: Vec::new() };
+    let mut against = Against {
+        walk: &walk,
+        draw: 0,
+        registers: vec![None; a4emu_decoder::a4xx::regs::SPACE],
+        wrong: Vec::new(),
+    };
     Playback::default().run(Sections::new(&bytes[..]).unwrap(), &mut Skip::default(), &mut against);
     assert_eq!(against.wrong, Vec::<String>::new(), "{}", path.display());
     assert_eq!(against.draw, walk.draws.len(), "{}", path.display());

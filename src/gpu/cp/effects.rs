@@ -1,5 +1,6 @@
 //! Side effects of register writes: one table.
 
+use a4emu_decoder::a4xx::regs::SPACE;
 use a4emu_decoder::a4xx::regs::cp::{CP_ME_NRT_ADDR, CP_ME_NRT_DATA};
 use a4emu_decoder::a4xx::regs::rbbm_perfctr::{
     RBBM_PERFCTR_CTL, RBBM_PERFCTR_LOAD_CMD0, RBBM_PERFCTR_LOAD_CMD1, RBBM_PERFCTR_LOAD_CMD2,
@@ -12,7 +13,6 @@ use a4emu_decoder::bits::Register;
 
 use super::Cp;
 use super::counters::{BLOCKS, number_of};
-use crate::regfile::COUNT;
 
 /// A side effect of a register write, besides the new value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +54,8 @@ const EFFECTS: &[(u32, Effect)] = &[
 ];
 
 /// The side effect of each register, by offset.
-static BY_OFFSET: [Option<Effect>; COUNT] = {
-    let mut table = [None; COUNT];
+static BY_OFFSET: [Option<Effect>; SPACE] = {
+    let mut table = [None; SPACE];
     let mut row = 0;
     while row < EFFECTS.len() {
         table[EFFECTS[row].0 as usize] = Some(EFFECTS[row].1);
@@ -78,7 +78,7 @@ static BY_OFFSET: [Option<Effect>; COUNT] = {
 
 /// The side effect of a write to the register at `offset`. Every write calls this.
 pub(super) fn effect(offset: u32) -> Option<Effect> {
-    BY_OFFSET[offset as usize]
+    BY_OFFSET.get(offset as usize).copied().flatten()
 }
 
 /// Whether one of the `count` registers from `first` on has a side effect, or does not exist.

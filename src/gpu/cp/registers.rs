@@ -227,7 +227,6 @@ mod tests {
     use crate::cp::{Observer, Renderer, Silent};
     use crate::gpu::Gpu;
     use crate::machine::{Chip, Stage};
-    use crate::regfile::COUNT;
 
     const STREAM: u32 = 0x1000;
     const STORED: u32 = 0x8000;
@@ -270,7 +269,7 @@ mod tests {
                 words.extend((0..count).map(|i| 0x100 * (number as u32 + 1) + i));
             }
         }
-        for (first, count) in [(0x2100, 1), (0x2100, 40), (0x20fe, 4), (COUNT as u32 - 2, 4)] {
+        for (first, count) in [(0x2100, 1), (0x2100, 40), (0x20fe, 4), (REGISTERS.space() as u32 - 2, 4)] {
             words.push(pack::type0(first, count));
             words.extend((0..count).map(|i| i % 3));
         }

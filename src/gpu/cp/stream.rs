@@ -53,9 +53,9 @@ impl Streams {
         }
         // An incomplete buffer is not kept, so that each run reports what is missing.
         let is_kept = words.len() == dwords as usize && self.kept + words.len() <= MAX_KEPT;
-        let stream = address.narrow().filter(|_| is_kept).map(|base| {
+        let stream = is_kept.then(|| {
             self.kept += words.len();
-            let memory = ReadSet::of_memory(memory, vec![(base, dwords.saturating_mul(4))]);
+            let memory = ReadSet::of_memory(memory, vec![(address, dwords.saturating_mul(4))]);
             Stream { words: words.clone(), memory }
         });
         self.seen.insert((address, dwords), stream);

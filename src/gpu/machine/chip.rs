@@ -129,7 +129,7 @@ impl Kind {
 /// The report for a file that names this chip, if it is of another generation. `names` has the option that reads it.
 pub fn refusal(name: NamedChip, file: Kind, foreign: Foreign, names: OptionNames) -> Option<Trouble> {
     match foreign {
-        _ if name.is_a4xx() => None,
+        _ if Generation::of(name).is_some() => None,
         Foreign::Interpret => {
             let what = format!("to read a capture of {name} as one of an A4xx{}", in_brackets(names.force));
             Some(Trouble::Unsupported(what))

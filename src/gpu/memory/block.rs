@@ -53,7 +53,7 @@ impl Backing {
 
 /// One buffer: `len` contiguous bytes at `base`.
 pub(super) struct Block {
-    pub(super) base: u32,
+    pub(super) base: u64,
     pub(super) len: u32,
     pub(super) group: u32,
     pub(super) backing: Backing,
@@ -97,21 +97,21 @@ impl SnapshotPages {
 }
 
 impl Block {
-    pub(super) fn blank(base: u32, len: u32, group: u32) -> Self {
+    pub(super) fn blank(base: u64, len: u32, group: u32) -> Self {
         Self::new(base, len, group, Backing::Blank { bytes: Arc::default(), present: Arc::default() })
     }
 
-    pub(super) fn shared(base: u32, len: u32, pages: Arc<dyn SharedPages>, seen: Seen, group: u32) -> Self {
+    pub(super) fn shared(base: u64, len: u32, pages: Arc<dyn SharedPages>, seen: Seen, group: u32) -> Self {
         Self { seen, ..Self::new(base, len, group, Backing::Shared(pages)) }
     }
 
-    pub(super) fn captured(base: u32, bytes: &[u8], group: u32) -> Self {
+    pub(super) fn captured(base: u64, bytes: &[u8], group: u32) -> Self {
         let backing =
             if is_zero(bytes) { Backing::Zeros } else { Backing::Captured(Arc::new(stored(bytes))) };
         Self::new(base, bytes.len() as u32, group, backing)
     }
 
-    fn new(base: u32, len: u32, group: u32, backing: Backing) -> Self {
+    fn new(base: u64, len: u32, group: u32, backing: Backing) -> Self {
         let (before, changes, seen) = Default::default();
         Self { base, len, group, backing, before, changes, seen }
     }
@@ -149,11 +149,11 @@ impl Block {
 
     /// End of the block, exclusive.
     pub(super) fn end(&self) -> u64 {
-        u64::from(self.base) + u64::from(self.len)
+        self.base + u64::from(self.len)
     }
 
-    pub(super) fn holds(&self, addr: u32) -> bool {
-        addr >= self.base && self.end() > u64::from(addr)
+    pub(super) fn holds(&self, addr: u64) -> bool {
+        addr >= self.base && self.end() > addr
     }
 
     /// The `len` bytes at `offset`, if all of them are known.

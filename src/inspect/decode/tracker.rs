@@ -1,6 +1,6 @@
 //! Tracks which registers changed since the last draw.
 
-use a4emu_gpu::regfile::{COUNT, RegFile};
+use a4emu_gpu::regfile::RegFile;
 
 /// A register that was written since the last draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,13 +15,13 @@ pub struct Change {
 pub struct Tracker {
     changes: Vec<Change>,
     /// Which registers are in `changes`, by the number of the draw being set up.
-    marks: Box<[u32]>,
+    marks: Vec<u32>,
     draw: u32,
 }
 
 impl Default for Tracker {
     fn default() -> Self {
-        Self { changes: Vec::new(), marks: vec![0; COUNT].into(), draw: 1 }
+        Self { changes: Vec::new(), marks: Vec::new(), draw: 1 }
     }
 }
 
@@ -45,6 +45,9 @@ impl Tracker {
 
     /// Records a write to register `offset`, which held `before`.
     pub fn write(&mut self, offset: u32, before: Option<u32>) {
+        if offset as usize >= self.marks.len() {
+            self.marks.resize(offset as usize + 1, 0);
+        }
         let mark = &mut self.marks[offset as usize];
         if *mark != self.draw {
             *mark = self.draw;

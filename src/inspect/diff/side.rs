@@ -184,7 +184,7 @@ struct Collector {
     /// Registers at the last command that was kept.
     registers: HashMap<u32, u32>,
     /// Addresses of buffers that were rendered to.
-    rendered: HashSet<u32>,
+    rendered: HashSet<GpuAddress>,
     /// Time and hash of each range when it was last hashed.
     hashes: HashMap<(u32, u32), (u64, u64)>,
     /// Bytes that commands may still take.

@@ -277,12 +277,12 @@ impl Scissors {
     }
 
     fn record(&mut self, id: SectionId, address: u64, length: u32) {
-        let payload = [(address as u32).to_le_bytes(), length.to_le_bytes(), [0; 4]];
+        let payload = [address as u32, length, (address >> 32) as u32].map(u32::to_le_bytes);
         self.put(id, payload.as_flattened());
     }
 
-    fn dump(&mut self, address: u32, length: u32, contents: Option<&[u8]>) {
-        self.record(SectionId::GPUADDR, address.into(), length);
+    fn dump(&mut self, address: u64, length: u32, contents: Option<&[u8]>) {
+        self.record(SectionId::GPUADDR, address, length);
         if let Some(contents) = contents {
             self.put(SectionId::BUFFER_CONTENTS, contents);
         }
@@ -291,16 +291,18 @@ impl Scissors {
     /// Writes the current bytes of the group's buffers. Before the first kept submit, buffers of earlier
     /// groups are written too.
     fn buffers(&mut self, gpu: Synced<'_>) {
-        let mut ranges: Vec<(u32, u32)> = Vec::new();
+        let mut ranges: Vec<(u64, u32)> = Vec::new();
         for record in &self.buffers {
-            let range = u32::try_from(record.address).ok().map(|address| (address, record.length));
+            let reached = gpu.chip.generation().reaches(Address::new(record.address));
+            let range = reached.then_some((record.address, record.length));
             // Parts of a buffer come after it.
             ranges.extend(range.filter(|range| !ranges.iter().any(|whole| contains(*whole, *range))));
         }
         if !self.restored {
             let apart =
-                |&(base, length): &(u32, u32)| !ranges.iter().any(|range| overlap(*range, (base, length)));
-            let earlier: Vec<(u32, u32)> = gpu.memory().buffers().filter(apart).collect();
+                |&(base, length): &(u64, u32)| !ranges.iter().any(|range| overlap(*range, (base, length)));
+            let buffers = gpu.memory().buffers().map(|(base, length)| (base.get(), length));
+            let earlier: Vec<(u64, u32)> = buffers.filter(apart).collect();
             ranges.extend(earlier);
         }
         for (address, length) in ranges {
@@ -310,16 +312,16 @@ impl Scissors {
     }
 
     /// The bytes at `address`, with removed draws replaced; none if the capture holds no bytes there.
-    fn contents(&self, gpu: Synced<'_>, address: u32, length: u32) -> Option<Vec<u8>> {
-        let length = length.min(gpu.memory().room(address)) as usize;
+    fn contents(&self, gpu: Synced<'_>, address: u64, length: u32) -> Option<Vec<u8>> {
+        let length = length.min(gpu.memory().room(Address::new(address))) as usize;
         let mut bytes = vec![0; length];
-        let known = gpu.memory().read(address, &mut bytes);
+        let known = gpu.memory().read(Address::new(address), &mut bytes);
         if !known && bytes.iter().all(|&byte| byte == 0) {
             return None;
         }
         let group = self.groups.get(gpu.at.submit as usize);
         for &packet in group.and_then(|group| self.silent.get(group)).into_iter().flatten() {
-            let at = packet.get().wrapping_sub(address.into()) as usize;
+            let at = packet.get().wrapping_sub(address) as usize;
             if let Some(header) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<4>()) {
                 *header = pack::silenced(u32::from_le_bytes(*header)).to_le_bytes();
             }
@@ -333,33 +335,35 @@ impl Scissors {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         if let (Some(address), false) = (free_address(gpu, bytes.len() as u32), bytes.is_empty()) {
             self.dump(address, bytes.len() as u32, Some(&bytes));
-            self.record(SectionId::CMDSTREAM_ADDR, address.into(), words.len() as u32);
+            self.record(SectionId::CMDSTREAM_ADDR, address, words.len() as u32);
         }
     }
 }
 
-fn overlap(a: (u32, u32), b: (u32, u32)) -> bool {
-    u64::from(a.0) < end(b) && u64::from(b.0) < end(a)
+fn overlap(a: (u64, u32), b: (u64, u32)) -> bool {
+    a.0 < end(b) && b.0 < end(a)
 }
 
-fn contains(whole: (u32, u32), part: (u32, u32)) -> bool {
+fn contains(whole: (u64, u32), part: (u64, u32)) -> bool {
     whole.0 <= part.0 && end(part) <= end(whole)
 }
 
 /// One past the last byte of a range: base and length.
-fn end((base, length): (u32, u32)) -> u64 {
-    u64::from(base) + u64::from(length)
+fn end((base, length): (u64, u32)) -> u64 {
+    base.saturating_add(length.into())
 }
 
 /// The first free pages between the buffers.
-fn free_address(gpu: Synced<'_>, bytes: u32) -> Option<u32> {
-    let mut candidate = PAGE;
+fn free_address(gpu: Synced<'_>, bytes: u32) -> Option<u64> {
+    let mut candidate = u64::from(PAGE);
     for (base, length) in gpu.memory().buffers() {
-        if overlap((candidate, bytes), (base, length)) {
-            candidate = base.checked_add(length)?.checked_next_multiple_of(PAGE)?;
+        let buffer = (base.get(), length);
+        if overlap((candidate, bytes), buffer) {
+            candidate = end(buffer).checked_next_multiple_of(PAGE.into())?;
         }
     }
-    candidate.checked_add(bytes).map(|_| candidate)
+    let last = Address::new(candidate) + u64::from(bytes);
+    gpu.chip.generation().reaches(last).then_some(candidate)
 }
 
 impl Observer for Scissors {

@@ -11,7 +11,7 @@ use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 use a4emu_gpu::gpu::Gpu;
-use a4emu_gpu::regfile::{COUNT, RegSet};
+use a4emu_gpu::regfile::RegSet;
 use a4emu_gpu::settled::Running;
 
 /// A receiver of records.
@@ -51,7 +51,7 @@ const HASHED: u64 = 1 << 11;
 pub struct Recorder<S> {
     sink: S,
     /// Values at the last record; `None` for unwritten registers.
-    before: Box<[Option<u32>; COUNT]>,
+    before: Vec<Option<u32>>,
     /// Registers written since the last record.
     touched: RegSet,
     loads: BTreeMap<(String, u32), LoadRecord>,
@@ -63,7 +63,7 @@ impl<S: Sink> Recorder<S> {
     pub fn new(sink: S) -> Self {
         Self {
             sink,
-            before: Box::new([None; COUNT]),
+            before: Vec::new(),
             touched: RegSet::default(),
             loads: BTreeMap::new(),
             hash: StateHash::default(),
@@ -79,6 +79,7 @@ impl<S: Sink> Recorder<S> {
 
     /// Completes `record` with the current state.
     fn record(&mut self, gpu: &Gpu, mut record: Record) {
+        self.before.resize(gpu.regs.count(), None);
         for offset in std::mem::take(&mut self.touched).iter() {
             let (old, new) = (self.before[offset as usize], gpu.regs.read(offset));
             record.written += 1;

@@ -213,7 +213,7 @@ impl Batch {
             return false;
         }
         let Some(anchor) = anchor(&[from]) else { return false };
-        let Some(buffer) = memory.buffer_at(state.base) else { return false };
+        let Some(buffer) = memory.narrow_buffer_at(state.base) else { return false };
         let is_read = |job: &Job| {
             job.draw().is_some_and(|draw| MemoryRead::Stage(&draw.state.fragment.stage).is_of(buffer))
         };

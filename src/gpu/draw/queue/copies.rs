@@ -237,13 +237,13 @@ impl Copies {
         if state.arrangement.tiling != Tiling::Linear || !on_screen || !rows_are_apart {
             return None;
         }
-        let buffer = memory.buffer_at(base)?;
+        let buffer = memory.narrow_buffer_at(base)?;
         let known = self.destinations.iter().position(|known| known.buffer == buffer);
         if known.is_some_and(|index| self.destinations[index].layout != layout) {
             return None;
         }
         let (address, len) = layout.place(area);
-        if address < base || memory.buffer_at(address) != Some(buffer) {
+        if address < base || memory.narrow_buffer_at(address) != Some(buffer) {
             return None;
         }
         let mut part = Part { tile, area, band_shift: -anchor[1].div_euclid(BAND_ROWS) };
@@ -275,7 +275,7 @@ impl Copies {
     ) -> Vec<(usize, Strip<'p>)> {
         let mut strips = Vec::new();
         for lent in lent {
-            let is_it = |to: &Destination| to.buffer.0 == lent.base();
+            let is_it = |to: &Destination| lent.base() == to.buffer.0.into();
             if let Some(index) = self.destinations.iter().position(is_it) {
                 let to = &self.destinations[index];
                 // The last rows may be narrower, and the buffer may end with them.

@@ -80,7 +80,7 @@ impl Surface {
     pub fn buffer(&self, mem: &Memory) -> Option<(u32, u32)> {
         match self.location {
             Location::Gmem(_) => None,
-            Location::Memory(base) => mem.buffer_at(base),
+            Location::Memory(base) => mem.narrow_buffer_at(base),
         }
     }
 
@@ -439,8 +439,8 @@ fn lend(surfaces: &[Surface], area: Rect, mem: &mut Memory) -> Vec<Option<Lent>>
         let alone = buffers.iter().filter(|other| *other == buffer).count() == 1;
         let range = extent(surface, area);
         let address = u32::try_from(u64::from(base) + range.start).ok()?;
-        let is_whole =
-            mem.buffer_at(address) == *buffer && u64::from(mem.room(address)) >= range.end - range.start;
+        let is_whole = mem.narrow_buffer_at(address) == *buffer
+            && u64::from(mem.room(address)) >= range.end - range.start;
         (alone && is_whole).then(|| mem.lend(address, (range.end - range.start) as usize)).flatten()
     };
     surfaces.iter().zip(&buffers).map(&mut rows).collect()
