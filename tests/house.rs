@@ -1,4 +1,4 @@
-//! Rules for the sources: the dependencies of each crate; in `src/gpu/draw`, which files read registers,
+//! Rules for the sources: the dependencies of each crate; in `src/gpu/draw`, that no file reads registers,
 //! which hold the machine, and which block may use which.
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const BLOCKS: &[&str] = &["tpl1", "pc", "gras", "vpc", "rb", "sp", "vfd", "vs", "hs", "ds", "gs", "fs", "cs"];
 
 /// Types that travel between blocks. These files use no block.
-const WIRES: &[&str] = &["call", "stop", "vertices", "work"];
+const WIRES: &[&str] = &["call", "compare", "stage_words", "stop", "topology", "vertices", "work"];
 
 /// A source file of `src/gpu/draw`: its path below that folder, and its text without comments.
 struct Source {
@@ -62,14 +62,27 @@ fn sources_below(folder: &str) -> Vec<Source> {
     sources
 }
 
-/// Only a block's `state.rs` reads registers in `draw`.
+/// A generation of the chip is a folder of `src/gpu` that makes the state of the blocks of its registers, enumerations and
+/// descriptors. Nothing else in `draw` and in the shaders names one, apart from tests that write descriptors as words.
 #[test]
-fn registers_are_read_in_state_files_alone() {
-    for source in sources().iter().filter(|source| !source.path.ends_with("/state.rs")) {
-        for word in ["regs.get", "regs.at", "regs.read", "regs.write", "RegFile"] {
+fn blocks_see_no_generation() {
+    let is_test = |source: &Source| source.path.contains("/tests/") || source.path == "refusals.rs";
+    let shaders = sources_below("src/shader").into_iter().filter(|source| source.path.ends_with(".rs"));
+    for source in sources().into_iter().chain(shaders).filter(|source| !is_test(source)) {
+        for word in ["decoder::a4xx", "RegFile", "regs.get", "regs.at", "regs.read", "regs.write"] {
             assert!(!source.code.contains(word), "{}: {word}", source.path);
         }
+        assert!(
+            !code_of(&source).contains("crate::a4xx"),
+            "{}: it takes a generation's readers",
+            source.path
+        );
     }
+    let readers = sources_below("src/gpu/a4xx");
+    assert!(
+        readers.iter().any(|source| source.code.contains("regs.get::<")),
+        "the readers are in this folder"
+    );
 }
 
 /// Stages take and return values. Only the block diagram knows the machine as a whole; snapshots read a `ChipView`.

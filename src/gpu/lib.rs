@@ -9,7 +9,8 @@
 //!    stages on `sp`, `pc` makes primitives and tessellates, `gras` clips and rasterises, `vpc` interpolates, `tpl1` samples
 //!    textures, `rb` tests, blends and copies. Its `pipeline` calls them in order; its `queue` holds draws and copies that
 //!    run later, on many threads.
-//! 4. [`settled`] is the access from outside to what queued work may still change: memory, tile memory, counters.
+//! 4. [`generation`] has the readers of registers that make the state of the blocks: those of the A4xx are in [`a4xx`].
+//! 5. [`settled`] is the access from outside to what queued work may still change: memory, tile memory, counters.
 //!    [`picture`] makes a picture of a surface.
 //!
 //! [`gpu::Gpu`] owns all of a run: the [`Machine`](machine::Machine), which is the state of the chip and knows nothing of
@@ -31,6 +32,7 @@ pub mod cp;
 pub mod draw;
 pub mod fault;
 pub mod fidelity;
+pub mod generation;
 pub mod gpu;
 mod limits;
 pub mod machine;

@@ -1,8 +1,13 @@
 //! Passes of the driver's rendering scheme.
 
+use std::array::IntoIter;
 use std::fmt;
+use std::iter::Flatten;
 
 use crate::machine::Stage;
+
+/// The stages of a draw, in order.
+pub type Stages = Flatten<IntoIter<Option<Stage>, 5>>;
 
 /// The pass of a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

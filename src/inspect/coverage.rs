@@ -272,7 +272,7 @@ impl Observer for Coverage {
             Call::Uncounted(draw) => format!("draws of {}", draw.packet),
         };
         count(&mut self.used.states, state);
-        for stage in call.stages(&gpu.regs) {
+        for stage in call.stages(gpu.chip, &gpu.regs) {
             let Ok(words) = code(gpu.sync().view(), stage) else { continue };
             let shader = self.shaders.get(&words, &gpu.budget);
             if self.programs.insert((stage as usize, shader.hash)) {

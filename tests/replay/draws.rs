@@ -1,7 +1,7 @@
 //! Draw and dispatch packets become calls.
 
 use a4emu_gpu::cp::{Call, Engine, Renderer};
-use a4emu_gpu::draw::pc::topology::Topology;
+use a4emu_gpu::draw::topology::Topology;
 use a4emu_gpu::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 use a4emu_gpu::pass::Pass;
 use pretty_assertions::assert_eq;

@@ -6,10 +6,10 @@ use a4emu_decoder::a4xx::enums::{
 };
 
 use crate::draw::compare::Compare;
-use crate::draw::pc::topology::Topology;
 use crate::draw::rb::blend::{BlendFactor, BlendOp, Rop};
 use crate::draw::rb::depth::{DepthFormat, StencilOp};
 use crate::draw::rb::rendered::Named;
+use crate::draw::topology::Topology;
 use crate::draw::tpl1::Swizzle;
 use crate::draw::vpc::state::{Interpolation, Replacement};
 use a4emu_shader::format::Swap;

@@ -13,7 +13,7 @@ use crate::draw::gras::raster::Rect;
 use crate::draw::gras::samples::Samples;
 use crate::draw::gras::setup::{Face, LinearWeights, PolygonMode, PrimitiveState, WeightBase, Winding};
 use crate::draw::gras::state::Viewports;
-use crate::draw::pc::topology::Topology;
+use crate::draw::topology::Topology;
 use crate::machine::Model;
 use crate::regfile::RegFile;
 

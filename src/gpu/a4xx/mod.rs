@@ -16,3 +16,33 @@ pub mod stages;
 pub mod tpl1;
 pub mod vfd;
 pub mod vpc;
+
+use crate::generation::Readers;
+
+/// What draws and dispatches of an A4xx are read with.
+pub static READERS: Readers = Readers {
+    pass: pass::pass,
+    stages: pass::stages,
+    has_geometry_shader: pass::has_geometry_shader,
+    discards: rb::discards,
+    restart: pc::restart,
+    provoking: pc::provoking,
+    attributes: vfd::attributes,
+    placed: vfd::placed,
+    fetch: vfd::fetch,
+    outputs: vpc::outputs,
+    feedback: vpc::feedback,
+    filled: vpc::filled,
+    patches: pc::patches,
+    tessellation: stages::tessellation,
+    domain: stages::domain,
+    geometry: stages::geometry,
+    primitive: gras::primitive,
+    fragment_inputs: stages::fragment_inputs,
+    targets: rb::targets,
+    resolve: rb::resolve,
+    resolve_bounds: rb::resolve_bounds,
+    dispatch: stages::dispatch,
+    stage: &sp::READERS,
+    border_place: tpl1::border_place,
+};

@@ -8,7 +8,7 @@ use a4emu_decoder::a4xx::regs::pc::PC_BINNING_COMMAND;
 use a4emu_decoder::a4xx::regs::rb::{RB_MODE_CONTROL, RB_RENDER_CONTROL};
 
 use crate::machine::Stage;
-use crate::pass::Pass;
+use crate::pass::{Pass, Stages};
 use crate::regfile::RegFile;
 
 /// The pass that the registers are set up for.
@@ -35,7 +35,7 @@ pub fn pass(regs: &RegFile) -> Pass {
 }
 
 /// The stages that a draw of this pass runs, in order. `initiator` is the word of its packet, if it has one.
-pub fn stages(pass: Pass, regs: &RegFile, initiator: Option<u32>) -> impl Iterator<Item = Stage> + use<> {
+pub fn stages(pass: Pass, regs: &RegFile, initiator: Option<u32>) -> Stages {
     let patches = initiator.is_some_and(|word| VGT_DRAW_INITIATOR_A4XX(word).patch_vertices().is_some());
     let stages = [
         (Stage::VS, true),
@@ -44,8 +44,7 @@ pub fn stages(pass: Pass, regs: &RegFile, initiator: Option<u32>) -> impl Iterat
         (Stage::GS, has_geometry_shader(regs)),
         (Stage::FS, true),
     ];
-    let stages = stages.into_iter().filter(move |(stage, is_there)| *is_there && pass.runs(*stage));
-    stages.map(|(stage, _)| stage)
+    stages.map(|(stage, is_there)| (is_there && pass.runs(stage)).then_some(stage)).into_iter().flatten()
 }
 
 /// Returns whether there is a geometry shader: HLSQ_GS_CONTROL_REG enables it, or has instructions for it.

@@ -12,15 +12,18 @@ use a4emu_decoder::a4xx::regs::vpc::{VPC_VARYING_INTERP_MODE, VPC_VARYING_PS_REP
 use a4emu_decoder::a4xx::stage_words::{PRIMITIVE_WORD, STAGE_ENTRY};
 
 use super::enums::{interpolation, replacement};
+use super::pc::patch_state;
 use super::vpc::outputs;
 use crate::draw::call::DispatchCall;
 use crate::draw::cs::state::{DispatchState, put};
 use crate::draw::ds::state::DomainState;
 use crate::draw::fs::state::{Barycentrics, FragmentInputs, Spot};
 use crate::draw::gs::state::{GeometryState, Layers};
-use crate::draw::pc::topology::Topology;
+use crate::draw::pc::state::PatchState;
+use crate::draw::pc::tessellator::Domain;
 use crate::draw::sp::state::StageState;
 use crate::draw::stage_words::{EntryLayout, PrimitiveWord, StageEntry};
+use crate::draw::topology::Topology;
 use crate::draw::vpc::planes::Interpolated;
 use crate::draw::vpc::state::MAX_VARYINGS;
 use crate::fault::Fault;
@@ -47,11 +50,21 @@ fn primitive_word(word: u32) -> PrimitiveWord {
     PrimitiveWord { word, layer: fields.LAYER(), viewport, stream, cut: fields.CUT() }
 }
 
+/// Reads the patch state of a draw, as [`patch_state`] does.
+///
+/// # Errors
+/// A fault if there is no hull or no domain shader, or when the output patch size is invalid.
+pub fn tessellation(regs: &RegFile, draw: u32, patches: (usize, Domain)) -> Result<PatchState, Fault> {
+    require_hull(regs, draw)?;
+    require_domain(regs, draw)?;
+    patch_state(regs, draw, patches)
+}
+
 /// Checks that draw `draw` has a hull shader for its patches.
 ///
 /// # Errors
 /// A fault if there is none.
-pub fn require_hull(regs: &RegFile, draw: u32) -> Result<(), Fault> {
+fn require_hull(regs: &RegFile, draw: u32) -> Result<(), Fault> {
     let control = regs.get::<HLSQ_HS_CONTROL_REG>();
     match control.ENABLED() || control.INSTRLENGTH() != 0 {
         true => Ok(()),
@@ -63,7 +76,7 @@ pub fn require_hull(regs: &RegFile, draw: u32) -> Result<(), Fault> {
 ///
 /// # Errors
 /// A fault if there is none.
-pub fn require_domain(regs: &RegFile, draw: u32) -> Result<(), Fault> {
+fn require_domain(regs: &RegFile, draw: u32) -> Result<(), Fault> {
     let control = regs.get::<HLSQ_DS_CONTROL_REG>();
     match control.ENABLED() || control.INSTRLENGTH() != 0 {
         true => Ok(()),

@@ -108,8 +108,8 @@ pub fn feedback(chip: ChipView<'_>) -> Option<FeedbackState> {
 }
 
 /// Returns the register offsets for the next draw's start, and their values.
-pub fn filled(filled: &Filled) -> impl Iterator<Item = (u32, u32)> {
+pub fn filled(filled: &Filled) -> Vec<(u32, u32)> {
     let row = VPC_SO_BUFFER_OFFSET::ROW;
     let buffers = (0..).zip(&filled.0);
-    buffers.filter_map(move |(i, buffer)| Some((row.offset + row.stride * i, (*buffer)?.offset)))
+    buffers.filter_map(move |(i, buffer)| Some((row.offset + row.stride * i, (*buffer)?.offset))).collect()
 }

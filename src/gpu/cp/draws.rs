@@ -16,6 +16,7 @@ use super::{Call, Cp, Flow, Group};
 use crate::a4xx;
 use crate::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 use crate::fault::Client;
+use crate::generation::readers;
 use crate::pass::Pass;
 use crate::settled::Running;
 use a4emu_shader::Reach;
@@ -229,7 +230,7 @@ impl Cp<'_> {
         let at = &mut self.gpu.machine.at;
         at.frame_draw = self.gpu.cp.frame_draws.number(at.address);
         let identity = Identity { number: at.draws, frame_draw: at.frame_draw, submit: at.submit };
-        let call = call(identity, a4xx::pass::pass(&self.gpu.regs));
+        let call = call(identity, (readers(self.gpu.chip).pass)(&self.gpu.regs));
         if self.observer.call(&mut Running::of(self.gpu), &call) == Flow::Stop {
             return self.stop();
         }

@@ -7,10 +7,10 @@ use a4emu_decoder::adreno::packet::Packet;
 use a4emu_decoder::bits::WordRow;
 use a4emu_decoder::generation::Generation;
 
-use crate::a4xx::pass::stages;
 use crate::draw::{DispatchCall, DrawCall, UncountedDraw};
 use crate::fault::Trouble;
-use crate::machine::Stage;
+use crate::generation::readers;
+use crate::machine::{Chip, Stage};
 use crate::pass::Pass;
 use crate::regfile::RegFile;
 use crate::settled::Running;
@@ -63,14 +63,14 @@ impl Call {
         }
     }
 
-    /// The shader stages that it runs, in order.
-    pub fn stages(&self, regs: &RegFile) -> impl Iterator<Item = Stage> + use<> {
+    /// The shader stages that it runs on `chip` with these registers, in order.
+    pub fn stages(&self, chip: Chip, regs: &RegFile) -> impl Iterator<Item = Stage> + use<> {
         let initiator = match self {
             Self::Draw(call) => Some(call.initiator),
             Self::Uncounted(call) => call.initiator,
             Self::Dispatch(_) => None,
         };
-        let draw = self.pass().map(|pass| stages(pass, regs, initiator));
+        let draw = self.pass().map(|pass| (readers(chip).stages)(pass, regs, initiator));
         let compute = draw.is_none().then_some(Stage::CS);
         draw.into_iter().flatten().chain(compute)
     }

@@ -1,6 +1,6 @@
 //! Parameters of a draw packet, and numbers that identify the draw.
 
-use crate::draw::pc::topology::Topology;
+use crate::draw::topology::Topology;
 use crate::pass::Pass;
 
 /// Source of the vertex indices of a draw.

@@ -1,7 +1,8 @@
 //! Draws, by hardware block.
 //!
-//! [`pipeline`] connects the blocks. A block's `state.rs` reads its registers. Its other files take state and
-//! values, and return values and log entries. The name of a folder is the prefix of its registers:
+//! [`pipeline`] connects the blocks. It has the state of each made of registers
+//! ([`generation`](crate::generation)); a block's `state.rs` says what that state is. Blocks take state and values, and
+//! return values and log entries. The name of a folder is the prefix of its registers:
 //!
 //! - [`pc`]: primitive control: topology, restart, provoking vertex, tessellator;
 //! - [`vfd`]: vertex fetch: indices, instances, attributes;
@@ -37,6 +38,7 @@ pub mod stage_words;
 mod state_cache;
 pub mod stats;
 pub mod stop;
+pub mod topology;
 pub mod tpl1;
 pub mod vertex_stages;
 pub mod vertices;

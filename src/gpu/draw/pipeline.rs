@@ -80,7 +80,6 @@ use super::vertex_stages::VertexStages;
 use super::vertices::VertexStream;
 use super::vs::{Shaded, VertexState};
 use super::work::Geometry;
-use crate::a4xx::rb::discards;
 use a4emu_shader::Counting;
 
 /// What draws work on: the machine, and what the pipeline keeps between draws.
@@ -198,7 +197,7 @@ pub fn run(context: &mut DrawContext<'_>, call: &DrawCall) {
         // A binning pass only produces the visibility stream, which the emulator does not use.
         Pass::Binning => Ok(()),
         Pass::Resolve => resolve::resolve(context, call),
-        Pass::Gmem | Pass::Bypass | Pass::Restore if discards(&context.machine.regs) => {
+        Pass::Gmem | Pass::Bypass | Pass::Restore if (context.read().discards)(&context.machine.regs) => {
             vertices_only(context, call)
         }
         Pass::Gmem | Pass::Bypass | Pass::Restore => render(context, call),
@@ -312,7 +311,7 @@ fn vertices_only(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<(), S
 
 fn compute(context: &mut DrawContext<'_>, call: &DispatchCall) -> Result<(), Stop> {
     let stage = stage(context, Stage::CS)?;
-    let state = crate::a4xx::stages::dispatch(&context.machine.regs, call, &stage)?;
+    let state = (context.read().dispatch)(&context.machine.regs, call, &stage)?;
     let log = state.run(&mut context.machine.mem, &mut context.machine.budget);
     record_cost(context, Stage::CS, &log, 0);
     record_log(context, "compute", log);

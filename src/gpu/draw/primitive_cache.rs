@@ -113,7 +113,7 @@ pub fn looked_through(vertex: &VertexState) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::draw::pc::topology::Topology;
+    use crate::draw::topology::Topology;
 
     use super::*;
     use crate::draw::gras::state::Viewports;

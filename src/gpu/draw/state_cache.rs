@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::draw::pc::topology::Topology;
+use crate::draw::topology::Topology;
 
 use super::fs::state::FragmentInputs;
 use super::gras::setup::PrimitiveState;

@@ -19,7 +19,7 @@ use a4emu_shader::Program;
 
 /// The lines about `call`, which is about to run.
 pub fn lines(gpu: Synced<'_>, call: &Call, shaders: Shaders) -> Vec<String> {
-    let stages: Vec<Stage> = call.stages(&gpu.regs).collect();
+    let stages: Vec<Stage> = call.stages(gpu.chip, &gpu.regs).collect();
     let mut lines = Vec::new();
     for stage in &stages {
         program(gpu, *stage, shaders, &mut lines);

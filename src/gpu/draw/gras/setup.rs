@@ -2,8 +2,8 @@
 
 mod alone;
 
-use crate::draw::pc::topology::Topology;
 use crate::draw::stage_words::PrimitiveWord;
+use crate::draw::topology::Topology;
 
 use crate::draw::gras::affine::{Affine, Planes, along, barycentrics, depth_slope};
 use crate::draw::gras::clip::{DepthClip, Sides, Viewport};

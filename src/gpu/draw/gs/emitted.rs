@@ -1,7 +1,7 @@
 //! Results of geometry shaders: rows of vertices, and the strips that they form.
 
-use crate::draw::pc::topology::Topology;
 use crate::draw::stage_words::PrimitiveWord;
+use crate::draw::topology::Topology;
 
 use crate::draw::vertices::{RESTART, Vertices};
 

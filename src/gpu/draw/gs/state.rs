@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::draw::pc::topology::Topology;
 use crate::draw::sp::state::StageState;
 use crate::draw::stage_words::{EntryLayout, PrimitiveWord};
+use crate::draw::topology::Topology;
 use crate::draw::vpc::state::VertexOutputs;
 
 /// State of the geometry stage.

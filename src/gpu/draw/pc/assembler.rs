@@ -2,7 +2,7 @@
 //!
 //! [`assemble`] feeds set-up ([`super::topology`]) and, with [`PrimitiveList`], hull and geometry shaders.
 
-use crate::draw::pc::topology::Topology;
+use crate::draw::topology::Topology;
 
 use crate::draw::vertices::RESTART;
 

@@ -1,8 +1,8 @@
 //! Patch state of a draw.
 
 use super::tessellator::Tessellation;
-use super::topology::Topology;
 use crate::draw::stage_words::EntryLayout;
+use crate::draw::topology::Topology;
 
 /// Patch state of a draw.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Determines the guesses that a draw rests on because of its state. (`shader/doubt` does this for shaders.)
 
-use crate::draw::pc::topology::Topology;
+use crate::draw::topology::Topology;
 use a4emu_decoder::guesses::Guess;
 
 use crate::draw::call::{DrawCall, IndexSource};

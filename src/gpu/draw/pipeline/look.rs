@@ -4,14 +4,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::draw::pc::topology::Topology;
+use crate::draw::topology::Topology;
 
 use super::record::{no_room, unknown_type};
 use super::snapshot::{draw_state, missing_code, stage, vertex_stages};
 use super::sync::finish;
 use super::trial_run::{TileMemory, trial_run};
 use super::{affordable, assembled, draw_layer, draw_layers, drawable, vertex_stream};
-use crate::a4xx::sp::READERS;
 use crate::budget::Work;
 use crate::draw::call::{DispatchCall, DrawCall};
 use crate::draw::cs;
@@ -410,7 +409,7 @@ fn dispatch_looked_at(
 ) -> Result<Looked, Stop> {
     let (words, program) = stepwise(context, Stage::CS)?;
     let stage = stage(context, Stage::CS)?;
-    let state = crate::a4xx::stages::dispatch(&context.machine.regs, call, &stage)?;
+    let state = (context.read().dispatch)(&context.machine.regs, call, &stage)?;
     let stepped = DispatchState { stage: state.stage.with_program(program.clone()), ..state };
     let chosen = match place {
         Place::Warp(number) => cs::inspect::WhichWarp::Warp(number),
@@ -438,8 +437,8 @@ fn dispatch_looked_at(
 }
 
 fn stepwise(context: &mut DrawContext<'_>, stage: Stage) -> Result<(Vec<u64>, Arc<Program>), Fault> {
-    let words =
-        code(&READERS, context.machine.view(), stage).map_err(|miss| missing_code(context, stage, miss))?;
+    let words = code(context.read().stage, context.machine.view(), stage)
+        .map_err(|miss| missing_code(context, stage, miss))?;
     let lower = if stage == Stage::HS { Program::hull_stepwise } else { Program::stepwise };
     let program = lower(&words).map_err(|error| Fault::Shader(error.to_string()))?;
     Ok((words, Arc::new(program)))

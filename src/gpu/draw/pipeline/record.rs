@@ -1,7 +1,7 @@
 //! Records how draws ended, what they cost and what went wrong.
 
-use crate::draw::pc::topology::Topology;
 use crate::draw::stage_words::PrimitiveWord;
+use crate::draw::topology::Topology;
 use a4emu_decoder::guesses::Guess;
 
 use crate::draw::gras::primitives::Primitives;

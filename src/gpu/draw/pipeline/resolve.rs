@@ -1,6 +1,5 @@
 //! Draws of the resolve pass.
 
-use crate::a4xx;
 use crate::budget::Work;
 use crate::draw::call::DrawCall;
 use crate::draw::gras::raster::Rect;
@@ -25,7 +24,7 @@ pub(super) fn resolve(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<
     let area = resolved_area(context, call);
     let start = stopwatch(context);
     let mut unsupported = Vec::new();
-    let copy = a4xx::rb::resolve(&context.machine.regs, &mut unsupported);
+    let copy = (context.read().resolve)(&context.machine.regs, &mut unsupported);
     record_unsupported(context, unsupported);
     let Some(copy) = copy else { return Ok(()) };
     guesses::of_copy(&copy).into_iter().for_each(|guess| context.machine.note_guess(guess, Reach::OUTPUT));
@@ -47,9 +46,13 @@ pub(super) fn resolve(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<
 /// Returns the pixels that the rectangle of a resolve covers. Without a usable vertex stage, these are all
 /// pixels within the scissors.
 fn resolved_area(context: &mut DrawContext<'_>, call: &DrawCall) -> Rect {
-    let bounds = a4xx::rb::resolve_bounds(&context.machine.regs);
-    let state =
-        a4xx::gras::primitive(&context.machine.regs, call.topology, Viewports::First, context.machine.model);
+    let bounds = (context.read().resolve_bounds)(&context.machine.regs);
+    let state = (context.read().primitive)(
+        &context.machine.regs,
+        call.topology,
+        Viewports::First,
+        context.machine.model,
+    );
     let Ok(vertex) = vertex_state(context, call) else { return bounds };
     sync(context, MemoryRead::of_vertices(&vertex));
     let Ok(mut shaded) = vertices(context, &vertex, || None) else { return bounds };

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::a4xx::vfd::{attributes, placed};
-use crate::a4xx::{self, rb};
 use crate::budget::Work;
 use crate::draw::call::DrawCall;
 use crate::draw::fs::DrawState;
@@ -18,9 +16,17 @@ use crate::draw::stop::Stop;
 use crate::draw::vertex_stages::{Tessellation, VertexStages};
 use crate::draw::vs::VertexState;
 use crate::fault::{Fault, Miss};
+use crate::generation::{Readers, readers};
 use crate::machine::Stage;
 
 use super::record::record_unsupported;
+
+impl DrawContext<'_> {
+    /// Returns what the chip's registers are read with.
+    pub(super) fn read(&self) -> &'static Readers {
+        readers(self.machine.chip)
+    }
+}
 
 /// Returns the program, constants and descriptors of `stage`. Records a miss if there is no program.
 pub(super) fn stage(context: &mut DrawContext<'_>, stage: Stage) -> Result<Arc<StageState>, Stop> {
@@ -33,7 +39,7 @@ pub(super) fn stage(context: &mut DrawContext<'_>, stage: Stage) -> Result<Arc<S
     let state = kept.get(
         context.machine.view(),
         &mut programs,
-        Request { readers: &a4xx::sp::READERS, stage, slot, counting, constants },
+        Request { readers: context.read().stage, stage, slot, counting, constants },
     );
     context.pipeline.states.stages[stage as usize] = Some(kept);
     context.pipeline.programs = programs;
@@ -54,14 +60,14 @@ pub(super) fn missing_code(context: &mut DrawContext<'_>, stage: Stage, miss: Mi
 }
 
 pub(super) fn vertex_state(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<VertexState, Stop> {
-    let stage = stage(context, Stage::VS)?;
+    let (stage, read) = (stage(context, Stage::VS)?, context.read());
     let (regs, kept) = (&context.machine.regs, &mut context.pipeline.states);
     let slot = kept.slots.of(context.machine.at.address);
     let (attributes, unsupported) =
-        kept.attributes.get(slot, regs, (), |regs| with_unsupported(|list| attributes(regs, list)));
-    let attributes = placed(regs, attributes);
-    let fetch = a4xx::vfd::fetch(regs, call, a4xx::pc::restart(regs), attributes, context.machine.model);
-    let outputs = kept.outputs.get(slot, regs, (), |regs| Arc::new(a4xx::vpc::outputs(regs, Stage::VS)));
+        kept.attributes.get(slot, regs, (), |regs| with_unsupported(|list| (read.attributes)(regs, list)));
+    let attributes = (read.placed)(regs, attributes);
+    let fetch = (read.fetch)(regs, call, (read.restart)(regs), attributes, context.machine.model);
+    let outputs = kept.outputs.get(slot, regs, (), |regs| Arc::new((read.outputs)(regs, Stage::VS)));
     let vertex = VertexState { fetch, stage, outputs: outputs.clone() };
     let unsupported = unsupported.clone();
     record_unsupported(context, unsupported);
@@ -75,19 +81,20 @@ pub(super) fn with_unsupported<T>(make: impl FnOnce(&mut Vec<String>) -> T) -> W
 }
 
 pub(super) fn vertex_stages(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<VertexStages, Stop> {
+    let read = context.read();
     Ok(VertexStages {
         vertex: vertex_state(context, call)?,
         tessellation: tessellation(context, call)?,
-        geometry: match a4xx::pass::has_geometry_shader(&context.machine.regs) {
+        geometry: match (read.has_geometry_shader)(&context.machine.regs) {
             true => {
                 let stage = stage(context, Stage::GS)?;
-                Some(a4xx::stages::geometry(&context.machine.regs, stage))
+                Some((read.geometry)(&context.machine.regs, stage))
             }
             false => None,
         },
-        feedback: a4xx::vpc::feedback(context.machine.view()),
+        feedback: (read.feedback)(context.machine.view()),
         topology: call.topology,
-        provoking: a4xx::pc::provoking(&context.machine.regs),
+        provoking: (read.provoking)(&context.machine.regs),
         pass: call.pass,
     })
 }
@@ -96,12 +103,11 @@ pub(super) fn tessellation(
     context: &mut DrawContext<'_>,
     call: &DrawCall,
 ) -> Result<Option<Tessellation>, Stop> {
-    let Some(patches) = a4xx::pc::patches(call)? else { return Ok(None) };
-    a4xx::stages::require_hull(&context.machine.regs, call.number)?;
-    a4xx::stages::require_domain(&context.machine.regs, call.number)?;
-    let patches = a4xx::pc::patch_state(&context.machine.regs, call.number, patches)?;
+    let read = context.read();
+    let Some(patches) = (read.patches)(call)? else { return Ok(None) };
+    let patches = (read.tessellation)(&context.machine.regs, call.number, patches)?;
     let (hull, domain) = (stage(context, Stage::HS)?, stage(context, Stage::DS)?);
-    Ok(Some(Tessellation { hull, patches, domain: a4xx::stages::domain(&context.machine.regs, domain) }))
+    Ok(Some(Tessellation { hull, patches, domain: (read.domain)(&context.machine.regs, domain) }))
 }
 
 /// Takes a snapshot of all state that a draw needs after its vertex stages.
@@ -115,13 +121,14 @@ pub(super) fn set_up_state(
     context: &mut DrawContext<'_>,
     stages: &VertexStages,
 ) -> (Arc<PrimitiveState>, Arc<Targets>) {
+    let read = context.read();
     let (regs, kept) = (&context.machine.regs, &mut context.pipeline.states);
     let slot = kept.slots.of(context.machine.at.address);
-    let make = |regs: &_| with_unsupported(|list| Arc::new(rb::targets(regs, list)));
+    let make = |regs: &_| with_unsupported(|list| Arc::new((read.targets)(regs, list)));
     let (targets, unsupported) = kept.targets.get(slot, regs, (), make);
     let (topology, viewports, model) = (stages.topology(), stages.viewports(), context.machine.model);
     let primitive = kept.primitive.get(slot, regs, (topology, viewports), |regs| {
-        Arc::new(a4xx::gras::primitive(regs, topology, viewports, model))
+        Arc::new((read.primitive)(regs, topology, viewports, model))
     });
     let (primitive, targets) = (primitive.clone(), targets.clone());
     let unsupported = unsupported.clone();
@@ -130,9 +137,9 @@ pub(super) fn set_up_state(
 }
 
 pub(super) fn fragment_state(context: &mut DrawContext<'_>) -> Result<FragmentState, Stop> {
+    let read = context.read();
     let (regs, kept) = (&context.machine.regs, &mut context.pipeline.states);
     let slot = kept.slots.of(context.machine.at.address);
-    let inputs =
-        kept.inputs.get(slot, regs, (), |regs| Arc::new(a4xx::stages::fragment_inputs(regs))).clone();
+    let inputs = kept.inputs.get(slot, regs, (), |regs| Arc::new((read.fragment_inputs)(regs))).clone();
     Ok(FragmentState { stage: stage(context, Stage::FS)?, inputs })
 }

@@ -2,9 +2,6 @@
 
 use a4emu_decoder::adreno::address::Address;
 
-use crate::a4xx::pass::stages;
-use crate::a4xx::sp::READERS;
-use crate::a4xx::tpl1::border_place;
 use crate::draw::call::DrawCall;
 use crate::draw::pipeline::DrawContext;
 use crate::draw::queue::Writer;
@@ -44,11 +41,12 @@ pub(super) fn sync_state(context: &mut DrawContext<'_>, call: &DrawCall) {
         return;
     }
     let mut places = [[MemoryRead::Bytes(Address::new(0), 0); 2]; STAGES.len()];
-    let stages = stages(call.pass, &context.machine.regs, Some(call.initiator));
+    let read = context.read();
+    let stages = (read.stages)(call.pass, &context.machine.regs, Some(call.initiator));
     for (places, stage) in places.iter_mut().zip(stages) {
         let (start, bytes) =
-            CodePlace::of(&READERS, context.machine.view(), stage).in_memory().unwrap_or_default();
-        let (border, of_border) = border_place(&context.machine.regs, stage);
+            CodePlace::of(read.stage, context.machine.view(), stage).in_memory().unwrap_or_default();
+        let (border, of_border) = (read.border_place)(&context.machine.regs, stage);
         *places =
             [MemoryRead::Bytes(border.into(), of_border), MemoryRead::Bytes(start.into(), bytes.into())];
     }

@@ -132,9 +132,10 @@ pub(super) fn feed_back(
     )?;
     let (topology, provoking) = (stages.topology(), stages.provoking);
     finish(context);
+    let read = context.read();
     let filled = feedback.run(topology, provoking, stream, &mut |address, value| {
         context.machine.store(Client::Geometry, address, &value.to_le_bytes());
     });
-    context.machine.written_back.extend(crate::a4xx::vpc::filled(&filled));
+    context.machine.written_back.extend((read.filled)(&filled));
     Ok(())
 }

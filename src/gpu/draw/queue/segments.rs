@@ -515,7 +515,7 @@ fn with_surfaces<R>(
 
 #[cfg(test)]
 mod tests {
-    use crate::draw::pc::topology::Topology;
+    use crate::draw::topology::Topology;
 
     use super::super::uses::Pass;
     use super::*;

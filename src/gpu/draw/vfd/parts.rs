@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::draw::pc::topology::Topology;
+use crate::draw::topology::Topology;
 
 use crate::fault::Missing;
 use crate::limits::DRAW_PART;

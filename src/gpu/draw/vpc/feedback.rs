@@ -6,7 +6,7 @@
 //! the varyings. A primitive is written to the buffers of its stream if it fits into all of them. Offsets
 //! advance in their registers and are written to the flush addresses at once; the chip may wait for an event.
 
-use crate::draw::pc::topology::Topology;
+use crate::draw::topology::Topology;
 
 use super::state::{FeedbackBuffer, FeedbackState, Filled};
 use crate::draw::pc::assembler::Provoking;
