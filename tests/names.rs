@@ -51,7 +51,9 @@ fn every_printed_name_is_explained_and_queried() {
     ] {
         assert!(printed_names(DEFAULT).contains(name), "{name}");
     }
-    for name in ["CP_LOAD_STATE6_FRAG_0", "CP_REG_TO_MEM.DEST_HI", "RM6_COMPUTE", "RB_MRT[7].BASE_HI", "TEX_CONST_2"] {
+    for name in
+        ["CP_LOAD_STATE6_FRAG_0", "CP_REG_TO_MEM.DEST_HI", "RM6_COMPUTE", "RB_MRT[7].BASE_HI", "TEX_CONST_2"]
+    {
         assert!(Generation::numbered(6).is_some_and(|a6xx| printed_names(a6xx).contains(name)), "{name}");
     }
     for generation in Generation::all() {
@@ -66,7 +68,8 @@ fn every_printed_name_is_explained_and_queried() {
 fn unanswered(generation: &'static Generation, name: &str) -> Option<String> {
     let (isa, detail, what, words) = (generation.isa(), Detail::Fields, name.to_owned(), Vec::new());
     let question = Question { generation, isa, detail, what, words, json: false };
-    let text = explained(&question).map_or_else(|error| format!("error: {error}"), |explained| explained.text);
+    let text =
+        explained(&question).map_or_else(|error| format!("error: {error}"), |explained| explained.text);
     // The field, the enumerator or the word itself, behind what it is a part of.
     let part = name.rsplit('.').next().unwrap_or(name);
     let is_told = !text.starts_with("error: ") && text.to_uppercase().contains(&part.to_uppercase());

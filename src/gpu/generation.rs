@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use a4emu_decoder::adreno::address::Address;
+
 use crate::a4xx;
 use crate::draw::call::{DispatchCall, DrawCall};
 use crate::draw::cs::state::DispatchState;
@@ -78,7 +80,7 @@ pub struct Readers {
     /// What the state of a stage is read with.
     pub stage: &'static StageReaders,
     /// Address and length of the border colours of a stage's samplers.
-    pub border_place: fn(&RegFile, Stage) -> (u32, u64),
+    pub border_place: fn(&RegFile, Stage) -> (Address, u64),
 }
 
 /// The readers of each generation that runs, by its number. The first are those of a chip of another generation, which is

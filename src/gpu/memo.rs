@@ -126,8 +126,7 @@ pub struct ReadSet {
 
 impl ReadSet {
     /// `ranges` of memory (address and bytes) that are read now.
-    pub fn of_memory<A: Into<Address>>(memory: &Memory, ranges: Vec<(A, u32)>) -> Self {
-        let ranges = ranges.into_iter().map(|(address, len)| (address.into(), len)).collect();
+    pub fn of_memory(memory: &Memory, ranges: Vec<(Address, u32)>) -> Self {
         Self { registers: Seen::default(), ranges, time: memory.now() }
     }
 
@@ -200,7 +199,7 @@ impl<K: PartialEq, T> Memo<K, T> {
         regs: &RegFile,
         memory: &Memory,
         key: K,
-        make: impl FnOnce(&RegFile) -> (T, Vec<(u32, u32)>),
+        make: impl FnOnce(&RegFile) -> (T, Vec<(Address, u32)>),
     ) -> &T {
         for slot in [self.last, slot] {
             if let Some(kept) = self.kept.get(slot)
@@ -238,7 +237,7 @@ mod tests {
         let mut get = |regs: &RegFile, memory: &Memory, key: u32| {
             let value = memo.get_with_memory(0, regs, memory, key, |regs| {
                 made += 1;
-                (regs.read(REGISTER), vec![(0x2000, 8)])
+                (regs.read(REGISTER), vec![(Address::new(0x2000), 8)])
             });
             (made, *value)
         };

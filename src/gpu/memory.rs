@@ -186,6 +186,12 @@ impl Memory {
         self.end = 1 << bits;
     }
 
+    /// The address `bytes` behind `address`. It goes on from 0 behind the chip's last one.
+    #[inline]
+    pub fn behind(&self, address: Address, bytes: u64) -> Address {
+        Address::new(address.get().wrapping_add(bytes) & (self.end - 1))
+    }
+
     /// The address as a number. `None` above the last address of the chip, which is in no buffer.
     #[inline]
     fn reached(&self, address: impl Into<Address>) -> Option<u64> {

@@ -256,9 +256,11 @@ mod tests {
     #[test]
     fn a_register_of_64_bits_is_both_of_its_halves() {
         let offsets = |text: &str| -> Vec<u32> {
-            super::find(&A6XX, text).map_or(Vec::new(), |found| found.iter().map(|asked| asked.offset).collect())
+            super::find(&A6XX, text)
+                .map_or(Vec::new(), |found| found.iter().map(|asked| asked.offset).collect())
         };
-        for text in ["SP_CS_OBJ_START", "sp_cs_obj_start", "REG_A6XX_SP_CS_OBJ_START", "A6XX_SP_CS_OBJ_START"] {
+        for text in ["SP_CS_OBJ_START", "sp_cs_obj_start", "REG_A6XX_SP_CS_OBJ_START", "A6XX_SP_CS_OBJ_START"]
+        {
             assert_eq!(offsets(text), [0xa9b4, 0xa9b5], "{text}");
         }
         for text in ["RB_MRT[1].BASE", "REG_A6XX_RB_MRT_BASE(1)"] {

@@ -1,5 +1,6 @@
 //! Draw and dispatch packets become calls.
 
+use a4emu_decoder::adreno::address::Address;
 use a4emu_gpu::cp::{Call, Engine, Renderer};
 use a4emu_gpu::draw::topology::Topology;
 use a4emu_gpu::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
@@ -33,7 +34,7 @@ fn expected() -> DrawCall {
 #[test]
 fn draw_indx_offset_with_and_without_a_buffer() {
     assert_eq!(only(&[packet(0x38, &[0x84, 2, 3])]), Call::Draw(expected()));
-    let indices = IndexSource::Memory { base: 0x5000, size: 6, width: 2, first: 1 };
+    let indices = IndexSource::Memory { base: Address::new(0x5000), size: 6, width: 2, first: 1 };
     let call = DrawCall { initiator: 0x404, indices, ..expected() };
     assert_eq!(only(&[packet(0x38, &[0x404, 2, 3, 1, 0x5000, 6])]), Call::Draw(call));
 }
@@ -43,7 +44,7 @@ fn indirect_draws_read_their_parameters() {
     let parameters = packet(0x3d, &[DATA, 3, 2, 5, 6, 7]);
     let call = DrawCall { base_vertex: Some(5), first_instance: Some(6), ..expected() };
     assert_eq!(only(&[parameters.clone(), packet(0x28, &[0x84, DATA])]), Call::Draw(call));
-    let indices = IndexSource::Memory { base: 0x5000, size: 64, width: 4, first: 5 };
+    let indices = IndexSource::Memory { base: Address::new(0x5000), size: 64, width: 4, first: 5 };
     let call =
         DrawCall { initiator: 0x804, indices, base_vertex: Some(6), first_instance: Some(7), ..expected() };
     assert_eq!(only(&[parameters, packet(0x29, &[0x804, 0x5000, 64, DATA])]), Call::Draw(call));
@@ -62,7 +63,7 @@ fn indirect_parameters_that_are_missing_draw_nothing_and_say_so() {
 #[test]
 fn early_draws_become_a4xx_draws() {
     let old = 2 << 24 | 1 << 11 | 4;
-    let indices = IndexSource::Memory { base: 0x5000, size: 12, width: 4, first: 0 };
+    let indices = IndexSource::Memory { base: Address::new(0x5000), size: 12, width: 4, first: 0 };
     let call = DrawCall { initiator: 0x804, indices, ..expected() };
     assert_eq!(only(&[packet(0x22, &[0, old, 3, 0x5000, 12])]), Call::Draw(call));
     let inline = 1 << 13 | 1 << 6 | 4;

@@ -50,7 +50,7 @@ pub fn patch_state(
         vertices_out: count as usize,
         tessellator: Tessellation { domain, spacing: spacing(param.SPACING()), connection },
         entry: ENTRY,
-        factors: regs.get::<PC_TESSFACTOR_ADDR>().VALUE(),
+        factors: regs.get::<PC_TESSFACTOR_ADDR>().VALUE().into(),
     })
 }
 

@@ -3,6 +3,8 @@
 use a4emu_decoder::a4xx::regs::sp::*;
 use a4emu_decoder::a4xx::regs::sp_geometry::*;
 use a4emu_decoder::a4xx::regs::tex::{SSBO_1_0, SSBO_1_1};
+use a4emu_decoder::adreno::address::Address;
+
 use a4emu_shader::Program;
 use a4emu_shader::format::{Swap, Transfer};
 
@@ -20,12 +22,8 @@ const LENGTH_UNIT: u32 = 16;
 const SSBO_MIRROR: usize = 448;
 
 /// What a stage is read with.
-pub static READERS: StageReaders = StageReaders {
-    place: |chip, stage| place(chip.regs, stage),
-    textures: tpl1::textures,
-    buffer,
-    mirror: SSBO_MIRROR,
-};
+pub static READERS: StageReaders =
+    StageReaders { place: program_place, textures: tpl1::textures, buffer, mirror: SSBO_MIRROR };
 
 /// Returns where the program of `stage` is.
 pub fn code_place(chip: ChipView<'_>, stage: Stage) -> CodePlace {
@@ -38,6 +36,11 @@ pub fn code_place(chip: ChipView<'_>, stage: Stage) -> CodePlace {
 /// The address that should have them, when there are none.
 pub fn code(chip: ChipView<'_>, stage: Stage) -> Result<Vec<u64>, Miss> {
     state::code(&READERS, chip, stage)
+}
+
+fn program_place(chip: ChipView<'_>, stage: Stage) -> (Address, u32) {
+    let (start, length) = place(chip.regs, stage);
+    (start.into(), length)
 }
 
 /// Returns address and length in instructions of a stage's program.

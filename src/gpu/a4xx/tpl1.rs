@@ -3,6 +3,8 @@
 use a4emu_decoder::a4xx::enums::{MsaaSamples, TexClamp, TexFilter, TexType};
 use a4emu_decoder::a4xx::regs::tex::*;
 use a4emu_decoder::a4xx::regs::tpl1::*;
+use a4emu_decoder::adreno::address::Address;
+
 use a4emu_shader::format::Transfer;
 use a4emu_shader::format::arrangement::{Arrangement, Tiling};
 
@@ -37,12 +39,12 @@ pub fn bank(
     memory: &Memory,
 ) -> TextureBank {
     let textures = textures.iter().map(|words| texture(words, model));
-    TextureBank::new(textures, samplers.iter().map(sampler), (BORDER, border_base), memory)
+    TextureBank::new(textures, samplers.iter().map(sampler), (BORDER, border_base.into()), memory)
 }
 
 /// Returns address and length of the border colours of a stage's samplers.
-pub fn border_place(regs: &RegFile, stage: Stage) -> (u32, u64) {
-    (border_colors(regs, stage), TEXTURES as u64 * u64::from(BORDER.bytes))
+pub fn border_place(regs: &RegFile, stage: Stage) -> (Address, u64) {
+    (border_colors(regs, stage).into(), TEXTURES as u64 * u64::from(BORDER.bytes))
 }
 
 /// Returns the address of the border colours of a stage's samplers.
@@ -81,7 +83,7 @@ fn texture_state(words: &[u32; 8]) -> Result<TextureState, TextureError> {
         swap: swap(c2.SWAP()),
         transfer: if c0.SRGB() { Transfer::Srgb } else { Transfer::Linear },
         swizzle: [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()].map(swizzle),
-        base: c4.BASE(),
+        base: c4.BASE().into(),
         width: if kind == TextureKind::Buffer { c1.elements() } else { c1.WIDTH() },
         height: c1.HEIGHT(),
         depth: c3.DEPTH(),

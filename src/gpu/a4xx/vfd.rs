@@ -8,6 +8,8 @@ use a4emu_shader::format::Transfer;
 
 use super::enums::swap;
 use super::formats;
+use a4emu_decoder::adreno::address::Address;
+
 use crate::draw::call::{DrawCall, IndexSource};
 use crate::draw::vfd::state::{Attribute, Counting, FetchState, Integers, Rate, Unplaced};
 use crate::machine::Model;
@@ -57,7 +59,7 @@ fn attribute(regs: &RegFile, number: u32, unsupported: &mut Vec<String>) -> Opti
     };
     let divisor = regs.at::<VFD_FETCH_INSTR_3>(number).STEPRATE();
     let attribute = Attribute {
-        address: 0,
+        address: Address::default(),
         size: 0,
         stride: fetch.BUFSTRIDE(),
         rate: if fetch.INSTANCED() { Rate::Instance(divisor.max(1)) } else { Rate::Vertex },
@@ -72,7 +74,7 @@ fn attribute(regs: &RegFile, number: u32, unsupported: &mut Vec<String>) -> Opti
 /// Returns the attributes with their current address and size.
 pub fn placed(regs: &RegFile, attributes: &[Unplaced]) -> Arc<[Attribute]> {
     let here = |Unplaced { number, attribute }: &Unplaced| Attribute {
-        address: regs.at::<VFD_FETCH_INSTR_1>(*number).VALUE(),
+        address: regs.at::<VFD_FETCH_INSTR_1>(*number).VALUE().into(),
         size: regs.at::<VFD_FETCH_INSTR_2>(*number).SIZE(),
         ..attribute.clone()
     };

@@ -9,6 +9,7 @@ use a4emu_decoder::a4xx::regs::vpc::{
     VPC_SO_BUFFER_SIZE, VPC_SO_FLUSH_WADDR_0, VPC_SO_FLUSH_WADDR_1, VPC_SO_FLUSH_WADDR_2,
     VPC_SO_FLUSH_WADDR_3, VPC_SO_NCOMP, VPC_SO_OVERRIDE,
 };
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::bits::Register;
 
 use crate::draw::vpc::state::{
@@ -91,11 +92,11 @@ pub fn feedback(chip: ChipView<'_>) -> Option<FeedbackState> {
         let at = i as u32;
         streams[i].map(|stream| FeedbackBuffer {
             stream,
-            base: regs.at::<VPC_SO_BUFFER_BASE>(at).VALUE(),
+            base: regs.at::<VPC_SO_BUFFER_BASE>(at).VALUE().into(),
             size: regs.at::<VPC_SO_BUFFER_SIZE>(at).VALUE(),
             stride: regs.at::<VPC_SO_NCOMP>(at).VALUE().saturating_mul(4),
             offset: regs.at::<VPC_SO_BUFFER_OFFSET>(at).VALUE(),
-            flush: flush[i],
+            flush: Some(flush[i]).filter(|address| *address != 0).map(Address::from),
         })
     };
     let words = chip.stream_out.iter().flat_map(|word| word.entries()).enumerate();

@@ -53,7 +53,7 @@ fn unpack_indices(bytes: u32, dwords: &[u32]) -> Vec<u32> {
 fn index_source(initiator: VGT_DRAW_INITIATOR_A4XX, buffer: Option<(u32, u32)>, first: u32) -> IndexSource {
     match (initiator.SOURCE_SELECT(), buffer) {
         (SrcSel::DI_SRC_SEL_DMA, Some((base, size))) => {
-            IndexSource::Memory { base, size, width: initiator.index_bytes(), first }
+            IndexSource::Memory { base: base.into(), size, width: initiator.index_bytes(), first }
         }
         _ => IndexSource::Auto,
     }

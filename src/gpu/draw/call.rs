@@ -1,5 +1,7 @@
 //! Parameters of a draw packet, and numbers that identify the draw.
 
+use a4emu_decoder::adreno::address::Address;
+
 use crate::draw::topology::Topology;
 use crate::pass::Pass;
 
@@ -14,7 +16,7 @@ pub enum IndexSource {
     /// Indices in memory.
     Memory {
         /// Address of index 0.
-        base: u32,
+        base: Address,
         /// Bytes that may be read from `base`.
         size: u32,
         /// Bytes per index: 1, 2 or 4.

@@ -46,7 +46,7 @@ impl<'a> MemoryRead<'a> {
         });
         let attributes = fetch.into_iter().flat_map(|fetch| fetch.attributes.iter());
         let fetched = attributes.map(|attribute| (attribute.address, attribute.size)).chain(indices);
-        let fetched = fetched.map(|(address, len)| (address.into(), u64::from(address) + u64::from(len)));
+        let fetched = fetched.map(|(address, len)| (address.get(), address.get() + u64::from(len)));
         let textures = stage.into_iter().flat_map(|stage| stage.textures.places());
         bytes.into_iter().chain(fetched).chain(textures)
     }
@@ -65,10 +65,11 @@ impl<'a> MemoryRead<'a> {
     /// Returns all that `reads` read. `None` if some of it is missing, or any memory may be read.
     pub fn all(reads: [Self; 2], memory: &Memory) -> Option<ReadSet> {
         let place = |(from, to): (u64, u64)| {
-            let place = (u32::try_from(from).ok()?, u32::try_from(to - from).ok()?);
+            let place = (Address::new(from), u32::try_from(to - from).ok()?);
             memory.slice(place.0, place.1 as usize).map(|_| place)
         };
-        let ranges: Option<Vec<(u32, u32)>> = reads.into_iter().flat_map(Self::ranges).map(place).collect();
+        let ranges: Option<Vec<(Address, u32)>> =
+            reads.into_iter().flat_map(Self::ranges).map(place).collect();
         ranges
             .filter(|_| !reads.into_iter().any(Self::is_anywhere))
             .map(|ranges| ReadSet::of_memory(memory, ranges))

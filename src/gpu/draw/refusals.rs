@@ -128,7 +128,13 @@ fn tessellation_is_paid_for_and_has_to_fit() {
         spacing: Spacing::Equal,
         connection: Connection::Clockwise,
     };
-    let state = PatchState { vertices_in: 3, vertices_out: 3, tessellator, entry: ENTRY, factors: 0 };
+    let state = PatchState {
+        vertices_in: 3,
+        vertices_out: 3,
+        tessellator,
+        entry: ENTRY,
+        factors: Default::default(),
+    };
     let factors = [Factors { outer: [4.0; 4], inner: [4.0; 2] }; 10];
     let ids: Vec<u32> = (0..10).collect();
     let mut budget = Budget::default();

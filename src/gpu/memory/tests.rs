@@ -250,14 +250,14 @@ fn lent_bytes_change_where_they_were_written_before() {
         assert!(memory.lend_buffer(0x1800).is_none(), "somebody has it");
         let before = memory.now();
         assert_eq!(
-            (memory.prepare(0x1008, 4), memory.prepare(0x2000, 4)),
-            (Some(0x1000), None),
+            (memory.prepare(0x1008u32, 4), memory.prepare(0x2000u32, 4)),
+            (Some(Address::from(0x1000)), None),
             "{contents:?}"
         );
         assert!(!memory.is_unchanged(0x1008u32, 4, before));
         assert_eq!(memory.slice_mut(0x1008u32, 4), None, "they are not here");
         memory.give_back(lent);
-        assert_eq!(memory.prepare(0x2000, 4), Some(0x1000));
+        assert_eq!(memory.prepare(0x2000u32, 4), Some(Address::from(0x1000)));
         assert_eq!(memory.slice(0x1000u32, 1), Some(&[7][..]));
     }
 }

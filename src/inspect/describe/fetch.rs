@@ -107,7 +107,7 @@ impl Indices {
             },
             buffer: match call.indices {
                 IndexSource::Memory { base, size, width, first } => {
-                    Some(IndexBuffer { address: Address(base), bytes: size, width, first })
+                    Some(IndexBuffer { address: Address::of(base), bytes: size, width, first })
                 }
                 IndexSource::Auto | IndexSource::Immediate(_) => None,
             },

@@ -65,7 +65,7 @@ impl Tessellation {
             },
             vertices_in: state.vertices_in,
             vertices_out: state.vertices_out,
-            address: Address(state.factors),
+            address: Address::of(state.factors),
             factors: Vec::new(),
         })
     }

@@ -117,6 +117,7 @@ fn indices(call: &DrawCall, violations: &mut Violations) {
     violations.unless(u64::from(size) >= bytes, Id::P19, || {
         format!("INDX_SIZE {size}, indices have {bytes} bytes")
     });
-    violations
-        .unless(base % width == 0, Id::P19, || format!("INDX_BASE {base:#010x} of {width}-byte indices"));
+    violations.unless(base.get() % u64::from(width) == 0, Id::P19, || {
+        format!("INDX_BASE {base:#010x} of {width}-byte indices")
+    });
 }

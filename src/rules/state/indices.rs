@@ -39,7 +39,7 @@ impl Highest {
                 indices.iter().copied().filter(|index| Some(*index) != restart).max()
             }
             IndexSource::Memory { base, width, first, .. } => {
-                let address = base.checked_add(first.checked_mul(*width)?)?;
+                let address = base.narrow()?.checked_add(first.checked_mul(*width)?)?;
                 self.in_memory(gpu, Range { address, width: *width, count: call.count, restart })
             }
         }

@@ -134,6 +134,7 @@ impl Traffic {
         if self.writes.is_some() && matches!(call.pass, Pass::Gmem | Pass::Bypass | Pass::Binning) {
             self.attributes(gpu, violations);
             if let IndexSource::Memory { base, size, .. } = call.indices
+                && let Some(base) = base.narrow()
                 && self.is_fresh(gpu, base, size.into())
             {
                 violations.report(Id::F3, "a draw of this batch wrote the indices");

@@ -70,7 +70,9 @@ fn written(scene: &Scene<'_>) -> Vec<(Writer, Extent)> {
     });
     let feedback = feedback(scene.gpu.view()).filter(|_| !scene.is_dispatch());
     let filled = feedback.iter().flat_map(FeedbackState::ranges);
-    let filled = filled.map(|(base, bytes)| (Writer::Feedback, Extent { base, bytes: bytes.into() }));
+    let filled = filled.filter_map(|(base, bytes)| {
+        Some((Writer::Feedback, Extent { base: base.narrow()?, bytes: bytes.into() }))
+    });
     drawn.into_iter().chain(stores.map(|extent| (Writer::Store, extent))).chain(filled).collect()
 }
 

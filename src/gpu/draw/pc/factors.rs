@@ -4,6 +4,8 @@
 //! 20 for triangles, 28 for quads (docs/hardware/geometry-and-tessellation.md,
 //! section 2.1).
 
+use a4emu_decoder::adreno::address::Address;
+
 use crate::draw::pc::tessellator::Factors;
 use crate::fault::{Client, Fault, Miss, Missing};
 use crate::memory::Memory;
@@ -31,7 +33,7 @@ pub fn read(state: &PatchState, draw: u32, patches: usize, memory: &Memory) -> (
     let mut problems = Problems { draw, ..Problems::default() };
     let mut bytes = [0; 28];
     let mut of = |patch: usize| {
-        let address = state.factors.wrapping_add((patch * len) as u32);
+        let address = memory.behind(state.factors, (patch * len) as u64);
         if !memory.read(address, &mut bytes[..len]) {
             problems.note_missing(patch, address, len);
             return Factors::default();
@@ -48,14 +50,14 @@ pub fn read(state: &PatchState, draw: u32, patches: usize, memory: &Memory) -> (
 }
 
 impl Problems {
-    fn note_missing(&mut self, patch: usize, address: u32, len: usize) {
+    fn note_missing(&mut self, patch: usize, address: Address, len: usize) {
         if self.missing.is_empty() {
             self.faults.push(Fault::Draw(format!(
                 "draw {}: the tessellation factors of patch {patch} at {address:#010x} are in no buffer",
                 self.draw
             )));
         }
-        self.missing.note(Miss { client: Client::Geometry, address: address.into(), len: len as u32 });
+        self.missing.note(Miss { client: Client::Geometry, address, len: len as u32 });
     }
 
     /// Reports the first invalid factor of each kind.

@@ -1,5 +1,7 @@
 //! Patch state of a draw.
 
+use a4emu_decoder::adreno::address::Address;
+
 use super::tessellator::Tessellation;
 use crate::draw::stage_words::EntryLayout;
 use crate::draw::topology::Topology;
@@ -16,7 +18,7 @@ pub struct PatchState {
     /// Layout of the word that starts an invocation of the hull shader.
     pub entry: EntryLayout,
     /// Address of the factors.
-    pub factors: u32,
+    pub factors: Address,
 }
 
 impl PatchState {

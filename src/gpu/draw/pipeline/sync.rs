@@ -47,8 +47,7 @@ pub(super) fn sync_state(context: &mut DrawContext<'_>, call: &DrawCall) {
         let (start, bytes) =
             CodePlace::of(read.stage, context.machine.view(), stage).in_memory().unwrap_or_default();
         let (border, of_border) = (read.border_place)(&context.machine.regs, stage);
-        *places =
-            [MemoryRead::Bytes(border.into(), of_border), MemoryRead::Bytes(start.into(), bytes.into())];
+        *places = [MemoryRead::Bytes(border, of_border), MemoryRead::Bytes(start, bytes.into())];
     }
     sync(context, places.as_flattened().iter().copied());
 }

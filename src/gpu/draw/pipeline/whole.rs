@@ -133,7 +133,8 @@ pub(super) fn feed_back(
     let (topology, provoking) = (stages.topology(), stages.provoking);
     finish(context);
     let read = context.read();
-    let filled = feedback.run(topology, provoking, stream, &mut |address, value| {
+    let filled = feedback.run(topology, provoking, stream, &mut |base, behind, value| {
+        let address = context.machine.mem.behind(base, behind);
         context.machine.store(Client::Geometry, address, &value.to_le_bytes());
     });
     context.machine.written_back.extend((read.filled)(&filled));

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use a4emu_decoder::adreno::address::Address;
+
 use crate::fault::{Client, Miss};
 use crate::machine::{ChipView, CodeSource, INSTRUCTIONS, Stage};
 use crate::memory::Memory;
@@ -17,7 +19,7 @@ use crate::draw::vertices::SpareLists;
 #[derive(Debug)]
 pub struct StageReaders {
     /// Returns address and length in instructions of a stage's program.
-    pub place: fn(ChipView<'_>, Stage) -> (u32, u32),
+    pub place: fn(ChipView<'_>, Stage) -> (Address, u32),
     /// Returns the textures and samplers of a stage.
     pub textures: fn(ChipView<'_>, Stage) -> TextureBank,
     /// Decodes the sizes of a storage buffer or image.
@@ -143,7 +145,7 @@ pub(super) fn has_constants(state: &StageState, chip: ChipView<'_>) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CodePlace {
     /// In memory: address and number of instructions.
-    Memory(u32, u32),
+    Memory(Address, u32),
     /// In the instruction store: its count of changes, and number of instructions.
     Store(u64, u32),
 }
@@ -160,7 +162,7 @@ impl CodePlace {
     }
 
     /// Returns address and size in bytes of a program in memory.
-    pub fn in_memory(self) -> Option<(u32, u32)> {
+    pub fn in_memory(self) -> Option<(Address, u32)> {
         match self {
             Self::Memory(start, length) => Some((start, length * 8)),
             Self::Store(..) => None,
@@ -215,7 +217,7 @@ pub fn code(readers: &StageReaders, chip: ChipView<'_>, stage: Stage) -> Result<
         loaded.code[..stored(length)].to_vec()
     };
     match words.iter().all(|word| *word == 0) {
-        true => Err(Miss { client: Client::ShaderCode, address: start.into(), len: length * 8 }),
+        true => Err(Miss { client: Client::ShaderCode, address: start, len: length * 8 }),
         false => Ok(words),
     }
 }

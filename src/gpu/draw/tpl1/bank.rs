@@ -2,6 +2,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::guesses::Guess;
 
 use super::descriptor::{self, Bytes, Texture, TextureError};
@@ -32,7 +33,7 @@ pub struct TextureBank {
     unset: Sampler,
     border_misses: Vec<Miss>,
     /// Memory ranges of the border colours.
-    border_places: Vec<(u32, u32)>,
+    border_places: Vec<(Address, u32)>,
 }
 
 /// A bank with the memory of its textures, for draws that only read memory. Workers share it.
@@ -95,7 +96,7 @@ impl TextureBank {
     pub fn new(
         textures: impl IntoIterator<Item = Result<Texture, TextureError>>,
         samplers: impl IntoIterator<Item = SamplerState>,
-        borders: (BorderLayout, u32),
+        borders: (BorderLayout, Address),
         memory: &Memory,
     ) -> Self {
         let mut bank = Self { textures: textures.into_iter().collect(), ..Self::default() };
@@ -108,7 +109,7 @@ impl TextureBank {
     fn push_sampler(
         &mut self,
         state: &SamplerState,
-        (layout, base): (BorderLayout, u32),
+        (layout, base): (BorderLayout, Address),
         slot: u32,
         memory: &Memory,
     ) {
@@ -118,17 +119,17 @@ impl TextureBank {
             return;
         }
         let (border, known) = layout.read(memory, base, slot);
-        let address = layout.address(base, slot);
+        let address = layout.address(memory, base, slot);
         self.border_places.push((address, layout.bytes));
         if !known {
             let (client, len) = (Client::BorderColor, layout.bytes);
-            self.border_misses.push(Miss { client, address: address.into(), len });
+            self.border_misses.push(Miss { client, address, len });
         }
         self.samplers.push(Sampler { border, ..sampler });
     }
 
     /// Returns the memory ranges of the border colours: address and bytes.
-    pub fn border_places(&self) -> &[(u32, u32)] {
+    pub fn border_places(&self) -> &[(Address, u32)] {
         &self.border_places
     }
 

@@ -2,6 +2,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use a4emu_decoder::adreno::address::Address;
+
 use super::layout::{Pyramid, Shape, Slices};
 use super::wrap::Precision;
 use crate::fault::{Client, Miss};
@@ -31,7 +33,7 @@ pub struct Texture {
     /// The depth and the number of levels of the descriptor.
     pub(super) depth_field: u32,
     pub(super) level_count: u32,
-    base: u32,
+    base: Address,
     extent: u64,
 }
 
@@ -49,7 +51,7 @@ pub struct TextureState {
     /// Source of each component of the result.
     pub swizzle: [Swizzle; 4],
     /// Address of the first texel.
-    pub base: u32,
+    pub base: Address,
     /// Texels of a row of level 0; elements of a buffer.
     pub width: u32,
     /// Rows of level 0.
@@ -194,7 +196,7 @@ impl Texture {
 
     /// Returns the memory range: its first byte, and one past its last.
     pub(super) fn place(&self) -> (u64, u64) {
-        (self.base.into(), u64::from(self.base) + self.extent)
+        (self.base.get(), self.base.get() + self.extent)
     }
 
     /// Returns the bytes from its base to the end of its last texel.
@@ -207,7 +209,7 @@ impl Texture {
     pub(super) fn bytes<'m>(&self, memory: &'m Memory) -> Bytes<'m> {
         let wanted = self.extent.min(u64::from(u32::MAX)) as u32;
         let held = wanted.min(memory.room(self.base));
-        let missing = |len| Some(Miss { client: Client::Texture, address: self.base.into(), len });
+        let missing = |len| Some(Miss { client: Client::Texture, address: self.base, len });
         if let Some(bytes) = memory.slice(self.base, held as usize) {
             let missing = if held < wanted { missing(wanted) } else { None };
             return Bytes { bytes: Cow::Borrowed(bytes), missing };

@@ -1,4 +1,6 @@
 //! Samplers and border colours, prepared once per draw.
+use a4emu_decoder::adreno::address::Address;
+
 use super::lod;
 use crate::draw::compare::Compare;
 use crate::memory::Memory;
@@ -145,15 +147,15 @@ pub struct BorderLayout {
 
 impl BorderLayout {
     /// Returns the address of the record of sampler `slot` in the array at `base`.
-    pub fn address(&self, base: u32, slot: u32) -> u32 {
-        base.wrapping_add(slot.wrapping_mul(self.bytes))
+    pub fn address(&self, memory: &Memory, base: Address, slot: u32) -> Address {
+        memory.behind(base, u64::from(slot) * u64::from(self.bytes))
     }
 
     /// Reads the record of sampler `slot` in the array at `base`. Returns transparent black and false if the
     /// capture lacks it.
-    pub fn read(&self, memory: &Memory, base: u32, slot: u32) -> (Border, bool) {
+    pub fn read(&self, memory: &Memory, base: Address, slot: u32) -> (Border, bool) {
         let mut record = vec![0; self.bytes as usize];
-        let known = memory.read(self.address(base, slot), &mut record);
+        let known = memory.read(self.address(memory, base, slot), &mut record);
         let word = |at: usize, i: usize| {
             let bytes = record.get(at + 4 * i..).and_then(|rest| rest.first_chunk());
             bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))

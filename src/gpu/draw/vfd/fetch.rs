@@ -135,14 +135,16 @@ fn decoded(attribute: &Attribute, offsets: &[u64], mut load: impl FnMut(usize, u
 /// Reads a texel of an attribute with missing parts. Also returns the miss, if it is missing.
 fn texel(attribute: &Attribute, offset: u32, len: usize, memory: &Memory) -> (u128, Option<Miss>) {
     let mut bytes = [0; 16];
-    let address = attribute.address.wrapping_add(offset);
+    let address = memory.behind(attribute.address, offset.into());
     let is_there = memory.read(address, &mut bytes[..len]);
-    let miss = Miss { client: Client::Vertex, address: address.into(), len: len as u32 };
+    let miss = Miss { client: Client::Vertex, address, len: len as u32 };
     (attribute.codec.load(&bytes[..len]), (!is_there).then_some(miss))
 }
 
 #[cfg(test)]
 mod tests {
+    use a4emu_decoder::adreno::address::Address;
+
     use super::*;
     use a4emu_shader::format::{Format, Layout, Swap, Transfer, Type};
 
@@ -156,7 +158,7 @@ mod tests {
     fn attribute(format: Format, size: u32) -> Attribute {
         let codec = format.codec(Swap::WZYX, Transfer::Linear);
         Attribute {
-            address: 0x1000,
+            address: Address::new(0x1000),
             size,
             stride: 12,
             rate: Rate::Vertex,

@@ -45,7 +45,7 @@ pub fn fetch_indices(
             let start = (u64::from(*first) + u64::from(range.start)) * u64::from(*width);
             let wanted = range.len() as u64 * u64::from(*width);
             let readable = u64::from(*size).saturating_sub(start).min(wanted);
-            let address = base.wrapping_add(start as u32);
+            let address = memory.behind(*base, start);
             let list = |bytes: &[u8]| {
                 bytes.chunks_exact((*width).max(1) as usize).map(|b| keep(little_endian(b))).collect()
             };
@@ -56,7 +56,7 @@ pub fn fetch_indices(
             }
             let mut bytes = vec![0; wanted as usize];
             if !memory.read(address, &mut bytes[..readable as usize]) {
-                missing.note(Miss { client: Client::Index, address: address.into(), len: readable as u32 });
+                missing.note(Miss { client: Client::Index, address, len: readable as u32 });
             }
             list(&bytes)
         }
@@ -216,6 +216,8 @@ impl Slots {
 
 #[cfg(test)]
 mod tests {
+    use a4emu_decoder::adreno::address::Address;
+
     use super::*;
 
     #[test]
@@ -274,7 +276,7 @@ mod tests {
         let mut memory = Memory::new();
         memory.announce(0x1000, 8, Some(&[1, 0, 2, 0, 3, 0, 4, 0]));
         for (size, last) in [(8, Some(4)), (6, Some(0))] {
-            let indices = IndexSource::Memory { base: 0x1000, size, width: 2, first: 1 };
+            let indices = IndexSource::Memory { base: Address::new(0x1000), size, width: 2, first: 1 };
             let state = FetchState { indices, ..FetchState::default() };
             let mut missing = Missing::default();
             let got = fetch_indices(&state, 0..3, &memory, &mut missing);

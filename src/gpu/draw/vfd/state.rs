@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use a4emu_decoder::adreno::address::Address;
+
 use crate::draw::call::IndexSource;
 use crate::machine::Model;
 use a4emu_shader::format::Codec;
@@ -69,7 +71,7 @@ pub enum Rate {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
     /// Address of element 0.
-    pub address: u32,
+    pub address: Address,
     /// Number of readable bytes from `address`.
     pub size: u32,
     /// Bytes from one element to the next.

@@ -8,6 +8,8 @@
 
 use crate::draw::topology::Topology;
 
+use a4emu_decoder::adreno::address::Address;
+
 use super::state::{FeedbackBuffer, FeedbackState, Filled};
 use crate::draw::pc::assembler::Provoking;
 use crate::draw::pc::topology::{Primitive, primitives};
@@ -22,13 +24,13 @@ impl FeedbackState {
         self.entries.len() as u64
     }
 
-    /// Passes the words of a draw's primitives to `store`. Returns how far each buffer is filled.
+    /// Passes the words of a draw's primitives to `store`: each with an address and how many bytes behind it it lies. Returns how far each buffer is filled.
     pub fn run(
         &self,
         topology: Topology,
         provoking: Provoking,
         stream: &VertexStream,
-        store: &mut impl FnMut(u32, u32),
+        store: &mut impl FnMut(Address, u64, u32),
     ) -> Filled {
         let mut buffers = self.buffers;
         if stream.words.is_empty() || topology != Topology::SizedPoints {
@@ -40,8 +42,10 @@ impl FeedbackState {
                 self.write(&mut buffers, u32::from(word.stream), &stream.vertices, &[number], store);
             }
         }
-        for buffer in buffers.iter().flatten().filter(|buffer| buffer.flush != 0) {
-            store(buffer.flush, buffer.offset);
+        for buffer in buffers.iter().flatten() {
+            if let Some(flush) = buffer.flush {
+                store(flush, 0, buffer.offset);
+            }
         }
         Filled(buffers)
     }
@@ -53,7 +57,7 @@ impl FeedbackState {
         stream: u32,
         vertices: &Vertices,
         corners: &[u32],
-        store: &mut impl FnMut(u32, u32),
+        store: &mut impl FnMut(Address, u64, u32),
     ) {
         let mut mine = buffers.iter_mut().flatten().filter(|buffer| buffer.stream == stream);
         if !mine.all(|buffer| buffer.has_room(corners.len() as u32)) {
@@ -63,8 +67,8 @@ impl FeedbackState {
             for (location, entry) in &self.entries {
                 let Some(buffer) = buffers[entry.buffer as usize] else { continue };
                 if buffer.stream == stream && entry.offset < buffer.stride {
-                    let address = buffer.base.wrapping_add(buffer.offset).wrapping_add(entry.offset);
-                    store(address, component(vertices, *corner, *location));
+                    let behind = u64::from(buffer.offset) + u64::from(entry.offset);
+                    store(buffer.base, behind, component(vertices, *corner, *location));
                 }
             }
             let mine = buffers.iter_mut().flatten().filter(|buffer| buffer.stream == stream);

@@ -1,5 +1,7 @@
 //! State of the VPC: linkage of the last vertex stage, and transform feedback.
 
+use a4emu_decoder::adreno::address::Address;
+
 /// How a varying component reaches the fragment shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpolation {
@@ -66,20 +68,20 @@ pub struct FeedbackBuffer {
     /// The stream.
     pub stream: u32,
     /// Address.
-    pub base: u32,
+    pub base: Address,
     /// Bytes.
     pub size: u32,
     /// Bytes per vertex.
     pub stride: u32,
     /// Offset of the next vertex.
     pub offset: u32,
-    /// Address to write the offset to, if not 0.
-    pub flush: u32,
+    /// Address to write the offset to, if there is one.
+    pub flush: Option<Address>,
 }
 
 impl FeedbackState {
     /// Returns address and size of the active buffers.
-    pub fn ranges(&self) -> impl Iterator<Item = (u32, u32)> {
+    pub fn ranges(&self) -> impl Iterator<Item = (Address, u32)> {
         self.buffers.iter().flatten().map(|buffer| (buffer.base, buffer.size))
     }
 }
