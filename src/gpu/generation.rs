@@ -48,7 +48,7 @@ pub struct Readers {
     /// The active attributes, without what usually changes between draws.
     pub attributes: fn(&RegFile, &mut Vec<String>) -> Box<[Unplaced]>,
     /// The attributes with their current address and size.
-    pub placed: fn(&RegFile, &[Unplaced]) -> Arc<[Attribute]>,
+    pub placed: fn(&RegFile, &[Unplaced], Option<&Arc<[Attribute]>>) -> Arc<[Attribute]>,
     /// The fetch state of a draw with attributes and restart index.
     pub fetch: fn(&RegFile, &DrawCall, Option<u32>, Arc<[Attribute]>, Model) -> FetchState,
     /// The linkage of a vertex stage.

@@ -71,12 +71,17 @@ fn attribute(regs: &RegFile, number: u32, unsupported: &mut Vec<String>) -> Opti
     Some(Unplaced { number, attribute })
 }
 
-/// Returns the attributes with their current address and size.
-pub fn placed(regs: &RegFile, attributes: &[Unplaced]) -> Arc<[Attribute]> {
+/// Returns the attributes with their current address and size. These are `known` if they are the same, so that draws
+/// that repeat make no list.
+pub fn placed(regs: &RegFile, attributes: &[Unplaced], known: Option<&Arc<[Attribute]>>) -> Arc<[Attribute]> {
     let here = |Unplaced { number, attribute }: &Unplaced| Attribute {
         address: regs.at::<VFD_FETCH_INSTR_1>(*number).VALUE().into(),
         size: regs.at::<VFD_FETCH_INSTR_2>(*number).SIZE(),
         ..attribute.clone()
     };
-    attributes.iter().map(here).collect()
+    let is_it = |known: &&Arc<[Attribute]>| {
+        let mut each = known.iter().zip(attributes);
+        known.len() == attributes.len() && each.all(|(known, attribute)| *known == here(attribute))
+    };
+    known.filter(is_it).cloned().unwrap_or_else(|| attributes.iter().map(here).collect())
 }

@@ -65,7 +65,10 @@ pub(super) fn vertex_state(context: &mut DrawContext<'_>, call: &DrawCall) -> Re
     let slot = kept.slots.of(context.machine.at.address);
     let (attributes, unsupported) =
         kept.attributes.get(slot, regs, (), |regs| with_unsupported(|list| (read.attributes)(regs, list)));
-    let attributes = (read.placed)(regs, attributes);
+    let attributes = (read.placed)(regs, attributes, kept.placed.get(slot));
+    if kept.placed.get(slot).is_none_or(|known| !Arc::ptr_eq(known, &attributes)) {
+        kept.placed.put(slot, attributes.clone());
+    }
     let fetch = (read.fetch)(regs, call, (read.restart)(regs), attributes, context.machine.model);
     let outputs = kept.outputs.get(slot, regs, (), |regs| Arc::new((read.outputs)(regs, Stage::VS)));
     let vertex = VertexState { fetch, stage, outputs: outputs.clone() };

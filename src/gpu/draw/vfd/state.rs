@@ -68,7 +68,7 @@ pub enum Rate {
 }
 
 /// One vertex attribute.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute {
     /// Address of element 0.
     pub address: Address,
