@@ -289,10 +289,10 @@ fn record_results(context: &mut DrawContext<'_>, Results { batches, milliseconds
         return;
     }
     let here = context.machine.at;
-    for Finished { at, samples, work, log } in batches.into_iter().flatten() {
+    for Finished { at, work, log } in batches.into_iter().flatten() {
         context.machine.at = at;
         let log = ShaderLog { work, ..log.map_or_else(ShaderLog::default, |log| *log) };
-        record_fragments(context, samples, log);
+        record_fragments(context, log);
     }
     context.machine.at = here;
     record_end(context, Ok(()));
@@ -313,7 +313,7 @@ fn compute(context: &mut DrawContext<'_>, call: &DispatchCall) -> Result<(), Sto
     let stage = stage(context, Stage::CS)?;
     let state = (context.read().dispatch)(&context.machine.regs, call, &stage)?;
     let log = state.run(&mut context.machine.mem, &mut context.machine.budget);
-    record_cost(context, Stage::CS, &log, 0);
+    record_cost(context, Stage::CS, &log);
     record_log(context, "compute", log);
     Ok(())
 }
@@ -567,11 +567,12 @@ fn fragments(
     let draw = FragmentDraw { state, vertices, primitives, bounds, plan: &plan, reasons, tap };
     let budget = &mut context.machine.budget;
     let reads = (reads(&state.fragment.stage, surfaces, &context.machine.mem), &context.pipeline.row_pool);
-    let (shaded, outside) =
+    let (mut shaded, outside) =
         with_rows(surfaces, area, &mut context.machine.gmem, &mut context.machine.mem, reads, |rows, mem| {
             draw.shade(area, rows, mem, budget)
         });
     record_outside(context, surfaces, &outside);
-    record_fragments(context, shaded.results.iter().sum(), shaded.log);
+    shaded.log.work.samples = shaded.results.iter().sum();
+    record_fragments(context, shaded.log);
     Ok(())
 }

@@ -67,7 +67,8 @@ impl Stats {
 
     /// Adds what the chip runs for the shader of a stage.
     pub fn add_work(&mut self, stage: Stage, work: &ShaderWork) {
-        let ShaderWork { warps, instructions, lanes, classes, .. } = work.of_chip();
+        let ShaderWork { warps, instructions, lanes, samples, classes, .. } = work.of_chip();
+        self.pixels += samples;
         self.warps += warps;
         self.instructions += instructions;
         self.fragments += if stage == Stage::FS { lanes } else { 0 };

@@ -20,6 +20,8 @@ pub struct ShaderWork {
     pub cleared: u64,
     /// Lanes started, without helper lanes. Not charged.
     pub lanes: u64,
+    /// Samples that passed depth and stencil. Not charged.
+    pub samples: u64,
     /// Instructions by class, with those of the warps that did not run. Counted only with counts of instructions.
     pub classes: [u64; InstructionClass::COUNT],
     /// Warps that did not run, because their results are known. Not charged.
@@ -69,6 +71,7 @@ impl ShaderWork {
         self.accesses += later.accesses;
         self.cleared += later.cleared;
         self.lanes += later.lanes;
+        self.samples += later.samples;
         self.classes.iter_mut().zip(later.classes).for_each(|(all, more)| *all += more);
         self.known.warps += later.known.warps;
         self.known.instructions += later.known.instructions;

@@ -36,7 +36,7 @@ pub(super) fn record_vertices(context: &mut DrawContext<'_>, mut shaded: Shaded,
     let vertices = shaded.log.work.lanes;
     context.pipeline.stats.vertices += vertices;
     context.pipeline.stats.emulated.vertices += vertices;
-    record_cost(context, Stage::VS, &shaded.log, 0);
+    record_cost(context, Stage::VS, &shaded.log);
     let mut log = std::mem::take(&mut shaded.log);
     shaded.geometry =
         Geometry { vertices, primitives: 0, work: log.work, counts: std::mem::take(&mut log.counts) };
@@ -75,31 +75,25 @@ pub(super) fn no_room(context: &mut DrawContext<'_>, left_out: usize) {
 }
 
 /// Records the work of the fragments of a draw.
-pub(super) fn record_fragments(context: &mut DrawContext<'_>, samples: u64, log: ShaderLog) {
-    context.pipeline.stats.pixels += samples;
-    context.machine.counters.samples_passed += samples;
-    record_cost(context, Stage::FS, &log, samples);
+pub(super) fn record_fragments(context: &mut DrawContext<'_>, log: ShaderLog) {
+    context.machine.counters.samples_passed += log.work.samples;
+    record_cost(context, Stage::FS, &log);
     record_log(context, "fragment", log);
 }
 
 /// Records what the chip runs to make `made`, which the emulator knew.
 pub(super) fn record_known(context: &mut DrawContext<'_>, made: &Primitives) {
     context.pipeline.stats.add_geometry(&made.geometry);
-    add_cost(context, Stage::VS, (&made.geometry.work, &made.geometry.counts), 0);
+    add_cost(context, Stage::VS, &made.geometry.work, &made.geometry.counts);
 }
 
 /// Records what the chip runs for the shader of `stage`, with the cost if costs per draw are requested.
-pub(super) fn record_cost(context: &mut DrawContext<'_>, stage: Stage, log: &ShaderLog, samples: u64) {
+pub(super) fn record_cost(context: &mut DrawContext<'_>, stage: Stage, log: &ShaderLog) {
     context.pipeline.stats.add_work(stage, &log.work);
-    add_cost(context, stage, (&log.work, &log.counts), samples);
+    add_cost(context, stage, &log.work, &log.counts);
 }
 
-fn add_cost(
-    context: &mut DrawContext<'_>,
-    stage: Stage,
-    (work, counts): (&ShaderWork, &[InstructionCount]),
-    samples: u64,
-) {
+fn add_cost(context: &mut DrawContext<'_>, stage: Stage, work: &ShaderWork, counts: &[InstructionCount]) {
     if context.pipeline.inspection.costs.is_some() {
         let work = work.of_chip();
         let (instructions, units, counts) = (work.instructions, work.units(), counts.to_vec());
@@ -108,7 +102,7 @@ fn add_cost(
             stage,
             instructions,
             units,
-            samples,
+            samples: work.samples,
             counts,
         });
     }

@@ -54,7 +54,7 @@ fn tessellate(
     let log = Hull { stage: hull, state: patches, vertices, patches: primitives }
         .shade(&mut context.machine.mem, &mut context.machine.budget);
     let failed = log.fault.is_some();
-    record_cost(context, Stage::HS, &log, 0);
+    record_cost(context, Stage::HS, &log);
     record_log(context, &format!("draw {draw}: hull"), log);
     let count = if failed { 0 } else { primitives.len() };
     let (factors, problems) = pc::factors::read(patches, draw, count, &context.machine.mem);
@@ -65,7 +65,7 @@ fn tessellate(
         ds::points(patches, draw, components, &primitives.ids, &factors, &mut context.machine.budget)?;
     let (shaded, log) =
         ds::shade(domain, &points.points, &mut context.machine.mem, &mut context.machine.budget);
-    record_cost(context, Stage::DS, &log, 0);
+    record_cost(context, Stage::DS, &log);
     record_log(context, &format!("draw {draw}: domain"), log);
     let cost = &mut context.pipeline.tessellation;
     cost.patches += primitives.len() as u64;
@@ -105,7 +105,7 @@ fn shade_geometry(
         context.pipeline.inspected.geometry_runs = Some(GeometryRuns { primitive, primitives, most, runs });
     }
     context.pipeline.dispatches.add(&choice, &shaded.cost);
-    record_cost(context, Stage::GS, &shaded.log, 0);
+    record_cost(context, Stage::GS, &shaded.log);
     record_log(context, &format!("draw {draw}: geometry"), shaded.log);
     shaded.fault.into_iter().for_each(|fault| context.machine.fault(fault));
     shaded.too_large.into_iter().for_each(|what| context.machine.cut(what));

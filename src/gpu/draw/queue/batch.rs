@@ -77,8 +77,6 @@ fn seen_from(surface: &Surface, [x, y]: [i32; 2]) -> Surface {
 pub struct Finished {
     /// Place in the command stream.
     pub at: Place,
-    /// Number of samples that passed.
-    pub samples: u64,
     /// Work of its shader.
     pub work: ShaderWork,
     /// The rest of the shader's log, unless it is empty.

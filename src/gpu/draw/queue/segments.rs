@@ -77,8 +77,6 @@ struct PieceDone {
 struct DrawDone {
     /// Number of its job.
     number: u32,
-    /// Number of samples that passed.
-    samples: u64,
     work: ShaderWork,
     /// The rest of the shader log, unless it is empty.
     log: Option<Box<ShaderLog>>,
@@ -167,12 +165,7 @@ impl Sorted {
         budget: &mut Budget,
     ) -> Vec<Finished> {
         let _active = begin(Activity::Batches);
-        let nothing = |draw: &DrawRecord<_>| Finished {
-            at: draw.at,
-            samples: 0,
-            work: ShaderWork::default(),
-            log: None,
-        };
+        let nothing = |draw: &DrawRecord<_>| Finished { at: draw.at, work: ShaderWork::default(), log: None };
         let mut finished: Vec<Option<Finished>> =
             self.batch.jobs.iter().map(|job| job.draw().map(nothing)).collect();
         if budget.cut().is_none() {
@@ -210,10 +203,9 @@ impl Sorted {
             let mut pieces: Vec<PieceDone> = done.into_iter().flat_map(|job| job.pieces).collect();
             pieces.sort_by_key(|piece| (piece.segment, piece.band));
             for PieceDone { band, draws, exhausted, .. } in pieces {
-                for DrawDone { number, samples, work, log } in draws {
+                for DrawDone { number, work, log } in draws {
                     work.settle(budget);
                     let finished = finished[number as usize].as_mut().expect("a draw");
-                    finished.samples += samples;
                     finished.work.add(&work);
                     if let Some(log) = log {
                         finished.log.get_or_insert_default().append(*log);
@@ -438,13 +430,14 @@ impl Sorted {
             let primitives = entries.iter().map(|(_, primitive)| *primitive);
             let Fragments { tile, area, .. } = &draw.step;
             let area = band.seen_from(tile.anchor.map(|at| -at)).intersect(*area);
-            let (samples, log, exhausted) = with_surfaces(surfaces, tile, |rows| {
+            let (samples, mut log, exhausted) = with_surfaces(surfaces, tile, |rows| {
                 worker.one_job(left, |worker| fragments.band(rows, worker, area, primitives))
             });
             *last = Some(worker);
             left = left.saturating_sub(log.work.units());
+            log.work.samples = samples;
             let (work, log) = log.split();
-            done.push(DrawDone { number, samples, work, log });
+            done.push(DrawDone { number, work, log });
             if exhausted.is_some() {
                 return (done, exhausted);
             }
