@@ -7,10 +7,11 @@ use std::io::{self, Write};
 #[cfg(target_os = "linux")]
 use std::sync::Arc;
 use std::time::Duration;
-use std::{process, thread};
+use std::{env, process, thread};
 
 use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::flags::Flags;
@@ -155,7 +156,7 @@ fn parse() -> Result<Cli, Status> {
     parsed.map_err(|error| {
         let coloured = error.render().ansi().to_string();
         if error.use_stderr() {
-            let coloured = on_their_lines(coloured);
+            let coloured = on_their_lines(coloured) + &instead(&error);
             terminal::say_coloured(&text(&coloured, AutoStream::choice(&io::stderr())));
             return Status::Usage;
         }
@@ -163,6 +164,21 @@ fn parse() -> Result<Cli, Status> {
         let text = text(&coloured, AutoStream::choice(&io::stdout()));
         Status::Fine.and(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
     })
+}
+
+/// Options that are gone, with the command that answers.
+const GONE: &[(&str, &str, &str)] = &[
+    ("replay", "--after", "`a4emu show CAPTURE --draw DRAW --after FILE` writes the picture"),
+    ("replay", "--validate", "`a4emu validate CAPTURE` checks the run"),
+];
+
+/// The line that names the command in place of an option that is gone, if that is the `error`.
+fn instead(error: &clap::Error) -> String {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return String::new() };
+    let command = env::args().nth(1).unwrap_or_default();
+    let is_it = |(of, gone, _): &&(&str, &str, &str)| (*of, *gone) == (&*command, &**option);
+    let row = GONE.iter().find(is_it).filter(|_| error.kind() == ErrorKind::UnknownArgument);
+    row.map_or_else(String::new, |(_, gone, answer)| format!("\n{gone} is gone: {answer}\n"))
 }
 
 /// Commands whose `--time-limit` does not limit the whole command. They wait for a user, or start processes

@@ -1,7 +1,6 @@
 //! `a4emu replay`: runs a capture and renders.
 
 mod account;
-mod after;
 mod compiled;
 mod dispatches;
 mod edit;
@@ -19,7 +18,6 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::flags::{self, Flags};
-use crate::validate::{status_of_verdict, suppressions};
 use a4emu_decoder::adreno::capture::Ahead;
 use anyhow::ensure;
 use serde::Serialize;
@@ -35,7 +33,6 @@ use a4emu_inspect::edit::{Edit, Editing};
 use a4emu_inspect::golden::Recorder;
 use a4emu_inspect::selection::{Draws, Selection, Window};
 use a4emu_inspect::trace::{Detail, Trace};
-use a4emu_rules::{Choice, ChosenRules, Watch, tell};
 use a4emu_support::limits::Limits;
 use a4emu_support::options::{Shared, Threads, open_capture};
 use a4emu_support::out_file::{OutFile, one_stdout};
@@ -57,7 +54,6 @@ const PRINTED: &str = "Lists and figures";
 
 /// Arguments of `replay`.
 #[derive(clap::Args, Clone, Debug)]
-#[command(mut_group("Choice", |choice| choice.requires("validate")))]
 pub struct Args {
     /// A .rd or .rd.gz file, or - for stdin
     pub capture: PathBuf,
@@ -66,12 +62,6 @@ pub struct Args {
     /// The picture is RGBA, in the order of the rows in memory.
     #[arg(long, value_name = "FILE", help_heading = FILES, value_parser = flags::png())]
     pub png: Option<PathBuf>,
-    /// With --png, write the target of this draw (`f3` or `3`) as it is after it
-    ///
-    /// `f3` joins all tiles, `3` is a run in its own tile. No resolve is waited for.
-    #[arg(long, value_name = "DRAW", value_parser = Draws::one, requires = "png", help_heading = FILES,
-        conflicts_with_all = ["out", "state", "repeat", "stats", "trace", "list_draws", "validate", "stop", "submit", "draw"])]
-    pub after: Option<Draws>,
     /// Run a draw with another register value, constant or shader; repeatable
     ///
     /// f5:RB_DEPTH_CONTROL.ZFUNC=FUNC_ALWAYS sets a register or a field of it. The register may be a pattern, and
@@ -79,7 +69,7 @@ pub struct Args {
     /// (1) or its bits (0x3f800000). f5:fs=FILE runs the program whose assembly text is in FILE. Other draws find
     /// all of it unchanged. Says how many pixels of the last rendered surface differ.
     #[arg(long, value_name = "DRAW:WHAT=VALUE", help_heading = flags::RUN,
-        conflicts_with_all = ["after", "repeat", "timeline", "state", "trace", "list_draws", "validate", "stop", "submit", "draw"])]
+        conflicts_with_all = ["repeat", "timeline", "state", "trace", "list_draws", "stop", "submit", "draw"])]
     pub edit: Vec<edit::Wanted>,
     /// With --edit, write a picture that is white where the edits change a pixel
     #[arg(long, value_name = "FILE", requires = "edit", help_heading = FILES, value_parser = flags::png())]
@@ -128,12 +118,6 @@ pub struct Args {
     /// List packets as they execute, with the state change that each made
     #[arg(long, help_heading = PRINTED)]
     pub trace: bool,
-    /// Check the run as `validate` does, and print the findings on stdout
-    #[arg(long, help_heading = PRINTED)]
-    pub validate: bool,
-    /// What of that is said
-    #[command(flatten)]
-    pub choice: Flags<Choice>,
     /// How invocations of geometry shaders are assigned to the lanes of a warp; the output is the same
     #[arg(long, value_name = "MODE", value_parser = named::gs_dispatch(), default_value = "auto",
         help_heading = flags::RUN)]
@@ -174,7 +158,7 @@ impl Args {
 
     /// When draws run: in order if an observer looks at the chip between draws.
     fn schedule(&self) -> Schedule {
-        let looks = self.validate || self.fidelity || self.coverage.is_some();
+        let looks = self.fidelity || self.coverage.is_some();
         if looks || self.has_hooks() { Schedule::InOrder } else { Schedule::Deferred }
     }
 
@@ -201,7 +185,6 @@ impl Args {
             ("--fidelity", self.fidelity && !self.stats),
             ("--trace", self.trace),
             ("--list-draws", self.list_draws),
-            ("--validate", self.validate),
         ];
         let files = files.into_iter().filter_map(|(name, path)| Some((name, Some(path.as_deref()?))));
         files.chain(lines.into_iter().filter_map(|(name, given)| line(name, given))).collect()
@@ -219,12 +202,8 @@ impl Args {
 /// The call fails on wrong use, or if the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     one_stdout(&args.outputs())?;
-    let chosen = args.choice.read(|path| suppressions(path, &shared.inputs))?;
     for (name, folder) in [("--out", &args.out), ("--dump-jit", &args.dump_jit)] {
         ensure!(folder.as_deref() != Some(Path::new("-")), "{name} names a folder, which stdout is not");
-    }
-    if let (Some(draw), Some(png)) = (args.after, &args.png) {
-        return args.threads.run(|| after::write(args, draw, png, shared));
     }
     let runs = if args.edit.is_empty() { 1 } else { edit::RUNS };
     let mut playback = args.limits.playback_of_many(&args.capture, runs);
@@ -245,11 +224,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         };
         let mut files = Files::begin(args, shared);
         let start = Instant::now();
-        let mut watch = args.validate.then(|| Watch::of_run(&mut playback.gpu));
         let edits = edited.as_ref().map_or(&[][..], |edited| &edited.edits);
-        let watching = watch.as_mut();
-        let submits = observed(args, (sections, edits), &mut playback, &mut noted, watching, shared)?;
-        let found = found(watch.as_mut(), &chosen, &mut playback);
+        let submits = observed(args, (sections, edits), &mut playback, &mut noted, shared)?;
         let time = start.elapsed();
         let mut pictures = pictures(args, &mut files, &mut playback, shared);
         if let Some(edited) = &edited {
@@ -260,7 +236,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
             let (capture, gpu, submits) = (&args.capture, &playback.gpu, submits.count());
             terminal::say_lines(format_args!("a4emu: {}", Account { capture, gpu, submits, time }));
         }
-        let noted = noted.put_out(args, &playback.gpu, files.coverage).worse(found?);
+        let noted = noted.put_out(args, &playback.gpu, files.coverage);
         anyhow::Ok(pictures.worse(noted).and(figures(args, &mut playback, &submits, shared)))
     });
     // Problems of the capture count in the status, also if an output failed.
@@ -269,16 +245,6 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         Err(error) => (Status::Fine, Err(error)),
     };
     Ok(status.worse(shared.tell_with(&args.capture.display().to_string(), &playback.gpu.report, result)))
-}
-
-/// Writes the findings of `--validate`.
-fn found(watch: Option<&mut Watch>, chosen: &ChosenRules, playback: &mut Playback) -> anyhow::Result<Status> {
-    let Some(watch) = watch else { return Ok(Status::Fine) };
-    watch.finish(&mut playback.gpu);
-    let mut out = terminal::lines();
-    let told = tell(watch.findings(), chosen, None, a4emu_rules::Form::Text, &mut out)?;
-    out.flush()?;
-    Ok(status_of_verdict(told))
 }
 
 /// Writes pictures and summary. If one cannot be written, the others still are.
@@ -318,7 +284,6 @@ fn observed(
     (sections, edits): (Ahead, &[Edit]),
     playback: &mut Playback,
     noted: &mut Noted,
-    watch: Option<&mut Watch>,
     shared: &Shared,
 ) -> anyhow::Result<Submits> {
     let selection = *args.selection;
@@ -336,7 +301,6 @@ fn observed(
     tee.0.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
     tee.0.extend(listing.as_mut().map(|listing| listing as &mut dyn Observer));
     tee.0.extend(clock.as_mut().map(|clock| clock as &mut dyn Observer));
-    tee.0.extend(watch.map(|watch| watch as &mut dyn Observer));
     match (&mut state, args.stop) {
         (Some(state), Some(_)) => tee.0.push(at_end.insert(AtEnd(state))),
         (Some(state), None) => tee.0.push(state),

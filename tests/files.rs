@@ -252,13 +252,12 @@ fn no_file_that_a_command_reads_is_written_over() {
     let files = ["s.toml", "t.a4", "i.a4i", "s.pico", "c.rd.gz", "d.rd.gz", "run/log.jsonl"];
     let before = files.map(|name| fs::read(folder.path(name)).unwrap());
     for command in [
-        "replay c.rd.gz --validate --suppress s.toml --png s.toml",
-        "replay c.rd.gz --validate --suppress s.toml --state link",
         "replay c.rd.gz --out pictures",
         "replay c.rd.gz --coverage c.rd.gz",
-        "replay c.rd.gz --png c.rd.gz --after f0",
+        "show c.rd.gz --draw f0 --after c.rd.gz",
         "asm t.a4 -o i.a4i",
         "asm t.a4 --validate --suppress s.toml -o s.toml",
+        "asm t.a4 --validate --suppress s.toml -o link",
         "pico asm s.pico -o s.pico",
         "show c.rd.gz --overlay overdraw=c.rd.gz",
         "show c.rd.gz --draw f0 --mesh c.rd.gz",
@@ -291,7 +290,7 @@ fn an_output_that_cannot_be_written_is_found_out_at_the_start() {
         "report nowhere.rd -o nowhere/x.html",
         "show nowhere.rd --draw f0 --mesh nowhere/x.csv",
         "show nowhere.rd --overlay overdraw=nowhere/x.png",
-        "replay nowhere.rd --after f0 --png nowhere/x.png",
+        "show nowhere.rd --draw f0 --after nowhere/x.png",
     ] {
         folder.refuses(command, 2, "cannot write nowhere/x");
     }
@@ -343,7 +342,7 @@ fn a_pipe_is_read_as_a_file() {
         "show FILE",
         "show FILE --draw f0",
         "pixel FILE 128,128",
-        "replay FILE --after f0 --png -",
+        "show FILE --draw f0 --after -",
         "replay FILE --png -",
         "diff FILE c.rd.gz",
         "diff FILE FILE",

@@ -182,7 +182,7 @@ const ROWS: &[Row] = &[
     row("validate {in}/15-zeros-1GB.rd.gz", 0, ""),
     row("validate {in}/16-zero-size-target.rd", 1, ""),
     row("validate {in}/17-announce-quadratic.rd.gz", 0, ""),
-    row("replay --validate {in}/01b-misses-oom-fast.rd --max-work 1G", 4, "cut off"),
+    row("validate {in}/01b-misses-oom-fast.rd --max-work 1G", 4, "cut off"),
     row("explain ir3 ffffffff ffffffff", 0, ""),
     row("info /dev/zero", 4, "next: bytes of the capture"),
     row("info /dev/zero --time-limit 1", 4, "--time-limit is over"),

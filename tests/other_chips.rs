@@ -48,7 +48,7 @@ const DUMPS: [(&str, &str); 3] = [
 ];
 
 /// Commands that read commands of the capture `IT`. `FINE` is a capture of an A4xx, `FOLDER` is empty.
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 20] = [
     "info IT",
     "decode IT",
     "decode IT --format jsonl",
@@ -57,9 +57,8 @@ const COMMANDS: [&str; 21] = [
     "decode IT --draw f0",
     "replay IT",
     "replay IT --stats",
-    "replay IT --validate",
     "replay IT --draw f0",
-    "replay IT --after f0 --png FOLDER/after.png",
+    "show IT --draw f0 --after FOLDER/after.png",
     "show IT",
     "show IT --draw f0",
     "pixel IT 1,1",

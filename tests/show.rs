@@ -1,4 +1,4 @@
-//! `show` and `replay --after`: the facts about a draw agree with the run and with other commands.
+//! `show`: the facts about a draw agree with the run and with other commands.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -102,7 +102,7 @@ fn picture_after_the_last_draw_equals_the_resolved_picture() {
     let tiled = ["variants/cube-1600x900", "variants/cube-sysmem", "glmark2/shadow"].map(shared);
     for capture in own.into_iter().chain(tiled.into_iter().flatten()) {
         let last = last_rendering(&rows(&capture));
-        let after = folder.picture(&["replay", &capture, "--after", &last], "--png");
+        let after = folder.picture(&["show", &capture, "--draw", &last], "--after");
         assert_eq!(after, folder.picture(&["replay", &capture], "--png"), "{capture}");
     }
 }
@@ -126,8 +126,6 @@ fn after_a_draw_is_before_the_next() {
             assert_eq!(after, before, "{capture} {first} {second} {target}");
             if target == "0" && first.starts_with('f') {
                 assert!(after != show(second, "--after"), "{capture}: {second} draws nothing");
-                let replayed = folder.picture(&["replay", &capture, "--after", first], "--png");
-                assert_eq!(replayed, after, "{capture} {first}");
             }
         }
     }
@@ -174,9 +172,9 @@ fn changes_are_those_between_the_pictures() {
 #[test]
 fn opaque_pictures_have_no_holes_and_the_same_colours() {
     let (folder, many) = (Folder::new(), capture("many"));
-    let after = ["replay", &many, "--after", "f339"];
+    let show = ["show", &many, "--draw", "f339"];
     let (plain, opaque) =
-        (folder.picture(&after, "--png"), folder.picture(&[&after[..], &["--opaque"]].concat(), "--png"));
+        (folder.picture(&show, "--after"), folder.picture(&[&show[..], &["--opaque"]].concat(), "--after"));
     assert!(plain.pixels().any(|pixel| pixel[3] != 255));
     assert!(plain.pixels().zip(opaque.pixels()).all(|(a, b)| a[..3] == b[..3] && b[3] == 255));
     let whole = folder.picture(&["replay", &many, "--opaque"], "--png");
@@ -402,16 +400,13 @@ fn a_draw_that_is_not_there_is_wrong_use() {
         (&["show", &many, "--draw", "603"], "the capture has no draw 603; it has 603"),
         (&["show", &many, "--draw", "f603"], "the capture has no draw f603; it has 603"),
         (&["show", &many, "--draw", "3..5"], "more than one draw"),
-        (&["replay", &many, "--after", "f9999", "--png", &png], "the capture has no draw f9999"),
         (&["show", &compute, "--draw", "f0", "--after", &png], "draw f0 renders to nothing"),
-        (&["replay", &compute, "--after", "f0", "--png", &png], "draw f0 renders to nothing"),
         (&["show", &many, "--draw", "5", "--target", "3", "--after", &png], "draw 5 has no target 3"),
         (&["show", &many, "--draw", "5", "--target", "9", "--after", &png], "`9` is none of 0 to 7"),
         (&["show", &many, "--after", &png], "--draw"),
         (&["show", &compute, "--draw", "f0", "--mesh", &folder.path("m.csv")], "no vertices"),
         (&["show", &many, "--draw", "5", "--mesh", &folder.path("m.stl")], "m.stl"),
         (&["show", &many, "--draw", "5", "--after", &many], "it is an input"),
-        (&["replay", &many, "--after", "5"], "--png"),
     ];
     for (arguments, says) in refused {
         let output = a4emu(arguments);

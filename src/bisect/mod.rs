@@ -204,10 +204,10 @@ impl Builds<'_> {
         let folder = folder_in(&std::env::temp_dir())?;
         let pictures = both(|index| {
             let png = folder.path().join(format!("{index}.png"));
-            let after = format!("f{}", draw.frame_draw);
+            let number = format!("f{}", draw.frame_draw);
             let mut command = Command::new(self.binaries[index]);
             command
-                .args(["replay", "--quiet", "--after", &after, "--png"])
+                .args(["show", "--quiet", "--draw", &number, "--after"])
                 .arg(&png)
                 .arg("--")
                 .arg(self.capture);

@@ -298,7 +298,7 @@ impl<'a> Looker<'a> {
 ///
 /// # Errors
 /// The call fails if there is no such target, or if the file cannot be written.
-pub fn write_picture(
+fn write_picture(
     snapshot: &Snapshot,
     (name, which): (Draws, Option<Which>),
     alpha: Alpha,

@@ -7,7 +7,6 @@ mod runs;
 mod table;
 mod text;
 
-pub use draw::write_picture;
 pub use overlay::Wanted;
 
 use std::io::Write;

@@ -32,7 +32,7 @@ const WAYS: [&[&str]; 9] = [
     &["--threads", "2", "--state", "FILE"],
     &["--threads", "5", "--timeline", "FILE", "--stats"],
     &["--threads", "2", "--coverage", "FILE", "--fidelity"],
-    &["--threads", "1", "--validate", "--list-draws"],
+    &["--threads", "1", "--list-draws"],
     &["--threads", "2", "--loop", "2", "--verbose"],
 ];
 
