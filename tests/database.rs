@@ -33,7 +33,8 @@ const INSTRUCTIONS: &str = r##"<isa><bitset name="#instruction"/>
 <bitset name="#cat2" extends="#instruction"><pattern low="61" high="63">010</pattern></bitset>
 <bitset name="add.f" extends="#cat2"><pattern low="53" high="58">000000</pattern></bitset>
 <bitset name="max.f" extends="#cat2"><pattern low="53" high="58">000010</pattern></bitset>
-<bitset name="of.a6xx" extends="#cat2"><gen min="600"/><pattern low="53" high="58">000010</pattern></bitset></isa>"##;
+<bitset name="flat.b" extends="#cat2"><gen min="600"/><pattern low="53" high="58">111001</pattern><pattern pos="50">1</pattern></bitset>
+<bitset name="of.a7xx" extends="#cat2"><gen min="700"/><pattern low="53" high="58">000010</pattern></bitset></isa>"##;
 
 /// The same of an A6xx, whose registers and addresses have 64 bits.
 const WIDE_REGISTERS: &str = r#"<database xmlns="http://nouveau.freedesktop.org/">
@@ -132,6 +133,11 @@ fn each_kind_of_wrong_row_is_found() {
             "000010",
             "000001",
             "instruction max.f: here min.f (min.f hr0.x, hr0.x, hr0.x), bits 4020000000000000",
+        ),
+        (
+            "pos=\"50\">1",
+            "pos=\"50\">0",
+            "instruction flat.b of A6XX: here bary.f (bary.f hr0.x, hr0.x, hr0.x), bits 4720000000000000",
         ),
     ] {
         let (lines, status) = differences("420", was, now);

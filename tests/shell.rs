@@ -107,6 +107,19 @@ fn an_instruction_is_explained() {
         assert_eq!(sum, word, "the fields are the word");
     }
     assert!(fine("explain ir3 ffffffff ffffffff").contains("is not known to a4emu"));
+    let word = "42380c01_00040001";
+    assert!(
+        fine(&format!("explain ir3 {word}"))
+            .starts_with("42380c01_00040001  (sat)add.s r0.y, (r)r0.y, (r)r1.x\n")
+    );
+    for gpu in [540, 630] {
+        let text = fine(&format!("explain --gpu {gpu} ir3 {word}"));
+        assert!(text.starts_with("42380c01_00040001  (sat)(nop3) add.s r0.y, r0.y, r1.x\n"), "{text}");
+        assert!(text.contains("NOP_LO") && text.contains("NOP_HI"), "{text}");
+    }
+    let listed = fine(&format!("explain --gpu 630 ir3 {word} 00000000_00000000"));
+    assert_eq!(listed, "42380c01_00040001\t(sat)(nop3) add.s r0.y, r0.y, r1.x\n00000000_00000000\tnop\n");
+    assert_eq!(a4emu("explain --gpu 740 ir3 0 0").status, 2);
     for forms in
         ["0xc286000b0480c001", "c286000bx_0480c001x", "0xc286000b,0x0480c001", "[c286000bx_0480c001x]"]
     {
