@@ -222,7 +222,7 @@ const LATER: &str = "A5xx or later";
 const EARLIER: &str = "A4xx or earlier";
 
 /// The parity bit of A5xx headers: value and bit together have an odd number of ones.
-fn odd_parity(value: u32) -> u32 {
+pub(crate) fn odd_parity(value: u32) -> u32 {
     (value.count_ones() + 1) % 2
 }
 

@@ -60,6 +60,9 @@
 //!   A hexadecimal literal in a float is its bits. Functions: `bytes(label)`, `dwords(label)`,
 //!   `groups(label)` (16 instructions each), `here()`, `bits(f32)`, `half(f16)`, `float`, `int`, `sqrt`,
 //!   `min`, `max`.
+//! * **The chip** that `gpu_id` or `chip_id` names first says whose registers and packets statements name. On an A6xx,
+//!   register writes are packets of type 4 and commands of type 7. There an address in two registers or dwords has
+//!   one name for both: `RB_MRT[0].BASE = target`, `CP_MEM_WRITE(ADDR = target)`. `load` is for the A4xx alone.
 //! * **Macros** take values and names: a parameter can be a label (also one that the macro defines), an
 //!   enumerator or a shader register.
 //! * **`for i in 0..8 { .. }`**, **`repeat n { .. }`**, **`if a == b { .. } else { .. }`** work at any level.

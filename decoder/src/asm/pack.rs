@@ -7,8 +7,9 @@ use crate::a4xx::enums::{StateBlock, StateSrc, StateType};
 use crate::a4xx::load_state::state_kind;
 use crate::a4xx::pm4::{CP_LOAD_STATE4_0, CP_LOAD_STATE4_1};
 use crate::adreno::load_state::{Pipe, StateKind};
-use crate::adreno::packet::{PKT0, PKT3};
+use crate::adreno::packet::{PKT0, PKT3, PKT4, PKT7, odd_parity};
 use crate::bits::{FieldRow, parse};
+use crate::generation::Framing;
 
 /// Largest number of payload dwords of a packet.
 pub const MAX_COUNT: u32 = 0x4000;
@@ -46,9 +47,49 @@ pub fn type3_predicated(opcode: u8, count: u32) -> u32 {
     type3(opcode, count) | assemble(PKT3::FIELDS, &[("PREDICATED", 1)])
 }
 
+/// Header of `count` register writes from `reg` on (type 4).
+pub fn type4(reg: u32, count: u32) -> u32 {
+    let parity = [("COUNT_PARITY", odd_parity(count)), ("REG_PARITY", odd_parity(reg)), ("TYPE", 4)];
+    assemble(PKT4::FIELDS, &[("COUNT", count), ("REG", reg)]) | assemble(PKT4::FIELDS, &parity)
+}
+
+/// Header of a command of `count` dwords (type 7).
+pub fn type7(opcode: u8, count: u32) -> u32 {
+    let parity =
+        [("COUNT_PARITY", odd_parity(count)), ("OPCODE_PARITY", odd_parity(opcode.into())), ("TYPE", 7)];
+    assemble(PKT7::FIELDS, &[("COUNT", count), ("OPCODE", opcode.into())]) | assemble(PKT7::FIELDS, &parity)
+}
+
+/// Header of `count` register writes from `reg` on, as streams of `framing` have it.
+pub fn writes(framing: Framing, reg: u32, count: u32) -> u32 {
+    match framing {
+        Framing::Types0To3 => type0(reg, count),
+        Framing::Types4And7 => type4(reg, count),
+    }
+}
+
+/// Header of a command of `count` dwords, as streams of `framing` have it.
+pub fn command(framing: Framing, opcode: u8, count: u32) -> u32 {
+    match framing {
+        Framing::Types0To3 => type3(opcode, count),
+        Framing::Types4And7 => type7(opcode, count),
+    }
+}
+
+/// Most registers that one packet of `framing` writes, and most dwords of a command.
+pub const fn most(framing: Framing) -> [u32; 2] {
+    match framing {
+        Framing::Types0To3 => [MAX_COUNT; 2],
+        Framing::Types4And7 => [0x7f, 0x3fff],
+    }
+}
+
 /// The header of a CP_NOP with as many dwords as the command of `header`.
-pub fn silenced(header: u32) -> u32 {
-    type3(NOP, PKT3(header).COUNT() + 1)
+pub fn silenced(framing: Framing, header: u32) -> u32 {
+    match framing {
+        Framing::Types0To3 => type3(NOP, PKT3(header).COUNT() + 1),
+        Framing::Types4And7 => type7(NOP, PKT7(header).COUNT()),
+    }
 }
 
 /// Block and type of a state load.

@@ -323,7 +323,8 @@ impl Scissors {
         for &packet in group.and_then(|group| self.silent.get(group)).into_iter().flatten() {
             let at = packet.get().wrapping_sub(address) as usize;
             if let Some(header) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<4>()) {
-                *header = pack::silenced(u32::from_le_bytes(*header)).to_le_bytes();
+                let framing = gpu.chip.generation().framing;
+                *header = pack::silenced(framing, u32::from_le_bytes(*header)).to_le_bytes();
             }
         }
         Some(bytes)

@@ -5,6 +5,7 @@
 use a4emu_decoder::a4xx::regs::cp::CP_ME_NRT_DATA;
 use a4emu_decoder::asm::pack::{self, StateTarget};
 use a4emu_decoder::bits::Register;
+use a4emu_decoder::generation::Framing;
 
 use a4emu_gpu::gpu::{CodeSource, Gpu, STAGES, ShaderState, SsboState};
 
@@ -15,6 +16,9 @@ const GROUP: usize = 16;
 pub(super) fn commands(gpu: &Gpu) -> Vec<u32> {
     let mut words = Vec::new();
     registers(&mut words, gpu);
+    if gpu.chip.generation().framing != Framing::Types0To3 {
+        return words;
+    }
     // After the registers: a write of OBJ_START makes memory the source of a program again.
     for stage in STAGES {
         shader(&mut words, &format!("{stage:?}"), gpu.loaded.stage(stage));
@@ -26,23 +30,26 @@ pub(super) fn commands(gpu: &Gpu) -> Vec<u32> {
 
 /// Writes runs of written registers, except the register whose write stores to memory.
 fn registers(words: &mut Vec<u32>, gpu: &Gpu) {
+    let framing = gpu.chip.generation().framing;
+    let [most, _] = pack::most(framing);
+    let stores = |offset: u32| framing == Framing::Types0To3 && offset == CP_ME_NRT_DATA::ROW.offset;
     let mut run: Vec<u32> = Vec::new();
     let mut first = 0;
-    let written = gpu.regs.iter().filter(|(offset, _)| *offset != CP_ME_NRT_DATA::ROW.offset);
+    let written = gpu.regs.iter().filter(|(offset, _)| !stores(*offset));
     for (offset, value) in written {
-        if offset != first + run.len() as u32 || run.len() as u32 == pack::MAX_COUNT {
-            flush(words, first, &run);
+        if offset != first + run.len() as u32 || run.len() as u32 == most {
+            flush(words, framing, first, &run);
             run.clear();
             first = offset;
         }
         run.push(value);
     }
-    flush(words, first, &run);
+    flush(words, framing, first, &run);
 }
 
-fn flush(words: &mut Vec<u32>, first: u32, values: &[u32]) {
+fn flush(words: &mut Vec<u32>, framing: Framing, first: u32, values: &[u32]) {
     if !values.is_empty() {
-        words.push(pack::type0(first, values.len() as u32));
+        words.push(pack::writes(framing, first, values.len() as u32));
         words.extend_from_slice(values);
     }
 }

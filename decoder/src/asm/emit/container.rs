@@ -3,7 +3,8 @@
 use super::super::ast::{Block, Buffer, Expr, ExprKind, Kind, Name, Span};
 use super::body::Body;
 use super::{Emitter, Extent, Result};
-use crate::adreno::capture::SectionId;
+use crate::adreno::capture::{ChipId, NamedChip, SectionId};
+use crate::generation::{DEFAULT, Generation};
 
 /// Buffers without an address start at multiples of this.
 const PAGE: u64 = 0x1000;
@@ -25,10 +26,12 @@ impl Emitter<'_, '_> {
         match kind {
             Kind::GpuId(id) => {
                 let id = self.dword(id)?;
+                self.name_chip(NamedChip::GpuId(id));
                 self.section(span, SectionId::GPU_ID.to_bits(), &id.to_le_bytes())
             }
             Kind::ChipId(id) => {
                 let id = self.address(id)?;
+                self.name_chip(NamedChip::ChipId(ChipId(id)));
                 self.section(span, SectionId::CHIP_ID.to_bits(), &id.to_le_bytes())
             }
             Kind::Text(id, text) => self.section(span, *id, text),
@@ -51,6 +54,13 @@ impl Emitter<'_, '_> {
             Kind::Again(name, changes) => self.again(name, changes.as_ref()),
             Kind::Submit(target, dwords) => self.submit(span, target, dwords.as_ref()),
             _ => unreachable!("the caller passes sections only"),
+        }
+    }
+
+    /// Statements from here on are for the generation of `chip`, unless one was named before.
+    fn name_chip(&mut self, chip: NamedChip) {
+        if self.chip.is_none() && chip.gpu_id() != Some(0) {
+            self.chip = Some(Generation::of(chip).unwrap_or(DEFAULT));
         }
     }
 

@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 use super::super::ast::{Expr, ExprKind, Name, Span};
 use super::value::{Bound, Value, literal};
 use super::{Emitter, Extent, Pass, Result};
-use crate::a4xx::A4XX;
 
 /// Bytes of one group of 16 instructions, the unit in which shaders are counted.
 const GROUP_BYTES: u64 = 128;
@@ -74,7 +73,7 @@ impl Emitter<'_, '_> {
     }
 
     fn register_offset(&self, span: Span, name: &str) -> Result<Value> {
-        match (A4XX.register(name), self.pass) {
+        match (self.generation().register(name), self.pass) {
             (Some(offset), _) => Ok(Value::Int(offset.into())),
             (None, Pass::Layout) => Ok(Value::Unknown),
             (None, Pass::Final) => self.fail(span, format!("nothing is called `{name}`")),
@@ -135,7 +134,7 @@ impl Emitter<'_, '_> {
             "sqrt" => values(1).map(|values| map_float(values[0], |value| Value::Float(value.sqrt()))),
             "min" => values(2).map(|values| pick(values[0], values[1], Ordering::Less)),
             "max" => values(2).map(|values| pick(values[0], values[1], Ordering::Greater)),
-            other => match (A4XX.without_prefix(other), arguments) {
+            other => match (self.generation().without_prefix(other), arguments) {
                 (Some(_), [index]) => self.register_offset(span, &format!("{other}({})", self.whole(index)?)),
                 _ => self.fail(name.span, format!("no function `{other}`")),
             },

@@ -23,6 +23,7 @@ use super::ast::{Block, Kind, Macro, Span, Statement};
 use super::diagnostic::{Diagnostic, Reason};
 use super::ranges::Ranges;
 use super::{Bounds, Files, Image, grammar};
+use crate::generation::{DEFAULT, Generation};
 use body::Body;
 use container::Dump;
 use value::Bound;
@@ -136,6 +137,8 @@ struct Emitter<'p, 'f> {
     overlap: Option<Box<Fail>>,
     /// Size of an address record in bytes.
     form: usize,
+    /// The generation of the chip that the capture has named, if one has.
+    chip: Option<&'static Generation>,
 }
 
 /// Assembles `main`, whose text is `text`.
@@ -277,7 +280,13 @@ impl<'p, 'f> Emitter<'p, 'f> {
             placed: Ranges::default(),
             overlap: None,
             form: super::WIDE_RECORD,
+            chip: None,
         }
+    }
+
+    /// The generation whose registers and packets statements name.
+    fn generation(&self) -> &'static Generation {
+        self.chip.unwrap_or(DEFAULT)
     }
 
     fn file(&self) -> usize {

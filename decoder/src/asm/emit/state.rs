@@ -5,6 +5,7 @@ use super::super::pack;
 use super::{Emitter, Result};
 use crate::a4xx::load_state::unit_dwords;
 use crate::adreno::load_state::StateKind;
+use crate::generation::Framing;
 
 impl Emitter<'_, '_> {
     pub(super) fn load(&mut self, target: &Name, first: Option<&Expr>, source: &LoadSource) -> Result<()> {
@@ -15,6 +16,12 @@ impl Emitter<'_, '_> {
             );
             return self.fail(target.span, message);
         };
+        let generation = self.generation();
+        if generation.framing != Framing::Types0To3 {
+            let message =
+                format!("`load` makes CP_LOAD_STATE4; for an A{}xx write the packet", generation.number);
+            return self.fail(target.span, message);
+        }
         let first = first.map_or(Ok(0), |first| self.size(first))? as u32;
         let unit = unit_dwords(target_state.kind());
         match source {
@@ -25,7 +32,7 @@ impl Emitter<'_, '_> {
                 let head = pack::load_state_inline(target_state, first, units);
                 let head = self.at(target.span, head)?;
                 dwords.splice(0..0, head);
-                self.type3(target.span, pack::LOAD_STATE4, false, &dwords)
+                self.command(target.span, pack::LOAD_STATE4, false, &dwords)
             }
             LoadSource::Memory(address, units) => {
                 let units = match units {
@@ -35,7 +42,7 @@ impl Emitter<'_, '_> {
                 let place = self.dword(address)?;
                 let head = pack::load_state_memory(target_state, first, units, place);
                 let head = self.at(address.span, head)?;
-                self.type3(target.span, pack::LOAD_STATE4, false, &head)
+                self.command(target.span, pack::LOAD_STATE4, false, &head)
             }
         }
     }

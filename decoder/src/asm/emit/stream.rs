@@ -2,21 +2,20 @@
 
 use super::super::ast::{Arg, Expr, Kind, Packet, RegName, Span, Word};
 use super::super::pack;
+use super::super::print::{CALL, call_dwords};
 use super::body::OpenPacket;
 use super::{Emitter, Result};
-use crate::a4xx::A4XX;
-use crate::a4xx::pm4::PACKETS;
-use crate::a4xx::regs::REGISTERS;
 use crate::adreno::pm4::PacketRow;
 use crate::bits::{FieldRow, WordRow};
+use crate::generation::{Framing, Generation};
 use crate::similar::near;
 
 /// A dword without named fields.
 const NO_FIELDS: &[FieldRow] = &[];
 
 /// The message that no packet is called `name`, with the most similar name.
-fn unknown_packet(name: &str) -> String {
-    let names = PACKETS.rows().iter().map(|row| row.name.to_owned());
+fn unknown_packet(generation: &Generation, name: &str) -> String {
+    let names = generation.packets.rows().iter().map(|row| row.name.to_owned());
     match near(name, names).first() {
         Some(near) => format!("no packet `{name}`; did you mean {near}?"),
         None => format!("no packet `{name}`"),
@@ -32,8 +31,9 @@ impl Emitter<'_, '_> {
             Kind::Packet(packet) => self.packet(packet),
             Kind::Load(target, first, source) => self.load(target, first.as_ref(), source),
             Kind::Call(target) => {
-                let dwords = [self.dword(target)?, self.label_dwords(target)?];
-                self.type3(span, pm4_opcode("CP_INDIRECT_BUFFER"), false, &dwords)
+                let (address, dwords) = (self.wide(target)?, self.label_dwords(target)?);
+                let payload = call_dwords(self.generation(), address, dwords);
+                self.command(span, self.pm4_opcode(CALL), false, &payload)
             }
             Kind::Pad => self.put(span, &crate::adreno::packet::TYPE2.to_le_bytes()),
             _ => unreachable!("the caller passes packets only"),
@@ -46,63 +46,106 @@ impl Emitter<'_, '_> {
 
     /// Emits a type-0 packet of one value, or a word of a descriptor.
     fn write(&mut self, reg: &RegName, value: &Word) -> Result<()> {
-        if let Some(row) = descriptor(&reg.name) {
+        if let Some(row) = descriptor(self.generation(), &reg.name) {
             let dword = self.word(row.fields, value)?;
             return self.put_dwords(reg.span, &[dword]);
         }
-        let offset = self.register(reg)?;
-        let value = self.word(REGISTERS.fields(offset), value)?;
+        let (offset, values) = self.values(reg, value)?;
         let header = self.body(reg.span)?.cursor;
-        self.put_dwords(reg.span, &[pack::type0(offset, 1), value])?;
+        let count = values.len() as u32;
+        self.put_dwords(reg.span, &[pack::writes(self.generation().framing, offset, count)])?;
+        self.put_dwords(reg.span, &values)?;
         let body = self.body(reg.span)?;
-        body.open = Some(OpenPacket { header, first: offset, values: 1, end: body.cursor });
+        body.open = Some(OpenPacket { header, first: offset, values: count, end: body.cursor });
         Ok(())
+    }
+
+    /// The register that a write begins with, and its values: two where the name is that of an address in two registers.
+    fn values(&self, reg: &RegName, value: &Word) -> Result<(u32, Vec<u32>)> {
+        if let (Some(low), Word::Plain(value)) = (self.wide_register(reg)?, value) {
+            let value = self.wide(value)?;
+            return Ok((low, vec![value as u32, (value >> 32) as u32]));
+        }
+        let offset = self.register(reg)?;
+        Ok((offset, vec![self.word(self.generation().registers.fields(offset), value)?]))
+    }
+
+    /// Evaluates a number of 64 bits.
+    fn wide(&self, expr: &Expr) -> Result<u64> {
+        let value = self.whole(expr)?;
+        u64::try_from(value).or_else(|_| self.fail(expr.span, format!("{value} is not an address")))
     }
 
     /// Adds one more value to the previous packet.
     fn more(&mut self, span: Span, reg: &RegName, value: &Word) -> Result<()> {
-        let offset = self.register(reg)?;
-        let value = self.word(REGISTERS.fields(offset), value)?;
+        let (offset, values) = self.values(reg, value)?;
+        let generation = self.generation();
         let body = self.body(span)?;
         let open = body.open.filter(|open| open.end == body.cursor);
         let Some(open) = open else { return self.fail(span, "`+` continues a register write") };
         let next = open.first + open.values;
         if offset != next {
-            let wanted = REGISTERS.name(next);
+            let wanted = generation.registers.name(next);
             return self.fail(reg.span, format!("`+` goes on with the next register, {wanted}"));
         }
-        self.put_dwords(span, &[value])?;
-        let header = pack::type0(open.first, open.values + 1).to_le_bytes();
+        let count = open.values + values.len() as u32;
+        let [most, _] = pack::most(generation.framing);
+        if count > most {
+            return self.fail(span, format!("{count} registers in one packet; {most} fit"));
+        }
+        self.put_dwords(span, &values)?;
+        let header = pack::writes(generation.framing, open.first, count).to_le_bytes();
         let body = self.body(span)?;
         body.bytes[open.header..open.header + 4].copy_from_slice(&header);
-        body.open = Some(OpenPacket { values: open.values + 1, end: body.cursor, ..open });
+        body.open = Some(OpenPacket { values: count, end: body.cursor, ..open });
         Ok(())
     }
 
     fn one_reg(&mut self, reg: &RegName, values: &[Expr]) -> Result<()> {
         let offset = self.register(reg)?;
-        let rows = REGISTERS.fields(offset);
+        let generation = self.generation();
+        if generation.framing != Framing::Types0To3 {
+            let message =
+                format!("an A{}xx has no packet of several writes to one register", generation.number);
+            return self.fail(reg.span, message);
+        }
+        let rows = generation.registers.fields(offset);
         let word = |value: &Expr| self.word(rows, &Word::Plain(value.clone()));
         let dwords = values.iter().map(word).collect::<Result<Vec<u32>>>()?;
         self.put_dwords(reg.span, &[pack::type0_one_reg(offset, dwords.len() as u32)])?;
         self.put_dwords(reg.span, &dwords)
     }
 
-    /// Emits a type-3 packet with its header.
-    pub(super) fn type3(&mut self, span: Span, opcode: u8, predicated: bool, payload: &[u32]) -> Result<()> {
+    /// Emits a command with its header.
+    pub(super) fn command(
+        &mut self,
+        span: Span,
+        opcode: u8,
+        predicated: bool,
+        payload: &[u32],
+    ) -> Result<()> {
         let count = payload.len() as u32;
-        if count > pack::MAX_COUNT {
-            return self.fail(span, format!("{count} dwords in one packet; {} fit", pack::MAX_COUNT));
+        let generation = self.generation();
+        let [_, most] = pack::most(generation.framing);
+        if count > most {
+            return self.fail(span, format!("{count} dwords in one packet; {most} fit"));
         }
-        let header = if predicated { pack::type3_predicated } else { pack::type3 };
-        self.put_dwords(span, &[header(opcode, count)])?;
+        let header = match (predicated, generation.framing) {
+            (false, framing) => pack::command(framing, opcode, count),
+            (true, Framing::Types0To3) => pack::type3_predicated(opcode, count),
+            (true, Framing::Types4And7) => {
+                let message = format!("packets of an A{}xx have no predicate bit", generation.number);
+                return self.fail(span, message);
+            }
+        };
+        self.put_dwords(span, &[header])?;
         self.put_dwords(span, payload)
     }
 
     fn packet(&mut self, packet: &Packet) -> Result<()> {
         let span = packet.name.span;
         let opcode = self.opcode(&packet.name.text, span)?;
-        let row = PACKETS.row(opcode);
+        let row = self.generation().packets.row(opcode);
         let mut payload = Vec::new();
         for arg in &packet.args {
             self.argument(row, &mut payload, arg)?;
@@ -115,19 +158,25 @@ impl Emitter<'_, '_> {
             return self
                 .fail(span, format!("`{}` wants {fixed} dwords, not {}", packet.name.text, payload.len()));
         }
-        if payload.is_empty() {
+        // A type-3 packet has at least one dword.
+        if payload.is_empty() && self.generation().framing == Framing::Types0To3 {
             payload.push(0);
         }
-        self.type3(span, opcode, packet.predicated, &payload)
+        self.command(span, opcode, packet.predicated, &payload)
+    }
+
+    /// The opcode of the packet with this name, which every generation has.
+    fn pm4_opcode(&self, name: &str) -> u8 {
+        self.generation().packets.by_name(name).map_or(0, |row| row.opcode)
     }
 
     fn opcode(&self, name: &str, span: Span) -> Result<u8> {
         let number = name.strip_prefix("opcode_").and_then(|digits| u8::from_str_radix(digits, 16).ok());
         match number.filter(|&opcode| opcode < 0x80) {
             Some(opcode) => Ok(opcode),
-            None => match PACKETS.by_name(name) {
+            None => match self.generation().packets.by_name(name) {
                 Some(row) => Ok(row.opcode),
-                None => self.fail(span, unknown_packet(name)),
+                None => self.fail(span, unknown_packet(self.generation(), name)),
             },
         }
     }
@@ -138,12 +187,20 @@ impl Emitter<'_, '_> {
             Arg::Next(word) => payload.push(self.word(fields(payload.len()), word)?),
             Arg::Named(name, value) => {
                 let reach = row.map_or(0, |row| row.dwords.len() + row.repeat.len()).max(payload.len() + 2);
-                let named = |&index: &usize| matches!(fields(index), [field] if field.name == name.text);
+                let is = |index: usize, text: &str| matches!(fields(index), [field] if field.name == text);
+                let [low, high] = ["_LO", "_HI"].map(|half| format!("{}{half}", name.text));
+                let named = |&index: &usize| is(index, &name.text) || is(index, &low);
                 let Some(index) = (payload.len()..reach).find(named) else {
                     return self.fail(name.span, format!("no dword `{}` from here on", name.text));
                 };
                 payload.resize(index, 0);
-                payload.push(self.field(&fields(index)[0], value)?);
+                // An address in two dwords has one name for both.
+                if is(index + 1, &high) {
+                    let address = self.wide(value)?;
+                    payload.extend([address as u32, (address >> 32) as u32]);
+                } else {
+                    payload.push(self.field(&fields(index)[0], value)?);
+                }
             }
         }
         Ok(())
@@ -170,12 +227,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-fn descriptor(name: &str) -> Option<&'static WordRow> {
-    let name = A4XX.without_prefix(name).unwrap_or(name);
-    A4XX.descriptor_words().find(|row| row.name == name)
-}
-
-/// The opcode of the packet with this name.
-pub(super) fn pm4_opcode(name: &str) -> u8 {
-    PACKETS.by_name(name).map_or(0, |row| row.opcode)
+fn descriptor(generation: &Generation, name: &str) -> Option<&'static WordRow> {
+    let name = generation.without_prefix(name).unwrap_or(name);
+    generation.descriptor_words().find(|row| row.name == name)
 }

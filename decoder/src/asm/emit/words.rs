@@ -3,7 +3,6 @@
 use super::super::ast::{Expr, ExprKind, Part, RegName, Word};
 use super::value::Value;
 use super::{Emitter, Result};
-use crate::a4xx::A4XX;
 use crate::bits::value::is_bare;
 use crate::bits::{FieldRow, Kind, parse};
 
@@ -66,17 +65,29 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The offset of a register.
-    pub(super) fn register(&self, reg: &RegName) -> Result<u32> {
-        let text = match &reg.element {
+    fn register_text(&self, reg: &RegName) -> Result<String> {
+        Ok(match &reg.element {
             None => reg.name.clone(),
             Some((index, sub)) if sub.is_empty() => format!("{}({})", reg.name, self.whole(index)?),
             Some((index, sub)) => format!("{}[{}].{sub}", reg.name, self.whole(index)?),
-        };
-        match A4XX.register(&text) {
+        })
+    }
+
+    /// The offset of a register.
+    pub(super) fn register(&self, reg: &RegName) -> Result<u32> {
+        let text = self.register_text(reg)?;
+        match self.generation().register(&text) {
             Some(offset) => Ok(offset),
             None => self.fail(reg.span, format!("no register, packet or statement is called `{text}`")),
         }
+    }
+
+    /// The offset of the low half of an address, if `reg` names the two registers `NAME_LO` and `NAME_HI`.
+    pub(super) fn wide_register(&self, reg: &RegName) -> Result<Option<u32>> {
+        let text = self.register_text(reg)?;
+        let half = |half: &str| self.generation().register(&format!("{text}_{half}"));
+        let is_one = self.generation().register(&text).is_some();
+        Ok(half("LO").filter(|low| !is_one && half("HI") == Some(low + 1)))
     }
 }
 

@@ -5,9 +5,8 @@ use super::expr::{element, expr, part};
 use super::statement::{block, clause, optional_block};
 use super::text::shader;
 use super::{Nest, Parsed, arguments, blank, expected, keyword, list, name, peek_name, space, token};
-use crate::a4xx::A4XX;
-use crate::a4xx::pm4::PACKETS;
 use crate::asm::ast::{ExprKind, Statement};
+use crate::generation::Generation;
 
 /// A statement that starts with `word` and goes on with `rest`.
 pub(super) fn kind<'s>(nest: &Nest, input: &'s str, word: &str, rest: &'s str) -> Parsed<'s, Kind> {
@@ -35,16 +34,24 @@ pub(super) fn more<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Kind> {
     write(nest, input).map(|(rest, (reg, value))| (rest, Kind::More(reg, value)))
 }
 
-/// Whether a name is that of a type-3 packet. The packet table distinguishes packets from CP registers; an
+/// Whether a name is that of a packet of any generation. The packet tables distinguish packets from CP registers; an
 /// opcode without a name is `opcode_7f`.
 fn is_packet(word: &str) -> bool {
-    word.starts_with("opcode_") || PACKETS.by_name(word).is_some()
+    let is_named = || Generation::all().any(|generation| generation.packets.by_name(word).is_some());
+    word.starts_with("opcode_") || is_named()
 }
 
 /// Whether a statement looks like a packet that is in no table: its name is followed by arguments. It is
 /// read as one, so that the message is about the name.
 fn is_unknown_packet(word: &str, rest: &str) -> bool {
-    word.starts_with("CP_") && space(rest).starts_with('(') && A4XX.register(word).is_none()
+    word.starts_with("CP_")
+        && space(rest).starts_with('(')
+        && Generation::all().all(|generation| generation.register(word).is_none())
+}
+
+/// The name behind what names in Mesa's headers begin with, for any generation.
+fn without_prefix(text: &str) -> Option<&str> {
+    Generation::all().find_map(|generation| generation.without_prefix(text))
 }
 
 enum Predicated {
@@ -54,7 +61,7 @@ enum Predicated {
 
 fn register<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, RegName> {
     let (rest, first) = name(input)?;
-    let (rest, element) = match A4XX.without_prefix(&first.text).and(rest.strip_prefix('(')) {
+    let (rest, element) = match without_prefix(&first.text).and(rest.strip_prefix('(')) {
         Some(inside) => {
             let (rest, index) = nest.inside(rest, || expr(nest, blank(inside)))?;
             let (rest, ()) = token(")", blank(rest))?;

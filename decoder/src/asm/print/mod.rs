@@ -18,6 +18,7 @@ use std::io;
 use items::{Dump, Item};
 use out::Out;
 use plan::{Plan, Region};
+pub(super) use stream::{CALL, call_dwords};
 
 use super::WIDE_RECORD;
 use super::ranges::Ranges;
@@ -79,7 +80,7 @@ pub fn disassemble(capture: &[u8]) -> Disassembly {
 /// Writes the source of `capture` to `to`, piece by piece, as long as `may` allows pieces of so many bytes.
 ///
 /// `may` is called twice for each piece: every piece is examined before the first one is written. The first
-/// result is known even if `to` cannot be written. Streams of another GPU generation are printed as data,
+/// result is known even if `to` cannot be written. Streams of a generation that cannot be read are printed as data,
 /// unless `foreign` is [`Foreign::Interpret`].
 pub fn disassemble_into(
     capture: &[u8],

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::{Dump, Item};
-use crate::a4xx::A4XX;
 use crate::a4xx::pm4::Pm4;
+use crate::a6xx;
 use crate::adreno::capture::{Foreign, NamedChip, Section, SectionId};
 use crate::adreno::load_state::{StateKind, StateSource};
 use crate::adreno::packet::{Packet, Packets};
+use crate::generation::{DEFAULT, Framing, Generation};
 
 /// The contents of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,10 +35,18 @@ impl Region {
 }
 
 /// Regions of each item, and labels by address and size.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Plan {
+    /// The generation as which streams are read. Statements name its registers and packets.
+    pub(super) generation: &'static Generation,
     regions: BTreeMap<usize, Vec<Region>>,
     labels: BTreeMap<(u64, u64), String>,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self { generation: DEFAULT, regions: BTreeMap::new(), labels: BTreeMap::new() }
+    }
 }
 
 impl Plan {
@@ -113,8 +122,8 @@ impl PartialOrd for Found {
 }
 
 /// The buffers of one group of submits.
-#[derive(Default)]
 struct Group<'a> {
+    generation: &'static Generation,
     /// Item number and dump, by address.
     buffers: BTreeMap<u64, (usize, Dump<'a>)>,
     found: BTreeSet<Found>,
@@ -122,19 +131,19 @@ struct Group<'a> {
     fuel: usize,
 }
 
-/// Plans the whole file. A capture of another GPU generation has only data, unless `foreign` is
+/// Plans the whole file. A capture of a generation that cannot be read has only data, unless `foreign` is
 /// [`Foreign::Interpret`].
 pub(super) fn plan<'a>(items: impl Iterator<Item = Item<'a>>, foreign: Foreign) -> Plan {
     let mut chip: Option<NamedChip> = None;
     let mut plan = Plan::default();
-    let mut group = Group::default();
+    let mut group = Group::new(DEFAULT);
     let mut executed = false;
     for (index, item) in items.enumerate() {
         match item {
             Item::Dump(dump) => {
                 if std::mem::take(&mut executed) {
                     group.finish(&mut plan);
-                    group = Group::default();
+                    group = Group::new(plan.generation);
                 }
                 group.fuel += dump.contents.map_or(0, <[u8]>::len);
                 // If an address is announced twice, the dump with contents is kept.
@@ -142,10 +151,15 @@ pub(super) fn plan<'a>(items: impl Iterator<Item = Item<'a>>, foreign: Foreign) 
                     group.buffers.insert(dump.address, (index, dump));
                 }
             }
-            Item::Section(id, payload) => chip = chip.or_else(|| named_chip(id, payload)),
+            Item::Section(id, payload) if chip.is_none() => {
+                chip = named_chip(id, payload);
+                if let Some(generation) = chip.and_then(Generation::of) {
+                    (plan.generation, group.generation) = (generation, generation);
+                }
+            }
             Item::Submit { address, dwords, .. } => {
                 executed = true;
-                if foreign == Foreign::PassOver && chip.is_some_and(|chip| !chip.is_a4xx()) {
+                if foreign == Foreign::PassOver && chip.is_some_and(|chip| Generation::of(chip).is_none()) {
                     continue;
                 }
                 group.follow(address, u64::from(dwords));
@@ -168,6 +182,10 @@ fn named_chip(id: u32, payload: &[u8]) -> Option<NamedChip> {
 }
 
 impl<'a> Group<'a> {
+    fn new(generation: &'static Generation) -> Self {
+        Self { generation, buffers: BTreeMap::new(), found: BTreeSet::new(), fuel: 0 }
+    }
+
     fn finish(&self, plan: &mut Plan) {
         for (index, dump) in self.buffers.values() {
             plan.add(*index, dump, &self.found);
@@ -193,9 +211,13 @@ impl<'a> Group<'a> {
             }
             self.fuel -= bytes.len();
             let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
-            for packet in Packets::new(A4XX.framing, &words).map_while(Result::ok) {
-                if let Packet::Command { opcode, payload, .. } = packet {
-                    self.reach(Pm4::parse(opcode, payload), &mut calls);
+            for packet in Packets::new(self.generation.framing, &words).map_while(Result::ok) {
+                let Packet::Command { opcode, payload, .. } = packet else { continue };
+                match self.generation.framing {
+                    Framing::Types0To3 => self.reach(Pm4::parse(opcode, payload), &mut calls),
+                    Framing::Types4And7 => {
+                        self.reach_a6xx(a6xx::pm4::Pm4::parse(opcode, payload), &mut calls)
+                    }
                 }
             }
         }
@@ -214,11 +236,30 @@ impl<'a> Group<'a> {
                 if let (StateKind::Instructions(_), StateSource::Memory { address }) =
                     (load.kind(), load.source())
                 {
-                    let shader = self.find(address.get(), u64::from(load.dwords()) * 4, Kind::Shader);
-                    self.found.extend(shader.map(|(found, _)| found));
+                    self.add_shader(address.get(), load.dwords());
                 }
             }
             _ => {}
         }
+    }
+
+    /// As [`Self::reach`], of a packet of an A6xx.
+    fn reach_a6xx(&mut self, packet: a6xx::pm4::Pm4<'_>, calls: &mut Vec<(u64, u64)>) {
+        use a6xx::load_state::Source;
+        if let Some(call) = packet.call() {
+            calls.push((call.address.get(), call.dwords.into()));
+        }
+        if let a6xx::pm4::Pm4::SetDrawState(groups) = packet {
+            calls.extend(groups.groups().map(|group| (group.address.get(), group.control.COUNT().into())));
+        }
+        let Some(load) = packet.load() else { return };
+        if let (StateKind::Instructions(_), Source::Memory { address }) = (load.kind(), load.source()) {
+            self.add_shader(address.get(), load.dwords());
+        }
+    }
+
+    fn add_shader(&mut self, address: u64, dwords: u32) {
+        let shader = self.find(address, u64::from(dwords) * 4, Kind::Shader);
+        self.found.extend(shader.map(|(found, _)| found));
     }
 }

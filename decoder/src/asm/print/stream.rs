@@ -5,19 +5,29 @@ use std::fmt::Write;
 use super::out::Out;
 use super::plan::Plan;
 use super::{data, state};
-use crate::a4xx::A4XX;
-use crate::a4xx::pm4::{PACKETS, Pm4};
-use crate::a4xx::regs::{REGISTERS, SPACE};
+use crate::a4xx::pm4::Pm4;
 use crate::adreno::packet::{Packet, Packets};
-use crate::adreno::pm4::PacketRow;
+use crate::adreno::pm4::{Outline, PacketRow};
 use crate::bits::value::{FieldValue, Show, WordText, is_bare};
 use crate::bits::{FieldRow, parse};
+use crate::generation::{Framing, Generation};
 
 const INDENT: &str = "    ";
 
+/// The packet that `call` stands for.
+pub(in crate::asm) const CALL: &str = "CP_INDIRECT_BUFFER";
+
+/// The dwords of [`CALL`]: the address as wide as the generation has it, then the size in dwords.
+pub(in crate::asm) fn call_dwords(generation: &Generation, address: u64, size: u32) -> Vec<u32> {
+    match generation.address_bits {
+        ..=32 => vec![address as u32, size],
+        _ => vec![address as u32, (address >> 32) as u32, size],
+    }
+}
+
 /// Prints the packets of a command buffer. Bytes that are no packet are printed as data.
 pub(super) fn commands(out: &mut Out<'_>, plan: &Plan, bytes: &[u8]) {
-    each(bytes, |packet, range| match packet {
+    each(plan.generation, bytes, |packet, range| match packet {
         Some(packet) => statement(out, plan, packet, &bytes[range]),
         None => data::data(out, INDENT, &bytes[range]),
     });
@@ -32,7 +42,7 @@ pub(super) struct Changed<'a> {
 /// Prints the packets that changed, each run of them at its offset.
 pub(super) fn changes(out: &mut Out<'_>, plan: &Plan, bytes: &[u8], changed: Changed<'_>) {
     let mut written = None;
-    each(bytes, |packet, range| {
+    each(plan.generation, bytes, |packet, range| {
         if bytes[range.clone()] == changed.old[range.clone()] {
             return;
         }
@@ -48,9 +58,13 @@ pub(super) fn changes(out: &mut Out<'_>, plan: &Plan, bytes: &[u8], changed: Cha
 }
 
 /// Calls `visit` for every packet with the bytes that it covers, then for the bytes that are no packet.
-fn each(bytes: &[u8], mut visit: impl FnMut(Option<&Packet<'_>>, std::ops::Range<usize>)) {
+fn each(
+    generation: &Generation,
+    bytes: &[u8],
+    mut visit: impl FnMut(Option<&Packet<'_>>, std::ops::Range<usize>),
+) {
     let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&dword| u32::from_le_bytes(dword)).collect();
-    let mut packets = Packets::new(A4XX.framing, &words);
+    let mut packets = Packets::new(generation.framing, &words);
     let mut start = 0;
     while let Some(Ok(packet)) = packets.next() {
         let end = packets.offset() * 4;
@@ -64,26 +78,27 @@ fn each(bytes: &[u8], mut visit: impl FnMut(Option<&Packet<'_>>, std::ops::Range
 
 fn statement(out: &mut Out<'_>, plan: &Plan, packet: &Packet<'_>, bytes: &[u8]) {
     match *packet {
-        Packet::Registers { reg, one_reg, values } => type0(out, reg, one_reg, values, bytes),
+        Packet::Registers { reg, one_reg, values } => writes(out, plan, (reg, one_reg), values, bytes),
         Packet::TwoRegisters { .. } => data::data(out, INDENT, bytes),
         Packet::Filler => {
             let _ = writeln!(out, "{INDENT}pad");
         }
         Packet::Command { opcode, predicated, payload } => {
-            type3(out, plan, opcode, predicated, payload, bytes)
+            command(out, plan, (opcode, predicated), payload, bytes)
         }
     }
 }
 
-fn type0(out: &mut Out<'_>, reg: u32, one_reg: bool, values: &[u32], bytes: &[u8]) {
-    let last = reg as usize + if one_reg { 0 } else { values.len() - 1 };
-    if last >= SPACE {
+fn writes(out: &mut Out<'_>, plan: &Plan, (reg, one_reg): (u32, bool), values: &[u32], bytes: &[u8]) {
+    let registers = plan.generation.registers;
+    let last = reg as usize + if one_reg { 0 } else { values.len().saturating_sub(1) };
+    if last >= registers.space() || values.is_empty() {
         return data::data(out, INDENT, bytes);
     }
     if one_reg {
-        match one_reg_values(REGISTERS.fields(reg), values) {
+        match one_reg_values(registers.fields(reg), values) {
             Some(text) => {
-                let _ = writeln!(out, "{INDENT}one_reg {} {text}", REGISTERS.name(reg));
+                let _ = writeln!(out, "{INDENT}one_reg {} {text}", registers.name(reg));
             }
             None => data::data(out, INDENT, bytes),
         }
@@ -91,8 +106,8 @@ fn type0(out: &mut Out<'_>, reg: u32, one_reg: bool, values: &[u32], bytes: &[u8
     }
     for (offset, &value) in (reg..).zip(values) {
         let more = if offset == reg { "" } else { "+ " };
-        let _ = write!(out, "{INDENT}{more}{} ", REGISTERS.name(offset));
-        let rows = REGISTERS.fields(offset);
+        let _ = write!(out, "{INDENT}{more}{} ", registers.name(offset));
+        let rows = registers.fields(offset);
         if rows.is_empty() || is_bare(rows) {
             out.push_str("= ");
         }
@@ -123,11 +138,16 @@ pub(super) fn word(out: &mut Out<'_>, rows: &'static [FieldRow], word: u32) {
     };
 }
 
-fn type3(out: &mut Out<'_>, plan: &Plan, opcode: u8, predicated: bool, payload: &[u32], bytes: &[u8]) {
+fn command(out: &mut Out<'_>, plan: &Plan, (opcode, predicated): (u8, bool), payload: &[u32], bytes: &[u8]) {
     if !predicated && friendly(out, plan, opcode, payload) {
         return;
     }
-    let row = PACKETS.row(opcode);
+    // What a packet without arguments stands for: a type-3 packet has at least one dword.
+    let nothing: &[u32] = match plan.generation.framing {
+        Framing::Types0To3 => &[0],
+        Framing::Types4And7 => &[],
+    };
+    let row = plan.generation.packets.row(opcode);
     let fixed = row.map_or(0, |row| row.dwords.len() - row.optional);
     if payload.len() < fixed {
         return data::data(out, INDENT, bytes);
@@ -140,7 +160,7 @@ fn type3(out: &mut Out<'_>, plan: &Plan, opcode: u8, predicated: bool, payload: 
         Some(row) => out.write_str(row.name),
         None => write!(out, "opcode_{opcode:02x}"),
     };
-    if fixed > 0 || payload != [0] {
+    if fixed > 0 || payload != nothing {
         arguments(out, row, payload);
     }
     out.push('\n');
@@ -148,12 +168,18 @@ fn type3(out: &mut Out<'_>, plan: &Plan, opcode: u8, predicated: bool, payload: 
 
 /// Writes a statement that is easier to read than the packet. Returns whether there is one.
 fn friendly(out: &mut Out<'_>, plan: &Plan, opcode: u8, payload: &[u32]) -> bool {
-    match Pm4::parse(opcode, payload) {
-        Pm4::IndirectBuffer(call) if payload.len() == 2 => {
-            let label = plan.label(call.IB_BASE.into(), u64::from(payload[1]) * 4);
+    let is_call = plan.generation.packets.row(opcode).is_some_and(|row| row.name == CALL);
+    match (plan.generation.framing, (plan.generation.outline)(opcode, payload)) {
+        (_, Outline::Call(call)) if is_call => {
+            let size = payload.last().copied().unwrap_or(0);
+            let dwords = call_dwords(plan.generation, call.address.get(), size);
+            let label = plan.label(call.address.get(), u64::from(size) * 4).filter(|_| dwords == payload);
             label.is_some_and(|label| writeln!(out, "{INDENT}call {label}").is_ok())
         }
-        Pm4::LoadState4(load) => state::load(out, plan, &load, payload),
+        (Framing::Types0To3, Outline::Load) => match Pm4::parse(opcode, payload) {
+            Pm4::LoadState4(load) => state::load(out, plan, &load, payload),
+            _ => false,
+        },
         _ => false,
     }
 }
