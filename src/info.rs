@@ -143,8 +143,8 @@ impl Observer for Info {
     }
 
     fn hang(&mut self, gpu: &mut Running<'_>) {
-        let is_a4xx = gpu.named.is_none_or(NamedChip::is_a4xx);
-        self.hang = gpu.hang.map(|search| Stood { search, is_a4xx, packet: None });
+        let is_read = gpu.named.is_none_or(NamedChip::is_a4xx);
+        self.hang = gpu.hang.map(|search| Stood { search, is_read, packet: None });
     }
 
     fn process(&mut self, command: &str) {
@@ -203,7 +203,7 @@ impl Observer for Info {
 struct Stood {
     search: HangSearch,
     /// Whether the packets of the dump are read.
-    is_a4xx: bool,
+    is_read: bool,
     /// The packet, with its place, once it has been met.
     packet: Option<(Place, String)>,
 }
@@ -222,7 +222,7 @@ impl Stood {
             writeln!(out, "{name}              base {base:#010x}, {left} dwords left")?;
         }
         match &self.packet {
-            _ if !self.is_a4xx => Ok(()),
+            _ if !self.is_read => Ok(()),
             Some((at, name)) => writeln!(out, "stood at         {name}, {at}"),
             None => writeln!(out, "stood at         no packet that the dump holds"),
         }

@@ -78,7 +78,7 @@ pub enum Fault {
     /// A wait whose condition can no longer become true.
     EndlessWait {
         /// Memory address or register that it polls.
-        polled: u32,
+        polled: Address,
         /// The polled value, after the mask.
         value: u32,
         /// The value that it waits for.

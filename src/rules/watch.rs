@@ -13,6 +13,7 @@ use super::programs::Programs;
 use super::rules::Id;
 use super::state::{self, Highest, Scene, Violations};
 use super::stream::{self, Bins, Packets, Tiles, Traffic, Waits, Writers};
+use a4emu_decoder::generation::DEFAULT;
 use a4emu_gpu::a4xx;
 use a4emu_gpu::a4xx::pc::initiator;
 use a4emu_gpu::budget::Work;
@@ -160,6 +161,12 @@ fn bits(first: u32, count: u32) -> u128 {
     (first..first.saturating_add(count).min(u128::BITS)).fold(0, |bits, slot| bits | 1 << slot)
 }
 
+/// Whether rules of packets, registers and draws are known: they name what only the A4xx has. Others, such as those of
+/// damaged streams, hold for each generation.
+fn has_rules(gpu: &Gpu) -> bool {
+    gpu.chip.generation().number == DEFAULT.number
+}
+
 impl Observer for Watch {
     fn buffer(&mut self, _: &mut Running<'_>, buffer: Announced) {
         self.names_all |=
@@ -178,6 +185,9 @@ impl Observer for Watch {
     }
 
     fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
+        if !has_rules(gpu) {
+            return;
+        }
         let mut violations = Violations::default();
         match *packet {
             Packet::Command { predicated: true, .. } if gpu.cp.predicate == Some(false) => {}
@@ -195,6 +205,9 @@ impl Observer for Watch {
     }
 
     fn register(&mut self, gpu: &mut Running<'_>, offset: u32, _: Option<u32>) {
+        if !has_rules(gpu) {
+            return;
+        }
         let held = std::mem::replace(&mut self.held, offset == RBBM_PERFCTR_CTL::ROW.offset);
         // Two registers begin a batch: docs/hardware/hazards.md, "Where a submit begins".
         if held && offset == GRAS_DEBUG_ECO_CONTROL::ROW.offset {
@@ -218,6 +231,9 @@ impl Observer for Watch {
     }
 
     fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
+        if !has_rules(gpu) {
+            return;
+        }
         let mut violations = Violations::default();
         self.batch.waits.load(load.kind, a4xx::pass::pass(&gpu.regs), &mut violations);
         let units = (load.data.len() / load.unit_dwords()) as u32;
@@ -234,6 +250,9 @@ impl Observer for Watch {
 
     fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         gpu.budget.observe(Work::Draw, 1);
+        if !has_rules(gpu) {
+            return Flow::Continue;
+        }
         let mut violations = match call {
             Call::Draw(call) if call.count > 0 && call.instances > 0 => self.draw(gpu.sync(), call),
             Call::Dispatch(call) => self.dispatch(gpu.sync(), call),

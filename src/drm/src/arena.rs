@@ -263,7 +263,7 @@ mod tests {
         arena.part_from_parent();
         assert!(arena.take_changes().born.values().all(|pages| {
             let (mut memory, seen) = (Memory::new(), pages.seen.clone());
-            memory.map_shared(0x1000, Arc::new(vec![0; PAGE as usize]), seen);
+            memory.map_shared(0x1000u32, Arc::new(vec![0; PAGE as usize]), seen);
             !is_private(&mut memory, 0x1000)
         }));
     }

@@ -7,7 +7,7 @@ use a4emu_decoder::a4xx::pm4::{
 use a4emu_decoder::guesses::Guess;
 
 use super::stream::Step;
-use super::{Cp, DrawPredicate, GROUPS, Group};
+use super::{Cp, DrawPredicate, GROUPS, Group, Passes};
 use crate::fault::Client;
 use a4emu_shader::Reach;
 
@@ -64,7 +64,7 @@ impl Cp<'_> {
         if control.LOAD_IMMED() {
             return self.call_buffer(entry.address, control.COUNT(), Client::DrawState);
         }
-        *slot = Some(Group { address: entry.address, dwords: control.COUNT() });
+        *slot = Some(Group { address: entry.address, dwords: control.COUNT(), passes: Passes::ALL });
         Step::Next
     }
 

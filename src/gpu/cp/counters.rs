@@ -50,6 +50,9 @@ pub(super) const BLOCKS: [(u32, u32, u32); 15] = [
     (RBBM_PERFCTR_VSC_1_LO::ROW.offset, 1, VSC_PERFCTR_VSC_SEL_1::ROW.offset),
 ];
 
+/// Low half of the counter that time queries read. The high half follows it (docs/hardware/registers.md).
+pub(super) const TICKS: u32 = FIRST;
+
 /// The counters that count time alone, without a select register.
 const OF_POWER: std::ops::RangeInclusive<u32> =
     RBBM_PERFCTR_PWR_0_LO::ROW.offset..=RBBM_PERFCTR_PWR_1_HI::ROW.offset;

@@ -8,6 +8,7 @@ use a4emu_decoder::a4xx::pm4::{
 use a4emu_decoder::a4xx::regs::hlsq::{
     HLSQ_CL_KERNEL_GROUP_X, HLSQ_CL_KERNEL_GROUP_Y, HLSQ_CL_KERNEL_GROUP_Z,
 };
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::guesses::Guess;
 
@@ -16,7 +17,6 @@ use super::{Call, Cp, Flow, Group};
 use crate::a4xx;
 use crate::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 use crate::fault::Client;
-use crate::generation::readers;
 use crate::pass::Pass;
 use crate::settled::Running;
 use a4emu_shader::Reach;
@@ -29,13 +29,30 @@ struct Identity {
 }
 
 /// The contents of a draw packet, before the draw gets its numbers.
-struct Draw {
+pub(super) struct Draw {
     initiator: VGT_DRAW_INITIATOR_A4XX,
     count: u32,
     instances: u32,
     indices: IndexSource,
     base_vertex: Option<u32>,
     first_instance: Option<u32>,
+}
+
+impl Draw {
+    /// A draw whose parameters are in the packet.
+    pub(super) fn direct(
+        initiator: VGT_DRAW_INITIATOR_A4XX,
+        count: u32,
+        instances: u32,
+        indices: IndexSource,
+    ) -> Self {
+        Self { initiator, count, instances, indices, base_vertex: None, first_instance: None }
+    }
+
+    /// The draw with the base vertex and the first instance that memory names.
+    pub(super) fn based(self, base_vertex: u32, first_instance: u32) -> Self {
+        Self { base_vertex: Some(base_vertex), first_instance: Some(first_instance), ..self }
+    }
 }
 
 /// Unpacks indices of `bytes` bytes each from dwords, low first.
@@ -49,8 +66,12 @@ fn unpack_indices(bytes: u32, dwords: &[u32]) -> Vec<u32> {
     packed.chunks(bytes as usize).map(index).collect()
 }
 
-/// The index source of an A4xx draw: a buffer `(base, bytes)`, from index `first` on.
-fn index_source(initiator: VGT_DRAW_INITIATOR_A4XX, buffer: Option<(u32, u32)>, first: u32) -> IndexSource {
+/// The index source of a draw: a buffer `(base, bytes)`, from index `first` on.
+fn index_source(
+    initiator: VGT_DRAW_INITIATOR_A4XX,
+    buffer: Option<(impl Into<Address>, u32)>,
+    first: u32,
+) -> IndexSource {
     match (initiator.SOURCE_SELECT(), buffer) {
         (SrcSel::DI_SRC_SEL_DMA, Some((base, size))) => {
             IndexSource::Memory { base: base.into(), size, width: initiator.index_bytes(), first }
@@ -59,18 +80,22 @@ fn index_source(initiator: VGT_DRAW_INITIATOR_A4XX, buffer: Option<(u32, u32)>, 
     }
 }
 
+/// As [`index_source`], of a buffer whose length is a number of indices.
+pub(super) fn counted_indices(
+    initiator: VGT_DRAW_INITIATOR_A4XX,
+    buffer: Option<(Address, u32)>,
+    first: u32,
+) -> IndexSource {
+    let bytes = |most: u32| most.saturating_mul(initiator.index_bytes());
+    index_source(initiator, buffer.map(|(base, most)| (base, bytes(most))), first)
+}
+
 impl Cp<'_> {
     /// CP_DRAW_INDX_OFFSET, the draw of A4xx.
     pub(super) fn draw_indx_offset(&mut self, packet: &DrawIndxOffset<'_>) -> Step {
         let buffer = packet.INDX_BASE.zip(packet.INDX_SIZE);
-        self.draw(Draw {
-            initiator: packet.initiator,
-            count: packet.NUM_INDICES,
-            instances: packet.NUM_INSTANCES,
-            indices: index_source(packet.initiator, buffer, packet.FIRST_INDX.unwrap_or(0)),
-            base_vertex: None,
-            first_instance: None,
-        })
+        let indices = index_source(packet.initiator, buffer, packet.FIRST_INDX.unwrap_or(0));
+        self.draw(Draw::direct(packet.initiator, packet.NUM_INDICES, packet.NUM_INSTANCES, indices))
     }
 
     /// CP_DRAW_INDIRECT: reads {vertices, instances, first vertex, first instance} from memory.
@@ -120,14 +145,7 @@ impl Cp<'_> {
         if old.NUM_INSTANCES() == 0 {
             self.gpu.note_guess(Guess::OldInstances, Reach::OUTPUT);
         }
-        self.draw(Draw {
-            initiator: old.to_a4xx(),
-            count,
-            instances: old.NUM_INSTANCES().max(1),
-            indices,
-            base_vertex: None,
-            first_instance: None,
-        })
+        self.draw(Draw::direct(old.to_a4xx(), count, old.NUM_INSTANCES().max(1), indices))
     }
 
     /// CP_EXEC_CS.
@@ -181,14 +199,24 @@ impl Cp<'_> {
     }
 
     /// Reads the parameters of an indirect packet.
-    fn fetch_parameters<const N: usize>(&mut self, address: u32) -> [u32; N] {
+    pub(super) fn fetch_parameters<const N: usize>(&mut self, address: impl Into<Address>) -> [u32; N] {
+        let address = address.into();
         self.depends_on_draws("the parameters of an indirect draw or dispatch", address);
-        std::array::from_fn(|i| self.gpu.fetch_u32(Client::Indirect, address.wrapping_add(i as u32 * 4)))
+        std::array::from_fn(|i| self.gpu.fetch_u32(Client::Indirect, self.behind(address, i as u32)))
     }
 
-    fn draw(&mut self, draw: Draw) -> Step {
+    /// Runs the state groups, and launches a draw.
+    pub(super) fn draw(&mut self, draw: Draw) -> Step {
+        match self.run_groups() {
+            Step::Stop => Step::Stop,
+            _ => self.launch_draw(draw),
+        }
+    }
+
+    /// Launches a draw whose state groups have run, unless the draw predicate forbids it.
+    pub(super) fn launch_draw(&mut self, draw: Draw) -> Step {
         let initiator = self.flagged(draw.initiator);
-        self.predicated(|at, pass| {
+        self.launch_predicated(|at, pass| {
             Call::Draw(DrawCall {
                 number: at.number,
                 frame_draw: at.frame_draw,
@@ -205,7 +233,8 @@ impl Cp<'_> {
         })
     }
 
-    fn dispatch(&mut self, groups: [u32; 3], local_size: Option<[u32; 3]>) -> Step {
+    /// Runs the state groups, and launches a dispatch.
+    pub(super) fn dispatch(&mut self, groups: [u32; 3], local_size: Option<[u32; 3]>) -> Step {
         match self.run_groups() {
             Step::Stop => Step::Stop,
             _ => self.launch(|at, _| {
@@ -219,9 +248,12 @@ impl Cp<'_> {
     fn predicated(&mut self, call: impl FnOnce(Identity, Pass) -> Call) -> Step {
         match self.run_groups() {
             Step::Stop => Step::Stop,
-            _ if !self.gpu.cp.draw_predicate.draws() => Step::Next,
-            _ => self.launch(call),
+            _ => self.launch_predicated(call),
         }
+    }
+
+    fn launch_predicated(&mut self, call: impl FnOnce(Identity, Pass) -> Call) -> Step {
+        if self.gpu.cp.draw_predicate.draws() { self.launch(call) } else { Step::Next }
     }
 
     /// Launches a draw or dispatch: gives it its numbers and its pass, shows it to the observer, and runs it
@@ -230,7 +262,7 @@ impl Cp<'_> {
         let at = &mut self.gpu.machine.at;
         at.frame_draw = self.gpu.cp.frame_draws.number(at.address);
         let identity = Identity { number: at.draws, frame_draw: at.frame_draw, submit: at.submit };
-        let call = call(identity, (readers(self.gpu.chip).pass)(&self.gpu.regs));
+        let call = call(identity, (self.commands.pass)(self.gpu));
         if self.observer.call(&mut Running::of(self.gpu), &call) == Flow::Stop {
             return self.stop();
         }
@@ -246,14 +278,22 @@ impl Cp<'_> {
     /// Runs the pending state groups in ascending order.
     ///
     /// Each runs once; they do not stay armed (guess `groups-once`).
-    fn run_groups(&mut self) -> Step {
+    pub(super) fn run_groups(&mut self) -> Step {
         for index in 0..super::GROUPS {
-            let Some(Group { address, dwords }) = self.gpu.cp.groups[index].take() else { continue };
-            self.gpu.note_guess(Guess::GroupsOnce, Reach::CONTROL);
-            if let Step::Stop = self.call_buffer(address, dwords, Client::DrawState) {
+            let Some(group) = self.gpu.cp.groups[index].take() else { continue };
+            if let Step::Stop = self.run_group(group) {
                 return Step::Stop;
             }
         }
         Step::Next
+    }
+
+    /// Runs a state group, unless it is for other passes.
+    pub(super) fn run_group(&mut self, Group { address, dwords, passes }: Group) -> Step {
+        if !passes.meet(self.gpu.cp.passes) {
+            return Step::Next;
+        }
+        self.gpu.note_guess(Guess::GroupsOnce, Reach::CONTROL);
+        self.call_buffer(address, dwords, Client::DrawState)
     }
 }

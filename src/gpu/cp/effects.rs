@@ -53,8 +53,8 @@ const EFFECTS: &[(u32, Effect)] = &[
     (RBBM_PERFCTR_LOAD_CMD2::ROW.offset, Effect::CounterLoad(64)),
 ];
 
-/// The side effect of each register, by offset.
-static BY_OFFSET: [Option<Effect>; SPACE] = {
+/// The side effect of each register of the A4xx, by offset.
+pub(super) static BY_OFFSET: [Option<Effect>; SPACE] = {
     let mut table = [None; SPACE];
     let mut row = 0;
     while row < EFFECTS.len() {
@@ -76,18 +76,19 @@ static BY_OFFSET: [Option<Effect>; SPACE] = {
     table
 };
 
-/// The side effect of a write to the register at `offset`. Every write calls this.
-pub(super) fn effect(offset: u32) -> Option<Effect> {
-    BY_OFFSET.get(offset as usize).copied().flatten()
-}
-
-/// Whether one of the `count` registers from `first` on has a side effect, or does not exist.
-pub(super) fn have_effects(first: u32, count: usize) -> bool {
-    let first = first as usize;
-    BY_OFFSET.get(first..first + count).is_none_or(|run| run.iter().any(Option::is_some))
-}
-
 impl Cp<'_> {
+    /// The side effect of a write to the register at `offset`. Every write calls this.
+    pub(super) fn effect(&self, offset: u32) -> Option<Effect> {
+        self.commands.effects.get(offset as usize).copied().flatten()
+    }
+
+    /// Whether one of the `count` registers from `first` on has a side effect.
+    pub(super) fn have_effects(&self, first: u32, count: usize) -> bool {
+        let (effects, first) = (self.commands.effects, first as usize);
+        let end = effects.len().min(first + count);
+        effects.get(first..end).is_some_and(|run| run.iter().any(Option::is_some))
+    }
+
     /// Performs the side effect of writing `value` to a register.
     pub(super) fn set_off(&mut self, effect: Effect, value: u32) {
         match effect {

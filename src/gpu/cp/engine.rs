@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use a4emu_decoder::a4xx::regs::rb::{RB_COPY_DEST_BASE, RB_DEPTH_INFO, RB_MRT_BASE, TARGETS};
 use a4emu_decoder::a4xx::regs::vpc::{VPC_SO_BUFFER_BASE, VPC_SO_BUFFER_SIZE};
 
+use a4emu_decoder::generation::DEFAULT;
+
 use super::{Call, Flow};
 use crate::budget::Work;
 use crate::draw;
@@ -21,6 +23,11 @@ const STREAM_OUT_BUFFERS: u32 = 4;
 pub trait Engine {
     /// Runs `call`, or skips it.
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow;
+
+    /// Runs a copy between surfaces that is no draw, or skips it. Chips before the A6xx have none.
+    fn blit(&mut self, gpu: &mut Gpu) {
+        let _ = gpu;
+    }
 
     /// Whether a skipped draw may have written to `address`.
     fn is_stale(&self, address: Address) -> bool {
@@ -41,6 +48,11 @@ pub struct Renderer;
 
 impl Engine for Renderer {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        if gpu.chip.generation().number != DEFAULT.number {
+            let what = if let Call::Dispatch(_) = call { "dispatches" } else { "draws" };
+            not_rendered(gpu, what);
+            return Flow::Continue;
+        }
         match call {
             Call::Draw(call) => draw::run(&mut gpu.draws(), call),
             Call::Dispatch(call) => draw::dispatch(&mut gpu.draws(), call),
@@ -48,6 +60,16 @@ impl Engine for Renderer {
         }
         Flow::Continue
     }
+
+    fn blit(&mut self, gpu: &mut Gpu) {
+        not_rendered(gpu, "blits");
+    }
+}
+
+/// Reports that the chip does not run `what` yet.
+fn not_rendered(gpu: &mut Gpu, what: &str) {
+    let what = format!("{what} of an Adreno {} are not rendered yet", gpu.chip.id);
+    gpu.machine.report.troubles.note(Trouble::NotRendered(what), gpu.machine.at);
 }
 
 /// Skips every draw and dispatch, and remembers which buffers they could have written. Packets that read
@@ -62,12 +84,13 @@ pub struct Skip {
 
 impl Skip {
     /// Marks the buffer that holds `address` as stale. Which part a draw writes is not known.
-    fn buffer(&mut self, gpu: &Gpu, address: u32) {
-        if address == 0 || self.is_stale(address.into()) {
+    fn buffer(&mut self, gpu: &Gpu, address: impl Into<Address>) {
+        let address = address.into();
+        if address == Address::default() || self.is_stale(address) {
             return;
         }
         if let Some((base, len)) = gpu.mem.buffer_at(address) {
-            self.range(base.into(), len);
+            self.range(base, len);
         }
     }
 
@@ -111,6 +134,10 @@ impl Engine for Skip {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         self.skipped = true;
         gpu.budget.charge_later(Work::Packet, 2);
+        if gpu.chip.generation().number != DEFAULT.number {
+            super::a6xx::written(gpu).for_each(|address| self.buffer(gpu, address));
+            return Flow::Continue;
+        }
         match call.pass() {
             Some(pass) => {
                 self.targets(gpu, pass);
@@ -120,6 +147,11 @@ impl Engine for Skip {
             None => self.ssbos(gpu, &gpu.loaded.ssbo_compute),
         }
         Flow::Continue
+    }
+
+    fn blit(&mut self, gpu: &mut Gpu) {
+        self.skipped = true;
+        super::a6xx::written(gpu).for_each(|address| self.buffer(gpu, address));
     }
 
     fn is_stale(&self, address: Address) -> bool {

@@ -1,7 +1,10 @@
 //! Packets that store, copy, compare and wait on memory.
 
 use a4emu_decoder::a4xx::enums::{CondFunction, PollMemoryType};
-use a4emu_decoder::a4xx::pm4::{CondExec, CondWrite, MemToMem, MemWrite, WaitRegMem};
+use a4emu_decoder::a4xx::pm4::{
+    CP_MEM_TO_MEM_0, CP_WAIT_REG_MEM_0, CondExec, CondWrite, MemToMem, WaitRegMem,
+};
+use a4emu_decoder::adreno::address::Address;
 
 use super::Cp;
 use super::stream::Step;
@@ -20,29 +23,57 @@ fn holds<T: Ord>(function: CondFunction, value: T, reference: T) -> bool {
     }
 }
 
+/// What a packet compares a value with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Comparison {
+    /// The comparison, and where the value is.
+    pub(super) control: CP_WAIT_REG_MEM_0,
+    /// Address or register of the value.
+    pub(super) polled: Address,
+    /// What the value is compared with.
+    pub(super) reference: u32,
+    /// The bits of the value that count.
+    pub(super) mask: u32,
+}
+
+impl Comparison {
+    /// Whether it holds for `value`.
+    fn holds(&self, value: u32) -> bool {
+        let (control, value) = (self.control, value & self.mask);
+        match control.SIGNED_COMPARE() {
+            true => holds(control.FUNCTION(), value.cast_signed(), self.reference.cast_signed()),
+            false => holds(control.FUNCTION(), value, self.reference),
+        }
+    }
+}
+
 impl Cp<'_> {
     /// CP_MEM_WRITE: stores the dwords that follow the address.
-    pub(super) fn mem_write(&mut self, packet: &MemWrite<'_>) {
-        let bytes: Vec<u8> = packet.rest.iter().flat_map(|word| word.to_le_bytes()).collect();
-        self.store(packet.ADDR, &bytes);
+    pub(super) fn mem_write(&mut self, to: impl Into<Address>, words: &[u32]) {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.store(to, &bytes);
     }
 
-    /// CP_MEM_TO_MEM: stores the sum of up to three sources. Each may be negated.
+    /// CP_MEM_TO_MEM.
     pub(super) fn mem_to_mem(&mut self, packet: &MemToMem<'_>) {
-        let control = packet.control;
+        let sources: Vec<Address> = packet.rest.iter().copied().map(Address::from).collect();
+        self.add_memory(packet.control, packet.DST.into(), &sources);
+    }
+
+    /// Stores the sum of up to three sources. Each may be negated.
+    pub(super) fn add_memory(&mut self, control: CP_MEM_TO_MEM_0, to: Address, sources: &[Address]) {
         let len = if control.DOUBLE() { 8 } else { 4 };
         let negate = [control.NEG_A(), control.NEG_B(), control.NEG_C()];
         let mut sum = 0u64;
-        let stale =
-            packet.rest.iter().take(negate.len()).any(|source| self.engine.is_stale((*source).into()));
-        for (source, negate) in packet.rest.iter().zip(negate) {
-            self.depends_on_draws("what CP_MEM_TO_MEM copies", *source);
-            let value = self.load_wide(*source, len);
+        let stale = sources.iter().take(negate.len()).any(|source| self.engine.is_stale(*source));
+        for (&source, negate) in sources.iter().zip(negate) {
+            self.depends_on_draws("what CP_MEM_TO_MEM copies", source);
+            let value = self.load_wide(source, len);
             sum = if negate { sum.wrapping_sub(value) } else { sum.wrapping_add(value) };
         }
-        self.store(packet.DST, &sum.to_le_bytes()[..len]);
+        self.store(to, &sum.to_le_bytes()[..len]);
         if stale {
-            self.engine.mark_stale(packet.DST.into(), len as u32);
+            self.engine.mark_stale(to, len as u32);
         }
     }
 
@@ -65,37 +96,54 @@ impl Cp<'_> {
         }
     }
 
-    /// CP_WAIT_REG_MEM: tests the condition once, as memory does not change during a wait. A wait that would
-    /// never end is a fault; execution continues.
+    /// CP_WAIT_REG_MEM.
     pub(super) fn wait_reg_mem(&mut self, packet: &WaitRegMem<'_>) {
-        let control = packet.control;
+        let (polled, reference, mask) = (packet.POLL_ADDR.into(), packet.REF, packet.MASK);
+        self.wait(Comparison { control: packet.control, polled, reference, mask });
+    }
+
+    /// Waits until a comparison holds. Tests it once, as memory does not change during a wait. A wait that would never end
+    /// is a fault; execution continues.
+    pub(super) fn wait(&mut self, until: Comparison) {
         self.gpu.mem.host_may_have_written();
-        let polled = match control.POLL() {
-            PollMemoryType::POLL_REGISTER => self.read_reg(packet.POLL_ADDR),
-            _ => {
-                self.depends_on_draws("the condition of CP_WAIT_REG_MEM", packet.POLL_ADDR);
-                self.gpu.fetch_u32(Client::Packet, packet.POLL_ADDR)
-            }
-        };
-        let (value, reference) = (polled & packet.MASK, packet.REF);
-        let over = match control.SIGNED_COMPARE() {
-            true => holds(control.FUNCTION(), value.cast_signed(), reference.cast_signed()),
-            false => holds(control.FUNCTION(), value, reference),
-        };
-        if !over {
-            let fault = Fault::EndlessWait { polled: packet.POLL_ADDR, value, reference };
-            self.trouble(fault);
+        let value = self.polled(&until, "the condition of CP_WAIT_REG_MEM");
+        if !until.holds(value) {
+            let (polled, value) = (until.polled, value & until.mask);
+            self.trouble(Fault::EndlessWait { polled, value, reference: until.reference });
         }
     }
 
-    /// CP_COND_EXEC: skips the next dwords unless `*ADDR0 != 0` and `*ADDR1 < REF`.
+    /// Whether a comparison holds. `what` names it.
+    pub(super) fn is_met(&mut self, comparison: Comparison, what: &str) -> bool {
+        let value = self.polled(&comparison, what);
+        comparison.holds(value)
+    }
+
+    /// The value that is compared.
+    fn polled(&mut self, comparison: &Comparison, what: &str) -> u32 {
+        let at = comparison.polled;
+        match comparison.control.POLL() {
+            PollMemoryType::POLL_REGISTER => self.read_reg(at.get() as u32),
+            _ => {
+                self.depends_on_draws(what, at);
+                self.gpu.fetch_u32(Client::Packet, at)
+            }
+        }
+    }
+
+    /// CP_COND_EXEC.
     pub(super) fn cond_exec(&mut self, packet: &CondExec<'_>) -> Step {
-        for address in [packet.ADDR0, packet.ADDR1] {
+        let addresses = [packet.ADDR0, packet.ADDR1].map(Address::from);
+        self.skip_unless(addresses, packet.REF, packet.DWORDS)
+    }
+
+    /// Skips the next `dwords` unless the first value is not 0, and the second one is less than `reference`.
+    pub(super) fn skip_unless(&mut self, addresses: [Address; 2], reference: u32, dwords: u32) -> Step {
+        for address in addresses {
             self.depends_on_draws("the condition of CP_COND_EXEC", address);
         }
-        let first = self.gpu.fetch_u32(Client::Packet, packet.ADDR0);
-        let second = self.gpu.fetch_u32(Client::Packet, packet.ADDR1);
-        let execute = first != 0 && second.cast_signed() < packet.REF.cast_signed();
-        if execute { Step::Next } else { Step::Skip(packet.DWORDS) }
+        let [first, second] = addresses.map(|address| self.gpu.fetch_u32(Client::Packet, address));
+        let execute = first != 0 && second.cast_signed() < reference.cast_signed();
+        if execute { Step::Next } else { Step::Skip(dwords) }
     }
 }

@@ -5,15 +5,17 @@
 //!
 //! 1. [`stream`] takes it from the dwords of a buffer ([`a4emu_decoder::adreno::packet::Packets`]), shows it
 //!    to the [`Observer`] and matches on its type.
-//! 2. Type 0 is a run of register writes: each goes to [`registers`], which stores the value and shows it. If
+//! 2. Type 0 (type 4 of an A6xx) is a run of register writes: each goes to [`registers`], which stores the value and shows it. If
 //!    the table in [`effects`] has a side effect for the register, it is performed.
-//! 3. Type 3 is a command: [`command`] selects the function for each opcode. Calls and conditions
+//! 3. Type 3 is a command: [`command`] selects the function for each opcode of the A4xx, [`a6xx`] for each of the A6xx
+//!    (type 7). What both do is in the files beside them. Calls and conditions
 //!    are in [`control`], packets that copy or compare memory in [`memory`], loads of shader state
 //!    in [`load`], events in [`events`].
 //! 4. Draws and dispatches end in [`draws`]: pending state groups run, and parameters are read. The
 //!    [`Call`] gets its number, its frame draw and its pass, is shown to the observer, and goes to the
 //!    [`Engine`]. That is the [`Renderer`], or [`Skip`], which skips it.
 
+mod a6xx;
 mod command;
 mod control;
 mod counters;
@@ -35,7 +37,7 @@ pub use engine::{Engine, Renderer, Skip};
 pub use frame_draws::FrameDraws;
 pub use hang::HangSearch;
 pub use observer::{Call, Flow, Observer, Silent};
-pub use state::{CpState, DrawPredicate, GROUPS, Group};
+pub use state::{CpState, DrawPredicate, GROUPS, Group, Passes};
 pub use tee::Tee;
 
 use crate::budget::Work;
@@ -44,6 +46,7 @@ use crate::gpu::Gpu;
 use crate::settled::Running;
 use a4emu_decoder::adreno::address::Address;
 
+use command::CommandSet;
 use stream::Streams;
 
 /// The command processor while it runs, with its chip, engine and observer.
@@ -51,12 +54,16 @@ pub struct Cp<'a> {
     gpu: &'a mut Gpu,
     engine: &'a mut dyn Engine,
     observer: &'a mut dyn Observer,
+    /// What packets do.
+    commands: &'static CommandSet,
     /// Whether the observer sees packets and registers.
     shows_packets: bool,
     /// Addresses of the running buffers, outermost first.
     open: Vec<Address>,
     /// Buffers that have run.
     seen: Streams,
+    /// Whether a loop over bins runs.
+    in_bins: bool,
     /// Whether the observer or the engine has ended the run.
     flow: Flow,
 }
@@ -65,13 +72,16 @@ impl<'a> Cp<'a> {
     /// A command processor for `gpu`. `engine` runs its draws, and `observer` watches it.
     pub fn new(gpu: &'a mut Gpu, engine: &'a mut dyn Engine, observer: &'a mut dyn Observer) -> Self {
         let shows_packets = !observer.ignores_packets();
+        let commands = CommandSet::of(gpu.chip.generation());
         Self {
+            commands,
             gpu,
             engine,
             observer,
             shows_packets,
             open: Vec::new(),
             seen: Streams::default(),
+            in_bins: false,
             flow: Flow::Continue,
         }
     }

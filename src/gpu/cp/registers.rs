@@ -2,30 +2,29 @@
 
 use a4emu_decoder::a4xx::enums::CpPerfcounterSelect;
 use a4emu_decoder::a4xx::pm4::{
-    MemToReg, RegRmw, RegToMem, RegToScratch, RegisterWrites, ScratchToReg, SetConstant,
+    CP_MEM_TO_REG_0, CP_REG_RMW_0, CP_REG_TO_MEM_0, CP_REG_TO_SCRATCH_0, CP_SCRATCH_TO_REG_0, MemToReg,
+    RegToMem, RegisterWrites, SetConstant,
 };
-use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_decoder::a4xx::regs::cp::CP_PERFCTR_CP_SEL;
-use a4emu_decoder::a4xx::regs::rbbm_perfctr::RBBM_PERFCTR_CP_LO;
 use a4emu_decoder::adreno::address::Address;
-use a4emu_decoder::bits::Register;
 use a4emu_decoder::bits::value::FieldValue;
 
 use super::Cp;
-use super::counters::{CounterOf, counter_of};
-use super::effects::{effect, have_effects};
+use super::counters::CounterOf;
 use crate::budget::Work;
 use crate::fault::Client;
 use crate::settled::Running;
 
-/// Low half of the counter that time queries read. The high half follows it (docs/hardware/registers.md).
-const TICKS: u32 = RBBM_PERFCTR_CP_LO::ROW.offset;
-
 impl Cp<'_> {
+    /// The counter that a register is a half of.
+    fn counter_of(&self, offset: u32) -> Option<CounterOf> {
+        (self.commands.counter_of)(offset)
+    }
+
     /// Reads a register for a packet. Reports a performance counter that is not counted (docs/hardware/counters.md,
     /// section 2).
     pub(super) fn read_reg(&mut self, offset: u32) -> u32 {
-        if let Some(counter) = counter_of(offset) {
+        if let Some(counter) = self.counter_of(offset) {
             match self.read_counter(offset, counter) {
                 Some(value) => return value,
                 None => self.refuse_counter(offset, counter),
@@ -36,7 +35,8 @@ impl Cp<'_> {
 
     /// Returns the half of a counter that the register at `offset` is, if it is counted.
     fn read_counter(&mut self, offset: u32, counter: CounterOf) -> Option<u32> {
-        if (TICKS..=TICKS + 1).contains(&offset) && self.counts_ticks() {
+        let ticks = self.commands.ticks;
+        if (ticks..=ticks + 1).contains(&offset) && self.counts_ticks() {
             return Some(self.gpu.regs.read(offset));
         }
         let CounterOf::Block { number, .. } = counter else { return None };
@@ -47,15 +47,16 @@ impl Cp<'_> {
 
     #[cold]
     fn refuse_counter(&mut self, offset: u32, counter: CounterOf) {
-        let name = REGISTERS.name(offset);
+        let registers = self.gpu.chip.generation().registers;
+        let name = registers.name(offset);
         let CounterOf::Block { select, .. } = counter else {
             return self.unsupported(&format!("counter {name}"));
         };
         let value = self.gpu.regs.read(select);
-        let fields = REGISTERS.fields(select);
+        let fields = registers.fields(select);
         let counted = fields.first().map(|row| FieldValue { row, raw: value }.value());
         let counted = counted.map_or_else(|| value.to_string(), |value| value.to_string());
-        let select = REGISTERS.name(select);
+        let select = registers.name(select);
         self.unsupported(&format!("counter {name} with {select} = {counted}"));
     }
 
@@ -68,14 +69,16 @@ impl Cp<'_> {
         if self.shows_packets {
             self.observer.register(&mut Running::of(self.gpu), offset, old);
         }
-        if let Some(effect) = effect(offset) {
+        if let Some(effect) = self.effect(offset) {
             self.set_off(effect, value);
         }
     }
 
     /// Writes `values` to registers from `first` on.
     pub(super) fn write_regs(&mut self, first: u32, values: &[u32]) {
-        if !self.shows_packets && !have_effects(first, values.len()) && self.gpu.regs.write_run(first, values)
+        if !self.shows_packets
+            && !self.have_effects(first, values.len())
+            && self.gpu.regs.write_run(first, values)
         {
             return;
         }
@@ -96,33 +99,36 @@ impl Cp<'_> {
         }
     }
 
-    /// CP_REG_RMW: `rotl(dst & src0, rotate)` OR or plus `src1`.
-    pub(super) fn reg_rmw(&mut self, packet: &RegRmw<'_>) {
-        let control = packet.control;
-        let value = packet.apply(|offset| self.read_reg(offset));
+    /// CP_REG_RMW: `rotl(dst & source 0, rotate)` OR or plus source 1.
+    pub(super) fn reg_rmw(&mut self, control: CP_REG_RMW_0, sources: [u32; 2]) {
+        let value = control.apply(sources, |offset| self.read_reg(offset));
         self.write_reg(control.DST_REG(), value);
     }
 
-    /// CP_REG_TO_MEM: stores registers as dwords or as 64-bit values, or adds them to memory.
+    /// CP_REG_TO_MEM.
     pub(super) fn reg_to_mem(&mut self, packet: &RegToMem<'_>) {
-        let control = packet.control;
+        self.store_registers(packet.control, packet.DEST.into());
+    }
+
+    /// Stores registers as dwords or as 64-bit values, or adds them to memory.
+    pub(super) fn store_registers(&mut self, control: CP_REG_TO_MEM_0, to: Address) {
         let step: u32 = if control._64B() { 2 } else { 1 };
         let len = 4 * step as usize;
         if !self.charge(Work::Dword, u64::from(control.CNT())) {
             return;
         }
         if control.ACCUMULATE() {
-            self.depends_on_draws("what CP_REG_TO_MEM adds to", packet.DEST);
+            self.depends_on_draws("what CP_REG_TO_MEM adds to", to);
         }
         for index in (0..control.CNT().max(1)).step_by(step as usize) {
             let register = control.REG().wrapping_add(index);
-            let address = packet.DEST.wrapping_add(index * 4);
-            if register == TICKS && self.counts_ticks() {
+            let address = self.behind(to, index);
+            if register == self.commands.ticks && self.counts_ticks() {
                 self.count_ticks();
-                self.engine.mark_stale(address.into(), 8);
+                self.engine.mark_stale(address, 8);
             }
-            if counter_of(register).is_some() {
-                self.engine.mark_stale(address.into(), 4 * step);
+            if self.counter_of(register).is_some() {
+                self.engine.mark_stale(address, 4 * step);
             }
             let value = self.gather(register, step);
             let before = if control.ACCUMULATE() { self.load_wide(address, len) } else { 0 };
@@ -130,35 +136,44 @@ impl Cp<'_> {
         }
     }
 
-    /// Whether the first counter of the CP counts clock ticks.
+    /// The address `dwords` behind `address`.
+    pub(super) fn behind(&self, address: Address, dwords: u32) -> Address {
+        self.gpu.chip.generation().behind(address, u64::from(dwords) * 4)
+    }
+
+    /// Whether the counter of clock ticks counts them. The first one of the A4xx can count something else.
     fn counts_ticks(&self) -> bool {
-        self.gpu.regs.get::<CP_PERFCTR_CP_SEL>().VALUE() == CpPerfcounterSelect::CP_ALWAYS_COUNT
+        let selected = self.commands.ticks == super::counters::TICKS;
+        !selected || self.gpu.regs.get::<CP_PERFCTR_CP_SEL>().VALUE() == CpPerfcounterSelect::CP_ALWAYS_COUNT
     }
 
     /// Writes the clock to the first counter of the CP, after running the queued draws.
     fn count_ticks(&mut self) {
         self.gpu.settle();
         let ticks = self.gpu.ticks();
-        self.write_regs(TICKS, &[ticks as u32, (ticks >> 32) as u32]);
+        self.write_regs(self.commands.ticks, &[ticks as u32, (ticks >> 32) as u32]);
     }
 
-    /// CP_MEM_TO_REG: dwords to registers.
+    /// CP_MEM_TO_REG.
     pub(super) fn mem_to_reg(&mut self, packet: &MemToReg<'_>) {
-        let control = packet.control;
+        self.load_registers(packet.control, packet.SRC.into());
+    }
+
+    /// Loads registers with dwords of memory.
+    pub(super) fn load_registers(&mut self, control: CP_MEM_TO_REG_0, from: Address) {
         if !self.charge(Work::Dword, u64::from(control.CNT())) {
             return;
         }
-        self.depends_on_draws("the value of CP_MEM_TO_REG", packet.SRC);
+        self.depends_on_draws("the value of CP_MEM_TO_REG", from);
         for index in 0..control.CNT().max(1) {
-            let value = self.gpu.fetch_u32(Client::Packet, packet.SRC.wrapping_add(index * 4));
+            let value = self.gpu.fetch_u32(Client::Packet, self.behind(from, index));
             let value = if control.SHIFT_BY_2() { value.wrapping_mul(4) } else { value };
             self.write_reg(control.REG().wrapping_add(index), value);
         }
     }
 
     /// CP_REG_TO_SCRATCH: copies registers to the ME's own RAM. Slots past the last are dropped.
-    pub(super) fn reg_to_scratch(&mut self, packet: &RegToScratch<'_>) {
-        let control = packet.control;
+    pub(super) fn reg_to_scratch(&mut self, control: CP_REG_TO_SCRATCH_0) {
         let slots = control.SCRATCH() as usize..self.gpu.cp.scratch.len();
         for (slot, offset) in slots.zip(control.REG()..=control.REG() + control.CNT()) {
             self.gpu.cp.scratch[slot] = self.read_reg(offset);
@@ -166,8 +181,7 @@ impl Cp<'_> {
     }
 
     /// CP_SCRATCH_TO_REG: copies slots of the ME's own RAM to registers.
-    pub(super) fn scratch_to_reg(&mut self, packet: &ScratchToReg<'_>) {
-        let control = packet.control;
+    pub(super) fn scratch_to_reg(&mut self, control: CP_SCRATCH_TO_REG_0) {
         let scratch = self.gpu.cp.scratch;
         let slots = scratch.iter().skip(control.SCRATCH() as usize);
         for (value, offset) in slots.zip(control.REG()..=control.REG() + control.CNT()) {
@@ -183,7 +197,7 @@ impl Cp<'_> {
             // A trouble names the low half alone.
             _ => {
                 let second = register.wrapping_add(1);
-                let counted = counter_of(second).and_then(|counter| self.read_counter(second, counter));
+                let counted = self.counter_of(second).and_then(|counter| self.read_counter(second, counter));
                 wide(low as u32, counted.unwrap_or_else(|| self.gpu.regs.read(second)))
             }
         }
@@ -218,10 +232,12 @@ pub(super) fn wide(low: u32, high: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use a4emu_decoder::a4xx::regs::REGISTERS;
     use a4emu_decoder::a4xx::regs::cp::{CP_ME_NRT_ADDR, CP_ME_NRT_DATA};
     use a4emu_decoder::a4xx::regs::sp::{SP_FS_OBJ_START, SP_VS_OBJ_START};
     use a4emu_decoder::a4xx::regs::vpc::{VPC_SO_CNTL, VPC_SO_PROG};
     use a4emu_decoder::asm::pack;
+    use a4emu_decoder::bits::Register;
 
     use super::*;
     use crate::cp::{Observer, Renderer, Silent};

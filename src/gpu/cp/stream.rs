@@ -4,6 +4,7 @@ use a4emu_decoder::adreno::address::Address;
 use std::rc::Rc;
 
 use a4emu_decoder::adreno::packet::{Packet, Packets};
+use a4emu_decoder::adreno::pm4::IndirectBufferCall;
 use a4emu_decoder::error::PacketError;
 use hashbrown::HashMap;
 
@@ -63,6 +64,19 @@ impl Streams {
     }
 }
 
+/// A loop over bins: for each one a part of a table, then the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bins {
+    /// Number of bins.
+    pub(super) count: u32,
+    /// Address of the table.
+    pub(super) prefix: Address,
+    /// Dwords of the table for each bin.
+    pub(super) prefix_dwords: u32,
+    /// Dwords of the body, from the next packet on.
+    pub(super) body: u32,
+}
+
 /// Where execution continues after a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
@@ -70,6 +84,10 @@ pub(super) enum Step {
     Next,
     /// At the packet after this many dwords.
     Skip(u32),
+    /// In another buffer, which does not return.
+    Chain(IndirectBufferCall),
+    /// At the next packet, once for each bin.
+    Bins(Bins),
     /// Nowhere in this submit: the run was ended, or its budget is used up.
     Stop,
 }
@@ -104,12 +122,30 @@ impl Cp<'_> {
 
     /// Runs a buffer (a submit, an indirect buffer or a state group) and returns.
     pub(super) fn call_buffer(&mut self, address: Address, dwords: u32, client: Client) -> Step {
+        let mut step = self.enter_buffer(address, dwords, client);
+        // A buffer that another one goes on in takes its place, so that a long chain is not nested.
+        while let Step::Chain(next) = step {
+            if !self.charge(Work::Packet, 1) {
+                return Step::Stop;
+            }
+            step = self.enter_buffer(next.address, next.dwords, client);
+        }
+        step
+    }
+
+    /// Runs a buffer up to its end, or to where it goes on in another one.
+    fn enter_buffer(&mut self, address: Address, dwords: u32, client: Client) -> Step {
         if let Some(fault) = self.refuses(address) {
             self.trouble(fault);
             return Step::Next;
         }
         self.depends_on_draws("a command buffer", address);
         let (words, is_new) = self.fetch_stream(address, dwords, client);
+        self.run_buffer(address, &words, is_new)
+    }
+
+    /// Runs the dwords of a buffer.
+    fn run_buffer(&mut self, address: Address, words: &[u32], is_new: bool) -> Step {
         if !self.charge(Work::Dword, words.len() as u64) {
             return Step::Stop;
         }
@@ -117,7 +153,7 @@ impl Cp<'_> {
         self.gpu.at.depth = self.open.len() as u32;
         self.gpu.at.repeated |= !is_new;
         self.open.push(address);
-        let step = self.run(address, &words);
+        let step = self.run(address, words);
         self.open.pop();
         let at = &mut self.gpu.at;
         (at.address, at.depth, at.repeated) = (outside.address, outside.depth, outside.repeated);
@@ -140,7 +176,15 @@ impl Cp<'_> {
         if let Some(words) = self.seen.find(address, dwords, &self.gpu.mem) {
             return (words, false);
         }
-        let words = Rc::new(self.gpu.mem.known_dwords(address, dwords as usize));
+        let words = Rc::new(self.known_stream(address, dwords, client));
+        let is_new = self.seen.add(address, dwords, &words, &self.gpu.mem);
+        (words, is_new)
+    }
+
+    /// The dwords of a buffer, as far as memory holds them. Reports what is missing.
+    fn known_stream(&mut self, address: Address, dwords: u32, client: Client) -> Vec<u32> {
+        self.gpu.sync_reads([draw::MemoryRead::Bytes(address, u64::from(dwords) * 4)]);
+        let words = self.gpu.mem.known_dwords(address, dwords as usize);
         let held = words.len() as u32;
         if held < dwords {
             let missing = (dwords - held).saturating_mul(4);
@@ -151,8 +195,7 @@ impl Cp<'_> {
                 held => Fault::CutBuffer { address, dwords, held },
             });
         }
-        let is_new = self.seen.add(address, dwords, &words, &self.gpu.mem);
-        (words, is_new)
+        words
     }
 
     /// Executes the packets of one buffer in order.
@@ -171,9 +214,52 @@ impl Cp<'_> {
             match step {
                 Step::Next => {}
                 Step::Skip(dwords) => Packets::skip(&mut packets, dwords as usize),
-                Step::Stop => return Step::Stop,
+                Step::Bins(bins) => {
+                    let rest = packets.rest();
+                    let body = &rest[..rest.len().min(bins.body as usize)];
+                    if let Step::Stop = self.run_bins(base + packets.offset() as u64 * 4, body, bins) {
+                        return Step::Stop;
+                    }
+                    Packets::skip(&mut packets, body.len());
+                }
+                Step::Chain(_) | Step::Stop => return step,
             }
         }
+    }
+
+    /// Runs a loop over bins, whose body stands at `base`. It ends where a part of the table is in no buffer.
+    fn run_bins(&mut self, base: Address, body: &[u32], bins: Bins) -> Step {
+        if std::mem::replace(&mut self.in_bins, true) {
+            self.trouble(Fault::Stream("CP_START_BIN inside of a loop over bins".to_owned()));
+            return Step::Next;
+        }
+        let step = self.run_each_bin(base, body, bins);
+        self.in_bins = false;
+        step
+    }
+
+    fn run_each_bin(&mut self, base: Address, body: &[u32], bins: Bins) -> Step {
+        let bytes = u64::from(bins.prefix_dwords) * 4;
+        for bin in 0..bins.count {
+            let at = self.gpu.chip.generation().behind(bins.prefix, u64::from(bin).wrapping_mul(bytes));
+            if !self.charge(Work::Packet, 1) || !self.charge(Work::Dword, body.len() as u64) {
+                return Step::Stop;
+            }
+            // Parts of a table are not kept as buffers that have run: there may be billions of them.
+            if bins.prefix_dwords > 0 {
+                let words = self.known_stream(at, bins.prefix_dwords, Client::CommandStream);
+                if words.is_empty() {
+                    return Step::Next;
+                }
+                if let Step::Stop = self.run_buffer(at, &words, bin == 0) {
+                    return Step::Stop;
+                }
+            }
+            if let Step::Stop = self.run(base, body) {
+                return Step::Stop;
+            }
+        }
+        Step::Next
     }
 
     /// Notes whether the GPU of a kernel dump stood at `packet`.
@@ -202,7 +288,7 @@ impl Cp<'_> {
             }
             Packet::Filler => Step::Next,
             Packet::Command { predicated: true, .. } if self.gpu.cp.predicate == Some(false) => Step::Next,
-            Packet::Command { opcode, payload, .. } => self.command(opcode, payload),
+            Packet::Command { opcode, payload, .. } => (self.commands.command)(self, opcode, payload),
         }
     }
 }

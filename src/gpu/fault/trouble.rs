@@ -26,6 +26,8 @@ pub enum Trouble {
     Fault(Fault),
     /// A feature that is not supported yet. It is left out; the rest is done.
     Unsupported(String),
+    /// What the emulator does not draw yet. The text is a whole sentence.
+    NotRendered(String),
     /// An input of a kind that this tool does not read. Its readable parts are read.
     Refused(String),
     /// No section is of the process that was asked for. The text names those that are there.
@@ -73,7 +75,7 @@ impl Trouble {
             Self::Container(_) | Self::NoCapture(_) => "container",
             Self::OddSection(_) => "section",
             Self::Fault(_) => "fault",
-            Self::Unsupported(_) | Self::Refused(_) => "unsupported",
+            Self::Unsupported(_) | Self::NotRendered(_) | Self::Refused(_) => "unsupported",
             Self::NoProcess(_) => "process",
             Self::Cut(_) => "cut",
             Self::Stale(_) => "stale",
@@ -96,7 +98,9 @@ impl Trouble {
             Self::Container(_) | Self::NoCapture(_) => Severity::Damaged,
             Self::Fault(fault) if fault.is_damage() => Severity::Damaged,
             Self::Fault(_) | Self::OddSection(_) | Self::Stale(_) | Self::Missing(_) => Severity::Warning,
-            Self::Unsupported(_) | Self::Refused(_) | Self::Cut(_) => Severity::Unsupported,
+            Self::Unsupported(_) | Self::NotRendered(_) | Self::Refused(_) | Self::Cut(_) => {
+                Severity::Unsupported
+            }
         }
     }
 }
@@ -128,6 +132,7 @@ impl fmt::Display for Trouble {
             | Self::Container(Damage { what, .. })
             | Self::NoCapture(Damage { what, .. })
             | Self::OddSection(what)
+            | Self::NotRendered(what)
             | Self::Refused(what)
             | Self::NoProcess(what)
             | Self::Stale(what) => f.write_str(what),
@@ -298,7 +303,7 @@ mod tests {
             (Fault::SelfCall { address: 1.into() }, Severity::Damaged),
             (Fault::TooDeep { address: 1.into(), limit: 1 }, Severity::Damaged),
             (Fault::NoRegister(1), Severity::Damaged),
-            (Fault::EndlessWait { polled: 1, value: 1, reference: 1 }, Severity::Warning),
+            (Fault::EndlessWait { polled: Address::new(1), value: 1, reference: 1 }, Severity::Warning),
             (Fault::Store { client: Client::Packet, page: 1.into() }, Severity::Warning),
             (Fault::Shader(text()), Severity::Warning),
             (Fault::Draw(text()), Severity::Warning),

@@ -11,6 +11,8 @@ pub const CONSTANTS: usize = 512;
 pub const INSTRUCTIONS: usize = 64 * 16;
 /// Texture and sampler slots of a stage. The driver uses 16; blob traces go higher.
 pub const TEXTURES: usize = 128;
+/// Slots of constant buffers. An A6xx has 32; the last ones are the driver's own.
+pub const UBOS: usize = 64;
 /// SSBO and image slots.
 pub const SSBOS: usize = 64;
 
@@ -34,6 +36,8 @@ pub struct ShaderState {
     pub textures: Vec<[u32; 8]>,
     /// Sampler descriptors, [`TEXTURES`] slots.
     pub samplers: Vec<[u32; 2]>,
+    /// Constant buffers of an A6xx, [`UBOS`] slots: address and size.
+    pub ubos: Vec<[u32; 2]>,
     /// The instruction store, [`INSTRUCTIONS`] words.
     pub code: Vec<u64>,
     /// Whether the store or OBJ_START was written last.
@@ -49,6 +53,8 @@ pub struct StateChanges {
     pub constants: u64,
     /// Textures and samplers.
     pub textures: u64,
+    /// Constant buffers.
+    pub ubos: u64,
     /// The instruction store and `source`.
     pub code: u64,
 }
@@ -59,6 +65,7 @@ impl Default for ShaderState {
             constants: vec![[0; 4]; CONSTANTS],
             textures: vec![[0; 8]; TEXTURES],
             samplers: vec![[0; 2]; TEXTURES],
+            ubos: vec![[0; 2]; UBOS],
             code: vec![0; INSTRUCTIONS],
             source: CodeSource::Memory,
             changes: StateChanges::default(),
@@ -144,8 +151,12 @@ impl LoadedState {
                 let SsboState { addresses, changes, .. } = self.ssbo_mut(pipe);
                 fill(addresses, changes, first, data);
             }
-            // Probably bookkeeping for preemption (docs/hardware/command-processor.md, section 7.1).
-            StateKind::Ubos(_) | StateKind::Unknown => {}
+            // On an A4xx probably bookkeeping for preemption (docs/hardware/command-processor.md, section 7.1).
+            StateKind::Ubos(stage) => {
+                let state = self.stage_mut(stage);
+                fill(&mut state.ubos, &mut state.changes.ubos, first, data);
+            }
+            StateKind::Unknown => {}
         }
     }
 

@@ -193,14 +193,14 @@ fn a_buffer_in_the_place_of_another_is_a_change() {
 fn shared_pages_may_change_where_others_say_so() {
     let mut memory = Memory::new();
     let seen = Seen::default();
-    memory.map_shared(0x1000, Arc::new(vec![0; 0x3000]), seen.clone());
+    memory.map_shared(0x1000u32, Arc::new(vec![0; 0x3000]), seen.clone());
     let before = memory.now();
     assert_eq!(unchanged(&memory, before), [true, true]);
     memory.host_may_have_written();
     assert_eq!(unchanged(&memory, before), [true, true], "nobody has seen them");
     seen.note();
     assert_eq!(unchanged(&memory, before), [false, false]);
-    let lent = memory.lend_buffer(0x1000).expect("it is there");
+    let lent = memory.lend_buffer(0x1000u32).expect("it is there");
     assert_eq!(unchanged(&memory, before), [false, false], "nor if somebody has them");
     memory.give_back(lent);
     assert_eq!(unchanged(&memory, memory.now()), [true, true]);
@@ -211,7 +211,7 @@ fn lent_ranges_return_with_their_new_bytes() {
     let mut memory = Memory::new();
     memory.announce(0x1000u32, 0x2000, Some(&[7; 0x2000]));
     memory.announce(0x8000u32, 0x1000, None);
-    for (address, was) in [(0x1010, 7), (0x8010, 0)] {
+    for (address, was) in [(0x1010u32, 7), (0x8010, 0)] {
         let held = memory.held;
         let mut lent = memory.lend(address, 16).expect("in one buffer");
         assert_eq!(lent.bytes(), [was; 16]);
@@ -222,14 +222,14 @@ fn lent_ranges_return_with_their_new_bytes() {
         assert_eq!(memory.slice(address - 16, 16).map(|bytes| bytes[0]), Some(was));
         assert!(memory.held >= held);
     }
-    assert!(memory.lend(0x2ff8, 16).is_none() && memory.lend(0x7000, 4).is_none());
+    assert!(memory.lend(0x2ff8u32, 16).is_none() && memory.lend(0x7000u32, 4).is_none());
 }
 
 #[test]
 fn a_view_keeps_what_was_there() {
     let mut memory = Memory::new();
     memory.announce(0x1000u32, 0x2000, Some(&[1; 0x2000]));
-    memory.map_shared(0x8000, Arc::new(vec![5; 0x1000]), Seen::default());
+    memory.map_shared(0x8000u32, Arc::new(vec![5; 0x1000]), Seen::default());
     let view = memory.view();
     assert!(memory.write(0x1004u32, &[9]));
     assert_eq!((view.slice(0x1004u32, 1), memory.slice(0x1004u32, 1)), (Some(&[1][..]), Some(&[9][..])));
@@ -246,18 +246,18 @@ fn lent_bytes_change_where_they_were_written_before() {
         let mut memory = Memory::new();
         memory.announce(0x1000u32, 0x2000, contents);
         assert!(memory.write(0x1000u32, &[7]));
-        let lent = memory.lend_buffer(0x1000).expect("a buffer");
-        assert!(memory.lend_buffer(0x1800).is_none(), "somebody has it");
+        let lent = memory.lend_buffer(0x1000u32).expect("a buffer");
+        assert!(memory.lend_buffer(0x1800u32).is_none(), "somebody has it");
         let before = memory.now();
         assert_eq!(
             (memory.prepare(0x1008u32, 4), memory.prepare(0x2000u32, 4)),
-            (Some(Address::from(0x1000)), None),
+            (Some(Address::new(0x1000)), None),
             "{contents:?}"
         );
         assert!(!memory.is_unchanged(0x1008u32, 4, before));
         assert_eq!(memory.slice_mut(0x1008u32, 4), None, "they are not here");
         memory.give_back(lent);
-        assert_eq!(memory.prepare(0x2000u32, 4), Some(Address::from(0x1000)));
+        assert_eq!(memory.prepare(0x2000u32, 4), Some(Address::new(0x1000)));
         assert_eq!(memory.slice(0x1000u32, 1), Some(&[7][..]));
     }
 }
@@ -268,7 +268,7 @@ fn overlay_writes_do_not_change_the_original_memory() {
     memory.announce(0x1000u32, 0x2000, Some(&[7; 0x2000]));
     memory.announce(0x8000u32, 0x1000, None);
     let pages: Arc<dyn SharedPages> = Arc::new(vec![1; 0x1000]);
-    memory.map_shared(0x1_0000, pages, Seen::default());
+    memory.map_shared(0x1_0000u32, pages, Seen::default());
     let mut overlay = memory.overlay();
     let made = overlay.overlay_cost();
     for address in [0x1004, 0x8000, 0x1_0010] {
@@ -322,4 +322,27 @@ fn a_range_over_several_buffers_is_read_and_written_as_its_bytes_are() {
         let written = places.iter().map(|at| single(&memory, *at));
         assert!(written.eq(places.iter().map(|at| single(&bytewise, *at))), "{start:#x}");
     }
+}
+
+/// Buffers on both sides of 4 GiB: a chip of 49 bits reaches both, an A4xx only the lower one.
+#[test]
+fn how_far_addresses_reach_is_set() {
+    let (low, high) = (Address::new(0xffff_f000), Address::new(0x1_0000_0000));
+    let announced = |bits: u32| {
+        let mut memory = Memory::new();
+        memory.set_address_bits(bits);
+        memory.announce(low, 0x2000, Some(&[1; 0x2000]));
+        memory.announce(high + 0x8000, 0x1000, Some(&[2; 0x1000]));
+        memory
+    };
+    let narrow = announced(32);
+    assert_eq!(narrow.buffers().collect::<Vec<_>>(), [(low, 0x1000)]);
+    assert_eq!((narrow.read_u32(low), narrow.read_u32(high + 0x8000)), (Some(0x0101_0101), None));
+    let mut wide = announced(49);
+    assert_eq!(wide.buffers().collect::<Vec<_>>(), [(low, 0x2000), (high + 0x8000, 0x1000)]);
+    assert_eq!(wide.known_dwords(Address::new(0xffff_fff8), 4), [0x0101_0101; 4]);
+    assert!(wide.write(high + 0x8ffc, &[3; 4]) && !wide.write(high + 0x8ffe, &[3; 4]));
+    assert_eq!(wide.read_u32(high + 0x8ffc), Some(0x0303_0303));
+    assert_eq!((wide.room(high), wide.room(Address::new(1 << 49))), (0x1000, 0));
+    assert!(!wide.write(Address::new(u64::MAX), &[1; 4]), "past the last address");
 }

@@ -3,8 +3,10 @@
 use a4emu_decoder::a4xx::regs::hlsq::HLSQ_CL_NDRANGE_0;
 use a4emu_decoder::a4xx::regs::rb::*;
 use a4emu_decoder::adreno::address::Address as GpuAddress;
+use a4emu_decoder::generation::DEFAULT;
 use serde::{Serialize, Serializer};
 
+use super::a6xx;
 use super::fetch::{Indices, VertexInput};
 use super::name::{Address, name};
 use super::raster::{Raster, Scissors};
@@ -184,6 +186,9 @@ impl Draw {
     pub fn of(gpu: Synced<'_>, call: &Call, shaders: &mut Shaders) -> Self {
         gpu.budget.observe(Work::Look, 1);
         let bare = Self::bare(&gpu, call);
+        if gpu.chip.generation().number != DEFAULT.number {
+            return a6xx::describe(bare, gpu, call, shaders);
+        }
         match call {
             Call::Draw(call) => {
                 let drawn = bare.drawn(gpu, call.pass, Some(call.initiator), shaders);
@@ -198,14 +203,15 @@ impl Draw {
     /// The place and command of the call, without its state.
     fn bare(gpu: &Gpu, call: &Call) -> Self {
         let key = Key::of(gpu);
+        let is_a4xx = gpu.chip.generation().number == DEFAULT.number;
         Self {
             draw: call.number(),
             frame_draw: call.frame_draw(),
             submit: call.submit(),
             packet: Address::of(key.packet),
             pass: call.pass(),
-            tile: call.pass().and_then(|pass| Tile::of(&gpu.regs, pass)),
-            command: Command::of(&gpu.regs, call),
+            tile: call.pass().filter(|_| is_a4xx).and_then(|pass| Tile::of(&gpu.regs, pass)),
+            command: Command::of(gpu, call),
             vertex_inputs: Vec::new(),
             indices: None,
             shaders: Vec::new(),
@@ -262,23 +268,26 @@ impl Draw {
 }
 
 impl Command {
-    fn of(regs: &RegFile, call: &Call) -> Self {
+    fn of(gpu: &Gpu, call: &Call) -> Self {
         match call {
             Call::Draw(call) => Self::Draw {
                 primitive: Primitive::of(call.initiator),
                 count: call.count,
                 instances: call.instances,
             },
-            Call::Dispatch(call) => {
-                Self::Dispatch { groups: call.groups, local_size: local_size(regs, call) }
-            }
+            Call::Dispatch(call) => Self::Dispatch { groups: call.groups, local_size: local_size(gpu, call) },
             Call::Uncounted(call) => Self::Uncounted { name: call.packet },
         }
     }
 }
 
-fn local_size(regs: &RegFile, call: &DispatchCall) -> [u32; 3] {
-    let range = regs.get::<HLSQ_CL_NDRANGE_0>();
-    let said = || [range.LOCALSIZEX() + 1, range.LOCALSIZEY() + 1, range.LOCALSIZEZ() + 1];
+fn local_size(gpu: &Gpu, call: &DispatchCall) -> [u32; 3] {
+    let said = || match gpu.chip.generation().number {
+        6 => a6xx::local_size(&gpu.regs),
+        _ => {
+            let range = gpu.regs.get::<HLSQ_CL_NDRANGE_0>();
+            [range.LOCALSIZEX() + 1, range.LOCALSIZEY() + 1, range.LOCALSIZEZ() + 1]
+        }
+    };
     call.local_size.unwrap_or_else(said)
 }

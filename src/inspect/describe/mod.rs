@@ -35,6 +35,7 @@
 //! Cost: [`Draw::of`] takes a few microseconds and some kilobytes. A caller that keeps one for each draw has
 //! to limit their number.
 
+mod a6xx;
 pub mod canvas;
 mod counts;
 mod draw;

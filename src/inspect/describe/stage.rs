@@ -136,6 +136,22 @@ impl Serialize for ShaderStage {
     }
 }
 
+impl ShaderStage {
+    /// A stage whose program is at `address`, with the constants that it names. Its descriptors are not described.
+    pub(super) fn with_constants(
+        gpu: Synced<'_>,
+        stage: Stage,
+        address: Address,
+        shader: Option<Arc<Shader>>,
+    ) -> Self {
+        let none = Uses::default();
+        let uses = shader.as_ref().map_or(&none, |shader| &shader.uses);
+        let constants = constants(gpu.loaded.stage(stage), &SsboState::default(), uses);
+        let (textures, samplers, buffers) = Default::default();
+        Self { stage, address, constants, textures, samplers, buffers, shader }
+    }
+}
+
 /// Number of slots up to the last one that is not zero.
 fn filled<const N: usize>(slots: &[[u32; N]]) -> usize {
     slots.iter().rposition(|slot| *slot != [0; N]).map_or(0, |last| last + 1)

@@ -139,7 +139,7 @@ fn draw_text(call: &DrawCall) -> String {
         IndexSource::Auto => " auto".to_owned(),
         IndexSource::Immediate(indices) => format!(" inline {}", indices.len()),
         IndexSource::Memory { base, size, width, first } => {
-            format!(" indices {base:#010x} bytes {size} width {width} first {first}")
+            format!(" indices {base} bytes {size} width {width} first {first}")
         }
     };
     if let (Some(vertex), Some(instance)) = (call.base_vertex, call.first_instance) {

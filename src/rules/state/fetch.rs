@@ -118,6 +118,6 @@ fn indices(call: &DrawCall, violations: &mut Violations) {
         format!("INDX_SIZE {size}, indices have {bytes} bytes")
     });
     violations.unless(base.get() % u64::from(width) == 0, Id::P19, || {
-        format!("INDX_BASE {base:#010x} of {width}-byte indices")
+        format!("INDX_BASE {base} of {width}-byte indices")
     });
 }

@@ -104,12 +104,10 @@ fn first_instance(scene: &Scene<'_>, call: &DrawCall) -> u32 {
 }
 
 fn index_buffer(scene: &Scene<'_>, call: &DrawCall, violations: &mut Violations) {
-    if let IndexSource::Memory { base, size, .. } = call.indices
-        && let Some(base) = base.narrow()
-    {
-        violations.unless(holds(scene, base, size.into()), Id::M7, || {
-            format!("indices: {size} bytes at {base:#010x} are in no one buffer")
-        });
+    if let IndexSource::Memory { base, size, .. } = call.indices {
+        let base_is_held = base.narrow().is_some_and(|base| holds(scene, base, size.into()));
+        violations
+            .unless(base_is_held, Id::M7, || format!("indices: {size} bytes at {base} are in no one buffer"));
     }
 }
 

@@ -102,14 +102,14 @@ impl CondRegExec<'_> {
     }
 }
 
-impl RegRmw<'_> {
-    /// The value that the packet writes: `rotl(dst & src0, rotate)`, or-ed with `src1` or added to it. `read`
+impl CP_REG_RMW_0 {
+    /// The value that CP_REG_RMW writes: `rotl(dst & source 0, rotate)`, or-ed with source 1 or added to it. `read`
     /// returns the value of a register.
-    pub fn apply(&self, mut read: impl FnMut(u32) -> u32) -> u32 {
-        let src0 = if self.control.SRC0_IS_REG() { read(self.SRC0) } else { self.SRC0 };
-        let src1 = if self.control.SRC1_IS_REG() { read(self.SRC1) } else { self.SRC1 };
-        let kept = (read(self.control.DST_REG()) & src0).rotate_left(self.control.ROTATE());
-        if self.control.SRC1_ADD() { kept.wrapping_add(src1) } else { kept | src1 }
+    pub fn apply(self, [src0, src1]: [u32; 2], mut read: impl FnMut(u32) -> u32) -> u32 {
+        let src0 = if self.SRC0_IS_REG() { read(src0) } else { src0 };
+        let src1 = if self.SRC1_IS_REG() { read(src1) } else { src1 };
+        let kept = (read(self.DST_REG()) & src0).rotate_left(self.ROTATE());
+        if self.SRC1_ADD() { kept.wrapping_add(src1) } else { kept | src1 }
     }
 }
 
