@@ -1,5 +1,6 @@
 //! `a4emu check`: replays every fixture and compares it with its golden files.
 
+mod artifacts;
 mod bless;
 mod case;
 mod gtest;
@@ -15,6 +16,7 @@ use rayon::prelude::*;
 
 use crate::flags::Flags;
 use crate::shard::Sharding;
+use a4emu_inspect::golden::Difference;
 use a4emu_support::limits::Limits;
 use a4emu_support::options::{Shared, Threads};
 use a4emu_support::out_file::{OutFile, one_stdout};
@@ -25,7 +27,7 @@ use a4emu_support::terminal::{self, Form};
 pub use bless::{agree, bless};
 pub use case::{Case, Manifest, find, open, reach};
 use gtest::Filter;
-pub use verdict::{Actual, Depth, Outcome, PACKETS, Run, STATE, Verdict, judge, replay};
+pub use verdict::{Actual, Depth, Outcome, PACKETS, Run, STATE, Verdict, judge, judge_keeping, replay};
 
 /// Arguments of `check`.
 #[derive(clap::Args, Clone, Debug)]
@@ -53,6 +55,11 @@ pub struct Args {
     /// Report in JUnit form (- for stdout, in place of the lines for people)
     #[arg(long, value_name = "FILE", conflicts_with = "bless")]
     pub junit: Option<PathBuf>,
+    /// Write how each case differs into DIR/CASE: actual.png, expected.png, difference.png, state, packets
+    ///
+    /// --junit names the files, and how long each case took.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["bless", "gtest_list_tests"])]
+    pub artifacts: Option<PathBuf>,
     /// A folder, beside that in which the fixtures' folder is, where captures may be (repeatable)
     #[arg(long, value_name = "DIR")]
     pub include: Vec<PathBuf>,
@@ -92,8 +99,13 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     }
     cases.iter().for_each(Case::protect);
     let junit = args.junit.as_deref().map(|path| OutFile::create(path, &shared.inputs)).transpose()?;
+    let keep = |case: &Case, actual: &Actual, differences: &[Difference]| match &args.artifacts {
+        Some(folder) => artifacts::write(case, actual, differences, folder),
+        None => Ok(Vec::new()),
+    };
+    let judged = |case| judge_keeping(case, &run, &keep);
     let outcomes: Vec<Outcome> =
-        args.threads.run(|| cases.par_iter().progress_with(bar).map(|case| judge(case, &run)).collect());
+        args.threads.run(|| cases.par_iter().progress_with(bar).map(judged).collect());
     let status = outcomes.iter().map(Outcome::status).max().unwrap_or_default();
     Ok(status.and(put_out(args, &outcomes, junit)))
 }

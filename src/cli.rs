@@ -18,8 +18,8 @@ use crate::flags::Flags;
 #[cfg(target_os = "linux")]
 use crate::run;
 use crate::{
-    asm, bisect, check, corpus, debug, decode, diff, disasm, explain, export, info, pico, pixel, reduce,
-    replay, report, serve, show, validate,
+    asm, bisect, check, corpus, debug, decode, diff, disasm, explain, export, info, memory, pico, pixel,
+    reduce, replay, report, serve, show, validate,
 };
 use a4emu_gpu::ambient;
 use a4emu_shader::jit;
@@ -58,6 +58,9 @@ enum Command {
     /// Why pixels have their colours: every primitive that covered them, and the result of each
     #[command(after_help = examples::PIXEL)]
     Pixel(pixel::Args),
+    /// Memory at any draw: as numbers, vertices or texels, what changed, and what uses it
+    #[command(after_help = examples::MEMORY)]
+    Memory(memory::Args),
     /// A page that shows a capture: pictures, state, pixel history; one file without any network
     #[command(after_help = examples::REPORT)]
     Report(report::Args),
@@ -119,6 +122,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
         Command::Replay(args) => replay::run(args, &cli.shared),
         Command::Show(args) => show::run(args, &cli.shared),
         Command::Pixel(args) => pixel::run(args, &cli.shared),
+        Command::Memory(args) => memory::run(args, &cli.shared),
         Command::Report(args) => report::run(args, &cli.shared),
         Command::Serve(args) => serve::run(args, &cli.shared),
         Command::Diff(args) => Threads::default().run(|| diff::run(args, &cli.shared)),

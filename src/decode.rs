@@ -1,5 +1,7 @@
 //! `a4emu decode`: prints an annotated command stream. The command processor runs; draws are skipped.
 
+mod programs;
+
 use std::path::PathBuf;
 
 use crate::flags::Flags;
@@ -9,6 +11,7 @@ use a4emu_inspect::selection::Selection;
 use a4emu_support::limits::Limits;
 use a4emu_support::options::{Shared, open_capture};
 use a4emu_support::status::{Status, WithErrors};
+use programs::Programs;
 
 /// Arguments of `decode`.
 #[derive(clap::Args, Clone, Debug)]
@@ -33,6 +36,9 @@ pub struct Args {
     /// Disassemble shaders where they are loaded (text: on by default), and with --draw those that the draw uses
     #[arg(long)]
     pub shaders: bool,
+    /// Also write each program that a draw or dispatch runs: DIR/HASH.STAGE.bin (instructions) and .txt
+    #[arg(long, value_name = "DIR")]
+    pub dump_shaders: Option<PathBuf>,
     /// Shows only these
     #[command(flatten)]
     pub selection: Flags<Selection>,
@@ -57,15 +63,23 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         limits: args.limits.begun(),
     };
     let mut status = Status::Fine;
+    let mut programs = Programs::new(*args.selection);
     for path in &args.captures {
         let name = path.display().to_string();
         let sections = open_capture(path, &options.limits.work.budget(BASE), shared);
-        let decoded =
-            sections.and_then(|sections| decode::decode(sections, &name, options, shared, options.output()));
+        let decoded = sections.and_then(|sections| match &args.dump_shaders {
+            None => decode::decode(sections, &name, options, shared, options.output()),
+            Some(_) => {
+                decode::decode_with(sections, &name, options, shared, (options.output(), &mut programs))
+            }
+        });
         match decoded {
             Ok(decoded) => status = status.worse(decoded),
             Err(error) => status = status.and(Err(error)),
         }
     }
-    Ok(status)
+    Ok(match &args.dump_shaders {
+        Some(folder) => status.and(programs.write(folder, &shared.inputs)),
+        None => status,
+    })
 }

@@ -15,6 +15,7 @@ mod disasm;
 mod explain;
 mod flags;
 mod info;
+mod memory;
 mod named;
 mod pixel;
 mod reduce;

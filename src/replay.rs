@@ -74,6 +74,11 @@ pub struct Args {
     /// With --edit, write a picture that is white where the edits change a pixel
     #[arg(long, value_name = "FILE", requires = "edit", help_heading = FILES, value_parser = flags::png())]
     pub difference: Option<PathBuf>,
+    /// With --edit, write a capture with the edits in it; gzipped if the name ends in .gz
+    ///
+    /// Packets around the draw set what is edited, and set it back. They are in a copy of the draw's command buffer.
+    #[arg(long, value_name = "FILE", requires = "edit", help_heading = FILES)]
+    pub save: Option<PathBuf>,
     /// Write opaque pictures: alpha is 1 everywhere
     #[arg(long, help_heading = FILES)]
     pub opaque: bool,
@@ -177,6 +182,7 @@ impl Args {
             ("--timeline", &self.timeline),
             ("--coverage", &self.coverage),
             ("--difference", &self.difference),
+            ("--save", &self.save),
             ("--dump-jit", &self.dump_jit),
         ];
         let lines = [
@@ -231,6 +237,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         if let Some(edited) = &edited {
             let path = args.difference.as_deref();
             pictures = pictures.and(edited.compare(&mut playback.gpu, path, shared));
+            pictures = pictures.and(edited.save(args, shared));
         }
         if args.gives_account(shared) {
             let (capture, gpu, submits) = (&args.capture, &playback.gpu, submits.count());

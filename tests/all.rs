@@ -30,6 +30,10 @@ mod deep_input;
 mod devcore;
 #[path = "diff.rs"]
 mod diff;
+#[path = "dumped.rs"]
+mod dumped;
+#[path = "examples.rs"]
+mod examples;
 #[path = "export.rs"]
 mod export;
 #[path = "files.rs"]
@@ -48,6 +52,8 @@ mod house;
 mod install;
 #[path = "jit.rs"]
 mod jit;
+#[path = "memory.rs"]
+mod memory;
 #[path = "mistakes.rs"]
 mod mistakes;
 #[path = "names.rs"]
@@ -64,6 +70,8 @@ mod python;
 mod replay;
 #[path = "samples.rs"]
 mod samples;
+#[path = "saved.rs"]
+mod saved;
 #[path = "schedules/main.rs"]
 mod schedules;
 #[path = "schema.rs"]

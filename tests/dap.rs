@@ -22,6 +22,12 @@ fn session(library: &Path) -> Result<(), Failed> {
     node.env("NODE_PATH", library.join("node_modules")).arg(root.join("tests/dap/session.cjs"));
     node.arg(script("debug", "debug --dap")?).arg(script("pico", "pico debug --dap")?);
     node.arg(root.join("captures/triangle.rd.gz")).arg(root.join("captures/pico/rings.fs.pico"));
+    let shown = Command::new(env!("CARGO_BIN_EXE_a4emu"))
+        .args(["show", "captures/triangle.rd.gz", "--draw", "1", "--json"])
+        .current_dir(root)
+        .output()?;
+    let shown: serde_json::Value = serde_json::from_slice(&shown.stdout)?;
+    node.arg(format!("{:#x}", shown["shaders"][0]["address"].as_u64().ok_or("no address")?));
     let output = node.output()?;
     match output.status.success() && output.stdout.ends_with(b"ok\n") {
         true => Ok(()),

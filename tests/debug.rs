@@ -183,3 +183,52 @@ fn an_invocation_of_a_dispatch_is_found_by_its_id() {
     let arguments = ["--draw", "0", "--stage", "cs", "--invocation", "64,0,0"];
     assert_eq!(session("captures/compute.rd.gz", &arguments, "").2, Some(2));
 }
+
+/// `x` shows what `memory` shows, and question marks where the capture holds nothing.
+#[test]
+fn memory_is_shown_as_the_warp_finds_it() {
+    let capture = "captures/cube.rd.gz";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.args([
+        "memory",
+        capture,
+        "VFD_FETCH[0]+16",
+        "--draw",
+        "f1",
+        "--before",
+        "--as",
+        "words",
+        "--json",
+    ]);
+    let found: serde_json::Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+    let address = format!("{:#010x}", found["address"].as_u64().unwrap());
+    let words: Vec<&str> =
+        found["rows"][0]["values"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+    let line = format!("{address}  {}", words.join(" "));
+    let arguments = ["--draw", "f1", "--stage", "vs", "--vertex", "0"];
+    let commands = format!("x {address} 16\nmem {address} 4\nx 0x10 6\nx r99.x\nx {address} many\n");
+    let (out, _, status) = session(capture, &arguments, &commands);
+    let lines: Vec<&str> = out.lines().skip(1).collect();
+    assert_eq!(lines[..2], [&*line, &line[..line.len() - 27]], "{out}");
+    assert_eq!(lines[2], "0x00000010  ???????? ????");
+    assert!(lines[3].contains("is no address") && lines[4].contains("no number of bytes"), "{out}");
+    assert_eq!(status, Some(0));
+}
+
+/// The memory that a dispatch has stored to is shown as stored, from the step on that did it.
+#[test]
+fn a_store_shows_in_memory() {
+    let arguments = ["--draw", "0", "--stage", "cs", "--invocation", "0,0,0"];
+    let (out, _, _) = session("captures/compute.rd.gz", &arguments, &"s\n".repeat(400));
+    let store = out
+        .lines()
+        .find(|line| line.contains(" <- ") && line.contains("g[0x"))
+        .unwrap_or_else(|| panic!("{out}"));
+    let address = store.split("g[").nth(1).unwrap().split(']').next().unwrap();
+    let word = store.rsplit('[').next().unwrap().split([' ', ']']).next().unwrap();
+    let commands = format!("x {address} 4\nc\nx {address} 4\n");
+    let (out, _, _) = session("captures/compute.rd.gz", &arguments, &commands);
+    let shown: Vec<&str> = out.lines().filter(|line| line.starts_with("0x")).collect();
+    assert!(shown.len() == 2 && shown[0] != shown[1] && shown[1].ends_with(word), "{word}: {shown:?}");
+}

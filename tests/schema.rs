@@ -232,6 +232,15 @@ fn check_pixel(schema: &Schema, folder: &Path) {
     }
 }
 
+/// Memory with changes, missing bytes and users.
+fn check_memory(schema: &Schema) {
+    let memory =
+        |args: &[&str]| schema.holds("memory --json", &json(&a4emu(&[&["memory", "--json"], args].concat())));
+    memory(&["captures/compute.rd.gz", "buffer CS 0", "--draw", "f0", "--changed", "f0", "--who"]);
+    memory(&["captures/cube.rd.gz", "VFD_FETCH[0]", "--draw", "f1", "--before"]);
+    memory(&["captures/cube.rd.gz", "0x1000"]);
+}
+
 fn check_replay(schema: &Schema, folder: &Path, damaged: &str) {
     let (points, patches) = (assembled(folder, "gs-instanced"), assembled(folder, "tess-quad-odd"));
     for capture in ["captures/blend.rd.gz", &points, &patches] {
@@ -283,7 +292,9 @@ fn check_fixture(schema: &Schema, folder: &Path) {
     a4emu(&["check", "--fixtures", &cases, "--bless"]);
     let golden = fs::read_to_string(case.join("state.txt")).unwrap();
     fs::write(case.join("state.txt"), golden.replacen("0x0003ffe0", "0x0003ffc0", 1)).unwrap();
-    schema.holds("check --json", &json(&a4emu(&["check", "--fixtures", &cases, "--json"])));
+    let artifacts = folder.join("artifacts").to_str().unwrap().to_owned();
+    let checked = ["check", "--fixtures", &cases, "--json", "--artifacts", &artifacts];
+    schema.holds("check --json", &json(&a4emu(&checked)));
 }
 
 /// `diff` of captures with an added draw, a packet as the first cause, and pictures.
@@ -343,6 +354,7 @@ fn outputs_are_as_documented() {
     let damaged = damaged.to_str().unwrap();
     check_jsonl(&schema, damaged);
     check_explain(&schema);
+    check_memory(&schema);
     check_pixel(&schema, folder.path());
     check_validate(&schema, folder.path());
     check_replay(&schema, folder.path(), damaged);

@@ -11,8 +11,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 const COLUMNS: usize = 60;
 
 /// Commands that print listings with lines of more than [`COLUMNS`] columns.
-const LISTINGS: [&str; 9] = [
-    "show captures/cube.rd.gz",
+const LISTINGS: [&str; 8] = [
     "show captures/cube.rd.gz --draw f1",
     "pixel captures/cube.rd.gz 128,128",
     "info captures/cube.rd.gz",
@@ -75,6 +74,22 @@ fn listings_fit_the_terminal_and_are_whole_in_a_pipe() {
             }
         }
     }
+}
+
+/// The table of a frame has all its words also on a terminal that has too few columns for it.
+#[test]
+fn the_table_of_a_frame_is_narrow_on_a_narrow_terminal() {
+    let line = "show captures/mrt.rd.gz";
+    let (seen, whole) = (lines(&on_terminal(a4emu(line).env("PAGER", "cat"))), piped(line));
+    assert!(
+        whole.lines().any(|whole| whole.contains("color1 ") && whole.chars().count() > COLUMNS),
+        "{whole}"
+    );
+    let words = |lines: &str| lines.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let targets = |words: Vec<String>| words.iter().filter(|word| word.starts_with("color")).count();
+    assert_eq!(targets(words(&seen.join(" "))), targets(words(&whole)), "{seen:?}");
+    assert!(seen.iter().filter(|line| line.contains("color")).all(|line| !line.ends_with('…')), "{seen:?}");
+    assert!(seen.iter().all(|line| line.chars().count() <= COLUMNS), "{seen:?}");
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(value_name = "B")]
     pub b: PathBuf,
     /// A .rd or .rd.gz file
-    pub capture: PathBuf,
+    pub capture: Option<PathBuf>,
     /// Seconds that each run may take
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     pub timeout: u32,
@@ -86,6 +86,15 @@ fn both<T: Send>(run: impl Fn(usize) -> anyhow::Result<T> + Sync) -> anyhow::Res
     Ok([one?, other?])
 }
 
+/// What the command compares, for messages about its arguments.
+const TWO_BUILDS: &str = "`a4emu bisect OLD NEW CAPTURE` compares two builds of a4emu on one capture; `a4emu diff A B` compares two captures";
+
+/// Whether the name is that of a capture.
+fn is_capture(path: &Path) -> bool {
+    let name = path.to_string_lossy();
+    name.ends_with(".rd") || name.ends_with(".rd.gz") || name.ends_with(".a4")
+}
+
 /// Runs the subcommand.
 ///
 /// # Errors
@@ -93,12 +102,14 @@ fn both<T: Send>(run: impl Fn(usize) -> anyhow::Result<T> + Sync) -> anyhow::Res
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     for binary in [&args.a, &args.b] {
         ensure!(binary.is_file(), "{} is no build of a4emu: there is no such file", binary.display());
+        ensure!(!is_capture(binary), "{} is a capture and no build of a4emu: {TWO_BUILDS}", binary.display());
     }
-    ensure!(args.capture.is_file(), "there is no file {}", args.capture.display());
+    let capture = args.capture.as_ref().with_context(|| format!("the capture is missing: {TWO_BUILDS}"))?;
+    ensure!(capture.is_file(), "there is no file {}", capture.display());
     // Builds do nothing with a capture of another generation, and so do the same.
-    Capture::new(&args.capture, shared)?.accept(&args.limits, shared)?;
+    Capture::new(capture, shared)?.accept(&args.limits, shared)?;
     let bar = progress::named(STEPS, shared);
-    let builds = Builds { binaries: [&args.a, &args.b], capture: &args.capture, bar };
+    let builds = Builds { binaries: [&args.a, &args.b], capture, bar };
     builds.step("both builds play the capture");
     let [a, b] = both(|index| builds.play(index, args))?;
     let (a, b) = match [a, b] {

@@ -221,7 +221,11 @@ fn named(fixtures: &Path, name: &str) -> anyhow::Result<PathBuf> {
 }
 
 fn all(fixtures: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let cannot = || format!("cannot read {}", fixtures.display());
+    let cannot = || {
+        let hint =
+            "name the folder of your fixtures with --fixtures DIR, or begin in the folder of a4emu's source";
+        format!("cannot read {} ({hint})", fixtures.display())
+    };
     let mut dirs = Vec::new();
     for entry in fs::read_dir(fixtures).with_context(cannot)? {
         let path = entry.with_context(cannot)?.path();

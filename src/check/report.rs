@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 
+use super::artifacts::attachments;
 use super::verdict::{Outcome, Verdict};
 use a4emu_support::out_file::OutFile;
 
@@ -67,23 +68,26 @@ pub fn json(out: &mut impl Write, outcomes: &[Outcome]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the JUnit form. It has no times, so that equal outcomes give equal files.
+/// Writes the JUnit form, with the time of each case and its artifacts.
 ///
 /// # Errors
 /// The call fails if `out` cannot be written.
 pub fn junit(mut out: OutFile, outcomes: &[Outcome]) -> anyhow::Result<()> {
     let mut suite = TestSuite::new("a4emu check");
-    suite.add_test_cases(outcomes.iter().map(test_case));
+    suite.add_test_cases(outcomes.iter().map(test_case).collect::<io::Result<Vec<_>>>()?);
     let mut report = Report::new("a4emu");
     report.add_test_suite(suite);
     out.write_all(report.to_string()?.as_bytes())?;
     out.finish()
 }
 
-fn test_case(outcome: &Outcome) -> TestCase {
+fn test_case(outcome: &Outcome) -> io::Result<TestCase> {
     let mut case = TestCase::new(&*outcome.name, status(outcome));
-    case.set_classname("a4emu");
-    case
+    case.set_classname("a4emu").set_time(outcome.time);
+    if !outcome.artifacts.is_empty() {
+        case.set_system_out(attachments(&outcome.artifacts)?);
+    }
+    Ok(case)
 }
 
 fn status(outcome: &Outcome) -> TestCaseStatus {

@@ -1,5 +1,8 @@
 //! Replays one case and compares the result with its golden files.
 
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
 use anyhow::Context;
 use serde::Serialize;
 
@@ -70,9 +73,15 @@ pub struct Outcome {
     pub notes: Vec<String>,
     /// Differences in state, in order.
     pub differences: Vec<Difference>,
+    /// Files that show how the case differs, if they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<PathBuf>,
     /// Status of the replay itself.
     #[serde(skip)]
     pub status: Status,
+    /// How long the case took. It is in no form that is the same for the same capture.
+    #[serde(skip)]
+    pub time: Duration,
 }
 
 impl Outcome {
@@ -91,7 +100,8 @@ impl Outcome {
         let notes = vec![format!("{error:#}")];
         // For example a capture of another chip is not supported, which is worse than wrong use.
         let (name, status) = (case.name.clone(), status_of(error));
-        Self { name, result: Verdict::Broken, notes, differences: Vec::new(), status }
+        let (differences, artifacts, time) = Default::default();
+        Self { name, result: Verdict::Broken, notes, differences, artifacts, status, time }
     }
 }
 
@@ -140,15 +150,25 @@ pub fn replay(case: &Case, depth: Depth, run: &Run) -> anyhow::Result<Actual> {
     Ok(Actual { state: state.to_string(), packets, frame, status: run.shared.status_of(report), cut })
 }
 
+/// What keeps files of a case that differs, and returns their paths.
+pub type Keep<'a> = &'a (dyn Fn(&Case, &Actual, &[Difference]) -> anyhow::Result<Vec<PathBuf>> + Sync);
+
 /// Replays a case and compares the result with its golden files.
 pub fn judge(case: &Case, run: &Run) -> Outcome {
-    match replay(case, Depth::of(case), run).and_then(|actual| hold(case, &actual)) {
-        Ok(outcome) => outcome,
-        Err(error) => Outcome::broken(case, &error),
-    }
+    judge_keeping(case, run, &|_, _, _| Ok(Vec::new()))
 }
 
-fn hold(case: &Case, actual: &Actual) -> anyhow::Result<Outcome> {
+/// Judges like [`judge`], and calls `keep` for a case that is not the same.
+pub fn judge_keeping(case: &Case, run: &Run, keep: Keep<'_>) -> Outcome {
+    let begin = Instant::now();
+    let judged = match replay(case, Depth::of(case), run).and_then(|actual| hold(case, &actual, keep)) {
+        Ok(outcome) => outcome,
+        Err(error) => Outcome::broken(case, &error),
+    };
+    Outcome { time: begin.elapsed(), ..judged }
+}
+
+fn hold(case: &Case, actual: &Actual, keep: Keep<'_>) -> anyhow::Result<Outcome> {
     let (mut notes, differences) = against_golden(case, actual)?;
     notes.extend(actual.cut.clone());
     let same = notes.is_empty() && differences.is_empty();
@@ -164,7 +184,9 @@ fn hold(case: &Case, actual: &Actual) -> anyhow::Result<Outcome> {
             Verdict::UnexpectedPass
         }
     };
-    Ok(Outcome { name: case.name.clone(), result, notes, differences, status: actual.status })
+    let artifacts = if result == Verdict::Same { Vec::new() } else { keep(case, actual, &differences)? };
+    let (name, status, time) = (case.name.clone(), actual.status, Duration::ZERO);
+    Ok(Outcome { name, result, notes, differences, artifacts, status, time })
 }
 
 /// Compares with the golden files. Returns notes, and differences in state.

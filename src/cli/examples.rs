@@ -9,6 +9,7 @@ pub const INFO: &str = "Examples:
 pub const DECODE: &str = "Examples:
   a4emu decode captures/cube.rd.gz --draw 1
   a4emu decode captures/cube.rd.gz --format summary
+  a4emu decode captures/cube.rd.gz --dump-shaders shaders
   a4emu decode captures/cube.rd.gz --query 'RB_MRT[0].*' --query rb_depth_control.z_test_enable --query-mode delta
   a4emu decode captures/cube.rd.gz --format jsonl --shaders | grep '\"kind\":\"instr\"'";
 
@@ -20,6 +21,7 @@ pub const REPLAY: &str = "Examples:
   a4emu replay captures/cube.rd.gz --list-draws
   a4emu replay captures/cube.rd.gz --fidelity
   a4emu replay captures/cube.rd.gz --edit f1:RB_DEPTH_CONTROL.ZFUNC=FUNC_ALWAYS
+  a4emu replay captures/cube.rd.gz --edit f1:RB_DEPTH_CONTROL.ZFUNC=FUNC_ALWAYS --save edited.rd.gz
   a4emu replay captures/cube.rd.gz --coverage coverage.json
   a4emu replay captures/cube.rd.gz --timeline cube.json  # for ui.perfetto.dev
   a4emu replay captures/cube.rd.gz --loop 100
@@ -47,6 +49,14 @@ pub const SERVE: &str = "Examples:
 pub const PIXEL: &str = "Examples:
   a4emu pixel captures/many.rd.gz 128,128
   a4emu pixel captures/many.rd.gz 128,128 --json";
+
+/// Examples of `memory`.
+pub const MEMORY: &str = "Examples:
+  a4emu memory captures/cube.rd.gz VFD_FETCH[0] --draw f1
+  a4emu memory captures/compute.rd.gz 0x1040000+64 --as floats
+  a4emu memory captures/cube.rd.gz 0x1040000..0x1040040 --who
+  a4emu memory captures/compute.rd.gz 0x1040000+4K --draw f0 --changed f0
+  a4emu memory captures/cube.rd.gz RB_COPY_DEST_BASE --out picture.bin";
 
 /// Examples of `diff`.
 pub const DIFF: &str = "Examples:

@@ -32,6 +32,7 @@ fn capabilities() -> Value {
         "supportsDataBreakpoints": true,
         "supportsInstructionBreakpoints": true,
         "supportsDisassembleRequest": true,
+        "supportsReadMemoryRequest": true,
         "supportsSteppingGranularity": true,
         "supportsEvaluateForHovers": true,
         "supportsTerminateRequest": true,

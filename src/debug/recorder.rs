@@ -78,4 +78,8 @@ impl Environment for Recorder<'_> {
     fn barrier(&mut self) {
         self.machine.barrier();
     }
+
+    fn peek(&self, address: u64) -> Option<u8> {
+        self.machine.peek(address)
+    }
 }

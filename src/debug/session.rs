@@ -172,6 +172,13 @@ impl<'a> Session<'a> {
         self.recorder.last.as_ref()?.text(lane)
     }
 
+    /// The `len` bytes of global memory at `address`, each `None` where it is not known. Stores of the warp are in them up
+    /// to the furthest position that the session has reached: a step back does not take them back.
+    pub fn memory(&self, address: u64, len: usize) -> Vec<Option<u8>> {
+        self.budget.observe(Work::Copy16, len as u64);
+        (0..len as u64).map(|at| self.recorder.peek(address.checked_add(at)?)).collect()
+    }
+
     /// The value of `scalar` in `lane`.
     pub fn value(&self, scalar: Scalar, lane: usize) -> u32 {
         scalar.read(&self.warp, lane)

@@ -19,11 +19,15 @@ b [N]        set or remove a breakpoint at instruction N; without N: list them
 watch [NAME] stop when the lane's NAME changes, or no longer; without NAME: list them
 l [N]        look at lane N; without N: what the lanes are
 r [NAME]     registers of the lane that are not zero, or one (r0, hr2.x, a0, p0, c3)
+x ADDR [N]   N bytes of memory (64) at an address or at the value of a register: x 0x1040000 16, x r1.x
 k            constants that are not zero
 i            the lane's inputs: registers that are read before they are written, at the start
 p            the program
 h            this list
 q            quit";
+
+/// Most bytes that one command prints.
+const MOST_MEMORY: usize = 1 << 16;
 
 /// What follows a command.
 #[derive(PartialEq, Eq)]
@@ -93,6 +97,7 @@ impl<'s, 'a, W: Write> Terminal<'s, 'a, W> {
             "watch" | "w" => self.toggle_watch(argument)?,
             "l" | "lane" => self.choose_lane(argument)?,
             "r" | "registers" => self.show_registers(argument)?,
+            "x" | "mem" | "memory" => self.show_memory(argument)?,
             _ if !argument.is_empty() => self.not_understood(line)?,
             "n" | "next" => self.go(|session, lane| session.forward_in(lane))?,
             "c" | "continue" => self.go(|session, _| session.run())?,
@@ -261,6 +266,42 @@ impl<'s, 'a, W: Write> Terminal<'s, 'a, W> {
             }
         }
         Ok(())
+    }
+
+    /// Prints dwords of memory, four a line. Bytes that the capture does not hold are question marks.
+    fn show_memory(&mut self, argument: &str) -> io::Result<()> {
+        let (place, count) = argument.split_once(char::is_whitespace).unwrap_or((argument, "64"));
+        let Some(address) = self.address(place) else {
+            return writeln!(
+                self.out,
+                "`{place}` is no address (0x1040000) and no register or constant (r1.x, c3.y)"
+            );
+        };
+        let Some(count) = count.trim().parse().ok().filter(|count| *count <= MOST_MEMORY) else {
+            return writeln!(self.out, "`{}` is no number of bytes up to {MOST_MEMORY}", count.trim());
+        };
+        let bytes = self.session.memory(address, count);
+        for (row, bytes) in bytes.chunks(16).enumerate() {
+            write!(self.out, "{:#010x} ", address + 16 * row as u64)?;
+            for word in bytes.chunks(4) {
+                let digits = |byte: &Option<u8>| byte.map_or("??".to_owned(), |byte| format!("{byte:02x}"));
+                write!(self.out, " {}", word.iter().rev().map(digits).collect::<String>())?;
+            }
+            writeln!(self.out)?;
+        }
+        Ok(())
+    }
+
+    /// The address that `text` means: a number, or the value of a register or constant in the lane.
+    fn address(&self, text: &str) -> Option<u64> {
+        if let Some(digits) = text.strip_prefix("0x") {
+            return u64::from_str_radix(digits, 16).ok();
+        }
+        let Name(scalars) = text.parse().ok()?;
+        match scalars[..] {
+            [scalar] => Some(self.session.value(scalar, self.lane).into()),
+            _ => None,
+        }
     }
 
     fn show_inputs(&mut self) -> io::Result<()> {

@@ -1,5 +1,7 @@
 //! Runs draws with other registers, constants or programs than the stream gave them.
 
+pub mod stored;
+
 use a4emu_decoder::a4xx::A4XX;
 use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_decoder::adreno::ir3::program::assemble;

@@ -11,6 +11,7 @@
 //! - [`describe`] describes the state of a draw, and [`describe::Rows`] is the table of commands with their
 //!   cost;
 //! - [`pixel::ask`] returns the history of pixels;
+//! - [`memory::ask`] returns bytes of memory at a draw, and what uses them;
 //! - [`diff::compare`] finds the differences between two captures;
 //! - [`a4emu_rules::Watch`] finds errors that a real chip does not tolerate;
 //! - [`edit`] runs draws with other registers;
@@ -31,6 +32,7 @@ pub mod disasm;
 pub mod edit;
 pub mod explain;
 pub mod golden;
+pub mod memory;
 pub mod pixel;
 pub mod register_names;
 pub mod report;

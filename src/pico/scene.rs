@@ -105,13 +105,24 @@ impl Scene {
     /// The call fails on I/O errors, if the TOML is no scene, or if the size of the framebuffer is invalid.
     pub fn read(path: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
         let text = inputs.open(path).map_err(anyhow::Error::from).and_then(|file| read_text(file, MAX_SCENE));
-        let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+        let text = text.with_context(|| format!("cannot read {}{}", path.display(), not_a_capture(path)))?;
         let scene: Self = read_toml(&text).with_context(|| path.display().to_string())?;
         let sides = 1..=MAX_SIDE;
         if !sides.contains(&scene.width) || !sides.contains(&scene.height) {
             bail!("{}: {}x{} is no framebuffer (1 to {MAX_SIDE})", path.display(), scene.width, scene.height);
         }
         Ok(scene)
+    }
+}
+
+/// What to do with `path`, if its name is that of a capture.
+fn not_a_capture(path: &Path) -> &'static str {
+    let is_capture = path.extension().is_some_and(|ending| ["rd", "gz"].iter().any(|known| ending == *known));
+    match is_capture {
+        true => {
+            " as a scene (TOML, such as captures/pico/triangle.toml; `a4emu replay CAPTURE --png FILE` draws a capture)"
+        }
+        false => "",
     }
 }
 

@@ -10,6 +10,7 @@ use super::Args;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::Picture;
+use a4emu_inspect::asm::write_capture;
 use a4emu_inspect::describe::{Capture, find};
 use a4emu_inspect::edit::{self, Change, Edit};
 use a4emu_inspect::selection::Draws;
@@ -95,6 +96,18 @@ impl Edited {
         let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
         playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut Renderer, &mut Silent);
         Ok(Some(Self { original: last(&mut playback.gpu)?, capture, edits }))
+    }
+
+    /// Writes the capture with the edits to the file of `--save`, if there is one.
+    ///
+    /// # Errors
+    /// The call fails if the edits cannot be written as packets, or if the file cannot be written.
+    pub fn save(&self, args: &Args, shared: &Shared) -> anyhow::Result<()> {
+        let Some(path) = &args.save else { return Ok(()) };
+        let cannot = || format!("cannot write {}", path.display());
+        let bytes = edit::stored::capture_of(&self.capture, &self.edits, &args.limits, shared)
+            .with_context(cannot)?;
+        write_capture(path, &bytes, &shared.inputs)
     }
 
     /// Says how many pixels of the picture of `gpu` differ from that without edits. Writes a picture to `path`

@@ -62,6 +62,12 @@ pub trait Environment {
     /// Notes that the warp waits at a barrier. The other warps of its group then run up to it.
     fn barrier(&mut self) {}
 
+    /// The byte of global memory at `address`, for a debugger. `None` if it is not known. This is no access of the program.
+    fn peek(&self, address: u64) -> Option<u8> {
+        let _ = address;
+        None
+    }
+
     /// In a watched program: notes that the next operation rests on `guess`, with its reach.
     fn note_guess(&mut self, guess: Guess, reach: Reach) {
         let _ = (guess, reach);
@@ -110,6 +116,10 @@ impl<E: Environment + ?Sized> Environment for &mut E {
 
     fn barrier(&mut self) {
         (**self).barrier();
+    }
+
+    fn peek(&self, address: u64) -> Option<u8> {
+        (**self).peek(address)
     }
 
     fn note_guess(&mut self, guess: Guess, reach: Reach) {

@@ -172,7 +172,7 @@ fn print(args: &Args, answer: &Answer) -> anyhow::Result<()> {
             writeln!(out)?;
         }
         false => {
-            table::write(&answer.frame, &mut out)?;
+            table::write(&answer.frame, terminal::columns(), &mut out)?;
             answer.overlays.iter().try_for_each(|legend| writeln!(out, "overlay {legend}"))?;
         }
     }

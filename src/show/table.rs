@@ -37,14 +37,21 @@ const COLUMNS: [(&str, Side); 11] = [
 const JOINED: &str = "a row has the runs of one packet in further submits too (f3+f7), and in binning, restore \
                       and resolve passes the draws to the same targets (f3 .. f9)";
 
+/// Number of columns, from the left, of the first line of a row on a narrow terminal. The others follow on lines of their
+/// own.
+const NARROW: usize = 8;
+
+/// Spaces before these lines.
+const INDENT: usize = 7;
+
 /// The cells of a line.
 type Cells = [String; COLUMNS.len()];
 
-/// Writes the table.
+/// Writes the table. On a terminal with fewer `columns` than it has, a row has several lines.
 ///
 /// # Errors
 /// The call fails if `out` cannot be written.
-pub fn write(frame: &Frame, out: &mut impl Write) -> io::Result<()> {
+pub fn write(frame: &Frame, columns: Option<usize>, out: &mut impl Write) -> io::Result<()> {
     let groups = frame.rows.chunk_by(|a, b| folds(a) && folds(b) && a.pass == b.pass && a.submit == b.submit);
     let lines: Vec<Cells> = groups.flat_map(lines).collect();
     let width = |column: usize| {
@@ -62,8 +69,9 @@ pub fn write(frame: &Frame, out: &mut impl Write) -> io::Result<()> {
         frame.cost.pixels,
         frame.cost.all_instructions()
     )?;
-    write_line(&COLUMNS.map(|(heading, _)| heading.to_owned()), &widths, out)?;
-    lines.iter().try_for_each(|line| write_line(line, &widths, out))?;
+    let room = columns.filter(|columns| widths.iter().sum::<usize>() + 2 * (widths.len() - 1) > *columns);
+    let headings = COLUMNS.map(|(heading, _)| heading.to_owned());
+    std::iter::once(&headings).chain(&lines).try_for_each(|line| write_row(line, &widths, room, out))?;
     if (lines.len() as u64) < u64::from(frame.frame_draws) {
         writeln!(out, "{} rows for {} frame draws: {JOINED}", lines.len(), frame.frame_draws)?;
     }
@@ -72,15 +80,29 @@ pub fn write(frame: &Frame, out: &mut impl Write) -> io::Result<()> {
     write_findings(frame, out)
 }
 
-fn write_line(cells: &Cells, widths: &[usize; COLUMNS.len()], out: &mut impl Write) -> io::Result<()> {
+/// Writes a row. If `room` says how many columns a narrow terminal has, the last cells are on lines of their own.
+fn write_row(
+    cells: &Cells,
+    widths: &[usize; COLUMNS.len()],
+    room: Option<usize>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let first = if room.is_some() { NARROW } else { COLUMNS.len() };
     let mut line = String::new();
-    for ((cell, width), (_, side)) in cells.iter().zip(widths).zip(COLUMNS) {
+    for ((cell, width), (_, side)) in cells.iter().zip(widths).zip(COLUMNS).take(first) {
         line += &match side {
             Side::Left => format!("{cell:width$}  "),
             Side::Right => format!("{cell:>width$}  "),
         };
     }
-    writeln!(out, "{}", line.trim_end())
+    writeln!(out, "{}", line.trim_end())?;
+    let rest: Vec<&str> = cells[first..].iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+    let indent = " ".repeat(INDENT);
+    let options =
+        textwrap::Options::new(room.unwrap_or(usize::MAX)).initial_indent(&indent).subsequent_indent(&indent);
+    let rest = rest.join("  ");
+    let lines = if rest.is_empty() { Vec::new() } else { textwrap::wrap(&rest, options) };
+    lines.iter().try_for_each(|line| writeln!(out, "{}", line.trim_end()))
 }
 
 /// Writes the troubles, each with its first command.

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressFinish, ProgressState, ProgressStyle};
 
 use crate::options::Shared;
 use crate::terminal;
@@ -15,13 +15,13 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub fn bar(steps: u64, shared: &Shared) -> ProgressBar {
     match shared.quiet {
         true => ProgressBar::hidden(),
-        false => ProgressBar::new(steps).with_style(style("{wide_bar} {pos}/{len} {eta} left")),
+        false => ProgressBar::new(steps).with_style(style("{wide_bar} {pos}/{len}{left}")),
     }
 }
 
 /// A bar like [`bar`] that also shows the steps per second.
 pub fn rated(steps: u64, shared: &Shared) -> ProgressBar {
-    bar(steps, shared).with_style(style("{wide_bar} {pos}/{len}  {per_sec}  {eta} left"))
+    bar(steps, shared).with_style(style("{wide_bar} {pos}/{len}  {per_sec}{left}"))
 }
 
 /// A bar for `steps` steps that take unlike times: it shows the message of the step, and no time left. It is gone when it
@@ -30,8 +30,26 @@ pub fn named(steps: u64, shared: &Shared) -> ProgressBar {
     bar(steps, shared).with_style(style("{wide_bar} {pos}/{len} {msg}")).with_finish(ProgressFinish::AndClear)
 }
 
+/// A style with `{left}`, the time left as far as it can be said.
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        let left = time_left(state.pos(), state.len().unwrap_or(0), state.elapsed());
+        // A formatter has no place for errors.
+        let _written = left.map_or(Ok(()), |left| write!(out, ", about {} left", HumanDuration(left)));
+    };
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.with_key("left", left)
+}
+
+/// Time before a time left is shown.
+const LEAST_TIME: Duration = Duration::from_secs(3);
+
+/// The time left if all steps take as long as those that are done did. `None` while too little is done to say so.
+fn time_left(done: u64, total: u64, elapsed: Duration) -> Option<Duration> {
+    let left = total.checked_sub(done).filter(|left| *left > 0)?;
+    let is_early = elapsed < LEAST_TIME || done.saturating_mul(50) < total;
+    let seconds = elapsed.as_secs_f64() * left as f64 / done.max(1) as f64;
+    (!is_early).then(|| Duration::from_secs(seconds.ceil() as u64))
 }
 
 /// A reader that shows its progress if reading takes long. A run reads its capture as it proceeds. Nothing is
@@ -55,7 +73,7 @@ impl<R: Read> Watched<R> {
             return self.bar.iter().for_each(ProgressBar::finish_and_clear);
         }
         if self.bar.is_none() && self.since.elapsed() > PATIENCE {
-            let style = style("{wide_bar} {binary_bytes}/{binary_total_bytes} read, {eta} left");
+            let style = style("{wide_bar} {binary_bytes}/{binary_total_bytes} read, {elapsed}");
             self.bar = Some(ProgressBar::new(self.bytes).with_style(style));
         }
         if let Some(bar) = &self.bar {
@@ -119,7 +137,7 @@ impl Counted {
         if self.shows == Shows::Yes && self.bar.is_none() && self.since.elapsed() > PATIENCE {
             let bar = match self.total {
                 Some(total) => {
-                    ProgressBar::new(total).with_style(style("{wide_bar} {pos}/{len} {msg}, {eta} left"))
+                    ProgressBar::new(total).with_style(style("{wide_bar} {pos}/{len} {msg}{left}"))
                 }
                 None => ProgressBar::no_length().with_style(style("{spinner} {pos} {msg}, {elapsed}")),
             };
@@ -136,5 +154,20 @@ impl Drop for Counted {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_that_of_the_steps_so_far_or_is_not_said() {
+        let left =
+            |done, seconds| time_left(done, 100, Duration::from_secs(seconds)).map(|left| left.as_secs());
+        assert_eq!(left(7, 21), Some(279));
+        assert_eq!(left(50, 10), Some(10));
+        assert_eq!(left(99, 4), Some(1), "never 0 before the end");
+        assert_eq!([left(1, 60), left(0, 60), left(50, 1), left(100, 60)], [None; 4]);
     }
 }

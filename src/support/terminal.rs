@@ -80,6 +80,14 @@ impl<W: Write> Write for Unfailing<W> {
     }
 }
 
+/// Columns of the terminal that stdout is. `None` if stdout is no terminal.
+pub fn columns() -> Option<usize> {
+    match Look::of_stdout().long {
+        Long::Cut(columns) | Long::Wrapped(columns) => Some(columns),
+        Long::Whole => None,
+    }
+}
+
 /// Stdout for unchanged bytes: pictures, captures, JSON.
 pub fn bytes() -> Bytes {
     SHOWS_LISTING.fetch_or(io::stdout().is_terminal(), Ordering::Relaxed);

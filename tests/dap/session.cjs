@@ -92,6 +92,17 @@ async function fragmentShader(script, capture) {
   assert.equal(rows[0].presentationHint, "invalid");
   assert.ok(rows[1].instruction.startsWith("bary.f r0.z") && rows[1].address === "0x0", JSON.stringify(rows));
 
+  // Memory at the value of a constant or register, and where there is none.
+  assert.ok(registers.every((one) => /^0x[0-9a-f]+$/.test(one.memoryReference)), JSON.stringify(registers[0]));
+  const read = (memoryReference, count) => client.customRequest("readMemory", { memoryReference, offset: 4, count });
+  const nowhere = (await read("0x10", 8)).body;
+  assert.deepEqual([nowhere.address, nowhere.data, nowhere.unreadableBytes], ["0x14", "", 8]);
+  const program = process.argv[6];
+  const held = (await read(program, 8)).body;
+  assert.equal(held.address, "0x" + (parseInt(program, 16) + 4).toString(16));
+  assert.deepEqual([Buffer.from(held.data, "base64").length, held.unreadableBytes], [8, 0]);
+  await assert.rejects(read("nothing", 8), /no such place/);
+
   // A data breakpoint, to the end, and all the way back.
   const wanted = { name: "r1.y", variablesReference: scopes[0].variablesReference };
   const { dataId } = (await client.dataBreakpointInfoRequest(wanted)).body;

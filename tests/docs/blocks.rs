@@ -58,6 +58,8 @@ impl Block {
         let bare = match words.next()? {
             "sh" => true,
             "console" => false,
+            // Code that a test of another file runs.
+            "python" | "rust" if info.contains("by=") => true,
             _ => return None,
         };
         let line = text[..inside.start].lines().count();

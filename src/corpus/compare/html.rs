@@ -24,16 +24,23 @@ figcaption{font-size:.85em;color:#555}img{max-width:24em;max-height:24em;border:
 background:repeating-conic-gradient(#ddd 0 25%,#fff 0 50%) 0 0/16px 16px}\
 @media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}figcaption{color:#aaa}}</style>";
 
+/// What a page says that has no picture of a surface. Both runs need the option.
+pub const WITHOUT: &str = "There are surfaces without pictures: <code>a4emu corpus run CAPTURES -o DIR --pictures</code> keeps \
+                           them, and it has to make both runs.";
+
 /// Writes the page.
 ///
 /// # Errors
 /// The call fails if a picture is damaged, or if the page cannot be written.
 pub fn write(out: OutFile, folders: [&Path; 2], changes: &[Change], counts: &Counts) -> anyhow::Result<()> {
-    let mut page = Page { out, folders, room: MAX_PICTURES };
+    let mut page = Page { out, folders, room: MAX_PICTURES, lacks: false };
     let [a, b] = folders.map(|folder| escaped(&folder.display().to_string()));
     writeln!(page.out, "{HEAD}<h1>{a} and {b}</h1><p>{}</p>", counts.words())?;
     for change in changes.iter().filter(|change| !change.is_plain()) {
         page.change(change)?;
+    }
+    if page.lacks {
+        writeln!(page.out, "<p>{WITHOUT}</p>")?;
     }
     if page.room == 0 {
         let limit = MAX_PICTURES >> 20;
@@ -47,6 +54,8 @@ struct Page<'a> {
     folders: [&'a Path; 2],
     /// Bytes of pictures that still fit.
     room: usize,
+    /// Whether a picture of a surface was not kept.
+    lacks: bool,
 }
 
 impl Page<'_> {
@@ -67,6 +76,7 @@ impl Page<'_> {
             None => Ok(None),
         };
         let kept = [read(0)?, read(1)?];
+        self.lacks |= kept.iter().zip(hashes).any(|(kept, hash)| kept.is_none() && hash.is_some());
         writeln!(self.out, "<div>")?;
         for (kept, side) in kept.iter().zip(["A", "B"]) {
             let caption = format!("{side}: {}", escaped(surface));

@@ -135,7 +135,11 @@ fn a_page_holds_names_as_text_and_so_many_pictures() {
     };
     let text = page(std::slice::from_ref(&change));
     assert!(text.contains("1 pixels differ, by up to 3 of 255"), "{text}");
-    assert!(!text.contains("Only the first"));
+    assert!(!text.contains("Only the first") && !text.contains(html::WITHOUT));
+    std::fs::rename(a.join("pictures"), a.join("elsewhere")).unwrap();
+    let text = page(std::slice::from_ref(&change));
+    assert!(text.contains(html::WITHOUT) && text.contains("--pictures"), "{text}");
+    std::fs::rename(a.join("elsewhere"), a.join("pictures")).unwrap();
     // Both pictures together are too large for a page. So the second is left out, with a note.
     for picture in [a.join("pictures/aa.png"), b.join("pictures/bb.png")] {
         let mut large = std::fs::read(&picture).unwrap();

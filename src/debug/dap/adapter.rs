@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, bail};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
 
 use super::variables::{resolve, scopes, variables};
@@ -16,6 +17,9 @@ const INSTRUCTION: i64 = 8;
 
 /// Maximum number of frames of a lane: the lane itself and its nested calls.
 const FRAMES: u64 = 128;
+
+/// Most bytes of memory that one request reads.
+const MOST_MEMORY: u64 = 1 << 20;
 
 /// Reference of the disassembly, the source that is no file.
 const DISASSEMBLY: u64 = 1;
@@ -73,6 +77,7 @@ impl<'s, 'a> Adapter<'s, 'a> {
             "evaluate" => self.evaluate(arguments),
             "source" => Ok(json!({ "content": self.text(), "mimeType": "text/x-asm" })),
             "disassemble" => self.disassemble(arguments),
+            "readMemory" => self.read_memory(arguments),
             "continue" => {
                 self.go(arguments, |session, _| session.run())?;
                 Ok(json!({ "allThreadsContinued": true }))
@@ -257,6 +262,22 @@ impl<'s, 'a> Adapter<'s, 'a> {
         self.session.watches = found.iter().flatten().copied().collect();
         let verified: Vec<Value> = found.iter().map(|it| json!({ "verified": it.is_some() })).collect();
         json!({ "breakpoints": verified })
+    }
+
+    /// Bytes of global memory, up to the first that is not known. A reference is the address, as `variables` gives it.
+    fn read_memory(&self, arguments: &Value) -> Answer {
+        let text = arguments["memoryReference"].as_str().unwrap_or_default();
+        let start = text.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        let offset = arguments["offset"].as_i64().unwrap_or(0);
+        let address =
+            start.and_then(|start| start.checked_add_signed(offset)).context("no such place in memory")?;
+        let count = arguments["count"].as_u64().unwrap_or(0).min(MOST_MEMORY);
+        let bytes = self.session.memory(address, count as usize);
+        let known: Vec<u8> = bytes.into_iter().map_while(|byte| byte).collect();
+        let unreadable = count - known.len() as u64;
+        Ok(
+            json!({ "address": format!("{address:#x}"), "data": BASE64_STANDARD.encode(known), "unreadableBytes": unreadable }),
+        )
     }
 
     fn disassemble(&self, arguments: &Value) -> Answer {

@@ -72,5 +72,11 @@ pub fn variables(session: &Session<'_>, lane: usize, scope: Scope) -> Vec<Value>
 
 fn variable(scalar: Scalar, bits: u32) -> Value {
     let name = scalar.to_string();
-    json!({ "name": name, "value": scalar.text(bits), "evaluateName": name, "variablesReference": 0 })
+    let mut variable =
+        json!({ "name": name, "value": scalar.text(bits), "evaluateName": name, "variablesReference": 0 });
+    // A value of 32 bits may be an address, of which a client can show the memory.
+    if matches!(scalar, Scalar::Full(_) | Scalar::Constant(_)) {
+        variable["memoryReference"] = format!("{bits:#x}").into();
+    }
+    variable
 }

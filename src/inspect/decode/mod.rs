@@ -35,7 +35,7 @@ use text::{Detail, Text};
 pub use tracker::{Change, Tracker};
 
 use crate::selection::Selection;
-use a4emu_gpu::cp::Skip;
+use a4emu_gpu::cp::{Observer, Silent, Skip, Tee};
 use a4emu_gpu::fault::Report;
 use a4emu_support::limits::Limits;
 use a4emu_support::options::Shared;
@@ -161,7 +161,21 @@ pub fn decode(
     shared: &Shared,
     out: Output<'_>,
 ) -> anyhow::Result<Status> {
-    let (report, put_out) = play(sections, name, options, out)?;
+    decode_with(sections, name, options, shared, (out, &mut Silent))
+}
+
+/// Decodes like [`decode`], and shows the run to `other` too.
+///
+/// # Errors
+/// The call fails on wrong use, or if the output cannot be written.
+pub fn decode_with(
+    sections: impl IntoIterator<Item = Result<Section, CaptureError>>,
+    name: &str,
+    options: &Options,
+    shared: &Shared,
+    (out, other): (Output<'_>, &mut dyn Observer),
+) -> anyhow::Result<Status> {
+    let (report, put_out) = play_with(sections, name, options, (out, other))?;
     Ok(shared.tell_with(name, &report, put_out))
 }
 
@@ -176,9 +190,18 @@ pub fn play(
     options: &Options,
     out: Output<'_>,
 ) -> anyhow::Result<(Report, anyhow::Result<()>)> {
+    play_with(sections, name, options, (out, &mut Silent))
+}
+
+fn play_with(
+    sections: impl IntoIterator<Item = Result<Section, CaptureError>>,
+    name: &str,
+    options: &Options,
+    (out, other): (Output<'_>, &mut dyn Observer),
+) -> anyhow::Result<(Report, anyhow::Result<()>)> {
     let mut session = Session::new(options.sink(name, out)?, options.selection, options.repeats());
     let mut playback = options.limits.playback_of(Path::new(name), BASE);
-    playback.run(sections, &mut Skip::default(), &mut session);
+    playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut session, other]));
     let put_out = session.finish(&playback.gpu);
     Ok((playback.gpu.machine.report, put_out))
 }

@@ -53,6 +53,7 @@ mod tessellation;
 mod texels;
 mod texture;
 mod touched;
+mod users;
 mod written;
 
 pub use a4emu_rules::number::{Number, NumberUse};
@@ -74,4 +75,5 @@ pub use tessellation::{PatchFactors, Tessellation};
 pub use texels::{NoTexels, Texels};
 pub use texture::{Sampler, Texture};
 pub use touched::Touched;
+pub use users::{Access, Use, Users, UsingCalls, UsingPackets};
 pub use written::{PacketStores, Storing, Word, Written, WrittenBy};

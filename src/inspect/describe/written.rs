@@ -32,7 +32,7 @@ const MAX_WORDS: usize = 8;
 const MAX_WRITTEN: usize = 64;
 
 /// Number of logged ranges above which close ones are joined.
-const MAX_LOGGED: usize = 1 << 16;
+pub(super) const MAX_LOGGED: usize = 1 << 16;
 
 /// Ranges that no descriptor names are one if at most this many bytes lie between them.
 const GAP: u64 = 256;
@@ -193,7 +193,7 @@ pub struct WrittenBy {
 }
 
 /// A range of memory with a name.
-struct Named {
+pub(super) struct Named {
     /// None for a target, whose pixels are compared instead.
     what: Option<String>,
     start: u64,
@@ -265,7 +265,7 @@ impl WrittenBy {
 const UNNAMED: &str = "memory";
 
 /// The name of the memory at `at`, and the end of the part of `at..end` that has it.
-fn name_of(names: &[Named], at: u64, end: u64) -> (Option<&str>, u64) {
+pub(super) fn name_of(names: &[Named], at: u64, end: u64) -> (Option<&str>, u64) {
     // Of several, the one that begins last is the closest description; of equal ones the first is.
     let around = names.iter().filter(|it| (it.start..it.end).contains(&at));
     let best = around.reduce(|best, it| if it.start > best.start { it } else { best });
@@ -275,7 +275,7 @@ fn name_of(names: &[Named], at: u64, end: u64) -> (Option<&str>, u64) {
 }
 
 /// What the state of `draw` names in memory.
-fn names(gpu: Synced<'_>, draw: &Draw) -> Vec<Named> {
+pub(super) fn names(gpu: Synced<'_>, draw: &Draw) -> Vec<Named> {
     let memory = gpu.memory();
     let factors =
         draw.tessellation.as_ref().map(|it| ("tessellation factors".to_owned(), it.address.0, u32::MAX));

@@ -16,6 +16,9 @@ pub const FRAME: &str = "frame.png";
 /// Channels of a pixel.
 const CHANNELS: usize = 4;
 
+/// Most bytes of a picture that [`Frame::read`] reads.
+const MAX_BYTES: usize = 1 << 28;
+
 /// How far a frame may differ from its golden picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,6 +61,30 @@ impl Frame {
         let mut writer = encoder.write_header()?;
         writer.write_image_data(&self.pixels)?;
         Ok(writer.finish()?)
+    }
+
+    /// Reads a picture.
+    ///
+    /// # Errors
+    /// The call fails if `file` is no 8-bit RGBA PNG of at most [`MAX_BYTES`].
+    pub fn read(file: File) -> anyhow::Result<Self> {
+        let mut reader = png::Decoder::new(BufReader::new(file)).read_info()?;
+        let info = reader.info();
+        let (width, height) = (info.width, info.height);
+        let rgba = (info.color_type, info.bit_depth) == (png::ColorType::Rgba, png::BitDepth::Eight);
+        ensure!(rgba, "it is not 8-bit RGBA");
+        let bytes = reader.output_buffer_size().filter(|bytes| *bytes <= MAX_BYTES).context("too large")?;
+        let mut pixels = vec![0; bytes];
+        reader.next_frame(&mut pixels)?;
+        Ok(Self { width, height, pixels })
+    }
+
+    /// A picture that is white where `other` differs, and black elsewhere. `None` if the sizes differ.
+    pub fn mask(&self, other: &Self) -> Option<Self> {
+        let is_same = (self.width, self.height) == (other.width, other.height);
+        let pairs = self.pixels.chunks_exact(CHANNELS).zip(other.pixels.chunks_exact(CHANNELS));
+        let pixels = pairs.flat_map(|(old, new)| if old == new { [0, 0, 0, 0xff] } else { [0xff; CHANNELS] });
+        is_same.then(|| Self { pixels: pixels.collect(), ..*self })
     }
 
     /// Describes how the picture differs from the one in `golden` by more than `tolerance`.

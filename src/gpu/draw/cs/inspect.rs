@@ -1,5 +1,7 @@
 //! Inspection of one warp of a dispatch before its first instruction, for a debugger.
 
+use a4emu_decoder::adreno::address::Address;
+
 use crate::budget::Budget;
 use crate::draw::sp::environment::StageEnvironment;
 use crate::draw::sp::launch::{Threads, Worker, launch};
@@ -37,6 +39,11 @@ impl GroupWarps<'_> {
 impl Environment for GroupWarps<'_> {
     fn perform(&mut self, op: &Op<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Result<(), Refused> {
         StageEnvironment { memory: &mut self.worker.memory, quads: None }.perform(op, mask, out)
+    }
+
+    fn peek(&self, address: u64) -> Option<u8> {
+        let mut byte = [0];
+        self.worker.memory.gpu.get().read(Address::new(address), &mut byte).then_some(byte[0])
     }
 
     fn barrier(&mut self) {

@@ -1,5 +1,6 @@
 //! The environment of a running shader: its access to the rest of the machine.
 
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::ir3::access::FileReg;
 use a4emu_decoder::guesses::Guess;
 
@@ -66,6 +67,11 @@ impl Environment for StageEnvironment<'_, '_, '_> {
 
     fn has_planes(&mut self, locations: &[u16]) -> bool {
         self.quads.is_some_and(|quads| quads.has_planes(locations))
+    }
+
+    fn peek(&self, address: u64) -> Option<u8> {
+        let mut byte = [0];
+        self.memory.gpu.get().read(Address::new(address), &mut byte).then_some(byte[0])
     }
 
     fn note_guess(&mut self, guess: Guess, reach: Reach) {
