@@ -1,8 +1,8 @@
 //! Decodes captures, packets, registers and shader instructions. Every function depends on its arguments
 //! alone: machine state and time belong to the emulator (`a4emu`).
 //!
-//! [`adreno`] has what generations of the chip share, [`a4xx`] the tables of the A4xx. A [`generation`] is what readers of
-//! streams take, so that they work on any. From the bytes of a capture to the meaning of a bit:
+//! [`adreno`] has what generations of the chip share, [`a4xx`] and [`a6xx`] the tables of one. A [`generation`] is what
+//! readers of streams take, so that they work on any. From the bytes of a capture to the meaning of a bit:
 //!
 //! 1. [`adreno::capture`] splits a file (`.rd`, `.rd.gz`, a kernel's devcoredump) into sections: buffers, submits, names.
 //! 2. [`adreno::packet`] splits the dwords of a command buffer into packets. [`a4xx::pm4`] has a row for each opcode: name,

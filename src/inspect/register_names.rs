@@ -82,7 +82,10 @@ fn halves(generation: &'static Generation, text: &str) -> impl Iterator<Item = R
         None => format!("{text}_{half}"),
     };
     ["LO", "HI"].map(half).into_iter().flat_map(move |name| {
-        let by_name: Vec<RegRef> = fitting(generation.registers, &name).collect();
+        let exact =
+            generation.registers.by_name(&name).and_then(|offset| generation.registers.lookup(offset));
+        let fitting = fitting(generation.registers, &name).filter(|_| exact.is_none());
+        let by_name: Vec<RegRef> = exact.into_iter().chain(fitting).collect();
         let by_header = headers(generation, &name).filter(|(_, field)| field.is_none()).map(|(reg, _)| reg);
         if by_name.is_empty() { by_header.collect() } else { by_name }
     })

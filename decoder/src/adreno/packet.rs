@@ -196,7 +196,8 @@ fn type3(input: Dwords<'_>, header: PKT3) -> Parsed<'_, Packet<'_>> {
     Ok((rest, Packet::Command { opcode, predicated: header.PREDICATED(), payload }))
 }
 
-#[inline]
+// Not inlined: it would lengthen the loop of the other framing.
+#[inline(never)]
 fn packet4or7(input: Dwords<'_>) -> Parsed<'_, Packet<'_>> {
     let (rest, header) = dword(input)?;
     let (writes, command) = (PKT4(header), PKT7(header));
