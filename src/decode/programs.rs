@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use a4emu_gpu::cp::{Call, Flow, Observer};
-use a4emu_gpu::draw::sp::state::code;
+use a4emu_gpu::a4xx::sp::code;
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::settled::Running;
 use a4emu_inspect::describe::{Shader, Shaders};
@@ -53,7 +53,7 @@ impl Observer for Programs {
             return Flow::Continue;
         }
         let gpu = gpu.sync();
-        for stage in call.stages(&gpu.regs) {
+        for stage in call.stages(gpu.chip, &gpu.regs) {
             let Ok(words) = code(gpu.view(), stage) else { continue };
             let shader = self.shaders.get(&words, &gpu.budget);
             if self.all.len() < MAX_PROGRAMS && self.known.insert((shader.hash, stage.name())) {

@@ -13,10 +13,10 @@ use super::draw::Draw;
 use super::name::{Address, packet_name};
 use super::target::SurfacePlace;
 use super::written::{MAX_LOGGED, name_of, names};
+use a4emu_gpu::a4xx;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::observer::{Announced, Load};
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer};
-use a4emu_gpu::draw::vpc::state::FeedbackState;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::machine::CodeSource;
 use a4emu_gpu::pass::Pass;
@@ -157,7 +157,7 @@ impl Engine for UsingCalls<'_> {
         let stores = draw.shaders.iter().filter_map(|it| it.shader.as_ref()).any(|it| it.uses.stores);
         let stays_in_tiles =
             matches!(draw.pass, Some(Pass::Gmem | Pass::Restore)) && draw.tessellation.is_none();
-        if stays_in_tiles && !stores && FeedbackState::snapshot(gpu.sync().view()).is_none() {
+        if stays_in_tiles && !stores && a4xx::vpc::feedback(gpu.sync().view()).is_none() {
             return Renderer.run(gpu, call);
         }
         let before: Vec<Vec<u8>> =

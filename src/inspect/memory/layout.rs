@@ -1,14 +1,14 @@
 //! How bytes of memory are shown: as numbers of a width, or as elements of a format.
 
-use a4emu_decoder::a4xx::enums::ColorSwap;
 use a4emu_decoder::a4xx::regs::rb::RB_MRT_BUF_INFO;
 use a4emu_decoder::a4xx::regs::tex::TEX_CONST_0;
 use a4emu_decoder::a4xx::regs::vfd::VFD_DECODE_INSTR;
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::bits::FieldRow;
+use a4emu_gpu::a4xx::formats;
 use a4emu_rules::number::Number;
 use a4emu_shader::format::arrangement::Tiling;
-use a4emu_shader::format::{Block, Codec, Format, Transfer, Type};
+use a4emu_shader::format::{Block, Codec, Swap, Transfer, Type};
 use half::f16;
 use serde::Serialize;
 
@@ -145,13 +145,13 @@ impl Layout {
             Some(field.insert(0, field.parse(text).ok().filter(|_| is_name)?))
         };
         let vertex =
-            || Format::vertex(VFD_DECODE_INSTR(number(VFD_DECODE_INSTR::FIELDS, "FORMAT")?).FORMAT());
-        let texture = || Format::texture(TEX_CONST_0(number(TEX_CONST_0::FIELDS, "FMT")?).FMT());
+            || formats::vertex(VFD_DECODE_INSTR(number(VFD_DECODE_INSTR::FIELDS, "FORMAT")?).FORMAT());
+        let texture = || formats::texture(TEX_CONST_0(number(TEX_CONST_0::FIELDS, "FMT")?).FMT());
         let color = || {
-            Format::color(RB_MRT_BUF_INFO(number(RB_MRT_BUF_INFO::FIELDS, "COLOR_FORMAT")?).COLOR_FORMAT())
+            formats::color(RB_MRT_BUF_INFO(number(RB_MRT_BUF_INFO::FIELDS, "COLOR_FORMAT")?).COLOR_FORMAT())
         };
         let format = vertex().or_else(texture).or_else(color)?;
-        Some(match format.codec(ColorSwap::WZYX, Transfer::Linear) {
+        Some(match format.codec(Swap::WZYX, Transfer::Linear) {
             Some(codec) => Self::elements(text, codec, codec.bytes()),
             None => Self::blocks(text, format.block()),
         })
@@ -318,7 +318,7 @@ mod tests {
     fn codec() -> Codec {
         let format =
             Format::color(a4emu_decoder::a4xx::enums::ColorFmt::RB4_R8G8B8A8_UNORM).expect("a format");
-        format.codec(ColorSwap::WZYX, Transfer::Linear).expect("it is not compressed")
+        format.codec(Swap::WZYX, Transfer::Linear).expect("it is not compressed")
     }
 
     #[test]

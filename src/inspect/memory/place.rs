@@ -3,7 +3,6 @@
 use std::str::FromStr;
 
 use a4emu_decoder::a4xx::A4XX;
-use a4emu_decoder::a4xx::enums::{ColorFmt, ColorSwap, DepthFormat};
 use a4emu_decoder::a4xx::regs::tex::{SSBO_1_0, TEX_CONST_0, TEX_CONST_2};
 use a4emu_decoder::a4xx::regs::vfd::VFD_DECODE_INSTR;
 use a4emu_decoder::adreno::address::Address;
@@ -15,10 +14,11 @@ use crate::describe::canvas::Which;
 use crate::describe::{Buffer, Draw, ShaderStage, SurfacePlace, Target, Texture, VertexInput};
 use crate::edit::stage;
 use crate::register_names;
+use a4emu_gpu::a4xx::{enums, formats};
+use a4emu_gpu::draw::rb::depth::DepthFormat;
 use a4emu_gpu::regfile::RegFile;
 use a4emu_gpu::settled::Synced;
-use a4emu_shader::format::arrangement::Tiling;
-use a4emu_shader::format::{Format, Transfer};
+use a4emu_shader::format::{Swap, Transfer};
 
 /// A place in memory, as a user writes it: `0x1040000+64`, `0x1040000..0x1040040`, `texture FS 0`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -291,8 +291,8 @@ fn on(draw: &Draw, of: Stage) -> Option<&ShaderStage> {
 
 fn vertices(regs: &RegFile, input: &VertexInput) -> Pointed {
     let decode = regs.at::<VFD_DECODE_INSTR>(input.index);
-    let codec =
-        Format::vertex(decode.FORMAT()).and_then(|format| format.codec(decode.SWAP(), Transfer::Linear));
+    let codec = formats::vertex(decode.FORMAT())
+        .and_then(|format| format.codec(enums::swap(decode.SWAP()), Transfer::Linear));
     let stride = if input.stride == 0 { input.element_bytes } else { input.stride };
     let layout = codec.map(|codec| Layout::elements(&input.format, codec, stride));
     Pointed { start: input.address.0, bytes: Some(input.bytes.into()), layout }
@@ -306,14 +306,14 @@ fn indices(draw: &Draw) -> Option<Pointed> {
 
 fn texels(texture: &Texture) -> Pointed {
     let (c0, c2) = (TEX_CONST_0(texture.words[0]), TEX_CONST_2(texture.words[2]));
-    let format = Format::texture(c0.FMT());
-    let grid = Tiling::of(c0.tile_mode()).map(|tiling| Grid {
+    let format = formats::texture(c0.FMT());
+    let grid = enums::tiling(c0.tile_mode()).map(|tiling| Grid {
         tiling,
         pitch: texture.pitch,
         size: [texture.width, texture.height],
         layer_bytes: if texture.depth > 1 || texture.kind == "cube" { texture.layer_bytes } else { 0 },
     });
-    let layout = format.map(|format| match format.codec(c2.SWAP(), Transfer::Linear) {
+    let layout = format.map(|format| match format.codec(enums::swap(c2.SWAP()), Transfer::Linear) {
         Some(codec) => Layout::texels(&texture.format, codec, grid),
         None => Layout::blocks(&texture.format, format.block()),
     });
@@ -322,8 +322,8 @@ fn texels(texture: &Texture) -> Pointed {
 
 fn elements(buffer: &Buffer, gpu: Synced<'_>, of: Stage) -> Pointed {
     let sizes = gpu.loaded.ssbo(of).sizes.get(buffer.slot as usize).copied();
-    let format = Format::color(SSBO_1_0(sizes.unwrap_or_default()[0]).FMT());
-    let codec = format.and_then(|format| format.codec(ColorSwap::WZYX, Transfer::Linear));
+    let format = formats::color(SSBO_1_0(sizes.unwrap_or_default()[0]).FMT());
+    let codec = format.and_then(|format| format.codec(Swap::WZYX, Transfer::Linear));
     let layout = codec.map(|codec| Layout::elements(&buffer.format, codec, codec.bytes()));
     Pointed { start: buffer.address.0, bytes: None, layout }
 }
@@ -342,16 +342,16 @@ fn target(draw: &Draw, which: Which) -> anyhow::Result<Pointed> {
     let color = draw.targets.iter().find(|target| Which::Color(target.index) == which);
     let layout = match (color, draw.depth.as_ref().map(|depth| depth.pixel)) {
         (Some(target), _) => pixels(target, attachment.pitch, attachment.size),
-        (None, Some(DepthFormat::DEPTH4_32)) if which == Which::Depth => Some(Layout::floats()),
-        (None, Some(DepthFormat::DEPTH4_16)) if which == Which::Depth => Some(Layout::shorts()),
+        (None, Some(DepthFormat::Float32)) if which == Which::Depth => Some(Layout::floats()),
+        (None, Some(DepthFormat::Unorm16)) if which == Which::Depth => Some(Layout::shorts()),
         (None, _) => None,
     };
     Ok(Pointed { start: start.0, bytes: Some(bytes), layout })
 }
 
 fn pixels(target: &Target, pitch: u32, size: [u32; 2]) -> Option<Layout> {
-    let (format, swap): (ColorFmt, ColorSwap) = target.pixel;
-    let codec = Format::color(format)?.codec(swap, Transfer::Linear)?;
+    let (format, swap) = target.pixel;
+    let codec = format.codec(swap, Transfer::Linear)?;
     let grid = Grid { tiling: target.tiling, pitch, size, layer_bytes: 0 };
     Some(Layout::texels(&target.format, codec, Some(grid)))
 }
