@@ -3,7 +3,7 @@
 //! Run with `cargo bench --bench texture`. The aim is less than 250 ns for a bilinear RGBA8 request.
 use std::hint::black_box;
 
-use a4emu_gpu::draw::tpl1::TextureBank;
+use a4emu_gpu::a4xx::tpl1::bank;
 use a4emu_gpu::memory::Memory;
 use a4emu_shader::{ALL, Few, LANES, Lanes, Lod, Number, Sample, SampleKind, Slots};
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -48,8 +48,7 @@ fn bench(c: &mut Criterion) {
         ("astc 4x4 bilinear", texture(0x6f, 16, 1), LINEAR, 0.9),
     ];
     for (name, words, sampler, step) in cases {
-        let bank =
-            TextureBank::new(&[words], &[[sampler, max_lod]], 0, a4emu_gpu::gpu::Model::Board, &memory);
+        let bank = bank(&[words], &[[sampler, max_lod]], 0, a4emu_gpu::gpu::Model::Board, &memory);
         let bound = bank.bind(&memory);
         let [s, t] = patch(step);
         let coords = [&s, &t];

@@ -179,9 +179,7 @@ pub const fn rop(code: RopCode) -> Rop {
     Rop(code.to_bits() as u8 & 0xf)
 }
 
-/// The order of the pixels of a surface; `None` for a number without a name.
-///
-/// Guess `tile-order` (docs/hardware/registers.md, section 6.4).
+/// The order of the pixels of a surface (guess `tile-order`); `None` for a number without a name.
 pub const fn tiling(mode: TileMode) -> Option<Tiling> {
     match mode {
         TileMode::TILE4_LINEAR => Some(Tiling::Linear),
