@@ -145,8 +145,8 @@ impl Surface {
 
     /// GPU address of its first pixel.
     #[getter]
-    fn address(&self) -> u32 {
-        self.written.address
+    fn address(&self) -> u64 {
+        self.written.address.get()
     }
 
     /// Pixels in a row.

@@ -209,6 +209,7 @@ impl Eye {
         };
         let ([width, height], hash) =
             picture.map_or(([width, height], None), |(size, hash)| (size, Some(hash)));
+        let address = address.narrow().unwrap_or(u32::MAX);
         Ok(Surface { submit, draw, address, width, height, format, hash })
     }
 

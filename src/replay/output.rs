@@ -134,6 +134,7 @@ impl Pictures {
             Content::Depth(format) => format!("{format:?}"),
         };
         let Written { submit, draw, address, .. } = *surface;
+        let address = address.narrow().unwrap_or(u32::MAX);
         let ([width, height], png) = match written {
             Some(size) => (size, Some(name)),
             None => ([surface.width, surface.height], None),

@@ -248,7 +248,7 @@ fn copies_that_their_tile_does_not_hold_come_out_the_same() {
         assert_eq!(at_once.report.troubles.total(), troubles, "{source}");
         at_once
     });
-    let pixel = |gpu: &Ended, [x, y]: [u32; 2]| {
+    let pixel = |gpu: &Ended, [x, y]: [u64; 2]| {
         let address = gpu.pipeline.surfaces.iter().next().unwrap().address;
         little_endian(gpu.memory().slice(address + y * 256 + x * 4, 4).unwrap())
     };
@@ -268,7 +268,7 @@ fn reads_see_the_results_of_queued_copies() {
     assert_eq!(late.regs.read(SCRATCH + 1), 0x0403_0201, "a packet");
     let surfaces: Vec<_> = late.pipeline.surfaces.iter().collect();
     assert_eq!(surfaces.len(), 11);
-    let pixel = |surface: usize, x: u32, y: u32| {
+    let pixel = |surface: usize, x: u64, y: u64| {
         little_endian(late.memory().slice(surfaces[surface].address + y * 256 + x * 4, 4).unwrap())
     };
     let corners = [[5, 5], [40, 5], [5, 40], [40, 40]].map(|[x, y]| pixel(0, x, y));

@@ -82,17 +82,17 @@ impl Frames {
 impl Choice {
     /// The frame among the surfaces that a submit with `buffers` has `rendered`.
     fn frame(&mut self, rendered: &[Written], buffers: &[&Bo]) -> Option<Written> {
-        let holder = |address| buffers.iter().find(|bo| bo.holds(address));
-        let presented = |s: &&Written| holder(s.address).is_some_and(|bo| bo.can_present());
+        let holder = |address: u32| buffers.iter().find(|bo| bo.holds(address));
+        let presented = |s: &&Written| s.address.narrow().and_then(holder).is_some_and(|bo| bo.can_present());
         self.presents |= rendered.iter().any(|s| presented(&s));
-        let renders_to = |address| rendered.iter().any(|s| s.address == address);
+        let renders_to = |address: u32| rendered.iter().any(|s| s.address == address.into());
         let is_copy = self.last.is_some_and(|last| holder(last).is_some() && !renders_to(last));
         if is_copy && !self.presents {
             return None;
         }
         let candidates = rendered.iter().filter(|s| !self.presents || presented(s));
         let frame = *largest(candidates)?;
-        self.last = Some(frame.address);
+        self.last = frame.address.narrow();
         Some(frame)
     }
 }
@@ -114,7 +114,7 @@ mod tests {
         Written {
             submit: 0,
             draw: 0,
-            address: bo.address,
+            address: bo.address.into(),
             width: size,
             height: size,
             pitch: 4 * size,

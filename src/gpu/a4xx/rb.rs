@@ -171,7 +171,7 @@ pub fn resolve(regs: &RegFile, unsupported: &mut Vec<String>) -> Option<ResolveS
         origin: bin_origin(regs),
         gmem_base: control.GMEM_BASE(),
         gmem_pitch: regs.get::<RB_MODE_CONTROL>().WIDTH() * cpp * samples,
-        base: regs.get::<RB_COPY_DEST_BASE>().BASE(),
+        base: regs.get::<RB_COPY_DEST_BASE>().BASE().into(),
         pitch: regs.get::<RB_COPY_DEST_PITCH>().PITCH(),
         cpp,
         samples,
@@ -271,7 +271,7 @@ fn mask_output(regs: &RegFile) -> Option<u32> {
 /// Each layer has as many rows as RB_FRAME_BUFFER_DIMENSION (guess `layer-stride`: RB_MRT_CONTROL3.STRIDE,
 /// which the open driver leaves 0 for targets in memory, may set it).
 fn surface(regs: &RegFile, base: u32, pitch: u32, cpp: u32) -> Surface {
-    let location = if is_bypass(regs) { Location::Memory(base) } else { Location::Gmem(base) };
+    let location = if is_bypass(regs) { Location::Memory(base.into()) } else { Location::Gmem(base) };
     let layer = pitch.saturating_mul(regs.get::<RB_FRAME_BUFFER_DIMENSION>().HEIGHT());
     let cpp = cpp * Samples::of(sample_counts(regs)).count() as u32;
     Surface { location, pitch, cpp, origin: bin_origin(regs), layer, tiling: Tiling::Linear }

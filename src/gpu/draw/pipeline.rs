@@ -527,7 +527,7 @@ fn draw_layer(
 ) -> Result<(), Stop> {
     let (start, _active) = (stopwatch(context), begin(Activity::Fragments));
     let surfaces: Vec<Surface> =
-        state.targets.surfaces.iter().map(|surface| surface.at_layer(layer)).collect();
+        state.targets.surfaces.iter().map(|surface| surface.at_layer(layer, &context.machine.mem)).collect();
     let tap = tap.filter(|tap| tap.is_of_layer(layer));
     let result = fragments(context, state, &surfaces, made, tap);
     context.pipeline.stats.ms.fragment += start.milliseconds();

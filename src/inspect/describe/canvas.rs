@@ -158,8 +158,11 @@ impl Draw {
             Content::Color => (Which::Color(0), Texel::color(written.format.value, written.swap)?),
             Content::Depth(format) => (Which::Depth, Texel::Depth(format.value)),
         };
-        let copy =
-            self.attachment(which, (SurfacePlace::Address(Address(written.address)), written.pitch), texel)?;
+        let copy = self.attachment(
+            which,
+            (SurfacePlace::Address(Address::of(written.address)), written.pitch),
+            texel,
+        )?;
         Some(Attachment { arrangement, ..copy })
     }
 }

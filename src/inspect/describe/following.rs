@@ -147,7 +147,7 @@ impl Following {
     pub fn finish(mut self, gpu: &mut Gpu) -> anyhow::Result<(Image, Touched)> {
         self.close(gpu);
         let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
-        let known = self.surfaces.iter().rposition(|(address, _)| *address == surface.address);
+        let known = self.surfaces.iter().rposition(|(address, _)| surface.address == (*address).into());
         let touched = known.map(|index| self.surfaces.swap_remove(index).1);
         let picture = Picture::of(&surface, gpu.sync().memory())?;
         let size = picture.size();

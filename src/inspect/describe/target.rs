@@ -278,7 +278,7 @@ impl Resolve {
         Some(Self {
             content: if state.content == Content::Color { "color" } else { "depth" },
             gmem: state.gmem_base,
-            address: Address(state.base),
+            address: Address::of(state.base),
             pitch: state.pitch,
             format: name(state.format),
             swap: name(state.swap),

@@ -252,7 +252,12 @@ impl Answer {
         Self {
             kind: "pixel",
             pixel: wanted.at.0,
-            surface: Surface { address, width, height, format: format!("{format:?}") },
+            surface: Surface {
+                address: address.narrow().unwrap_or(u32::MAX),
+                width,
+                height,
+                format: format!("{format:?}"),
+            },
             events,
             value: wanted.value(end),
             writer,

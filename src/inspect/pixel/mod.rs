@@ -110,7 +110,7 @@ fn surface(gpu: &Gpu, address: Option<u32>) -> Result<Written, Failure> {
     match address {
         None => surfaces.last_color().copied().ok_or_else(|| usage("no colour surface was rendered".into())),
         Some(address) => {
-            surfaces.iter().find(|surface| surface.address == address).copied().ok_or_else(|| {
+            surfaces.iter().find(|surface| surface.address == address.into()).copied().ok_or_else(|| {
                 let known: Vec<String> = surfaces.iter().map(|s| format!("{:#x}", s.address)).collect();
                 usage(format!("no surface at {address:#x} was rendered; there are {}", known.join(", ")))
             })
@@ -139,6 +139,7 @@ impl Wanted {
             return Err(usage(format!("pixel {x},{y} is outside of the {width}x{height} surface")));
         }
         let bytes = codec.bytes() * arrangement.samples;
+        let address = address.narrow().unwrap_or(u32::MAX);
         let address = address.wrapping_add(arrangement.tiling.offset([x, y], pitch, bytes) as u32);
         Ok(Self { at, address, codec, bytes, parts: trail.of(address) })
     }

@@ -128,13 +128,14 @@ fn in_memory(
 ) -> Option<HistoryPart> {
     match seen {
         Seen::Copy(copy, bounds) => {
-            let at = copy.to().position(Location::Memory(address)).filter(|at| bounds.contains(*at))?;
+            let at =
+                copy.to().position(Location::Memory(address.into())).filter(|at| bounds.contains(*at))?;
             let Some(Location::Gmem(byte)) = copy.from().pixel(at) else { return None };
             *holder = Some(Holder::Tile { origin: copy.origin, at, byte, met: false });
             Some(HistoryPart::Copied)
         }
         Seen::Draw { pass: Pass::Bypass, colors, others } => {
-            let hit = |surface: &Surface| surface.position(Location::Memory(address));
+            let hit = |surface: &Surface| surface.position(Location::Memory(address.into()));
             let found = colors.iter().enumerate().find_map(|(target, color)| Some((target, hit(color)?)));
             if let Some((target, at)) = found {
                 *depth = Some((others.clone(), at));

@@ -61,7 +61,7 @@ pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
     recorder.add_counts(&rows, &costed.counts);
     recorder.add_stored(&rows, stores);
     let told = shared.tell(&path.display().to_string(), &playback.gpu.report);
-    let picture = playback.gpu.pipeline.surfaces.last_color().map(|surface| surface.address);
+    let picture = playback.gpu.pipeline.surfaces.last_color().and_then(|surface| surface.address.narrow());
     let mut frame = frame_of(path, rows, canvases, recorder, packets);
     frame.first = last_draw_of(&frame, picture);
     frame.missing = summary_of(&playback.gpu.report.missing).unwrap_or_default();

@@ -16,7 +16,7 @@ fn surface() -> (Gpu, Written) {
     let written = Written {
         submit: 0,
         draw: 0,
-        address: 0x1000,
+        address: 0x1000u32.into(),
         width: 8,
         height: 4,
         pitch: 32,
@@ -58,6 +58,6 @@ fn a_surface_without_pixels_or_with_none_in_memory_has_none() {
         assert_eq!(written(&mut gpu, &empty, 1 << 20), (None, Some(Severity::Unsupported)));
     }
     let (mut gpu, surface) = surface();
-    let away = Written { address: 0x9000, ..surface };
+    let away = Written { address: 0x9000u32.into(), ..surface };
     assert_eq!(written(&mut gpu, &away, 1 << 20), (None, Some(Severity::Warning)));
 }

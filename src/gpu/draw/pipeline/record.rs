@@ -1,5 +1,7 @@
 //! Records how draws ended, what they cost and what went wrong.
 
+use a4emu_decoder::adreno::address::Address;
+
 use crate::draw::stage_words::PrimitiveWord;
 use crate::draw::topology::Topology;
 use a4emu_decoder::guesses::Guess;
@@ -147,14 +149,11 @@ pub(super) fn record_unsupported(
 /// Records surfaces that lie outside of all memory.
 pub(super) fn record_outside(context: &mut DrawContext<'_>, surfaces: &[Surface], outside: &[Outside]) {
     for &Outside { surface, address, len } in outside {
-        context.machine.report.missing.note(Miss {
-            client: Client::RenderTarget,
-            address: address.into(),
-            len,
-        });
-        let page = address - address % crate::memory::PAGE;
+        context.machine.report.missing.note(Miss { client: Client::RenderTarget, address, len });
+        let byte = address.get();
+        let page = Address::new(byte - byte % u64::from(crate::memory::PAGE));
         if matches!(surfaces[surface].location, Location::Memory(_)) {
-            context.machine.fault(Fault::Store { client: Client::RenderTarget, page: page.into() });
+            context.machine.fault(Fault::Store { client: Client::RenderTarget, page });
         }
     }
 }

@@ -11,6 +11,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use a4emu_decoder::adreno::address::Address;
+
 use crate::draw::gras::raster::Rect;
 use crate::draw::rb::cells::{CELL, numbers};
 use crate::draw::rb::state::ResolveState;
@@ -80,7 +82,7 @@ impl Strip<'_> {
 /// Layout of a surface in memory, row by row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Layout {
-    base: u32,
+    base: Address,
     pitch: u32,
     cpp: u32,
 }
@@ -93,12 +95,12 @@ impl Layout {
     }
 
     /// Returns the address of a pixel.
-    fn address(&self, x: i32, y: i32) -> u32 {
-        self.base.wrapping_add((u64::from(self.pitch) * y as u64 + u64::from(self.cpp) * x as u64) as u32)
+    fn address(&self, x: i32, y: i32) -> Address {
+        self.base + (u64::from(self.pitch) * y as u64 + u64::from(self.cpp) * x as u64)
     }
 
     /// Returns the address of the first pixel of `area`, and the number of bytes up to the end of the last.
-    fn place(&self, area: Rect) -> (u32, usize) {
+    fn place(&self, area: Rect) -> (Address, usize) {
         let rows = (area.y1 - area.y0 - 1) as usize * self.pitch as usize;
         (self.address(area.x0, area.y0), rows + (area.x1 - area.x0) as usize * self.cpp as usize)
     }
@@ -243,7 +245,7 @@ impl Copies {
             return None;
         }
         let (address, len) = layout.place(area);
-        if address < base || memory.narrow_buffer_at(address) != Some(buffer) {
+        if memory.narrow_buffer_at(address) != Some(buffer) {
             return None;
         }
         let mut part = Part { tile, area, band_shift: -anchor[1].div_euclid(BAND_ROWS) };
@@ -251,7 +253,7 @@ impl Copies {
             part.area = self.destinations[index].extended(part)?;
         }
         // Check now that the write can succeed, and mark the bytes as changed.
-        memory.prepare(address, len)?;
+        memory.prepare(address.narrow()?, len)?;
         let destination = known.unwrap_or(self.destinations.len());
         match self.destinations.get_mut(destination) {
             Some(known) => known.add(part),
@@ -263,7 +265,7 @@ impl Copies {
     /// Takes the buffers of all destinations out of memory until they are given back. Skips buffers that are
     /// already lent.
     pub fn lend(&self, memory: &mut Memory) -> Vec<Lent> {
-        self.destinations.iter().filter_map(|to| memory.lend_buffer(to.layout.base)).collect()
+        self.destinations.iter().filter_map(|to| memory.lend_buffer(to.layout.base.narrow()?)).collect()
     }
 
     /// Divides the lent buffers into strips. `job` returns the number of the job that runs a band of a tile, which is
@@ -280,6 +282,7 @@ impl Copies {
                 let to = &self.destinations[index];
                 // The last rows may be narrower, and the buffer may end with them.
                 let (address, len) = to.layout.place(to.area);
+                let Some(address) = address.narrow() else { continue };
                 to.strips(index, lent.bytes_at(address, len), &job, &mut strips);
             }
         }
@@ -460,7 +463,7 @@ mod tests {
             origin: [0, 0],
             gmem_base: 0,
             gmem_pitch: 256,
-            base: 0x1000,
+            base: Address::new(0x1000),
             pitch: 512,
             cpp: 4,
             samples,
@@ -562,7 +565,7 @@ mod tests {
     fn no_more_is_known_than_there_is_room_for() {
         let mut left = ResolveCache::default();
         for base in 0..100 {
-            left.take(&ResolveState { base: base << 16, ..state(1) }, AREA, ANCHOR, 0);
+            left.take(&ResolveState { base: Address::new(base << 16), ..state(1) }, AREA, ANCHOR, 0);
         }
         assert_eq!(left.0.len(), COPY_SURFACES);
         for y in 0..1000 {

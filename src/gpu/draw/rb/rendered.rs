@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use a4emu_decoder::adreno::address::Address;
+
 use super::depth::DepthFormat;
 use super::state::Targets;
 use super::surface::{Location, Surface};
@@ -40,7 +42,7 @@ pub struct Written {
     /// Draw of the last write.
     pub draw: u32,
     /// Address of the first pixel.
-    pub address: u32,
+    pub address: Address,
     /// Pixels in a row.
     pub width: u32,
     /// Rows.

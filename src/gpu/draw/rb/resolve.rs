@@ -1,5 +1,7 @@
 //! Copies tile memory to memory, as the copy hardware of the RB does.
 
+use a4emu_decoder::adreno::address::Address;
+
 use rayon::prelude::*;
 
 use super::dither::Dither;
@@ -11,7 +13,7 @@ use crate::ambient::hold;
 use crate::draw::gras::raster::Rect;
 use crate::fault::{Client, Fault};
 use crate::limits::RESOLVE_ROWS;
-use crate::memory::Memory;
+use crate::memory::{Memory, PAGE};
 use crate::work_trace::{Activity, begin};
 use a4emu_shader::format::arrangement::{Tiling, resolved};
 use a4emu_shader::format::{Codec, Transfer};
@@ -56,8 +58,9 @@ impl Merge {
 }
 
 /// Returns the fault for missing memory at `address`.
-fn lost(address: u32) -> Fault {
-    Fault::Store { client: Client::Resolve, page: (address - address % crate::memory::PAGE).into() }
+fn lost(address: Address) -> Fault {
+    let byte = address.get();
+    Fault::Store { client: Client::Resolve, page: Address::new(byte - byte % u64::from(PAGE)) }
 }
 
 impl ResolveState {
@@ -106,7 +109,7 @@ impl ResolveState {
         let offset = |y: i32| u64::from(self.pitch) * y as u64 + u64::from(self.cpp) * area.x0 as u64;
         let first = offset(area.y0);
         let all = (offset(area.y1 - 1) - first) as usize + len;
-        let address = self.base.wrapping_add(first as u32);
+        let address = mem.behind(self.base, first);
         let Some(to) = mem.slice_mut(address, all) else { return Err(lost(address)) };
         let pitch = (self.pitch as usize).max(1);
         let rows = to.par_chunks_mut(pitch * RESOLVE_ROWS).enumerate();

@@ -1,5 +1,7 @@
 //! State of the render backend: targets, depth, stencil, alpha test, blending, copies.
 
+use a4emu_decoder::adreno::address::Address;
+
 use a4emu_shader::Epilogue;
 use a4emu_shader::format::arrangement::Arrangement;
 use a4emu_shader::format::{Format, Swap};
@@ -103,7 +105,7 @@ pub struct ResolveState {
     /// Bytes from row to row in tile memory.
     pub gmem_pitch: u32,
     /// Address for the first pixel of the screen in memory.
-    pub base: u32,
+    pub base: Address,
     /// Bytes from row to row in memory.
     pub pitch: u32,
     /// Bytes of a pixel in memory.

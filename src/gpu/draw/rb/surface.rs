@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use a4emu_decoder::adreno::address::Address;
+
 use crate::memory::{Lent, Memory};
 use crate::pool::Pool;
 use a4emu_shader::format::arrangement::Tiling;
@@ -17,7 +19,7 @@ pub enum Location {
     /// Byte offset in tile memory.
     Gmem(u32),
     /// Address in memory.
-    Memory(u32),
+    Memory(Address),
 }
 
 /// A surface.
@@ -39,11 +41,11 @@ pub struct Surface {
 
 impl Surface {
     /// Returns layer `n`.
-    pub fn at_layer(&self, n: u32) -> Self {
+    pub fn at_layer(&self, n: u32, mem: &Memory) -> Self {
         let offset = self.layer.wrapping_mul(n);
         let location = match self.location {
             Location::Gmem(base) => Location::Gmem(base.wrapping_add(offset)),
-            Location::Memory(base) => Location::Memory(base.wrapping_add(offset)),
+            Location::Memory(base) => Location::Memory(mem.behind(base, offset.into())),
         };
         Self { location, ..*self }
     }
@@ -61,7 +63,7 @@ impl Surface {
         let offset = u32::try_from(self.tiling.offset([x, y], self.pitch, self.cpp)).ok()?;
         Some(match self.location {
             Location::Gmem(base) => Location::Gmem(base.checked_add(offset)?),
-            Location::Memory(base) => Location::Memory(base.checked_add(offset)?),
+            Location::Memory(base) => Location::Memory(base + offset.into()),
         })
     }
 
@@ -69,7 +71,9 @@ impl Surface {
     pub fn position(&self, place: Location) -> Option<[i32; 2]> {
         let offset = match (self.location, place) {
             (Location::Gmem(base), Location::Gmem(at)) => at.checked_sub(base)?,
-            (Location::Memory(base), Location::Memory(at)) => at.checked_sub(base)?,
+            (Location::Memory(base), Location::Memory(at)) => {
+                at.get().checked_sub(base.get()).and_then(|offset| u32::try_from(offset).ok())?
+            }
             _ => return None,
         };
         let [column, row] = self.tiling.pixel(offset, self.pitch, self.cpp)?;
@@ -381,7 +385,7 @@ pub struct Outside {
     /// Index of the surface.
     pub surface: usize,
     /// Address of the first byte.
-    pub address: u32,
+    pub address: Address,
     /// Number of bytes.
     pub len: u32,
 }
@@ -438,7 +442,7 @@ fn lend(surfaces: &[Surface], area: Rect, mem: &mut Memory) -> Vec<Option<Lent>>
         }
         let alone = buffers.iter().filter(|other| *other == buffer).count() == 1;
         let range = extent(surface, area);
-        let address = u32::try_from(u64::from(base) + range.start).ok()?;
+        let address = (base + range.start).narrow()?;
         let is_whole = mem.narrow_buffer_at(address) == *buffer
             && u64::from(mem.room(address)) >= range.end - range.start;
         (alone && is_whole).then(|| mem.lend(address, (range.end - range.start) as usize)).flatten()
@@ -501,7 +505,7 @@ fn copy_in(
                 rows
             }
             Location::Memory(base) => {
-                let address = base.wrapping_add(range.start as u32);
+                let address = mem.behind(base, range.start);
                 let room = mem.room(address);
                 if u64::from(room) < wanted {
                     let len = u32::try_from(wanted).unwrap_or(u32::MAX);
@@ -529,7 +533,7 @@ fn copy_out(surfaces: &[Surface], area: Rect, copies: &[Vec<u8>], gmem: &mut [u8
                 tiled::store(surface, base, area, bytes, mem);
             }
             Location::Memory(base) => {
-                let address = base.wrapping_add(start as u32);
+                let address = mem.behind(base, start);
                 let len = bytes.len().min(mem.room(address) as usize);
                 let stored = mem.write(address, &bytes[..len]);
                 debug_assert!(stored, "room was asked for");
@@ -580,9 +584,9 @@ mod tests {
     fn a_pitch_of_nothing_is_that_of_one_row() {
         let mut mem = Memory::new();
         mem.announce(0x1000, 64, Some(&[1; 64]));
-        let surface = Surface { pitch: 0, ..surface(Location::Memory(0x1000)) };
+        let surface = Surface { pitch: 0, ..surface(Location::Memory(Address::new(0x1000))) };
         assert_eq!(reachable(&[surface], 0, &mem), Rect { x0: 2, y0: 4, x1: 34, y1: 5 });
-        assert_eq!(surface.pixel([9, 4]), Some(Location::Memory(0x100e)));
+        assert_eq!(surface.pixel([9, 4]), Some(Location::Memory(Address::new(0x100e))));
         assert_eq!(surface.pixel([9, 5]), None);
         let area = Rect { x0: 6, y0: 4, x1: 9, y1: 5 };
         let fill = |mut planes: Vec<PixelRows<'_>>, _: &mut Memory| {
@@ -615,7 +619,7 @@ mod tests {
         for reads in [Reads::Surfaces, Reads::Elsewhere] {
             let mut mem = Memory::new();
             mem.announce(0x1000, 64, Some(&[1; 64]));
-            let surfaces = [surface(Location::Memory(0x1000))];
+            let surfaces = [surface(Location::Memory(Address::new(0x1000)))];
             let before = mem.now();
             let look = |planes: Vec<PixelRows<'_>>, mem: &mut Memory| {
                 let seen = mem.slice(0x1000, 64).map(<[u8]>::to_vec);
@@ -637,7 +641,7 @@ mod tests {
         let mut mem = Memory::new();
         mem.announce(0x1000, 128, Some(&[1; 128]));
         mem.announce(0x2000, 32, Some(&[1; 32]));
-        let surfaces = [0x1000, 0x1040, 0x2000].map(|base| surface(Location::Memory(base)));
+        let surfaces = [0x1000, 0x1040, 0x2000].map(|base| surface(Location::Memory(Address::new(base))));
         let (held, outside) = with_rows(
             &surfaces,
             AREA,
@@ -670,7 +674,7 @@ mod tests {
         )
         .0;
         assert_eq!(count, 3);
-        let far = [surface(Location::Memory(0xdead_0000))];
+        let far = [surface(Location::Memory(Address::new(0xdead_0000)))];
         let (_, outside) = with_rows(
             &far,
             AREA,

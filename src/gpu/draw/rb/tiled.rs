@@ -1,5 +1,7 @@
 //! Tiled surfaces in memory. A draw works on a copy in row order.
 
+use a4emu_decoder::adreno::address::Address;
+
 use crate::draw::gras::raster::Rect;
 use crate::draw::rb::surface::{Surface, extent};
 use crate::memory::Memory;
@@ -13,13 +15,13 @@ struct Bands {
 
 impl Bands {
     /// Reads the bytes as far as there is memory. Unknown bytes are zero.
-    fn read(surface: &Surface, base: u32, area: Rect, mem: &Memory) -> Self {
+    fn read(surface: &Surface, base: Address, area: Rect, mem: &Memory) -> Self {
         let rows = surface.tiling.rows();
         let row = |y: i32| u32::try_from(y - surface.origin[1]).unwrap_or(0);
         let (first, last) = (row(area.y0) / rows * rows, row(area.y1).next_multiple_of(rows));
         let start = u64::from(first) * u64::from(surface.pitch);
         let wanted = u64::from(last - first) * u64::from(surface.pitch);
-        let address = base.wrapping_add(start as u32);
+        let address = mem.behind(base, start);
         let mut bytes = vec![0; wanted.min(mem.room(address).into()) as usize];
         let _known_or_zero = mem.read(address, &mut bytes);
         Self { start, bytes }
@@ -46,7 +48,7 @@ impl Bands {
 }
 
 /// Returns the rows of `area` in row order, and whether all of them are in memory.
-pub fn rows(surface: &Surface, base: u32, area: Rect, mem: &Memory) -> (Vec<u8>, bool) {
+pub fn rows(surface: &Surface, base: Address, area: Rect, mem: &Memory) -> (Vec<u8>, bool) {
     let mut bands = Bands::read(surface, base, area, mem);
     let room = bands.bytes.len() as u64;
     let range = extent(surface, area);
@@ -60,14 +62,14 @@ pub fn rows(surface: &Surface, base: u32, area: Rect, mem: &Memory) -> (Vec<u8>,
 }
 
 /// Stores rows from [`rows`] back.
-pub fn store(surface: &Surface, base: u32, area: Rect, rows: &[u8], mem: &mut Memory) {
+pub fn store(surface: &Surface, base: Address, area: Rect, rows: &[u8], mem: &mut Memory) {
     let mut bands = Bands::read(surface, base, area, mem);
     let _rest_is_nowhere = bands.each(surface, area, |at, pixel| {
         if let Some(from) = rows.get(at..at + pixel.len()) {
             pixel.copy_from_slice(from);
         }
     });
-    let stored = mem.write(base.wrapping_add(bands.start as u32), &bands.bytes);
+    let stored = mem.write(mem.behind(base, bands.start), &bands.bytes);
     debug_assert!(stored, "room was asked for");
 }
 
@@ -78,7 +80,7 @@ mod tests {
     use a4emu_shader::format::arrangement::Tiling;
 
     const SURFACE: Surface = Surface {
-        location: Location::Memory(0x1000),
+        location: Location::Memory(Address::new(0x1000)),
         pitch: 16,
         cpp: 2,
         origin: [0, 0],
@@ -92,12 +94,12 @@ mod tests {
         let before: Vec<u8> = (0..128).collect();
         mem.announce(0x1000, 128, Some(&before));
         let area = Rect { x0: 3, y0: 3, x1: 8, y1: 6 };
-        let (mut copy, whole) = rows(&SURFACE, 0x1000, area, &mem);
+        let (mut copy, whole) = rows(&SURFACE, Address::new(0x1000), area, &mem);
         // Row 3 starts after three rows of the first square; its columns 4 and on are in the second.
         assert_eq!((&copy[..10], whole), (&[24, 25, 26, 27, 28, 29, 30, 31, 56, 57][..], true));
         assert_eq!(copy[16..20], [64, 65, 66, 67]);
         copy[2 * 16 + 2 * 5] = 200;
-        store(&SURFACE, 0x1000, area, &copy, &mut mem);
+        store(&SURFACE, Address::new(0x1000), area, &copy, &mut mem);
         let after = mem.slice(0x1000, 128).expect("announced");
         let changed: Vec<usize> = (0..128).filter(|i| after[*i] != before[*i]).collect();
         assert_eq!(changed, [64 + 32 + 8 + 2], "row 5, column 5");
@@ -107,7 +109,7 @@ mod tests {
     fn rows_report_pixels_outside_of_memory() {
         let mut mem = Memory::new();
         mem.announce(0x1000, 40, Some(&[1; 40]));
-        let (copy, whole) = rows(&SURFACE, 0x1000, Rect { x0: 0, y0: 0, x1: 8, y1: 4 }, &mem);
+        let (copy, whole) = rows(&SURFACE, Address::new(0x1000), Rect { x0: 0, y0: 0, x1: 8, y1: 4 }, &mem);
         assert!(!whole && copy.len() <= 64);
     }
 }
