@@ -7,7 +7,7 @@ use std::io::{self, Write};
 #[cfg(target_os = "linux")]
 use std::sync::Arc;
 use std::time::Duration;
-use std::{env, process, thread};
+use std::{process, thread};
 
 use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
@@ -179,7 +179,7 @@ const GONE: &[(&str, &str, &str)] = &[
 /// The line that names the command in place of an option that is gone, if that is the `error`.
 fn instead(error: &clap::Error) -> String {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return String::new() };
-    let command = env::args().nth(1).unwrap_or_default();
+    let command = std::env::args().nth(1).unwrap_or_default();
     let is_it = |(of, gone, _): &&(&str, &str, &str)| (*of, *gone) == (&*command, &**option);
     let row = GONE.iter().find(is_it).filter(|_| error.kind() == ErrorKind::UnknownArgument);
     row.map_or_else(String::new, |(_, gone, answer)| format!("\n{gone} is gone: {answer}\n"))
