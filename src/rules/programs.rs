@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::adreno::ir3::access::FileReg;
 use hashbrown::{HashMap, HashSet};
 
@@ -40,6 +41,8 @@ pub struct Programs {
     chosen: Chosen,
     /// Violations that are reported already for them.
     placed: HashSet<Broken>,
+    /// The instruction set of the run's chip.
+    isa: Isa,
     steps: u64,
     /// Whether some programs were not checked completely.
     pub cut: bool,
@@ -67,6 +70,7 @@ impl Programs {
         // A program of zeros never ends. It counts as a program only if a length was set.
         let words =
             code(gpu.view(), stage).or_else(|miss| if miss.len > 0 { Ok(Vec::new()) } else { Err(miss) });
+        self.isa = gpu.chip.generation().isa();
         let checked = self.get(stage, &words.ok()?, &gpu.budget)?;
         self.last[stage as usize] = Some(Last { place, time: gpu.memory().now(), checked: checked.clone() });
         Some(checked)
@@ -113,7 +117,7 @@ impl Programs {
                 break;
             }
             let choices = by_program[&Program::hash_of(words)].iter().copied();
-            let (broken, steps) = program::placed(*stage, words, choices);
+            let (broken, steps) = program::placed(*stage, self.isa, words, choices);
             self.steps += steps;
             said.extend(broken.into_iter().filter(|broken| !checked.broken.contains(broken)));
         }
@@ -135,7 +139,7 @@ impl Programs {
             self.instructions = 0;
         }
         self.instructions += words.len();
-        let checked = Arc::new(Checked::new(stage, words));
+        let checked = Arc::new(Checked::new(stage, self.isa, words));
         budget.observe(Work::Analysis, checked.steps);
         budget.observe(Work::Lowering, words.len() as u64);
         self.steps += checked.steps + words.len() as u64;

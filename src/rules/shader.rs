@@ -7,7 +7,7 @@ use std::sync::Arc;
 use a4emu_decoder::adreno::ir3::program::disassemble;
 use a4emu_decoder::adreno::ir3::{
     Body, Cat1, Cat1Src, Cat2Class, Cat3Class, Cat5, Cat5Slots, Cat6, Cat6Form, Cat6Op, Descriptor, Instr,
-    Operand, RegOrImm, Src, Type,
+    Isa, Operand, RegOrImm, Src, Type,
 };
 use hashbrown::HashMap;
 
@@ -56,12 +56,17 @@ pub struct Uses {
 }
 
 impl Shader {
-    /// Makes a program from `words` and finds the resources it names.
+    /// Makes a program of an A4xx, as [`Self::of`].
     pub fn new(words: &[u64]) -> Self {
+        Self::of(Isa::A4xx, words)
+    }
+
+    /// Makes a program from `words` of `isa` and finds the resources it names.
+    pub fn of(isa: Isa, words: &[u64]) -> Self {
         let used = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
         let words = words[..used].to_vec();
         let mut uses = Uses::default();
-        words.iter().for_each(|word| uses.add(&Instr::decode(*word)));
+        words.iter().for_each(|word| uses.add(&isa.decode(*word)));
         Self { hash: Program::hash_of(&words), words, uses }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use a4emu_decoder::adreno::ir3::access::{Access, Role};
-use a4emu_decoder::adreno::ir3::{Cat0Class, Cat0Op, Instr};
+use a4emu_decoder::adreno::ir3::{Cat0Class, Cat0Op, Instr, Isa};
 
 use super::flow::control;
 use super::{Program, is_index, last_of};
@@ -90,10 +90,10 @@ fn nearest(program: &mut Program, reader: usize, read: Access, counting: Countin
         if seen.insert(index, slots).is_some() || !program.flow.is_reachable(index) {
             continue;
         }
-        if let Some(write) = last_of(&program.writes[index], read.reg).copied() {
+        if let Some(write) = last_of(program.isa, &program.writes[index], read.reg).copied() {
             let instr = &program.instrs[index];
-            let slots = slots + u32::from(instr.repeat() - write.step);
-            let needs = needed(instr, &program.instrs[reader], read);
+            let slots = slots + u32::from(instr.repeat() - write.step) + u32::from(instr.nops());
+            let needs = needed(program.isa, (instr, write), (&program.instrs[reader], read));
             if slots < needs {
                 return Some(TooNear { writer: index, slots, needs, inside: false });
             }
@@ -109,17 +109,23 @@ fn within(program: &Program, reader: usize, read: Access) -> Option<TooNear> {
     let instr = &program.instrs[reader];
     let before = |write: &&Access| write.reg == read.reg && write.step < read.step;
     let write = program.writes[reader].iter().rev().find(before)?;
-    let (slots, needs) = (u32::from(read.step - write.step - 1), needed(instr, instr, read));
+    let needs = needed(program.isa, (instr, *write), (instr, read));
+    let slots = u32::from(read.step - write.step - 1);
     (slots < needs).then_some(TooNear { writer: reader, slots, needs, inside: true })
 }
 
-/// Number of slots needed between `writer` and `reader`.
-fn needed(writer: &Instr, reader: &Instr, read: Access) -> u32 {
+/// Number of slots needed between a write and a read. A shared register is waited for with (ss).
+fn needed(isa: Isa, (writer, write): (&Instr, Access), (reader, read): (&Instr, Access)) -> u32 {
+    if write.reg.is_shared(isa) {
+        return 0;
+    }
+    // In the merged file, a half of what was written whole, or the other way round, takes 3 slots more.
+    let mixed = if write.reg.half == read.reg.half { 0 } else { 3 };
     match (writer.category(), reader.category()) {
         (Some(1..=3), _) if read.operand == Role::Index => LONGEST,
         (Some(1..=3), Some(0 | 4..=6)) => LONGEST,
-        (Some(1..=3), _) if read.operand == Role::Addend => 1,
-        (Some(1..=3), Some(1..=3)) => 3,
+        (Some(1..=3), _) if read.operand == Role::Addend => 1 + mixed,
+        (Some(1..=3), Some(1..=3)) => 3 + mixed,
         _ => 0,
     }
 }
@@ -127,7 +133,7 @@ fn needed(writer: &Instr, reader: &Instr, read: Access) -> u32 {
 fn issue_slots(instr: &Instr, counting: Counting) -> u32 {
     match instr.category() {
         Some(0) if is_free(instr) => 0,
-        Some(0..=3) => 1 + u32::from(instr.repeat()),
+        Some(0..=3) => 1 + u32::from(instr.repeat()) + u32::from(instr.nops()),
         _ if counting == Counting::Lenient => 1,
         _ => 0,
     }
@@ -148,9 +154,9 @@ mod tests {
     use a4emu_gpu::gpu::Stage;
 
     /// Number of missing slots before the last instruction, as in the compiler's own tests.
-    fn missing(source: &str) -> u32 {
-        let words = a4emu_decoder::adreno::ir3::program::assemble(source).expect(source);
-        let mut program = Program::new(Stage::VS, &words);
+    fn missing(isa: Isa, source: &str) -> u32 {
+        let words = a4emu_decoder::adreno::ir3::program::assemble_in(isa, source).expect(source);
+        let mut program = Program::new(Stage::VS, isa, &words);
         let reader = words.len() - 1;
         let reads = program.reads[reader].clone();
         let short = |read| nearest(&mut program, reader, read, Counting::Strict);
@@ -173,14 +179,65 @@ mod tests {
             ("(rpt1)mov.f32f32 r0.y, (r)c0.x\n(rpt1)add.f r0.x, (r)r0.x, c0.x", 1),
         ];
         for (source, slots) in vectors {
-            assert_eq!(missing(source), slots, "{source}");
+            assert_eq!(missing(Isa::A4xx, source), slots, "{source}");
         }
     }
 
+    /// All vectors of ir3/tests/delay.c, which are of an A630.
+    #[test]
+    fn the_compilers_vectors_of_an_a630() {
+        let vectors = [
+            ("add.f r0.x, r2.x, r2.y\nrsq r0.x, r0.x", 6),
+            ("mov.f32f32 r0.x, c0.x\nmov.f32f32 r0.y, c0.y\nadd.f r0.x, r0.x, r0.y", 3),
+            (
+                "mov.f32f32 r0.x, c0.x\nmov.f32f32 r0.y, c0.y\nmov.f32f32 r0.z, c0.z\nmad.f32 r0.x, r0.x, r0.y, r0.z",
+                2,
+            ),
+            ("mov.f32f32 r0.x, c0.x\nrcp r0.x, r0.y\nadd.f r0.x, r0.x, c0.x", 0),
+            ("mov.f32f32 r0.x, c0.x\nmov.f32f32 r0.y, c0.y\n(rpt1)add.f r0.x, (r)r0.x, (r)c0.x", 2),
+            ("(rpt1)mov.f32f32 r0.x, c0.x\n(rpt1)add.f r0.x, (r)r0.x, (r)c0.x", 2),
+            ("mov.f32f32 r0.y, c0.y\nmov.f32f32 r0.x, c0.x\n(rpt1)add.f r0.x, (r)r0.x, (r)c0.x", 3),
+            ("(rpt2)mov.f32f32 r0.x, (r)c0.x\nadd.f r0.x, r0.x, c0.x", 1),
+            ("(rpt2)mov.f32f32 r0.x, (r)c0.x\nadd.f r0.x, r0.x, r0.y", 2),
+            ("(rpt1)mov.f32f32 r0.x, (r)c0.x\n(rpt1)add.f r0.x, (r)r0.x, c0.x", 2),
+            ("(rpt1)mov.f32f32 r0.y, (r)c0.x\n(rpt1)add.f r0.x, (r)r0.x, c0.x", 1),
+            ("(rpt1)mov.f32f32 r0.x, (r)c0.x\n(rpt1)add.f r0.x, (r)r0.y, c0.x", 3),
+        ];
+        for (source, slots) in vectors {
+            assert_eq!(missing(Isa::A6xx, source), slots, "{source}");
+        }
+    }
+
+    /// (nopN), registers that share bits, several moves and shared registers, which ir3_delay.c and ir3_legalize.c
+    /// have from A5xx or A6xx on.
+    #[test]
+    fn later_generations_count_nops_and_halves() {
+        let of = |source: &str| [Isa::A5xx, Isa::A6xx].map(|isa| missing(isa, source));
+        let add = |nops: &str| format!("{nops}add.f r0.x, r1.x, r2.x\nadd.f r0.y, r0.x, r2.x");
+        assert_eq!(["", "(nop1) ", "(nop3) "].map(|nops| of(&add(nops))), [[3, 3], [2, 2], [0, 0]]);
+        // The halves of r0.x are hr0.x and hr0.y on A6xx alone; another precision takes 3 slots more.
+        assert_eq!(of("add.f r0.x, r1.x, r2.x\nadd.f hr4.x, hr0.y, hr5.x"), [0, 6]);
+        assert_eq!(of("add.f hr0.y, hr6.x, hr6.x\nadd.f r4.x, r0.x, r5.x"), [0, 6]);
+        assert_eq!(of("add.f r0.x, r1.x, r2.x\nadd.f hr4.x, hr0.z, hr5.x"), [0, 0]);
+        assert_eq!(of("add.f r0.x, r1.x, r2.x\nmad.f16 hr4.x, hr5.x, hr5.y, hr0.x"), [0, 4]);
+        assert_eq!(of("swz.u32u32 r0.x, r0.y, r0.y, r0.x\nadd.u r1.x, r0.x, r2.x"), [2, 2]);
+        assert_eq!(of("gat.u32u32 r0.x, r1.x, r1.y, r1.z, r1.w\nadd.u r2.x, r0.w, r3.x"), [3, 3]);
+        assert_eq!(of("mov.u32u32 r1.w, c0.x\ngat.u32u32 r0.x, r1.x, r1.y, r1.z, r1.w"), [0, 0]);
+        assert_eq!(of("mov.u32u32 r48.x, c0.x\nadd.u r1.x, r48.x, r2.x"), [0, 0]);
+        let broken = rules_in(Isa::A6xx, "(nop2) add.f r0.x, r1.x, r2.x\nadd.f r0.y, r0.x, r2.x\nend");
+        assert_eq!(broken, ["D1"]);
+        let broken = rules_in(Isa::A6xx, "(nop3) add.f r0.x, r1.x, r2.x\nadd.f r0.y, r0.x, r2.x\nend");
+        assert_eq!(broken, [""; 0]);
+    }
+
     fn rules(source: &str) -> Vec<&'static str> {
-        let words = a4emu_decoder::adreno::ir3::program::assemble(source).expect(source);
+        rules_in(Isa::A4xx, source)
+    }
+
+    fn rules_in(isa: Isa, source: &str) -> Vec<&'static str> {
+        let words = a4emu_decoder::adreno::ir3::program::assemble_in(isa, source).expect(source);
         let mut broken = Vec::new();
-        check(&mut Program::new(Stage::VS, &words), &mut broken);
+        check(&mut Program::new(Stage::VS, isa, &words), &mut broken);
         broken.iter().map(|broken| broken.rule.rule().id).collect()
     }
 

@@ -13,7 +13,8 @@ use std::collections::BTreeSet;
 
 use a4emu_decoder::adreno::ir3::access::{Access, FileReg, Role};
 use a4emu_decoder::adreno::ir3::{
-    Body, Cat0Op, Cat2Op, Cat5Op, Cat5Slots, Cat6, Cat6Class, Cat6Form, Cat6Op, Instr, Reg, RegOrImm, Src,
+    Body, Cat0Op, Cat2Op, Cat5Op, Cat5Slots, Cat6, Cat6Class, Cat6Form, Cat6Op, Instr, Isa, Reg, RegOrImm,
+    Src,
 };
 
 use super::finding::{Broken, Instruction};
@@ -32,6 +33,8 @@ pub use taint::unset;
 pub struct Program {
     /// The stage of the program.
     pub stage: Stage,
+    /// The generation of its instructions.
+    pub isa: Isa,
     /// The words and the resources they name.
     pub shader: Shader,
     /// The instructions.
@@ -173,9 +176,9 @@ pub struct Checked {
 const MAX_STEPS: u64 = 1 << 22;
 
 impl Checked {
-    /// Checks `words` as a program of `stage`.
-    pub fn new(stage: Stage, words: &[u64]) -> Self {
-        let mut program = Program::new(stage, words);
+    /// Checks `words` of `isa` as a program of `stage`.
+    pub fn new(stage: Stage, isa: Isa, words: &[u64]) -> Self {
+        let mut program = Program::new(stage, isa, words);
         let mut broken = Vec::new();
         delay::check(&mut program, &mut broken);
         let pending = sync::check(&mut program, &mut broken);
@@ -193,10 +196,11 @@ impl Checked {
 /// steps.
 pub fn placed(
     stage: Stage,
+    isa: Isa,
     words: &[u64],
     chosen: impl IntoIterator<Item = (usize, Way, FileReg)>,
 ) -> (Vec<Broken>, u64) {
-    let mut program = Program::new(stage, words);
+    let mut program = Program::new(stage, isa, words);
     for (at, way, reg) in chosen {
         // The repetition of a repeated instruction is unknown.
         let Some(instr) = program.instrs.get(at).filter(|instr| instr.repeat() == 0) else { continue };
@@ -215,13 +219,13 @@ pub fn placed(
 }
 
 impl Program {
-    fn new(stage: Stage, words: &[u64]) -> Self {
-        let shader = Shader::new(words);
-        let instrs: Vec<Instr> = shader.words.iter().map(|word| Instr::decode(*word)).collect();
+    fn new(stage: Stage, isa: Isa, words: &[u64]) -> Self {
+        let shader = Shader::of(isa, words);
+        let instrs: Vec<Instr> = shader.words.iter().map(|word| isa.decode(*word)).collect();
         let reads = instrs.iter().map(Instr::reads).collect();
         let writes = instrs.iter().map(Instr::writes).collect();
         let flow = Flow::of(&instrs);
-        Self { stage, shader, instrs, reads, writes, flow, steps: MAX_STEPS }
+        Self { stage, isa, shader, instrs, reads, writes, flow, steps: MAX_STEPS }
     }
 
     /// The text of the instruction at `index`.
@@ -262,7 +266,7 @@ fn is_index(access: &Access) -> bool {
     access.operand == Role::Index
 }
 
-/// The last access of `reg` in `accesses`.
-fn last_of(accesses: &[Access], reg: FileReg) -> Option<&Access> {
-    accesses.iter().rev().find(|access| access.reg == reg)
+/// The last access of `reg` in `accesses`, or of a part of it.
+fn last_of(isa: Isa, accesses: &[Access], reg: FileReg) -> Option<&Access> {
+    accesses.iter().rev().find(|access| access.reg.overlaps(isa, reg))
 }

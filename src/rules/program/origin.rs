@@ -115,7 +115,7 @@ fn values(program: &mut Program, index: usize, reg: FileReg, through: Through) -
                 whole = false;
                 continue;
             }
-            let Some(write) = last_of(&program.writes[before], reg) else {
+            let Some(write) = last_of(program.isa, &program.writes[before], reg) else {
                 open.push((before, reg));
                 continue;
             };
@@ -180,10 +180,15 @@ fn keeps(from: Type, to: Type) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use a4emu_decoder::adreno::ir3::Isa;
     use a4emu_gpu::gpu::Stage;
 
     fn program(source: &str) -> Program {
-        Program::new(Stage::CS, &a4emu_decoder::adreno::ir3::program::assemble(source).expect(source))
+        Program::new(
+            Stage::CS,
+            Isa::A4xx,
+            &a4emu_decoder::adreno::ir3::program::assemble(source).expect(source),
+        )
     }
 
     fn said(source: &str) -> Vec<String> {

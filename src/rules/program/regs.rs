@@ -1,5 +1,6 @@
 //! Sets of registers.
 
+use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::adreno::ir3::access::FileReg;
 
 const WORDS: usize = FileReg::COUNT / 64;
@@ -12,6 +13,11 @@ impl Regs {
     /// Adds `reg`.
     pub fn add(&mut self, reg: FileReg) {
         self.0[reg.index() / 64] |= 1 << (reg.index() % 64);
+    }
+
+    /// Adds `reg` and the registers that share bits with it.
+    pub fn add_sharing(&mut self, isa: Isa, reg: FileReg) {
+        reg.sharing(isa).for_each(|reg| self.add(reg));
     }
 
     /// Removes `reg`.

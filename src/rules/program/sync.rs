@@ -55,14 +55,14 @@ impl State {
     /// Adds the pending accesses of the instruction at `index`, whose flags have already waited.
     fn issue(&mut self, program: &Program, index: usize) {
         let (reads, writes) = (&program.reads[index], &program.writes[index]);
-        let answer = Answer::of(&program.instrs[index]);
+        let answer = Answer::of(program, index);
         let results = match answer {
             Answer::Ss => Some(&mut self.ss),
             Answer::Sy => Some(&mut self.sy),
             Answer::Store | Answer::AtOnce => None,
         };
         if let Some(results) = results {
-            writes.iter().for_each(|write| results.add(write.reg));
+            writes.iter().for_each(|write| results.add_sharing(program.isa, write.reg));
         }
         let sources = match answer {
             Answer::Ss | Answer::Store => Some(&mut self.war),
@@ -70,7 +70,7 @@ impl State {
             Answer::AtOnce => None,
         };
         if let Some(sources) = sources {
-            reads.iter().for_each(|read| sources.add(read.reg));
+            reads.iter().for_each(|read| sources.add_sharing(program.isa, read.reg));
         }
         if matches!(&program.instrs[index].body, Body::Cat7(cat7) if cat7.op.class() == Cat7Class::Barrier) {
             self.barrier = [true; 2];
@@ -92,7 +92,17 @@ enum Answer {
 }
 
 impl Answer {
-    fn of(instr: &Instr) -> Self {
+    /// How the instruction at `index` answers. Shared registers, which one unit writes for all lanes, are late in
+    /// every category (ir3.h, `is_ss_producer`).
+    fn of(program: &Program, index: usize) -> Self {
+        let shared = program.writes[index].iter().any(|write| write.reg.is_shared(program.isa));
+        match Self::of_op(&program.instrs[index]) {
+            Self::AtOnce if shared => Self::Ss,
+            answer => answer,
+        }
+    }
+
+    fn of_op(instr: &Instr) -> Self {
         match &instr.body {
             Body::Cat4(_) => Self::Ss,
             Body::Cat5(_) => Self::Sy,
@@ -100,7 +110,9 @@ impl Answer {
                 Cat6Class::StoreGlobal
                 | Cat6Class::StoreLocal
                 | Cat6Class::StorePrivate
+                | Cat6Class::StoreConstants
                 | Cat6Class::BufferStore => Self::Store,
+                Cat6Class::Identity => Self::AtOnce,
                 _ if cat6.answers_from_chip() => Self::Ss,
                 _ => Self::Sy,
             },
@@ -193,8 +205,8 @@ fn accesses(program: &Program, index: usize, mut state: State, broken: &mut Vec<
 /// The text of the nearest instruction before `index` that writes `reg` late.
 fn producer(program: &Program, index: usize, reg: FileReg) -> String {
     let answers = |at: usize| {
-        let late = matches!(Answer::of(&program.instrs[at]), Answer::Ss | Answer::Sy);
-        late && program.writes[at].iter().any(|write| write.reg == reg)
+        let late = matches!(Answer::of(program, at), Answer::Ss | Answer::Sy);
+        late && program.writes[at].iter().any(|write| write.reg.overlaps(program.isa, reg))
     };
     nearest(program, index, answers)
 }
@@ -202,8 +214,8 @@ fn producer(program: &Program, index: usize, reg: FileReg) -> String {
 /// The text of the nearest instruction before `index` that reads `reg` late.
 fn consumer(program: &Program, index: usize, reg: FileReg) -> String {
     let reads = |at: usize| {
-        let late = Answer::of(&program.instrs[at]) != Answer::AtOnce;
-        late && program.reads[at].iter().any(|read| read.reg == reg)
+        let late = Answer::of(program, at) != Answer::AtOnce;
+        late && program.reads[at].iter().any(|read| read.reg.overlaps(program.isa, reg))
     };
     nearest(program, index, reads)
 }
@@ -273,6 +285,7 @@ pub fn leaves_killed(program: &Program, from: usize, to: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use a4emu_decoder::adreno::ir3::Isa;
 
     fn rules(source: &str) -> Vec<&'static str> {
         of(Stage::VS, source).0
@@ -280,9 +293,13 @@ mod tests {
 
     /// The broken rules, and the number of pending registers at all ends.
     fn of(stage: Stage, source: &str) -> (Vec<&'static str>, usize) {
-        let words = a4emu_decoder::adreno::ir3::program::assemble(source).expect(source);
+        of_isa(stage, Isa::A4xx, source)
+    }
+
+    fn of_isa(stage: Stage, isa: Isa, source: &str) -> (Vec<&'static str>, usize) {
+        let words = a4emu_decoder::adreno::ir3::program::assemble_in(isa, source).expect(source);
         let mut broken = Vec::new();
-        let pending = check(&mut Program::new(stage, &words), &mut broken);
+        let pending = check(&mut Program::new(stage, isa, &words), &mut broken);
         let waiting =
             |pending: &Pending| (0..FileReg::COUNT).filter(|at| pending.regs.has(FileReg::at(*at))).count();
         (broken.iter().map(|broken| broken.rule.rule().id).collect(), pending.iter().map(waiting).sum())
@@ -300,6 +317,40 @@ mod tests {
         assert_eq!(rules("stg.f32 g[r0.x], r1.x, 1\n(sy)mov.f32f32 r1.x, c0.x\nend"), ["Y4"]);
         assert_eq!(rules("bar.g\nnop\n(ss)add.f r0.y, r0.x, c0.x\nend"), ["Y5"]);
         assert_eq!(rules("bar.g\nnop\n(ss)(sy)add.f r0.y, r0.x, c0.x\nend"), [""; 0]);
+    }
+
+    /// What waits for which flag from A5xx and A6xx on (ir3_legalize.c, `legalize_block`).
+    #[test]
+    fn each_rule_has_its_case_on_an_a6xx() {
+        let rules = |source: &str| of_isa(Stage::CS, Isa::A6xx, &format!("{source}\nend")).0;
+        let load = "ldib.b.untyped.1d.u32.1.imm.base0 r2.x, r0.x, 0";
+        assert_eq!(rules(&format!("{load}\n(ss)add.u r3.x, r2.x, r4.x")), ["Y2"]);
+        assert_eq!(rules(&format!("{load}\n(sy)add.u r3.x, r2.x, r4.x")), [""; 0]);
+        assert_eq!(rules(&format!("{load}\nmov.u32u32 r2.x, c0.x")), ["Y3"]);
+        assert_eq!(rules(&format!("{load}\nmov.u32u32 r0.x, c0.x")), ["Y4"]);
+        // The data of an atomic lies behind the register that the old value comes to.
+        let atomic = "atomic.b.add.untyped.1d.u32.1.imm r1.x, r0.x, 0";
+        assert_eq!(rules(&format!("{atomic}\n(ss)add.u r3.x, r1.x, r4.x")), ["Y2"]);
+        assert_eq!(rules(&format!("{atomic}\nmov.u32u32 r1.y, c0.x")), ["Y4"]);
+        assert_eq!(
+            rules("ldg.u32 r2.x, g[r0.x], 1\nmov.u32u32 r0.y, c0.x"),
+            ["Y4"],
+            "addresses have 64 bits"
+        );
+        assert_eq!(rules("ldc.offset0.1.imm r2.x, 0, 0\nadd.u r3.x, r2.x, r4.x"), ["Y2"]);
+        assert_eq!(rules("stg.a.u32 g[r0.x+(r1.x)<<2], r2.x, 1\n(sy)mov.u32u32 r1.x, c0.x"), ["Y4"]);
+        assert_eq!(rules("resinfo.b.untyped.1d.u32.1.imm r2.x, 0\n(sy)add.u r3.x, r2.x, r4.x"), ["Y1"]);
+        assert_eq!(rules("shfl.up.u32 r2.x, r0.x, 1\n(sy)add.u r3.x, r2.x, r4.x"), ["Y1"]);
+        assert_eq!(rules("shfl.up.u32 r2.x, r0.x, 1\n(ss)add.u r3.x, r2.x, r4.x"), [""; 0]);
+        assert_eq!(rules("getfiberid.u32 r2.x\nadd.u r3.x, r2.x, r4.x"), [""; 0]);
+        // Shared registers, and the halves of a register.
+        assert_eq!(rules("mov.u32u32 r48.x, c0.x\nadd.u r3.x, r48.x, r4.x"), ["Y1"]);
+        assert_eq!(rules("mov.u32u32 r48.x, c0.x\n(ss)add.u r3.x, r48.x, r4.x"), [""; 0]);
+        assert_eq!(rules("rcp r2.x, r0.x\nadd.u hr3.x, hr4.y, hr4.z"), ["Y1"]);
+        assert_eq!(rules("rcp r2.x, r0.x\nadd.u hr3.x, hr5.x, hr5.y"), [""; 0]);
+        assert_eq!(rules("rcp hr4.y, hr0.x\nadd.u r3.x, r2.x, r4.x"), ["Y1"]);
+        assert_eq!(of_isa(Stage::CS, Isa::A5xx, "rcp r2.x, r0.x\nadd.u hr3.x, hr4.y, hr4.z\nend").0, [""; 0]);
+        assert_eq!(rules("bar.g\nnop\n(ss)add.f r0.y, r0.x, c0.x"), ["Y5"]);
     }
 
     #[test]

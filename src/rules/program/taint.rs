@@ -230,9 +230,10 @@ fn ends_without(program: &mut Program, index: usize) -> Option<Vec<bool>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use a4emu_decoder::adreno::ir3::Isa;
 
     fn program(stage: Stage, source: &str) -> Program {
-        Program::new(stage, &a4emu_decoder::adreno::ir3::program::assemble(source).expect(source))
+        Program::new(stage, Isa::A4xx, &a4emu_decoder::adreno::ir3::program::assemble(source).expect(source))
     }
 
     fn reg(text: &str) -> FileReg {

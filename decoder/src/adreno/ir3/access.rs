@@ -54,11 +54,12 @@ impl FileReg {
     /// The first of the register's cells, and their number. A cell has 16 bits; two registers share bits if they
     /// share a cell. The cells are below [`Self::CELLS`].
     ///
-    /// In the merged file of A6xx, the cells of r0.x are those of hr0.x and hr0.y. There is no full register for
-    /// the half registers from r31.x on: two halves share no bits with them.
+    /// In the merged file of A6xx, the cells of r0.x are those of hr0.x and hr0.y, and those of r48.x those of
+    /// hr48.x and hr48.y: the shared registers are counted by themselves (ir3.c, `ir3_reg_file_offset`).
     pub const fn cells(self, isa: Isa) -> (usize, usize) {
         let id = self.reg.0 as usize;
         match (self.half, isa.merges_halves()) {
+            (true, true) if self.reg.number() >= FIRST_SHARED => (4 * FIRST_SHARED as usize + id, 1),
             (true, true) => (id, 1),
             (true, false) => (Self::CELLS - 256 + id, 1),
             (false, _) => (2 * id, 2),
@@ -67,6 +68,25 @@ impl FileReg {
 
     /// Number of different cells.
     pub const CELLS: usize = 768;
+
+    /// Whether the two registers share bits.
+    pub const fn overlaps(self, isa: Isa, other: Self) -> bool {
+        let ((a, wide), (b, other_wide)) = (self.cells(isa), other.cells(isa));
+        a < b + other_wide && b < a + wide
+    }
+
+    /// The register and those of the other precision that share bits with it.
+    pub fn sharing(self, isa: Isa) -> impl Iterator<Item = Self> {
+        let shared = if self.reg.number() >= FIRST_SHARED { 4 * u16::from(FIRST_SHARED) } else { 0 };
+        let id = u16::from(self.reg.0) - shared;
+        let others = if self.half { [id / 2, id / 2] } else { [2 * id, 2 * id + 1] };
+        let others = others.into_iter().take(if self.half { 1 } else { 2 }).filter_map(move |id| {
+            let reg = Reg(u8::try_from(id + shared).ok()?);
+            Some(Self { half: !self.half, reg })
+                .filter(|other| other.is_general() && other.overlaps(isa, self))
+        });
+        std::iter::once(self).chain(others)
+    }
 
     /// Whether all fibers of a wave share the register: r48.x and above, before the special ones.
     pub const fn is_shared(self, isa: Isa) -> bool {
@@ -150,6 +170,17 @@ impl Accesses {
         }
     }
 
+    /// Adds the registers of several moves, one in each step: four from the first on if there is one for all.
+    fn moves(&mut self, regs: [Option<Reg>; 4], half: bool, one_for_all: bool, operand: Role) {
+        let of = |step: u8| match one_for_all {
+            true => regs[0].map(|first| Reg(first.0.wrapping_add(step))),
+            false => regs[usize::from(step)],
+        };
+        (0..4)
+            .filter_map(|step| Some((step, of(step)?)))
+            .for_each(|(step, reg)| self.add(reg, half, step, operand));
+    }
+
     /// Adds a1.x, if the instruction reads it.
     fn index(&mut self, a1: bool) {
         if a1 {
@@ -216,11 +247,24 @@ impl Instr {
         })
     }
 
-    /// Number of repetitions after the first run.
+    /// Number of nops of (nopN).
+    pub const fn nops(&self) -> u8 {
+        match &self.body {
+            Body::Cat2(instr) => instr.nops,
+            Body::Cat3(instr) => instr.nops,
+            _ => 0,
+        }
+    }
+
+    /// Number of repetitions after the first run; of several moves, one less than their number.
     pub const fn repeat(&self) -> u8 {
         match &self.body {
             Body::Cat0(instr) => instr.repeat,
-            Body::Cat1(instr) => instr.repeat,
+            Body::Cat1(instr) => match instr.op {
+                Cat1Op::Swz => 1,
+                Cat1Op::Gat | Cat1Op::Sct => 3,
+                Cat1Op::Mov | Cat1Op::Movmsk => instr.repeat,
+            },
             Body::Cat2(instr) => instr.repeat,
             Body::Cat3(instr) => instr.repeat,
             Body::Cat4(instr) => instr.repeat,
@@ -252,11 +296,8 @@ impl Cat0 {
 impl Cat1 {
     fn reads(&self, all: &mut Accesses) {
         let half = is_half(all.isa, self.src_type);
-        if self.op == Cat1Op::Sct {
-            return self.moved()[1].into_iter().flatten().for_each(|reg| all.run(reg, half, 4, Role::Source));
-        }
         if self.op.class() == Cat1Class::Moves {
-            return self.moved()[1].into_iter().flatten().for_each(|reg| all.run(reg, half, 1, Role::Source));
+            return all.moves(self.moved()[1], half, self.op == Cat1Op::Sct, Role::Source);
         }
         if let Cat1Src::Operand(operand) = &self.src {
             all.source(operand, half, self.repeat, Role::Source);
@@ -268,9 +309,8 @@ impl Cat1 {
 
     /// The registers that swz, gat or sct writes. `gat` has one destination for four sources.
     fn moves(&self, all: &mut Accesses) {
-        let count = if self.op == Cat1Op::Gat { 4 } else { 1 };
         let half = is_half(all.isa, self.dst_type);
-        self.moved()[0].into_iter().flatten().for_each(|reg| all.run(reg, half, count, Role::Destination));
+        all.moves(self.moved()[0], half, self.op == Cat1Op::Gat, Role::Destination);
     }
 }
 
@@ -543,6 +583,7 @@ impl Cat6 {
     pub const fn answers_from_chip(&self) -> bool {
         match self.form {
             Cat6Form::AtomicLocal { .. } | Cat6Form::Shuffle { .. } => true,
+            Cat6Form::Descriptor(Descriptor::Info { .. }) => matches!(self.op, Cat6Op::Resinfo),
             Cat6Form::Descriptor(_) => false,
             _ => matches!(self.op.class(), Cat6Class::LoadLocal | Cat6Class::Varying | Cat6Class::Info),
         }

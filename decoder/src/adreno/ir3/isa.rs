@@ -2,9 +2,10 @@
 use super::Instr;
 
 /// A generation of the instruction set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Isa {
     /// A3xx and A4xx.
+    #[default]
     A4xx,
     /// A5xx.
     A5xx,
