@@ -1,40 +1,19 @@
-//! The Python module: runs `python/tests` in an environment of its own, with the command and the module that
-//! cargo has built. Without a Python with `venv`, or without PyPI, the test is skipped with a message.
+//! The Python module: runs `python/tests` with packages of their own, and with the command and the module that
+//! cargo has built. Without a Python with pip, or without PyPI, the test is skipped with a message.
+
+#[path = "pip/mod.rs"]
+mod pip;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 /// Packages for the tests. Ray, Dask and a notebook's kernel are not included: `python/README.md` describes
 /// their tests.
 const PACKAGES: [&str; 3] = ["numpy>=1.23", "pytest", "mypy"];
 
-/// Seconds without data after which a download fails.
-const PATIENCE: &str = "30";
-
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn skipped(why: &str) {
-    eprintln!("SKIPPED: python/tests: {why}");
-}
-
-fn run(command: &mut Command) -> Option<Output> {
-    let output = command.stdin(Stdio::null()).output().ok()?;
-    if !output.status.success() {
-        eprintln!("{}", String::from_utf8_lossy(&output.stderr));
-    }
-    output.status.success().then_some(output)
-}
-
-/// Makes a Python environment in `folder`, with the packages.
-fn environment(folder: &Path) -> Result<PathBuf, &'static str> {
-    run(Command::new("python3").args(["-m", "venv"]).arg(folder)).ok_or("no python3 with venv")?;
-    let python = folder.join("bin/python");
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--timeout", PATIENCE];
-    let installed = run(Command::new(&python).args(install).args(PACKAGES));
-    installed.map(|_| python).ok_or("pip cannot install what they need")
 }
 
 /// Makes the installed form of the module: `python/a4emu` with the library that cargo has built.
@@ -58,14 +37,14 @@ fn package(folder: &Path) -> std::io::Result<()> {
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "the module has another name there")]
 fn python_module_agrees_with_the_command_line() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let python = match environment(&folder.path().join("venv")) {
-        Ok(python) => python,
-        Err(why) => return skipped(why),
+    let packages = match pip::installed(&PACKAGES) {
+        Ok(packages) => packages,
+        Err(why) => return eprintln!("SKIPPED: python/tests: {why}"),
     };
-    let packages = folder.path().join("packages");
-    package(&packages).expect("the module can be copied");
-    let mut pytest = Command::new(python);
+    let module = tempfile::tempdir().expect("a folder");
+    package(module.path()).expect("the module can be copied");
+    let path = std::env::join_paths([module.path(), &packages]).expect("names without colons");
+    let mut pytest = Command::new("python3");
     pytest.args([
         "-m",
         "pytest",
@@ -79,7 +58,10 @@ fn python_module_agrees_with_the_command_line() {
     ]);
     pytest
         .env("A4EMU", env!("CARGO_BIN_EXE_a4emu"))
-        .env("PYTHONPATH", packages)
+        .env("PYTHONPATH", path)
+        // Packages of the machine are not asked.
+        .env("PYTHONNOUSERSITE", "1")
+        .env("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         .env("PYTHONDONTWRITEBYTECODE", "1");
     let output = pytest.current_dir(root()).stdin(Stdio::null()).output().expect("python runs");
     let said = String::from_utf8_lossy(&output.stdout);

@@ -4,6 +4,8 @@
 mod answers;
 mod duckdb;
 mod folder;
+#[path = "../../../tests/pip/mod.rs"]
+mod pip;
 mod rows;
 mod walk;
 
@@ -54,11 +56,13 @@ fn trial((name, test): (&str, fn())) -> Trial {
 
 fn main() {
     let ci = std::env::var("CI").is_ok_and(|value| value == "true");
-    let questions = match duckdb::library() {
+    let questions = match pip::installed(&duckdb::PACKAGES) {
         Ok(library) => Trial::test("ten questions", move || answers::compare(&library)),
         // Under CI the test fails instead, because ignored tests are easily missed there.
         Err(why) if ci => Trial::test("ten questions", move || Err(why.into())),
-        Err(why) => Trial::test(format!("ten questions ({why})"), || Ok(())).with_ignored_flag(true),
+        Err(why) => {
+            Trial::test(format!("ten questions (no DuckDB: {why})"), || Ok(())).with_ignored_flag(true)
+        }
     };
     let mut trials = folder::trials();
     trials.extend(rows::trials());
