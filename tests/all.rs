@@ -7,6 +7,7 @@ mod captures;
 mod picture;
 #[path = "../decoder/tests/seed/mod.rs"]
 mod seed;
+mod shortest;
 
 #[path = "asm.rs"]
 mod asm;

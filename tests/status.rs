@@ -382,7 +382,8 @@ fn a_time_limit_ends_a_command_that_waits() {
         let start = Instant::now();
         let (status, stderr) = folder.run(command, Stdio::null());
         assert!(status == 4 && stderr.contains("--time-limit is over"), "{command}: {status}: {stderr}");
-        assert!(start.elapsed() < Duration::from_secs(5), "{command}: {:?}", start.elapsed());
+        // Without the limit the longest waits for a minute, the others for ever.
+        assert!(start.elapsed() < Duration::from_secs(30), "{command}: {:?}", start.elapsed());
         drop(held);
     };
     for command in ["info pipe.rd", "pixel pipe.rd 1,1", "diff pipe.rd fine.rd", "disasm pipe.rd -o t.a4"] {

@@ -20,6 +20,8 @@ mod lost;
 mod node;
 mod processes;
 mod share;
+#[path = "../shortest/mod.rs"]
+mod shortest;
 mod submits;
 #[cfg(target_arch = "x86_64")]
 mod tracer;
