@@ -1,10 +1,15 @@
 //! A headless browser, driven through the DevTools protocol over a pipe. It needs no port and no client
 //! library: the protocol is JSON with zero bytes between messages.
+//!
+//! One browser serves all tests. Each page has a context of its own, so that no test sees what another left behind.
 
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
@@ -18,25 +23,45 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Size of the page in pixels.
 const SIZE: [u32; 2] = [1600, 1000];
 
-/// A browser with one page.
-pub struct Browser {
-    process: Child,
-    commands: ChildStdin,
-    messages: Receiver<Value>,
-    session: Value,
-    number: u64,
-    events: Vec<Value>,
+/// The browser, from the first test that needs it to [`end`].
+static BROWSER: Mutex<Option<Arc<Chromium>>> = Mutex::new(None);
+
+/// Who waits for messages: sessions by their names, and commands to the browser itself by their numbers.
+type Listeners = Mutex<HashMap<String, Sender<Value>>>;
+
+/// The process of the browser.
+struct Chromium {
+    process: Mutex<Child>,
+    commands: Mutex<ChildStdin>,
+    listeners: Arc<Listeners>,
+    number: AtomicU64,
     _profile: TempDir,
 }
 
-impl Browser {
-    /// Starts a browser and opens the file.
-    pub fn open(page: &Path) -> Result<Self, Failed> {
-        Self::at(&format!("file://{}", page.display()))
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends the browser, if one was started.
+pub fn end() {
+    if let Some(browser) = locked(&BROWSER).take() {
+        let mut process = locked(&browser.process);
+        let _gone_already = process.kill();
+        let _reaped = process.wait();
+    }
+}
+
+impl Chromium {
+    /// The browser, which the first call starts.
+    fn get() -> Result<Arc<Self>, Failed> {
+        let mut browser = locked(&BROWSER);
+        if browser.is_none() {
+            *browser = Some(Arc::new(Self::start()?));
+        }
+        Ok(browser.clone().expect("just started"))
     }
 
-    /// Starts a browser and opens an address.
-    pub fn at(address: &str) -> Result<Self, Failed> {
+    fn start() -> Result<Self, Failed> {
         let profile = TempDir::new()?;
         // The protocol uses descriptors 3 and 4.
         let redirected = r#"exec chromium "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
@@ -47,48 +72,100 @@ impl Browser {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
-        let commands = process.stdin.take().expect("piped");
-        let messages = listen(process.stdout.take().expect("piped"));
-        let (session, events) = (Value::Null, Vec::new());
-        let mut browser = Self { process, commands, messages, session, number: 0, events, _profile: profile };
-        browser.attach()?;
+        let commands = Mutex::new(process.stdin.take().expect("piped"));
+        let listeners = Arc::default();
+        listen(process.stdout.take().expect("piped"), Arc::clone(&listeners));
+        let (process, number) = (Mutex::new(process), AtomicU64::new(1));
+        Ok(Self { process, commands, listeners, number, _profile: profile })
+    }
+
+    /// Registers a listener.
+    fn listener(&self, name: String) -> Receiver<Value> {
+        let (sender, receiver) = mpsc::channel();
+        locked(&self.listeners).insert(name, sender);
+        receiver
+    }
+
+    /// Sends a command, with a number of its own, to a session or to the browser.
+    fn send(&self, number: u64, session: Option<&str>, method: &str, params: &Value) -> Result<(), Failed> {
+        let mut message = json!({ "id": number, "method": method, "params": params });
+        if let Some(session) = session {
+            message["sessionId"] = session.into();
+        }
+        Ok(locked(&self.commands).write_all(format!("{message}\0").as_bytes())?)
+    }
+
+    fn next_number(&self) -> u64 {
+        self.number.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Sends a command to the browser itself, and returns its result.
+    fn command(&self, method: &str, params: &Value) -> Result<Value, Failed> {
+        let number = self.next_number();
+        let answers = self.listener(number.to_string());
+        self.send(number, None, method, params)?;
+        result(method, answers.recv_timeout(PATIENCE).map_err(|why| format!("{method}: {why}"))?)
+    }
+}
+
+/// The result in an answer to a command.
+fn result(method: &str, mut answer: Value) -> Result<Value, Failed> {
+    match answer["error"].is_null() {
+        true => Ok(answer["result"].take()),
+        false => Err(format!("{method}: {}", answer["error"]).into()),
+    }
+}
+
+/// A page of the browser, closed when this is dropped.
+pub struct Browser {
+    chromium: Arc<Chromium>,
+    /// The context with the page.
+    context: Value,
+    session: String,
+    messages: Receiver<Value>,
+    events: Vec<Value>,
+}
+
+impl Browser {
+    /// Opens a file.
+    pub fn open(page: &Path) -> Result<Self, Failed> {
+        Self::at(&format!("file://{}", page.display()))
+    }
+
+    /// Opens an address.
+    pub fn at(address: &str) -> Result<Self, Failed> {
+        let chromium = Chromium::get()?;
+        let context = chromium.command("Target.createBrowserContext", &json!({}))?["browserContextId"].take();
+        let page = json!({ "url": "about:blank", "browserContextId": context });
+        let target = chromium.command("Target.createTarget", &page)?["targetId"].take();
+        let attach = json!({ "targetId": target, "flatten": true });
+        let session = chromium.command("Target.attachToTarget", &attach)?["sessionId"].take();
+        let session = session.as_str().ok_or("no session")?.to_owned();
+        let messages = chromium.listener(session.clone());
+        let mut browser = Self { chromium, context, session, messages, events: Vec::new() };
+        for domain in ["Runtime", "Log", "Network", "Page"] {
+            browser.command(&format!("{domain}.enable"), json!({}))?;
+        }
+        let [width, height] = SIZE;
+        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        browser.command("Emulation.setDeviceMetricsOverride", metrics)?;
+        // Other pages are open meanwhile, and one of them has the focus of the browser.
+        browser.command("Emulation.setFocusEmulationEnabled", json!({ "enabled": true }))?;
         browser.command("Page.navigate", json!({ "url": address }))?;
         browser.wait("document.readyState === 'complete' && document.title !== 'a4emu'")?;
         Ok(browser)
     }
 
-    fn attach(&mut self) -> Result<(), Failed> {
-        let targets = self.command("Target.getTargets", json!({}))?;
-        let mut all = targets["targetInfos"].as_array().into_iter().flatten();
-        let target = all.find(|target| target["type"] == "page").ok_or("no page")?["targetId"].clone();
-        let arguments = json!({ "targetId": target, "flatten": true });
-        self.session = self.command("Target.attachToTarget", arguments)?["sessionId"].take();
-        for domain in ["Runtime", "Log", "Network", "Page"] {
-            self.command(&format!("{domain}.enable"), json!({}))?;
-        }
-        let [width, height] = SIZE;
-        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
-        self.command("Emulation.setDeviceMetricsOverride", metrics).map(drop)
-    }
-
     /// Sends a command of the protocol and returns its result. Events that arrive in between are kept.
     pub fn command(&mut self, method: &str, params: Value) -> Result<Value, Failed> {
-        self.number += 1;
-        let mut message = json!({ "id": self.number, "method": method, "params": params });
-        if !self.session.is_null() {
-            message["sessionId"] = self.session.clone();
-        }
-        self.commands.write_all(format!("{message}\0").as_bytes())?;
+        let number = self.chromium.next_number();
+        self.chromium.send(number, Some(&self.session), method, &params)?;
         loop {
-            let mut answer =
-                self.messages.recv_timeout(PATIENCE).map_err(|why| format!("{method}: {why}"))?;
-            if answer["id"] != self.number {
-                self.events.push(answer);
-            } else if answer["error"].is_null() {
-                return Ok(answer["result"].take());
-            } else {
-                return Err(format!("{method}: {}", answer["error"]).into());
+            let answer = self.messages.recv_timeout(PATIENCE).map_err(|why| format!("{method}: {why}"))?;
+            if answer["id"] == number {
+                return result(method, answer);
             }
+            self.events.push(answer);
         }
     }
 
@@ -191,8 +268,9 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        let _gone_already = self.process.kill();
-        let _reaped = self.process.wait();
+        let context = json!({ "browserContextId": self.context });
+        let _gone_already = self.chromium.command("Target.disposeBrowserContext", &context);
+        locked(&self.chromium.listeners).remove(&self.session);
     }
 }
 
@@ -200,16 +278,20 @@ fn bounds(selector: &str) -> String {
     format!("document.querySelector({}).getBoundingClientRect()", json!(selector))
 }
 
-/// Receives the messages of the browser on a thread.
-fn listen(pipe: ChildStdout) -> Receiver<Value> {
-    let (sender, receiver) = mpsc::channel();
+/// Receives the messages of the browser on a thread, and gives each to its listener.
+fn listen(pipe: ChildStdout, listeners: Arc<Listeners>) {
     thread::spawn(move || {
         for message in BufReader::new(pipe).split(0).map_while(Result::ok) {
-            let Ok(message) = serde_json::from_slice(&message) else { break };
-            if sender.send(message).is_err() {
-                break;
-            }
+            let Ok(message) = serde_json::from_slice::<Value>(&message) else { break };
+            let mut listeners = locked(&listeners);
+            let listener = match message["sessionId"].as_str() {
+                Some(session) => listeners.get(session).cloned(),
+                None => listeners.remove(&message["id"].to_string()),
+            };
+            // Events of the browser itself, and of pages that are closed, have no listener.
+            let _nobody_waits = listener.map(|listener| listener.send(message));
         }
+        // The browser has ended: nobody has to wait for an answer.
+        locked(&listeners).clear();
     });
-    receiver
 }

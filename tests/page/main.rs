@@ -443,5 +443,7 @@ fn main() {
         Err(why) if must_be_there => Trial::test("axe_finds_nothing", move || Err(why.into())),
         Err(why) => Trial::test(format!("axe_finds_nothing ({why})"), || Ok(())).with_ignored_flag(true),
     });
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+    let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
+    devtools::end();
+    conclusion.exit();
 }
