@@ -20,6 +20,12 @@ pub fn promptly() -> Command {
     limited_by(SPACE_KIB, SECONDS / 2)
 }
 
+/// [`limited`] for a command that spends its budget, of which a build without optimisation gives it a sixteenth.
+#[allow(dead_code, reason = "not every test spends it")]
+pub fn spending_limited() -> Command {
+    limited_by(SPACE_KIB, if cfg!(debug_assertions) { SECONDS / 16 } else { SECONDS })
+}
+
 /// [`limited`] with `space` KiB of address space.
 #[allow(dead_code, reason = "not every test says how much")]
 pub fn limited_to(space: u32) -> Command {

@@ -1,7 +1,8 @@
 //! Runs all commands that take a capture on all oversized inputs. With default options, each must end within
 //! 20 CPU seconds, 1 GB of memory and 1 GB of output.
 //!
-//! An optimised build runs all of them (`cargo test --release --test hostile matrix`), others a part.
+//! An optimised build runs all of them (`cargo test --release --test hostile matrix`), others a part, with a part
+//! of the budget.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use tempfile::TempDir;
 
 use super::command::limits::limited;
 use super::command::{a4emu_into, text_of};
-use super::{Places, SESSION};
+use super::{Cost, Places, SESSION};
 
 /// Largest output of a command, in bytes.
 const MAX_OUTPUT: u64 = 1 << 30;
@@ -138,7 +139,8 @@ fn run(command: &str, input: &Path) -> Result<(), Failed> {
     };
     let stdout = std::fs::File::create(out.path().join("stdout"))?;
     let typed = if command.starts_with("debug") { SESSION } else { "" };
-    let ended = a4emu_into(limited(), command.split(' ').map(place), typed, stdout.into())?;
+    let arguments = command.split(' ').chain(Cost::Budget.options().iter().copied());
+    let ended = a4emu_into(limited(), arguments.map(place), typed, stdout.into())?;
     let bytes = bytes_in(out.path())?;
     println!("{ended}, {} MB put out: {command} {}", bytes >> 20, input.display());
     ended.code()?;
