@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
 use pretty_assertions::assert_eq;
+use pulldown_cmark::{Event, Tag};
 use tempfile::TempDir;
 
 fn root() -> &'static Path {
@@ -109,6 +110,75 @@ fn all_is_installed_found_and_taken_away() {
     assert_eq!(files(to.path()), ["opt/a4emu/bin/other"], "what is not ours stays");
     assert_eq!(fs::read_dir(&prefix).unwrap().count(), 1, "no empty folders");
     assert_eq!(install(&["--uninstall", "/opt/a4emu"], to.path()).status.code(), Some(2));
+}
+
+/// The targets of the links of a page, without anchors and addresses.
+fn links(text: &str) -> Vec<String> {
+    let events = pulldown_cmark::Parser::new_ext(text, pulldown_cmark::Options::ENABLE_TABLES);
+    let targets = events.filter_map(|event| match event {
+        Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => Some(dest_url.to_string()),
+        _ => None,
+    });
+    let local = targets.filter(|link| !link.contains("://"));
+    local.map(|link| link.split('#').next().unwrap_or_default().to_owned()).collect()
+}
+
+/// Follows the links of all pages in `folder`, which must be there. Returns how many there are.
+fn follow(folder: &Path) -> usize {
+    let pages: Vec<String> = files(folder).into_iter().filter(|file| file.ends_with(".md")).collect();
+    let mut all = 0;
+    for page in &pages {
+        let page = folder.join(page);
+        for link in links(&fs::read_to_string(&page).unwrap()) {
+            assert!(page.parent().unwrap().join(&link).exists(), "{}: {link}", page.display());
+            all += 1;
+        }
+    }
+    assert!(pages.len() > 30, "{pages:?}");
+    all
+}
+
+/// Runs the first commands of docs/installation.md of a package, in the folder of its pages.
+fn first_commands(pages: &Path, bin: &Path) {
+    let page = fs::read_to_string(pages.join("docs/installation.md")).unwrap();
+    let commands = page.split("Try it there:\n\n```sh\n").nth(1).and_then(|rest| rest.split("```").next());
+    let commands: Vec<&str> = commands.expect("the first commands").lines().collect();
+    assert!(commands.len() > 1, "{commands:?}");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    for command in commands {
+        let done =
+            Command::new("sh").args(["-c", command]).current_dir(pages).env("PATH", &path).output().unwrap();
+        assert!(done.status.success(), "{command}: {}", text(&done.stderr));
+    }
+    assert!(["triangle.png", "frame.html"].iter().all(|file| pages.join(file).exists()));
+}
+
+/// The archive of scripts/release, unpacked: no link is broken, at its top and in its folder of pages, and the first
+/// commands run.
+#[test]
+fn a_package_has_whole_pages_and_captures_to_try() {
+    let built = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    // A small program is packed quickly.
+    script(&built.path().join("a4emu"), &format!("exec {} \"$@\"", env!("CARGO_BIN_EXE_a4emu")));
+    let target = tempfile::tempdir().unwrap();
+    let arguments = ["--built", built.path().to_str().unwrap()];
+    let mut release = Command::new(root().join("scripts/release"));
+    let released = release.args(arguments).env("CARGO_TARGET_DIR", target.path()).output().unwrap();
+    assert!(released.status.success(), "{}", text(&released.stderr));
+    let dist = target.path().join("dist");
+    let archive = files(&dist).into_iter().find(|file| file.ends_with(".tar.gz")).expect("an archive");
+    let tar = Command::new("tar").arg("-xzf").arg(dist.join(&archive)).arg("-C").arg(target.path()).status();
+    assert!(tar.unwrap().success());
+    let top = target.path().join(archive.strip_suffix(".tar.gz").unwrap());
+    let pages = top.join("share/doc/a4emu");
+    assert!(follow(&pages) > 250);
+    for page in ["README.md", "CONTRIBUTING.md"] {
+        let text = fs::read_to_string(top.join(page)).unwrap();
+        links(&text).iter().for_each(|link| assert!(top.join(link).exists(), "{page}: {link}"));
+    }
+    let captures = files(&pages.join("captures"));
+    assert!(captures.iter().filter(|file| file.ends_with(".rd.gz")).count() >= 2, "{captures:?}");
+    first_commands(&pages, &top.join("bin"));
 }
 
 #[test]
