@@ -135,7 +135,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
         Command::Bisect(args) => bisect::run(args, &cli.shared),
         Command::Asm(args) => asm::run(args, &cli.shared),
         Command::Disasm(args) => Threads::default().run(|| disasm::run(args, &cli.shared)),
-        Command::Explain(args) => explain::run(args),
+        Command::Explain(args) => explain::run(args, &cli.shared),
         Command::Pico(args) => Threads::default().run(|| pico::run(args, &cli.shared)),
         #[cfg(target_os = "linux")]
         Command::Run(args) => run::run(args, &cli.shared),

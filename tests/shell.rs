@@ -90,6 +90,40 @@ fn a_word_of_the_glossary_is_explained() {
 }
 
 #[test]
+fn instructions_of_picogpu_are_explained() {
+    let text = fine("explain fadd");
+    assert!(text.starts_with("fadd: instruction of PicoGpu\n  The sum of two floats"), "{text}");
+    assert!(text.contains("opcode 0;") && text.contains("opcode 1;"), "{text}");
+    assert!(fine("explain iinit").starts_with("init: "));
+    let words = fine("explain pico 21 3c09e");
+    assert!(words.contains("00000021  initregs\n") && words.contains("0003c09e  mov r2 r0\n"), "{words}");
+    assert!(a4emu("explain fad").errors.contains("`fadd`"));
+}
+
+/// An address has a buffer, the registers that name it, and the draws that use it, as `show` says.
+#[test]
+fn an_address_of_a_capture_is_explained() {
+    let shown = a4emu("show captures/cube.rd.gz --draw f1 --json");
+    let draw: serde_json::Value = serde_json::from_str(&shown.text()).unwrap();
+    let number = |value: &serde_json::Value| value.as_u64().unwrap();
+    let texture = &draw["shaders"][1]["textures"][0];
+    let input = &draw["vertex_inputs"][0];
+    let explained = |address: u64| fine(&format!("explain {address:#x} --capture captures/cube.rd.gz"));
+    let text = explained(number(&texture["address"]) + 16);
+    assert!(text.contains("\n  buffer    0x") && text.contains(" bytes\n"), "{text}");
+    assert!(
+        text.contains("use       FS texture 0 at ") && text.contains("+ 0x10; in 1 draws, first in f1"),
+        "{text}"
+    );
+    let text = explained(number(&input["address"]) + 4);
+    assert!(text.contains("register  VFD_FETCH[0].INSTR_1 = "), "{text}");
+    let program = explained(number(&draw["shaders"][0]["address"]));
+    assert!(program.contains("use       VS program at "), "{program}");
+    assert!(explained(0x10).contains("no buffer of the capture holds it"));
+    assert_eq!(a4emu("explain RB_DEPTH_CONTROL --capture captures/cube.rd.gz").status, 2);
+}
+
+#[test]
 fn an_instruction_is_explained() {
     let text = fine("explain ir3 40100004 10010001");
     assert_eq!(text, fine("explain ir3 40100004_10010001"));

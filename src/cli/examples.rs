@@ -142,7 +142,9 @@ pub const EXPLAIN: &str = "Examples:
   a4emu explain a0c01f04_00000005
   a4emu explain pm4 c0023800 00000084 00000001 00000003
   a4emu explain --gpu 630 SP_CS_CNTL_1
-  a4emu explain --gpu 630 pm4 70e50001 00000008";
+  a4emu explain --gpu 630 pm4 70e50001 00000008
+  a4emu explain pico 21 3c09e
+  a4emu explain 0xfff60000 --capture captures/cube.rd.gz";
 
 /// Examples of `pico`.
 pub const PICO: &str = "Examples:

@@ -1,11 +1,13 @@
 //! `a4emu explain`: explains a register, a packet, an enumerator, an instruction, a rule, a guess or a
 //! word of the glossary, from the decoder's tables and the pages.
 
+mod address;
 mod fields;
 mod guess;
 mod instruction;
 mod names;
 mod packet;
+mod pico;
 mod register;
 mod term;
 
@@ -16,6 +18,7 @@ use std::io::{BufRead, Write};
 use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
+use crate::describe::Capture;
 use crate::register_names::{Asked, find, near_names};
 use crate::subjects::{Source, Subject, subjects, words};
 use a4emu_decoder::adreno::ir3::Isa;
@@ -24,6 +27,7 @@ use a4emu_decoder::generation::Generation;
 use a4emu_decoder::names::is_pattern;
 use a4emu_decoder::similar::hint;
 use a4emu_rules::rules::Id;
+use a4emu_support::options::Shared;
 use a4emu_support::status::{Failure, Status};
 use a4emu_support::terminal::{self, Form};
 use guess::Guessed;
@@ -82,6 +86,21 @@ pub fn run(question: &Question) -> anyhow::Result<Status> {
     wrong.map_or(Ok(Status::Fine), |wrong| Err(wrong.into()))
 }
 
+/// Prints what a capture knows of the address `what`: the buffer, the registers that name it, and the draws that use
+/// it.
+///
+/// # Errors
+/// The call fails if `what` is no address, or if the capture cannot be read.
+pub fn run_address(question: &Question, capture: &Capture, shared: &Shared) -> anyhow::Result<Status> {
+    ensure!(question.words.is_empty(), "an address of a capture has no value behind it");
+    let (place, status) = address::of_capture(capture, hex(&question.what)?, shared)?;
+    let Explained { text, form, .. } = put_all(question, "addresses", &[place])?;
+    let mut out = terminal::stdout(form);
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(status)
+}
+
 /// Makes the explanation.
 ///
 /// # Errors
@@ -97,6 +116,7 @@ pub fn explained(question: &Question) -> anyhow::Result<Explained> {
     match question.what.as_str() {
         "ir3" => instructions(question),
         "pm4" => packets(question),
+        "pico" if !question.words.is_empty() => pico_words(question),
         what if !question.words.is_empty() => registers(question, what),
         what => match (Id::named(what), Guessed::named(what)) {
             (Some(id), _) => put_all(question, "rules", &[*id.rule()]),
@@ -117,6 +137,8 @@ struct Fitting {
     enumerations: Vec<names::Enumeration>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     operations: Vec<names::Mnemonic>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pico_operations: Vec<pico::PicoOp>,
     /// Dwords of packets and words of descriptors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     words: Vec<names::Word>,
@@ -130,6 +152,7 @@ fn pattern(question: &Question, pattern: &str) -> anyhow::Result<Explained> {
         packet_types: names::packets(question.generation, pattern),
         enumerations: names::enumerations(question.generation, pattern),
         operations: names::mnemonics(question.isa, pattern),
+        pico_operations: pico::named(pattern),
         words: Vec::new(),
     };
     if !fitting.is_empty() {
@@ -140,8 +163,9 @@ fn pattern(question: &Question, pattern: &str) -> anyhow::Result<Explained> {
 
 impl Fitting {
     fn is_empty(&self) -> bool {
-        let Self { registers, packet_types, enumerations, operations, words } = self;
+        let Self { registers, packet_types, enumerations, operations, pico_operations, words } = self;
         registers.is_empty()
+            && pico_operations.is_empty()
             && packet_types.is_empty()
             && enumerations.is_empty()
             && operations.is_empty()
@@ -155,10 +179,11 @@ impl Fitting {
         }
         let is_whole = found.len() > 1 && found.iter().all(|asked| asked.field.is_none());
         let text = |register: &Register| if is_whole { register.line() + "\n" } else { register.to_string() };
-        let Self { registers, packet_types, enumerations, operations, words } = self;
+        let Self { registers, packet_types, enumerations, operations, pico_operations, words } = self;
         let texts = registers.iter().map(text).chain(packet_types.iter().map(names::PacketType::to_string));
         let texts = texts.chain(enumerations.iter().map(names::Enumeration::to_string));
         let texts = texts.chain(operations.iter().map(names::Mnemonic::to_string));
+        let texts = texts.chain(pico_operations.iter().map(pico::PicoOp::to_string));
         put(Form::Prose, texts.chain(words.iter().map(names::Word::to_string)))
     }
 }
@@ -199,8 +224,9 @@ fn names(question: &Question, what: &str) -> anyhow::Result<Explained> {
     if !packets.is_empty() {
         return put_all(question, "packet_types", &packets);
     }
-    if !mnemonics.is_empty() {
-        return put_all(question, "operations", &mnemonics);
+    let pico_operations = pico::named(what);
+    if !mnemonics.is_empty() || !pico_operations.is_empty() {
+        return Fitting { operations: mnemonics, pico_operations, ..Fitting::default() }.put(question, &[]);
     }
     if !enumerations.is_empty() {
         return put_all(question, "enumerations", &enumerations);
@@ -213,8 +239,11 @@ fn names(question: &Question, what: &str) -> anyhow::Result<Explained> {
 
 /// The message that nothing is named `what`, with similar names.
 fn unknown_name(generation: &Generation, what: &str) -> String {
-    let near =
-        near_names(generation.registers, what, names::all(generation).into_iter().chain(Term::names()));
+    let near = near_names(
+        generation.registers,
+        what,
+        names::all(generation).into_iter().chain(Term::names()).chain(pico::all().map(str::to_owned)),
+    );
     match near.is_empty() {
         true => format!(
             "`{what}` is no register, packet, enumerator, mnemonic, rule, guess or word of the \
@@ -306,6 +335,11 @@ fn put_line(out: &mut impl Write, text: &str) -> std::io::Result<()> {
     out.write_all(b"\n")
 }
 
+fn pico_words(question: &Question) -> anyhow::Result<Explained> {
+    let words = question.words.iter().map(|word| hex(word)).collect::<anyhow::Result<Vec<u32>>>()?;
+    put_all(question, "pico_words", &pico::words(&words))
+}
+
 fn packets(question: &Question) -> anyhow::Result<Explained> {
     let dwords = question.words.iter().map(|word| hex(word)).collect::<anyhow::Result<Vec<u32>>>()?;
     ensure!(!dwords.is_empty(), "no dwords are given");
@@ -317,6 +351,11 @@ fn packets(question: &Question) -> anyhow::Result<Explained> {
 /// The text that `explain` prints for the one of `registers` at `offset`.
 pub fn text_of(registers: &'static RegisterTable, offset: u32) -> String {
     Register::new(&Asked { registers, offset, field: None, by_pattern: false }, None).to_string()
+}
+
+/// The text of the glossary about `name`.
+pub fn term(name: &str) -> Option<String> {
+    Term::named(name).map(|term| term.text)
 }
 
 /// Parses `text` into dwords. A text of up to 8 digits is one dword: `0xc286000b`, `c286000b`, or

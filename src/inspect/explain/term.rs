@@ -13,7 +13,7 @@ pub struct Term {
     /// Its names, as in the heading.
     term: &'static str,
     /// The text, without the links at its end.
-    text: String,
+    pub text: String,
     /// The pages and entries that these links lead to.
     see: Vec<String>,
 }
