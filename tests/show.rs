@@ -309,6 +309,49 @@ fn pictures_of_textures_hold_what_is_in_memory() {
     assert_eq!(kinds.into_iter().collect::<Vec<_>>(), ["2D", "3D", "cube"]);
 }
 
+/// `--level`, `--layer`, `--channels` and `--range` choose what `--textures` writes, and how.
+#[test]
+fn a_part_of_a_texture_is_chosen() {
+    let folder = Folder::new();
+    let written = |name: &str, options: &str| -> Vec<(String, Picture)> {
+        let directory = folder.path(name);
+        let path = capture("mipmap");
+        let levels = |row: &Value| {
+            let shown = json(&["show", &path, "--draw", &number(row, "draw").to_string(), "--json"]);
+            let stages = shown["shaders"].as_array().unwrap().clone();
+            stages.iter().any(|stage| stage["textures"][0]["levels"].as_u64() > Some(1))
+        };
+        let draw = number(rows(&path).iter().find(|row| levels(row)).expect("levels"), "draw").to_string();
+        let words: Vec<&str> = options.split_whitespace().collect();
+        printed(&[&["show", &path, "--draw", &draw, "--textures", &directory][..], &words].concat());
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(&directory).unwrap().map(|file| file.unwrap().path()).collect();
+        files.sort();
+        let name = |file: &PathBuf| file.file_name().unwrap().to_string_lossy().into_owned();
+        files.iter().map(|file| (name(file), Picture::read(file))).collect()
+    };
+    let (all, one) = (written("all", ""), written("one", "--level 1"));
+    assert_eq!(one.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["FS0-level1.png"]);
+    let whole = &all.iter().find(|(name, _)| *name == one[0].0).unwrap().1.bytes;
+    assert_eq!(one[0].1.bytes, *whole);
+    assert!(written("none", "--level 1 --layer 7").is_empty());
+    let red = &written("red", "--level 1 --channels r")[0].1.bytes;
+    let grey: Vec<u8> = whole.chunks_exact(4).flat_map(|texel| [texel[0], texel[0], texel[0], 255]).collect();
+    assert_eq!(*red, grey);
+    let fitted = &written("fit", "--level 1 --channels R --range fit")[0].1.bytes;
+    let of = |bytes: &[u8]| -> (u8, u8) {
+        let reds = || bytes.chunks_exact(4).map(|texel| texel[0]);
+        (reds().min().unwrap(), reds().max().unwrap())
+    };
+    assert_eq!(of(fitted), (0, 255));
+    let half = &written("half", "--level 1 --range 0..0.5")[0].1.bytes;
+    let doubled = whole
+        .iter()
+        .zip(half)
+        .all(|(whole, half)| (u32::from(*whole) * 2).min(255).abs_diff(u32::from(*half)) <= 1);
+    assert!(doubled, "0..0.5 doubles each value");
+}
+
 /// Float formats are written as EXR too, with values that a byte cannot hold.
 #[test]
 fn float_textures_are_exr_too() {

@@ -153,7 +153,7 @@ impl Look for Looker<'_> {
         self.before.add(gpu, &draw, Keep::First);
         self.written.before(gpu, &draw);
         if let Some(directory) = self.args.textures.as_ref().filter(|_| self.answer.is_none()) {
-            self.files = files::write_textures(&draw, gpu, directory, self.inputs);
+            self.files = files::write_textures(&draw, gpu, (directory, &self.args.texture_view), self.inputs);
         }
         let tile = draw.tile;
         let answer = self.answer.get_or_insert_with(|| Answer::new(draw, self.runs));

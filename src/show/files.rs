@@ -4,22 +4,72 @@ use std::io::{Cursor, Write};
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use exr::prelude::{Image, SpecificChannels, Vec2, WritableImage};
+use exr::prelude::{Image as ExrImage, SpecificChannels, Vec2, WritableImage};
 
 use a4emu_gpu::gpu::Gpu;
+use a4emu_inspect::describe::canvas::Image;
 use a4emu_inspect::describe::mesh::{Mesh, Side};
-use a4emu_inspect::describe::{Draw, NoTexels, Texels, Texture};
+use a4emu_inspect::describe::{Channels, Draw, NoTexels, Part, Range, Texels, Texture};
 use a4emu_support::out_file::{self, Inputs, OutFile};
 
 /// Maximum number of pictures of a draw's textures.
 const MAX_PICTURES: u32 = 4096;
 
-/// Writes each level and layer of the textures that `draw` names, as `FS0-level1-layer2.png`.
+/// The parts of textures that `--textures` writes, and how they become pictures.
+#[derive(clap::Args, Clone, Debug)]
+pub struct TextureView {
+    /// Of --textures: this level alone
+    #[arg(long, value_name = "LEVEL", requires = "textures")]
+    level: Option<u32>,
+    /// Of --textures: this layer, face of a cube or slice alone
+    #[arg(long, value_name = "LAYER", requires = "textures")]
+    layer: Option<u32>,
+    /// Of --textures: this sample of each texel
+    #[arg(long, value_name = "SAMPLE", requires = "textures", default_value_t = 0)]
+    sample: u32,
+    /// Of --textures: these channels, such as RGB; one alone is grey (default: RGBA)
+    #[arg(long, value_name = "RGBA", requires = "textures")]
+    channels: Option<Channels>,
+    /// Of --textures: the values that become black and white: MIN..MAX, or `fit` for the least and greatest
+    /// (default: `whole`, which is 0..1, and 0..255 for integers)
+    #[arg(long, value_name = "RANGE", requires = "textures")]
+    range: Option<Range>,
+}
+
+impl TextureView {
+    /// The parts of `texture` that are written.
+    fn parts(&self, texture: &Texture) -> impl Iterator<Item = Part> {
+        let (level, layer, sample) = (self.level, self.layer, self.sample);
+        let levels = (0..texture.levels).filter(move |at| level.is_none_or(|level| level == *at));
+        let layers = move |level: u32, all: u32| {
+            let layers = (0..all).filter(move |at| layer.is_none_or(|layer| layer == *at));
+            layers.map(move |layer| Part { level, layer, sample })
+        };
+        let texture = texture.clone();
+        levels.flat_map(move |level| layers(level, texture.layers(level)))
+    }
+
+    fn image(&self, texels: &Texels) -> Image {
+        match (self.channels, self.range) {
+            (None, None) => texels.image(),
+            (channels, range) => {
+                texels.image_of(channels.unwrap_or(Channels::ALL), range.unwrap_or(Range::Whole))
+            }
+        }
+    }
+}
+
+/// Writes each chosen level and layer of the textures that `draw` names, as `FS0-level1-layer2.png`.
 ///
 /// # Errors
 /// The call fails if a file cannot be written.
-pub fn write_textures(draw: &Draw, gpu: &mut Gpu, directory: &Path, inputs: &Inputs) -> anyhow::Result<()> {
-    let mut pictures = Pictures { directory, inputs, left: MAX_PICTURES };
+pub fn write_textures(
+    draw: &Draw,
+    gpu: &mut Gpu,
+    (directory, view): (&Path, &TextureView),
+    inputs: &Inputs,
+) -> anyhow::Result<()> {
+    let mut pictures = Pictures { directory, view, inputs, left: MAX_PICTURES };
     for stage in &draw.shaders {
         for texture in &stage.textures {
             pictures.write(texture, gpu, &format!("{}{}", stage.name(), texture.slot))?;
@@ -31,6 +81,7 @@ pub fn write_textures(draw: &Draw, gpu: &mut Gpu, directory: &Path, inputs: &Inp
 /// The folder of the pictures, and the number of further ones.
 struct Pictures<'a> {
     directory: &'a Path,
+    view: &'a TextureView,
     inputs: &'a Inputs,
     left: u32,
 }
@@ -38,14 +89,12 @@ struct Pictures<'a> {
 impl Pictures<'_> {
     /// Writes all levels and layers of `texture`, to files that begin with `name`.
     fn write(&mut self, texture: &Texture, gpu: &mut Gpu, name: &str) -> anyhow::Result<()> {
-        let parts =
-            (0..texture.levels).flat_map(|level| (0..texture.layers(level)).map(move |layer| (level, layer)));
-        for (level, layer) in parts {
+        for part @ Part { level, layer, .. } in self.view.parts(texture) {
             let Some(left) = self.left.checked_sub(1) else {
                 gpu.cut(format!("no more than {MAX_PICTURES} pictures of textures are written"));
                 return Ok(());
             };
-            let texels = match texture.texels(level, layer, gpu) {
+            let texels = match texture.part(part, gpu) {
                 Ok(texels) => texels,
                 Err(why) => {
                     note(gpu, &format!("texture {name}: {why}"), &why);
@@ -53,7 +102,8 @@ impl Pictures<'_> {
                 }
             };
             let layers = if texture.layers(0) > 1 { format!("-layer{layer}") } else { String::new() };
-            write_texels(&texels, &self.directory.join(format!("{name}-level{level}{layers}")), self.inputs)?;
+            let path = self.directory.join(format!("{name}-level{level}{layers}"));
+            write_texels(&texels, &self.view.image(&texels), &path, self.inputs)?;
             self.left = left;
         }
         Ok(())
@@ -68,9 +118,9 @@ fn note(gpu: &mut Gpu, what: &str, why: &NoTexels) {
     }
 }
 
-fn write_texels(texels: &Texels, path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
+fn write_texels(texels: &Texels, image: &Image, path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
     let mut out = OutFile::create(&path.with_added_extension("png"), inputs)?;
-    texels.image().write_png(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
+    image.write_png(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
     out.finish()?;
     if texels.are_floats() {
         let bytes = exr(texels).with_context(|| format!("cannot write {}", path.display()))?;
@@ -87,7 +137,7 @@ fn exr(texels: &Texels) -> anyhow::Result<Vec<u8>> {
         (r, g, b, a)
     });
     let mut bytes = Cursor::new(Vec::new());
-    Image::from_channels((width, height), channels).write().non_parallel().to_buffered(&mut bytes)?;
+    ExrImage::from_channels((width, height), channels).write().non_parallel().to_buffered(&mut bytes)?;
     Ok(bytes.into_inner())
 }
 

@@ -50,6 +50,9 @@ pub struct Args {
     /// Write each level and layer of the draw's textures as PNG, float formats also as EXR
     #[arg(long, value_name = "DIR", requires = "draw")]
     pub textures: Option<PathBuf>,
+    /// What --textures writes
+    #[command(flatten)]
+    pub texture_view: files::TextureView,
     /// Write the draw's vertices: FILE.csv, FILE.obj or FILE.ply (- for CSV on stdout)
     #[arg(long, value_name = "FILE", requires = "draw")]
     pub mesh: Option<PathBuf>,

@@ -72,7 +72,7 @@ pub use target::{
     Blend, Depth, Equation, Resolve, Stencil, StencilBuffer, StencilFace, SurfacePlace, Target,
 };
 pub use tessellation::{PatchFactors, Tessellation};
-pub use texels::{NoTexels, Texels};
+pub use texels::{Channels, NoTexels, Part, Range, Texels};
 pub use texture::{Sampler, Texture};
 pub use touched::Touched;
 pub use users::{Access, Use, Users, UsingCalls, UsingPackets};

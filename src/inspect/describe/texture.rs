@@ -81,6 +81,11 @@ impl Texture {
         }
     }
 
+    /// Where its texels lie; none if it cannot be read.
+    pub fn places(&self) -> Option<tpl1::TexelPlaces> {
+        tpl1::Texture::new(&self.words, Model::default()).ok().map(|texture| texture.places())
+    }
+
     /// Number of layers, faces or slices of level `level`.
     pub fn layers(&self, level: u32) -> u32 {
         match self.kind.as_str() {

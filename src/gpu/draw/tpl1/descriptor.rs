@@ -3,6 +3,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use a4emu_decoder::adreno::address::Address;
+use serde::Serialize;
 
 use super::layout::{Pyramid, Shape, Slices};
 use super::wrap::Precision;
@@ -87,6 +88,34 @@ pub enum Swizzle {
     Zero,
     /// 1.
     One,
+}
+
+/// The places of a texture's texels in memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TexelPlaces {
+    /// Address of the texture.
+    pub base: u64,
+    /// Samples of a texel, one behind the other.
+    pub samples: u32,
+    /// Side of the square tiles in blocks; 1 if blocks lie row by row.
+    pub tile: u32,
+    /// Width and height of a block in texels, and its bytes. Only blocks of compressed formats have several texels.
+    pub block: [u32; 3],
+    /// For each level the bytes from the base to its first block, from row to row of blocks, and from layer to layer.
+    pub levels: Vec<[u32; 3]>,
+}
+
+impl TexelPlaces {
+    /// The address of the block of texel (x, y), for a level, layer and sample; none if there is no such level.
+    pub fn address(&self, [level, layer, sample]: [u32; 3], [x, y]: [u32; 2]) -> Option<u64> {
+        let [offset, pitch, slice] = (*self.levels.get(level as usize)?).map(u64::from);
+        let [width, height, bytes] = self.block;
+        let tiling = if self.tile > 1 { Tiling::Squares(self.tile) } else { Tiling::Linear };
+        let within = tiling.offset([x / width, y / height], 0, bytes * self.samples);
+        let row = u64::from(tiling.in_rows([x / width, y / height])[1]);
+        let sample = u64::from(sample.min(self.samples - 1)) * u64::from(bytes);
+        Some(self.base + offset + u64::from(layer) * slice + row * pitch + within + sample)
+    }
 }
 
 /// Meaning of the coordinates.
@@ -197,6 +226,24 @@ impl Texture {
     /// Returns the memory range: its first byte, and one past its last.
     pub(super) fn place(&self) -> (u64, u64) {
         (self.base.get(), self.base.get() + self.extent)
+    }
+
+    /// Returns where its texels lie.
+    pub fn places(&self) -> TexelPlaces {
+        let block = match self.texels {
+            Texels::Plain(codec) => [1, 1, codec.bytes()],
+            Texels::Block { compression, .. } => {
+                let block = compression.block();
+                [block.width, block.height, block.bytes]
+            }
+        };
+        TexelPlaces {
+            base: self.base.get(),
+            samples: self.arrangement.samples,
+            tile: self.arrangement.tiling.rows(),
+            block,
+            levels: self.levels.iter().map(|level| [level.offset, level.pitch, level.slice]).collect(),
+        }
     }
 
     /// Returns the bytes from its base to the end of its last texel.

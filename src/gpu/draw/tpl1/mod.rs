@@ -27,7 +27,7 @@ mod unit;
 mod wrap;
 
 pub use bank::{Answered, BoundBank, DirectReads, FILTERED, Problems, TextureBank, Used};
-pub use descriptor::{Swizzle, Texture, TextureError, TextureKind, TextureState};
+pub use descriptor::{Swizzle, TexelPlaces, Texture, TextureError, TextureKind, TextureState};
 pub use nearest::ByteTexels;
 pub use sampler::{Border, BorderLayout, Filter, Sampler, SamplerState, Wrap};
 

@@ -2,7 +2,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 use crate::a4xx::tpl1::bank;
-use crate::draw::tpl1::FILTERED;
+use crate::draw::tpl1::{FILTERED, Texture};
 use a4emu_shader::Question;
 
 fn fetch(scene: &Scene, coords: &[i32], lod: Lod<&Lanes>, number: Number) -> [u32; 4] {
@@ -27,6 +27,45 @@ fn integer_coordinates_name_texels() {
     let signed = Scene { bytes: vec![0xff; 96], ..counting(TexFmt::TFMT4_8_8_8_8_SINT) };
     assert_eq!(fetch(&signed, &[0, 0], Lod::Zero, Number::Sint), [u32::MAX; 4]);
     assert_eq!(fetch(&signed, &[0, 0], Lod::Zero, Number::Float), [(-1.0f32).to_bits(); 4]);
+}
+
+/// A texel lies where its description says: each dword of the texture holds its own offset.
+#[test]
+fn texels_lie_where_their_places_say() {
+    let bytes: Vec<u8> = (0..4096u32).flat_map(|dword| (4 * dword).to_le_bytes()).collect();
+    let plain = Scene { pitch: 64, levels: 2, ..Scene::new(TexFmt::TFMT4_32_UINT, 16, 8, 4, bytes) };
+    let tiled = |words: [u32; 8]| {
+        [
+            words[0] | word(TEX_CONST_0::FIELDS, &[("TILED", 1)]),
+            words[1],
+            words[2],
+            words[3],
+            words[4],
+            0,
+            0,
+            0,
+        ]
+    };
+    for words in [plain.texture_words(), tiled(plain.texture_words())] {
+        let texture = Texture::new(&words, plain.model).expect("a texture");
+        let memory = plain.memory();
+        let bank = TextureBank::new(&[words], &[plain.sampler_words()], BORDERS, plain.model, &memory);
+        for (level, [x, y]) in [(0, [0, 0]), (0, [5, 6]), (0, [15, 7]), (1, [3, 2])] {
+            let (column, row, level) = (Lanes::splat(x), Lanes::splat(y), Lanes::splat(level));
+            let coords = [&column, &row];
+            let asked = Sample {
+                kind: SampleKind::Fetch,
+                lod: Lod::Level(&level),
+                number: Number::Uint,
+                ..request(&coords)
+            };
+            let mut out = [Lanes::ZERO; 4];
+            bank.bind(&memory).sample(&asked, ALL, &mut out);
+            let place = texture.places().address([level[0], 0, 0], [x, y]);
+            assert_eq!(place, Some(u64::from(BASE + out[0][0])), "{x}, {y} of level {}", level[0]);
+        }
+        assert_eq!(texture.places().address([2, 0, 0], [0, 0]), None);
+    }
 }
 
 #[test]
