@@ -224,7 +224,7 @@ fn text(coloured: &str, choice: ColorChoice) -> String {
 
 /// The message with unusual characters of the arguments escaped, since file names may come from strangers.
 fn on_their_lines(message: String) -> String {
-    let arguments = env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
     let odd = arguments.filter(|argument| !argument.chars().all(terminal::is_plain));
     odd.fold(message, |message, odd| message.replace(&odd, &terminal::Shown(&odd).to_string()))
 }

@@ -215,7 +215,7 @@ fn check_fields() -> Result<(), Failed> {
     assert_eq!(
         keys(&frame),
         want(
-            "title process gpu version notes left_out missing stood block first findings canvases draws shaders textures registers"
+            "title process gpu version notes left_out missing stood stood_at block first findings canvases draws shaders textures registers words"
         )
     );
     assert_eq!(frame["title"], "many.rd.gz");

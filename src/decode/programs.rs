@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::a4xx::sp::code;
+use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::gpu::Stage;
 use a4emu_gpu::settled::Running;
 use a4emu_inspect::describe::{Shader, Shaders};

@@ -654,7 +654,7 @@ impl Memory {
     }
 
     /// The buffer that holds `addr`, for a chip whose addresses have 32 bits: base and length in bytes.
-    pub fn narrow_buffer_at(&self, addr: u32) -> Option<(u32, u32)> {
+    pub fn narrow_buffer_at(&self, addr: impl Into<Address>) -> Option<(u32, u32)> {
         self.buffer_at(addr).and_then(|(base, len)| Some((base.narrow()?, len)))
     }
 

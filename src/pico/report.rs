@@ -13,7 +13,7 @@ use super::unit::{Unit, interface_of};
 use crate::flags::Flags;
 use a4emu_gpu::budget::{BASE, Budget};
 use a4emu_inspect::report::html::{escaped, still};
-use a4emu_inspect::report::pictures::base64;
+use a4emu_inspect::report::pack::base64;
 use a4emu_inspect::selection::Position;
 use a4emu_shader::{Lanes, Program, Warp, step};
 use a4emu_support::limits::WorkLimits;

@@ -4,19 +4,20 @@ use a4emu_decoder::generation::DEFAULT;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail, ensure};
 
 use super::http::Response;
 use super::query::{self, Query};
 use super::{Args, edit, step};
 use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
 use a4emu_gpu::gpu::Gpu;
-use a4emu_inspect::describe::{Capture, Draw, Shaders};
+use a4emu_inspect::describe::{Capture, Draw, Part, Shaders};
 use a4emu_inspect::pixel::{FirstRun, Question};
 use a4emu_inspect::register_names;
 use a4emu_inspect::report::blocks::BlockKind;
-use a4emu_inspect::report::frame::{Frame, Register};
-use a4emu_inspect::report::{self, html};
+use a4emu_inspect::report::extras::PartOfTexture;
+use a4emu_inspect::report::frame::{Frame, Register, Why};
+use a4emu_inspect::report::{self, contents, html};
 use a4emu_inspect::selection::Position;
 use a4emu_support::limits::Limits;
 use a4emu_support::options::{Shared, Threads};
@@ -88,6 +89,8 @@ impl Site {
             "edit" => self.edit(query),
             _ => match path.split_once('/')? {
                 ("draw", number) => self.draw(number.parse().ok()?),
+                ("texels", query) => self.texels(query),
+                ("vertices", run) => self.vertices(run.parse().ok()?),
                 ("explain", name) => explain(name),
                 ("texts", index) => self.block(BlockKind::Texts, index.parse().ok()?),
                 ("pictures", index) => self.block(BlockKind::Pictures, index.parse().ok()?),
@@ -154,12 +157,52 @@ impl Site {
 
     /// The state of run `number`, like the start of `show --draw --json`.
     fn draw(&self, number: u32) -> anyhow::Result<Vec<u8>> {
+        self.at(number, |gpu, call| {
+            let mut state = Draw::of(gpu.sync(), call, &mut Shaders::default());
+            state.add_factors(gpu, call);
+            Ok(serde_json::to_vec(&state)?)
+        })
+    }
+
+    /// The vertices of run `number`, as tables.
+    fn vertices(&self, number: u32) -> anyhow::Result<Vec<u8>> {
+        self.at(number, |gpu, call| {
+            let tables = contents::tables(gpu, call).map_err(|Why { why }| anyhow!(why))?;
+            Ok(serde_json::to_vec(&tables)?)
+        })
+    }
+
+    /// The texels of a part of a texture: `KEY/LEVEL/LAYER/SAMPLE`, where the key is that of the page.
+    fn texels(&self, part: &str) -> anyhow::Result<Vec<u8>> {
+        let names: Vec<&str> = part.split('/').collect();
+        let [key, level, layer, sample] = names[..] else { bail!("KEY/LEVEL/LAYER/SAMPLE is needed") };
+        let number = |text: &str| text.parse().with_context(|| format!("`{text}` is no number"));
+        let part = Part { level: number(level)?, layer: number(layer)?, sample: number(sample)? };
+        let texture = self.frame()?.textures.get(key).context("there is no such texture")?;
+        let (run, stage, slot) = texture.seen;
+        let has_it = texture.layers.get(part.level as usize).is_some_and(|layers| part.layer < *layers);
+        ensure!(has_it, "it has no such level or layer");
+        self.at(run, |gpu, call| {
+            let draw = Draw::of(gpu.sync(), call, &mut Shaders::default());
+            let stages = draw.shaders.iter().filter(|it| it.name() == stage);
+            let texture = stages.flat_map(|it| &it.textures).find(|texture| texture.slot == slot);
+            let texels = texture.context("the run has no such texture")?.part(part, gpu)?;
+            Ok(serde_json::to_vec(&PartOfTexture::new(&texels))?)
+        })
+    }
+
+    /// What `ask` answers when run `number` is about to begin.
+    fn at(
+        &self,
+        number: u32,
+        ask: impl FnOnce(&mut Gpu, &Call) -> anyhow::Result<Vec<u8>> + Send,
+    ) -> anyhow::Result<Vec<u8>> {
         let mut playback = self.limits.playback(self.capture.name());
-        let mut engine = UpTo { number, state: None };
+        let mut engine = UpTo { number, ask: Some(ask), answer: None };
         let sections = self.capture.sections(&playback.gpu.budget, &quiet())?;
         self.in_turn(|| playback.run(sections, &mut engine, &mut Silent));
         let draws = playback.gpu.at.draws;
-        engine.state.with_context(|| format!("there is no draw {number}: there are {draws}"))?
+        engine.answer.with_context(|| format!("there is no draw {number}: there are {draws}"))?
     }
 }
 
@@ -175,21 +218,20 @@ fn quiet() -> Shared {
     Shared { quiet: true, ..Shared::default() }
 }
 
-/// An engine that renders up to a draw and takes its state.
-struct UpTo {
+/// An engine that renders up to a run, asks, and stops.
+struct UpTo<F> {
     number: u32,
-    state: Option<anyhow::Result<Vec<u8>>>,
+    ask: Option<F>,
+    answer: Option<anyhow::Result<Vec<u8>>>,
 }
 
-impl Engine for UpTo {
+impl<F: FnOnce(&mut Gpu, &Call) -> anyhow::Result<Vec<u8>>> Engine for UpTo<F> {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         if call.number() != self.number {
             return Renderer.run(gpu, call);
         }
         gpu.settle();
-        let mut state = Draw::of(gpu.sync(), call, &mut Shaders::default());
-        state.add_factors(gpu, call);
-        self.state = Some(serde_json::to_vec(&state).map_err(Into::into));
+        self.answer = self.ask.take().map(|ask| ask(gpu, call));
         Flow::Stop
     }
 }

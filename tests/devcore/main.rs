@@ -17,6 +17,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::bounded::bounded;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::DeflateDecoder;
+
 use crate::other_chips::{Ended, run};
 use writer::Dump;
 
@@ -100,6 +104,19 @@ fn an_endless_shader_is_found_at_its_draw() {
     let replay = file.run("replay IT --max-work 64M");
     assert_ne!(replay.code, Some(0), "{replay}");
     assert!(replay.stderr.contains("shader") || replay.stderr.contains("--max-work"), "{replay}");
+}
+
+/// The page of a dump opens with the draw at which the GPU stood.
+#[test]
+fn the_page_opens_where_the_gpu_stood() {
+    let page = File::new(&hung()).run("report IT -o - -q").stdout;
+    let data = page.split("<script id=\"data\" type=\"application/octet-stream\">").nth(1);
+    let data = STANDARD.decode(data.and_then(|rest| rest.split("</script>").next()).expect("data")).unwrap();
+    let frame: Value = serde_json::from_reader(DeflateDecoder::new(&data[..])).unwrap();
+    let row = frame["stood_at"].as_u64().expect("a row") as usize;
+    assert_eq!(frame["first"], frame["stood_at"]);
+    let stood = format!("the GPU stood at f{}: ", frame["draws"][row]["id"]);
+    assert!(frame["stood"].as_str().unwrap().starts_with(&stood), "{}", frame["stood"]);
 }
 
 #[test]

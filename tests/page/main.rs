@@ -5,6 +5,7 @@ mod accessible;
 mod agreement;
 mod devtools;
 mod live;
+mod looks;
 #[path = "../npm/mod.rs"]
 mod npm;
 
@@ -138,8 +139,7 @@ fn history() -> (Vec<(u64, &'static str)>, String) {
     let history: Value = serde_json::from_slice(&json).expect("an object");
     let events = history["events"].as_array().expect("a list").iter();
     let word = |event: &Value| match event["verdict"].as_str().expect("a word") {
-        "depth" | "stencil" => "depth or stencil",
-        "killed" | "alpha" => "killed or alpha",
+        "depth" => "depth",
         "written" => "written",
         "copied" => "copied",
         other => panic!("{other} does not occur here"),
@@ -348,10 +348,18 @@ fn groups_fold_and_passes_hide() -> Outcome {
     let made = browser.value("document.querySelectorAll('#rows > *').length")?.as_u64();
     same("few are in the document", made.is_some_and(|made| made < 60), true)?;
     let pressed = "document.querySelector('#passes [data-pass=gmem]').getAttribute('aria-pressed')";
-    browser.click("#passes [data-pass=gmem]")?;
-    same("hidden", browser.value(pressed)?, json!("false"))?;
+    let title = "document.querySelector('#draws-title').textContent";
+    same("all are listed", browser.value(title)?, json!("Frame draws (603)"))?;
+    browser.click("#passes [data-pass=resolve]")?;
+    same("the others are hidden", browser.value(pressed)?, json!("false"))?;
     same("what is left", browser.value("page.list.shown.length")?, json!(2))?;
+    same("how many of how many", browser.value(title)?, json!("Frame draws (2 of 603)"))?;
+    browser.value("document.querySelector('#passes [data-pass=gmem]').dispatchEvent(new MouseEvent('click', { ctrlKey: true, bubbles: true }))")?;
+    same("added", browser.value("page.list.shown.length")?, json!(603))?;
     browser.click("#passes [data-pass=gmem]")?;
+    same("alone", browser.value(title)?, json!("Frame draws (601 of 603)"))?;
+    browser.click("#passes [data-pass=gmem]")?;
+    same("all again", browser.value(title)?, json!("Frame draws (603)"))?;
     browser.value("document.querySelector('#list').focus()")?;
     browser.press("ArrowLeft")?;
     same("folded", browser.value(shown)?, json!(1 + 2))?;
@@ -434,6 +442,11 @@ fn main() {
         trial("a_narrow_screen_needs_no_sideways_scroll", a_narrow_screen_needs_no_sideways_scroll),
         trial("an_event_opens", an_event_opens),
         trial("splitters_move", splitters_move),
+        trial("the_search_knows_fields_and_values", looks::the_search_knows_fields_and_values),
+        trial("the_first_look_explains_itself", looks::the_first_look_explains_itself),
+        trial("parts_of_textures_are_shown", looks::parts_of_textures_are_shown),
+        trial("vertices_are_a_table", looks::vertices_are_a_table),
+        trial("a_narrow_screen_shows_the_picture_first", looks::a_narrow_screen_shows_the_picture_first),
         trial("light_and_dark", light_and_dark),
         trial("a_hostile_name_is_text", a_hostile_name_is_text),
     ];

@@ -83,7 +83,7 @@ impl Texture {
 
     /// Where its texels lie; none if it cannot be read.
     pub fn places(&self) -> Option<tpl1::TexelPlaces> {
-        tpl1::Texture::new(&self.words, Model::default()).ok().map(|texture| texture.places())
+        a4xx::tpl1::texture(&self.words, Model::default()).ok().map(|texture| texture.places())
     }
 
     /// Number of layers, faces or slices of level `level`.

@@ -317,7 +317,7 @@ mod tests {
 
     fn codec() -> Codec {
         let format =
-            Format::color(a4emu_decoder::a4xx::enums::ColorFmt::RB4_R8G8B8A8_UNORM).expect("a format");
+            formats::color(a4emu_decoder::a4xx::enums::ColorFmt::RB4_R8G8B8A8_UNORM).expect("a format");
         format.codec(Swap::WZYX, Transfer::Linear).expect("it is not compressed")
     }
 

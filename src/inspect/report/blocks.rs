@@ -1,15 +1,11 @@
 //! Blocks of draws: the data that the page unpacks only when it needs it. So a page of many draws opens as
 //! quickly as a page of few.
 
-use std::io::Write;
-
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::frame::{Draw, Frame, MeshOrWhy, Patch, Seen};
-use super::pictures::base64;
+use super::pack::packed;
 
 /// Number of draws in a block. The window of deflate is full after fewer draws, so larger blocks are hardly
 /// smaller in sum.
@@ -93,14 +89,4 @@ impl BlockKind {
     pub fn packed(self, frame: &Frame, index: usize) -> anyhow::Result<String> {
         packed(&self.json(frame, index)?)
     }
-}
-
-/// JSON as the page holds it: base64 of raw deflate.
-///
-/// # Errors
-/// The call fails if the encoder does.
-pub fn packed(json: &[u8]) -> anyhow::Result<String> {
-    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(json)?;
-    Ok(base64(&encoder.finish()?))
 }

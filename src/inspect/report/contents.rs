@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::frame::{Mesh, MeshOrWhy, Program, ShaderUse, Texture};
-use super::pictures::{base64, png};
+use super::extras::{Extras, PartOfTexture, VertexTables};
+use super::frame::{Mesh, MeshOrWhy, Program, ShaderUse, Texture, Why};
+use super::pack::base64;
+use super::pictures::png;
 use super::room::{DataKind, Room, kept};
 use crate::describe::mesh::{self, Side};
-use crate::describe::{self, Draw, Read, ShaderStage};
+use crate::describe::{self, Draw, Part, Read, ShaderStage};
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::gpu::Gpu;
@@ -20,6 +22,12 @@ const MAX_VERTICES: u64 = 4096;
 /// Maximum number of texels of a texture that is shown.
 const MAX_TEXELS: u64 = 1 << 22;
 
+/// Maximum number of texels of a texture that are shown beside its first level.
+const MAX_FURTHER_TEXELS: u64 = 1 << 20;
+
+/// Maximum number of these parts.
+const MAX_FURTHER_PARTS: u32 = 128;
+
 /// The programs and textures of the draws.
 #[derive(Default)]
 pub struct Contents {
@@ -27,6 +35,8 @@ pub struct Contents {
     pub programs: BTreeMap<String, Program>,
     /// Textures by key. Equal textures share one key.
     pub textures: BTreeMap<String, Texture>,
+    /// Further parts of textures, and tables of vertices.
+    pub extras: Extras,
     /// Keys of textures by descriptor and contents; none if there is no picture.
     known: HashMap<([u32; 8], u64), Option<String>>,
 }
@@ -54,8 +64,7 @@ impl Contents {
         let mut keys = Vec::new();
         for stage in &draw.shaders {
             for texture in &stage.textures {
-                let name = format!("{}{}", stage.name(), texture.slot);
-                keys.extend(self.texture(texture, &name, draw.frame_draw, gpu, room));
+                keys.extend(self.texture((texture, stage.name()), draw, gpu, room));
             }
         }
         keys.dedup();
@@ -64,9 +73,8 @@ impl Contents {
 
     fn texture(
         &mut self,
-        texture: &describe::Texture,
-        name: &str,
-        draw: u32,
+        (texture, stage): (&describe::Texture, &'static str),
+        draw: &Draw,
         gpu: &mut Gpu,
         room: &mut Room,
     ) -> Option<String> {
@@ -81,25 +89,75 @@ impl Contents {
         if let Some(known) = self.known.get(&(texture.words, hash)) {
             return known.clone();
         }
-        let label = format!("{name} {width}x{height} {} at {}", texture.format, texture.address);
-        let picture = texture.texels(0, 0, gpu).ok().and_then(|texels| png(&texels.image(), room, draw));
-        let key = picture.map(|png| {
+        let label =
+            format!("{stage}{} {width}x{height} {} at {}", texture.slot, texture.format, texture.address);
+        let texels = texture.texels(0, 0, gpu).ok();
+        let png = texels.as_ref().and_then(|texels| png(&texels.image(), room, draw.frame_draw));
+        let key = png.zip(texels).map(|(png, texels)| {
             let key = format!("t{}", self.textures.len());
-            self.textures.insert(key.clone(), Texture { label, png, width, height });
+            let layers = (0..texture.levels).map(|level| texture.layers(level)).collect();
+            let number = texels.number();
+            let (exact, places) = (texels.are_bytes(), texture.places());
+            if !exact {
+                self.extras.add(format!("{key}/0/0/0"), &PartOfTexture::new(&texels), &gpu.budget);
+            }
+            self.further_parts(&key, texture, gpu);
+            let (kind, seen) = (texture.kind.clone(), (draw.draw, stage, texture.slot));
+            let made = Texture { label, png, width, height, exact, number, kind, layers, places, seen };
+            self.textures.insert(key.clone(), made);
             key
         });
         self.known.insert((texture.words, hash), key.clone());
         key
     }
+
+    /// Adds the levels, layers and samples behind the first, if they are not large.
+    fn further_parts(&mut self, key: &str, texture: &describe::Texture, gpu: &mut Gpu) {
+        let samples = texture.places().map_or(1, |places| places.samples);
+        let (mut left, mut parts) = (MAX_FURTHER_TEXELS, 0);
+        for level in 0..texture.levels {
+            let texels = texture.level_size(level).map(u64::from).iter().product::<u64>();
+            for layer in 0..texture.layers(level) {
+                for sample in (0..samples).filter(|sample| [level, layer, *sample] != [0; 3]) {
+                    let Some(rest) = left.checked_sub(texels).filter(|_| parts < MAX_FURTHER_PARTS) else {
+                        return;
+                    };
+                    let Ok(part) = texture.part(Part { level, layer, sample }, gpu) else { return };
+                    let part_key = format!("{key}/{level}/{layer}/{sample}");
+                    self.extras.add(part_key, &PartOfTexture::new(&part), &gpu.budget);
+                    (left, parts) = (rest, parts + 1);
+                }
+            }
+        }
+    }
 }
 
 /// The vertices of `call`, or the reason why they are not shown. They are shown if they are few. What the
 /// shaders store for that is discarded.
-pub fn mesh(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> MeshOrWhy {
-    primitives(draw, gpu, call, room).map_or_else(MeshOrWhy::why, MeshOrWhy::Mesh)
+pub fn mesh(draw: &Draw, gpu: &mut Gpu, call: &Call, (extras, room): (&mut Extras, &mut Room)) -> MeshOrWhy {
+    let made = primitives(draw, gpu, call, room).map(|(mesh, tables)| {
+        extras.add(format!("m{}", draw.frame_draw), &tables, &gpu.budget);
+        mesh
+    });
+    made.map_or_else(MeshOrWhy::why, MeshOrWhy::Mesh)
 }
 
-fn primitives(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> Result<Mesh, String> {
+/// The vertices of `call` as tables, of any number. What the shaders store for that is discarded.
+///
+/// # Errors
+/// The call fails if it has no vertices.
+pub fn tables(gpu: &mut Gpu, call: &Call) -> Result<VertexTables, Why> {
+    let Call::Draw(call) = call else { return Err(Why { why: "this command has no vertices".into() }) };
+    let made = mesh::Mesh::of(gpu, call).map_err(|stop| Why { why: stop.to_string() })?;
+    Ok(VertexTables::new(&made))
+}
+
+fn primitives(
+    draw: &Draw,
+    gpu: &mut Gpu,
+    call: &Call,
+    room: &mut Room,
+) -> Result<(Mesh, VertexTables), String> {
     let Call::Draw(call) = call else { return Err("this command has no vertices".into()) };
     let vertices = u64::from(call.count) * u64::from(call.instances);
     if draw.resolve.is_some() {
@@ -126,12 +184,13 @@ fn primitives(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> Resul
         return Err("the meshes before it have taken all room".into());
     }
     let list = |list: &[u32]| base64(bytemuck::cast_slice(list));
-    Ok(Mesh {
+    let mesh = Mesh {
         inputs: inputs.map(|inputs| base64(bytemuck::cast_slice(&inputs))),
         out: Some(base64(bytemuck::cast_slice(&out))),
         size,
         indices: list(&indices),
         in_size: if made.is_plain { size } else { in_size },
         in_indices: (!made.is_plain).then(|| list(&in_indices)),
-    })
+    };
+    Ok((mesh, VertexTables::new(&made)))
 }

@@ -1,7 +1,7 @@
 //! A picture of the fragment shader's cost per pixel.
 
 use super::frame::Patch;
-use super::pictures::{base64, encoded};
+use super::pack::{base64, encoded};
 use super::room::{DataKind, Room};
 use crate::describe::canvas::Image;
 use a4emu_gpu::draw::fs::reasons::Reasons;

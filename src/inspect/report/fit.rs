@@ -5,8 +5,9 @@
 
 use rayon::prelude::*;
 
-use super::blocks::{BlockKind, DRAWS, packed};
+use super::blocks::{BlockKind, DRAWS};
 use super::frame::{Draw, Frame, MeshOrWhy};
+use super::pack::packed;
 use crate::describe::Row;
 
 /// Bytes around a block in the page.
@@ -24,6 +25,8 @@ pub struct Packed {
     pub head: String,
     /// The blocks of each kind, in the order of [`BlockKind::ALL`].
     pub blocks: [Vec<String>; 2],
+    /// The extras by key.
+    pub extras: Vec<(String, String)>,
 }
 
 impl Packed {
@@ -33,7 +36,21 @@ impl Packed {
             (0..count).into_par_iter().map(|index| kind.packed(frame, index)).collect()
         };
         let [texts, pictures] = BlockKind::ALL.map(all);
-        Ok(Self { head: head(frame)?, blocks: [texts?, pictures?] })
+        Ok(Self { head: head(frame)?, blocks: [texts?, pictures?], extras: Vec::new() })
+    }
+
+    /// Adds the extras that fit, and notes what is left out.
+    fn with_extras(mut self, frame: &mut Frame, room: usize) -> anyhow::Result<Self> {
+        let (chosen, left_out) = frame.extras.chosen(self.len(), room.saturating_sub(self.len()))?;
+        self.extras = chosen.into_iter().map(|(key, text)| (key.to_owned(), text)).collect();
+        if left_out > 0 {
+            frame.notes.push(format!(
+                "{left_out} tables of vertices and further parts of textures (levels, layers, samples) are left out: \
+                 `a4emu serve` has them, and `show --draw f1 --textures DIR --mesh FILE.csv` writes them"
+            ));
+            self.head = head(frame)?;
+        }
+        Ok(self)
     }
 
     fn len(&self) -> usize {
@@ -125,7 +142,7 @@ pub fn fitted(frame: &mut Frame, room: usize, max_size: u64) -> anyhow::Result<P
     let mut all = Packed::of(frame)?;
     let whole = all.len();
     if whole <= room {
-        return Ok(all);
+        return all.with_extras(frame, room);
     }
     let mut said = Vec::new();
     for (part, whose) in [
@@ -147,7 +164,7 @@ pub fn fitted(frame: &mut Frame, room: usize, max_size: u64) -> anyhow::Result<P
         said.join("; ")
     );
     all.head = head(frame)?;
-    Ok(all)
+    all.with_extras(frame, room)
 }
 
 /// Whose data is removed.

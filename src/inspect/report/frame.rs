@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::extras::Extras;
 use crate::describe::{Row, WrittenBy};
 use crate::explain;
+use a4emu_gpu::draw::tpl1::TexelPlaces;
 use a4emu_gpu::pass::Pass;
 use a4emu_rules::Finding;
 
@@ -31,9 +33,12 @@ pub struct Frame {
     pub missing: String,
     /// Where the GPU of a kernel dump stood, in one line; empty for other captures.
     pub stood: String,
+    /// Index of the draw at which it stood, or of the last one before.
+    pub stood_at: Option<usize>,
     /// Number of draws in a block of texts or pictures.
     pub block: usize,
-    /// Index of the draw with which the page opens: the last of the picture that `replay --png` writes.
+    /// Index of the draw with which the page opens: where the GPU of a kernel dump stood, or the last draw of the
+    /// picture that `replay --png` writes.
     pub first: usize,
     /// The surfaces that are drawn to.
     pub canvases: Vec<Canvas>,
@@ -47,6 +52,32 @@ pub struct Frame {
     pub textures: BTreeMap<String, Texture>,
     /// Registers that occur in packets, by name.
     pub registers: BTreeMap<String, Register>,
+    /// The words of the page that the glossary explains, with their explanations.
+    pub words: BTreeMap<&'static str, String>,
+    /// Further parts of textures, and tables of vertices.
+    #[serde(skip)]
+    pub extras: Extras,
+}
+
+/// Words that the page uses, with the names of their entries in the glossary.
+const WORDS: [(&str, &str); 12] = [
+    ("binning", "binning"),
+    ("bypass", "bypass"),
+    ("compute", "dispatch"),
+    ("frame draw", "frame draw"),
+    ("gmem", "GMEM"),
+    ("lane", "lane"),
+    ("pixel history", "pixel history"),
+    ("resolve", "resolve"),
+    ("restore", "restore"),
+    ("submit", "submit"),
+    ("tile", "tile"),
+    ("warp", "warp"),
+];
+
+/// What the glossary says of the words that the page uses.
+pub fn words() -> BTreeMap<&'static str, String> {
+    WORDS.into_iter().filter_map(|(word, entry)| Some((word, explain::term(entry)?))).collect()
 }
 
 /// A surface that draws render to.
@@ -165,7 +196,7 @@ pub struct Program {
     pub text: Vec<String>,
 }
 
-/// A layer of the first level of a texture.
+/// A texture with the first layer of its first level. Other parts are [`extras`](super::extras).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Texture {
     /// Label that the page shows.
@@ -176,6 +207,18 @@ pub struct Texture {
     pub width: u32,
     /// Height in texels.
     pub height: u32,
+    /// Whether `png` holds each value exactly; else it has values from 0 to 1 in 255 steps.
+    pub exact: bool,
+    /// `float`, `uint` or `sint`: what the values are.
+    pub number: &'static str,
+    /// Kind: `2D`, `cube` and so on.
+    pub kind: String,
+    /// Number of layers, faces or slices of each level.
+    pub layers: Vec<u32>,
+    /// Where the texels lie in memory.
+    pub places: Option<TexelPlaces>,
+    /// The run, stage and slot that it was seen in first.
+    pub seen: (u32, &'static str, u32),
 }
 
 /// The vertices of a draw.
@@ -239,5 +282,17 @@ impl Register {
     /// Makes the entry of the one of `registers` at `offset`.
     pub fn at(registers: &'static RegisterTable, offset: u32) -> Self {
         Self { offset: format!("{offset:#06x}"), text: explain::text_of(registers, offset) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_glossary_has_each_word_of_the_page() {
+        let words = words();
+        assert_eq!(words.len(), WORDS.len());
+        assert!(words["gmem"].contains("tile") && words.values().all(|text| !text.contains("](")));
     }
 }

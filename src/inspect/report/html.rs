@@ -10,6 +10,7 @@ const JS: &[&str] = &[
     include_str!("page/data.js"),
     include_str!("page/draws.js"),
     include_str!("page/picture.js"),
+    include_str!("page/textures.js"),
     include_str!("page/mesh.js"),
     include_str!("page/history.js"),
     include_str!("page/details.js"),
@@ -37,11 +38,14 @@ const DATA: &str = "<!--DATA-->";
 pub fn with_data(frame: &mut Frame, max_size: u64) -> anyhow::Result<String> {
     let around = page("'none'", "", "").len();
     let room = usize::try_from(max_size).unwrap_or(usize::MAX).saturating_sub(around);
-    let Packed { head, blocks } = fit::fitted(frame, room, max_size)?;
+    let Packed { head, blocks, extras } = fit::fitted(frame, room, max_size)?;
     let blocks = BlockKind::ALL.iter().zip(&blocks).flat_map(|(kind, blocks)| {
         blocks.iter().map(|block| element(&format!("class=\"{}\"", kind.name()), block))
     });
-    let data: Vec<String> = std::iter::once(element("id=\"data\"", &head)).chain(blocks).collect();
+    let extras =
+        extras.iter().map(|(key, text)| element(&format!("class=\"extra\" data-key=\"{key}\""), text));
+    let head = std::iter::once(element("id=\"data\"", &head));
+    let data: Vec<String> = head.chain(blocks).chain(extras).collect();
     Ok(page("'none'", "", &data.concat()))
 }
 

@@ -8,11 +8,13 @@ pub mod blocks;
 pub mod canvases;
 mod changed;
 mod commands;
-mod contents;
+pub mod contents;
 mod cost_map;
+pub mod extras;
 mod fit;
 pub mod frame;
 pub mod html;
+pub mod pack;
 mod packets;
 pub mod pictures;
 mod recorder;
@@ -63,7 +65,7 @@ pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
     let told = shared.tell(&path.display().to_string(), &playback.gpu.report);
     let picture = playback.gpu.pipeline.surfaces.last_color().and_then(|surface| surface.address.narrow());
     let mut frame = frame_of(path, rows, canvases, recorder, packets);
-    frame.first = last_draw_of(&frame, picture);
+    frame.first = frame.stood_at.unwrap_or_else(|| last_draw_of(&frame, picture));
     frame.missing = summary_of(&playback.gpu.report.missing).unwrap_or_default();
     Ok((frame, told))
 }
@@ -109,6 +111,10 @@ fn frame_of(
     if further > 0 {
         notes.push(format!("{further} frame draws have no row of their own: they are in the row of their packet's first submit"));
     }
+    let stood_at = rows
+        .stood
+        .as_ref()
+        .and_then(|stood| rows.rows.iter().rposition(|row| row.frame_draw <= stood.frame_draw));
     let process = packets.process().to_owned();
     let Packets { lines, registers, .. } = packets;
     let draws = rows.rows.into_iter().zip(seen).zip(lines);
@@ -121,6 +127,7 @@ fn frame_of(
         left_out: String::new(),
         missing: String::new(),
         stood: rows.stood.as_ref().map(ToString::to_string).unwrap_or_default(),
+        stood_at,
         block: blocks::DRAWS,
         first: 0,
         canvases,
@@ -129,5 +136,7 @@ fn frame_of(
         shaders: contents.programs,
         textures: contents.textures,
         registers,
+        words: frame::words(),
+        extras: contents.extras,
     }
 }

@@ -1,19 +1,12 @@
 //! Encodes the pictures of a page as PNG in base64, cropped where possible.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-
 use super::frame::Patch;
+use super::pack::{base64, encoded};
 use super::room::{DataKind, Room};
 use crate::describe::Tile;
 use crate::describe::canvas::Image;
 use a4emu_gpu::draw::fs::reasons::Reasons;
 use a4emu_gpu::picture;
-
-/// Encodes bytes as base64.
-pub fn base64(bytes: &[u8]) -> String {
-    STANDARD.encode(bytes)
-}
 
 /// Encodes the picture as PNG in base64, if there is room for it.
 pub fn png(image: &Image, room: &mut Room, draw: u32) -> Option<String> {
@@ -22,17 +15,6 @@ pub fn png(image: &Image, room: &mut Room, draw: u32) -> Option<String> {
     }
     let bytes = encoded(image)?;
     room.take(DataKind::Pictures, bytes.len(), draw).then(|| base64(&bytes))
-}
-
-/// Encodes the picture as PNG with fast compression.
-pub fn encoded(image: &Image) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let mut encoder = image.kind.encoder(&mut bytes, image.size);
-    encoder.set_compression(png::Compression::Fast);
-    let mut writer = encoder.write_header().ok()?;
-    writer.write_image_data(&image.pixels).ok()?;
-    writer.finish().ok()?;
-    Some(bytes)
 }
 
 /// Converts a picture to RGBA with four bytes a pixel; grey becomes equal red, green and blue.

@@ -114,7 +114,7 @@ impl Recorder {
         let draw = &*draw;
         let shader_use = self.contents.shaders(draw, &mut self.room);
         let texture_use = self.contents.textures(draw, gpu, &mut self.room);
-        let mesh = contents::mesh(draw, gpu, call, &mut self.room);
+        let mesh = contents::mesh(draw, gpu, call, (&mut self.contents.extras, &mut self.room));
         let attachment = shown(draw);
         let canvas = attachment.and_then(|it| self.canvas(gpu, draw, &it));
         let (state, changed) = self.state(draw, &gpu.budget);

@@ -10,7 +10,7 @@ use super::wrap::Precision;
 use crate::fault::{Client, Miss};
 use crate::machine::Model;
 use crate::memory::Memory;
-use a4emu_shader::format::arrangement::Arrangement;
+use a4emu_shader::format::arrangement::{Arrangement, Tiling};
 use a4emu_shader::format::{Codec, Compression, Format, Layout, Profile, Swap, Transfer, UnormField};
 
 /// A texture in a form for the sampling loops. Contains addresses, no memory.

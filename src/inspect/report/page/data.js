@@ -71,6 +71,28 @@ class Blocks {
   }
 }
 
+/** Extras that are kept once they are unpacked. */
+const KEPT_EXTRAS = 32;
+
+/** What is unpacked, or asked of `serve`, when it is looked at: parts of textures, tables of vertices. */
+class Extras {
+  constructor() {
+    this.made = new Map();
+  }
+
+  /** The extra `key`, or what `serve` answers for `path`; null if this page has it not. */
+  async of(key, path) {
+    if (!this.made.has(key)) {
+      const element = live ? null : document.querySelector(`.extra[data-key="${CSS.escape(key)}"]`);
+      this.made.set(key, live ? ask(path) : element ? unpack(element) : Promise.resolve(null));
+      this.made.get(key).catch(() => this.made.delete(key));
+      // What `serve` has is asked again; the texts of a report are gone once they are unpacked.
+      if (live && this.made.size > KEPT_EXTRAS) this.made.delete(this.made.keys().next().value);
+    }
+    return this.made.get(key);
+  }
+}
+
 /** A question to `serve`. */
 async function ask(path) {
   const answer = await fetch(live + path);

@@ -41,6 +41,17 @@ const SECTIONS = [
 /** "a[0].b" and "a.0.b" are the same place. */
 const placeOf = (path) => path.replace(/\[(\w+)\]/g, ".$1");
 
+/** The element of each list that a place of the state may name, as people call it. */
+const PLACES = { textures: "texture ", samplers: "sampler ", buffers: "buffer ", vertex_inputs: "input ", targets: "color" };
+
+/** A place of the state as people call it: "VS c8.y" for "shaders[VS].constants[8].values[1]". */
+function placeText(path) {
+  return path.replace(/^shaders\[(\w+)\]\.?/, "$1 ")
+    .replace(/\bconstants\[(\d+)\](?:\.(?:values|floats|bits)\[(\d)\])?/, (_, index, part) => `c${index}${part ? `.${"xyzw"[part]}` : ""}`)
+    .replace(/\b(textures|samplers|buffers|vertex_inputs|targets)\[(\d+)\]\.?/, (_, list, index) => `${PLACES[list]}${index} `)
+    .replace(/ +(?=:|$)/, "");
+}
+
 function scalarText(key, value) {
   if (value === null) return "none";
   if (typeof value !== "number") return String(value);
@@ -76,7 +87,7 @@ class Details {
   constructor(frame, registers) {
     Object.assign(this, { frame, registers });
     this.open = new Set(["Command", "Depth", "Targets", "Vertex inputs"]);
-    this.mesh = new Mesh($("mesh"));
+    this.mesh = new Mesh($("mesh"), frame);
     this.drawn = new Set();
   }
 
@@ -133,7 +144,7 @@ class Details {
     this.changes = changesByPath(draw.changed);
     const parts = [make("h3", {}, "Changed since the previous draw of this pass")];
     if (!draw.changed.length) parts.push(make("p", { class: "dim" }, "nothing"));
-    else parts.push(make("ul", { class: "changes" }, ...draw.changed.map(changeLine)));
+    else parts.push(make("ul", { class: "changes", tabindex: 0, "aria-label": "Changes" }, ...draw.changed.map(changeLine)));
     if (draw.written.length) parts.push(make("h3", {}, "Stored to memory"), ...draw.written.map((lines) => this.writtenPart(lines)));
     parts.push(make("h3", {}, "State"));
     if (draw.state) parts.push(...this.statePanelOf(draw.state));
@@ -181,9 +192,21 @@ class Details {
 
   fields(value, path) {
     if (isScalar(value)) return [this.field(path.split(".").pop(), value, path)];
-    const name = Array.isArray(value) ? (key) => `[${key}]` : (key) => key;
     const below = (key) => (path ? `${path}.${key}` : key);
-    return Object.entries(value).map(([key, item]) => this.field(name(key), item, below(key), key));
+    return Object.entries(value).map(([at, item]) => {
+      // The elements of a list are called by their names, as in the list of changes.
+      const key = Array.isArray(value) ? String(item?.stage ?? item?.slot ?? item?.index ?? at) : at;
+      if (item?.components && item.values) return this.constant(item, below(key));
+      return this.field(Array.isArray(value) ? `[${key}]` : key, item, below(key), key);
+    });
+  }
+
+  /** A constant as instructions name it, and its values as the program takes them. */
+  constant(item, path) {
+    const summary = make("summary", { class: this.wasAt(path) === undefined ? null : "changed" },
+      make("span", { class: "key" }, `c${item.index}.${item.components}`),
+      make("span", { class: "value" }, [...item.components].map((part) => item.values["xyzw".indexOf(part)]).join("  ")));
+    return this.branch(summary, null, path, () => this.fields(item, path));
   }
 
   field(name, value, path, key = name) {
@@ -217,15 +240,7 @@ class Details {
   texturesParts() {
     const { texture_use: keys } = this.draw;
     if (!keys.length) return [make("p", { class: "dim" }, "This command names no texture.")];
-    return keys.map((key) => {
-      const texture = this.frame.textures[key];
-      if (!texture) return make("p", { class: "dim" }, `${key}: not in the report`);
-      // Small textures are enlarged by a whole number, so that texels stay squares.
-      const { width, height } = texture, times = Math.max(Math.floor(128 / Math.max(width, height)), 1);
-      const image = make("img", { src: `data:image/png;base64,${texture.png}`, alt: texture.label, width: width * times, height: height * times });
-      const users = this.frame.draws.filter((draw) => draw.texture_use.includes(key));
-      return make("figure", {}, make("figcaption", {}, `${texture.label} · ${texture.width}×${texture.height} · in ${count(frameDraws(users), "frame draw")}`), image);
-    });
+    return keys.map((key) => (this.frame.textures[key] ? new TextureView(this.frame, key).figure : make("p", { class: "dim" }, `${key}: not in the report`)));
   }
 
   shadersParts() {
@@ -302,10 +317,10 @@ function changesByPath(changed) {
 
 function changeLine(line) {
   const [, path, old, now] = CHANGE.exec(line) ?? [];
-  if (path === undefined) return make("li", {}, line);
+  if (path === undefined) return make("li", {}, placeText(line));
   const key = path.replace(/\[\d+\]$/, "").split(".").pop();
   const text = (value) => (/^-?[\d.]+(e-?\d+)?$/.test(value) ? scalarText(key, Number(value)) : value);
-  return make("li", {}, `${path}: `, make("del", {}, text(old)), " → ", make("ins", {}, text(now)));
+  return make("li", { title: path }, `${placeText(path)}: `, make("del", {}, text(old)), " → ", make("ins", {}, text(now)));
 }
 
 /** Leads to a draw; page.js listens for it. */

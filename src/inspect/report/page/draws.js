@@ -20,6 +20,15 @@ const instructionsOf = (row) => Object.values(row.cost.instructions).reduce((sum
 const hidden = (text) => make("span", { class: "hidden" }, text);
 const percent = (share) => `${(share * 100).toFixed(1)} %`;
 
+/** What the percentages mean. */
+const COST_WORDS = "Share of the cost of all draws: instructions that shaders run, and pixels, at fixed prices. It is no time of a chip.";
+
+/** The entry of the glossary about a word that the page uses. */
+const wordText = (frame, word) => frame.words[word] ?? "";
+
+/** The row with the highest cost. */
+const hottestOf = ({ draws }) => draws.reduce((best, draw, row) => (draw.row.share > draws[best].row.share ? row : best), 0);
+
 /** Groups consecutive rows that have the same key. */
 function runsOf(rows, keyOf) {
   const runs = [];
@@ -39,8 +48,11 @@ class DrawList {
     this.selected = -1;
     this.made = new Map();
     this.thumbnails = new Cache(24 << 20);
-    this.mostShare = frame.draws.reduce((most, draw) => Math.max(most, draw.row.share), 1e-9);
-    this.hiddenPasses = new Set();
+    this.hottest = hottestOf(frame);
+    this.mostShare = Math.max(frame.draws[this.hottest]?.row.share ?? 0, 1e-9);
+    /** The passes that are shown; empty for all. */
+    this.onlyPasses = new Set();
+    this.total = frameDraws(frame.draws);
     /** Groups that the user has folded or unfolded. */
     this.isOpen = new Map();
     this.makeFilters();
@@ -49,35 +61,53 @@ class DrawList {
     new ResizeObserver(() => this.render()).observe(this.box);
   }
 
-  /** A button for each pass, which hides or shows its draws. */
+  /** A button for each pass: a click shows it alone, and again all; with Ctrl it is added or taken out. */
   makeFilters() {
     const counts = new Map();
-    for (const { row } of this.frame.draws) counts.set(passText(row), (counts.get(passText(row)) ?? 0) + 1);
-    const button = ([pass, count]) => make("button", {
-      type: "button", "aria-pressed": "true", "data-pass": pass, onclick: ({ currentTarget }) => this.togglePass(pass, currentTarget),
-    }, `${pass} ${count}`);
+    for (const draw of this.frame.draws) counts.set(passText(draw.row), (counts.get(passText(draw.row)) ?? 0) + frameDraws([draw]));
+    this.passes = [...counts.keys()];
+    const button = ([pass, number]) => make("button", {
+      type: "button", "aria-pressed": "true", "data-pass": pass, onclick: (event) => this.choosePass(pass, event.ctrlKey || event.metaKey),
+      title: [wordText(this.frame, pass), "Click: only these, and again all. Ctrl+click: with or without these."].filter(Boolean).join("\n"),
+    }, `${pass} ${number}`);
     $("passes").replaceChildren(...(counts.size > 1 ? [...counts].map(button) : []));
   }
 
-  togglePass(pass, button) {
-    const isHidden = !this.hiddenPasses.delete(pass);
-    if (isHidden) this.hiddenPasses.add(pass);
-    button.setAttribute("aria-pressed", String(!isHidden));
+  choosePass(pass, isAdded) {
+    const only = new Set(this.onlyPasses.size ? this.onlyPasses : this.passes);
+    const isAlone = this.onlyPasses.size === 1 && only.has(pass);
+    if (isAdded && !only.delete(pass)) only.add(pass);
+    this.onlyPasses = isAdded ? only : new Set(isAlone ? [] : [pass]);
+    if (this.onlyPasses.size === this.passes.length) this.onlyPasses.clear();
+    for (const button of $("passes").children) button.setAttribute("aria-pressed", String(!this.onlyPasses.size || this.onlyPasses.has(button.dataset.pass)));
     this.filter(this.found);
   }
 
-  /** Shows these rows of the frame only. */
-  filter(rows) {
+  /** Says how many frame draws are listed, and of how many. */
+  entitle() {
+    const { draws } = this.frame, listed = frameDraws(this.shown.map((row) => draws[row]));
+    const rows = this.total > draws.length ? ` in ${draws.length} rows` : "";
+    $("draws-title").textContent = `Frame draws (${listed === this.total ? `${listed}${rows}` : `${listed} of ${this.total}`})`;
+    $("draws-title").title = rows ? `${wordText(this.frame, "frame draw")}\nA row has the runs of one packet in several submits, or for several tiles.` : wordText(this.frame, "frame draw");
+    $("nothing").hidden = this.shown.length > 0 || !draws.length;
+    $("nothing").textContent = this.found.length ? `${count(this.found.length, "row")} found, in passes that are not chosen above.` : this.whyNothing ?? "";
+  }
+
+  /** Shows these rows of the frame only; if there is none, the reason. */
+  filter(rows, whyNothing = this.whyNothing) {
     this.found = rows;
+    this.whyNothing = whyNothing;
     this.arrange();
     this.render();
     this.reveal();
+    this.activate(this.active);
   }
 
   /** Makes the items of the list: heads of submits, heads of passes, rows. */
   arrange() {
     const passOf = (row) => passText(this.frame.draws[row].row);
-    this.shown = this.found.filter((row) => !this.hiddenPasses.has(passOf(row)));
+    this.shown = this.found.filter((row) => !this.onlyPasses.size || this.onlyPasses.has(passOf(row)));
+    this.entitle();
     this.items = [];
     this.indexes = new Map();
     this.tops = [0];
@@ -213,13 +243,14 @@ class DrawList {
       "aria-selected": "false", onclick: () => this.toggle(key, !isOpen),
     },
       make("span", { class: "fold", "aria-hidden": "true" }, isOpen ? "▾" : "▸"),
-      make("span", { class: "name" }, make("b", {}, name), ` ${count(frameDraws(rows.map((row) => this.frame.draws[row])), "frame draw")}`),
-      make("span", { class: "share" }, percent(share), hidden(" of the cost")));
+      make("span", { class: "name", title: level === 1 ? wordText(this.frame, "submit") : wordText(this.frame, name) }, make("b", {}, name), ` ${count(frameDraws(rows.map((row) => this.frame.draws[row])), "frame draw")}`),
+      make("span", { class: "share", title: COST_WORDS }, percent(share), hidden(" of the cost")));
   }
 
   row({ row, at, of }) {
     const draw = this.frame.draws[row], { cost, share } = draw.row;
     const name = `f${draw.id}`, counts = `${cost.pixels} px · ${instructionsOf(draw.row)} instr`;
+    const words = [`${passText(draw.row)}: ${wordText(this.frame, passText(draw.row))}`, "px: pixels that were written", "instr: instructions of its shaders, one for all lanes of a warp"];
     const findings = findingLines(this.frame, draw);
     const found = findings.length ? make("span", { class: "finding", title: findings.join("\n") }, `▲ ${findings.length} `, hidden("findings ")) : null;
     const bar = make("i");
@@ -229,9 +260,9 @@ class DrawList {
       "aria-setsize": of, "aria-posinset": at + 1, onclick: () => this.onSelect(row),
     },
       make("canvas", { width: 56, height: 39 }),
-      make("span", { class: "name" }, make("b", {}, name), ` ${commandText(draw.row)}`),
-      make("span", { class: "share" }, found, percent(share), hidden(" of the cost")),
-      make("span", { class: "counts" }, `${passText(draw.row)} · ${counts}`),
+      make("span", { class: "name" }, make("b", {}, name), row === this.frame.stood_at ? make("span", { class: "hot", title: this.frame.stood }, " ■ GPU stood here") : null, ` ${commandText(draw.row)}`),
+      make("span", { class: "share", title: COST_WORDS }, row === this.hottest ? make("span", { class: "hot", title: "The hottest draw" }, "▼ ", hidden("hottest ")) : null, found, percent(share), hidden(" of the cost")),
+      make("span", { class: "counts", title: words.join("\n") }, `${passText(draw.row)} · ${counts}`),
       make("span", { class: "cost" }, bar));
   }
 
@@ -269,42 +300,76 @@ class DrawList {
   }
 }
 
-/** The strip of costs: a bar for each draw, or for some of them where there are more than columns. */
+/** Rows that the strip shows at least. */
+const FEWEST_BARS = 8;
+
+/** The strip of costs: a bar for each draw, or for some of them where there are more than columns. It can be enlarged. */
 class Strip {
   constructor(frame, onSelect) {
-    Object.assign(this, { frame, onSelect, row: 0 });
+    Object.assign(this, { frame, onSelect, row: 0, from: 0, length: frame.draws.length });
     this.view = $("strip");
-    this.most = frame.draws.reduce((most, draw) => Math.max(most, draw.row.share), 1e-9);
+    this.hottest = hottestOf(frame);
+    this.most = Math.max(frame.draws[this.hottest]?.row.share ?? 0, 1e-9);
     this.view.setAttribute("aria-valuemax", Math.max(frame.draws.length - 1, 0));
     this.view.onclick = (event) => this.onSelect(this.costliest(event.offsetX));
     this.view.onpointermove = (event) => (this.view.title = this.text(this.costliest(event.offsetX)));
+    this.view.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    $("strip-all").onclick = () => this.zoom(Infinity);
     /** Neighbouring submits have different colours. */
     this.isOdd = [];
     frame.draws.forEach(({ row }, at) => {
       const last = frame.draws[at - 1]?.row.submit;
       this.isOdd.push(at > 0 && (row.submit === last ? this.isOdd[at - 1] : !this.isOdd[at - 1]));
     });
+    const draw = frame.draws[this.hottest];
+    if (draw) {
+      $("hottest").replaceChildren(`Hottest: f${draw.id}, ${percent(draw.row.share)}`);
+      $("hottest").dataset.row = this.hottest;
+    }
+    $("strip-caption").title = COST_WORDS;
     new ResizeObserver(() => this.paint()).observe(this.view);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.paint());
   }
 
   text(row) {
     const draw = this.frame.draws[row];
-    return draw ? `f${draw.id}, ${passText(draw.row)}, ${percent(draw.row.share)} of the cost` : "";
+    return draw ? `f${draw.id}, ${passText(draw.row)}, ${percent(draw.row.share)} of the cost${row === this.hottest ? ", the hottest draw" : ""}` : "";
   }
 
   select(row) {
     this.row = row;
+    if (row < this.from || row >= this.from + this.length) this.move(row - this.length / 2);
     this.view.setAttribute("aria-valuenow", row);
     this.view.setAttribute("aria-valuetext", this.text(row));
     this.paint();
   }
 
+  wheel(event) {
+    event.preventDefault();
+    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.move(this.from + (Math.sign(event.deltaX || event.deltaY) * this.length) / 8);
+    else this.zoom(event.deltaY < 0 ? 0.7 : 1 / 0.7, event.offsetX);
+  }
+
+  /** Shows `factor` times as many rows; the row in column `x` stays there, or the selected one. */
+  zoom(factor, x) {
+    const all = this.frame.draws.length, share = x === undefined ? (this.row - this.from) / this.length : x / Math.max(this.view.clientWidth, 1);
+    const fixed = this.from + share * this.length;
+    this.length = Math.min(Math.max(this.length * factor, Math.min(FEWEST_BARS, all)), all);
+    this.move(fixed - share * this.length);
+  }
+
+  move(from) {
+    this.from = Math.min(Math.max(from, 0), this.frame.draws.length - this.length);
+    $("strip-all").hidden = this.length === this.frame.draws.length;
+    this.paint();
+  }
+
   /** The rows of a column. */
   rowsOf(x) {
-    const { length } = this.frame.draws, width = Math.max(this.view.clientWidth, 1);
-    const first = Math.min(Math.floor((x * length) / width), length - 1);
-    return [first, Math.max(Math.floor(((x + 1) * length) / width), first + 1)];
+    const all = this.frame.draws.length, width = Math.max(this.view.clientWidth, 1);
+    const at = (x) => Math.floor(this.from + (x * this.length) / width);
+    const first = Math.min(at(x), all - 1);
+    return [first, Math.min(Math.max(at(x + 1), first + 1), all)];
   }
 
   costliest(x) {
@@ -321,16 +386,23 @@ class Strip {
     if (!width || !draws.length) return;
     [view.width, view.height] = [width, height];
     const context = view.getContext("2d"), style = getComputedStyle(view), color = (name) => style.getPropertyValue(name);
-    const gap = width / draws.length > 3 ? 1 : 0;
+    const gap = width / this.length > 3 ? 1 : 0, bars = ["--bar", "--bar2"].map(color);
     for (let x = 0; x < width; x++) {
       const row = this.costliest(x), { share } = draws[row].row;
       const isEdge = gap && this.rowsOf(x + 1)[0] !== row;
-      const bar = Math.ceil(Math.sqrt(share / this.most) * (height - 3));
-      context.fillStyle = color(this.isOdd[row] ? "--bar2" : "--bar");
+      const bar = Math.ceil(Math.sqrt(share / this.most) * (height - 9));
+      context.fillStyle = bars[Number(this.isOdd[row])];
       if (!isEdge) context.fillRect(x, height - bar, 1, bar);
     }
+    const column = (row) => Math.floor(((row + 0.5 - this.from) * width) / this.length);
     context.fillStyle = color("--text");
-    context.fillRect(Math.floor(((this.row + 0.5) * width) / draws.length) - 1, 0, 2, height);
+    context.fillRect(column(this.row) - 1, 0, 2, height);
+    context.fillStyle = color("--bad");
+    context.beginPath();
+    [[-5, 0], [5, 0], [0, 6]].forEach(([x, y]) => context.lineTo(column(this.hottest) + x, y));
+    context.fill();
+    const last = this.rowsOf(width - 1)[1] - 1, first = draws[this.rowsOf(0)[0]];
+    $("strip-range").textContent = `f${first.id} to f${draws[last].id}, left to right`;
   }
 }
 
@@ -350,36 +422,115 @@ function searchText(frame, draw) {
   return parts.join("\n").toLowerCase();
 }
 
-/** Answers with the rows that a query means, and whether the packets said so. */
+/** A value that is asked for: "ZFUNC=LESS", "RB_DEPTH_CONTROL.ZFUNC != 2". */
+const CONDITION = /^([\w.[\]*]+)\s*(!?=|:)\s*([\w.-]+)$/;
+
+/** A register's line among the packets: offset, name, value. */
+const REGISTER_LINE = /\b[0-9a-f]{4} ([A-Z][\w.[\]]*) = ([0-9a-f]{8})\b/;
+
+/** The fields in the text of a register: their bits, and the names of their values. */
+function fieldsOf(text) {
+  const fields = {};
+  let last;
+  for (const line of text.split("\n")) {
+    const [, low, high, name] = /^ {2}(\d+)(?:\.\.(\d+))? +(\w+)/.exec(line) ?? [];
+    if (name) fields[name] = last = { low: Number(low), high: Number(high ?? low), values: {} };
+    else if (last) for (const [, value, name] of line.matchAll(/\b(\d+) ([A-Z]\w+)/g)) last.values[name] = Number(value);
+  }
+  return fields;
+}
+
+const fieldValue = ({ low, high }, word) => Math.floor(word / 2 ** low) % 2 ** (high - low + 1);
+
+/** The numbers that a text means as a value of a field: a number, or a name or its end ("LESS" for FUNC_LESS, not for FUNC_NOTLESS). */
+function valuesOf(text, { values = {} }) {
+  const wanted = text.toUpperCase();
+  const named = Object.entries(values).filter(([name]) => name === wanted || name.endsWith(`_${wanted}`));
+  const exact = named.filter(([name]) => name === wanted || name.split("_").slice(1).join("_") === wanted);
+  const number = { ON: 1, TRUE: 1, OFF: 0, FALSE: 0 }[wanted] ?? Number(text);
+  return [...(exact.length ? exact : named).map(([, value]) => value), ...(Number.isInteger(number) ? [number] : [])];
+}
+
+/** Answers with the rows that a query means, what in their packets said so, and what was not searched. */
 class Search {
   constructor(frame) {
     this.frame = frame;
     this.texts = [];
     this.packets = [];
+    this.lines = [];
   }
 
   /** The rows of a query; null if it is no longer wanted. */
   async find(query, isWanted) {
-    const wanted = query.toLowerCase();
-    const number = /^f?(\d+)$/.exec(wanted);
+    const number = /^f?(\d+)$/.exec(query.toLowerCase());
     const exact = number ? this.frame.draws.findIndex((draw) => draw.id === Number(number[1])) : -1;
-    if (exact >= 0) return { rows: [exact], inPackets: new Set() };
-    const rows = [], inPackets = new Set();
+    if (exact >= 0) return { rows: [exact], inPackets: new Map() };
+    const condition = CONDITION.exec(query);
+    const fields = this.fields(condition?.[1] ?? query);
+    if (condition && fields.length) return this.holding(condition, fields, isWanted);
+    return this.mentioning(query.toLowerCase(), fields, isWanted);
+  }
+
+  /** The registers and fields that a name means: REGISTER.FIELD, FIELD, REGISTER; [*] or no index is any. */
+  fields(name) {
+    const plain = (name) => name.toUpperCase().replace(/\[(\d+|\*)\]/g, "");
+    const wanted = plain(name), index = /\[\d+\]/.exec(name)?.[0] ?? "";
+    return Object.entries(this.frame.registers).filter(([register]) => register.includes(index)).flatMap(([register, { text }]) => {
+      if (plain(register) === wanted) return [{ register, field: { low: 0, high: 31 } }];
+      const fields = Object.entries(fieldsOf(text));
+      return fields.filter(([field]) => [field, `${plain(register)}.${field}`].includes(wanted)).map(([, field]) => ({ register, field }));
+    });
+  }
+
+  /** The rows of which a text or a packet contains `wanted`, or whose packets write one of `fields`. */
+  async mentioning(wanted, fields, isWanted) {
+    const marks = fields.map(({ register }) => `${register.toLowerCase()} = `);
+    const rows = [], inPackets = new Map();
     for (const [row, draw] of this.frame.draws.entries()) {
       if (!this.texts[row]) await this.read(draw, row);
       if (!isWanted()) return null;
+      const mark = [wanted, ...marks].find((mark) => this.packets[row].includes(mark));
       if (this.texts[row].includes(wanted)) rows.push(row);
-      else if (this.packets[row].includes(wanted)) {
+      else if (mark) {
         rows.push(row);
-        inPackets.add(row);
+        inPackets.set(row, mark);
       }
     }
-    return { rows, inPackets };
+    return { rows, inPackets, ...this.notSearched() };
+  }
+
+  /** The rows that run while a field has a value: what was written last before the draw counts. */
+  async holding([, name, sign, value], fields, isWanted) {
+    const tests = fields.map(({ register, field }) => ({ register, field, values: valuesOf(value, field) }));
+    const byRegister = new Map(tests.map(({ register }) => [register, tests.filter((test) => test.register === register)]));
+    const held = new Map(), rows = [], inPackets = new Map();
+    for (const [row, draw] of this.frame.draws.entries()) {
+      if (!this.texts[row]) await this.read(draw, row);
+      if (!isWanted()) return null;
+      for (const line of this.lines[row]) {
+        const [, register, word] = REGISTER_LINE.exec(line) ?? [];
+        if (byRegister.has(register)) held.set(register, { word: parseInt(word, 16), row });
+      }
+      const is = ({ field, values }, { word }) => values.includes(fieldValue(field, word)) === (sign !== "!=");
+      const hit = [...held].find(([register, now]) => byRegister.get(register).some((test) => is(test, now)));
+      if (!hit) continue;
+      rows.push(row);
+      if (hit[1].row === row) inPackets.set(row, `${hit[0].toLowerCase()} = `);
+    }
+    return { rows, inPackets, held: `${name} ${sign} ${value}`, ...this.notSearched() };
+  }
+
+  /** How many rows have no packets in this page. */
+  notSearched() {
+    const without = this.frame.draws.filter((_, row) => !this.packets[row]).length;
+    return { gap: without ? `; the packets of ${count(without, "row")} are not in this page` : "" };
   }
 
   async read(draw, row) {
     const { changed, packets } = await this.frame.blocks.of("texts", row);
-    this.texts[row] = `${searchText(this.frame, draw)}\n${changed.join("\n").toLowerCase()}`;
+    const lines = changed.flatMap((line) => [line, placeText(line)]);
+    this.texts[row] = `${searchText(this.frame, draw)}\n${lines.join("\n").toLowerCase()}`;
     this.packets[row] = packets.join("\n").toLowerCase();
+    this.lines[row] = packets;
   }
 }

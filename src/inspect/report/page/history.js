@@ -11,14 +11,29 @@ function valuesText(color, isInteger) {
   return color.map((value) => (isInteger ? String(value) : partText(value))).join(" ");
 }
 
+/** The names of the tests that can have failed, by the state of the draw: those that are on and do not always pass. */
+function failedText({ depth, stencil } = {}) {
+  const canFail = (func) => Boolean(func) && func !== "FUNC_ALWAYS";
+  const can = { depth: depth?.test && canFail(depth.func), stencil: [stencil?.front, stencil?.back].some((face) => canFail(face?.func)) };
+  return Object.keys(can).filter((test) => can[test]).join(" or ") || "depth or stencil";
+}
+
+/** What can have dropped a fragment: the alpha test, or the shader, its sample mask and coverage. */
+function droppedText(state, shaders) {
+  if (!state) return "killed or alpha";
+  if (!state.alpha_test) return "killed";
+  const isKilling = shaders.some((lines) => lines.some((line) => /\bkill\b/.test(line)));
+  return isKilling ? "killed or alpha" : "alpha";
+}
+
 /** What the reasons of a draw say, in the words of `a4emu pixel`. */
-function verdictText(bits, draw) {
+function verdictText(bits, draw, state, shaders) {
   if (draw.pass === "resolve") return "copied";
   const parts = [];
   const writesColor = draw.targets.some(({ name }) => name.startsWith("color"));
   if (bits & WRITTEN) parts.push(writesColor ? "written" : "masked");
-  if (bits & DEPTH) parts.push("depth or stencil");
-  if (bits & KILLED) parts.push("killed or alpha");
+  if (bits & DEPTH) parts.push(failedText(state ?? {}));
+  if (bits & KILLED) parts.push(droppedText(state, shaders));
   if (bits & CULLED) parts.push("culled");
   if (bits & SCISSORED) parts.push("scissored");
   return parts.join(", ") || "changed";
@@ -45,6 +60,8 @@ class PixelHistory {
     [$("pixel-x").value, $("pixel-y").value] = [x, y];
     $("history-title").textContent = `Pixel history of ${x}, ${y}`;
     $("history-note").textContent = "looking…";
+    // On a narrow screen the history is below the picture.
+    if (matchMedia("(max-width: 1000px)").matches) $("history").scrollIntoView({ block: "nearest" });
     try {
       const stored = await this.stored(surface, x, y, isWanted);
       if (!isWanted()) return;
@@ -60,6 +77,9 @@ class PixelHistory {
   put(events, surface, more) {
     this.events = events;
     this.fill(MOST_EVENTS);
+    // The newest event is the last.
+    const box = $("events").parentElement;
+    box.scrollTop = box.scrollHeight;
     $("history-note").textContent = events.length ? `${count(events.length, "event")} on ${surface.name}${more}` : `No draw covered it${more}.`;
   }
 
@@ -95,8 +115,13 @@ class PixelHistory {
     const { draws } = this.page.frame;
     const events = await this.eventsOn(surface, x, y, isWanted);
     const values = (bytes) => ({ color: bytes.map((value) => value / 255) });
+    const states = new Map();
+    for (const { row } of events.filter(({ bits }) => bits & (DEPTH | KILLED))) {
+      states.set(row, (await this.page.frame.blocks.of("texts", row)).state);
+    }
+    const shadersOf = (row) => draws[row].shader_use.map(({ hash }) => this.page.frame.shaders[hash]?.text ?? []);
     return events.map(({ row, bits, before, after }) => ({
-      row, id: draws[row].id, verdict: verdictText(bits, draws[row].row), before: values(before), after: values(after),
+      row, id: draws[row].id, verdict: verdictText(bits, draws[row].row, states.get(row), shadersOf(row)), before: values(before), after: values(after),
       primitive: bits & SEVERAL ? "several" : "", details: [],
     }));
   }

@@ -12,18 +12,6 @@ const EDITS = {
   "No colour": ["RB_MRT[*].CONTROL.COMPONENT_ENABLE:0"],
 };
 
-/** The fields in the text of a register, with the names of their values. */
-function fieldsOf(text) {
-  const fields = {};
-  let last;
-  for (const line of text.split("\n")) {
-    const [, name] = /^ {2}\d+(?:\.\.\d+)? +(\w+)/.exec(line) ?? [];
-    if (name) fields[(last = name)] = [];
-    else if (last) fields[last].push(...[...line.matchAll(/\b\d+ ([A-Z]\w+)/g)].map(([, value]) => value));
-  }
-  return fields;
-}
-
 /** A tab with its panel, behind the others. */
 function addTab(name, text) {
   TABS.push(name);
@@ -175,7 +163,7 @@ class Editing {
     const known = this.page.registers.known(name), fields = known ? fieldsOf(registers[known].text) : {};
     let offers = Object.keys(registers).filter((register) => register.includes(text.toUpperCase()));
     if (known) offers = Object.keys(fields).map((each) => `${name}.${each}:`);
-    if (field && fields[field]) offers = fields[field].map((value) => `${name}.${field}:${value}`);
+    if (field && fields[field]) offers = Object.keys(fields[field].values).map((value) => `${name}.${field}:${value}`);
     this.names.replaceChildren(...offers.slice(0, 60).map((value) => make("option", { value })));
   }
 

@@ -1,4 +1,10 @@
-// The mesh of a draw as lines: as it is fetched, or in clip space, turned by dragging.
+// The mesh of a draw as lines, as it is fetched or in clip space, turned by dragging; and its vertices as a table.
+
+/** Rows of the table at a time. */
+const VERTEX_ROWS = 100;
+
+/** Pixels between the pointer and a vertex that it means. */
+const REACH = 14;
 
 /** Vertices as [x, y, z], and which of them can be shown: of clip space after the division by w. */
 function points(base64, isClip) {
@@ -45,8 +51,8 @@ function ball(all) {
 }
 
 class Mesh {
-  constructor(panel) {
-    this.panel = panel;
+  constructor(panel, frame) {
+    Object.assign(this, { panel, frame });
     this.side = "out";
     Object.assign(this, { turn: 0, tilt: 0, enlarged: 1 });
     this.panel.append(make("p", { class: "dim" }));
@@ -54,6 +60,9 @@ class Mesh {
 
   show(draw, missing) {
     this.mesh = draw.mesh;
+    if (draw.id !== this.draw?.id) this.chosen = null;
+    this.draw = draw;
+    const turn = (this.turnOf = Symbol());
     const has = (side) => Boolean(this.mesh?.[side]);
     if (!has("in") && !has("out")) {
       this.panel.replaceChildren(make("p", { class: "dim" }, `There is no mesh: ${this.mesh?.why || "nothing was seen of this command"}.`));
@@ -63,16 +72,105 @@ class Mesh {
     if (!has(this.side)) this.side = has("out") ? "out" : "in";
     const button = (side, text) => make("button", {
       type: "button", "aria-pressed": String(side === this.side), disabled: !has(side),
-      onclick: () => { this.side = side; this.reset(); this.show(draw, missing); },
+      onclick: () => { this.side = side; this.reset(); if (this.mesh.in_indices) this.chosen = null; this.show(draw, missing); },
     }, text);
     this.view = make("canvas", { id: "mesh-view", role: "img", tabindex: 0 });
     this.panel.replaceChildren(
       make("span", { class: "choice", role: "group", "aria-label": "Vertices" }, button("in", "Inputs"), button("out", "Outputs")),
       " ", make("button", { type: "button", onclick: () => { this.reset(); this.paint(); } }, "Front"),
       this.view, make("p", { class: "dim", id: "mesh-note" }));
+    this.table = make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Vertices" });
+    this.tableNote = make("p", { class: "dim", id: "vertices-note" });
+    this.pages = make("span", { class: "choice", role: "group", "aria-label": "Rows of vertices" });
+    const csv = make("button", { type: "button", id: "mesh-csv", onclick: () => this.download() }, "CSV");
+    this.panel.append(make("div", { class: "form" }, this.pages, csv), this.tableNote, this.table);
     this.read();
     this.listen();
     this.paint();
+    this.readTables(draw, () => turn === this.turnOf);
+  }
+
+  /** The tables of the draw: with all columns if the page has them, else with the positions that it draws. */
+  async readTables(draw, isWanted) {
+    this.tables = null;
+    let all = null, why = "";
+    try {
+      all = await this.frame.extras.of(`m${draw.id}`, `vertices/${draw.state?.draw ?? draw.row.draw}`);
+    } catch (error) {
+      why = error.message;
+    }
+    if (!isWanted()) return;
+    const read = (columns, base64) => ({ columns, bits: new DataView(bytesOf(base64).buffer) });
+    const positions = (side, names) => read(names.map((name) => [`${side === "in" ? "in0" : "position"}.${name}`, true]), this.mesh[side]);
+    const sides = { in: ["x", "y", "z"], out: ["x", "y", "z", "w"] };
+    this.tables = Object.fromEntries(Object.entries(sides).filter(([side]) => all?.[side] || this.mesh[side])
+      .map(([side, names]) => [side, all ? read(all[side].columns, all[side].values) : positions(side, names)]));
+    this.tableNote.replaceChildren(...(all ? [] : [why || "Only positions are in the report. a4emu serve shows all columns, and this command prints them: ",
+      make("code", {}, `a4emu show ${this.frame.title} --draw f${draw.id} --mesh - --mesh-of ${this.side === "in" ? "inputs" : "outputs"}`)]));
+    this.fillTable(this.chosen ?? 0);
+  }
+
+  /** The columns that stand side by side: of both sides if a row of both is the same vertex. */
+  columns() {
+    const sides = this.mesh.in_indices ? [this.side] : ["in", "out"];
+    return sides.filter((side) => this.tables[side]).flatMap((side) => {
+      const { columns, bits } = this.tables[side], stride = columns.length * 4;
+      return columns.map(([name, isFloat], at) => ({
+        name, side,
+        rows: bits.byteLength / stride,
+        text: (row) => (isFloat ? floatText(bits.getFloat32(row * stride + at * 4, true)) : String(bits.getInt32(row * stride + at * 4, true))),
+      }));
+    });
+  }
+
+  /** Fills the table with the page of rows that has this one. */
+  fillTable(row) {
+    const columns = this.columns(), rows = Math.max(...columns.map((column) => column.rows), 0);
+    const first = Math.floor(row / VERTEX_ROWS) * VERTEX_ROWS, end = Math.min(first + VERTEX_ROWS, rows);
+    const head = make("tr", {}, make("th", { scope: "col" }, "vertex"), ...columns.map(({ name, side }) => make("th", { scope: "col", title: side === "in" ? "fetched" : "as it reaches the rasteriser" }, name)));
+    const line = (row) => make("tr", { "data-vertex": row, onclick: () => this.choose(row) },
+      make("td", {}, make("button", { type: "button", class: "link", "aria-label": `Mark vertex ${row}` }, String(row))),
+      ...columns.map((column) => make("td", {}, row < column.rows ? column.text(row) : "")));
+    const body = make("tbody", {}, ...Array.from({ length: end - first }, (_, at) => line(first + at)));
+    this.table.replaceChildren(make("table", { id: "vertices" }, make("thead", {}, head), body));
+    const step = (to, text) => make("button", { type: "button", disabled: to < 0 || to >= rows, onclick: () => this.fillTable(to) }, text);
+    this.pages.replaceChildren(...(rows > VERTEX_ROWS ? [step(first - VERTEX_ROWS, "Earlier"), step(first + VERTEX_ROWS, "Later")] : []),
+      make("output", {}, ` ${first} to ${end - 1} of ${count(rows, "row")} `));
+    this.markRow();
+  }
+
+  markRow() {
+    for (const row of this.table.querySelectorAll("tbody tr")) row.classList.toggle("now", Number(row.dataset.vertex) === this.chosen);
+  }
+
+  /** Marks a vertex in the table and in the drawing. */
+  choose(vertex, isFromDrawing) {
+    this.chosen = vertex;
+    if (this.tables && !this.table.querySelector(`[data-vertex="${vertex}"]`)) this.fillTable(vertex);
+    this.markRow();
+    if (isFromDrawing) this.table.querySelector(".now")?.scrollIntoView({ block: "nearest" });
+    this.paint();
+  }
+
+  /** The vertex that is drawn nearest to a place of the drawing. */
+  vertexAt(x, y) {
+    let [best, least] = [null, REACH];
+    this.points.forEach((point, vertex) => {
+      const [u, v] = point ? this.flat(point) : [Infinity, Infinity], distance = Math.hypot(u - x, v - y);
+      if (distance < least) [best, least] = [vertex, distance];
+    });
+    return best;
+  }
+
+  /** All rows, as a file. */
+  download() {
+    if (!this.tables) return;
+    const columns = this.columns(), rows = Math.max(...columns.map((column) => column.rows), 0);
+    const lines = [["vertex", ...columns.map(({ name }) => name)].join(",")];
+    for (let row = 0; row < rows; row++) lines.push([row, ...columns.map((column) => (row < column.rows ? column.text(row) : ""))].join(","));
+    const href = URL.createObjectURL(new Blob([`${lines.join("\n")}\n`], { type: "text/csv" }));
+    make("a", { href, download: `${this.frame.title}-f${this.draw.id}-vertices.csv` }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 1000);
   }
 
   reset() {
@@ -92,13 +190,22 @@ class Mesh {
     const note = `${this.points.length} vertices, ${indices.length / size} ${["", "points", "lines", "triangles"][size]}; ${range.join(", ")}`
       + (isClip ? " after the division by w; the box is what can be seen" : "") + (left ? `; ${left} not shown (w is not positive)` : "");
     this.view.setAttribute("aria-label", `Mesh, ${isClip ? "outputs" : "inputs"}: ${note}`);
-    this.panel.querySelector("#mesh-note").textContent = `${note}. Drag turns, the wheel enlarges.`;
+    this.panel.querySelector("#mesh-note").textContent = `${note}. Drag turns, the wheel enlarges, a click marks a vertex.`;
   }
 
   listen() {
     const { view } = this;
-    view.onpointerdown = (event) => { view.setPointerCapture(event.pointerId); this.drag = [event.offsetX, event.offsetY]; };
-    view.onpointerup = () => (this.drag = null);
+    view.onpointerdown = (event) => {
+      view.setPointerCapture(event.pointerId);
+      this.drag = [event.offsetX, event.offsetY];
+      this.pressed = this.drag;
+    };
+    view.onpointerup = (event) => {
+      this.drag = null;
+      const isClick = this.pressed && Math.hypot(event.offsetX - this.pressed[0], event.offsetY - this.pressed[1]) < 4;
+      const vertex = isClick ? this.vertexAt(event.offsetX, event.offsetY) : null;
+      if (vertex !== null) this.choose(vertex, true);
+    };
     view.onpointermove = (event) => {
       if (!this.drag) return;
       this.rotate((event.offsetX - this.drag[0]) / 120, (event.offsetY - this.drag[1]) / 120);
@@ -155,6 +262,26 @@ class Mesh {
       context.lineTo(...to);
     }
     context.stroke();
+    this.mark(context, flat, style);
+  }
+
+  /** Marks the chosen vertex, and the sides that meet in it. */
+  mark(context, flat, style) {
+    const at = flat[this.chosen];
+    if (!at) return;
+    [context.strokeStyle, context.fillStyle] = [style.getPropertyValue("--bad"), style.getPropertyValue("--bad")];
+    context.lineWidth = 2;
+    context.beginPath();
+    for (let side = 0; side < this.edges.length; side += 2) {
+      const [from, to] = [this.edges[side], this.edges[side + 1]];
+      if ((from !== this.chosen && to !== this.chosen) || !flat[from] || !flat[to]) continue;
+      context.moveTo(...flat[from]);
+      context.lineTo(...flat[to]);
+    }
+    context.stroke();
+    context.beginPath();
+    context.arc(...at, 5, 0, 2 * Math.PI);
+    context.fill();
   }
 
   /** What can be seen: x and y from -1 to 1, at the depths of the mesh. */

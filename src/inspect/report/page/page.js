@@ -5,6 +5,10 @@ const TABS = ["state", "mesh", "textures", "shaders", "findings", "packets"];
 /** Bits of the reasons. */
 const [COVERED, DEPTH, KILLED, WRITTEN, SEVERAL, CULLED, SCISSORED] = [1, 2, 4, 8, 16, 64, 128];
 
+/** What the search reads. */
+const SEARCHED = "Searched: numbers (f12), hashes of shaders, textures, formats, targets, changes, findings, packets with their registers and fields. "
+  + "A value of a field is asked for as ZFUNC=LESS or RB_DEPTH_CONTROL.Z_TEST_ENABLE=1.";
+
 /** Milliseconds that a draw stays selected before it becomes an entry of the browser's history. */
 const STAYS = 400;
 
@@ -12,6 +16,7 @@ class Page {
   constructor(frame) {
     this.frame = frame;
     frame.blocks = new Blocks(frame.block);
+    frame.extras = new Extras();
     this.surfaces = surfacesOf(frame);
     this.registers = new Registers(frame);
     this.details = new Details(frame, this.registers);
@@ -29,7 +34,7 @@ class Page {
   }
 
   head() {
-    const { title, process, gpu, version, draws, notes, left_out, missing, stood } = this.frame;
+    const { title, process, gpu, version, draws, notes, left_out, missing, stood, words } = this.frame;
     const all = frameDraws(draws);
     const gaps = [stood && `${stood[0].toUpperCase()}${stood.slice(1)}.`, missing && `Draws may look wrong or draw nothing: ${missing}.`, left_out].filter(Boolean);
     $("left-out").hidden = !gaps.length;
@@ -37,7 +42,7 @@ class Page {
     document.title = `${title} · a4emu`;
     $("title").textContent = title;
     $("process").textContent = `A${gpu} · ${process} · ${count(draws.reduce((sum, { row }) => sum + row.runs, 0), "draw")}, ${count(all, "frame draw")} · a4emu ${version}`;
-    $("draws-title").textContent = all > draws.length ? `Frame draws (${all} in ${draws.length} rows)` : `Frame draws (${all})`;
+    $("words").replaceChildren(...Object.entries(words).flatMap(([word, text]) => [make("dt", {}, word), make("dd", {}, text)]));
     const said = notes.length ? notes : ["Nothing was left out."];
     $("notes").replaceChildren(...said.map((note) => make("li", {}, note)));
   }
@@ -81,12 +86,12 @@ class Page {
   /** Shows a draw, in all parts of the page. */
   show(row) {
     const draw = this.frame.draws[row];
-    const inPackets = this.found?.inPackets.has(row);
+    const inPackets = this.found?.inPackets.get(row);
     this.row = row;
     this.registers.row = row;
     this.list.select(row);
     if (inPackets) this.showTab("packets");
-    this.details.show(draw, row, inPackets ? this.found.query : null);
+    this.details.show(draw, row, inPackets ?? null);
     this.strip.select(row);
     this.history.mark();
     return this.picture.show(draw, row);
@@ -117,10 +122,11 @@ class Page {
     document.querySelectorAll("[role=separator]").forEach(makeSplitter);
     addEventListener("hashchange", () => location.hash !== this.address && this.go());
     $("strip").onkeydown = (event) => {
-      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (!step) return;
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key], factor = { "+": 0.5, "=": 0.5, "-": 2, 0: Infinity }[event.key];
+      if (!step && !factor) return;
       event.preventDefault();
-      this.select(this.list.neighbour(step));
+      if (step) this.select(this.list.neighbour(step));
+      else this.strip.zoom(factor);
     };
     $("list").addEventListener("keydown", (event) => {
       const isOpen = { ArrowLeft: false, ArrowRight: true }[event.key];
@@ -169,8 +175,10 @@ class Page {
     const found = await this.search.find(query, () => turn === this.looking && query === $("query").value.trim());
     if (!found) return;
     this.found = { query, isEntered: false, ...found };
-    $("hits").textContent = count(frameDraws(found.rows.map((row) => this.frame.draws[row])), "frame draw");
-    this.list.filter(found.rows);
+    const hits = frameDraws(found.rows.map((row) => this.frame.draws[row]));
+    $("hits").textContent = `${hits} of ${count(this.list.total, "frame draw")}${found.gap ?? ""}`;
+    $("hits").title = $("hits").textContent;
+    this.list.filter(found.rows, found.held ? `No draw runs with ${found.held}.` : `Nothing has \u201c${query}\u201d. ${SEARCHED}`);
   }
 
   async queryKey(event) {

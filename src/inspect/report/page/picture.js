@@ -45,6 +45,7 @@ class Picture {
     this.view.addEventListener("keydown", (event) => this.key(event));
     $("views").onclick = ({ target }) => target.dataset.view && this.setMode(target.dataset.view);
     $("channels").onclick = ({ target }) => target.dataset.channel && this.toggle(Number(target.dataset.channel));
+    $("stretch").onclick = () => this.stretch(!this.isStretched());
     $("heat").onchange = () => this.setHeat(Number($("heat").value));
     $("zoom-in").onclick = () => this.zoom(2);
     $("zoom-out").onclick = () => this.zoom(0.5);
@@ -94,6 +95,27 @@ class Picture {
     this.again();
   }
 
+  /** Whether the least and the greatest value become black and white: as chosen, or for depth and stencil. */
+  isStretched() {
+    return this.stretched ?? !this.surface?.name.startsWith("color");
+  }
+
+  stretch(isOn) {
+    this.stretched = isOn;
+    this.again();
+  }
+
+  /** The least and the greatest byte of the chosen channels but alpha. */
+  bounds(source) {
+    let [low, high] = [255, 0];
+    for (let at = 0; at < source.length; at++) {
+      if (at % 4 === 3 || !this.channels[at % 4]) continue;
+      if (source[at] < low) low = source[at];
+      if (source[at] > high) high = source[at];
+    }
+    return low < high ? [low, high] : [0, 255];
+  }
+
   setHeat(bit) {
     this.heat = bit;
     $("heat").value = bit || "";
@@ -117,10 +139,13 @@ class Picture {
     const source = mode === "before" ? before : after;
     const [red, green, blue, alpha] = channels;
     const isAlphaAlone = alpha && !red && !green && !blue;
+    const isStretched = this.isStretched() && mode !== "difference", [low, high] = isStretched ? this.bounds(source) : [0, 255];
+    $("stretch").setAttribute("aria-pressed", String(isStretched));
     for (let at = 0; at < data.length; at += 4) {
       for (let channel = 0; channel < 4; channel++) {
         const value = mode === "difference" ? Math.abs(after[at + channel] - before[at + channel]) : source[at + channel];
-        data[at + channel] = channels[channel] ? value : 0;
+        const shown = channel < 3 && isStretched ? ((value - low) / (high - low)) * 255 : value;
+        data[at + channel] = channels[channel] ? shown : 0;
       }
       if (isAlphaAlone) data.fill(data[at + 3], at, at + 3);
       if (!alpha || isAlphaAlone || mode === "difference") data[at + 3] = 255;
@@ -288,7 +313,13 @@ class Picture {
     if (!pixel || !this.after) return $("pointer").replaceChildren();
     const color = this.colorAt(pixel.x, pixel.y);
     const count = this.counts ? ` · ${amountText(this.counts.counts[pixel.y * this.surface.width + pixel.x], this.counts)}` : "";
-    $("pointer").replaceChildren(`${pixel.x}, ${pixel.y}  `, swatch(color), `${colorText(color)}${count}`);
+    $("pointer").replaceChildren(`${pixel.x}, ${pixel.y}  `, swatch(color), `${this.valueText(color)}${count}`);
+  }
+
+  /** The value of a pixel: of depth and stencil what the eight bits of the page say. */
+  valueText(color) {
+    if (this.surface.name.startsWith("depth")) return `depth ${partText(color[0] / 255)} ± ${partText(1 / 255)}`;
+    return this.surface.name.startsWith("stencil") ? `stencil ${color[0]}` : colorText(color);
   }
 
   key(event) {

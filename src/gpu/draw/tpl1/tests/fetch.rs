@@ -2,7 +2,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 use crate::a4xx::tpl1::bank;
-use crate::draw::tpl1::{FILTERED, Texture};
+use crate::draw::tpl1::FILTERED;
 use a4emu_shader::Question;
 
 fn fetch(scene: &Scene, coords: &[i32], lod: Lod<&Lanes>, number: Number) -> [u32; 4] {
@@ -47,9 +47,9 @@ fn texels_lie_where_their_places_say() {
         ]
     };
     for words in [plain.texture_words(), tiled(plain.texture_words())] {
-        let texture = Texture::new(&words, plain.model).expect("a texture");
+        let texture = crate::a4xx::tpl1::texture(&words, plain.model).expect("a texture");
         let memory = plain.memory();
-        let bank = TextureBank::new(&[words], &[plain.sampler_words()], BORDERS, plain.model, &memory);
+        let bank = bank(&[words], &[plain.sampler_words()], BORDERS, plain.model, &memory);
         for (level, [x, y]) in [(0, [0, 0]), (0, [5, 6]), (0, [15, 7]), (1, [3, 2])] {
             let (column, row, level) = (Lanes::splat(x), Lanes::splat(y), Lanes::splat(level));
             let coords = [&column, &row];

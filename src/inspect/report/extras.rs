@@ -1,0 +1,161 @@
+//! What the page can show beyond what each draw opens with: further parts of textures, and the vertices as tables.
+//! Each is packed on its own, and unpacked when it is looked at. `serve` has all of them; a report has as many as
+//! make it little larger.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use hashbrown::HashSet;
+use serde::Serialize;
+
+use super::pack::{base64, encoded, packed};
+use crate::describe::Texels;
+use crate::describe::mesh::{Mesh, Number, Table};
+use a4emu_gpu::budget::{Budget, Work};
+
+/// Bytes of JSON that are kept while the capture runs. The newest are kept, since the page opens with the last picture.
+const KEPT: usize = 24 << 20;
+
+/// A report has at least so many bytes of extras, if there are any.
+const LEAST: usize = 256 << 10;
+
+/// An extra is at most this part of the page without extras.
+const SHARE: usize = 20;
+
+/// Bytes around an extra in the page.
+pub const AROUND: usize = 96;
+
+/// The extras of a run, by key.
+#[derive(Debug, Default)]
+pub struct Extras {
+    all: VecDeque<(String, Vec<u8>)>,
+    known: HashSet<String>,
+    bytes: usize,
+    left_out: u64,
+}
+
+impl Extras {
+    /// Adds the extra `key`, unless it is known. The oldest are removed where there is no room.
+    pub fn add(&mut self, key: String, extra: &impl Serialize, budget: &Budget) {
+        if !self.known.insert(key.clone()) {
+            return;
+        }
+        let Ok(json) = serde_json::to_vec(extra) else { return };
+        budget.observe(Work::Text16, json.len() as u64 / 16);
+        self.bytes += json.len();
+        self.all.push_back((key, json));
+        while self.bytes > KEPT {
+            let Some((_, oldest)) = self.all.pop_front() else { break };
+            self.bytes -= oldest.len();
+            self.left_out += 1;
+        }
+    }
+
+    /// The newest extras, packed, that a page has, which has `page` bytes without them and room for `room` more; and
+    /// how many are left out. Older ones that are smaller fill the room.
+    ///
+    /// # Errors
+    /// The call fails if the encoder does.
+    pub fn chosen(&self, page: usize, room: usize) -> anyhow::Result<(BTreeMap<&str, String>, u64)> {
+        let mut left = LEAST.max(page / SHARE).min(room);
+        let mut chosen = BTreeMap::new();
+        for (key, json) in self.all.iter().rev() {
+            if left < 2 * AROUND {
+                break;
+            }
+            let text = packed(json)?;
+            if let Some(rest) = left.checked_sub(text.len() + AROUND) {
+                left = rest;
+                chosen.insert(key.as_str(), text);
+            }
+        }
+        let left_out = self.left_out + (self.all.len() - chosen.len()) as u64;
+        Ok((chosen, left_out))
+    }
+}
+
+/// The texels of a part of a texture: as PNG where that holds each value, else as they are.
+#[derive(Serialize)]
+pub struct PartOfTexture {
+    width: u32,
+    height: u32,
+    /// Whether `png` holds each value exactly.
+    exact: bool,
+    /// `float`, `uint` or `sint`: how `values` are read.
+    number: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    png: Option<String>,
+    /// Red, green, blue and alpha of each texel: 32 bits each, in base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    values: Option<String>,
+}
+
+impl PartOfTexture {
+    /// All values of `texels`.
+    pub fn new(texels: &Texels) -> Self {
+        let [width, height] = texels.size;
+        let (exact, number) = (texels.are_bytes(), texels.number());
+        let png = exact.then(|| encoded(&texels.image())).flatten().map(|png| base64(&png));
+        let values = (!exact).then(|| base64(bytemuck::cast_slice(texels.values.as_flattened())));
+        Self { width, height, exact, number, png, values }
+    }
+}
+
+/// The vertices of a draw as tables: as they are fetched, and as they reach the rasteriser.
+#[derive(Serialize)]
+pub struct VertexTables {
+    #[serde(rename = "in")]
+    inputs: VertexTable,
+    out: VertexTable,
+}
+
+/// A table of vertices.
+#[derive(Serialize)]
+struct VertexTable {
+    /// Name of each column, and whether it has floats (else integers).
+    columns: Vec<(String, bool)>,
+    /// The values, row by row: 32 bits each, in base64.
+    values: String,
+}
+
+impl VertexTables {
+    /// The tables of a mesh.
+    pub fn new(mesh: &Mesh) -> Self {
+        let [inputs, out] = [&mesh.inputs, &mesh.outputs].map(VertexTable::new);
+        Self { inputs, out }
+    }
+}
+
+impl VertexTable {
+    fn new(table: &Table) -> Self {
+        let column =
+            |column: &crate::describe::mesh::Column| (column.name.clone(), column.number == Number::Float);
+        Self {
+            columns: table.columns.iter().map(column).collect(),
+            values: base64(bytemuck::cast_slice(&table.values)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_the_newest_extras_that_make_it_little_larger() {
+        let mut extras = Extras::default();
+        let noise = |seed: u64| -> Vec<u64> {
+            (0..20_000u64).map(|at| (at + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17)).collect()
+        };
+        for number in 0..4 {
+            extras.add(format!("m{number}"), &noise(number << 32), &Budget::default());
+        }
+        extras.add("m3".to_owned(), &"again", &Budget::default());
+        let size = packed(&extras.all[0].1).expect("an encoder").len() + AROUND;
+        assert!(size * 2 > LEAST && size < LEAST, "{size}");
+        let (chosen, left_out) = extras.chosen(0, usize::MAX).expect("an encoder");
+        assert_eq!((chosen.into_keys().collect::<Vec<_>>(), left_out), (vec!["m3"], 3));
+        let (chosen, left_out) = extras.chosen(2 * SHARE * size, usize::MAX).expect("an encoder");
+        assert_eq!((chosen.into_keys().collect::<Vec<_>>(), left_out), (vec!["m2", "m3"], 2));
+        assert_eq!(extras.chosen(100 * SHARE * size, 10).expect("an encoder").1, 4);
+    }
+}
