@@ -195,7 +195,7 @@ impl Emitter<'_, '_> {
                 };
                 payload.resize(index, 0);
                 // An address in two dwords has one name for both.
-                if is(index + 1, &high) {
+                if is(index, &low) && is(index + 1, &high) {
                     let address = self.wide(value)?;
                     payload.extend([address as u32, (address >> 32) as u32]);
                 } else {
