@@ -9,6 +9,8 @@ mod picture;
 mod seed;
 mod shortest;
 
+#[path = "a6xx.rs"]
+mod a6xx;
 #[path = "asm.rs"]
 mod asm;
 #[path = "bad_input.rs"]

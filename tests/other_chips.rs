@@ -32,12 +32,10 @@ impl fmt::Display for Ended {
 }
 
 /// The captures of Mesa's `.gitlab-ci/traces`, with the chip that each names.
-const RECORDED: [(&str, &str); 5] = [
+const RECORDED: [(&str, &str); 3] = [
     ("a201.rd.gz", "an Adreno 201 (GPU_ID 201)"),
-    ("a640.rd.gz", "an Adreno 640 (GPU_ID 640)"),
     ("compute-a540.rd.gz", "an Adreno 540 (GPU_ID 540)"),
     ("es2gears-a320.rd.gz", "an Adreno 330 (GPU_ID 330)"),
-    ("fd-clouds.rd.gz", "an Adreno 630 (GPU_ID 630)"),
 ];
 
 /// The kernel dumps of Mesa's tests of crashdec.
