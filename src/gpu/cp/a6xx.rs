@@ -254,7 +254,7 @@ impl Cp<'_> {
     fn cond_reg_exec_a6xx(&mut self, packet: &CondRegExec<'_>) -> Step {
         let (execute, dwords) = match packet.range() {
             Some(CondExecRange::Predicate { bit, dwords }) => {
-                (self.gpu.cp.predicates >> (bit & 31) & 1 != 0, dwords)
+                (self.gpu.cp.predicates_off >> (bit & 31) & 1 == 0, dwords)
             }
             Some(CondExecRange::Registers { reg0, reg1, dwords }) => {
                 (self.read_reg(reg0) == self.read_reg(reg1), dwords)
@@ -273,14 +273,18 @@ impl Cp<'_> {
 
     /// CP_REG_TEST: a predicate bit becomes a bit of a register, or predicate bits are set directly.
     fn reg_test(&mut self, control: CP_REG_TEST_0, direct: Option<(u32, u32)>) {
-        let before = self.gpu.cp.predicates;
-        self.gpu.cp.predicates = match direct.filter(|_| control.PRED_UPDATE()) {
+        let before = !self.gpu.cp.predicates_off;
+        let after = match direct.filter(|_| control.PRED_UPDATE()) {
             Some((mask, value)) => before & !mask | value & mask,
             None => {
-                let bit = self.read_reg(control.REG()) >> control.BIT() & 1;
+                // A register that only the chip writes, such as VSC_STATE, has no value here. Its bit counts as set, so
+                // that nothing is left out.
+                let value = self.gpu.regs.written(control.REG()).unwrap_or(u32::MAX);
+                let bit = value >> control.BIT() & 1;
                 before & !(1 << control.PRED_BIT()) | bit << control.PRED_BIT()
             }
         };
+        self.gpu.cp.predicates_off = !after;
     }
 
     /// CP_SET_DRAW_STATE: sets or removes state groups, or runs them at once.

@@ -20,8 +20,8 @@ pub struct CpState {
     pub predicate: Option<bool>,
     /// Gates draws.
     pub draw_predicate: DrawPredicate,
-    /// Predicates of the A6xx, a bit each.
-    pub predicates: u32,
+    /// Predicates of the A6xx that are off, a bit each.
+    pub predicates_off: u32,
     /// The pass of the commands, on an A6xx. All until a packet names one.
     pub passes: Passes,
     /// Whether the pass copies tile memory to memory, on an A6xx.
