@@ -85,7 +85,7 @@ impl Observer for At {
         let memory = memory.buffers().map(|(base, length)| {
             let mut bytes = vec![0; length as usize];
             let _ = memory.read(base, &mut bytes);
-            (base, bytes)
+            (base.narrow().expect("an address of an A4xx"), bytes)
         });
         let memory = memory.collect();
         let stages = || STAGES.iter().map(|stage| gpu.loaded.stage(*stage));

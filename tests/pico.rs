@@ -310,7 +310,7 @@ fn a_page_shows_the_steps_of_pixels_and_vertices() {
         .arg(&png)
         .status();
     assert!(draw.unwrap().success());
-    let picture = a4emu_inspect::report::pictures::base64(&std::fs::read(&png).unwrap());
+    let picture = a4emu_inspect::report::pack::base64(&std::fs::read(&png).unwrap());
     assert!(text.contains(&format!("data:image/png;base64,{picture}")));
     // All three triangles cover the pixel; the one behind the others fails.
     let part = |from: &str, to: &str| text.split_once(from).unwrap().1.split(to).next().unwrap();

@@ -104,8 +104,8 @@ fn instructions_of_picogpu_are_explained() {
 #[test]
 fn an_address_of_a_capture_is_explained() {
     let shown = a4emu("show captures/cube.rd.gz --draw f1 --json");
-    let draw: serde_json::Value = serde_json::from_str(&shown.text()).unwrap();
-    let number = |value: &serde_json::Value| value.as_u64().unwrap();
+    let draw: Value = serde_json::from_str(&shown.text()).unwrap();
+    let number = |value: &Value| value.as_u64().unwrap();
     let texture = &draw["shaders"][1]["textures"][0];
     let input = &draw["vertex_inputs"][0];
     let explained = |address: u64| fine(&format!("explain {address:#x} --capture captures/cube.rd.gz"));

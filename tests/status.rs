@@ -144,7 +144,7 @@ fn without_target(capture: &[u8]) -> Vec<u8> {
     let mut playback = Playback::default();
     playback.run(Sections::new(capture).unwrap(), &mut Renderer, &mut Silent);
     let target = playback.gpu.pipeline.surfaces.last_color().unwrap().address;
-    let base = u64::from(playback.gpu.settle().memory().buffer_at(target).unwrap().0);
+    let base = playback.gpu.settle().memory().buffer_at(target).unwrap().0.get();
     let is_target =
         |section: &Section| matches!(section.body(), Ok(Body::GpuAddr(record)) if record.address == base);
     let mut all: Vec<Section> = Sections::new(capture).unwrap().map(Result::unwrap).collect();

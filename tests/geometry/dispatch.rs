@@ -1,5 +1,6 @@
 //! Dispatch modes change the cost of a draw, and no result.
 
+use a4emu_decoder::adreno::address::Address;
 use a4emu_gpu::draw::gs::dispatch::{Mode, Setting, Why};
 use a4emu_gpu::settled::Ended;
 use pretty_assertions::assert_eq;
@@ -7,7 +8,7 @@ use pretty_assertions::assert_eq;
 use super::scene::{FIRST, SETTINGS, Scene, all, bytes, faults, floats, picture, row};
 
 /// All memory, and the reported faults.
-fn state(gpu: &Ended) -> (Vec<(u32, Vec<u8>)>, Vec<String>) {
+fn state(gpu: &Ended) -> (Vec<(Address, Vec<u8>)>, Vec<String>) {
     let buffers = gpu.memory().buffers().collect::<Vec<_>>().into_iter();
     (buffers.map(|(base, length)| (base, bytes(gpu, base, length as usize))).collect(), faults(gpu))
 }

@@ -1,6 +1,7 @@
 //! Scenes as text: those of `captures/geometry`, with or without changes, or others that include their
 //! set-up.
 
+use a4emu_decoder::adreno::address::Address;
 use std::path::PathBuf;
 
 use a4emu_decoder::adreno::capture::Sections;
@@ -107,14 +108,14 @@ pub fn row(gpu: &Ended) -> CostRow {
 }
 
 /// Memory at `address`; zero where it was never written.
-pub fn bytes(gpu: &Ended, address: u32, count: usize) -> Vec<u8> {
+pub fn bytes(gpu: &Ended, address: impl Into<Address>, count: usize) -> Vec<u8> {
     let mut bytes = vec![0; count];
     let _unknown_is_zero = gpu.memory().read(address, &mut bytes);
     bytes
 }
 
 /// Floats in memory at `address`.
-pub fn floats(gpu: &Ended, address: u32, count: usize) -> Vec<f32> {
+pub fn floats(gpu: &Ended, address: impl Into<Address>, count: usize) -> Vec<f32> {
     bytes(gpu, address, 4 * count)
         .chunks_exact(4)
         .map(|b| f32::from_le_bytes(b.try_into().unwrap()))

@@ -215,7 +215,7 @@ mod property {
                     }
                 }
                 let buffers: Vec<_> = mem.buffers().collect();
-                prop_assert!(buffers.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0));
+                prop_assert!(buffers.windows(2).all(|pair| pair[0].0 + u64::from(pair[0].1) <= pair[1].0));
                 let mut whole = vec![0; 50000];
                 let complete = mem.read(BASE, &mut whole);
                 let single: Vec<_> = (0..50000).map(|i| mem.slice(BASE + i, 1).map(|b| b[0])).collect();

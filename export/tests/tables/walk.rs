@@ -9,6 +9,7 @@ use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_decoder::adreno::capture::Sections;
 use a4emu_decoder::adreno::ir3::Instr;
 use a4emu_decoder::adreno::packet::Packet;
+use a4emu_gpu::a4xx::pc::initiator;
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
 use a4emu_gpu::playback::Playback;
@@ -109,8 +110,8 @@ impl Observer for Walk {
         let factor = REGISTERS.by_name("PC_TESSFACTOR_ADDR").expect("a register");
         if let Some(address) = self.registers.get(&factor) {
             let mode = match call {
-                Call::Draw(call) if call.initiator.patch_vertices().is_some() => {
-                    let mode = format!("{:?}", call.initiator.TESS_MODE());
+                Call::Draw(call) if initiator(call).patch_vertices().is_some() => {
+                    let mode = format!("{:?}", initiator(call).TESS_MODE());
                     // A value without a name is a number.
                     Some(mode.trim_start_matches("Other(").trim_end_matches(')').to_owned())
                 }
