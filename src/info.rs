@@ -318,6 +318,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         Ok(())
     })?;
     let report = &mut playback.gpu.machine.report;
+    // What is listed here does not depend on what draws put out.
+    report.troubles.forget_not_rendered();
     let status = shared.status_of(report);
     // Missing memory is printed on stdout as a result, so it is removed from the warnings.
     let missing = std::mem::take(&mut report.missing);

@@ -559,7 +559,7 @@ fn public_functions_take_no_bool() {
         ("src/shader/lower/operands.rs: of", "a bit of an instruction word"),
         ("decoder/src/adreno/ir3/line.rs: flag", "a bit of an instruction word"),
         ("decoder/src/adreno/ir3/multisrc.rs: decode", "bits of an instruction word"),
-        ("decoder/src/asm/emit/stream.rs: type3", "a bit of a packet's header"),
+        ("decoder/src/asm/emit/stream.rs: command", "a bit of a packet's header"),
         ("decoder/src/adreno/capture/devcore/entries.rs: ring_line", "whether a line is an entry"),
         ("decoder/src/adreno/capture/devcore/entries.rs: bo_line", "whether a line is an entry"),
         ("python/src/text.rs: diff", "Python's keyword arguments"),

@@ -34,9 +34,9 @@ fn mistakes_are_explained() {
     fs::write(path("cut.rd.gz"), &cube[..3000]).unwrap();
     fs::write(path("empty.rd"), "").unwrap();
     fs::write(path("triangle.a4"), fs::read("captures/triangle-by-hand.a4").unwrap()).unwrap();
-    // A section with the id of a chip: GPU_ID, four bytes, 630.
-    let other = [13u32, 4, 630].map(u32::to_le_bytes).concat();
-    fs::write(path("a6xx.rd"), [&[1u8, 0, 0, 0, 8, 0, 0, 0][..], b"program\0", &other].concat()).unwrap();
+    // A section with the id of a chip: GPU_ID, four bytes, 530.
+    let other = [13u32, 4, 530].map(u32::to_le_bytes).concat();
+    fs::write(path("a5xx.rd"), [&[1u8, 0, 0, 0, 8, 0, 0, 0][..], b"program\0", &other].concat()).unwrap();
     fs::write(path("wrong.ir3"), "mov.u32u32 r0.x, c0.x\nmvo r0.y, c0.y\nend\n").unwrap();
     fs::create_dir(path("folder")).unwrap();
     fs::create_dir_all(path("fixtures/triangle")).unwrap();

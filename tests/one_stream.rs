@@ -10,7 +10,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use a4emu_decoder::a4xx::regs::REGISTERS;
+use a4emu_decoder::adreno::registers::RegisterTable;
+use a4emu_decoder::generation::Generation;
 use a4emu_inspect::asm::{Disk, capture_of};
 use a4emu_support::folders::Folders;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -133,8 +134,19 @@ fn hex(text: &str) -> u64 {
     u64::from_str_radix(text.strip_prefix("0x").unwrap(), 16).unwrap()
 }
 
+/// The registers of the generation whose chip `info` names.
+fn registers(capture: &str) -> &'static RegisterTable {
+    let mut generation = None;
+    each_line(&["info", capture], |line| {
+        let gpu = line.strip_prefix("gpu ").and_then(|gpu| gpu.trim().parse::<u32>().ok());
+        generation = generation.or(gpu.and_then(|gpu| Generation::numbered(gpu / 100)));
+    });
+    generation.unwrap().registers
+}
+
 /// The sequence of `replay --trace`.
 fn traced(capture: &str) -> Vec<Draw> {
+    let registers = registers(capture);
     let mut all = Sequence::default();
     let mut submit = 0;
     let mut offsets: HashMap<String, u64> = HashMap::new();
@@ -147,7 +159,7 @@ fn traced(capture: &str) -> Vec<Draw> {
             }
             [name, _, "->", value] if line.starts_with("    ") => {
                 let offset =
-                    offsets.entry(name.to_owned()).or_insert_with(|| REGISTERS.by_name(name).unwrap().into());
+                    offsets.entry(name.to_owned()).or_insert_with(|| registers.by_name(name).unwrap().into());
                 all.write(*offset, hex(value));
             }
             _ => {}

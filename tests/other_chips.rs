@@ -38,12 +38,9 @@ const RECORDED: [(&str, &str); 3] = [
     ("es2gears-a320.rd.gz", "an Adreno 330 (GPU_ID 330)"),
 ];
 
-/// The kernel dumps of Mesa's tests of crashdec.
-const DUMPS: [(&str, &str); 3] = [
-    ("crash.devcore", "an Adreno 630 (chip id 0x06030002)"),
-    ("crash_prefetch.devcore", "an Adreno 618 (chip id 0x06010800)"),
-    ("prefetch-test.devcore", "an Adreno 618 (chip id 0x06010800)"),
-];
+/// The kernel dumps of Mesa's tests of crashdec, which are of an A6xx, with the chip and the draws of each.
+const DUMPS: [(&str, &str, u32); 3] =
+    [("crash.devcore", "630", 0), ("crash_prefetch.devcore", "618", 4), ("prefetch-test.devcore", "618", 4)];
 
 /// Commands that read commands of the capture `IT`. `FINE` is a capture of an A4xx, `FOLDER` is empty.
 const COMMANDS: [&str; 20] = [
@@ -143,8 +140,8 @@ fn check(captures: &[(PathBuf, String)], reader: &str) {
     let mut wrong = Vec::new();
     for (path, chip) in captures {
         let says = format!(
-            "a4emu: {}: recorded on {chip}: a4emu emulates the Adreno A4xx; Mesa's {reader} reads this file; \
-             --force reads it as an A4xx\n",
+            "a4emu: {}: recorded on {chip}: a4emu reads captures of the Adreno A4xx and A6xx; Mesa's \
+             {reader} reads this file; --force reads it as an A4xx\n",
             path.display()
         );
         for command in COMMANDS {
@@ -168,10 +165,31 @@ fn recorded_captures_of_other_chips_are_refused() {
 #[test]
 fn kernel_dumps_of_other_chips_are_refused() {
     let Some(folder) = recorded() else { return };
-    let dumps = DUMPS.map(|(name, chip)| (folder.join("../devcore").join(name), chip.to_owned()));
+    let out = TempDir::new().unwrap();
+    let dumps = DUMPS.map(|(name, ..)| {
+        let dump = fs::read_to_string(folder.join("../devcore").join(name)).unwrap();
+        let revised = |line: &str| match line.starts_with("revision: ") {
+            true => "revision: 730 (7.3.0.1)\n".to_owned(),
+            false => line.to_owned(),
+        };
+        let path = out.path().join(name);
+        fs::write(&path, dump.split_inclusive('\n').map(revised).collect::<String>()).unwrap();
+        (path, "an Adreno 730 (chip id 0x07030001)".to_owned())
+    });
     check(&dumps, "crashdec");
     let info = run("info IT", &dumps[0].0, &folder);
     assert!(info.stdout.contains("buffers          2, ") && !info.stdout.contains("stood at"), "{info}");
+}
+
+#[test]
+fn kernel_dumps_of_an_a6xx_are_read() {
+    let Some(folder) = recorded() else { return };
+    for (name, gpu, draws) in DUMPS {
+        let info = run("info IT", &folder.join("../devcore").join(name), &folder);
+        let text = &info.stdout;
+        assert!(text.starts_with(&format!("gpu              {gpu}\nkernel dump\n")), "{info}");
+        assert!(text.contains(&format!("\ndraws            {draws}")) && info.cpu < AT_ONCE, "{info}");
+    }
 }
 
 #[test]

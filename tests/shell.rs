@@ -97,7 +97,7 @@ fn instructions_of_picogpu_are_explained() {
     assert!(fine("explain iinit").starts_with("init: "));
     let words = fine("explain pico 21 3c09e");
     assert!(words.contains("00000021  initregs\n") && words.contains("0003c09e  mov r2 r0\n"), "{words}");
-    assert!(a4emu("explain fad").errors.contains("`fadd`"));
+    assert!(a4emu("explain initreg").errors.contains("`initregs`"));
 }
 
 /// An address has a buffer, the registers that name it, and the draws that use it, as `show` says.

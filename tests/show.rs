@@ -338,7 +338,7 @@ fn a_part_of_a_texture_is_chosen() {
     let red = &written("red", "--level 1 --channels r")[0].1.bytes;
     let grey: Vec<u8> = whole.chunks_exact(4).flat_map(|texel| [texel[0], texel[0], texel[0], 255]).collect();
     assert_eq!(*red, grey);
-    let fitted = &written("fit", "--level 1 --channels R --range fit")[0].1.bytes;
+    let fitted = &written("fit", "--level 0 --channels G --range fit")[0].1.bytes;
     let of = |bytes: &[u8]| -> (u8, u8) {
         let reds = || bytes.chunks_exact(4).map(|texel| texel[0]);
         (reds().min().unwrap(), reds().max().unwrap())

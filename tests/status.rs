@@ -41,8 +41,8 @@ impl Folder {
             ("orphan.rd", [&section(12, &[1; 16]), &fine[..]].concat()),
             ("many.rd", [&warnings(), &fine[..]].concat()),
             ("many-tail.rd", [&warnings(), &fine[..], &[1, 0, 0]].concat()),
-            ("other.rd", [&section(13, &630u32.to_le_bytes()), &fine[..]].concat()),
-            ("hang.devcore", b"---\nkernel: 5.8.0\nmodule: msm\nrevision: 630 (6.3.0.2)\n".to_vec()),
+            ("other.rd", [&section(13, &530u32.to_le_bytes()), &fine[..]].concat()),
+            ("hang.devcore", b"---\nkernel: 5.8.0\nmodule: msm\nrevision: 530 (5.3.0.2)\n".to_vec()),
             ("away.rd", without_target(&fine)),
             ("empty.rd", Vec::new()),
             ("text.rd", b"#include <stdio.h>\nint main(void) { return 0; }\n".to_vec()),
@@ -287,10 +287,10 @@ fn captures_of_other_generations_and_dumps_are_refused() {
         "disasm IT --draw 0 -o it.a4",
     ];
     let inputs = [
-        ("other.rd", "other.rd: recorded on an Adreno 630 (GPU_ID 630): a4emu emulates the Adreno A4xx"),
+        ("other.rd", "other.rd: recorded on an Adreno 530 (GPU_ID 530): a4emu reads captures of the Adreno A4xx and A6xx"),
         (
             "hang.devcore",
-            "hang.devcore: recorded on an Adreno 630 (chip id 0x06030002): a4emu emulates the Adreno A4xx; Mesa's crashdec",
+            "hang.devcore: recorded on an Adreno 530 (chip id 0x05030002): a4emu reads captures of the Adreno A4xx and A6xx; Mesa's crashdec",
         ),
     ];
     let folder = Folder::new();
@@ -307,7 +307,7 @@ fn captures_of_other_generations_and_dumps_are_refused() {
         &[(
             "info other.rd --force",
             4,
-            "a capture of an Adreno 630 (GPU_ID 630) as one of an A4xx (--force) is not supported yet",
+            "a capture of an Adreno 530 (GPU_ID 530) as one of an A4xx (--force) is not supported yet",
         )],
         Stdio::null,
     );
@@ -437,7 +437,7 @@ fn warnings_are_0_and_strictly_3() {
         ("replay fine.rd --strict", 0, ""),
         ("replay away.rd --out o", 0, "are not in the capture (render target)"),
         ("replay away.rd --out o --strict", 3, "are not in the capture (render target)"),
-        ("decode other.rd --strict", 4, "recorded on an Adreno 630"),
+        ("decode other.rd --strict", 4, "recorded on an Adreno 530"),
     ];
     check(&rows, Stdio::null);
 }

@@ -30,7 +30,7 @@ const COMMANDS: &[&str] = &[
     "decode --format summary --once {capture}",
     "decode --query * {capture}",
     "decode --query * --query-mode delta --format jsonl {capture}",
-    "decode --draw f0..f2 --shaders {capture}",
+    "decode --draw f0..f2 --shaders --dump-shaders {out}/shaders {capture}",
     "replay {capture}",
     "replay --stats --png {out}/a.png {capture}",
     "replay --out {out}/all {capture}",

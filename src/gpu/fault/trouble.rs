@@ -175,6 +175,13 @@ impl Log {
         }
     }
 
+    /// Removes the reports of draws that are not rendered, for results that do not depend on what draws put out.
+    pub fn forget_not_rendered(&mut self) {
+        self.rows.retain(|(trouble, ..)| !matches!(trouble, Trouble::NotRendered(_)));
+        self.index = self.rows.iter().enumerate().map(|(at, (trouble, ..))| (trouble.clone(), at)).collect();
+        self.worst = self.rows.iter().map(|(trouble, ..)| trouble.severity()).max();
+    }
+
     /// The reports, each with its first place and its count.
     pub fn iter(&self) -> impl Iterator<Item = &(Trouble, Place, u64)> {
         self.rows.iter()

@@ -140,7 +140,7 @@ pub fn refusal(name: NamedChip, file: Kind, foreign: Foreign, names: OptionNames
                 name => format!("; {name} reads it as an A4xx"),
             };
             Some(Trouble::Refused(format!(
-                "recorded on {name}: a4emu emulates the Adreno A4xx; Mesa's {} reads this file{force}",
+                "recorded on {name}: a4emu reads captures of the Adreno A4xx and A6xx; Mesa's {} reads this file{force}",
                 file.reader()
             )))
         }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use a4emu_decoder::adreno::capture::Section;
+use a4emu_decoder::adreno::capture::{Body, NamedChip, Section};
 use a4emu_decoder::error::CaptureError;
+use a4emu_decoder::generation::{DEFAULT, Generation};
 
 pub mod in_effect;
 mod jsonl;
@@ -40,6 +41,9 @@ use a4emu_gpu::fault::Report;
 use a4emu_support::limits::Limits;
 use a4emu_support::options::Shared;
 use a4emu_support::status::Status;
+
+/// Most sections that are read ahead to find which chip the capture is of. It is named in one of the first few.
+const MOST_AHEAD: usize = 16;
 
 /// Least budget of a run, however small the capture is. No draw runs and each packet is printed, so this is
 /// some hundreds of megabytes of text.
@@ -123,11 +127,16 @@ impl QueryMode {
 }
 
 impl Options {
-    /// Makes the sink for the capture called `name`.
-    fn sink<'a>(&self, name: &str, out: Output<'a>) -> anyhow::Result<Box<dyn Sink + 'a>> {
+    /// Makes the sink for the capture called `name`, which is of a chip of `generation`.
+    fn sink<'a>(
+        &self,
+        name: &str,
+        generation: &'static Generation,
+        out: Output<'a>,
+    ) -> anyhow::Result<Box<dyn Sink + 'a>> {
         let lines = |out| Lines::new(out, self.named.then_some(name));
         if !self.query.is_empty() {
-            return Ok(Box::new(Query::new(lines(out), self)?));
+            return Ok(Box::new(Query::new(lines(out), generation, self)?));
         }
         let shaders = if self.shaders { Shaders::Show } else { Shaders::Hide };
         Ok(match self.format {
@@ -199,9 +208,33 @@ fn play_with(
     options: &Options,
     (out, other): (Output<'_>, &mut dyn Observer),
 ) -> anyhow::Result<(Report, anyhow::Result<()>)> {
-    let mut session = Session::new(options.sink(name, out)?, options.selection, options.repeats());
+    let mut sections = sections.into_iter();
+    let (ahead, generation) = read_ahead(&mut sections);
+    let sink = options.sink(name, generation, out)?;
+    let mut session = Session::new(sink, options.selection, options.repeats());
     let mut playback = options.limits.playback_of(Path::new(name), BASE);
-    playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut session, other]));
+    playback.run(ahead.into_iter().chain(sections), &mut Skip::default(), &mut Tee(vec![&mut session, other]));
     let put_out = session.finish(&playback.gpu);
     Ok((playback.gpu.machine.report, put_out))
+}
+
+/// Reads sections until one names the chip or begins the commands. Returns them, and the generation of the chip.
+fn read_ahead(
+    sections: &mut impl Iterator<Item = Result<Section, CaptureError>>,
+) -> (Vec<Result<Section, CaptureError>>, &'static Generation) {
+    let mut ahead = Vec::new();
+    for section in sections.take(MOST_AHEAD) {
+        let body = section.as_ref().ok().and_then(|section| section.body().ok());
+        let named = body.as_ref().and_then(NamedChip::of);
+        let begins = matches!(body, Some(Body::CmdstreamAddr(_) | Body::BufferContents(_)));
+        drop(body);
+        ahead.push(section);
+        if let Some(named) = named {
+            return (ahead, Generation::of(named).unwrap_or(DEFAULT));
+        }
+        if begins {
+            break;
+        }
+    }
+    (ahead, DEFAULT)
 }

@@ -1,6 +1,6 @@
 //! `--query`: the values of chosen registers, packets and descriptors, a line per draw or a line per value.
 
-use a4emu_decoder::generation::DEFAULT;
+use a4emu_decoder::generation::Generation;
 use std::fmt;
 use std::io::{self, Write};
 
@@ -80,13 +80,17 @@ impl Met {
 }
 
 impl<'a> Query<'a> {
-    /// Makes a query with `options` that writes to `lines`.
+    /// Makes a query with `options` that writes to `lines`. Names are those of `generation`.
     ///
     /// # Errors
     /// The call fails if a name is unknown.
-    pub fn new(lines: Lines<'a>, options: &Options) -> anyhow::Result<Self> {
-        let all =
-            options.query.iter().map(|text| subjects(DEFAULT, text)).collect::<Result<Vec<_>, _>>()?.concat();
+    pub fn new(
+        lines: Lines<'a>,
+        generation: &'static Generation,
+        options: &Options,
+    ) -> anyhow::Result<Self> {
+        let found = options.query.iter().map(|text| subjects(generation, text));
+        let all = found.collect::<Result<Vec<_>, _>>()?.concat();
         let (values, met) = (Values::new(all.len()), Met::new(&all));
         Ok(Self { lines, subjects: all, mode: options.query_mode, format: options.format, values, met })
     }

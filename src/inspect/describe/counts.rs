@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::frame::STAGE_NAMES;
+use super::name::STAGE_NAMES;
 use a4emu_gpu::draw::stats::StageCost;
 use a4emu_gpu::gpu::{STAGES, Stage};
 use a4emu_shader::InstructionCount;

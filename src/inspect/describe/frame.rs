@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 
 use super::counts::Counts;
 use super::draw::{Command, Draw, Key};
-use super::name::{Address, packet_name};
+use super::name::{Address, STAGE_NAMES, packet_name};
 use super::target::SurfacePlace;
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer};
 use a4emu_gpu::draw::Inspection;
@@ -167,9 +167,6 @@ pub struct Cost {
     /// Work of shaders and pixels, in units of the budget.
     pub units: u64,
 }
-
-/// Names of the stages, in order.
-pub(super) const STAGE_NAMES: [&str; 6] = ["VS", "HS", "DS", "GS", "FS", "CS"];
 
 fn by_stage<S: Serializer>(counts: &[u64; 6], serializer: S) -> Result<S::Ok, S::Error> {
     let named = STAGE_NAMES.iter().zip(counts).filter(|(_, count)| **count > 0);

@@ -7,6 +7,9 @@ use a4emu_decoder::adreno::packet::Packet;
 use a4emu_decoder::generation::Generation;
 use serde::Serialize;
 
+/// Names of the stages, in order.
+pub(super) const STAGE_NAMES: [&str; 6] = ["VS", "HS", "DS", "GS", "FS", "CS"];
+
 /// A GPU address. It may differ between two captures of one program, so comparisons use the memory at it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]

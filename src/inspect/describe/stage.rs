@@ -7,8 +7,7 @@ use a4emu_decoder::a4xx::regs::tex::*;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use super::frame::STAGE_NAMES;
-use super::name::{Address, components, name};
+use super::name::{Address, STAGE_NAMES, components, name};
 use super::texture::{Sampler, Texture};
 use a4emu_gpu::a4xx::sp::{code, place};
 use a4emu_gpu::gpu::{ShaderState, SsboState, Stage};

@@ -144,7 +144,7 @@ mod tests {
     fn a_page_has_the_newest_extras_that_make_it_little_larger() {
         let mut extras = Extras::default();
         let noise = |seed: u64| -> Vec<u64> {
-            (0..20_000u64).map(|at| (at + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17)).collect()
+            (0..19_000u64).map(|at| (at + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17)).collect()
         };
         for number in 0..4 {
             extras.add(format!("m{number}"), &noise(number << 32), &Budget::default());
