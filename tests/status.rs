@@ -287,7 +287,10 @@ fn captures_of_other_generations_and_dumps_are_refused() {
         "disasm IT --draw 0 -o it.a4",
     ];
     let inputs = [
-        ("other.rd", "other.rd: recorded on an Adreno 530 (GPU_ID 530): a4emu reads captures of the Adreno A4xx and A6xx"),
+        (
+            "other.rd",
+            "other.rd: recorded on an Adreno 530 (GPU_ID 530): a4emu reads captures of the Adreno A4xx and A6xx",
+        ),
         (
             "hang.devcore",
             "hang.devcore: recorded on an Adreno 530 (chip id 0x05030002): a4emu reads captures of the Adreno A4xx and A6xx; Mesa's crashdec",

@@ -213,7 +213,11 @@ fn play_with(
     let sink = options.sink(name, generation, out)?;
     let mut session = Session::new(sink, options.selection, options.repeats());
     let mut playback = options.limits.playback_of(Path::new(name), BASE);
-    playback.run(ahead.into_iter().chain(sections), &mut Skip::default(), &mut Tee(vec![&mut session, other]));
+    playback.run(
+        ahead.into_iter().chain(sections),
+        &mut Skip::default(),
+        &mut Tee(vec![&mut session, other]),
+    );
     let put_out = session.finish(&playback.gpu);
     Ok((playback.gpu.machine.report, put_out))
 }

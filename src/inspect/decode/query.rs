@@ -84,11 +84,7 @@ impl<'a> Query<'a> {
     ///
     /// # Errors
     /// The call fails if a name is unknown.
-    pub fn new(
-        lines: Lines<'a>,
-        generation: &'static Generation,
-        options: &Options,
-    ) -> anyhow::Result<Self> {
+    pub fn new(lines: Lines<'a>, generation: &'static Generation, options: &Options) -> anyhow::Result<Self> {
         let found = options.query.iter().map(|text| subjects(generation, text));
         let all = found.collect::<Result<Vec<_>, _>>()?.concat();
         let (values, met) = (Values::new(all.len()), Met::new(&all));

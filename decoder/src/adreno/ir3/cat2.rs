@@ -205,13 +205,9 @@ impl Cat2Op {
     }
 }
 
-/// (nopN), and the (r) of two sources, which are in the bits `at` of `word`.
-pub(super) fn nops_or_steps(has_nops: bool, repeat: u8, at: [u32; 2], word: u64) -> (u8, [bool; 2]) {
-    let steps = at.map(|at| bit(word, at));
-    match has_nops && repeat == 0 {
-        true => (u8::from(steps[0]) | u8::from(steps[1]) << 1, [false; 2]),
-        false => (0, steps),
-    }
+/// (nopN) in the bits that are the (r) of two sources in an instruction that repeats.
+pub(super) fn nops([first, second]: [bool; 2]) -> (u8, [bool; 2]) {
+    (u8::from(first) | u8::from(second) << 1, [false; 2])
 }
 
 /// An instruction of category 2.
@@ -257,8 +253,11 @@ impl Cat2 {
         };
         let dst = Reg(field(word, 32, 8) as u8);
         let repeat = field(word, 40, 2) as u8;
-        let (nops, [step1, step2]) =
-            nops_or_steps(isa.has_nops() && op.has_nops(), repeat, [43, SRC2_R], word);
+        let steps = [43, SRC2_R].map(|at| bit(word, at));
+        let (nops, [step1, step2]) = match isa.has_nops() && op.has_nops() && repeat == 0 {
+            true => nops(steps),
+            false => (0, steps),
+        };
         let src1 = multisrc::decode(field(word, 0, 16) as u16, step1, half)?;
         let src2 = match op.class().has_src2() {
             true => Some(multisrc::decode(field(word, 16, 16) as u16, step2, half)?),

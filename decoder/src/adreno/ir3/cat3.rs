@@ -10,7 +10,7 @@
 //! matrix   31 FULL  42 opcode bit 5  46 DST_FULL; bit 12 of SRC3: an immediate 11:0
 //! ```
 use super::bits::{bit, field, put, put_signed};
-use super::cat2::nops_or_steps;
+use super::cat2::nops;
 use super::isa::Isa;
 use super::multisrc;
 use super::operand::{Operand, Reg, Src};
@@ -150,7 +150,11 @@ impl Cat3 {
         let class = op.class();
         let dst = Reg(field(word, 32, 8) as u8);
         let repeat = field(word, 40, 2) as u8;
-        let (nops, [step1, step2]) = nops_or_steps(isa.has_nops(), repeat, [43, 15], word);
+        let steps = [43, 15].map(|at| bit(word, at));
+        let (nops, [step1, step2]) = match isa.has_nops() && repeat == 0 {
+            true => nops(steps),
+            false => (0, steps),
+        };
         let Shape { neg: [neg1, neg2, neg3], half, dst_half, sat } = Shape::of(class, word);
         let src2 = Src::Gpr(Reg(field(word, 47, 8) as u8));
         let immediates = class.immediates();

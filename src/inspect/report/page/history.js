@@ -60,8 +60,7 @@ class PixelHistory {
     [$("pixel-x").value, $("pixel-y").value] = [x, y];
     $("history-title").textContent = `Pixel history of ${x}, ${y}`;
     $("history-note").textContent = "looking…";
-    // On a narrow screen the history is below the picture.
-    if (matchMedia("(max-width: 1000px)").matches) $("history").scrollIntoView({ block: "nearest" });
+    this.scrollTo();
     try {
       const stored = await this.stored(surface, x, y, isWanted);
       if (!isWanted()) return;
@@ -74,12 +73,18 @@ class PixelHistory {
     }
   }
 
+  /** On a narrow screen the history is below the picture. */
+  scrollTo() {
+    if (matchMedia("(max-width: 1000px)").matches) $("history").scrollIntoView({ block: "nearest" });
+  }
+
   put(events, surface, more) {
     this.events = events;
     this.fill(MOST_EVENTS);
     // The newest event is the last.
     const box = $("events").parentElement;
     box.scrollTop = box.scrollHeight;
+    this.scrollTo();
     $("history-note").textContent = events.length ? `${count(events.length, "event")} on ${surface.name}${more}` : `No draw covered it${more}.`;
   }
 
