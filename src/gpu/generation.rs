@@ -30,6 +30,15 @@ use crate::machine::{Chip, ChipView, Model, Stage};
 use crate::pass::{Pass, Stages};
 use crate::regfile::RegFile;
 
+/// The attributes that a draw fetches.
+type Attributes = Arc<[Attribute]>;
+
+/// What a draw has, if the reader succeeds.
+type Read<T> = Result<T, Fault>;
+
+/// The control points of an input patch, and the domain.
+type Patches = (usize, Domain);
+
 /// The readers of a generation. Readers with a list put into it what is not supported.
 #[derive(Debug)]
 pub struct Readers {
@@ -48,9 +57,9 @@ pub struct Readers {
     /// The active attributes, without what usually changes between draws.
     pub attributes: fn(&RegFile, &mut Vec<String>) -> Box<[Unplaced]>,
     /// The attributes with their current address and size.
-    pub placed: fn(&RegFile, &[Unplaced], Option<&Arc<[Attribute]>>) -> Arc<[Attribute]>,
+    pub placed: fn(&RegFile, &[Unplaced], Option<&Attributes>) -> Attributes,
     /// The fetch state of a draw with attributes and restart index.
-    pub fetch: fn(&RegFile, &DrawCall, Option<u32>, Arc<[Attribute]>, Model) -> FetchState,
+    pub fetch: fn(&RegFile, &DrawCall, Option<u32>, Attributes, Model) -> FetchState,
     /// The linkage of a vertex stage.
     pub outputs: fn(&RegFile, Stage) -> VertexOutputs,
     /// Transform feedback, if a buffer is on.
@@ -58,9 +67,9 @@ pub struct Readers {
     /// The registers to write after a draw that filled buffers, and their values.
     pub filled: fn(&Filled) -> Vec<(u32, u32)>,
     /// The size of an input patch and its domain, if the draw has patches.
-    pub patches: fn(&DrawCall) -> Result<Option<(usize, Domain)>, Fault>,
+    pub patches: fn(&DrawCall) -> Read<Option<Patches>>,
     /// The patch state of a draw with this number and these patches. It fails without hull and domain shader.
-    pub tessellation: fn(&RegFile, u32, (usize, Domain)) -> Result<PatchState, Fault>,
+    pub tessellation: fn(&RegFile, u32, Patches) -> Read<PatchState>,
     /// The state of a domain shader.
     pub domain: fn(&RegFile, Arc<StageState>) -> DomainState,
     /// The state of a geometry shader.
@@ -76,7 +85,7 @@ pub struct Readers {
     /// The largest area of a resolve.
     pub resolve_bounds: fn(&RegFile) -> Rect,
     /// The state of a dispatch.
-    pub dispatch: fn(&RegFile, &DispatchCall, &StageState) -> Result<DispatchState, Fault>,
+    pub dispatch: fn(&RegFile, &DispatchCall, &StageState) -> Read<DispatchState>,
     /// What the state of a stage is read with.
     pub stage: &'static StageReaders,
     /// Address and length of the border colours of a stage's samplers.

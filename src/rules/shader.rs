@@ -158,12 +158,15 @@ impl Uses {
     }
 
     fn access(&mut self, cat6: &Cat6) {
-        let stores = match cat6.form {
-            Cat6Form::Store { .. } | Cat6Form::IndexedStore { .. } | Cat6Form::BufferStore { .. } => true,
-            Cat6Form::AtomicSlot { .. } | Cat6Form::AtomicGlobal { .. } => true,
-            Cat6Form::Descriptor(Descriptor::Store { .. } | Descriptor::Atomic { .. }) => true,
-            _ => false,
-        };
+        let stores = matches!(
+            cat6.form,
+            Cat6Form::Store { .. }
+                | Cat6Form::IndexedStore { .. }
+                | Cat6Form::BufferStore { .. }
+                | Cat6Form::AtomicSlot { .. }
+                | Cat6Form::AtomicGlobal { .. }
+                | Cat6Form::Descriptor(Descriptor::Store { .. } | Descriptor::Atomic { .. })
+        );
         self.stores |= stores;
         self.stores_by_pointer |= cat6.op == Cat6Op::Stg;
         let slot = match cat6.form {

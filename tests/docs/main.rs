@@ -10,6 +10,7 @@
 //!
 //! - `needs=mesa,vglrun`: programs that the block needs. Without them the block is skipped, and an ignored
 //!   test reports it. `mesa` is a Mesa with the driver, `board` a device with the chip.
+//!
 //! Blocks of `rust` and `python` count if they have `by=FILE`.
 //!
 //! - `by=FILE`: the lines are not run here, but occur in FILE; `by=FILE::TEST`: the test of that name runs

@@ -356,10 +356,10 @@ impl Cat6 {
     /// Decodes `word`; `None` if a field has no meaning in the generation.
     #[inline(always)]
     pub(super) fn decode(isa: Isa, word: u64) -> Option<Self> {
-        if isa == Isa::A6xx {
-            if let Some(instr) = Descriptor::decode(word) {
-                return Some(instr);
-            }
+        if isa == Isa::A6xx
+            && let Some(instr) = Descriptor::decode(word)
+        {
+            return Some(instr);
         }
         let op = Cat6Op::of(isa, word).filter(|op| op.is_in(isa))?;
         let ty = Type::from_bits(field(word, 49, 3) as u8)?;

@@ -6,12 +6,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::memory::{OwnMemory, ShaderMemory};
 use a4emu_shader::Warp;
 
+/// Finds a lane in a warp.
+type FindsLane = dyn Fn(&Warp) -> Option<usize> + Send + Sync;
+
 /// Selects a warp of a launch.
 pub enum Wanted {
     /// The n-th warp to start.
     Number(u32),
     /// The first warp in which this function finds a lane.
-    Lane(Box<dyn Fn(&Warp) -> Option<usize> + Send + Sync>),
+    Lane(Box<FindsLane>),
 }
 
 /// Takes a warp of a launch before its first instruction, and ends the launch. Jobs run in order, so all

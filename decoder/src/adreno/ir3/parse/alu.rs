@@ -102,7 +102,7 @@ fn cat2<'a>(at: &'a str, head: &Head, op: Cat2Op, cond: Option<Cond>) -> Parsed<
 fn third(head: &Head) -> Option<(Cat3Op, [bool; 2])> {
     let name = head.mnemonic;
     let known = |name: &str| Cat3Op::from_name(name).filter(|op| op.is_in(head.isa));
-    let (dot, signs, bytes) = (name.splitn(3, '.').next()?, name.split('.').nth(1), name.split('.').nth(2));
+    let (dot, signs, bytes) = (name.split('.').next()?, name.split('.').nth(1), name.split('.').nth(2));
     let dot = known(dot).filter(|op| op.class() == Cat3Class::Dot && name.split('.').count() == 3);
     let Some(op) = dot else {
         return Some((known(name)?, [false; 2])).filter(|(op, _)| op.class() != Cat3Class::Dot);
