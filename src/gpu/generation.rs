@@ -2,7 +2,7 @@
 //! make the neutral state of the blocks.
 //!
 //! [`readers`] is the one place that selects a generation for `draw` and `cp`. A generation is a folder such as
-//! [`a4xx`](crate::a4xx) and its row here.
+//! [`a4xx`] and its row here.
 
 use std::sync::Arc;
 
