@@ -558,6 +558,7 @@ fn public_functions_take_no_bool() {
         ("src/rules/state/mod.rs: unless", "the condition itself, as in `assert!`"),
         ("src/shader/lower/operands.rs: of", "a bit of an instruction word"),
         ("decoder/src/adreno/ir3/line.rs: flag", "a bit of an instruction word"),
+        ("decoder/src/adreno/ir3/display.rs: half_reg", "a bit of an instruction word"),
         ("decoder/src/adreno/ir3/multisrc.rs: decode", "bits of an instruction word"),
         ("decoder/src/asm/emit/stream.rs: command", "a bit of a packet's header"),
         ("decoder/src/adreno/capture/devcore/entries.rs: ring_line", "whether a line is an entry"),

@@ -43,7 +43,7 @@ const COMMANDS: &[&str] = &[
     "replay --fidelity {capture}",
     "replay --loop 1 {capture}",
     "replay --edit f0:RB_DEPTH_CONTROL.ZFUNC=FUNC_ALWAYS --difference {out}/a.png {capture}",
-    "replay --edit f0:fs.c0.x=1.0 --png {out}/a.png {capture}",
+    "replay --edit f0:fs.c0.x=1.0 --png {out}/a.png --save {out}/a.rd {capture}",
     "replay --gs-dispatch compare {capture}",
     "show {capture}",
     "show --json {capture}",

@@ -5,7 +5,7 @@ pub mod pm4;
 pub mod regs;
 pub mod stage_words;
 
-use crate::adreno::generation::{Framing, Generation};
+use crate::adreno::generation::{Dumps, Framing, Generation, IbRegisters};
 
 /// The generation as readers of its streams see it.
 pub static A4XX: Generation = Generation {
@@ -19,4 +19,12 @@ pub static A4XX: Generation = Generation {
     enums: enums::TABLES,
     descriptors: &[regs::tex::SAMPLER, regs::tex::TEXTURE, regs::tex::SSBO_0, regs::tex::SSBO_1],
     loads: &load_state::LAYOUT,
+    // a4xx_submit in a4xx_gpu.c: event, address, fence.
+    dumps: Dumps {
+        fence_dwords: 3,
+        ibs: [
+            IbRegisters { base: &["CP_IB1_BASE"], left: "CP_IB1_BUFSZ" },
+            IbRegisters { base: &["CP_IB2_BASE"], left: "CP_IB2_BUFSZ" },
+        ],
+    },
 };

@@ -4,7 +4,7 @@ pub mod load_state;
 pub mod pm4;
 pub mod regs;
 
-use crate::adreno::generation::{Framing, Generation};
+use crate::adreno::generation::{Dumps, Framing, Generation, IbRegisters};
 
 /// The generation as readers of its streams see it.
 pub static A6XX: Generation = Generation {
@@ -18,4 +18,12 @@ pub static A6XX: Generation = Generation {
     enums: enums::TABLES,
     descriptors: &[regs::tex::SAMPLER, regs::tex::TEXTURE, regs::tex::UBO],
     loads: &load_state::LAYOUT,
+    // a6xx_submit in a6xx_gpu.c: event, address in two dwords, fence.
+    dumps: Dumps {
+        fence_dwords: 4,
+        ibs: [
+            IbRegisters { base: &["CP_IB1_BASE_LO", "CP_IB1_BASE_HI"], left: "CP_IB1_REM_SIZE" },
+            IbRegisters { base: &["CP_IB2_BASE_LO", "CP_IB2_BASE_HI"], left: "CP_IB2_REM_SIZE" },
+        ],
+    },
 };

@@ -30,6 +30,26 @@ pub struct Generation {
     pub descriptors: &'static [&'static [WordRow]],
     /// The layout of state that packets load.
     pub loads: &'static LoadLayout,
+    /// What kernel dumps of its chips say about the command processor.
+    pub dumps: Dumps,
+}
+
+/// What kernel dumps of a generation say about the command processor.
+#[derive(Clone, Copy, Debug)]
+pub struct Dumps {
+    /// Dwords after the header of the CP_EVENT_WRITE that ends a submit. The last one is the number of its fence.
+    pub fence_dwords: usize,
+    /// The registers of the indirect buffer that the ring calls, and of the one which that buffer calls.
+    pub ibs: [IbRegisters; 2],
+}
+
+/// Names of the registers that say the place in an indirect buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct IbRegisters {
+    /// The address: the low dword, then the high one if addresses have two.
+    pub base: &'static [&'static str],
+    /// The dwords that are not read yet.
+    pub left: &'static str,
 }
 
 /// The kinds of headers that streams of packets are made of.

@@ -40,7 +40,8 @@ struct Step {
 impl HangSearch {
     /// Begins at the ring.
     pub fn new(hang: Hang) -> Self {
-        let next = (hang.ring_at != 0).then_some(Step { depth: 0, base: None, at: hang.ring_at.into() });
+        let next =
+            (hang.ring_at != 0).then_some(Step { depth: 0, base: None, at: Address::new(hang.ring_at) });
         Self { hang, next, depth: 0, is_here: false }
     }
 
@@ -96,9 +97,9 @@ impl HangSearch {
         let Packet::Command { opcode, payload, .. } = *packet else { return None };
         let Outline::Call(call) = (generation.outline)(opcode, payload) else { return None };
         let depth = depth + 1;
-        let IbPlace { base, left } = self.hang.ib(depth).filter(|ib| call.address == ib.base.into())?;
+        let IbPlace { base, left } = self.hang.ib(depth).filter(|ib| call.address.get() == ib.base)?;
         let last = call.dwords.checked_sub(left)?.checked_sub(1)?;
-        let base = Address::from(base);
+        let base = Address::new(base);
         let at = base + u64::from(last) * 4;
         memory.read(at, &mut [0; 4]).then_some(Step { depth, base: Some(base), at })
     }

@@ -118,7 +118,7 @@ enum Event<'a> {
 /// The place of the command processor in an indirect buffer.
 #[derive(Serialize)]
 struct Ib {
-    base: u32,
+    base: u64,
     left: u32,
 }
 

@@ -19,6 +19,7 @@ use std::io::BufRead;
 use super::NamedChip;
 use super::{Section, SectionId};
 use crate::error::CaptureError;
+use crate::generation::Generation;
 use entries::{Bo, Part, RingEntry};
 use text::{Piece, Reader};
 
@@ -62,8 +63,8 @@ pub(super) struct Devcore {
     /// Pairs of dword offset and value.
     registers: Vec<(u32, u32)>,
     rbbm_status: u32,
-    /// Whether the registers are those of an A4xx.
-    is_a4xx: bool,
+    /// The generation of the chip, if its streams can be read.
+    generation: Option<&'static Generation>,
     comm: String,
     /// Lines for people that are not in a section yet.
     text: String,
@@ -218,7 +219,7 @@ impl Devcore {
         let text = std::mem::take(&mut self.text).into_bytes();
         self.put(SectionId::DEVCORE, text);
         let named = NamedChip::ChipId(id);
-        self.is_a4xx = named.is_a4xx();
+        self.generation = Generation::of(named);
         match (number, named.generation()) {
             (number, None) if number != 0 => self.put(SectionId::GPU_ID, number.to_le_bytes().to_vec()),
             _ => self.put(SectionId::CHIP_ID, id.to_bytes().to_vec()),

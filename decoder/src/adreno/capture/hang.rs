@@ -11,8 +11,8 @@ use nom::{IResult, Parser};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct IbPlace {
     /// Address of the buffer (CP_IB1_BASE or CP_IB2_BASE).
-    pub base: u32,
-    /// Dwords of the buffer that were not read yet (CP_IB1_BUFSZ or CP_IB2_BUFSZ).
+    pub base: u64,
+    /// Dwords of the buffer that were not read yet (CP_IB1_BUFSZ or CP_IB2_BUFSZ; of an A6xx CP_IB1_REM_SIZE or CP_IB2_REM_SIZE).
     pub left: u32,
 }
 
@@ -36,7 +36,7 @@ pub struct Hang {
     pub rbbm_status: u32,
     /// Address of the dword in the ring at which the GPU stood: the call of the indirect buffer, or the last
     /// dword that was read. 0 if it is not in the submitted part.
-    pub ring_at: u32,
+    pub ring_at: u64,
     /// The buffer that the ring calls. Its base is 0 if the dump does not say.
     pub ib1: IbPlace,
     /// The buffer that the first one calls.
@@ -44,7 +44,7 @@ pub struct Hang {
 }
 
 /// Number of dwords of a [`Hang`] in its section.
-const DWORDS: usize = 10;
+const DWORDS: usize = 13;
 
 impl Hang {
     /// Number of calls around the packet at which the GPU stood: 0 in the ring. A buffer that was read to its
@@ -69,9 +69,10 @@ impl Hang {
     /// The payload of its section.
     pub fn to_bytes(&self) -> Vec<u8> {
         let Self { last_fence, retired_fence, rptr, wptr, rbbm_status, ring_at, ib1, ib2 } = *self;
-        let ibs = [ib1.base, ib1.left, ib2.base, ib2.left];
-        let dwords =
-            [[last_fence, retired_fence, rptr, wptr, rbbm_status, ring_at].as_slice(), &ibs].concat();
+        let wide = |address: u64| [address as u32, (address >> 32) as u32];
+        let ib = |ib: IbPlace| [&wide(ib.base)[..], &[ib.left]].concat();
+        let state = [last_fence, retired_fence, rptr, wptr, rbbm_status];
+        let dwords = [&state[..], &wide(ring_at), &ib(ib1), &ib(ib2)].concat();
         dwords.into_iter().flat_map(u32::to_le_bytes).collect()
     }
 }
@@ -80,16 +81,17 @@ impl Hang {
 pub(super) fn hang(input: &[u8]) -> IResult<&[u8], Hang> {
     let (rest, dwords) = count(le_u32, DWORDS).parse(input)?;
     let at = |index: usize| dwords.get(index).copied().unwrap_or_default();
-    let ib = |first| IbPlace { base: at(first), left: at(first + 1) };
+    let wide = |low| u64::from(at(low)) | u64::from(at(low + 1)) << 32;
+    let ib = |first| IbPlace { base: wide(first), left: at(first + 2) };
     let hang = Hang {
         last_fence: at(0),
         retired_fence: at(1),
         rptr: at(2),
         wptr: at(3),
         rbbm_status: at(4),
-        ring_at: at(5),
-        ib1: ib(6),
-        ib2: ib(8),
+        ring_at: wide(5),
+        ib1: ib(7),
+        ib2: ib(10),
     };
     Ok((rest, hang))
 }
@@ -114,19 +116,19 @@ mod tests {
 
     #[test]
     fn a_hang_is_read_as_it_was_written() {
-        let dwords = |first: u32| IbPlace { base: first, left: first + 1 };
+        let dwords = |first: u32| IbPlace { base: u64::from(first) << 40 | 1, left: first + 1 };
         let whole = Hang {
             last_fence: 1,
             retired_fence: 2,
             rptr: 3,
             wptr: 4,
             rbbm_status: 5,
-            ring_at: 6,
+            ring_at: 6 << 32 | 5,
             ib1: dwords(7),
             ib2: dwords(9),
         };
         assert_eq!(hang(&whole.to_bytes()), Ok((&[][..], whole)));
-        assert!(hang(&whole.to_bytes()[..39]).is_err());
+        assert!(hang(&whole.to_bytes()[..51]).is_err());
         let depth = |first, second| Hang { ib1: first, ib2: second, ..whole }.depth();
         let (none, read) = (IbPlace::default(), IbPlace { base: 1, left: 0 });
         assert_eq!([depth(none, none), depth(read, read), depth(dwords(7), read)], [0, 0, 1]);

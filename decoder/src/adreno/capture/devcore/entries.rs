@@ -2,10 +2,10 @@
 
 use super::ring::{Pending, Ring, call_of};
 use super::{Devcore, lines};
-use crate::a4xx::regs::cp;
 use crate::adreno::capture::hang::{Hang, IbPlace};
 use crate::adreno::capture::{MAX_PAYLOAD, SectionId};
-use crate::bits::Register;
+use crate::adreno::generation::IbRegisters;
+use crate::generation::{DEFAULT, Generation};
 
 /// Value of the key `data`: the next line has the contents.
 const ASCII85: &str = "!!ascii85 |";
@@ -171,9 +171,10 @@ impl Devcore {
         let pairs = registers.iter().flat_map(|(offset, value)| [*offset, *value]);
         let bytes: Vec<u8> = pairs.flat_map(u32::to_le_bytes).collect();
         let submit = self.ring_sections();
-        let known = if self.is_a4xx { &registers[..] } else { &[] };
-        let value = |wanted| known.iter().find(|(offset, _)| *offset == wanted).map_or(0, |pair| pair.1);
-        let ib = |base, left| IbPlace { base: value(base), left: value(left) };
+        let [ib1, ib2] = match self.generation {
+            Some(generation) => generation.dumps.ibs.map(|ib| place_of(generation, ib, &registers)),
+            None => [IbPlace::default(); 2],
+        };
         let mut hang = Hang {
             last_fence: self.ring.last_fence,
             retired_fence: self.ring.retired_fence,
@@ -181,11 +182,11 @@ impl Devcore {
             wptr: self.ring.wptr,
             rbbm_status: self.rbbm_status,
             ring_at: 0,
-            ib1: ib(cp::CP_IB1_BASE::ROW.offset, cp::CP_IB1_BUFSZ::ROW.offset),
-            ib2: ib(cp::CP_IB2_BASE::ROW.offset, cp::CP_IB2_BUFSZ::ROW.offset),
+            ib1,
+            ib2,
         };
         if let Some((address, pending)) = &submit {
-            hang.ring_at = ring_at(*address, pending, &hang);
+            hang.ring_at = ring_at(self.generation.unwrap_or(DEFAULT), *address, pending, &hang);
         }
         if !registers.is_empty() {
             self.put(SectionId::DEVCORE_REGISTERS, bytes);
@@ -208,7 +209,8 @@ impl Devcore {
         bytes.resize(ring.bytes(), 0);
         let dwords: Vec<u32> = bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
         let RingEntry { iova, rptr, wptr, retired_fence, .. } = *ring;
-        let pending = Ring { dwords: &dwords, rptr, wptr, retired_fence }.pending();
+        let generation = self.generation.unwrap_or(DEFAULT);
+        let pending = Ring { generation, dwords: &dwords, rptr, wptr, retired_fence }.pending();
         self.announce(iova, bytes.len() as u32, Some(bytes));
         if pending.dwords.is_empty() {
             return None;
@@ -226,13 +228,22 @@ impl Devcore {
     }
 }
 
+/// The place in an indirect buffer as the `registers` of a dump have it. Those that are not in the dump are 0.
+fn place_of(generation: &Generation, ib: IbRegisters, registers: &[(u32, u32)]) -> IbPlace {
+    let value = |name: &&str| {
+        let offset = generation.registers.by_name(name);
+        registers.iter().find(|register| Some(register.0) == offset).map_or(0, |register| register.1)
+    };
+    let base = ib.base.iter().rev().fold(0, |high, name| high << 32 | u64::from(value(name)));
+    IbPlace { base, left: value(&ib.left) }
+}
+
 /// Address of the dword of the submits at `address` at which the GPU stood, or 0.
-fn ring_at(address: u64, pending: &Pending, hang: &Hang) -> u32 {
+fn ring_at(generation: &Generation, address: u64, pending: &Pending, hang: &Hang) -> u64 {
     let read = pending.read.unwrap_or(pending.dwords.len().saturating_sub(1));
     let index = match hang.depth() {
         0 => pending.read,
-        _ => call_of(&pending.dwords, hang.ib1.base, read).or(pending.read),
+        _ => call_of(generation, &pending.dwords, hang.ib1.base, read).or(pending.read),
     };
-    let at = index.map(|index| address.wrapping_add(4 * index as u64));
-    at.and_then(|at| u32::try_from(at).ok()).unwrap_or(0)
+    index.map_or(0, |index| address.wrapping_add(4 * index as u64))
 }

@@ -2,16 +2,16 @@
 //!
 //! The kernel writes submits one after another into a ring of 32 KiB, and goes on at its start when the end
 //! is reached (OUT_RING in msm_ringbuffer.h). Each submit ends in CP_EVENT_WRITE of CACHE_FLUSH_TS with the
-//! number of its fence (a4xx_submit in a4xx_gpu.c; before Linux 5.10 adreno_submit in adreno_gpu.c).
+//! number of its fence (a4xx_submit in a4xx_gpu.c, a6xx_submit in a6xx_gpu.c; before Linux 5.10 adreno_submit in
+//! adreno_gpu.c).
 
-use crate::a4xx::A4XX;
-use crate::a4xx::pm4::Pm4;
 use crate::adreno::packet::{Packet, Packets};
+use crate::adreno::pm4::Outline;
+use crate::asm::pack;
+use crate::generation::Generation;
 
-/// CP_EVENT_WRITE with three dwords.
-const EVENT_WRITE: u32 = 0xc002_4600;
-/// Number of dwords of that packet.
-const EVENT_DWORDS: usize = 4;
+/// The opcode of CP_EVENT_WRITE, in all generations.
+const EVENT_WRITE: u8 = 0x46;
 /// The event that writes a fence.
 const CACHE_FLUSH_TS: u32 = 4;
 /// The bits of the event's number.
@@ -20,6 +20,7 @@ const EVENT: u32 = 0xff;
 /// The ring with its pointers, in dwords.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ring<'a> {
+    pub(super) generation: &'static Generation,
     pub(super) dwords: &'a [u32],
     pub(super) rptr: u32,
     pub(super) wptr: u32,
@@ -60,7 +61,7 @@ impl Ring<'_> {
     /// The dword after the submit with the retired fence. Where that one was overwritten, the oldest whole
     /// submit begins there; in a ring that was never full, the first dword.
     fn start(&self, dwords: &[u32], is_full: bool) -> usize {
-        let ends = ends(dwords);
+        let ends = ends(self.generation, dwords);
         let retired = ends.iter().rposition(|(_, fence)| *fence == self.retired_fence);
         let after = |index: usize| ends.get(index).map_or(0, |(end, _)| *end);
         match retired {
@@ -74,16 +75,17 @@ impl Ring<'_> {
 }
 
 /// The dword after each submit, and its fence.
-fn ends(dwords: &[u32]) -> Vec<(usize, u32)> {
-    let windows = dwords.array_windows::<EVENT_DWORDS>().enumerate();
-    let is_end =
-        |[head, event, ..]: &[u32; EVENT_DWORDS]| *head == EVENT_WRITE && event & EVENT == CACHE_FLUSH_TS;
-    windows.filter(|(_, window)| is_end(window)).map(|(at, window)| (at + EVENT_DWORDS, window[3])).collect()
+fn ends(generation: &Generation, dwords: &[u32]) -> Vec<(usize, u32)> {
+    let count = generation.dumps.fence_dwords;
+    let header = pack::command(generation.framing, EVENT_WRITE, count as u32);
+    let windows = dwords.windows(1 + count).enumerate();
+    let ends = windows.filter(|(_, window)| window[0] == header && window[1] & EVENT == CACHE_FLUSH_TS);
+    ends.map(|(at, window)| (at + window.len(), window[count])).collect()
 }
 
 /// Index of the last call of the buffer at `address` that begins at or before dword `read`.
-pub(super) fn call_of(dwords: &[u32], address: u32, read: usize) -> Option<usize> {
-    let mut packets = Packets::new(A4XX.framing, dwords);
+pub(super) fn call_of(generation: &Generation, dwords: &[u32], address: u64, read: usize) -> Option<usize> {
+    let mut packets = Packets::new(generation.framing, dwords);
     let mut found = None;
     loop {
         let at = packets.offset();
@@ -92,7 +94,8 @@ pub(super) fn call_of(dwords: &[u32], address: u32, read: usize) -> Option<usize
             return found;
         }
         if let Packet::Command { opcode, payload, .. } = packet
-            && Pm4::parse(opcode, payload).call().is_some_and(|call| call.address == address.into())
+            && let Outline::Call(call) = (generation.outline)(opcode, payload)
+            && call.address.get() == address
         {
             found = Some(at);
         }
@@ -101,15 +104,18 @@ pub(super) fn call_of(dwords: &[u32], address: u32, read: usize) -> Option<usize
 
 #[cfg(test)]
 mod tests {
+    use crate::a4xx::A4XX;
+    use crate::a6xx::A6XX;
+
     use super::*;
 
     /// A submit that calls `address`.
     fn submit(address: u32, fence: u32) -> [u32; 8] {
-        [0xc001_3f00, address, 16, 0x8000_0000, EVENT_WRITE, 0x8000_0004, 0x1000, fence]
+        [0xc001_3f00, address, 16, 0x8000_0000, 0xc002_4600, 0x8000_0004, 0x1000, fence]
     }
 
     fn pending(dwords: &[u32], rptr: u32, wptr: u32, retired_fence: u32) -> Pending {
-        Ring { dwords, rptr, wptr, retired_fence }.pending()
+        Ring { generation: &A4XX, dwords, rptr, wptr, retired_fence }.pending()
     }
 
     #[test]
@@ -144,9 +150,25 @@ mod tests {
     #[test]
     fn the_last_call_before_a_dword_is_found() {
         let dwords = [submit(0x1000, 1), submit(0x1000, 2)].concat();
-        let call = |read| call_of(&dwords, 0x1000, read);
+        let call = |read| call_of(&A4XX, &dwords, 0x1000, read);
         assert_eq!([call(0), call(7), call(8), call(15)], [Some(0), Some(0), Some(8), Some(8)]);
-        assert_eq!(call_of(&dwords, 0x3000, 15), None);
+        assert_eq!(call_of(&A4XX, &dwords, 0x3000, 15), None);
+    }
+
+    /// An A6xx has addresses of two dwords, in the call and in the event.
+    #[test]
+    fn submits_of_an_a6xx_are_found() {
+        let command = |opcode, payload: &[u32]| {
+            [&[pack::command(A6XX.framing, opcode, payload.len() as u32)], payload].concat()
+        };
+        let submit = |low, fence| {
+            [command(0x3f, &[low, 1, 16]), command(EVENT_WRITE, &[0x8000_0004, 0x1000, 1, fence])].concat()
+        };
+        let ring = [submit(0x1000, 1), submit(0x2000, 2), vec![0; 6]].concat();
+        let found = Ring { generation: &A6XX, dwords: &ring, rptr: 11, wptr: 18, retired_fence: 1 }.pending();
+        assert_eq!(found, Pending { first: 9, dwords: submit(0x2000, 2), read: Some(1) });
+        assert_eq!(call_of(&A6XX, &ring, 0x1_0000_2000, 17), Some(9));
+        assert_eq!(call_of(&A6XX, &ring, 0x2000, 17), None, "the high dword counts");
     }
 
     #[test]
