@@ -1,4 +1,4 @@
-//! Events, and what dispatches and descriptors hold.
+//! Events, and what dispatches, targets and descriptors hold.
 
 enums! {
     [READ_ENUMS]
@@ -39,6 +39,10 @@ enums! {
         FMT6_ASTC_10x6 = 202, FMT6_ASTC_10x8 = 203, FMT6_ASTC_10x10 = 204, FMT6_ASTC_12x10 = 205,
         FMT6_ASTC_12x12 = 206, FMT6_Z24_UINT_S8_UINT = 234, FMT6_NONE = 255,
     }
+
+    a6xx_depth_format => DepthFormat { DEPTH6_NONE = 0, DEPTH6_16 = 1, DEPTH6_24_8 = 2, DEPTH6_32 = 4 }
+
+    a6xx_buffers_location => BuffersLocation { BUFFERS_IN_GMEM = 0, BUFFERS_IN_SYSMEM = 3 }
 
     a6xx_tile_mode => TileMode { TILE6_LINEAR = 0, TILE6_2 = 2, TILE6_3 = 3 }
 

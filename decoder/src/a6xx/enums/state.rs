@@ -11,8 +11,6 @@ enum_tables! {
         A6XX_EARLY_Z = 0, A6XX_LATE_Z = 1, A6XX_EARLY_LRZ_LATE_Z = 2, A6XX_INVALID_ZTEST = 3,
     }
 
-    a6xx_depth_format => DepthFormat { DEPTH6_NONE = 0, DEPTH6_16 = 1, DEPTH6_24_8 = 2, DEPTH6_32 = 4 }
-
     a6xx_shift_amount => ShiftAmount { NO_SHIFT = 0, HALF_PIXEL_SHIFT = 1, FULL_PIXEL_SHIFT = 2 }
 
     a6xx_single_prim_mode => SinglePrimMode {
@@ -26,8 +24,6 @@ enum_tables! {
     a6xx_sequenced_thread_dist => SequencedThreadDist { DIST_SCREEN_COORD = 0, DIST_ALL_TO_RB0 = 1 }
 
     a6xx_render_mode => RenderMode { RENDERING_PASS = 0, BINNING_PASS = 1 }
-
-    a6xx_buffers_location => BuffersLocation { BUFFERS_IN_GMEM = 0, BUFFERS_IN_SYSMEM = 3 }
 
     a6xx_lrz_feedback_mask => LrzFeedbackMask {
         LRZ_FEEDBACK_NONE = 0, LRZ_FEEDBACK_EARLY_Z = 1, LRZ_FEEDBACK_EARLY_LRZ_LATE_Z = 2,

@@ -7,7 +7,6 @@ register_rows! {
     0x9800 PC_TESS_NUM_VERTEX { 0..31 VALUE: Uint; }
     0x9801 PC_HS_INPUT_SIZE { 0..10 SIZE: Uint; 13..13 UNK13: Bool; }
     0x9802 PC_TESS_CNTL { 0..1 SPACING: TessSpacing; 2..3 OUTPUT: TessOutput; }
-    0x9803 PC_RESTART_INDEX { 0..31 VALUE: Uint; }
     0x9804 PC_MODE_CNTL {}
     0x9805 PC_POWER_CNTL {}
     0x9806 PC_PS_CNTL { 0..0 PRIMITIVEIDEN: Bool; }
@@ -19,7 +18,6 @@ register_rows! {
     0x9880 PC_MARKER {}
     0x9980 PC_RASTER_CNTL { 0..1 STREAM: Uint; 2..2 DISCARD: Bool; }
     0x9981 PC_POLYGON_MODE { 0..1 MODE: PolygonMode; }
-    0x9b00 PC_PRIMITIVE_CNTL_0 { like A6XX_PRIMITIVE_CNTL_0 }
     0x9b01 PC_VS_OUT_CNTL { like A6XX_XS_OUT_CNTL }
     0x9b02 PC_GS_OUT_CNTL { like A6XX_XS_OUT_CNTL }
     0x9b03 PC_HS_OUT_CNTL { like A6XX_XS_OUT_CNTL }

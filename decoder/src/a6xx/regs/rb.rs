@@ -4,11 +4,6 @@ use crate::a6xx::enums::*;
 use crate::bits::*;
 
 register_rows! {
-    0x8800 RB_BIN_CONTROL {
-        0..5 BINW: Shl<5>; 8..14 BINH: Shl<4>; 18..20 RENDER_MODE: RenderMode;
-        21..21 FORCE_LRZ_WRITE_DIS: Bool; 22..23 BUFFERS_LOCATION: BuffersLocation;
-        24..26 LRZ_FEEDBACK_ZMODE_MASK: LrzFeedbackMask;
-    }
     0x8801 RB_RENDER_CNTL {
         3..5 CCUSINGLECACHELINESIZE: Hex; 6..6 EARLYVIZOUTEN: Bool; 7..7 BINNING: Bool;
         8..8 RASTER_MODE: RasterMode; 9..10 RASTER_DIRECTION: RasterDirection; 11..11 CONSERVATIVERASEN: Bool;
@@ -33,20 +28,11 @@ register_rows! {
         0..0 DUAL_COLOR_IN_ENABLE: Bool; 1..1 FRAG_WRITES_Z: Bool; 2..2 FRAG_WRITES_SAMPMASK: Bool;
         3..3 FRAG_WRITES_STENCILREF: Bool;
     }
-    0x880c RB_FS_OUTPUT_CNTL1 { 0..3 MRT: Uint; }
-    0x880d RB_RENDER_COMPONENTS {
-        0..3 RT0: Hex; 4..7 RT1: Hex; 8..11 RT2: Hex; 12..15 RT3: Hex; 16..19 RT4: Hex; 20..23 RT5: Hex;
-        24..27 RT6: Hex; 28..31 RT7: Hex;
-    }
     0x880e RB_DITHER_CNTL {
         0..1 DITHER_MODE_MRT0: DitherMode; 2..3 DITHER_MODE_MRT1: DitherMode;
         4..5 DITHER_MODE_MRT2: DitherMode; 6..7 DITHER_MODE_MRT3: DitherMode;
         8..9 DITHER_MODE_MRT4: DitherMode; 10..11 DITHER_MODE_MRT5: DitherMode;
         12..13 DITHER_MODE_MRT6: DitherMode; 14..15 DITHER_MODE_MRT7: DitherMode;
-    }
-    0x880f RB_SRGB_CNTL {
-        0..0 SRGB_MRT0: Bool; 1..1 SRGB_MRT1: Bool; 2..2 SRGB_MRT2: Bool; 3..3 SRGB_MRT3: Bool;
-        4..4 SRGB_MRT4: Bool; 5..5 SRGB_MRT5: Bool; 6..6 SRGB_MRT6: Bool; 7..7 SRGB_MRT7: Bool;
     }
     0x8810 RB_SAMPLE_CNTL { 0..0 PER_SAMP_MODE: Bool; }
     0x8811 RB_UNKNOWN_8811 {}
@@ -57,59 +43,16 @@ register_rows! {
     0x881c RB_UNKNOWN_881C {}
     0x881d RB_UNKNOWN_881D {}
     0x881e RB_UNKNOWN_881E {}
-    0x8820 RB_MRT[8 x 8].CONTROL {
-        0..0 BLEND: Bool; 1..1 BLEND2: Bool; 2..2 ROP_ENABLE: Bool; 3..6 ROP_CODE: RopCode;
-        7..10 COMPONENT_ENABLE: Hex;
-    }
-    0x8821 RB_MRT[8 x 8].BLEND_CONTROL {
-        0..4 RGB_SRC_FACTOR: BlendFactor; 5..7 RGB_BLEND_OPCODE: BlendOpcode;
-        8..12 RGB_DEST_FACTOR: BlendFactor; 16..20 ALPHA_SRC_FACTOR: BlendFactor;
-        21..23 ALPHA_BLEND_OPCODE: BlendOpcode; 24..28 ALPHA_DEST_FACTOR: BlendFactor;
-    }
-    0x8822 RB_MRT[8 x 8].BUF_INFO {
-        0..7 COLOR_FORMAT: Format; 8..9 COLOR_TILE_MODE: TileMode; 10..10 UNK10: Bool;
-        13..14 COLOR_SWAP: ColorSwap;
-    }
-    0x8823 RB_MRT[8 x 8].PITCH { 0..31 VALUE: Shl<6>; }
     0x8824 RB_MRT[8 x 8].ARRAY_PITCH { 0..31 VALUE: Shl<6>; }
-    wide 0x8825 RB_MRT[8 x 8].BASE {}
-    0x8827 RB_MRT[8 x 8].BASE_GMEM { 0..31 VALUE: Addr<12>; }
-    0x8860 RB_BLEND_RED_F32 { 0..31 VALUE: Float; }
-    0x8861 RB_BLEND_GREEN_F32 { 0..31 VALUE: Float; }
-    0x8862 RB_BLEND_BLUE_F32 { 0..31 VALUE: Float; }
-    0x8863 RB_BLEND_ALPHA_F32 { 0..31 VALUE: Float; }
-    0x8864 RB_ALPHA_CONTROL { 0..7 ALPHA_REF: Hex; 8..8 ALPHA_TEST: Bool; 9..11 ALPHA_TEST_FUNC: CompareFunc; }
     0x8865 RB_BLEND_CNTL {
         0..7 ENABLE_BLEND: Hex; 8..8 INDEPENDENT_BLEND: Bool; 9..9 DUAL_COLOR_IN_ENABLE: Bool;
         10..10 ALPHA_TO_COVERAGE: Bool; 11..11 ALPHA_TO_ONE: Bool; 16..31 SAMPLE_MASK: Hex;
     }
     0x8870 RB_DEPTH_PLANE_CNTL { 0..1 Z_MODE: ZtestMode; }
-    0x8871 RB_DEPTH_CNTL {
-        0..0 Z_TEST_ENABLE: Bool; 1..1 Z_WRITE_ENABLE: Bool; 2..4 ZFUNC: CompareFunc;
-        5..5 Z_CLAMP_ENABLE: Bool; 6..6 Z_READ_ENABLE: Bool; 7..7 Z_BOUNDS_ENABLE: Bool;
-    }
-    0x8872 RB_DEPTH_BUFFER_INFO { 0..2 DEPTH_FORMAT: DepthFormat; 3..4 UNK3: Hex; }
-    0x8873 RB_DEPTH_BUFFER_PITCH { 0..31 VALUE: Shl<6>; }
     0x8874 RB_DEPTH_BUFFER_ARRAY_PITCH { 0..31 VALUE: Shl<6>; }
-    wide 0x8875 RB_DEPTH_BUFFER_BASE {}
-    0x8877 RB_DEPTH_BUFFER_BASE_GMEM { 0..31 VALUE: Addr<12>; }
     0x8878 RB_Z_BOUNDS_MIN { 0..31 VALUE: Float; }
     0x8879 RB_Z_BOUNDS_MAX { 0..31 VALUE: Float; }
-    0x8880 RB_STENCIL_CONTROL {
-        0..0 STENCIL_ENABLE: Bool; 1..1 STENCIL_ENABLE_BF: Bool; 2..2 STENCIL_READ: Bool;
-        8..10 FUNC: CompareFunc; 11..13 FAIL: StencilOp; 14..16 ZPASS: StencilOp; 17..19 ZFAIL: StencilOp;
-        20..22 FUNC_BF: CompareFunc; 23..25 FAIL_BF: StencilOp; 26..28 ZPASS_BF: StencilOp;
-        29..31 ZFAIL_BF: StencilOp;
-    }
-    0x8881 RB_STENCIL_INFO { 0..0 SEPARATE_STENCIL: Bool; 1..1 UNK1: Bool; }
-    0x8882 RB_STENCIL_BUFFER_PITCH { 0..31 VALUE: Shl<6>; }
     0x8883 RB_STENCIL_BUFFER_ARRAY_PITCH { 0..31 VALUE: Shl<6>; }
-    wide 0x8884 RB_STENCIL_BUFFER_BASE {}
-    0x8886 RB_STENCIL_BUFFER_BASE_GMEM { 0..31 VALUE: Addr<12>; }
-    0x8887 RB_STENCILREF { 0..7 REF: Hex; 8..15 BFREF: Hex; }
-    0x8888 RB_STENCILMASK { 0..7 MASK: Hex; 8..15 BFMASK: Hex; }
-    0x8889 RB_STENCILWRMASK { 0..7 WRMASK: Hex; 8..15 BFWRMASK: Hex; }
-    0x8890 RB_WINDOW_OFFSET { like A6XX_REG_XY }
     0x8891 RB_SAMPLE_COUNT_CONTROL { 0..0 DISABLE: Bool; 1..1 COPY: Bool; }
     0x8898 RB_LRZ_CNTL { 0..0 ENABLE: Bool; }
     0x88c0 RB_Z_CLAMP_MIN { 0..31 VALUE: Float; }
@@ -120,7 +63,7 @@ register_rows! {
     0x88d3 RB_BIN_CONTROL2 { 0..5 BINW: Shl<5>; 8..14 BINH: Shl<4>; }
     0x88d4 RB_WINDOW_OFFSET2 { like A6XX_REG_XY }
     0x88d5 RB_BLIT_GMEM_MSAA_CNTL { 3..4 SAMPLES: MsaaSamples; }
-    0x88d6 RB_BLIT_BASE_GMEM { 0..31 VALUE: Addr<12>; }
+    0x88d6 RB_BLIT_BASE_GMEM { 12..31 VALUE: Addr<12>; }
     0x88d7 RB_BLIT_DST_INFO {
         0..1 TILE_MODE: TileMode; 2..2 FLAGS: Bool; 3..4 SAMPLES: MsaaSamples; 5..6 COLOR_SWAP: ColorSwap;
         7..14 COLOR_FORMAT: Format; 15..15 UNK15: Bool;

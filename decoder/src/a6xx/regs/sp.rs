@@ -120,19 +120,9 @@ register_rows! {
         24..31 STENCILREF_REGID: RegId;
     }
     0xa98d SP_FS_OUTPUT_CNTL1 { 0..3 MRT: Uint; }
-    0xa98e SP_FS_OUTPUT[8 x 1].REG { 0..7 REGID: RegId; 8..8 HALF_PRECISION: Bool; }
     0xa996 SP_FS_MRT[8 x 1].REG {
         0..7 COLOR_FORMAT: Format; 8..8 COLOR_SINT: Bool; 9..9 COLOR_UINT: Bool; 10..10 UNK10: Bool;
     }
-    0xa99e SP_FS_PREFETCH_CNTL {
-        0..2 COUNT: Uint; 3..3 IJ_WRITE_DISABLE: Bool; 4..4 ENDOFQUAD: Bool; 5..5 WRITE_COLOR_TO_OUTPUT: Bool;
-        6..14 CONSTSLOTID: Uint;
-    }
-    0xa99f SP_FS_PREFETCH[4 x 1].CMD {
-        0..6 SRC: Uint; 7..10 SAMP_ID: Uint; 11..15 TEX_ID: Uint; 16..21 DST: RegId; 22..25 WRMASK: Hex;
-        26..26 HALF: Bool; 27..27 UNK27: Bool; 28..28 BINDLESS: Bool; 29..31 CMD: TexPrefetchCmd;
-    }
-    0xa9a3 SP_FS_BINDLESS_PREFETCH[4 x 1].CMD { 0..15 SAMP_ID: Uint; 16..31 TEX_ID: Uint; }
     0xa9a7 SP_FS_TEX_COUNT { 0..31 VALUE: Uint; }
     0xa9a8 SP_UNKNOWN_A9A8 {}
     0xa9a9 SP_FS_PVT_MEM_HW_STACK_OFFSET { like A6XX_SP_XS_PVT_MEM_HW_STACK_OFFSET }

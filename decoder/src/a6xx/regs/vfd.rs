@@ -4,7 +4,6 @@ use crate::a6xx::enums::*;
 use crate::bits::*;
 
 register_rows! {
-    0xa000 VFD_CONTROL_0 { 0..5 FETCH_CNT: Uint; 8..13 DECODE_CNT: Uint; }
     0xa001 VFD_CONTROL_1 {
         0..7 REGID4VTX: RegId; 8..15 REGID4INST: RegId; 16..23 REGID4PRIMID: RegId;
         24..31 REGID4VIEWID: RegId;
@@ -20,17 +19,6 @@ register_rows! {
     0xa007 VFD_MODE_CNTL { 0..2 RENDER_MODE: RenderMode; }
     0xa008 VFD_MULTIVIEW_CNTL { like A6XX_MULTIVIEW_CNTL }
     0xa009 VFD_ADD_OFFSET { 0..0 VERTEX: Bool; 1..1 INSTANCE: Bool; }
-    0xa00e VFD_INDEX_OFFSET {}
-    0xa00f VFD_INSTANCE_START_OFFSET {}
-    wide 0xa010 VFD_FETCH[32 x 4].BASE {}
-    0xa012 VFD_FETCH[32 x 4].SIZE { 0..31 VALUE: Uint; }
-    0xa013 VFD_FETCH[32 x 4].STRIDE { 0..31 VALUE: Uint; }
-    0xa090 VFD_DECODE[32 x 2].INSTR {
-        0..4 IDX: Uint; 5..16 OFFSET: Hex; 17..17 INSTANCED: Bool; 20..27 FORMAT: Format;
-        28..29 SWAP: ColorSwap; 30..30 UNK30: Bool; 31..31 FLOAT: Bool;
-    }
-    0xa091 VFD_DECODE[32 x 2].STEP_RATE { 0..31 VALUE: Uint; }
-    0xa0d0 VFD_DEST_CNTL[32 x 1].INSTR { 0..3 WRITEMASK: Hex; 4..11 REGID: RegId; }
     0xa0f8 VFD_POWER_CNTL {}
     0xa601 VFD_ADDR_MODE_CNTL { 0..31 VALUE: AddressMode; }
     0xa610 VFD_PERFCTR_VFD_SEL[8 x 1] { 0..31 VALUE: VfdPerfcounterSelect; }

@@ -25,9 +25,9 @@ register_rows! {
     }
     wide 0x9218 VPC_SO_STREAM_COUNTS {}
     wide 0x921a VPC_SO[4 x 7].BUFFER_BASE {}
-    0x921c VPC_SO[4 x 7].BUFFER_SIZE { 0..31 VALUE: Addr<2>; }
-    0x921d VPC_SO[4 x 7].BUFFER_STRIDE { 0..31 VALUE: Addr<2>; }
-    0x921e VPC_SO[4 x 7].BUFFER_OFFSET { 0..31 VALUE: Addr<2>; }
+    0x921c VPC_SO[4 x 7].BUFFER_SIZE { 2..31 VALUE: Addr<2>; }
+    0x921d VPC_SO[4 x 7].BUFFER_STRIDE { 0..9 VALUE: Addr<2>; }
+    0x921e VPC_SO[4 x 7].BUFFER_OFFSET { 2..31 VALUE: Addr<2>; }
     wide 0x921f VPC_SO[4 x 7].FLUSH_BASE {}
     0x9236 VPC_POINT_COORD_INVERT { 0..0 INVERT: Bool; }
     0x9300 VPC_UNKNOWN_9300 {}

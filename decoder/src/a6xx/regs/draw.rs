@@ -1,0 +1,102 @@
+//! What draws read: targets, depth, stencil, vertex buffers and scissors, with a type each.
+use super::sets::*;
+use crate::a6xx::enums::*;
+use crate::bits::*;
+
+registers! {
+    0x8010 GRAS_CL_VPORT[16 x 6].XOFFSET as GRAS_CL_VPORT_XOFFSET { 0..31 VALUE: Float; }
+    0x8011 GRAS_CL_VPORT[16 x 6].XSCALE as GRAS_CL_VPORT_XSCALE { 0..31 VALUE: Float; }
+    0x8012 GRAS_CL_VPORT[16 x 6].YOFFSET as GRAS_CL_VPORT_YOFFSET { 0..31 VALUE: Float; }
+    0x8013 GRAS_CL_VPORT[16 x 6].YSCALE as GRAS_CL_VPORT_YSCALE { 0..31 VALUE: Float; }
+    0x8014 GRAS_CL_VPORT[16 x 6].ZOFFSET as GRAS_CL_VPORT_ZOFFSET { 0..31 VALUE: Float; }
+    0x8015 GRAS_CL_VPORT[16 x 6].ZSCALE as GRAS_CL_VPORT_ZSCALE { 0..31 VALUE: Float; }
+    0x80b0 GRAS_SC_SCREEN_SCISSOR[16 x 2].TL as GRAS_SC_SCREEN_SCISSOR_TL { like A6XX_SCISSOR_XY }
+    0x80b1 GRAS_SC_SCREEN_SCISSOR[16 x 2].BR as GRAS_SC_SCREEN_SCISSOR_BR { like A6XX_SCISSOR_XY }
+    0x80f0 GRAS_SC_WINDOW_SCISSOR_TL { like A6XX_REG_XY }
+    0x80f1 GRAS_SC_WINDOW_SCISSOR_BR { like A6XX_REG_XY }
+    0x8800 RB_BIN_CONTROL {
+        0..5 BINW: Shl<5>; 8..14 BINH: Shl<4>; 18..20 RENDER_MODE: RenderMode;
+        21..21 FORCE_LRZ_WRITE_DIS: Bool; 22..23 BUFFERS_LOCATION: BuffersLocation;
+        24..26 LRZ_FEEDBACK_ZMODE_MASK: LrzFeedbackMask;
+    }
+    0x880c RB_FS_OUTPUT_CNTL1 { 0..3 MRT: Uint; }
+    0x880d RB_RENDER_COMPONENTS {
+        0..3 RT0: Hex; 4..7 RT1: Hex; 8..11 RT2: Hex; 12..15 RT3: Hex; 16..19 RT4: Hex; 20..23 RT5: Hex;
+        24..27 RT6: Hex; 28..31 RT7: Hex;
+    }
+    0x880f RB_SRGB_CNTL {
+        0..0 SRGB_MRT0: Bool; 1..1 SRGB_MRT1: Bool; 2..2 SRGB_MRT2: Bool; 3..3 SRGB_MRT3: Bool;
+        4..4 SRGB_MRT4: Bool; 5..5 SRGB_MRT5: Bool; 6..6 SRGB_MRT6: Bool; 7..7 SRGB_MRT7: Bool;
+    }
+    0x8820 RB_MRT[8 x 8].CONTROL as RB_MRT_CONTROL {
+        0..0 BLEND: Bool; 1..1 BLEND2: Bool; 2..2 ROP_ENABLE: Bool; 3..6 ROP_CODE: RopCode;
+        7..10 COMPONENT_ENABLE: Hex;
+    }
+    0x8821 RB_MRT[8 x 8].BLEND_CONTROL as RB_MRT_BLEND_CONTROL {
+        0..4 RGB_SRC_FACTOR: BlendFactor; 5..7 RGB_BLEND_OPCODE: BlendOpcode;
+        8..12 RGB_DEST_FACTOR: BlendFactor; 16..20 ALPHA_SRC_FACTOR: BlendFactor;
+        21..23 ALPHA_BLEND_OPCODE: BlendOpcode; 24..28 ALPHA_DEST_FACTOR: BlendFactor;
+    }
+    0x8822 RB_MRT[8 x 8].BUF_INFO as RB_MRT_BUF_INFO {
+        0..7 COLOR_FORMAT: Format; 8..9 COLOR_TILE_MODE: TileMode; 10..10 UNK10: Bool;
+        13..14 COLOR_SWAP: ColorSwap;
+    }
+    0x8823 RB_MRT[8 x 8].PITCH as RB_MRT_PITCH { 0..31 VALUE: Shl<6>; }
+    0x8825 RB_MRT[8 x 8].BASE_LO as RB_MRT_BASE_LO { 0..31 VALUE: Hex; }
+    0x8826 RB_MRT[8 x 8].BASE_HI as RB_MRT_BASE_HI { 0..31 VALUE: Hex; }
+    0x8827 RB_MRT[8 x 8].BASE_GMEM as RB_MRT_BASE_GMEM { 12..31 VALUE: Addr<12>; }
+    0x8860 RB_BLEND_RED_F32 { 0..31 VALUE: Float; }
+    0x8861 RB_BLEND_GREEN_F32 { 0..31 VALUE: Float; }
+    0x8862 RB_BLEND_BLUE_F32 { 0..31 VALUE: Float; }
+    0x8863 RB_BLEND_ALPHA_F32 { 0..31 VALUE: Float; }
+    0x8864 RB_ALPHA_CONTROL { 0..7 ALPHA_REF: Hex; 8..8 ALPHA_TEST: Bool; 9..11 ALPHA_TEST_FUNC: CompareFunc; }
+    0x8871 RB_DEPTH_CNTL {
+        0..0 Z_TEST_ENABLE: Bool; 1..1 Z_WRITE_ENABLE: Bool; 2..4 ZFUNC: CompareFunc;
+        5..5 Z_CLAMP_ENABLE: Bool; 6..6 Z_READ_ENABLE: Bool; 7..7 Z_BOUNDS_ENABLE: Bool;
+    }
+    0x8872 RB_DEPTH_BUFFER_INFO { 0..2 DEPTH_FORMAT: DepthFormat; 3..4 UNK3: Hex; }
+    0x8873 RB_DEPTH_BUFFER_PITCH { 0..31 VALUE: Shl<6>; }
+    0x8875 RB_DEPTH_BUFFER_BASE_LO { 0..31 VALUE: Hex; }
+    0x8876 RB_DEPTH_BUFFER_BASE_HI { 0..31 VALUE: Hex; }
+    0x8877 RB_DEPTH_BUFFER_BASE_GMEM { 12..31 VALUE: Addr<12>; }
+    0x8880 RB_STENCIL_CONTROL {
+        0..0 STENCIL_ENABLE: Bool; 1..1 STENCIL_ENABLE_BF: Bool; 2..2 STENCIL_READ: Bool;
+        8..10 FUNC: CompareFunc; 11..13 FAIL: StencilOp; 14..16 ZPASS: StencilOp; 17..19 ZFAIL: StencilOp;
+        20..22 FUNC_BF: CompareFunc; 23..25 FAIL_BF: StencilOp; 26..28 ZPASS_BF: StencilOp;
+        29..31 ZFAIL_BF: StencilOp;
+    }
+    0x8881 RB_STENCIL_INFO { 0..0 SEPARATE_STENCIL: Bool; 1..1 UNK1: Bool; }
+    0x8882 RB_STENCIL_BUFFER_PITCH { 0..31 VALUE: Shl<6>; }
+    0x8884 RB_STENCIL_BUFFER_BASE_LO { 0..31 VALUE: Hex; }
+    0x8885 RB_STENCIL_BUFFER_BASE_HI { 0..31 VALUE: Hex; }
+    0x8886 RB_STENCIL_BUFFER_BASE_GMEM { 12..31 VALUE: Addr<12>; }
+    0x8887 RB_STENCILREF { 0..7 REF: Hex; 8..15 BFREF: Hex; }
+    0x8888 RB_STENCILMASK { 0..7 MASK: Hex; 8..15 BFMASK: Hex; }
+    0x8889 RB_STENCILWRMASK { 0..7 WRMASK: Hex; 8..15 BFWRMASK: Hex; }
+    0x8890 RB_WINDOW_OFFSET { like A6XX_REG_XY }
+    0x9803 PC_RESTART_INDEX { 0..31 VALUE: Uint; }
+    0x9b00 PC_PRIMITIVE_CNTL_0 { like A6XX_PRIMITIVE_CNTL_0 }
+    0xa000 VFD_CONTROL_0 { 0..5 FETCH_CNT: Uint; 8..13 DECODE_CNT: Uint; }
+    0xa00e VFD_INDEX_OFFSET { 0..31 VALUE: Hex; }
+    0xa00f VFD_INSTANCE_START_OFFSET { 0..31 VALUE: Hex; }
+    0xa010 VFD_FETCH[32 x 4].BASE_LO as VFD_FETCH_BASE_LO { 0..31 VALUE: Hex; }
+    0xa011 VFD_FETCH[32 x 4].BASE_HI as VFD_FETCH_BASE_HI { 0..31 VALUE: Hex; }
+    0xa012 VFD_FETCH[32 x 4].SIZE as VFD_FETCH_SIZE { 0..31 VALUE: Uint; }
+    0xa013 VFD_FETCH[32 x 4].STRIDE as VFD_FETCH_STRIDE { 0..31 VALUE: Uint; }
+    0xa090 VFD_DECODE[32 x 2].INSTR as VFD_DECODE_INSTR {
+        0..4 IDX: Uint; 5..16 OFFSET: Hex; 17..17 INSTANCED: Bool; 20..27 FORMAT: Format;
+        28..29 SWAP: ColorSwap; 30..30 UNK30: Bool; 31..31 FLOAT: Bool;
+    }
+    0xa091 VFD_DECODE[32 x 2].STEP_RATE as VFD_DECODE_STEP_RATE { 0..31 VALUE: Uint; }
+    0xa0d0 VFD_DEST_CNTL[32 x 1].INSTR as VFD_DEST_CNTL_INSTR { 0..3 WRITEMASK: Hex; 4..11 REGID: RegId; }
+    0xa98e SP_FS_OUTPUT[8 x 1].REG as SP_FS_OUTPUT_REG { 0..7 REGID: RegId; 8..8 HALF_PRECISION: Bool; }
+    0xa99e SP_FS_PREFETCH_CNTL {
+        0..2 COUNT: Uint; 3..3 IJ_WRITE_DISABLE: Bool; 4..4 ENDOFQUAD: Bool; 5..5 WRITE_COLOR_TO_OUTPUT: Bool;
+        6..14 CONSTSLOTID: Uint;
+    }
+    0xa99f SP_FS_PREFETCH[4 x 1].CMD as SP_FS_PREFETCH_CMD {
+        0..6 SRC: Uint; 7..10 SAMP_ID: Uint; 11..15 TEX_ID: Uint; 16..21 DST: RegId; 22..25 WRMASK: Hex;
+        26..26 HALF: Bool; 27..27 UNK27: Bool; 28..28 BINDLESS: Bool; 29..31 CMD: TexPrefetchCmd;
+    }
+    0xa9a3 SP_FS_BINDLESS_PREFETCH[4 x 1].CMD as SP_FS_BINDLESS_PREFETCH_CMD { 0..15 SAMP_ID: Uint; 16..31 TEX_ID: Uint; }
+}
