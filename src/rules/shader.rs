@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
-use a4emu_decoder::adreno::ir3::program::disassemble;
+use a4emu_decoder::adreno::ir3::program::disassemble_in;
 use a4emu_decoder::adreno::ir3::{
-    Body, Cat1, Cat1Src, Cat2Class, Cat3Class, Cat5, Cat5Slots, Cat6, Cat6Form, Cat6Op, Descriptor, Instr,
-    Isa, Operand, RegOrImm, Src, Type,
+    BindlessIndex, Body, Cat1, Cat1Src, Cat2Class, Cat3Class, Cat5, Cat5Slots, Cat6, Cat6Form, Cat6Op,
+    Descriptor, DescriptorMode, Instr, Isa, Operand, RegOrImm, Src, Through, Type,
 };
 use hashbrown::HashMap;
 
@@ -26,6 +26,8 @@ const MAX_INSTRUCTIONS: usize = 1 << 21;
 pub struct Shader {
     /// Hash of the words ([`Program::hash_of`]).
     pub hash: u64,
+    /// The instruction set.
+    pub isa: Isa,
     /// The instructions, without the zeros after the last.
     pub words: Vec<u64>,
     /// The resources that the instructions name.
@@ -53,6 +55,32 @@ pub struct Uses {
     pub stores: bool,
     /// Whether an instruction stores to memory at an address in a register.
     pub stores_by_pointer: bool,
+    /// Descriptors of an A6xx in memory, which instructions name by number.
+    pub descriptors: BTreeSet<Named>,
+}
+
+/// What a descriptor of an A6xx is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Taken {
+    /// A texture.
+    Texture,
+    /// A sampler.
+    Sampler,
+    /// A storage buffer or an image.
+    Buffer,
+    /// A constant buffer.
+    Uniforms,
+}
+
+/// A descriptor of an A6xx that an instruction names by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Named {
+    /// What it is taken for.
+    pub taken: Taken,
+    /// The bindless base; none for a slot of the stage's bindings.
+    pub base: Option<u8>,
+    /// The number there.
+    pub slot: u8,
 }
 
 impl Shader {
@@ -67,7 +95,7 @@ impl Shader {
         let words = words[..used].to_vec();
         let mut uses = Uses::default();
         words.iter().for_each(|word| uses.add(&isa.decode(*word)));
-        Self { hash: Program::hash_of(&words), words, uses }
+        Self { hash: Program::hash_of(&words), isa, words, uses }
     }
 
     /// The hash in the short form of listings.
@@ -78,7 +106,7 @@ impl Shader {
     /// The disassembly, one instruction a line, with labels.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        let written = disassemble(&self.words, &mut text);
+        let written = disassemble_in(self.isa, &self.words, &mut text);
         debug_assert!(written.is_ok(), "strings take everything");
         text
     }
@@ -88,7 +116,7 @@ impl Shader {
         let count = self.words.len();
         self.words.iter().enumerate().map(move |(index, word)| {
             let mut line = String::new();
-            let written = write!(line, "{}", Instr::decode(*word).in_program(index, count));
+            let written = write!(line, "{}", self.isa.decode(*word).in_program(index, count));
             debug_assert!(written.is_ok(), "strings take everything");
             line
         })
@@ -153,7 +181,37 @@ impl Uses {
             Cat5Slots::Immediate { sampler, texture } => {
                 self.samples.insert((class.has_sampler().then_some(sampler), texture));
             }
-            Cat5Slots::Indirect { .. } | Cat5Slots::Bindless { .. } => self.relative_samples = true,
+            Cat5Slots::Indirect { .. } => self.relative_samples = true,
+            Cat5Slots::Bindless { base, a1, index } => match index {
+                BindlessIndex::Immediate { sampler, texture } if !a1 => {
+                    self.name(Taken::Texture, Some(base), texture);
+                    if class.has_sampler() {
+                        self.name(Taken::Sampler, Some(base), sampler);
+                    }
+                }
+                _ => self.relative_samples = true,
+            },
+        }
+    }
+
+    fn name(&mut self, taken: Taken, base: Option<u8>, slot: u8) {
+        self.descriptors.insert(Named { taken, base, slot });
+    }
+
+    fn descriptor(&mut self, descriptor: &Descriptor) {
+        let (taken, through) = match descriptor {
+            Descriptor::Load { through, .. }
+            | Descriptor::Store { through, .. }
+            | Descriptor::Atomic { through, .. }
+            | Descriptor::Info { through, .. } => (Taken::Buffer, through),
+            Descriptor::Uniforms { through, .. } | Descriptor::ToConstants { through, .. } => {
+                (Taken::Uniforms, through)
+            }
+            Descriptor::Identity { .. } => return,
+        };
+        match *through {
+            Through { mode: DescriptorMode::Immediate, base, slot } => self.name(taken, base, slot),
+            _ => self.relative_buffers |= taken == Taken::Buffer,
         }
     }
 
@@ -186,7 +244,7 @@ impl Uses {
             | Cat6Form::AtomicGlobal { .. }
             | Cat6Form::AtomicLocal { .. } => return,
             // The slots of descriptors are no storage slots of the A4xx's bindings.
-            Cat6Form::Descriptor(_) => return,
+            Cat6Form::Descriptor(ref descriptor) => return self.descriptor(descriptor),
         };
         match slot {
             RegOrImm::Immediate(slot) => {
@@ -222,10 +280,15 @@ pub struct Shaders {
 }
 
 impl Shaders {
-    /// The program of `words`. The work is charged to `budget`.
+    /// The program of `words` of an A4xx. The work is charged to `budget`.
     pub fn get(&mut self, words: &[u64], budget: &Budget) -> Arc<Shader> {
+        self.get_of(Isa::A4xx, words, budget)
+    }
+
+    /// The program of `words` of `isa`. The work is charged to `budget`.
+    pub fn get_of(&mut self, isa: Isa, words: &[u64], budget: &Budget) -> Arc<Shader> {
         budget.observe(Work::Copy16, words.len() as u64);
-        if let Some(known) = self.known.get(words) {
+        if let Some(known) = self.known.get(words).filter(|known| known.isa == isa) {
             return known.clone();
         }
         budget.observe(Work::Reading, words.len() as u64);
@@ -234,7 +297,7 @@ impl Shaders {
             self.instructions = 0;
         }
         self.instructions += words.len();
-        let shader = Arc::new(Shader::new(words));
+        let shader = Arc::new(Shader::of(isa, words));
         self.known.insert(words.to_vec(), shader.clone());
         shader
     }
