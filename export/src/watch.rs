@@ -149,7 +149,7 @@ impl Watch {
             submit: draw.submit,
             draw: draw.draw,
             frame_draw: draw.frame_draw,
-            address: draw.packet.0,
+            address: draw.packet.narrow(),
             kind,
             pass: call.pass().map(a4emu_gpu::pass::Pass::name),
             primitive: primitive.as_deref(),
@@ -190,7 +190,7 @@ impl Watch {
             stage: stage.name(),
             slot: seen.slot,
             samplers: &seen.samplers,
-            address: seen.address.0,
+            address: seen.address.narrow(),
             bytes: seen.bytes,
             kind: &seen.kind,
             format: &seen.format,
@@ -242,7 +242,7 @@ fn ops(shader: &Shader) -> Vec<(Option<&'static str>, u32)> {
 
 /// Adds a row for what the command with this number, or a packet behind it, stored.
 pub fn put_stored(tables: &mut Tables, frame_draw: u32, written: &Written) -> Result<()> {
-    let words: Vec<u32> = written.words.iter().map(|word| word.address.0).collect();
+    let words: Vec<u32> = written.words.iter().map(|word| word.address.narrow()).collect();
     // A list has no nulls: one unknown value leaves it empty.
     let [before, after] = [
         written.words.iter().map(|word| word.before).collect::<Option<Vec<u32>>>().unwrap_or_default(),
@@ -252,7 +252,7 @@ pub fn put_stored(tables: &mut Tables, frame_draw: u32, written: &Written) -> Re
         frame_draw,
         what: &written.what,
         by: written.by.as_deref(),
-        address: written.address.0,
+        address: written.address.narrow(),
         bytes: written.bytes,
         changed: written.changed,
         words: &words,

@@ -227,7 +227,9 @@ fn shaders(row: &Row) -> String {
 
 /// A format without its prefix, which names an enum.
 pub(super) fn short(format: &str) -> &str {
-    let rest = ["RB4_", "TFMT4_", "DEPTH4_", "VFMT4_"].iter().find_map(|prefix| format.strip_prefix(prefix));
+    let rest = ["RB4_", "TFMT4_", "DEPTH4_", "VFMT4_", "FMT6_", "DEPTH6_"]
+        .iter()
+        .find_map(|prefix| format.strip_prefix(prefix));
     rest.unwrap_or(format)
 }
 
@@ -245,7 +247,8 @@ fn textures(row: &Row) -> String {
     let texture = |texture: &a4emu_inspect::describe::RowTexture| {
         let [width, height, depth] = texture.size;
         let depth = if depth > 1 { format!("x{depth}") } else { String::new() };
-        format!("{}{} {width}x{height}{depth} {}", texture.stage, texture.slot, short(&texture.format))
+        let base = texture.base.map_or_else(String::new, |base| format!(" base{base}."));
+        format!("{}{base}{} {width}x{height}{depth} {}", texture.stage, texture.slot, short(&texture.format))
     };
     row.textures.iter().map(texture).collect::<Vec<_>>().join(" ")
 }

@@ -93,11 +93,12 @@ impl<W: Write> Text<'_, W> {
         stage.textures.iter().try_for_each(|texture| self.row("  texture", texture_text(texture)))?;
         stage.samplers.iter().try_for_each(|sampler| self.row("  sampler", sampler_text(sampler)))?;
         for buffer in &stage.buffers {
-            let a4emu_inspect::describe::Buffer {
-                slot, address, format, size: [width, height, depth], ..
-            } = buffer;
+            let a4emu_inspect::describe::Buffer { address, format, size: [width, height, depth], .. } =
+                buffer;
             let rest = format_args!("{} pitch {} cpp {}", short(format), buffer.pitch, buffer.cpp);
-            self.row("  buffer", format_args!("{slot}  {address} {width}x{height}x{depth} {rest}"))?;
+            let slot = buffer.slot_name();
+            let kind = if buffer.kind() == "buffer" { "  buffer" } else { "  constants" };
+            self.row(kind, format_args!("{slot}  {address} {width}x{height}x{depth} {rest}"))?;
         }
         Ok(())
     }
@@ -213,7 +214,7 @@ fn rectangle([x, y, width, height]: [u32; 4]) -> String {
 
 /// A name of the register database without the prefix of its kind.
 fn enumerator(name: &str) -> &str {
-    let prefixes = ["FUNC_", "FACTOR_", "STENCIL_", "ROP_", "A4XX_TEX_", "BLEND_"];
+    let prefixes = ["FUNC_", "FACTOR_", "STENCIL_", "ROP_", "A4XX_TEX_", "A6XX_TEX_", "BLEND_"];
     prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
 }
 
@@ -270,7 +271,7 @@ fn constant_text(constant: &Constant) -> String {
 }
 
 fn texture_text(texture: &Texture) -> String {
-    let Texture { slot, address, kind, format, width, height, depth, levels, pitch, .. } = texture;
+    let Texture { address, kind, format, width, height, depth, levels, pitch, .. } = texture;
     let mut size = format!("{width}x{height}");
     if *depth > 1 {
         size += &format!("x{depth}");
@@ -281,13 +282,17 @@ fn texture_text(texture: &Texture) -> String {
     let why = texture.unsupported.as_ref().map_or(String::new(), |why| format!(" (not supported: {why})"));
     let format = short(format);
     let levels = if *levels == 1 { "1 level".to_owned() } else { format!("{levels} levels") };
-    format!("{slot}  {kind} {size} {format}{srgb} {levels} {address} {rest}{}{why}", samplers.concat())
+    format!(
+        "{}  {kind} {size} {format}{srgb} {levels} {address} {rest}{}{why}",
+        texture.slot_name(),
+        samplers.concat()
+    )
 }
 
 fn sampler_text(sampler: &Sampler) -> String {
     let [s, t, r] = sampler.wrap.each_ref().map(|wrap| enumerator(wrap));
     let (mag, min, mip) = (enumerator(&sampler.mag), enumerator(&sampler.min), sampler.mip);
-    let mut text = format!("{}  mag {mag} min {min} mip {mip} wrap {s} {t} {r}", sampler.slot);
+    let mut text = format!("{}  mag {mag} min {min} mip {mip} wrap {s} {t} {r}", sampler.slot_name());
     let (bias, least, most) = (sampler.lod_bias, sampler.min_lod, sampler.max_lod);
     text += &format!(" lod {least} to {most}");
     if bias != 0.0 {
@@ -375,6 +380,9 @@ fn target_text(target: &Target) -> String {
     let srgb = if target.srgb { " sRGB" } else { "" };
     let mut text =
         format!("{index}  {format}{srgb} {swap} in {place} pitch {pitch}, {written} from {register}");
+    if let Some(mode) = &target.tile_mode {
+        text += if mode == "TILE6_LINEAR" { ", linear" } else { ", tiled" };
+    }
     if let Some(blend) = &target.blend {
         text += &format!(", {}", blend_text(blend));
     }

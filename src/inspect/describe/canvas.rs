@@ -1,5 +1,6 @@
 //! Pictures of a draw's attachments: copied from GMEM or memory, with the tiles joined.
 
+use a4emu_decoder::adreno::address::Address as GpuAddress;
 use std::fmt;
 use std::io::Write;
 use std::ops::Range;
@@ -81,9 +82,9 @@ pub struct Attachment {
 impl Attachment {
     /// The part of the attachment that fits its buffer. Registers may hold any size.
     fn held(self, memory: &Memory) -> Self {
-        let SurfacePlace::Address(Address(base)) = self.place else { return self };
+        let SurfacePlace::Address(base) = self.place else { return self };
         let band = self.arrangement.tiling.rows();
-        let rows = memory.room(base).div_ceil(self.pitch.max(1));
+        let rows = memory.room(base.gpu()).div_ceil(self.pitch.max(1));
         let rows = rows.checked_next_multiple_of(band).unwrap_or(u32::MAX);
         let ([width, height], area) = (self.size, self.area);
         Self { size: [width, height.min(rows)], area: Tile { height: area.height.min(rows), ..area }, ..self }
@@ -118,7 +119,8 @@ impl Draw {
     /// The attachments of the draw: colour targets, depth and stencil; for a resolve, the surface it writes.
     pub fn attachments(&self) -> Vec<Attachment> {
         let color = self.targets.iter().filter_map(|target| {
-            let texel = Texel::color(target.pixel.0, target.pixel.1)?;
+            let (format, swap) = target.pixel?;
+            let texel = Texel::color(format, swap)?;
             self.attachment(Which::Color(target.index), (target.place, target.pitch), texel).map(|it| {
                 let tiling = target.tiling;
                 Attachment { arrangement: Arrangement { tiling, ..it.arrangement }, ..it }
@@ -147,7 +149,7 @@ impl Draw {
             SurfacePlace::Gmem(_) => self.tile?,
             SurfacePlace::Address(_) => whole,
         };
-        let arrangement = Arrangement { samples: self.samples, ..Arrangement::PLAIN };
+        let arrangement = Arrangement { samples: self.samples?, ..Arrangement::PLAIN };
         Some(Attachment { which, place, pitch, arrangement, texel, size, area })
     }
 
@@ -360,9 +362,7 @@ fn copy_row(gpu: Settled<'_>, attachment: &Attachment, row: u32, out: &mut [u8])
             bytes[..len].copy_from_slice(&gpu.tile_memory()[from..from + len]);
         }
         SurfacePlace::Address(Address(base)) => {
-            if let Ok(from) = u32::try_from(u64::from(base) + at) {
-                let _missing_is_zero = gpu.memory().read(from, bytes);
-            }
+            let _missing_is_zero = gpu.memory().read(GpuAddress::new(base.saturating_add(at)), bytes);
         }
     });
 }
@@ -526,7 +526,7 @@ mod tests {
     #[test]
     fn canvas_zeroes_missing_memory_and_refuses_invalid_sizes() {
         let mut gpu = Gpu::new(Chip::default());
-        for place in [SurfacePlace::Gmem(u32::MAX), SurfacePlace::Address(Address(u32::MAX - 8))] {
+        for place in [SurfacePlace::Gmem(u32::MAX), SurfacePlace::Address(Address::of(u32::MAX - 8))] {
             let attachment = attachment(place, TILE);
             let mut canvas = Canvas::new(&attachment).expect("a small one");
             canvas.copy(&mut gpu, &attachment).expect("cheap");

@@ -80,9 +80,9 @@ pub struct Draw {
     pub raster: Option<Raster>,
     /// Width and height of the frame.
     pub frame: Option<[u32; 2]>,
-    /// Samples per pixel of its targets.
+    /// Samples per pixel of its targets; none if pictures of them are not made.
     #[serde(skip)]
-    pub samples: u32,
+    pub samples: Option<u32>,
     /// The alpha test, if it is on.
     pub alpha_test: Option<AlphaTest>,
     /// The depth buffer, if there is one.
@@ -220,7 +220,7 @@ impl Draw {
             tessellation: None,
             raster: None,
             frame: None,
-            samples: 1,
+            samples: None,
             alpha_test: None,
             depth: None,
             stencil: None,
@@ -245,7 +245,7 @@ impl Draw {
             scissors: Some(Scissors::of(regs)),
             raster: Some(Raster::of(regs)),
             frame: Some([frame.WIDTH(), frame.HEIGHT()]),
-            samples: Samples::of(sample_counts(regs)).count() as u32,
+            samples: Some(Samples::of(sample_counts(regs)).count() as u32),
             ..self
         };
         match pass {

@@ -50,7 +50,7 @@ impl VertexInput {
         let divisor = regs.at::<VFD_FETCH_INSTR_3>(index).STEPRATE().max(1);
         Self {
             index,
-            address: Address(regs.at::<VFD_FETCH_INSTR_1>(index).VALUE()),
+            address: Address::of(regs.at::<VFD_FETCH_INSTR_1>(index).VALUE()),
             bytes: regs.at::<VFD_FETCH_INSTR_2>(index).SIZE(),
             stride: fetch.BUFSTRIDE(),
             divisor: if fetch.INSTANCED() { divisor } else { 0 },
@@ -96,11 +96,18 @@ pub struct IndexBuffer {
 
 impl Indices {
     pub(super) fn of(regs: &RegFile, call: &DrawCall) -> Self {
-        let base_vertex = call.base_vertex.map(u32::cast_signed);
+        let base_vertex = regs.get::<VFD_INDEX_OFFSET>().VALUE();
+        let first_instance = regs.get::<VFD_INSTANCE_START_OFFSET>().VALUE();
+        let restart = a4emu_gpu::a4xx::pc::restart(regs).filter(|_| call.indices != IndexSource::Auto);
+        Self::new(call, base_vertex, first_instance, restart)
+    }
+
+    /// The indices of `call`, with what registers say where the packet says nothing.
+    pub(super) fn new(call: &DrawCall, base_vertex: i32, first_instance: u32, restart: Option<u32>) -> Self {
         Self {
-            base_vertex: base_vertex.unwrap_or(regs.get::<VFD_INDEX_OFFSET>().VALUE()),
-            first_instance: call.first_instance.unwrap_or(regs.get::<VFD_INSTANCE_START_OFFSET>().VALUE()),
-            restart: a4emu_gpu::a4xx::pc::restart(regs).filter(|_| call.indices != IndexSource::Auto),
+            base_vertex: call.base_vertex.map_or(base_vertex, u32::cast_signed),
+            first_instance: call.first_instance.unwrap_or(first_instance),
+            restart,
             inline: match &call.indices {
                 IndexSource::Immediate(indices) => Some(indices.clone()),
                 IndexSource::Auto | IndexSource::Memory { .. } => None,

@@ -29,7 +29,7 @@ pub struct Following {
     /// The tile of the last restore.
     restored: Option<Tile>,
     /// Surfaces by address, the most recent one last.
-    surfaces: Vec<(u32, Touched)>,
+    surfaces: Vec<(Address, Touched)>,
 }
 
 /// The surfaces that are being rendered to: a tile, or targets in memory.
@@ -40,7 +40,7 @@ struct Open {
     /// Whether the tile began with a restore from memory.
     is_restored: bool,
     /// Addresses that it was copied to. A later draw begins another pass.
-    copies: Vec<u32>,
+    copies: Vec<Address>,
     map: Arc<Reasons>,
 }
 
@@ -98,7 +98,7 @@ impl Following {
         let Some(open) = self.open.take() else { return };
         gpu.settle();
         for place in &open.places {
-            if let SurfacePlace::Address(Address(address)) = place {
+            if let SurfacePlace::Address(address) = place {
                 self.add(*address, open.size, &open.map);
             }
         }
@@ -109,7 +109,7 @@ impl Following {
         let Some(resolve) = &copy.resolve else { return };
         gpu.settle();
         let Some(mut open) = self.open.take() else { return };
-        let address = resolve.address.0;
+        let address = resolve.address;
         let is_known =
             Some(open.area) == copy.tile && open.places.contains(&SurfacePlace::Gmem(resolve.gmem));
         if is_known && !open.copies.contains(&address) {
@@ -123,18 +123,19 @@ impl Following {
     }
 
     /// Clears the record of `area`, for a tile that began without a restore.
-    fn forget(&mut self, address: u32, area: Tile) {
+    fn forget(&mut self, address: Address, area: Tile) {
         let known = self.surfaces.iter_mut().filter(|(known, _)| *known == address);
         known.for_each(|(_, touched)| touched.clear(area));
     }
 
-    fn add(&mut self, address: u32, size: [u32; 2], map: &Reasons) {
+    fn add(&mut self, address: Address, size: [u32; 2], map: &Reasons) {
         let known = self.surfaces.iter().position(|(known, it)| *known == address && it.size == size);
         let mut touched = known.map_or_else(|| Touched::new(size), |index| self.surfaces.remove(index).1);
         touched.add(map, [0; 2]);
         self.surfaces.push((address, touched));
-        let pixels =
-            |surfaces: &[(u32, Touched)]| surfaces.iter().map(|(_, it)| it.bits.len() as u64).sum::<u64>();
+        let pixels = |surfaces: &[(Address, Touched)]| {
+            surfaces.iter().map(|(_, it)| it.bits.len() as u64).sum::<u64>()
+        };
         while self.surfaces.len() > 1 && pixels(&self.surfaces) > MAX_PIXELS {
             self.surfaces.remove(0);
         }
@@ -147,7 +148,7 @@ impl Following {
     pub fn finish(mut self, gpu: &mut Gpu) -> anyhow::Result<(Image, Touched)> {
         self.close(gpu);
         let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
-        let known = self.surfaces.iter().rposition(|(address, _)| surface.address == (*address).into());
+        let known = self.surfaces.iter().rposition(|(address, _)| surface.address == address.gpu());
         let touched = known.map(|index| self.surfaces.swap_remove(index).1);
         let picture = Picture::of(&surface, gpu.sync().memory())?;
         let size = picture.size();

@@ -132,7 +132,10 @@ pub struct RowShader {
 pub struct RowTexture {
     /// The stage that names it.
     pub stage: &'static str,
-    /// Its slot in that stage.
+    /// The bindless base that the slot is of, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<u8>,
+    /// Its slot in that stage, or there.
     pub slot: u32,
     /// Address of its first texel.
     pub address: Address,
@@ -431,6 +434,7 @@ impl Draw {
         let textures = stages.flat_map(|stage| stage.textures.iter().map(|texture| (stage.name(), texture)));
         let row = |(stage, texture): (_, &super::Texture)| RowTexture {
             stage,
+            base: texture.base,
             slot: texture.slot,
             address: texture.address,
             format: texture.format.clone(),

@@ -13,12 +13,22 @@ pub(super) const STAGE_NAMES: [&str; 6] = ["VS", "HS", "DS", "GS", "FS", "CS"];
 /// A GPU address. It may differ between two captures of one program, so comparisons use the memory at it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
-pub struct Address(pub u32);
+pub struct Address(pub u64);
 
 impl Address {
-    /// The address of a packet or of memory. The tables have 32 bits; an address above is the last one.
-    pub fn of(address: GpuAddress) -> Self {
-        Self(address.narrow().unwrap_or(u32::MAX))
+    /// The address of a packet or of memory.
+    pub fn of(address: impl Into<GpuAddress>) -> Self {
+        Self(address.into().get())
+    }
+
+    /// The address in 32 bits, as tables of an A4xx have it; an address above is the last one.
+    pub fn narrow(self) -> u32 {
+        self.gpu().narrow().unwrap_or(u32::MAX)
+    }
+
+    /// The address as memory takes it.
+    pub fn gpu(self) -> GpuAddress {
+        GpuAddress::new(self.0)
     }
 }
 
@@ -35,6 +45,11 @@ pub(super) fn name(enumerator: impl fmt::Debug) -> String {
         Some(number) => number.to_owned(),
         None => text,
     }
+}
+
+/// The name of a slot: its number, behind its bindless base if it has one.
+pub(super) fn slot_name(base: Option<u8>, slot: u32) -> String {
+    base.map_or_else(|| slot.to_string(), |base| format!("base{base}.{slot}"))
 }
 
 /// Name of a register by its id (number * 4 + component), such as `r2.x`.

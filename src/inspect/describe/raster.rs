@@ -22,7 +22,7 @@ pub struct Scissors {
 }
 
 /// The rectangle (x, y, width, height) between two corners, both inside.
-fn corners(tl: (u32, u32), br: (u32, u32)) -> [u32; 4] {
+pub(super) fn corners(tl: (u32, u32), br: (u32, u32)) -> [u32; 4] {
     let side = |from: u32, to: u32| (to + 1).saturating_sub(from);
     [tl.0, tl.1, side(tl.0, br.0), side(tl.1, br.1)]
 }

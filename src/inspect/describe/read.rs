@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::draw::{Command, Draw};
 use super::fetch::{Indices, VertexInput};
-use super::name::Address;
+use super::name::{Address, slot_name};
 use a4emu_gpu::memory::{Memory, little_endian};
 
 /// A range of memory that a draw fetches.
@@ -22,12 +22,12 @@ impl Read {
     /// The bytes of the range, cut at the end of the buffer. Memory that the capture does not hold reads as
     /// zero.
     pub fn contents<'m>(&self, memory: &'m Memory) -> Cow<'m, [u8]> {
-        let len = self.bytes.min(memory.room(self.address.0)) as usize;
-        if let Some(bytes) = memory.slice(self.address.0, len) {
+        let len = self.bytes.min(memory.room(self.address.gpu())) as usize;
+        if let Some(bytes) = memory.slice(self.address.gpu(), len) {
             return Cow::Borrowed(bytes);
         }
         let mut bytes = vec![0; len];
-        let _missing_is_zero = memory.read(self.address.0, &mut bytes);
+        let _missing_is_zero = memory.read(self.address.gpu(), &mut bytes);
         Cow::Owned(bytes)
     }
 }
@@ -39,22 +39,22 @@ impl Draw {
     pub fn reads(&self, memory: &Memory) -> Vec<Read> {
         let mut reads = Vec::new();
         if let (Some(indices), &Command::Draw { count, instances, .. }) = (&self.indices, &self.command) {
-            reads.extend(indices.read(count));
+            reads.extend(indices.read(count, memory));
             let range = indices.range(count, memory);
             let inputs = self.vertex_inputs.iter();
-            reads.extend(inputs.filter_map(|input| input.read(indices, range?, instances)));
+            reads.extend(inputs.filter_map(|input| input.read(memory, indices, range?, instances)));
         }
         for stage in &self.shaders {
-            let named = |kind: &str, slot: u32| format!("{} {kind} {slot}", stage.name());
+            let named = |kind: &str, base, slot| format!("{} {kind} {}", stage.name(), slot_name(base, slot));
             reads.extend(stage.textures.iter().map(|texture| Read {
-                what: named("texture", texture.slot),
+                what: named("texture", texture.base, texture.slot),
                 address: texture.address,
                 bytes: u32::try_from(texture.bytes).unwrap_or(u32::MAX),
             }));
             reads.extend(stage.buffers.iter().map(|buffer| Read {
-                what: named("buffer", buffer.slot),
+                what: named(buffer.kind(), buffer.base, buffer.slot),
                 address: buffer.address,
-                bytes: memory.room(buffer.address.0),
+                bytes: buffer.held(memory),
             }));
         }
         reads
@@ -62,12 +62,12 @@ impl Draw {
 }
 
 impl Indices {
-    fn read(&self, count: u32) -> Option<Read> {
+    fn read(&self, count: u32, memory: &Memory) -> Option<Read> {
         let buffer = self.buffer?;
         let start = u64::from(buffer.first) * u64::from(buffer.width);
         let wanted = u64::from(count) * u64::from(buffer.width);
         let bytes = u64::from(buffer.bytes).saturating_sub(start).min(wanted);
-        let address = Address(buffer.address.0.wrapping_add(start as u32));
+        let address = Address::of(memory.behind(buffer.address.gpu(), start));
         Some(Read { what: "indices".to_owned(), address, bytes: u32::try_from(bytes).ok()? })
     }
 
@@ -86,7 +86,7 @@ impl Indices {
         match (&self.inline, self.buffer) {
             (Some(indices), _) => of(&mut indices.iter().copied().take(count as usize)),
             (None, Some(buffer)) => {
-                let read = self.read(count)?;
+                let read = self.read(count, memory)?;
                 let bytes = read.contents(memory);
                 let width = buffer.width.clamp(1, 4) as usize;
                 of(&mut bytes.chunks_exact(width).map(little_endian))
@@ -98,7 +98,7 @@ impl Indices {
 
 impl VertexInput {
     /// The range that vertices with indices in `range` fetch, for this number of instances.
-    fn read(&self, indices: &Indices, range: [u32; 2], instances: u32) -> Option<Read> {
+    fn read(&self, memory: &Memory, indices: &Indices, range: [u32; 2], instances: u32) -> Option<Read> {
         let [first, last] = match self.divisor {
             0 => range.map(|index| index.wrapping_add_signed(indices.base_vertex)),
             divisor => {
@@ -110,7 +110,7 @@ impl VertexInput {
         // If element numbers wrap around, any element may be fetched.
         let start = if first <= last { at(first) } else { 0 };
         let bytes = u32::try_from(end.checked_sub(start)?).ok().filter(|bytes| *bytes > 0)?;
-        let address = Address(self.address.0.wrapping_add(start as u32));
+        let address = Address::of(memory.behind(self.address.gpu(), start));
         Some(Read { what: format!("vertex input {}", self.index), address, bytes })
     }
 }
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    fn range(read: Option<Read>) -> Option<(u32, u32)> {
+    fn range(read: Option<Read>) -> Option<(u64, u32)> {
         read.map(|read| (read.address.0, read.bytes))
     }
 
@@ -150,8 +150,8 @@ mod tests {
         memory.announce(0x1000, 10, Some(&[9, 0, 7, 0, 0xff, 0xff, 30, 0, 8, 0]));
         let buffer = IndexBuffer { address: Address(0x1000), bytes: 10, width: 2, first: 1 };
         let all = indices(buffer);
-        assert_eq!(range(all.read(3)), Some((0x1002, 6)));
-        assert_eq!(range(all.read(u32::MAX)), Some((0x1002, 8)));
+        assert_eq!(range(all.read(3, &memory)), Some((0x1002, 6)));
+        assert_eq!(range(all.read(u32::MAX, &memory)), Some((0x1002, 8)));
         assert_eq!(all.range(2, &memory), Some([7, 0xffff]));
         let restarting = Indices { restart: Some(0xffff), ..all.clone() };
         assert_eq!(restarting.range(3, &memory), Some([7, 30]));
@@ -162,11 +162,19 @@ mod tests {
     #[test]
     fn of_a_vertex_buffer_what_the_indices_reach_is_read() {
         let from = Indices { base_vertex: -2, ..indices(IndexBuffer::default()) };
-        assert_eq!(range(input(0).read(&from, [4, 6], 1)), Some((0x2010, 20)));
-        assert_eq!(range(input(0).read(&from, [4, 600], 1)), Some((0x2010, 84)), "no more than there is");
-        assert_eq!(range(input(0).read(&from, [0, 3], 1)), Some((0x2000, 12)), "numbers wrap around");
-        assert_eq!(range(input(0).read(&from, [90, 91], 1)), None, "none of it");
+        assert_eq!(range(input(0).read(&Memory::new(), &from, [4, 6], 1)), Some((0x2010, 20)));
+        assert_eq!(
+            range(input(0).read(&Memory::new(), &from, [4, 600], 1)),
+            Some((0x2010, 84)),
+            "no more than there is"
+        );
+        assert_eq!(
+            range(input(0).read(&Memory::new(), &from, [0, 3], 1)),
+            Some((0x2000, 12)),
+            "numbers wrap around"
+        );
+        assert_eq!(range(input(0).read(&Memory::new(), &from, [90, 91], 1)), None, "none of it");
         let instanced = Indices { first_instance: 1, ..from };
-        assert_eq!(range(input(2).read(&instanced, [4, 6], 5)), Some((0x2008, 20)));
+        assert_eq!(range(input(2).read(&Memory::new(), &instanced, [4, 6], 5)), Some((0x2008, 20)));
     }
 }

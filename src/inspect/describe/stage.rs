@@ -7,16 +7,20 @@ use a4emu_decoder::a4xx::regs::tex::*;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use super::name::{Address, STAGE_NAMES, components, name};
+use super::name::{Address, STAGE_NAMES, components, name, slot_name};
 use super::texture::{Sampler, Texture};
 use a4emu_gpu::a4xx::sp::{code, place};
 use a4emu_gpu::gpu::{ShaderState, SsboState, Stage};
+use a4emu_gpu::memory::Memory;
 use a4emu_gpu::settled::Synced;
 use a4emu_rules::number::Number;
 use a4emu_rules::shader::{Shader, Shaders, Uses};
 
 /// First vec4 of the constant file that mirrors storage descriptors.
 const SSBO_MIRROR: usize = 448;
+
+/// The kind of a constant buffer.
+pub(super) const CONSTANTS: &str = "constants";
 
 /// A stage of a draw or dispatch.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +82,9 @@ impl Serialize for Constant {
 /// A storage buffer or image.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Buffer {
+    /// The bindless base that the slot is of; none if it is one of the stage's bindings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<u8>,
     /// Slot.
     pub slot: u32,
     /// Address of its first byte.
@@ -92,6 +99,31 @@ pub struct Buffer {
     pub pitch: u32,
     /// Bytes from layer to layer.
     pub layer_bytes: u32,
+    /// What the descriptor of an A6xx describes: `buffer`, an image such as `2D`, or `constants`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Bytes that the descriptor of an A6xx describes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+impl Buffer {
+    /// `buffer`, or `constant buffer`, which has numbers of its own.
+    pub fn kind(&self) -> &'static str {
+        if self.kind.as_deref() == Some(CONSTANTS) { "constant buffer" } else { "buffer" }
+    }
+
+    /// The name of the slot.
+    pub fn slot_name(&self) -> String {
+        slot_name(self.base, self.slot)
+    }
+
+    /// Bytes from its address on that are looked at: those that its descriptor describes, or up to the end of what the
+    /// capture holds there.
+    pub fn held(&self, memory: &Memory) -> u32 {
+        let room = memory.room(self.address.gpu());
+        self.bytes.map_or(room, |bytes| room.min(u32::try_from(bytes).unwrap_or(u32::MAX)))
+    }
 }
 
 impl ShaderStage {
@@ -102,7 +134,7 @@ impl ShaderStage {
 
     /// Describes `stage` with the current state of `gpu`.
     pub(super) fn of(gpu: Synced<'_>, stage: Stage, shaders: &mut Shaders) -> Self {
-        let address = Address(place(&gpu.regs, stage).0);
+        let address = Address::of(place(&gpu.regs, stage).0);
         let shader = code(gpu.view(), stage).ok().map(|words| shaders.get(&words, &gpu.budget));
         let none = Uses::default();
         let uses = shader.as_ref().map_or(&none, |shader| &shader.uses);
@@ -223,8 +255,11 @@ fn buffer(ssbo: &SsboState, slot: u32) -> Buffer {
     let [size_0, size_1] = ssbo.sizes.get(at).copied().unwrap_or_default();
     let (size_0, size_1) = (SSBO_1_0(size_0), SSBO_1_1(size_1));
     Buffer {
+        base: None,
+        kind: None,
+        bytes: None,
         slot,
-        address: Address(SSBO_0_0(base).BASE()),
+        address: Address::of(SSBO_0_0(base).BASE()),
         format: name(size_0.FMT()),
         size: [size_0.WIDTH(), size_1.HEIGHT(), size_1.DEPTH()],
         cpp: SSBO_0_3(cpp).CPP(),

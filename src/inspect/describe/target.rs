@@ -27,7 +27,7 @@ pub enum SurfacePlace {
 
 impl SurfacePlace {
     fn new(regs: &RegFile, base: u32) -> Self {
-        if is_bypass(regs) { Self::Address(Address(base)) } else { Self::Gmem(base) }
+        if is_bypass(regs) { Self::Address(Address::of(base)) } else { Self::Gmem(base) }
     }
 }
 
@@ -55,9 +55,12 @@ pub struct Target {
     pub blend: Option<Blend>,
     /// Logic operation, if it is on.
     pub rop: Option<String>,
-    /// The format and component order.
+    /// Tile mode in memory, of an A6xx.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tile_mode: Option<String>,
+    /// The format and component order; none of an A6xx.
     #[serde(skip)]
-    pub pixel: (Format, Swap),
+    pub pixel: Option<(Format, Swap)>,
     /// Tiling of the pixels.
     #[serde(skip)]
     pub tiling: Tiling,
@@ -114,7 +117,8 @@ impl Target {
             write_mask: components(written, ['r', 'g', 'b', 'a']),
             blend: control.BLEND().then(|| Blend::of(regs.at(i))),
             rop: control.ROP_ENABLE().then(|| name(control.ROP_CODE())),
-            pixel: (pixel, enums::swap(info.COLOR_SWAP())),
+            tile_mode: None,
+            pixel: Some((pixel, enums::swap(info.COLOR_SWAP()))),
             tiling: color_tiling(regs, i).unwrap_or(Tiling::Linear),
         })
     }
@@ -234,7 +238,7 @@ impl Stencil {
 
 impl StencilFace {
     /// Makes the test from its operations (stencil fails, depth fails, both pass) and its three values.
-    fn new(func: CompareFunc, [fail, zfail, zpass]: [StencilOp; 3], values: [u32; 3]) -> Self {
+    pub(super) fn new(func: CompareFunc, [fail, zfail, zpass]: [StencilOp; 3], values: [u32; 3]) -> Self {
         let [reference, mask, write_mask] = values;
         let (fail, zfail, zpass) = (name(fail), name(zfail), name(zpass));
         Self { func: name(func), fail, zfail, zpass, reference, mask, write_mask }

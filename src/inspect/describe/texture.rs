@@ -4,7 +4,7 @@ use a4emu_decoder::a4xx::enums::{TexSwiz, TexType, TileMode};
 use a4emu_decoder::a4xx::regs::tex::*;
 use serde::Serialize;
 
-use super::name::{Address, name};
+use super::name::{Address, name, slot_name};
 use a4emu_gpu::a4xx;
 use a4emu_gpu::draw::tpl1;
 use a4emu_gpu::gpu::Model;
@@ -12,6 +12,9 @@ use a4emu_gpu::gpu::Model;
 /// A texture that a program names.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Texture {
+    /// The bindless base that the slot is of; none if it is one of the stage's bindings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<u8>,
     /// Slot.
     pub slot: u32,
     /// Slots of the samplers it is used with.
@@ -46,12 +49,17 @@ pub struct Texture {
     pub swizzle: String,
     /// Reason why the texture cannot be read, if any.
     pub unsupported: Option<String>,
-    /// The descriptor.
+    /// The descriptor of an A4xx; zero for an A6xx.
     #[serde(skip)]
     pub words: [u32; 8],
 }
 
 impl Texture {
+    /// The name of the slot.
+    pub fn slot_name(&self) -> String {
+        slot_name(self.base, self.slot)
+    }
+
     /// The texture of descriptor `words` in `slot`.
     pub(super) fn new(slot: u32, samplers: Vec<u32>, words: [u32; 8]) -> Self {
         let (c0, c1, c2, c3) =
@@ -60,9 +68,10 @@ impl Texture {
         let is_buffer = c2.BUFFER() || c0.TYPE() == TexType::A4XX_TEX_BUFFER;
         let [width, height] = if is_buffer { [c1.elements(), 1] } else { [c1.WIDTH(), c1.HEIGHT()] };
         Self {
+            base: None,
             slot,
             samplers,
-            address: Address(TEX_CONST_4(words[4]).BASE()),
+            address: Address::of(TEX_CONST_4(words[4]).BASE()),
             bytes: resolved.as_ref().map_or(0, tpl1::Texture::bytes_spanned),
             kind: if is_buffer { "buffer".to_owned() } else { kind(c0.TYPE()) },
             format: name(c0.FMT()),
@@ -83,6 +92,9 @@ impl Texture {
 
     /// Where its texels lie; none if it cannot be read.
     pub fn places(&self) -> Option<tpl1::TexelPlaces> {
+        if self.unsupported.is_some() {
+            return None;
+        }
         a4xx::tpl1::texture(&self.words, Model::default()).ok().map(|texture| texture.places())
     }
 
@@ -122,6 +134,9 @@ fn swizzle(from: TexSwiz) -> String {
 /// A sampler that a program names.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sampler {
+    /// The bindless base that the slot is of; none if it is one of the stage's bindings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<u8>,
     /// Slot.
     pub slot: u32,
     /// Magnification filter.
@@ -146,16 +161,22 @@ pub struct Sampler {
     pub seamless: bool,
     /// Whether coordinates are texels, not 0 to 1.
     pub unnormalized: bool,
-    /// The descriptor.
+    /// The descriptor of an A4xx; zero for an A6xx.
     #[serde(skip)]
     pub words: [u32; 2],
 }
 
 impl Sampler {
+    /// The name of the slot.
+    pub fn slot_name(&self) -> String {
+        slot_name(self.base, self.slot)
+    }
+
     /// The sampler of descriptor `words` in `slot`.
     pub(super) fn new(slot: u32, words: [u32; 2]) -> Self {
         let (s0, s1) = (TEX_SAMP_0(words[0]), TEX_SAMP_1(words[1]));
         Self {
+            base: None,
             slot,
             mag: name(s0.XY_MAG()),
             min: name(s0.XY_MIN()),

@@ -110,7 +110,7 @@ impl Users {
             it.access == access && it.by == by && it.frame_draw == frame_draw && it.packet == packet && is_run
         };
         if let Some(known) = self.all.iter_mut().rev().find(is_same) {
-            let first = u64::from(known.address.0);
+            let first = known.address.0;
             let last = (first + known.bytes).max(end);
             (known.count, known.address) = (known.count + 1, Address::of(GpuAddress::new(first.min(start))));
             known.bytes = last - first.min(start);
@@ -193,14 +193,13 @@ type NamedRange = (String, (u64, u64));
 
 /// The memory that the state of `draw` names as what is read: indices, vertices, textures, buffers, programs.
 fn reads(gpu: Synced<'_>, draw: &Draw) -> Vec<NamedRange> {
-    let range = |start: u32, bytes: u64| (u64::from(start), u64::from(start) + bytes);
+    let range = |Address(start): Address, bytes: u64| (start, start.saturating_add(bytes));
     let fetched = draw.reads(gpu.memory()).into_iter();
-    let mut all: Vec<NamedRange> =
-        fetched.map(|it| (it.what, range(it.address.0, it.bytes.into()))).collect();
+    let mut all: Vec<NamedRange> = fetched.map(|it| (it.what, range(it.address, it.bytes.into()))).collect();
     for stage in &draw.shaders {
         let words = stage.shader.as_ref().map_or(0, |shader| shader.words.len() as u64);
         if gpu.loaded.stage(stage.stage).source == CodeSource::Memory {
-            all.push((format!("{} program", stage.name()), range(stage.address.0, 8 * words)));
+            all.push((format!("{} program", stage.name()), range(stage.address, 8 * words)));
         }
     }
     all
@@ -213,7 +212,7 @@ fn targets(draw: &Draw) -> Vec<NamedRange> {
         let bytes = u64::from(it.pitch) * u64::from(it.size[1]);
         let what =
             if draw.resolve.is_some() { format!("resolve of {}", it.which) } else { it.which.to_string() };
-        Some((what, (u64::from(start), u64::from(start) + bytes)))
+        Some((what, (start, start.saturating_add(bytes))))
     };
     draw.attachments().into_iter().filter_map(named).collect()
 }

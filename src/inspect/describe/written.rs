@@ -110,17 +110,17 @@ impl Written {
 
     fn new(what: String, by: Option<String>, start: u64, end: u64) -> Self {
         let (changed, words, more, hash) = (0, Vec::new(), 0, 0);
-        Self { what, by, address: Address(start as u32), bytes: end - start, changed, words, more, hash }
+        Self { what, by, address: Address(start), bytes: end - start, changed, words, more, hash }
     }
 
     fn end(&self) -> u64 {
-        u64::from(self.address.0) + self.bytes
+        self.address.0 + self.bytes
     }
 
     /// Adds the range of a store.
     fn extend(&mut self, start: u64, end: u64) {
-        let (first, last) = (u64::from(self.address.0).min(start), self.end().max(end));
-        (self.address, self.bytes) = (Address(first as u32), last - first);
+        let (first, last) = (self.address.0.min(start), self.end().max(end));
+        (self.address, self.bytes) = (Address(first), last - first);
     }
 
     /// Adds what differs in the dwords `old` and `new` at `at`, of which `start..end` was stored. `is_known` says of a
@@ -144,7 +144,7 @@ impl Written {
             if is_changed || self.words.len() < MAX_WORDS {
                 let before = before.then(|| u32::from_le_bytes(*old));
                 let after = after.then(|| u32::from_le_bytes(*new));
-                self.word(Word { address: Address(address as u32), before, after }, is_changed);
+                self.word(Word { address: Address(address), before, after }, is_changed);
             }
         }
     }
@@ -244,7 +244,7 @@ impl WrittenBy {
 
     /// What was stored through `what`, with `start..end`; none if there is no room.
     fn entry(&mut self, (what, by): (&str, Option<&str>), start: u64, end: u64) -> Option<&mut Written> {
-        let is_near = |it: &Written| it.end() + GAP >= start && end + GAP >= it.address.0.into();
+        let is_near = |it: &Written| it.end() + GAP >= start && end + GAP >= it.address.0;
         let is_it =
             |it: &Written| it.what == what && it.by.as_deref() == by && (what != UNNAMED || is_near(it));
         let known = self.all.iter().position(is_it);
@@ -278,17 +278,17 @@ pub(super) fn name_of(names: &[Named], at: u64, end: u64) -> (Option<&str>, u64)
 pub(super) fn names(gpu: Synced<'_>, draw: &Draw) -> Vec<Named> {
     let memory = gpu.memory();
     let factors =
-        draw.tessellation.as_ref().map(|it| ("tessellation factors".to_owned(), it.address.0, u32::MAX));
+        draw.tessellation.as_ref().map(|it| ("tessellation factors".to_owned(), it.address, u32::MAX));
     let named = stream_out(gpu).into_iter().chain(factors).chain(buffers(draw)).chain(pointers(draw));
     let named = named.filter_map(|(what, start, bytes)| {
-        let (from, bytes) = (u64::from(start), u64::from(bytes.min(memory.room(start))));
-        (start != 0 && bytes > 0).then(|| Named { what: Some(what), start: from, end: from + bytes })
+        let (from, bytes) = (start.0, u64::from(bytes.min(memory.room(start.gpu()))));
+        (start != Address(0) && bytes > 0).then(|| Named { what: Some(what), start: from, end: from + bytes })
     });
     named.chain(targets(draw)).collect()
 }
 
 /// A name, an address, and the greatest number of bytes there.
-type NamedRange = (String, u32, u32);
+type NamedRange = (String, Address, u32);
 
 /// The buffers of stream-out, if it is on.
 fn stream_out(gpu: Synced<'_>) -> Vec<NamedRange> {
@@ -306,7 +306,7 @@ fn stream_out(gpu: Synced<'_>) -> Vec<NamedRange> {
         let base = regs.at::<VPC_SO_BUFFER_BASE>(at).VALUE();
         let size = regs.at::<VPC_SO_BUFFER_SIZE>(at).VALUE();
         let buffer = format!("stream-out buffer {at} (VPC_SO[{at}].BUFFER_BASE)");
-        [(buffer, base, size), (format!("VPC_SO_FLUSH_WADDR_{at}"), flush, 4)]
+        [(buffer, Address::of(base), size), (format!("VPC_SO_FLUSH_WADDR_{at}"), Address::of(flush), 4)]
     });
     places.collect()
 }
@@ -325,7 +325,8 @@ fn buffers(draw: &Draw) -> Vec<NamedRange> {
         let (stored, others): (Vec<_>, Vec<_>) =
             stage.buffers.iter().partition(|buffer| is_stored(buffer.slot));
         let others = others.into_iter().filter(|_| uses.relative_buffers);
-        let place = |it: &Buffer| (format!("{} buffer {}", stage.name(), it.slot), it.address.0, u32::MAX);
+        let place =
+            |it: &Buffer| (format!("{} buffer {}", stage.name(), it.slot_name()), it.address, u32::MAX);
         places.extend(stored.into_iter().chain(others).map(place));
     }
     places
@@ -338,7 +339,7 @@ fn pointers(draw: &Draw) -> Vec<NamedRange> {
         for constant in &stage.constants {
             let named = "xyzw".chars().zip(constant.bits).filter(|(c, _)| constant.components.contains(*c));
             let what = |c: char| format!("memory at {} c{}.{c}", stage.name(), constant.index);
-            places.extend(named.map(|(component, bits)| (what(component), bits, u32::MAX)));
+            places.extend(named.map(|(component, bits)| (what(component), Address::of(bits), u32::MAX)));
         }
     }
     places
@@ -349,7 +350,7 @@ fn targets(draw: &Draw) -> impl Iterator<Item = Named> {
     draw.attachments().into_iter().filter_map(|attachment| {
         let target::SurfacePlace::Address(Address(start)) = attachment.place else { return None };
         let bytes = u64::from(attachment.pitch) * u64::from(attachment.size[1]);
-        Some(Named { what: None, start: start.into(), end: u64::from(start) + bytes })
+        Some(Named { what: None, start, end: start.saturating_add(bytes) })
     })
 }
 

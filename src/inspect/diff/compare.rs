@@ -286,8 +286,8 @@ fn stage(
         }
     }
     let skipped = skipped(addresses);
-    let mut slots = |kind: &str, slot: u32, old: Option<Value>, new: Option<Value>| {
-        let what = format!("{name} {kind} {slot}");
+    let mut slots = |kind: &str, slot: Option<String>, old: Option<Value>, new: Option<Value>| {
+        let what = format!("{name} {kind} {}", slot.unwrap_or_default());
         match (old, new) {
             (Some(old), Some(new)) => values(&what, &old, &new, skipped, found),
             (Some(_), None) => found.push(Difference::new(what, "there", "none")),
@@ -295,24 +295,33 @@ fn stage(
         }
     };
     let value = |it: Option<&describe::Texture>| it.and_then(|it| serde_json::to_value(it).ok());
-    for (old, new) in paired(&a.textures, &b.textures, |it| it.slot) {
-        slots("texture", old.or(new).map_or(0, |it| it.slot), value(old), value(new));
+    for (old, new) in paired(&a.textures, &b.textures, |it| (it.base, it.slot)) {
+        slots("texture", old.or(new).map(|it| it.slot_name()), value(old), value(new));
     }
     let value = |it: Option<&describe::Sampler>| it.and_then(|it| serde_json::to_value(it).ok());
-    for (old, new) in paired(&a.samplers, &b.samplers, |it| it.slot) {
-        slots("sampler", old.or(new).map_or(0, |it| it.slot), value(old), value(new));
+    for (old, new) in paired(&a.samplers, &b.samplers, |it| (it.base, it.slot)) {
+        slots("sampler", old.or(new).map(|it| it.slot_name()), value(old), value(new));
     }
     let value = |it: Option<&describe::Buffer>| it.and_then(|it| serde_json::to_value(it).ok());
-    for (old, new) in paired(&a.buffers, &b.buffers, |it| it.slot) {
-        slots("buffer", old.or(new).map_or(0, |it| it.slot), value(old), value(new));
+    for (old, new) in paired(&a.buffers, &b.buffers, |it| (it.kind(), it.base, it.slot)) {
+        slots(
+            old.or(new).map_or("", |it| it.kind()),
+            old.or(new).map(|it| it.slot_name()),
+            value(old),
+            value(new),
+        );
     }
 }
 
 /// Pairs the items of two lists that have the same number.
-fn paired<'t, T>(a: &'t [T], b: &'t [T], number: impl Fn(&T) -> u32) -> Vec<(Option<&'t T>, Option<&'t T>)> {
-    let numbers: BTreeSet<u32> = a.iter().chain(b).map(&number).collect();
-    let find = |list: &'t [T], wanted: u32| list.iter().find(|it| number(it) == wanted);
-    numbers.into_iter().map(|wanted| (find(a, wanted), find(b, wanted))).collect()
+fn paired<'t, T, N: Ord>(
+    a: &'t [T],
+    b: &'t [T],
+    number: impl Fn(&T) -> N,
+) -> Vec<(Option<&'t T>, Option<&'t T>)> {
+    let numbers: BTreeSet<N> = a.iter().chain(b).map(&number).collect();
+    let find = |list: &'t [T], wanted: &N| list.iter().find(|it| number(it) == *wanted);
+    numbers.iter().map(|wanted| (find(a, wanted), find(b, wanted))).collect()
 }
 
 /// Instructions that only one program has. Replaced instructions are shown side by side.

@@ -11,7 +11,7 @@ use super::compare::{Comparison, Difference, Unread};
 use super::player::Player;
 use super::side::Side;
 use super::visit::{Look, Play, visit};
-use crate::describe::{Draw, Read, Texels, Texture};
+use crate::describe::{Address, Draw, Read, Texels, Texture};
 use a4emu_gpu::a4xx::enums::swap;
 use a4emu_gpu::a4xx::formats;
 use a4emu_gpu::budget::Work;
@@ -119,14 +119,14 @@ impl Look for Reader {
             return None;
         }
         let bytes = read.contents(gpu.sync().memory()).into_owned();
-        let elements = |bytes: Vec<u8>, start: u32, size: u32, stride: u32| {
-            let offset = u64::from(read.address.0.wrapping_sub(start));
+        let elements = |bytes: Vec<u8>, start: Address, size: u32, stride: u32| {
+            let offset = read.address.0.wrapping_sub(start.0);
             let first = offset.checked_div(stride.into()).unwrap_or(0);
             Elements { first, size: size as usize, stride: stride as usize, bytes }
         };
         let buffer = draw.indices.as_ref().and_then(|indices| indices.buffer);
         if let Some(buffer) = buffer.filter(|_| read.what == "indices") {
-            return Some(Contents::Indices(elements(bytes, buffer.address.0, buffer.width, buffer.width)));
+            return Some(Contents::Indices(elements(bytes, buffer.address, buffer.width, buffer.width)));
         }
         let number = |prefix: &str| read.what.strip_prefix(prefix)?.parse::<u32>().ok();
         if let Some(input) =
@@ -135,7 +135,7 @@ impl Look for Reader {
             let decode = gpu.regs.at::<VFD_DECODE_INSTR>(input.index);
             let codec = formats::vertex(decode.FORMAT())
                 .and_then(|it| it.codec(swap(decode.SWAP()), Transfer::Linear));
-            let elements = elements(bytes, input.address.0, input.element_bytes, input.stride);
+            let elements = elements(bytes, input.address, input.element_bytes, input.stride);
             return Some(Contents::Vertices(codec, elements));
         }
         Some(Contents::Words(bytes))

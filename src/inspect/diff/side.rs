@@ -186,7 +186,7 @@ struct Collector {
     /// Addresses of buffers that were rendered to.
     rendered: HashSet<GpuAddress>,
     /// Time and hash of each range when it was last hashed.
-    hashes: HashMap<(u32, u32), (u64, u64)>,
+    hashes: HashMap<(Address, u32), (u64, u64)>,
     /// Bytes that commands may still take.
     room: usize,
     /// Number of runs that may still be kept.
@@ -228,9 +228,11 @@ impl Collector {
 
     /// The hash of `read`, computed again only after a write; none if the budget is used up.
     fn hash(&mut self, gpu: &mut Gpu, read: &Read) -> Option<u64> {
-        let place = (read.address.0, read.bytes);
+        let place = (read.address, read.bytes);
         match self.hashes.get(&place) {
-            Some((time, hash)) if gpu.sync().memory().is_unchanged(place.0, place.1, *time) => Some(*hash),
+            Some((time, hash)) if gpu.sync().memory().is_unchanged(place.0.gpu(), place.1, *time) => {
+                Some(*hash)
+            }
             _ => {
                 let hash = hash(gpu, read)?;
                 self.hashes.insert(place, (gpu.sync().memory().now(), hash));
@@ -240,7 +242,7 @@ impl Collector {
     }
 
     fn fetched(&mut self, gpu: &mut Gpu, read: Read) -> Option<Fetched> {
-        let buffer = gpu.sync().memory().buffer_at(read.address.0).map(|(base, _)| base);
+        let buffer = gpu.sync().memory().buffer_at(read.address.gpu()).map(|(base, _)| base);
         let is_rendered = buffer.is_some_and(|base| self.rendered.contains(&base));
         let hash = if is_rendered { 0 } else { self.hash(gpu, &read)? };
         Some(Fetched { read, hash, is_rendered })
@@ -262,8 +264,8 @@ impl Collector {
         let depth = draw.depth.iter().map(|depth| depth.place);
         let resolve = draw.resolve.iter().map(|resolve| SurfacePlace::Address(resolve.address));
         for place in targets.chain(depth).chain(resolve) {
-            if let SurfacePlace::Address(Address(address)) = place {
-                self.rendered.extend(gpu.memory().buffer_at(address).map(|(base, _)| base));
+            if let SurfacePlace::Address(address) = place {
+                self.rendered.extend(gpu.memory().buffer_at(address.gpu()).map(|(base, _)| base));
             }
         }
     }
@@ -321,7 +323,7 @@ pub fn reads(draw: &Draw, gpu: Synced<'_>) -> Vec<Read> {
                 if constant.components.contains(component) && gpu.memory().buffer_at(bits).is_some() {
                     let what = format!("memory at {} c{}.{component}", stage.name(), constant.index);
                     let bytes = gpu.memory().room(bits).min(MAX_POINTED);
-                    reads.push(Read { what, address: Address(bits), bytes });
+                    reads.push(Read { what, address: Address::of(bits), bytes });
                 }
             }
         }

@@ -116,7 +116,7 @@ fn range(name: &str, [old, new]: [&Written; 2], addresses: Addresses, found: &mu
         found.push(Difference::new(name, size(old), size(new)));
     }
     let before = found.len();
-    let offset = |word: &Word, of: &Written| u64::from(word.address.0.wrapping_sub(of.address.0 & !3));
+    let offset = |word: &Word, of: &Written| word.address.0.wrapping_sub(of.address.0 & !3);
     let later: BTreeMap<u64, &Word> = new.words.iter().map(|word| (offset(word, new), word)).collect();
     for word in &old.words {
         let at = offset(word, old);

@@ -118,14 +118,14 @@ impl Watch {
         let Self { address, buffers, registers, uses, is_cut, .. } = self;
         let registers = registers.into_iter().map(|((register, value), [first, times])| NamedBy {
             register,
-            value: Address(value),
+            value: Address::of(value),
             offset: address - value,
             first,
             times,
         });
         let uses = uses.into_iter().map(|((what, at, bytes), [first, _, draws])| Use {
             what,
-            address: Address(at),
+            address: Address::of(at),
             bytes,
             offset: address - at,
             first,
@@ -133,7 +133,7 @@ impl Watch {
         });
         let mut registers: Vec<NamedBy> = registers.collect();
         registers.sort_by_key(|named| named.offset);
-        Place { address: Address(address), buffers, registers, uses: uses.collect(), is_cut }
+        Place { address: Address::of(address), buffers, registers, uses: uses.collect(), is_cut }
     }
 }
 
@@ -141,7 +141,7 @@ impl Observer for Watch {
     fn buffer(&mut self, _: &mut Running<'_>, Announced { address, bytes, .. }: Announced) {
         let Some(base) = address.narrow() else { return };
         let Some(offset) = self.within(base, bytes.into()) else { return };
-        let buffer = BufferAround { address: Address(base), bytes, offset };
+        let buffer = BufferAround { address: Address::of(base), bytes, offset };
         match self.buffers.len() < MAX_LISTED {
             true if !self.buffers.contains(&buffer) => self.buffers.push(buffer),
             true => {}
@@ -173,12 +173,12 @@ impl Observer for Watch {
     fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         for read in draw.reads(gpu.sync().memory()) {
-            self.add_use(read.what, read.address.0, read.bytes.into(), draw.frame_draw);
+            self.add_use(read.what, read.address.narrow(), read.bytes.into(), draw.frame_draw);
         }
         for stage in &draw.shaders {
             let count = stage.shader.as_ref().map_or(0, |shader| shader.lines().count() as u64);
             let what = format!("{} program", stage.name());
-            self.add_use(what, stage.address.0, count * INSTRUCTION, draw.frame_draw);
+            self.add_use(what, stage.address.narrow(), count * INSTRUCTION, draw.frame_draw);
         }
         Flow::Continue
     }

@@ -246,7 +246,7 @@ impl Reading<'_> {
         let rows = layout.rows(&contents, before.as_ref(), room, MAX_LISTED / layout.row_bytes());
         let is_cut = rows.len() as u64 * layout.row_bytes() >= MAX_LISTED;
         let listed = match rows.last().filter(|_| is_cut) {
-            Some(last) => (u64::from(last.address.0) + layout.row_bytes()).saturating_sub(start.get()),
+            Some(last) => (last.address.0 + layout.row_bytes()).saturating_sub(start.get()),
             None => room,
         };
         let missing = contents.missing().map(|range| MissingRange {

@@ -269,7 +269,7 @@ impl Name {
             Self::Program(of) => {
                 let stage = on(draw, *of).with_context(none)?;
                 let bytes = stage.shader.as_ref().map(|shader| 8 * shader.words.len() as u64);
-                Ok(Pointed { start: stage.address.0, bytes, layout: None })
+                Ok(Pointed { start: stage.address.narrow(), bytes, layout: None })
             }
             Self::Constant(of, number, component) => {
                 let constants = &gpu.loaded.stage(*of).constants;
@@ -295,13 +295,13 @@ fn vertices(regs: &RegFile, input: &VertexInput) -> Pointed {
         .and_then(|format| format.codec(enums::swap(decode.SWAP()), Transfer::Linear));
     let stride = if input.stride == 0 { input.element_bytes } else { input.stride };
     let layout = codec.map(|codec| Layout::elements(&input.format, codec, stride));
-    Pointed { start: input.address.0, bytes: Some(input.bytes.into()), layout }
+    Pointed { start: input.address.narrow(), bytes: Some(input.bytes.into()), layout }
 }
 
 fn indices(draw: &Draw) -> Option<Pointed> {
     let buffer = draw.indices.as_ref()?.buffer?;
     let layout = Layout::indices(buffer.width);
-    Some(Pointed { start: buffer.address.0, bytes: Some(buffer.bytes.into()), layout: Some(layout) })
+    Some(Pointed { start: buffer.address.narrow(), bytes: Some(buffer.bytes.into()), layout: Some(layout) })
 }
 
 fn texels(texture: &Texture) -> Pointed {
@@ -317,7 +317,7 @@ fn texels(texture: &Texture) -> Pointed {
         Some(codec) => Layout::texels(&texture.format, codec, grid),
         None => Layout::blocks(&texture.format, format.block()),
     });
-    Pointed { start: texture.address.0, bytes: Some(texture.bytes).filter(|bytes| *bytes > 0), layout }
+    Pointed { start: texture.address.narrow(), bytes: Some(texture.bytes).filter(|bytes| *bytes > 0), layout }
 }
 
 fn elements(buffer: &Buffer, gpu: Synced<'_>, of: Stage) -> Pointed {
@@ -325,7 +325,7 @@ fn elements(buffer: &Buffer, gpu: Synced<'_>, of: Stage) -> Pointed {
     let format = formats::color(SSBO_1_0(sizes.unwrap_or_default()[0]).FMT());
     let codec = format.and_then(|format| format.codec(Swap::WZYX, Transfer::Linear));
     let layout = codec.map(|codec| Layout::elements(&buffer.format, codec, codec.bytes()));
-    Pointed { start: buffer.address.0, bytes: None, layout }
+    Pointed { start: buffer.address.narrow(), bytes: None, layout }
 }
 
 fn target(draw: &Draw, which: Which) -> anyhow::Result<Pointed> {
@@ -346,11 +346,11 @@ fn target(draw: &Draw, which: Which) -> anyhow::Result<Pointed> {
         (None, Some(DepthFormat::Unorm16)) if which == Which::Depth => Some(Layout::shorts()),
         (None, _) => None,
     };
-    Ok(Pointed { start: start.0, bytes: Some(bytes), layout })
+    Ok(Pointed { start: start.narrow(), bytes: Some(bytes), layout })
 }
 
 fn pixels(target: &Target, pitch: u32, size: [u32; 2]) -> Option<Layout> {
-    let (format, swap) = target.pixel;
+    let (format, swap) = target.pixel?;
     let codec = format.codec(swap, Transfer::Linear)?;
     let grid = Grid { tiling: target.tiling, pitch, size, layer_bytes: 0 };
     Some(Layout::texels(&target.format, codec, Some(grid)))

@@ -273,8 +273,7 @@ impl Followed {
     fn overlaps(&self, other: &Attachment) -> bool {
         let range = |it: &Attachment| match it.place {
             SurfacePlace::Address(Address(base)) => {
-                let base = u64::from(base);
-                Some(base..base + u64::from(it.pitch) * u64::from(it.size[1]))
+                Some(base..base.saturating_add(u64::from(it.pitch) * u64::from(it.size[1])))
             }
             SurfacePlace::Gmem(_) => None,
         };
@@ -289,7 +288,7 @@ impl Followed {
             other => other.to_string(),
         };
         let address = self.memory.and_then(|memory| match memory.place {
-            SurfacePlace::Address(Address(address)) => Some(address),
+            SurfacePlace::Address(address) => Some(address.narrow()),
             SurfacePlace::Gmem(_) => None,
         });
         let place = address.map_or("in tile memory".to_owned(), |address| format!("at {address:#010x}"));
@@ -306,8 +305,7 @@ fn from_area(attachment: &Attachment) -> Attachment {
     let Arrangement { samples, tiling } = attachment.arrangement;
     // Areas are whole bins, so they start at tiles of the surface.
     let before = tiling.offset([x, y], attachment.pitch, attachment.texel.bytes() as u32 * samples);
-    let base = u32::try_from(u64::from(base) + before).unwrap_or(u32::MAX);
-    Attachment { place: SurfacePlace::Address(Address(base)), ..*attachment }
+    Attachment { place: SurfacePlace::Address(Address(base.saturating_add(before))), ..*attachment }
 }
 
 /// The rest of `parts` outside of `hole`.
