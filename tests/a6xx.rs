@@ -31,7 +31,7 @@ impl Files for NoFiles {
 }
 
 /// The captures of `../shared/a6xx` of an A630, if they are there.
-fn recorded() -> Vec<PathBuf> {
+pub fn recorded() -> Vec<PathBuf> {
     let shared = std::env::var_os("A4EMU_SHARED").map_or(root().join("../shared"), PathBuf::from);
     let files = fs::read_dir(shared.join("a6xx")).into_iter().flatten().flatten().map(|file| file.path());
     let mut files: Vec<_> =

@@ -277,6 +277,12 @@ fn check_show(schema: &Schema, folder: &Path, damaged: &str) {
     }
     let overlays = ["cost", "depth"].map(|kind| format!("{kind}={}", folder.join(kind).display()));
     let overlays = ["--overlay", &overlays[0], "--overlay", &overlays[1]];
+    let a6xx = folder.join("a6xx-draw.rd").to_str().unwrap().to_owned();
+    a4emu(&["asm", "captures/a6xx-draw.a4", "-o", &a6xx]);
+    schema.holds("show --json", &json(&a4emu(&["show", &a6xx, "--json"])));
+    for draw in ["f0", "f1", "f2"] {
+        schema.holds("show --draw", &json(&a4emu(&["show", &a6xx, "--draw", draw, "--json"])));
+    }
     let drawn = ["show", "captures/blend.rd.gz", "--json"];
     schema.holds("show --json", &json(&a4emu(&[&drawn[..], &overlays].concat())));
     schema.holds("show --draw", &json(&a4emu(&[&drawn[..], &["--draw", "f1"], &overlays].concat())));
