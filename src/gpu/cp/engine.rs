@@ -6,8 +6,6 @@ use std::collections::BTreeMap;
 use a4emu_decoder::a4xx::regs::rb::{RB_COPY_DEST_BASE, RB_DEPTH_INFO, RB_MRT_BASE, TARGETS};
 use a4emu_decoder::a4xx::regs::vpc::{VPC_SO_BUFFER_BASE, VPC_SO_BUFFER_SIZE};
 
-use a4emu_decoder::generation::DEFAULT;
-
 use super::{Call, Flow};
 use crate::budget::Work;
 use crate::draw;
@@ -24,9 +22,10 @@ pub trait Engine {
     /// Runs `call`, or skips it.
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow;
 
-    /// Runs a copy between surfaces that is no draw, or skips it. Chips before the A6xx have none.
+    /// Runs a copy between surfaces that is no draw, or skips it. Chips before the A6xx have none. An engine that renders
+    /// needs no other.
     fn blit(&mut self, gpu: &mut Gpu) {
-        let _ = gpu;
+        not_rendered(gpu, "blits");
     }
 
     /// Whether a skipped draw may have written to `address`.
@@ -48,7 +47,7 @@ pub struct Renderer;
 
 impl Engine for Renderer {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
-        if gpu.chip.generation().number != DEFAULT.number {
+        if !gpu.chip.renders() {
             let what = if let Call::Dispatch(_) = call { "dispatches" } else { "draws" };
             not_rendered(gpu, what);
             return Flow::Continue;
@@ -59,10 +58,6 @@ impl Engine for Renderer {
             Call::Uncounted(call) => gpu.machine.unsupported(call.packet),
         }
         Flow::Continue
-    }
-
-    fn blit(&mut self, gpu: &mut Gpu) {
-        not_rendered(gpu, "blits");
     }
 }
 
@@ -134,7 +129,7 @@ impl Engine for Skip {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         self.skipped = true;
         gpu.budget.charge_later(Work::Packet, 2);
-        if gpu.chip.generation().number != DEFAULT.number {
+        if !gpu.chip.renders() {
             super::a6xx::written(gpu).for_each(|address| self.buffer(gpu, address));
             return Flow::Continue;
         }

@@ -94,6 +94,11 @@ impl Chip {
         Generation::of(NamedChip::GpuId(self.id)).unwrap_or(DEFAULT)
     }
 
+    /// Whether its draws and dispatches run. Of other chips they are left out, and reported.
+    pub fn renders(self) -> bool {
+        self.generation().number == DEFAULT.number
+    }
+
     /// The chip's row of [`CHIPS`], if it has one.
     pub fn row(self) -> Option<&'static ChipRow> {
         CHIPS.iter().find(|row| row.id == self.id)

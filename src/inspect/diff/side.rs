@@ -279,6 +279,10 @@ impl Engine for Collector {
         self.skip.run(gpu, call)
     }
 
+    fn blit(&mut self, gpu: &mut Gpu) {
+        self.skip.blit(gpu);
+    }
+
     fn is_stale(&self, address: GpuAddress) -> bool {
         self.skip.is_stale(address)
     }

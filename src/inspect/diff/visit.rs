@@ -87,6 +87,13 @@ impl<L: Look> Engine for Visitor<L> {
         }
     }
 
+    fn blit(&mut self, gpu: &mut Gpu) {
+        match self.play {
+            Play::Captured => self.skip.blit(gpu),
+            Play::Rendered => Renderer.blit(gpu),
+        }
+    }
+
     fn is_stale(&self, address: Address) -> bool {
         self.skip.is_stale(address)
     }

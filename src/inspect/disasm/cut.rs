@@ -81,6 +81,12 @@ impl Engine for UpTo {
             false => Flow::Continue,
         }
     }
+
+    fn blit(&mut self, gpu: &mut Gpu) {
+        if u64::from(gpu.at.submit) < self.last {
+            Renderer.blit(gpu);
+        }
+    }
 }
 
 /// Makes the new capture, uncompressed.
