@@ -274,8 +274,8 @@ impl Patterns {
     }
 }
 
-/// Converts the argument `edit` to changes for draws.
-fn edits(edit: &Bound<'_, PyDict>) -> PyResult<Vec<(Draws, Vec<Change>)>> {
+/// Converts the argument `edit` to the texts of changes for draws.
+fn edits(edit: &Bound<'_, PyDict>) -> PyResult<Vec<(Draws, Vec<String>)>> {
     let py = edit.py();
     let mut all = Vec::new();
     for (draw, registers) in edit {
@@ -292,8 +292,9 @@ fn edits(edit: &Bound<'_, PyDict>) -> PyResult<Vec<(Draws, Vec<Change>)>> {
             };
             texts.push(format!("{}:{value}", register.str()?));
         }
-        let changes = Change::parse_all(texts.iter().map(String::as_str));
-        all.push((draw, changes.map_err(|error| error::of(py, &error))?));
+        let checked = Change::check(texts.iter().map(String::as_str));
+        checked.map_err(|error| error::of(py, &error))?;
+        all.push((draw, texts));
     }
     Ok(all)
 }

@@ -31,7 +31,8 @@ use crate::{error, json};
 pub struct Asked {
     pub selection: Selection,
     pub stop: Option<Draws>,
-    pub edits: Vec<(Draws, Vec<Change>)>,
+    /// The texts of changes, by draw.
+    pub edits: Vec<(Draws, Vec<String>)>,
     pub validate: bool,
     pub fidelity: bool,
     pub frames: bool,
@@ -138,8 +139,11 @@ struct Hears {
 fn play(source: &Source, asked: Asked, hears: Hears, sender: SyncSender<News>) -> anyhow::Result<Done> {
     let Source { capture, limits, .. } = source;
     let mut edits = Vec::new();
-    for (draw, changes) in asked.edits {
-        edits.push(Edit { runs: find(capture, draw, limits, &shared())?, changes });
+    for (draw, texts) in asked.edits {
+        let runs = find(capture, draw, limits, &shared())?;
+        let generation = capture.generation(limits, &shared())?;
+        let changes = Change::parse_all(generation, texts.iter().map(String::as_str))?;
+        edits.push(Edit { runs, changes });
     }
     let mut playback = limits.playback(capture.name());
     let looks = hears.draws || asked.validate || asked.fidelity || asked.stop.is_some();

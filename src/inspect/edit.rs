@@ -1,20 +1,22 @@
 //! Runs draws with other registers, constants or programs than the stream gave them.
 
+mod packets;
 pub mod stored;
 
-use a4emu_decoder::a4xx::A4XX;
 use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_decoder::adreno::ir3::program::assemble;
 use a4emu_decoder::adreno::load_state::{Stage, StateKind};
 use a4emu_decoder::bits::FieldRow;
+use a4emu_decoder::generation::{DEFAULT, Generation};
 use anyhow::{Context, bail, ensure};
 
 use crate::describe::Runs;
-use crate::explain::value_of;
-use crate::register_names;
+use crate::explain::{value_of, wide_value_of};
+use crate::register_names::{self, Asked};
 use a4emu_gpu::cp::{Call, Engine, Flow};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::machine::{CONSTANTS, CodeSource, INSTRUCTIONS};
+use a4emu_support::status::{Failure, Status};
 
 /// Maximum number of changes of an edit.
 const MAX_CHANGES: usize = 256;
@@ -71,32 +73,54 @@ pub fn stage(name: &str) -> Option<Stage> {
 
 impl Change {
     /// Parses `texts`: `REGISTER.FIELD=VALUE`, `STAGE.cN.x=VALUE` or `STAGE=SOURCE` each, or with a colon. The
-    /// register may be a pattern. `SOURCE` is the text of a program.
+    /// register, one of `generation`, may be a pattern. `SOURCE` is the text of a program.
     ///
     /// # Errors
     /// The call fails if a register, constant or value does not exist, if a program cannot be assembled, or if
     /// there are too many changes.
-    pub fn parse_all<'t>(texts: impl IntoIterator<Item = &'t str>) -> anyhow::Result<Vec<Self>> {
+    pub fn parse_all<'t>(
+        generation: &'static Generation,
+        texts: impl IntoIterator<Item = &'t str>,
+    ) -> anyhow::Result<Vec<Self>> {
         let mut changes = Vec::new();
         for text in texts {
-            changes.extend(Self::parse(text)?);
+            changes.extend(Self::parse(generation, text)?);
             ensure!(changes.len() <= MAX_CHANGES, "no more than {MAX_CHANGES} values are edited at once");
         }
         Ok(changes)
     }
 
-    fn parse(text: &str) -> anyhow::Result<Vec<Self>> {
+    /// Parses `texts` before it is known which chip a capture is of.
+    ///
+    /// # Errors
+    /// The call fails if no generation has all that `texts` name. The error is that of the default.
+    pub fn check<'t>(texts: impl IntoIterator<Item = &'t str> + Clone) -> anyhow::Result<()> {
+        let parsed = |generation| Self::parse_all(generation, texts.clone()).map(drop);
+        parsed(DEFAULT).or_else(|error| {
+            let mut others = Generation::all().filter(|it| it.number != DEFAULT.number);
+            if others.any(|generation| parsed(generation).is_ok()) { Ok(()) } else { Err(error) }
+        })
+    }
+
+    fn parse(generation: &'static Generation, text: &str) -> anyhow::Result<Vec<Self>> {
         let (name, value) = parts(text)?;
         if let Some(stage) = stage(name) {
-            return Ok(vec![Self::program(stage, value).with_context(|| format!("program of {name}"))?]);
+            let program = Self::program(generation, stage, value);
+            return Ok(vec![program.with_context(|| format!("program of {name}"))?]);
         }
         if let Some((head, constant)) = name.split_once('.')
             && let Some(stage) = stage(head)
         {
             return Ok(vec![Self::constants(stage, constant, value)?]);
         }
-        let found = register_names::find(&A4XX, name)?;
-        let change = |asked: register_names::Asked| {
+        let found = register_names::find(generation, name)?;
+        if let Some(halves) = register_names::halves_of(&found) {
+            let value = wide_value_of(value)?;
+            let values = [value as u32, (value >> 32) as u32];
+            let set = |(offset, value)| Self(What::Register { offset, field: None, value });
+            return Ok(halves.into_iter().zip(values).map(set).collect());
+        }
+        let change = |asked: Asked| {
             let value = match asked.field {
                 None => value_of(value)?,
                 Some(field) => field.parse(value)?,
@@ -109,9 +133,13 @@ impl Change {
     /// Makes the assembly text `source` the program of `stage`.
     ///
     /// # Errors
-    /// The call fails if the text cannot be assembled (the message begins with line and column), or if the
-    /// program does not fit into the instruction store.
-    pub fn program(stage: Stage, source: &str) -> anyhow::Result<Self> {
+    /// The call fails if the text cannot be assembled (the message begins with line and column), if the
+    /// program does not fit into the instruction store, or if programs of `generation` are not edited.
+    pub fn program(generation: &Generation, stage: Stage, source: &str) -> anyhow::Result<Self> {
+        if generation.number != DEFAULT.number {
+            let message = format!("programs of an A{}xx are not edited yet", generation.number);
+            return Err(Failure { status: Status::Unsupported, message }.into());
+        }
         let mut code = assemble(source)?;
         ensure!(!code.is_empty(), "there is no instruction in it");
         let most = INSTRUCTIONS;
@@ -220,6 +248,10 @@ impl<E: Engine> Engine for Editing<'_, E> {
         undo.into_iter().rev().for_each(|undo| undo(gpu));
         flow
     }
+
+    fn blit(&mut self, gpu: &mut Gpu) {
+        self.inner.blit(gpu);
+    }
 }
 
 #[cfg(test)]
@@ -247,7 +279,7 @@ mod tests {
 
     #[test]
     fn changes_name_constants_and_programs() {
-        let parsed = |text: &str| Change::parse_all([text]).map(|changes| format!("{changes:?}"));
+        let parsed = |text: &str| Change::parse_all(DEFAULT, [text]).map(|changes| format!("{changes:?}"));
         let is = |text: &str, part: &str| assert!(parsed(text).unwrap().contains(part), "{text}");
         is("fs.c4.y=1", "Constants { stage: FS, first: 17, values: [1] }");
         is("VS.c4.yz:1,2", "Constants { stage: VS, first: 17, values: [1, 2] }");
@@ -291,7 +323,7 @@ mod tests {
             let before = state(&gpu);
             // Two changes of the same constant and of the program: the last ones count.
             let texts = ["fs.c1.y=1.0", "fs.c1=0,7", "RB_DEPTH_CONTROL.ZFUNC=7", "fs=end", "fs=nop\nend"];
-            let changes = Change::parse_all(texts).unwrap();
+            let changes = Change::parse_all(DEFAULT, texts).unwrap();
             let undo: Vec<Undo> = changes.iter().map(|change| change.apply(&mut gpu)).collect();
             let fs = gpu.loaded.stage(Stage::FS);
             assert_eq!((fs.constants[1], fs.source), ([0, 7, 7, 8], CodeSource::Store));

@@ -74,6 +74,21 @@ pub fn find(generation: &'static Generation, text: &str) -> Result<Vec<Asked>, F
     if found.is_empty() { Err(unknown(registers, text)) } else { Ok(found) }
 }
 
+/// The offsets of the halves of a register of 64 bits, the low one first, if that is what [`find`] found.
+pub fn halves_of(found: &[Asked]) -> Option<[u32; 2]> {
+    let &[low, high] = found else { return None };
+    let is_both = !low.by_pattern && low_half(low.registers, high.offset) == Some(low.offset);
+    is_both.then_some([low.offset, high.offset])
+}
+
+/// The offset of the low half of the register of 64 bits whose high half is at `offset`. Their names end in `LO` and `HI`.
+pub fn low_half(registers: &RegisterTable, offset: u32) -> Option<u32> {
+    let name = |offset| registers.lookup(offset).map(|reg| reg.to_string());
+    let (high, before) = (name(offset)?, offset.checked_sub(1)?);
+    let low = format!("{}LO", high.strip_suffix("HI")?);
+    (name(before)? == low).then_some(before)
+}
+
 /// Both halves of the register of 64 bits that `text` names: `SP_CS_OBJ_START`, `RB_MRT[0].BASE`, also as headers do.
 fn halves(generation: &'static Generation, text: &str) -> impl Iterator<Item = RegRef> + use<> {
     let half = |half: &str| match text.split_once('(') {

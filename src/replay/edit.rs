@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use a4emu_decoder::adreno::load_state::Stage;
+use a4emu_decoder::generation::Generation;
 use anyhow::{Context, anyhow, ensure};
 
 use super::Args;
@@ -17,6 +18,7 @@ use a4emu_inspect::selection::Draws;
 use a4emu_support::folders::read_text;
 use a4emu_support::options::Shared;
 use a4emu_support::out_file::OutFile;
+use a4emu_support::status::Failure;
 use a4emu_support::terminal;
 
 /// Runs of the capture: to find the draws, without edits, and with them. They share the budget.
@@ -34,7 +36,8 @@ pub struct Wanted {
 
 #[derive(Clone, Debug)]
 enum Changes {
-    Parsed(Vec<Change>),
+    /// Registers or constants. Which registers there are is known when the capture is.
+    Text(String),
     /// The program of a stage is in a file.
     Program(Stage, PathBuf),
 }
@@ -50,21 +53,26 @@ impl FromStr for Wanted {
         })?;
         let parsed = edit::parts(change).and_then(|(name, value)| match edit::stage(name) {
             Some(stage) => Ok(Changes::Program(stage, value.into())),
-            None => Change::parse_all([change]).map(Changes::Parsed),
+            None => Change::check([change]).map(|()| Changes::Text(change.to_owned())),
         });
         Ok(Self { draw: Draws::one(draw)?, changes: parsed.map_err(|error| format!("{error:#}"))? })
     }
 }
 
 impl Changes {
-    fn read(&self, shared: &Shared) -> anyhow::Result<Vec<Change>> {
+    fn read(&self, generation: &'static Generation, shared: &Shared) -> anyhow::Result<Vec<Change>> {
         match self {
-            Self::Parsed(changes) => Ok(changes.clone()),
+            Self::Text(text) => Change::parse_all(generation, [text.as_str()])
+                .with_context(|| format!("--edit {text} of a capture of an A{}xx", generation.number)),
             Self::Program(stage, path) => {
                 let name = path.display();
                 let file = shared.inputs.open(path).with_context(|| format!("cannot open {name}"))?;
                 let source = read_text(file, MAX_SOURCE).with_context(|| format!("cannot read {name}"))?;
-                Ok(vec![Change::program(*stage, &source).map_err(|error| anyhow!("{name}:{error}"))?])
+                let program = Change::program(generation, *stage, &source);
+                Ok(vec![program.map_err(|error| match error.is::<Failure>() {
+                    true => error,
+                    false => anyhow!("{name}:{error}"),
+                })?])
             }
         }
     }
@@ -79,7 +87,8 @@ pub struct Edited {
     pub capture: Capture,
     /// The edits, with the runs of their draws.
     pub edits: Vec<Edit>,
-    original: Pixels,
+    /// None of a chip whose draws are not rendered.
+    original: Option<Pixels>,
 }
 
 impl Edited {
@@ -95,7 +104,8 @@ impl Edited {
         let edits = edits(args, &capture, shared)?;
         let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
         playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut Renderer, &mut Silent);
-        Ok(Some(Self { original: last(&mut playback.gpu)?, capture, edits }))
+        let original = if playback.gpu.chip.renders() { Some(last(&mut playback.gpu)?) } else { None };
+        Ok(Some(Self { original, capture, edits }))
     }
 
     /// Writes the capture with the edits to the file of `--save`, if there is one.
@@ -110,13 +120,13 @@ impl Edited {
         write_capture(path, &bytes, &shared.inputs)
     }
 
-    /// Says how many pixels of the picture of `gpu` differ from that without edits. Writes a picture to `path`
-    /// that is white there.
+    /// Says how many pixels of the picture of `gpu` differ from that without edits, if there is one. Writes a picture to
+    /// `path` that is white there.
     ///
     /// # Errors
     /// The call fails if the pictures have different sizes, or if the file cannot be written.
     pub fn compare(&self, gpu: &mut Gpu, path: Option<&Path>, shared: &Shared) -> anyhow::Result<()> {
-        let (size, original) = &self.original;
+        let Some((size, original)) = &self.original else { return Ok(()) };
         let (edited_size, edited) = last(gpu)?;
         ensure!(
             edited_size == *size && edited.len() == original.len(),
@@ -141,13 +151,14 @@ impl Edited {
 /// The edits of `args`. Each draw is looked for once: that takes a run.
 fn edits(args: &Args, capture: &Capture, shared: &Shared) -> anyhow::Result<Vec<Edit>> {
     let mut edits: Vec<Edit> = Vec::new();
+    let generation = capture.generation(&args.limits, shared)?;
     for (index, Wanted { draw, changes }) in args.edit.iter().enumerate() {
         let before = args.edit[..index].iter().position(|earlier| earlier.draw == *draw);
         let runs = match before {
             Some(earlier) => edits[earlier].runs.clone(),
             None => find(capture, *draw, &args.limits, shared)?,
         };
-        edits.push(Edit { runs, changes: changes.read(shared)? });
+        edits.push(Edit { runs, changes: changes.read(generation, shared)? });
     }
     Ok(edits)
 }

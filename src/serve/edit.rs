@@ -38,7 +38,7 @@ pub struct Edited {
 pub fn edited(capture: &Capture, limits: &Limits, query: &Query, shared: &Shared) -> anyhow::Result<Edited> {
     let draw: Draws = query.needed("draw")?;
     let until = query.get("until")?.unwrap_or(draw);
-    let changes = Change::parse_all(query.all("set"))?;
+    let changes = Change::parse_all(capture.generation(limits, shared)?, query.all("set"))?;
     let runs = |draw| find(capture, draw, limits, shared);
     let edit = Edit { runs: runs(draw)?, changes };
     let until = runs(until)?;

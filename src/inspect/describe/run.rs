@@ -5,7 +5,8 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use a4emu_decoder::adreno::capture::Ahead;
+use a4emu_decoder::adreno::capture::{Ahead, Body, NamedChip};
+use a4emu_decoder::generation::{DEFAULT, Generation};
 use anyhow::Context;
 use hashbrown::HashMap;
 
@@ -75,6 +76,27 @@ impl Capture {
         let mut budget = limits.work.budget(BASE);
         let refusal = refusal(self.sections(&budget, shared)?, limits.foreign(), &mut budget);
         Ok(refusal.map_or(Ok(()), |trouble| accepted(&self.name, &Report::of(trouble)))?)
+    }
+
+    /// The generation as which the capture is read: that of the first chip that it names before a submit.
+    ///
+    /// # Errors
+    /// The call fails if the capture cannot be opened.
+    pub fn generation(&self, limits: &Limits, shared: &Shared) -> anyhow::Result<&'static Generation> {
+        let budget = limits.work.budget(BASE);
+        for section in self.sections(&budget, shared)? {
+            let Ok(section) = section else { break };
+            match section.body() {
+                Ok(Body::CmdstreamAddr(_)) => break,
+                Ok(body) => {
+                    if let Some(chip) = NamedChip::of(&body) {
+                        return Ok(Generation::of(chip).unwrap_or(DEFAULT));
+                    }
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(DEFAULT)
     }
 
     /// A capture of `bytes`, raw or gzip. Messages call it `name`.

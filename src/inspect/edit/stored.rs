@@ -6,31 +6,23 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use a4emu_decoder::a4xx::enums::StateSrc;
-use a4emu_decoder::a4xx::load_state::{state_kind, unit_dwords};
-use a4emu_decoder::a4xx::pm4::{
-    CP_INDIRECT_BUFFER_1, CP_LOAD_STATE4_0, CP_LOAD_STATE4_1, CondExecRange, Pm4,
-};
-use a4emu_decoder::a4xx::regs::REGISTERS;
+use a4emu_decoder::a4xx::pm4::{CP_INDIRECT_BUFFER_1, CondExecRange, Pm4};
+use a4emu_decoder::a6xx;
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::capture::{Body, Section, SectionId};
-use a4emu_decoder::adreno::load_state::{Stage, StateKind};
-use a4emu_decoder::adreno::packet::Packet;
-use a4emu_decoder::asm::pack::{type0, type3};
-use a4emu_decoder::bits::FieldRow;
+use a4emu_decoder::adreno::packet::{Packet, Packets};
+use a4emu_decoder::adreno::pm4::Outline;
+use a4emu_decoder::generation::{Framing, Generation};
 use anyhow::{Context, bail, ensure};
 
-use super::{Change, Edit, LENGTH_UNIT, What};
+use super::packets::{Around, around};
+use super::{Change, Edit};
 use crate::describe::Capture;
-use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Skip};
+use a4emu_gpu::cp::{Call, Engine, Flow, GROUPS, Group, Observer, Skip};
 use a4emu_gpu::gpu::Gpu;
-use a4emu_gpu::machine::CodeSource;
 use a4emu_gpu::settled::Running;
 use a4emu_support::limits::Limits;
 use a4emu_support::options::{Shared, accepted};
-
-/// The opcode of CP_LOAD_STATE4.
-const LOAD_STATE4: u8 = 0x30;
 
 /// Alignment of new buffers, in bytes.
 const PAGE: u64 = 4096;
@@ -40,23 +32,19 @@ const PAGE: u64 = 4096;
 enum Caller {
     /// The section with this number, a submit.
     Submit(usize),
-    /// A packet: the address of the dword that has the buffer's address, and the dword behind it, which has its length.
-    Packet { at: u32, size: u32 },
+    /// A packet: the address of the dword that has the buffer's address (or the low half), and the dword behind it,
+    /// which has its length.
+    Packet { at: u64, size: u32 },
 }
 
 /// A command buffer that is running.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    address: u32,
+    address: u64,
     dwords: u32,
     caller: Option<Caller>,
-}
-
-/// Packets around a draw.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Around {
-    before: Vec<u32>,
-    after: Vec<u32>,
+    /// Whether groups of state run before the draw of the last packet, and the last of all groups if it does.
+    groups: (bool, Option<Group>),
 }
 
 /// A command buffer with edited draws.
@@ -71,11 +59,11 @@ struct Buffer {
 }
 
 /// Identifies a command buffer: group of buffers, address, length in dwords.
-type BufferKey = (u32, u32, u32);
+type BufferKey = (u32, u64, u32);
 
 /// What is found in a run.
-#[derive(Default)]
 struct Found {
+    generation: &'static Generation,
     /// The number of the section that is played.
     section: usize,
     /// Group of buffers, and its first submit.
@@ -107,7 +95,7 @@ pub fn capture_of(
         );
     }
     let mut playback = limits.playback(capture.name());
-    let found = RefCell::new(Found { first_submit: (u32::MAX, 0), ..Found::default() });
+    let found = RefCell::new(Found::new(capture.generation(limits, shared)?));
     let (mut dumps, mut taken): (Vec<Dump>, Vec<(u64, u64)>) = Default::default();
     let mut engine = Placing { edits, found: &found, skip: Skip::default() };
     let mut announced = None;
@@ -131,15 +119,15 @@ pub fn capture_of(
     }
     accepted(capture.name(), &playback.gpu.report)?;
     ensure!(playback.gpu.budget.cut().is_none(), "the run was cut off before the capture was read");
-    let Found { buffers, error, .. } = found.into_inner();
+    let Found { generation, buffers, error, .. } = found.into_inner();
     error.map_or(Ok(()), Err)?;
-    let copies = copies(buffers, taken)?;
+    let copies = copies(generation, buffers, taken)?;
     write(capture, &copies, &dumps, limits, shared)
 }
 
 /// A command buffer with its edits, at its new place.
 struct Copied {
-    address: u32,
+    address: u64,
     words: Vec<u32>,
     section: usize,
 }
@@ -149,38 +137,46 @@ struct Copied {
 struct Copies {
     buffers: Vec<Copied>,
     /// Dwords in memory, each with the section of the first submit that reads it.
-    dwords: BTreeMap<u32, (u32, usize)>,
+    dwords: BTreeMap<u64, (u32, usize)>,
     /// Address and length of submits, by number of the section.
-    submits: BTreeMap<usize, [u32; 2]>,
+    submits: BTreeMap<usize, (u64, u32)>,
 }
 
 /// Finds places for the buffers, and changes their callers.
-fn copies(buffers: BTreeMap<BufferKey, Buffer>, mut taken: Vec<(u64, u64)>) -> anyhow::Result<Copies> {
+fn copies(
+    generation: &Generation,
+    buffers: BTreeMap<BufferKey, Buffer>,
+    mut taken: Vec<(u64, u64)>,
+) -> anyhow::Result<Copies> {
     let mut all = Copies::default();
     let mut olds = Vec::new();
     for ((_, old, _), buffer) in buffers {
-        let words = with_edits(&buffer)?;
-        let address = room(&mut taken, 4 * words.len() as u64)
+        let mut laid = with_edits(&buffer, generation.framing)?;
+        let bytes = 4 * laid.words.len() as u64;
+        let address = room(&mut taken, bytes, 1 << generation.address_bits)
             .context("there is no room for another command buffer")?;
+        laid.place(address);
         for caller in &buffer.callers {
-            let called = [address, words.len() as u32];
             match caller {
                 Caller::Submit(section) => {
-                    all.submits.insert(*section, called);
+                    all.submits.insert(*section, (address, laid.runs));
                 }
                 Caller::Packet { at, size } => {
-                    let length = CP_INDIRECT_BUFFER_1::FIELDS[0].insert(*size, called[1]);
+                    let length = CP_INDIRECT_BUFFER_1::FIELDS[0].insert(*size, laid.runs);
                     ensure!(
-                        length & 0xf_ffff == called[1],
+                        length & 0xf_ffff == laid.runs,
                         "the command buffer is too long for a packet that calls it"
                     );
-                    all.dwords.insert(*at, (called[0], buffer.section));
-                    all.dwords.insert(at.wrapping_add(4), (length, buffer.section));
+                    let [low, high] = halves(address);
+                    let called = if is_wide(generation) { &[low, high, length][..] } else { &[low, length] };
+                    for (index, word) in called.iter().enumerate() {
+                        all.dwords.insert(at.wrapping_add(4 * index as u64), (*word, buffer.section));
+                    }
                 }
             }
         }
         olds.push((old, buffer.draws.clone()));
-        all.buffers.push(Copied { address, words, section: buffer.section });
+        all.buffers.push(Copied { address, words: laid.words, section: buffer.section });
     }
     // A copied buffer may call another one.
     for (copy, (old, draws)) in all.buffers.iter_mut().zip(olds) {
@@ -201,36 +197,76 @@ fn copies(buffers: BTreeMap<BufferKey, Buffer>, mut taken: Vec<(u64, u64)>) -> a
     Ok(all)
 }
 
+/// Whether addresses have two dwords.
+fn is_wide(generation: &Generation) -> bool {
+    generation.address_bits > 32
+}
+
+/// The dwords of an address, the low one first.
+const fn halves(address: u64) -> [u32; 2] {
+    [address as u32, (address >> 32) as u32]
+}
+
 /// The dwords of a buffer with the packets around its draws.
-fn with_edits(buffer: &Buffer) -> anyhow::Result<Vec<u32>> {
+#[derive(Debug, PartialEq, Eq)]
+struct Laid {
+    words: Vec<u32>,
+    /// Number of dwords that run. Groups of state are behind them.
+    runs: u32,
+    /// Groups: the index of the dwords that take the address, and that of the group.
+    groups: Vec<[usize; 2]>,
+}
+
+impl Laid {
+    /// Says where the groups are, in a buffer at `address`.
+    fn place(&mut self, address: u64) {
+        for [at, group] in &self.groups {
+            self.words[*at..][..2].copy_from_slice(&halves(address + 4 * *group as u64));
+        }
+    }
+}
+
+/// Puts the packets around the draws of a buffer.
+fn with_edits(buffer: &Buffer, framing: Framing) -> anyhow::Result<Laid> {
     let mut words = Vec::with_capacity(buffer.words.len());
-    let mut at = 0;
+    let (mut at, mut named) = (0, Vec::new());
     for (draw, around) in &buffer.draws {
-        let header = buffer.words.get(*draw).context("the command buffer does not hold the draw's packet")?;
-        let end = (draw + 2 + (header >> 16 & 0x3fff) as usize).min(buffer.words.len());
+        let rest = buffer.words.get(*draw..).unwrap_or_default();
+        let mut packet = Packets::new(framing, rest);
+        let _may_be_cut = packet.next().context("the command buffer does not hold the draw's packet")?;
+        let end = (draw + packet.offset()).min(buffer.words.len());
         words.extend_from_slice(&buffer.words[at..*draw]);
         words.extend_from_slice(&around.before);
+        if !around.group.is_empty() {
+            named.push((words.len() - 2, &around.group));
+        }
         words.extend_from_slice(&buffer.words[*draw..end]);
         words.extend_from_slice(&around.after);
         at = end;
     }
     words.extend_from_slice(&buffer.words[at..]);
-    Ok(words)
+    let runs = words.len() as u32;
+    let mut groups = Vec::new();
+    for (place, group) in named {
+        groups.push([place, words.len()]);
+        words.extend_from_slice(group);
+    }
+    Ok(Laid { words, runs, groups })
 }
 
-/// A place for `bytes` that no buffer has, which is taken then.
-fn room(taken: &mut Vec<(u64, u64)>, bytes: u64) -> Option<u32> {
+/// A place for `bytes` below `end` that no buffer has, which is taken then.
+fn room(taken: &mut Vec<(u64, u64)>, bytes: u64, end: u64) -> Option<u64> {
     taken.sort_unstable();
     let mut at = PAGE;
-    for (start, end) in taken.iter() {
-        if *start >= at + bytes {
+    for (start, behind) in taken.iter() {
+        if *start >= at.checked_add(bytes)? {
             break;
         }
-        at = at.max(end.next_multiple_of(PAGE));
+        at = at.max(behind.checked_next_multiple_of(PAGE)?);
     }
-    let address = u32::try_from(at).ok().filter(|_| at + bytes <= 1 << 32)?;
-    taken.push((at, at + bytes));
-    Some(address)
+    let behind = at.checked_add(bytes).filter(|behind| *behind <= end)?;
+    taken.push((at, behind));
+    Some(at)
 }
 
 /// Writes all sections, changed and new ones among them.
@@ -243,11 +279,10 @@ fn write(
 ) -> anyhow::Result<Vec<u8>> {
     let mut changes: BTreeMap<usize, Vec<(usize, u32)>> = BTreeMap::new();
     for (at, (value, before)) in &copies.dwords {
-        let start = u64::from(*at);
-        let holds = |dump: &&Dump| dump.0 < *before && dump.1 <= start && start + 4 <= dump.1 + dump.2;
+        let holds = |dump: &&Dump| dump.0 < *before && dump.1 <= *at && *at + 4 <= dump.1 + dump.2;
         let (section, address, _) =
             dumps.iter().rev().find(holds).context("what calls the command buffer is not in the capture")?;
-        changes.entry(*section).or_default().push(((start - address) as usize, *value));
+        changes.entry(*section).or_default().push(((at - address) as usize, *value));
     }
     let mut out = Vec::new();
     let budget = limits.work.budget(a4emu_gpu::budget::BASE);
@@ -255,11 +290,17 @@ fn write(
         let mut section = section.context("a damaged capture is not written again")?;
         for copy in copies.buffers.iter().filter(|copy| copy.section == number) {
             let bytes: Vec<u8> = copy.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            let record = [copy.address, bytes.len() as u32, 0].map(u32::to_le_bytes).concat();
+            let [low, high] = halves(copy.address);
+            let record = [low, bytes.len() as u32, high].map(u32::to_le_bytes).concat();
             put(&mut out, SectionId::GPUADDR, &record);
             put(&mut out, SectionId::BUFFER_CONTENTS, &bytes);
         }
-        let called = copies.submits.get(&number).map(|called| [(0, called[0]), (4, called[1])]);
+        let has_high = section.payload.len() >= 12;
+        let called = copies.submits.get(&number).map(|(address, dwords)| {
+            let [low, high] = halves(*address);
+            let high = (has_high || high != 0).then_some((8, high));
+            [(0, low), (4, *dwords)].into_iter().chain(high)
+        });
         let all = changes.get(&number).into_iter().flatten().copied().chain(called.into_iter().flatten());
         for (at, value) in all {
             let word = section.payload.get_mut(at..at + 4).context("a section is too short")?;
@@ -290,25 +331,36 @@ impl Observer for Calls<'_> {
             found.first_submit = (gpu.group(), found.section);
         }
         let caller = Some(Caller::Submit(found.section));
-        found.open = address.narrow().map(|address| Open { address, dwords, caller }).into_iter().collect();
+        found.open = vec![Open { address: address.get(), dwords, caller, groups: (false, None) }];
         Flow::Continue
     }
 
     fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         let Packet::Command { opcode, payload, .. } = *packet else { return };
-        let Some(call) = Pm4::parse(opcode, payload).call() else { return };
+        let generation = gpu.chip.generation();
         let found = &mut *self.0.borrow_mut();
-        found.open.truncate(gpu.at.depth as usize + 1);
-        let address = call.address.narrow().unwrap_or_default();
-        let index = payload.iter().position(|word| *word == address).unwrap_or_default();
-        let word = (gpu.at.address + 4 * (1 + index as u64)).narrow();
-        let size = payload.get(index + 1).copied().unwrap_or_default();
-        found.open.push(Open {
-            address,
-            dwords: call.dwords,
-            caller: word.map(|at| Caller::Packet { at, size }),
-        });
+        let depth = gpu.at.depth as usize;
+        if let Some(open) = found.open.get_mut(depth) {
+            let groups = &gpu.cp.groups;
+            open.groups = (groups.iter().any(Option::is_some), groups[GROUPS - 1]);
+        }
+        let Outline::Call(call) = (generation.outline)(opcode, payload) else { return };
+        let address = call.address.get();
+        let [low, high] = halves(address);
+        let written = if is_wide(generation) { &[low, high][..] } else { &[low] };
+        let index = payload.windows(written.len()).position(|words| words == written).unwrap_or_default();
+        let at = (gpu.at.address + 4 * (1 + index as u64)).get();
+        let size = payload.get(index + written.len()).copied().unwrap_or_default();
+        let caller = Some(Caller::Packet { at, size });
+        // A chain takes the place of its caller.
+        found.open.truncate(if is_chain(generation, opcode) { depth } else { depth + 1 });
+        found.open.push(Open { address, dwords: call.dwords, caller, groups: (false, None) });
     }
+}
+
+/// Whether the opcode of a call is a jump.
+fn is_chain(generation: &Generation, opcode: u8) -> bool {
+    generation.packets.row(opcode).is_some_and(|row| row.name == "CP_INDIRECT_BUFFER_CHAIN")
 }
 
 /// An engine that runs no draws, and notes the packets around those that are edited.
@@ -332,16 +384,31 @@ impl Engine for Placing<'_> {
         }
         self.skip.run(gpu, call)
     }
+
+    fn blit(&mut self, gpu: &mut Gpu) {
+        self.skip.blit(gpu);
+    }
 }
 
 impl Found {
+    fn new(generation: &'static Generation) -> Self {
+        let (section, open, buffers, error) = Default::default();
+        Self { generation, section, first_submit: (u32::MAX, 0), open, buffers, error }
+    }
+
     /// Notes the packets around the draw that runs.
     fn place(&mut self, gpu: &mut Gpu, around: Around) -> anyhow::Result<()> {
         let (group, packet, depth) = (gpu.group(), gpu.at.address, gpu.at.depth as usize);
         let open = self.open.get(depth).copied().context("the draw is in no command buffer")?;
-        let start = Address::from(open.address);
+        let start = Address::new(open.address);
         let offset =
             packet.get().checked_sub(start.get()).context("the draw is in no command buffer")? as usize / 4;
+        let around = match open.groups {
+            (true, last) if self.generation.framing == Framing::Types4And7 => {
+                around.behind(&last.map_or(Ok(Vec::new()), |last| packets_of(gpu, last))?)?
+            }
+            _ => around,
+        };
         let buffer = self.buffers.entry((group, open.address, open.dwords)).or_default();
         if buffer.words.is_empty() {
             let words = gpu.sync().memory().read_dwords(start, open.dwords as usize);
@@ -349,7 +416,7 @@ impl Found {
             buffer.section = self.first_submit.1;
         }
         ensure!(
-            !is_skipped(&buffer.words, offset),
+            !is_skipped(self.generation, &buffer.words, offset),
             "a packet that skips others stands before the edited draw"
         );
         buffer.callers.extend(open.caller);
@@ -367,139 +434,97 @@ impl Found {
     }
 }
 
-/// Whether a packet skips a number of dwords that reaches behind `offset`.
-fn is_skipped(words: &[u32], offset: usize) -> bool {
-    let framing = a4emu_decoder::a4xx::A4XX.framing;
-    let mut packets = a4emu_decoder::adreno::packet::Packets::new(framing, words);
+/// The packets of a group of state that run in the pass of the draw.
+fn packets_of(gpu: &mut Gpu, group: Group) -> anyhow::Result<Vec<u32>> {
+    if !group.passes.meet(gpu.cp.passes) {
+        return Ok(Vec::new());
+    }
+    let words = gpu.sync().memory().read_dwords(group.address, group.dwords as usize);
+    words.context("the last group of state of the draw is not whole in the capture")
+}
+
+/// Whether a packet skips or repeats a number of dwords that reaches behind `offset`.
+fn is_skipped(generation: &Generation, words: &[u32], offset: usize) -> bool {
+    let mut packets = Packets::new(generation.framing, words);
     while packets.offset() < offset {
         let Some(Ok(packet)) = packets.next() else { return false };
         let Packet::Command { opcode, payload, .. } = packet else { continue };
-        let skipped = match Pm4::parse(opcode, payload) {
-            Pm4::CondExec(packet) => packet.DWORDS,
-            Pm4::CondRegExec(packet) => match packet.range() {
-                Some(CondExecRange::Predicate { dwords } | CondExecRange::Registers { dwords, .. }) => dwords,
-                None => continue,
-            },
-            _ => continue,
+        let covered = match generation.framing {
+            Framing::Types0To3 => covered_a4xx(opcode, payload),
+            Framing::Types4And7 => covered_a6xx(opcode, payload),
         };
-        if packets.offset() + skipped as usize > offset {
+        if covered.is_some_and(|dwords| packets.offset() + dwords as usize > offset) {
             return true;
         }
     }
     false
 }
 
-/// The packets that make `changes`, and those that take them back.
-fn around(gpu: &mut Gpu, changes: &[&Change]) -> anyhow::Result<Around> {
-    let mut all = Around::default();
-    let mut undo = Vec::new();
-    let mut done = Ok(());
-    for change in changes {
-        match packets(&change.0, gpu) {
-            Ok([before, after]) => {
-                all.before.extend(before);
-                all.after.splice(..0, after);
-                undo.push(change.apply(gpu));
-            }
-            Err(error) => done = Err(error),
-        }
+/// The number of dwords behind the packet whose execution depends on it.
+fn covered_a4xx(opcode: u8, payload: &[u32]) -> Option<u32> {
+    match Pm4::parse(opcode, payload) {
+        Pm4::CondExec(packet) => Some(packet.DWORDS),
+        Pm4::CondRegExec(packet) => packet.range().map(|range| match range {
+            CondExecRange::Predicate { dwords } | CondExecRange::Registers { dwords, .. } => dwords,
+        }),
+        _ => None,
     }
-    undo.into_iter().rev().for_each(|undo| undo(gpu));
-    done.map(|()| all)
 }
 
-/// The packets of a change, and those that take it back.
-fn packets(what: &What, gpu: &Gpu) -> anyhow::Result<[Vec<u32>; 2]> {
-    let register = |offset: u32, value: u32| vec![type0(offset, 1), value];
-    Ok(match what {
-        What::Register { offset, field, value } => {
-            let old = gpu.regs.read(*offset);
-            [field.map_or(*value, |field| field.insert(old, *value)), old]
-                .map(|value| register(*offset, value))
-        }
-        What::Constants { stage, first, values } => {
-            let held = gpu.loaded.stage(*stage).constants[first / 4];
-            let mut new = held;
-            new[first % 4..][..values.len()].copy_from_slice(values);
-            let load = |values: &[u32]| load_state(StateKind::Constants(*stage), (first / 4) as u32, values);
-            [load(&new)?, load(&held)?]
-        }
-        What::Program { stage, words } => {
-            let named = |name: &str| REGISTERS.by_name(&format!("SP_{}_{name}", stage.name()));
-            let [length, start] = ["LENGTH_REG", "OBJ_START"].map(named);
-            let length = length.context("the stage has no register of its length")?;
-            let held = gpu.loaded.stage(*stage);
-            let code: Vec<u32> = held.code[..words.len() / 2]
-                .iter()
-                .flat_map(|word| [*word as u32, (*word >> 32) as u32])
-                .collect();
-            let new = register(length, (words.len() / 2 / LENGTH_UNIT) as u32);
-            let old = register(length, gpu.regs.read(length));
-            let mut after = [load_program(*stage, &code)?, old].concat();
-            if held.source == CodeSource::Memory {
-                // The write of its address makes the chip take the program from memory again.
-                let start = start.context("the stage has no register of its program's address")?;
-                after.extend(register(start, gpu.regs.read(start)));
-            }
-            [[load_program(*stage, words)?, new].concat(), after]
-        }
-    })
-}
-
-fn load_program(stage: Stage, words: &[u32]) -> anyhow::Result<Vec<u32>> {
-    load_state(StateKind::Instructions(stage), 0, words)
-}
-
-/// A CP_LOAD_STATE4 with `values` in it, for whole units from unit `first` on.
-fn load_state(kind: StateKind, first: u32, values: &[u32]) -> anyhow::Result<Vec<u32>> {
-    let field = |fields: &'static [FieldRow], name: &str| {
-        fields
-            .iter()
-            .find(|field| field.name == name)
-            .with_context(|| format!("CP_LOAD_STATE4 has no {name}"))
-    };
-    let place = |name: &str| field(CP_LOAD_STATE4_0::FIELDS, name);
-    let (block, types) = (place("STATE_BLOCK")?, field(CP_LOAD_STATE4_1::FIELDS, "STATE_TYPE")?);
-    let all = (0..16).flat_map(|number| (0..4).map(move |ty| (block.insert(0, number), types.insert(0, ty))));
-    let is_it = |(block, ty): &(u32, u32)| {
-        state_kind(CP_LOAD_STATE4_0(*block).STATE_BLOCK(), CP_LOAD_STATE4_1(*ty).STATE_TYPE()) == kind
-    };
-    let (block, ty) = all.into_iter().find(is_it).context("no packet loads this state")?;
-    let units = values.len() as u32 / unit_dwords(kind);
-    let head = place("NUM_UNIT")?.insert(place("DST_OFF")?.insert(block, first), units);
-    debug_assert_eq!(CP_LOAD_STATE4_0(head).STATE_SRC(), StateSrc::SS4_DIRECT);
-    Ok([&[type3(LOAD_STATE4, 2 + values.len() as u32), head, ty], values].concat())
+/// As [`covered_a4xx`], for an A6xx.
+fn covered_a6xx(opcode: u8, payload: &[u32]) -> Option<u32> {
+    use a6xx::pm4::{CondExecRange, Pm4};
+    match Pm4::parse(opcode, payload) {
+        Pm4::CondExec(packet) => Some(packet.DWORDS),
+        Pm4::CondRegExec(packet) => packet.range().map(|range| match range {
+            CondExecRange::Predicate { dwords, .. }
+            | CondExecRange::Registers { dwords, .. }
+            | CondExecRange::Pass { dwords, .. } => dwords,
+        }),
+        Pm4::StartBin(packet) => Some(packet.BODY_DWORDS),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use a4emu_decoder::asm::pack::{type3, type7};
+
     use super::*;
 
     #[test]
     fn new_buffers_lie_where_no_other_is() {
         let mut taken = vec![(0x3000, 0x5000), (0x1000, 0x2800)];
-        assert_eq!(room(&mut taken, 0x100), Some(0x5000), "0x2800 is no page, 0x3000 is taken");
-        assert_eq!(room(&mut taken, 0x100), Some(0x6000));
-        assert_eq!(room(&mut vec![(0, 1 << 32)], 4), None);
-        assert_eq!(room(&mut vec![(0xffff_f000, 1 << 32)], 4), Some(0x1000));
+        let end = 1 << 32;
+        assert_eq!(room(&mut taken, 0x100, end), Some(0x5000), "0x2800 is no page, 0x3000 is taken");
+        assert_eq!(room(&mut taken, 0x100, end), Some(0x6000));
+        assert_eq!(room(&mut vec![(0, 1 << 32)], 4, end), None);
+        assert_eq!(room(&mut vec![(0, 1 << 32)], 4, 1 << 48), Some(1 << 32));
+        assert_eq!(room(&mut vec![(0, u64::MAX)], 4, 1 << 48), None);
+        assert_eq!(room(&mut vec![(0xffff_f000, 1 << 32)], 4, end), Some(0x1000));
     }
 
     #[test]
     fn packets_stand_around_the_draw() {
         let words = vec![0, type3(0x38, 2), 1, 2, 9];
-        let around = Around { before: vec![7], after: vec![8] };
+        let around = Around { before: vec![7], after: vec![8], group: Vec::new() };
         let buffer = Buffer { words, draws: BTreeMap::from([(1, around)]), ..Buffer::default() };
-        assert_eq!(with_edits(&buffer).unwrap(), [0, 7, type3(0x38, 2), 1, 2, 8, 9]);
+        let laid = with_edits(&buffer, Framing::Types0To3).unwrap();
+        assert_eq!((laid.words, laid.runs), (vec![0, 7, type3(0x38, 2), 1, 2, 8, 9], 7));
     }
 
     #[test]
-    fn state_is_loaded_by_its_packet() {
-        let words = load_state(StateKind::Constants(Stage::FS), 4, &[1, 2, 3, 4]).unwrap();
-        let mut packets =
-            a4emu_decoder::adreno::packet::Packets::new(a4emu_decoder::a4xx::A4XX.framing, &words);
-        let Some(Ok(Packet::Command { opcode, payload, .. })) = packets.next() else { panic!("no packet") };
-        let Pm4::LoadState4(load) = Pm4::parse(opcode, payload) else { panic!("another packet") };
-        assert_eq!((load.kind(), load.dst.DST_OFF(), load.dwords()), (StateKind::Constants(Stage::FS), 4, 4));
-        assert!(packets.next().is_none());
+    fn groups_of_state_stand_behind_the_buffer() {
+        let draw = type7(0x38, 2);
+        let edit = Around { before: vec![1, 2], after: vec![3], group: Vec::new() };
+        let around = edit.clone().behind(&[]).unwrap();
+        assert_eq!((around.before.len(), around.after.len(), &around.group[..]), (4, 5, &[1, 2][..]));
+        let draws = BTreeMap::from([(0, around)]);
+        let buffer = Buffer { words: vec![draw, 8, 9], draws, ..Buffer::default() };
+        let mut laid = with_edits(&buffer, Framing::Types4And7).unwrap();
+        laid.place(0x5_0000_1000);
+        assert_eq!((laid.words.len(), laid.runs), (14, 12));
+        assert_eq!(laid.words[2..7], [0x1000 + 4 * 12, 5, draw, 8, 9]);
+        assert_eq!(edit.behind(&[7, 8]).unwrap().group, [7, 8, 1, 2]);
     }
 }

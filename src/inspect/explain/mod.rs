@@ -389,6 +389,23 @@ pub fn value_of(text: &str) -> anyhow::Result<u32> {
     }
 }
 
+/// Parses the value of a register of 64 bits, as [`value_of`].
+///
+/// # Errors
+/// The call fails if `text` is no number.
+pub fn wide_value_of(text: &str) -> anyhow::Result<u64> {
+    const DIGITS: usize = 16;
+    let hex = || {
+        let digits = text.strip_prefix("0x").unwrap_or(text);
+        u64::from_str_radix(digits, 16)
+            .with_context(|| format!("`{text}` is no word of 64 bits in hexadecimal"))
+    };
+    match text.starts_with("0x") || text.len() == DIGITS {
+        true => hex(),
+        false => text.parse().or_else(|_| hex()),
+    }
+}
+
 fn put_all<T: Serialize + Display>(question: &Question, name: &str, all: &[T]) -> anyhow::Result<Explained> {
     match question.json {
         true => put(Form::Json, [serde_json::to_string(&BTreeMap::from([(name, all)]))? + "\n"]),
