@@ -32,6 +32,7 @@ pub mod disasm;
 pub mod edit;
 pub mod explain;
 pub mod golden;
+pub mod listed;
 pub mod memory;
 pub mod pixel;
 pub mod register_names;

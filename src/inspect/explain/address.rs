@@ -4,12 +4,16 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::bits::Kind;
 use serde::Serialize;
 
-use crate::describe::{Address, Capture, Draw, Shaders};
+use crate::describe::{Capture, Draw, Shaders};
+use crate::listed::Listed;
+use crate::register_names::low_half;
 use a4emu_gpu::cp::observer::Announced;
 use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
+use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::settled::Running;
 use a4emu_support::limits::Limits;
 use a4emu_support::options::{Shared, accepted};
@@ -24,7 +28,7 @@ const INSTRUCTION: u64 = 8;
 /// What a capture knows of an address.
 #[derive(Debug, Serialize)]
 pub struct Place {
-    address: Address,
+    address: Listed,
     /// The buffers that hold it, one for each size and place that the capture announces.
     buffers: Vec<BufferAround>,
     /// The registers whose value lies in the same buffer at or before it.
@@ -38,19 +42,19 @@ pub struct Place {
 /// A buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 struct BufferAround {
-    address: Address,
+    address: Listed,
     bytes: u32,
     /// Bytes from its start to the address.
-    offset: u32,
+    offset: u64,
 }
 
 /// A register that names the buffer.
 #[derive(Debug, Serialize)]
 struct NamedBy {
     register: String,
-    value: Address,
+    value: Listed,
     /// Bytes from there to the address.
-    offset: u32,
+    offset: u64,
     /// The frame draw before which it is written first, and how often it is written.
     first: u32,
     times: u32,
@@ -61,9 +65,9 @@ struct NamedBy {
 struct Use {
     /// Name, such as `FS texture 2` or `VS program`.
     what: String,
-    address: Address,
+    address: Listed,
     bytes: u64,
-    offset: u32,
+    offset: u64,
     /// The first frame draw, and how many there are.
     first: u32,
     draws: u32,
@@ -73,7 +77,7 @@ struct Use {
 ///
 /// # Errors
 /// The call fails if the capture cannot be read.
-pub fn of_capture(capture: &Capture, address: u32, shared: &Shared) -> anyhow::Result<(Place, Status)> {
+pub fn of_capture(capture: &Capture, address: Address, shared: &Shared) -> anyhow::Result<(Place, Status)> {
     let mut playback = Limits::default().playback(capture.name());
     let mut watch = Watch { address, ..Watch::default() };
     let sections = capture.sections(&playback.gpu.budget, shared)?;
@@ -85,21 +89,21 @@ pub fn of_capture(capture: &Capture, address: u32, shared: &Shared) -> anyhow::R
 
 #[derive(Default)]
 struct Watch {
-    address: u32,
+    address: Address,
     buffers: Vec<BufferAround>,
-    registers: BTreeMap<(String, u32), [u32; 2]>,
-    uses: BTreeMap<(String, u32, u64), [u32; 3]>,
+    registers: BTreeMap<(String, Address), [u32; 2]>,
+    uses: BTreeMap<(String, Address, u64), [u32; 3]>,
     shaders: Shaders,
     is_cut: bool,
 }
 
 impl Watch {
     /// The distance from `start` to the address, if the address lies in the `bytes` from there on.
-    fn within(&self, start: u32, bytes: u64) -> Option<u32> {
-        self.address.checked_sub(start).filter(|offset| u64::from(*offset) < bytes)
+    fn within(&self, start: Address, bytes: u64) -> Option<u64> {
+        self.address.get().checked_sub(start.get()).filter(|offset| *offset < bytes)
     }
 
-    fn add_use(&mut self, what: String, address: u32, bytes: u64, draw: u32) {
+    fn add_use(&mut self, what: String, address: Address, bytes: u64, draw: u32) {
         if self.within(address, bytes).is_none() {
             return;
         }
@@ -118,30 +122,47 @@ impl Watch {
         let Self { address, buffers, registers, uses, is_cut, .. } = self;
         let registers = registers.into_iter().map(|((register, value), [first, times])| NamedBy {
             register,
-            value: Address::of(value),
-            offset: address - value,
+            value: Listed::of(value),
+            offset: address.get() - value.get(),
             first,
             times,
         });
         let uses = uses.into_iter().map(|((what, at, bytes), [first, _, draws])| Use {
             what,
-            address: Address::of(at),
+            address: Listed::of(at),
             bytes,
-            offset: address - at,
+            offset: address.get() - at.get(),
             first,
             draws,
         });
         let mut registers: Vec<NamedBy> = registers.collect();
         registers.sort_by_key(|named| named.offset);
-        Place { address: Address::of(address), buffers, registers, uses: uses.collect(), is_cut }
+        Place { address: Listed::of(address), buffers, registers, uses: uses.collect(), is_cut }
     }
+}
+
+/// The name of the register at `offset`, which has just been written, and the address that it holds. One of 64 bits holds
+/// it when its high half is written, which comes last.
+fn held(gpu: &Gpu, offset: u32) -> Option<(String, Address)> {
+    let generation = gpu.chip.generation();
+    if generation.address_bits > 32 {
+        let low = low_half(generation.registers, offset)?;
+        let name = generation.registers.name(low).to_string();
+        let name = name.trim_end_matches("LO").trim_end_matches(['_', '.']).to_owned();
+        return Some((name, Address::wide(gpu.regs.read(low), gpu.regs.read(offset))));
+    }
+    let word = gpu.regs.read(offset);
+    let address = generation.registers.fields(offset).iter().find_map(|field| match field.kind {
+        Kind::Addr(shift) => Some(field.raw(word) << shift),
+        _ => None,
+    });
+    Some((generation.registers.name(offset).to_string(), address?.into()))
 }
 
 impl Observer for Watch {
     fn buffer(&mut self, _: &mut Running<'_>, Announced { address, bytes, .. }: Announced) {
-        let Some(base) = address.narrow() else { return };
-        let Some(offset) = self.within(base, bytes.into()) else { return };
-        let buffer = BufferAround { address: Address::of(base), bytes, offset };
+        let Some(offset) = self.within(address, bytes.into()) else { return };
+        let buffer = BufferAround { address: Listed::of(address), bytes, offset };
         match self.buffers.len() < MAX_LISTED {
             true if !self.buffers.contains(&buffer) => self.buffers.push(buffer),
             true => {}
@@ -150,19 +171,16 @@ impl Observer for Watch {
     }
 
     fn register(&mut self, gpu: &mut Running<'_>, offset: u32, _: Option<u32>) {
-        let table = gpu.chip.generation().registers;
-        let word = gpu.regs.read(offset);
-        let held = table.fields(offset).iter().find_map(|field| match field.kind {
-            Kind::Addr(shift) => Some(field.raw(word) << shift),
-            _ => None,
-        });
-        let Some(value) = held.filter(|value| *value <= self.address) else { return };
+        let Some((register, value)) = held(gpu, offset) else { return };
+        if value > self.address {
+            return;
+        }
         let memory = gpu.sync().memory();
         let same = memory.buffer_at(value).filter(|buffer| memory.buffer_at(self.address) == Some(*buffer));
         if same.is_none() {
             return;
         }
-        let key = (table.name(offset).to_string(), value);
+        let key = (register, value);
         if self.registers.len() >= MAX_LISTED && !self.registers.contains_key(&key) {
             self.is_cut = true;
             return;
@@ -173,12 +191,12 @@ impl Observer for Watch {
     fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         for read in draw.reads(gpu.sync().memory()) {
-            self.add_use(read.what, read.address.narrow(), read.bytes.into(), draw.frame_draw);
+            self.add_use(read.what, Address::new(read.address.0.into()), read.bytes.into(), draw.frame_draw);
         }
         for stage in &draw.shaders {
             let count = stage.shader.as_ref().map_or(0, |shader| shader.lines().count() as u64);
             let what = format!("{} program", stage.name());
-            self.add_use(what, stage.address.narrow(), count * INSTRUCTION, draw.frame_draw);
+            self.add_use(what, Address::new(stage.address.0.into()), count * INSTRUCTION, draw.frame_draw);
         }
         Flow::Continue
     }

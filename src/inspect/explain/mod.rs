@@ -21,12 +21,14 @@ use serde::Serialize;
 use crate::describe::Capture;
 use crate::register_names::{Asked, find, near_names};
 use crate::subjects::{Source, Subject, subjects, words};
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::adreno::registers::RegisterTable;
 use a4emu_decoder::generation::Generation;
 use a4emu_decoder::names::is_pattern;
 use a4emu_decoder::similar::hint;
 use a4emu_rules::rules::Id;
+use a4emu_support::limits::Limits;
 use a4emu_support::options::Shared;
 use a4emu_support::status::{Failure, Status};
 use a4emu_support::terminal::{self, Form};
@@ -93,7 +95,8 @@ pub fn run(question: &Question) -> anyhow::Result<Status> {
 /// The call fails if `what` is no address, or if the capture cannot be read.
 pub fn run_address(question: &Question, capture: &Capture, shared: &Shared) -> anyhow::Result<Status> {
     ensure!(question.words.is_empty(), "an address of a capture has no value behind it");
-    let (place, status) = address::of_capture(capture, hex(&question.what)?, shared)?;
+    let generation = capture.generation(&Limits::default(), shared)?;
+    let (place, status) = address::of_capture(capture, address_of(generation, &question.what)?, shared)?;
     let Explained { text, form, .. } = put_all(question, "addresses", &[place])?;
     let mut out = terminal::stdout(form);
     out.write_all(text.as_bytes())?;
@@ -375,6 +378,18 @@ fn instruction_words(text: &str) -> anyhow::Result<Vec<u32>> {
 fn hex(text: &str) -> anyhow::Result<u32> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     u32::from_str_radix(digits, 16).with_context(|| format!("`{text}` is no word of 32 bits in hexadecimal"))
+}
+
+/// Parses an address of `generation`.
+fn address_of(generation: &Generation, text: &str) -> anyhow::Result<Address> {
+    if generation.address_bits <= 32 {
+        return hex(text).map(Address::from);
+    }
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    let address = u64::from_str_radix(digits, 16).map(Address::new);
+    let address = address.ok().filter(|address| generation.reaches(*address));
+    address
+        .with_context(|| format!("`{text}` is no address of {} bits in hexadecimal", generation.address_bits))
 }
 
 /// Parses a register's value: decimal, hexadecimal, or as listings print it.

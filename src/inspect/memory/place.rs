@@ -2,23 +2,24 @@
 
 use std::str::FromStr;
 
-use a4emu_decoder::a4xx::A4XX;
 use a4emu_decoder::a4xx::regs::tex::{SSBO_1_0, TEX_CONST_0, TEX_CONST_2};
 use a4emu_decoder::a4xx::regs::vfd::VFD_DECODE_INSTR;
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::load_state::Stage;
+use a4emu_decoder::generation::{DEFAULT, Generation};
 use anyhow::{Context, bail};
 
 use super::layout::{Grid, Layout};
 use crate::describe::canvas::Which;
 use crate::describe::{Buffer, Draw, ShaderStage, SurfacePlace, Target, Texture, VertexInput};
 use crate::edit::stage;
-use crate::register_names;
+use crate::register_names::{self, halves_of, low_half};
 use a4emu_gpu::a4xx::{enums, formats};
 use a4emu_gpu::draw::rb::depth::DepthFormat;
 use a4emu_gpu::regfile::RegFile;
 use a4emu_gpu::settled::Synced;
 use a4emu_shader::format::{Swap, Transfer};
+use a4emu_support::status::{Failure, Status};
 
 /// A place in memory, as a user writes it: `0x1040000+64`, `0x1040000..0x1040040`, `texture FS 0`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +62,8 @@ pub enum Name {
     Constant(Stage, u32, usize),
     /// A target that is rendered to in memory.
     Target(Which),
-    /// A register that holds an address: its offset.
-    Register(u32),
+    /// A register that holds an address: its name, which the generation of the chip gives a meaning.
+    Register(String),
 }
 
 /// How a user wants to see memory.
@@ -91,7 +92,7 @@ pub struct Located {
 
 /// What a name points to.
 struct Pointed {
-    start: u32,
+    start: Address,
     /// Its bytes; none if they end with the buffer.
     bytes: Option<u64>,
     layout: Option<Layout>,
@@ -207,17 +208,15 @@ fn constant_of(stage: Stage, text: &str) -> Option<Name> {
 }
 
 impl Name {
-    /// The register `text`.
+    /// The register `text`, if a generation has it. The error is that of the default.
     fn register(text: &str) -> Result<Self, String> {
-        let found = register_names::find(&A4XX, text).map_err(|failure| {
-            let hint = failure.message.find("; did you mean").map_or("", |at| &failure.message[at..]);
-            format!("`{text}` names no memory{hint}: write {NAMES}")
-        })?;
-        match found[..] {
-            [one] if one.field.is_none_or(|field| field.width() >= 20) => Ok(Self::Register(one.offset)),
-            [one] => Err(format!("`{}` has no address: write {NAMES}", one.register())),
-            _ => Err(format!("`{text}` names {} registers: write one of them", found.len())),
+        if let Err(failure) = register_of(DEFAULT, text) {
+            let mut others = Generation::all().filter(|it| it.number != DEFAULT.number);
+            if others.all(|generation| register_of(generation, text).is_err()) {
+                return Err(failure.message);
+            }
         }
+        Ok(Self::Register(text.to_owned()))
     }
 
     /// What the name is called in answers.
@@ -232,7 +231,19 @@ impl Name {
                 format!("memory at {} c{number}.{}", stage.name(), COMPONENTS[*c])
             }
             Self::Target(which) => which.to_string(),
-            Self::Register(offset) => A4XX.registers.name(*offset).to_string(),
+            Self::Register(name) => name.clone(),
+        }
+    }
+
+    /// What the name is called in answers about `gpu`: registers by the name that its generation has.
+    fn called(&self, gpu: Synced<'_>) -> String {
+        let registers = gpu.chip.generation().registers;
+        match self {
+            Self::Register(name) => match register_of(gpu.chip.generation(), name).as_deref() {
+                Ok([one]) => registers.name(*one).to_string(),
+                _ => name.clone(),
+            },
+            other => other.text(),
         }
     }
 
@@ -242,10 +253,9 @@ impl Name {
     }
 
     fn pointed(&self, gpu: Synced<'_>, draw: Option<&Draw>) -> anyhow::Result<Pointed> {
-        if let Self::Register(offset) = self {
-            let value =
-                gpu.regs.written(*offset).with_context(|| format!("{} has not been written", self.text()))?;
-            return Ok(Pointed { start: value, bytes: None, layout: None });
+        if let Self::Register(name) = self {
+            let start = held(gpu, name)?;
+            return Ok(Pointed { start, bytes: None, layout: None });
         }
         let text = self.text();
         let draw =
@@ -269,16 +279,55 @@ impl Name {
             Self::Program(of) => {
                 let stage = on(draw, *of).with_context(none)?;
                 let bytes = stage.shader.as_ref().map(|shader| 8 * shader.words.len() as u64);
-                Ok(Pointed { start: stage.address.narrow(), bytes, layout: None })
+                Ok(Pointed { start: Address::new(stage.address.0.into()), bytes, layout: None })
             }
             Self::Constant(of, number, component) => {
                 let constants = &gpu.loaded.stage(*of).constants;
                 let constant = constants.get(*number as usize).with_context(none)?;
-                Ok(Pointed { start: constant[*component], bytes: None, layout: None })
+                let start = match constant[*component..] {
+                    [low, high, ..] if gpu.chip.generation().address_bits > 32 => Address::wide(low, high),
+                    _ => constant[*component].into(),
+                };
+                Ok(Pointed { start, bytes: None, layout: None })
             }
             Self::Target(which) => target(draw, *which),
             Self::Register(_) => bail!("a register needs no draw"),
         }
+    }
+}
+
+/// The offsets of the register of `generation` that `text` names and that holds an address, the low half first.
+fn register_of(generation: &'static Generation, text: &str) -> Result<Vec<u32>, Failure> {
+    let wrong = |message| Failure { status: Status::Usage, message };
+    let found = register_names::find(generation, text).map_err(|failure| {
+        let hint = failure.message.find("; did you mean").map_or("", |at| &failure.message[at..]);
+        wrong(format!("`{text}` names no memory{hint}: write {NAMES}"))
+    })?;
+    if let Some(halves) = halves_of(&found) {
+        return Ok(halves.to_vec());
+    }
+    match found[..] {
+        [one] if one.field.is_none_or(|field| field.width() >= 20) => {
+            let both = [one.offset, one.offset + 1];
+            let is_low = low_half(generation.registers, both[1]) == Some(both[0]);
+            Ok(both[..if is_low && generation.address_bits > 32 { 2 } else { 1 }].to_vec())
+        }
+        [one] => Err(wrong(format!("`{}` has no address: write {NAMES}", one.register()))),
+        _ => Err(wrong(format!("`{text}` names {} registers: write one of them", found.len()))),
+    }
+}
+
+/// The address that the register `name` of the chip holds.
+fn held(gpu: Synced<'_>, name: &str) -> anyhow::Result<Address> {
+    let generation = gpu.chip.generation();
+    let written = |offset: u32| {
+        let name = || generation.registers.name(offset);
+        gpu.regs.written(offset).with_context(|| format!("{} has not been written", name()))
+    };
+    match register_of(generation, name)?[..] {
+        [low, high] => Ok(Address::wide(written(low)?, written(high)?)),
+        [one] => Ok(written(one)?.into()),
+        _ => bail!("`{name}` names no register"),
     }
 }
 
@@ -295,13 +344,14 @@ fn vertices(regs: &RegFile, input: &VertexInput) -> Pointed {
         .and_then(|format| format.codec(enums::swap(decode.SWAP()), Transfer::Linear));
     let stride = if input.stride == 0 { input.element_bytes } else { input.stride };
     let layout = codec.map(|codec| Layout::elements(&input.format, codec, stride));
-    Pointed { start: input.address.narrow(), bytes: Some(input.bytes.into()), layout }
+    Pointed { start: Address::new(input.address.0.into()), bytes: Some(input.bytes.into()), layout }
 }
 
 fn indices(draw: &Draw) -> Option<Pointed> {
     let buffer = draw.indices.as_ref()?.buffer?;
     let layout = Layout::indices(buffer.width);
-    Some(Pointed { start: buffer.address.narrow(), bytes: Some(buffer.bytes.into()), layout: Some(layout) })
+    let start = Address::new(buffer.address.0.into());
+    Some(Pointed { start, bytes: Some(buffer.bytes.into()), layout: Some(layout) })
 }
 
 fn texels(texture: &Texture) -> Pointed {
@@ -317,7 +367,8 @@ fn texels(texture: &Texture) -> Pointed {
         Some(codec) => Layout::texels(&texture.format, codec, grid),
         None => Layout::blocks(&texture.format, format.block()),
     });
-    Pointed { start: texture.address.narrow(), bytes: Some(texture.bytes).filter(|bytes| *bytes > 0), layout }
+    let start = Address::new(texture.address.0.into());
+    Pointed { start, bytes: Some(texture.bytes).filter(|bytes| *bytes > 0), layout }
 }
 
 fn elements(buffer: &Buffer, gpu: Synced<'_>, of: Stage) -> Pointed {
@@ -325,7 +376,7 @@ fn elements(buffer: &Buffer, gpu: Synced<'_>, of: Stage) -> Pointed {
     let format = formats::color(SSBO_1_0(sizes.unwrap_or_default()[0]).FMT());
     let codec = format.and_then(|format| format.codec(Swap::WZYX, Transfer::Linear));
     let layout = codec.map(|codec| Layout::elements(&buffer.format, codec, codec.bytes()));
-    Pointed { start: buffer.address.narrow(), bytes: None, layout }
+    Pointed { start: Address::new(buffer.address.0.into()), bytes: None, layout }
 }
 
 fn target(draw: &Draw, which: Which) -> anyhow::Result<Pointed> {
@@ -346,11 +397,11 @@ fn target(draw: &Draw, which: Which) -> anyhow::Result<Pointed> {
         (None, Some(DepthFormat::Unorm16)) if which == Which::Depth => Some(Layout::shorts()),
         (None, _) => None,
     };
-    Ok(Pointed { start: start.narrow(), bytes: Some(bytes), layout })
+    Ok(Pointed { start: Address::new(start.0.into()), bytes: Some(bytes), layout })
 }
 
 fn pixels(target: &Target, pitch: u32, size: [u32; 2]) -> Option<Layout> {
-    let (format, swap) = target.pixel?;
+    let (format, swap) = target.pixel;
     let codec = format.codec(swap, Transfer::Linear)?;
     let grid = Grid { tiling: target.tiling, pitch, size, layer_bytes: 0 };
     Some(Layout::texels(&target.format, codec, Some(grid)))
@@ -371,7 +422,7 @@ impl Place {
             What::Address(address) => (None, *address, None, None),
             What::Name(name) => {
                 let Pointed { start, bytes, layout } = name.pointed(gpu, draw)?;
-                (Some(name.text()), Address::from(start), bytes, layout)
+                (Some(name.called(gpu)), start, bytes, layout)
             }
         };
         let rest = || match u64::from(gpu.memory().room(start)) {
