@@ -48,13 +48,14 @@ tables! {
         findings: u64,
         status: u32,
         version: &'a str,
+        generation: u32,
     }
 
     /// A submit.
     Submit<'a> in "submits" {
         submit: u32,
         process: &'a str,
-        address: u32,
+        address: u64,
         dwords: u32,
         first_draw: u32,
         first_write: u64,
@@ -65,7 +66,7 @@ tables! {
         submit: u32,
         draw: u32,
         frame_draw: u32,
-        address: u32,
+        address: u64,
         kind: &'a str,
         pass: Option<&'a str>,
         primitive: Option<&'a str>,
@@ -88,7 +89,7 @@ tables! {
         submit: u32,
         draw: u32,
         frame_draw: Option<u32>,
-        address: u32,
+        address: u64,
         register: u32,
         name: &'a str,
         value: u32,
@@ -100,7 +101,7 @@ tables! {
         number: u64,
         submit: u32,
         draw: u32,
-        address: u32,
+        address: u64,
         depth: u32,
         repeated: bool,
         kind: u32,
@@ -135,7 +136,7 @@ tables! {
         stage: &'a str,
         slot: u32,
         samplers: &'a [u32],
-        address: u32,
+        address: u64,
         bytes: u64,
         kind: &'a str,
         format: &'a str,
@@ -162,7 +163,7 @@ tables! {
         submit: u32,
         draw: u32,
         frame_draw: u32,
-        address: u32,
+        address: u64,
         pass: &'a str,
         stage: Option<&'a str>,
         hash: Option<&'a str>,
@@ -181,10 +182,10 @@ tables! {
         frame_draw: u32,
         what: &'a str,
         by: Option<&'a str>,
-        address: u32,
+        address: u64,
         bytes: u64,
         changed: u64,
-        words: &'a [u32],
+        words: &'a [u64],
         before: &'a [u32],
         after: &'a [u32],
         more: u64,
@@ -202,6 +203,7 @@ tables! {
         field: &'a str,
         low: u32,
         high: u32,
+        generation: u32,
     }
 
     /// A name of a field's value.
@@ -210,6 +212,7 @@ tables! {
         field: &'a str,
         value: u32,
         name: &'a str,
+        generation: u32,
     }
 }
 

@@ -141,6 +141,7 @@ fn play(entry: &Entry, args: &Args, shared: &Shared, folder: &Path) -> anyhow::R
         findings,
         status: shared.status_of(&gpu.report) as u32,
         version: env!("CARGO_PKG_VERSION"),
+        generation: gpu.chip.generation().number,
     })?;
     tables.finish()?;
     Ok(playback.gpu.machine.report)

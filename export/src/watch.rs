@@ -9,7 +9,7 @@ use a4emu_decoder::a4xx::pm4::VGT_DRAW_INITIATOR_A4XX;
 use a4emu_decoder::adreno::ir3::Instr;
 use a4emu_decoder::adreno::packet::Packet;
 use a4emu_decoder::adreno::registers::RegisterTable;
-use a4emu_decoder::generation::DEFAULT;
+use a4emu_decoder::generation::{DEFAULT, Framing};
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::settled::{Running, Synced};
 use a4emu_inspect::decode::Primitive;
@@ -29,7 +29,7 @@ const MAX_WAITING: usize = 1 << 18;
 struct Waiting {
     submit: u32,
     draw: u32,
-    address: u32,
+    address: u64,
     register: u32,
     value: u32,
     previous: Option<u32>,
@@ -121,7 +121,7 @@ impl Watch {
     fn draw(&mut self, gpu: Synced<'_>, call: &Call) -> Result<()> {
         self.write(Some(call.frame_draw()))?;
         let draw = Inspected::of(gpu, call, &mut self.shaders);
-        self.call(&draw, call)?;
+        self.call(&draw, gpu.at.address, call)?;
         for stage in &draw.shaders {
             if let Some(shader) = &stage.shader {
                 self.program(&draw, stage, shader)?;
@@ -133,7 +133,7 @@ impl Watch {
         Ok(())
     }
 
-    fn call(&mut self, draw: &Inspected, call: &Call) -> Result<()> {
+    fn call(&mut self, draw: &Inspected, packet: Address, call: &Call) -> Result<()> {
         let (kind, initiator, count, instances) = match call {
             Call::Draw(call) => ("draw", Some(call.initiator), Some(call.count), Some(call.instances)),
             Call::Uncounted(call) => ("draw", call.initiator, None, call.instances),
@@ -149,7 +149,7 @@ impl Watch {
             submit: draw.submit,
             draw: draw.draw,
             frame_draw: draw.frame_draw,
-            address: draw.packet.narrow(),
+            address: packet.get(),
             kind,
             pass: call.pass().map(a4emu_gpu::pass::Pass::name),
             primitive: primitive.as_deref(),
@@ -190,7 +190,7 @@ impl Watch {
             stage: stage.name(),
             slot: seen.slot,
             samplers: &seen.samplers,
-            address: seen.address.narrow(),
+            address: seen.address.0,
             bytes: seen.bytes,
             kind: &seen.kind,
             format: &seen.format,
@@ -242,7 +242,7 @@ fn ops(shader: &Shader) -> Vec<(Option<&'static str>, u32)> {
 
 /// Adds a row for what the command with this number, or a packet behind it, stored.
 pub fn put_stored(tables: &mut Tables, frame_draw: u32, written: &Written) -> Result<()> {
-    let words: Vec<u32> = written.words.iter().map(|word| word.address.narrow()).collect();
+    let words: Vec<u64> = written.words.iter().map(|word| word.address.0).collect();
     // A list has no nulls: one unknown value leaves it empty.
     let [before, after] = [
         written.words.iter().map(|word| word.before).collect::<Option<Vec<u32>>>().unwrap_or_default(),
@@ -252,7 +252,7 @@ pub fn put_stored(tables: &mut Tables, frame_draw: u32, written: &Written) -> Re
         frame_draw,
         what: &written.what,
         by: written.by.as_deref(),
-        address: written.address.narrow(),
+        address: written.address.0,
         bytes: written.bytes,
         changed: written.changed,
         words: &words,
@@ -278,7 +278,7 @@ pub fn put_finding(tables: &mut Tables, finding: &Finding) -> Result<()> {
         submit: place.submit,
         draw: place.draw,
         frame_draw: place.frame_draw,
-        address: narrow(Address::new(place.address)),
+        address: place.address,
         pass: place.pass.name(),
         stage: instruction.map(|at| at.stage.name()),
         hash: hash.as_deref(),
@@ -288,9 +288,12 @@ pub fn put_finding(tables: &mut Tables, finding: &Finding) -> Result<()> {
     Ok(())
 }
 
-/// An address as the tables have it, in 32 bits.
-fn narrow(address: Address) -> u32 {
-    address.narrow().unwrap_or(u32::MAX)
+/// The type of packets that write registers.
+const fn type_of_writes(framing: Framing) -> u32 {
+    match framing {
+        Framing::Types0To3 => 0,
+        Framing::Types4And7 => 4,
+    }
 }
 
 impl Observer for Watch {
@@ -302,7 +305,7 @@ impl Observer for Watch {
         let process = mem::take(&mut self.process);
         let (first_draw, first_write) = (gpu.at.draws, self.writes());
         let submit = gpu.at.submit;
-        let address = narrow(address);
+        let address = address.get();
         let row = Submit { submit, process: &process, address, dwords, first_draw, first_write };
         let flow = self.attempt(|watch| Ok(watch.tables.put(row)?));
         self.process = process;
@@ -310,13 +313,17 @@ impl Observer for Watch {
     }
 
     fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
+        let generation = gpu.chip.generation();
         let (kind, opcode, dwords, payload) = match *packet {
-            Packet::Registers { values, .. } => (0, None, values.len(), &[][..]),
+            Packet::Registers { values, .. } => {
+                (type_of_writes(generation.framing), None, values.len(), &[][..])
+            }
             Packet::TwoRegisters { values, .. } => (1, None, values.len(), &[][..]),
             Packet::Filler => (2, None, 0, &[][..]),
-            Packet::Command { opcode, payload, .. } => (3, Some(opcode), payload.len(), payload),
+            Packet::Command { opcode, payload, .. } => {
+                (generation.framing.command_type(), Some(opcode), payload.len(), payload)
+            }
         };
-        let generation = gpu.chip.generation();
         self.registers = generation.registers;
         let number = self.packets;
         self.packets += 1;
@@ -324,7 +331,7 @@ impl Observer for Watch {
             number,
             submit: gpu.at.submit,
             draw: gpu.at.draws,
-            address: narrow(gpu.at.address),
+            address: gpu.at.address.get(),
             depth: gpu.at.depth,
             repeated: gpu.at.repeated,
             kind,
@@ -340,7 +347,7 @@ impl Observer for Watch {
         if self.waiting.len() == MAX_WAITING {
             self.attempt(|watch| watch.write(None));
         }
-        let (submit, draw, address) = (gpu.at.submit, gpu.at.draws, narrow(gpu.at.address));
+        let (submit, draw, address) = (gpu.at.submit, gpu.at.draws, gpu.at.address.get());
         let value = gpu.regs.read(register);
         self.waiting.push(Waiting { submit, draw, address, register, value, previous });
     }

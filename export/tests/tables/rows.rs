@@ -141,9 +141,48 @@ fn a_finding_says_where_it_is() {
     assert!(found.contains(&expected.to_owned()), "{found:?}");
 }
 
+/// Registers and packets have the names of the chip, and addresses have more than 32 bits.
+fn an_a6xx_has_its_own_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, capture) = (root().join("captures/a6xx-stream.a4"), folder.path().join("stream.rd"));
+    fs::write(&capture, capture_of(&source, &mut Disk::new(Folders::around(&source, &[]))).unwrap()).unwrap();
+    let tables = folder.path().join("tables");
+    let args = [capture.to_str().unwrap(), "--parquet", "tables", "--quiet"];
+    export(folder.path(), &args).assert().success();
+    let has = |table: &str, part: &str| {
+        let rows = rows(&tables, table);
+        assert!(rows.iter().any(|row| row.contains(part)), "no {part} in {rows:#?}");
+    };
+    has("captures", "gpu: 630, submits: 1, draws: 3, frame_draws: 3,");
+    has("captures", "generation: 6}");
+    has("submits", "address: 4295294976, dwords: 129,");
+    has(
+        "registers",
+        "address: 4295172096, register: 34914, name: \"RB_BLEND_BLUE_F32\", value: 1061158912, previous: null}",
+    );
+    has("registers", "name: \"RB_MRT[0].BASE_HI\", value: 1, previous: null}");
+    has("packets", "kind: 4, opcode: null, name: null, dwords: 3, payload: []}");
+    has("packets", "kind: 7, opcode: 101, name: \"CP_SET_MARKER\", dwords: 1, payload: [1]}");
+    has("draws", "frame_draw: 2, address: 4295295464, kind: \"dispatch\"");
+    let database = |name: &str| {
+        let file = File::open(tables.join(format!("{name}.parquet"))).unwrap();
+        let reader = SerializedFileReader::new(file).unwrap();
+        reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect::<Vec<_>>()
+    };
+    let fields = database("fields");
+    for (name, generation) in [("RB_DEPTH_CONTROL", 4), ("RB_DEPTH_CNTL", 6)] {
+        let of = |row: &&String| row.contains(&format!("name: \"{name}\", field: \"ZFUNC\""));
+        let found: Vec<&String> = fields.iter().filter(of).collect();
+        let [row] = found[..] else { panic!("{found:?}") };
+        assert!(row.ends_with(&format!("generation: {generation}}}")), "{row}");
+    }
+    assert!(database("enumerators").iter().any(|row| row.ends_with("generation: 6}")));
+}
+
 /// All tests of this file.
 pub fn trials() -> Vec<Trial> {
-    let all: [(&str, fn()); 4] = [
+    let all: [(&str, fn()); 5] = [
+        ("an A6xx has its own names", an_a6xx_has_its_own_names),
         ("what commands store is there if it is asked for", what_commands_store_is_there_if_it_is_asked_for),
         ("calls are packets as often as they run", calls_are_packets_as_often_as_they_run),
         ("a dispatch and a texture have all their columns", a_dispatch_and_a_texture_have_all_their_columns),
