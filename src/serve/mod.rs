@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use a4emu_decoder::generation::{DEFAULT, Generation};
 use anyhow::Context;
 
 use crate::flags::Flags;
@@ -27,7 +28,7 @@ use a4emu_gpu::ambient;
 use a4emu_inspect::describe::Capture;
 use a4emu_support::limits::Limits;
 use a4emu_support::options::{Shared, Threads};
-use a4emu_support::status::Status;
+use a4emu_support::status::{Failure, Status};
 use a4emu_support::terminal;
 use desk::{Desk, Visit};
 use gate::Gate;
@@ -63,7 +64,11 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let gate = Gate::new(listener.local_addr()?.port())?;
     let capture = Capture::new(&args.capture, shared)?;
     capture.accept(&args.limits, shared)?;
-    let site = Site::new(&args.capture, capture, args, shared, gate.path());
+    let generation = capture.generation(&args.limits, shared)?;
+    if generation.number != DEFAULT.number {
+        return Err(without_pictures(args, generation).into());
+    }
+    let site = Site::new((capture, generation), args, shared, gate.path());
     let mut out = terminal::text();
     writeln!(out, "http://127.0.0.1:{}{}", gate.port(), gate.path())?;
     out.flush()?;
@@ -87,6 +92,15 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
             let _refused = ambient::spawn_scoped(scope, "a4emu-serve", serve);
         }
     })
+}
+
+/// The failure that the capture has no pictures. What the served page has more than that of `report` needs draws that run.
+fn without_pictures(args: &Args, generation: &Generation) -> Failure {
+    let (name, number) = (args.capture.display(), generation.number);
+    let message = format!(
+        "{name}: draws of an A{number}xx are not rendered yet, so nothing is served; `report` writes what is known without"
+    );
+    Failure { status: Status::Unsupported, message }
 }
 
 fn answer(stream: &TcpStream, mut visit: Visit<'_>, gate: &Gate, site: &Site) -> io::Result<()> {

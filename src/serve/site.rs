@@ -1,7 +1,6 @@
 //! Answers the queries of the page.
 
-use a4emu_decoder::generation::DEFAULT;
-use std::path::Path;
+use a4emu_decoder::generation::Generation;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use anyhow::{Context, anyhow, bail, ensure};
@@ -25,6 +24,7 @@ use a4emu_support::options::{Shared, Threads};
 /// A capture with the data of its page.
 pub struct Site {
     capture: Capture,
+    generation: &'static Generation,
     limits: Limits,
     threads: Threads,
     page: Arc<[u8]>,
@@ -39,18 +39,24 @@ pub struct Site {
 }
 
 impl Site {
-    /// Makes the site of the capture that was given as `name`, with URLs below `path`. It runs nothing yet.
-    pub fn new(name: &Path, capture: Capture, args: &Args, shared: &Shared, path: &str) -> Self {
+    /// Makes the site of a capture of a chip of this generation, with URLs below `path`. It runs nothing yet.
+    pub fn new(
+        (capture, generation): (Capture, &'static Generation),
+        args: &Args,
+        shared: &Shared,
+        path: &str,
+    ) -> Self {
         Self {
-            capture,
+            generation,
             limits: args.limits.0.clone(),
             threads: *args.threads,
             page: html::live(path).into_bytes().into(),
             frame: OnceLock::new(),
             first: Mutex::new(None),
             shared: shared.clone(),
-            title: name.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            title: args.capture.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             turn: Mutex::new(()),
+            capture,
         }
     }
 
@@ -91,7 +97,7 @@ impl Site {
                 ("draw", number) => self.draw(number.parse().ok()?),
                 ("texels", query) => self.texels(query),
                 ("vertices", run) => self.vertices(run.parse().ok()?),
-                ("explain", name) => explain(name),
+                ("explain", name) => explain(self.generation, name),
                 ("texts", index) => self.block(BlockKind::Texts, index.parse().ok()?),
                 ("pictures", index) => self.block(BlockKind::Pictures, index.parse().ok()?),
                 _ => return None,
@@ -207,8 +213,8 @@ impl Site {
 }
 
 /// The description of the register `name`.
-fn explain(name: &str) -> anyhow::Result<Vec<u8>> {
-    let found = register_names::find(DEFAULT, &query::decoded(name)?)?;
+fn explain(generation: &'static Generation, name: &str) -> anyhow::Result<Vec<u8>> {
+    let found = register_names::find(generation, &query::decoded(name)?)?;
     let register = found.first().context("there is no such register")?;
     Ok(serde_json::to_vec(&Register::at(register.registers, register.offset))?)
 }
