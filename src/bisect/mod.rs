@@ -15,6 +15,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
+use a4emu_decoder::generation::{DEFAULT, Generation};
 use anyhow::{Context, bail, ensure};
 use indicatif::ProgressBar;
 
@@ -107,7 +108,9 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let capture = args.capture.as_ref().with_context(|| format!("the capture is missing: {TWO_BUILDS}"))?;
     ensure!(capture.is_file(), "there is no file {}", capture.display());
     // Builds do nothing with a capture of another generation, and so do the same.
-    Capture::new(capture, shared)?.accept(&args.limits, shared)?;
+    let read = Capture::new(capture, shared)?;
+    read.accept(&args.limits, shared)?;
+    let generation = read.generation(&args.limits, shared)?;
     let bar = progress::named(STEPS, shared);
     let builds = Builds { binaries: [&args.a, &args.b], capture, bar };
     builds.step("both builds play the capture");
@@ -121,7 +124,10 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
             return Ok(if (a.end, &a.cause) == (b.end, &b.cause) { Status::Fine } else { Status::Differs });
         }
     };
-    let Some(draw) = first_draw(&a, &b) else { return without_draw(&builds, &a, &b) };
+    let Some(draw) = first_draw(&a, &b) else {
+        let status = without_draw(&builds, &a, &b)?;
+        return Ok(status.worse(left_out(generation, capture, [&a, &b])));
+    };
     builds.put([format!(
         "draw {} (f{}), packet at {:#010x}: the first whose targets differ",
         draw.draw, draw.frame_draw, draw.address
@@ -178,6 +184,17 @@ fn without_draw(builds: &Builds<'_>, a: &Played, b: &Played) -> anyhow::Result<S
     builds.put(["the targets of all draws are the same, but:"])?;
     builds.put(differences.iter().map(|difference| format!("  {}", Shown(difference))))?;
     Ok(Status::Differs)
+}
+
+/// Reports what both builds leave out of a capture whose draws are not rendered yet.
+fn left_out(generation: &Generation, capture: &Path, both: [&Played; 2]) -> Status {
+    if generation.number == DEFAULT.number || both.iter().any(|played| played.unsupported.is_empty()) {
+        return Status::Fine;
+    }
+    for it in &both[0].unsupported {
+        terminal::say(format_args!("{}: {}", capture.display(), it.message));
+    }
+    Status::Unsupported
 }
 
 impl Builds<'_> {

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::log::Log;
 use super::row::{End, Row};
+use a4emu_decoder::generation::DEFAULT;
 use a4emu_inspect::coverage::{Used, inferred};
 use a4emu_support::options::Shared;
 use a4emu_support::out_file::{Inputs, one_stdout};
@@ -164,7 +165,7 @@ impl Report {
     /// Makes the report of `sum`, and of `other` for comparison.
     fn new(sum: &Sum, other: Option<&Sum>) -> Self {
         let mut names: BTreeSet<(&'static str, String)> = BTreeSet::new();
-        for (kind, counts) in Used::default().with_known().kinds() {
+        for (kind, counts) in Used::default().with_known(DEFAULT).kinds() {
             for what in counts.keys() {
                 names.extend(std::iter::once(kind).chain(group(kind, what)).map(|kind| (kind, what.clone())));
             }

@@ -108,7 +108,10 @@ fn play(args: &Args, shared: &Shared) -> anyhow::Result<Played> {
 }
 
 fn is_ours(trouble: &Trouble) -> bool {
-    matches!(trouble, Trouble::Unsupported(_) | Trouble::Refused(_) | Trouble::Cut(_))
+    matches!(
+        trouble,
+        Trouble::Unsupported(_) | Trouble::NotRendered(_) | Trouble::Refused(_) | Trouble::Cut(_)
+    )
 }
 
 fn said(gpu: &Gpu, of: impl Fn(&Trouble) -> bool) -> Vec<Message> {

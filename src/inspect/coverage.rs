@@ -11,13 +11,13 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-use a4emu_decoder::a4xx::A4XX;
 use a4emu_decoder::a4xx::regs::REGISTERS;
 use a4emu_decoder::adreno::ir3::Instr;
 use a4emu_decoder::adreno::packet::Packet;
 use a4emu_decoder::adreno::registers::RegRef;
 use a4emu_decoder::bits::value::{FieldValue, Value};
 use a4emu_decoder::bits::{Certainty, FieldRow, Kind};
+use a4emu_decoder::generation::{DEFAULT, Generation};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
@@ -56,18 +56,14 @@ pub struct Used {
 }
 
 /// An observer that counts what a run uses.
+#[derive(Default)]
 pub struct Coverage {
     used: Used,
+    /// The generation of the chip; none before the first packet.
+    generation: Option<&'static Generation>,
     shaders: Shaders,
     /// Programs whose operations are counted already.
     programs: HashSet<(usize, u64)>,
-}
-
-impl Default for Coverage {
-    fn default() -> Self {
-        let used = Used::default().with_known();
-        Self { used, shaders: Shaders::default(), programs: HashSet::new() }
-    }
 }
 
 /// The names of all registers and fields whose name or place is inferred. An array has one entry.
@@ -120,7 +116,7 @@ impl Coverage {
 
     /// The counts of the run.
     pub fn used(self) -> Used {
-        self.used
+        self.used.with_known(self.generation.unwrap_or(DEFAULT))
     }
 
     /// Adds the counts of the file that `out` replaces, if it exists, and writes the sum.
@@ -128,7 +124,7 @@ impl Coverage {
     /// # Errors
     /// The call fails if the existing file holds something else (it stays as it is), or on I/O errors.
     pub fn write(self, mut out: OutFile) -> anyhow::Result<()> {
-        let mut used = self.used;
+        let mut used = self.used();
         let path = out.path();
         // Other processes that add to this file wait.
         let _turn = Turn::at(path).with_context(|| format!("cannot write {}", path.display()))?;
@@ -146,14 +142,14 @@ fn read(path: &Path) -> anyhow::Result<Used> {
 }
 
 impl Used {
-    /// Adds an entry with the count 0 for everything that the tables know.
+    /// Adds an entry with the count 0 for everything that the tables of `generation` know.
     #[must_use]
-    pub fn with_known(mut self) -> Self {
+    pub fn with_known(mut self, generation: &Generation) -> Self {
         fn none(counts: &mut Counts, name: String) {
             counts.entry(name).or_default();
         }
-        A4XX.packets.rows().iter().for_each(|row| none(&mut self.packets, row.name.to_owned()));
-        for row in REGISTERS.rows() {
+        generation.packets.rows().iter().for_each(|row| none(&mut self.packets, row.name.to_owned()));
+        for row in generation.registers.rows() {
             let name = array_name(RegRef { row, index: 0 });
             for field in row.fields {
                 let Kind::Enum(table) = field.kind else { continue };
@@ -238,7 +234,9 @@ impl Observer for Coverage {
     fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         gpu.budget.observe(Work::Text16, NAMED);
         if let Packet::Command { opcode, .. } = packet {
-            let row = gpu.chip.generation().packets.row(*opcode);
+            let generation = gpu.chip.generation();
+            self.generation = Some(generation);
+            let row = generation.packets.row(*opcode);
             let name = row.map_or_else(|| format!("opcode {opcode:#04x}"), |row| row.name.to_owned());
             count(&mut self.used.packets, name);
         }
@@ -300,7 +298,7 @@ mod tests {
 
     #[test]
     fn counts_add_up_and_what_no_run_met_stands_there() {
-        let mut used = Coverage::default().used;
+        let mut used = Coverage::default().used();
         assert_eq!(used.packets.get("CP_DRAW_INDX_OFFSET"), Some(&0));
         assert_eq!(used.enumerators.get("RB_DEPTH_CONTROL.ZFUNC=FUNC_LESS"), Some(&0));
         let earlier = Used { packets: [("CP_NOP".to_owned(), 3)].into(), ..Used::default() };

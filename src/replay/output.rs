@@ -83,7 +83,10 @@ pub fn write_all(gpu: &mut Gpu, directory: &Path, alpha: Alpha, inputs: &Inputs)
             .collect(),
         faults: rows(gpu, |trouble| matches!(trouble, Trouble::Fault(_))),
         unsupported: rows(gpu, |trouble| {
-            matches!(trouble, Trouble::Unsupported(_) | Trouble::Refused(_) | Trouble::Cut(_))
+            matches!(
+                trouble,
+                Trouble::Unsupported(_) | Trouble::NotRendered(_) | Trouble::Refused(_) | Trouble::Cut(_)
+            )
         }),
         draws: gpu.at.draws,
     };
