@@ -3,7 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use a4emu_decoder::a6xx::regs::REGISTERS;
+use a4emu_decoder::adreno::address::Address;
+use a4emu_decoder::adreno::capture::Sections;
+use a4emu_decoder::adreno::load_state::Stage;
 use a4emu_decoder::asm::{Bounds, FileError, Files, Image, assemble, disassemble};
+use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
+use a4emu_gpu::playback::Playback;
+use a4emu_gpu::settled::Running;
 use pretty_assertions::assert_eq;
 use tempfile::TempDir;
 
@@ -129,4 +136,237 @@ fn groups_run_in_their_pass_alone() {
     let [red, green, blue] = ["RB_BLEND_RED_F32", "RB_BLEND_GREEN_F32", "RB_BLEND_BLUE_F32"]
         .map(|register| decoded(&query(register), &stream).stdout);
     assert!(blue.contains("0.75") && !red.contains("0.25") && !green.contains("0.5"), "{red}{green}{blue}");
+}
+
+/// What the draws and dispatches of a capture find.
+#[derive(Debug, Default, PartialEq)]
+struct Found {
+    /// For each: RB_BLEND_BLUE_F32, RB_MRT[0].BASE, VFD_INDEX_OFFSET, and c0.x of the compute stage.
+    calls: Vec<(u32, u64, u32, u32)>,
+}
+
+impl Observer for Found {
+    fn call(&mut self, gpu: &mut Running<'_>, _: &Call) -> Flow {
+        let read = |name: &str| gpu.regs.read(REGISTERS.by_name(name).unwrap());
+        let base = Address::wide(read("RB_MRT[0].BASE_LO"), read("RB_MRT[0].BASE_HI")).get();
+        let constant = gpu.loaded.stage(Stage::CS).constants[0][0];
+        self.calls.push((read("RB_BLEND_BLUE_F32"), base, read("VFD_INDEX_OFFSET"), constant));
+        Flow::Continue
+    }
+}
+
+fn found(capture: &[u8]) -> Found {
+    let mut found = Found::default();
+    Playback::default().run(Sections::new(capture).unwrap(), &mut Skip::default(), &mut found);
+    found
+}
+
+/// The source of the stream.
+fn source() -> String {
+    fs::read_to_string(root().join("captures/a6xx-stream.a4")).unwrap()
+}
+
+/// What a command says of the stream.
+fn of_stream(command: &str) -> Ended {
+    let folder = TempDir::new().unwrap();
+    run(command, &stream(folder.path()), folder.path())
+}
+
+/// The first draw has groups of state, which run behind packets before it; its edit is a group that runs last. The
+/// second draw and the dispatch have none.
+#[test]
+fn an_edit_is_saved_as_packets_of_the_generation() {
+    let folder = TempDir::new().unwrap();
+    let edits = "--edit f0:RB_BLEND_BLUE_F32=0x3e800000 --edit f0:RB_MRT[0].BASE=0x100010040 \
+                 --edit f1:REG_A6XX_VFD_INDEX_OFFSET=9 --edit f2:cs.c0.x=7";
+    let ended =
+        run(&format!("replay IT {edits} --save FOLDER/edited.rd"), &stream(folder.path()), folder.path());
+    let says = "dispatches of an Adreno 630 are not rendered yet";
+    assert!(ended.code == Some(4) && ended.stderr.contains(says), "{ended}");
+    let source = source();
+    let original = found(&assemble("it.a4", &source, &mut NoFiles, Bounds::default()).unwrap()).calls;
+    let (blue, base, half) = (0x3f40_0000, 0x1_0001_0000_u64, 0x3f00_0000);
+    assert_eq!(original, [(blue, base, 0, 0), (blue, base, 7, half), (blue, base, 7, half)]);
+    let edited = fs::read(folder.path().join("edited.rd")).unwrap();
+    let expected = [(0x3e80_0000, base + 0x40, 0, 0), (blue, base, 9, half), (blue, base, 7, 7)];
+    assert_eq!(found(&edited).calls, expected);
+    let text = disassemble(&edited).text;
+    for part in [
+        "RB_BLEND_BLUE_F32 = 0.25\n",
+        "RB_MRT[0].BASE_LO = 0x10040\n",
+        "VFD_INDEX_OFFSET = 0x9\n",
+        "GROUP_ID = 31",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    let again = assemble("it.a4", &text, &mut NoFiles, Bounds::default()).unwrap();
+    assert!(again == edited, "the text is of all packets");
+}
+
+/// Where the stream has all groups, the edit stands behind the packets of the last one.
+#[test]
+fn an_edit_runs_behind_the_last_group() {
+    let folder = TempDir::new().unwrap();
+    let source = source();
+    let last = source.replace("SYSMEM | GROUP_ID = 2 }", "SYSMEM | GROUP_ID = 31 }");
+    assert_ne!(last, source);
+    let capture = made(folder.path(), &last);
+    let edits = "--edit f0:RB_BLEND_RED_F32=0x3e800000";
+    let ended = run(&format!("replay IT {edits} --save FOLDER/edited.rd"), &capture, folder.path());
+    assert_eq!(ended.code, Some(4), "{ended}");
+    let edited = fs::read(folder.path().join("edited.rd")).unwrap();
+    assert_eq!(found(&edited), found(&fs::read(&capture).unwrap()), "blue is set as before");
+    let text = disassemble(&edited).text;
+    assert!(text.contains("RB_BLEND_BLUE_F32 = 0.75\n    RB_BLEND_RED_F32 = 0.25\n"), "{text}");
+}
+
+#[test]
+fn an_edit_inside_of_repeated_dwords_is_not_saved() {
+    let folder = TempDir::new().unwrap();
+    let draw = "CP_DRAW_INDX_OFFSET({ PRIM_TYPE = DI_PT_TRILIST | SOURCE_SELECT = DI_SRC_SEL_AUTO_INDEX }, \
+                NUM_INSTANCES = 1, NUM_INDICES = 3)";
+    for before in [
+        "CP_START_BIN(BIN_COUNT = 1, PREFIX_DWORDS = 0, BODY_DWORDS = 4)",
+        "CP_COND_REG_EXEC({ MODE = RENDER_MODE | SYSMEM | GMEM | BINNING }, { 4 })",
+    ] {
+        let end = if before.contains("BIN_COUNT") { "CP_END_BIN" } else { "" };
+        let source = format!("gpu_id 630\nbuffer main {{ {before}\n {draw}\n {end} }}\nsubmit main\n");
+        let capture = made(folder.path(), &source);
+        let ended =
+            run("replay IT --edit f0:VFD_INDEX_OFFSET=1 --save FOLDER/edited.rd", &capture, folder.path());
+        let says = "a packet that skips others stands before the edited draw";
+        assert!(ended.code == Some(4) && ended.stderr.contains(says), "{before}: {ended}");
+        assert!(!folder.path().join("edited.rd").exists());
+    }
+}
+
+/// Names are those of the chip of the capture, which is known after the arguments.
+#[test]
+fn an_edit_has_the_names_of_the_chip() {
+    let folder = TempDir::new().unwrap();
+    let [cube, stream] = [crate::captures::own("cube"), stream(folder.path())];
+    for (capture, edit, code, says) in [
+        (
+            stream.clone(),
+            "f0:RB_DEPTH_CONTROL.ZFUNC=1",
+            2,
+            "of a capture of an A6xx: `RB_DEPTH_CONTROL.ZFUNC` is no register",
+        ),
+        (
+            cube.clone(),
+            "f0:RB_DEPTH_CNTL.ZFUNC=1",
+            2,
+            "of a capture of an A4xx: `RB_DEPTH_CNTL.ZFUNC` is no register",
+        ),
+        (
+            cube,
+            "f0:RB_DEPTH_CNTRL=1",
+            2,
+            "invalid value 'f0:RB_DEPTH_CNTRL=1' for '--edit <DRAW:WHAT=VALUE>'",
+        ),
+        (stream.clone(), "f0:fs=Cargo.toml", 4, "programs of an A6xx are not edited yet"),
+    ] {
+        let ended = decoded(&format!("replay IT --edit {edit}"), &capture);
+        assert!(ended.code == Some(code) && ended.stderr.contains(says), "{edit}: {ended}");
+    }
+}
+
+#[test]
+fn memory_is_found_by_registers_of_64_bits() {
+    for name in ["VFD_FETCH[0].BASE", "VFD_FETCH[0].BASE_LO", "REG_A6XX_VFD_FETCH_BASE(0)"] {
+        let ended = of_stream(&format!("memory IT {name} --as floats"));
+        assert!(ended.code == Some(4) && ended.stdout.contains("16 bytes at"), "{ended}");
+        assert!(ended.stdout.contains("1.0") && ended.stdout.contains("4.0"), "{ended}");
+        // What draws and blits would have changed is not known.
+        assert!(ended.stderr.contains("blits of an Adreno 630 are not rendered yet"), "{ended}");
+    }
+    let ended = of_stream("memory IT RB_DEPTH_INFO");
+    assert!(ended.code == Some(2) && ended.stderr.contains("`RB_DEPTH_INFO` names no memory"), "{ended}");
+}
+
+#[test]
+fn an_address_is_explained_by_registers_of_64_bits() {
+    let ended = of_stream("explain 0x100010048 --capture IT");
+    assert!(ended.stdout.contains("buffer    0x100010000 + 0x48, 256 bytes"), "{ended}");
+    assert!(
+        ended.stdout.contains("register  RB_MRT[0].BASE = 0x100010000, + 0x48; written 1 times"),
+        "{ended}"
+    );
+    let ended = of_stream("explain 0x10001000000000000 --capture IT");
+    assert!(ended.code == Some(2) && ended.stderr.contains("is no address of 49 bits"), "{ended}");
+}
+
+#[test]
+fn nothing_is_served_of_what_cannot_be_drawn() {
+    let ended = of_stream("serve IT");
+    assert!(ended.code == Some(4) && ended.stdout.is_empty(), "{ended}");
+    assert!(ended.stderr.contains("draws of an A6xx are not rendered yet, so nothing is served"), "{ended}");
+}
+
+/// Commands whose engine is their own say that blits are left out, too.
+#[test]
+fn each_command_that_draws_says_what_is_left_out() {
+    let folder = TempDir::new().unwrap();
+    let source = "gpu_id 630\nbuffer main { CP_EVENT_WRITE({ EVENT = BLIT }) }\nsubmit main\n";
+    let capture = made(folder.path(), source);
+    for command in [
+        "replay IT",
+        "report IT -o FOLDER/page.html",
+        "memory IT 0x1000+4",
+        "replay IT --timeline FOLDER/t.json",
+    ] {
+        let ended = run(command, &capture, folder.path());
+        let says = "blits of an Adreno 630 are not rendered yet";
+        assert!(ended.code == Some(4) && ended.stderr.contains(says), "{command}: {ended}");
+    }
+}
+
+/// The golden of the stream says which register has another value.
+#[test]
+fn a_golden_holds_the_registers_of_a_stream() {
+    let folder = TempDir::new().unwrap();
+    let [fixtures, captures] = ["fixtures/a6xx-stream", "captures"].map(|name| folder.path().join(name));
+    fs::create_dir_all(&fixtures).unwrap();
+    fs::create_dir_all(&captures).unwrap();
+    for file in ["case.toml", "state.txt", "packets.txt"] {
+        fs::copy(root().join("fixtures/a6xx-stream").join(file), fixtures.join(file)).unwrap();
+    }
+    let source = source();
+    let edited = |from: &str, to: &str| {
+        assert_eq!(source.matches(from).count(), 1, "{from}");
+        fs::write(captures.join("a6xx-stream.a4"), source.replace(from, to)).unwrap();
+        run("check --fixtures FOLDER/fixtures", &stream(folder.path()), folder.path())
+    };
+    let same = edited("RB_MRT[0].BASE = stored", "RB_MRT[0].BASE = stored");
+    assert!(same.code == Some(0) && same.stdout.contains("a6xx-stream: same"), "{same}");
+    for (from, to, says) in [
+        ("VFD_INDEX_OFFSET = 7", "VFD_INDEX_OFFSET = 6", "VFD_INDEX_OFFSET"),
+        ("RB_MRT[0].BASE = stored", "RB_MRT[0].BASE = stored + (1 << 40)", "RB_MRT[0].BASE_HI"),
+        ("RB_BLEND_BLUE_F32 = 0.75", "RB_BLEND_BLUE_F32 = 0.5", "RB_BLEND_BLUE_F32"),
+        ("DIRTY | SYSMEM | GROUP_ID = 2", "DIRTY | GMEM | GROUP_ID = 2", "RB_BLEND_BLUE_F32"),
+    ] {
+        let ended = edited(from, to);
+        assert!(ended.code == Some(1) && ended.stdout.contains(says), "{to}: {ended}");
+    }
+}
+
+/// What is not rendered is not supported, and no fault of the program.
+#[test]
+fn results_do_not_call_equal_what_no_build_renders() {
+    let folder = TempDir::new().unwrap();
+    let source = source();
+    let capture = made(folder.path(), &source);
+    let says = "draws of an Adreno 630 are not rendered yet";
+    let ended = run("corpus run IT -o FOLDER/results", &capture, folder.path());
+    let row = fs::read_to_string(folder.path().join("results/results.jsonl")).unwrap();
+    let unsupported = row.split("\"unsupported\":").nth(1).unwrap();
+    assert!(ended.code == Some(4) && unsupported.contains(says), "{row}");
+    assert!(row.contains("\"faults\":[]"), "{row}");
+    let build = env!("CARGO_BIN_EXE_a4emu");
+    let ended = run(&format!("bisect {build} {build} IT"), &capture, folder.path());
+    assert!(ended.code == Some(4) && ended.stderr.contains(says), "{ended}");
+    let ended = run("replay IT --out FOLDER/pictures", &capture, folder.path());
+    let summary = fs::read_to_string(folder.path().join("pictures/summary.json")).unwrap();
+    let unsupported = summary.split("\"unsupported\":").nth(1).unwrap();
+    assert!(ended.code == Some(4) && unsupported.contains(says), "{summary}");
 }
