@@ -32,7 +32,6 @@ pub mod disasm;
 pub mod edit;
 pub mod explain;
 pub mod golden;
-pub mod listed;
 pub mod memory;
 pub mod pixel;
 pub mod register_names;

@@ -8,8 +8,8 @@ use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::bits::Kind;
 use serde::Serialize;
 
+use crate::describe::Address as Listed;
 use crate::describe::{Capture, Draw, Shaders};
-use crate::listed::Listed;
 use crate::register_names::low_half;
 use a4emu_gpu::cp::observer::Announced;
 use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
@@ -191,12 +191,12 @@ impl Observer for Watch {
     fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         let draw = Draw::of(gpu.sync(), call, &mut self.shaders);
         for read in draw.reads(gpu.sync().memory()) {
-            self.add_use(read.what, Address::new(read.address.0.into()), read.bytes.into(), draw.frame_draw);
+            self.add_use(read.what, read.address.gpu(), read.bytes.into(), draw.frame_draw);
         }
         for stage in &draw.shaders {
             let count = stage.shader.as_ref().map_or(0, |shader| shader.lines().count() as u64);
             let what = format!("{} program", stage.name());
-            self.add_use(what, Address::new(stage.address.0.into()), count * INSTRUCTION, draw.frame_draw);
+            self.add_use(what, stage.address.gpu(), count * INSTRUCTION, draw.frame_draw);
         }
         Flow::Continue
     }

@@ -13,7 +13,7 @@ use half::f16;
 use serde::Serialize;
 
 use super::contents::Contents;
-use crate::listed::Listed;
+use crate::describe::Address as Listed;
 
 /// How bytes are divided into rows, and what each is.
 #[derive(Clone, Debug, PartialEq)]

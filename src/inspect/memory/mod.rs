@@ -13,8 +13,8 @@ use a4emu_decoder::adreno::address::Address;
 use anyhow::{Context, ensure};
 use serde::Serialize;
 
+use crate::describe::Address as Listed;
 use crate::describe::{Capture, Draw, Runs, Shaders, Use, Users, UsingCalls, UsingPackets, find};
-use crate::listed::Listed;
 use crate::selection::Draws;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};

@@ -279,7 +279,7 @@ impl Name {
             Self::Program(of) => {
                 let stage = on(draw, *of).with_context(none)?;
                 let bytes = stage.shader.as_ref().map(|shader| 8 * shader.words.len() as u64);
-                Ok(Pointed { start: Address::new(stage.address.0.into()), bytes, layout: None })
+                Ok(Pointed { start: stage.address.gpu(), bytes, layout: None })
             }
             Self::Constant(of, number, component) => {
                 let constants = &gpu.loaded.stage(*of).constants;
@@ -344,13 +344,13 @@ fn vertices(regs: &RegFile, input: &VertexInput) -> Pointed {
         .and_then(|format| format.codec(enums::swap(decode.SWAP()), Transfer::Linear));
     let stride = if input.stride == 0 { input.element_bytes } else { input.stride };
     let layout = codec.map(|codec| Layout::elements(&input.format, codec, stride));
-    Pointed { start: Address::new(input.address.0.into()), bytes: Some(input.bytes.into()), layout }
+    Pointed { start: input.address.gpu(), bytes: Some(input.bytes.into()), layout }
 }
 
 fn indices(draw: &Draw) -> Option<Pointed> {
     let buffer = draw.indices.as_ref()?.buffer?;
     let layout = Layout::indices(buffer.width);
-    let start = Address::new(buffer.address.0.into());
+    let start = buffer.address.gpu();
     Some(Pointed { start, bytes: Some(buffer.bytes.into()), layout: Some(layout) })
 }
 
@@ -367,7 +367,7 @@ fn texels(texture: &Texture) -> Pointed {
         Some(codec) => Layout::texels(&texture.format, codec, grid),
         None => Layout::blocks(&texture.format, format.block()),
     });
-    let start = Address::new(texture.address.0.into());
+    let start = texture.address.gpu();
     Pointed { start, bytes: Some(texture.bytes).filter(|bytes| *bytes > 0), layout }
 }
 
@@ -376,7 +376,7 @@ fn elements(buffer: &Buffer, gpu: Synced<'_>, of: Stage) -> Pointed {
     let format = formats::color(SSBO_1_0(sizes.unwrap_or_default()[0]).FMT());
     let codec = format.and_then(|format| format.codec(Swap::WZYX, Transfer::Linear));
     let layout = codec.map(|codec| Layout::elements(&buffer.format, codec, codec.bytes()));
-    Pointed { start: Address::new(buffer.address.0.into()), bytes: None, layout }
+    Pointed { start: buffer.address.gpu(), bytes: None, layout }
 }
 
 fn target(draw: &Draw, which: Which) -> anyhow::Result<Pointed> {
@@ -397,11 +397,11 @@ fn target(draw: &Draw, which: Which) -> anyhow::Result<Pointed> {
         (None, Some(DepthFormat::Unorm16)) if which == Which::Depth => Some(Layout::shorts()),
         (None, _) => None,
     };
-    Ok(Pointed { start: Address::new(start.0.into()), bytes: Some(bytes), layout })
+    Ok(Pointed { start: start.gpu(), bytes: Some(bytes), layout })
 }
 
 fn pixels(target: &Target, pitch: u32, size: [u32; 2]) -> Option<Layout> {
-    let (format, swap) = target.pixel;
+    let (format, swap) = target.pixel?;
     let codec = format.codec(swap, Transfer::Linear)?;
     let grid = Grid { tiling: target.tiling, pitch, size, layer_bytes: 0 };
     Some(Layout::texels(&target.format, codec, Some(grid)))
