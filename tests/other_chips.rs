@@ -39,8 +39,11 @@ const RECORDED: [(&str, &str); 3] = [
 ];
 
 /// The kernel dumps of Mesa's tests of crashdec, which are of an A6xx, with the chip and the draws of each.
-const DUMPS: [(&str, &str, u32); 3] =
-    [("crash.devcore", "630", 0), ("crash_prefetch.devcore", "618", 4), ("prefetch-test.devcore", "618", 0)];
+const DUMPS: [(&str, &str, u32); 3] = [
+    ("crash.devcore", "630", 0),
+    ("crash_prefetch.devcore", "618", 4),
+    ("prefetch-test.devcore", "618", 4325),
+];
 
 /// Commands that read commands of the capture `IT`. `FINE` is a capture of an A4xx, `FOLDER` is empty.
 const COMMANDS: [&str; 20] = [

@@ -52,6 +52,8 @@ const COMMANDS: &[&str] = &[
     "show --draw f0 --before {out}/a.png --after {out}/b.png --overlay depth={out}/c.png {capture}",
     "show --draw f0 --runs-of 0 {capture}",
     "pixel {capture} 1,1",
+    "memory {capture} RB_MRT[0].BASE --draw f0 --who",
+    "memory {capture} 0x10000000..0x10001000 --out {out}/a.bin",
     "report {capture} -o {out}/a.html",
     "diff {capture} {capture}",
     "diff --images {out}/d {capture} {capture}",

@@ -22,6 +22,7 @@ pub static A4XX: Generation = Generation {
     // a4xx_submit in a4xx_gpu.c: event, address, fence.
     dumps: Dumps {
         fence_dwords: 3,
+        has_old_rptr: false,
         ibs: [
             IbRegisters { base: &["CP_IB1_BASE"], left: "CP_IB1_BUFSZ" },
             IbRegisters { base: &["CP_IB2_BASE"], left: "CP_IB2_BUFSZ" },

@@ -21,6 +21,7 @@ pub static A6XX: Generation = Generation {
     // a6xx_submit in a6xx_gpu.c: event, address in two dwords, fence.
     dumps: Dumps {
         fence_dwords: 4,
+        has_old_rptr: true,
         ibs: [
             IbRegisters { base: &["CP_IB1_BASE_LO", "CP_IB1_BASE_HI"], left: "CP_IB1_REM_SIZE" },
             IbRegisters { base: &["CP_IB2_BASE_LO", "CP_IB2_BASE_HI"], left: "CP_IB2_REM_SIZE" },

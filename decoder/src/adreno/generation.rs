@@ -39,6 +39,9 @@ pub struct Generation {
 pub struct Dumps {
     /// Dwords after the header of the CP_EVENT_WRITE that ends a submit. The last one is the number of its fence.
     pub fence_dwords: usize,
+    /// Whether the read pointer of the ring is the one that CP_WHERE_AM_I stored last (a6xx_get_rptr in a6xx_gpu.c). The
+    /// command processor has read further then.
+    pub has_old_rptr: bool,
     /// The registers of the indirect buffer that the ring calls, and of the one which that buffer calls.
     pub ibs: [IbRegisters; 2],
 }

@@ -240,7 +240,8 @@ fn place_of(generation: &Generation, ib: IbRegisters, registers: &[(u32, u32)]) 
 
 /// Address of the dword of the submits at `address` at which the GPU stood, or 0.
 fn ring_at(generation: &Generation, address: u64, pending: &Pending, hang: &Hang) -> u64 {
-    let read = pending.read.unwrap_or(pending.dwords.len().saturating_sub(1));
+    let last = pending.dwords.len().saturating_sub(1);
+    let read = pending.read.filter(|_| !generation.dumps.has_old_rptr).unwrap_or(last);
     let index = match hang.depth() {
         0 => pending.read,
         _ => call_of(generation, &pending.dwords, hang.ib1.base, read).or(pending.read),
