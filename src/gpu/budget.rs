@@ -314,6 +314,7 @@ impl Budget {
     /// Takes `count` of `work` and returns true. If that is more than is left, it takes nothing, returns
     /// false and refuses everything later.
     #[must_use]
+    #[inline]
     pub fn take(&mut self, work: Work, count: u64) -> bool {
         self.check_ends(work);
         self.pay();

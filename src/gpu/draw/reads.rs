@@ -34,9 +34,7 @@ impl<'a> MemoryRead<'a> {
     /// Returns the ranges that it reads, unless it may read any memory: the first address, and one past the last.
     fn ranges(self) -> impl Iterator<Item = (u64, u64)> {
         let (bytes, fetch, stage) = match self {
-            Self::Bytes(address, len) => {
-                (Some((address.get(), address.get().saturating_add(len))), None, None)
-            }
+            Self::Bytes(address, len) => (Some(bytes_of(address, len)), None, None),
             Self::Fetch(vertex) => (None, Some(&vertex.fetch), None),
             Self::Stage(stage) => (None, None, Some(stage).filter(|stage| stage.summary.samples)),
         };
@@ -51,10 +49,19 @@ impl<'a> MemoryRead<'a> {
         bytes.into_iter().chain(fetched).chain(textures)
     }
 
-    /// Returns whether bytes of a buffer (address and length) may be read.
+    /// Returns whether bytes of a buffer (address and length) may be read. Each draw asks this of many buffers.
+    #[inline]
     pub fn is_of(self, (base, len): (u32, u32)) -> bool {
         let (base, end) = (u64::from(base), u64::from(base) + u64::from(len));
-        self.is_anywhere() || self.ranges().any(|(from, to)| from < end && base < to)
+        let overlaps = |(from, to): (u64, u64)| from < end && base < to;
+        match self {
+            Self::Bytes(address, len) => overlaps(bytes_of(address, len)),
+            Self::Stage(stage) if !stage.reads_buffers() => {
+                stage.summary.samples && stage.textures.places().any(overlaps)
+            }
+            Self::Stage(_) => true,
+            Self::Fetch(_) => self.ranges().any(overlaps),
+        }
     }
 
     /// Returns how many whole pages `reads` reach.
@@ -74,4 +81,9 @@ impl<'a> MemoryRead<'a> {
             .filter(|_| !reads.into_iter().any(Self::is_anywhere))
             .map(|ranges| ReadSet::of_memory(memory, ranges))
     }
+}
+
+/// The first of so many bytes at an address, and one past the last.
+fn bytes_of(address: Address, len: u64) -> (u64, u64) {
+    (address.get(), address.get().saturating_add(len))
 }

@@ -80,6 +80,7 @@ impl Submitted {
     }
 
     /// Returns whether a lent buffer meets the condition `is_one`.
+    #[inline]
     pub(super) fn writes(&self, is_one: impl Fn((u32, u32)) -> bool) -> bool {
         self.writes.iter().copied().any(is_one)
     }
