@@ -126,6 +126,7 @@ impl RegFile {
     ///
     /// # Errors
     /// The register does not exist.
+    #[inline]
     pub fn write(&mut self, offset: u32, value: u32) -> Result<Option<u32>, Fault> {
         if offset as usize >= self.count() {
             return Err(Fault::NoRegister(offset));

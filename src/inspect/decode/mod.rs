@@ -36,7 +36,7 @@ use text::{Detail, Text};
 pub use tracker::{Change, Tracker};
 
 use crate::selection::Selection;
-use a4emu_gpu::cp::{Observer, Silent, Skip, Tee};
+use a4emu_gpu::cp::{Observer, Skip, Tee};
 use a4emu_gpu::fault::Report;
 use a4emu_support::limits::Limits;
 use a4emu_support::options::Shared;
@@ -170,7 +170,8 @@ pub fn decode(
     shared: &Shared,
     out: Output<'_>,
 ) -> anyhow::Result<Status> {
-    decode_with(sections, name, options, shared, (out, &mut Silent))
+    let (report, put_out) = play(sections, name, options, out)?;
+    Ok(shared.tell_with(name, &report, put_out))
 }
 
 /// Decodes like [`decode`], and shows the run to `other` too.
@@ -184,7 +185,7 @@ pub fn decode_with(
     shared: &Shared,
     (out, other): (Output<'_>, &mut dyn Observer),
 ) -> anyhow::Result<Status> {
-    let (report, put_out) = play_with(sections, name, options, (out, other))?;
+    let (report, put_out) = play_with(sections, name, options, (out, Some(other)))?;
     Ok(shared.tell_with(name, &report, put_out))
 }
 
@@ -199,25 +200,25 @@ pub fn play(
     options: &Options,
     out: Output<'_>,
 ) -> anyhow::Result<(Report, anyhow::Result<()>)> {
-    play_with(sections, name, options, (out, &mut Silent))
+    play_with(sections, name, options, (out, None))
 }
 
 fn play_with(
     sections: impl IntoIterator<Item = Result<Section, CaptureError>>,
     name: &str,
     options: &Options,
-    (out, other): (Output<'_>, &mut dyn Observer),
+    (out, other): (Output<'_>, Option<&mut dyn Observer>),
 ) -> anyhow::Result<(Report, anyhow::Result<()>)> {
     let mut sections = sections.into_iter();
     let (ahead, generation) = read_ahead(&mut sections);
     let sink = options.sink(name, generation, out)?;
     let mut session = Session::new(sink, options.selection, options.repeats());
     let mut playback = options.limits.playback_of(Path::new(name), BASE);
-    playback.run(
-        ahead.into_iter().chain(sections),
-        &mut Skip::default(),
-        &mut Tee(vec![&mut session, other]),
-    );
+    let (sections, engine) = (ahead.into_iter().chain(sections), &mut Skip::default());
+    match other {
+        Some(other) => playback.run(sections, engine, &mut Tee(vec![&mut session, other])),
+        None => playback.run(sections, engine, &mut session),
+    };
     let put_out = session.finish(&playback.gpu);
     Ok((playback.gpu.machine.report, put_out))
 }

@@ -44,6 +44,7 @@ impl Tracker {
     }
 
     /// Records a write to register `offset`, which held `before`.
+    #[inline]
     pub fn write(&mut self, offset: u32, before: Option<u32>) {
         if offset as usize >= self.marks.len() {
             self.marks.resize(offset as usize + 1, 0);
