@@ -49,10 +49,10 @@ register_rows! {
         10..10 ALPHA_TO_COVERAGE: Bool; 11..11 ALPHA_TO_ONE: Bool; 16..31 SAMPLE_MASK: Hex;
     }
     0x8870 RB_DEPTH_PLANE_CNTL { 0..1 Z_MODE: ZtestMode; }
-    0x8874 RB_DEPTH_BUFFER_ARRAY_PITCH { 0..31 VALUE: Shl<6>; }
+    0x8874 RB_DEPTH_BUFFER_ARRAY_PITCH { 0..27 VALUE: Shl<6>; }
     0x8878 RB_Z_BOUNDS_MIN { 0..31 VALUE: Float; }
     0x8879 RB_Z_BOUNDS_MAX { 0..31 VALUE: Float; }
-    0x8883 RB_STENCIL_BUFFER_ARRAY_PITCH { 0..31 VALUE: Shl<6>; }
+    0x8883 RB_STENCIL_BUFFER_ARRAY_PITCH { 0..23 VALUE: Shl<6>; }
     0x8891 RB_SAMPLE_COUNT_CONTROL { 0..0 DISABLE: Bool; 1..1 COPY: Bool; }
     0x8898 RB_LRZ_CNTL { 0..0 ENABLE: Bool; }
     0x88c0 RB_Z_CLAMP_MIN { 0..31 VALUE: Float; }
@@ -69,8 +69,8 @@ register_rows! {
         7..14 COLOR_FORMAT: Format; 15..15 UNK15: Bool;
     }
     wide 0x88d8 RB_BLIT_DST {}
-    0x88da RB_BLIT_DST_PITCH { 0..31 VALUE: Shl<6>; }
-    0x88db RB_BLIT_DST_ARRAY_PITCH { 0..31 VALUE: Shl<6>; }
+    0x88da RB_BLIT_DST_PITCH { 0..15 VALUE: Shl<6>; }
+    0x88db RB_BLIT_DST_ARRAY_PITCH { 0..28 VALUE: Shl<6>; }
     wide 0x88dc RB_BLIT_FLAG_DST {}
     0x88de RB_BLIT_FLAG_DST_PITCH { 0..10 PITCH: Shl<6>; 11..27 ARRAY_PITCH: Shl<7>; }
     0x88df RB_BLIT_CLEAR_COLOR_DW0 {}
@@ -101,14 +101,14 @@ register_rows! {
     0x8c01 RB_2D_UNKNOWN_8C01 {}
     0x8c17 RB_2D_DST_INFO { like A6XX_2D_DST_SURF_INFO }
     wide 0x8c18 RB_2D_DST {}
-    0x8c1a RB_2D_DST_PITCH { 0..31 VALUE: Shl<6>; }
+    0x8c1a RB_2D_DST_PITCH { 0..15 VALUE: Shl<6>; }
     wide 0x8c1b RB_2D_DST_PLANE1 {}
-    0x8c1d RB_2D_DST_PLANE_PITCH { 0..31 VALUE: Shl<6>; }
+    0x8c1d RB_2D_DST_PLANE_PITCH { 0..15 VALUE: Shl<6>; }
     wide 0x8c1e RB_2D_DST_PLANE2 {}
     wide 0x8c20 RB_2D_DST_FLAGS {}
-    0x8c22 RB_2D_DST_FLAGS_PITCH { 0..31 VALUE: Shl<6>; }
+    0x8c22 RB_2D_DST_FLAGS_PITCH { 0..7 VALUE: Shl<6>; }
     wide 0x8c23 RB_2D_DST_FLAGS_PLANE {}
-    0x8c25 RB_2D_DST_FLAGS_PLANE_PITCH { 0..31 VALUE: Shl<6>; }
+    0x8c25 RB_2D_DST_FLAGS_PLANE_PITCH { 0..7 VALUE: Shl<6>; }
     0x8c2c RB_2D_SRC_SOLID_C0 {}
     0x8c2d RB_2D_SRC_SOLID_C1 {}
     0x8c2e RB_2D_SRC_SOLID_C2 {}

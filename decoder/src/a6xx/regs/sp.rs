@@ -149,10 +149,10 @@ register_rows! {
     wide 0xb4c2 SP_PS_2D_SRC {}
     0xb4c4 SP_PS_2D_SRC_PITCH { 0..8 UNK0: Hex; 9..23 PITCH: Shl<6>; }
     wide 0xb4c5 SP_PS_2D_SRC_PLANE1 {}
-    0xb4c7 SP_PS_2D_SRC_PLANE_PITCH { 0..31 VALUE: Shl<6>; }
+    0xb4c7 SP_PS_2D_SRC_PLANE_PITCH { 0..11 VALUE: Shl<6>; }
     wide 0xb4c8 SP_PS_2D_SRC_PLANE2 {}
     wide 0xb4ca SP_PS_2D_SRC_FLAGS {}
-    0xb4cc SP_PS_2D_SRC_FLAGS_PITCH { 0..31 VALUE: Shl<6>; }
+    0xb4cc SP_PS_2D_SRC_FLAGS_PITCH { 0..7 VALUE: Shl<6>; }
     0xb4cd SP_PS_UNKNOWN_B4CD {}
     0xb4ce SP_PS_UNKNOWN_B4CE {}
     0xb4cf SP_PS_UNKNOWN_B4CF {}
