@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::generation::{DEFAULT, Generation};
 
@@ -211,6 +212,11 @@ impl RegFile {
     pub fn read(&self, offset: u32) -> u32 {
         self.note_read(offset);
         self.words.get(offset as usize).copied().unwrap_or(0)
+    }
+
+    /// The address in two registers: the low half at `low`, the high half behind it.
+    pub fn address(&self, low: u32) -> Address {
+        Address::wide(self.read(low), self.read(low + 1))
     }
 
     /// The value at `offset`, if it was ever written.

@@ -80,14 +80,9 @@ static PLACES: LazyLock<Places> = LazyLock::new(|| {
     }
 });
 
-/// The address in the register at `low` and the one behind it.
-fn address_in(gpu: &Gpu, low: u32) -> Address {
-    Address::wide(gpu.regs.read(low), gpu.regs.read(low + 1))
-}
-
 /// The addresses at which draws and blits write.
 pub(super) fn written(gpu: &Gpu) -> impl Iterator<Item = Address> {
-    PLACES.written.iter().map(|low| address_in(gpu, *low))
+    PLACES.written.iter().map(|low| gpu.regs.address(*low))
 }
 
 fn counter_of(offset: u32) -> Option<CounterOf> {
@@ -360,7 +355,7 @@ impl Cp<'_> {
         let stale = self.engine.is_stale(packet.SRC);
         for index in 0..packet.DWORDS {
             let (from, to) = (self.behind(packet.SRC, index), self.behind(packet.DST, index));
-            // What is in no buffer is not stored, so that a length alone costs no more than it says.
+            // The copy ends where a buffer does: a long packet over no memory costs as little as a short one.
             if self.gpu.mem.room(from) == 0 || self.gpu.mem.room(to) == 0 {
                 let bytes = (packet.DWORDS - index).saturating_mul(4);
                 return self.gpu.report.miss(Client::Packet, from, bytes);
@@ -416,7 +411,7 @@ impl Cp<'_> {
 
     /// ZPASS_DONE: the count of samples goes to where RB_SAMPLE_COUNT_ADDR points.
     fn store_sample_count(&mut self) {
-        let address = address_in(self.gpu, PLACES.samples);
+        let address = self.gpu.regs.address(PLACES.samples);
         if address == Address::default() {
             return;
         }

@@ -13,13 +13,33 @@ use super::observer::Load;
 use crate::budget::Work;
 use crate::draw;
 use crate::fault::Client;
+use crate::regfile::RegFile;
 use crate::settled::Running;
 
 /// Dwords of the header and of a load in front of inline data: of CP_LOAD_STATE4, and of CP_LOAD_STATE6.
 const HEADS: [u32; 2] = [3, 4];
 
-/// Number of bindless bases.
-const BASES: u32 = SP_BINDLESS_BASE_DESCRIPTOR_LO::ROW.len;
+/// A bindless base of an A6xx: descriptors in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BindlessBase {
+    /// Address of the first descriptor.
+    pub start: Address,
+    /// Bytes from one descriptor to the next.
+    pub stride: u64,
+}
+
+impl BindlessBase {
+    /// Base number `base` of compute shaders, or of the stages of draws. `None` if the chip has no such base.
+    pub fn of(regs: &RegFile, stage: Option<Stage>, base: u32) -> Option<Self> {
+        let row = match stage {
+            Some(Stage::CS) => &SP_CS_BINDLESS_BASE_DESCRIPTOR_LO::ROW,
+            _ => &SP_BINDLESS_BASE_DESCRIPTOR_LO::ROW,
+        };
+        let written = (base < row.len).then(|| regs.address(row.offset + base * row.stride).get())?;
+        // The two low bits are the size of a descriptor.
+        Some(Self { start: Address::new(written & !3), stride: 8 << (written & 3) })
+    }
+}
 
 /// A load, whatever packet it comes from.
 #[derive(Clone, Copy)]
@@ -62,26 +82,14 @@ impl Cp<'_> {
             Source::Inline(data) => StateSource::Inline(data),
             Source::Memory { address } => StateSource::Memory { address },
             Source::Bindless { base, offset } => {
-                StateSource::Memory { address: self.behind(self.bindless_base(kind, base), offset) }
+                let base = BindlessBase::of(&self.gpu.regs, kind.stage(), base);
+                let start = base.map_or(Address::default(), |base| base.start);
+                StateSource::Memory { address: self.behind(start, offset) }
             }
             Source::Ubo { ubo, offset } => StateSource::Memory { address: self.in_ubo(kind, ubo, offset) },
         };
         let load = StateLoad { kind, first, dwords, source, head: HEADS[1] };
         self.pay_and_load(&load, "state that CP_LOAD_STATE6 loads");
-    }
-
-    /// The address in a bindless base of the pipe that `kind` belongs to. A base that the chip lacks is at 0.
-    fn bindless_base(&self, kind: StateKind, base: u32) -> Address {
-        if base >= BASES {
-            return Address::default();
-        }
-        let first = match kind.stage() {
-            Some(Stage::CS) => SP_CS_BINDLESS_BASE_DESCRIPTOR_LO::ROW.offset,
-            _ => SP_BINDLESS_BASE_DESCRIPTOR_LO::ROW.offset,
-        };
-        let [low, high] = [0, 1].map(|half| self.gpu.regs.read(first + 2 * base + half));
-        // The two low bits are the size of a descriptor.
-        Address::wide(low & !3, high)
     }
 
     /// The address `offset` bytes behind the start of a constant buffer of the stage that `kind` belongs to.

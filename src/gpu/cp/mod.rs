@@ -36,6 +36,7 @@ mod tee;
 pub use engine::{Engine, Renderer, Skip};
 pub use frame_draws::FrameDraws;
 pub use hang::HangSearch;
+pub use load::BindlessBase;
 pub use observer::{Call, Flow, Observer, Silent};
 pub use state::{CpState, DrawPredicate, GROUPS, Group, Passes};
 pub use tee::Tee;

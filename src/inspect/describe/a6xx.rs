@@ -13,7 +13,7 @@ use a4emu_decoder::a6xx::regs::tex::*;
 use a4emu_decoder::adreno::address::Address as GpuAddress;
 use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::bits::Register;
-use a4emu_gpu::cp::Call;
+use a4emu_gpu::cp::{BindlessBase, Call};
 use a4emu_gpu::draw::gras::clip::Viewport;
 use a4emu_gpu::draw::rb::depth;
 use a4emu_gpu::draw::{DrawCall, IndexSource};
@@ -67,14 +67,9 @@ static REGISTERS_OF: LazyLock<[StageRegisters; 6]> = LazyLock::new(|| {
     })
 });
 
-/// The address in two registers, of which the low half is at `low`.
-fn wide(regs: &RegFile, low: u32) -> GpuAddress {
-    GpuAddress::wide(regs.read(low), regs.read(low + 1))
-}
-
 /// Element `index` of an array of addresses, whose low halves are `Low`.
 fn wide_at<Low: Register>(regs: &RegFile, index: u32) -> GpuAddress {
-    wide(regs, Low::ROW.offset + index * Low::ROW.stride)
+    regs.address(Low::ROW.offset + index * Low::ROW.stride)
 }
 
 /// Work items in a group of a dispatch, in x, y and z.
@@ -116,7 +111,7 @@ fn runs(gpu: &Gpu, call: &Call, stage: Stage) -> bool {
 
 fn program(gpu: Synced<'_>, stage: Stage, shaders: &mut Shaders) -> ShaderStage {
     let StageRegisters { start, length, .. } = REGISTERS_OF[stage as usize];
-    let address = wide(&gpu.regs, start);
+    let address = gpu.regs.address(start);
     let room = gpu.memory().room(address) as usize / 8;
     let instructions = (gpu.regs.read(length) as usize).saturating_mul(GROUP).min(room);
     let dwords = gpu.memory().known_dwords(address, 2 * instructions);
@@ -198,15 +193,8 @@ impl<'g> Bound<'g> {
         let regs = &self.gpu.regs;
         let (is_compute, slot) = (self.stage == Stage::CS, u64::from(named.slot));
         if let Some(base) = named.base {
-            let row = if is_compute {
-                SP_CS_BINDLESS_BASE_DESCRIPTOR_LO::ROW
-            } else {
-                SP_BINDLESS_BASE_DESCRIPTOR_LO::ROW
-            };
-            let low = row.offset + u32::from(base) * row.stride;
-            let size = 8 << (regs.read(low) & 3);
-            let start = GpuAddress::wide(regs.read(low) & !3, regs.read(low + 1));
-            return (u32::from(base) < row.len).then(|| self.gpu.memory().behind(start, slot * size));
+            let base = BindlessBase::of(regs, Some(self.stage), base.into())?;
+            return Some(self.gpu.memory().behind(base.start, slot * base.stride));
         }
         let StageRegisters { textures, samplers, .. } = REGISTERS_OF[self.stage as usize];
         let images = if is_compute { SP_CS_IBO_LO::ROW.offset } else { SP_IBO_LO::ROW.offset };
@@ -216,7 +204,7 @@ impl<'g> Bound<'g> {
             Taken::Buffer => (images, TEXTURE.len()),
             Taken::Uniforms => return None,
         };
-        Some(self.gpu.memory().behind(wide(regs, low), slot * 4 * words as u64))
+        Some(self.gpu.memory().behind(regs.address(low), slot * 4 * words as u64))
     }
 
     /// The words of a descriptor; none if the capture does not hold all of them.
@@ -529,16 +517,12 @@ fn target(regs: &RegFile, index: u32) -> Option<Target> {
 
 fn blend(control: RB_MRT_BLEND_CONTROL) -> Blend {
     Blend {
-        rgb: Equation {
-            op: name(control.RGB_BLEND_OPCODE()),
-            src: name(control.RGB_SRC_FACTOR()),
-            dst: name(control.RGB_DEST_FACTOR()),
-        },
-        alpha: Equation {
-            op: name(control.ALPHA_BLEND_OPCODE()),
-            src: name(control.ALPHA_SRC_FACTOR()),
-            dst: name(control.ALPHA_DEST_FACTOR()),
-        },
+        rgb: Equation::new(control.RGB_BLEND_OPCODE(), control.RGB_SRC_FACTOR(), control.RGB_DEST_FACTOR()),
+        alpha: Equation::new(
+            control.ALPHA_BLEND_OPCODE(),
+            control.ALPHA_SRC_FACTOR(),
+            control.ALPHA_DEST_FACTOR(),
+        ),
     }
 }
 
@@ -550,7 +534,7 @@ fn depth(regs: &RegFile) -> Option<Depth> {
         DepthFormat::DEPTH6_32 => depth::DepthFormat::Float32,
         DepthFormat::DEPTH6_NONE | DepthFormat::Other(_) => return None,
     };
-    let base = wide(regs, RB_DEPTH_BUFFER_BASE_LO::ROW.offset);
+    let base = regs.address(RB_DEPTH_BUFFER_BASE_LO::ROW.offset);
     Some(Depth {
         format: name(format),
         place: place(regs, base, regs.get::<RB_DEPTH_BUFFER_BASE_GMEM>().VALUE()),
@@ -577,7 +561,7 @@ fn stencil(regs: &RegFile) -> Option<Stencil> {
         [reference.BFREF(), mask.BFMASK(), write.BFWRMASK()],
     );
     let back = if control.STENCIL_ENABLE_BF() { back } else { front.clone() };
-    let base = wide(regs, RB_STENCIL_BUFFER_BASE_LO::ROW.offset);
+    let base = regs.address(RB_STENCIL_BUFFER_BASE_LO::ROW.offset);
     let separate = regs.get::<RB_STENCIL_INFO>().SEPARATE_STENCIL().then(|| StencilBuffer {
         place: place(regs, base, regs.get::<RB_STENCIL_BUFFER_BASE_GMEM>().VALUE()),
         pitch: regs.get::<RB_STENCIL_BUFFER_PITCH>().VALUE(),
