@@ -318,7 +318,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         Ok(())
     })?;
     let report = &mut playback.gpu.machine.report;
-    // What is listed here does not depend on what draws put out.
+    // Nothing that `info` lists depends on what draws put out, so draws that are not rendered are no trouble.
     report.troubles.forget_not_rendered();
     let status = shared.status_of(report);
     // Missing memory is printed on stdout as a result, so it is removed from the warnings.

@@ -23,6 +23,18 @@ impl Generation {
         Self::all().find(|generation| generation.number == number)
     }
 
+    /// The result of `find` for the default, or for the first other generation for which it succeeds, where it is not
+    /// known yet which chip a capture is of.
+    ///
+    /// # Errors
+    /// The call fails if `find` fails for each generation. The error is that of the default.
+    pub fn first<T, E>(find: impl Fn(&'static Self) -> Result<T, E>) -> Result<T, E> {
+        find(DEFAULT).or_else(|error| {
+            let mut others = Self::all().filter(|generation| generation.number != DEFAULT.number);
+            others.find_map(|generation| find(generation).ok()).ok_or(error)
+        })
+    }
+
     /// The generation of `chip`, if it can be read.
     pub fn of(chip: NamedChip) -> Option<&'static Self> {
         chip.generation().and_then(Self::numbered)

@@ -109,7 +109,7 @@ fn operations_belong_to_generations() {
     ] {
         assert_eq!(Isa::ALL.map(|isa| parses(isa, text)), known, "{text}");
     }
-    // The same bits are two repeats of sources on an A4xx, and nops from A5xx on.
+    // The bits that are the (r) of both sources on an A4xx are (nopN) from A5xx on.
     let texts = Isa::ALL.map(|isa| isa.decode(0x42380c01_00040001).to_string());
     assert_eq!(texts[0], "(sat)add.s r0.y, (r)r0.y, (r)r1.x");
     assert_eq!(texts[1..], ["(sat)(nop3) add.s r0.y, r0.y, r1.x"; 2]);

@@ -14,7 +14,7 @@ use crate::flags::Flags;
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Tee};
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
-use a4emu_gpu::fault::{Place, Trouble};
+use a4emu_gpu::fault::{Place, Severity, Trouble};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::{self, Picture, Texel};
 use a4emu_gpu::settled::{Running, Synced};
@@ -108,10 +108,7 @@ fn play(args: &Args, shared: &Shared) -> anyhow::Result<Played> {
 }
 
 fn is_ours(trouble: &Trouble) -> bool {
-    matches!(
-        trouble,
-        Trouble::Unsupported(_) | Trouble::NotRendered(_) | Trouble::Refused(_) | Trouble::Cut(_)
-    )
+    trouble.severity() == Severity::Unsupported
 }
 
 fn said(gpu: &Gpu, of: impl Fn(&Trouble) -> bool) -> Vec<Message> {

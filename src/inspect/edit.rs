@@ -95,11 +95,7 @@ impl Change {
     /// # Errors
     /// The call fails if no generation has all that `texts` name. The error is that of the default.
     pub fn check<'t>(texts: impl IntoIterator<Item = &'t str> + Clone) -> anyhow::Result<()> {
-        let parsed = |generation| Self::parse_all(generation, texts.clone()).map(drop);
-        parsed(DEFAULT).or_else(|error| {
-            let mut others = Generation::all().filter(|it| it.number != DEFAULT.number);
-            if others.any(|generation| parsed(generation).is_ok()) { Ok(()) } else { Err(error) }
-        })
+        Generation::first(|generation| Self::parse_all(generation, texts.clone())).map(drop)
     }
 
     fn parse(generation: &'static Generation, text: &str) -> anyhow::Result<Vec<Self>> {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
-use a4emu_gpu::fault::{Client, Place, Trouble};
+use a4emu_gpu::fault::{Client, Place, Severity, Trouble};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::{Alpha, NoPicture, Picture};
 use a4emu_support::out_file::{self, Inputs, OutFile};
@@ -82,12 +82,7 @@ pub fn write_all(gpu: &mut Gpu, directory: &Path, alpha: Alpha, inputs: &Inputs)
             .map(|m| MissingRow { address: m.address.get(), bytes: m.len, used_by: m.client.to_string() })
             .collect(),
         faults: rows(gpu, |trouble| matches!(trouble, Trouble::Fault(_))),
-        unsupported: rows(gpu, |trouble| {
-            matches!(
-                trouble,
-                Trouble::Unsupported(_) | Trouble::NotRendered(_) | Trouble::Refused(_) | Trouble::Cut(_)
-            )
-        }),
+        unsupported: rows(gpu, |trouble| trouble.severity() == Severity::Unsupported),
         draws: gpu.at.draws,
     };
     let text = serde_json::to_string_pretty(&summary)? + "\n";

@@ -1,5 +1,7 @@
 //! Output state: depth, stencil, colour targets with blending, and resolves.
 
+use std::fmt::Debug;
+
 use a4emu_decoder::a4xx::enums::{CompareFunc, DepthFormat, StencilOp};
 use a4emu_decoder::a4xx::regs::rb::*;
 use a4emu_decoder::a4xx::regs::sp::{SP_FS_MRT, SP_FS_OUTPUT_REG};
@@ -86,6 +88,13 @@ pub struct Equation {
     pub dst: String,
 }
 
+impl Equation {
+    /// The equation of these enumerators.
+    pub(super) fn new(op: impl Debug, src: impl Debug, dst: impl Debug) -> Self {
+        Self { op: name(op), src: name(src), dst: name(dst) }
+    }
+}
+
 impl Target {
     /// The targets that the shader has outputs for.
     pub(super) fn all(regs: &RegFile) -> Vec<Self> {
@@ -127,16 +136,16 @@ impl Target {
 impl Blend {
     fn of(control: RB_MRT_BLEND_CONTROL) -> Self {
         Self {
-            rgb: Equation {
-                op: name(control.RGB_BLEND_OPCODE()),
-                src: name(control.RGB_SRC_FACTOR()),
-                dst: name(control.RGB_DEST_FACTOR()),
-            },
-            alpha: Equation {
-                op: name(control.ALPHA_BLEND_OPCODE()),
-                src: name(control.ALPHA_SRC_FACTOR()),
-                dst: name(control.ALPHA_DEST_FACTOR()),
-            },
+            rgb: Equation::new(
+                control.RGB_BLEND_OPCODE(),
+                control.RGB_SRC_FACTOR(),
+                control.RGB_DEST_FACTOR(),
+            ),
+            alpha: Equation::new(
+                control.ALPHA_BLEND_OPCODE(),
+                control.ALPHA_SRC_FACTOR(),
+                control.ALPHA_DEST_FACTOR(),
+            ),
         }
     }
 }

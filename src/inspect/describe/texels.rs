@@ -56,7 +56,7 @@ pub enum Range {
     Whole,
     /// The least and the greatest value of the chosen channels.
     Fit,
-    /// These two.
+    /// A value that becomes black, and one that becomes white.
     From(f32, f32),
 }
 

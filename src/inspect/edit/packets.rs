@@ -37,7 +37,11 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// These packets in the last group of state, which runs behind all others, and behind the packets that it has.
+    /// Moves `before` into the last group of state, which runs behind all others, and puts it behind the `packets` of
+    /// that group. Then `before` names the group, and `after` disables it.
+    ///
+    /// # Errors
+    /// The call fails if the packets are too long for a group.
     pub fn behind(self, packets: &[u32]) -> anyhow::Result<Self> {
         let last = GROUPS as u32 - 1;
         let place = |name: &str| field(CP_SET_DRAW_STATE_0::FIELDS, name, "CP_SET_DRAW_STATE");

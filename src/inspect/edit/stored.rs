@@ -61,7 +61,7 @@ struct Buffer {
 /// Identifies a command buffer: group of buffers, address, length in dwords.
 type BufferKey = (u32, u64, u32);
 
-/// What is found in a run.
+/// The command buffers with edited draws, as a run finds them, and the place of the run.
 struct Found {
     generation: &'static Generation,
     /// The number of the section that is played.

@@ -74,7 +74,7 @@ impl Contents {
         self.missing.is_empty().then_some(&self.bytes)
     }
 
-    /// What is missing, as addresses.
+    /// The ranges of addresses whose bytes the capture does not hold.
     pub fn missing(&self) -> impl Iterator<Item = Range<u64>> {
         self.missing.iter().map(|range| range.start + self.start..range.end + self.start)
     }

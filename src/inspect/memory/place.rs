@@ -6,7 +6,7 @@ use a4emu_decoder::a4xx::regs::tex::{SSBO_1_0, TEX_CONST_0, TEX_CONST_2};
 use a4emu_decoder::a4xx::regs::vfd::VFD_DECODE_INSTR;
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::load_state::Stage;
-use a4emu_decoder::generation::{DEFAULT, Generation};
+use a4emu_decoder::generation::Generation;
 use anyhow::{Context, bail};
 
 use super::layout::{Grid, Layout};
@@ -210,12 +210,7 @@ fn constant_of(stage: Stage, text: &str) -> Option<Name> {
 impl Name {
     /// The register `text`, if a generation has it. The error is that of the default.
     fn register(text: &str) -> Result<Self, String> {
-        if let Err(failure) = register_of(DEFAULT, text) {
-            let mut others = Generation::all().filter(|it| it.number != DEFAULT.number);
-            if others.all(|generation| register_of(generation, text).is_err()) {
-                return Err(failure.message);
-            }
-        }
+        Generation::first(|generation| register_of(generation, text)).map_err(|failure| failure.message)?;
         Ok(Self::Register(text.to_owned()))
     }
 

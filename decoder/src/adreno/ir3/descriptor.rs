@@ -48,7 +48,7 @@ pub enum Descriptor {
         dst: Reg,
         /// First register with the coordinates.
         coordinates: Reg,
-        /// What is added to the first coordinate, 0 to 127.
+        /// The offset that is added to the first coordinate: 0 to 127.
         offset: u8,
         /// The descriptor.
         through: Through,
@@ -61,7 +61,7 @@ pub enum Descriptor {
         value: Reg,
         /// First register with the coordinates.
         coordinates: Reg,
-        /// What is added to the first coordinate, 0 to 127.
+        /// The offset that is added to the first coordinate: 0 to 127.
         offset: u8,
         /// The descriptor.
         through: Through,

@@ -26,11 +26,11 @@ pub enum DepthFormat {
 /// What happens to a stencil value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StencilOp {
-    /// It stays.
+    /// The stencil value stays.
     Keep,
-    /// It becomes 0.
+    /// The stencil value becomes 0.
     Zero,
-    /// It becomes the reference.
+    /// The stencil value becomes the reference.
     Replace,
     /// One more, up to 255.
     IncrementClamp,
