@@ -34,11 +34,20 @@ impl Access {
             Op::ImageStore { to, data } => {
                 format!("{} <- {}", image(to, lane), words(data.iter().map(|row| row[lane])))
             }
-            Op::ImageSize { slot } => format!("size of image {} -> {}", slot[lane], answer(3)),
+            Op::ImageSize { base, slot, .. } => {
+                format!("size of {} -> {}", buffer(*base, slot[lane]), answer(3))
+            }
+            Op::UniformLoad(load) => {
+                let block = buffer(load.base, load.block[lane]);
+                format!("{block} c[{}] -> {}", load.vector[lane], answer(load.components.into()))
+            }
             Op::Atomic(atomic) => {
                 let at = match &atomic.place {
                     AtomicPlace::Local(address) => format!("l[{:#x}]", address[lane]),
                     AtomicPlace::Image(access) => image(access, lane),
+                    AtomicPlace::Global([low, high]) => {
+                        format!("g[{:#x}]", u64::from(high[lane]) << 32 | u64::from(low[lane]))
+                    }
                 };
                 let data = words(atomic.data.iter().map(|row| row[lane]));
                 format!("{at} {:?} {data} (was {})", atomic.op, answer(1))
@@ -75,11 +84,28 @@ fn place(access: &MemoryAccess<Lanes>, lane: usize) -> String {
         Space::Stage => "lw",
         Space::Private => "p",
     };
-    format!("{space}[{:#x}]", access.address[lane].wrapping_add_signed(access.offset))
+    format!("{space}[{:#x}]", access.address(lane))
 }
 
 fn image(access: &ImageAccess<Lanes>, lane: usize) -> String {
-    format!("buffer {} g[{:#x}]", access.slot[lane], access.address[lane])
+    let buffer = buffer(access.base, access.slot[lane]);
+    match access.address {
+        Some(address) => format!("{buffer} g[{:#x}]", address[lane]),
+        None => {
+            let axes = usize::from(if access.dimensions == 4 { 1 } else { access.dimensions });
+            let mut at = access.position.map(|axis| axis[lane]);
+            at[0] = at[0].wrapping_add(access.offset.into());
+            format!("{buffer} at {:?}", &at[..axes])
+        }
+    }
+}
+
+/// The text of a descriptor's slot.
+fn buffer(base: Option<u8>, slot: u32) -> String {
+    match base {
+        Some(base) => format!("buffer {slot} of base {base}"),
+        None => format!("buffer {slot}"),
+    }
 }
 
 /// The sampler and texture slots of a lane.

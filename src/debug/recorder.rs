@@ -51,7 +51,7 @@ fn is_pure(op: &Op<&Lanes>) -> bool {
     match op {
         Op::Varying(_) | Op::FlatVarying { .. } | Op::ImageSize { .. } | Op::Query(_) => true,
         Op::Load { .. } | Op::Store { .. } | Op::ImageLoad { .. } | Op::ImageStore { .. } => false,
-        Op::Atomic(_) | Op::Sample(_) => false,
+        Op::Atomic(_) | Op::Sample(_) | Op::UniformLoad(_) => false,
     }
 }
 

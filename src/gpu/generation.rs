@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use a4emu_decoder::adreno::address::Address;
 
-use crate::a4xx;
 use crate::draw::call::{DispatchCall, DrawCall};
 use crate::draw::cs::state::DispatchState;
 use crate::draw::ds::state::DomainState;
@@ -29,6 +28,7 @@ use crate::fault::Fault;
 use crate::machine::{Chip, ChipView, Model, Stage};
 use crate::pass::{Pass, Stages};
 use crate::regfile::RegFile;
+use crate::{a4xx, a6xx};
 
 /// The attributes that a draw fetches.
 type Attributes = Arc<[Attribute]>;
@@ -39,9 +39,20 @@ type Read<T> = Result<T, Fault>;
 /// The control points of an input patch, and the domain.
 type Patches = (usize, Domain);
 
-/// The readers of a generation. Readers with a list put into it what is not supported.
+/// The readers of a generation that runs dispatches.
 #[derive(Debug)]
 pub struct Readers {
+    /// The state of a dispatch.
+    pub dispatch: fn(&RegFile, &DispatchCall, &StageState) -> Read<DispatchState>,
+    /// What the state of a stage is read with.
+    pub stage: &'static StageReaders,
+    /// What draws are read with, if the generation renders.
+    pub draws: Option<&'static DrawReaders>,
+}
+
+/// The readers of a generation that renders. Readers with a list put into it what is not supported.
+#[derive(Debug)]
+pub struct DrawReaders {
     /// The pass that the registers are set up for.
     pub pass: fn(&RegFile) -> Pass,
     /// The stages that a draw of a pass runs, in order, given its initiator.
@@ -84,20 +95,22 @@ pub struct Readers {
     pub resolve: fn(&RegFile, &mut Vec<String>) -> Option<ResolveState>,
     /// The largest area of a resolve.
     pub resolve_bounds: fn(&RegFile) -> Rect,
-    /// The state of a dispatch.
-    pub dispatch: fn(&RegFile, &DispatchCall, &StageState) -> Read<DispatchState>,
-    /// What the state of a stage is read with.
-    pub stage: &'static StageReaders,
     /// Address and length of the border colours of a stage's samplers.
     pub border_place: fn(&RegFile, Stage) -> (Address, u64),
 }
 
 /// The readers of each generation that runs, by its number. The first are those of a chip of another generation, which is
 /// here only if the caller forces it.
-static GENERATIONS: [(u32, &Readers); 1] = [(4, &a4xx::READERS)];
+static GENERATIONS: [(u32, &Readers); 2] = [(4, &a4xx::READERS), (6, &a6xx::READERS)];
 
 /// The readers of the generation of `chip`.
 pub fn readers(chip: Chip) -> &'static Readers {
     let number = chip.generation().number;
     GENERATIONS.iter().find(|(of, _)| *of == number).unwrap_or(&GENERATIONS[0]).1
+}
+
+/// The readers of draws of the generation of `chip`. Draws of a generation without any are left out before they are read
+/// ([`Chip::renders`]).
+pub fn draw_readers(chip: Chip) -> &'static DrawReaders {
+    readers(chip).draws.unwrap_or(&a4xx::DRAWS)
 }

@@ -26,6 +26,7 @@
 #![deny(unsafe_code)]
 
 pub mod a4xx;
+pub mod a6xx;
 pub mod ambient;
 pub mod budget;
 pub mod cp;

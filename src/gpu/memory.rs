@@ -435,6 +435,12 @@ impl Memory {
         block.bytes((addr - block.base) as u32, len)
     }
 
+    /// The buffer that holds `addr`: its base and all its bytes, if they are known without looking at single pages.
+    pub fn buffer_bytes(&self, addr: impl Into<Address>) -> Option<(u64, &[u8])> {
+        let block = self.block(self.reached(addr)?)?;
+        Some((block.base, block.all_bytes()?))
+    }
+
     /// The `len` bytes at `addr` for the GPU to write in place, if they are in one buffer.
     pub fn slice_mut(&mut self, addr: impl Into<Address>, len: usize) -> Option<&mut [u8]> {
         let addr = self.reached(addr)?;

@@ -42,6 +42,11 @@ pub enum Effect {
         /// Row that holds the value.
         src: Row,
     },
+    /// Copies the value of the lowest executing lane to all lanes: the row is a register that all lanes share.
+    Broadcast {
+        /// The row.
+        row: Row,
+    },
     /// dsx, dsy and their fine forms.
     Derivative {
         /// The axis.

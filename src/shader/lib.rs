@@ -68,10 +68,11 @@ pub use doubt::Reach;
 pub use environment::{Environment, Refused};
 pub use epilogue::{AlphaFactor, Epilogue};
 pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};
+pub use lower::{Granularity, SyncFlag};
 pub use lowered::{InstructionClass, Lowered, ProgramError};
 pub use ops::{
-    Atomic, AtomicOp, AtomicPlace, Few, ImageAccess, ImageLayout, Lod, MemoryAccess, Number, Op, Plain,
-    PlainLevel, Query, Question, Sample, SampleKind, Slots, Space, Varying, Width,
+    Atomic, AtomicOp, AtomicPlace, Few, ImageAccess, ImageLayout, Index, Lod, MemoryAccess, Number, Op,
+    Plain, PlainLevel, Query, Question, Sample, SampleKind, Slots, Space, UniformLoad, Varying, Width,
 };
 pub use program::{Jit, Program, run, run_lockstep};
 pub use reading::{ComponentSource, Reading, TexelExtent};

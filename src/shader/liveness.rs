@@ -83,6 +83,7 @@ impl Effect {
                 [ADDRESS, *src].into_iter().chain(*base..base + REGISTERS).for_each(read);
             }
             Self::Derivative { src, .. } => read(*src),
+            Self::Broadcast { row } => read(*row),
             Self::Region(Region::End) | Self::Continue | Self::End | Self::Barrier => {}
             Self::Return | Self::Call { .. } | Self::LeftProgram | Self::Invalid | Self::Unsupported(_) => {}
             // The operation after it reads the same rows.
@@ -96,6 +97,7 @@ impl Effect {
             Self::Op(_, destination) => destination.rows().for_each(|(row, _)| write(row)),
             Self::Gather(gather) => write(gather.dst),
             Self::Derivative { dst, .. } => write(*dst),
+            Self::Broadcast { row } => write(*row),
             Self::Branch(_) | Self::Kill(_) | Self::Region(_) | Self::Scatter { .. } | Self::Continue => {}
             Self::End | Self::Barrier | Self::Return | Self::Call { .. } => {}
             Self::LeftProgram | Self::Invalid | Self::Unsupported(_) | Self::Doubt(_) => {}

@@ -114,6 +114,8 @@ impl<'a> Backwards<'a> {
                 operands(op, reach, rows);
             }
             Effect::Region(Region::End) | Effect::Continue | Effect::Call { .. } | Effect::Return => {}
+            // Its result is the row that it reads.
+            Effect::Broadcast { .. } => {}
             Effect::Barrier
             | Effect::LeftProgram
             | Effect::Invalid

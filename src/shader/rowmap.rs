@@ -15,8 +15,12 @@ pub const HALF: Row = FULL + REGISTERS;
 pub const ADDRESS: Row = HALF + REGISTERS;
 /// Row of p0.x; the other three predicates follow.
 pub const PREDICATES: Row = ADDRESS + 1;
+/// Row of r48.x, the first of the registers that all lanes share, from A6xx on.
+pub const SHARED: Row = PREDICATES + 4;
+/// Number of scalar registers that all lanes share: r48.x to r55.w.
+pub const SHARED_COUNT: Row = 32;
 /// Row for results that are not read.
-pub const SINK: Row = PREDICATES + 4;
+pub const SINK: Row = SHARED + SHARED_COUNT;
 /// Row that is always zero.
 pub const ZERO: Row = SINK + 1;
 /// First scratch row, for operations that take several steps.

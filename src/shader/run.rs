@@ -149,6 +149,7 @@ pub(super) fn apply(
         }
         Effect::Gather(gather) => warp.gather(gather, executing),
         Effect::Scatter { base, offset, src } => warp.scatter(*base, *offset, *src, executing),
+        Effect::Broadcast { row } => warp.broadcast(*row, executing),
         Effect::Derivative { axis, dst, src } => warp.derivative(*axis, *dst, *src, executing),
         Effect::Op(op, destination) => {
             warp.perform(op, *destination, executing, environment).map_err(|Refused| step.refused(op))?
@@ -253,6 +254,14 @@ impl Warp {
             if let Some(row) = indexed(base, index) {
                 self.rows[row as usize][lane] = value[lane];
             }
+        }
+    }
+
+    /// Gives all lanes of `row` the value of the lowest lane of `mask`.
+    fn broadcast(&mut self, row: Row, mask: Mask) {
+        if let Some(lane) = lanes_of(mask).next() {
+            let row = &mut self.rows[row as usize];
+            *row = Lanes::splat(row[lane]);
         }
     }
 

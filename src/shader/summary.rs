@@ -34,6 +34,8 @@ impl Summary {
             Effect::Derivative { .. } => self.varies = true,
             Effect::Op(op, _) => self.add_op(op),
             Effect::Continue | Effect::End | Effect::Call { .. } | Effect::Return | Effect::Region(_) => {}
+            // What the lanes share depends on which of them execute.
+            Effect::Broadcast { .. } => self.varies = true,
             Effect::Barrier | Effect::Gather(_) | Effect::Scatter { .. } => {}
             Effect::LeftProgram | Effect::Invalid | Effect::Unsupported(_) | Effect::Doubt(_) => {}
         }
@@ -48,6 +50,7 @@ impl Summary {
                 self.stores_locally |= to.space != Space::Private;
             }
             Op::Load { .. } => self.varies = true,
+            Op::UniformLoad(_) => self.loads = true,
             Op::ImageLoad { .. } => (self.varies, self.loads) = (true, true),
             Op::ImageStore { .. } => self.stores = true,
             Op::Atomic(_) => (self.stores, self.loads) = (true, true),

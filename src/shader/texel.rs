@@ -110,7 +110,7 @@ mod tests {
         // The first coordinate overwrites the weights of the second.
         let over = "bary.f r0.x, 4, r0.x\nbary.f (ei)r0.y, 5, r0.x\nsam (f32)(xyzw)r1.x, r0.x, s#2, t#3\nend";
         assert_eq!(of(over), None);
-        let watched = Program::watched(&assemble(RESTORE).expect("text")).expect("a program");
+        let watched = crate::tests::watched(&assemble(RESTORE).expect("text"));
         assert_eq!(watched.as_texel(), None);
     }
 }

@@ -6,7 +6,7 @@ use super::alu::Row;
 use super::flow::Flow;
 use super::lanes::{ALL, Lanes, Mask};
 use super::lowered::Lowered;
-use super::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SINK, ZERO};
+use super::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SHARED, SHARED_COUNT, SINK, ZERO};
 
 /// Limit of warp instructions. A shader that exceeds it counts as endless.
 pub const INSTRUCTION_LIMIT: u64 = 1 << 22;
@@ -105,21 +105,6 @@ impl Warp {
         }
     }
 
-    /// Calls `change` to change the constants. Call before the first instruction of `program`.
-    pub fn change_constants(&mut self, program: &Lowered, change: impl FnOnce(&mut [u32])) {
-        change(Arc::make_mut(self.constants.get_or_insert_default()));
-        self.spread(program);
-    }
-
-    /// Copies `other` and reuses the memory of this warp.
-    pub fn copy_from(&mut self, other: &Self) {
-        let mut rows = std::mem::take(&mut self.rows);
-        rows.clone_from(&other.rows);
-        let frame = std::mem::take(&mut self.frame);
-        let (constants, flow) = (other.constants.clone(), other.flow.clone());
-        *self = Self { rows, frame, constants, flow, ..*other };
-    }
-
     /// The registers of the quad whose first lane is `first`.
     pub fn quad(&self, first: usize) -> QuadRegisters {
         let of_row = |row: &Lanes| std::array::from_fn(|lane| row[first + lane]);
@@ -189,6 +174,18 @@ impl Warp {
     /// lost.
     pub fn full_mut(&mut self, id: u32) -> &mut Lanes {
         &mut self.rows[register(FULL, id).unwrap_or(SINK) as usize]
+    }
+
+    /// Writes the register `id` that all lanes share: 0 is r48.x. Writes to ids that name no register are lost.
+    pub fn set_shared(&mut self, id: u32, value: u32) {
+        if id < u32::from(SHARED_COUNT) {
+            self.rows[usize::from(SHARED) + id as usize] = Lanes::splat(value);
+        }
+    }
+
+    /// The register `id` that all lanes share, 0 to 31: 0 is r48.x.
+    pub fn shared(&self, id: u32) -> u32 {
+        self.row(SHARED + (id as Row).min(SHARED_COUNT - 1))[0]
     }
 
     /// The four full registers from `id` on.

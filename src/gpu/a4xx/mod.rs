@@ -17,10 +17,14 @@ pub mod tpl1;
 pub mod vfd;
 pub mod vpc;
 
-use crate::generation::Readers;
+use crate::generation::{DrawReaders, Readers};
 
-/// What draws and dispatches of an A4xx are read with.
-pub static READERS: Readers = Readers {
+/// What dispatches of an A4xx are read with.
+pub static READERS: Readers =
+    Readers { dispatch: stages::dispatch, stage: &sp::READERS, draws: Some(&DRAWS) };
+
+/// What draws of an A4xx are read with.
+pub static DRAWS: DrawReaders = DrawReaders {
     pass: pass::pass,
     stages: pass::stages,
     has_geometry_shader: pass::has_geometry_shader,
@@ -42,7 +46,5 @@ pub static READERS: Readers = Readers {
     targets: rb::targets,
     resolve: rb::resolve,
     resolve_bounds: rb::resolve_bounds,
-    dispatch: stages::dispatch,
-    stage: &sp::READERS,
     border_place: tpl1::border_place,
 };

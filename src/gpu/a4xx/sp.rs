@@ -4,6 +4,7 @@ use a4emu_decoder::a4xx::regs::sp::*;
 use a4emu_decoder::a4xx::regs::sp_geometry::*;
 use a4emu_decoder::a4xx::regs::tex::{SSBO_1_0, SSBO_1_1};
 use a4emu_decoder::adreno::address::Address;
+use a4emu_decoder::adreno::ir3::Isa;
 
 use a4emu_shader::Program;
 use a4emu_shader::format::{Swap, Transfer};
@@ -22,8 +23,14 @@ const LENGTH_UNIT: u32 = 16;
 const SSBO_MIRROR: usize = 448;
 
 /// What a stage is read with.
-pub static READERS: StageReaders =
-    StageReaders { place: program_place, textures: tpl1::textures, buffer, mirror: SSBO_MIRROR };
+pub static READERS: StageReaders = StageReaders {
+    place: program_place,
+    textures: tpl1::textures,
+    buffer,
+    descriptors: None,
+    mirror: SSBO_MIRROR,
+    isa: Isa::A4xx,
+};
 
 /// Returns where the program of `stage` is.
 pub fn code_place(chip: ChipView<'_>, stage: Stage) -> CodePlace {
@@ -64,5 +71,6 @@ fn buffer(words: [u32; 2]) -> Buffer {
         size: [size_0.WIDTH(), size_1.HEIGHT(), size_1.DEPTH()],
         elements: size_0.elements(size_1),
         codec: format.and_then(|format| format.codec(Swap::WZYX, Transfer::Linear)),
+        place: None,
     }
 }

@@ -15,7 +15,7 @@ use super::enums::{interpolation, replacement};
 use super::pc::patch_state;
 use super::vpc::outputs;
 use crate::draw::call::DispatchCall;
-use crate::draw::cs::state::{DispatchState, put};
+use crate::draw::cs::state::{DispatchState, GroupId, checked_size, put};
 use crate::draw::ds::state::DomainState;
 use crate::draw::fs::state::{Barycentrics, FragmentInputs, Spot};
 use crate::draw::gs::state::{GeometryState, Layers};
@@ -29,9 +29,6 @@ use crate::draw::vpc::state::MAX_VARYINGS;
 use crate::fault::Fault;
 use crate::machine::Stage;
 use crate::regfile::RegFile;
-
-/// Maximum number of invocations of a workgroup that the register fields and the chip allow.
-const MAX_LOCAL: u32 = 1024;
 
 /// The word that geometry and hull shaders find in r0.x.
 pub const ENTRY: EntryLayout = EntryLayout {
@@ -160,11 +157,7 @@ fn by_location<T: Copy>(register: impl Fn(u32) -> [T; 16]) -> [T; MAX_VARYINGS] 
 pub fn dispatch(regs: &RegFile, call: &DispatchCall, stage: &StageState) -> Result<DispatchState, Fault> {
     let range = regs.get::<HLSQ_CL_NDRANGE_0>();
     let local = || [range.LOCALSIZEX() + 1, range.LOCALSIZEY() + 1, range.LOCALSIZEZ() + 1];
-    let size = call.local_size.unwrap_or_else(local);
-    let invocations = size.iter().try_fold(1u32, |product, s| product.checked_mul(*s));
-    if !matches!(invocations, Some(1..=MAX_LOCAL)) {
-        return Err(Fault::Draw(format!("dispatch of {:?} groups of {size:?}", call.groups)));
-    }
+    let size = checked_size(call, call.local_size.unwrap_or_else(local))?;
     let control = regs.get::<HLSQ_CL_CONTROL_0>();
     let size_constant = regs.get::<HLSQ_CL_CONTROL_1>().WORKGROUPSIZECONSTID();
     let groups_constant = regs.get::<HLSQ_CL_KERNEL_CONST>().NUMWGCONSTID();
@@ -173,8 +166,9 @@ pub fn dispatch(regs: &RegFile, call: &DispatchCall, stage: &StageState) -> Resu
     put(constants, used(control.KERNELDIMCONSTID()), &[range.KERNELDIM()]);
     put(constants, used(size_constant), &size);
     put(constants, used(groups_constant), &call.groups);
-    let (group, local_id) = (used(control.WGIDCONSTID()), used(control.LOCALIDREGID()));
-    Ok(DispatchState { stage, groups: call.groups, size, group, local_id })
+    let group = used(control.WGIDCONSTID()).map(GroupId::Constant);
+    let local_id = used(control.LOCALIDREGID());
+    Ok(DispatchState { stage, groups: call.groups, size, group, local_id, linear_id: None })
 }
 
 #[cfg(test)]

@@ -127,6 +127,7 @@ pub fn sampler(words: &[u32; 2]) -> SamplerState {
         bias: s0.LOD_BIAS(),
         min_lod: s1.MIN_LOD(),
         max_lod: s1.MAX_LOD(),
+        border_record: None,
     }
 }
 

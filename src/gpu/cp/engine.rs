@@ -41,18 +41,14 @@ pub trait Engine {
     }
 }
 
-/// Runs every draw and dispatch.
+/// Runs every draw and dispatch. Draws of a chip that does not render are left out, and reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Renderer;
 
 impl Engine for Renderer {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
-        if !gpu.chip.renders() {
-            let what = if let Call::Dispatch(_) = call { "dispatches" } else { "draws" };
-            not_rendered(gpu, what);
-            return Flow::Continue;
-        }
         match call {
+            Call::Draw(_) | Call::Uncounted(_) if !gpu.chip.renders() => not_rendered(gpu, "draws"),
             Call::Draw(call) => draw::run(&mut gpu.draws(), call),
             Call::Dispatch(call) => draw::dispatch(&mut gpu.draws(), call),
             Call::Uncounted(call) => gpu.machine.unsupported(call.packet),

@@ -9,7 +9,7 @@ use a4emu_decoder::generation::Generation;
 
 use crate::draw::{DispatchCall, DrawCall, UncountedDraw};
 use crate::fault::Trouble;
-use crate::generation::readers;
+use crate::generation::draw_readers;
 use crate::machine::{Chip, Stage};
 use crate::pass::Pass;
 use crate::regfile::RegFile;
@@ -70,7 +70,7 @@ impl Call {
             Self::Uncounted(call) => call.initiator,
             Self::Dispatch(_) => None,
         };
-        let draw = self.pass().map(|pass| (readers(chip).stages)(pass, regs, initiator));
+        let draw = self.pass().map(|pass| (draw_readers(chip).stages)(pass, regs, initiator));
         let compute = draw.is_none().then_some(Stage::CS);
         draw.into_iter().flatten().chain(compute)
     }

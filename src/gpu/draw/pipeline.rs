@@ -33,6 +33,7 @@ use a4emu_decoder::guesses::Guess;
 
 use crate::budget::Work;
 use crate::fidelity::Line;
+use crate::generation::readers;
 use crate::limits::KNOWN_DRAWS_PER_NEW;
 use crate::machine::{Machine, Stage};
 use crate::pass::Pass;
@@ -311,7 +312,7 @@ fn vertices_only(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<(), S
 
 fn compute(context: &mut DrawContext<'_>, call: &DispatchCall) -> Result<(), Stop> {
     let stage = stage(context, Stage::CS)?;
-    let state = (context.read().dispatch)(&context.machine.regs, call, &stage)?;
+    let state = (readers(context.machine.chip).dispatch)(&context.machine.regs, call, &stage)?;
     let log = state.run(&mut context.machine.mem, &mut context.machine.budget);
     record_cost(context, Stage::CS, &log);
     record_log(context, "compute", log);

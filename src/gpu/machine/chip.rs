@@ -94,7 +94,7 @@ impl Chip {
         Generation::of(NamedChip::GpuId(self.id)).unwrap_or(DEFAULT)
     }
 
-    /// Whether its draws and dispatches run. Of other chips they are left out, and reported.
+    /// Whether its draws run. Of other chips they are left out, and reported. Dispatches run on all.
     pub fn renders(self) -> bool {
         self.generation().number == DEFAULT.number
     }

@@ -173,6 +173,16 @@ impl Block {
         }
     }
 
+    /// All its bytes, if they are known without looking at single pages.
+    pub(super) fn all_bytes(&self) -> Option<&[u8]> {
+        match &self.backing {
+            Backing::Zeros => ZEROS.get(..self.len as usize),
+            Backing::Captured(bytes) => bytes.get(..self.len as usize),
+            Backing::Shared(pages) => (**pages).as_ref().get(..self.len as usize),
+            Backing::Blank { .. } | Backing::Lent(_) => None,
+        }
+    }
+
     /// Allocates the storage, if there is none.
     fn make_storage(&mut self) {
         match &mut self.backing {

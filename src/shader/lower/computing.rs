@@ -50,10 +50,13 @@ impl Lowerer {
         let moves = instr.pairs();
         let values = self.temporaries(moves.len() as Row);
         for (value, (_, src)) in (values..).zip(&moves) {
-            self.convert(instr, value, from.source(*src));
+            let src = self.source_row(from, *src);
+            self.convert(instr, value, src);
         }
         for (value, (dst, _)) in (values..).zip(&moves) {
-            self.builder.alu(Extra::Copy, to.destination(*dst), &[value.into()]);
+            let row = self.destination_row(to, *dst);
+            self.builder.alu(Extra::Copy, row, &[value.into()]);
+            self.broadcast(row);
         }
     }
 
@@ -70,7 +73,11 @@ impl Lowerer {
         let bank = Bank::of(instr.dst_type.is_half());
         match instr.dst {
             Cat1Dst::Reg(Reg::A0) => self.builder.alu_narrow(Extra::Extend, ADDRESS, src, 16),
-            Cat1Dst::Reg(reg) => self.convert(instr, bank.destination(step(reg, repetition)), src),
+            Cat1Dst::Reg(reg) => {
+                let row = self.destination_row(bank, step(reg, repetition));
+                self.convert(instr, row, src);
+                self.broadcast(row);
+            }
             Cat1Dst::Relative(offset) => {
                 let value = self.temporaries(1);
                 self.convert(instr, value, src);
@@ -214,7 +221,7 @@ impl Lowerer {
     /// Adds a computation with destination register `dst`, and saturates and narrows its result.
     fn compute(&mut self, computation: &Computation<'_>, dst: Reg, half: bool) {
         let bank = Bank::of(half);
-        let row = bank.destination(dst);
+        let row = self.destination_row(bank, dst);
         if row == SINK {
             return;
         }
@@ -231,6 +238,7 @@ impl Lowerer {
             (Bank::Half, Numbers::Uint | Numbers::Sint | Numbers::Bits) if register => self.cut(row, row),
             (Bank::Half, _) | (Bank::Full, _) => {}
         }
+        self.broadcast(row);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Lowering of category 6.
-use a4emu_decoder::adreno::ir3::{Cat6, Cat6Class, Cat6Form, Cat6Op, Reg, RegOrImm, Type, View};
+use a4emu_decoder::adreno::ir3::{
+    Cat6, Cat6Class, Cat6Form, Cat6Op, Descriptor, DescriptorMode, Isa, Reg, RegOrImm, Through, Type, View,
+};
 
 use super::Lowerer;
 use super::operands::{Bank, step};
@@ -8,16 +10,16 @@ use crate::effect::Effect;
 use crate::extra::Extra;
 use crate::lowered::Uniform;
 use crate::ops::{
-    Atomic, AtomicOp, AtomicPlace, Destination, Few, ImageAccess, ImageLayout, MemoryAccess, Number, Op,
-    Precision, Space, Width,
+    Atomic, AtomicOp, AtomicPlace, Destination, Few, ImageAccess, ImageLayout, Index, MemoryAccess, Number,
+    Op, Precision, Space, UniformLoad, Width,
 };
 use crate::rowmap::{REGISTERS, ZERO};
 
 /// Most components of one effect.
 const CHUNK: u8 = 4;
 
-/// Operands of an access through a descriptor slot.
-struct Through {
+/// Operands of an access through a slot of an A4xx.
+struct Slot {
     view: View,
     slot: RegOrImm,
     address: RegOrImm,
@@ -29,31 +31,46 @@ impl Lowerer {
         let ty = instr.ty;
         match instr.form {
             Cat6Form::Load { dst, address, offset, count } => {
-                self.load(instr, dst, address, offset.into(), count)
+                let from = self.access(instr, address, offset.into());
+                self.load(instr, dst, from, count)
             }
             Cat6Form::Store { value, address, offset, count } => {
-                self.store(instr, value, address, offset.into(), count);
+                let to = self.access(instr, address, offset.into());
+                self.store(instr, value, to, count);
             }
             Cat6Form::Varying { dst, location, count } => self.varyings(ty, dst, location, count),
-            Cat6Form::IndexedLoad { .. }
-            | Cat6Form::IndexedStore { .. }
-            | Cat6Form::LoadConstants { .. }
+            Cat6Form::IndexedLoad { dst, address, index, shift, offset, count } => {
+                let index = Some(Index { value: Bank::Full.source(index), shift });
+                let from = MemoryAccess { index, ..self.access(instr, address, 4 * i32::from(offset)) };
+                self.load(instr, dst, from, count);
+            }
+            Cat6Form::IndexedStore { value, address, index, shift, offset, count } => {
+                let index = Some(Index { value: Bank::Full.source(index), shift });
+                let to = MemoryAccess { index, ..self.access(instr, address, 4 * i32::from(offset)) };
+                self.store(instr, value, to, count);
+            }
+            Cat6Form::AtomicGlobal { dst, address: RegOrImm::Reg(address), data, .. } => {
+                let place =
+                    AtomicPlace::Global([address, step(address, 1)].map(|reg| Bank::Full.source(reg)));
+                self.atomic(instr, dst, data, place);
+            }
+            Cat6Form::Descriptor(descriptor) => self.descriptor(instr, &descriptor),
+            Cat6Form::LoadConstants { .. }
             | Cat6Form::StoreConstants { .. }
             | Cat6Form::AtomicGlobal { .. }
             | Cat6Form::Shuffle { .. }
-            | Cat6Form::Descriptor(_)
             | Cat6Form::ConstantLoad { .. } => self.builder.effect(Effect::Unsupported(instr.op.name())),
             Cat6Form::BufferLoad { .. } if instr.op == Cat6Op::Ldib => {
                 self.builder.effect(Effect::Unsupported(instr.op.name()));
             }
             Cat6Form::BufferLoad { view, dst, slot, src1, src2 } => {
-                let from = self.image(ty, &Through { view, slot, address: src1, position: src2 });
+                let from = self.image(ty, &Slot { view, slot, address: src1, position: src2 });
                 let load = Op::ImageLoad { from, components: view.components.into() };
                 self.ask(load, converted(ty, dst, view.components));
             }
             Cat6Form::BufferStore { view, slot, value, src2, src3 } => {
                 let data = self.widened(ty, value, view.components);
-                let to = self.image(ty, &Through { view, slot, address: src3, position: src2 });
+                let to = self.image(ty, &Slot { view, slot, address: src3, position: src2 });
                 self.ask(Op::ImageStore { to, data }, Destination::NONE);
             }
             Cat6Form::AtomicLocal { dst, address, data, .. } => {
@@ -61,13 +78,13 @@ impl Lowerer {
                 self.atomic(instr, dst, data, place);
             }
             Cat6Form::AtomicSlot { view, dst, slot, data, src2, src3 } => {
-                let through = Through { view, slot, address: RegOrImm::Reg(src3), position: src2 };
+                let through = Slot { view, slot, address: RegOrImm::Reg(src3), position: src2 };
                 let place = AtomicPlace::Image(self.image(ty, &through));
                 self.atomic(instr, dst, data, place);
             }
             Cat6Form::Info { dst, slot, .. } => {
                 let slot = self.reg_or_imm(slot);
-                self.ask(Op::ImageSize { slot }, plain(ty, dst, 3));
+                self.ask(Op::ImageSize { base: None, slot, dimensions: 3 }, plain(ty, dst, 3));
             }
         }
     }
@@ -97,18 +114,96 @@ impl Lowerer {
         }
     }
 
-    fn load(&mut self, instr: &Cat6, dst: Reg, address: Reg, offset: i32, count: u8) {
+    fn load(&mut self, instr: &Cat6, dst: Reg, from: MemoryAccess<Row>, count: u8) {
         for (first, components) in chunks(count) {
-            let from = access(instr, address, offset, first);
+            let from = component(from, first);
             let destination = plain(instr.ty, step(dst, first), components);
             self.ask(Op::Load { from, components: components.into() }, destination);
         }
     }
 
-    fn store(&mut self, instr: &Cat6, value: Reg, address: Reg, offset: i32, count: u8) {
+    fn store(&mut self, instr: &Cat6, value: Reg, to: MemoryAccess<Row>, count: u8) {
         for (first, components) in chunks(count) {
             let data = Bank::of(instr.ty.is_half()).sources(step(value, first), components);
-            self.ask(Op::Store { to: access(instr, address, offset, first), data }, Destination::NONE);
+            self.ask(Op::Store { to: component(to, first), data }, Destination::NONE);
+        }
+    }
+
+    /// The address of component 0. Addresses of global memory have 64 bits from A5xx on, in two registers.
+    fn access(&self, instr: &Cat6, address: Reg, offset: i32) -> MemoryAccess<Row> {
+        let space = space(instr.op);
+        let is_wide = space == Space::Global && self.isa >= Isa::A5xx;
+        let high = is_wide.then(|| Bank::Full.source(step(address, 1)));
+        let address = Bank::Full.source(address);
+        MemoryAccess { space, address, high, index: None, offset, width: width(instr.ty) }
+    }
+
+    /// Accesses through a descriptor, from A6xx on.
+    fn descriptor(&mut self, instr: &Cat6, descriptor: &Descriptor) {
+        let ty = instr.ty;
+        match *descriptor {
+            Descriptor::Load { view, dst, coordinates, offset, through } => {
+                let from = self.described(ty, view, coordinates, offset, through);
+                let load = Op::ImageLoad { from, components: view.components.into() };
+                self.ask(load, converted(ty, dst, view.components));
+            }
+            Descriptor::Store { view, value, coordinates, offset, through } => {
+                let data = self.widened(ty, value, view.components);
+                let to = self.described(ty, view, coordinates, offset, through);
+                self.ask(Op::ImageStore { to, data }, Destination::NONE);
+            }
+            Descriptor::Atomic { view, data, coordinates, through } => {
+                let place = AtomicPlace::Image(self.described(ty, view, coordinates, 0, through));
+                self.atomic(instr, data, RegOrImm::Reg(step(data, 1)), place);
+            }
+            Descriptor::Info { view, dst, through } if instr.op == Cat6Op::Resinfo => {
+                let (base, slot) = (through.base, self.slot(through));
+                self.ask(Op::ImageSize { base, slot, dimensions: view.dims }, plain(ty, dst, 3));
+            }
+            Descriptor::Uniforms { components, offset, shared: false, dst, src1, through } => {
+                let vector = self.reg_or_imm(src1);
+                let (base, block) = (through.base, self.slot(through));
+                let load = UniformLoad { base, block, vector, component: offset, components };
+                self.ask(Op::UniformLoad(load), plain(ty, dst, components));
+            }
+            Descriptor::Info { .. }
+            | Descriptor::Uniforms { .. }
+            | Descriptor::ToConstants { .. }
+            | Descriptor::Identity { .. } => self.builder.effect(Effect::Unsupported(instr.op.name())),
+        }
+    }
+
+    /// The slot of a descriptor.
+    fn slot(&mut self, through: Through) -> Row {
+        match through.mode {
+            DescriptorMode::Immediate => self.builder.uniform(Uniform::Bits(through.slot.into())),
+            DescriptorMode::Uniform | DescriptorMode::Nonuniform => Bank::Full.source(Reg(through.slot)),
+        }
+    }
+
+    /// An access at `coordinates` plus `offset` through a descriptor.
+    fn described(
+        &mut self,
+        ty: Type,
+        view: View,
+        coordinates: Reg,
+        offset: u8,
+        through: Through,
+    ) -> ImageAccess<Row> {
+        let View { typed, dims, .. } = view;
+        let named = if dims == 4 { 1 } else { dims };
+        ImageAccess {
+            base: through.base,
+            slot: self.slot(through),
+            layout: if typed { ImageLayout::Typed } else { ImageLayout::Untyped },
+            number: number(ty),
+            address: None,
+            position: std::array::from_fn(|axis| {
+                Bank::Full.source(step(coordinates, (axis as u8).min(named - 1)))
+            }),
+            offset,
+            dimensions: dims,
+            width: width(ty),
         }
     }
 
@@ -120,7 +215,7 @@ impl Lowerer {
         }
     }
 
-    fn image(&mut self, ty: Type, through: &Through) -> ImageAccess<Row> {
+    fn image(&mut self, ty: Type, through: &Slot) -> ImageAccess<Row> {
         let View { typed, dims, .. } = through.view;
         let position = match through.position {
             RegOrImm::Reg(reg) => {
@@ -130,12 +225,15 @@ impl Lowerer {
             RegOrImm::Immediate(_) => [self.reg_or_imm(through.position), ZERO, ZERO],
         };
         ImageAccess {
+            base: None,
             slot: self.reg_or_imm(through.slot),
             layout: if typed { ImageLayout::Typed } else { ImageLayout::Untyped },
             number: number(ty),
-            address: self.reg_or_imm(through.address),
+            address: Some(self.reg_or_imm(through.address)),
             position,
+            offset: 0,
             dimensions: dims,
+            width: Width::Word,
         }
     }
 
@@ -196,19 +294,19 @@ fn chunks(count: u8) -> impl Iterator<Item = (u8, u8)> {
     (0..count).step_by(CHUNK.into()).map(move |first| (first, CHUNK.min(count - first)))
 }
 
-/// The address of the components from `first` on.
-fn access(instr: &Cat6, address: Reg, offset: i32, first: u8) -> MemoryAccess<Row> {
-    let width = match instr.ty.bytes() {
+/// The size in memory of a component of `ty`.
+fn width(ty: Type) -> Width {
+    match ty.bytes() {
         1 => Width::Byte,
         2 => Width::Half,
         _ => Width::Word,
-    };
-    MemoryAccess {
-        space: space(instr.op),
-        address: Bank::Full.source(address),
-        offset: offset + i32::from(first) * width.bytes() as i32,
-        width,
     }
+}
+
+/// The address of the components from `first` on.
+fn component(access: MemoryAccess<Row>, first: u8) -> MemoryAccess<Row> {
+    let offset = access.offset + i32::from(first) * access.width.bytes() as i32;
+    MemoryAccess { offset, ..access }
 }
 
 fn space(op: Cat6Op) -> Space {

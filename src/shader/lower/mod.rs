@@ -46,42 +46,22 @@ pub enum Granularity {
 }
 
 impl Program {
-    /// Lowers ir3 instruction words. Words that are never reached do not matter. Invalid instructions fault
+    /// Lowers ir3 instruction words of an A4xx. Words that are never reached do not matter. Invalid instructions fault
     /// when they are reached.
     pub fn new(code: &[u64]) -> Result<Self, ProgramError> {
         lower(Isa::A4xx, code, SyncFlag::Scheduling, Granularity::Runs).map(Self::from)
     }
 
-    /// Like [`Program::new`], for words of any generation of the instruction set. Instructions of later generations
-    /// that have no lowering are unsupported when they are reached.
-    pub fn of(isa: Isa, code: &[u64]) -> Result<Self, ProgramError> {
-        lower(isa, code, SyncFlag::Scheduling, Granularity::Runs).map(Self::from)
-    }
-
-    /// Like [`Program::new`] for a hull shader, where an (ss) after a store is a barrier between the
-    /// invocations of a patch (docs/hardware/ir3-isa.md, section 10.3).
-    pub fn new_hull(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(Isa::A4xx, code, SyncFlag::Barrier, Granularity::Runs).map(Self::from)
-    }
-
-    /// Like [`Program::new`], and reports to the environment which guesses it rests on.
-    pub fn watched(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(Isa::A4xx, code, SyncFlag::Scheduling, Granularity::Watched).map(Self::from)
-    }
-
-    /// Like [`Program::new_hull`], and reports to the environment which guesses it rests on.
-    pub fn hull_watched(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(Isa::A4xx, code, SyncFlag::Barrier, Granularity::Watched).map(Self::from)
-    }
-
-    /// Like [`Program::new`], and reports to the environment which registers a0.x selects.
-    pub fn choosing(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(Isa::A4xx, code, SyncFlag::Scheduling, Granularity::Choices).map(Self::from)
-    }
-
-    /// Like [`Program::new_hull`], and reports to the environment which registers a0.x selects.
-    pub fn hull_choosing(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(Isa::A4xx, code, SyncFlag::Barrier, Granularity::Choices).map(Self::from)
+    /// Lowers instruction words of a generation of the instruction set. Instructions without a lowering are unsupported
+    /// when they are reached. `sync` says what (ss) means (docs/hardware/ir3-isa.md, section 10.3), and `granularity` what
+    /// is reported to the environment.
+    pub fn lowered(
+        isa: Isa,
+        sync: SyncFlag,
+        granularity: Granularity,
+        code: &[u64],
+    ) -> Result<Self, ProgramError> {
+        lower(isa, code, sync, granularity).map(Self::from)
     }
 
     /// Lowers PicoGpu instructions. `interface` names the registers that `lduni` loads from the constant
@@ -90,19 +70,9 @@ impl Program {
         pico::lower(code, interface, Granularity::Runs).map(Self::from)
     }
 
-    /// Like [`Program::new`], with one step per instruction, for a debugger.
-    pub fn stepwise(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(Isa::A4xx, code, SyncFlag::Scheduling, Granularity::Instructions).map(Self::from)
-    }
-
     /// Like [`Program::from_pico`], with one step per instruction, for a debugger.
     pub fn pico_stepwise(code: &[pico_isa::Instr], interface: &Interface) -> Result<Self, ProgramError> {
         pico::lower(code, interface, Granularity::Instructions).map(Self::from)
-    }
-
-    /// Like [`Program::new_hull`], with one step per instruction, for a debugger.
-    pub fn hull_stepwise(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(Isa::A4xx, code, SyncFlag::Barrier, Granularity::Instructions).map(Self::from)
     }
 }
 
@@ -131,7 +101,7 @@ pub(super) fn lower(
         Granularity::Runs | Granularity::Instructions => Builder::default(),
     };
     let builder = if isa.merges_halves() { builder.merged() } else { builder };
-    let mut lowerer = Lowerer { builder, sync, stored: false, region: None, at: 0, used: 0 };
+    let mut lowerer = Lowerer { isa, builder, sync, stored: false, region: None, at: 0, used: 0 };
     for (at, instr) in instrs.iter().enumerate().filter(|(at, _)| reached[*at]) {
         lowerer.builder.instruction(at as u32, &targets);
         lowerer.at = at as u32;
@@ -183,6 +153,7 @@ fn stops(instr: &Instr) -> bool {
 
 /// State of the lowering of a program.
 struct Lowerer {
+    isa: Isa,
     builder: Builder,
     sync: SyncFlag,
     /// Whether a store followed the last (ss).

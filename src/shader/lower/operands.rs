@@ -9,7 +9,7 @@ use crate::effect::{Effect, File, Gather};
 use crate::extra::Extra;
 use crate::lowered::Uniform;
 use crate::ops::Few;
-use crate::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SINK, ZERO};
+use crate::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SHARED, SHARED_COUNT, SINK, ZERO};
 use crate::rows::AluOp;
 
 /// Type of the sources of an operation. It defines widening and modifiers.
@@ -75,12 +75,45 @@ impl Bank {
     }
 }
 
+/// Number of r48.x, the first register that all lanes share.
+const SHARED_REGISTER: u8 = 4 * 48;
+
 /// The register `steps` after `reg`.
 pub fn step(reg: Reg, steps: u8) -> Reg {
     Reg(reg.0.saturating_add(steps))
 }
 
 impl Lowerer {
+    /// The row of a register that all lanes share, from A6xx on. Half ones are not supported: they fault when the
+    /// instruction is reached.
+    fn shared(&mut self, bank: Bank, reg: Reg) -> Option<Row> {
+        let number = Row::from(reg.0.checked_sub(SHARED_REGISTER)?);
+        if number >= SHARED_COUNT || !self.isa.merges_halves() {
+            return None;
+        }
+        if bank == Bank::Half {
+            self.builder.effect(Effect::Unsupported("a half of a shared register"));
+        }
+        Some(SHARED + number)
+    }
+
+    /// The row that a source register of an ALU operation is read from.
+    pub fn source_row(&mut self, bank: Bank, reg: Reg) -> Row {
+        self.shared(bank, reg).unwrap_or_else(|| bank.source(reg))
+    }
+
+    /// The row that a destination register of an ALU operation is written to. [`Self::broadcast`] has to follow the write.
+    pub fn destination_row(&mut self, bank: Bank, reg: Reg) -> Row {
+        self.shared(bank, reg).unwrap_or_else(|| bank.destination(reg))
+    }
+
+    /// Gives all lanes the value of `row`, if it is a register that they share.
+    pub fn broadcast(&mut self, row: Row) {
+        if (SHARED..SHARED + SHARED_COUNT).contains(&row) {
+            self.builder.effect(Effect::Broadcast { row });
+        }
+    }
+
     /// A source in 32-bit form with modifiers applied, in repetition `repetition`.
     pub fn source(
         &mut self,
@@ -99,7 +132,7 @@ impl Lowerer {
         let steps = if operand.step { repetition } else { 0 };
         let forward = i32::from(steps);
         match operand.src {
-            Src::Gpr(reg) => bank.source(step(reg, steps)),
+            Src::Gpr(reg) => self.source_row(bank, step(reg, steps)),
             Src::Const(index) => self.constant(index.wrapping_add(steps.into()), numbers, bank),
             Src::RelativeGpr(offset) => {
                 self.gather(File::Registers(bank.base()), i32::from(offset) + forward)

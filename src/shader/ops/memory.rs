@@ -1,6 +1,8 @@
 //! Loads, stores and atomics.
+use std::borrow::Borrow;
+
 use super::Few;
-use crate::lanes::Lanes;
+use crate::lanes::{LANES, Lanes};
 
 /// An address space of plain loads and stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,13 +39,26 @@ impl Width {
     }
 }
 
+/// An index in the address of an access (ldg.a, stg.a).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Index<R> {
+    /// The index, a signed number.
+    pub value: R,
+    /// By how many bits it is shifted to the left.
+    pub shift: u8,
+}
+
 /// Address of a plain load or store of consecutive components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryAccess<R> {
     /// The address space.
     pub space: Space,
-    /// Byte address, without the offset.
+    /// Byte address, without index and offset: its low half, if there is a high one.
     pub address: R,
+    /// High half of an address of 64 bits. Other addresses wrap at 32 bits.
+    pub high: Option<R>,
+    /// An index that is added.
+    pub index: Option<Index<R>>,
     /// Bytes added to it.
     pub offset: i32,
     /// Size of a component. Narrow loads are zero-extended.
@@ -53,14 +68,31 @@ pub struct MemoryAccess<R> {
 impl<R: Copy> MemoryAccess<R> {
     pub(super) fn map<S>(&self, f: &mut impl FnMut(R) -> S) -> MemoryAccess<S> {
         let Self { space, offset, width, .. } = *self;
-        MemoryAccess { space, address: f(self.address), offset, width }
+        let address = f(self.address);
+        let high = self.high.map(&mut *f);
+        let index = self.index.map(|Index { value, shift }| Index { value: f(value), shift });
+        MemoryAccess { space, address, high, index, offset, width }
     }
 }
 
-impl MemoryAccess<&Lanes> {
+impl<L: Borrow<Lanes>> MemoryAccess<L> {
+    /// Byte addresses of component 0 for all lanes.
+    #[inline]
+    pub fn addresses(&self) -> [u64; LANES] {
+        std::array::from_fn(|lane| self.address(lane))
+    }
+
     /// Byte address of component 0 for `lane`.
-    pub fn address(&self, lane: usize) -> u32 {
-        self.address[lane].wrapping_add_signed(self.offset)
+    #[inline]
+    pub fn address(&self, lane: usize) -> u64 {
+        let index = self.index.as_ref();
+        let index = index.map_or(0, |Index { value, shift }| i64::from(value.borrow()[lane] as i32) << shift);
+        let added = index.wrapping_add(self.offset.into());
+        let low = u64::from(self.address.borrow()[lane]);
+        match &self.high {
+            Some(high) => (u64::from(high.borrow()[lane]) << 32 | low).wrapping_add_signed(added),
+            None => u64::from(low.wrapping_add_signed(added) as u32),
+        }
     }
 }
 
@@ -87,26 +119,57 @@ pub enum Number {
 /// Address of an access through an SSBO or image slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageAccess<R> {
-    /// Slot of the descriptor (SSBOs first, then images), per lane.
+    /// The bindless base that the slot counts from, if there is one.
+    pub base: Option<u8>,
+    /// Slot of the descriptor, per lane. Without a base, SSBOs come first, then images.
     pub slot: R,
     /// Raw or converted.
     pub layout: ImageLayout,
     /// Type of the registers.
     pub number: Number,
-    /// Absolute byte address, computed by the program.
-    pub address: R,
-    /// Dword offset (untyped: `position[0]`) or coordinates. They are not needed to find the data, but for
-    /// bounds checks. Unused places repeat the last coordinate.
+    /// Absolute byte address, computed by the program. Without it, the descriptor has the address of the buffer.
+    pub address: Option<R>,
+    /// Offset (untyped: `position[0]`, in elements) or coordinates. If the program computes the address, they are only
+    /// needed for bounds checks. Unused places repeat the last coordinate.
     pub position: [R; 3],
+    /// A number that is added to the first coordinate.
+    pub offset: u8,
     /// Number of coordinates: 1 to 3. 4 is a raw buffer.
     pub dimensions: u8,
+    /// Size of an element of an untyped access.
+    pub width: Width,
 }
 
 impl<R: Copy> ImageAccess<R> {
     pub(super) fn map<S>(&self, f: &mut impl FnMut(R) -> S) -> ImageAccess<S> {
-        let Self { layout, number, dimensions, .. } = *self;
-        let (slot, address, position) = (f(self.slot), f(self.address), self.position.map(f));
-        ImageAccess { slot, layout, number, address, position, dimensions }
+        let slot = f(self.slot);
+        let address = self.address.map(&mut *f);
+        let position = self.position.map(f);
+        let Self { base, layout, number, offset, dimensions, width, .. } = *self;
+        ImageAccess { base, slot, layout, number, address, position, offset, dimensions, width }
+    }
+}
+
+/// A load from a uniform block (ldc).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UniformLoad<R> {
+    /// The bindless base that the block counts from, if there is one.
+    pub base: Option<u8>,
+    /// Slot of the block, per lane.
+    pub block: R,
+    /// The vector in the block, in units of 16 bytes.
+    pub vector: R,
+    /// First component of the vector.
+    pub component: u8,
+    /// Number of components, 1 to 4.
+    pub components: u8,
+}
+
+impl<R: Copy> UniformLoad<R> {
+    pub(super) fn map<S>(&self, f: &mut impl FnMut(R) -> S) -> UniformLoad<S> {
+        let (block, vector) = (f(self.block), f(self.vector));
+        let Self { base, component, components, .. } = *self;
+        UniformLoad { base, block, vector, component, components }
     }
 }
 
@@ -134,6 +197,8 @@ pub enum AtomicPlace<R> {
     Local(R),
     /// An SSBO or image slot.
     Image(ImageAccess<R>),
+    /// Byte address in GPU virtual memory: its low and its high half.
+    Global([R; 2]),
 }
 
 /// An atomic on one dword per lane. Lanes act in ascending order.
@@ -154,6 +219,7 @@ impl<R: Copy> Atomic<R> {
         let place = match &self.place {
             AtomicPlace::Local(address) => AtomicPlace::Local(f(*address)),
             AtomicPlace::Image(image) => AtomicPlace::Image(image.map(f)),
+            AtomicPlace::Global(address) => AtomicPlace::Global(address.map(&mut *f)),
         };
         Atomic { place, op: self.op, number: self.number, data: self.data.map(f) }
     }

@@ -9,7 +9,8 @@ mod texture;
 use std::ops::Deref;
 
 pub use memory::{
-    Atomic, AtomicOp, AtomicPlace, ImageAccess, ImageLayout, MemoryAccess, Number, Space, Width,
+    Atomic, AtomicOp, AtomicPlace, ImageAccess, ImageLayout, Index, MemoryAccess, Number, Space, UniformLoad,
+    Width,
 };
 pub use texture::{Lod, Plain, PlainLevel, Query, Question, Sample, SampleKind, Slots};
 
@@ -48,9 +49,15 @@ pub enum Op<R> {
     },
     /// resinfo: returns x low part of the width, y, z.
     ImageSize {
+        /// The bindless base that the slot counts from, if there is one.
+        base: Option<u8>,
         /// Slot of the descriptor.
         slot: R,
+        /// Number of dimensions that are asked for.
+        dimensions: u8,
     },
+    /// ldc: returns components of a vector of a uniform block.
+    UniformLoad(UniformLoad<R>),
     /// atomic.*: returns each lane's value before its own operation.
     Atomic(Atomic<R>),
     /// sam and its variants: returns x, y, z, w before the write mask. They are f32 bits if its number is
@@ -81,7 +88,10 @@ impl<R: Copy> Op<R> {
                 Op::ImageLoad { from: from.map(f), components: *components }
             }
             Self::ImageStore { to, data } => Op::ImageStore { to: to.map(f), data: data.map(f) },
-            Self::ImageSize { slot } => Op::ImageSize { slot: f(*slot) },
+            Self::ImageSize { base, slot, dimensions } => {
+                Op::ImageSize { base: *base, slot: f(*slot), dimensions: *dimensions }
+            }
+            Self::UniformLoad(load) => Op::UniformLoad(load.map(f)),
             Self::Atomic(atomic) => Op::Atomic(atomic.map(f)),
             Self::Sample(sample) => Op::Sample(sample.map(f)),
             Self::Query(query) => Op::Query(query.map(f)),
@@ -110,6 +120,7 @@ impl<R: Copy> Op<R> {
             Self::ImageLoad { .. } => "image load",
             Self::ImageStore { .. } => "image store",
             Self::ImageSize { .. } => "resinfo",
+            Self::UniformLoad(_) => "ldc",
             Self::Atomic(_) => "atomic",
             Self::Sample(_) => "texture sample",
             Self::Query(_) => "texture query",

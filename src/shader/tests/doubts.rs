@@ -5,7 +5,8 @@ use a4emu_decoder::adreno::ir3::program::assemble;
 use a4emu_decoder::guesses::Guess;
 
 use super::{constants, floats, integers};
-use crate::{ALL, Environment, Lanes, Mask, Op, Outcome, Program, Reach, Refused, Sample, Warp, run};
+use crate::tests::watched;
+use crate::{ALL, Environment, Lanes, Mask, Op, Outcome, Reach, Refused, Sample, Warp, run};
 
 /// An environment that collects reported guesses. Memory and textures read 0.
 #[derive(Default)]
@@ -32,7 +33,7 @@ impl Environment for Listener {
 
 /// Runs `source` with lane numbers in r0.x (integer) and r0.y (float), and constant n the float n.
 fn listen(source: &str) -> Listener {
-    let program = Program::watched(&assemble(&format!("{source}\nend")).unwrap()).unwrap();
+    let program = watched(&assemble(&format!("{source}\nend")).unwrap());
     let (mut warp, mut listener) = (Warp::new(&program, &constants()), Listener::default());
     warp.restart(&program, ALL, 0);
     *warp.full_mut(0) = integers(|lane| lane);

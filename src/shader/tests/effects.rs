@@ -1,4 +1,6 @@
 //! Tests of memory, atomics, textures, varyings and derivatives with a test environment.
+use a4emu_decoder::adreno::ir3::program::assemble_in;
+
 use super::*;
 use crate::{
     AtomicPlace, Lod, MemoryAccess, Op, Plain, PlainLevel, Refused, Sample, ShaderFault, Space, lanes_of,
@@ -16,8 +18,10 @@ impl Machine {
         Self { words: (0..256).collect(), notes: Vec::new() }
     }
 
-    fn word(&mut self, address: u32) -> &mut u32 {
-        &mut self.words[address as usize / 4]
+    /// The dword at an address. The upper half of an address of 64 bits counts as more dwords: 16 for each.
+    fn word(&mut self, address: u64) -> &mut u32 {
+        let [low, high] = [address as u32, (address >> 32) as u32];
+        &mut self.words[low as usize / 4 + 16 * high as usize]
     }
 }
 
@@ -26,7 +30,7 @@ impl Machine {
         self.notes.push(format!("load {:?} {mask:x} x{}", from.space, out.len()));
         for (n, out) in out.iter_mut().enumerate() {
             for lane in lanes_of(mask) {
-                out[lane] = *self.word(from.address(lane) + n as u32 * from.width.bytes());
+                out[lane] = *self.word(from.address(lane) + n as u64 * u64::from(from.width.bytes()));
             }
         }
     }
@@ -35,7 +39,7 @@ impl Machine {
         self.notes.push(format!("store {:?} {mask:x} x{}", to.space, data.len()));
         for (n, value) in data.iter().enumerate() {
             for lane in lanes_of(mask) {
-                *self.word(to.address(lane) + n as u32 * 4) = value[lane];
+                *self.word(to.address(lane) + n as u64 * 4) = value[lane];
             }
         }
     }
@@ -70,14 +74,27 @@ impl Environment for Machine {
             Op::ImageLoad { from, .. } => {
                 self.notes.push(format!("image {:?} {}", from.layout, from.dimensions));
                 for lane in lanes_of(mask) {
-                    out[0][lane] = *self.word(from.address[lane]) + from.slot[lane] + from.position[0][lane];
+                    let address = from.address.map_or(4 * u32::from(from.offset), |address| address[lane]);
+                    out[0][lane] = *self.word(address.into()) + from.slot[lane] + from.position[0][lane];
+                }
+            }
+            Op::UniformLoad(load) => {
+                self.notes.push(format!("block of base {:?}", load.base));
+                for lane in lanes_of(mask) {
+                    let at = 4 * load.vector[lane] + u32::from(load.component) + 100 * load.block[lane];
+                    (at..).zip(&mut *out).for_each(|(value, row)| row[lane] = value);
                 }
             }
             Op::Atomic(atomic) => {
-                let (AtomicPlace::Local(address) | AtomicPlace::Image(crate::ImageAccess { address, .. })) =
-                    &atomic.place;
+                let address = |lane: usize| match &atomic.place {
+                    AtomicPlace::Local(address) => u64::from(address[lane]),
+                    AtomicPlace::Image(image) => {
+                        image.address.map_or(4 * image.position[0][lane], |it| it[lane]).into()
+                    }
+                    AtomicPlace::Global([low, high]) => u64::from(high[lane]) << 32 | u64::from(low[lane]),
+                };
                 for lane in lanes_of(mask) {
-                    let word = self.word(address[lane]);
+                    let word = self.word(address(lane));
                     out[0][lane] = *word;
                     *word = atomic.apply(lane, *word);
                 }
@@ -311,10 +328,86 @@ fn derivatives_over_their_own_source_see_the_old_values() {
 fn a_hull_shader_waits_at_ss_after_a_store() {
     let words = assemble("stp.u32 p[r1.x], r0.x, 1\n(ss)nop\nend").unwrap();
     let mut machine = Machine::new();
-    let program = Program::new_hull(&words).unwrap();
+    let program = Program::lowered(Isa::A4xx, SyncFlag::Barrier, Granularity::Runs, &words).unwrap();
     let mut warp = Warp::new(&program, &[]);
     warp.restart(&program, 7, 0);
     assert_eq!(run(&program, &mut warp, &mut machine), Outcome::Barrier);
     assert_eq!(run(&program, &mut warp, &mut machine), Outcome::Ended);
     assert_eq!(machine.notes, [format!("store {:?} 7 x1", Space::Private)]);
+}
+
+/// Runs a program of A6xx with lane numbers in r0.x. Returns the warp and the machine.
+fn ran_on_a6xx(source: &str) -> (Warp, Machine) {
+    let program = of(Isa::A6xx, &assemble_in(Isa::A6xx, source).unwrap());
+    let (mut warp, mut machine) = (Warp::new(&program, &constants()), Machine::new());
+    warp.restart(&program, ALL, 0);
+    *warp.full_mut(0) = integers(|lane| lane);
+    warp.set_shared(2, 77);
+    assert_eq!(run(&program, &mut warp, &mut machine), Outcome::Ended, "{source}");
+    (warp, machine)
+}
+
+#[test]
+fn addresses_of_global_memory_have_two_registers_from_a5xx_on() {
+    let base = "mov.u32u32 r1.x, 64\nmov.u32u32 r1.y, 2\n";
+    let (warp, _) = ran_on_a6xx(&format!("{base}ldg.u32 r4.x, g[r1.x+8], 2\nend"));
+    assert_eq!([warp.full(16)[3], warp.full(17)[3]], [32 + 16 + 2, 32 + 16 + 3]);
+    let (warp, _) = ran_on_a6xx(&format!("{base}ldg.a.u32 r4.x, g[r1.x+(r0.x+1)<<2], 1\nend"));
+    assert_eq!(*warp.full(16), integers(|lane| 32 + 16 + lane + 1));
+    // The index is signed, and only it is shifted.
+    let back = "sub.u r2.x, 0, r0.x\nldg.a.u32 r4.x, g[r1.x+r2.x<<3+1<<2], 1\nend";
+    let (warp, _) = ran_on_a6xx(&format!("mov.u32u32 r1.x, 1000\nmov.u32u32 r1.y, 0\n{back}"));
+    assert_eq!(*warp.full(16), integers(|lane| 250 - 2 * lane + 1));
+    let (_, machine) = ran_on_a6xx(&format!("{base}stg.a.u32 g[r1.x+(r0.x)<<2], r0.x, 1\nend"));
+    assert_eq!(machine.words[48..80], (0..32).collect::<Vec<u32>>());
+}
+
+#[test]
+fn atomics_of_a6xx_name_their_memory() {
+    let base = "mov.u32u32 r1.x, 64\nmov.u32u32 r1.y, 2\n";
+    let global = "atomic.g.add.untyped.1d.u32.1.g r4.x, r1.x, r0.x";
+    let (warp, machine) = ran_on_a6xx(&format!("{base}{global}\nend"));
+    assert_eq!(machine.words[48], 48 + (0..32).sum::<u32>());
+    assert_eq!(*warp.full(16), integers(|lane| 48 + (0..lane).sum::<u32>()));
+    // The old value goes to the register in front of the data.
+    let (warp, machine) = ran_on_a6xx(
+        "mov.u32u32 r4.y, 5\nmov.u32u32 r5.x, 9\natomic.b.add.untyped.1d.u32.1.imm r4.x, r5.x, 3\nend",
+    );
+    assert_eq!((machine.words[9], warp.full(16)[1]), (9 + 32 * 5, 9 + 5));
+}
+
+#[test]
+fn descriptors_and_blocks_of_a6xx_have_a_slot_and_a_base() {
+    let (warp, machine) = ran_on_a6xx("ldc.offset2.2.imm.base3 r4.x, 5, 1\nend");
+    assert_eq!((warp.full(16)[0], warp.full(17)[9]), (4 * 5 + 2 + 100, 4 * 5 + 3 + 100));
+    assert_eq!(machine.notes, ["block of base Some(3)"]);
+    let (warp, _) = ran_on_a6xx("ldib.b.untyped.1d.u32.1.imm r4.x, r0.x, 7\nend");
+    assert_eq!(*warp.full(16), integers(|lane| lane + 7));
+}
+
+#[test]
+fn shared_registers_hold_one_value_for_all_lanes() {
+    let (warp, _) = ran_on_a6xx("add.u r4.x, r48.z, r0.x\nend");
+    assert_eq!(*warp.full(16), integers(|lane| 77 + lane));
+    // One lane writes the register, all read it.
+    let elected = "getone #one\njump #rest\none:\nadd.u r49.x, r0.x, 5\nrest:\nmov.u32u32 r4.x, r49.x\nend";
+    let (warp, _) = ran_on_a6xx(elected);
+    assert_eq!((warp.full(16), warp.shared(4)), (&Lanes::splat(5), 5));
+    let (warp, _) = ran_on_a6xx("mov.u32u32 r48.x, r0.x\nmov.u32u32 r4.x, r48.x\nend");
+    assert_eq!(*warp.full(16), Lanes::splat(0), "the value of the lowest lane");
+    // An A4xx has no such registers.
+    let program = program("mov.u32u32 r48.x, 3\nmov.u32u32 r4.x, r48.x\nend");
+    let mut warp = Warp::new(&program, &[]);
+    warp.restart(&program, ALL, 0);
+    assert_eq!(run(&program, &mut warp, &mut ()), Outcome::Ended);
+    assert_eq!(*warp.full(16), Lanes::ZERO);
+}
+
+#[test]
+fn halves_of_shared_registers_are_refused() {
+    let program = of(Isa::A6xx, &assemble_in(Isa::A6xx, "add.u hr1.x, hr48.x, hr0.x\nend").unwrap());
+    let mut warp = Warp::new(&program, &[]);
+    warp.restart(&program, ALL, 0);
+    let fault = ShaderFault::Unsupported { at: 0, what: "a half of a shared register" };
+    assert_eq!(run(&program, &mut warp, &mut ()), Outcome::from(fault));
 }

@@ -12,7 +12,7 @@ use crate::run::apply;
 
 /// A program of words that mean the same in both generations. `merged` are the registers of A6xx.
 fn lowered(words: &[u64], merged: bool) -> Program {
-    Program::of(if merged { Isa::A6xx } else { Isa::A4xx }, words).unwrap()
+    of(if merged { Isa::A6xx } else { Isa::A4xx }, words)
 }
 
 /// Makes the other rows of the registers of `row` equal to it.
@@ -179,7 +179,7 @@ fn a_loop_on_half_registers_moves_nothing() {
 
 /// Runs a program of A6xx with lane numbers in r0.x and returns r4.x.
 fn of_a6xx(source: &str) -> Lanes {
-    let program = Program::of(Isa::A6xx, &assemble_in(Isa::A6xx, source).unwrap()).unwrap();
+    let program = of(Isa::A6xx, &assemble_in(Isa::A6xx, source).unwrap());
     let mut warp = Warp::new(&program, &constants());
     warp.restart(&program, ALL, 0);
     *warp.full_mut(0) = integers(|lane| lane * 0x0101_0001);

@@ -9,14 +9,25 @@ pub(super) mod reference;
 #[path = "../../../decoder/tests/seed/mod.rs"]
 pub(crate) mod seed;
 
+use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::adreno::ir3::program::assemble;
 use seed::random_cases;
 
-use super::{ALL, Environment, Lanes, Mask, Outcome, Program, Warp, run};
+use super::{ALL, Environment, Granularity, Lanes, Mask, Outcome, Program, SyncFlag, Warp, run};
 
 /// Assembles a program.
 pub(crate) fn program(source: &str) -> Program {
     Program::new(&assemble(source).unwrap()).unwrap()
+}
+
+/// The program of `words`, with reports of guesses.
+pub(crate) fn watched(words: &[u64]) -> Program {
+    Program::lowered(Isa::A4xx, SyncFlag::Scheduling, Granularity::Watched, words).unwrap()
+}
+
+/// The program of `words` of a generation of the instruction set.
+fn of(isa: Isa, words: &[u64]) -> Program {
+    Program::lowered(isa, SyncFlag::Scheduling, Granularity::Runs, words).unwrap()
 }
 
 /// A register with a float per lane.

@@ -62,7 +62,7 @@ proptest! {
             let outcome = run(program, &mut warp, &mut ());
             (outcome, warp.executed, warp.rows)
         };
-        prop_assert!(ran(&Program::new(&words).unwrap()) == ran(&Program::watched(&words).unwrap()));
+        prop_assert!(ran(&Program::new(&words).unwrap()) == ran(&watched(&words)));
     }
 
     #[test]
@@ -105,7 +105,7 @@ fn flow_word() -> impl Strategy<Value = u64> {
 fn a_watched_program_is_cut_off_and_counted_as_the_other() {
     // A repeated sad.s16 of its own results, and a branch back to it.
     let words = [0x670e_4804_b70f_9000, 0x1a86_0000_ffff_ffff];
-    let programs = [Program::new(&words).unwrap(), Program::watched(&words).unwrap()];
+    let programs = [Program::new(&words).unwrap(), watched(&words)];
     for limit in 1..20 {
         let [plain, watched] = programs.each_ref().map(|program| {
             let mut warp = Warp::new(program, &constants());
@@ -127,7 +127,7 @@ fn a_watched_program_is_cut_off_and_counted_as_the_other() {
 fn a_jump_out_of_the_program_does_nothing_on_its_way() {
     // A call to before the program. The operation after it is the last one.
     let words = [0x1180_0000_ffff_ffff, 0x9803_1401_8c0f_6000];
-    for program in [Program::new(&words).unwrap(), Program::watched(&words).unwrap()] {
+    for program in [Program::new(&words).unwrap(), watched(&words)] {
         let mut warp = Warp::new(&program, &constants());
         warp.restart(&program, ALL, 0);
         let before = warp.rows.clone();

@@ -7,7 +7,7 @@ use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
 use crate::draw::sp::log::ShaderLog;
 use crate::memory::Memory;
 use a4emu_shader::{LANES, Lanes, Outcome, Warp};
-use state::{DispatchState, put};
+use state::{DispatchState, GroupId, put};
 
 impl DispatchState {
     /// Runs all groups, x fastest. Each job is a group.
@@ -46,20 +46,30 @@ impl DispatchState {
 
     /// Prepares the warps of a group before their first instruction.
     fn start(&self, worker: &mut Worker<'_>, group: [u32; 3]) -> Vec<Warp> {
-        worker.begin_group(|constants| put(constants, self.group, &group));
+        let constant = match self.group {
+            Some(GroupId::Constant(id)) => Some(id),
+            Some(GroupId::Shared(_)) | None => None,
+        };
+        worker.begin_group(constant.map(|id| move |constants: &mut [u32]| put(constants, Some(id), &group)));
         let count = self.size.iter().product::<u32>() as usize;
         let start = |first: usize| {
             let lanes = WarpLanes::first(count - first);
-            worker.warp_of_group(lanes, |warp, _| self.enter(warp, first as u32))
+            worker.warp_of_group(lanes, |warp, _| self.enter(warp, group, first as u32))
         };
         (0..count).step_by(LANES).map(start).collect()
     }
 
-    /// Writes the local ids of the invocations from `first` on to registers.
-    fn enter(&self, warp: &mut Warp, first: u32) {
+    /// Writes the ids of a group, and the local ids of its invocations from `first` on, to registers.
+    fn enter(&self, warp: &mut Warp, group: [u32; 3], first: u32) {
+        if let Some(GroupId::Shared(id)) = self.group {
+            (id..).zip(group).for_each(|(id, value)| warp.set_shared(id, value));
+        }
+        let axis = |f: &dyn Fn(u32) -> u32| Lanes(std::array::from_fn(|lane| f(first + lane as u32)));
+        if let Some(id) = self.linear_id {
+            *warp.full_mut(id) = axis(&|i| i);
+        }
         let Some(id) = self.local_id else { return };
         let [width, height, _] = self.size;
-        let axis = |f: &dyn Fn(u32) -> u32| Lanes(std::array::from_fn(|lane| f(first + lane as u32)));
         *warp.full_mut(id) = axis(&|i| i % width);
         *warp.full_mut(id + 1) = axis(&|i| i / width % height);
         *warp.full_mut(id + 2) = axis(&|i| i / (width * height));

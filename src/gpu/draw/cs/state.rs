@@ -1,6 +1,11 @@
 //! State of a dispatch.
 
+use crate::draw::call::DispatchCall;
 use crate::draw::sp::state::StageState;
+use crate::fault::Fault;
+
+/// Maximum number of invocations of a workgroup that the register fields and the chips allow.
+const MAX_LOCAL: u32 = 1024;
 
 /// A dispatch, ready to run.
 pub struct DispatchState {
@@ -10,10 +15,33 @@ pub struct DispatchState {
     pub groups: [u32; 3],
     /// Invocations of a group in x, y, z.
     pub size: [u32; 3],
-    /// First constant of the group id.
-    pub group: Option<u32>,
+    /// Where the group id goes.
+    pub group: Option<GroupId>,
     /// First register of the local id.
     pub local_id: Option<u32>,
+    /// Register of the local id as one number.
+    pub linear_id: Option<u32>,
+}
+
+/// Where x, y and z of a group id go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupId {
+    /// To constants, from this scalar on.
+    Constant(u32),
+    /// To registers that all lanes share, from this one on: 0 is r48.x.
+    Shared(u32),
+}
+
+/// Returns the size of the groups of `call`.
+///
+/// # Errors
+/// A fault if a group has no invocations, or too many.
+pub(crate) fn checked_size(call: &DispatchCall, size: [u32; 3]) -> Result<[u32; 3], Fault> {
+    let invocations = size.iter().try_fold(1u32, |product, s| product.checked_mul(*s));
+    match invocations {
+        Some(1..=MAX_LOCAL) => Ok(size),
+        _ => Err(Fault::Draw(format!("dispatch of {:?} groups of {size:?}", call.groups))),
+    }
 }
 
 /// Writes `values` to the constant file from scalar `id` on.

@@ -31,6 +31,7 @@ use crate::draw::pipeline::DrawContext;
 use crate::draw::sp::catch::Catch;
 use crate::draw::sp::environment::StageEnvironment;
 use crate::draw::sp::memory::{GpuMemory, ShaderMemory};
+use crate::draw::sp::programs::sync_flag;
 use crate::draw::sp::state::code;
 use crate::draw::stop::{MAX_HELD, Stop, charge};
 use crate::draw::vertex_stages::VertexStages;
@@ -38,9 +39,10 @@ use crate::draw::vertices::VertexStream;
 use crate::draw::vfd::state::Attribute;
 use crate::draw::vs::Fetched;
 use crate::fault::Fault;
+use crate::generation::readers;
 use crate::machine::Stage;
 use crate::pass::Pass;
-use a4emu_shader::Program;
+use a4emu_shader::{Granularity, Program};
 
 /// Makes the primitives as [`super::primitives`] does, after it has recorded the history of the watched
 /// pixels.
@@ -409,7 +411,7 @@ fn dispatch_looked_at(
 ) -> Result<Looked, Stop> {
     let (words, program) = stepwise(context, Stage::CS)?;
     let stage = stage(context, Stage::CS)?;
-    let state = (context.read().dispatch)(&context.machine.regs, call, &stage)?;
+    let state = (readers(context.machine.chip).dispatch)(&context.machine.regs, call, &stage)?;
     let stepped = DispatchState { stage: state.stage.with_program(program.clone()), ..state };
     let chosen = match place {
         Place::Warp(number) => cs::inspect::WhichWarp::Warp(number),
@@ -437,9 +439,10 @@ fn dispatch_looked_at(
 }
 
 fn stepwise(context: &mut DrawContext<'_>, stage: Stage) -> Result<(Vec<u64>, Arc<Program>), Fault> {
-    let words = code(context.read().stage, context.machine.view(), stage)
-        .map_err(|miss| missing_code(context, stage, miss))?;
-    let lower = if stage == Stage::HS { Program::hull_stepwise } else { Program::stepwise };
-    let program = lower(&words).map_err(|error| Fault::Shader(error.to_string()))?;
+    let readers = readers(context.machine.chip).stage;
+    let words =
+        code(readers, context.machine.view(), stage).map_err(|miss| missing_code(context, stage, miss))?;
+    let program = Program::lowered(readers.isa, sync_flag(stage), Granularity::Instructions, &words)
+        .map_err(|error| Fault::Shader(error.to_string()))?;
     Ok((words, Arc::new(program)))
 }

@@ -16,15 +16,15 @@ use crate::draw::stop::Stop;
 use crate::draw::vertex_stages::{Tessellation, VertexStages};
 use crate::draw::vs::VertexState;
 use crate::fault::{Fault, Miss};
-use crate::generation::{Readers, readers};
+use crate::generation::{DrawReaders, draw_readers, readers};
 use crate::machine::Stage;
 
 use super::record::record_unsupported;
 
 impl DrawContext<'_> {
-    /// Returns what the chip's registers are read with.
-    pub(super) fn read(&self) -> &'static Readers {
-        readers(self.machine.chip)
+    /// Returns what the registers are read with for draws.
+    pub(super) fn read(&self) -> &'static DrawReaders {
+        draw_readers(self.machine.chip)
     }
 }
 
@@ -39,7 +39,7 @@ pub(super) fn stage(context: &mut DrawContext<'_>, stage: Stage) -> Result<Arc<S
     let state = kept.get(
         context.machine.view(),
         &mut programs,
-        Request { readers: context.read().stage, stage, slot, counting, constants },
+        Request { readers: readers(context.machine.chip).stage, stage, slot, counting, constants },
     );
     context.pipeline.states.stages[stage as usize] = Some(kept);
     context.pipeline.programs = programs;

@@ -7,6 +7,7 @@ use crate::draw::pipeline::DrawContext;
 use crate::draw::queue::Writer;
 use crate::draw::reads::MemoryRead;
 use crate::draw::sp::state::CodePlace;
+use crate::generation::readers;
 use crate::machine::STAGES;
 
 use super::{geometry, with_queue};
@@ -45,7 +46,9 @@ pub(super) fn sync_state(context: &mut DrawContext<'_>, call: &DrawCall) {
     let stages = (read.stages)(call.pass, &context.machine.regs, Some(call.initiator));
     for (places, stage) in places.iter_mut().zip(stages) {
         let (start, bytes) =
-            CodePlace::of(read.stage, context.machine.view(), stage).in_memory().unwrap_or_default();
+            CodePlace::of(readers(context.machine.chip).stage, context.machine.view(), stage)
+                .in_memory()
+                .unwrap_or_default();
         let (border, of_border) = (read.border_place)(&context.machine.regs, stage);
         *places = [MemoryRead::Bytes(border, of_border), MemoryRead::Bytes(start, bytes.into())];
     }

@@ -1,9 +1,15 @@
 //! Storage buffers and images, as their descriptors describe them.
 
+use std::sync::Arc;
+
+use a4emu_decoder::adreno::address::Address;
 use a4emu_shader::format::Codec;
 use a4emu_shader::{ImageAccess, ImageLayout, Lanes};
 
-/// A storage buffer or image, apart from its address.
+use crate::cp::BindlessBase;
+use crate::memory::Memory;
+
+/// A storage buffer or image.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer {
     /// Width, height and depth as in the fields.
@@ -12,17 +18,119 @@ pub struct Buffer {
     pub elements: u32,
     /// Codec, if pixels can have this format.
     pub codec: Option<Codec>,
+    /// Where it is, if programs do not compute the addresses themselves.
+    pub place: Option<Place>,
+}
+
+/// The place of a buffer or linear image in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Address of the first element.
+    pub base: Address,
+    /// Bytes from one row to the next.
+    pub pitch: u32,
+    /// Bytes from one slice or layer to the next.
+    pub layer: u32,
 }
 
 impl Buffer {
-    /// Returns whether `position` lies inside. A buffer image has its size in the same fields as a buffer.
-    pub(super) fn contains(&self, request: &ImageAccess<&Lanes>, lane: usize) -> bool {
-        let at = request.position.map(|p| p[lane]);
+    /// Returns the address of the element of `request`, if it lies inside.
+    pub(super) fn address(&self, request: &ImageAccess<&Lanes>, lane: usize) -> Option<u64> {
+        let mut at = request.position.map(|p| p[lane]);
+        at[0] = at[0].wrapping_add(request.offset.into());
+        match (self.place, request.address) {
+            (_, Some(address)) => self.contains(request, at).then(|| address[lane].into()),
+            (Some(place), None) => self.placed(place, request, at),
+            (None, None) => None,
+        }
+    }
+
+    /// Returns whether `at` lies inside. A buffer image has its size in the same fields as a buffer.
+    fn contains(&self, request: &ImageAccess<&Lanes>, at: [u32; 3]) -> bool {
         let [width, height, depth] = self.size;
         match (request.layout, request.dimensions) {
             (ImageLayout::Untyped, _) | (_, 1) => at[0] < self.elements,
             (ImageLayout::Typed, 2) => at[0] < width && at[1] < height,
             (ImageLayout::Typed, _) => at[0] < width && at[1] < height && at[2] < depth.max(1),
         }
+    }
+
+    /// Returns the address of the element at `at`, if it lies inside.
+    fn placed(&self, place: Place, request: &ImageAccess<&Lanes>, at: [u32; 3]) -> Option<u64> {
+        let Place { base, pitch, layer } = place;
+        let [x, y, z] = at.map(u64::from);
+        let element = self.codec.map_or(4, |codec| u64::from(codec.bytes()));
+        let offset = match (request.layout, request.dimensions) {
+            (ImageLayout::Untyped, _) => {
+                let offset = x * u64::from(request.width.bytes());
+                (offset < u64::from(self.elements) * element).then_some(offset)?
+            }
+            _ if !self.contains(request, at) => return None,
+            (ImageLayout::Typed, 1 | 4) => x * element,
+            (ImageLayout::Typed, 2) => x * element + y * u64::from(pitch),
+            (ImageLayout::Typed, _) => x * element + y * u64::from(pitch) + z * u64::from(layer),
+        };
+        Some(base.get() + offset)
+    }
+}
+
+/// Dwords of a descriptor in memory.
+pub type DescriptorWords = [u32; 16];
+
+/// The descriptors of a stage that programs find in memory, on chips that have no store for them.
+#[derive(Clone, Debug)]
+pub struct DescriptorPlaces {
+    /// The first descriptor of images and buffers, and how many there are.
+    pub images: BindlessBase,
+    /// Number of these descriptors.
+    pub image_count: u32,
+    /// Bindless bases.
+    pub bases: [Option<BindlessBase>; 8],
+    /// Loaded constant buffers: address and size.
+    pub uniforms: Arc<[[u32; 2]]>,
+    /// Decodes a descriptor. `None` if it cannot be accessed.
+    pub decode: fn(&DescriptorWords) -> Option<Buffer>,
+}
+
+/// The decoder is that of the chip.
+impl PartialEq for DescriptorPlaces {
+    fn eq(&self, other: &Self) -> bool {
+        let parts = |it: &Self| (it.images, it.image_count, it.bases);
+        parts(self) == parts(other) && self.uniforms == other.uniforms
+    }
+}
+
+impl DescriptorPlaces {
+    /// Returns the buffer or image in `slot`, or behind a bindless base. `None` if there is none.
+    pub(super) fn buffer(&self, memory: &Memory, base: Option<u8>, slot: u32) -> Option<Buffer> {
+        let place = match base {
+            Some(base) => (*self.bases.get(usize::from(base))?)?,
+            None => Some(self.images).filter(|_| slot < self.image_count)?,
+        };
+        (self.decode)(&place.words(memory, slot)?)
+    }
+
+    /// Returns address and bytes of the uniform block in `slot`, or behind a bindless base.
+    pub(super) fn uniform(&self, memory: &Memory, base: Option<u8>, slot: u32) -> Option<(Address, u64)> {
+        let [low, high] = match base {
+            Some(base) => {
+                let words: [u32; 16] = (*self.bases.get(usize::from(base))?)?.words(memory, slot)?;
+                [words[0], words[1]]
+            }
+            None => *self.uniforms.get(slot as usize)?,
+        };
+        // The upper bits are the size in vectors.
+        Some((Address::wide(low, high & 0x1_ffff), 16 * u64::from(high >> 17)))
+    }
+}
+
+impl BindlessBase {
+    /// Returns the words of descriptor `slot`; those behind its end are zero.
+    fn words(&self, memory: &Memory, slot: u32) -> Option<DescriptorWords> {
+        let mut bytes = [0; 64];
+        let len = self.stride.min(64) as usize;
+        let address = memory.behind(self.start, u64::from(slot).saturating_mul(self.stride));
+        memory.read(address, &mut bytes[..len]).then_some(())?;
+        Some(std::array::from_fn(|n| u32::from_le_bytes(std::array::from_fn(|byte| bytes[4 * n + byte]))))
     }
 }

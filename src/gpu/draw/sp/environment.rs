@@ -28,7 +28,10 @@ impl Environment for StageEnvironment<'_, '_, '_> {
             Op::Store { to, data } => memory.store(to, mask, data),
             Op::ImageLoad { from, components } => memory.image_load(from, mask, &mut out[..*components]),
             Op::ImageStore { to, data } => memory.image_store(to, mask, data),
-            Op::ImageSize { slot } => memory.image_size(slot, mask, out),
+            Op::ImageSize { base, slot, dimensions } => {
+                memory.image_size((*base, slot), *dimensions, mask, out);
+            }
+            Op::UniformLoad(load) => memory.uniform_load(load, mask, &mut out[..load.components.into()]),
             Op::Atomic(atomic) => memory.atomic(atomic, mask, &mut out[0]),
             Op::Sample(sample) => memory.sample(sample, mask, out),
             Op::Query(query) => memory.query(query, mask, out),

@@ -8,6 +8,7 @@
 
 use std::iter;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::environment::StageEnvironment;
 use super::log::ShaderLog;
@@ -62,8 +63,8 @@ pub struct Worker<'a> {
     pub warp: Warp,
     /// Warps that run in lockstep. The list never shrinks.
     pub lockstep_warps: Vec<Warp>,
-    /// Template of the warps of a workgroup.
-    fresh: Option<Box<Warp>>,
+    /// Constants of the warps of the current workgroup.
+    group_constants: Arc<[u32]>,
     /// Warps that have ended.
     ended: Vec<Warp>,
     /// Memory that the shader sees.
@@ -79,9 +80,10 @@ pub struct Worker<'a> {
 impl<'a> Worker<'a> {
     /// Creates a worker with no limit except that of a single warp.
     pub fn new(stage: &'a StageState, gpu: GpuMemory<'a>) -> Self {
-        let (warp, lockstep_warps, fresh, ended, counts) = Default::default();
-        let memory = ShaderMemory::new(gpu, stage);
-        Self { stage, warp, lockstep_warps, fresh, ended, memory, exhausted: None, ends: None, counts }
+        let (warp, lockstep_warps, ended, counts) = Default::default();
+        let (memory, group_constants) = (ShaderMemory::new(gpu, stage), stage.constants.clone());
+        let (exhausted, ends) = (None, None);
+        Self { stage, warp, lockstep_warps, group_constants, ended, memory, exhausted, ends, counts }
     }
 
     /// Makes jobs end as soon as the run is ended from outside.
@@ -203,20 +205,24 @@ impl<'a> Worker<'a> {
         lanes: WarpLanes,
         enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>),
     ) -> Warp {
-        self.warp = self.ended.pop().unwrap_or_default();
-        if let Some(fresh) = &self.fresh {
-            self.warp.copy_from(fresh);
-        }
+        let program = &self.stage.program;
+        self.warp = match self.ended.pop() {
+            Some(mut warp) => {
+                warp.set_constants(program, &self.group_constants);
+                warp
+            }
+            None => Warp::with_constants(program, self.group_constants.clone()),
+        };
         self.memory.spend_clearing((LANES * self.stage.program.rows()) as u64 / 4);
         self.start(lanes, enter);
         std::mem::take(&mut self.warp)
     }
 
-    /// Begins a workgroup. `change` writes its constants over those of the stage.
-    pub fn begin_group(&mut self, change: impl FnOnce(&mut [u32])) {
-        let program = &self.stage.program;
-        let fresh = || Box::new(Warp::with_constants(program, self.stage.constants.clone()));
-        self.fresh.get_or_insert_with(fresh).change_constants(program, change);
+    /// Begins a workgroup, whose constants `change` writes over those of the stage, if there are any.
+    pub fn begin_group(&mut self, change: Option<impl FnOnce(&mut [u32])>) {
+        if let Some(change) = change {
+            change(Arc::make_mut(&mut self.group_constants));
+        }
         self.memory.spend_clearing(self.stage.constants.len() as u64 / 4);
     }
 

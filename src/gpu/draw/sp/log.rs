@@ -1,5 +1,7 @@
 //! Logs of shaders: work and faults, collected where shared state must not be written.
 
+use a4emu_decoder::adreno::address::Address;
+
 use crate::draw::work::ShaderWork;
 use crate::fault::{Fault, Missing};
 use crate::fidelity::Rests;
@@ -15,7 +17,7 @@ pub struct ShaderLog {
     /// Reads of missing memory.
     pub missing: Missing,
     /// First pages of stores outside of all buffers.
-    pub lost_pages: Vec<u32>,
+    pub lost_pages: Vec<Address>,
     /// Unsupported features.
     pub unsupported: Vec<String>,
     /// Reason why a shader stopped.
@@ -74,7 +76,7 @@ impl ShaderLog {
     }
 
     /// Records a store to a page outside of all buffers.
-    pub fn lose(&mut self, page: u32) {
+    pub fn lose(&mut self, page: Address) {
         if self.lost_pages.len() < MAX_LOST_PAGES {
             self.lost_pages.push(page);
         }
@@ -122,7 +124,7 @@ mod tests {
         let mut log = ShaderLog::default();
         for page in 0..1000 {
             let mut later = ShaderLog::default();
-            later.lose(page << 12);
+            later.lose((page << 12).into());
             log.append(later);
         }
         assert_eq!(log.lost_pages.len(), MAX_LOST_PAGES);

@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
+use a4emu_decoder::adreno::address::Address;
+
 use crate::budget::Work;
 use crate::fault::{Client, Miss};
-use crate::memory::Memory;
+use crate::memory::{Memory, little_endian};
 use a4emu_shader::jit::{Routine, Texels};
 use a4emu_shader::{
     Atomic, AtomicPlace, ImageAccess, ImageLayout, LANES, Lanes, Lowered, Mask, MemoryAccess, Plain, Query,
-    Reach, Sample, Space, lanes_of,
+    Reach, Sample, Space, UniformLoad, Width, lanes_of,
 };
 
 use super::buffer::Buffer;
@@ -107,15 +109,23 @@ pub struct ShaderMemory<'a> {
     pub(super) work: ShaderWork,
     /// Remaining budget units of the current job.
     left: u64,
+    /// Descriptors in memory that were read: bindless base and slot of each.
+    described: Vec<(DescriptorKey, Option<Buffer>)>,
 }
+
+/// The bindless base and the slot of a descriptor.
+type DescriptorKey = (Option<u8>, u32);
+
+/// Most descriptors whose contents are kept.
+const DESCRIBED: usize = 64;
 
 impl<'a> ShaderMemory<'a> {
     /// Creates memory for a stage.
     pub(super) fn new(gpu: GpuMemory<'a>, stage: &'a StageState) -> Self {
         let (group, private, inputs) = (Vec::new(), Vec::new(), Vec::new());
         let (used_textures, left) = (0, u64::MAX);
-        let (parts, log, work) = Default::default();
-        Self { gpu, stage, used_textures, group, private, inputs, parts, log, work, left }
+        let (parts, log, work, described) = Default::default();
+        Self { gpu, stage, used_textures, group, private, inputs, parts, log, work, left, described }
     }
 
     /// Returns copies of the memory apart from GPU memory.
@@ -265,6 +275,9 @@ impl<'a> ShaderMemory<'a> {
         if !self.charge(mask) {
             return out.fill(Lanes::ZERO);
         }
+        if request.space == Space::Global && load_from_buffer(self.gpu.get(), request, mask, out) {
+            return;
+        }
         let width = request.width.bytes() as usize;
         let mut bytes = [0; 16];
         let mut previous = None;
@@ -289,18 +302,36 @@ impl<'a> ShaderMemory<'a> {
             return;
         }
         let width = request.width.bytes() as usize;
+        let size = width * values.len();
+        // Bytes of lanes whose places follow each other are stored together.
+        let (mut run, mut len, mut start, mut first) = ([0; 16 * LANES], 0, 0u64, 0);
         for lane in lanes_of(mask) {
-            let mut bytes = [0; 16];
-            for (to, row) in bytes.chunks_exact_mut(width).zip(values) {
+            let address = request.address(lane);
+            let follows = request.space == Space::Global && address == start.wrapping_add(len as u64);
+            if len > 0 && !follows {
+                self.write(request.space, first, start, &run[..len]);
+                len = 0;
+            }
+            if len == 0 {
+                (start, first) = (address, lane);
+            }
+            for (to, row) in run[len..len + size].chunks_exact_mut(width).zip(values) {
                 to.copy_from_slice(&row[lane].to_le_bytes()[..width]);
             }
-            self.write(request.space, lane, request.address(lane), &bytes[..width * values.len()]);
+            len += size;
+        }
+        if len > 0 {
+            self.write(request.space, first, start, &run[..len]);
         }
     }
 
-    fn read(&mut self, space: Space, lane: usize, address: u32, out: &mut [u8]) {
+    fn read(&mut self, space: Space, lane: usize, address: u64, out: &mut [u8]) {
+        if space == Space::Global {
+            return self.read_global(Client::Global, address, out);
+        }
+        let address = address as u32;
         match space {
-            Space::Global => self.read_global(Client::Global, address, out),
+            Space::Global => {}
             Space::Local => read_array(&self.group, address as usize, out),
             Space::Stage => {
                 let part = self.part(lane);
@@ -349,16 +380,21 @@ impl<'a> ShaderMemory<'a> {
         stage.textures.guesses(sample, mask, |guess| rests.add(guess, reach));
     }
 
-    fn read_global(&mut self, client: Client, address: u32, out: &mut [u8]) {
+    fn read_global(&mut self, client: Client, address: u64, out: &mut [u8]) {
+        let address = Address::new(address);
         if !self.gpu.get().read(address, out) {
             self.spend_accesses(MISS);
-            self.log.missing.note(Miss { client, address: address.into(), len: out.len() as u32 });
+            self.log.missing.note(Miss { client, address, len: out.len() as u32 });
         }
     }
 
-    fn write(&mut self, space: Space, lane: usize, address: u32, bytes: &[u8]) {
+    fn write(&mut self, space: Space, lane: usize, address: u64, bytes: &[u8]) {
+        if space == Space::Global {
+            return self.write_global(address, bytes);
+        }
+        let address = address as u32;
         match space {
-            Space::Global => self.write_global(address, bytes),
+            Space::Global => {}
             Space::Local => {
                 let cleared = write_array(&mut self.group, GROUP_BYTES, address as usize, bytes);
                 self.spend_clearing(cleared);
@@ -376,17 +412,64 @@ impl<'a> ShaderMemory<'a> {
         }
     }
 
-    fn write_global(&mut self, address: u32, bytes: &[u8]) {
+    fn write_global(&mut self, address: u64, bytes: &[u8]) {
         if let Some(memory) = self.gpu.get_mut()
-            && !memory.write(address, bytes)
+            && !memory.write(Address::new(address), bytes)
         {
-            self.log.lose(address - address % crate::memory::PAGE);
+            self.log.lose(Address::new(address - address % u64::from(crate::memory::PAGE)));
         }
     }
 
-    fn buffer(&self, request: &ImageAccess<&Lanes>, lane: usize) -> Option<Buffer> {
-        let buffer = self.stage.buffers.get(request.slot[lane] as usize)?;
-        buffer.contains(request, lane).then_some(*buffer)
+    /// Returns the buffer or image in `slot`, or behind a bindless base.
+    fn described(&mut self, base: Option<u8>, slot: u32) -> Option<Buffer> {
+        let Some(places) = &self.stage.descriptors else {
+            return self.stage.buffers.get(slot as usize).copied();
+        };
+        let key = (base, slot);
+        if let Some((_, buffer)) = self.described.iter().find(|(known, _)| *known == key) {
+            return *buffer;
+        }
+        let buffer = places.buffer(self.gpu.get(), base, slot);
+        if self.described.len() == DESCRIBED {
+            self.described.clear();
+        }
+        self.described.push((key, buffer));
+        self.spend_accesses(1);
+        buffer
+    }
+
+    /// Returns the buffer of an access, and the address of its element, if that lies inside.
+    fn buffer(&mut self, request: &ImageAccess<&Lanes>, lane: usize) -> Option<(Buffer, u64)> {
+        let buffer = self.described(request.base, request.slot[lane])?;
+        Some((buffer, buffer.address(request, lane)?))
+    }
+
+    /// Runs ldc. Vectors outside the block read zero.
+    pub fn uniform_load(&mut self, request: &UniformLoad<&Lanes>, mask: Mask, out: &mut [Lanes]) {
+        if !self.charge(mask) {
+            return out.fill(Lanes::ZERO);
+        }
+        let Some(places) = &self.stage.descriptors else { return out.fill(Lanes::ZERO) };
+        let mut known: Option<(u32, Option<(Address, u64)>)> = None;
+        for lane in lanes_of(mask) {
+            let slot = request.block[lane];
+            let block = match known {
+                Some((of, block)) if of == slot => block,
+                _ => places.uniform(self.gpu.get(), request.base, slot),
+            };
+            known = Some((slot, block));
+            let mut bytes = [0; 16];
+            let at = 16 * u64::from(request.vector[lane]) + 4 * u64::from(request.component);
+            if let Some((start, size)) = block
+                && at < size
+            {
+                let address = self.gpu.get().behind(start, at).get();
+                self.read_global(Client::Constants, address, &mut bytes[..4 * out.len().min(4)]);
+            }
+            for (row, word) in out.iter_mut().zip(bytes.chunks_exact(4)) {
+                row[lane] = u32::from_le_bytes(std::array::from_fn(|byte| word[byte]));
+            }
+        }
     }
 
     /// Runs ldgb. Lanes outside the buffer read zero.
@@ -397,16 +480,16 @@ impl<'a> ShaderMemory<'a> {
         for lane in lanes_of(mask) {
             let mut bytes = [0; 16];
             let buffer = self.buffer(request, lane);
-            let codec = buffer.and_then(|b| b.codec).filter(|_| request.layout == ImageLayout::Typed);
-            let len = codec.as_ref().map_or(4 * out.len().min(4), |codec| codec.bytes() as usize);
-            if buffer.is_some() {
-                self.read_global(Client::Ssbo, request.address[lane], &mut bytes[..len]);
+            let codec =
+                buffer.and_then(|(buffer, _)| buffer.codec).filter(|_| request.layout == ImageLayout::Typed);
+            let width = request.width.bytes() as usize;
+            let len = codec.as_ref().map_or(width * out.len().min(4), |codec| codec.bytes() as usize);
+            if let Some((_, address)) = buffer {
+                self.read_global(Client::Ssbo, address, &mut bytes[..len]);
             }
             let values = match codec {
                 Some(codec) => codec.decode(codec.load(&bytes)),
-                None => {
-                    std::array::from_fn(|i| u32::from_le_bytes(std::array::from_fn(|k| bytes[4 * i + k])))
-                }
+                None => std::array::from_fn(|i| little_endian(&bytes[width * i..][..width])),
             };
             out.iter_mut().zip(values).for_each(|(row, value)| row[lane] = value);
         }
@@ -418,7 +501,7 @@ impl<'a> ShaderMemory<'a> {
             return;
         }
         for lane in lanes_of(mask) {
-            let Some(buffer) = self.buffer(request, lane) else { continue };
+            let Some((buffer, address)) = self.buffer(request, lane) else { continue };
             let lanes: [u32; 4] = std::array::from_fn(|i| values.get(i).map_or(0, |row| row[lane]));
             let mut bytes = [0; 16];
             let len = match (request.layout, buffer.codec) {
@@ -427,22 +510,33 @@ impl<'a> ShaderMemory<'a> {
                     codec.bytes() as usize
                 }
                 _ => {
+                    let width = request.width.bytes() as usize;
                     bytes
-                        .chunks_exact_mut(4)
+                        .chunks_exact_mut(width)
                         .zip(lanes)
-                        .for_each(|(to, v)| to.copy_from_slice(&v.to_le_bytes()));
-                    4 * values.len().min(4)
+                        .for_each(|(to, v)| to.copy_from_slice(&v.to_le_bytes()[..width]));
+                    width * values.len().min(4)
                 }
             };
-            self.write_global(request.address[lane], &bytes[..len]);
+            self.write_global(address, &bytes[..len]);
         }
     }
 
     /// Runs resinfo.
-    pub fn image_size(&self, slot: &Lanes, mask: Mask, out: &mut [Lanes; 4]) {
+    pub fn image_size(
+        &mut self,
+        (base, slot): (Option<u8>, &Lanes),
+        dimensions: u8,
+        mask: Mask,
+        out: &mut [Lanes; 4],
+    ) {
         for lane in lanes_of(mask) {
-            let Some(buffer) = self.stage.buffers.get(slot[lane] as usize) else { continue };
-            out.iter_mut().zip(buffer.size).for_each(|(row, size)| row[lane] = size);
+            let Some(buffer) = self.described(base, slot[lane]) else { continue };
+            let size = match buffer.place {
+                Some(_) if dimensions == 1 || dimensions == 4 => [buffer.elements, 1, 1],
+                _ => buffer.size,
+            };
+            out.iter_mut().zip(size).for_each(|(row, size)| row[lane] = size);
         }
     }
 
@@ -455,27 +549,77 @@ impl<'a> ShaderMemory<'a> {
             AtomicPlace::Local(address) => {
                 for lane in lanes_of(mask) {
                     let mut bytes = [0; 4];
-                    self.read(Space::Local, lane, address[lane], &mut bytes);
+                    self.read(Space::Local, lane, address[lane].into(), &mut bytes);
                     old[lane] = u32::from_le_bytes(bytes);
                     let new = request.apply(lane, old[lane]);
-                    self.write(Space::Local, lane, address[lane], &new.to_le_bytes());
+                    self.write(Space::Local, lane, address[lane].into(), &new.to_le_bytes());
+                }
+            }
+            AtomicPlace::Global([low, high]) => {
+                for lane in lanes_of(mask) {
+                    let address = u64::from(high[lane]) << 32 | u64::from(low[lane]);
+                    self.atomic_at(Client::Global, address, request, lane, old);
                 }
             }
             AtomicPlace::Image(image) => {
                 for lane in lanes_of(mask) {
                     old[lane] = 0;
-                    if self.buffer(image, lane).is_none() {
-                        continue;
+                    if let Some((_, address)) = self.buffer(image, lane) {
+                        self.atomic_at(Client::Ssbo, address, request, lane, old);
                     }
-                    let mut bytes = [0; 4];
-                    self.read_global(Client::Ssbo, image.address[lane], &mut bytes);
-                    old[lane] = u32::from_le_bytes(bytes);
-                    let new = request.apply(lane, old[lane]);
-                    self.write_global(image.address[lane], &new.to_le_bytes());
                 }
             }
         }
     }
+
+    /// Runs an atomic of one lane on the dword at `address`.
+    fn atomic_at(
+        &mut self,
+        client: Client,
+        address: u64,
+        request: &Atomic<&Lanes>,
+        lane: usize,
+        old: &mut Lanes,
+    ) {
+        let mut bytes = [0; 4];
+        self.read_global(client, address, &mut bytes);
+        old[lane] = u32::from_le_bytes(bytes);
+        let new = request.apply(lane, old[lane]);
+        self.write_global(address, &new.to_le_bytes());
+    }
+}
+
+/// Runs a load from global memory, if all lanes of `mask` read the same buffer. Returns false, and does nothing, if they do
+/// not. Other lanes of `out` are overwritten.
+fn load_from_buffer(memory: &Memory, request: &MemoryAccess<&Lanes>, mask: Mask, out: &mut [Lanes]) -> bool {
+    let mut at = request.addresses();
+    let Some((base, bytes)) = memory.buffer_bytes(Address::new(at[mask.trailing_zeros() as usize % LANES]))
+    else {
+        return false;
+    };
+    let width = request.width.bytes() as usize;
+    let Some(last) = bytes.len().checked_sub(width * out.len()) else { return false };
+    for (lane, at) in at.iter_mut().enumerate() {
+        // A lane that takes no part reads the first bytes.
+        *at = if mask >> lane & 1 == 0 { 0 } else { at.wrapping_sub(base) };
+    }
+    if at.iter().any(|at| *at > last as u64) {
+        return false;
+    }
+    for (n, row) in out.iter_mut().enumerate() {
+        let bytes = &bytes[width * n..];
+        let at = at.iter().map(|at| *at as usize);
+        match request.width {
+            Width::Word => row.iter_mut().zip(at).for_each(|(value, at)| {
+                *value = bytes[at..].first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
+            }),
+            Width::Half => row.iter_mut().zip(at).for_each(|(value, at)| {
+                *value = bytes[at..].first_chunk().map_or(0, |half| u16::from_le_bytes(*half).into());
+            }),
+            Width::Byte => row.iter_mut().zip(at).for_each(|(value, at)| *value = bytes[at].into()),
+        }
+    }
+    true
 }
 
 /// Returns the index of a lane's private byte.

@@ -7,7 +7,8 @@ use hashbrown::HashMap;
 use crate::fault::Fault;
 use crate::limits::{PROGRAM_INSTRUCTIONS, PROGRAMS};
 use crate::machine::Stage;
-use a4emu_shader::{Jit, Program, Summary};
+use a4emu_decoder::adreno::ir3::Isa;
+use a4emu_shader::{Granularity, Jit, Program, Summary, SyncFlag};
 
 /// Lowered programs by their words.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +47,11 @@ pub struct Loaded {
     pub summary: Summary,
 }
 
+/// What (ss) means in programs of `stage`.
+pub fn sync_flag(stage: Stage) -> SyncFlag {
+    if stage == Stage::HS { SyncFlag::Barrier } else { SyncFlag::Scheduling }
+}
+
 impl Programs {
     /// Returns the programs that have machine code, with their words and a file name suffix.
     pub fn compiled(&self) -> impl Iterator<Item = (&[u64], &Program, &'static str)> {
@@ -61,21 +67,18 @@ impl Programs {
         known.get(words).cloned()
     }
 
-    /// Lowers the program of `stage` with these `words`, and keeps it.
+    /// Lowers the program of `stage` with these `words` of the instruction set, and keeps it.
     ///
     /// # Errors
     /// A fault when the program is too long.
-    pub fn lower(&mut self, stage: Stage, words: &[u64]) -> Result<Loaded, Fault> {
+    pub fn lower(&mut self, isa: Isa, stage: Stage, words: &[u64]) -> Result<Loaded, Fault> {
         let known = if stage == Stage::HS { &self.hull } else { &self.lowered };
-        let lower = match (stage, self.watched) {
-            (Stage::HS, Watched::Nothing) => Program::new_hull,
-            (Stage::HS, Watched::Choices) => Program::hull_choosing,
-            (Stage::HS, Watched::Guesses) => Program::hull_watched,
-            (_, Watched::Nothing) => Program::new,
-            (_, Watched::Choices) => Program::choosing,
-            (_, Watched::Guesses) => Program::watched,
+        let granularity = match self.watched {
+            Watched::Nothing => Granularity::Runs,
+            Watched::Choices => Granularity::Choices,
+            Watched::Guesses => Granularity::Watched,
         };
-        let program = lower(words);
+        let program = Program::lowered(isa, sync_flag(stage), granularity, words);
         let program = program.map_err(|error| Fault::Shader(error.to_string()))?;
         self.kept += words.len();
         if known.len() >= PROGRAMS || self.kept > PROGRAM_INSTRUCTIONS {

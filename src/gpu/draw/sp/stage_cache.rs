@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::buffer::Buffer;
+use super::buffer::{Buffer, DescriptorPlaces};
 use super::programs::{Loaded, Programs};
 use super::spare::SpareWarps;
 use super::state::{CodePlace, StageReaders, StageState, code, constants, has_constants};
@@ -122,7 +122,7 @@ impl StageCache {
         let textures = match summary.samples {
             true => self.textures.get_with_memory(slot, regs, chip.mem, state.changes.textures, |_| {
                 let textures = (readers.textures)(chip, stage);
-                let borders = textures.border_places().to_vec();
+                let borders = textures.places_read().to_vec();
                 (Arc::new(textures), borders)
             }),
             false => &self.no_textures,
@@ -130,9 +130,10 @@ impl StageCache {
         let buffers = self.buffers.get(slot, regs, ssbo.changes, |_| {
             ssbo.sizes.iter().map(|words| (readers.buffer)(*words)).collect()
         });
+        let descriptors = readers.descriptors.map(|places| places(chip, stage));
         let (wanted, changes) =
             (constants_wanted(stage, program, kept), [state.changes.constants, ssbo.changes]);
-        let parts = Parts { program, textures, buffers, counting, wanted, changes };
+        let parts = Parts { program, textures, buffers, descriptors, counting, wanted, changes };
         let same = [self.last, slot]
             .into_iter()
             .find(|slot| self.states.get(*slot).is_some_and(|known| parts.are_of(known, chip)));
@@ -145,6 +146,7 @@ impl StageCache {
                 textures: textures.clone(),
                 constants: constants(readers, chip, stage, wanted),
                 buffers: buffers.clone(),
+                descriptors: parts.descriptors.clone(),
                 spare: spare(&mut self.spares, program),
                 lists: self.lists.clone(),
                 catch: None,
@@ -165,6 +167,7 @@ struct Parts<'k> {
     program: &'k Arc<Program>,
     textures: &'k Arc<TextureBank>,
     buffers: &'k Arc<[Buffer]>,
+    descriptors: Option<DescriptorPlaces>,
     counting: Counting,
     /// Number of scalars of the constant file, or `None` for all.
     wanted: Option<usize>,
@@ -180,6 +183,7 @@ impl Parts<'_> {
             && state.counting == self.counting
             && Arc::ptr_eq(&state.textures, self.textures)
             && Arc::ptr_eq(&state.buffers, self.buffers)
+            && state.descriptors == self.descriptors
             && state.constants.len() >= self.wanted.unwrap_or(4 * CONSTANTS)
             && (known.changes == self.changes || self.wanted.is_some() && has_constants(state, chip))
     }
@@ -232,7 +236,7 @@ fn program(
                 return Err(NoStage::NotLowered);
             }
             chip.budget.charge_later(Work::Lowering, instructions);
-            programs.lower(stage, &words).map_err(NoStage::Fault)?
+            programs.lower(readers.isa, stage, &words).map_err(NoStage::Fault)?
         }
     };
     let now = chip.mem.now();

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use a4emu_decoder::adreno::address::Address;
+use a4emu_decoder::adreno::ir3::Isa;
 
 use crate::fault::{Client, Miss};
 use crate::machine::{ChipView, CodeSource, INSTRUCTIONS, Stage};
 use crate::memory::Memory;
 use a4emu_shader::{Counting, Program, Summary, Warp};
 
-use super::buffer::Buffer;
+use super::buffer::{Buffer, DescriptorPlaces};
 use super::catch::Catch;
 use super::spare::SpareWarps;
 use crate::draw::tpl1::TextureBank;
@@ -24,8 +25,12 @@ pub struct StageReaders {
     pub textures: fn(ChipView<'_>, Stage) -> TextureBank,
     /// Decodes the sizes of a storage buffer or image.
     pub buffer: fn([u32; 2]) -> Buffer,
+    /// Where programs find descriptors in memory, on chips without a store for them.
+    pub descriptors: Option<fn(ChipView<'_>, Stage) -> DescriptorPlaces>,
     /// First vec4 of the constant file that mirrors descriptors of storage buffers.
     pub mirror: usize,
+    /// The instruction set.
+    pub isa: Isa,
 }
 
 /// State that a stage runs with, constant during a draw.
@@ -43,6 +48,8 @@ pub struct StageState {
     pub constants: Arc<[u32]>,
     /// Storage buffers and images.
     pub(super) buffers: Arc<[Buffer]>,
+    /// Where descriptors are in memory, on chips without a store for them.
+    pub(super) descriptors: Option<DescriptorPlaces>,
     /// Spare warps of this program.
     pub(super) spare: SpareWarps,
     /// Spare lists.
@@ -234,6 +241,7 @@ impl StageState {
             textures: Arc::default(),
             constants: Arc::default(),
             buffers: Arc::default(),
+            descriptors: None,
             counting: Counting::Off,
             spare: SpareWarps::default(),
             lists: SpareLists::default(),

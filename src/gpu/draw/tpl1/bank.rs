@@ -31,9 +31,9 @@ pub struct TextureBank {
     samplers: Vec<Sampler>,
     /// Sampler of a slot without a descriptor.
     unset: Sampler,
-    border_misses: Vec<Miss>,
-    /// Memory ranges of the border colours.
-    border_places: Vec<(Address, u32)>,
+    misses: Vec<Miss>,
+    /// Memory ranges of the border colours and descriptors.
+    places_read: Vec<(Address, u32)>,
 }
 
 /// A bank with the memory of its textures, for draws that only read memory. Workers share it.
@@ -106,6 +106,19 @@ impl TextureBank {
         bank
     }
 
+    /// Returns the bank, whose descriptors are in these ranges of memory: address and bytes.
+    pub fn described(
+        mut self,
+        memory: &Memory,
+        places: impl IntoIterator<Item = (Address, u32)> + Clone,
+    ) -> Self {
+        self.places_read.extend(places.clone());
+        let missing = places.into_iter().filter(|(address, len)| memory.room(*address) < *len);
+        let client = Client::Descriptors;
+        self.misses.extend(missing.map(|(address, len)| Miss { client, address, len }));
+        self
+    }
+
     fn push_sampler(
         &mut self,
         state: &SamplerState,
@@ -118,19 +131,20 @@ impl TextureBank {
             self.samplers.push(sampler);
             return;
         }
+        let slot = state.border_record.unwrap_or(slot);
         let (border, known) = layout.read(memory, base, slot);
         let address = layout.address(memory, base, slot);
-        self.border_places.push((address, layout.bytes));
+        self.places_read.push((address, layout.bytes));
         if !known {
             let (client, len) = (Client::BorderColor, layout.bytes);
-            self.border_misses.push(Miss { client, address, len });
+            self.misses.push(Miss { client, address, len });
         }
         self.samplers.push(Sampler { border, ..sampler });
     }
 
-    /// Returns the memory ranges of the border colours: address and bytes.
-    pub fn border_places(&self) -> &[(Address, u32)] {
-        &self.border_places
+    /// Returns the memory ranges of the border colours and descriptors: address and bytes.
+    pub fn places_read(&self) -> &[(Address, u32)] {
+        &self.places_read
     }
 
     /// Returns the memory ranges of the textures: the first byte of each, and one past its last.
@@ -337,7 +351,7 @@ impl<'a> BoundBank<'a> {
             }
         }
         if used != 0 {
-            problems.missing.extend(&self.bank.border_misses);
+            problems.missing.extend(&self.bank.misses);
         }
         problems
     }

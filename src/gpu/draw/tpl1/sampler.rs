@@ -75,6 +75,8 @@ pub struct SamplerState {
     pub min_lod: f32,
     /// Greatest level of detail.
     pub max_lod: f32,
+    /// The record of its border colour, on chips whose descriptors name it. On others it is that of its slot.
+    pub border_record: Option<u32>,
 }
 
 /// Nearest texels of level 0, which repeat.
@@ -93,6 +95,7 @@ impl Default for SamplerState {
             bias: 0.0,
             min_lod: 0.0,
             max_lod: 0.0,
+            border_record: None,
         }
     }
 }

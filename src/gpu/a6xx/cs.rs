@@ -1,0 +1,45 @@
+//! The registers of a dispatch.
+
+use std::sync::Arc;
+
+use a4emu_decoder::a4xx::regs::groups::used;
+use a4emu_decoder::a6xx::regs::compute::{HLSQ_CS_CNTL_0, HLSQ_CS_CNTL_1, HLSQ_CS_NDRANGE_0};
+
+use crate::draw::call::DispatchCall;
+use crate::draw::cs::state::{DispatchState, GroupId, checked_size, put};
+use crate::draw::sp::state::StageState;
+use crate::fault::Fault;
+use crate::regfile::RegFile;
+
+/// Number of r48.x, the first register that all lanes share.
+const SHARED: u32 = 4 * 48;
+
+/// Returns the local size that registers hold: invocations of a group in x, y and z.
+pub fn local_size(regs: &RegFile) -> [u32; 3] {
+    let range = regs.get::<HLSQ_CS_NDRANGE_0>();
+    [range.LOCALSIZEX() + 1, range.LOCALSIZEY() + 1, range.LOCALSIZEZ() + 1]
+}
+
+/// Reads the state of a dispatch of the shader `stage`.
+///
+/// # Errors
+/// A fault when the workgroup size is not valid.
+pub fn dispatch(regs: &RegFile, call: &DispatchCall, stage: &StageState) -> Result<DispatchState, Fault> {
+    let size = checked_size(call, call.local_size.unwrap_or_else(|| local_size(regs)))?;
+    let (ids, linear) = (regs.get::<HLSQ_CS_CNTL_0>(), regs.get::<HLSQ_CS_CNTL_1>());
+    let mut stage = stage.clone();
+    put(Arc::make_mut(&mut stage.constants), used(ids.WGSIZECONSTID()), &size);
+    // Mesa's compiler puts the id of the group to r48.x; below that, the name of the field says that it is a constant.
+    let group = used(ids.WGIDCONSTID()).map(|id| match id.checked_sub(SHARED) {
+        Some(shared) => GroupId::Shared(shared),
+        None => GroupId::Constant(id),
+    });
+    Ok(DispatchState {
+        stage,
+        groups: call.groups,
+        size,
+        group,
+        local_id: used(ids.LOCALIDREGID()),
+        linear_id: used(linear.LINEARLOCALIDREGID()),
+    })
+}

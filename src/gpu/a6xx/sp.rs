@@ -1,0 +1,77 @@
+//! The registers and descriptors of a shader stage: where its program is, storage buffers and images.
+
+use a4emu_decoder::a6xx::enums::TileMode;
+use a4emu_decoder::a6xx::regs::compute::{SP_CS_CONFIG, SP_IBO_COUNT, SP_IBO_LO};
+use a4emu_decoder::a6xx::regs::compute::{SP_CS_IBO_LO, SP_CS_INSTRLEN, SP_CS_OBJ_START_LO};
+use a4emu_decoder::a6xx::regs::tex::*;
+use a4emu_decoder::adreno::address::Address;
+use a4emu_decoder::adreno::ir3::Isa;
+use a4emu_decoder::bits::Register;
+
+use a4emu_shader::Program;
+use a4emu_shader::format::Transfer;
+
+use super::{formats, tpl1};
+use crate::cp::BindlessBase;
+use crate::draw::sp::buffer::{Buffer, DescriptorPlaces, DescriptorWords, Place};
+use crate::draw::sp::state::StageReaders;
+use crate::machine::{ChipView, Stage};
+
+/// Instructions per unit of the length registers.
+const LENGTH_UNIT: u32 = 16;
+
+/// Bytes of a descriptor of an image or a buffer.
+pub const DESCRIPTOR: u64 = 64;
+
+/// What a stage is read with.
+pub static READERS: StageReaders = StageReaders {
+    place,
+    textures: tpl1::textures,
+    buffer: |_| Buffer { size: [0; 3], elements: 0, codec: None, place: None },
+    descriptors: Some(descriptors),
+    mirror: 0,
+    isa: Isa::A6xx,
+};
+
+/// Returns address and length in instructions of a stage's program. Only dispatches run.
+fn place(chip: ChipView<'_>, _: Stage) -> (Address, u32) {
+    let units = chip.regs.get::<SP_CS_INSTRLEN>().VALUE();
+    let start = chip.regs.address(SP_CS_OBJ_START_LO::ROW.offset);
+    (start, units.saturating_mul(LENGTH_UNIT).min(Program::MAX_INSTRUCTIONS as u32))
+}
+
+/// Returns where the programs of a stage find their descriptors.
+fn descriptors(chip: ChipView<'_>, stage: Stage) -> DescriptorPlaces {
+    let regs = chip.regs;
+    let (images, image_count) = match stage {
+        Stage::CS => (SP_CS_IBO_LO::ROW.offset, regs.get::<SP_CS_CONFIG>().NIBO()),
+        _ => (SP_IBO_LO::ROW.offset, regs.get::<SP_IBO_COUNT>().VALUE()),
+    };
+    DescriptorPlaces {
+        images: BindlessBase { start: regs.address(images), stride: DESCRIPTOR },
+        image_count,
+        bases: std::array::from_fn(|base| BindlessBase::of(regs, Some(stage), base as u32)),
+        uniforms: chip.loaded.stage(stage).ubos.as_slice().into(),
+        decode: buffer,
+    }
+}
+
+/// Decodes the descriptor of a storage buffer or image. `None` for tiled images, whose order of texels is not known here.
+fn buffer(words: &DescriptorWords) -> Option<Buffer> {
+    let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
+    let (c3, c4, c5) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]), TEX_CONST_5(words[5]));
+    if c0.TILE_MODE() != TileMode::TILE6_LINEAR || c3.FLAG() {
+        return None;
+    }
+    let format = formats::texture(c0.FMT());
+    Some(Buffer {
+        size: [c1.WIDTH(), c1.HEIGHT(), c5.DEPTH()],
+        elements: c1.HEIGHT() << 15 | c1.WIDTH(),
+        codec: format.and_then(|format| format.codec(tpl1::swap(c0.SWAP()), Transfer::Linear)),
+        place: Some(Place {
+            base: Address::wide(c4.BASE_LO(), c5.BASE_HI()),
+            pitch: c2.PITCH(),
+            layer: c3.ARRAY_PITCH(),
+        }),
+    })
+}

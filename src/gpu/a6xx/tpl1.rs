@@ -1,0 +1,182 @@
+//! Descriptors of textures and samplers, and the addresses of border colours.
+
+use a4emu_decoder::a6xx::enums::{
+    ColorSwap, CompareFunc, MsaaSamples, TexClamp, TexFilter, TexSwiz, TexType, TileMode,
+};
+use a4emu_decoder::a6xx::regs::compute::{
+    SP_CS_CONFIG, SP_CS_TEX_CONST_LO, SP_CS_TEX_SAMP_LO, SP_PS_TP_BORDER_COLOR_BASE_ADDR_LO,
+};
+use a4emu_decoder::a6xx::regs::tex::*;
+use a4emu_decoder::adreno::address::Address;
+use a4emu_decoder::bits::Register;
+use a4emu_shader::format::arrangement::{Arrangement, Tiling};
+use a4emu_shader::format::{Swap, Transfer};
+
+use super::formats;
+use super::sp::DESCRIPTOR;
+use crate::draw::compare::Compare;
+use crate::draw::sp::buffer::DescriptorWords;
+use crate::draw::tpl1::{
+    BorderLayout, Filter, SamplerState, Swizzle, Texture, TextureBank, TextureError, TextureKind,
+    TextureState, Wrap,
+};
+use crate::machine::{ChipView, Stage};
+use crate::memory::Memory;
+
+/// The records of border colours (Mesa: fd6_texture.h, `bcolor_entry`). Their other parts have the colour in narrower formats.
+const BORDER: BorderLayout = BorderLayout { bytes: 128, floats: 0, integers: 0 };
+
+/// Bytes of a sampler's descriptor.
+const SAMPLER_BYTES: u64 = 16;
+
+/// Returns the textures and samplers of a dispatch. No other stage runs yet.
+pub fn textures(chip: ChipView<'_>, _: Stage) -> TextureBank {
+    let (regs, memory) = (chip.regs, chip.mem);
+    let counts = regs.get::<SP_CS_CONFIG>();
+    let start = regs.address(SP_CS_TEX_CONST_LO::ROW.offset);
+    let samplers = regs.address(SP_CS_TEX_SAMP_LO::ROW.offset);
+    let border = regs.address(SP_PS_TP_BORDER_COLOR_BASE_ADDR_LO::ROW.offset);
+    let textures = descriptors(memory, start, DESCRIPTOR, counts.NTEX());
+    let textures = textures.map(|words| Ok(Texture::new(&texture_state(&words)?, chip.model)));
+    let states = descriptors(memory, samplers, SAMPLER_BYTES, counts.NSAMP()).map(|words| sampler(&words));
+    TextureBank::new(textures, states, (BORDER, border), memory).described(
+        memory,
+        [(start, DESCRIPTOR as u32 * counts.NTEX()), (samplers, SAMPLER_BYTES as u32 * counts.NSAMP())],
+    )
+}
+
+/// Returns the words of `count` descriptors of `bytes` each in memory. Those that the capture lacks are zeros.
+fn descriptors(
+    memory: &Memory,
+    start: Address,
+    bytes: u64,
+    count: u32,
+) -> impl Iterator<Item = DescriptorWords> {
+    (0..u64::from(count)).map(move |slot| {
+        let mut read = [0; DESCRIPTOR as usize];
+        // What is missing is reported by the bank.
+        let _ = memory.read(memory.behind(start, slot * bytes), &mut read[..bytes as usize]);
+        std::array::from_fn(|n| u32::from_le_bytes(std::array::from_fn(|byte| read[4 * n + byte])))
+    })
+}
+
+/// Decodes a texture's descriptor.
+///
+/// # Errors
+/// The texture cannot be sampled: its format or type is unknown, or its texels are not in rows.
+pub fn texture_state(words: &DescriptorWords) -> Result<TextureState, TextureError> {
+    let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
+    let (c3, c4, c5) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]), TEX_CONST_5(words[5]));
+    if c0.SAMPLES() == MsaaSamples::MSAA_EIGHT {
+        return Err(TextureError::Samples("TEX_CONST_0.SAMPLES"));
+    }
+    if c0.TILE_MODE() != TileMode::TILE6_LINEAR || c3.FLAG() {
+        return Err(TextureError::Tiled("TEX_CONST_0.TILE_MODE", c0.TILE_MODE().to_bits()));
+    }
+    let unknown = || TextureError::Format("TEX_CONST_0.FMT", c0.FMT().to_bits());
+    let kind = kind(c2.TYPE())?;
+    let is_buffer = kind == TextureKind::Buffer;
+    Ok(TextureState {
+        kind,
+        format: formats::texture(c0.FMT()).ok_or_else(unknown)?,
+        swap: swap(c0.SWAP()),
+        transfer: if c0.SRGB() { Transfer::Srgb } else { Transfer::Linear },
+        swizzle: [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()].map(swizzle),
+        base: Address::wide(c4.BASE_LO(), c5.BASE_HI()),
+        width: if is_buffer { c1.HEIGHT() << 15 | c1.WIDTH() } else { c1.WIDTH() },
+        height: c1.HEIGHT(),
+        depth: c5.DEPTH(),
+        levels: c0.MIPLVLS() + 1,
+        arrangement: Arrangement { samples: 1 << c0.SAMPLES().to_bits(), tiling: Tiling::Linear },
+        pitch: c2.PITCH(),
+        least_pitch: 64 << c2.PITCHALIGN(),
+        layer_size: c3.ARRAY_PITCH(),
+        least_layer_size: c3.MIN_LAYERSZ(),
+    })
+}
+
+fn kind(ty: TexType) -> Result<TextureKind, TextureError> {
+    Ok(match ty {
+        TexType::A6XX_TEX_BUFFER | TexType::A6XX_TEX_IMG_BUFFER => TextureKind::Buffer,
+        TexType::A6XX_TEX_1D | TexType::A6XX_TEX_2D => TextureKind::Planar,
+        TexType::A6XX_TEX_CUBE => TextureKind::Cube,
+        TexType::A6XX_TEX_3D => TextureKind::Volume,
+        TexType::Other(number) => return Err(TextureError::Type("TEX_CONST_2.TYPE", number)),
+    })
+}
+
+/// Decodes a sampler's descriptor.
+fn sampler(words: &DescriptorWords) -> SamplerState {
+    let (s0, s1, s2) = (TEX_SAMP_0(words[0]), TEX_SAMP_1(words[1]), TEX_SAMP_2(words[2]));
+    let clamps = [s0.WRAP_S(), s0.WRAP_T(), s0.WRAP_R()];
+    SamplerState {
+        mag: filter(s0.XY_MAG()),
+        min: filter(s0.XY_MIN()),
+        mip: if s0.MIPFILTER_LINEAR_NEAR() { Filter::Linear } else { Filter::Nearest },
+        wrap: clamps.map(wrap),
+        compare: compare(s1.COMPARE_FUNC()),
+        seamless: !s1.CUBEMAPSEAMLESSFILTOFF(),
+        is_anisotropic: [s0.XY_MAG(), s0.XY_MIN()].contains(&TexFilter::A6XX_TEX_ANISO),
+        has_unnamed_wrap: clamps.iter().any(|clamp| matches!(clamp, TexClamp::Other(_))),
+        unnormalized: s1.UNNORM_COORDS(),
+        bias: s0.LOD_BIAS(),
+        min_lod: s1.MIN_LOD(),
+        max_lod: s1.MAX_LOD(),
+        border_record: Some(s2.BCOLOR()),
+    }
+}
+
+/// Returns the filter. Anisotropic and cubic filtering are done as linear (guess `anisotropy-linear`).
+fn filter(filter: TexFilter) -> Filter {
+    match filter {
+        TexFilter::A6XX_TEX_NEAREST => Filter::Nearest,
+        _ => Filter::Linear,
+    }
+}
+
+/// Returns the wrap mode. Values without a name repeat (guess `wrap-unnamed`).
+fn wrap(clamp: TexClamp) -> Wrap {
+    match clamp {
+        TexClamp::A6XX_TEX_REPEAT | TexClamp::Other(_) => Wrap::Repeat,
+        TexClamp::A6XX_TEX_CLAMP_TO_EDGE => Wrap::ClampToEdge,
+        TexClamp::A6XX_TEX_MIRROR_REPEAT => Wrap::MirrorRepeat,
+        TexClamp::A6XX_TEX_CLAMP_TO_BORDER => Wrap::ClampToBorder,
+        TexClamp::A6XX_TEX_MIRROR_CLAMP => Wrap::MirrorClamp,
+    }
+}
+
+/// Returns the comparison of a shadow texture.
+fn compare(function: CompareFunc) -> Compare {
+    match function {
+        CompareFunc::FUNC_NEVER | CompareFunc::Other(_) => Compare::Never,
+        CompareFunc::FUNC_LESS => Compare::Less,
+        CompareFunc::FUNC_EQUAL => Compare::Equal,
+        CompareFunc::FUNC_LEQUAL => Compare::LessEqual,
+        CompareFunc::FUNC_GREATER => Compare::Greater,
+        CompareFunc::FUNC_NOTEQUAL => Compare::NotEqual,
+        CompareFunc::FUNC_GEQUAL => Compare::GreaterEqual,
+        CompareFunc::FUNC_ALWAYS => Compare::Always,
+    }
+}
+
+/// Returns the source of a texture component. Values without a name are 0.
+fn swizzle(source: TexSwiz) -> Swizzle {
+    match source {
+        TexSwiz::A6XX_TEX_X => Swizzle::X,
+        TexSwiz::A6XX_TEX_Y => Swizzle::Y,
+        TexSwiz::A6XX_TEX_Z => Swizzle::Z,
+        TexSwiz::A6XX_TEX_W => Swizzle::W,
+        TexSwiz::A6XX_TEX_ZERO | TexSwiz::Other(_) => Swizzle::Zero,
+        TexSwiz::A6XX_TEX_ONE => Swizzle::One,
+    }
+}
+
+/// Returns the order of components in memory.
+pub fn swap(order: ColorSwap) -> Swap {
+    match order {
+        ColorSwap::WZYX | ColorSwap::Other(_) => Swap::WZYX,
+        ColorSwap::WXYZ => Swap::WXYZ,
+        ColorSwap::ZYXW => Swap::ZYXW,
+        ColorSwap::XYZW => Swap::XYZW,
+    }
+}
