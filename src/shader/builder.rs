@@ -282,7 +282,7 @@ impl Effect {
             Self::Call { target } => Some(target),
             Self::Continue | Self::End | Self::Return | Self::Kill(_) | Self::Region(_) => None,
             Self::Barrier | Self::Gather(_) | Self::Scatter { .. } | Self::Derivative { .. } => None,
-            Self::Op(..) | Self::Doubt(_) | Self::Broadcast { .. } => None,
+            Self::Op(..) | Self::Doubt(_) | Self::Broadcast { .. } | Self::Constants(_) => None,
             Self::LeftProgram | Self::Invalid | Self::Unsupported(_) => None,
         }
     }

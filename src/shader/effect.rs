@@ -5,6 +5,7 @@
 use super::alu::Row;
 use super::doubt::Doubt;
 use super::ops::{Destination, Op, Plain};
+use super::preamble::ConstantWrite;
 
 /// The end of a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +48,8 @@ pub enum Effect {
         /// The row.
         row: Row,
     },
+    /// A write of constants.
+    Constants(Box<ConstantWrite>),
     /// dsx, dsy and their fine forms.
     Derivative {
         /// The axis.
@@ -107,8 +110,8 @@ pub enum Vote {
     Any,
     /// All lanes, if the condition holds in all: ball.
     All,
-    /// The lowest lane with the condition: getone.
-    One,
+    /// All lanes with the condition but the lowest one: getone. That lane goes on at the next instruction.
+    AllButOne,
 }
 
 /// A conditional or unconditional branch.

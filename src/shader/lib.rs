@@ -47,6 +47,7 @@ mod lowered;
 mod merged;
 mod ops;
 mod perform;
+mod preamble;
 mod program;
 mod reach;
 mod reading;

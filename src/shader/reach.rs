@@ -114,6 +114,8 @@ impl<'a> Backwards<'a> {
                 operands(op, reach, rows);
             }
             Effect::Region(Region::End) | Effect::Continue | Effect::Call { .. } | Effect::Return => {}
+            // Constants reach what reads them, which is not followed.
+            Effect::Constants(_) => effect.visit_reads(|row| add(rows, row, Reach::OUTPUT)),
             // Its result is the row that it reads.
             Effect::Broadcast { .. } => {}
             Effect::Barrier

@@ -19,8 +19,10 @@ pub const PREDICATES: Row = ADDRESS + 1;
 pub const SHARED: Row = PREDICATES + 4;
 /// Number of scalar registers that all lanes share: r48.x to r55.w.
 pub const SHARED_COUNT: Row = 32;
+/// Row of a1.x, from A6xx on.
+pub const ADDRESS_1: Row = SHARED + SHARED_COUNT;
 /// Row for results that are not read.
-pub const SINK: Row = SHARED + SHARED_COUNT;
+pub const SINK: Row = ADDRESS_1 + 1;
 /// Row that is always zero.
 pub const ZERO: Row = SINK + 1;
 /// First scratch row, for operations that take several steps.

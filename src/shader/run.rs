@@ -105,7 +105,7 @@ pub fn step(program: &Lowered, warp: &mut Warp, environment: &mut impl Environme
         return Some(ShaderFault::Endless { limit: warp.limit }.into());
     }
     alu::run(&program.alus[step.first as usize..step.end as usize], &mut warp.rows, executing | warp.idle);
-    apply(step, warp, executing, environment).err().map(Outcome::from)
+    apply(program, step, warp, executing, environment).err().map(Outcome::from)
 }
 
 impl Step {
@@ -115,8 +115,9 @@ impl Step {
     }
 }
 
-/// Performs the effect of `step` and advances the control flow.
+/// Performs the effect of `step` of `program` and advances the control flow.
 pub(super) fn apply(
+    program: &Lowered,
     step: &Step,
     warp: &mut Warp,
     executing: Mask,
@@ -149,6 +150,9 @@ pub(super) fn apply(
         }
         Effect::Gather(gather) => warp.gather(gather, executing),
         Effect::Scatter { base, offset, src } => warp.scatter(*base, *offset, *src, executing),
+        Effect::Constants(write) => warp
+            .write_constants(program, write, executing, environment)
+            .map_err(|Refused| ShaderFault::Unsupported { at, what: "a write of constants" })?,
         Effect::Broadcast { row } => warp.broadcast(*row, executing),
         Effect::Derivative { axis, dst, src } => warp.derivative(*axis, *dst, *src, executing),
         Effect::Op(op, destination) => {
@@ -169,7 +173,7 @@ fn vote(vote: Vote, want: Mask, running: Mask) -> Mask {
         Vote::Each => want,
         Vote::Any => all_if(want != 0),
         Vote::All => all_if(want == running),
-        Vote::One => want & want.wrapping_neg(),
+        Vote::AllButOne => want & want.wrapping_sub(1),
     }
 }
 

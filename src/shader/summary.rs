@@ -30,12 +30,13 @@ impl Summary {
     fn add(&mut self, effect: &Effect) {
         match effect {
             Effect::Kill(_) => self.kills = true,
-            Effect::Branch(branch) => self.varies |= branch.vote == Vote::One,
+            Effect::Branch(branch) => self.varies |= branch.vote == Vote::AllButOne,
             Effect::Derivative { .. } => self.varies = true,
             Effect::Op(op, _) => self.add_op(op),
             Effect::Continue | Effect::End | Effect::Call { .. } | Effect::Return | Effect::Region(_) => {}
             // What the lanes share depends on which of them execute.
             Effect::Broadcast { .. } => self.varies = true,
+            Effect::Constants(_) => (self.varies, self.loads) = (true, true),
             Effect::Barrier | Effect::Gather(_) | Effect::Scatter { .. } => {}
             Effect::LeftProgram | Effect::Invalid | Effect::Unsupported(_) | Effect::Doubt(_) => {}
         }

@@ -25,7 +25,7 @@ pub struct Warp {
     /// are never cleared.
     pub(super) rows: Vec<Lanes>,
     /// The constant file. `None` in an unused warp, since even an empty `Arc` would be shared by all threads.
-    constants: Option<Arc<[u32]>>,
+    pub(super) constants: Option<Arc<[u32]>>,
     /// Data of the environment that compiled code reads.
     pub(super) frame: Vec<Lanes>,
     pub(super) flow: Flow,
@@ -91,7 +91,7 @@ impl Warp {
     }
 
     /// Fills the constant rows of the program, equal in all lanes.
-    fn spread(&mut self, program: &Lowered) {
+    pub(super) fn spread(&mut self, program: &Lowered) {
         let constants = self.constants.as_deref().unwrap_or_default();
         let uniforms = self.rows.iter_mut().rev().skip(SPARE).zip(program.uniforms.iter().rev());
         uniforms.for_each(|(row, uniform)| *row = Lanes::splat(uniform.resolve(constants)));

@@ -135,7 +135,7 @@ fn after(step: &Step, index: usize, before: &[RowSet], ends: &RowSet) -> RowSet 
         Effect::Kill(_) => with(next, ends),
         Effect::LeftProgram | Effect::Invalid | Effect::Unsupported(_) => RowSet::all(),
         Effect::Continue | Effect::Doubt(_) | Effect::Region(_) | Effect::Barrier => next,
-        Effect::Gather(_) | Effect::Scatter { .. } | Effect::Broadcast { .. } => next,
+        Effect::Gather(_) | Effect::Scatter { .. } | Effect::Broadcast { .. } | Effect::Constants(_) => next,
         Effect::Derivative { .. } | Effect::Op(..) => next,
     }
 }
@@ -148,7 +148,10 @@ fn shared_rows(steps: &[Step]) -> RowSet {
     };
     if steps.iter().any(parts) {
         for step in steps {
-            if matches!(step.effect, Effect::Derivative { .. } | Effect::Broadcast { .. } | Effect::Op(..)) {
+            if matches!(
+                step.effect,
+                Effect::Derivative { .. } | Effect::Broadcast { .. } | Effect::Constants(_) | Effect::Op(..)
+            ) {
                 step.effect.visit_reads(|row| rows.add(row));
             }
         }

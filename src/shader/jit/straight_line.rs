@@ -221,7 +221,7 @@ impl Warp {
                     self.flow.end(executing);
                     return Some(Outcome::Ended);
                 }
-                _ => apply(step, self, executing, environment),
+                _ => apply(program, step, self, executing, environment),
             };
             if let Err(fault) = done {
                 return Some(fault.into());

@@ -14,7 +14,7 @@ use crate::effect::Effect;
 use crate::extra::Extra;
 use crate::lowered::Uniform;
 use crate::ops::{Destination, Op, Varying};
-use crate::rowmap::{ADDRESS, SINK};
+use crate::rowmap::{ADDRESS, ADDRESS_1, SINK};
 use crate::rows::AluOp;
 
 /// A computation on 32-bit sources. Its result may still need saturation and narrowing.
@@ -72,6 +72,9 @@ impl Lowerer {
     fn move_to(&mut self, instr: &Cat1, src: Row, repetition: u8) {
         let bank = Bank::of(instr.dst_type.is_half());
         match instr.dst {
+            Cat1Dst::Reg(Reg::A1) if self.isa.merges_halves() => {
+                self.builder.alu(Extra::Copy, ADDRESS_1, &[src.into()])
+            }
             Cat1Dst::Reg(Reg::A0) => self.builder.alu_narrow(Extra::Extend, ADDRESS, src, 16),
             Cat1Dst::Reg(reg) => {
                 let row = self.destination_row(bank, step(reg, repetition));

@@ -23,7 +23,9 @@ impl Lowerer {
             Cat0Op::Bany => branch(Condition::If(first), Vote::Any),
             Cat0Op::Ball => branch(Condition::If(first), Vote::All),
             Cat0Op::Jump => branch(Condition::Always, Vote::Each),
-            Cat0Op::Getone => branch(Condition::Always, Vote::One),
+            Cat0Op::Getone => branch(Condition::Always, Vote::AllButOne),
+            // Each warp runs the preamble ([`crate::preamble`]).
+            Cat0Op::Shps | Cat0Op::Shpe => return,
             Cat0Op::Call => Effect::Call { target },
             Cat0Op::Ret => Effect::Return,
             Cat0Op::Kill => Effect::Kill(Condition::If(first)),
@@ -37,9 +39,7 @@ impl Lowerer {
             Cat0Op::FlowRev | Cat0Op::Bkt | Cat0Op::Stks | Cat0Op::Stkr | Cat0Op::Xset | Cat0Op::Xclr => {
                 Effect::Unsupported(instr.op.name())
             }
-            Cat0Op::Dbg | Cat0Op::Shps | Cat0Op::Shpe | Cat0Op::Getlast => {
-                Effect::Unsupported(instr.op.name())
-            }
+            Cat0Op::Dbg | Cat0Op::Getlast => Effect::Unsupported(instr.op.name()),
         };
         self.builder.effect(effect);
     }

@@ -1,6 +1,7 @@
 //! Lowering of category 6.
 use a4emu_decoder::adreno::ir3::{
-    Cat6, Cat6Class, Cat6Form, Cat6Op, Descriptor, DescriptorMode, Isa, Reg, RegOrImm, Through, Type, View,
+    Cat6, Cat6Class, Cat6Form, Cat6Op, ConstantTarget, Descriptor, DescriptorMode, Isa, Reg, RegOrImm,
+    Through, Type, View,
 };
 
 use super::Lowerer;
@@ -13,7 +14,8 @@ use crate::ops::{
     Atomic, AtomicOp, AtomicPlace, Destination, Few, ImageAccess, ImageLayout, Index, MemoryAccess, Number,
     Op, Precision, Space, UniformLoad, Width,
 };
-use crate::rowmap::{REGISTERS, ZERO};
+use crate::preamble::{ConstantValues, ConstantWrite};
+use crate::rowmap::{ADDRESS_1, REGISTERS, ZERO};
 
 /// Most components of one effect.
 const CHUNK: u8 = 4;
@@ -55,8 +57,14 @@ impl Lowerer {
                 self.atomic(instr, dst, data, place);
             }
             Cat6Form::Descriptor(descriptor) => self.descriptor(instr, &descriptor),
-            Cat6Form::LoadConstants { .. }
-            | Cat6Form::StoreConstants { .. }
+            Cat6Form::LoadConstants { target, address, offset, count } => {
+                let from = self.access(instr, address, offset.into());
+                self.constants(target, ConstantValues::Global(from, count.into()));
+            }
+            Cat6Form::StoreConstants { target, value, count } if !ty.is_half() && count <= CHUNK => {
+                self.constants(target, ConstantValues::Rows(Bank::Full.sources(value, count.max(1))));
+            }
+            Cat6Form::StoreConstants { .. }
             | Cat6Form::AtomicGlobal { .. }
             | Cat6Form::Shuffle { .. }
             | Cat6Form::ConstantLoad { .. } => self.builder.effect(Effect::Unsupported(instr.op.name())),
@@ -166,11 +174,23 @@ impl Lowerer {
                 let load = UniformLoad { base, block, vector, component: offset, components };
                 self.ask(Op::UniformLoad(load), plain(ty, dst, components));
             }
-            Descriptor::Info { .. }
-            | Descriptor::Uniforms { .. }
-            | Descriptor::ToConstants { .. }
-            | Descriptor::Identity { .. } => self.builder.effect(Effect::Unsupported(instr.op.name())),
+            Descriptor::ToConstants { count, src1, through } => {
+                let vector = self.reg_or_imm(src1);
+                let (base, block) = (through.base, self.slot(through));
+                let from = UniformLoad { base, block, vector, component: 0, components: 4 };
+                let target = ConstantTarget { offset: 0, a1: true };
+                self.constants(target, ConstantValues::Block(from, count));
+            }
+            Descriptor::Info { .. } | Descriptor::Uniforms { .. } | Descriptor::Identity { .. } => {
+                self.builder.effect(Effect::Unsupported(instr.op.name()))
+            }
         }
+    }
+
+    /// Adds a write of constants.
+    fn constants(&mut self, target: ConstantTarget, values: ConstantValues) {
+        let (offset, a1) = (target.offset.into(), target.a1.then_some(ADDRESS_1));
+        self.builder.effect(Effect::Constants(Box::new(ConstantWrite { offset, a1, values })));
     }
 
     /// The slot of a descriptor.

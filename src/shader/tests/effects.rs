@@ -390,7 +390,7 @@ fn shared_registers_hold_one_value_for_all_lanes() {
     let (warp, _) = ran_on_a6xx("add.u r4.x, r48.z, r0.x\nend");
     assert_eq!(*warp.full(16), integers(|lane| 77 + lane));
     // One lane writes the register, all read it.
-    let elected = "getone #one\njump #rest\none:\nadd.u r49.x, r0.x, 5\nrest:\nmov.u32u32 r4.x, r49.x\nend";
+    let elected = "getone #rest\nadd.u r49.x, r0.x, 5\nrest:\nmov.u32u32 r4.x, r49.x\nend";
     let (warp, _) = ran_on_a6xx(elected);
     assert_eq!((warp.full(16), warp.shared(4)), (&Lanes::splat(5), 5));
     let (warp, _) = ran_on_a6xx("mov.u32u32 r48.x, r0.x\nmov.u32u32 r4.x, r48.x\nend");
@@ -410,4 +410,25 @@ fn halves_of_shared_registers_are_refused() {
     warp.restart(&program, ALL, 0);
     let fault = ShaderFault::Unsupported { at: 0, what: "a half of a shared register" };
     assert_eq!(run(&program, &mut warp, &mut ()), Outcome::from(fault));
+}
+
+#[test]
+fn a_preamble_writes_constants_that_all_lanes_read() {
+    let preamble = |lines: &str| format!("shps #main\ngetone #main\n{lines}\nshpe\nmain:\n");
+    let (warp, _) = ran_on_a6xx(&format!(
+        "{}mov.u32u32 r4.x, c2.y\nend",
+        preamble("mov.u32u32 r1.x, 70\nadd.u r1.y, r0.x, 71\nstc.u32 c[8], r1.x, 2")
+    ));
+    assert_eq!((warp.full(16), warp.constants()[8]), (&Lanes::splat(71), 70));
+    // Blocks and memory, at a1.x.
+    let (warp, _) = ran_on_a6xx(&format!(
+        "{}mov.u32u32 r4.x, c5.w\nend",
+        preamble("mova1 a1.x, 16\nldc.2.k.imm.base1 c[a1.x], 3, 2")
+    ));
+    assert_eq!(*warp.full(16), Lanes::splat(200 + 4 * 4 + 3), "the last component of the second vector");
+    let (warp, _) = ran_on_a6xx(&format!(
+        "{}mov.u32u32 r4.x, c3.y\nend",
+        preamble("mov.u32u32 r1.x, 64\nmov.u32u32 r1.y, 0\nldg.k.u32 c[12], g[r1.x+16], 1")
+    ));
+    assert_eq!(*warp.full(16), Lanes::splat(16 + 4 + 1));
 }

@@ -51,8 +51,9 @@ fn votes_move_all_lanes_or_one() {
     assert_eq!(*any.full(4), Lanes::splat(1));
     let all = ran(&format!("{BELOW_8}ball p0.x, #yes\nend\nyes:\nmov.u32u32 r1.x, 1\nend"));
     assert_eq!(*all.full(4), Lanes::ZERO);
+    // One lane goes on, the others branch.
     let one = ran("getone #yes\nend\nyes:\nmov.u32u32 r1.x, 1\nend");
-    assert_eq!(*one.full(4), integers(|lane| u32::from(lane == 0)));
+    assert_eq!(*one.full(4), integers(|lane| u32::from(lane != 0)));
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn run_whole(program: &Program, warp: &mut Warp) -> Outcome {
             alu::run(&[*alu], &mut warp.rows, executing);
             keep_whole(&mut warp.rows, alu.dst);
         }
-        if let Err(fault) = apply(step, warp, executing, &mut ()) {
+        if let Err(fault) = apply(program, step, warp, executing, &mut ()) {
             return fault.into();
         }
         step.effect.visit_writes(|row| keep_whole(&mut warp.rows, row));

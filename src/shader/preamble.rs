@@ -1,0 +1,106 @@
+//! Writes of the constant file by programs, from A6xx on: stc, ldc.k and ldg.k.
+//!
+//! They stand in a preamble (shps to shpe), which on the chip one lane of one warp runs for all warps. Here one lane of each
+//! warp runs it, as a warp has a constant file of its own, and the results are the same.
+use std::sync::Arc;
+
+use super::alu::Row;
+use super::environment::{Environment, Refused};
+use super::lanes::{LANES, Lanes, Mask};
+use super::lowered::Lowered;
+use super::ops::{Few, MemoryAccess, Op, UniformLoad};
+use super::warp::Warp;
+
+/// Dwords of a vector.
+const VECTOR: usize = 4;
+
+/// A write of constants. The lowest executing lane has the values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConstantWrite {
+    /// The first scalar that is written, or what is added to a1.x.
+    pub offset: u16,
+    /// The row of a1.x, if the place counts from it.
+    pub a1: Option<Row>,
+    /// The values.
+    pub values: ConstantValues,
+}
+
+/// What a program writes to the constant file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConstantValues {
+    /// stc: registers.
+    Rows(Few<Row>),
+    /// ldg.k: vectors from global memory, and their number.
+    Global(MemoryAccess<Row>, u16),
+    /// ldc.k: vectors of a uniform block, and their number.
+    Block(UniformLoad<Row>, u16),
+}
+
+impl ConstantWrite {
+    /// Calls `read` with every row that it reads.
+    pub fn visit_reads(&self, mut read: impl FnMut(Row)) {
+        self.a1.into_iter().for_each(&mut read);
+        match &self.values {
+            ConstantValues::Rows(rows) => rows.iter().copied().for_each(read),
+            ConstantValues::Global(from, _) => Op::Load { from: *from, components: VECTOR }.visit(read),
+            ConstantValues::Block(from, _) => Op::UniformLoad(*from).visit(read),
+        }
+    }
+}
+
+impl Warp {
+    /// Does `write` for the lowest lane of `mask`. Constants past the end of the file are lost.
+    pub(super) fn write_constants(
+        &mut self,
+        program: &Lowered,
+        write: &ConstantWrite,
+        mask: Mask,
+        environment: &mut impl Environment,
+    ) -> Result<(), Refused> {
+        let lane = mask.trailing_zeros() as usize % LANES;
+        let values = match &write.values {
+            ConstantValues::Rows(rows) => rows.iter().map(|row| self.row(*row)[lane]).collect(),
+            ConstantValues::Global(from, vectors) => read(*vectors, lane, |n, out| {
+                let offset = from.offset + 16 * i32::from(n);
+                let load = Op::Load { from: MemoryAccess { offset, ..*from }, components: VECTOR };
+                environment.perform(&load.map(|row| self.row(row)), 1 << lane, out)
+            })?,
+            ConstantValues::Block(from, vectors) => read(*vectors, lane, |n, out| {
+                let vector = Lanes::splat(self.row(from.vector)[lane].wrapping_add(n.into()));
+                let UniformLoad { base, component, components, .. } = *from;
+                let block = self.row(from.block);
+                let load = UniformLoad { base, block, vector: &vector, component, components };
+                environment.perform(&Op::UniformLoad(load), 1 << lane, out)
+            })?,
+        };
+        let first =
+            usize::from(write.offset) + write.a1.map_or(0, |row| self.row(row)[lane] as usize & 0xffff);
+        self.set_constants_from(program, first, &values);
+        Ok(())
+    }
+
+    /// Writes `values` to the constant file from scalar `first` on.
+    fn set_constants_from(&mut self, program: &Lowered, first: usize, values: &[u32]) {
+        let constants = Arc::make_mut(self.constants.get_or_insert_default());
+        let room = constants.len().saturating_sub(first).min(values.len());
+        if let Some(to) = constants.get_mut(first..first + room) {
+            to.copy_from_slice(&values[..room]);
+        }
+        self.spread(program);
+    }
+}
+
+/// The values in `lane` of `vectors` loads of four dwords. `load` does the load with a number.
+fn read(
+    vectors: u16,
+    lane: usize,
+    mut load: impl FnMut(u16, &mut [Lanes; VECTOR]) -> Result<(), Refused>,
+) -> Result<Vec<u32>, Refused> {
+    let mut values = Vec::new();
+    for n in 0..vectors {
+        let mut out = [Lanes::ZERO; VECTOR];
+        load(n, &mut out)?;
+        values.extend(out.map(|row| row[lane]));
+    }
+    Ok(values)
+}
