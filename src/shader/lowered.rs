@@ -104,7 +104,7 @@ impl InstructionClass {
 pub enum ProgramError {
     /// There are no instructions.
     Empty,
-    /// More instructions than any A4xx instruction store holds.
+    /// More instructions than are accepted.
     TooLong(usize),
 }
 
@@ -120,9 +120,8 @@ impl fmt::Display for ProgramError {
 impl std::error::Error for ProgramError {}
 
 impl Lowered {
-    /// Most instructions accepted. Lengths in registers count 16 instructions in 8 bits, so real programs are
-    /// below half of it.
-    pub const MAX_INSTRUCTIONS: usize = 1 << 13;
+    /// Most instructions accepted. Programs of an A4xx have at most 4080, as their length has 8 bits and counts groups of 16.
+    pub const MAX_INSTRUCTIONS: usize = 1 << 16;
 
     /// XXH3 of `words` (little-endian), without the zeros after the last nonzero word.
     pub fn hash_of(words: &[u64]) -> u64 {

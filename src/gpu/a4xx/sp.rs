@@ -11,6 +11,7 @@ use a4emu_shader::format::{Swap, Transfer};
 
 use super::{formats, tpl1};
 use crate::draw::sp::buffer::Buffer;
+use crate::draw::sp::memory::PRIVATE_BYTES;
 use crate::draw::sp::state::{self, CodePlace, StageReaders};
 use crate::fault::Miss;
 use crate::machine::{ChipView, Stage};
@@ -28,6 +29,7 @@ pub static READERS: StageReaders = StageReaders {
     textures: tpl1::textures,
     buffer,
     descriptors: None,
+    private_bytes: |_| PRIVATE_BYTES,
     mirror: SSBO_MIRROR,
     isa: Isa::A4xx,
 };

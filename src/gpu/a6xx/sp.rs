@@ -1,8 +1,10 @@
 //! The registers and descriptors of a shader stage: where its program is, storage buffers and images.
 
 use a4emu_decoder::a6xx::enums::TileMode;
-use a4emu_decoder::a6xx::regs::compute::{SP_CS_CONFIG, SP_IBO_COUNT, SP_IBO_LO};
-use a4emu_decoder::a6xx::regs::compute::{SP_CS_IBO_LO, SP_CS_INSTRLEN, SP_CS_OBJ_START_LO};
+use a4emu_decoder::a6xx::regs::compute::{
+    SP_CS_CONFIG, SP_CS_IBO_LO, SP_CS_INSTRLEN, SP_CS_OBJ_START_LO, SP_CS_PVT_MEM_PARAM, SP_IBO_COUNT,
+    SP_IBO_LO,
+};
 use a4emu_decoder::a6xx::regs::tex::*;
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::ir3::Isa;
@@ -14,6 +16,7 @@ use a4emu_shader::format::Transfer;
 use super::{formats, tpl1};
 use crate::cp::BindlessBase;
 use crate::draw::sp::buffer::{Buffer, DescriptorPlaces, DescriptorWords, Place};
+use crate::draw::sp::memory::PRIVATE_BYTES;
 use crate::draw::sp::state::StageReaders;
 use crate::machine::{ChipView, Stage};
 
@@ -29,6 +32,7 @@ pub static READERS: StageReaders = StageReaders {
     textures: tpl1::textures,
     buffer: |_| Buffer { size: [0; 3], elements: 0, codec: None, place: None },
     descriptors: Some(descriptors),
+    private_bytes: |regs| (regs.get::<SP_CS_PVT_MEM_PARAM>().MEMSIZEPERITEM() as usize).max(PRIVATE_BYTES),
     mirror: 0,
     isa: Isa::A6xx,
 };

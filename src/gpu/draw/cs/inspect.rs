@@ -11,28 +11,23 @@ use crate::fault::Fault;
 use crate::memory::Memory;
 use a4emu_shader::{Environment, LANES, Lanes, Mask, Op, Outcome, Refused, Warp};
 
+use super::Member;
 use super::state::DispatchState;
 
 /// A warp of a workgroup, with the other warps that share its memory and barriers.
 struct GroupWarps<'a> {
     worker: Worker<'a>,
     /// Warps of the group that run before it.
-    before: Vec<Warp>,
+    before: Vec<Member>,
     /// Warps of the group that run after it.
-    after: Vec<Warp>,
+    after: Vec<Member>,
 }
 
 impl GroupWarps<'_> {
     /// Runs warps to the next barrier. Returns the warps that reached it.
-    fn meet(&mut self, warps: Vec<Warp>) -> Vec<Warp> {
-        let mut waiting = Vec::new();
-        for warp in warps {
-            self.worker.warp = warp;
-            if self.worker.resume(None) == Some(Outcome::Barrier) {
-                waiting.push(std::mem::take(&mut self.worker.warp));
-            }
-        }
-        waiting
+    fn meet(&mut self, warps: Vec<Member>) -> Vec<Member> {
+        let met = warps.into_iter().map(|member| member.resume(&mut self.worker));
+        met.filter(|(outcome, _)| *outcome == Some(Outcome::Barrier)).map(|(_, member)| member).collect()
     }
 }
 
@@ -95,7 +90,7 @@ impl DispatchState {
         let warp = before.pop().ok_or_else(|| Fault::Draw("there is no such warp".into()))?;
         let mut company = GroupWarps { worker, before: Vec::new(), after };
         company.before = company.meet(before);
-        look(warp, place.lane, &mut company);
+        look(warp.warp, place.lane, &mut company);
         Ok(())
     }
 

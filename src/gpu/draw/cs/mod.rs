@@ -9,6 +9,23 @@ use crate::memory::Memory;
 use a4emu_shader::{LANES, Lanes, Outcome, Warp};
 use state::{DispatchState, GroupId, put};
 
+/// A warp of a workgroup, with the private memory of its lanes.
+struct Member {
+    warp: Warp,
+    private: Vec<u8>,
+}
+
+impl Member {
+    /// Runs the warp until it ends, waits or faults, as [`Worker::resume`] does.
+    fn resume(mut self, worker: &mut Worker<'_>) -> (Option<Outcome>, Self) {
+        worker.warp = self.warp;
+        worker.memory.swap_private(&mut self.private);
+        let outcome = worker.resume(None);
+        worker.memory.swap_private(&mut self.private);
+        (outcome, Self { warp: std::mem::take(&mut worker.warp), private: self.private })
+    }
+}
+
 impl DispatchState {
     /// Runs all groups, x fastest. Each job is a group.
     pub fn run(&self, memory: &mut Memory, budget: &mut Budget) -> ShaderLog {
@@ -32,12 +49,11 @@ impl DispatchState {
         let mut running = self.start(worker, group);
         while !running.is_empty() {
             let mut waiting = Vec::new();
-            for warp in running {
-                worker.warp = warp;
-                match worker.resume(None) {
-                    Some(Outcome::Barrier) => waiting.push(std::mem::take(&mut worker.warp)),
-                    Some(Outcome::Ended) => worker.reuse_warp(),
-                    Some(Outcome::Fault(_)) | None => return,
+            for member in running {
+                match member.resume(worker) {
+                    (Some(Outcome::Barrier), member) => waiting.push(member),
+                    (Some(Outcome::Ended), member) => worker.reuse_warp(member.warp),
+                    (Some(Outcome::Fault(_)) | None, _) => return,
                 }
             }
             running = waiting;
@@ -45,7 +61,7 @@ impl DispatchState {
     }
 
     /// Prepares the warps of a group before their first instruction.
-    fn start(&self, worker: &mut Worker<'_>, group: [u32; 3]) -> Vec<Warp> {
+    fn start(&self, worker: &mut Worker<'_>, group: [u32; 3]) -> Vec<Member> {
         let constant = match self.group {
             Some(GroupId::Constant(id)) => Some(id),
             Some(GroupId::Shared(_)) | None => None,
@@ -54,7 +70,8 @@ impl DispatchState {
         let count = self.size.iter().product::<u32>() as usize;
         let start = |first: usize| {
             let lanes = WarpLanes::first(count - first);
-            worker.warp_of_group(lanes, |warp, _| self.enter(warp, group, first as u32))
+            let warp = worker.warp_of_group(lanes, |warp, _| self.enter(warp, group, first as u32));
+            Member { warp, private: Vec::new() }
         };
         (0..count).step_by(LANES).map(start).collect()
     }

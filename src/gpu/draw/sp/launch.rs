@@ -226,9 +226,9 @@ impl<'a> Worker<'a> {
         self.memory.spend_clearing(self.stage.constants.len() as u64 / 4);
     }
 
-    /// Keeps the memory of the ended warp for reuse by another of its size.
-    pub fn reuse_warp(&mut self) {
-        self.ended.push(std::mem::take(&mut self.warp));
+    /// Keeps the memory of an ended warp for reuse by another of its size.
+    pub fn reuse_warp(&mut self, warp: Warp) {
+        self.ended.push(warp);
     }
 
     /// Prepares a warp before its first instruction.

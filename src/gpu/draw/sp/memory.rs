@@ -22,8 +22,8 @@ use crate::limits::DIRECT_READ_WARPS;
 
 /// Maximum size of workgroup memory in bytes.
 const GROUP_BYTES: usize = 64 << 10;
-/// Size of private memory of a lane in bytes.
-const PRIVATE_BYTES: usize = 16 << 10;
+/// Size of private memory of a lane in bytes, on chips whose registers do not say it.
+pub const PRIVATE_BYTES: usize = 16 << 10;
 /// Extra accesses charged for a read of missing memory, for its log entry.
 const MISS: u64 = 16;
 /// Maximum number of texels of compressed blocks that a request decodes in a lane: two levels, the eight
@@ -138,6 +138,17 @@ impl<'a> ShaderMemory<'a> {
     pub fn with_own(gpu: GpuMemory<'a>, stage: &'a StageState, own: OwnMemory) -> Self {
         let OwnMemory { group, private, inputs, parts } = own;
         Self { group, private, inputs, parts, ..Self::new(gpu, stage) }
+    }
+
+    /// Exchanges the private memory with that of another warp of the group.
+    pub(in crate::draw) fn swap_private(&mut self, other: &mut Vec<u8>) {
+        std::mem::swap(&mut self.private, other);
+    }
+
+    /// Returns the index of a lane's private byte.
+    fn private_at(&self, lane: usize, address: u32) -> usize {
+        let size = self.stage.private_bytes;
+        lane * size + address as usize % size
     }
 
     /// Clears private memory that earlier warps of the job wrote.
@@ -338,7 +349,7 @@ impl<'a> ShaderMemory<'a> {
                 self.note_outside(lane, address, out.len(), part.len());
                 read_array(&self.inputs[part], address as usize, out);
             }
-            Space::Private => read_array(&self.private, private_at(lane, address), out),
+            Space::Private => read_array(&self.private, self.private_at(lane, address), out),
         }
     }
 
@@ -405,8 +416,8 @@ impl<'a> ShaderMemory<'a> {
                 write_inside(&mut self.inputs[part], address as usize, bytes);
             }
             Space::Private => {
-                let limit = PRIVATE_BYTES * LANES;
-                let cleared = write_array(&mut self.private, limit, private_at(lane, address), bytes);
+                let (limit, at) = (self.stage.private_bytes * LANES, self.private_at(lane, address));
+                let cleared = write_array(&mut self.private, limit, at, bytes);
                 self.spend_clearing(cleared);
             }
         }
@@ -620,11 +631,6 @@ fn load_from_buffer(memory: &Memory, request: &MemoryAccess<&Lanes>, mask: Mask,
         }
     }
     true
-}
-
-/// Returns the index of a lane's private byte.
-fn private_at(lane: usize, address: u32) -> usize {
-    lane * PRIVATE_BYTES + (address as usize % PRIVATE_BYTES)
 }
 
 /// Reads bytes from `at`. Bytes that were never written are zero.

@@ -133,7 +133,9 @@ impl StageCache {
         let descriptors = readers.descriptors.map(|places| places(chip, stage));
         let (wanted, changes) =
             (constants_wanted(stage, program, kept), [state.changes.constants, ssbo.changes]);
-        let parts = Parts { program, textures, buffers, descriptors, counting, wanted, changes };
+        let private_bytes = (readers.private_bytes)(regs);
+        let parts =
+            Parts { program, textures, buffers, descriptors, private_bytes, counting, wanted, changes };
         let same = [self.last, slot]
             .into_iter()
             .find(|slot| self.states.get(*slot).is_some_and(|known| parts.are_of(known, chip)));
@@ -147,6 +149,7 @@ impl StageCache {
                 constants: constants(readers, chip, stage, wanted),
                 buffers: buffers.clone(),
                 descriptors: parts.descriptors.clone(),
+                private_bytes: parts.private_bytes,
                 spare: spare(&mut self.spares, program),
                 lists: self.lists.clone(),
                 catch: None,
@@ -168,6 +171,7 @@ struct Parts<'k> {
     textures: &'k Arc<TextureBank>,
     buffers: &'k Arc<[Buffer]>,
     descriptors: Option<DescriptorPlaces>,
+    private_bytes: usize,
     counting: Counting,
     /// Number of scalars of the constant file, or `None` for all.
     wanted: Option<usize>,
@@ -184,6 +188,7 @@ impl Parts<'_> {
             && Arc::ptr_eq(&state.textures, self.textures)
             && Arc::ptr_eq(&state.buffers, self.buffers)
             && state.descriptors == self.descriptors
+            && state.private_bytes == self.private_bytes
             && state.constants.len() >= self.wanted.unwrap_or(4 * CONSTANTS)
             && (known.changes == self.changes || self.wanted.is_some() && has_constants(state, chip))
     }

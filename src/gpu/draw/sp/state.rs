@@ -8,6 +8,7 @@ use a4emu_decoder::adreno::ir3::Isa;
 use crate::fault::{Client, Miss};
 use crate::machine::{ChipView, CodeSource, INSTRUCTIONS, Stage};
 use crate::memory::Memory;
+use crate::regfile::RegFile;
 use a4emu_shader::{Counting, Program, Summary, Warp};
 
 use super::buffer::{Buffer, DescriptorPlaces};
@@ -27,6 +28,8 @@ pub struct StageReaders {
     pub buffer: fn([u32; 2]) -> Buffer,
     /// Where programs find descriptors in memory, on chips without a store for them.
     pub descriptors: Option<fn(ChipView<'_>, Stage) -> DescriptorPlaces>,
+    /// Returns the size of the private memory of a lane in bytes, at least 1.
+    pub private_bytes: fn(&RegFile) -> usize,
     /// First vec4 of the constant file that mirrors descriptors of storage buffers.
     pub mirror: usize,
     /// The instruction set.
@@ -50,6 +53,8 @@ pub struct StageState {
     pub(super) buffers: Arc<[Buffer]>,
     /// Where descriptors are in memory, on chips without a store for them.
     pub(super) descriptors: Option<DescriptorPlaces>,
+    /// Size of the private memory of a lane in bytes.
+    pub(super) private_bytes: usize,
     /// Spare warps of this program.
     pub(super) spare: SpareWarps,
     /// Spare lists.
@@ -242,6 +247,7 @@ impl StageState {
             constants: Arc::default(),
             buffers: Arc::default(),
             descriptors: None,
+            private_bytes: super::memory::PRIVATE_BYTES,
             counting: Counting::Off,
             spare: SpareWarps::default(),
             lists: SpareLists::default(),
