@@ -242,6 +242,7 @@ impl Builder {
             zeroed,
             overwritten,
             summary,
+            bindless: Vec::new(),
             instructions,
             classes: Vec::new(),
             watched,

@@ -70,7 +70,7 @@ pub use environment::{Environment, Refused};
 pub use epilogue::{AlphaFactor, Epilogue};
 pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};
 pub use lower::{Granularity, SyncFlag};
-pub use lowered::{InstructionClass, Lowered, ProgramError};
+pub use lowered::{BindlessKind, BindlessSlot, InstructionClass, Lowered, ProgramError};
 pub use ops::{
     Atomic, AtomicOp, AtomicPlace, Few, ImageAccess, ImageLayout, Index, Lod, MemoryAccess, Number, Op,
     Plain, PlainLevel, Query, Question, Sample, SampleKind, Slots, Space, UniformLoad, Varying, Width,

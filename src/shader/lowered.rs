@@ -26,6 +26,8 @@ pub struct Lowered {
     /// Rows that are written in every lane before they are read.
     pub(super) overwritten: Vec<Row>,
     pub(super) summary: Summary,
+    /// Descriptors at bindless bases. Those of a kind have the slots from [`BindlessSlot::FIRST`] on, in this order.
+    pub(super) bindless: Vec<BindlessSlot>,
     pub(super) instructions: usize,
     /// Class of each instruction. Empty for PicoGpu programs.
     pub(super) classes: Vec<Option<InstructionClass>>,
@@ -33,6 +35,31 @@ pub struct Lowered {
     /// Result of [`Lowered::hash_of`]. 0 for PicoGpu programs.
     #[cfg_attr(not(all(target_arch = "x86_64", target_os = "linux")), allow(dead_code))]
     pub(super) hash: u64,
+}
+
+/// A descriptor at a bindless base that a program names, which has a slot behind those of the bindings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BindlessSlot {
+    /// What it describes.
+    pub kind: BindlessKind,
+    /// Number of the base.
+    pub base: u8,
+    /// Number of the descriptor at the base.
+    pub descriptor: u32,
+}
+
+/// What a descriptor at a bindless base describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BindlessKind {
+    /// A texture.
+    Texture,
+    /// A sampler.
+    Sampler,
+}
+
+impl BindlessSlot {
+    /// The slot of the first descriptor of each kind. Bindings have those below it.
+    pub const FIRST: u32 = 64;
 }
 
 /// Several operations and the effect that ends them. Control flow moves from step to step.
@@ -149,6 +176,12 @@ impl Lowered {
     /// Whether it reports guesses or selections of a0.x to the environment.
     pub fn is_watched(&self) -> bool {
         self.watched
+    }
+
+    /// Descriptors at bindless bases that it names. Those of a kind have the slots from [`BindlessSlot::FIRST`] on, in this
+    /// order.
+    pub fn bindless(&self) -> &[BindlessSlot] {
+        &self.bindless
     }
 
     /// Number of instructions before lowering.

@@ -5,6 +5,7 @@ use a4emu_decoder::a4xx::regs::tex::*;
 use a4emu_decoder::a4xx::regs::tpl1::*;
 use a4emu_decoder::adreno::address::Address;
 
+use a4emu_shader::BindlessSlot;
 use a4emu_shader::format::Transfer;
 use a4emu_shader::format::arrangement::{Arrangement, Tiling};
 
@@ -20,8 +21,8 @@ use crate::regfile::RegFile;
 /// The records of border colours. Their other parts have the colour in narrower formats.
 pub const BORDER: BorderLayout = BorderLayout { bytes: 64, floats: 32, integers: 48 };
 
-/// Returns the textures and samplers of a stage, without empty slots at the end.
-pub fn textures(chip: ChipView<'_>, stage: Stage) -> TextureBank {
+/// Returns the textures and samplers of a stage, without empty slots at the end. An A4xx has no bindless bases.
+pub fn textures(chip: ChipView<'_>, stage: Stage, _: &[BindlessSlot]) -> TextureBank {
     let loaded = chip.loaded.stage(stage);
     let textures = loaded.textures.iter().rposition(|d| *d != [0; 8]).map_or(0, |last| last + 1);
     let samplers = loaded.samplers.iter().rposition(|d| *d != [0; 2]).map_or(0, |last| last + 1);

@@ -11,9 +11,10 @@ use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::bits::Register;
 use a4emu_shader::format::arrangement::{Arrangement, Tiling};
 use a4emu_shader::format::{Swap, Transfer};
+use a4emu_shader::{BindlessKind, BindlessSlot};
 
 use super::formats;
-use super::sp::DESCRIPTOR;
+use crate::cp::BindlessBase;
 use crate::draw::compare::Compare;
 use crate::draw::sp::buffer::DescriptorWords;
 use crate::draw::tpl1::{
@@ -26,38 +27,69 @@ use crate::memory::Memory;
 /// The records of border colours (Mesa: fd6_texture.h, `bcolor_entry`). Their other parts have the colour in narrower formats.
 const BORDER: BorderLayout = BorderLayout { bytes: 128, floats: 0, integers: 0 };
 
+/// Bytes of a texture's descriptor.
+const TEXTURE_BYTES: u64 = super::sp::DESCRIPTOR;
 /// Bytes of a sampler's descriptor.
 const SAMPLER_BYTES: u64 = 16;
 
-/// Returns the textures and samplers of a dispatch. No other stage runs yet.
-pub fn textures(chip: ChipView<'_>, _: Stage) -> TextureBank {
+/// Returns the textures and samplers of a dispatch: those of the bindings, and those of bindless bases that the program
+/// names. No other stage runs yet.
+pub fn textures(chip: ChipView<'_>, stage: Stage, bindless: &[BindlessSlot]) -> TextureBank {
     let (regs, memory) = (chip.regs, chip.mem);
     let counts = regs.get::<SP_CS_CONFIG>();
-    let start = regs.address(SP_CS_TEX_CONST_LO::ROW.offset);
-    let samplers = regs.address(SP_CS_TEX_SAMP_LO::ROW.offset);
     let border = regs.address(SP_PS_TP_BORDER_COLOR_BASE_ADDR_LO::ROW.offset);
-    let textures = descriptors(memory, start, DESCRIPTOR, counts.NTEX());
-    let textures = textures.map(|words| Ok(Texture::new(&texture_state(&words)?, chip.model)));
-    let states = descriptors(memory, samplers, SAMPLER_BYTES, counts.NSAMP()).map(|words| sampler(&words));
-    TextureBank::new(textures, states, (BORDER, border), memory).described(
-        memory,
-        [(start, DESCRIPTOR as u32 * counts.NTEX()), (samplers, SAMPLER_BYTES as u32 * counts.NSAMP())],
-    )
+    let bound = |base: BindlessBase, count: u32| -> Vec<Descriptor> {
+        let place = |slot| Descriptor { address: base.descriptor(memory, slot), bytes: base.stride };
+        (0..count).map(place).collect()
+    };
+    let start = |low: u32, stride: u64| BindlessBase { start: regs.address(low), stride };
+    let textures = bound(start(SP_CS_TEX_CONST_LO::ROW.offset, TEXTURE_BYTES), counts.NTEX());
+    let samplers = bound(start(SP_CS_TEX_SAMP_LO::ROW.offset, SAMPLER_BYTES), counts.NSAMP());
+    let place = |slot: &BindlessSlot| {
+        let base = BindlessBase::of(regs, Some(stage), slot.base.into())?;
+        Some(Descriptor { address: base.descriptor(memory, slot.descriptor), bytes: base.stride })
+    };
+    let of_kind = |kind: BindlessKind| {
+        let named: Vec<_> = bindless.iter().filter(|slot| slot.kind == kind).map(place).collect();
+        named
+    };
+    let textures = with_bindless(textures, of_kind(BindlessKind::Texture));
+    let samplers = with_bindless(samplers, of_kind(BindlessKind::Sampler));
+    let words = |place: &Option<Descriptor>| place.map(|place| place.words(memory));
+    let states = samplers.iter().map(|place| sampler(&words(place).unwrap_or_default()));
+    let prepared = textures.iter().map(|place| {
+        let words = words(place).ok_or(TextureError::Absent)?;
+        Ok(Texture::new(&texture_state(&words)?, chip.model))
+    });
+    let read = textures.iter().chain(&samplers).flatten();
+    let read = read.map(|place| (place.address, place.bytes as u32));
+    TextureBank::new(prepared, states, (BORDER, border), memory).described(memory, read)
 }
 
-/// Returns the words of `count` descriptors of `bytes` each in memory. Those that the capture lacks are zeros.
-fn descriptors(
-    memory: &Memory,
-    start: Address,
+/// A descriptor in memory.
+#[derive(Clone, Copy)]
+struct Descriptor {
+    address: Address,
     bytes: u64,
-    count: u32,
-) -> impl Iterator<Item = DescriptorWords> {
-    (0..u64::from(count)).map(move |slot| {
-        let mut read = [0; DESCRIPTOR as usize];
-        // What is missing is reported by the bank.
-        let _ = memory.read(memory.behind(start, slot * bytes), &mut read[..bytes as usize]);
+}
+
+impl Descriptor {
+    /// Returns its words; those that the capture lacks are zeros, which the bank reports.
+    fn words(self, memory: &Memory) -> DescriptorWords {
+        let mut read = [0; TEXTURE_BYTES as usize];
+        let _ = memory.read(self.address, &mut read[..self.bytes.min(TEXTURE_BYTES) as usize]);
         std::array::from_fn(|n| u32::from_le_bytes(std::array::from_fn(|byte| read[4 * n + byte])))
-    })
+    }
+}
+
+/// Returns the descriptors of the bindings, and behind them those of bindless bases in their slots.
+fn with_bindless(bound: Vec<Descriptor>, bindless: Vec<Option<Descriptor>>) -> Vec<Option<Descriptor>> {
+    let mut all: Vec<Option<Descriptor>> = bound.into_iter().map(Some).collect();
+    if !bindless.is_empty() {
+        all.resize(BindlessSlot::FIRST as usize, None);
+        all.extend(bindless);
+    }
+    all
 }
 
 /// Decodes a texture's descriptor.

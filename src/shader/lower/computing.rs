@@ -70,6 +70,12 @@ impl Lowerer {
     }
 
     fn move_to(&mut self, instr: &Cat1, src: Row, repetition: u8) {
+        if instr.is_mova1() {
+            self.a1 = match instr.src {
+                Cat1Src::Immediate(value) => Some(value & 0xffff),
+                Cat1Src::Operand(_) => None,
+            };
+        }
         let bank = Bank::of(instr.dst_type.is_half());
         match instr.dst {
             Cat1Dst::Reg(Reg::A1) if self.isa.merges_halves() => {

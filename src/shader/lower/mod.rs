@@ -19,7 +19,7 @@ use hashbrown::HashSet;
 use super::alu::Row;
 use super::builder::Builder;
 use super::effect::{Effect, Test};
-use super::lowered::{InstructionClass, Lowered, ProgramError};
+use super::lowered::{BindlessSlot, InstructionClass, Lowered, ProgramError};
 use super::program::Program;
 use super::rowmap::{TEMPORARIES, TEMPORARY_COUNT};
 
@@ -101,14 +101,20 @@ pub(super) fn lower(
         Granularity::Runs | Granularity::Instructions => Builder::default(),
     };
     let builder = if isa.merges_halves() { builder.merged() } else { builder };
-    let mut lowerer = Lowerer { isa, builder, sync, stored: false, region: None, at: 0, used: 0 };
+    let (bindless, a1) = (Vec::new(), None);
+    let mut lowerer =
+        Lowerer { isa, builder, sync, stored: false, region: None, at: 0, used: 0, bindless, a1 };
     for (at, instr) in instrs.iter().enumerate().filter(|(at, _)| reached[*at]) {
         lowerer.builder.instruction(at as u32, &targets);
         lowerer.at = at as u32;
+        if targets.contains(&lowerer.at) {
+            lowerer.a1 = None;
+        }
         lowerer.instruction(instr);
     }
     let classes = instrs.iter().map(InstructionClass::of).collect();
-    Ok(Lowered { hash, classes, ..lowerer.builder.finish(code.len()) })
+    let Lowerer { builder, bindless, .. } = lowerer;
+    Ok(Lowered { hash, classes, bindless, ..builder.finish(code.len()) })
 }
 
 /// The branch target of `instr`, which is at index `at`.
@@ -164,6 +170,10 @@ struct Lowerer {
     at: u32,
     /// Number of temporaries in use by the current repetition.
     used: Row,
+    /// Descriptors at bindless bases so far.
+    bindless: Vec<BindlessSlot>,
+    /// The value of a1.x, if it is the same on each way to the current instruction.
+    a1: Option<u32>,
 }
 
 impl Lowerer {

@@ -1,5 +1,5 @@
 //! Lowering of category 5.
-use a4emu_decoder::adreno::ir3::{Cat5, Cat5Op, Cat5Slots, Reg};
+use a4emu_decoder::adreno::ir3::{BindlessIndex, Cat5, Cat5Op, Cat5Slots, Reg};
 
 use super::Lowerer;
 use super::memory::{destination, number, precision};
@@ -7,6 +7,7 @@ use super::operands::{Bank, Numbers, step};
 use crate::alu::Row;
 use crate::effect::{Axis, Effect};
 use crate::extra::Extra;
+use crate::lowered::{BindlessKind, BindlessSlot};
 use crate::ops::{Destination, Few, Lod, Op, Precision, Query, Question, Sample, SampleKind, Slots};
 
 /// Use of the last value of the second source.
@@ -64,7 +65,7 @@ impl Lowerer {
     }
 
     fn sample(&mut self, instr: &Cat5, kind: SampleKind, level: Level) {
-        let Some(slots) = slots(instr) else {
+        let Some(slots) = self.slots(instr) else {
             return self.builder.effect(Effect::Unsupported(instr.op.name()));
         };
         let numbers = if kind == SampleKind::Fetch { Numbers::Sint } else { Numbers::Float };
@@ -138,12 +139,47 @@ impl Lowerer {
     }
 
     fn query(&mut self, instr: &Cat5, question: fn(Row) -> Question<Row>) {
-        let Some(slots) = slots(instr) else {
+        let Some(slots) = self.slots(instr) else {
             return self.builder.effect(Effect::Unsupported(instr.op.name()));
         };
         let operand = self.vector(instr, instr.src1, 1, Numbers::Sint)[0];
         let query = Query { question: question(operand), number: number(instr.ty), slots };
         self.ask(Op::Query(query), tex_result(instr));
+    }
+
+    /// The slots of the instruction. `None` where registers name descriptors at a bindless base.
+    fn slots(&mut self, instr: &Cat5) -> Option<Slots<Row>> {
+        Some(match instr.slots {
+            Cat5Slots::Immediate { sampler, texture } => {
+                Slots::Uniform { sampler: sampler.into(), texture: texture.into() }
+            }
+            Cat5Slots::Indirect { reg, .. } => {
+                let [sampler, texture] = [0, 1].map(|n| Bank::Half.source(step(reg, n)));
+                Slots::PerLane { sampler, texture }
+            }
+            Cat5Slots::Bindless { base, a1, index: BindlessIndex::Immediate { sampler, texture } } => {
+                // a1.x has the base of the sampler in its bits 2:0, and the texture above them.
+                let (sampler_base, texture) = match a1 {
+                    true => self.a1.map(|a1| ((a1 & 7) as u8, a1 >> 3 & 0xff))?,
+                    false => (base, texture.into()),
+                };
+                let sampler = self.bindless(BindlessKind::Sampler, sampler_base, sampler.into());
+                let texture = self.bindless(BindlessKind::Texture, base, texture);
+                Slots::Uniform { sampler, texture }
+            }
+            Cat5Slots::Bindless { index: BindlessIndex::Register { .. }, .. } => return None,
+        })
+    }
+
+    /// The slot of a descriptor at a bindless base.
+    fn bindless(&mut self, kind: BindlessKind, base: u8, descriptor: u32) -> u32 {
+        let slot = BindlessSlot { kind, base, descriptor };
+        if !self.bindless.contains(&slot) {
+            self.bindless.push(slot);
+        }
+        let of_kind = self.bindless.iter().filter(|known| known.kind == kind);
+        let position = of_kind.take_while(|known| **known != slot).count();
+        BindlessSlot::FIRST + position as u32
     }
 
     /// Adds one derivative per written component. Results go through temporaries, as the registers may
@@ -163,20 +199,6 @@ impl Lowerer {
             self.builder.alu(op, row, &[(values + n as Row).into()]);
         }
     }
-}
-
-/// The slots of the instruction; `None` at a bindless base.
-fn slots(instr: &Cat5) -> Option<Slots<Row>> {
-    Some(match instr.slots {
-        Cat5Slots::Immediate { sampler, texture } => {
-            Slots::Uniform { sampler: sampler.into(), texture: texture.into() }
-        }
-        Cat5Slots::Indirect { reg, .. } => {
-            let [sampler, texture] = [0, 1].map(|n| Bank::Half.source(step(reg, n)));
-            Slots::PerLane { sampler, texture }
-        }
-        Cat5Slots::Bindless { .. } => return None,
-    })
 }
 
 /// The destination of the result.

@@ -125,12 +125,16 @@ impl DescriptorPlaces {
 }
 
 impl BindlessBase {
+    /// Returns the address of descriptor `slot`.
+    pub fn descriptor(&self, memory: &Memory, slot: u32) -> Address {
+        memory.behind(self.start, u64::from(slot).saturating_mul(self.stride))
+    }
+
     /// Returns the words of descriptor `slot`; those behind its end are zero.
     fn words(&self, memory: &Memory, slot: u32) -> Option<DescriptorWords> {
         let mut bytes = [0; 64];
         let len = self.stride.min(64) as usize;
-        let address = memory.behind(self.start, u64::from(slot).saturating_mul(self.stride));
-        memory.read(address, &mut bytes[..len]).then_some(())?;
+        memory.read(self.descriptor(memory, slot), &mut bytes[..len]).then_some(())?;
         Some(std::array::from_fn(|n| u32::from_le_bytes(std::array::from_fn(|byte| bytes[4 * n + byte]))))
     }
 }

@@ -16,7 +16,7 @@ use crate::limits::{PROGRAM_PLACES, SPARE_WARP_PROGRAMS};
 use crate::machine::{CONSTANTS, ChipView, Stage};
 use crate::memo::{BySlot, Memo};
 use crate::memory::Memory;
-use a4emu_shader::{Counting, Program};
+use a4emu_shader::{BindlessSlot, Counting, Program};
 
 /// Cache of the last states of a stage and their parts.
 #[derive(Default)]
@@ -24,7 +24,8 @@ pub struct StageCache {
     /// Programs in memory by location, with the time when they were read.
     programs: HashMap<CodePlace, (Loaded, u64)>,
     buffers: Memo<u64, Arc<[Buffer]>>,
-    textures: Memo<u64, Arc<TextureBank>>,
+    /// The textures, by the count of their changes and the descriptors at bindless bases.
+    textures: Memo<(u64, Vec<BindlessSlot>), Arc<TextureBank>>,
     no_textures: Arc<TextureBank>,
     /// Cached states by slot.
     states: BySlot<Known>,
@@ -119,9 +120,10 @@ impl StageCache {
         };
         program.prepare(programs.jit);
         let (regs, state, ssbo) = (chip.regs, chip.loaded.stage(stage), chip.loaded.ssbo(stage));
+        let textures_key = (state.changes.textures, program.bindless().to_vec());
         let textures = match summary.samples {
-            true => self.textures.get_with_memory(slot, regs, chip.mem, state.changes.textures, |_| {
-                let textures = (readers.textures)(chip, stage);
+            true => self.textures.get_with_memory(slot, regs, chip.mem, textures_key, |_| {
+                let textures = (readers.textures)(chip, stage, program.bindless());
                 let borders = textures.places_read().to_vec();
                 (Arc::new(textures), borders)
             }),

@@ -9,7 +9,7 @@ use crate::fault::{Client, Miss};
 use crate::machine::{ChipView, CodeSource, INSTRUCTIONS, Stage};
 use crate::memory::Memory;
 use crate::regfile::RegFile;
-use a4emu_shader::{Counting, Program, Summary, Warp};
+use a4emu_shader::{BindlessSlot, Counting, Program, Summary, Warp};
 
 use super::buffer::{Buffer, DescriptorPlaces};
 use super::catch::Catch;
@@ -22,8 +22,8 @@ use crate::draw::vertices::SpareLists;
 pub struct StageReaders {
     /// Returns address and length in instructions of a stage's program.
     pub place: fn(ChipView<'_>, Stage) -> (Address, u32),
-    /// Returns the textures and samplers of a stage.
-    pub textures: fn(ChipView<'_>, Stage) -> TextureBank,
+    /// Returns the textures and samplers of a stage, with those of bindless bases that its program names.
+    pub textures: fn(ChipView<'_>, Stage, &[BindlessSlot]) -> TextureBank,
     /// Decodes the sizes of a storage buffer or image.
     pub buffer: fn([u32; 2]) -> Buffer,
     /// Where programs find descriptors in memory, on chips without a store for them.

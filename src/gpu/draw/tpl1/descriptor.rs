@@ -167,6 +167,8 @@ pub enum TextureError {
     Format(&'static str, u32),
     /// The number of an unknown texture type.
     Type(&'static str, u32),
+    /// There is no descriptor.
+    Absent,
     /// The number of an order of texels that is not known.
     Tiled(&'static str, u32),
 }
@@ -177,6 +179,7 @@ impl fmt::Display for TextureError {
             Self::Samples(field) => write!(f, "texture of eight samples ({field})"),
             Self::Format(field, number) => write!(f, "texture format {number:#x} ({field})"),
             Self::Type(field, number) => write!(f, "texture type {number} ({field})"),
+            Self::Absent => write!(f, "texture without a descriptor"),
             Self::Tiled(field, number) => write!(f, "texture of tile mode {number} ({field})"),
         }
     }
