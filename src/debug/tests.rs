@@ -1,13 +1,12 @@
 //! Tests of debugger sessions with small programs.
 
-use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::adreno::ir3::program::assemble;
 
 use super::editor::Commands;
 use super::session::Session;
 use super::subject::{Subject, lane_names};
 use super::terminal::Terminal;
-use a4emu_shader::{Environment, Granularity, Lanes, Mask, Op, Program, Refused, SyncFlag, Warp};
+use a4emu_shader::{Dialect, Environment, Granularity, Lanes, Mask, Op, Program, Refused, Warp};
 
 /// A memory word that counts its reads and returns the count.
 #[derive(Default)]
@@ -24,8 +23,7 @@ impl Environment for Counter {
 /// The output of a session, and the number of memory accesses.
 fn session(source: &str, commands: &'static str) -> (String, u32) {
     let code = assemble(source).unwrap();
-    let program =
-        Program::lowered(Isa::A4xx, SyncFlag::Scheduling, Granularity::Instructions, &code).unwrap();
+    let program = Program::lowered(Dialect::A4XX, Granularity::Instructions, &code).unwrap();
     let mut warp = Warp::new(&program, &[0, 1.5f32.to_bits()]);
     warp.restart(&program, 3, 0);
     warp.full_mut(0).0[1] = 7;

@@ -69,7 +69,7 @@ pub use doubt::Reach;
 pub use environment::{Environment, Refused};
 pub use epilogue::{AlphaFactor, Epilogue};
 pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};
-pub use lower::{Granularity, SyncFlag};
+pub use lower::{Dialect, Granularity, Halves, SyncFlag};
 pub use lowered::{BindlessKind, BindlessSlot, InstructionClass, Lowered, ProgramError};
 pub use ops::{
     Atomic, AtomicOp, AtomicPlace, Few, ImageAccess, ImageLayout, Index, Lod, MemoryAccess, Number, Op,

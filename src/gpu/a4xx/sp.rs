@@ -4,10 +4,9 @@ use a4emu_decoder::a4xx::regs::sp::*;
 use a4emu_decoder::a4xx::regs::sp_geometry::*;
 use a4emu_decoder::a4xx::regs::tex::{SSBO_1_0, SSBO_1_1};
 use a4emu_decoder::adreno::address::Address;
-use a4emu_decoder::adreno::ir3::Isa;
 
-use a4emu_shader::Program;
 use a4emu_shader::format::{Swap, Transfer};
+use a4emu_shader::{Dialect, Program, SyncFlag};
 
 use super::{formats, tpl1};
 use crate::draw::sp::buffer::Buffer;
@@ -31,8 +30,15 @@ pub static READERS: StageReaders = StageReaders {
     descriptors: None,
     private_bytes: |_| PRIVATE_BYTES,
     mirror: SSBO_MIRROR,
-    isa: Isa::A4xx,
+    dialect,
 };
+
+/// Returns what the words of a stage's program mean. In a hull shader, an (ss) after a store is a barrier between the
+/// invocations of a patch (docs/hardware/ir3-isa.md, section 10.3).
+fn dialect(_: &RegFile, stage: Stage) -> Dialect {
+    let sync = if stage == Stage::HS { SyncFlag::Barrier } else { SyncFlag::Scheduling };
+    Dialect { sync, ..Dialect::A4XX }
+}
 
 /// Returns where the program of `stage` is.
 pub fn code_place(chip: ChipView<'_>, stage: Stage) -> CodePlace {

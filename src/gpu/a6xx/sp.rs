@@ -2,16 +2,16 @@
 
 use a4emu_decoder::a6xx::enums::TileMode;
 use a4emu_decoder::a6xx::regs::compute::{
-    SP_CS_CONFIG, SP_CS_IBO_LO, SP_CS_INSTRLEN, SP_CS_OBJ_START_LO, SP_CS_PVT_MEM_PARAM, SP_IBO_COUNT,
-    SP_IBO_LO,
+    SP_CS_CONFIG, SP_CS_CTRL_REG0, SP_CS_IBO_LO, SP_CS_INSTRLEN, SP_CS_OBJ_START_LO, SP_CS_PVT_MEM_PARAM,
+    SP_IBO_COUNT, SP_IBO_LO,
 };
 use a4emu_decoder::a6xx::regs::tex::*;
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::bits::Register;
 
-use a4emu_shader::Program;
 use a4emu_shader::format::Transfer;
+use a4emu_shader::{Dialect, Halves, Program, SyncFlag};
 
 use super::{formats, tpl1};
 use crate::cp::BindlessBase;
@@ -19,6 +19,7 @@ use crate::draw::sp::buffer::{Buffer, DescriptorPlaces, DescriptorWords, Place};
 use crate::draw::sp::memory::PRIVATE_BYTES;
 use crate::draw::sp::state::StageReaders;
 use crate::machine::{ChipView, Stage};
+use crate::regfile::RegFile;
 
 /// Instructions per unit of the length registers.
 const LENGTH_UNIT: u32 = 16;
@@ -34,7 +35,7 @@ pub static READERS: StageReaders = StageReaders {
     descriptors: Some(descriptors),
     private_bytes: |regs| (regs.get::<SP_CS_PVT_MEM_PARAM>().MEMSIZEPERITEM() as usize).max(PRIVATE_BYTES),
     mirror: 0,
-    isa: Isa::A6xx,
+    dialect,
 };
 
 /// Returns address and length in instructions of a stage's program. Only dispatches run.
@@ -42,6 +43,12 @@ fn place(chip: ChipView<'_>, _: Stage) -> (Address, u32) {
     let units = chip.regs.get::<SP_CS_INSTRLEN>().VALUE();
     let start = chip.regs.address(SP_CS_OBJ_START_LO::ROW.offset);
     (start, units.saturating_mul(LENGTH_UNIT).min(Program::MAX_INSTRUCTIONS as u32))
+}
+
+/// Returns what the words of a stage's program mean. Only dispatches run.
+fn dialect(regs: &RegFile, _: Stage) -> Dialect {
+    let halves = if regs.get::<SP_CS_CTRL_REG0>().MERGEDREGS() { Halves::Merged } else { Halves::Apart };
+    Dialect { isa: Isa::A6xx, halves, sync: SyncFlag::Scheduling }
 }
 
 /// Returns where the programs of a stage find their descriptors.

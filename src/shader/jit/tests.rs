@@ -76,6 +76,7 @@ fn program_of(steps: Vec<(Vec<Alu>, Effect)>) -> Program {
         zeroed,
         overwritten,
         summary,
+        bindless: vec![],
         instructions: 8,
         classes: vec![],
         watched: false,

@@ -78,7 +78,7 @@ impl Lowerer {
         }
         let bank = Bank::of(instr.dst_type.is_half());
         match instr.dst {
-            Cat1Dst::Reg(Reg::A1) if self.isa.merges_halves() => {
+            Cat1Dst::Reg(Reg::A1) if self.isa.has_shared() => {
                 self.builder.alu(Extra::Copy, ADDRESS_1, &[src.into()])
             }
             Cat1Dst::Reg(Reg::A0) => self.builder.alu_narrow(Extra::Extend, ADDRESS, src, 16),

@@ -23,8 +23,33 @@ use super::lowered::{BindlessSlot, InstructionClass, Lowered, ProgramError};
 use super::program::Program;
 use super::rowmap::{TEMPORARIES, TEMPORARY_COUNT};
 
+/// What instruction words mean beside their own bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dialect {
+    /// The generation of the instruction set.
+    pub isa: Isa,
+    /// Where half registers lie.
+    pub halves: Halves,
+    /// What (ss) means.
+    pub sync: SyncFlag,
+}
+
+impl Dialect {
+    /// That of programs of an A4xx which are no hull shaders.
+    pub const A4XX: Self = Self { isa: Isa::A4xx, halves: Halves::Apart, sync: SyncFlag::Scheduling };
+}
+
+/// Where half registers lie. From A6xx on, SP_xS_CTRL_REG0.MERGEDREGS says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Halves {
+    /// In a file of their own.
+    Apart,
+    /// In the full registers: hr0.x and hr0.y are the halves of r0.x.
+    Merged,
+}
+
 /// Meaning of an (ss) flag in the stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SyncFlag {
     /// Only waits for results, so it has no effect.
     Scheduling,
@@ -49,19 +74,13 @@ impl Program {
     /// Lowers ir3 instruction words of an A4xx. Words that are never reached do not matter. Invalid instructions fault
     /// when they are reached.
     pub fn new(code: &[u64]) -> Result<Self, ProgramError> {
-        lower(Isa::A4xx, code, SyncFlag::Scheduling, Granularity::Runs).map(Self::from)
+        lower(Dialect::A4XX, code, Granularity::Runs).map(Self::from)
     }
 
-    /// Lowers instruction words of a generation of the instruction set. Instructions without a lowering are unsupported
-    /// when they are reached. `sync` says what (ss) means (docs/hardware/ir3-isa.md, section 10.3), and `granularity` what
-    /// is reported to the environment.
-    pub fn lowered(
-        isa: Isa,
-        sync: SyncFlag,
-        granularity: Granularity,
-        code: &[u64],
-    ) -> Result<Self, ProgramError> {
-        lower(isa, code, sync, granularity).map(Self::from)
+    /// Lowers instruction words. Instructions without a lowering are unsupported when they are reached. `granularity` says
+    /// what is reported to the environment.
+    pub fn lowered(dialect: Dialect, granularity: Granularity, code: &[u64]) -> Result<Self, ProgramError> {
+        lower(dialect, code, granularity).map(Self::from)
     }
 
     /// Lowers PicoGpu instructions. `interface` names the registers that `lduni` loads from the constant
@@ -78,9 +97,8 @@ impl Program {
 
 /// Lowers `code` to a program.
 pub(super) fn lower(
-    isa: Isa,
+    Dialect { isa, halves, sync }: Dialect,
     code: &[u64],
-    sync: SyncFlag,
     granularity: Granularity,
 ) -> Result<Lowered, ProgramError> {
     match code.len() {
@@ -100,7 +118,7 @@ pub(super) fn lower(
         Granularity::Choices => Builder::choosing(hash),
         Granularity::Runs | Granularity::Instructions => Builder::default(),
     };
-    let builder = if isa.merges_halves() { builder.merged() } else { builder };
+    let builder = if halves == Halves::Merged { builder.merged() } else { builder };
     let (bindless, a1) = (Vec::new(), None);
     let mut lowerer =
         Lowerer { isa, builder, sync, stored: false, region: None, at: 0, used: 0, bindless, a1 };

@@ -88,7 +88,7 @@ impl Lowerer {
     /// instruction is reached.
     fn shared(&mut self, bank: Bank, reg: Reg) -> Option<Row> {
         let number = Row::from(reg.0.checked_sub(SHARED_REGISTER)?);
-        if number >= SHARED_COUNT || !self.isa.merges_halves() {
+        if number >= SHARED_COUNT || !self.isa.has_shared() {
             return None;
         }
         if bank == Bank::Half {

@@ -328,7 +328,9 @@ fn derivatives_over_their_own_source_see_the_old_values() {
 fn a_hull_shader_waits_at_ss_after_a_store() {
     let words = assemble("stp.u32 p[r1.x], r0.x, 1\n(ss)nop\nend").unwrap();
     let mut machine = Machine::new();
-    let program = Program::lowered(Isa::A4xx, SyncFlag::Barrier, Granularity::Runs, &words).unwrap();
+    let program =
+        Program::lowered(Dialect { sync: SyncFlag::Barrier, ..Dialect::A4XX }, Granularity::Runs, &words)
+            .unwrap();
     let mut warp = Warp::new(&program, &[]);
     warp.restart(&program, 7, 0);
     assert_eq!(run(&program, &mut warp, &mut machine), Outcome::Barrier);

@@ -13,7 +13,9 @@ use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::adreno::ir3::program::assemble;
 use seed::random_cases;
 
-use super::{ALL, Environment, Granularity, Lanes, Mask, Outcome, Program, SyncFlag, Warp, run};
+use super::{
+    ALL, Dialect, Environment, Granularity, Halves, Lanes, Mask, Outcome, Program, SyncFlag, Warp, run,
+};
 
 /// Assembles a program.
 pub(crate) fn program(source: &str) -> Program {
@@ -22,12 +24,14 @@ pub(crate) fn program(source: &str) -> Program {
 
 /// The program of `words`, with reports of guesses.
 pub(crate) fn watched(words: &[u64]) -> Program {
-    Program::lowered(Isa::A4xx, SyncFlag::Scheduling, Granularity::Watched, words).unwrap()
+    Program::lowered(Dialect::A4XX, Granularity::Watched, words).unwrap()
 }
 
-/// The program of `words` of a generation of the instruction set.
+/// The program of `words` of a generation of the instruction set, with the half registers that Mesa's drivers use there.
 fn of(isa: Isa, words: &[u64]) -> Program {
-    Program::lowered(isa, SyncFlag::Scheduling, Granularity::Runs, words).unwrap()
+    let halves = if isa == Isa::A6xx { Halves::Merged } else { Halves::Apart };
+    let dialect = Dialect { isa, halves, sync: SyncFlag::Scheduling };
+    Program::lowered(dialect, Granularity::Runs, words).unwrap()
 }
 
 /// A register with a float per lane.

@@ -31,7 +31,6 @@ use crate::draw::pipeline::DrawContext;
 use crate::draw::sp::catch::Catch;
 use crate::draw::sp::environment::StageEnvironment;
 use crate::draw::sp::memory::{GpuMemory, ShaderMemory};
-use crate::draw::sp::programs::sync_flag;
 use crate::draw::sp::state::code;
 use crate::draw::stop::{MAX_HELD, Stop, charge};
 use crate::draw::vertex_stages::VertexStages;
@@ -440,9 +439,10 @@ fn dispatch_looked_at(
 
 fn stepwise(context: &mut DrawContext<'_>, stage: Stage) -> Result<(Vec<u64>, Arc<Program>), Fault> {
     let readers = readers(context.machine.chip).stage;
+    let dialect = (readers.dialect)(&context.machine.regs, stage);
     let words =
         code(readers, context.machine.view(), stage).map_err(|miss| missing_code(context, stage, miss))?;
-    let program = Program::lowered(readers.isa, sync_flag(stage), Granularity::Instructions, &words)
+    let program = Program::lowered(dialect, Granularity::Instructions, &words)
         .map_err(|error| Fault::Shader(error.to_string()))?;
     Ok((words, Arc::new(program)))
 }

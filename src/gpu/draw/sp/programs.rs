@@ -6,16 +6,12 @@ use hashbrown::HashMap;
 
 use crate::fault::Fault;
 use crate::limits::{PROGRAM_INSTRUCTIONS, PROGRAMS};
-use crate::machine::Stage;
-use a4emu_decoder::adreno::ir3::Isa;
-use a4emu_shader::{Granularity, Jit, Program, Summary, SyncFlag};
+use a4emu_shader::{Dialect, Granularity, Jit, Program, Summary, SyncFlag};
 
-/// Lowered programs by their words.
+/// Lowered programs by what their words mean, and by their words.
 #[derive(Clone, Debug, Default)]
 pub struct Programs {
-    lowered: HashMap<Vec<u64>, Loaded>,
-    /// Programs of hull shaders, in which (ss) can mean more.
-    hull: HashMap<Vec<u64>, Loaded>,
+    lowered: HashMap<Dialect, HashMap<Vec<u64>, Loaded>>,
     /// Number of cached instructions.
     kept: usize,
     /// Number of restarts of the cache. Other caches drop their programs when it changes.
@@ -47,49 +43,49 @@ pub struct Loaded {
     pub summary: Summary,
 }
 
-/// What (ss) means in programs of `stage`.
-pub fn sync_flag(stage: Stage) -> SyncFlag {
-    if stage == Stage::HS { SyncFlag::Barrier } else { SyncFlag::Scheduling }
-}
-
 impl Programs {
     /// Returns the programs that have machine code, with their words and a file name suffix.
     pub fn compiled(&self) -> impl Iterator<Item = (&[u64], &Program, &'static str)> {
-        let all = self.lowered.iter().map(|known| (known, ".txt"));
-        let all = all.chain(self.hull.iter().map(|known| (known, ".hs.txt")));
-        let compiled = all.filter(|((_, loaded), _)| loaded.program.routine().is_some());
-        compiled.map(|((words, loaded), kind)| (words.as_slice(), &*loaded.program, kind))
+        let of = |(dialect, programs)| Self::with_suffix(dialect, programs);
+        let all = self.lowered.iter().flat_map(of);
+        let compiled = all.filter(|(_, loaded, _)| loaded.program.routine().is_some());
+        compiled.map(|(words, loaded, suffix)| (words.as_slice(), &*loaded.program, suffix))
     }
 
-    /// Returns the program of `stage` with these `words`, if it is lowered.
-    pub fn find(&self, stage: Stage, words: &[u64]) -> Option<Loaded> {
-        let known = if stage == Stage::HS { &self.hull } else { &self.lowered };
-        known.get(words).cloned()
+    fn with_suffix<'p>(
+        dialect: &Dialect,
+        programs: &'p HashMap<Vec<u64>, Loaded>,
+    ) -> impl Iterator<Item = (&'p Vec<u64>, &'p Loaded, &'static str)> + use<'p> {
+        let suffix = if dialect.sync == SyncFlag::Barrier { ".hs.txt" } else { ".txt" };
+        programs.iter().map(move |(words, loaded)| (words, loaded, suffix))
     }
 
-    /// Lowers the program of `stage` with these `words` of the instruction set, and keeps it.
+    /// Returns the program with these `words`, if it is lowered.
+    pub fn find(&self, dialect: Dialect, words: &[u64]) -> Option<Loaded> {
+        self.lowered.get(&dialect)?.get(words).cloned()
+    }
+
+    /// Lowers the program with these `words`, and keeps it.
     ///
     /// # Errors
     /// A fault when the program is too long.
-    pub fn lower(&mut self, isa: Isa, stage: Stage, words: &[u64]) -> Result<Loaded, Fault> {
-        let known = if stage == Stage::HS { &self.hull } else { &self.lowered };
+    pub fn lower(&mut self, dialect: Dialect, words: &[u64]) -> Result<Loaded, Fault> {
         let granularity = match self.watched {
             Watched::Nothing => Granularity::Runs,
             Watched::Choices => Granularity::Choices,
             Watched::Guesses => Granularity::Watched,
         };
-        let program = Program::lowered(isa, sync_flag(stage), granularity, words);
+        let program = Program::lowered(dialect, granularity, words);
         let program = program.map_err(|error| Fault::Shader(error.to_string()))?;
         self.kept += words.len();
-        if known.len() >= PROGRAMS || self.kept > PROGRAM_INSTRUCTIONS {
+        let of_dialect = self.lowered.get(&dialect).map_or(0, HashMap::len);
+        if of_dialect >= PROGRAMS || self.kept > PROGRAM_INSTRUCTIONS {
             self.lowered.clear();
-            self.hull.clear();
             self.kept = words.len();
             self.restarts += 1;
         }
-        let known = if stage == Stage::HS { &mut self.hull } else { &mut self.lowered };
         let loaded = Loaded { summary: program.summary(), program: Arc::new(program) };
-        known.insert(words.to_vec(), loaded.clone());
+        self.lowered.entry(dialect).or_default().insert(words.to_vec(), loaded.clone());
         Ok(loaded)
     }
 }

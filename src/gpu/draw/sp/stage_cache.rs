@@ -16,13 +16,13 @@ use crate::limits::{PROGRAM_PLACES, SPARE_WARP_PROGRAMS};
 use crate::machine::{CONSTANTS, ChipView, Stage};
 use crate::memo::{BySlot, Memo};
 use crate::memory::Memory;
-use a4emu_shader::{BindlessSlot, Counting, Program};
+use a4emu_shader::{BindlessSlot, Counting, Dialect, Program};
 
 /// Cache of the last states of a stage and their parts.
 #[derive(Default)]
 pub struct StageCache {
     /// Programs in memory by location, with the time when they were read.
-    programs: HashMap<CodePlace, (Loaded, u64)>,
+    programs: HashMap<ProgramPlace, (Loaded, u64)>,
     buffers: Memo<u64, Arc<[Buffer]>>,
     /// The textures, by the count of their changes and the descriptors at bindless bases.
     textures: Memo<(u64, Vec<BindlessSlot>), Arc<TextureBank>>,
@@ -39,12 +39,15 @@ pub struct StageCache {
     restarts: u64,
 }
 
+/// Where a program is, and what its words mean.
+type ProgramPlace = (CodePlace, Dialect);
+
 /// A cached state.
 struct Known {
     state: Arc<StageState>,
     /// Counts of changes of constants and buffers.
     changes: [u64; 2],
-    place: CodePlace,
+    place: ProgramPlace,
     /// Time when the program was read.
     time: u64,
 }
@@ -102,7 +105,7 @@ impl StageCache {
         programs: &mut Programs,
         Request { readers, stage, slot, counting, constants: kept }: Request,
     ) -> Result<Arc<StageState>, NoStage> {
-        let place = CodePlace::of(readers, chip, stage);
+        let place = (CodePlace::of(readers, chip, stage), (readers.dialect)(chip.regs, stage));
         if self.restarts != programs.restarts {
             self.restarts = programs.restarts;
             self.programs.clear();
@@ -201,11 +204,11 @@ impl Known {
     fn find<'k>(
         states: &'k BySlot<Self>,
         slots: [usize; 2],
-        place: CodePlace,
+        place: ProgramPlace,
         memory: &Memory,
     ) -> Option<&'k Self> {
         let mut known = slots.into_iter().filter_map(|slot| states.get(slot));
-        known.find(|known| known.place == place && place.is_unchanged(memory, known.time))
+        known.find(|known| known.place == place && place.0.is_unchanged(memory, known.time))
     }
 }
 
@@ -224,18 +227,18 @@ fn spare(spares: &mut Vec<(Arc<Program>, SpareWarps)>, program: &Arc<Program>) -
 
 /// Returns the program at `place`, and the time when it was read.
 fn program(
-    known: &mut HashMap<CodePlace, (Loaded, u64)>,
+    known: &mut HashMap<ProgramPlace, (Loaded, u64)>,
     chip: ChipView<'_>,
     programs: &mut Programs,
-    (readers, stage, place): (&StageReaders, Stage, CodePlace),
+    (readers, stage, place): (&StageReaders, Stage, ProgramPlace),
 ) -> Result<(Loaded, u64), NoStage> {
     if let Some((loaded, time)) = known.get(&place)
-        && place.is_unchanged(chip.mem, *time)
+        && place.0.is_unchanged(chip.mem, *time)
     {
         return Ok((loaded.clone(), *time));
     }
     let words = code(readers, chip, stage).map_err(NoStage::Missing)?;
-    let loaded = match programs.find(stage, &words) {
+    let loaded = match programs.find(place.1, &words) {
         Some(loaded) => loaded,
         None => {
             let instructions = words.len() as u64;
@@ -243,11 +246,11 @@ fn program(
                 return Err(NoStage::NotLowered);
             }
             chip.budget.charge_later(Work::Lowering, instructions);
-            programs.lower(readers.isa, stage, &words).map_err(NoStage::Fault)?
+            programs.lower(place.1, &words).map_err(NoStage::Fault)?
         }
     };
     let now = chip.mem.now();
-    if place.is_known(chip.mem) {
+    if place.0.is_known(chip.mem) {
         if known.len() >= PROGRAM_PLACES {
             known.clear();
         }

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use a4emu_decoder::adreno::address::Address;
-use a4emu_decoder::adreno::ir3::Isa;
 
 use crate::fault::{Client, Miss};
 use crate::machine::{ChipView, CodeSource, INSTRUCTIONS, Stage};
 use crate::memory::Memory;
 use crate::regfile::RegFile;
-use a4emu_shader::{BindlessSlot, Counting, Program, Summary, Warp};
+use a4emu_shader::{BindlessSlot, Counting, Dialect, Program, Summary, Warp};
 
 use super::buffer::{Buffer, DescriptorPlaces};
 use super::catch::Catch;
@@ -32,8 +31,8 @@ pub struct StageReaders {
     pub private_bytes: fn(&RegFile) -> usize,
     /// First vec4 of the constant file that mirrors descriptors of storage buffers.
     pub mirror: usize,
-    /// The instruction set.
-    pub isa: Isa,
+    /// Returns what the words of a stage's program mean.
+    pub dialect: fn(&RegFile, Stage) -> Dialect,
 }
 
 /// State that a stage runs with, constant during a draw.
