@@ -26,6 +26,8 @@ pub struct PacketRow {
     pub optional: usize,
     /// The dwords that repeat after `dwords`; empty if none are known to.
     pub repeat: &'static [DwordRow],
+    /// The row with the layout that a payload selects, where there are several.
+    pub form: fn(&[u32]) -> Option<&'static PacketRow>,
     /// The doc comment of the row; empty if the row has none.
     pub doc: &'static str,
 }
@@ -53,6 +55,11 @@ impl PacketRow {
             None => format!("{}_{index}", self.name),
             Some(index) => format!("{}__{index}", self.name),
         }
+    }
+
+    /// The row with the layout of `payload`: another one of the same packet where a dword selects it.
+    pub fn laid_out(&'static self, payload: &[u32]) -> &'static Self {
+        (self.form)(payload).unwrap_or(self)
     }
 
     /// The row of payload dword `index`, if its layout is known.
@@ -174,15 +181,17 @@ pub enum Outline<'a> {
 ///
 /// ```text
 /// 0x3d CP_MEM_WRITE: MemWrite { ADDR: Hex } ? { OPTIONAL: Uint } * { word as WORD_TYPE, NAME: Kind }
+/// 0x2a CP_DRAW_INDIRECT_MULTI: DrawIndirectMulti { control as WORD_TYPE } by function
 /// ```
 /// A dword is either `NAME: Kind`, one value, or `name as WORD`, a word with fields. `NAME: Wide` is an address in
 /// two dwords, `NAME_LO` and `NAME_HI`; `NAME: Split` is one whose dwords Mesa calls `NAME` and `NAME_HI`. The dwords
-/// after `?` may be absent. The dwords after `*` repeat to the end and are reached through `rest`.
+/// after `?` may be absent. The dwords after `*` repeat to the end and are reached through `rest`. The function
+/// after `by` is [`PacketRow::form`].
 macro_rules! packets {
     ($($(#[doc = $doc:literal])* $opcode:literal $name:ident : $body:ident
         { $($dword:ident $(: $kind:ident)? $(as $word:ident)?),* }
         $(? { $($odword:ident $(: $okind:ident)? $(as $oword:ident)?),* })?
-        $(* { $($rdword:ident $(: $rkind:ident)? $(as $rword:ident)?),* })?)*) => {
+        $(* { $($rdword:ident $(: $rkind:ident)? $(as $rword:ident)?),* })? $(by $form:ident)?)*) => {
         $(
             $(#[doc = $doc])*
             #[allow(non_snake_case, missing_docs)]
@@ -237,9 +246,12 @@ macro_rules! packets {
             optional: 0 $($(+ packets!(@count $($okind)?))*)?,
             repeat: &joined::<{ 0 $($(+ packets!(@count $($rkind)?))*)? }>(
                 &[$($(packets!(@row $rdword, $($rkind)?, $($rword)?)),*)?]),
+            form: packets!(@form $($form)?),
             doc: concat!($($doc),*),
         }),*];
     };
+    (@form) => { |_| None };
+    (@form $form:ident) => { $form };
     (@type Wide,) => { Address };
     (@type Split,) => { Address };
     (@type $kind:ident,) => { <$kind as FieldType>::Value };

@@ -206,7 +206,7 @@ pub struct PacketFields<'a> {
 impl Serialize for PacketFields<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        if let Some(row) = self.row {
+        if let Some(row) = self.row.map(|row| row.laid_out(self.payload)) {
             for (dword, &word) in row.dwords.iter().zip(self.payload) {
                 put_fields::<S>(&mut map, dword.fields, word)?;
             }

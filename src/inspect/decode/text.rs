@@ -94,6 +94,7 @@ impl<'a> Text<'a> {
             writeln!(self.out, "{}", packets.name(opcode))?;
             return self.raw(at, payload);
         };
+        let row = row.laid_out(payload);
         write!(self.out, "{}", row.name)?;
         for (dword, &word) in row.dwords.iter().zip(payload) {
             write!(self.out, " {}", WordText { rows: dword.fields, word, show: Show::Full })?;
@@ -135,7 +136,7 @@ impl<'a> Text<'a> {
     fn contents(&mut self, gpu: &Gpu, opcode: u8, payload: &[u32]) -> io::Result<()> {
         let (at, generation) = (&gpu.at, gpu.chip.generation());
         let outline = (generation.outline)(opcode, payload);
-        match (outline, generation.packets.row(opcode)) {
+        match (outline, generation.packets.row(opcode).map(|row| row.laid_out(payload))) {
             (Outline::Nop(rest), _) => match marker(rest) {
                 Some(text) => {
                     self.continued(at)?;

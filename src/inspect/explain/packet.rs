@@ -77,7 +77,10 @@ impl Explained {
             name,
             about: row.map_or(String::new(), |row| about(row.doc)),
             predicated,
-            payload: (0..).zip(payload).map(|(index, &value)| Dword::new(row, index, value)).collect(),
+            payload: {
+                let row = row.map(|row| row.laid_out(payload));
+                (0..).zip(payload).map(|(index, &value)| Dword::new(row, index, value)).collect()
+            },
             writes: packet.writes().map(|(offset, value)| write(generation, offset, value)).collect(),
         }
     }

@@ -3,7 +3,8 @@
 use super::rows::*;
 use super::words::*;
 use crate::adreno::address::Address;
-use crate::adreno::pm4::IndirectBufferCall;
+use crate::adreno::pm4::{DwordRow, IndirectBufferCall, PacketRow, joined, whole};
+use crate::bits::{FieldRow, Hex, Uint};
 
 /// One entry of CP_SET_DRAW_STATE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +53,54 @@ pub struct IndirectDraws {
     pub count: Option<Address>,
     /// Bytes from the parameters of a draw to those of the next.
     pub stride: u32,
+}
+
+/// A dword of CP_DRAW_INDIRECT_MULTI that is one number.
+const fn dword(fields: &'static [FieldRow]) -> DwordRow {
+    DwordRow { fields }
+}
+
+/// What each form of CP_DRAW_INDIRECT_MULTI begins with.
+const HEAD: &[DwordRow] = &[
+    dword(VGT_DRAW_INITIATOR_A4XX::FIELDS),
+    dword(CP_DRAW_INDIRECT_MULTI_1::FIELDS),
+    dword(&[whole::<Uint>("DRAW_COUNT")]),
+];
+const INDICES: &[DwordRow] = &[
+    dword(&[whole::<Hex>("INDEX_LO")]),
+    dword(&[whole::<Hex>("INDEX_HI")]),
+    dword(&[whole::<Uint>("MAX_INDICES")]),
+];
+const PARAMETERS: &[DwordRow] =
+    &[dword(&[whole::<Hex>("INDIRECT_LO")]), dword(&[whole::<Hex>("INDIRECT_HI")])];
+const COUNT: &[DwordRow] =
+    &[dword(&[whole::<Hex>("INDIRECT_COUNT_LO")]), dword(&[whole::<Hex>("INDIRECT_COUNT_HI")])];
+const STRIDE: &[DwordRow] = &[dword(&[whole::<Uint>("STRIDE")])];
+
+/// The forms of CP_DRAW_INDIRECT_MULTI: plain, with indices, with a count in memory, with both.
+static INDIRECT_DRAWS: [PacketRow; 4] = [
+    indirect_row(&joined::<6>(&[HEAD, PARAMETERS, STRIDE])),
+    indirect_row(&joined::<9>(&[HEAD, INDICES, PARAMETERS, STRIDE])),
+    indirect_row(&joined::<8>(&[HEAD, PARAMETERS, COUNT, STRIDE])),
+    indirect_row(&joined::<11>(&[HEAD, INDICES, PARAMETERS, COUNT, STRIDE])),
+];
+
+const fn indirect_row(dwords: &'static [DwordRow]) -> PacketRow {
+    let (name, form) = ("CP_DRAW_INDIRECT_MULTI", (|_| None) as fn(&[u32]) -> Option<&'static PacketRow>);
+    PacketRow { opcode: 0x2a, name, dwords, optional: 0, repeat: &[], form, doc: "" }
+}
+
+/// The form of CP_DRAW_INDIRECT_MULTI that OPCODE selects, in its second dword.
+pub(super) fn indirect_draws(payload: &[u32]) -> Option<&'static PacketRow> {
+    use DrawIndirectOpcode as Op;
+    let place = match CP_DRAW_INDIRECT_MULTI_1(*payload.get(1)?).OPCODE() {
+        Op::INDIRECT_OP_NORMAL => 0,
+        Op::INDIRECT_OP_INDEXED => 1,
+        Op::INDIRECT_OP_INDIRECT_COUNT => 2,
+        Op::INDIRECT_OP_INDIRECT_COUNT_INDEXED => 3,
+        Op::Other(_) => return None,
+    };
+    Some(&INDIRECT_DRAWS[place])
 }
 
 impl DrawIndirectMulti<'_> {

@@ -1,5 +1,6 @@
 //! The opcodes of type-7 packets, one row each.
 
+use super::bodies::indirect_draws;
 use super::words::*;
 use crate::adreno::address::Address;
 use crate::adreno::pm4::{DwordRow, PacketRow, joined, packets, whole};
@@ -42,7 +43,7 @@ packets! {
     /// Several indirect draws. OPCODE selects what follows DRAW_COUNT: with indices INDEX and MAX_INDICES come first;
     /// with a count in memory its address comes after INDIRECT; STRIDE is last.
     0x2a CP_DRAW_INDIRECT_MULTI: DrawIndirectMulti { initiator as VGT_DRAW_INITIATOR_A4XX,
-        control as CP_DRAW_INDIRECT_MULTI_1, DRAW_COUNT: Uint }
+        control as CP_DRAW_INDIRECT_MULTI_1, DRAW_COUNT: Uint } by indirect_draws
     0x2b CP_IM_LOAD_IMMEDIATE: ImLoadImmediate {}
     /// Starts the 2D engine, or writes an event with an address.
     0x2c CP_BLIT: Blit { control as CP_BLIT_0 }

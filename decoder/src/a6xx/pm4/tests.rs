@@ -5,9 +5,11 @@ use pretty_assertions::assert_eq;
 use super::*;
 use crate::a6xx::A6XX;
 use crate::a6xx::load_state::Source;
+use crate::a6xx::regs::REGISTERS;
 use crate::adreno::address::Address;
 use crate::adreno::load_state::{Pipe, Stage, StateKind};
 use crate::adreno::packet::{Packet, Packets};
+use crate::bits::value::{Show, WordText};
 
 fn error(stream: &[u32]) -> String {
     Packets::new(A6XX.framing, stream).find_map(Result::err).unwrap().to_string()
@@ -152,4 +154,32 @@ fn indirect_draws_have_four_layouts() {
     let all = IndirectDraws { indices, count: Some(count), ..plain };
     assert_eq!(layout(7, &[0x2000, 2, 7, 0x1000, 1, 0x3000, 3, 16]), Some(all));
     assert_eq!([layout(7, &[0x2000, 2, 7, 0x1000, 1, 0x3000, 3]), layout(3, &[0; 8])], [None; 2]);
+}
+
+#[test]
+fn dwords_of_indirect_draws_have_the_names_of_their_form() {
+    let row = PACKETS.row(0x2a).unwrap();
+    let names = |opcode: u32| {
+        let dwords = row.laid_out(&[0, opcode]).dwords.iter().skip(2);
+        dwords.map(|dword| dword.fields[0].name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(2), ["DRAW_COUNT", "INDIRECT_LO", "INDIRECT_HI", "STRIDE"]);
+    let indexed =
+        ["DRAW_COUNT", "INDEX_LO", "INDEX_HI", "MAX_INDICES", "INDIRECT_LO", "INDIRECT_HI", "STRIDE"];
+    assert_eq!(names(4), indexed);
+    let counted = ["INDIRECT_COUNT_LO", "INDIRECT_COUNT_HI", "STRIDE"];
+    assert_eq!(names(6), [&["DRAW_COUNT", "INDIRECT_LO", "INDIRECT_HI"][..], &counted].concat());
+    assert_eq!(names(7), [&indexed[..6], &counted].concat());
+    assert_eq!(names(3), ["DRAW_COUNT"], "an unknown form has the dwords that all have");
+}
+
+#[test]
+fn values_of_shifted_registers_are_those_of_their_bits() {
+    let text = |offset: u32, word: u32| {
+        let rows = REGISTERS.fields(offset);
+        WordText { rows, word, show: Show::Full }.to_string()
+    };
+    assert_eq!(text(0x8402, 95 << 8), "{ VALUE = 95 }", "GRAS_2D_SRC_BR_X");
+    assert_eq!(text(0x8404, 0x1ff_ff00), "{ VALUE = -1 }", "GRAS_2D_SRC_BR_Y");
+    assert_eq!(text(0x8811, 0x10), "{ VALUE = 0x1 }", "RB_UNKNOWN_8811");
 }

@@ -29,7 +29,7 @@ register_rows! {
     0xbb10 HLSQ_FS_CNTL { like A6XX_HLSQ_XS_CNTL }
     0xbd80 HLSQ_2D_EVENT_CMD { 0..6 EVENT: VgtEventType; 8..15 STATE_ID: Hex; }
     0xbe00 HLSQ_UNKNOWN_BE00 {}
-    0xbe01 HLSQ_UNKNOWN_BE01 {}
+    0xbe01 HLSQ_UNKNOWN_BE01 { 4..6 VALUE: Hex; }
     0xbe04 HLSQ_DBG_ECO_CNTL {}
     0xbe05 HLSQ_ADDR_MODE_CNTL { 0..31 VALUE: AddressMode; }
     0xbe08 HLSQ_UNKNOWN_BE08 {}

@@ -35,7 +35,7 @@ register_rows! {
         12..13 DITHER_MODE_MRT6: DitherMode; 14..15 DITHER_MODE_MRT7: DitherMode;
     }
     0x8810 RB_SAMPLE_CNTL { 0..0 PER_SAMP_MODE: Bool; }
-    0x8811 RB_UNKNOWN_8811 {}
+    0x8811 RB_UNKNOWN_8811 { 4..6 VALUE: Hex; }
     0x8818 RB_UNKNOWN_8818 {}
     0x8819 RB_UNKNOWN_8819 {}
     0x881a RB_UNKNOWN_881A {}

@@ -153,7 +153,7 @@ register_rows! {
     wide 0xb4c8 SP_PS_2D_SRC_PLANE2 {}
     wide 0xb4ca SP_PS_2D_SRC_FLAGS {}
     0xb4cc SP_PS_2D_SRC_FLAGS_PITCH { 0..7 VALUE: Shl<6>; }
-    0xb4cd SP_PS_UNKNOWN_B4CD {}
+    0xb4cd SP_PS_UNKNOWN_B4CD { 6..31 VALUE: Hex; }
     0xb4ce SP_PS_UNKNOWN_B4CE {}
     0xb4cf SP_PS_UNKNOWN_B4CF {}
     0xb4d0 SP_PS_UNKNOWN_B4D0 {}

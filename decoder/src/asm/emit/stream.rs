@@ -182,6 +182,7 @@ impl Emitter<'_, '_> {
     }
 
     fn argument(&self, row: Option<&'static PacketRow>, payload: &mut Vec<u32>, arg: &Arg) -> Result<()> {
+        let row = row.map(|row| row.laid_out(payload));
         let fields = |index| row.and_then(|row| row.dword(index)).map_or(NO_FIELDS, |dword| dword.fields);
         match arg {
             Arg::Next(word) => payload.push(self.word(fields(payload.len()), word)?),

@@ -186,6 +186,7 @@ fn friendly(out: &mut Out<'_>, plan: &Plan, opcode: u8, payload: &[u32]) -> bool
 
 /// Writes the dwords with a known layout in parentheses, the others in braces.
 fn arguments(out: &mut Out<'_>, row: Option<&'static PacketRow>, payload: &[u32]) {
+    let row = row.map(|row| row.laid_out(payload));
     let repeats = row.is_some_and(|row| !row.repeat.is_empty());
     let laid_out = row.map_or(0, |row| row.dwords.len()).min(payload.len());
     let laid_out = if repeats { payload.len() } else { laid_out };
