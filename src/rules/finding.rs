@@ -88,7 +88,10 @@ impl Where {
     /// The current place of the command processor.
     pub fn of(gpu: &Gpu) -> Self {
         let at = gpu.at;
-        let pass = a4xx::pass::pass(&gpu.regs);
+        let pass = match gpu.chip.generation().number {
+            6 => gpu.cp.pass(),
+            _ => a4xx::pass::pass(&gpu.regs),
+        };
         Self { submit: at.submit, draw: at.draws, frame_draw: at.frame_draw, address: at.address.get(), pass }
     }
 }

@@ -1,10 +1,11 @@
-//! `a4emu validate`: finds errors that an in-order emulator tolerates and an A4xx does not, by the rules of
+//! `a4emu validate`: finds errors that an in-order emulator tolerates and the chip does not, by the rules of
 //! docs/hardware/hazards.md.
 //!
 //! [`rules`] is the table of all rules. A [`Watch`] observes the command processor. [`stream`] has the rules
 //! of packets and waits, [`state`] those of a draw's state, [`program`] those of programs, each of which is
-//! checked once. Each distinct finding ([`finding`]) is reported once, with a count.
+//! checked once. [`a6xx`] has packets and state of the A6xx. Each distinct finding ([`finding`]) is reported once, with a count.
 
+mod a6xx;
 pub mod finding;
 pub mod number;
 mod program;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::adreno::ir3::access::FileReg;
 use hashbrown::{HashMap, HashSet};
@@ -72,6 +73,35 @@ impl Programs {
             code(gpu.view(), stage).or_else(|miss| if miss.len > 0 { Ok(Vec::new()) } else { Err(miss) });
         self.isa = gpu.chip.generation().isa();
         let checked = self.get(stage, &words.ok()?, &gpu.budget)?;
+        self.last[stage as usize] = Some(Last { place, time: gpu.memory().now(), checked: checked.clone() });
+        Some(checked)
+    }
+
+    /// The program of `instructions` at `address`, of a chip whose programs are all in memory; none if the capture does
+    /// not hold it.
+    pub fn at(
+        &mut self,
+        gpu: Synced<'_>,
+        stage: Stage,
+        address: Address,
+        instructions: u32,
+    ) -> Option<Arc<Checked>> {
+        let place = CodePlace::Memory(address, instructions.min(Program::MAX_INSTRUCTIONS as u32));
+        if let Some(last) = &self.last[stage as usize]
+            && last.place == place
+            && place.is_unchanged(gpu.memory(), last.time)
+        {
+            return Some(last.checked.clone());
+        }
+        let (start, bytes) = place.in_memory()?;
+        let dwords = gpu.memory().known_dwords(start, bytes as usize / 4);
+        if dwords.len() * 4 < bytes as usize {
+            return None;
+        }
+        let words: Vec<u64> =
+            dwords.as_chunks().0.iter().map(|[low, high]| u64::from(*high) << 32 | u64::from(*low)).collect();
+        self.isa = gpu.chip.generation().isa();
+        let checked = self.get(stage, &words, &gpu.budget)?;
         self.last[stage as usize] = Some(Last { place, time: gpu.memory().now(), checked: checked.clone() });
         Some(checked)
     }

@@ -3,11 +3,14 @@
 use a4emu_decoder::a4xx::pm4::Pm4;
 use a4emu_decoder::a4xx::regs::gras::GRAS_DEBUG_ECO_CONTROL;
 use a4emu_decoder::a4xx::regs::rbbm_perfctr::RBBM_PERFCTR_CTL;
+use a4emu_decoder::a6xx::enums::VgtEventType;
+use a4emu_decoder::a6xx::{A6XX, pm4 as a6xx_pm4};
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::load_state::StateKind;
 use a4emu_decoder::adreno::packet::Packet;
 use a4emu_decoder::bits::Register;
 
+use super::a6xx;
 use super::finding::{Broken, Findings};
 use super::programs::Programs;
 use super::rules::Id;
@@ -130,6 +133,18 @@ impl Watch {
         violations
     }
 
+    fn call_a6xx(&mut self, gpu: Synced<'_>, call: &Call) -> Violations {
+        let mut violations = Violations::default();
+        match call {
+            Call::Draw(call) if call.count > 0 && call.instances > 0 => {
+                a6xx::draw(gpu, call, &mut self.programs, &mut violations);
+            }
+            Call::Dispatch(_) => a6xx::dispatch(gpu, &mut self.programs, &mut violations),
+            Call::Draw(_) | Call::Uncounted(_) => {}
+        }
+        violations
+    }
+
     fn written(&mut self, gpu: &Gpu, offset: u32) {
         let mut violations = Violations::default();
         self.batch.written.insert(offset);
@@ -161,10 +176,29 @@ fn bits(first: u32, count: u32) -> u128 {
     (first..first.saturating_add(count).min(u128::BITS)).fold(0, |bits, slot| bits | 1 << slot)
 }
 
-/// Whether rules of packets, registers and draws are known: they name what only the A4xx has. Others, such as those of
-/// damaged streams, hold for each generation.
-fn has_rules(gpu: &Gpu) -> bool {
+/// Whether rules of packets, registers and draws are those of the A4xx. Others, such as those of damaged streams, hold
+/// for each generation.
+fn is_a4xx(gpu: &Gpu) -> bool {
     gpu.chip.generation().number == DEFAULT.number
+}
+
+/// Whether there are rules of packets and draws of the A6xx.
+fn is_a6xx(gpu: &Gpu) -> bool {
+    gpu.chip.generation().number == A6XX.number
+}
+
+/// Checks a packet of an A6xx that is about to execute.
+fn packet_a6xx(gpu: &mut Running<'_>, packet: &Packet<'_>, violations: &mut Violations) {
+    let Packet::Command { opcode, payload, .. } = *packet else {
+        return a6xx::registers(gpu, packet, violations);
+    };
+    let command = a6xx_pm4::Pm4::parse(opcode, payload);
+    a6xx::command(gpu.sync(), &command, violations);
+    let is_resolve =
+        matches!(command, a6xx_pm4::Pm4::EventWrite(event) if event.event.EVENT() == VgtEventType::BLIT);
+    if is_resolve {
+        a6xx::resolve(gpu.sync(), violations);
+    }
 }
 
 impl Observer for Watch {
@@ -185,10 +219,14 @@ impl Observer for Watch {
     }
 
     fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
-        if !has_rules(gpu) {
+        let mut violations = Violations::default();
+        if is_a6xx(gpu) {
+            packet_a6xx(gpu, packet, &mut violations);
+            return self.tell(gpu, violations);
+        }
+        if !is_a4xx(gpu) {
             return;
         }
-        let mut violations = Violations::default();
         match *packet {
             Packet::Command { predicated: true, .. } if gpu.cp.predicate == Some(false) => {}
             Packet::Command { opcode, payload, .. } => {
@@ -205,7 +243,7 @@ impl Observer for Watch {
     }
 
     fn register(&mut self, gpu: &mut Running<'_>, offset: u32, _: Option<u32>) {
-        if !has_rules(gpu) {
+        if !is_a4xx(gpu) {
             return;
         }
         let held = std::mem::replace(&mut self.held, offset == RBBM_PERFCTR_CTL::ROW.offset);
@@ -231,7 +269,7 @@ impl Observer for Watch {
     }
 
     fn load(&mut self, gpu: &mut Running<'_>, load: Load<'_>) {
-        if !has_rules(gpu) {
+        if !is_a4xx(gpu) {
             return;
         }
         let mut violations = Violations::default();
@@ -250,7 +288,11 @@ impl Observer for Watch {
 
     fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
         gpu.budget.observe(Work::Draw, 1);
-        if !has_rules(gpu) {
+        if is_a6xx(gpu) {
+            let violations = self.call_a6xx(gpu.sync(), call);
+            self.tell(gpu, violations);
+        }
+        if !is_a4xx(gpu) {
             return Flow::Continue;
         }
         let mut violations = match call {

@@ -38,7 +38,7 @@ pub struct CpState {
 
 impl CpState {
     /// The pass of draws of an A6xx.
-    pub(super) fn pass(&self) -> Pass {
+    pub fn pass(&self) -> Pass {
         match self.passes {
             Passes::BINNING => Pass::Binning,
             Passes::GMEM if self.resolves => Pass::Resolve,

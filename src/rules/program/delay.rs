@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use a4emu_decoder::adreno::ir3::access::{Access, Role};
-use a4emu_decoder::adreno::ir3::{Cat0Class, Cat0Op, Instr, Isa};
+use a4emu_decoder::adreno::ir3::{Body, Cat0Class, Cat0Op, Instr, Isa};
 
 use super::flow::control;
 use super::{Program, is_index, last_of};
@@ -92,13 +92,18 @@ fn nearest(program: &mut Program, reader: usize, read: Access, counting: Countin
         }
         if let Some(write) = last_of(program.isa, &program.writes[index], read.reg).copied() {
             let instr = &program.instrs[index];
-            let slots = slots + u32::from(instr.repeat() - write.step) + u32::from(instr.nops());
+            let slots = slots + u32::from(instr.repeat() - write.step) + nops(program.isa, instr);
             let needs = needed(program.isa, (instr, write), (&program.instrs[reader], read));
             if slots < needs {
                 return Some(TooNear { writer: index, slots, needs, inside: false });
             }
         } else {
-            enter(program, &mut open, index, slots + issue_slots(&program.instrs[index], counting));
+            enter(
+                program,
+                &mut open,
+                index,
+                slots + issue_slots(program.isa, &program.instrs[index], counting),
+            );
         }
     }
     None
@@ -130,12 +135,23 @@ fn needed(isa: Isa, (writer, write): (&Instr, Access), (reader, read): (&Instr, 
     }
 }
 
-fn issue_slots(instr: &Instr, counting: Counting) -> u32 {
+fn issue_slots(isa: Isa, instr: &Instr, counting: Counting) -> u32 {
     match instr.category() {
         Some(0) if is_free(instr) => 0,
-        Some(0..=3) => 1 + u32::from(instr.repeat()) + u32::from(instr.nops()),
+        Some(0..=3) => 1 + u32::from(instr.repeat()) + nops(isa, instr),
         _ if counting == Counting::Lenient => 1,
         _ => 0,
+    }
+}
+
+/// Number of nops behind an instruction. Mesa's compiler also puts them into the (r) of bary.f and flat.b that do not
+/// repeat (isa/encode.c, `extract_SRC1_R`), though its disassembler prints (r) there.
+fn nops(isa: Isa, instr: &Instr) -> u32 {
+    match &instr.body {
+        Body::Cat2(cat2) if isa.has_nops() && !cat2.op.has_nops() && cat2.repeat == 0 => {
+            u32::from(cat2.src1.step) | u32::from(cat2.src2.is_some_and(|src| src.step)) << 1
+        }
+        _ => instr.nops().into(),
     }
 }
 
@@ -215,6 +231,11 @@ mod tests {
         let of = |source: &str| [Isa::A5xx, Isa::A6xx].map(|isa| missing(isa, source));
         let add = |nops: &str| format!("{nops}add.f r0.x, r1.x, r2.x\nadd.f r0.y, r0.x, r2.x");
         assert_eq!(["", "(nop1) ", "(nop3) "].map(|nops| of(&add(nops))), [[3, 3], [2, 2], [0, 0]]);
+        // Compiled programs of an A630 rest on the nops of bary.f: the (r) of an instruction that does not repeat.
+        let bary = |inputs: &str| format!("bary.f (ei)r0.x, {inputs}\nadd.f r0.y, r0.x, r2.x");
+        let inputs = ["3, r1.x", "(r)3, r1.x", "3, (r)r1.x", "(r)3, (r)r1.x"];
+        assert_eq!(inputs.map(|inputs| missing(Isa::A6xx, &bary(inputs))), [3, 2, 1, 0]);
+        assert_eq!(missing(Isa::A4xx, &bary("(r)3, (r)r1.x")), 3);
         // The halves of r0.x are hr0.x and hr0.y on A6xx alone; another precision takes 3 slots more.
         assert_eq!(of("add.f r0.x, r1.x, r2.x\nadd.f hr4.x, hr0.y, hr5.x"), [0, 6]);
         assert_eq!(of("add.f hr0.y, hr6.x, hr6.x\nadd.f r4.x, r0.x, r5.x"), [0, 6]);

@@ -200,7 +200,7 @@ pub(super) const SRC2_R: u32 = 51;
 
 impl Cat2Op {
     /// Whether the op has (nopN). The (r) of inputs stay what they are.
-    pub(super) const fn has_nops(self) -> bool {
+    pub const fn has_nops(self) -> bool {
         !matches!(self, Self::BaryF | Self::FlatB)
     }
 }
