@@ -22,7 +22,7 @@ pub struct Args {
     pub pixels: Vec<Position>,
     /// Of the surface at this address (default: the colour surface that was rendered last)
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
-    pub surface: Option<u32>,
+    pub surface: Option<u64>,
     /// One JSON object a line for each pixel
     #[arg(long)]
     pub json: bool,
@@ -34,9 +34,9 @@ pub struct Args {
     pub limits: Flags<Limits>,
 }
 
-fn address(text: &str) -> Result<u32, String> {
+fn address(text: &str) -> Result<u64, String> {
     let digits = text.trim_start_matches("0x");
-    u32::from_str_radix(digits, 16).map_err(|_| format!("`{text}` is no address such as 0x1040000"))
+    u64::from_str_radix(digits, 16).map_err(|_| format!("`{text}` is no address such as 0x1040000"))
 }
 
 /// Runs the subcommand.

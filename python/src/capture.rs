@@ -139,7 +139,7 @@ impl Capture {
     /// Args:
     ///     surface: address of the surface, if not the one that was rendered last.
     #[pyo3(signature = (x, y, *, surface = None))]
-    fn pixel(&self, py: Python<'_>, x: u32, y: u32, surface: Option<u32>) -> PyResult<Py<PyAny>> {
+    fn pixel(&self, py: Python<'_>, x: u32, y: u32, surface: Option<u64>) -> PyResult<Py<PyAny>> {
         let answers = self.0.ask(py, move |capture, limits| {
             let pixels = &[Position([x, y])];
             pixel::ask(Question { capture, pixels, surface, limits: &limits }, &shared())?.1

@@ -3,11 +3,13 @@
 
 use a4emu_decoder::adreno::address::Address as GpuAddress;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use a4emu_decoder::a4xx::enums::VgtEventType;
 use a4emu_decoder::a4xx::pm4::CP_EVENT_WRITE_0;
 use a4emu_decoder::a4xx::regs::rb::RB_SAMPLE_COUNT_CONTROL;
 use a4emu_decoder::a4xx::regs::vpc::*;
+use a4emu_decoder::a6xx::regs::REGISTERS as REGISTERS_A6XX;
 use a4emu_decoder::adreno::packet::Packet;
 use serde::Serialize;
 
@@ -504,13 +506,19 @@ impl Observer for PacketStores<'_> {
     }
 
     fn store(&mut self, gpu: &mut Running<'_>, address: GpuAddress, bytes: &[u8]) {
-        let Some(address) = address.narrow() else { return };
         let (packet, is_count) = &self.packet;
-        let count = gpu.regs.get::<RB_SAMPLE_COUNT_CONTROL>().ADDR();
-        let what = if *is_count && count == address { "RB_SAMPLE_COUNT_CONTROL.ADDR" } else { UNNAMED };
-        let start = address & !3;
-        let end = (u64::from(address) + bytes.len() as u64).min(1 << 32);
-        let len = end.next_multiple_of(4) - u64::from(start);
+        let generation = gpu.chip.generation();
+        let what = match generation.number {
+            _ if !*is_count => UNNAMED,
+            6 if gpu.regs.address(*SAMPLE_COUNT_A6XX) == address => "RB_SAMPLE_COUNT_ADDR",
+            4 if address == gpu.regs.get::<RB_SAMPLE_COUNT_CONTROL>().ADDR().into() => {
+                "RB_SAMPLE_COUNT_CONTROL.ADDR"
+            }
+            _ => UNNAMED,
+        };
+        let start = address.get() & !3;
+        let end = (address.get() + bytes.len() as u64).min(1 << generation.address_bits);
+        let len = end.next_multiple_of(4) - start;
         gpu.budget.observe(Work::Copy16, 1 + len / 4);
         if self.behind.is_empty() {
             return;
@@ -520,9 +528,9 @@ impl Observer for PacketStores<'_> {
             return;
         }
         let mut old = vec![0; len as usize];
-        let is_whole = memory.read(start, &mut old);
+        let is_whole = memory.read(GpuAddress::new(start), &mut old);
         let mut new = old.clone();
-        for (new, stored) in new[(address - start) as usize..].iter_mut().zip(bytes) {
+        for (new, stored) in new[(address.get() - start) as usize..].iter_mut().zip(bytes) {
             *new = *stored;
         }
         for number in &self.behind {
@@ -531,13 +539,17 @@ impl Observer for PacketStores<'_> {
                 continue;
             }
             let written = self.by_draw.entry(*number).or_default();
-            if let Some(written) = written.entry((what, Some(packet)), address.into(), end) {
+            if let Some(written) = written.entry((what, Some(packet)), address.get(), end) {
                 let is_known = |word| [is_whole || memory.read_u32(word).is_some(), true];
-                written.compare((start.into(), address.into(), end), [&old, &new], &is_known);
+                written.compare((start, address.get(), end), [&old, &new], &is_known);
             }
         }
     }
 }
+
+/// The low half of where the A6xx stores sample counts.
+static SAMPLE_COUNT_A6XX: LazyLock<u32> =
+    LazyLock::new(|| REGISTERS_A6XX.by_name("RB_SAMPLE_COUNT_ADDR_LO").expect("a register of the A6xx"));
 
 /// Whether a draw has no vertices.
 pub(super) fn draws_nothing(call: &Call) -> bool {

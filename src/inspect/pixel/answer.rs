@@ -34,7 +34,7 @@ pub struct Answer {
 
 #[derive(Serialize)]
 struct Surface {
-    address: u32,
+    address: u64,
     width: u32,
     height: u32,
     format: String,
@@ -59,7 +59,7 @@ enum What {
     /// A resolve from GMEM.
     Copy {
         verdict: &'static str,
-        to: u32,
+        to: u64,
         /// The colour that the resolve made of several samples.
         #[serde(skip_serializing_if = "Option::is_none")]
         resolved: Option<Color>,
@@ -113,7 +113,7 @@ struct Values {
 /// The state of a pixel in memory after a call.
 pub(super) struct Left {
     /// Address of the pixel.
-    pub to: u32,
+    pub to: u64,
     /// The colour that a resolve made of several samples.
     pub resolved: Option<Color>,
 }
@@ -252,12 +252,7 @@ impl Answer {
         Self {
             kind: "pixel",
             pixel: wanted.at.0,
-            surface: Surface {
-                address: address.narrow().unwrap_or(u32::MAX),
-                width,
-                height,
-                format: format!("{format:?}"),
-            },
+            surface: Surface { address: address.get(), width, height, format: format!("{format:?}") },
             events,
             value: wanted.value(end),
             writer,

@@ -11,6 +11,7 @@ mod writers;
 use std::collections::BTreeMap;
 
 use a4emu_decoder::a4xx::regs::rb::RB_COPY_CONTROL;
+use a4emu_decoder::adreno::address::Address;
 
 use crate::describe::{Capture, RUNS};
 use crate::selection::Position;
@@ -40,7 +41,7 @@ pub struct Question<'a> {
     /// The pixels.
     pub pixels: &'a [Position],
     /// Address of the surface; the default is the one rendered last.
-    pub surface: Option<u32>,
+    pub surface: Option<u64>,
     /// Limits of both runs together.
     pub limits: &'a Limits,
 }
@@ -89,7 +90,7 @@ impl FirstRun {
         let wanted: Vec<Wanted> = question
             .pixels
             .iter()
-            .map(|at| Wanted::new(*at, &surface, &self.trail))
+            .map(|at| Wanted::new(&self.end, *at, &surface, &self.trail))
             .collect::<Result<_, _>>()?;
         let mut looking = Looking::new(&wanted);
         let mut second = question.limits.playback_of_many(question.capture.name(), RUNS);
@@ -104,13 +105,13 @@ impl FirstRun {
 }
 
 /// The queried surface.
-fn surface(gpu: &Gpu, address: Option<u32>) -> Result<Written, Failure> {
+fn surface(gpu: &Gpu, address: Option<u64>) -> Result<Written, Failure> {
     let usage = |message| Failure { status: Status::Usage, message };
     let surfaces = &gpu.pipeline.surfaces;
     match address {
         None => surfaces.last_color().copied().ok_or_else(|| usage("no colour surface was rendered".into())),
         Some(address) => {
-            surfaces.iter().find(|surface| surface.address == address.into()).copied().ok_or_else(|| {
+            surfaces.iter().find(|surface| surface.address.get() == address).copied().ok_or_else(|| {
                 let known: Vec<String> = surfaces.iter().map(|s| format!("{:#x}", s.address)).collect();
                 usage(format!("no surface at {address:#x} was rendered; there are {}", known.join(", ")))
             })
@@ -121,7 +122,7 @@ fn surface(gpu: &Gpu, address: Option<u32>) -> Result<Written, Failure> {
 /// A queried pixel, and the calls that affect it.
 struct Wanted {
     at: Position,
-    address: u32,
+    address: Address,
     codec: Codec,
     /// Size of the pixel with all its samples, in bytes.
     bytes: u32,
@@ -129,7 +130,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn new(at: Position, surface: &Written, trail: &Trail) -> Result<Self, Failure> {
+    fn new(gpu: &Gpu, at: Position, surface: &Written, trail: &Trail) -> Result<Self, Failure> {
         let Position([x, y]) = at;
         let Written { address, width, height, pitch, format, swap, arrangement, .. } = *surface;
         let usage = |message| Failure { status: Status::Usage, message };
@@ -139,8 +140,7 @@ impl Wanted {
             return Err(usage(format!("pixel {x},{y} is outside of the {width}x{height} surface")));
         }
         let bytes = codec.bytes() * arrangement.samples;
-        let address = address.narrow().unwrap_or(u32::MAX);
-        let address = address.wrapping_add(arrangement.tiling.offset([x, y], pitch, bytes) as u32);
+        let address = gpu.chip.generation().behind(address, arrangement.tiling.offset([x, y], pitch, bytes));
         Ok(Self { at, address, codec, bytes, parts: trail.of(address) })
     }
 
@@ -155,7 +155,7 @@ impl Wanted {
     fn left(&self, gpu: Synced<'_>) -> Left {
         let [samples, _] = copied_samples(&gpu.regs, gpu.regs.get::<RB_COPY_CONTROL>());
         let resolved = self.value(gpu).filter(|_| samples > 1);
-        Left { to: self.address, resolved }
+        Left { to: self.address.get(), resolved }
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use a4emu_decoder::adreno::address::Address;
 use a4emu_gpu::a4xx::rb::{self, resolve_bounds};
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::draw::gras::raster::Rect;
@@ -103,7 +104,7 @@ impl Observer for Trail {
 
 impl Trail {
     /// The calls that affect the pixel at `address`, by number.
-    pub fn of(&self, address: u32) -> BTreeMap<u32, HistoryPart> {
+    pub fn of(&self, address: Address) -> BTreeMap<u32, HistoryPart> {
         let mut holder = Some(Holder::Memory);
         let mut parts = BTreeMap::new();
         let mut depth: Option<(Vec<Surface>, [i32; 2])> = None;
@@ -122,20 +123,19 @@ impl Trail {
 /// The part of a call for a pixel that is in memory after it.
 fn in_memory(
     seen: &Seen,
-    address: u32,
+    address: Address,
     depth: &mut Option<(Vec<Surface>, [i32; 2])>,
     holder: &mut Option<Holder>,
 ) -> Option<HistoryPart> {
     match seen {
         Seen::Copy(copy, bounds) => {
-            let at =
-                copy.to().position(Location::Memory(address.into())).filter(|at| bounds.contains(*at))?;
+            let at = copy.to().position(Location::Memory(address)).filter(|at| bounds.contains(*at))?;
             let Some(Location::Gmem(byte)) = copy.from().pixel(at) else { return None };
             *holder = Some(Holder::Tile { origin: copy.origin, at, byte, met: false });
             Some(HistoryPart::Copied)
         }
         Seen::Draw { pass: Pass::Bypass, colors, others } => {
-            let hit = |surface: &Surface| surface.position(Location::Memory(address.into()));
+            let hit = |surface: &Surface| surface.position(Location::Memory(address));
             let found = colors.iter().enumerate().find_map(|(target, color)| Some((target, hit(color)?)));
             if let Some((target, at)) = found {
                 *depth = Some((others.clone(), at));

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::describe::{Draw, Shaders};
+use a4emu_decoder::adreno::address::Address;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::gpu::Gpu;
@@ -62,14 +63,14 @@ pub struct Change {
 
 /// The memory of a pixel, and its last writer.
 pub struct Watched {
-    address: u32,
+    address: Address,
     bytes: Vec<u8>,
     writer: Option<Writer>,
 }
 
 impl Watched {
     /// The `len` bytes at `address`, with an unknown writer.
-    pub fn new(address: u32, len: u32) -> Self {
+    pub fn new(address: Address, len: u32) -> Self {
         Self { address, bytes: vec![0; len as usize], writer: None }
     }
 

@@ -288,7 +288,7 @@ impl Followed {
             other => other.to_string(),
         };
         let address = self.memory.and_then(|memory| match memory.place {
-            SurfacePlace::Address(address) => Some(address.narrow()),
+            SurfacePlace::Address(address) => Some(address.0),
             SurfacePlace::Gmem(_) => None,
         });
         let place = address.map_or("in tile memory".to_owned(), |address| format!("at {address:#010x}"));

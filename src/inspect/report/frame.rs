@@ -90,7 +90,7 @@ pub struct Canvas {
     /// Height in pixels.
     pub height: u32,
     /// Address in memory, or the address it is resolved to.
-    pub address: Option<u32>,
+    pub address: Option<u64>,
     /// Content from before the first draw, if it is known and not empty.
     pub patches: Vec<Patch>,
 }

@@ -24,6 +24,8 @@ use std::path::Path;
 
 use crate::describe::{self, Capture, PacketStores, Rows};
 use a4emu_gpu::cp::{Silent, Skip, Tee};
+use a4emu_gpu::fault::Trouble;
+use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
 use a4emu_rules::Watch;
 use a4emu_support::limits::Limits;
@@ -63,11 +65,20 @@ pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
     recorder.add_counts(&rows, &costed.counts);
     recorder.add_stored(&rows, stores);
     let told = shared.tell(&path.display().to_string(), &playback.gpu.report);
-    let picture = playback.gpu.pipeline.surfaces.last_color().and_then(|surface| surface.address.narrow());
-    let mut frame = frame_of(path, rows, canvases, recorder, packets);
+    let picture = playback.gpu.pipeline.surfaces.last_color().map(|surface| surface.address.get());
+    let mut frame = frame_of(path, rows, canvases, recorder, packets, unrendered(&playback.gpu));
     frame.first = frame.stood_at.unwrap_or_else(|| last_draw_of(&frame, picture));
     frame.missing = summary_of(&playback.gpu.report.missing).unwrap_or_default();
     Ok((frame, told))
+}
+
+/// A sentence for the page if some of the run is not rendered, as on an A6xx.
+fn unrendered(gpu: &Gpu) -> Option<String> {
+    let mut troubles = gpu.report.troubles.iter();
+    troubles.find_map(|(trouble, ..)| match trouble {
+        Trouble::NotRendered(sentence) => Some(format!("pictures are missing: {sentence}")),
+        _ => None,
+    })
 }
 
 /// How many draws a run has. They are counted by a run that draws nothing.
@@ -80,7 +91,7 @@ fn count_of_draws(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
 
 /// The row of the last draw to the colour surface at `address`. A copy is taken only if nothing else draws
 /// to it; without such a surface, the last row with a picture.
-fn last_draw_of(frame: &Frame, address: Option<u32>) -> usize {
+fn last_draw_of(frame: &Frame, address: Option<u64>) -> usize {
     let is_picture = |draw: &Draw| {
         let canvas = draw.seen.canvas.and_then(|index| frame.canvases.get(index));
         canvas.is_some_and(|it| address.is_some() && it.address == address && it.name.starts_with("color"))
@@ -101,9 +112,11 @@ fn frame_of(
     canvases: Vec<frame::Canvas>,
     recorder: Recorder,
     packets: Packets,
+    unrendered: Option<String>,
 ) -> Frame {
     let Recorder { seen, contents, room, .. } = recorder;
     let mut notes: Vec<String> = room.notes().chain(packets.notes()).collect();
+    notes.extend(unrendered);
     if rows.left_out > 0 {
         notes.push(format!("{} draws are left out", rows.left_out));
     }
