@@ -224,7 +224,7 @@ fn play_with(
 }
 
 /// Reads sections until one names the chip or begins the commands. Returns them, and the generation of the chip.
-fn read_ahead(
+pub(crate) fn read_ahead(
     sections: &mut impl Iterator<Item = Result<Section, CaptureError>>,
 ) -> (Vec<Result<Section, CaptureError>>, &'static Generation) {
     let mut ahead = Vec::new();

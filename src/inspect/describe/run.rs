@@ -5,13 +5,14 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use a4emu_decoder::adreno::capture::{Ahead, Body, NamedChip};
-use a4emu_decoder::generation::{DEFAULT, Generation};
+use a4emu_decoder::adreno::capture::Ahead;
+use a4emu_decoder::generation::Generation;
 use anyhow::Context;
 use hashbrown::HashMap;
 
 use super::draw::Key;
 use super::written::draws_nothing;
+use crate::decode::read_ahead;
 use crate::disasm::refusal;
 use crate::selection::{Draws, Numbering, Selection, of_process};
 use a4emu_gpu::budget::{BASE, Budget, Work};
@@ -78,25 +79,13 @@ impl Capture {
         Ok(refusal.map_or(Ok(()), |trouble| accepted(&self.name, &Report::of(trouble)))?)
     }
 
-    /// The generation as which the capture is read: that of the first chip that it names before a submit.
+    /// The generation as which the capture is read: that of the first chip that it names before its buffers.
     ///
     /// # Errors
     /// The call fails if the capture cannot be opened.
     pub fn generation(&self, limits: &Limits, shared: &Shared) -> anyhow::Result<&'static Generation> {
         let budget = limits.work.budget(BASE);
-        for section in self.sections(&budget, shared)? {
-            let Ok(section) = section else { break };
-            match section.body() {
-                Ok(Body::CmdstreamAddr(_)) => break,
-                Ok(body) => {
-                    if let Some(chip) = NamedChip::of(&body) {
-                        return Ok(Generation::of(chip).unwrap_or(DEFAULT));
-                    }
-                }
-                Err(_) => {}
-            }
-        }
-        Ok(DEFAULT)
+        Ok(read_ahead(&mut self.sections(&budget, shared)?).1)
     }
 
     /// A capture of `bytes`, raw or gzip. Messages call it `name`.
