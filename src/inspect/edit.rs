@@ -4,7 +4,9 @@ mod packets;
 pub mod stored;
 
 use a4emu_decoder::a4xx::regs::REGISTERS;
-use a4emu_decoder::adreno::ir3::program::assemble;
+use a4emu_decoder::a6xx;
+use a4emu_decoder::adreno::address::Address;
+use a4emu_decoder::adreno::ir3::program::assemble_in;
 use a4emu_decoder::adreno::load_state::{Stage, StateKind};
 use a4emu_decoder::bits::FieldRow;
 use a4emu_decoder::generation::{DEFAULT, Generation};
@@ -16,13 +18,18 @@ use crate::register_names::{self, Asked};
 use a4emu_gpu::cp::{Call, Engine, Flow};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::machine::{CONSTANTS, CodeSource, INSTRUCTIONS};
-use a4emu_support::status::{Failure, Status};
 
 /// Maximum number of changes of an edit.
 const MAX_CHANGES: usize = 256;
 
 /// Instructions per unit of the length registers, and of loads of programs.
 const LENGTH_UNIT: usize = 16;
+
+/// Most instructions of a program of an A6xx: NUM_UNIT of CP_LOAD_STATE6 has 10 bits.
+const MOST_IN_MEMORY: usize = 0x3ff * LENGTH_UNIT;
+
+/// Programs of an A6xx are placed at multiples of this.
+const PLACE_BYTES: u64 = 4096;
 
 const STAGES: [Stage; 6] = [Stage::VS, Stage::HS, Stage::DS, Stage::GS, Stage::FS, Stage::CS];
 
@@ -130,15 +137,11 @@ impl Change {
     ///
     /// # Errors
     /// The call fails if the text cannot be assembled (the message begins with line and column), if the
-    /// program does not fit into the instruction store, or if programs of `generation` are not edited.
+    /// program does not fit into the instruction store, or into one load of an A6xx.
     pub fn program(generation: &Generation, stage: Stage, source: &str) -> anyhow::Result<Self> {
-        if generation.number != DEFAULT.number {
-            let message = format!("programs of an A{}xx are not edited yet", generation.number);
-            return Err(Failure { status: Status::Unsupported, message }.into());
-        }
-        let mut code = assemble(source)?;
+        let mut code = assemble_in(generation.isa(), source)?;
         ensure!(!code.is_empty(), "there is no instruction in it");
-        let most = INSTRUCTIONS;
+        let most = if generation.number == DEFAULT.number { INSTRUCTIONS } else { MOST_IN_MEMORY };
         ensure!(code.len() <= most, "{} instructions are more than the {most} that fit", code.len());
         code.resize(code.len().next_multiple_of(LENGTH_UNIT), 0);
         let words = code.into_iter().flat_map(|word| [word as u32, (word >> 32) as u32]).collect();
@@ -179,6 +182,9 @@ impl Change {
                 gpu.loaded.load(kind, number as u32, &after);
                 Box::new(move |gpu| gpu.loaded.load(kind, number as u32, &before))
             }
+            What::Program { stage, words } if gpu.chip.generation().number != DEFAULT.number => {
+                in_memory(gpu, *stage, words)
+            }
             What::Program { stage, words } => {
                 let (stage, kind) = (*stage, StateKind::Instructions(*stage));
                 let held = gpu.loaded.stage(stage);
@@ -200,6 +206,52 @@ impl Change {
             }
         }
     }
+}
+
+/// Registers of a program of an A6xx, which is in memory.
+struct ProgramRegisters {
+    /// The instruction that runs first, in bytes or groups from the start. A new program begins at its start.
+    first: u32,
+    /// Low half of the address.
+    start: u32,
+    /// Length in groups of [`LENGTH_UNIT`] instructions.
+    length: u32,
+}
+
+impl ProgramRegisters {
+    fn of(stage: Stage) -> Self {
+        let offset = |what: &str| {
+            a6xx::regs::REGISTERS
+                .by_name(&format!("SP_{}_{what}", stage.name()))
+                .expect("a register of the A6xx")
+        };
+        Self {
+            first: offset("OBJ_FIRST_EXEC_OFFSET"),
+            start: offset("OBJ_START_LO"),
+            length: offset("INSTRLEN"),
+        }
+    }
+}
+
+/// Places the program of an A6xx where no buffer is, and says where. Returns what takes it back.
+fn in_memory(gpu: &mut Gpu, stage: Stage, words: &[u32]) -> Undo {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let size = (bytes.len() as u64).next_multiple_of(PLACE_BYTES);
+    let end = 1 << gpu.chip.generation().address_bits;
+    let memory = gpu.memory_mut();
+    // There are fewer buffers than places, so one is free.
+    let mut places = (1..=end / size).map(|number| end - number * size);
+    let start = places.find(|start| !memory.holds_any(*start, start + size)).unwrap_or_default();
+    memory.announce(Address::new(start), bytes.len() as u32, Some(&bytes));
+    let ProgramRegisters { first, start: low, length } = ProgramRegisters::of(stage);
+    let groups = (words.len() / 2 / LENGTH_UNIT) as u32;
+    let new = [(first, 0), (low, start as u32), (low + 1, (start >> 32) as u32), (length, groups)];
+    let old = new.map(|(register, _)| (register, gpu.regs.read(register)));
+    new.into_iter().for_each(|(register, value)| set(gpu, register, value));
+    Box::new(move |gpu| {
+        old.into_iter().for_each(|(register, value)| set(gpu, register, value));
+        gpu.memory_mut().unmap(start, start + size);
+    })
 }
 
 fn set(gpu: &mut Gpu, register: u32, value: u32) {
@@ -253,6 +305,7 @@ impl<E: Engine> Engine for Editing<'_, E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use a4emu_decoder::adreno::capture::NamedChip;
     use a4emu_gpu::gpu::Chip;
 
     #[test]
@@ -329,5 +382,24 @@ mod tests {
             undo.into_iter().rev().for_each(|undo| undo(&mut gpu));
             assert_eq!(state(&gpu), before, "{source:?}");
         }
+    }
+
+    #[test]
+    fn programs_of_an_a6xx_are_placed_in_memory_and_taken_back() {
+        let generation = Generation::numbered(6).unwrap();
+        let mut gpu = Gpu::new(Chip::named(NamedChip::GpuId(630)));
+        let ProgramRegisters { first, start, length } = ProgramRegisters::of(Stage::FS);
+        let state = |gpu: &mut Gpu| {
+            let registers = [first, start, start + 1, length].map(|register| gpu.regs.read(register));
+            (registers, gpu.sync().memory().buffers().collect::<Vec<_>>())
+        };
+        let before = state(&mut gpu);
+        let changes = Change::parse_all(generation, ["fs=(nop1) add.f r0.x, r0.y, r0.z\nend"]).unwrap();
+        let undo = changes[0].apply(&mut gpu);
+        assert_eq!(gpu.regs.read(length), 1);
+        let address = gpu.regs.address(start);
+        assert_eq!(gpu.sync().memory().read_u32(address), Some(0x0002_0001));
+        undo(&mut gpu);
+        assert_eq!(state(&mut gpu), before);
     }
 }

@@ -12,7 +12,7 @@ use a4emu_decoder::bits::FieldRow;
 use a4emu_decoder::generation::{DEFAULT, Framing};
 use anyhow::{Context, ensure};
 
-use super::{Change, LENGTH_UNIT, What};
+use super::{Change, LENGTH_UNIT, ProgramRegisters, What};
 use a4emu_gpu::cp::GROUPS;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::machine::CodeSource;
@@ -34,6 +34,25 @@ pub(super) struct Around {
     /// Packets in a group of state, which CP_SET_DRAW_STATE at the end of `before` names. They run behind the groups that
     /// the stream sets, and stand behind the end of the buffer.
     pub group: Vec<u32>,
+    /// Programs that stand behind the end of the buffer, too.
+    pub programs: Vec<Placed>,
+}
+
+/// A program of an A6xx, which packets name by its address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Placed {
+    /// Where the two dwords of its address are, in `group`, or in `before` if there is no group.
+    pub named: Vec<usize>,
+    /// The dwords of the program.
+    pub words: Vec<u32>,
+}
+
+impl Placed {
+    /// Counts places from `dwords` earlier on.
+    fn moved(mut self, dwords: usize) -> Self {
+        self.named.iter_mut().for_each(|at| *at += dwords);
+        self
+    }
 }
 
 impl Around {
@@ -52,12 +71,13 @@ impl Around {
             control.map(|control: u32| vec![header, control, 0, 0])
         };
         let group = [packets, &self.before].concat();
+        let programs = self.programs.into_iter().map(|program| program.moved(packets.len())).collect();
         let flags = ["DIRTY", "BINNING", "GMEM", "SYSMEM"].map(|name| (name, 1));
         let count = [("COUNT", group.len() as u32), ("GROUP_ID", last)];
         ensure!(group.len() < 1 << 16, "the edits of the draw are too long for a group of state");
         let before = packet(&[&count[..], &flags].concat())?;
         let after = [packet(&[("DISABLE", 1), ("GROUP_ID", last)])?, self.after].concat();
-        Ok(Self { before, after, group })
+        Ok(Self { before, after, group, programs })
     }
 }
 
@@ -68,7 +88,9 @@ pub(super) fn around(gpu: &mut Gpu, changes: &[&Change]) -> anyhow::Result<Aroun
     let mut done = Ok(());
     for change in changes {
         match packets(&change.0, gpu) {
-            Ok([before, after]) => {
+            Ok(Around { before, after, programs, .. }) => {
+                let moved = programs.into_iter().map(|program| program.moved(all.before.len()));
+                all.programs.extend(moved);
                 all.before.extend(before);
                 all.after.splice(..0, after);
                 undo.push(change.apply(gpu));
@@ -81,7 +103,18 @@ pub(super) fn around(gpu: &mut Gpu, changes: &[&Change]) -> anyhow::Result<Aroun
 }
 
 /// The packets of a change, and those that take it back.
-fn packets(what: &What, gpu: &Gpu) -> anyhow::Result<[Vec<u32>; 2]> {
+fn packets(what: &What, gpu: &Gpu) -> anyhow::Result<Around> {
+    if let What::Program { stage, words } = what
+        && gpu.chip.generation().number != DEFAULT.number
+    {
+        return program_a6xx(gpu, *stage, words);
+    }
+    let [before, after] = plain_packets(what, gpu)?;
+    Ok(Around { before, after, ..Around::default() })
+}
+
+/// As [`packets`], where none of them names what stands elsewhere.
+fn plain_packets(what: &What, gpu: &Gpu) -> anyhow::Result<[Vec<u32>; 2]> {
     let generation = gpu.chip.generation();
     let register = |offset: u32, value: u32| vec![writes(generation.framing, offset, 1), value];
     Ok(match what {
@@ -123,6 +156,41 @@ fn packets(what: &What, gpu: &Gpu) -> anyhow::Result<[Vec<u32>; 2]> {
     })
 }
 
+/// The packets that name another program of an A6xx, and those that name the old one again.
+fn program_a6xx(gpu: &Gpu, stage: Stage, words: &[u32]) -> anyhow::Result<Around> {
+    let ProgramRegisters { first, start, length } = ProgramRegisters::of(stage);
+    let units = (words.len() / 2 / LENGTH_UNIT) as u32;
+    let set = |first_executed: u32, [low, high]: [u32; 2], units: u32| -> anyhow::Result<Vec<u32>> {
+        let framing = gpu.chip.generation().framing;
+        let registers = vec![
+            writes(framing, first, 1),
+            first_executed,
+            writes(framing, start, 2),
+            low,
+            high,
+            writes(framing, length, 1),
+            units,
+        ];
+        Ok([registers, named_load6(StateKind::Instructions(stage), units, [low, high])?].concat())
+    };
+    let before = set(0, [0; 2], units)?;
+    let old = [gpu.regs.read(start), gpu.regs.read(start + 1)];
+    let after = set(gpu.regs.read(first), old, gpu.regs.read(length))?;
+    // The address is behind the header of the second packet, and at the end.
+    let program = Placed { named: vec![3, before.len() - 2], words: words.to_vec() };
+    Ok(Around { before, after, programs: vec![program], ..Around::default() })
+}
+
+/// A CP_LOAD_STATE6 of `units` from an address.
+fn named_load6(kind: StateKind, units: u32, [low, high]: [u32; 2]) -> anyhow::Result<Vec<u32>> {
+    let place = |name: &str| field(CP_LOAD_STATE6_0::FIELDS, name, "CP_LOAD_STATE6");
+    let (opcode, head) = head6(kind)?;
+    let head = place("STATE_SRC")?.insert(head, a6xx::pm4::StateSrc::SS6_INDIRECT.to_bits());
+    let units = units.min(place("NUM_UNIT")?.mask() >> place("NUM_UNIT")?.lo);
+    let head = place("NUM_UNIT")?.insert(head, units);
+    Ok(vec![command(Framing::Types4And7, opcode, 3), head, low, high])
+}
+
 fn load_program(stage: Stage, words: &[u32]) -> anyhow::Result<Vec<u32>> {
     load_state(StateKind::Instructions(stage), 0, words)
 }
@@ -152,6 +220,16 @@ fn load_state(kind: StateKind, first: u32, values: &[u32]) -> anyhow::Result<Vec
 /// As [`load_state`], a CP_LOAD_STATE6.
 fn load_state6(kind: StateKind, first: u32, values: &[u32]) -> anyhow::Result<Vec<u32>> {
     let place = |name: &str| field(CP_LOAD_STATE6_0::FIELDS, name, "CP_LOAD_STATE6");
+    let (opcode, head) = head6(kind)?;
+    let units = values.len() as u32 / a6xx::load_state::unit_dwords(kind);
+    let head = place("NUM_UNIT")?.insert(place("DST_OFF")?.insert(head, first), units);
+    let header = command(Framing::Types4And7, opcode, 3 + values.len() as u32);
+    Ok([&[header, head, 0, 0], values].concat())
+}
+
+/// The opcode of a CP_LOAD_STATE6 of `kind`, and its first dword with the block and type.
+fn head6(kind: StateKind) -> anyhow::Result<(u8, u32)> {
+    let place = |name: &str| field(CP_LOAD_STATE6_0::FIELDS, name, "CP_LOAD_STATE6");
     let (block, types) = (place("STATE_BLOCK")?, place("STATE_TYPE")?);
     let all = (0..16).flat_map(|number| (0..4).map(move |ty| types.insert(block.insert(0, number), ty)));
     let is_it = |head: &u32| {
@@ -159,15 +237,12 @@ fn load_state6(kind: StateKind, first: u32, values: &[u32]) -> anyhow::Result<Ve
         a6xx::load_state::state_kind(head.STATE_BLOCK(), head.STATE_TYPE()) == kind
     };
     let head = all.into_iter().find(is_it).context("no packet loads this state")?;
-    let units = values.len() as u32 / a6xx::load_state::unit_dwords(kind);
-    let head = place("NUM_UNIT")?.insert(place("DST_OFF")?.insert(head, first), units);
     let [geometry, fragments] = LOAD_STATE6;
     let opcode = match kind.stage() {
         Some(Stage::FS | Stage::CS) => fragments,
         _ => geometry,
     };
-    let header = command(Framing::Types4And7, opcode, 3 + values.len() as u32);
-    Ok([&[header, head, 0, 0], values].concat())
+    Ok((opcode, head))
 }
 
 #[cfg(test)]

@@ -213,7 +213,7 @@ struct Laid {
     words: Vec<u32>,
     /// Number of dwords that run. Groups of state are behind them.
     runs: u32,
-    /// Groups: the index of the dwords that take the address, and that of the group.
+    /// Groups and programs: the index of the dwords that take the address, and that of what they name.
     groups: Vec<[usize; 2]>,
 }
 
@@ -226,6 +226,9 @@ impl Laid {
     }
 }
 
+/// Dwords to a multiple of which programs are placed.
+const PROGRAM_UNIT: usize = 32;
+
 /// Puts the packets around the draws of a buffer.
 fn with_edits(buffer: &Buffer, framing: Framing) -> anyhow::Result<Laid> {
     let mut words = Vec::with_capacity(buffer.words.len());
@@ -237,9 +240,7 @@ fn with_edits(buffer: &Buffer, framing: Framing) -> anyhow::Result<Laid> {
         let end = (draw + packet.offset()).min(buffer.words.len());
         words.extend_from_slice(&buffer.words[at..*draw]);
         words.extend_from_slice(&around.before);
-        if !around.group.is_empty() {
-            named.push((words.len() - 2, &around.group));
-        }
+        named.push((words.len(), around));
         words.extend_from_slice(&buffer.words[*draw..end]);
         words.extend_from_slice(&around.after);
         at = end;
@@ -247,9 +248,18 @@ fn with_edits(buffer: &Buffer, framing: Framing) -> anyhow::Result<Laid> {
     words.extend_from_slice(&buffer.words[at..]);
     let runs = words.len() as u32;
     let mut groups = Vec::new();
-    for (place, group) in named {
-        groups.push([place, words.len()]);
-        words.extend_from_slice(group);
+    for (end, around) in named {
+        let mut packets = end - around.before.len();
+        if !around.group.is_empty() {
+            packets = words.len();
+            groups.push([end - 2, packets]);
+            words.extend_from_slice(&around.group);
+        }
+        for program in &around.programs {
+            words.resize(words.len().next_multiple_of(PROGRAM_UNIT), 0);
+            groups.extend(program.named.iter().map(|at| [packets + at, words.len()]));
+            words.extend_from_slice(&program.words);
+        }
     }
     Ok(Laid { words, runs, groups })
 }
@@ -507,7 +517,7 @@ mod tests {
     #[test]
     fn packets_stand_around_the_draw() {
         let words = vec![0, type3(0x38, 2), 1, 2, 9];
-        let around = Around { before: vec![7], after: vec![8], group: Vec::new() };
+        let around = Around { before: vec![7], after: vec![8], ..Around::default() };
         let buffer = Buffer { words, draws: BTreeMap::from([(1, around)]), ..Buffer::default() };
         let laid = with_edits(&buffer, Framing::Types0To3).unwrap();
         assert_eq!((laid.words, laid.runs), (vec![0, 7, type3(0x38, 2), 1, 2, 8, 9], 7));
@@ -516,7 +526,7 @@ mod tests {
     #[test]
     fn groups_of_state_stand_behind_the_buffer() {
         let draw = type7(0x38, 2);
-        let edit = Around { before: vec![1, 2], after: vec![3], group: Vec::new() };
+        let edit = Around { before: vec![1, 2], after: vec![3], ..Around::default() };
         let around = edit.clone().behind(&[]).unwrap();
         assert_eq!((around.before.len(), around.after.len(), &around.group[..]), (4, 5, &[1, 2][..]));
         let draws = BTreeMap::from([(0, around)]);
