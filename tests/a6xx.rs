@@ -1,6 +1,7 @@
 //! Streams of an A6xx through the commands that do not draw.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::a6xx::regs::REGISTERS;
@@ -11,6 +12,9 @@ use a4emu_decoder::asm::{Bounds, FileError, Files, Image, assemble, disassemble}
 use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
 use a4emu_gpu::playback::Playback;
 use a4emu_gpu::settled::Running;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::DeflateDecoder;
 use pretty_assertions::assert_eq;
 use tempfile::TempDir;
 
@@ -220,6 +224,34 @@ fn an_edit_runs_behind_the_last_group() {
     assert!(text.contains("RB_BLEND_BLUE_F32 = 0.75\n    RB_BLEND_RED_F32 = 0.25\n"), "{text}");
 }
 
+/// Programs of an A6xx are in memory: the capture gets another one, and packets that name it and the old one again.
+#[test]
+fn an_edited_program_is_saved_behind_the_command_buffer() {
+    let folder = TempDir::new().unwrap();
+    let program = folder.path().join("new.ir3");
+    fs::write(&program, "(nop1) add.f r0.x, r0.y, r0.z\nend\n").unwrap();
+    let edit = format!("--edit f2:cs={} --save FOLDER/edited.rd", program.display());
+    let ended = run(&format!("replay IT {edit}"), &stream(folder.path()), folder.path());
+    assert_eq!(ended.code, Some(4), "{ended}");
+    let of = |capture: &Path| {
+        let ended = run("decode IT --shaders", capture, folder.path());
+        assert_eq!(ended.code, Some(0), "{ended}");
+        ended.stdout
+    };
+    let [original, edited] =
+        [stream(folder.path()), folder.path().join("edited.rd")].map(|capture| of(&capture));
+    let lines = |text: &str, part: &str| text.lines().filter(|line| line.contains(part)).count();
+    assert_eq!(
+        [&original, &edited].map(|text| lines(text, "(nop1) add.f r0.x, r0.y, r0.z")),
+        [0, 1],
+        "{edited}"
+    );
+    for register in ["SP_CS_INSTRLEN", "SP_CS_OBJ_START_LO", "SP_CS_OBJ_FIRST_EXEC_OFFSET"] {
+        let more = lines(&edited, register) - lines(&original, register);
+        assert_eq!(more, 2, "{register} is set and set back: {edited}");
+    }
+}
+
 #[test]
 fn an_edit_inside_of_repeated_dwords_is_not_saved() {
     let folder = TempDir::new().unwrap();
@@ -264,7 +296,7 @@ fn an_edit_has_the_names_of_the_chip() {
             2,
             "invalid value 'f0:RB_DEPTH_CNTRL=1' for '--edit <DRAW:WHAT=VALUE>'",
         ),
-        (stream.clone(), "f0:fs=Cargo.toml", 4, "programs of an A6xx are not edited yet"),
+        (stream.clone(), "f0:fs=Cargo.toml", 2, "Cargo.toml:1:1: "),
     ] {
         let ended = decoded(&format!("replay IT --edit {edit}"), &capture);
         assert!(ended.code == Some(code) && ended.stderr.contains(says), "{edit}: {ended}");
@@ -369,4 +401,94 @@ fn results_do_not_call_equal_what_no_build_renders() {
     let summary = fs::read_to_string(folder.path().join("pictures/summary.json")).unwrap();
     let unsupported = summary.split("\"unsupported\":").nth(1).unwrap();
     assert!(ended.code == Some(4) && unsupported.contains(says), "{summary}");
+}
+
+/// A stream with programs, and a descriptor that one of them reads.
+fn sampling(folder: &Path) -> PathBuf {
+    let source = fs::read_to_string(root().join("src/rules/a6xx/draw.a4")).unwrap();
+    let source = source.replace("SP_FS_OBJ_START = program", "SP_FS_OBJ_START = sampling").replace(
+        "buffer descriptors @ 0x100050000 { zero 0x1000 }",
+        "buffer descriptors @ 0x100050000 { TEX_CONST_0 { FMT = FMT6_9_9_9_E5_FLOAT } zero 0xffc }",
+    );
+    made(folder, &source)
+}
+
+#[test]
+fn coverage_counts_registers_programs_and_descriptors() {
+    let folder = TempDir::new().unwrap();
+    let capture = sampling(folder.path());
+    run("replay IT --coverage FOLDER/used.json", &capture, folder.path());
+    let used = fs::read_to_string(folder.path().join("used.json")).unwrap();
+    let used: serde_json::Value = serde_json::from_str(&used).unwrap();
+    let count = |kind: &str, name: &str| used[kind][name].as_u64();
+    assert_eq!(count("ops", "FS isaml"), Some(1), "{}", used["ops"]);
+    assert_eq!(count("enumerators", "TEX_CONST_0.FMT=FMT6_9_9_9_E5_FLOAT"), Some(2), "two draws");
+    assert_eq!(count("enumerators", "RB_DEPTH_BUFFER_INFO.DEPTH_FORMAT=DEPTH6_32"), Some(1));
+    let counts = [("RB_MRT[].BASE_LO", Some(1)), ("RB_STENCIL_INFO", Some(0)), ("RB_DEPTH_CONTROL", None)];
+    counts.into_iter().for_each(|(name, expected)| assert_eq!(count("registers", name), expected, "{name}"));
+    run("corpus run IT --coverage -o FOLDER/run", &capture, folder.path());
+    let ended = run("corpus coverage FOLDER/run --unused", &capture, folder.path());
+    assert_eq!(ended.code, Some(0), "{ended}");
+    for line in ["  CP_DRAW_INDX_OFFSET  2 in 1\n", "  FS isaml  1 in 1\n", "  CP_EXEC_CS  0 in 0\n"] {
+        assert!(ended.stdout.contains(line), "{line}: {ended}");
+    }
+    assert!(!ended.stdout.contains("CP_LOAD_STATE4"), "tables of the A4xx are not asked for: {ended}");
+}
+
+#[test]
+fn a_report_says_which_pictures_are_missing() {
+    let folder = TempDir::new().unwrap();
+    let ended = run("report IT -o FOLDER/page.html", &sampling(folder.path()), folder.path());
+    assert_eq!(ended.code, Some(4), "{ended}");
+    let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
+    let mut data = String::new();
+    for packed in page.split("type=\"application/octet-stream\">").skip(1) {
+        let packed = STANDARD.decode(packed.split_once("</script>").unwrap().0).unwrap();
+        DeflateDecoder::new(&packed[..]).read_to_string(&mut data).unwrap();
+    }
+    for part in ["pictures are missing: ", "RB_DEPTH_CNTL", "isaml", "FMT6_9_9_9_E5_FLOAT"] {
+        assert!(data.contains(part), "{part}: {data}");
+    }
+}
+
+/// OPCODE selects what follows DRAW_COUNT, and what follows has names.
+#[test]
+fn dwords_of_indirect_draws_have_names() {
+    let folder = TempDir::new().unwrap();
+    let listed = |rest: &str| {
+        let source = format!(
+            "gpu_id 630\nbuffer main {{ CP_DRAW_INDIRECT_MULTI({{ PRIM_TYPE = DI_PT_TRILIST }}, {rest}) }}\nsubmit main\n"
+        );
+        decoded("decode IT", &made(folder.path(), &source)).stdout
+    };
+    let text = listed(
+        "{ OPCODE = INDIRECT_OP_INDEXED }, DRAW_COUNT = 1, INDEX = 0x100020000, MAX_INDICES = 6, \
+         INDIRECT = 0x300040000, STRIDE = 20",
+    );
+    let named = "{ INDEX_LO = 0x20000 } { INDEX_HI = 0x1 } { MAX_INDICES = 6 } { INDIRECT_LO = 0x40000 } { INDIRECT_HI = 0x3 }";
+    assert!(text.contains(named) && text.contains("{ STRIDE = 20 }"), "{text}");
+}
+
+#[test]
+fn blits_and_targets_are_users_of_memory() {
+    let folder = TempDir::new().unwrap();
+    let ended = run("memory IT 0x100030000 --who", &sampling(folder.path()), folder.path());
+    assert_eq!(ended.code, Some(4), "{ended}");
+    for part in ["target 0 (not rendered)", "CP_EVENT_WRITE (RB_BLIT_DST)"] {
+        assert!(ended.stdout.contains(part), "{part}: {ended}");
+    }
+    let copy = "gpu_id 630\nbuffer from @ 0x100010000 { zero 0x1000 }\nbuffer to @ 0x100020000 { zero 0x1000 }\n\
+                buffer main { SP_PS_2D_SRC = from  SP_PS_2D_SRC_PITCH { PITCH = 64 }  SP_PS_2D_SRC_SIZE { HEIGHT = 4 }\n\
+                RB_2D_DST = to  RB_2D_DST_PITCH { VALUE = 128 }  GRAS_2D_DST_BR { Y = 3 }\n\
+                CP_BLIT({ OP = BLIT_OP_COPY }) }\nsubmit main\n";
+    let capture = made(folder.path(), copy);
+    for (address, part, bytes) in
+        [("0x100010000", "CP_BLIT (SP_PS_2D_SRC)", 256), ("0x100020000", "CP_BLIT (RB_2D_DST)", 512)]
+    {
+        let ended = run(&format!("memory IT {address} --who --json"), &capture, folder.path());
+        assert!(
+            ended.stdout.contains(part) && ended.stdout.contains(&bytes.to_string()),
+            "{address}: {ended}"
+        );
+    }
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::log::Log;
 use super::row::{End, Row};
-use a4emu_decoder::generation::DEFAULT;
+use a4emu_decoder::generation::{DEFAULT, Generation};
 use a4emu_inspect::coverage::{Used, inferred};
 use a4emu_support::options::Shared;
 use a4emu_support::out_file::{Inputs, one_stdout};
@@ -92,6 +92,8 @@ struct Report {
 #[derive(Clone, Debug, Default)]
 struct Sum {
     captures: u64,
+    /// The numbers of the generations of the chips.
+    generations: BTreeSet<u32>,
     counts: BTreeMap<(&'static str, String), Count>,
     guesses: BTreeMap<String, Count>,
 }
@@ -112,6 +114,7 @@ impl Sum {
         let without = || format!("no coverage of {name}: `corpus run --coverage` notes it");
         let used = played.used.with_context(without)?;
         self.captures += 1;
+        self.generations.insert(used.generation().number);
         for (kind, counts) in used.kinds() {
             for (what, times) in counts {
                 for kind in std::iter::once(kind).chain(group(kind, what)) {
@@ -154,7 +157,11 @@ fn group(kind: &str, what: &str) -> Option<&'static str> {
         (_, name) if name == "FMT" || name.contains("FORMAT") => Some("formats"),
         (register, "TYPE") if register.starts_with("TEX_CONST") => Some("texture targets"),
         (register, _) if register.contains("BLEND") => Some("blend states"),
-        (register, _) if register.contains("DEPTH_CONTROL") || register.contains("STENCIL") => {
+        (register, _)
+            if register.contains("DEPTH_CONTROL")
+                || register == "RB_DEPTH_CNTL"
+                || register.contains("STENCIL") =>
+        {
             Some("depth and stencil states")
         }
         _ => None,
@@ -165,13 +172,25 @@ impl Report {
     /// Makes the report of `sum`, and of `other` for comparison.
     fn new(sum: &Sum, other: Option<&Sum>) -> Self {
         let mut names: BTreeSet<(&'static str, String)> = BTreeSet::new();
-        for (kind, counts) in Used::default().with_known(DEFAULT).kinds() {
-            for what in counts.keys() {
-                names.extend(std::iter::once(kind).chain(group(kind, what)).map(|kind| (kind, what.clone())));
+        let numbers: BTreeSet<u32> =
+            sum.generations.iter().chain(other.iter().flat_map(|it| &it.generations)).copied().collect();
+        let mut generations: Vec<_> =
+            numbers.iter().filter_map(|number| Generation::numbered(*number)).collect();
+        if generations.is_empty() {
+            generations.push(DEFAULT);
+        }
+        for generation in &generations {
+            for (kind, counts) in Used::default().with_known(generation).kinds() {
+                for what in counts.keys() {
+                    let kinds = std::iter::once(kind).chain(group(kind, what));
+                    names.extend(kinds.map(|kind| (kind, what.clone())));
+                }
             }
         }
         names.extend(sum.counts.keys().chain(other.iter().flat_map(|other| other.counts.keys())).cloned());
-        let inferred = inferred();
+        // Only rows of the A4xx are inferred.
+        let is_default = generations.iter().any(|generation| generation.number == DEFAULT.number);
+        let inferred = if is_default { inferred() } else { BTreeSet::new() };
         let line = |key: &(&'static str, String)| {
             let of = |sum: &Sum| sum.counts.get(key).copied().unwrap_or_default();
             let Count { times, captures } = of(sum);

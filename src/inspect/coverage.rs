@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::Path;
 
 use a4emu_decoder::a4xx::regs::REGISTERS;
-use a4emu_decoder::adreno::ir3::Instr;
+use a4emu_decoder::a6xx::A6XX;
 use a4emu_decoder::adreno::packet::Packet;
 use a4emu_decoder::adreno::registers::RegRef;
 use a4emu_decoder::bits::value::{FieldValue, Value};
@@ -21,7 +21,7 @@ use a4emu_decoder::generation::{DEFAULT, Generation};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-use crate::describe::{Shader, Shaders};
+use crate::describe::{Shader, Shaders, a6xx};
 use a4emu_gpu::a4xx::sp::code;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::observer::Load;
@@ -81,6 +81,11 @@ pub fn inferred() -> BTreeSet<String> {
     names
 }
 
+/// The names of the registers of a generation. An array has one.
+fn names_of(generation: &'static Generation) -> impl Iterator<Item = String> {
+    generation.registers.rows().map(|row| array_name(RegRef { row, index: 0 }))
+}
+
 /// The name of a register; for an element of an array, the name of the whole array.
 fn array_name(reg: RegRef) -> String {
     let RegRef { row, .. } = reg;
@@ -109,9 +114,24 @@ impl Coverage {
     /// Counts each operation of a program once.
     fn program(&mut self, stage: &str, shader: &Shader) {
         let lines = shader.words.iter().zip(shader.lines());
-        let before_end = lines.take_while(|(word, _)| !Instr::decode(**word).is_end());
+        let before_end = lines.take_while(|(word, _)| !shader.isa.decode(**word).is_end());
         let found: HashSet<String> = before_end.flat_map(|(_, line)| signatures(&line)).collect();
         found.into_iter().for_each(|op| count(&mut self.used.ops, format!("{stage} {op}")));
+    }
+
+    /// Counts what the programs of a call of an A6xx name, whose descriptors are in memory.
+    fn call_a6xx(&mut self, gpu: &mut Running<'_>, call: &Call) {
+        for running in a6xx::running(gpu.sync(), call, &mut self.shaders) {
+            for (rows, words) in &running.descriptors {
+                gpu.budget.observe(Work::Text16, NAMED * words.len() as u64);
+                for (row, word) in rows.iter().zip(words) {
+                    self.enumerators(row.name, row.fields, *word);
+                }
+            }
+            if self.programs.insert((running.stage as usize, running.shader.hash)) {
+                self.program(running.stage.name(), &running.shader);
+            }
+        }
     }
 
     /// The counts of the run.
@@ -142,6 +162,20 @@ fn read(path: &Path) -> anyhow::Result<Used> {
 }
 
 impl Used {
+    /// The generation whose tables know most of the registers and packets that were met.
+    pub fn generation(&self) -> &'static Generation {
+        let known = |generation: &'static Generation| {
+            let registers: HashSet<String> = names_of(generation).collect();
+            let is_known =
+                |name: &String| registers.contains(name) || generation.packets.by_name(name).is_some();
+            let names = self.registers.iter().chain(&self.packets);
+            names.filter(|(name, met)| **met > 0 && is_known(name)).count()
+        };
+        // The last of equals is taken, so the default generation stands at the end.
+        let others = Generation::all().filter(|generation| generation.number != DEFAULT.number);
+        others.chain([DEFAULT]).max_by_key(|generation| known(generation)).unwrap_or(DEFAULT)
+    }
+
     /// Adds an entry with the count 0 for everything that the tables of `generation` know.
     #[must_use]
     pub fn with_known(mut self, generation: &Generation) -> Self {
@@ -270,6 +304,10 @@ impl Observer for Coverage {
             Call::Uncounted(draw) => format!("draws of {}", draw.packet),
         };
         count(&mut self.used.states, state);
+        if gpu.chip.generation().number == A6XX.number {
+            self.call_a6xx(gpu, call);
+            return Flow::Continue;
+        }
         for stage in call.stages(gpu.chip, &gpu.regs) {
             let Ok(words) = code(gpu.sync().view(), stage) else { continue };
             let shader = self.shaders.get(&words, &gpu.budget);
@@ -298,6 +336,9 @@ mod tests {
 
     #[test]
     fn counts_add_up_and_what_no_run_met_stands_there() {
+        assert_eq!(Used::default().generation().number, 4);
+        let later = Used { registers: [("RB_DEPTH_CNTL".to_owned(), 1)].into(), ..Used::default() };
+        assert_eq!(later.generation().number, 6);
         let mut used = Coverage::default().used();
         assert_eq!(used.packets.get("CP_DRAW_INDX_OFFSET"), Some(&0));
         assert_eq!(used.enumerators.get("RB_DEPTH_CONTROL.ZFUNC=FUNC_LESS"), Some(&0));

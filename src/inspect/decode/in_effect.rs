@@ -5,11 +5,13 @@ use a4emu_decoder::a4xx::regs::rb::{
     RB_MRT_BUF_INFO, RB_RENDER_COMPONENTS, RB_STENCIL_INFO, TARGETS,
 };
 use a4emu_decoder::a4xx::regs::tex::{TEX_CONST_0, TEX_CONST_1, TEX_CONST_4};
-use a4emu_decoder::adreno::ir3::Instr;
+use a4emu_decoder::a6xx::A6XX;
+use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::bits::value::{Show, WordText};
 use a4emu_decoder::bits::{RegRow, Register};
 
 use super::Shaders;
+use crate::describe::{Shaders as Programs, a6xx};
 use a4emu_gpu::a4xx::sp::code;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::gpu::{Gpu, Stage};
@@ -19,6 +21,9 @@ use a4emu_shader::Program;
 
 /// The lines about `call`, which is about to run.
 pub fn lines(gpu: Synced<'_>, call: &Call, shaders: Shaders) -> Vec<String> {
+    if gpu.chip.generation().number == A6XX.number {
+        return programs_a6xx(gpu, call, shaders);
+    }
     let stages: Vec<Stage> = call.stages(gpu.chip, &gpu.regs).collect();
     let mut lines = Vec::new();
     for stage in &stages {
@@ -33,19 +38,33 @@ pub fn lines(gpu: Synced<'_>, call: &Call, shaders: Shaders) -> Vec<String> {
     lines
 }
 
+/// The programs of a call of an A6xx, whose state `show` lists.
+fn programs_a6xx(gpu: Synced<'_>, call: &Call, shaders: Shaders) -> Vec<String> {
+    let mut lines = Vec::new();
+    for running in a6xx::running(gpu, call, &mut Programs::default()) {
+        listed(running.stage.name(), Isa::A6xx, &running.shader.words, shaders, &mut lines);
+    }
+    lines
+}
+
 fn program(gpu: Synced<'_>, stage: Stage, shaders: Shaders, lines: &mut Vec<String>) {
     let name = stage.name();
     let words = match code(gpu.view(), stage) {
         Ok(words) => words,
         Err(miss) => return lines.push(format!("{name}: no shader at {:08x}", miss.address)),
     };
-    let end = words.iter().position(|word| Instr::decode(*word).is_end()).map_or(words.len(), |end| end + 1);
-    let hash = Program::short(Program::hash_of(&words));
+    listed(name, gpu.chip.generation().isa(), &words, shaders, lines);
+}
+
+/// Adds the length and hash of a program, and its instructions if they are asked for.
+fn listed(name: &str, isa: Isa, words: &[u64], shaders: Shaders, lines: &mut Vec<String>) {
+    let end = words.iter().position(|word| isa.decode(*word).is_end()).map_or(words.len(), |end| end + 1);
+    let hash = Program::short(Program::hash_of(words));
     lines.push(format!("{name}: {end} instructions, hash {hash}"));
     if shaders == Shaders::Show {
         let text = |(index, word): (usize, &u64)| {
             let (hi, lo) = (word >> 32, word & u64::from(u32::MAX));
-            format!("{index:6}: {hi:08x}_{lo:08x}  {}", Instr::decode(*word).in_program(index, end))
+            format!("{index:6}: {hi:08x}_{lo:08x}  {}", isa.decode(*word).in_program(index, end))
         };
         lines.extend(words[..end].iter().enumerate().map(text));
     }

@@ -3,7 +3,7 @@
 use a4emu_decoder::adreno::address::Address;
 use std::io;
 
-use a4emu_decoder::adreno::ir3::Instr;
+use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::adreno::packet::Packet;
 
 use super::output::Hold;
@@ -99,8 +99,8 @@ pub trait Sink {
 pub fn instructions<'a>(load: &Load<'a>) -> impl Iterator<Item = Code> + use<'a> {
     let (words, _) = load.data.as_chunks();
     let shown = words.iter().rposition(|word| *word != [0; 2]).map_or(0, |last| last + 1);
-    let len = words.len();
-    words[..shown].iter().enumerate().map(move |(index, &[lo, hi])| Code { index, hi, lo, len })
+    let (len, isa) = (words.len(), load.generation.isa());
+    words[..shown].iter().enumerate().map(move |(index, &[lo, hi])| Code { index, hi, lo, len, isa })
 }
 
 /// An instruction of a program.
@@ -114,11 +114,13 @@ pub struct Code {
     pub lo: u32,
     /// Number of instructions in the program. Branch targets after its end have no label.
     len: usize,
+    /// The generation of the instruction set.
+    isa: Isa,
 }
 
 impl std::fmt::Display for Code {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let instr = Instr::decode(u64::from(self.hi) << 32 | u64::from(self.lo));
+        let instr = self.isa.decode(u64::from(self.hi) << 32 | u64::from(self.lo));
         instr.in_program(self.index, self.len).fmt(f)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use a4emu_decoder::a6xx::enums::{BuffersLocation, DepthFormat, Format, TexType, TileMode};
 use a4emu_decoder::a6xx::regs::REGISTERS;
@@ -12,7 +12,7 @@ use a4emu_decoder::a6xx::regs::sets::A6XX_SP_XS_CONFIG;
 use a4emu_decoder::a6xx::regs::tex::*;
 use a4emu_decoder::adreno::address::Address as GpuAddress;
 use a4emu_decoder::adreno::ir3::Isa;
-use a4emu_decoder::bits::Register;
+use a4emu_decoder::bits::{Register, WordRow};
 use a4emu_gpu::cp::{BindlessBase, Call};
 use a4emu_gpu::draw::gras::clip::Viewport;
 use a4emu_gpu::draw::rb::depth;
@@ -21,7 +21,7 @@ use a4emu_gpu::gpu::{Gpu, STAGES, Stage};
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
 use a4emu_gpu::settled::Synced;
-use a4emu_rules::shader::{Named, Shaders, Taken, Uses};
+use a4emu_rules::shader::{Named, Shader, Shaders, Taken, Uses};
 use a4emu_shader::format::arrangement::Tiling;
 
 use super::draw::{AlphaTest, Draw, Tile};
@@ -109,7 +109,8 @@ fn runs(gpu: &Gpu, call: &Call, stage: Stage) -> bool {
     }
 }
 
-fn program(gpu: Synced<'_>, stage: Stage, shaders: &mut Shaders) -> ShaderStage {
+/// The program of a stage, and its address; none where the capture does not hold it.
+fn shader(gpu: Synced<'_>, stage: Stage, shaders: &mut Shaders) -> (GpuAddress, Option<Arc<Shader>>) {
     let StageRegisters { start, length, .. } = REGISTERS_OF[stage as usize];
     let address = gpu.regs.address(start);
     let room = gpu.memory().room(address) as usize / 8;
@@ -117,7 +118,37 @@ fn program(gpu: Synced<'_>, stage: Stage, shaders: &mut Shaders) -> ShaderStage 
     let dwords = gpu.memory().known_dwords(address, 2 * instructions);
     let words: Vec<u64> =
         dwords.as_chunks().0.iter().map(|[low, high]| u64::from(*high) << 32 | u64::from(*low)).collect();
-    let shader = (!words.is_empty()).then(|| shaders.get_of(Isa::A6xx, &words, &gpu.budget));
+    (address, (!words.is_empty()).then(|| shaders.get_of(Isa::A6xx, &words, &gpu.budget)))
+}
+
+/// A stage that `call` runs: its program, and the words of each descriptor that the program names.
+pub(crate) struct Running {
+    /// The stage.
+    pub stage: Stage,
+    /// The program.
+    pub shader: Arc<Shader>,
+    /// The rows of a descriptor, and its words.
+    pub descriptors: Vec<(&'static [WordRow], Vec<u32>)>,
+}
+
+/// The stages that `call` runs and whose programs are in the capture.
+pub(crate) fn running(gpu: Synced<'_>, call: &Call, shaders: &mut Shaders) -> Vec<Running> {
+    let each = |stage: Stage| {
+        let shader = shader(gpu, stage, shaders).1?;
+        let bound = Bound::of(gpu, stage, &shader.uses);
+        let words = |named: &Named| match named.taken {
+            Taken::Texture | Taken::Buffer => Some((TEXTURE, bound.words::<16>(*named)?.to_vec())),
+            Taken::Sampler => Some((SAMPLER, bound.words::<4>(*named)?.to_vec())),
+            Taken::Uniforms => None,
+        };
+        let descriptors = bound.named.iter().filter_map(words).collect();
+        Some(Running { stage, descriptors, shader })
+    };
+    STAGES.into_iter().filter(|stage| runs(&gpu, call, *stage)).filter_map(each).collect()
+}
+
+fn program(gpu: Synced<'_>, stage: Stage, shaders: &mut Shaders) -> ShaderStage {
+    let (address, shader) = shader(gpu, stage, shaders);
     let none = Uses::default();
     let bound = Bound::of(gpu, stage, shader.as_ref().map_or(&none, |shader| &shader.uses));
     ShaderStage {
@@ -291,10 +322,20 @@ impl View {
     }
 }
 
+/// Why the texels of a texture are not read.
+fn unread(words: &[u32; 16]) -> String {
+    let mode = TEX_CONST_0(words[0]).TILE_MODE();
+    match (TEX_CONST_3(words[3]).FLAG(), mode) {
+        (true, _) => format!("{} with UBWC, not read", name(mode)),
+        (false, TileMode::TILE6_LINEAR) => "texels of an A6xx are not read yet".to_owned(),
+        (false, _) => format!("{} tiles, not read", name(mode)),
+    }
+}
+
 fn texture(named: Named, samplers: Vec<u32>, words: Option<[u32; 16]>) -> Texture {
     let unsupported = match words {
-        Some(_) => "texels of an A6xx are not read yet",
-        None => "its descriptor is not in the capture",
+        Some(words) => unread(&words),
+        None => "its descriptor is not in the capture".to_owned(),
     };
     let words = words.unwrap_or_default();
     let (view, c0) = (View::of(&words), TEX_CONST_0(words[0]));
@@ -322,7 +363,7 @@ fn texture(named: Named, samplers: Vec<u32>, words: Option<[u32; 16]>) -> Textur
         srgb: c0.SRGB(),
         swap: name(c0.SWAP()),
         swizzle: swizzle.concat(),
-        unsupported: Some(unsupported.to_owned()),
+        unsupported: Some(unsupported),
         kind: view.kind,
         words: [0; 8],
     }

@@ -35,7 +35,8 @@
 //! Cost: [`Draw::of`] takes a few microseconds and some kilobytes. A caller that keeps one for each draw has
 //! to limit their number.
 
-mod a6xx;
+pub(crate) mod a6xx;
+mod blits;
 pub mod canvas;
 mod counts;
 mod draw;

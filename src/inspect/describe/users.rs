@@ -4,11 +4,13 @@ use std::cell::RefCell;
 
 use a4emu_decoder::a4xx::enums::PollMemoryType;
 use a4emu_decoder::a4xx::pm4::Pm4;
+use a4emu_decoder::a6xx::{self, A6XX};
 use a4emu_decoder::adreno::address::Address as GpuAddress;
 use a4emu_decoder::adreno::load_state::StateKind;
 use a4emu_decoder::adreno::packet::Packet;
 use serde::Serialize;
 
+use super::blits::blitted;
 use super::draw::Draw;
 use super::name::{Address, packet_name};
 use super::target::SurfacePlace;
@@ -153,6 +155,9 @@ impl Engine for UsingCalls<'_> {
         for (by, range) in reads(gpu.sync(), &draw) {
             users.add(gpu, Some(call), Access::Read, by, range);
         }
+        for (by, range) in unrendered(gpu, &draw) {
+            users.add(gpu, Some(call), Access::Written, by, range);
+        }
         let targets = targets(&draw);
         let stores = draw.shaders.iter().filter_map(|it| it.shader.as_ref()).any(|it| it.uses.stores);
         let stays_in_tiles =
@@ -203,6 +208,24 @@ fn reads(gpu: Synced<'_>, draw: &Draw) -> Vec<NamedRange> {
         }
     }
     all
+}
+
+/// The targets in memory of a draw of an A6xx, which is not rendered: whole rows, as tiles are not known.
+fn unrendered(gpu: &Gpu, draw: &Draw) -> Vec<NamedRange> {
+    let Some([_, rows]) = draw.frame.filter(|_| gpu.chip.generation().number == A6XX.number) else {
+        return Vec::new();
+    };
+    let range = |place: SurfacePlace, pitch: u32| match place {
+        SurfacePlace::Address(Address(start)) => {
+            Some((start, start.saturating_add(u64::from(pitch) * u64::from(rows))))
+        }
+        SurfacePlace::Gmem(_) => None,
+    };
+    let colours = draw.targets.iter().filter(|it| !it.write_mask.is_empty());
+    let named = colours.map(|it| (format!("target {} (not rendered)", it.index), range(it.place, it.pitch)));
+    let depth = draw.depth.iter().filter(|it| it.write);
+    let depth = depth.map(|it| ("depth (not rendered)".to_owned(), range(it.place, it.pitch)));
+    named.chain(depth).filter_map(|(name, range)| Some((name, range?))).collect()
 }
 
 /// The surfaces in memory that a draw renders or copies to.
@@ -267,6 +290,16 @@ impl Observer for UsingPackets<'_> {
         if users.part(start, start + 4 * dwords as u64).is_some() {
             users.add(gpu, None, Access::Read, COMMANDS.to_owned(), (start, start + 4 * dwords as u64));
         }
+        if gpu.chip.generation().number == A6XX.number {
+            for (access, surface, range) in blitted(gpu, packet) {
+                users.add(gpu, None, access, format!("{} ({surface})", self.packet), range);
+            }
+            for (address, bytes) in loads_a6xx(packet) {
+                let start = address.get();
+                users.add(gpu, None, Access::Read, self.packet.clone(), (start, start.saturating_add(bytes)));
+            }
+            return;
+        }
         for (address, bytes) in loads(packet) {
             let start = u64::from(address);
             users.add(gpu, None, Access::Read, self.packet.clone(), (start, start + u64::from(bytes)));
@@ -303,6 +336,35 @@ fn loads(packet: &Packet<'_>) -> Vec<(u32, u32)> {
         Pm4::WaitRegMem(packet) if packet.control.POLL() != PollMemoryType::POLL_REGISTER => {
             vec![(packet.POLL_ADDR, 4)]
         }
+        Pm4::CondExec(packet) => vec![(packet.ADDR0, 4), (packet.ADDR1, 4)],
+        _ => Vec::new(),
+    }
+}
+
+/// As [`loads`], of an A6xx.
+fn loads_a6xx(packet: &Packet<'_>) -> Vec<(GpuAddress, u64)> {
+    use a6xx::pm4::Pm4;
+    let Packet::Command { opcode, payload, .. } = *packet else { return Vec::new() };
+    match Pm4::parse(opcode, payload) {
+        Pm4::DrawIndirect(packet) => vec![(packet.INDIRECT, 16)],
+        Pm4::DrawIndxIndirect(packet) => vec![(packet.INDIRECT, 20)],
+        Pm4::DrawIndirectMulti(packet) => {
+            let Some(layout) = packet.layout() else { return Vec::new() };
+            let each = if layout.indices.is_some() { 20 } else { 16 };
+            let further = u64::from(packet.DRAW_COUNT.saturating_sub(1)) * u64::from(layout.stride);
+            let draws = (layout.parameters, further + each);
+            [Some(draws), layout.count.map(|count| (count, 4))].into_iter().flatten().collect()
+        }
+        Pm4::ExecCsIndirect(packet) => vec![(packet.ADDR, 12)],
+        Pm4::MemToReg(packet) => vec![(packet.SRC, 4 * u64::from(packet.control.CNT().max(1)))],
+        Pm4::MemToMem(packet) => {
+            let bytes = if packet.control.DOUBLE() { 8 } else { 4 };
+            packet.sources().take(3).map(|source| (source, bytes)).collect()
+        }
+        Pm4::WaitRegMem(packet) if packet.control.POLL() != PollMemoryType::POLL_REGISTER => {
+            vec![(packet.POLL_ADDR, 4)]
+        }
+        Pm4::WaitMemGte(packet) => vec![(packet.POLL_ADDR, 4)],
         Pm4::CondExec(packet) => vec![(packet.ADDR0, 4), (packet.ADDR1, 4)],
         _ => Vec::new(),
     }

@@ -4,7 +4,7 @@ use a4emu_decoder::adreno::address::Address as GpuAddress;
 use std::collections::BTreeSet;
 use std::mem::size_of;
 
-use a4emu_decoder::adreno::ir3::{Body, Cat6Op, Instr};
+use a4emu_decoder::adreno::ir3::{Body, Cat6Op};
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -337,9 +337,10 @@ pub fn reads(draw: &Draw, gpu: Synced<'_>) -> Vec<Read> {
 
 /// Whether the program of `stage` loads memory through registers, so that its constants may be pointers.
 pub fn has_pointers(stage: &ShaderStage) -> bool {
-    let words = stage.shader.iter().flat_map(|shader| &shader.words);
-    words.map(|word| Instr::decode(*word).body).any(|body| match body {
-        Body::Cat6(cat6) => cat6.op == Cat6Op::Ldg,
-        _ => false,
+    stage.shader.iter().any(|shader| {
+        shader.words.iter().any(|word| match shader.isa.decode(*word).body {
+            Body::Cat6(cat6) => cat6.op == Cat6Op::Ldg,
+            _ => false,
+        })
     })
 }
