@@ -246,7 +246,7 @@ fn an_edited_program_is_saved_behind_the_command_buffer() {
         [0, 1],
         "{edited}"
     );
-    for register in ["SP_CS_INSTRLEN", "SP_CS_OBJ_START_LO", "SP_CS_OBJ_FIRST_EXEC_OFFSET"] {
+    for register in ["a9bc SP_CS_INSTRLEN", "a9b4 SP_CS_OBJ_START_LO", "a9b3 SP_CS_OBJ_FIRST_EXEC_OFFSET"] {
         let more = lines(&edited, register) - lines(&original, register);
         assert_eq!(more, 2, "{register} is set and set back: {edited}");
     }
