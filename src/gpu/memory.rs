@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use a4emu_decoder::adreno::address::Address;
+pub use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::generation::DEFAULT;
 use hashbrown::HashMap;
 

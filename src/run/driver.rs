@@ -64,6 +64,11 @@ impl Mesa {
         Some(Self::At(prefix, libraries))
     }
 
+    /// This Mesa, or for a program that may not need one the system's libraries.
+    pub fn or_in_place(self) -> Self {
+        if matches!(self, Self::Missing(_)) { Self::InPlace } else { self }
+    }
+
     /// Environment variables with which a program finds this Mesa.
     pub fn environment(&self, variable: &impl Variables) -> Vec<(&'static str, OsString)> {
         let Self::At(prefix, libraries) = self else { return Vec::new() };

@@ -27,7 +27,7 @@ use crate::flags::Flags;
 use crate::flags::amount;
 use crate::named;
 use crate::validate::{status_of_verdict, suppressions};
-use a4emu_gpu::gpu::{CHIPS, Model};
+use a4emu_gpu::gpu::{CHIPS, Chip, Model};
 use a4emu_inspect::selection::Span;
 use a4emu_process::summary::Summary;
 use a4emu_process::{folder, ledger, owner, recording};
@@ -117,6 +117,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let chosen = args.choice.read(|path| suppressions(path, &shared.inputs))?;
     let library = LIBRARY.find()?;
     let mesa = Mesa::find(args.mesa.as_deref(), &env::current_exe()?.canonicalize()?, &variable);
+    // A program may drive the KGSL device itself.
+    let mesa = if needs_mesa(args) { mesa } else { mesa.or_in_place() };
     if let Mesa::Missing(why) = &mesa {
         shared.warn(why);
     }
@@ -172,6 +174,12 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         0 => Ok(found),
         code => std::process::exit(code),
     }
+}
+
+/// Whether only Mesa can drive the device: the KGSL device is there for chips from the A6xx on.
+fn needs_mesa(args: &Args) -> bool {
+    let row = CHIPS.iter().find(|row| row.name == args.gpu);
+    args.mesa.is_some() || row.is_none_or(|row| Chip { id: row.id }.generation().number < 6)
 }
 
 /// Says what did not arrive. Returns the status of the run, without that of its program.

@@ -9,7 +9,8 @@
 //! may follow the language:
 //!
 //! - `needs=mesa,vglrun`: programs that the block needs. Without them the block is skipped, and an ignored
-//!   test reports it. `mesa` is a Mesa with the driver, `board` a device with the chip.
+//!   test reports it. `mesa` is a Mesa with the driver, `board` a device with the chip,
+//!   `tinygrad` Python's package with `tinymesa`.
 //!
 //! Blocks of `rust` and `python` count if they have `by=FILE`.
 //!

@@ -100,10 +100,20 @@ fn has_mesa() -> bool {
     })
 }
 
+/// Whether `python3` has tinygrad, and Mesa's compiler for it.
+fn has_tinygrad() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let output = Command::new("python3").args(["-c", "import tinygrad, tinymesa"]).output();
+        output.is_ok_and(|output| output.status.success())
+    })
+}
+
 /// The needs of a block that this machine lacks.
 pub fn missing(block: &Block) -> Vec<String> {
     let has = |need: &str| match need {
         "mesa" => has_mesa(),
+        "tinygrad" => has_tinygrad(),
         "board" => false,
         program => folders().any(|folder| folder.join(program).is_file()),
     };

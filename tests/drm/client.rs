@@ -104,6 +104,19 @@ impl Mapping {
         }
     }
 
+    /// Maps a file by a system call, which the library does not see.
+    pub fn unseen(fd: &File, bytes: usize, offset: u64) -> Result<Self, i32> {
+        let (prot, zero) = (libc::PROT_READ | libc::PROT_WRITE, ptr::null_mut::<u8>());
+        // SAFETY: the system chooses the address.
+        let at = unsafe {
+            libc::syscall(libc::SYS_mmap, zero, bytes, prot, libc::MAP_SHARED, fd.as_raw_fd(), offset)
+        };
+        match at {
+            -1 => Err(io::Error::last_os_error().raw_os_error().unwrap_or(0)),
+            at => Ok(Self { at: at as *mut u32, bytes }),
+        }
+    }
+
     /// Maps a file at a given address, in place of an existing mapping.
     pub fn fixed(fd: &File, bytes: usize, offset: u64, at: usize) -> Result<Self, i32> {
         let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_FIXED);

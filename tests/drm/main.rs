@@ -14,6 +14,7 @@ mod ends;
 mod frames;
 mod hangs;
 mod hostile;
+mod kgsl;
 mod launcher;
 mod lives;
 mod lost;

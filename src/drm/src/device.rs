@@ -21,6 +21,8 @@ use crate::bo::Bo;
 use crate::clock::Deadline;
 use crate::ffi::{Inode, signals};
 use crate::file::{DrmFile, Object};
+use crate::kgsl::file::KgslFile;
+use crate::kgsl::places::Places;
 use crate::ring::Ring;
 use crate::share::Shared;
 use crate::{known, mappings, settings};
@@ -71,6 +73,8 @@ pub struct State {
     pub orders: Orders,
     /// Buffers that other processes may share, by the file that is their memory.
     pub shared: Shared,
+    /// Where objects of the KGSL device are.
+    pub places: Places,
 }
 
 /// The device.
@@ -282,6 +286,17 @@ impl State {
     pub fn file(&mut self, inode: Inode) -> Result<&mut DrmFile, Errno> {
         match self.objects.get_mut(&inode) {
             Some(Object::File(file)) => Ok(file),
+            _ => Err(Errno::BADF),
+        }
+    }
+
+    /// The open of the KGSL device with this `inode`.
+    ///
+    /// # Errors
+    /// The call fails with `EBADF` if another thread has closed it.
+    pub fn kgsl(&mut self, inode: Inode) -> Result<&mut KgslFile, Errno> {
+        match self.objects.get_mut(&inode) {
+            Some(Object::Kgsl(file)) => Ok(file),
             _ => Err(Errno::BADF),
         }
     }

@@ -6,6 +6,7 @@ use rustix::io::Errno;
 
 use crate::device::Call;
 use crate::ffi::user;
+use crate::kgsl::{self, args, command, context, memory, property};
 use crate::{fence, gem, param, prime, queue, submit, syncobj, uapi, version};
 
 /// The kind of descriptor of an ioctl.
@@ -13,6 +14,8 @@ use crate::{fence, gem, param, prime, queue, submit, syncobj, uapi, version};
 pub enum Kind {
     /// An open of the node.
     File,
+    /// An open of the KGSL device.
+    Kgsl,
     /// An exported buffer.
     DmaBuf,
     /// A fence.
@@ -43,7 +46,7 @@ impl Request {
 
 /// Whether an ioctl may belong to the device.
 pub fn is_known_type(request: u64) -> bool {
-    matches!(Request::new(request).kind, uapi::TYPE_DRM | uapi::TYPE_SYNC | uapi::TYPE_DMA_BUF)
+    matches!(Request::new(request).kind, uapi::TYPE_DRM | uapi::TYPE_SYNC | uapi::TYPE_DMA_BUF | args::TYPE)
 }
 
 /// Room for the arguments of all ioctls, with sufficient alignment. A program may pass a larger one.
@@ -65,21 +68,21 @@ mod way {
 }
 
 macro_rules! rows {
-    ($(#[$doc:meta])* $table:ident: $($number:literal $way:ident $argument:ident => $serve:path;)*) => {
+    ($(#[$doc:meta])* $table:ident of $module:ident: $($number:literal $way:ident $argument:ident => $serve:path;)*) => {
         $(#[$doc])*
         const $table: &[Row] = &[$(Row {
             number: $number,
             input: way::$way.0,
             output: way::$way.1,
-            size: size_of::<uapi::$argument>(),
-            serve: |call, bytes| $serve(call, from_bytes_mut::<uapi::$argument>(bytes)),
+            size: size_of::<$module::$argument>(),
+            serve: |call, bytes| $serve(call, from_bytes_mut::<$module::$argument>(bytes)),
         }),*];
     };
 }
 
 rows! {
     /// Ioctls of the node: `drm.h`, then `msm_drm.h` from 0x40 on.
-    FILE:
+    FILE of uapi:
     0x00 WR Version => version::version;
     0x09 W GemClose => gem::close;
     0x0c WR GetCap => version::get_cap;
@@ -112,9 +115,40 @@ rows! {
 
 rows! {
     /// Ioctls of fences: `sync_file.h`.
-    FENCE:
+    FENCE of uapi:
     0x03 WR SyncMerge => fence::merge;
     0x04 WR SyncFileInfo => fence::info;
+}
+
+rows! {
+    /// Ioctls of the KGSL device: `msm_kgsl.h`.
+    KGSL of args:
+    0x02 WR Property => property::get;
+    0x07 W WaitTimestamp => context::wait;
+    0x13 WR ContextCreate => context::create;
+    0x14 W ContextDestroy => context::destroy;
+    0x15 WR MapUserMem => memory::map_user;
+    0x16 WR ReadTimestamp => context::read;
+    0x21 W SharedmemFree => memory::free_at;
+    0x32 W Property => property::set;
+    0x33 WR TimestampEvent => context::event;
+    0x34 WR GpumemAllocId => memory::alloc_id;
+    0x35 WR GpumemFreeId => memory::free_id;
+    0x36 WR GpumemGetInfo => memory::get_info;
+    0x37 W GpumemSyncCache => memory::sync_cache;
+    0x3b WR PerfcounterRead => property::read_counters;
+    0x3c WR GpumemSyncCacheBulk => memory::sync_cache_bulk;
+    0x40 WR Syncsource => kgsl::refuse;
+    0x41 WR Syncsource => kgsl::refuse;
+    0x42 WR Syncsource => kgsl::refuse;
+    0x43 WR Syncsource => kgsl::refuse;
+    0x45 WR GpuobjAlloc => memory::alloc;
+    0x46 W GpuobjFree => memory::free;
+    0x47 WR GpuobjInfo => memory::info;
+    0x48 WR GpuobjImport => memory::import;
+    0x49 W GpuobjSync => memory::sync;
+    0x4a WR GpuCommand => command::command;
+    0x4c W GpuobjSetInfo => memory::set_info;
 }
 
 /// Whether only primary nodes serve this number of `drm.h`: authentication, legacy names of buffers, mode
@@ -132,19 +166,21 @@ pub fn ioctl(call: &Call, kind: Kind, request: u64, address: u64) -> Result<(), 
     let request = Request::new(request);
     let rows = match (kind, request.kind) {
         (Kind::File, uapi::TYPE_DRM) => FILE,
+        (Kind::Kgsl, args::TYPE) => KGSL,
         (Kind::Fence, uapi::TYPE_SYNC) => FENCE,
         // Begin and end of CPU access: there is nothing to flush.
         (Kind::DmaBuf, uapi::TYPE_DMA_BUF) if request.number == 0 => return Ok(()),
         _ => return Err(Errno::NOTTY),
     };
     match rows.iter().find(|row| row.number == request.number) {
-        Some(row) => serve(call, row, request, address),
+        Some(row) => serve(call, row, kind, request, address),
         None if kind == Kind::File && is_denied(request.number) => Err(Errno::ACCESS),
+        None if kind == Kind::Kgsl => Err(Errno::NOTTY),
         None => Err(Errno::INVAL),
     }
 }
 
-fn serve(call: &Call, row: &Row, request: Request, address: u64) -> Result<(), Errno> {
+fn serve(call: &Call, row: &Row, kind: Kind, request: Request, address: u64) -> Result<(), Errno> {
     let (mut argument, mut larger) = (Argument::default(), Vec::new());
     let words = request.size.max(row.size).div_ceil(size_of::<u64>());
     let argument = match words <= argument.len() {
@@ -159,8 +195,10 @@ fn serve(call: &Call, row: &Row, request: Request, address: u64) -> Result<(), E
     let (input, output) = (moved(request.input && row.input), moved(request.output && row.output));
     user::read_bytes(address, &mut bytes[..input])?;
     let served = (row.serve)(call, &mut bytes[..row.size]);
-    // The argument is copied also if the call failed, since some calls return details in it.
-    user::write_bytes(address, &bytes[..output])?;
+    // DRM copies the argument also if the call failed, since some calls return details in it.
+    if served.is_ok() || kind != Kind::Kgsl {
+        user::write_bytes(address, &bytes[..output])?;
+    }
     served
 }
 
@@ -199,6 +237,28 @@ mod tests {
         ];
         for (number, bytes) in expect {
             assert_eq!(size(number), Some(bytes), "{number:#x}");
+        }
+        let size = |number| KGSL.iter().find(|row| row.number == number).map(|row| row.size);
+        let expect = [
+            (0x02, 24),
+            (0x07, 12),
+            (0x15, 48),
+            (0x33, 32),
+            (0x34, 48),
+            (0x36, 72),
+            (0x37, 32),
+            (0x3b, 24),
+            (0x3c, 24),
+            (0x45, 48),
+            (0x46, 32),
+            (0x47, 48),
+            (0x48, 32),
+            (0x49, 16),
+            (0x4a, 64),
+            (0x4c, 32),
+        ];
+        for (number, bytes) in expect {
+            assert_eq!(size(number), Some(bytes), "KGSL {number:#x}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The emulator as the device's GPU. Submits run here one at a time, each to its end.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,6 +11,7 @@ use a4emu_gpu::budget::{Budget, OptionNames};
 use a4emu_gpu::cp::{Call, Cp, Flow, Observer, Renderer, Tee};
 use a4emu_gpu::draw::Schedule;
 use a4emu_gpu::gpu::{Chip, Clock, Gpu};
+use a4emu_gpu::memory::Address;
 use a4emu_gpu::settled::Running;
 use a4emu_process::ledger::Word;
 use a4emu_process::summary::Summary;
@@ -23,11 +25,12 @@ use crate::bo::Bo;
 use crate::device::Device;
 use crate::ffi::{Inode, threads};
 use crate::frames::{Frames, Taken};
+use crate::kgsl::places::Change;
 use crate::ledger::Reporter;
 use crate::param::timestamp;
 use crate::record::{Group, Recorder, process};
 use crate::replica::Wanted;
-use crate::ring::{Job, Span};
+use crate::ring::{Job, Reach, Span};
 use crate::settings;
 use crate::share::{ShareTask, SharedFiles};
 use crate::uapi;
@@ -58,6 +61,8 @@ pub struct Engine {
     frames: Option<Frames>,
     /// Files that are the memory of buffers.
     shared_files: SharedFiles,
+    /// Objects of the KGSL device: length in bytes by address.
+    objects: BTreeMap<u64, usize>,
     /// Checks the rules of `validate`.
     watch: Option<Watch>,
     /// Threads that draws run on, including this one. They receive no signals.
@@ -101,6 +106,7 @@ impl Engine {
             frames: None,
             reporter,
             shared_files: SharedFiles::default(),
+            objects: BTreeMap::new(),
             watch: None,
             threads: ambient::pool(settings::get().threads, Members::AndThis).map_err(|_| Errno::AGAIN)?,
         };
@@ -120,11 +126,13 @@ impl Engine {
     ///
     /// In strict mode the submit fails if the GPU faulted, was cut off, read outside of all buffers or met
     /// an unsupported feature.
-    pub fn run(&mut self, device: &Device, job: &Job) -> Outcome {
+    pub fn run(&mut self, device: &Device, job: &mut Job) -> Outcome {
         self.follow(device);
+        self.change(std::mem::take(&mut job.changes));
+        let job = &*job;
         for (address, value) in &job.patches {
             // The address was checked: it is in a buffer.
-            let _ = self.gpu.memory_mut().write_u32(*address, *value);
+            let _ = self.gpu.memory_mut().write_u32(Address::new(*address), *value);
         }
         self.record(job);
         let before = self.complaints();
@@ -219,7 +227,7 @@ impl Engine {
             let mut renderer = Renderer;
             let mut cp = Cp::new(gpu, &mut renderer, observer);
             for (span, _) in commands {
-                cp.submit_part(span.address, (span.len / 4) as u32);
+                cp.submit_part(Address::new(span.address), (span.len / 4) as u32);
             }
             gpu.settle();
             gpu.at.submit += 1;
@@ -243,6 +251,24 @@ impl Engine {
         }
     }
 
+    /// Applies what has changed in the address space of the KGSL device since the last submit.
+    fn change(&mut self, changes: Vec<Change>) {
+        let memory = self.gpu.memory_mut();
+        for change in changes {
+            match change {
+                Change::Gone(range) => {
+                    memory.unmap(range.start, range.end);
+                    self.objects.retain(|start, _| !range.contains(start));
+                }
+                Change::Born(address, pages) => {
+                    let (len, seen) = (pages.as_ref().len(), pages.seen.clone());
+                    memory.map_shared(Address::new(address), Arc::new(pages), seen);
+                    self.objects.insert(address, len);
+                }
+            }
+        }
+    }
+
     /// Executes a share task between two submits.
     ///
     /// # Errors
@@ -260,11 +286,16 @@ impl Engine {
         let contents = |(span, (_, access)): (&Span, &(Arc<Bo>, u32))| {
             let is_dumped = access & uapi::submit::BO_DUMP != 0;
             let wanted = if is_dumped { Wanted::Contents } else { Wanted::Changes };
-            Some((span.address, memory.slice(span.address, span.len as usize)?, wanted))
+            Some((span.address, memory.slice(Address::new(span.address), span.len as usize)?, wanted))
         };
+        let mapped = self.objects.iter().filter(|_| job.reach == Reach::All);
+        let mapped = mapped.filter_map(|(address, len)| {
+            Some((*address, memory.slice(Address::new(*address), *len)?, Wanted::Changes))
+        });
+        let listed = job.buffers.iter().zip(&job.owners).filter_map(contents);
         let group = Group {
             fence: job.fence,
-            buffers: job.buffers.iter().zip(&job.owners).filter_map(contents).collect(),
+            buffers: listed.chain(mapped).collect(),
             commands: job.commands.iter().map(|(span, _)| (span.address, (span.len / 4) as u32)).collect(),
         };
         match recorder.add(&group) {

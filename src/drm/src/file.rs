@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use crate::arena;
 use crate::bo::Bo;
 use crate::ids::Ids;
+use crate::kgsl::file::KgslFile;
 use crate::mappings::Part;
 
 /// Difference between a buffer's `mmap` offset and its GPU address.
@@ -17,6 +18,8 @@ pub const MMAP_OFFSET: u64 = 1 << 32;
 pub enum Object {
     /// An open of the render node.
     File(DrmFile),
+    /// An open of the KGSL device.
+    Kgsl(Box<KgslFile>),
     /// An exported buffer.
     DmaBuf(Arc<Bo>),
     /// A fence. It is always signalled, since an ioctl that returns one waits for its submit.
@@ -58,7 +61,7 @@ impl Object {
         match self {
             Self::File(file) => file.buffers.at(offset).and_then(|bo| part(bo, 0)).ok_or(Errno::INVAL),
             Self::DmaBuf(bo) => part(bo, offset).ok_or(Errno::INVAL),
-            Self::Fence | Self::Syncobj(_) => Err(Errno::NODEV),
+            Self::Fence | Self::Syncobj(_) | Self::Kgsl(_) => Err(Errno::NODEV),
         }
     }
 }

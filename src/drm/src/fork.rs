@@ -46,9 +46,12 @@ impl Held {
         self.arena.part_from_parent();
         let lost = self.state.ring.part_from_parent();
         self.state.orders = Orders::default();
+        self.state.places.part_from_parent();
         for object in self.state.objects.values_mut() {
-            if let Object::File(file) = object {
-                file.queues.end_all();
+            match object {
+                Object::File(file) => file.queues.end_all(),
+                Object::Kgsl(file) => file.part_from_parent(),
+                _ => {}
             }
         }
         drop(self);

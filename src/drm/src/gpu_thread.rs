@@ -15,6 +15,8 @@ use rustix::io::Errno;
 use crate::device::{Device, has_one_core};
 use crate::engine::{Engine, Outcome};
 use crate::ffi::{own_table, threads};
+use crate::file::Object;
+use crate::kgsl::file::Reset;
 use crate::ring::Job;
 use crate::share::ShareTask;
 
@@ -56,7 +58,7 @@ impl Device {
         let poll_time = if has_one_core() { Duration::ZERO } else { POLL_TIME };
         loop {
             let (number, mut job) = self.next_job(&mut engine, poll_time);
-            let run = catch_unwind(AssertUnwindSafe(|| engine.run(self, &job)));
+            let run = catch_unwind(AssertUnwindSafe(|| engine.run(self, &mut job)));
             let outcome = run.unwrap_or_else(|panic| engine.broke(self, panic.as_ref()));
             // Before the end is announced, so that a program which then closes a buffer is its last owner.
             job.owners.clear();
@@ -112,8 +114,14 @@ impl Device {
         }
         state.ring.hangs += u64::from(outcome.hung);
         // Another thread may have closed the file or queue during the run.
-        if let Ok(queue) = state.file(job.file).and_then(|file| file.queues.get(job.queue)) {
-            queue.end(job.fence, outcome.hung.into());
+        match state.objects.get_mut(&job.file) {
+            Some(Object::File(file)) => {
+                _ = file.queues.get(job.queue).map(|queue| queue.end(job.fence, outcome.hung.into()));
+            }
+            Some(Object::Kgsl(file)) => {
+                file.end(job.queue, job.fence, if outcome.hung { Reset::Guilty } else { Reset::None });
+            }
+            _ => {}
         }
     }
 

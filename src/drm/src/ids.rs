@@ -34,6 +34,11 @@ impl<T> Ids<T> {
         self.rows.get(&id)
     }
 
+    /// The value of `id`, to change it.
+    pub fn get_mut(&mut self, id: u32) -> Option<&mut T> {
+        self.rows.get_mut(&id)
+    }
+
     /// Removes `id`. Returns its value.
     pub fn remove(&mut self, id: u32) -> Option<T> {
         let value = self.rows.remove(&id)?;
@@ -44,6 +49,11 @@ impl<T> Ids<T> {
     /// All values.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.rows.values()
+    }
+
+    /// All values, to change them.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.rows.values_mut()
     }
 }
 

@@ -13,6 +13,8 @@ use crate::ffi::{Inode, Look};
 /// Permissions of the memory file for an open node. Other programs do not give an unnamed file these
 /// permissions, so `fstat` alone identifies it.
 pub const NODE: Mode = Mode::from_raw_mode(0o1666);
+/// Permissions of the memory file for an open of the KGSL device.
+pub const KGSL: Mode = Mode::from_raw_mode(0o1606);
 /// Permissions of the pipes for fences and of the memory files for sync objects.
 pub const OBJECT: Mode = Mode::from_raw_mode(0o1600);
 /// Permissions of the memory files that hold a buffer, which other processes may share.
@@ -50,7 +52,7 @@ pub fn note_file(inode: Inode) {
 /// The file behind `fd`, if it belongs to the device and this process owns that.
 pub fn object_at(fd: i32) -> Option<Inode> {
     let look = (LIVE.load(Ordering::Acquire) > 0).then(|| Look::at(fd)).flatten()?;
-    let ours = has_permissions(look, &[NODE, OBJECT, BUFFER]) || is_fence(look);
+    let ours = has_permissions(look, &[NODE, KGSL, OBJECT, BUFFER]) || is_fence(look);
     (ours && is_owner()).then_some(look.inode)
 }
 
@@ -70,6 +72,11 @@ pub fn inherited_at(fd: i32) -> Option<Inode> {
 /// Whether a file is an open node.
 pub fn is_node(look: Look) -> bool {
     has_permissions(look, &[NODE])
+}
+
+/// Whether a file is an open of the KGSL device.
+pub fn is_kgsl(look: Look) -> bool {
+    has_permissions(look, &[KGSL])
 }
 
 /// Whether a file holds a buffer, of this process's device or of another one's.

@@ -39,6 +39,7 @@ pub mod gaps;
 pub mod gem;
 pub mod gpu_thread;
 pub mod ids;
+pub mod kgsl;
 pub mod known;
 pub mod ledger;
 pub mod mappings;

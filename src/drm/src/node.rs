@@ -13,7 +13,7 @@ use crate::clock::Deadline;
 use crate::device::{Call, Device, existing};
 use crate::ffi::{process, signals};
 use crate::file::{DrmFile, Object};
-use crate::{dispatch, known, mappings, refusal, ring, settings, sweep};
+use crate::{dispatch, kgsl, known, mappings, refusal, ring, settings, sweep};
 
 /// Opens the node.
 ///
@@ -23,6 +23,16 @@ pub fn open(flags: MemfdFlags) -> Result<OwnedFd, Errno> {
     let _signals = signals::hold();
     let _control = ambient::hold();
     started()?.add("a4emu-msm", flags, Object::File(DrmFile::default()))
+}
+
+/// Opens the KGSL device.
+///
+/// # Errors
+/// The call fails if the system cannot make another file or thread, or if the process may map too little.
+pub fn open_kgsl(flags: MemfdFlags) -> Result<OwnedFd, Errno> {
+    let _signals = signals::hold();
+    let _control = ambient::hold();
+    kgsl::open::open(started()?, flags).inspect_err(|errno| refusal::tell(*errno))
 }
 
 /// The device with its thread.
@@ -57,6 +67,7 @@ pub fn ioctl(fd: i32, request: u64, argument: u64) -> Option<Result<i32, Errno>>
     sweep::if_closed(device);
     let kind = device.state().objects.get(&file).map(|object| match object {
         Object::File(_) => dispatch::Kind::File,
+        Object::Kgsl(_) => dispatch::Kind::Kgsl,
         Object::DmaBuf(_) => dispatch::Kind::DmaBuf,
         Object::Fence => dispatch::Kind::Fence,
         Object::Syncobj(_) => dispatch::Kind::Syncobj,
@@ -72,10 +83,14 @@ pub fn ioctl(fd: i32, request: u64, argument: u64) -> Option<Result<i32, Errno>>
     Some(dispatch::ioctl(&call, kind, request, argument).map(|()| 0))
 }
 
-/// The part of a buffer that a mapping of `fd` covers; `None` if `fd` does not belong to the device.
+/// The part of a buffer that a mapping of `fd` covers; `None` if `fd` does not belong to the device, or if the system
+/// makes the mapping.
 pub fn mapped_part(fd: i32, offset: i64, len: usize) -> Option<Result<mappings::Part, Errno>> {
     let inode = known::object_at(fd)?;
-    existing()?.state().objects.get(&inode).map(|object| object.part(offset as u64, len))
+    match existing()?.state().objects.get(&inode)? {
+        Object::Kgsl(file) => file.objects.check_mapping(offset as u64, len as u64).err().map(Err),
+        object => Some(object.part(offset as u64, len)),
+    }
 }
 
 /// Time that the end of the process waits for queued submits, since they may not end.

@@ -36,9 +36,9 @@ pub struct Group<'a> {
     /// Number of its fence.
     pub fence: u32,
     /// Buffers: address, contents, and what is to be written of them.
-    pub buffers: Vec<(u32, &'a [u8], Wanted)>,
+    pub buffers: Vec<(u64, &'a [u8], Wanted)>,
     /// Command buffers: address and length in dwords.
-    pub commands: Vec<(u32, u32)>,
+    pub commands: Vec<(u64, u32)>,
 }
 
 /// Writes one capture.
@@ -121,8 +121,9 @@ fn put_group(out: &mut Vec<u8>, process: &str, group: &Group<'_>, replica: &mut 
     let mut text = format!("{process}: fence={}\0", group.fence).into_bytes();
     text.resize(text.len().next_multiple_of(4), 0);
     put(out, section::CMD, &[&text]);
-    let address = |out: &mut Vec<u8>, section, address: u32, len: u32| {
-        put(out, section, &[&address.to_le_bytes(), &len.to_le_bytes(), &[0; 4]]);
+    let address = |out: &mut Vec<u8>, section, address: u64, len: u32| {
+        let [low, high] = [address as u32, (address >> 32) as u32].map(u32::to_le_bytes);
+        put(out, section, &[&low, &len.to_le_bytes(), &high]);
     };
     for (start, contents, wanted) in &group.buffers {
         let runs: Runs = replica.update(*start, contents, *wanted);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use a4emu_gpu::memory::Memory;
+use a4emu_gpu::memory::{Address, Memory};
 
 use crate::arena;
 
@@ -25,15 +25,15 @@ pub enum Wanted {
 }
 
 /// Contents to be written: each run of bytes with its address, ascending.
-pub type Runs = Vec<(u32, Vec<u8>)>;
+pub type Runs = Vec<(u64, Vec<u8>)>;
 
 /// What the reader has.
 #[derive(Default)]
 pub struct Replica {
     /// Length of each buffer by address.
-    buffers: BTreeMap<u32, u32>,
+    buffers: BTreeMap<u64, u64>,
     /// Pages with a byte that is not zero, by number.
-    pages: HashMap<u32, Box<[u8; PAGE]>>,
+    pages: HashMap<u64, Box<[u8; PAGE]>>,
 }
 
 impl Replica {
@@ -41,10 +41,10 @@ impl Replica {
     /// that the reader does not have all bytes as one run.
     ///
     /// The program may write the buffer at the same time, so that each byte is read once.
-    pub fn update(&mut self, address: u32, bytes: &[u8], wanted: Wanted) -> Runs {
-        let is_new = self.buffers.get(&address) != Some(&(bytes.len() as u32));
+    pub fn update(&mut self, address: u64, bytes: &[u8], wanted: Wanted) -> Runs {
+        let is_new = self.buffers.get(&address) != Some(&(bytes.len() as u64));
         if is_new {
-            self.place(address, bytes.len() as u32);
+            self.place(address, bytes.len() as u64);
         }
         let mut runs = Runs::new();
         let mut page = [0; PAGE];
@@ -78,28 +78,28 @@ impl Replica {
             while at < end {
                 let next = end.min((at / PAGE as u64 + 1) * PAGE as u64);
                 let mut bytes = vec![0; (next - at) as usize];
-                if self.has(at as u32) && memory.read(at as u32, &mut bytes) {
-                    self.store(at as u32, &bytes);
+                if self.has(at) && memory.read(Address::new(at), &mut bytes) {
+                    self.store(at, &bytes);
                 }
                 at = next;
             }
         }
     }
 
-    fn has(&self, address: u32) -> bool {
+    fn has(&self, address: u64) -> bool {
         let below = self.buffers.range(..=address).next_back();
         below.is_some_and(|(start, len)| address - start < *len)
     }
 
     /// Adds a buffer of zeros in the place of those that overlap it.
-    fn place(&mut self, address: u32, len: u32) {
-        let end = u64::from(address) + u64::from(len);
-        let ends = |(start, len): (&u32, &u32)| (*start, u64::from(*start) + u64::from(*len));
-        let below = self.buffers.range(..u32::try_from(end).unwrap_or(u32::MAX)).rev().map(ends);
-        let gone: Vec<(u32, u64)> = below.take_while(|(_, end)| *end > address.into()).collect();
+    fn place(&mut self, address: u64, len: u64) {
+        let end = address + len;
+        let ends = |(start, len): (&u64, &u64)| (*start, start + len);
+        let below = self.buffers.range(..end).rev().map(ends);
+        let gone: Vec<(u64, u64)> = below.take_while(|(_, end)| *end > address).collect();
         for (start, end) in gone {
             self.buffers.remove(&start);
-            for page in number(start)..end.div_ceil(PAGE as u64) as u32 {
+            for page in number(start)..end.div_ceil(PAGE as u64) {
                 self.pages.remove(&page);
             }
         }
@@ -107,7 +107,7 @@ impl Replica {
     }
 
     /// Stores bytes of one page.
-    fn store(&mut self, address: u32, bytes: &[u8]) {
+    fn store(&mut self, address: u64, bytes: &[u8]) {
         let page = self.pages.entry(number(address)).or_insert_with(|| Box::new(ZEROS));
         page[address as usize % PAGE..][..bytes.len()].copy_from_slice(bytes);
         if **page == ZEROS {
@@ -117,22 +117,20 @@ impl Replica {
 }
 
 /// Pieces of a buffer of at most `size` bytes, with their addresses. The buffer may end with the address space.
-fn pieces(address: u32, bytes: &[u8], size: usize) -> impl Iterator<Item = (u32, &[u8])> {
-    let at = move |index| address.wrapping_add((index * size) as u32);
+fn pieces(address: u64, bytes: &[u8], size: usize) -> impl Iterator<Item = (u64, &[u8])> {
+    let at = move |index| address + (index * size) as u64;
     bytes.chunks(size).enumerate().map(move |(index, piece)| (at(index), piece))
 }
 
 /// The number of the page with the byte at `address`. Buffers begin at a page.
-fn number(address: u32) -> u32 {
-    address / PAGE as u32
+fn number(address: u64) -> u64 {
+    address / PAGE as u64
 }
 
 /// Adds bytes to the last run if they follow it, or as a run of their own.
-fn add(runs: &mut Runs, at: u32, bytes: &[u8]) {
+fn add(runs: &mut Runs, at: u64, bytes: &[u8]) {
     match runs.last_mut() {
-        Some((start, run)) if u64::from(*start) + run.len() as u64 == u64::from(at) => {
-            run.extend_from_slice(bytes)
-        }
+        Some((start, run)) if *start + run.len() as u64 == at => run.extend_from_slice(bytes),
         _ => runs.push((at, bytes.to_vec())),
     }
 }
@@ -141,9 +139,9 @@ fn add(runs: &mut Runs, at: u32, bytes: &[u8]) {
 mod tests {
     use super::*;
 
-    const AT: u32 = 0x0100_0000;
+    const AT: u64 = 0x0100_0000;
 
-    fn runs(runs: &Runs) -> Vec<(u32, usize)> {
+    fn runs(runs: &Runs) -> Vec<(u64, usize)> {
         runs.iter().map(|(at, bytes)| (at - AT, bytes.len())).collect()
     }
 
@@ -155,7 +153,7 @@ mod tests {
         assert_eq!(update(&bytes, Wanted::Changes), []);
         (bytes[5], bytes[64], bytes[PAGE - 1]) = (1, 1, 1);
         bytes[PAGE] = 1;
-        assert_eq!(update(&bytes, Wanted::Changes), [(0, 128), (PAGE as u32 - 64, 128)]);
+        assert_eq!(update(&bytes, Wanted::Changes), [(0, 128), (PAGE as u64 - 64, 128)]);
         assert_eq!(update(&bytes, Wanted::Contents), [(0, 2 * PAGE)], "pages that are not zero");
         bytes[PAGE] = 0;
         assert_eq!(update(&bytes, Wanted::Contents), [(0, 2 * PAGE)], "the second is zero now");
@@ -178,14 +176,14 @@ mod tests {
 
     #[test]
     fn a_buffer_may_end_with_the_address_space() {
-        let (mut replica, last) = (Replica::default(), u32::MAX - (2 * PAGE as u32 - 1));
+        let (mut replica, last) = (Replica::default(), (1 << 49) - 2 * PAGE as u64);
         let mut bytes = vec![1; 2 * PAGE];
         assert_eq!(replica.update(last, &bytes, Wanted::Changes), [(last, bytes.clone())]);
         bytes[2 * PAGE - 1] = 2;
         let end = 2 * PAGE - LINE;
         assert_eq!(
             replica.update(last, &bytes, Wanted::Changes),
-            [(last + end as u32, bytes[end..].to_vec())]
+            [(last + end as u64, bytes[end..].to_vec())]
         );
         assert_eq!(replica.update(last, &bytes[..PAGE], Wanted::Changes).len(), 1);
         assert_eq!(replica.pages.len(), 1, "the other page is gone");
@@ -195,17 +193,17 @@ mod tests {
     #[test]
     fn only_what_the_gpu_wrote_is_taken_from_memory() {
         let (mut replica, mut memory) = (Replica::default(), Memory::new());
-        memory.announce(AT, 2 * PAGE as u32, Some(&[0; 2 * PAGE]));
+        memory.announce(AT as u32, 2 * PAGE as u32, Some(&[0; 2 * PAGE]));
         replica.update(AT, &[0; 2 * PAGE], Wanted::Changes);
-        assert!(memory.write(AT, &[3; 8]), "by the program");
+        assert!(memory.write(AT as u32, &[3; 8]), "by the program");
         memory.log_writes();
-        assert!(memory.write(AT + 128, &[5; 8]));
-        assert!(memory.write(AT + 4092, &[5; 8]));
+        assert!(memory.write(AT as u32 + 128, &[5; 8]));
+        assert!(memory.write(AT as u32 + 4092, &[5; 8]));
         let written = memory.take_writes();
         let ranges = [(128, 136), (4092, 4100)];
-        assert_eq!(written, ranges.map(|(start, end)| (u64::from(AT) + start, u64::from(AT) + end)));
+        assert_eq!(written, ranges.map(|(start, end)| (AT + start, AT + end)));
         replica.ran(&memory, &written);
-        let bytes = memory.slice(AT, 2 * PAGE).unwrap().to_vec();
+        let bytes = memory.slice(AT as u32, 2 * PAGE).unwrap().to_vec();
         assert_eq!(runs(&replica.update(AT, &bytes, Wanted::Changes)), [(0, 64)]);
         // The program sets it back to what it was before the GPU wrote it.
         assert_eq!(

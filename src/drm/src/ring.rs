@@ -9,6 +9,7 @@ use rustix::io::Errno;
 
 use crate::bo::Bo;
 use crate::ffi::Inode;
+use crate::kgsl::places::Change;
 use crate::share::Order;
 
 /// Number of accepted submits that have not finished, for who may take no lock.
@@ -31,9 +32,19 @@ pub fn spin_until_idle(time: Duration) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Address of the first byte.
-    pub address: u32,
+    pub address: u64,
     /// Length in bytes.
     pub len: u64,
+}
+
+/// The objects that a submit can use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// Those that it lists.
+    #[default]
+    Listed,
+    /// All of the KGSL device.
+    All,
 }
 
 /// A checked submit.
@@ -41,9 +52,9 @@ pub struct Span {
 pub struct Job {
     /// The open file it was submitted to.
     pub file: Inode,
-    /// The queue of the file.
+    /// The queue of the file, or its context.
     pub queue: u32,
-    /// Number of its fence.
+    /// Number of its fence, or its time stamp.
     pub fence: u32,
     /// Its buffers.
     pub buffers: Vec<Span>,
@@ -52,7 +63,11 @@ pub struct Job {
     /// Whether the ioctl waits for its end.
     pub awaited: bool,
     /// Words to store before the commands run: address and value.
-    pub patches: Vec<(u32, u32)>,
+    pub patches: Vec<(u64, u32)>,
+    /// What has changed in the address space of the KGSL device since the submit before.
+    pub changes: Vec<Change>,
+    /// Which objects it can use.
+    pub reach: Reach,
     /// Command buffers in order. The flag marks one that only restores state after a submit of another file.
     pub commands: Vec<(Span, bool)>,
 }

@@ -158,11 +158,11 @@ mod tests {
     #[test]
     fn chips_by_the_variables_of_mesas_shims() {
         let named = |values: [&str; 3]| chip(values.map(str::to_owned)).map(|chip| chip.id);
-        assert_eq!([["", "", "405"], ["", "", "430"], ["", "", ""]].map(named), [405, 430, 420].map(Some));
+        assert_eq!([["", "", "405"], ["", "", "630"], ["", "", ""]].map(named), [405, 630, 420].map(Some));
         // The ids of Mesa's shim and of the kernel.
         assert_eq!([["", "040200ff", ""], ["", "0x04030002", "420"]].map(named), [420, 430].map(Some));
         assert_eq!(named(["405", "040200ff", "630"]), Some(405), "the launcher's comes first");
-        let others = [["", "", "630"], ["", "", "418"], ["", "06030001", "420"], ["", "x", ""]];
+        let others = [["", "", "640"], ["", "", "418"], ["", "06040001", "420"], ["", "x", ""]];
         assert_eq!(others.map(named), [None; 4]);
     }
 }

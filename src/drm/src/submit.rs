@@ -6,7 +6,7 @@ use rustix::io::Errno;
 
 use crate::bo::Bo;
 use crate::clock::Deadline;
-use crate::device::Call;
+use crate::device::{Call, State};
 use crate::fence;
 use crate::ffi::user;
 use crate::file::Syncobj;
@@ -139,7 +139,7 @@ fn entries(call: &Call, submit: &uapi::GemSubmit) -> Result<Vec<Entry>, Errno> {
 
 /// Makes the job for the engine: checks the commands and computes the relocations.
 fn job(call: &Call, submit: &uapi::GemSubmit, entries: &[Entry]) -> Result<Job, Errno> {
-    let buffers = entries.iter().map(|entry| Span { address: entry.bo.address, len: entry.bo.size });
+    let buffers = entries.iter().map(|entry| Span { address: entry.bo.address.into(), len: entry.bo.size });
     let mut job =
         Job { file: call.file, queue: submit.queueid, buffers: buffers.collect(), ..Job::default() };
     job.awaited = is_awaited(submit, entries);
@@ -154,7 +154,10 @@ fn job(call: &Call, submit: &uapi::GemSubmit, entries: &[Entry]) -> Result<Job, 
         if !command.submit_offset.is_multiple_of(4) {
             return Err(Errno::INVAL);
         }
-        let span = Span { address: entry.bo.address + command.submit_offset, len: u64::from(command.size) };
+        let span = Span {
+            address: u64::from(entry.bo.address + command.submit_offset),
+            len: u64::from(command.size),
+        };
         match command.kind {
             flag::CMD_BUF => job.commands.push((span, false)),
             flag::CMD_CTX_RESTORE_BUF => job.commands.push((span, true)),
@@ -178,7 +181,7 @@ fn relocate(
     command: &uapi::SubmitCmd,
     entry: &Entry,
     entries: &[Entry],
-    patches: &mut Vec<(u32, u32)>,
+    patches: &mut Vec<(u64, u32)>,
 ) -> Result<(), Errno> {
     let mut next = 0;
     for reloc in user::read_array::<uapi::Reloc>(command.relocs, command.nr_relocs, MAX)? {
@@ -190,7 +193,7 @@ fn relocate(
         let target = entry_at(entries, reloc.reloc_idx)?;
         let address = u64::from(target.bo.address);
         if target.row.presumed != address {
-            patches.push((entry.bo.address + offset, relocated(&reloc, address)));
+            patches.push((u64::from(entry.bo.address + offset), relocated(&reloc, address)));
         }
     }
     Ok(())
@@ -212,16 +215,27 @@ fn is_awaited(submit: &uapi::GemSubmit, entries: &[Entry]) -> bool {
         || settings::get().one_by_one()
 }
 
-/// Queues the job for the GPU. Waits for its end, or until there is room for the next submit.
+/// Queues the job for the GPU.
 fn run(call: &Call, submit: &mut uapi::GemSubmit, mut job: Job) -> Result<(), Errno> {
-    call.device.start()?;
     let chosen = (submit.flags & flag::FENCE_SN_IN != 0).then_some(submit.fence);
-    let awaited = job.awaited;
-    let number = {
-        let mut state = call.device.state();
+    enqueue(call, |state| {
         submit.fence = state.file(call.file)?.queues.get(submit.queueid)?.begin(chosen)?;
         job.fence = submit.fence;
-        state.ring.push(job)
+        Ok(job)
+    })
+}
+
+/// Queues the job that `make` makes. Waits for its end if it is awaited, or until there is room for the next submit.
+///
+/// # Errors
+/// The call fails if the GPU thread cannot start, if `make` fails, and with `EIO` if an awaited job fails in strict mode.
+pub fn enqueue(call: &Call, make: impl FnOnce(&mut State) -> Result<Job, Errno>) -> Result<(), Errno> {
+    call.device.start()?;
+    let (number, awaited) = {
+        let mut state = call.device.state();
+        let job = make(&mut state)?;
+        let awaited = job.awaited;
+        (state.ring.push(job), awaited)
     };
     call.device.ask();
     if awaited {

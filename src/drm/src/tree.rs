@@ -25,6 +25,13 @@ pub const MAJOR: u32 = 226;
 /// Minor device number of the render node.
 pub const MINOR: u32 = 128;
 
+/// File name of the KGSL device.
+pub const KGSL: &str = "kgsl-3d0";
+/// Device number of the KGSL device. The kernel gives it any free one.
+pub const KGSL_NUMBER: (u32, u32) = (234, 0);
+
+/// Paths of the KGSL device, which only chips from the A6xx on have.
+const KGSL_PREFIXES: [&str; 2] = ["/dev/kgsl-3d0", "/sys/class/kgsl"];
 /// Paths that are redirected to the tree, with everything below them.
 const PREFIXES: [&str; 3] = ["/dev/dri", "/sys/class/drm", "/sys/devices/platform/a4emu.gpu"];
 /// Devices by number. Every DRM minor is redirected, so that only this device is found.
@@ -36,6 +43,8 @@ const DEVICE: &str = "sys/devices/platform/a4emu.gpu";
 struct Tree {
     root: PathBuf,
     node: Inode,
+    /// The stand-in for the KGSL device.
+    kgsl: Option<Inode>,
     /// The folder of a tree for this process only, and the process that made it.
     own: Option<(PathBuf, u32)>,
 }
@@ -45,7 +54,9 @@ static TREE: OnceLock<Option<Tree>> = OnceLock::new();
 /// The tree's root, if `path` is redirected: the new path is the root followed by `path`. For other paths,
 /// the call neither locks nor allocates.
 pub fn root_for(path: &[u8]) -> Option<&'static [u8]> {
-    let ours = path.starts_with(BY_NUMBER.as_bytes()) || PREFIXES.iter().any(|prefix| is_below(path, prefix));
+    let below = |prefixes: &[&str]| prefixes.iter().any(|prefix| is_below(path, prefix));
+    let ours =
+        path.starts_with(BY_NUMBER.as_bytes()) || below(&PREFIXES) || below(&KGSL_PREFIXES) && has_kgsl();
     let tree = ours.then(tree).flatten()?;
     if rustix::fs::access(&tree.root, Access::EXISTS) == Err(Errno::NOENT) {
         refusal::tell_ended();
@@ -63,6 +74,16 @@ pub fn without_root(bytes: &[u8]) -> Option<&[u8]> {
     let tree = TREE.get()?.as_ref()?;
     let rest = bytes.strip_prefix(tree.root.as_os_str().as_encoded_bytes())?;
     rest.starts_with(b"/").then_some(rest)
+}
+
+/// Whether the chip has a KGSL device here.
+fn has_kgsl() -> bool {
+    settings::get().chip.is_some_and(|chip| chip.generation().number >= 6)
+}
+
+/// Whether `inode` is the file that stands in for the KGSL device.
+pub fn is_kgsl(inode: Inode) -> bool {
+    TREE.get().and_then(Option::as_ref).is_some_and(|tree| tree.kgsl == Some(inode))
 }
 
 /// Whether `inode` is the file that stands in for the node.
@@ -111,6 +132,9 @@ impl Tree {
         if !root.exists() {
             let draft = folder.join(format!("draft.{}", std::process::id()));
             build(&draft)?;
+            if has_kgsl() {
+                build_kgsl(&draft)?;
+            }
             if let Err(error) = fs::rename(&draft, &root) {
                 fs::remove_dir_all(&draft)?;
                 // Another process may have made it.
@@ -120,9 +144,13 @@ impl Tree {
             }
         }
         let root = root.canonicalize()?;
-        let node = fs::symlink_metadata(root.join("dev/dri").join(NODE))?;
-        let node = Inode { device: node.dev(), number: node.ino() };
-        Ok(Self { root, node, own: None })
+        let inode = |path: &Path| {
+            let found = fs::symlink_metadata(root.join(path))?;
+            io::Result::Ok(Inode { device: found.dev(), number: found.ino() })
+        };
+        let node = inode(&Path::new("dev/dri").join(NODE))?;
+        let kgsl = inode(&Path::new("dev").join(KGSL)).ok();
+        Ok(Self { root, node, kgsl, own: None })
     }
 }
 
@@ -150,16 +178,30 @@ fn build(root: &Path) -> io::Result<()> {
     link(&format!("sys/class/drm/{NODE}"), &format!("../../devices/platform/a4emu.gpu/drm/{NODE}"))
 }
 
-/// The description of the GPU of an APQ8084 on the platform bus.
+/// Makes the files of the KGSL device below `root`.
+///
+/// tinygrad's profiler wants the idle timer to be the greatest number that the kernel knows.
+fn build_kgsl(root: &Path) -> io::Result<()> {
+    let folder = root.join("sys/class/kgsl").join(KGSL);
+    fs::create_dir_all(&folder)?;
+    fs::write(root.join("dev").join(KGSL), "")?;
+    fs::write(folder.join("idle_timer"), "4294967276\n")?;
+    let chip = settings::get().chip.map_or(0, |chip| chip.id);
+    fs::write(folder.join("gpu_model"), format!("Adreno{chip}\n"))
+}
+
+/// The description of the GPU on the platform bus: of an APQ8084, or of an SDM845 (sdm845.dtsi of the kernel).
 fn device_uevent() -> String {
+    let (place, chip) =
+        if has_kgsl() { ("soc@0/gpu@5000000", "630.2") } else { ("soc/gpu@fdb00000", "420.0") };
     let lines = [
         "DRIVER=msm",
         "OF_NAME=gpu",
-        "OF_FULLNAME=/soc/gpu@fdb00000",
-        "OF_COMPATIBLE_0=qcom,adreno-420.0",
+        &format!("OF_FULLNAME=/{place}"),
+        &format!("OF_COMPATIBLE_0=qcom,adreno-{chip}"),
         "OF_COMPATIBLE_1=qcom,adreno",
         "OF_COMPATIBLE_N=2",
-        "MODALIAS=of:NgpuT(null)Cqcom,adreno-420.0Cqcom,adreno",
+        &format!("MODALIAS=of:NgpuT(null)Cqcom,adreno-{chip}Cqcom,adreno"),
     ];
     lines.map(|line| format!("{line}\n")).concat()
 }

@@ -15,6 +15,8 @@ macro_rules! arguments {
     )*};
 }
 
+pub(crate) use arguments;
+
 arguments! {
     /// `drm_version`; lengths and pointers of three texts.
     Version {

@@ -9,9 +9,8 @@
 
 #[path = "../../../tests/fuzz/choices.rs"]
 mod choices;
+mod measured;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::fs;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
@@ -23,71 +22,15 @@ use a4emu_process::ledger;
 use bolero::check;
 use bytemuck::{NoUninit, bytes_of};
 use choices::Choices;
+use measured::{GUARD, SCRATCH, measured, scratch};
 use rustix::fs::MemfdFlags;
-use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 
 /// Run time under `cargo test`.
 const TIME: Duration = Duration::from_secs(2);
 /// Work limit of a submit, in units. Its buffers hold nothing that needs more.
 const MAX_WORK: &str = "4000000";
-/// Size of the scratch area in bytes.
-const SCRATCH: usize = 1 << 16;
-/// Size of the inaccessible memory after it, in bytes.
-const GUARD: usize = 1 << 12;
-/// The largest allocation that an ioctl may request at once: some copies of all readable memory.
-const LARGEST: usize = 16 * SCRATCH;
 /// Maximum size of a buffer, so that a submit can read all of it.
 const BUFFER: u64 = 1 << 18;
-
-/// The system's allocator, which records the largest request of each thread.
-struct Measured;
-
-thread_local! {
-    static ASKED: Cell<usize> = const { Cell::new(0) };
-}
-
-fn note(size: usize) {
-    // This only fails while the thread ends.
-    let _ = ASKED.try_with(|asked| asked.set(asked.get().max(size)));
-}
-
-// SAFETY: all calls go to the system's allocator; recording a size allocates nothing.
-unsafe impl GlobalAlloc for Measured {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        note(layout.size());
-        // SAFETY: the caller keeps the contract.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        note(layout.size());
-        // SAFETY: the caller keeps the contract.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        note(size);
-        // SAFETY: the caller keeps the contract.
-        unsafe { System.realloc(old, layout, size) }
-    }
-    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract.
-        unsafe { System.dealloc(old, layout) }
-    }
-}
-
-/// The allocator. Without debug assertions the library has its own, and nothing is recorded.
-#[cfg_attr(debug_assertions, global_allocator)]
-static ALLOCATOR: Measured = Measured;
-
-/// The address of [`SCRATCH`] bytes, followed by a page that faults.
-fn scratch() -> u64 {
-    let access = ProtFlags::READ | ProtFlags::WRITE;
-    // SAFETY: new memory at a free address, which stays mapped.
-    let area = unsafe { mmap_anonymous(std::ptr::null_mut(), SCRATCH + GUARD, access, MapFlags::PRIVATE) };
-    let area = area.expect("memory");
-    // SAFETY: the last page of the new memory.
-    unsafe { mprotect(area.wrapping_byte_add(SCRATCH), GUARD, MprotectFlags::empty()) }.expect("a guard");
-    area as u64
-}
 
 /// A sequence of ioctls on one open of the node.
 struct Sequence<'a> {
@@ -257,10 +200,7 @@ impl Sequence<'_> {
         let request = 3 << 30 | (size as u64) << 16 | u64::from(kind) << 8 | u64::from(number);
         // Ioctls of the node are also sent to other descriptors of the device, which refuse them.
         let fd = if self.choices.below(8) == 0 { self.fd() } else { self.node.as_raw_fd() };
-        ASKED.set(0);
-        let answer = node::ioctl(fd, request, self.scratch);
-        let asked = ASKED.get();
-        assert!(asked <= LARGEST, "{asked} bytes at once for {request:#x}: {bytes:02x?}, {answer:?}");
+        measured(|| node::ioctl(fd, request, self.scratch), || format!("{request:#x}: {bytes:02x?}"));
     }
 }
 

@@ -1,4 +1,4 @@
-//! The chips of the A4xx family, and what is known of each.
+//! The chips that the device can be, and what is known of each.
 
 use a4emu_decoder::adreno::capture::{Foreign, NamedChip};
 use a4emu_decoder::generation::{DEFAULT, Generation};
@@ -29,8 +29,8 @@ pub struct ChipRow {
 
 const KIB: usize = 1 << 10;
 
-/// All known chips. The kernel's driver and Mesa list three, the vendor's driver a fourth.
-pub const CHIPS: [ChipRow; 4] = [
+/// All known chips. Of the A4xx, the kernel's driver and Mesa list three, the vendor's driver a fourth.
+pub const CHIPS: [ChipRow; 5] = [
     ChipRow {
         id: 405,
         name: "405",
@@ -66,6 +66,15 @@ pub const CHIPS: [ChipRow; 4] = [
         in_mesa: true,
         astc_srgb_alpha: true,
         source: "the kernel's a4xx_catalog.c",
+    },
+    ChipRow {
+        id: 630,
+        name: "630",
+        gmem_bytes: 1024 * KIB,
+        chip_id: 0x0603_0001,
+        in_mesa: true,
+        astc_srgb_alpha: true,
+        source: "the kernel's a6xx_catalog.c",
     },
 ];
 
@@ -163,7 +172,7 @@ mod tests {
         for (index, row) in CHIPS.iter().enumerate() {
             assert_eq!(row.name.parse(), Ok(row.id));
             let name = NamedChip::ChipId(ChipId(row.chip_id.into()));
-            assert_eq!((Chip::named(name).id, name.is_a4xx()), (row.id, true));
+            assert_eq!((Chip::named(name).id, name.is_a4xx()), (row.id, row.id < 500));
             assert!(CHIPS[..index].iter().all(|before| before.id < row.id));
         }
         assert!(CHIPS.iter().all(|row| row.gmem_bytes <= Chip { id: 499 }.gmem_bytes()));

@@ -23,11 +23,16 @@ fn to_c(result: Result<c_int, Errno>) -> c_int {
 /// The result of an open: `fd`, or a new descriptor of the device if `fd` is its stand-in.
 fn opened(fd: c_int, flags: c_int) -> c_int {
     match Look::at(fd) {
-        Some(look) if tree::is_node(look.inode) && flags & libc::O_PATH == 0 => {
+        Some(look) if flags & libc::O_PATH == 0 => {
+            let open = match look.inode {
+                inode if tree::is_node(inode) => node::open,
+                inode if tree::is_kgsl(inode) => node::open_kgsl,
+                _ => return fd,
+            };
             close_unseen(fd);
             let closes = flags & libc::O_CLOEXEC != 0;
             let cloexec = if closes { MemfdFlags::CLOEXEC } else { MemfdFlags::empty() };
-            to_c(node::open(cloexec).map(IntoRawFd::into_raw_fd))
+            to_c(open(cloexec).map(IntoRawFd::into_raw_fd))
         }
         _ => fd,
     }
@@ -39,7 +44,8 @@ fn opened(fd: c_int, flags: c_int) -> c_int {
 /// `path` is null or a C string.
 unsafe fn may_be_node(path: *const c_char) -> bool {
     // SAFETY: the caller's promise.
-    !path.is_null() && unsafe { CStr::from_ptr(path) }.to_bytes().ends_with(tree::NODE.as_bytes())
+    let path = if path.is_null() { &[] } else { unsafe { CStr::from_ptr(path) }.to_bytes() };
+    [tree::NODE, tree::KGSL].iter().any(|name| path.ends_with(name.as_bytes()))
 }
 
 /// Makes `open` and similar functions, which open the redirected path, or the device.
@@ -69,9 +75,12 @@ open! {
     fn __openat64_2([directory] path, flags []);
 }
 
-/// Whether a file is an open node or its stand-in.
-fn is_node(look: Look) -> bool {
-    tree::is_node(look.inode) || known::is_node(look)
+/// The device number of a file that is an open of a device, or the stand-in of one.
+fn number(look: Look) -> Option<(u32, u32)> {
+    if tree::is_node(look.inode) || known::is_node(look) {
+        return Some((tree::MAJOR, tree::MINOR));
+    }
+    (tree::is_kgsl(look.inode) || known::is_kgsl(look)).then_some(tree::KGSL_NUMBER)
 }
 
 /// Changes the result of `stat` for the device, or its stand-in, into that of a render node.
@@ -82,9 +91,10 @@ unsafe fn as_node(stat: *mut libc::stat) {
     // SAFETY: the caller's promise.
     let stat = unsafe { &mut *stat };
     let inode = Inode { device: stat.st_dev, number: stat.st_ino };
-    if is_node(Look { inode, mode: stat.st_mode, unnamed: stat.st_nlink == 0, ..Look::default() }) {
+    let look = Look { inode, mode: stat.st_mode, unnamed: stat.st_nlink == 0, ..Look::default() };
+    if let Some((major, minor)) = number(look) {
         stat.st_mode = libc::S_IFCHR | 0o666;
-        stat.st_rdev = libc::makedev(tree::MAJOR, tree::MINOR);
+        stat.st_rdev = libc::makedev(major, minor);
         stat.st_size = 0;
     }
 }
@@ -157,9 +167,10 @@ interpose! {
                 let device = libc::makedev(out.stx_dev_major, out.stx_dev_minor);
                 let inode = Inode { device, number: out.stx_ino };
                 let unnamed = out.stx_nlink == 0;
-                if is_node(Look { inode, mode: out.stx_mode.into(), unnamed, ..Look::default() }) {
+                let look = Look { inode, mode: out.stx_mode.into(), unnamed, ..Look::default() };
+                if let Some((major, minor)) = number(look) {
                     out.stx_mode = libc::S_IFCHR as u16 | 0o666;
-                    (out.stx_rdev_major, out.stx_rdev_minor, out.stx_size) = (tree::MAJOR, tree::MINOR, 0);
+                    (out.stx_rdev_major, out.stx_rdev_minor, out.stx_size) = (major, minor, 0);
                 }
             }
             status

@@ -1,10 +1,11 @@
 //! All `unsafe` code of this crate is in this folder, and the compiler checks the rest. (The project's other `unsafe`
 //! code is what writes and calls machine code, in a4emu-shader's `jit/executable`.)
 //!
-//! Nine things need it:
+//! Ten things need it:
 //!
 //! - [`hooks`], [`memory`] and [`paths`]: C entry points that replace libc's. They receive C pointers from
 //!   an unknown program, and pass safe values to the rest of the crate.
+//! - [`maps`]: an ioctl of the kernel that says what is mapped where.
 //! - [`next`]: finds libc's own functions, which needs a cast of an address.
 //! - [`pages`]: the memory of buffers, which the application uses too.
 //! - [`descriptors`]: inspects descriptors of the program, which it may close at the same time.
@@ -20,6 +21,7 @@ mod descriptors;
 // Unit tests use libc's functions without these hooks.
 #[cfg(not(test))]
 mod hooks;
+pub mod maps;
 #[cfg(not(test))]
 mod memory;
 #[cfg(not(test))]

@@ -1,8 +1,10 @@
-//! The memory of buffers: one mapping, which the emulator and the program share.
+//! The memory of buffers, which the emulator and the program share: one mapping for those of the render node
+//! ([`Region`]), and one for each open of the KGSL device ([`Window`]).
 
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use a4emu_gpu::memory::Seen;
@@ -23,7 +25,26 @@ unsafe impl Send for Region {}
 // SAFETY: it has no access of its own, only addresses.
 unsafe impl Sync for Region {}
 
-/// A part of the [`Region`]: memory that the program uses too.
+/// A memory file as memory of the emulator, apart from where the program maps it. Its pages stay mapped as long
+/// as a part of it is in use, whatever the program unmaps or closes.
+pub struct Window {
+    base: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: memory of the process, valid in all threads.
+unsafe impl Send for Window {}
+// SAFETY: it has no access of its own, only addresses.
+unsafe impl Sync for Window {}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        // SAFETY: the mapping belongs to this value, and every part of it owns the value.
+        let _cannot_fail = unsafe { rustix::mm::munmap(self.base.as_ptr().cast(), self.len) };
+    }
+}
+
+/// A part of the [`Region`] or of a [`Window`]: memory that the program uses too.
 ///
 /// `Engine` keeps the rule that no two live values cover the same pages: it has one for each live buffer, in
 /// its one `Memory`.
@@ -32,6 +53,8 @@ pub struct Pages {
     len: usize,
     /// Whether the program has accessed it.
     pub seen: Seen,
+    /// Keeps its memory mapped.
+    _window: Option<Arc<Window>>,
 }
 
 // SAFETY: memory of the process, valid in all threads.
@@ -66,7 +89,7 @@ impl Region {
     /// The bytes in `range`. `seen` tells whether the program may have accessed them.
     pub fn pages(&self, range: Range<u64>, seen: Seen) -> Pages {
         let (base, len) = self.at(&range);
-        Pages { base, len, seen }
+        Pages { base, len, seen, _window: None }
     }
 
     /// Fills the bytes in `range` with zeros and returns their memory to the system.
@@ -134,6 +157,62 @@ impl Region {
     }
 }
 
+impl Window {
+    /// Maps the first `len` bytes of the file `fd`, which is as long and sealed against shrinking.
+    ///
+    /// # Errors
+    /// The call fails with `ENOMEM` if the process may not map that much, and with `EPERM` if it may not lock
+    /// that much.
+    pub fn new(fd: &OwnedFd, len: u64) -> Result<Self, Errno> {
+        let len = usize::try_from(len).map_err(|_| Errno::NOMEM)?;
+        let flags = MapFlags::SHARED | MapFlags::NORESERVE;
+        // SAFETY: the system chooses free addresses.
+        let base = unsafe { rustix::mm::mmap(ptr::null_mut(), len, ProtFlags::empty(), flags, fd, 0) };
+        let base = base.map_err(of_lock)?;
+        let window = Self { base: NonNull::new(base.cast()).ok_or(Errno::NOMEM)?, len };
+        // SAFETY: the new mapping.
+        unsafe { open_unlocked(base, len)? };
+        Ok(window)
+    }
+
+    /// Length in bytes.
+    pub fn len(&self) -> u64 {
+        self.len as u64
+    }
+
+    /// Addresses of the window in the process.
+    pub fn range(&self) -> Range<u64> {
+        let start = self.base.as_ptr() as u64;
+        start..start + self.len as u64
+    }
+
+    fn at(&self, range: &Range<u64>) -> (NonNull<u8>, usize) {
+        assert!(range.start <= range.end && range.end <= self.len as u64);
+        // SAFETY: inside the mapping, as asserted.
+        let base = unsafe { self.base.add(range.start as usize) };
+        (base, (range.end - range.start) as usize)
+    }
+
+    /// The bytes in `range`, which the program may have accessed.
+    pub fn pages(self: &Arc<Self>, range: Range<u64>) -> Pages {
+        let (base, len) = self.at(&range);
+        let seen = Seen::default();
+        seen.note();
+        Pages { base, len, seen, _window: Some(self.clone()) }
+    }
+
+    /// Fills the bytes in `range` with zeros and returns their memory to the system.
+    pub fn clear(&self, range: Range<u64>) {
+        let (base, len) = self.at(&range);
+        // SAFETY: removes contents of the file; its pages stay mapped.
+        let removed = unsafe { rustix::mm::madvise(base.as_ptr().cast(), len, Advice::LinuxRemove) };
+        if removed.is_err() {
+            // SAFETY: inside the mapping, which is writable. Nobody else uses the bytes any more.
+            unsafe { ptr::write_bytes(base.as_ptr(), 0, len) };
+        }
+    }
+}
+
 /// Maps the whole words of the file `fd`, until the process ends. A forked child shares the mapping.
 ///
 /// # Errors
@@ -157,13 +236,21 @@ unsafe fn fresh(at: *mut u8, len: usize, flags: MapFlags) -> Result<NonNull<u8>,
     let flags = flags | MapFlags::SHARED | MapFlags::NORESERVE;
     // SAFETY: the caller's promise.
     let base = unsafe { rustix::mm::mmap_anonymous(at.cast(), len, ProtFlags::empty(), flags)? };
-    // A mapping without access is not filled when it is locked.
     // SAFETY: the new mapping.
+    unsafe { open_unlocked(base, len)? };
+    NonNull::new(base.cast()).ok_or(Errno::NOMEM)
+}
+
+/// Gives access to a new mapping that was made without. Such a mapping is not filled when it is locked.
+///
+/// # Safety
+/// The mapping belongs to the caller.
+unsafe fn open_unlocked(base: *mut std::ffi::c_void, len: usize) -> Result<(), Errno> {
+    // SAFETY: the caller's promise.
     unsafe {
         rustix::mm::munlock(base, len)?;
-        rustix::mm::mprotect(base, len, MprotectFlags::READ | MprotectFlags::WRITE)?;
+        rustix::mm::mprotect(base, len, MprotectFlags::READ | MprotectFlags::WRITE)
     }
-    NonNull::new(base.cast()).ok_or(Errno::NOMEM)
 }
 
 // The slices below cover memory that the application can write at any time. All bytes are valid `u8`s, the
