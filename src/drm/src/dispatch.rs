@@ -6,7 +6,7 @@ use rustix::io::Errno;
 
 use crate::device::Call;
 use crate::ffi::user;
-use crate::kgsl::{self, args, command, context, memory, property};
+use crate::kgsl::{args, command, context, memory, property};
 use crate::{fence, gem, param, prime, queue, submit, syncobj, uapi, version};
 
 /// The kind of descriptor of an ioctl.
@@ -138,10 +138,10 @@ rows! {
     0x37 W GpumemSyncCache => memory::sync_cache;
     0x3b WR PerfcounterRead => property::read_counters;
     0x3c WR GpumemSyncCacheBulk => memory::sync_cache_bulk;
-    0x40 WR Syncsource => kgsl::refuse;
-    0x41 WR Syncsource => kgsl::refuse;
-    0x42 WR Syncsource => kgsl::refuse;
-    0x43 WR Syncsource => kgsl::refuse;
+    0x40 WR Syncsource => context::refuse;
+    0x41 WR Syncsource => context::refuse;
+    0x42 WR Syncsource => context::refuse;
+    0x43 WR Syncsource => context::refuse;
     0x45 WR GpuobjAlloc => memory::alloc;
     0x46 W GpuobjFree => memory::free;
     0x47 WR GpuobjInfo => memory::info;

@@ -131,3 +131,11 @@ pub fn event(call: &Call, event: &mut args::TimestampEvent) -> Result<(), Errno>
     }
     user::write(event.private, &fence::new(call)?)
 }
+
+/// `KGSL_SYNCSOURCE_x`: fences that the program signals. A kernel without sync files refuses them too.
+///
+/// # Errors
+/// The call fails with `EINVAL`.
+pub fn refuse(_: &Call, _: &mut args::Syncsource) -> Result<(), Errno> {
+    Err(Errno::INVAL)
+}

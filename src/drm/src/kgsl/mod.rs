@@ -25,15 +25,3 @@ pub mod objects;
 pub mod open;
 pub mod places;
 pub mod property;
-
-use rustix::io::Errno;
-
-use crate::device::Call;
-
-/// Serves a call that the kernel has, and that this device refuses: `KGSL_SYNCSOURCE_x` of a kernel without sync files.
-///
-/// # Errors
-/// The call fails with `EINVAL`.
-pub fn refuse(_: &Call, _: &mut args::Syncsource) -> Result<(), Errno> {
-    Err(Errno::INVAL)
-}
