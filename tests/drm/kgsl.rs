@@ -4,8 +4,11 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::time::{Duration, Instant};
 
+use a4emu_decoder::adreno::capture::{Body, Sections};
+
 use crate::client::{Mapping, fork, ioctl, ioctl_nowhere};
-use crate::{with_limits, with_variables};
+use crate::launcher::launched;
+use crate::{INSIDE, with_limits, with_variables};
 
 /// `_IOWR(0x09, number, size)`.
 const fn both(number: u64, size: u64) -> u64 {
@@ -476,6 +479,60 @@ fn an_older_chip_has_none() {
         assert!(!std::path::Path::new("/sys/class/kgsl").exists());
         assert!(std::path::Path::new("/dev/dri/renderD128").exists());
     });
+}
+
+/// The client of the next test.
+#[test]
+fn recorded_program() {
+    if std::env::var_os(INSIDE).is_none() {
+        return;
+    }
+    let fd = open();
+    let (commands, target) = (Object::new(&fd, 4096), Object::new(&fd, 8192));
+    let context = context(&fd, CONTEXT).unwrap();
+    for value in [1, 2] {
+        round_trip(&fd, context, &commands, target.address() + 4096, value);
+    }
+    println!("at {:x} {:x}", commands.address(), target.address());
+}
+
+#[test]
+fn a_recording_has_all_objects_at_their_addresses() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("kgsl.rd");
+    let options = ["--gpu", "630", "--record", record.to_str().unwrap()];
+    let output = launched(&options, "kgsl::recorded_program").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && told.contains("2 submits"), "{text}{told}");
+    let line = text.lines().find_map(|line| line.split_once("at ")).expect("addresses").1;
+    let [commands, target] =
+        line.split(' ').map(|at| u64::from_str_radix(at, 16).unwrap()).collect::<Vec<_>>()[..]
+    else {
+        panic!("{line}")
+    };
+    let (mut contents, mut announced, mut submits) = (Vec::new(), 0, 0);
+    for section in Sections::new(File::open(&record).unwrap()).unwrap() {
+        match section.unwrap().body().unwrap() {
+            Body::GpuAddr(record) => announced = record.address,
+            Body::BufferContents(bytes) => contents.push((submits, announced, bytes.to_vec())),
+            Body::CmdstreamAddr(record) => {
+                assert_eq!(record.address, commands);
+                submits += 1;
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(submits, 2);
+    let of = |submit, at| {
+        let found = contents.iter().find(|(group, address, _)| (*group, *address) == (submit, at));
+        found.map(|(_, _, bytes)| bytes)
+    };
+    let first: Vec<u8> = store(target + 4096, 1).iter().flat_map(|word| word.to_le_bytes()).collect();
+    assert_eq!(of(0, commands).map(|bytes| (bytes.len(), &bytes[..16])), Some((4096, &first[..])));
+    assert_eq!(of(0, target), Some(&vec![0; 8192]), "before the store");
+    assert_eq!(of(1, commands).map(Vec::len), Some(64), "the line that has changed");
+    assert_eq!(contents.len(), 3, "the GPU's own store is not recorded");
 }
 
 /// What a look at the mappings costs, with as many as a large program has.

@@ -20,7 +20,7 @@ fn run(options: &[&str], test: &str) -> Output {
 }
 
 /// The command that [`run`] starts.
-fn launched(options: &[&str], test: &str) -> Command {
+pub fn launched(options: &[&str], test: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
     command.arg("run").args(options).arg("--").arg(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
