@@ -153,8 +153,8 @@ fn an_object_moves_with_its_mapping() {
         round_trip(&fd, context, &commands, before, 8);
         let map = Mapping::unseen(&fd, 8192, u64::from(id) * 4096).unwrap();
         assert_eq!(map.get(0), 7);
-        let second = Mapping::unseen(&fd, 8192, u64::from(id) * 4096).unwrap();
         round_trip(&fd, context, &commands, map.address() as u64, 9);
+        let second = Mapping::unseen(&fd, 8192, u64::from(id) * 4096).unwrap();
         round_trip(&fd, context, &commands, second.address() as u64, 10);
         assert_eq!(second.get(0), 9, "only the first mapping is an address of the GPU");
         drop(map);
@@ -541,7 +541,7 @@ fn many_mappings_do_not_slow_down_a_submit() {
     with_kgsl("many_mappings_do_not_slow_down_a_submit", || {
         let fd = open();
         let (commands, context) = (Object::new(&fd, 4096), context(&fd, CONTEXT).unwrap());
-        let mut time = || {
+        let time = || {
             let start = Instant::now();
             (0..200).for_each(|round| round_trip(&fd, context, &commands, commands.address() + 64, round));
             start.elapsed() / 200

@@ -140,13 +140,15 @@ impl Objects {
 
     /// Takes over where the program has mapped what: `mappings` of the file. Ends objects that are freed and not mapped.
     ///
-    /// An object that is mapped more than once keeps its address. One that is mapped in part is taken as a whole.
+    /// An object that is mapped more than once keeps its address. A new one has the highest address, since systems mostly
+    /// map downwards. An object that is mapped in part is taken as a whole.
     pub fn follow<'a>(&mut self, mappings: impl Iterator<Item = &'a Mapping>) {
         let mut now: BTreeMap<u32, u64> = BTreeMap::new();
         for mapping in mappings {
             for (id, at) in self.in_mapping(mapping) {
-                let keeps = self.rows.get(&id).is_some_and(|object| object.mapped == Some(at));
-                if keeps || !now.contains_key(&id) {
+                let before = self.rows.get(&id).and_then(|object| object.mapped);
+                let is_kept = before.is_some() && now.get(&id).copied() == before;
+                if !is_kept {
                     now.insert(id, at);
                 }
             }
@@ -234,8 +236,9 @@ mod tests {
         let placed: Vec<_> = objects.placed().map(|(id, at, _)| (id, at)).collect();
         assert_eq!(placed, [(below, 0x7000_0000), (id, 0x7000_2000)]);
         assert_eq!((objects.id_at(0x7000_1fff), objects.id_at(0x7000_3000)), (Ok(below), Err(Errno::INVAL)));
-        // A second mapping at a lower address changes nothing.
-        objects.follow([&mapping(0x6000_0000, below, 3), &both].into_iter());
+        // Second mappings change nothing.
+        let (lower, higher) = (mapping(0x6000_0000, below, 3), mapping(0x7100_0000, below, 3));
+        objects.follow([&lower, &both, &higher].into_iter());
         assert_eq!(objects.get(id).unwrap().address(), Some(0x7000_2000));
         objects.window.pages(u64::from(id) * PAGE..u64::from(id + 1) * PAGE).as_mut().fill(7);
         assert_eq!((objects.free(id), objects.free(id)), (Ok(()), Err(Errno::INVAL)));
