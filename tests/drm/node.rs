@@ -77,9 +77,18 @@ fn the_chip_is_an_a405_for_a_shim_of_mesa() {
     });
 }
 
+/// What freedreno, turnip and rusticl ask of an A6xx: its number, tile memory and id, and the layout of surfaces.
+#[test]
+fn the_chip_is_an_a630_for_a_shim_of_mesa() {
+    with_variables("node::the_chip_is_an_a630_for_a_shim_of_mesa", &[("FD_GPU_ID", "630")], || {
+        assert_eq!([1, 2, 3].map(param), [Ok(630), Ok(1 << 20), Ok(0x0603_0001)]);
+        assert_eq!([16, 18, 19].map(param), [Ok(15), Ok(6), Ok(0)]);
+    });
+}
+
 #[test]
 fn a_shim_of_another_generation_is_no_device() {
-    with_variables("node::a_shim_of_another_generation_is_no_device", &[("FD_GPU_ID", "630")], || {
+    with_variables("node::a_shim_of_another_generation_is_no_device", &[("FD_GPU_ID", "530")], || {
         let error = fs::File::open("/dev/dri/renderD128").unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::ENODEV));
     });

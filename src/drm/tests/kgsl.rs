@@ -125,7 +125,7 @@ impl Sequence<'_> {
             8 => (0x46, bytes_of(&args::GpuobjFree { id, ..Default::default() }).to_vec()),
             9 => (0x47, bytes_of(&args::GpuobjInfo { id, gpuaddr, ..Default::default() }).to_vec()),
             10 => {
-                let flags = 0x12 | 0x80 * (self.small() / 3);
+                let flags = 0x12 | (0x80 * (self.small() / 3));
                 (0x13, bytes_of(&args::ContextCreate { flags, drawctxt_id: 0 }).to_vec())
             }
             11 => (0x07, bytes_of(&args::WaitTimestamp { context_id, timestamp, timeout: 1 }).to_vec()),

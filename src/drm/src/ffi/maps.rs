@@ -139,7 +139,7 @@ mod tests {
         let list = rustix::fs::open(PATH, OFlags::RDONLY, Mode::empty()).unwrap();
         for found in [shared().unwrap(), read(&list).unwrap()] {
             let found: Vec<_> = found.into_iter().filter(|mapping| mapping.inode == inode).collect();
-            assert_eq!(found, [expect.clone()]);
+            assert_eq!(found, std::slice::from_ref(&expect));
         }
         let at = window.range();
         drop(window);

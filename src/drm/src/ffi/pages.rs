@@ -176,7 +176,7 @@ impl Window {
     }
 
     /// Length in bytes.
-    pub fn len(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.len as u64
     }
 

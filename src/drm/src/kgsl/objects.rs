@@ -61,7 +61,7 @@ impl Objects {
     /// Makes an empty list for the file of `window`. The addresses that the device chooses begin at `base`.
     pub fn new(window: Arc<Window>, base: u64) -> Self {
         // An id is not 0.
-        let free = Gaps::new(1..window.len() / PAGE);
+        let free = Gaps::new(1..window.bytes() / PAGE);
         Self { window, rows: BTreeMap::new(), free, base, freed: 0, changes: 0, is_inherited: false }
     }
 
