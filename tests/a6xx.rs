@@ -57,7 +57,7 @@ pub fn recorded() -> Vec<PathBuf> {
 fn unpacked(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     let file = fs::File::open(path).unwrap();
-    std::io::Read::read_to_end(&mut flate2::read::MultiGzDecoder::new(file), &mut bytes).unwrap();
+    flate2::read::MultiGzDecoder::new(file).read_to_end(&mut bytes).unwrap();
     bytes
 }
 
@@ -102,11 +102,11 @@ fn recorded_streams_are_read_to_their_end() {
 }
 
 #[test]
-fn draws_and_dispatches_are_said_not_to_be_rendered() {
+fn draws_and_blits_are_said_not_to_be_rendered() {
     let folder = TempDir::new().unwrap();
     let ended = decoded("replay IT", &stream(folder.path()));
     assert_eq!(ended.code, Some(4), "{ended}");
-    for what in ["draws", "dispatches", "blits"] {
+    for what in ["draws", "blits"] {
         let says = format!("{what} of an Adreno 630 are not rendered yet");
         assert!(ended.stderr.contains(&says), "{ended}");
     }
@@ -185,7 +185,7 @@ fn an_edit_is_saved_as_packets_of_the_generation() {
                  --edit f1:REG_A6XX_VFD_INDEX_OFFSET=9 --edit f2:cs.c0.x=7";
     let ended =
         run(&format!("replay IT {edits} --save FOLDER/edited.rd"), &stream(folder.path()), folder.path());
-    let says = "dispatches of an Adreno 630 are not rendered yet";
+    let says = "blits of an Adreno 630 are not rendered yet";
     assert!(ended.code == Some(4) && ended.stderr.contains(says), "{ended}");
     let source = source();
     let original = found(&assemble("it.a4", &source, &mut NoFiles, Bounds::default()).unwrap()).calls;

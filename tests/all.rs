@@ -11,6 +11,8 @@ mod shortest;
 
 #[path = "a6xx.rs"]
 mod a6xx;
+#[path = "a6xx_compute.rs"]
+mod a6xx_compute;
 #[path = "a6xx_state.rs"]
 mod a6xx_state;
 #[path = "asm.rs"]

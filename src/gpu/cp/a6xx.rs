@@ -46,7 +46,8 @@ pub(super) static COMMANDS: CommandSet = CommandSet {
     counter_of,
     ticks: TICKS,
     // Descriptors of textures, samplers and images are read where SP_xS_TEX_CONST and its like point.
-    keeps: |kind| matches!(kind, StateKind::Instructions(_) | StateKind::Constants(_) | StateKind::Ubos(_)),
+    // Programs are read where SP_xS_OBJ_START points: a load of them fills a cache of the chip.
+    keeps: |kind| matches!(kind, StateKind::Constants(_) | StateKind::Ubos(_)),
     pass: |gpu| gpu.cp.pass(),
 };
 

@@ -243,7 +243,7 @@ impl Emitter<'_, '_> {
     fn shader(&mut self, span: Span, lines: &[ShaderLine]) -> Result<()> {
         self.charge(span, lines.len().saturating_mul(INSTRUCTION))?;
         let texts = lines.iter().map(|line| self.substituted(line)).collect::<Result<Vec<_>>>()?;
-        let words = program::assemble(&texts.join("\n")).or_else(|error| {
+        let words = program::assemble_in(self.generation().isa(), &texts.join("\n")).or_else(|error| {
             let Some(line) = error.line.checked_sub(1).and_then(|line| lines.get(line)) else {
                 return self.fail(span, error.message);
             };

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::out::Out;
-use crate::adreno::ir3::program;
+use crate::adreno::ir3::{Isa, program};
 
 /// Shortest run of equal dwords that is printed as a statement of its own.
 const RUN: usize = 8;
@@ -77,11 +77,11 @@ fn reads_as_float(word: u32) -> bool {
 }
 
 /// Prints instructions, then zeros, as statements inside a block.
-pub(super) fn shader_block(out: &mut Out<'_>, indent: &str, bytes: &[u8]) {
+pub(super) fn shader_block(out: &mut Out<'_>, indent: &str, isa: Isa, bytes: &[u8]) {
     let (pairs, _) = bytes.as_chunks::<8>();
     let words: Vec<u64> = pairs.iter().map(|&word| u64::from_le_bytes(word)).collect();
     let used = words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
-    let lines = shader_lines(&words[..used]).filter(|_| used > 0);
+    let lines = shader_lines(isa, &words[..used]).filter(|_| used > 0);
     let Some(lines) = lines else { return data(out, indent, bytes) };
     let _ = writeln!(out, "{indent}shader {{");
     indented(out, indent, &lines);
@@ -96,8 +96,8 @@ pub(super) fn indented(out: &mut Out<'_>, indent: &str, lines: &str) {
 }
 
 /// The text of a program, if it assembles to these words.
-pub(super) fn shader_lines(words: &[u64]) -> Option<String> {
+pub(super) fn shader_lines(isa: Isa, words: &[u64]) -> Option<String> {
     let mut text = String::new();
-    program::disassemble(words, &mut text).ok()?;
-    (program::assemble(&text).as_deref() == Ok(words)).then_some(text)
+    program::disassemble_in(isa, words, &mut text).ok()?;
+    (program::assemble_in(isa, &text).as_deref() == Ok(words)).then_some(text)
 }

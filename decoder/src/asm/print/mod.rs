@@ -298,7 +298,9 @@ impl<'a> Printer<'a, '_> {
         }
         match region.kind {
             plan::Kind::Commands => stream::commands(&mut self.out, &self.plan, bytes),
-            plan::Kind::Shader => data::shader_block(&mut self.out, "    ", bytes),
+            plan::Kind::Shader => {
+                data::shader_block(&mut self.out, "    ", self.plan.generation.isa(), bytes)
+            }
         }
         if label.is_some() {
             self.line(format_args!("  }}"));

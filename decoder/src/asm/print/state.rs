@@ -9,6 +9,7 @@ use super::{data, stream};
 use crate::a4xx::load_state::unit_dwords;
 use crate::a4xx::pm4::LoadState4;
 use crate::a4xx::regs::tex;
+use crate::adreno::ir3::Isa;
 use crate::adreno::load_state::{StateKind, StateSource};
 use crate::bits::WordRow;
 
@@ -92,7 +93,7 @@ fn shader(out: &mut Out<'_>, target: StateTarget, first: u32, bytes: &[u8]) -> b
     let group = unit_dwords(target.kind()) as usize / 2;
     // For a load with whole groups of zeros, the number of groups must show in the text.
     let used = used.max((words.len() / group).saturating_sub(1) * group + 1).min(words.len());
-    let Some(lines) = data::shader_lines(&words[..used]) else { return false };
+    let Some(lines) = data::shader_lines(Isa::A4xx, &words[..used]) else { return false };
     head(out, target, first);
     out.push_str(" {\n");
     data::indented(out, INDENT, &lines);

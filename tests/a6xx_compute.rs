@@ -1,0 +1,255 @@
+//! Dispatches of an Adreno 630: programs in assembly, and what they leave in memory.
+
+use a4emu_decoder::adreno::address::Address;
+use a4emu_decoder::adreno::capture::Sections;
+use a4emu_decoder::asm::{Bounds, assemble};
+use a4emu_gpu::cp::{Renderer, Silent};
+use a4emu_gpu::playback::Playback;
+use a4emu_inspect::asm::Disk;
+use a4emu_shader::Jit;
+use a4emu_support::folders::Folders;
+use pretty_assertions::assert_eq;
+
+/// Address of the buffer `data`.
+const DATA: u64 = 0x5_0001_0000;
+
+/// A capture: `buffers` beside those of every capture, the program, more registers and the dispatch.
+fn capture(buffers: &str, program: &str, registers: &str, dispatch: &str) -> Vec<u8> {
+    let source = format!(
+        r#"chip_id 0x06030002
+        cmd "test/1: fence=1\0"
+        buffer data @ {DATA:#x} {{ zero 0x1000 }}
+        buffer more @ 0x500020000 {{ zero 0x1000 }}
+        buffer code @ 0x500030000 {{
+            shader {{
+                {program}
+            }}
+        }}
+        {buffers}
+        include "a6xx-compute.a4i"
+        buffer main {{
+            use kernel(64, 1, 1)
+            {registers}
+            {dispatch}
+        }}
+        submit main
+        "#
+    );
+    let name = concat!(env!("CARGO_MANIFEST_DIR"), "/captures/test.a4");
+    let mut disk = Disk::new(Folders::new([concat!(env!("CARGO_MANIFEST_DIR"), "/captures")]));
+    assemble(name, &source, &mut disk, Bounds::default()).unwrap_or_else(|error| panic!("{error}\n{source}"))
+}
+
+/// The first `count` dwords of `data` after the capture, and what was reported. They are the same compiled and interpreted.
+fn played(capture: &[u8], count: u64) -> (Vec<u32>, Vec<String>) {
+    let play = |jit| -> (Vec<u32>, Vec<String>) {
+        let mut playback = Playback::default();
+        playback.gpu.pipeline.programs.jit = jit;
+        playback.run(Sections::new(capture).unwrap(), &mut Renderer, &mut Silent);
+        let gpu = playback.gpu.end();
+        let dword = |n| gpu.memory().read_u32(Address::new(DATA + 4 * n)).unwrap();
+        let troubles = gpu.report.troubles.iter().map(|(trouble, ..)| trouble.to_string()).collect();
+        ((0..count).map(dword).collect(), troubles)
+    };
+    let (compiled, interpreted) = (play(Jit::On), play(Jit::Off));
+    assert_eq!(compiled, interpreted);
+    compiled
+}
+
+/// The first `count` dwords of `data` after a dispatch of `program` in groups of 64 invocations.
+fn ran(program: &str, count: u64) -> Vec<u32> {
+    let (dwords, troubles) = played(
+        &capture("", program, "", "CP_EXEC_CS(0, NGROUPS_X = 3, NGROUPS_Y = 2, NGROUPS_Z = 1)"),
+        count,
+    );
+    assert_eq!(troubles, Vec::<String>::new());
+    dwords
+}
+
+/// Leaves the number of the invocation of three groups in a row in r1.x, and the address of its dword of `data` in r2.xy.
+const PLACE: &str = "mul.u24 r1.x, r48.y, 192
+    mov.u32u32 r1.y, 64
+    mad.u24 r1.x, r48.x, r1.y, r1.x
+    add.u r1.x, r1.x, r0.x
+    shl.b r1.y, r1.x, 2
+    add.u r2.x, c0.x, r1.y
+    mov.u32u32 r2.y, c0.y\n";
+
+#[test]
+fn each_invocation_has_its_ids() {
+    let stored = ran(&format!("{PLACE}stg.u32 g[r2.x], r1.x, 1\nend"), 400);
+    let expected = (0..400).map(|n| if n < 384 { n } else { 0 });
+    assert_eq!(stored, expected.collect::<Vec<u32>>());
+}
+
+#[test]
+fn half_registers_lie_where_the_register_says() {
+    let program = "mov.u32u32 r2.x, c0.x
+        mov.u32u32 r2.y, c0.y
+        mov.u32u32 r4.x, 0x00050003
+        add.u hr8.y, hr8.x, 4
+        stg.u32 g[r2.x], r4.x, 1
+        end";
+    let dispatch = "CP_EXEC_CS(0, NGROUPS_X = 1, NGROUPS_Y = 1, NGROUPS_Z = 1)";
+    let merged = played(&capture("", program, "", dispatch), 1);
+    let apart = played(&capture("", program, "SP_CS_CTRL_REG0 { THREADSIZE = THREAD64 }", dispatch), 1);
+    assert_eq!((merged.0, apart.0), (vec![0x0007_0003], vec![0x0005_0003]));
+}
+
+#[test]
+fn a_group_shares_memory_and_meets_at_barriers() {
+    // Each invocation stores its number, and adds those of the other half of the group behind the barrier.
+    let program = format!(
+        "{PLACE}shl.b r3.x, r0.x, 2
+        stl.u32 l[r3.x], r1.x, 1
+        (ss)(sy)bar.l
+        xor.b r3.y, r3.x, 128
+        ldl.u32 r4.x, l[r3.y], 1
+        (sy)(ss)add.u r4.x, r4.x, r1.x
+        stg.u32 g[r2.x], r4.x, 1
+        end"
+    );
+    let expected = (0..384).map(|n: u32| n + (n ^ 32));
+    assert_eq!(ran(&program, 384), expected.collect::<Vec<u32>>());
+}
+
+#[test]
+fn warps_of_a_group_have_private_memory_of_their_own() {
+    let program = format!(
+        "{PLACE}mov.u32u32 r3.x, 8
+        stp.u32 p[r3.x], r1.x, 1
+        (ss)(sy)bar.l
+        ldp.u32 r4.x, p[r3.x], 1
+        (sy)(ss)nop
+        stg.u32 g[r2.x], r4.x, 1
+        end"
+    );
+    assert_eq!(ran(&program, 384), (0..384).collect::<Vec<u32>>());
+}
+
+#[test]
+fn atomics_of_all_groups_count_each_invocation() {
+    let program = "mov.u32u32 r2.x, c0.x
+        mov.u32u32 r2.y, c0.y
+        mov.u32u32 r3.x, 2
+        atomic.g.add.untyped.1d.u32.1.g r4.x, r2.x, r3.x
+        end";
+    assert_eq!(ran(program, 2), [2 * 384, 0]);
+}
+
+/// A buffer `descriptors` with the words of an image of `format` at `data`, 8 texels wide and 4 high, in slot 1.
+fn image(format: &str) -> String {
+    format!(
+        "buffer descriptors @ 0x500040000 {{
+            zero 0x40
+            TEX_CONST_0 {{ FMT = {format} | SWIZ_X = A6XX_TEX_X | SWIZ_Y = A6XX_TEX_Y | SWIZ_Z = A6XX_TEX_Z
+                | SWIZ_W = A6XX_TEX_W }}
+            TEX_CONST_1 {{ WIDTH = 8 | HEIGHT = 4 }}
+            TEX_CONST_2 {{ PITCH = 128 | TYPE = A6XX_TEX_2D }}
+            zero 4
+            TEX_CONST_4 {{ BASE_LO = data & 0xffffffff }}
+            TEX_CONST_5 {{ BASE_HI = data >> 32 }}
+            zero 0x28
+        }}
+        buffer samplers @ 0x500041000 {{ zero 0x20 }}\n"
+    )
+}
+
+const ONE_GROUP: &str = "CP_EXEC_CS(0, NGROUPS_X = 1, NGROUPS_Y = 1, NGROUPS_Z = 1)";
+
+#[test]
+fn images_are_stored_and_fetched_through_descriptors() {
+    // Texel (x, y) of the first two rows gets its number, as a float, and twice of it. Then it is fetched and copied down by two rows.
+    let program = "and.b r1.x, r0.x, 7
+        shr.b r1.y, r0.x, 3
+        and.b r1.y, r1.y, 1
+        cov.u32f32 r2.x, r0.x
+        add.f r2.y, r2.x, r2.x
+        mov.f32f32 r2.z, (0.0)
+        mov.f32f32 r2.w, (1.0)
+        cmps.u.lt p0.x, r0.x, 16
+        br !p0.x, #done
+        stib.b.typed.2d.f32.4.imm r2.x, r1.x, 1
+        fence.g.w
+        (sy)isam (f32)(xyzw)r3.x, r1.x, s#0, t#1
+        add.u r1.y, r1.y, 2
+        (sy)stib.b.typed.2d.f32.4.imm r3.x, r1.x, 1
+        done:
+        end";
+    let registers = "SP_CS_IBO = descriptors
+        SP_CS_TEX_CONST = descriptors
+        SP_CS_TEX_SAMP = samplers
+        SP_CS_CONFIG { ENABLED | NIBO = 2 | NTEX = 2 | NSAMP = 1 }";
+    let capture = capture(&image("FMT6_32_32_32_32_FLOAT"), program, registers, ONE_GROUP);
+    let (dwords, troubles) = played(&capture, 128);
+    assert_eq!(troubles, Vec::<String>::new());
+    let texel = |n: u32| [n as f32, 2.0 * n as f32, 0.0, 1.0].map(f32::to_bits);
+    let rows: Vec<u32> = (0..16).flat_map(texel).collect();
+    assert_eq!(dwords, [rows.clone(), rows].concat());
+}
+
+#[test]
+fn tiled_images_and_slots_without_a_descriptor_store_nothing() {
+    let program = "mov.u32u32 r1.x, 0\nmov.u32u32 r1.y, 0\nmov.f32f32 r2.x, (1.0)\nstib.b.typed.2d.f32.1.imm r2.x, r1.x, 1\nend";
+    let stored =
+        |registers: &str, buffers: &str| played(&capture(buffers, program, registers, ONE_GROUP), 1).0[0];
+    let registers = "SP_CS_IBO = descriptors\nSP_CS_CONFIG { ENABLED | NIBO = 2 }";
+    let linear = image("FMT6_32_FLOAT");
+    assert_eq!(stored(registers, &linear), 1f32.to_bits());
+    assert_eq!(stored(&registers.replace("NIBO = 2", "NIBO = 1"), &linear), 0);
+    assert_eq!(stored(registers, &image("FMT6_32_FLOAT | TILE_MODE = TILE6_3")), 0);
+}
+
+#[test]
+fn storage_buffers_end_where_their_descriptor_says() {
+    // Behind bindless base 2: 40 elements of 32 bits at `data`.
+    let buffers = "buffer set @ 0x500050000 {
+            zero 0x40
+            TEX_CONST_0 { FMT = FMT6_32_UINT }
+            TEX_CONST_1 { WIDTH = 40 }
+            TEX_CONST_2 { TYPE = A6XX_TEX_BUFFER }
+            zero 4
+            TEX_CONST_4 { BASE_LO = data & 0xffffffff }
+            TEX_CONST_5 { BASE_HI = data >> 32 }
+            zero 0x28
+        }";
+    let program = "add.u r2.x, r0.x, 100
+        stib.b.untyped.1d.u32.1.imm.base2 r2.x, r0.x, 1
+        ldib.b.untyped.1d.u32.1.imm.base2 r3.y, r0.x, 1
+        mov.u32u32 r4.x, 1000
+        (sy)add.u r3.y, r3.y, r4.x
+        atomic.b.add.untyped.1d.u32.1.imm.base2 r3.x, r0.x, 1
+        end";
+    let registers = "SP_CS_BINDLESS_BASE[2].DESCRIPTOR = set + 3";
+    let (dwords, troubles) = played(&capture(buffers, program, registers, ONE_GROUP), 64);
+    assert_eq!(troubles, Vec::<String>::new());
+    let expected = (0..64).map(|n| if n < 40 { 2 * (100 + n) + 1000 } else { 0 });
+    assert_eq!(dwords, expected.collect::<Vec<u32>>());
+}
+
+#[test]
+fn uniform_blocks_are_loaded_by_slot() {
+    let buffers = "buffer block @ 0x500060000 { u32 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 }
+        buffer pointers @ 0x500061000 { u32 0, 0, block & 0xffffffff, (block >> 32) + (2 << 17) }";
+    let program = format!(
+        "{PLACE}and.b r5.x, r0.x, 3
+        ldc.offset1.2.imm r4.x, r5.x, 1
+        (sy)add.u r4.x, r4.x, r4.y
+        stg.u32 g[r2.x], r4.x, 1
+        end"
+    );
+    let registers = "CP_LOAD_STATE6_FRAG({ NUM_UNIT = 2 | STATE_BLOCK = SB6_CS_SHADER | STATE_TYPE = ST6_UBO
+        | STATE_SRC = SS6_INDIRECT }, pointers & 0xffffffff, pointers >> 32)";
+    let (dwords, troubles) = played(&capture(buffers, &program, registers, ONE_GROUP), 4);
+    assert_eq!(troubles, Vec::<String>::new());
+    // The block has two vectors: the others read zero.
+    assert_eq!(dwords, [2 + 3, 6 + 7, 0, 0]);
+}
+
+#[test]
+fn a_program_that_is_missing_or_does_not_end_is_reported() {
+    let missing = capture("", "end", "SP_CS_OBJ_START = 0x7000000000", ONE_GROUP);
+    assert_eq!(played(&missing, 1).1, ["CS program at 0x7000000000 is missing"]);
+    let (_, troubles) = played(&capture("", "loop:\njump #loop\nend", "", ONE_GROUP), 1);
+    assert!(troubles[0].contains("compute shader cut off after"), "{troubles:?}");
+}
