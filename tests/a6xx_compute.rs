@@ -24,6 +24,7 @@ fn capture(buffers: &str, program: &str, registers: &str, dispatch: &str) -> Vec
             shader {{
                 {program}
             }}
+            zero 0x400
         }}
         {buffers}
         include "a6xx-compute.a4i"

@@ -118,7 +118,7 @@ pub(super) fn record_log(context: &mut DrawContext<'_>, stage: &str, log: Shader
     emulated.compiled += log.work.compiled;
     context.machine.report.missing.extend(log.missing.iter());
     for page in log.lost_pages {
-        context.machine.fault(Fault::Store { client: Client::Global, page: page.into() });
+        context.machine.fault(Fault::Store { client: Client::Global, page });
     }
     if let (Some(fidelity), Some(rests)) = (&mut context.machine.fidelity, log.rests) {
         fidelity.extend(*rests, context.machine.at);
