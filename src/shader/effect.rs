@@ -4,8 +4,7 @@
 //! be handled.
 use super::alu::Row;
 use super::doubt::Doubt;
-use super::ops::{Destination, Op, Plain};
-use super::preamble::ConstantWrite;
+use super::ops::{ConstantWrite, Destination, Op, Plain};
 
 /// The end of a step.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,49 +4,11 @@
 //! warp runs it, as a warp has a constant file of its own, and the results are the same.
 use std::sync::Arc;
 
-use super::alu::Row;
 use super::environment::{Environment, Refused};
 use super::lanes::{LANES, Lanes, Mask};
 use super::lowered::Lowered;
-use super::ops::{Few, MemoryAccess, Op, UniformLoad};
+use super::ops::{ConstantValues, ConstantWrite, MemoryAccess, Op, UniformLoad, VECTOR};
 use super::warp::Warp;
-
-/// Dwords of a vector.
-const VECTOR: usize = 4;
-
-/// A write of constants. The lowest executing lane has the values.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ConstantWrite {
-    /// The first scalar that is written, or what is added to a1.x.
-    pub offset: u16,
-    /// The row of a1.x, if the place counts from it.
-    pub a1: Option<Row>,
-    /// The values.
-    pub values: ConstantValues,
-}
-
-/// What a program writes to the constant file.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ConstantValues {
-    /// stc: registers.
-    Rows(Few<Row>),
-    /// ldg.k: vectors from global memory, and their number.
-    Global(MemoryAccess<Row>, u16),
-    /// ldc.k: vectors of a uniform block, and their number.
-    Block(UniformLoad<Row>, u16),
-}
-
-impl ConstantWrite {
-    /// Calls `read` with every row that it reads.
-    pub fn visit_reads(&self, mut read: impl FnMut(Row)) {
-        self.a1.into_iter().for_each(&mut read);
-        match &self.values {
-            ConstantValues::Rows(rows) => rows.iter().copied().for_each(read),
-            ConstantValues::Global(from, _) => Op::Load { from: *from, components: VECTOR }.visit(read),
-            ConstantValues::Block(from, _) => Op::UniformLoad(*from).visit(read),
-        }
-    }
-}
 
 impl Warp {
     /// Does `write` for the lowest lane of `mask`. Constants past the end of the file are lost.

@@ -155,7 +155,7 @@ fn an_a6xx_has_its_own_names() {
     };
     has("captures", "gpu: 630, submits: 1, draws: 3, frame_draws: 3,");
     has("captures", "generation: 6}");
-    has("submits", "address: 4295294976, dwords: 129,");
+    has("submits", "address: 4295294976, dwords: 134,");
     has(
         "registers",
         "address: 4295172096, register: 34914, name: \"RB_BLEND_BLUE_F32\", value: 1061158912, previous: null}",

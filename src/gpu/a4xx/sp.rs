@@ -35,7 +35,7 @@ pub static READERS: StageReaders = StageReaders {
 
 /// Returns what the words of a stage's program mean. In a hull shader, an (ss) after a store is a barrier between the
 /// invocations of a patch (docs/hardware/ir3-isa.md, section 10.3).
-fn dialect(_: &RegFile, stage: Stage) -> Dialect {
+fn dialect(_: ChipView<'_>, stage: Stage) -> Dialect {
     let sync = if stage == Stage::HS { SyncFlag::Barrier } else { SyncFlag::Scheduling };
     Dialect { sync, ..Dialect::A4XX }
 }

@@ -19,7 +19,6 @@ use crate::draw::sp::buffer::{Buffer, DescriptorPlaces, DescriptorWords, Place};
 use crate::draw::sp::memory::PRIVATE_BYTES;
 use crate::draw::sp::state::StageReaders;
 use crate::machine::{ChipView, Stage};
-use crate::regfile::RegFile;
 
 /// Instructions per unit of the length registers.
 const LENGTH_UNIT: u32 = 16;
@@ -33,7 +32,9 @@ pub static READERS: StageReaders = StageReaders {
     textures: tpl1::textures,
     buffer: |_| Buffer { size: [0; 3], elements: 0, codec: None, place: None },
     descriptors: Some(descriptors),
-    private_bytes: |regs| (regs.get::<SP_CS_PVT_MEM_PARAM>().MEMSIZEPERITEM() as usize).max(PRIVATE_BYTES),
+    private_bytes: |chip| {
+        (chip.regs.get::<SP_CS_PVT_MEM_PARAM>().MEMSIZEPERITEM() as usize).max(PRIVATE_BYTES)
+    },
     mirror: 0,
     dialect,
 };
@@ -46,8 +47,8 @@ fn place(chip: ChipView<'_>, _: Stage) -> (Address, u32) {
 }
 
 /// Returns what the words of a stage's program mean. Only dispatches run.
-fn dialect(regs: &RegFile, _: Stage) -> Dialect {
-    let halves = if regs.get::<SP_CS_CTRL_REG0>().MERGEDREGS() { Halves::Merged } else { Halves::Apart };
+fn dialect(chip: ChipView<'_>, _: Stage) -> Dialect {
+    let halves = if chip.regs.get::<SP_CS_CTRL_REG0>().MERGEDREGS() { Halves::Merged } else { Halves::Apart };
     Dialect { isa: Isa::A6xx, halves, sync: SyncFlag::Scheduling }
 }
 

@@ -11,10 +11,9 @@ use crate::effect::Effect;
 use crate::extra::Extra;
 use crate::lowered::Uniform;
 use crate::ops::{
-    Atomic, AtomicOp, AtomicPlace, Destination, Few, ImageAccess, ImageLayout, Index, MemoryAccess, Number,
-    Op, Precision, Space, UniformLoad, Width,
+    Atomic, AtomicOp, AtomicPlace, ConstantValues, ConstantWrite, Destination, Few, ImageAccess, ImageLayout,
+    Index, MemoryAccess, Number, Op, Precision, Space, UniformLoad, Width,
 };
-use crate::preamble::{ConstantValues, ConstantWrite};
 use crate::rowmap::{ADDRESS_1, REGISTERS, ZERO};
 
 /// Most components of one effect.

@@ -3,11 +3,13 @@
 //! Each is generic over its operand: a row of the warp's registers after lowering (`Sample<Row>`), or the
 //! values in all lanes at run time (`Sample<&Lanes>`). `map` is the only list of an operation's operands. It
 //! converts one form to the other, and gives [`super::liveness`] the rows that are read.
+mod constants;
 mod memory;
 mod texture;
 
 use std::ops::Deref;
 
+pub use constants::{ConstantValues, ConstantWrite, VECTOR};
 pub use memory::{
     Atomic, AtomicOp, AtomicPlace, ImageAccess, ImageLayout, Index, MemoryAccess, Number, Space, UniformLoad,
     Width,

@@ -1,4 +1,4 @@
-//! Entry points for descriptors and files. The [`device`] serves its own files; other calls go to libc.
+//! Entry points for descriptors and files. The [`crate::device`] serves its own files; other calls go to libc.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::os::fd::IntoRawFd;

@@ -439,7 +439,7 @@ fn dispatch_looked_at(
 
 fn stepwise(context: &mut DrawContext<'_>, stage: Stage) -> Result<(Vec<u64>, Arc<Program>), Fault> {
     let readers = readers(context.machine.chip).stage;
-    let dialect = (readers.dialect)(&context.machine.regs, stage);
+    let dialect = (readers.dialect)(context.machine.view(), stage);
     let words =
         code(readers, context.machine.view(), stage).map_err(|miss| missing_code(context, stage, miss))?;
     let program = Program::lowered(dialect, Granularity::Instructions, &words)

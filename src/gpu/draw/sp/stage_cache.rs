@@ -105,7 +105,7 @@ impl StageCache {
         programs: &mut Programs,
         Request { readers, stage, slot, counting, constants: kept }: Request,
     ) -> Result<Arc<StageState>, NoStage> {
-        let place = (CodePlace::of(readers, chip, stage), (readers.dialect)(chip.regs, stage));
+        let place = (CodePlace::of(readers, chip, stage), (readers.dialect)(chip, stage));
         if self.restarts != programs.restarts {
             self.restarts = programs.restarts;
             self.programs.clear();
@@ -138,7 +138,7 @@ impl StageCache {
         let descriptors = readers.descriptors.map(|places| places(chip, stage));
         let (wanted, changes) =
             (constants_wanted(stage, program, kept), [state.changes.constants, ssbo.changes]);
-        let private_bytes = (readers.private_bytes)(regs);
+        let private_bytes = (readers.private_bytes)(chip);
         let parts =
             Parts { program, textures, buffers, descriptors, private_bytes, counting, wanted, changes };
         let same = [self.last, slot]

@@ -7,7 +7,6 @@ use a4emu_decoder::adreno::address::Address;
 use crate::fault::{Client, Miss};
 use crate::machine::{ChipView, CodeSource, INSTRUCTIONS, Stage};
 use crate::memory::Memory;
-use crate::regfile::RegFile;
 use a4emu_shader::{BindlessSlot, Counting, Dialect, Program, Summary, Warp};
 
 use super::buffer::{Buffer, DescriptorPlaces};
@@ -28,11 +27,11 @@ pub struct StageReaders {
     /// Where programs find descriptors in memory, on chips without a store for them.
     pub descriptors: Option<fn(ChipView<'_>, Stage) -> DescriptorPlaces>,
     /// Returns the size of the private memory of a lane in bytes, at least 1.
-    pub private_bytes: fn(&RegFile) -> usize,
+    pub private_bytes: fn(ChipView<'_>) -> usize,
     /// First vec4 of the constant file that mirrors descriptors of storage buffers.
     pub mirror: usize,
     /// Returns what the words of a stage's program mean.
-    pub dialect: fn(&RegFile, Stage) -> Dialect,
+    pub dialect: fn(ChipView<'_>, Stage) -> Dialect,
 }
 
 /// State that a stage runs with, constant during a draw.
