@@ -28,6 +28,7 @@
 pub mod a4xx;
 pub mod a6xx;
 pub mod ambient;
+mod bindless;
 pub mod budget;
 pub mod cp;
 pub mod draw;

@@ -14,7 +14,7 @@ use a4emu_shader::format::Transfer;
 use a4emu_shader::{Dialect, Halves, Program, SyncFlag};
 
 use super::{formats, tpl1};
-use crate::cp::BindlessBase;
+use crate::bindless::BindlessBase;
 use crate::draw::sp::buffer::{Buffer, DescriptorPlaces, DescriptorWords, Place};
 use crate::draw::sp::memory::PRIVATE_BYTES;
 use crate::draw::sp::state::StageReaders;

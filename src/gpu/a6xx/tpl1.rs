@@ -14,7 +14,7 @@ use a4emu_shader::format::{Swap, Transfer};
 use a4emu_shader::{BindlessKind, BindlessSlot};
 
 use super::formats;
-use crate::cp::BindlessBase;
+use crate::bindless::BindlessBase;
 use crate::draw::compare::Compare;
 use crate::draw::sp::buffer::DescriptorWords;
 use crate::draw::tpl1::{

@@ -3,43 +3,19 @@
 use a4emu_decoder::a4xx::pm4::LoadState4;
 use a4emu_decoder::a6xx::load_state::Source;
 use a4emu_decoder::a6xx::pm4::LoadState6;
-use a4emu_decoder::a6xx::regs::compute::{SP_BINDLESS_BASE_DESCRIPTOR_LO, SP_CS_BINDLESS_BASE_DESCRIPTOR_LO};
 use a4emu_decoder::adreno::address::Address;
-use a4emu_decoder::adreno::load_state::{Stage, StateKind, StateSource};
-use a4emu_decoder::bits::Register;
+use a4emu_decoder::adreno::load_state::{StateKind, StateSource};
 
 use super::Cp;
 use super::observer::Load;
+use crate::bindless::BindlessBase;
 use crate::budget::Work;
 use crate::draw;
 use crate::fault::Client;
-use crate::regfile::RegFile;
 use crate::settled::Running;
 
 /// Dwords of the header and of a load in front of inline data: of CP_LOAD_STATE4, and of CP_LOAD_STATE6.
 const HEADS: [u32; 2] = [3, 4];
-
-/// A bindless base of an A6xx: descriptors in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BindlessBase {
-    /// Address of the first descriptor.
-    pub start: Address,
-    /// Bytes from one descriptor to the next.
-    pub stride: u64,
-}
-
-impl BindlessBase {
-    /// Base number `base` of compute shaders, or of the stages of draws. `None` if the chip has no such base.
-    pub fn of(regs: &RegFile, stage: Option<Stage>, base: u32) -> Option<Self> {
-        let row = match stage {
-            Some(Stage::CS) => &SP_CS_BINDLESS_BASE_DESCRIPTOR_LO::ROW,
-            _ => &SP_BINDLESS_BASE_DESCRIPTOR_LO::ROW,
-        };
-        let written = (base < row.len).then(|| regs.address(row.offset + base * row.stride).get())?;
-        // The two low bits are the size of a descriptor.
-        Some(Self { start: Address::new(written & !3), stride: 8 << (written & 3) })
-    }
-}
 
 /// A load, whatever packet it comes from.
 #[derive(Clone, Copy)]

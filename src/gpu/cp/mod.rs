@@ -33,10 +33,10 @@ pub(crate) mod state;
 mod stream;
 mod tee;
 
+pub use crate::bindless::BindlessBase;
 pub use engine::{Engine, Renderer, Skip};
 pub use frame_draws::FrameDraws;
 pub use hang::HangSearch;
-pub use load::BindlessBase;
 pub use observer::{Call, Flow, Observer, Silent};
 pub use state::{CpState, DrawPredicate, GROUPS, Group, Passes};
 pub use tee::Tee;

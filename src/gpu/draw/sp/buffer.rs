@@ -6,7 +6,7 @@ use a4emu_decoder::adreno::address::Address;
 use a4emu_shader::format::Codec;
 use a4emu_shader::{ImageAccess, ImageLayout, Lanes};
 
-use crate::cp::BindlessBase;
+use crate::bindless::BindlessBase;
 use crate::memory::Memory;
 
 /// A storage buffer or image.
