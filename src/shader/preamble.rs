@@ -1,6 +1,6 @@
 //! Writes of the constant file by programs, from A6xx on: stc, ldc.k and ldg.k.
 //!
-//! They stand in a preamble (shps to shpe), which on the chip one lane of one warp runs for all warps. Here one lane of each
+//! Such writes stand in a preamble (shps to shpe), which on the chip one lane of one warp runs for all warps. Here one lane of each
 //! warp runs it, as a warp has a constant file of its own, and the results are the same.
 use std::sync::Arc;
 

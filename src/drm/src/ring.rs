@@ -40,7 +40,7 @@ pub struct Span {
 /// The objects that a submit can use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// Those that it lists.
+    /// The objects that the submit lists.
     #[default]
     Listed,
     /// All of the KGSL device.

@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use a4emu_decoder::a4xx::regs::groups::used;
 use a4emu_decoder::a6xx::regs::compute::{HLSQ_CS_CNTL_0, HLSQ_CS_CNTL_1, HLSQ_CS_NDRANGE_0};
+use a4emu_decoder::adreno::ir3::Reg;
 
 use crate::draw::call::DispatchCall;
 use crate::draw::cs::state::{DispatchState, GroupId, checked_size, put};
 use crate::draw::sp::state::StageState;
 use crate::fault::Fault;
 use crate::regfile::RegFile;
-
-/// Number of r48.x, the first register that all lanes share.
-const SHARED: u32 = 4 * 48;
 
 /// Returns the local size that registers hold: invocations of a group in x, y and z.
 pub fn local_size(regs: &RegFile) -> [u32; 3] {
@@ -30,7 +28,7 @@ pub fn dispatch(regs: &RegFile, call: &DispatchCall, stage: &StageState) -> Resu
     let mut stage = stage.clone();
     put(Arc::make_mut(&mut stage.constants), used(ids.WGSIZECONSTID()), &size);
     // Mesa's compiler puts the id of the group to r48.x; below that, the name of the field says that it is a constant.
-    let group = used(ids.WGIDCONSTID()).map(|id| match id.checked_sub(SHARED) {
+    let group = used(ids.WGIDCONSTID()).map(|id| match id.checked_sub(Reg::SHARED.0.into()) {
         Some(shared) => GroupId::Shared(shared),
         None => GroupId::Constant(id),
     });

@@ -4,6 +4,7 @@
 //! rendered yet: their readers would stand here, as those of [`crate::a4xx`] do.
 pub mod cs;
 pub mod formats;
+pub mod registers;
 pub mod sp;
 pub mod tpl1;
 

@@ -3,7 +3,6 @@
 use a4emu_decoder::a6xx::enums::TileMode;
 use a4emu_decoder::a6xx::regs::compute::{
     SP_CS_CONFIG, SP_CS_CTRL_REG0, SP_CS_IBO_LO, SP_CS_INSTRLEN, SP_CS_OBJ_START_LO, SP_CS_PVT_MEM_PARAM,
-    SP_IBO_COUNT, SP_IBO_LO,
 };
 use a4emu_decoder::a6xx::regs::tex::*;
 use a4emu_decoder::adreno::address::Address;
@@ -14,8 +13,8 @@ use a4emu_shader::format::Transfer;
 use a4emu_shader::{Dialect, Halves, Program, SyncFlag};
 
 use super::{formats, tpl1};
-use crate::bindless::BindlessBase;
-use crate::draw::sp::buffer::{Buffer, DescriptorPlaces, DescriptorWords, Place};
+use crate::bindless::{BindlessBase, DescriptorWords};
+use crate::draw::sp::buffer::{Buffer, DescriptorPlaces, Place};
 use crate::draw::sp::memory::PRIVATE_BYTES;
 use crate::draw::sp::state::StageReaders;
 use crate::machine::{ChipView, Stage};
@@ -52,16 +51,12 @@ fn dialect(chip: ChipView<'_>, _: Stage) -> Dialect {
     Dialect { isa: Isa::A6xx, halves, sync: SyncFlag::Scheduling }
 }
 
-/// Returns where the programs of a stage find their descriptors.
+/// Returns where the programs of a stage find their descriptors. Only dispatches run.
 fn descriptors(chip: ChipView<'_>, stage: Stage) -> DescriptorPlaces {
     let regs = chip.regs;
-    let (images, image_count) = match stage {
-        Stage::CS => (SP_CS_IBO_LO::ROW.offset, regs.get::<SP_CS_CONFIG>().NIBO()),
-        _ => (SP_IBO_LO::ROW.offset, regs.get::<SP_IBO_COUNT>().VALUE()),
-    };
     DescriptorPlaces {
-        images: BindlessBase { start: regs.address(images), stride: DESCRIPTOR },
-        image_count,
+        images: BindlessBase { start: regs.address(SP_CS_IBO_LO::ROW.offset), stride: DESCRIPTOR },
+        image_count: regs.get::<SP_CS_CONFIG>().NIBO(),
         bases: std::array::from_fn(|base| BindlessBase::of(regs, Some(stage), base as u32)),
         uniforms: chip.loaded.stage(stage).ubos.as_slice().into(),
         decode: buffer,

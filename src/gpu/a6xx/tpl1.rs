@@ -14,15 +14,13 @@ use a4emu_shader::format::{Swap, Transfer};
 use a4emu_shader::{BindlessKind, BindlessSlot};
 
 use super::formats;
-use crate::bindless::BindlessBase;
+use crate::bindless::{BindlessBase, DescriptorWords};
 use crate::draw::compare::Compare;
-use crate::draw::sp::buffer::DescriptorWords;
 use crate::draw::tpl1::{
     BorderLayout, Filter, SamplerState, Swizzle, Texture, TextureBank, TextureError, TextureKind,
     TextureState, Wrap,
 };
 use crate::machine::{ChipView, Stage};
-use crate::memory::Memory;
 
 /// The records of border colours (Mesa: fd6_texture.h, `bcolor_entry`). Their other parts have the colour in narrower formats.
 const BORDER: BorderLayout = BorderLayout { bytes: 128, floats: 0, integers: 0 };
@@ -38,54 +36,40 @@ pub fn textures(chip: ChipView<'_>, stage: Stage, bindless: &[BindlessSlot]) -> 
     let (regs, memory) = (chip.regs, chip.mem);
     let counts = regs.get::<SP_CS_CONFIG>();
     let border = regs.address(SP_PS_TP_BORDER_COLOR_BASE_ADDR_LO::ROW.offset);
-    let bound = |base: BindlessBase, count: u32| -> Vec<Descriptor> {
-        let place = |slot| Descriptor { address: base.descriptor(memory, slot), bytes: base.stride };
-        (0..count).map(place).collect()
-    };
     let start = |low: u32, stride: u64| BindlessBase { start: regs.address(low), stride };
-    let textures = bound(start(SP_CS_TEX_CONST_LO::ROW.offset, TEXTURE_BYTES), counts.NTEX());
-    let samplers = bound(start(SP_CS_TEX_SAMP_LO::ROW.offset, SAMPLER_BYTES), counts.NSAMP());
-    let place = |slot: &BindlessSlot| {
-        let base = BindlessBase::of(regs, Some(stage), slot.base.into())?;
-        Some(Descriptor { address: base.descriptor(memory, slot.descriptor), bytes: base.stride })
+    let of_kind = |kind: BindlessKind, bound: BindlessBase, count: u32| {
+        let named = bindless.iter().filter(move |slot| slot.kind == kind).map(|slot| {
+            BindlessBase::of(regs, Some(stage), slot.base.into()).map(|base| (base, slot.descriptor))
+        });
+        with_bindless((0..count).map(|slot| (bound, slot)), named)
     };
-    let of_kind = |kind: BindlessKind| {
-        let named: Vec<_> = bindless.iter().filter(|slot| slot.kind == kind).map(place).collect();
-        named
-    };
-    let textures = with_bindless(textures, of_kind(BindlessKind::Texture));
-    let samplers = with_bindless(samplers, of_kind(BindlessKind::Sampler));
-    let words = |place: &Option<Descriptor>| place.map(|place| place.words(memory));
-    let states = samplers.iter().map(|place| sampler(&words(place).unwrap_or_default()));
+    let textures =
+        of_kind(BindlessKind::Texture, start(SP_CS_TEX_CONST_LO::ROW.offset, TEXTURE_BYTES), counts.NTEX());
+    let samplers =
+        of_kind(BindlessKind::Sampler, start(SP_CS_TEX_SAMP_LO::ROW.offset, SAMPLER_BYTES), counts.NSAMP());
+    // The bank reports the descriptors that the capture lacks. They are zeros.
+    let words = |(base, slot): Descriptor| base.words(memory, slot).unwrap_or_default();
+    let states = samplers.iter().map(|place| sampler(&place.map(words).unwrap_or_default()));
     let prepared = textures.iter().map(|place| {
-        let words = words(place).ok_or(TextureError::Absent)?;
+        let words = place.map(words).ok_or(TextureError::Absent)?;
         Ok(Texture::new(&texture_state(&words)?, chip.model))
     });
     let read = textures.iter().chain(&samplers).flatten();
-    let read = read.map(|place| (place.address, place.bytes as u32));
+    let read = read.map(|(base, slot)| (base.descriptor(memory, *slot), base.stride as u32));
     TextureBank::new(prepared, states, (BORDER, border), memory).described(memory, read)
 }
 
-/// A descriptor in memory.
-#[derive(Clone, Copy)]
-struct Descriptor {
-    address: Address,
-    bytes: u64,
-}
-
-impl Descriptor {
-    /// Returns its words; those that the capture lacks are zeros, which the bank reports.
-    fn words(self, memory: &Memory) -> DescriptorWords {
-        let mut read = [0; TEXTURE_BYTES as usize];
-        let _ = memory.read(self.address, &mut read[..self.bytes.min(TEXTURE_BYTES) as usize]);
-        std::array::from_fn(|n| u32::from_le_bytes(std::array::from_fn(|byte| read[4 * n + byte])))
-    }
-}
+/// A descriptor: what it counts from, and its number there.
+type Descriptor = (BindlessBase, u32);
 
 /// Returns the descriptors of the bindings, and behind them those of bindless bases in their slots.
-fn with_bindless(bound: Vec<Descriptor>, bindless: Vec<Option<Descriptor>>) -> Vec<Option<Descriptor>> {
-    let mut all: Vec<Option<Descriptor>> = bound.into_iter().map(Some).collect();
-    if !bindless.is_empty() {
+fn with_bindless(
+    bound: impl Iterator<Item = Descriptor>,
+    bindless: impl Iterator<Item = Option<Descriptor>>,
+) -> Vec<Option<Descriptor>> {
+    let mut bindless = bindless.peekable();
+    let mut all: Vec<Option<Descriptor>> = bound.map(Some).collect();
+    if bindless.peek().is_some() {
         all.resize(BindlessSlot::FIRST as usize, None);
         all.extend(bindless);
     }

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use a4emu_decoder::a6xx::enums::{BuffersLocation, DepthFormat, Format, TexType, TileMode};
-use a4emu_decoder::a6xx::regs::REGISTERS;
 use a4emu_decoder::a6xx::regs::compute::*;
 use a4emu_decoder::a6xx::regs::draw::*;
 use a4emu_decoder::a6xx::regs::sets::A6XX_SP_XS_CONFIG;
@@ -13,6 +12,7 @@ use a4emu_decoder::a6xx::regs::tex::*;
 use a4emu_decoder::adreno::address::Address as GpuAddress;
 use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::bits::{Register, WordRow};
+use a4emu_gpu::a6xx::registers::StageRegisters;
 use a4emu_gpu::cp::{BindlessBase, Call};
 use a4emu_gpu::draw::gras::clip::Viewport;
 use a4emu_gpu::draw::rb::depth;
@@ -42,40 +42,9 @@ const INPUTS: u32 = VFD_DECODE_INSTR::ROW.len;
 /// Names of components of a vector.
 const VECTOR: [char; 4] = ['x', 'y', 'z', 'w'];
 
-/// Offsets of a stage's registers: the low halves of its addresses, the length of its program, and its counts.
-struct StageRegisters {
-    start: u32,
-    length: u32,
-    config: u32,
-    textures: u32,
-    samplers: u32,
-}
-
-static REGISTERS_OF: LazyLock<[StageRegisters; 6]> = LazyLock::new(|| {
-    STAGES.map(|stage| {
-        let offset = |what: &str| {
-            let name = format!("SP_{}_{what}", stage.name());
-            REGISTERS.by_name(&name).expect("a register of the A6xx")
-        };
-        StageRegisters {
-            start: offset("OBJ_START_LO"),
-            length: offset("INSTRLEN"),
-            config: offset("CONFIG"),
-            textures: offset("TEX_CONST_LO"),
-            samplers: offset("TEX_SAMP_LO"),
-        }
-    })
-});
-
 /// Element `index` of an array of addresses, whose low halves are `Low`.
 fn wide_at<Low: Register>(regs: &RegFile, index: u32) -> GpuAddress {
     regs.address(Low::ROW.offset + index * Low::ROW.stride)
-}
-
-/// Work items in a group of a dispatch, in x, y and z.
-pub(super) fn local_size(regs: &RegFile) -> [u32; 3] {
-    let range = regs.get::<HLSQ_CS_NDRANGE_0>();
-    [range.LOCALSIZEX() + 1, range.LOCALSIZEY() + 1, range.LOCALSIZEZ() + 1]
 }
 
 /// `bare` with the state of `call`.
@@ -101,7 +70,7 @@ pub(super) fn describe(bare: Draw, gpu: Synced<'_>, call: &Call, shaders: &mut S
 
 /// Whether a stage runs: it has a program, and the pass is none that only finds the bins.
 fn runs(gpu: &Gpu, call: &Call, stage: Stage) -> bool {
-    let has_program = gpu.regs.read(REGISTERS_OF[stage as usize].length) != 0;
+    let has_program = gpu.regs.read(StageRegisters::of(stage).length) != 0;
     match call.pass() {
         None => stage == Stage::CS,
         Some(Pass::Binning) => has_program && !matches!(stage, Stage::FS | Stage::CS),
@@ -111,7 +80,7 @@ fn runs(gpu: &Gpu, call: &Call, stage: Stage) -> bool {
 
 /// The program of a stage, and its address; none where the capture does not hold it.
 fn shader(gpu: Synced<'_>, stage: Stage, shaders: &mut Shaders) -> (GpuAddress, Option<Arc<Shader>>) {
-    let StageRegisters { start, length, .. } = REGISTERS_OF[stage as usize];
+    let StageRegisters { start, length, .. } = *StageRegisters::of(stage);
     let address = gpu.regs.address(start);
     let room = gpu.memory().room(address) as usize / 8;
     let instructions = (gpu.regs.read(length) as usize).saturating_mul(GROUP).min(room);
@@ -177,7 +146,7 @@ impl<'g> Bound<'g> {
         if stage == Stage::FS {
             bound.add_prefetched();
         }
-        let config = A6XX_SP_XS_CONFIG(gpu.regs.read(REGISTERS_OF[stage as usize].config));
+        let config = A6XX_SP_XS_CONFIG(gpu.regs.read(StageRegisters::of(stage).config));
         let relative = [
             (Taken::Texture, uses.relative_samples, config.NTEX()),
             (Taken::Sampler, uses.relative_samples, config.NSAMP()),
@@ -227,7 +196,7 @@ impl<'g> Bound<'g> {
             let base = BindlessBase::of(regs, Some(self.stage), base.into())?;
             return Some(self.gpu.memory().behind(base.start, slot * base.stride));
         }
-        let StageRegisters { textures, samplers, .. } = REGISTERS_OF[self.stage as usize];
+        let StageRegisters { textures, samplers, .. } = *StageRegisters::of(self.stage);
         let images = if is_compute { SP_CS_IBO_LO::ROW.offset } else { SP_IBO_LO::ROW.offset };
         let (low, words) = match named.taken {
             Taken::Texture => (textures, TEXTURE.len()),

@@ -20,7 +20,7 @@ type Field = (&'static str, &'static str);
 enum Rows {
     /// All rows.
     All(Field),
-    /// Those before the last one.
+    /// All rows but the last one.
     BeforeLast(Field),
 }
 

@@ -283,7 +283,7 @@ impl Command {
 
 fn local_size(gpu: &Gpu, call: &DispatchCall) -> [u32; 3] {
     let said = || match gpu.chip.generation().number {
-        6 => a6xx::local_size(&gpu.regs),
+        6 => a4emu_gpu::a6xx::cs::local_size(&gpu.regs),
         _ => {
             let range = gpu.regs.get::<HLSQ_CL_NDRANGE_0>();
             [range.LOCALSIZEX() + 1, range.LOCALSIZEY() + 1, range.LOCALSIZEZ() + 1]

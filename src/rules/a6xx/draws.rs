@@ -10,6 +10,7 @@ use a4emu_decoder::a6xx::regs::sets::A6XX_SP_XS_CONFIG;
 use a4emu_decoder::a6xx::regs::tex::{SAMPLER, TEX_CONST_4, TEX_CONST_5, TEXTURE};
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::bits::Register;
+use a4emu_gpu::a6xx::registers::StageRegisters;
 use a4emu_gpu::cp::BindlessBase;
 use a4emu_gpu::draw::{DrawCall, IndexSource};
 use a4emu_gpu::gpu::{STAGES, Stage};
@@ -27,30 +28,6 @@ use crate::state::Violations;
 /// Instructions in a unit of a program's length, and bytes of an instruction.
 const GROUP: u32 = 16;
 const INSTRUCTION: u32 = 8;
-
-/// Offsets of a stage's registers: the low halves of its addresses, the length of its program, and its counts.
-struct StageRegisters {
-    start: u32,
-    length: u32,
-    config: u32,
-    textures: u32,
-    samplers: u32,
-}
-
-static REGISTERS_OF: LazyLock<[StageRegisters; 6]> = LazyLock::new(|| {
-    STAGES.map(|stage| {
-        let offset = |what: &str| {
-            REGISTERS.by_name(&format!("SP_{}_{what}", stage.name())).expect("a register of the A6xx")
-        };
-        StageRegisters {
-            start: offset("OBJ_START_LO"),
-            length: offset("INSTRLEN"),
-            config: offset("CONFIG"),
-            textures: offset("TEX_CONST_LO"),
-            samplers: offset("TEX_SAMP_LO"),
-        }
-    })
-});
 
 /// Registers of a resolve: its destination, its pitch, its last row, and what it does.
 struct ResolveRegisters {
@@ -76,7 +53,7 @@ pub fn draw(gpu: Synced<'_>, call: &DrawCall, programs: &mut Programs, violation
     let runs = |stage: &Stage| match stage {
         Stage::CS => false,
         Stage::FS => !is_binning,
-        _ => gpu.regs.read(REGISTERS_OF[*stage as usize].length) != 0 || *stage == Stage::VS,
+        _ => gpu.regs.read(StageRegisters::of(*stage).length) != 0 || *stage == Stage::VS,
     };
     STAGES.into_iter().filter(runs).for_each(|stage| program(gpu, stage, programs, violations));
     attributes(gpu, call, violations);
@@ -94,7 +71,7 @@ pub fn dispatch(gpu: Synced<'_>, programs: &mut Programs, violations: &mut Viola
 
 /// Checks M7 for a program, the rules of programs, and its descriptors.
 fn program(gpu: Synced<'_>, stage: Stage, programs: &mut Programs, violations: &mut Violations) {
-    let StageRegisters { start, length, .. } = REGISTERS_OF[stage as usize];
+    let StageRegisters { start, length, .. } = *StageRegisters::of(stage);
     let (address, groups) = (gpu.regs.address(start), gpu.regs.read(length));
     if groups == 0 {
         return violations.report(Id::M7, format!("{}: there is no program", stage.name()));
@@ -112,7 +89,7 @@ fn program(gpu: Synced<'_>, stage: Stage, programs: &mut Programs, violations: &
 /// Checks M3, M6, S28 and S29: what a program's instructions name by number.
 fn descriptors(gpu: Synced<'_>, checked: &Checked, violations: &mut Violations) {
     let stage = checked.program.stage;
-    let config = A6XX_SP_XS_CONFIG(gpu.regs.read(REGISTERS_OF[stage as usize].config));
+    let config = A6XX_SP_XS_CONFIG(gpu.regs.read(StageRegisters::of(stage).config));
     let uses = &checked.program.shader.uses;
     let pairs = uses.samples.iter().flat_map(|(sampler, texture)| {
         let of = |taken: Taken, slot: u8| Named { taken, base: None, slot };
@@ -164,7 +141,7 @@ fn place(gpu: Synced<'_>, stage: Stage, named: Named) -> Option<Address> {
         let base = BindlessBase::of(&gpu.regs, Some(stage), base.into())?;
         return Some(gpu.memory().behind(base.start, slot * base.stride));
     }
-    let StageRegisters { textures, samplers, .. } = REGISTERS_OF[stage as usize];
+    let StageRegisters { textures, samplers, .. } = *StageRegisters::of(stage);
     let images = if stage == Stage::CS { SP_CS_IBO_LO::ROW.offset } else { SP_IBO_LO::ROW.offset };
     let (low, words) = match named.taken {
         Taken::Texture => (textures, TEXTURE.len()),

@@ -75,9 +75,6 @@ impl Bank {
     }
 }
 
-/// Number of r48.x, the first register that all lanes share.
-const SHARED_REGISTER: u8 = 4 * 48;
-
 /// The register `steps` after `reg`.
 pub fn step(reg: Reg, steps: u8) -> Reg {
     Reg(reg.0.saturating_add(steps))
@@ -87,7 +84,7 @@ impl Lowerer {
     /// The row of a register that all lanes share, from A6xx on. Half ones are not supported: they fault when the
     /// instruction is reached.
     fn shared(&mut self, bank: Bank, reg: Reg) -> Option<Row> {
-        let number = Row::from(reg.0.checked_sub(SHARED_REGISTER)?);
+        let number = Row::from(reg.0.checked_sub(Reg::SHARED.0)?);
         if number >= SHARED_COUNT || !self.isa.has_shared() {
             return None;
         }

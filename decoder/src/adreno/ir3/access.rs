@@ -21,9 +21,6 @@ pub struct FileReg {
     pub reg: Reg,
 }
 
-/// Number of the first register that all fibers of a wave share.
-const FIRST_SHARED: u8 = 48;
-
 /// Number of a0; the numbers after it are p0 and r63.
 const FIRST_SPECIAL: u8 = 61;
 
@@ -59,7 +56,9 @@ impl FileReg {
     pub const fn cells(self, isa: Isa) -> (usize, usize) {
         let id = self.reg.0 as usize;
         match (self.half, isa.merges_halves()) {
-            (true, true) if self.reg.number() >= FIRST_SHARED => (4 * FIRST_SHARED as usize + id, 1),
+            (true, true) if self.reg.number() >= Reg::SHARED.number() => {
+                (4 * Reg::SHARED.number() as usize + id, 1)
+            }
             (true, true) => (id, 1),
             (true, false) => (Self::CELLS - 256 + id, 1),
             (false, _) => (2 * id, 2),
@@ -77,7 +76,8 @@ impl FileReg {
 
     /// The register and those of the other precision that share bits with it.
     pub fn sharing(self, isa: Isa) -> impl Iterator<Item = Self> {
-        let shared = if self.reg.number() >= FIRST_SHARED { 4 * u16::from(FIRST_SHARED) } else { 0 };
+        let shared =
+            if self.reg.number() >= Reg::SHARED.number() { 4 * u16::from(Reg::SHARED.number()) } else { 0 };
         let id = u16::from(self.reg.0) - shared;
         let others = if self.half { [id / 2, id / 2] } else { [2 * id, 2 * id + 1] };
         let others = others.into_iter().take(if self.half { 1 } else { 2 }).filter_map(move |id| {
@@ -90,7 +90,7 @@ impl FileReg {
 
     /// Whether all fibers of a wave share the register: r48.x and above, before the special ones.
     pub const fn is_shared(self, isa: Isa) -> bool {
-        isa.has_shared() && self.reg.number() >= FIRST_SHARED && self.is_general()
+        isa.has_shared() && self.reg.number() >= Reg::SHARED.number() && self.is_general()
     }
 
     /// Whether it is a general register, not a0, p0 or r63.

@@ -10,6 +10,8 @@ impl Reg {
     pub const A0: Self = Self(0xf4);
     /// `a0.y`, written `a1.x` in text by `mova1`.
     pub const A1: Self = Self(0xf5);
+    /// `r48.x`, the first register that all fibers of a wave share, from A5xx on.
+    pub const SHARED: Self = Self(4 * 48);
     /// `r63.x`: no register; as a destination, discard.
     pub const NONE: Self = Self(0xfc);
 

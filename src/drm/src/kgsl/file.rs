@@ -20,7 +20,7 @@ pub struct KgslFile {
 /// Why a context lost work: `enum kgsl_ctx_reset_stat`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reset {
-    /// It lost none.
+    /// The context lost no work.
     #[default]
     None,
     /// Its own commands did not end.

@@ -1,5 +1,5 @@
 //! The KGSL device, `/dev/kgsl-3d0`: the interface of the vendor's kernel, which tinygrad and Mesa's turnip can use.
-//! It is there for chips from the A6xx on.
+//! The device is there for chips from the A6xx on.
 //!
 //! The descriptor that an open gives is a memory file as long as all memory of that open. An object of memory is a range
 //! of its pages, and the object's id is the number of its first page. So the real `mmap` at the offset that the interface

@@ -23,7 +23,7 @@ const OPENS: (u64, u64) = (1 << 36, 512);
 
 /// A change of the address space between two submits.
 pub enum Change {
-    /// These addresses have no object any more.
+    /// Addresses that have no object any more.
     Gone(Range<u64>),
     /// An object, or a piece of one, at an address.
     Born(u64, Pages),

@@ -6,7 +6,7 @@ use a4emu_decoder::adreno::address::Address;
 use a4emu_shader::format::Codec;
 use a4emu_shader::{ImageAccess, ImageLayout, Lanes};
 
-use crate::bindless::BindlessBase;
+use crate::bindless::{BindlessBase, DescriptorWords};
 use crate::memory::Memory;
 
 /// A storage buffer or image.
@@ -74,9 +74,6 @@ impl Buffer {
     }
 }
 
-/// Dwords of a descriptor in memory.
-pub type DescriptorWords = [u32; 16];
-
 /// The descriptors of a stage that programs find in memory, on chips that have no store for them.
 #[derive(Clone, Debug)]
 pub struct DescriptorPlaces {
@@ -114,27 +111,12 @@ impl DescriptorPlaces {
     pub(super) fn uniform(&self, memory: &Memory, base: Option<u8>, slot: u32) -> Option<(Address, u64)> {
         let [low, high] = match base {
             Some(base) => {
-                let words: [u32; 16] = (*self.bases.get(usize::from(base))?)?.words(memory, slot)?;
+                let words = (*self.bases.get(usize::from(base))?)?.words(memory, slot)?;
                 [words[0], words[1]]
             }
             None => *self.uniforms.get(slot as usize)?,
         };
         // The upper bits are the size in vectors.
         Some((Address::wide(low, high & 0x1_ffff), 16 * u64::from(high >> 17)))
-    }
-}
-
-impl BindlessBase {
-    /// Returns the address of descriptor `slot`.
-    pub fn descriptor(&self, memory: &Memory, slot: u32) -> Address {
-        memory.behind(self.start, u64::from(slot).saturating_mul(self.stride))
-    }
-
-    /// Returns the words of descriptor `slot`; those behind its end are zero.
-    fn words(&self, memory: &Memory, slot: u32) -> Option<DescriptorWords> {
-        let mut bytes = [0; 64];
-        let len = self.stride.min(64) as usize;
-        memory.read(self.descriptor(memory, slot), &mut bytes[..len]).then_some(())?;
-        Some(std::array::from_fn(|n| u32::from_le_bytes(std::array::from_fn(|byte| bytes[4 * n + byte]))))
     }
 }

@@ -337,19 +337,17 @@ impl<'a> ShaderMemory<'a> {
     }
 
     fn read(&mut self, space: Space, lane: usize, address: u64, out: &mut [u8]) {
-        if space == Space::Global {
-            return self.read_global(Client::Global, address, out);
-        }
-        let address = address as u32;
+        // Addresses of the other spaces have 32 bits.
+        let within = address as u32;
         match space {
-            Space::Global => {}
-            Space::Local => read_array(&self.group, address as usize, out),
+            Space::Global => self.read_global(Client::Global, address, out),
+            Space::Local => read_array(&self.group, within as usize, out),
             Space::Stage => {
                 let part = self.part(lane);
-                self.note_outside(lane, address, out.len(), part.len());
-                read_array(&self.inputs[part], address as usize, out);
+                self.note_outside(lane, within, out.len(), part.len());
+                read_array(&self.inputs[part], within as usize, out);
             }
-            Space::Private => read_array(&self.private, self.private_at(lane, address), out),
+            Space::Private => read_array(&self.private, self.private_at(lane, within), out),
         }
     }
 
@@ -400,23 +398,20 @@ impl<'a> ShaderMemory<'a> {
     }
 
     fn write(&mut self, space: Space, lane: usize, address: u64, bytes: &[u8]) {
-        if space == Space::Global {
-            return self.write_global(address, bytes);
-        }
-        let address = address as u32;
+        let within = address as u32;
         match space {
-            Space::Global => {}
+            Space::Global => self.write_global(address, bytes),
             Space::Local => {
-                let cleared = write_array(&mut self.group, GROUP_BYTES, address as usize, bytes);
+                let cleared = write_array(&mut self.group, GROUP_BYTES, within as usize, bytes);
                 self.spend_clearing(cleared);
             }
             Space::Stage => {
                 let part = self.part(lane);
-                self.note_outside(lane, address, bytes.len(), part.len());
-                write_inside(&mut self.inputs[part], address as usize, bytes);
+                self.note_outside(lane, within, bytes.len(), part.len());
+                write_inside(&mut self.inputs[part], within as usize, bytes);
             }
             Space::Private => {
-                let (limit, at) = (self.stage.private_bytes * LANES, self.private_at(lane, address));
+                let (limit, at) = (self.stage.private_bytes * LANES, self.private_at(lane, within));
                 let cleared = write_array(&mut self.private, limit, at, bytes);
                 self.spend_clearing(cleared);
             }
