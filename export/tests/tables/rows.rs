@@ -163,7 +163,7 @@ fn an_a6xx_has_its_own_names() {
     has("registers", "name: \"RB_MRT[0].BASE_HI\", value: 1, previous: null}");
     has("packets", "kind: 4, opcode: null, name: null, dwords: 3, payload: []}");
     has("packets", "kind: 7, opcode: 101, name: \"CP_SET_MARKER\", dwords: 1, payload: [1]}");
-    has("draws", "frame_draw: 2, address: 4295295464, kind: \"dispatch\"");
+    has("draws", "frame_draw: 2, address: 4295295484, kind: \"dispatch\"");
     let database = |name: &str| {
         let file = File::open(tables.join(format!("{name}.parquet"))).unwrap();
         let reader = SerializedFileReader::new(file).unwrap();
