@@ -545,6 +545,46 @@ impl Assembler {
         self.push(instruction);
     }
 
+    /// `dst`: the f16 in the low half of each dword of `a`, as f32. A signalling NaN becomes quiet.
+    pub fn half_to_float(&mut self, dst: u8, a: u8) {
+        match self.machine {
+            Machine::Avx512 => {
+                let (packed, to) = (Register::YMM0 + u32::from(dst), self.vector(dst));
+                self.push(Instruction::with2(Code::EVEX_Vpmovdw_ymmm256_k1z_zmm, packed, self.vector(a)));
+                self.push(Instruction::with2(Code::EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae, to, packed));
+            }
+            Machine::Avx2 => {
+                // Packing saturates, and takes the words of each half of the register for themselves.
+                let low = self.constant(0xffff);
+                self.two(Vector::And, dst, a, low);
+                let (packed, to) = (Register::XMM0 + u32::from(dst), self.vector(dst));
+                self.push(Instruction::with3(Code::VEX_Vpackusdw_ymm_ymm_ymmm256, to, to, to));
+                self.push(Instruction::with3(Code::VEX_Vpermq_ymm_ymmm256_imm8, to, to, 0b00_00_10_00u32));
+                self.push(Instruction::with2(Code::VEX_Vcvtph2ps_ymm_xmmm128, to, packed));
+            }
+        }
+    }
+
+    /// `dst`: the f32 in each dword of `a`, as f16 in the low half. `rounding` is Intel's: 0 to nearest even, 1 down,
+    /// 2 up, 3 toward zero.
+    pub fn float_to_half(&mut self, dst: u8, a: u8, rounding: u32) {
+        let (to, a) = (self.vector(dst), self.vector(a));
+        let (convert, extend, packed) = match self.machine {
+            Machine::Avx512 => (
+                Code::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae,
+                Code::EVEX_Vpmovzxwd_zmm_k1z_ymmm256,
+                Register::YMM0 + u32::from(dst),
+            ),
+            Machine::Avx2 => (
+                Code::VEX_Vcvtps2ph_xmmm128_ymm_imm8,
+                Code::VEX_Vpmovzxwd_ymm_xmmm128,
+                Register::XMM0 + u32::from(dst),
+            ),
+        };
+        self.push(Instruction::with3(convert, packed, a, rounding));
+        self.push(Instruction::with2(extend, to, packed));
+    }
+
     /// The function with the collected instructions as its body. The body runs once for each register full of
     /// lanes.
     pub fn finish(mut self) -> Result<Assembled, IcedError> {

@@ -6,7 +6,7 @@ use iced_x86::{Code, Register};
 pub enum Machine {
     /// AVX-512 (F, BW, DQ, VL): 16 lanes a register, conditions in mask registers.
     Avx512,
-    /// AVX2 and FMA: 8 lanes a register, conditions in vectors.
+    /// AVX2, FMA and F16C: 8 lanes a register, conditions in vectors.
     Avx2,
 }
 
@@ -22,7 +22,9 @@ impl Machine {
 
     /// [`Machine::Avx2`], if this computer has it. Computers with AVX-512 have it too.
     pub fn narrow() -> Option<Self> {
-        let has_it = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        let has_it = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("f16c");
         has_it.then_some(Self::Avx2)
     }
 

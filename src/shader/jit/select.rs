@@ -2,7 +2,7 @@
 //!
 //! The scalar rows are the reference: the code for each operation gives the same bits, and tests compare
 //! every operation with them. Operations without code are interpreted.
-use a4emu_decoder::adreno::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond};
+use a4emu_decoder::adreno::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond, Round, Type};
 use iced_x86::Code;
 
 use super::super::alu::Alu;
@@ -20,6 +20,8 @@ const NAN: u32 = 0x7fc0_0000;
 const SIGN: u32 = 1 << 31;
 const EXPONENT: u32 = 0x7f80_0000;
 const ONE: u32 = 0x3f80_0000;
+/// The bit of a NaN that makes it quiet.
+const QUIET: u32 = 1 << 22;
 
 /// Whether `alu` can be compiled. Other operations end a segment.
 pub fn has_code(alu: &Alu) -> bool {
@@ -38,7 +40,7 @@ pub fn has_code(alu: &Alu) -> bool {
                 | Cat3Op::SelB32
         ),
         AluOp::Cat4(op) => matches!(op, Cat4Op::Rcp | Cat4Op::Rsq | Cat4Op::Sqrt),
-        AluOp::Extra(op) => !matches!(op, Extra::HalfToFloat | Extra::FloatToHalf),
+        AluOp::Extra(_) | AluOp::Convert(Type::F32, Type::F16, _) => true,
         AluOp::Saturated(_) | AluOp::Halved(_) | AluOp::Pico(_) | AluOp::Convert(..) => false,
     }
 }
@@ -69,6 +71,7 @@ pub fn alu(e: &mut Emitter<'_>, alu: &Alu, node: &Node) -> Result<u8, Refusal> {
         AluOp::Cat3(op) => s.cat3(op),
         AluOp::Cat4(op) => s.cat4(op),
         AluOp::Extra(op) => s.extra(op),
+        AluOp::Convert(Type::F32, Type::F16, round) => s.float_to_half(round),
         AluOp::Saturated(_) | AluOp::Halved(_) | AluOp::Pico(_) | AluOp::Convert(..) => {
             Err(Refusal::Operation)
         }
@@ -464,8 +467,42 @@ impl Select<'_, '_> {
             }
             Extra::FloatToUint => self.float_to_uint(),
             Extra::FloatToSint => self.float_to_sint(),
-            Extra::HalfToFloat | Extra::FloatToHalf => Err(Refusal::Operation),
+            Extra::HalfToFloat => self.half_to_float(),
+            Extra::FloatToHalf => self.float_to_half(Round::Even),
         }
+    }
+
+    /// The float of the half in the low bits. A signalling NaN stays one.
+    fn half_to_float(&mut self) -> Result<u8, Refusal> {
+        let half = self.register(0)?;
+        let value = self.e.temporary()?;
+        self.e.asm.half_to_float(value, half);
+        if !self.e.needs_bits(self.node.value) {
+            return Ok(value);
+        }
+        // The processor made a NaN quiet: its first fraction bit is the half's again.
+        let fraction = self.e.immediate(Vector::ShiftLeftBy, half, 13)?;
+        let fraction = self.e.with_constant(Vector::And, fraction, QUIET)?;
+        let rest = self.e.with_constant(Vector::And, value, !QUIET)?;
+        let nan = self.e.two(Vector::Or, rest, Source::Register(fraction))?;
+        let flag = self.e.flag()?;
+        self.e.asm.compare(flag, Relation::Unordered, value, Source::Register(value));
+        let dst = self.e.temporary()?;
+        self.e.asm.select(flag, dst, Source::Register(nan), value);
+        Ok(dst)
+    }
+
+    fn float_to_half(&mut self, round: Round) -> Result<u8, Refusal> {
+        let (a, dst) = (self.register(0)?, self.e.temporary()?);
+        let rounding = match round {
+            Round::Even => 0,
+            Round::Down => 1,
+            Round::Up => 2,
+            // f32 to f16 rounds toward zero unless the instruction says otherwise.
+            Round::Default => 3,
+        };
+        self.e.asm.float_to_half(dst, a, rounding);
+        Ok(dst)
     }
 
     /// Clamps to 0..1. NaN and denormals become 0.

@@ -2,7 +2,7 @@
 mod pixels;
 
 use a4emu_decoder::adreno::ir3::program::assemble;
-use a4emu_decoder::adreno::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond};
+use a4emu_decoder::adreno::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond, Round, Type};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
@@ -14,7 +14,7 @@ use super::{Dwords, MAX_LOCKSTEP, Routine, Texels, WarpGroup, run, select};
 use crate::Program;
 use crate::alu::Alu;
 use crate::effect::Effect;
-use crate::extra::Extra;
+use crate::extra::{self, Extra};
 use crate::lowered::{Lowered, Step};
 use crate::rows::{AluOp, kernel};
 use crate::summary::Summary;
@@ -41,6 +41,8 @@ fn operations() -> Vec<Alu> {
     let ops =
         ops.chain(Cat3Op::ALL.iter().map(|&op| op.into())).chain(Cat4Op::ALL.iter().map(|&op| op.into()));
     let ops = ops.chain(Extra::ALL.iter().map(|&op| op.into()));
+    let halves = Round::ALL.iter().map(|&round| AluOp::Convert(Type::F32, Type::F16, round));
+    let ops = ops.chain(halves);
     let mut all = Vec::new();
     for op in ops.filter(|op: &AluOp| op.eval([0; 3], Cond::Lt, 32).is_some()) {
         let conds: &[Cond] = if is_compare(op) { Cond::ALL } else { &[Cond::Lt] };
@@ -129,6 +131,44 @@ fn every_operation_gives_what_its_row_gives() {
                     for row in &left[3..6] {
                         assert_eq!(row[lane], expected, "{machine:?} {alu:x?} {sources:x?} {lane} {mask:x}");
                     }
+                }
+            }
+        }
+    }
+}
+
+/// Every f16 becomes the f32 of the scalar row, and the f32 at, between and beside all f16 become its f16, in each rounding.
+#[test]
+fn every_half_is_converted_as_its_row_does() {
+    let halves: Vec<u32> = (0..=0xffff).collect();
+    let floats = |half: &u32| {
+        let here = extra::to_float(*half);
+        [here, here + 1, here.wrapping_sub(1), here + 0x1000, here + 0xfff, here + 0x1001]
+    };
+    let floats: Vec<u32> = halves.iter().flat_map(floats).collect();
+    let narrowing = Round::ALL.iter().map(|&round| AluOp::Convert(Type::F32, Type::F16, round));
+    for machine in machines() {
+        let widening = (AluOp::Extra(Extra::HalfToFloat), &halves);
+        for (op, values) in narrowing.clone().map(|op| (op, &floats)).chain([widening]) {
+            let one = |dst| Alu {
+                kernel: kernel(op),
+                op,
+                dst,
+                src: [0; 3],
+                and: [u32::MAX; 3],
+                xor: [0; 3],
+                cond: Cond::Lt,
+                width: 32,
+            };
+            let program = program_of(vec![(vec![one(1), one(2), one(3)], Effect::End)]);
+            let routine = Routine::for_machine(&program, machine).expect("code");
+            native(&routine);
+            for values in values.chunks(LANES) {
+                let row = Lanes(std::array::from_fn(|lane| values[lane % values.len()]));
+                let left = left(&program, Some(&routine), &[row], ALL);
+                for lane in 0..LANES {
+                    let expected = op.eval([row[lane]; 3], Cond::Lt, 32).unwrap();
+                    assert_eq!(left[3][lane], expected, "{machine:?} {op:?} {:x}", row[lane]);
                 }
             }
         }
