@@ -245,9 +245,23 @@ impl Lowerer {
                 self.builder.alu(Extra::FloatToHalf, row, &[row.into()])
             }
             (Bank::Half, Numbers::Uint | Numbers::Sint | Numbers::Bits) if register => self.cut(row, row),
+            (Bank::Full, _) if register && width == 16 => match widened(op) {
+                Some(extend) => self.builder.alu_narrow(extend, row, row, 16),
+                None => {}
+            },
             (Bank::Half, _) | (Bank::Full, _) => {}
         }
         self.broadcast(row);
+    }
+}
+
+/// How the result of an operation on half registers becomes a full one. It has 16 bits first: Mesa turns an operation and a
+/// conversion of its result into one (`ir3_cf.c`). `None` if no result needs more bits, and for products, which Mesa leaves out.
+fn widened(op: AluOp) -> Option<Extra> {
+    match op {
+        AluOp::Cat2(Cat2Op::AddU | Cat2Op::SubU | Cat2Op::ShlB | Cat2Op::NotB) => Some(Extra::Cut),
+        AluOp::Cat2(Cat2Op::AddS | Cat2Op::SubS | Cat2Op::AbsnegS) => Some(Extra::Extend),
+        _ => None,
     }
 }
 
@@ -309,7 +323,7 @@ fn conversion(from: Type, to: Type, round: Round) -> (AluOp, u32) {
         (Type::S16, Type::U32 | Type::S32) => (Extra::Extend, 16),
         (Type::U32 | Type::S32, Type::U16 | Type::S16) => (Extra::Cut, 16),
         (Type::F16, Type::F32) => (Extra::HalfToFloat, 32),
-        (Type::U32, Type::F32) if plain => (Extra::UintToFloat, 32),
+        (Type::U32 | Type::U16, Type::F32) if plain => (Extra::UintToFloat, 32),
         (Type::S32, Type::F32) if plain => (Extra::SintToFloat, 32),
         (Type::F32, Type::U32) if plain => (Extra::FloatToUint, 32),
         (Type::F32, Type::S32) if plain => (Extra::FloatToSint, 32),

@@ -5,7 +5,7 @@ use super::operand::{Round, Type};
 ///
 /// Half registers hold their value in the low 16 bits, 8-bit types in the low 8; the result is zero above its
 /// width. Float to integer truncates toward zero and saturates, and NaN gives 0. Integer to float rounds to
-/// nearest even. Integer to integer extends by the source's signedness, then truncates
+/// nearest even. Integer to integer extends by the source's signedness, then truncates; u8 extends its sign
 /// (docs/hardware/ir3-isa.md, section 4). An explicit rounding replaces the default of a float result, or of
 /// float to integer (guess `cov-integer-rounds` for the latter). f32 to f16 without one rounds toward zero
 /// (guess `cov-half-truncates`).
@@ -17,6 +17,7 @@ pub fn convert(bits: u32, src: Type, dst: Type, round: Round) -> u32 {
         (true, true) => u32::from(float_to_half(f32::from_bits(bits), round)),
         (true, false) => float_to_int(float(bits, src), dst, round),
         (false, true) => int_to_float(integer(bits, src), dst, round),
+        (false, false) if matches!(src, Type::U8) => i32::from(bits as i8) as u32 & mask(dst),
         (false, false) => integer(bits, src) as u32 & mask(dst),
     }
 }
