@@ -160,3 +160,15 @@ pub(crate) const POOLED_BYTES: usize = 64 << 10;
 
 /// Most bytes of lists whose memory is kept. Measure: as for [`POOLED_BYTES`].
 pub(crate) const POOL_BYTES: usize = 64 << 20;
+
+/// Most buffers that workgroups which run side by side read or store to. More: less waiting for dispatches with many buffers.
+/// Fewer: less to compare. Measure: `replay --loop 20` of a recording of tinygrad, with `--threads 1` and `2`.
+pub(crate) const JOURNAL_BUFFERS: usize = 32;
+
+/// Most bytes that a chunk of workgroups stores before its stores are made. More: larger chunks. Fewer: less memory.
+/// Measure: as for [`JOURNAL_BUFFERS`].
+pub(crate) const JOURNAL_BYTES: usize = 16 << 20;
+
+/// Warp instructions of a chunk of workgroups. More: fewer jobs for threads. Fewer: shorter waits at the end of a dispatch.
+/// Measure: as for [`JOURNAL_BUFFERS`].
+pub(crate) const CHUNK_INSTRUCTIONS: u64 = 8 << 10;

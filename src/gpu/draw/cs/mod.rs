@@ -3,7 +3,8 @@ pub mod inspect;
 pub mod state;
 
 use crate::budget::Budget;
-use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
+use crate::draw::sp::groups::launch_groups;
+use crate::draw::sp::launch::{WarpLanes, Worker};
 use crate::draw::sp::log::ShaderLog;
 use crate::memory::Memory;
 use a4emu_shader::{LANES, Lanes, Outcome, Warp};
@@ -33,8 +34,8 @@ impl DispatchState {
             return ShaderLog::default();
         }
         let work = |worker: &mut Worker<'_>, group| self.group(worker, group);
-        // Use one thread: groups are many and small, and waking other threads costs more.
-        launch(&self.stage, memory, budget, Threads::This, self.group_ids(), work).log
+        let count = self.groups.iter().fold(1u64, |count, n| count.saturating_mul(u64::from(*n)));
+        launch_groups(&self.stage, memory, budget, count, self.group_ids(), work)
     }
 
     /// Returns the ids of all groups, x fastest.

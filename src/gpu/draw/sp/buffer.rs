@@ -100,11 +100,20 @@ impl PartialEq for DescriptorPlaces {
 impl DescriptorPlaces {
     /// Returns the buffer or image in `slot`, or behind a bindless base. `None` if there is none.
     pub(super) fn buffer(&self, memory: &Memory, base: Option<u8>, slot: u32) -> Option<Buffer> {
-        let place = match base {
-            Some(base) => (*self.bases.get(usize::from(base))?)?,
-            None => Some(self.images).filter(|_| slot < self.image_count)?,
-        };
-        (self.decode)(&place.words(memory, slot)?)
+        (self.decode)(&self.all(base, slot)?.words(memory, slot)?)
+    }
+
+    /// Returns the address of descriptor `slot`, or of the one behind a bindless base. `None` if there is none.
+    pub(super) fn descriptor(&self, memory: &Memory, base: Option<u8>, slot: u32) -> Option<Address> {
+        Some(self.all(base, slot)?.descriptor(memory, slot))
+    }
+
+    /// Returns the descriptors of the bindings, or those behind a bindless base.
+    fn all(&self, base: Option<u8>, slot: u32) -> Option<BindlessBase> {
+        match base {
+            Some(base) => *self.bases.get(usize::from(base))?,
+            None => Some(self.images).filter(|_| slot < self.image_count),
+        }
     }
 
     /// Returns address and bytes of the uniform block in `slot`, or behind a bindless base.

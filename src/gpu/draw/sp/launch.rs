@@ -22,8 +22,8 @@ use crate::memory::Memory;
 use crate::parallel::{self, Helpers};
 use a4emu_shader::jit::{WarpCost, WarpGroup};
 use a4emu_shader::{
-    Counting, Epilogue, INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, Program, ShaderFault,
-    Warp, run, run_counting, run_lockstep, step,
+    Counting, Epilogue, InstructionCount, LANES, Mask, Outcome, Program, ShaderFault, Warp, run,
+    run_counting, run_lockstep, step,
 };
 
 /// Number of jobs in a wave.
@@ -287,7 +287,8 @@ impl<'a> Worker<'a> {
         }
         let (before, compiled) = (self.warp.executed(), self.warp.compiled);
         let allowed = before.saturating_add(left / Work::WarpInstruction.price());
-        self.warp.limit = INSTRUCTION_LIMIT.min(allowed);
+        let most = self.stage.instruction_limit();
+        self.warp.limit = most.min(allowed);
         let mut environment = StageEnvironment { memory: &mut self.memory, quads };
         let outcome = go(&self.stage.program, &mut self.warp, &mut environment, &mut self.counts);
         let executed = self.warp.executed() - before;
@@ -295,7 +296,7 @@ impl<'a> Worker<'a> {
         self.memory.work.compiled += self.warp.compiled - compiled;
         if let Outcome::Fault(fault) = &outcome {
             match **fault {
-                ShaderFault::Endless { limit } if limit < INSTRUCTION_LIMIT => {
+                ShaderFault::Endless { limit } if limit < most => {
                     self.exhausted = Some(Work::WarpInstruction);
                     return None;
                 }
@@ -372,7 +373,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Runs a job that may cost `share` units.
-    fn job<J, R>(&mut self, job: J, share: u64, work: impl FnOnce(&mut Self, J) -> R) -> Done<R> {
+    pub(super) fn job<J, R>(&mut self, job: J, share: u64, work: impl FnOnce(&mut Self, J) -> R) -> Done<R> {
         self.memory.begin_job(share);
         let result = work(self, job);
         let mut log = std::mem::take(&mut self.memory.log);
@@ -402,13 +403,26 @@ impl Drop for PooledWorker<'_> {
 }
 
 /// Result of a job.
-struct Done<R> {
+pub(super) struct Done<R> {
     result: R,
-    log: ShaderLog,
+    pub(super) log: ShaderLog,
     exhausted: Option<Work>,
 }
 
+impl<R> Done<R> {
+    /// Returns whether no later job runs.
+    pub(super) fn ends(&self) -> bool {
+        self.log.fault.is_some() || self.exhausted.is_some()
+    }
+
+    /// Returns whether the job did not depend on how many units it may cost, if that is `share` or more.
+    pub(super) fn fits(&self, share: u64) -> bool {
+        self.exhausted.is_none() && self.log.work.units() < share
+    }
+}
+
 /// Results of a launch, in the order of its jobs.
+#[derive(Default)]
 pub struct Launched<R> {
     /// Results of the jobs. After a fault or a cut there are fewer results than jobs.
     pub results: Vec<R>,
@@ -418,7 +432,7 @@ pub struct Launched<R> {
 
 impl<R> Launched<R> {
     /// Adds the result of the next job, and charges its cost.
-    fn add(&mut self, done: Done<R>, budget: &mut Budget) {
+    pub(super) fn add(&mut self, done: Done<R>, budget: &mut Budget) {
         done.log.work.settle(budget);
         if let Some(work) = done.exhausted {
             budget.exhaust(work);
@@ -428,7 +442,7 @@ impl<R> Launched<R> {
     }
 
     /// Returns whether no later job runs.
-    fn is_over(&self, budget: &Budget) -> bool {
+    pub(super) fn is_over(&self, budget: &Budget) -> bool {
         self.log.fault.is_some() || budget.cut().is_some()
     }
 }
@@ -444,7 +458,7 @@ pub fn launch<J: Send, R: Send>(
 ) -> Launched<R> {
     if !stage.only_reads() {
         let mut launched = Launched { results: Vec::new(), log: ShaderLog::default() };
-        let used = in_order(stage, memory, budget, jobs, work, &mut launched);
+        let used = in_order(stage, memory, budget, jobs, &work, &mut launched);
         note_textures(&stage.textures.bind(memory), used, stage, &mut launched.log);
         return launched;
     }
@@ -469,18 +483,18 @@ pub fn launch_reading<J: Send, R: Send>(
 }
 
 /// Runs one job after the other, with exclusive access to memory. Returns the textures that were used.
-fn in_order<J, R>(
+pub(super) fn in_order<J, R>(
     stage: &StageState,
     memory: &mut Memory,
     budget: &mut Budget,
-    jobs: impl Iterator<Item = J>,
-    work: impl Fn(&mut Worker<'_>, J) -> R,
+    jobs: impl IntoIterator<Item = J>,
+    work: &impl Fn(&mut Worker<'_>, J) -> R,
     launched: &mut Launched<R>,
 ) -> u128 {
     let mut worker = Worker::new(stage, GpuMemory::ReadWrite(memory)).until(&budget.ends());
     for job in jobs {
         let share = budget.share(Work::Copy16, 1);
-        launched.add(worker.job(job, share, &work), budget);
+        launched.add(worker.job(job, share, work), budget);
         if launched.is_over(budget) {
             break;
         }
@@ -541,7 +555,7 @@ fn side_by_side<'a, J: Send, R: Send>(
 }
 
 /// Records problems with the textures that were used.
-fn note_textures(bank: &BoundBank<'_>, used: u128, stage: &StageState, log: &mut ShaderLog) {
+pub(super) fn note_textures(bank: &BoundBank<'_>, used: u128, stage: &StageState, log: &mut ShaderLog) {
     if used == 0 {
         return;
     }

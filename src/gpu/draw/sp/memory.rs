@@ -14,6 +14,7 @@ use a4emu_shader::{
 };
 
 use super::buffer::Buffer;
+use super::journal::Journal;
 use super::log::{OutsideInputs, ShaderLog};
 use super::state::StageState;
 use crate::draw::tpl1::{Answered, BoundBank, DirectReads, FILTERED, TextureBank};
@@ -49,6 +50,8 @@ pub enum GpuMemory<'a> {
     ReadWrite(&'a mut Memory),
     /// Exclusive to one worker and discarded after it: an [overlay](Memory::overlay).
     Overlay(Box<Memory>),
+    /// Shared with other workers. Stores go to the journal.
+    Journaled(&'a Memory, Box<Journal>),
 }
 
 impl GpuMemory<'_> {
@@ -58,13 +61,21 @@ impl GpuMemory<'_> {
             Self::ReadOnly(memory, _) => memory,
             Self::ReadWrite(memory) => memory,
             Self::Overlay(memory) => memory,
+            Self::Journaled(memory, _) => memory,
+        }
+    }
+
+    /// Notes a read of `len` bytes, if that matters.
+    fn note_read(&mut self, address: u64, len: usize) {
+        if let Self::Journaled(memory, journal) = self {
+            journal.note_read(memory, address, len);
         }
     }
 
     /// Returns the memory for writes, if this worker may write.
     fn get_mut(&mut self) -> Option<&mut Memory> {
         match self {
-            Self::ReadOnly(..) => None,
+            Self::ReadOnly(..) | Self::Journaled(..) => None,
             Self::ReadWrite(memory) => Some(memory),
             Self::Overlay(memory) => Some(memory),
         }
@@ -163,8 +174,27 @@ impl<'a> ShaderMemory<'a> {
     /// inputs.
     pub(super) fn begin_job(&mut self, allowance: u64) {
         self.left = allowance;
-        self.clear_group();
+        self.group.clear();
         self.private.clear();
+    }
+
+    /// Begins a journal of stores to `memory`.
+    pub(super) fn begin_journal(&mut self, memory: &'a Memory) {
+        self.gpu = GpuMemory::Journaled(memory, Box::default());
+        self.described.clear();
+    }
+
+    /// Returns the journal.
+    pub(super) fn journal(&mut self) -> Option<&mut Journal> {
+        match &mut self.gpu {
+            GpuMemory::Journaled(_, journal) => Some(journal),
+            GpuMemory::ReadOnly(..) | GpuMemory::ReadWrite(_) | GpuMemory::Overlay(_) => None,
+        }
+    }
+
+    /// Returns the journal, and begins another.
+    pub(super) fn take_journal(&mut self) -> Journal {
+        self.journal().map(std::mem::take).unwrap_or_default()
     }
 
     /// Returns the remaining budget units of the job.
@@ -206,6 +236,7 @@ impl<'a> ShaderMemory<'a> {
             return out.fill(Lanes::ZERO);
         }
         self.spend_texels(mask.count_ones().into());
+        self.give_up_journal();
         let Answered { used, more } = match &self.gpu {
             GpuMemory::ReadOnly(_, bound) => bound.sample(request, mask, out),
             gpu => self.stage.textures.sample(gpu.get(), request, mask, out),
@@ -251,7 +282,7 @@ impl<'a> ShaderMemory<'a> {
     pub fn texels(&self) -> &[Texels<'a>] {
         match &self.gpu {
             GpuMemory::ReadOnly(_, bound) => bound.known_for_code().map_or(&[], |for_code| &for_code.texels),
-            GpuMemory::ReadWrite(_) | GpuMemory::Overlay(_) => &[],
+            GpuMemory::ReadWrite(_) | GpuMemory::Overlay(_) | GpuMemory::Journaled(..) => &[],
         }
     }
 
@@ -286,8 +317,10 @@ impl<'a> ShaderMemory<'a> {
         if !self.charge(mask) {
             return out.fill(Lanes::ZERO);
         }
-        if request.space == Space::Global && load_from_buffer(self.gpu.get(), request, mask, out) {
-            return;
+        if request.space == Space::Global
+            && let Some(base) = load_from_buffer(self.gpu.get(), request, mask, out)
+        {
+            return self.journal().into_iter().for_each(|journal| journal.note_read_of(base));
         }
         let width = request.width.bytes() as usize;
         let mut bytes = [0; 16];
@@ -389,7 +422,16 @@ impl<'a> ShaderMemory<'a> {
         stage.textures.guesses(sample, mask, |guess| rests.add(guess, reach));
     }
 
+    /// Makes the stores of a journal count for nothing, and ends the job: it has to run in order.
+    fn give_up_journal(&mut self) {
+        if let GpuMemory::Journaled(_, journal) = &mut self.gpu {
+            journal.give_up();
+            self.left = 0;
+        }
+    }
+
     fn read_global(&mut self, client: Client, address: u64, out: &mut [u8]) {
+        self.gpu.note_read(address, out.len());
         let address = Address::new(address);
         if !self.gpu.get().read(address, out) {
             self.spend_accesses(MISS);
@@ -419,6 +461,9 @@ impl<'a> ShaderMemory<'a> {
     }
 
     fn write_global(&mut self, address: u64, bytes: &[u8]) {
+        if let GpuMemory::Journaled(memory, journal) = &mut self.gpu {
+            journal.store(memory, address, bytes);
+        }
         if let Some(memory) = self.gpu.get_mut()
             && !memory.write(Address::new(address), bytes)
         {
@@ -436,6 +481,8 @@ impl<'a> ShaderMemory<'a> {
             return *buffer;
         }
         let buffer = places.buffer(self.gpu.get(), base, slot);
+        let descriptor = places.descriptor(self.gpu.get(), base, slot);
+        descriptor.into_iter().for_each(|address| self.gpu.note_read(address.get(), 1));
         if self.described.len() == DESCRIBED {
             self.described.clear();
         }
@@ -461,7 +508,13 @@ impl<'a> ShaderMemory<'a> {
             let slot = request.block[lane];
             let block = match known {
                 Some((of, block)) if of == slot => block,
-                _ => places.uniform(self.gpu.get(), request.base, slot),
+                _ => {
+                    let memory = self.gpu.get();
+                    let descriptor = places.descriptor(memory, request.base, slot);
+                    let block = places.uniform(memory, request.base, slot);
+                    descriptor.into_iter().for_each(|address| self.gpu.note_read(address.get(), 1));
+                    block
+                }
             };
             known = Some((slot, block));
             let mut bytes = [0; 16];
@@ -551,6 +604,9 @@ impl<'a> ShaderMemory<'a> {
         if !self.charge(mask) {
             return *old = Lanes::ZERO;
         }
+        if !matches!(request.place, AtomicPlace::Local(_)) {
+            self.give_up_journal();
+        }
         match &request.place {
             AtomicPlace::Local(address) => {
                 for lane in lanes_of(mask) {
@@ -595,37 +651,72 @@ impl<'a> ShaderMemory<'a> {
     }
 }
 
-/// Runs a load from global memory, if all lanes of `mask` read the same buffer. Returns false, and does nothing, if they do
-/// not. Other lanes of `out` are overwritten.
-fn load_from_buffer(memory: &Memory, request: &MemoryAccess<&Lanes>, mask: Mask, out: &mut [Lanes]) -> bool {
+/// Runs a load from global memory, if all lanes of `mask` read the same buffer. Returns its base address. Returns `None`, and
+/// does nothing, if they do not. Other lanes of `out` are overwritten.
+fn load_from_buffer(
+    memory: &Memory,
+    request: &MemoryAccess<&Lanes>,
+    mask: Mask,
+    out: &mut [Lanes],
+) -> Option<u64> {
     let mut at = request.addresses();
-    let Some((base, bytes)) = memory.buffer_bytes(Address::new(at[mask.trailing_zeros() as usize % LANES]))
-    else {
-        return false;
-    };
+    let first = Address::new(at[mask.trailing_zeros() as usize % LANES]);
+    let (base, bytes) = memory.buffer_bytes(first)?;
     let width = request.width.bytes() as usize;
-    let Some(last) = bytes.len().checked_sub(width * out.len()) else { return false };
-    for (lane, at) in at.iter_mut().enumerate() {
-        // A lane that takes no part reads the first bytes.
-        *at = if mask >> lane & 1 == 0 { 0 } else { at.wrapping_sub(base) };
-    }
+    let last = bytes.len().checked_sub(width * out.len())?;
+    at.iter_mut().for_each(|at| *at = at.wrapping_sub(base));
+    // A lane that takes no part reads the first bytes.
+    lanes_of(!mask).for_each(|lane| at[lane] = 0);
     if at.iter().any(|at| *at > last as u64) {
-        return false;
+        return None;
+    }
+    match request.width {
+        Width::Word => gather(bytes, &at, out, |word: &[u8; 4]| u32::from_le_bytes(*word)),
+        Width::Half => gather(bytes, &at, out, |half: &[u8; 2]| u16::from_le_bytes(*half).into()),
+        Width::Byte => gather(bytes, &at, out, |byte: &[u8; 1]| byte[0].into()),
+    }
+    Some(base)
+}
+
+/// Loads a vector of values of `W` bytes for each lane, at the offsets `at` of `bytes`. All of them lie inside.
+fn gather<const W: usize>(
+    bytes: &[u8],
+    at: &[u64; LANES],
+    out: &mut [Lanes],
+    value: impl Fn(&[u8; W]) -> u32,
+) {
+    if let [row] = out {
+        return gather_rows(bytes, at, [row], value);
+    }
+    if let [x, y] = out {
+        return gather_rows(bytes, at, [x, y], value);
+    }
+    if let [x, y, z, w] = out {
+        return gather_rows(bytes, at, [x, y, z, w], value);
     }
     for (n, row) in out.iter_mut().enumerate() {
-        let bytes = &bytes[width * n..];
-        let at = at.iter().map(|at| *at as usize);
-        match request.width {
-            Width::Word => row.iter_mut().zip(at).for_each(|(value, at)| {
-                *value = bytes[at..].first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
-            }),
-            Width::Half => row.iter_mut().zip(at).for_each(|(value, at)| {
-                *value = bytes[at..].first_chunk().map_or(0, |half| u16::from_le_bytes(*half).into());
-            }),
-            Width::Byte => row.iter_mut().zip(at).for_each(|(value, at)| *value = bytes[at].into()),
+        gather_rows(&bytes[W * n..], at, [row], &value);
+    }
+}
+
+/// Loads vectors of `N` values to their rows.
+fn gather_rows<const W: usize, const N: usize>(
+    bytes: &[u8],
+    at: &[u64; LANES],
+    rows: [&mut Lanes; N],
+    value: impl Fn(&[u8; W]) -> u32,
+) {
+    let vector = |at: u64| bytes[at as usize..][..W * N].as_chunks().0;
+    let start = at[0];
+    if at.iter().all(|at| *at == start) {
+        return rows.into_iter().zip(vector(start)).for_each(|(row, one)| row.fill(value(one)));
+    }
+    for (lane, at) in at.iter().enumerate() {
+        let values = vector(*at);
+        for n in 0..N {
+            rows[n][lane] = value(&values[n]);
         }
     }
-    true
 }
 
 /// Reads bytes from `at`. Bytes that were never written are zero.

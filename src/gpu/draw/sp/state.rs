@@ -7,7 +7,7 @@ use a4emu_decoder::adreno::address::Address;
 use crate::fault::{Client, Miss};
 use crate::machine::{ChipView, CodeSource, INSTRUCTIONS, Stage};
 use crate::memory::Memory;
-use a4emu_shader::{BindlessSlot, Counting, Dialect, Program, Summary, Warp};
+use a4emu_shader::{BindlessSlot, Counting, Dialect, INSTRUCTION_LIMIT, Program, Summary, Warp};
 
 use super::buffer::{Buffer, DescriptorPlaces};
 use super::catch::Catch;
@@ -102,6 +102,11 @@ impl StageState {
             }
             None => Warp::with_constants(&self.program, self.constants.clone()),
         }
+    }
+
+    /// Returns how many instructions a warp may run, beside what the budget allows. Kernels of an A6xx may loop for long.
+    pub fn instruction_limit(&self) -> u64 {
+        if self.descriptors.is_some() { u64::MAX } else { INSTRUCTION_LIMIT }
     }
 
     /// Returns whether its warps need no exclusive memory, so that they can run in parallel.

@@ -1,0 +1,134 @@
+//! Stores of workgroups that run side by side.
+//!
+//! Workgroups run in order: each one sees what those before it stored. Most do not look. So a chunk of them runs on a thread of
+//! its own, and keeps its stores in a journal, with the buffers that it read and stored to. If a chunk read no buffer that an
+//! earlier chunk stored to, it did what it does in order.
+
+use std::ops::Range;
+
+use a4emu_decoder::adreno::address::Address;
+
+use super::log::ShaderLog;
+use crate::limits::{JOURNAL_BUFFERS, JOURNAL_BYTES};
+use crate::memory::{Memory, PAGE};
+
+/// The stores of a chunk of workgroups, and the buffers that it used.
+#[derive(Default)]
+pub struct Journal {
+    /// Base addresses of the buffers that were read.
+    read: Vec<u64>,
+    /// Base addresses of the buffers that were stored to.
+    written: Vec<u64>,
+    /// Address of each store, and its range of `bytes`.
+    stores: Vec<(u64, Range<usize>)>,
+    /// The bytes of all stores.
+    bytes: Vec<u8>,
+    /// Number of stores of the workgroups before the current one.
+    before: usize,
+    /// Whether the chunk has to run in order instead.
+    is_given_up: bool,
+}
+
+/// Where an access lies.
+enum Inside {
+    /// In the buffer with this base address.
+    Buffer(u64),
+    /// In no buffer.
+    None,
+    /// In more than one buffer, or in a part of one.
+    Parts,
+}
+
+impl Journal {
+    /// Begins a workgroup. Returns the number of stores so far.
+    pub fn begin_group(&mut self) -> usize {
+        self.before = self.stores.len();
+        self.before
+    }
+
+    /// Notes a read of `len` bytes. A read of a buffer that the chunk stored to would see old bytes.
+    pub fn note_read(&mut self, memory: &Memory, address: u64, len: usize) {
+        match inside(memory, address, len) {
+            Inside::Buffer(base) => self.note_read_of(base),
+            Inside::None => {}
+            Inside::Parts => self.give_up(),
+        }
+    }
+
+    /// Notes a read of the buffer with this base address.
+    pub fn note_read_of(&mut self, base: u64) {
+        note(&mut self.read, base);
+        self.is_given_up |= self.written.contains(&base) || self.read.len() > JOURNAL_BUFFERS;
+    }
+
+    /// Keeps a store. One outside of all buffers is kept too, since it is reported when it is made.
+    pub fn store(&mut self, memory: &Memory, address: u64, bytes: &[u8]) {
+        match inside(memory, address, bytes.len()) {
+            Inside::Buffer(base) => note(&mut self.written, base),
+            Inside::None => {}
+            Inside::Parts => self.give_up(),
+        }
+        let is_full = self.written.len() > JOURNAL_BUFFERS || self.bytes.len() + bytes.len() > JOURNAL_BYTES;
+        if is_full || self.is_given_up {
+            return self.give_up();
+        }
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        let end = self.bytes.len();
+        match self.stores[self.before..].last_mut() {
+            Some((first, place)) if *first + place.len() as u64 == address => place.end = end,
+            _ => self.stores.push((address, start..end)),
+        }
+    }
+
+    /// Drops all stores: the chunk has to run in order.
+    pub fn give_up(&mut self) {
+        self.is_given_up = true;
+        self.stores.truncate(self.before);
+    }
+
+    /// Returns whether the chunk has to run in order.
+    pub fn is_given_up(&self) -> bool {
+        self.is_given_up
+    }
+
+    /// Returns whether the chunk did what it does in order, after chunks that stored to the buffers `written`.
+    pub fn holds(&self, written: &[u64]) -> bool {
+        !self.is_given_up && !self.read.iter().any(|base| written.contains(base))
+    }
+
+    /// Returns the number of stores.
+    pub fn len(&self) -> usize {
+        self.stores.len()
+    }
+
+    /// Adds the buffers that were stored to.
+    pub fn add_written(&self, all: &mut Vec<u64>) {
+        self.written.iter().for_each(|base| note(all, *base));
+    }
+
+    /// Makes a range of the stores. Those outside of all buffers go to `log`.
+    pub fn make(&self, stores: Range<usize>, memory: &mut Memory, log: &mut ShaderLog) {
+        for (address, bytes) in &self.stores[stores] {
+            if !memory.write(Address::new(*address), &self.bytes[bytes.clone()]) {
+                log.lose(Address::new(address - address % u64::from(PAGE)));
+            }
+        }
+    }
+}
+
+/// Adds `base`, unless it is there.
+fn note(bases: &mut Vec<u64>, base: u64) {
+    if bases.last() != Some(&base) && !bases.contains(&base) {
+        bases.push(base);
+    }
+}
+
+fn inside(memory: &Memory, address: u64, len: usize) -> Inside {
+    let end = address.saturating_add(len as u64);
+    match memory.buffer_at(Address::new(address)) {
+        Some((base, size)) if end <= base.get() + u64::from(size) => Inside::Buffer(base.get()),
+        None if !memory.holds_any(address, end) => Inside::None,
+        _ => Inside::Parts,
+    }
+}
