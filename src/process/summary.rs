@@ -92,7 +92,9 @@ impl Summary {
     /// Takes the messages of `report`.
     pub fn take_report(&mut self, report: &Report) {
         self.faults = notes(report, |trouble| matches!(trouble, Trouble::Fault(_)));
-        self.unsupported = notes(report, |trouble| matches!(trouble, Trouble::Unsupported(_)));
+        self.unsupported = notes(report, |trouble| {
+            matches!(trouble, Trouble::Unsupported(_) | Trouble::NotRendered(_) | Trouble::Refused(_))
+        });
         self.cuts = notes(report, |trouble| matches!(trouble, Trouble::Cut(_)));
         self.outside = outside(report);
     }

@@ -22,10 +22,12 @@ use a4emu_decoder::bits::Register;
 use super::command::CommandSet;
 use super::counters::CounterOf;
 use super::draws::{Draw, counted_indices};
+use super::engine::Surfaces;
 use super::memory::Comparison;
 use super::state::{Group, Passes};
 use super::stream::{Bins, Step};
 use super::{Cp, DrawPredicate, GROUPS};
+use crate::a6xx::blit;
 use crate::budget::Work;
 use crate::fault::{Client, Fault};
 use crate::gpu::Gpu;
@@ -171,7 +173,7 @@ impl Cp<'_> {
             Pm4::Memcpy(it) => self.memcpy(it),
             Pm4::CondWrite5(it) => self.cond_write5(it),
             Pm4::EventWrite(it) => self.event_a6xx(it.event, it.ADDR_0.zip(it.DATA)),
-            Pm4::Blit(_) => self.blit(),
+            Pm4::Blit(_) => self.copy(),
             Pm4::SetMarker(it) => self.set_marker(it.marker),
             Pm4::RegTest(it) => self.reg_test(it.control, it.PRED_MASK.zip(it.PRED_VAL)),
             Pm4::DrawPredEnableGlobal(it) => {
@@ -422,9 +424,17 @@ impl Cp<'_> {
         self.engine.mark_stale(address, SAMPLE_COUNT);
     }
 
-    /// Copies between surfaces: CP_BLIT, and the event BLIT between tile memory and memory.
+    /// CP_BLIT: copies between surfaces in memory.
+    fn copy(&mut self) {
+        let blocks = blit::cost(&self.gpu.regs);
+        if self.charge(Work::Copy16, blocks) {
+            self.engine.blit(self.gpu, Surfaces::Memory);
+        }
+    }
+
+    /// The event BLIT: copies between tile memory and memory.
     fn blit(&mut self) {
-        self.engine.blit(self.gpu);
+        self.engine.blit(self.gpu, Surfaces::TileMemory);
     }
 
     /// CP_RUN_OPENCL: registers hold the group counts.

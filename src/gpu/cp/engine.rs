@@ -7,6 +7,7 @@ use a4emu_decoder::a4xx::regs::rb::{RB_COPY_DEST_BASE, RB_DEPTH_INFO, RB_MRT_BAS
 use a4emu_decoder::a4xx::regs::vpc::{VPC_SO_BUFFER_BASE, VPC_SO_BUFFER_SIZE};
 
 use super::{Call, Flow};
+use crate::a6xx::blit;
 use crate::budget::Work;
 use crate::draw;
 use crate::fault::Trouble;
@@ -17,6 +18,15 @@ use crate::pass::Pass;
 /// Stream-out buffers.
 const STREAM_OUT_BUFFERS: u32 = 4;
 
+/// The surfaces of a blit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surfaces {
+    /// Two in memory (CP_BLIT).
+    Memory,
+    /// One of them in tile memory (the event BLIT).
+    TileMemory,
+}
+
 /// Runs the draws and dispatches of the command processor.
 pub trait Engine {
     /// Runs `call`, or skips it.
@@ -24,8 +34,10 @@ pub trait Engine {
 
     /// Runs a copy between surfaces that is no draw, or skips it. Chips before the A6xx have none. An engine that renders
     /// needs no other.
-    fn blit(&mut self, gpu: &mut Gpu) {
-        not_rendered(gpu, "blits");
+    fn blit(&mut self, gpu: &mut Gpu, between: Surfaces) {
+        if between == Surfaces::TileMemory || !blit::run(gpu) {
+            not_rendered(gpu, "blits");
+        }
     }
 
     /// Whether a skipped draw may have written to `address`.
@@ -140,7 +152,7 @@ impl Engine for Skip {
         Flow::Continue
     }
 
-    fn blit(&mut self, gpu: &mut Gpu) {
+    fn blit(&mut self, gpu: &mut Gpu, _: Surfaces) {
         self.skipped = true;
         super::a6xx::written(gpu).for_each(|address| self.buffer(gpu, address));
     }

@@ -34,7 +34,7 @@ mod stream;
 mod tee;
 
 pub use crate::bindless::BindlessBase;
-pub use engine::{Engine, Renderer, Skip};
+pub use engine::{Engine, Renderer, Skip, Surfaces};
 pub use frame_draws::FrameDraws;
 pub use hang::HangSearch;
 pub use observer::{Call, Flow, Observer, Silent};

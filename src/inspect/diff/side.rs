@@ -14,7 +14,7 @@ use crate::describe::{
 };
 use crate::selection::{Draws, Selection};
 use a4emu_gpu::budget::Work;
-use a4emu_gpu::cp::{Call, Engine, Flow, Silent, Skip};
+use a4emu_gpu::cp::{Call, Engine, Flow, Silent, Skip, Surfaces};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::settled::Synced;
@@ -279,8 +279,8 @@ impl Engine for Collector {
         self.skip.run(gpu, call)
     }
 
-    fn blit(&mut self, gpu: &mut Gpu) {
-        self.skip.blit(gpu);
+    fn blit(&mut self, gpu: &mut Gpu, between: Surfaces) {
+        self.skip.blit(gpu, between);
     }
 
     fn is_stale(&self, address: GpuAddress) -> bool {

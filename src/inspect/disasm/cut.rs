@@ -14,7 +14,7 @@ use a4emu_decoder::asm::pack;
 
 use super::prelude;
 use crate::selection::{Selection, Span, of_process};
-use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
+use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Skip, Surfaces};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::PAGE;
 use a4emu_gpu::pass::Pass;
@@ -82,9 +82,9 @@ impl Engine for UpTo {
         }
     }
 
-    fn blit(&mut self, gpu: &mut Gpu) {
+    fn blit(&mut self, gpu: &mut Gpu, between: Surfaces) {
         if u64::from(gpu.at.submit) < self.last {
-            Renderer.blit(gpu);
+            Renderer.blit(gpu, between);
         }
     }
 }
