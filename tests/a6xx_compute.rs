@@ -3,12 +3,14 @@
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::capture::Sections;
 use a4emu_decoder::asm::{Bounds, assemble};
+use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::playback::Playback;
 use a4emu_inspect::asm::Disk;
 use a4emu_shader::Jit;
 use a4emu_support::folders::Folders;
 use pretty_assertions::assert_eq;
+use rayon::ThreadPoolBuilder;
 
 /// Address of the buffer `data`.
 const DATA: u64 = 0x5_0001_0000;
@@ -43,18 +45,21 @@ fn capture(buffers: &str, program: &str, registers: &str, dispatch: &str) -> Vec
 
 /// The first `count` dwords of `data` after the capture, and what was reported. They are the same compiled and interpreted.
 fn played(capture: &[u8], count: u64) -> (Vec<u32>, Vec<String>) {
-    let play = |jit| -> (Vec<u32>, Vec<String>) {
-        let mut playback = Playback::default();
-        playback.gpu.pipeline.programs.jit = jit;
-        playback.run(Sections::new(capture).unwrap(), &mut Renderer, &mut Silent);
-        let gpu = playback.gpu.end();
-        let dword = |n| gpu.memory().read_u32(Address::new(DATA + 4 * n)).unwrap();
-        let troubles = gpu.report.troubles.iter().map(|(trouble, ..)| trouble.to_string()).collect();
-        ((0..count).map(dword).collect(), troubles)
-    };
+    let play = |jit| played_within(capture, count, jit, Budget::default());
     let (compiled, interpreted) = (play(Jit::On), play(Jit::Off));
     assert_eq!(compiled, interpreted);
     compiled
+}
+
+fn played_within(capture: &[u8], count: u64, jit: Jit, budget: Budget) -> (Vec<u32>, Vec<String>) {
+    let mut playback = Playback::default();
+    playback.gpu.pipeline.programs.jit = jit;
+    playback.gpu.budget = budget;
+    playback.run(Sections::new(capture).unwrap(), &mut Renderer, &mut Silent);
+    let gpu = playback.gpu.end();
+    let dword = |n| gpu.memory().read_u32(Address::new(DATA + 4 * n)).unwrap();
+    let troubles = gpu.report.troubles.iter().map(|(trouble, ..)| trouble.to_string()).collect();
+    ((0..count).map(dword).collect(), troubles)
 }
 
 /// The first `count` dwords of `data` after a dispatch of `program` in groups of 64 invocations.
@@ -253,4 +258,159 @@ fn a_program_that_is_missing_or_does_not_end_is_reported() {
     assert_eq!(played(&missing, 1).1, ["CS program at 0x7000000000 is missing"]);
     let (_, troubles) = played(&capture("", "loop:\njump #loop\nend", "", ONE_GROUP), 1);
     assert!(troubles[0].contains("compute shader cut off after"), "{troubles:?}");
+}
+
+/// A dispatch of 240 groups of 64 invocations with enough work for several threads: each turns 40 times in a loop between `before`
+/// and `after`.
+fn long_dispatch(before: &str, after: &str) -> Vec<u8> {
+    let program = format!(
+        "{before}
+        mov.u32u32 r5.x, 0
+        turn: add.u r5.x, r5.x, 1
+        cmps.u.lt p0.x, r5.x, 40
+        (rpt5)nop
+        br p0.x, #turn
+        {after}
+        end"
+    );
+    let dispatch = "CP_EXEC_CS(0, NGROUPS_X = 240, NGROUPS_Y = 1, NGROUPS_Z = 1)";
+    capture("", &program, "", dispatch)
+}
+
+/// The address of the group's dword of `data` in r2.xy, and that of the next group in r2.zw.
+const OF_GROUP: &str = "shl.b r3.x, r48.x, 2
+    add.u r2.x, c0.x, r3.x
+    mov.u32u32 r2.y, c0.y
+    add.u r2.z, r2.x, 4
+    mov.u32u32 r2.w, c0.y";
+
+/// Groups run as if in order, whatever the number of threads: each one adds 1 to what the one before has stored.
+#[test]
+fn groups_see_what_those_before_have_stored() {
+    let capture = long_dispatch(
+        &format!("{OF_GROUP}\nldg.u32 r4.x, g[r2.x], 1"),
+        "(sy)add.u r4.x, r4.x, 1\nstg.u32 g[r2.z], r4.x, 1",
+    );
+    for threads in [1, 2, 5] {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let (dwords, troubles) = pool.install(|| played(&capture, 242));
+        assert_eq!(troubles, Vec::<String>::new());
+        assert_eq!(dwords, (0..241).chain([0]).collect::<Vec<u32>>(), "{threads} threads");
+    }
+}
+
+/// So do groups that store to one place: the last one wins. And a budget ends them at one place.
+#[test]
+fn groups_store_in_order_up_to_the_budget() {
+    let capture = long_dispatch(
+        OF_GROUP,
+        "mov.u32u32 r3.z, c0.x\nmov.u32u32 r3.w, c0.y
+        add.u r4.x, r48.x, 1\nstg.u32 g[r2.z], r4.x, 1\nstg.u32 g[r3.z], r4.x, 1",
+    );
+    let play = |threads, jit, units| {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| played_within(&capture, 242, jit, Budget::fixed(units)))
+    };
+    let mut ends = Vec::new();
+    for units in [1 << 21, 1_000_000, 1_234_567, 1 << 30] {
+        let (dwords, troubles) = play(1, Jit::Off, units);
+        ends.push(dwords[0]);
+        for threads in [2, 5] {
+            for jit in [Jit::On, Jit::Off] {
+                assert_eq!(play(threads, jit, units), (dwords.clone(), troubles.clone()), "{units}");
+            }
+        }
+    }
+    assert!(ends[1] > 0 && ends[1] < ends[2] && ends[2] < ends[3] && ends[3] == 240, "{ends:?}");
+}
+
+/// Results of half operations have 16 bits before they become full registers, and a byte extends its sign.
+#[test]
+fn results_of_half_operations_have_sixteen_bits() {
+    let program = "mov.u32u32 r2.x, c0.x
+        mov.u32u32 r2.y, c0.y
+        mov.u32u32 r4.x, 0xffff
+        sub.u r5.x, h(15), hr8.x
+        sub.s r5.y, hr8.x, h(1)
+        cov.u8s32 r5.z, hr8.x
+        not.b r5.w, hr8.y
+        stg.u32 g[r2.x], r5.x, 4
+        end";
+    assert_eq!(ran(program, 4), [16, -2i32 as u32, -1i32 as u32, 0xffff]);
+}
+
+/// A kernel may loop for as long as the budget lasts.
+#[test]
+fn a_warp_may_run_many_instructions() {
+    let program = "mov.u32u32 r2.x, c0.x
+        mov.u32u32 r2.y, c0.y
+        mov.u32u32 r5.x, 0
+        mov.u32u32 r6.x, 500000
+        turn: add.u r5.x, r5.x, 1
+        cmps.u.lt p0.x, r5.x, r6.x
+        (rpt5)nop
+        br p0.x, #turn
+        stg.u32 g[r2.x], r5.x, 1
+        end";
+    let dispatch = "CP_EXEC_CS(0, NGROUPS_X = 1, NGROUPS_Y = 1, NGROUPS_Z = 1)";
+    assert_eq!(played(&capture("", program, "", dispatch), 1), (vec![500_000], vec![]));
+}
+
+/// Registers of a blit from texel `from` of `more` to texel `to` of `data`, of `width` texels in two rows.
+fn blit(control: &str, info: &str, [from, to, width]: [u32; 3]) -> String {
+    format!(
+        "RB_2D_BLIT_CNTL {{ MASK = 0xf | {control} }}
+        RB_2D_DST_INFO {{ {info} }}
+        RB_2D_DST = data
+        RB_2D_DST_PITCH {{ VALUE = 128 }}
+        SP_PS_2D_SRC_INFO {{ {info} }}
+        SP_PS_2D_SRC = more
+        SP_PS_2D_SRC_PITCH {{ PITCH = 256 }}
+        GRAS_2D_SRC_TL_X {{ VALUE = {from} }}
+        GRAS_2D_SRC_BR_X {{ VALUE = {} }}
+        GRAS_2D_SRC_TL_Y {{ VALUE = 0 }}
+        GRAS_2D_SRC_BR_Y {{ VALUE = 1 }}
+        GRAS_2D_DST_TL {{ X = {to} | Y = 0 }}
+        GRAS_2D_DST_BR {{ X = {} | Y = 1 }}
+        RB_2D_SRC_SOLID_C0 = 0x11
+        RB_2D_SRC_SOLID_C1 = 0x22",
+        from + width - 1,
+        to + width - 1,
+    )
+}
+
+const RUN_BLIT: &str = "CP_BLIT({ OP = BLIT_OP_SCALE })";
+
+#[test]
+fn a_blit_fills_a_linear_surface() {
+    let registers = blit(
+        "SOLID_COLOR | IFMT = R2D_INT32",
+        "COLOR_FORMAT = FMT6_32_32_UINT | SAMPLES = MSAA_ONE",
+        [0, 1, 2],
+    );
+    let (dwords, troubles) = played(&capture("", "end", &registers, RUN_BLIT), 64);
+    let filled = |n| if (2..6).contains(&(n % 32)) { 0x11 * (1 + n % 2) } else { 0 };
+    assert_eq!((dwords, troubles), ((0..64).map(filled).collect::<Vec<u32>>(), vec![]));
+}
+
+#[test]
+fn a_blit_copies_rows_of_bytes() {
+    let texels = "buffer texels @ 0x500040000 { u32 1, 2, 3, 4 zero 0xf0 u32 5, 6, 7, 8 }";
+    let registers = blit("IFMT = R2D_UNORM8", "COLOR_FORMAT = FMT6_8_UNORM | SAMPLES = MSAA_ONE", [4, 8, 8]);
+    let registers = registers.replace("SP_PS_2D_SRC = more", "SP_PS_2D_SRC = texels");
+    let (dwords, troubles) = played(&capture(texels, "end", &registers, RUN_BLIT), 40);
+    let mut expected = vec![0; 40];
+    (expected[2], expected[3], expected[34], expected[35]) = (2, 3, 6, 7);
+    assert_eq!((dwords, troubles), (expected, vec![]));
+}
+
+#[test]
+fn a_blit_between_tiled_surfaces_is_reported() {
+    let registers = blit(
+        "IFMT = R2D_UNORM8",
+        "COLOR_FORMAT = FMT6_8_UNORM | TILE_MODE = TILE6_3 | SAMPLES = MSAA_ONE",
+        [4, 8, 8],
+    );
+    let (_, troubles) = played(&capture("", "end", &registers, RUN_BLIT), 1);
+    assert_eq!(troubles, ["blits of an Adreno 630 are not rendered yet"]);
 }

@@ -35,7 +35,8 @@ pub struct Settings {
     pub folder: Option<PathBuf>,
     /// `A4EMU_RUN`: start of the names of this run's recordings, until they are complete.
     pub run: Option<String>,
-    /// `A4EMU_MAX_WORK`: units of work after which a submit counts as a hang.
+    /// `A4EMU_MAX_WORK`: units of work after which a submit counts as a hang; the default is about ten seconds of an A4xx, and
+    /// ten minutes of an A6xx.
     pub max_work: u64,
     /// `A4EMU_VALIDATE=1`: submits are checked against the rules of `a4emu validate`.
     pub validate: bool,
@@ -66,16 +67,18 @@ impl Settings {
         let suppress = path("A4EMU_SUPPRESS");
         let choice = Choice { rule: list("A4EMU_RULE"), no_rule: list("A4EMU_NO_RULE"), suppress };
         let names = ["A4EMU_GPU", "FD_CHIP_ID", "FD_GPU_ID"].map(text);
+        let shim = names[0].is_empty() && names != [""; 3];
+        let chip = chip(names);
         Self {
-            shim: names[0].is_empty() && names != [""; 3],
-            chip: chip(names),
+            shim,
+            chip,
             model: Model::named(&text("A4EMU_MODEL")).unwrap_or_default(),
             jit: text("A4EMU_JIT").parse().unwrap_or_default(),
             record: path("A4EMU_RECORD"),
             record_range: text("A4EMU_RECORD_RANGE").parse().unwrap_or(Span::ALL),
             run: Some(text("A4EMU_RUN")).filter(|run| !run.is_empty()),
             folder: path("A4EMU_FOLDER"),
-            max_work: text("A4EMU_MAX_WORK").parse().unwrap_or(budget::BASE),
+            max_work: text("A4EMU_MAX_WORK").parse().unwrap_or(default_work(chip)),
             validate: text("A4EMU_VALIDATE") == "1",
             findings: choice
                 .read(|path| {
@@ -95,6 +98,12 @@ impl Settings {
     pub fn one_by_one(&self) -> bool {
         self.strict || self.validate || self.frames || self.record.is_some()
     }
+}
+
+/// See [`Settings::max_work`]. A630s are used to compute, and a dispatch that takes the chip a second takes minutes here.
+fn default_work(chip: Option<Chip>) -> u64 {
+    let computes = chip.is_some_and(|chip| chip.generation().number >= 6);
+    if computes { budget::BASE << 6 } else { budget::BASE }
 }
 
 /// See [`Settings::chip`].
