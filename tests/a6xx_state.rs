@@ -13,13 +13,22 @@ use tempfile::TempDir;
 use crate::a6xx::recorded;
 use crate::captures::root;
 use crate::other_chips::run;
+use crate::picture::Picture;
 
 /// A capture of `captures/a6xx-draw.a4`, with `edit` done to the source.
 fn made(folder: &Path, edit: [&str; 2]) -> PathBuf {
-    let source = fs::read_to_string(root().join("captures/a6xx-draw.a4")).unwrap();
-    assert!(source.contains(edit[0]), "{edit:?}");
+    edited(folder, &[edit])
+}
+
+/// A capture of `captures/a6xx-draw.a4`, with `edits` done to the source.
+fn edited(folder: &Path, edits: &[[&str; 2]]) -> PathBuf {
+    let mut source = fs::read_to_string(root().join("captures/a6xx-draw.a4")).unwrap();
+    for edit in edits {
+        assert!(source.contains(edit[0]), "{edit:?}");
+        source = source.replacen(edit[0], edit[1], 1);
+    }
     let (own, path) = (folder.join("own.a4"), folder.join("own.rd"));
-    fs::write(&own, source.replacen(edit[0], edit[1], 1)).unwrap();
+    fs::write(&own, source).unwrap();
     let capture = capture_of(&own, &mut Disk::new(Folders::around(&own, &[]))).unwrap();
     fs::write(&path, capture).unwrap();
     path
@@ -177,6 +186,51 @@ fn descriptors_are_found_by_what_programs_name() {
                 { "slot": 2, "kind": "constants", "address": 0, "size": [0, 1, 1] },
             ],
         }),
+    );
+}
+
+/// Texels in rows are read as the texture unit reads them: `show` writes a picture, and `memory` their values and places.
+/// Those in tiles are not read.
+#[test]
+fn texels_in_rows_are_shown() {
+    let folder = TempDir::new().unwrap();
+    let texels = [
+        "texels @ 0x100250000 { zero 0x4000 }",
+        "texels @ 0x100250000 { u32 0x04030201, 0x08070605 zero 0x3ff8 }",
+    ];
+    let linear = ["TILE_MODE = TILE6_3 | SRGB", "SRGB"];
+    let capture = edited(folder.path(), &[texels, linear]);
+    let texture = &shown(&capture, "f0")["shaders"][1]["textures"][0];
+    assert_eq!((&texture["tiling"], &texture["unsupported"]), (&json!("linear"), &Value::Null));
+    let ended = run("show IT --draw f0 --textures FOLDER -q", &capture, folder.path());
+    let file = folder.path().join("FS1-level0-layer0.png");
+    assert!(file.exists(), "{ended}");
+    // B, G, R and A in memory; the descriptor exchanges red and blue again, and makes alpha one.
+    let picture = Picture::read(&file);
+    assert_eq!([picture.pixel([0, 0]), picture.pixel([1, 0])], [[1, 2, 3, 255], [5, 6, 7, 255]]);
+    // A name with spaces is one argument.
+    let memory = |rest: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_a4emu"));
+        let output = command.arg("memory").arg(&capture).args(rest).output().unwrap();
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let listed = memory(&["texture FS 1+8", "--draw", "f0", "--before", "--json"]);
+    assert_eq!(listed["form"], "FMT6_8_8_8_8_UNORM");
+    let bytes = |row: &Value| -> Vec<f32> {
+        let values = row["values"].as_array().unwrap().iter();
+        values.map(|value| (value.as_str().unwrap().parse::<f32>().unwrap() * 255.0).round()).collect()
+    };
+    let rows: Vec<(Value, Vec<f32>)> =
+        listed["rows"].as_array().unwrap().iter().map(|row| (row["element"].clone(), bytes(row))).collect();
+    let expected = [("0,0 layer 0", [3.0, 2.0, 1.0, 4.0]), ("1,0 layer 0", [7.0, 6.0, 5.0, 8.0])];
+    assert_eq!(rows, expected.map(|(element, values)| (json!(element), values.to_vec())));
+    // Vertices are read by the formats of the chip, too.
+    let vertices = memory(&["vertex 0+12", "--draw", "f0", "--json"]);
+    assert_eq!(vertices["rows"][0]["values"], json!(["0.0", "0.0", "0.5"]));
+    let tiled = made(folder.path(), AS_IT_IS);
+    assert_eq!(
+        shown(&tiled, "f0")["shaders"][1]["textures"][0]["unsupported"],
+        json!("TILE6_3 tiles, not read")
     );
 }
 

@@ -69,7 +69,10 @@ pub fn texture(words: &[u32; 8], model: Model) -> Result<Texture, TextureError> 
 }
 
 /// Decodes the eight dwords of a texture descriptor.
-fn texture_state(words: &[u32; 8]) -> Result<TextureState, TextureError> {
+///
+/// # Errors
+/// The texture cannot be sampled.
+pub fn texture_state(words: &[u32; 8]) -> Result<TextureState, TextureError> {
     let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
     let (c3, c4) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]));
     if c0.SAMPLES() == MsaaSamples::MSAA_EIGHT {

@@ -12,16 +12,20 @@ use a4emu_decoder::a6xx::regs::tex::*;
 use a4emu_decoder::adreno::address::Address as GpuAddress;
 use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::bits::{Register, WordRow};
+use a4emu_gpu::a6xx::formats;
 use a4emu_gpu::a6xx::registers::StageRegisters;
+use a4emu_gpu::a6xx::tpl1::{swap, texture_state};
 use a4emu_gpu::cp::{BindlessBase, Call};
 use a4emu_gpu::draw::gras::clip::Viewport;
 use a4emu_gpu::draw::rb::depth;
+use a4emu_gpu::draw::tpl1::TextureError;
 use a4emu_gpu::draw::{DrawCall, IndexSource};
 use a4emu_gpu::gpu::{Gpu, STAGES, Stage};
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
 use a4emu_gpu::settled::Synced;
 use a4emu_rules::shader::{Named, Shader, Shaders, Taken, Uses};
+use a4emu_shader::format::Transfer;
 use a4emu_shader::format::arrangement::Tiling;
 
 use super::draw::{AlphaTest, Draw, Tile};
@@ -292,19 +296,19 @@ impl View {
 }
 
 /// Why the texels of a texture are not read.
-fn unread(words: &[u32; 16]) -> String {
+fn unread(words: &[u32; 16], why: TextureError) -> String {
     let mode = TEX_CONST_0(words[0]).TILE_MODE();
     match (TEX_CONST_3(words[3]).FLAG(), mode) {
         (true, _) => format!("{} with UBWC, not read", name(mode)),
-        (false, TileMode::TILE6_LINEAR) => "texels of an A6xx are not read yet".to_owned(),
+        (false, TileMode::TILE6_LINEAR) => why.to_string(),
         (false, _) => format!("{} tiles, not read", name(mode)),
     }
 }
 
 fn texture(named: Named, samplers: Vec<u32>, words: Option<[u32; 16]>) -> Texture {
-    let unsupported = match words {
-        Some(words) => unread(&words),
-        None => "its descriptor is not in the capture".to_owned(),
+    let state = match words {
+        Some(words) => texture_state(&words).map_err(|why| unread(&words, why)),
+        None => Err("its descriptor is not in the capture".to_owned()),
     };
     let words = words.unwrap_or_default();
     let (view, c0) = (View::of(&words), TEX_CONST_0(words[0]));
@@ -332,9 +336,10 @@ fn texture(named: Named, samplers: Vec<u32>, words: Option<[u32; 16]>) -> Textur
         srgb: c0.SRGB(),
         swap: name(c0.SWAP()),
         swizzle: swizzle.concat(),
-        unsupported: Some(unsupported),
+        unsupported: state.as_ref().err().cloned(),
+        state: state.ok(),
         kind: view.kind,
-        words: [0; 8],
+        words,
     }
 }
 
@@ -422,6 +427,8 @@ fn vertex_input(regs: &RegFile, index: u32) -> VertexInput {
         integer: !decode.FLOAT(),
         register: register(dest.REGID()),
         components: components(dest.WRITEMASK(), VECTOR),
+        codec: formats::texture(decode.FORMAT())
+            .and_then(|format| format.codec(swap(decode.SWAP()), Transfer::Linear)),
     }
 }
 

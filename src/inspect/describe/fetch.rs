@@ -4,9 +4,10 @@ use a4emu_decoder::a4xx::regs::vfd::*;
 use serde::Serialize;
 
 use super::name::{Address, components, name, register};
-use a4emu_gpu::a4xx::formats;
+use a4emu_gpu::a4xx::{enums, formats};
 use a4emu_gpu::draw::{DrawCall, IndexSource};
 use a4emu_gpu::regfile::RegFile;
+use a4emu_shader::format::{Codec, Transfer};
 
 /// Maximum number of vertex inputs.
 const INPUTS: u32 = 32;
@@ -36,6 +37,9 @@ pub struct VertexInput {
     pub register: String,
     /// Components that are written to registers.
     pub components: String,
+    /// How bytes become an element; none if the format is unknown.
+    #[serde(skip)]
+    pub codec: Option<Codec>,
 }
 
 impl VertexInput {
@@ -60,6 +64,8 @@ impl VertexInput {
             integer: decode.INT(),
             register: register(decode.REGID()),
             components: components(decode.WRITEMASK(), ['x', 'y', 'z', 'w']),
+            codec: formats::vertex(decode.FORMAT())
+                .and_then(|format| format.codec(enums::swap(decode.SWAP()), Transfer::Linear)),
         }
     }
 }

@@ -137,6 +137,7 @@ mod tests {
             integer: false,
             register: String::new(),
             components: String::new(),
+            codec: None,
         }
     }
 

@@ -2,16 +2,16 @@
 
 use std::str::FromStr;
 
-use a4emu_decoder::a4xx::regs::tex::TEX_CONST_0;
+use a4emu_decoder::adreno::address::Address;
 
 use super::canvas::Image;
 use super::texture::Texture;
-use a4emu_gpu::a4xx::formats;
-use a4emu_gpu::a4xx::tpl1::bank;
+use a4emu_gpu::a4xx::tpl1::BORDER;
 use a4emu_gpu::budget::Work;
+use a4emu_gpu::draw::tpl1::{self, TextureBank, TextureState};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::PixelType;
-use a4emu_shader::format::Type;
+use a4emu_shader::format::{Transfer, Type};
 use a4emu_shader::{Few, LANES, Lanes, Lod, Mask, Number, Sample, SampleKind, Slots};
 
 /// Maximum number of texels of a level and layer.
@@ -104,11 +104,6 @@ pub enum NoTexels {
 }
 
 impl Texture {
-    /// The type of its components, if the format is known.
-    fn component_type(&self) -> Option<Type> {
-        formats::texture(TEX_CONST_0(self.words[0]).FMT()).map(|format| format.ty)
-    }
-
     /// Columns and rows of `level`.
     pub fn level_size(&self, level: u32) -> [u32; 2] {
         [self.width, self.height].map(|side| (side >> level.min(31)).max(1))
@@ -131,7 +126,8 @@ impl Texture {
         let Part { level, .. } = part;
         let size @ [width, height] = self.level_size(level);
         let unsupported = || NoTexels::Unsupported(self.unsupported.clone().unwrap_or_default());
-        let ty = self.component_type().filter(|_| self.unsupported.is_none()).ok_or_else(unsupported)?;
+        let state = self.state.ok_or_else(unsupported)?;
+        let ty = state.format.ty;
         let count = u64::from(width) * u64::from(height);
         if count > MAX_TEXELS {
             return Err(NoTexels::Size(width, height));
@@ -139,7 +135,7 @@ impl Texture {
         if !gpu.budget.take(Work::Texel, count + u64::from(height) * LANES as u64) {
             return Err(NoTexels::NoBudget);
         }
-        let bank = bank(&[stored(self.words)], &[], 0, gpu.model, gpu.sync().memory());
+        let bank = bank(&state, gpu);
         let bound = bank.bind(gpu.sync().memory());
         let number = match ty {
             Type::Uint => Number::Uint,
@@ -160,11 +156,11 @@ impl Texture {
     }
 }
 
-/// The descriptor without the bit that decodes sRGB.
-fn stored(mut words: [u32; 8]) -> [u32; 8] {
-    let srgb = TEX_CONST_0::FIELDS.iter().find(|field| field.name == "SRGB");
-    words[0] = srgb.map_or(words[0], |field| field.insert(words[0], 0));
-    words
+/// The texture in slot 0, without decoding sRGB. Fetches take no sampler, and so no border colour.
+fn bank(state: &TextureState, gpu: &mut Gpu) -> TextureBank {
+    let stored = TextureState { transfer: Transfer::Linear, ..*state };
+    let texture = tpl1::Texture::new(&stored, gpu.model);
+    TextureBank::new([Ok(texture)], [], (BORDER, Address::new(0)), gpu.sync().memory())
 }
 
 /// Fetches the texels at x, x + 1, ... of row y of a layer and level.

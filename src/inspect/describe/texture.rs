@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::name::{Address, name, slot_name};
 use a4emu_gpu::a4xx;
-use a4emu_gpu::draw::tpl1;
+use a4emu_gpu::draw::tpl1::{self, TextureState};
 use a4emu_gpu::gpu::Model;
 
 /// A texture that a program names.
@@ -49,9 +49,12 @@ pub struct Texture {
     pub swizzle: String,
     /// Reason why the texture cannot be read, if any.
     pub unsupported: Option<String>,
-    /// The descriptor of an A4xx; zero for an A6xx.
+    /// What its descriptor says to the texture unit; none if that cannot read it.
     #[serde(skip)]
-    pub words: [u32; 8],
+    pub state: Option<TextureState>,
+    /// The descriptor, with zeros behind the words that the chip has.
+    #[serde(skip)]
+    pub words: [u32; 16],
 }
 
 impl Texture {
@@ -64,7 +67,7 @@ impl Texture {
     pub(super) fn new(slot: u32, samplers: Vec<u32>, words: [u32; 8]) -> Self {
         let (c0, c1, c2, c3) =
             (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]), TEX_CONST_3(words[3]));
-        let resolved = a4xx::tpl1::texture(&words, Model::default());
+        let resolved = a4xx::tpl1::texture_state(&words);
         let is_buffer = c2.BUFFER() || c0.TYPE() == TexType::A4XX_TEX_BUFFER;
         let [width, height] = if is_buffer { [c1.elements(), 1] } else { [c1.WIDTH(), c1.HEIGHT()] };
         Self {
@@ -72,7 +75,7 @@ impl Texture {
             slot,
             samplers,
             address: Address::of(TEX_CONST_4(words[4]).BASE()),
-            bytes: resolved.as_ref().map_or(0, tpl1::Texture::bytes_spanned),
+            bytes: resolved.as_ref().map_or(0, bytes_spanned),
             kind: if is_buffer { "buffer".to_owned() } else { kind(c0.TYPE()) },
             format: name(c0.FMT()),
             width,
@@ -86,16 +89,14 @@ impl Texture {
             swap: name(c2.SWAP()),
             swizzle: [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()].map(swizzle).concat(),
             unsupported: resolved.err().map(|why| why.to_string()),
-            words,
+            state: resolved.ok(),
+            words: std::array::from_fn(|word| words.get(word).copied().unwrap_or_default()),
         }
     }
 
     /// Where its texels lie; none if it cannot be read.
     pub fn places(&self) -> Option<tpl1::TexelPlaces> {
-        if self.unsupported.is_some() {
-            return None;
-        }
-        a4xx::tpl1::texture(&self.words, Model::default()).ok().map(|texture| texture.places())
+        self.state.as_ref().map(|state| tpl1::Texture::new(state, Model::default()).places())
     }
 
     /// Number of layers, faces or slices of level `level`.
@@ -106,6 +107,11 @@ impl Texture {
             _ => self.depth,
         }
     }
+}
+
+/// Bytes from the first texel to the end of the last one.
+fn bytes_spanned(state: &TextureState) -> u64 {
+    tpl1::Texture::new(state, Model::default()).bytes_spanned()
 }
 
 fn kind(kind: TexType) -> String {

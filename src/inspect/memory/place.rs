@@ -2,8 +2,7 @@
 
 use std::str::FromStr;
 
-use a4emu_decoder::a4xx::regs::tex::{SSBO_1_0, TEX_CONST_0, TEX_CONST_2};
-use a4emu_decoder::a4xx::regs::vfd::VFD_DECODE_INSTR;
+use a4emu_decoder::a4xx::regs::tex::SSBO_1_0;
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::load_state::Stage;
 use a4emu_decoder::generation::Generation;
@@ -14,10 +13,10 @@ use crate::describe::canvas::Which;
 use crate::describe::{Buffer, Draw, ShaderStage, SurfacePlace, Target, Texture, VertexInput};
 use crate::edit::stage;
 use crate::register_names::{self, halves_of, low_half};
-use a4emu_gpu::a4xx::{enums, formats};
+use a4emu_gpu::a4xx::formats;
 use a4emu_gpu::draw::rb::depth::DepthFormat;
-use a4emu_gpu::regfile::RegFile;
 use a4emu_gpu::settled::Synced;
+use a4emu_shader::format::arrangement::Tiling;
 use a4emu_shader::format::{Swap, Transfer};
 use a4emu_support::status::{Failure, Status};
 
@@ -96,6 +95,12 @@ struct Pointed {
     /// Its bytes; none if they end with the buffer.
     bytes: Option<u64>,
     layout: Option<Layout>,
+}
+
+impl From<Name> for Place {
+    fn from(name: Name) -> Self {
+        Self { what: What::Name(name), extent: Extent::Rest }
+    }
 }
 
 impl FromStr for Place {
@@ -260,7 +265,7 @@ impl Name {
             Self::Vertex(index) => {
                 let input =
                     draw.vertex_inputs.iter().find(|input| input.index == *index).with_context(none)?;
-                Ok(vertices(&gpu.regs, input))
+                Ok(vertices(input))
             }
             Self::Indices => indices(draw).with_context(none),
             Self::Texture(of, slot) => {
@@ -333,12 +338,9 @@ fn on(draw: &Draw, of: Stage) -> Option<&ShaderStage> {
     draw.shaders.iter().find(|stage| stage.stage == of)
 }
 
-fn vertices(regs: &RegFile, input: &VertexInput) -> Pointed {
-    let decode = regs.at::<VFD_DECODE_INSTR>(input.index);
-    let codec = formats::vertex(decode.FORMAT())
-        .and_then(|format| format.codec(enums::swap(decode.SWAP()), Transfer::Linear));
+fn vertices(input: &VertexInput) -> Pointed {
     let stride = if input.stride == 0 { input.element_bytes } else { input.stride };
-    let layout = codec.map(|codec| Layout::elements(&input.format, codec, stride));
+    let layout = input.codec.map(|codec| Layout::elements(&input.format, codec, stride));
     Pointed { start: input.address.gpu(), bytes: Some(input.bytes.into()), layout }
 }
 
@@ -350,17 +352,19 @@ fn indices(draw: &Draw) -> Option<Pointed> {
 }
 
 fn texels(texture: &Texture) -> Pointed {
-    let (c0, c2) = (TEX_CONST_0(texture.words[0]), TEX_CONST_2(texture.words[2]));
-    let format = formats::texture(c0.FMT());
-    let grid = enums::tiling(c0.tile_mode()).map(|tiling| Grid {
-        tiling,
-        pitch: texture.pitch,
-        size: [texture.width, texture.height],
-        layer_bytes: if texture.depth > 1 || texture.kind == "cube" { texture.layer_bytes } else { 0 },
-    });
-    let layout = format.map(|format| match format.codec(enums::swap(c2.SWAP()), Transfer::Linear) {
-        Some(codec) => Layout::texels(&texture.format, codec, grid),
-        None => Layout::blocks(&texture.format, format.block()),
+    let layout = texture.state.as_ref().map(|state| {
+        // An unknown order of texels is sampled as rows.
+        let is_known = state.arrangement.tiling != Tiling::Linear || texture.tiling == "linear";
+        let grid = is_known.then_some(Grid {
+            tiling: state.arrangement.tiling,
+            pitch: texture.pitch,
+            size: [texture.width, texture.height],
+            layer_bytes: if texture.depth > 1 || texture.kind == "cube" { texture.layer_bytes } else { 0 },
+        });
+        match state.format.codec(state.swap, Transfer::Linear) {
+            Some(codec) => Layout::texels(&texture.format, codec, grid),
+            None => Layout::blocks(&texture.format, state.format.block()),
+        }
     });
     let start = texture.address.gpu();
     Pointed { start, bytes: Some(texture.bytes).filter(|bytes| *bytes > 0), layout }

@@ -38,7 +38,7 @@ pub struct Contents {
     /// Further parts of textures, and tables of vertices.
     pub extras: Extras,
     /// Keys of textures by descriptor and contents; none if there is no picture.
-    known: HashMap<([u32; 8], u64), Option<String>>,
+    known: HashMap<([u32; 16], u64), Option<String>>,
 }
 
 impl Contents {
