@@ -296,6 +296,12 @@ fn counters_of_tessellation() {
 fn counters_of_other_stages() {
     let select = "SP_PERFCTR_SP_SEL_0 = SP_GS_INSTRUCTIONS";
     assert_eq!(count_of_scene("gs-passthrough", "use draw(DI_PT_TRILIST, 3)", select, 0x124), 20);
+    let select = "PC_PERFCTR_PC_SEL_0 = PC_GS_PRIMITIVES";
+    assert_eq!(
+        count_of_scene("gs-explode", "use draw(DI_PT_TRILIST, 3)", select, 0xb4),
+        3,
+        "three strips of three"
+    );
     let program = "buffer cs size 128 { shader {
         mov.u32u32 r1.x, c0.x
         mov.u32u32 r1.y, 5

@@ -107,10 +107,12 @@ enum Event {
     DomainPoints,
     /// Primitives of the tessellator.
     DomainPrimitives,
+    /// Primitives of geometry shaders.
+    GeometryPrimitives,
 }
 
 /// The events that are counted: the low half of the block's first counter, the value of the select register, the event.
-const COUNTED: [(u32, u32, Event); 23] = {
+const COUNTED: [(u32, u32, Event); 24] = {
     use InstructionClass::{Efu, Flow, FullAlu, HalfAlu, Texture};
     use Stage::{CS, DS, FS, GS, HS, VS};
     const SP: u32 = RBBM_PERFCTR_SP_LO::ROW.offset;
@@ -141,6 +143,7 @@ const COUNTED: [(u32, u32, Event); 23] = {
         (PC, Pc::PC_HS_INVOCATIONS.to_bits(), Event::Patches),
         (PC, Pc::PC_DS_INVOCATIONS.to_bits(), Event::DomainPoints),
         (PC, Pc::PC_DS_PRIMITIVES.to_bits(), Event::DomainPrimitives),
+        (PC, Pc::PC_GS_PRIMITIVES.to_bits(), Event::GeometryPrimitives),
         (RB, Rb::RB_TOTAL_PASS.to_bits(), Event::Samples),
     ]
 };
@@ -165,6 +168,7 @@ impl Event {
             Self::Patches => tessellation.patches,
             Self::DomainPoints => tessellation.points,
             Self::DomainPrimitives => tessellation.primitives,
+            Self::GeometryPrimitives => gpu.pipeline.dispatches.emitted(),
         }
     }
 }

@@ -21,6 +21,9 @@ pub struct Cost {
     pub runs: u64,
     /// Number of emitted vertices.
     pub vertices: u64,
+    /// Number of complete points, lines and triangles of stream 0.
+    #[serde(skip)]
+    pub emitted: u64,
     /// Number of warps.
     pub warps: u64,
     /// Number of extra warps that probe for a kill after the last vertex.
@@ -44,6 +47,7 @@ impl Cost {
         self.invocations += later.invocations;
         self.runs += later.runs;
         self.vertices += later.vertices;
+        self.emitted += later.emitted;
         self.warps += later.warps;
         self.probes += later.probes;
         self.lanes += later.lanes;
@@ -74,6 +78,11 @@ pub struct CostRow {
 }
 
 impl DispatchCosts {
+    /// Returns the number of complete primitives of stream 0 so far.
+    pub fn emitted(&self) -> u64 {
+        self.0.values().map(|cost| cost.emitted).sum()
+    }
+
     /// Adds the cost of a draw.
     pub fn add(&mut self, choice: &Choice, cost: &Cost) {
         self.0.entry((choice.mode, choice.why)).or_default().add(cost);

@@ -32,6 +32,17 @@ impl Strips {
         Self { vertices: Vertices::new(components, 0), ..Self::default() }
     }
 
+    /// Returns the number of complete primitives of stream 0. A strip has one for each vertex that ends it.
+    pub fn primitives(&self, topology: Topology) -> u64 {
+        let missing = match topology {
+            Topology::SizedPoints => 0,
+            Topology::LineStrip => 1,
+            _ => 2,
+        };
+        let runs = self.list.split(|vertex| *vertex == RESTART);
+        runs.map(|run| run.len().saturating_sub(missing) as u64).sum()
+    }
+
     /// Adds an invocation. It always starts a new strip.
     pub fn push(&mut self, topology: Topology, emitted: &Emitted) {
         let first = self.words.len() as u32;
@@ -79,6 +90,17 @@ mod tests {
     fn a_vertex_with_the_bit_begins_a_strip_and_so_does_an_invocation() {
         let got = list(Topology::TriangleStrip, &[&[0, 0, 4, 0], &[0]]);
         assert_eq!(got, [RESTART, 0, 1, RESTART, 2, 3, RESTART, 4]);
+    }
+
+    #[test]
+    fn a_strip_has_a_primitive_for_each_vertex_that_completes_one() {
+        let count = |topology| {
+            let mut strips = Strips::new(0);
+            strips.push(topology, &emitted(&[0, 0, 0, 0, 4, 0, 4]));
+            strips.primitives(topology)
+        };
+        let topologies = [Topology::SizedPoints, Topology::LineStrip, Topology::TriangleStrip];
+        assert_eq!(topologies.map(count), [7, 3 + 1, 2]);
     }
 
     #[test]

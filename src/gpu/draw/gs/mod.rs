@@ -80,6 +80,7 @@ pub fn shade(draw: &GeometryDraw<'_>, memory: &mut Memory, budget: &mut Budget) 
         }
     }
     shaded.cost.draws = 1;
+    shaded.cost.emitted = shaded.strips.primitives(state.topology);
     shaded.cost.primitives = count as u64;
     shaded.cost.invocations = shaded.cost.primitives * u64::from(state.invocations);
     shaded
