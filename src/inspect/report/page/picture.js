@@ -141,7 +141,13 @@ class Picture {
     const isAlphaAlone = alpha && !red && !green && !blue;
     const isStretched = this.isStretched() && mode !== "difference", [low, high] = isStretched ? this.bounds(source) : [0, 255];
     $("stretch").setAttribute("aria-pressed", String(isStretched));
-    for (let at = 0; at < data.length; at += 4) {
+    const isPlain = red && green && blue && !alpha && !isStretched && mode !== "difference";
+    if (isPlain) {
+      // What is shown most: the bytes as they are, opaque.
+      data.set(source);
+      for (let at = 3; at < data.length; at += 4) data[at] = 255;
+    }
+    for (let at = 0; at < data.length && !isPlain; at += 4) {
       for (let channel = 0; channel < 4; channel++) {
         const value = mode === "difference" ? Math.abs(after[at + channel] - before[at + channel]) : source[at + channel];
         const shown = channel < 3 && isStretched ? ((value - low) / (high - low)) * 255 : value;
