@@ -319,7 +319,8 @@ function changeLine(line) {
   const [, path, old, now] = CHANGE.exec(line) ?? [];
   if (path === undefined) return make("li", {}, placeText(line));
   const key = path.replace(/\[\d+\]$/, "").split(".").pop();
-  const text = (value) => (/^-?[\d.]+(e-?\d+)?$/.test(value) ? scalarText(key, Number(value)) : value);
+  // Floats keep their point.
+  const text = (value) => (/^-?\d+$/.test(value) ? scalarText(key, Number(value)) : value);
   return make("li", { title: path }, `${placeText(path)}: `, make("del", {}, text(old)), " → ", make("ins", {}, text(now)));
 }
 

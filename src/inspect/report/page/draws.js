@@ -18,7 +18,7 @@ const passText = (row) => row.pass ?? "compute";
 const instructionsOf = (row) => Object.values(row.cost.instructions).reduce((sum, count) => sum + count, 0);
 /** Text for screen readers only. */
 const hidden = (text) => make("span", { class: "hidden" }, text);
-const percent = (share) => `${(share * 100).toFixed(1)} %`;
+const percent = (share) => (share > 0 && share < 0.0005 ? "<0.1 %" : `${(share * 100).toFixed(1)} %`);
 
 /** What the percentages mean. */
 const COST_WORDS = "Share of the cost of all draws: instructions that shaders run, and pixels, at fixed prices. It is no time of a chip.";
@@ -262,7 +262,7 @@ class DrawList {
       make("canvas", { width: 56, height: 39 }),
       make("span", { class: "name" }, make("b", {}, name), row === this.frame.stood_at ? make("span", { class: "hot", title: this.frame.stood }, " ■ GPU stood here") : null, ` ${commandText(draw.row)}`),
       make("span", { class: "share", title: COST_WORDS }, row === this.hottest ? make("span", { class: "hot", title: "The hottest draw" }, "▼ ", hidden("hottest ")) : null, found, percent(share), hidden(" of the cost")),
-      make("span", { class: "counts", title: words.join("\n") }, `${passText(draw.row)} · ${counts}`),
+      make("span", { class: "counts", title: words.join("\n") }, counts),
       make("span", { class: "cost" }, bar));
   }
 
