@@ -9,6 +9,7 @@ mod desk;
 mod edit;
 mod gate;
 mod http;
+mod memory;
 mod query;
 mod site;
 mod step;

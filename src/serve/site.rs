@@ -7,10 +7,11 @@ use anyhow::{Context, anyhow, bail, ensure};
 
 use super::http::Response;
 use super::query::{self, Query};
-use super::{Args, edit, step};
+use super::{Args, edit, memory, step};
 use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_inspect::describe::{Capture, Draw, Part, Shaders};
+use a4emu_inspect::memory::Starts;
 use a4emu_inspect::pixel::{FirstRun, Question};
 use a4emu_inspect::register_names;
 use a4emu_inspect::report::blocks::BlockKind;
@@ -93,10 +94,12 @@ impl Site {
             "pixel" => self.pixel(query),
             "step" => self.step(query),
             "edit" => self.edit(query),
+            "memory" => self.memory(query),
             _ => match path.split_once('/')? {
                 ("draw", number) => self.draw(number.parse().ok()?),
                 ("texels", query) => self.texels(query),
                 ("vertices", run) => self.vertices(run.parse().ok()?),
+                ("places", run) => self.places(run.parse().ok()?),
                 ("explain", name) => explain(self.generation, name),
                 ("texts", index) => self.block(BlockKind::Texts, index.parse().ok()?),
                 ("pictures", index) => self.block(BlockKind::Pictures, index.parse().ok()?),
@@ -141,6 +144,13 @@ impl Site {
         Ok(serde_json::to_vec(&edited)?)
     }
 
+    /// A range of memory, like `memory --json`.
+    fn memory(&self, query: &str) -> anyhow::Result<Vec<u8>> {
+        let query = Query::new(query)?;
+        let answer = self.in_turn(|| memory::listed(&self.capture, &self.limits, &query, &quiet()))?;
+        Ok(serde_json::to_vec(&answer)?)
+    }
+
     /// Calls `ask` with the first run, which is made if there is none yet.
     fn with_first<R: Send>(
         &self,
@@ -175,6 +185,14 @@ impl Site {
         self.at(number, |gpu, call| {
             let tables = contents::tables(gpu, call).map_err(|Why { why }| anyhow!(why))?;
             Ok(serde_json::to_vec(&tables)?)
+        })
+    }
+
+    /// The start of each range that the state of run `number` names.
+    fn places(&self, number: u32) -> anyhow::Result<Vec<u8>> {
+        self.at(number, |gpu, call| {
+            let draw = Draw::of(gpu.sync(), call, &mut Shaders::default());
+            Ok(serde_json::to_vec(&Starts::of(&draw, gpu.sync()).answers())?)
         })
     }
 

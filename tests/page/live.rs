@@ -72,7 +72,7 @@ pub fn a_lane_is_stepped_through() -> Outcome {
 pub fn a_draw_is_edited() -> Outcome {
     let (_server, mut browser) = open(&many())?;
     click_draw(&mut browser, 339)?;
-    browser.press("8")?;
+    browser.press("9")?;
     browser.wait("document.querySelector('#edit-note').textContent.startsWith('Nothing')")?;
     let note = "document.querySelector('#edit-note').textContent";
     let pictures = "Array.from(document.querySelectorAll('#edit-pictures img'), image => image.src)";

@@ -11,7 +11,7 @@ use super::devtools::Browser;
 use super::{Outcome, a4emu, captures, click_draw, is_quiet, live, page, same, text};
 
 /// The page of a capture of the repository.
-fn page_of(capture: &str, folder: &TempDir) -> PathBuf {
+pub fn page_of(capture: &str, folder: &TempDir) -> PathBuf {
     let page = folder.path().join(format!("{capture}.html"));
     a4emu(&["report", text(&captures().join(format!("{capture}.rd.gz"))), "-o", text(&page), "-q"]);
     page

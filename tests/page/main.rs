@@ -6,6 +6,7 @@ mod agreement;
 mod devtools;
 mod live;
 mod looks;
+mod memory;
 #[path = "../npm/mod.rs"]
 mod npm;
 
@@ -447,6 +448,8 @@ fn main() {
         trial("parts_of_textures_are_shown", looks::parts_of_textures_are_shown),
         trial("vertices_are_a_table", looks::vertices_are_a_table),
         trial("a_narrow_screen_shows_the_picture_first", looks::a_narrow_screen_shows_the_picture_first),
+        trial("a_stored_page_lists_what_a_draw_names", memory::a_stored_page_lists_what_a_draw_names),
+        trial("a_served_page_lists_any_range", memory::a_served_page_lists_any_range),
         trial("light_and_dark", light_and_dark),
         trial("a_hostile_name_is_text", a_hostile_name_is_text),
     ];

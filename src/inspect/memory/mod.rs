@@ -5,6 +5,7 @@
 
 mod contents;
 mod layout;
+mod named;
 mod place;
 
 use std::cell::RefCell;
@@ -27,6 +28,7 @@ use a4emu_support::options::{Shared, accepted};
 
 pub use contents::Contents;
 pub use layout::{Grid, Layout, Row};
+pub use named::Starts;
 pub use place::{Form, Located, Name, Place};
 
 /// Maximum number of bytes of a question.
@@ -221,22 +223,38 @@ impl Reading<'_> {
         let question = self.question;
         gpu.settle();
         let located = question.place.locate(gpu.sync(), draw)?;
-        let Located { name, start, bytes, is_measured, layout } = located;
+        let (start, bytes) = (located.start, located.bytes);
         ensure!(
             bytes <= MAX_BYTES,
             "{bytes} bytes are more than the {MAX_BYTES} that one question may be about"
         );
         ensure!(gpu.budget.take(Work::Copy16, bytes), "the run was cut off before memory was read");
         let layout = match question.form {
-            Some(Form::Plain(layout)) => layout.clone(),
+            Some(Form::Plain(layout)) => Some(layout.clone()),
             Some(Form::Of(name)) => {
                 let layout = name.layout(gpu.sync(), draw)?;
-                layout.context("the draw's state does not say how that is laid out")?
+                Some(layout.context("the draw's state does not say how that is laid out")?)
             }
-            None => layout.unwrap_or_else(Layout::words),
+            None => located.layout.clone(),
         };
         let contents = Contents::of(gpu.sync().memory(), start, bytes);
         let before = self.before.as_ref().map(|memory| Contents::of(memory, start, bytes));
+        let layout = layout.unwrap_or_else(Layout::words);
+        let since = question.since.map(|draw| draw.to_string());
+        let answer = Answer::new(located, &layout, (contents, before), question.point.to_string());
+        Ok(Answer { since, ..answer })
+    }
+}
+
+impl Answer {
+    /// The listing of a range with this content, and with that before the draw since which changes are listed.
+    fn new(
+        located: Located,
+        layout: &Layout,
+        (contents, before): (Contents, Option<Contents>),
+        point: String,
+    ) -> Self {
+        let Located { name, start, bytes, is_measured, .. } = located;
         let room = match (&before, is_measured) {
             (Some(_), _) => bytes,
             (None, true) => bytes.min(MAX_LISTED),
@@ -252,20 +270,20 @@ impl Reading<'_> {
             address: Listed::of(Address::new(range.start)),
             bytes: range.end - range.start,
         });
-        Ok(Answer {
+        Self {
             address: Listed::of(start),
             bytes,
             name,
-            point: question.point.to_string(),
+            point,
             form: layout.name.clone(),
-            since: question.since.map(|draw| draw.to_string()),
+            since: None,
             changed: before.as_ref().map(|before| contents.changed(before)),
             rows,
             more: bytes.saturating_sub(listed),
             missing: missing.collect(),
             users: None,
             contents,
-        })
+        }
     }
 }
 

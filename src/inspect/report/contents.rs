@@ -12,6 +12,7 @@ use super::pictures::png;
 use super::room::{DataKind, Room, kept};
 use crate::describe::mesh::{self, Side};
 use crate::describe::{self, Draw, Part, Read, ShaderStage};
+use crate::memory::Starts;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::gpu::Gpu;
@@ -35,7 +36,7 @@ pub struct Contents {
     pub programs: BTreeMap<String, Program>,
     /// Textures by key. Equal textures share one key.
     pub textures: BTreeMap<String, Texture>,
-    /// Further parts of textures, and tables of vertices.
+    /// Further parts of textures, tables of vertices, and memory.
     pub extras: Extras,
     /// Keys of textures by descriptor and contents; none if there is no picture.
     known: HashMap<([u32; 16], u64), Option<String>>,
@@ -99,7 +100,7 @@ impl Contents {
             let number = texels.number();
             let (exact, places) = (texels.are_bytes(), texture.places());
             if !exact {
-                self.extras.add(format!("{key}/0/0/0"), &PartOfTexture::new(&texels), &gpu.budget);
+                self.extras.put(format!("{key}/0/0/0"), &PartOfTexture::new(&texels), &gpu.budget);
             }
             self.further_parts(&key, texture, gpu);
             let (kind, seen) = (texture.kind.clone(), (draw.draw, stage, texture.slot));
@@ -109,6 +110,14 @@ impl Contents {
         });
         self.known.insert((texture.words, hash), key.clone());
         key
+    }
+
+    /// Adds the first bytes of the memory that `draw`, which is about to run, names.
+    pub fn memory(&mut self, draw: &Draw, gpu: &mut Gpu) {
+        let starts = Starts::of(draw, gpu.sync());
+        if !starts.is_empty() {
+            self.extras.put_starts(format!("b{}", draw.frame_draw), starts, &gpu.budget);
+        }
     }
 
     /// Adds the levels, layers and samples behind the first, if they are not large.
@@ -124,7 +133,7 @@ impl Contents {
                     };
                     let Ok(part) = texture.part(Part { level, layer, sample }, gpu) else { return };
                     let part_key = format!("{key}/{level}/{layer}/{sample}");
-                    self.extras.add(part_key, &PartOfTexture::new(&part), &gpu.budget);
+                    self.extras.put(part_key, &PartOfTexture::new(&part), &gpu.budget);
                     (left, parts) = (rest, parts + 1);
                 }
             }
@@ -136,7 +145,7 @@ impl Contents {
 /// shaders store for that is discarded.
 pub fn mesh(draw: &Draw, gpu: &mut Gpu, call: &Call, (extras, room): (&mut Extras, &mut Room)) -> MeshOrWhy {
     let made = primitives(draw, gpu, call, room).map(|(mesh, tables)| {
-        extras.add(format!("m{}", draw.frame_draw), &tables, &gpu.budget);
+        extras.put_vertices(format!("m{}", draw.frame_draw), tables, &gpu.budget);
         mesh
     });
     made.map_or_else(MeshOrWhy::why, MeshOrWhy::Mesh)

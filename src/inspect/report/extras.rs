@@ -1,19 +1,23 @@
-//! What the page can show beyond what each draw opens with: further parts of textures, and the vertices as tables.
+//! What the page can show beyond what each draw opens with: further parts of textures, vertices as tables, memory.
 //! Each is packed on its own, and unpacked when it is looked at. `serve` has all of them; a report has as many as
 //! make it little larger.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use hashbrown::HashSet;
-use serde::Serialize;
+use hashbrown::HashMap;
+use serde::{Serialize, Serializer};
 
 use super::pack::{base64, encoded, packed};
 use crate::describe::Texels;
 use crate::describe::mesh::{Mesh, Number, Table};
+use crate::memory::Starts;
 use a4emu_gpu::budget::{Budget, Work};
 
 /// Bytes of JSON that are kept while the capture runs. The newest are kept, since the page opens with the last picture.
 const KEPT: usize = 24 << 20;
+
+/// Bytes that starts of memory take beside their contents.
+const AROUND_STARTS: usize = 1 << 10;
 
 /// A report has at least so many bytes of extras, if there are any.
 const LEAST: usize = 256 << 10;
@@ -21,31 +25,84 @@ const LEAST: usize = 256 << 10;
 /// An extra is at most this part of the page without extras.
 const SHARE: usize = 20;
 
-/// Bytes around an extra in the page.
-pub const AROUND: usize = 96;
+/// Bytes of the key of an extra in the page, and of what separates it.
+const AROUND: usize = 24;
+
+/// An extra while the capture runs.
+#[derive(Debug)]
+enum Extra {
+    Json(Vec<u8>),
+    /// Of these text is made if the page has them.
+    Starts(Starts),
+    Vertices(VertexTables),
+}
+
+impl Extra {
+    /// Bytes that it takes.
+    fn size(&self) -> usize {
+        match self {
+            Self::Json(json) => json.len(),
+            Self::Starts(starts) => AROUND_STARTS + starts.bytes() as usize,
+            Self::Vertices(tables) => tables.bytes(),
+        }
+    }
+
+    fn packed(&self) -> anyhow::Result<String> {
+        match self {
+            Self::Json(json) => packed(json),
+            Self::Starts(starts) => packed(&serde_json::to_vec(&starts.answers())?),
+            Self::Vertices(tables) => packed(&serde_json::to_vec(tables)?),
+        }
+    }
+}
 
 /// The extras of a run, by key.
 #[derive(Debug, Default)]
 pub struct Extras {
-    all: VecDeque<(String, Vec<u8>)>,
-    known: HashSet<String>,
+    all: VecDeque<(String, Extra)>,
+    /// How many had been added before each.
+    known: HashMap<String, u64>,
     bytes: usize,
     left_out: u64,
 }
 
 impl Extras {
-    /// Adds the extra `key`, unless it is known. The oldest are removed where there is no room.
-    pub fn add(&mut self, key: String, extra: &impl Serialize, budget: &Budget) {
-        if !self.known.insert(key.clone()) {
-            return;
-        }
+    /// Adds the extra `key`, or takes this one in place of the one that it had.
+    pub fn put(&mut self, key: String, extra: &impl Serialize, budget: &Budget) {
         let Ok(json) = serde_json::to_vec(extra) else { return };
         budget.observe(Work::Text16, json.len() as u64 / 16);
-        self.bytes += json.len();
-        self.all.push_back((key, json));
+        self.keep(key, Extra::Json(json));
+    }
+
+    /// Adds starts of memory as the extra `key`, or takes them in place of those that it had.
+    pub fn put_starts(&mut self, key: String, starts: Starts, budget: &Budget) {
+        budget.observe(Work::Copy16, starts.bytes() / 16);
+        self.keep(key, Extra::Starts(starts));
+    }
+
+    /// Adds tables of vertices as the extra `key`, or takes them in place of those that it had.
+    pub fn put_vertices(&mut self, key: String, tables: VertexTables, budget: &Budget) {
+        budget.observe(Work::Copy16, tables.bytes() as u64 / 16);
+        self.keep(key, Extra::Vertices(tables));
+    }
+
+    /// Keeps an extra. The oldest are removed where there is no room.
+    fn keep(&mut self, key: String, extra: Extra) {
+        let next = self.left_out + self.all.len() as u64;
+        let number = *self.known.entry_ref(&key).or_insert(next);
+        // None if it was removed already.
+        let Some(index) = number.checked_sub(self.left_out) else { return };
+        self.bytes += extra.size();
+        match self.all.get_mut(index as usize) {
+            Some((_, old)) => {
+                self.bytes -= old.size();
+                *old = extra;
+            }
+            None => self.all.push_back((key, extra)),
+        }
         while self.bytes > KEPT {
             let Some((_, oldest)) = self.all.pop_front() else { break };
-            self.bytes -= oldest.len();
+            self.bytes -= oldest.size();
             self.left_out += 1;
         }
     }
@@ -58,11 +115,11 @@ impl Extras {
     pub fn chosen(&self, page: usize, room: usize) -> anyhow::Result<(BTreeMap<&str, String>, u64)> {
         let mut left = LEAST.max(page / SHARE).min(room);
         let mut chosen = BTreeMap::new();
-        for (key, json) in self.all.iter().rev() {
+        for (key, extra) in self.all.iter().rev() {
             if left < 2 * AROUND {
                 break;
             }
-            let text = packed(json)?;
+            let text = extra.packed()?;
             if let Some(rest) = left.checked_sub(text.len() + AROUND) {
                 left = rest;
                 chosen.insert(key.as_str(), text);
@@ -101,7 +158,7 @@ impl PartOfTexture {
 }
 
 /// The vertices of a draw as tables: as they are fetched, and as they reach the rasteriser.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 pub struct VertexTables {
     #[serde(rename = "in")]
     inputs: VertexTable,
@@ -109,12 +166,17 @@ pub struct VertexTables {
 }
 
 /// A table of vertices.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct VertexTable {
     /// Name of each column, and whether it has floats (else integers).
     columns: Vec<(String, bool)>,
     /// The values, row by row: 32 bits each, in base64.
-    values: String,
+    #[serde(serialize_with = "in_base64")]
+    values: Vec<u32>,
+}
+
+fn in_base64<S: Serializer>(values: &[u32], to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&base64(bytemuck::cast_slice(values)))
 }
 
 impl VertexTables {
@@ -123,16 +185,19 @@ impl VertexTables {
         let [inputs, out] = [&mesh.inputs, &mesh.outputs].map(VertexTable::new);
         Self { inputs, out }
     }
+
+    /// Bytes of their JSON, roughly.
+    fn bytes(&self) -> usize {
+        let table = |table: &VertexTable| 16 * table.columns.len() + table.values.len() * 16 / 3;
+        table(&self.inputs) + table(&self.out)
+    }
 }
 
 impl VertexTable {
     fn new(table: &Table) -> Self {
         let column =
             |column: &crate::describe::mesh::Column| (column.name.clone(), column.number == Number::Float);
-        Self {
-            columns: table.columns.iter().map(column).collect(),
-            values: base64(bytemuck::cast_slice(&table.values)),
-        }
+        Self { columns: table.columns.iter().map(column).collect(), values: table.values.clone() }
     }
 }
 
@@ -147,10 +212,9 @@ mod tests {
             (0..19_000u64).map(|at| (at + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17)).collect()
         };
         for number in 0..4 {
-            extras.add(format!("m{number}"), &noise(number << 32), &Budget::default());
+            extras.put(format!("m{number}"), &noise(number << 32), &Budget::default());
         }
-        extras.add("m3".to_owned(), &"again", &Budget::default());
-        let size = packed(&extras.all[0].1).expect("an encoder").len() + AROUND;
+        let size = extras.all[0].1.packed().expect("an encoder").len() + AROUND;
         assert!(size * 2 > LEAST && size < LEAST, "{size}");
         let (chosen, left_out) = extras.chosen(0, usize::MAX).expect("an encoder");
         assert_eq!((chosen.into_keys().collect::<Vec<_>>(), left_out), (vec!["m3"], 3));
@@ -158,5 +222,20 @@ mod tests {
         let (chosen, left_out) = extras.chosen(SHARE * size * 5 / 2, usize::MAX).expect("an encoder");
         assert_eq!((chosen.into_keys().collect::<Vec<_>>(), left_out), (vec!["m2", "m3"], 2));
         assert_eq!(extras.chosen(100 * SHARE * size, 10).expect("an encoder").1, 4);
+        // A later run of a draw describes it better.
+        extras.put("m1".to_owned(), &"again", &Budget::default());
+        let (chosen, left_out) = extras.chosen(0, usize::MAX).expect("an encoder");
+        assert_eq!((chosen.into_keys().collect::<Vec<_>>(), left_out), (vec!["m1", "m3"], 2));
+    }
+
+    #[test]
+    fn what_has_no_room_does_not_come_back() {
+        let mut extras = Extras::default();
+        let large = "x".repeat(KEPT * 2 / 3);
+        for key in ["m0", "m1", "m0"] {
+            extras.put(key.to_owned(), &large, &Budget::default());
+        }
+        let keys: Vec<_> = extras.all.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!((keys, extras.left_out, extras.bytes), (vec!["m1"], 1, large.len() + 2));
     }
 }

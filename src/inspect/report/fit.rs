@@ -45,8 +45,9 @@ impl Packed {
         self.extras = chosen.into_iter().map(|(key, text)| (key.to_owned(), text)).collect();
         if left_out > 0 {
             frame.notes.push(format!(
-                "{left_out} tables of vertices and further parts of textures (levels, layers, samples) are left out: \
-                 `a4emu serve` has them, and `show --draw f1 --textures DIR --mesh FILE.csv` writes them"
+                "{left_out} tables of vertices, lists of memory and further parts of textures (levels, layers, samples) are \
+                 left out: `a4emu serve` has them, `show --draw f1 --textures DIR --mesh FILE.csv` writes them, and \
+                 `memory CAPTURE 'vertex 0' --draw f1` prints memory"
             ));
             self.head = head(frame)?;
         }

@@ -54,7 +54,7 @@ pub struct Frame {
     pub registers: BTreeMap<String, Register>,
     /// The words of the page that the glossary explains, with their explanations.
     pub words: BTreeMap<&'static str, String>,
-    /// Further parts of textures, and tables of vertices.
+    /// Further parts of textures, tables of vertices, and memory.
     #[serde(skip)]
     pub extras: Extras,
 }

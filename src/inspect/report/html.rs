@@ -12,6 +12,7 @@ const JS: &[&str] = &[
     include_str!("page/picture.js"),
     include_str!("page/textures.js"),
     include_str!("page/mesh.js"),
+    include_str!("page/memory.js"),
     include_str!("page/history.js"),
     include_str!("page/details.js"),
 ];
@@ -42,8 +43,8 @@ pub fn with_data(frame: &mut Frame, max_size: u64) -> anyhow::Result<String> {
     let blocks = BlockKind::ALL.iter().zip(&blocks).flat_map(|(kind, blocks)| {
         blocks.iter().map(|block| element(&format!("class=\"{}\"", kind.name()), block))
     });
-    let extras =
-        extras.iter().map(|(key, text)| element(&format!("class=\"extra\" data-key=\"{key}\""), text));
+    let extras: Vec<String> = extras.iter().map(|(key, text)| format!("{key} {text}")).collect();
+    let extras = (!extras.is_empty()).then(|| element("id=\"extras\"", &extras.join("\n")));
     let head = std::iter::once(element("id=\"data\"", &head));
     let data: Vec<String> = head.chain(blocks).chain(extras).collect();
     Ok(page("'none'", "", &data.concat()))

@@ -115,6 +115,7 @@ impl Recorder {
         let shader_use = self.contents.shaders(draw, &mut self.room);
         let texture_use = self.contents.textures(draw, gpu, &mut self.room);
         let mesh = contents::mesh(draw, gpu, call, (&mut self.contents.extras, &mut self.room));
+        self.contents.memory(draw, gpu);
         let attachment = shown(draw);
         let canvas = attachment.and_then(|it| self.canvas(gpu, draw, &it));
         let (state, changed) = self.state(draw, &gpu.budget);

@@ -47,11 +47,14 @@ const data = $("data");
 /** Where to ask for more under `serve`; undefined in a report. */
 const live = data.dataset.live;
 
+/** Unpacks the JSON of a packed text. */
+const unpackText = async (text) => JSON.parse(new TextDecoder().decode(await inflate(bytesOf(text), "deflate-raw")));
+
 /** Unpacks the JSON in an element, and frees the text of the element. */
 async function unpack(element) {
-  const text = new TextDecoder().decode(await inflate(bytesOf(element.textContent), "deflate-raw"));
+  const made = await unpackText(element.textContent);
   element.textContent = "";
-  return JSON.parse(text);
+  return made;
 }
 
 const loadFrame = () => (live ? ask("frame.json") : unpack(data));
@@ -74,17 +77,27 @@ class Blocks {
 /** Extras that are kept once they are unpacked. */
 const KEPT_EXTRAS = 32;
 
-/** What is unpacked, or asked of `serve`, when it is looked at: parts of textures, tables of vertices. */
+/** What is unpacked, or asked of `serve`, when it is looked at: parts of textures, tables of vertices, memory. */
 class Extras {
   constructor() {
     this.made = new Map();
   }
 
+  /** The packed text of an extra. All are in one element, a line each, since thousands of elements take time to open. */
+  text(key) {
+    if (!this.texts) {
+      const element = $("extras"), lines = element?.textContent.split("\n") ?? [];
+      element?.remove();
+      this.texts = new Map(lines.map((line) => line.split(" ")));
+    }
+    return this.texts.get(key);
+  }
+
   /** The extra `key`, or what `serve` answers for `path`; null if this page has it not. */
   async of(key, path) {
     if (!this.made.has(key)) {
-      const element = live ? null : document.querySelector(`.extra[data-key="${CSS.escape(key)}"]`);
-      this.made.set(key, live ? ask(path) : element ? unpack(element) : Promise.resolve(null));
+      const text = live ? null : this.text(key);
+      this.made.set(key, live ? ask(path) : text ? unpackText(text) : Promise.resolve(null));
       this.made.get(key).catch(() => this.made.delete(key));
       // What `serve` has is asked again; the texts of a report are gone once they are unpacked.
       if (live && this.made.size > KEPT_EXTRAS) this.made.delete(this.made.keys().next().value);

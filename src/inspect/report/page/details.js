@@ -88,6 +88,7 @@ class Details {
     Object.assign(this, { frame, registers });
     this.open = new Set(["Command", "Depth", "Targets", "Vertex inputs"]);
     this.mesh = new Mesh($("mesh"), frame);
+    this.memory = new MemoryList($("memory"), frame);
     this.drawn = new Set();
   }
 
@@ -117,7 +118,7 @@ class Details {
     if (!this.draw || this.drawn.has(tab)) return;
     this.drawn.add(tab);
     // Of these some are there under `serve` alone.
-    const own = { mesh: this.mesh, step: this.step, edit: this.edit }[tab];
+    const own = { mesh: this.mesh, memory: this.memory, step: this.step, edit: this.edit }[tab];
     if (own) own.show(this.draw, (...what) => this.missing(...what));
     else $(tab).replaceChildren(...this[`${tab}Parts`]());
     $(tab).scrollTop = 0;
@@ -214,6 +215,7 @@ class Details {
     const plain = isScalar(value) || (Array.isArray(value) && value.every(isScalar) && value.length <= 16);
     const shownKey = /^\d+$/.test(key) ? path.split(".").at(-2) : key;
     if (key === "instructions" && Array.isArray(value)) return this.line(name, `${value.length}, see Shaders`, was);
+    if (plain && shownKey === "address" && value) return this.line(name, addressLink(value), was);
     if (plain) return this.line(name, Array.isArray(value) && !value.length ? "none" : summaryText(shownKey, value), was);
     const summary = make("summary", { class: was === undefined ? null : "changed" },
       make("span", { class: "key" }, name), make("span", { class: "value" }, summaryText(shownKey, value)));
@@ -327,6 +329,11 @@ function changeLine(line) {
 /** Leads to a draw; page.js listens for it. */
 function drawLink(row, draw) {
   return make("button", { type: "button", class: "link", "data-row": row }, `f${draw.id}`);
+}
+
+/** Leads to the bytes at an address. */
+function addressLink(address) {
+  return make("button", { type: "button", class: "link", "data-address": address, title: "Memory there" }, hex(address));
 }
 
 /** The registers of the frame: links to them, and what explains them. */

@@ -1,6 +1,6 @@
 // Puts the page together: selection, its address, tabs, keys, search.
 
-const TABS = ["state", "mesh", "textures", "shaders", "findings", "packets"];
+const TABS = ["state", "mesh", "textures", "memory", "shaders", "findings", "packets"];
 
 /** Bits of the reasons. */
 const [COVERED, DEPTH, KILLED, WRITTEN, SEVERAL, CULLED, SCISSORED] = [1, 2, 4, 8, 16, 64, 128];
@@ -139,10 +139,14 @@ class Page {
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
-  /** Links to registers and draws, wherever they are. */
+  /** Links to registers, memory and draws, wherever they are. */
   click({ target }) {
-    const link = target.closest?.("[data-register], [data-row]");
+    const link = target.closest?.("[data-register], [data-row], [data-address]");
     if (link?.dataset.register) this.registers.explain(link.dataset.register);
+    else if (link?.dataset.address) {
+      this.showTab("memory");
+      this.details.memory.at(Number(link.dataset.address));
+    }
     else if (link) {
       $("register").close();
       this.select(Number(link.dataset.row));
