@@ -5,7 +5,7 @@ const FORMS = {
   words: [4, (view, at) => view.getUint32(at, true).toString(16).padStart(8, "0")],
   bytes: [1, (view, at) => view.getUint8(at).toString(16).padStart(2, "0")],
   shorts: [2, (view, at) => String(view.getUint16(at, true))],
-  floats: [4, (view, at) => floatText(view.getFloat32(at, true))],
+  floats: [4, (view, at) => floatText(view.getFloat32(at, true)).replace(/^-?\d+$/, "$&.0")],
   ints: [4, (view, at) => String(view.getInt32(at, true))],
   uints: [4, (view, at) => String(view.getUint32(at, true))],
 };
@@ -53,7 +53,7 @@ class MemoryList {
     const submit = (event) => { event.preventDefault(); this.typed = this.input.value.trim(); this.again(); };
     this.bar.append(make("label", {}, when, " the draw"), make("label", {}, changed, " only what it changes"),
       make("button", { type: "button", id: "memory-who", onclick: () => this.again("&who=1") }, "Who uses it"));
-    this.bar.before(make("form", { class: "form", onsubmit: submit }, make("label", {}, "Address or name ", this.input), make("button", {}, "Show")));
+    this.panel.append(make("form", { class: "form", onsubmit: submit }, make("label", {}, "Address or name ", this.input), make("button", {}, "Show")));
   }
 
   /** Shows the ranges of a draw; the chosen one stays, if this draw names it too. */
