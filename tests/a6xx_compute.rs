@@ -389,7 +389,7 @@ fn a_blit_fills_a_linear_surface() {
         [0, 1, 2],
     );
     let (dwords, troubles) = played(&capture("", "end", &registers, RUN_BLIT), 64);
-    let filled = |n| if (2..6).contains(&(n % 32)) { 0x11 * (1 + n % 2) } else { 0 };
+    let filled = |n: u32| if (2..6).contains(&(n % 32)) { 0x11 * (1 + n % 2) } else { 0 };
     assert_eq!((dwords, troubles), ((0..64).map(filled).collect::<Vec<u32>>(), vec![]));
 }
 

@@ -245,10 +245,11 @@ impl Lowerer {
                 self.builder.alu(Extra::FloatToHalf, row, &[row.into()])
             }
             (Bank::Half, Numbers::Uint | Numbers::Sint | Numbers::Bits) if register => self.cut(row, row),
-            (Bank::Full, _) if register && width == 16 => match widened(op) {
-                Some(extend) => self.builder.alu_narrow(extend, row, row, 16),
-                None => {}
-            },
+            (Bank::Full, _) if register && width == 16 => {
+                if let Some(extend) = widened(op) {
+                    self.builder.alu_narrow(extend, row, row, 16);
+                }
+            }
             (Bank::Half, _) | (Bank::Full, _) => {}
         }
         self.broadcast(row);

@@ -126,7 +126,7 @@ fn settle(
             return from(0);
         }
         let ends =
-            groups.iter().skip(1).map(|(_, before)| *before).chain([journal.len()]).collect::<Vec<_>>();
+            groups.iter().skip(1).map(|(_, before)| *before).chain([journal.count()]).collect::<Vec<_>>();
         for (index, ((mut done, before), end)) in groups.into_iter().zip(ends).enumerate() {
             if !done.fits(budget.share(Work::Copy16, 1)) {
                 return from(index);

@@ -98,7 +98,7 @@ impl Journal {
     }
 
     /// Returns the number of stores.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.stores.len()
     }
 
