@@ -291,7 +291,9 @@ fn keys_reach_everything() -> Outcome {
 fn a_report_has_no_controls_of_serve() -> Outcome {
     let mut browser = Browser::open(page())?;
     let tabs = browser.value("Array.from(document.querySelectorAll('[role=tab]'), tab => tab.id)")?;
-    same("tabs", tabs.as_array().map(Vec::len), Some(6))?;
+    same("tabs", tabs.as_array().map(Vec::len), Some(7))?;
+    let range = browser.value("document.querySelector('#memory-range, #memory-who')")?;
+    same("any range of memory", range, Value::Null)?;
     same("page without them", fs::read_to_string(page())?.contains("step-stage"), false)?;
     browser.value("page.showTab('mesh')")?;
     browser.value("page.select(page.frame.draws.findIndex(draw => draw.row.pass === 'resolve')), 0")?;
