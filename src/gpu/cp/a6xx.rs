@@ -27,7 +27,7 @@ use super::memory::Comparison;
 use super::state::{Group, Passes};
 use super::stream::{Bins, Step};
 use super::{Cp, DrawPredicate, GROUPS};
-use crate::a6xx::blit;
+use crate::a6xx::blit::Blit;
 use crate::budget::Work;
 use crate::fault::{Client, Fault};
 use crate::gpu::Gpu;
@@ -426,9 +426,9 @@ impl Cp<'_> {
 
     /// CP_BLIT: copies between surfaces in memory.
     fn copy(&mut self) {
-        let blocks = blit::cost(&self.gpu.regs);
-        if self.charge(Work::Copy16, blocks) {
-            self.engine.blit(self.gpu, Surfaces::Memory);
+        let blit = Blit::of(&self.gpu.regs);
+        if self.charge(Work::Copy16, blit.map_or(0, |blit| blit.cost())) {
+            self.engine.blit(self.gpu, Surfaces::Memory(blit));
         }
     }
 

@@ -7,7 +7,7 @@ use a4emu_decoder::a4xx::regs::rb::{RB_COPY_DEST_BASE, RB_DEPTH_INFO, RB_MRT_BAS
 use a4emu_decoder::a4xx::regs::vpc::{VPC_SO_BUFFER_BASE, VPC_SO_BUFFER_SIZE};
 
 use super::{Call, Flow};
-use crate::a6xx::blit;
+use crate::a6xx::blit::Blit;
 use crate::budget::Work;
 use crate::draw;
 use crate::fault::Trouble;
@@ -19,10 +19,10 @@ use crate::pass::Pass;
 const STREAM_OUT_BUFFERS: u32 = 4;
 
 /// The surfaces of a blit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Surfaces {
-    /// Two in memory (CP_BLIT).
-    Memory,
+    /// Two in memory (CP_BLIT). `None` if what it does is not supported.
+    Memory(Option<Blit>),
     /// One of them in tile memory (the event BLIT).
     TileMemory,
 }
@@ -35,8 +35,9 @@ pub trait Engine {
     /// Runs a copy between surfaces that is no draw, or skips it. Chips before the A6xx have none. An engine that renders
     /// needs no other.
     fn blit(&mut self, gpu: &mut Gpu, between: Surfaces) {
-        if between == Surfaces::TileMemory || !blit::run(gpu) {
-            not_rendered(gpu, "blits");
+        match between {
+            Surfaces::Memory(Some(blit)) => blit.run(gpu),
+            Surfaces::Memory(None) | Surfaces::TileMemory => not_rendered(gpu, "blits"),
         }
     }
 

@@ -96,4 +96,13 @@ enums! {
         A6XX_TEX_1D = 0, A6XX_TEX_2D = 1, A6XX_TEX_CUBE = 2, A6XX_TEX_3D = 3, A6XX_TEX_BUFFER = 4,
         A6XX_TEX_IMG_BUFFER = 5,
     }
+
+    a6xx_rotation => Rotation {
+        ROTATE_0 = 0, ROTATE_90 = 1, ROTATE_180 = 2, ROTATE_270 = 3, ROTATE_HFLIP = 4, ROTATE_VFLIP = 5,
+    }
+
+    a6xx_2d_ifmt => Ifmt2d {
+        R2D_UNORM8 = 16, R2D_INT32 = 7, R2D_INT16 = 6, R2D_INT8 = 5, R2D_FLOAT32 = 4, R2D_FLOAT16 = 3,
+        R2D_UNORM8_SRGB = 1, R2D_RAW = 0,
+    }
 }

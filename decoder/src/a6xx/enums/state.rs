@@ -53,13 +53,4 @@ enum_tables! {
         TEX_PREFETCH_UNK0 = 0, TEX_PREFETCH_SAM = 1, TEX_PREFETCH_GATHER4R = 2, TEX_PREFETCH_GATHER4G = 3,
         TEX_PREFETCH_GATHER4B = 4, TEX_PREFETCH_GATHER4A = 5, TEX_PREFETCH_UNK6 = 6, TEX_PREFETCH_UNK7 = 7,
     }
-
-    a6xx_rotation => Rotation {
-        ROTATE_0 = 0, ROTATE_90 = 1, ROTATE_180 = 2, ROTATE_270 = 3, ROTATE_HFLIP = 4, ROTATE_VFLIP = 5,
-    }
-
-    a6xx_2d_ifmt => Ifmt2d {
-        R2D_UNORM8 = 16, R2D_INT32 = 7, R2D_INT16 = 6, R2D_INT8 = 5, R2D_FLOAT32 = 4, R2D_FLOAT16 = 3,
-        R2D_UNORM8_SRGB = 1, R2D_RAW = 0,
-    }
 }

@@ -1,9 +1,10 @@
 //! The A6xx register database, one file per hardware block.
 //!
 //! Source: a6xx.xml and adreno_common.xml of Mesa 25.0.7, without what only the A7xx has. Registers that something reads
-//! have types (`compute`, `draw`); the others are rows.
+//! have types (`blit`, `compute`, `draw`); the others are rows.
 use crate::adreno::registers::{self, Block, RegisterTable, Slot};
 
+pub mod blit;
 pub mod compute;
 pub mod cp;
 pub mod dbgc;
@@ -25,7 +26,7 @@ pub mod vpc;
 pub mod vsc;
 
 /// Every hardware block.
-static BLOCKS: [Block; 17] = [
+static BLOCKS: [Block; 18] = [
     Block::new("RBBM", "register bus, reset, power, interrupts, performance counters and status", rbbm::REGS),
     Block::new("CP", "command processor", cp::REGS),
     Block::new("DBGC", "debug bus", dbgc::REGS),
@@ -38,6 +39,7 @@ static BLOCKS: [Block; 17] = [
     Block::new("SP", "shader processor", sp::REGS),
     Block::new("SP", "what dispatches read: the compute stage, bindless bases, the clock", compute::REGS),
     Block::new("SP", "what draws read: targets, vertex buffers, scissors, prefetched textures", draw::REGS),
+    Block::new("RB", "what blits between surfaces in memory read", blit::REGS),
     Block::new("TPL1", "texture pipe", tpl1::REGS),
     Block::new("HLSQ", "high level sequencer: constant and program stores, dispatch", hlsq::REGS),
     Block::new("UCHE", "unified cache", uche::REGS),

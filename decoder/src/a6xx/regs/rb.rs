@@ -97,11 +97,7 @@ register_rows! {
     0x8a10 RB_UNKNOWN_8A10 {}
     0x8a20 RB_UNKNOWN_8A20 {}
     0x8a30 RB_UNKNOWN_8A30 {}
-    0x8c00 RB_2D_BLIT_CNTL { like A6XX_2D_BLIT_CNTL }
     0x8c01 RB_2D_UNKNOWN_8C01 {}
-    0x8c17 RB_2D_DST_INFO { like A6XX_2D_DST_SURF_INFO }
-    wide 0x8c18 RB_2D_DST {}
-    0x8c1a RB_2D_DST_PITCH { 0..15 VALUE: Shl<6>; }
     wide 0x8c1b RB_2D_DST_PLANE1 {}
     0x8c1d RB_2D_DST_PLANE_PITCH { 0..15 VALUE: Shl<6>; }
     wide 0x8c1e RB_2D_DST_PLANE2 {}
@@ -109,10 +105,6 @@ register_rows! {
     0x8c22 RB_2D_DST_FLAGS_PITCH { 0..7 VALUE: Shl<6>; }
     wide 0x8c23 RB_2D_DST_FLAGS_PLANE {}
     0x8c25 RB_2D_DST_FLAGS_PLANE_PITCH { 0..7 VALUE: Shl<6>; }
-    0x8c2c RB_2D_SRC_SOLID_C0 {}
-    0x8c2d RB_2D_SRC_SOLID_C1 {}
-    0x8c2e RB_2D_SRC_SOLID_C2 {}
-    0x8c2f RB_2D_SRC_SOLID_C3 {}
     0x8e01 RB_UNKNOWN_8E01 {}
     0x8e04 RB_DBG_ECO_CNTL {}
     0x8e05 RB_ADDR_MODE_CNTL { 0..31 VALUE: AddressMode; }
