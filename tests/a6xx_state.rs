@@ -190,7 +190,7 @@ fn descriptors_are_found_by_what_programs_name() {
 }
 
 /// Texels in rows are read as the texture unit reads them: `show` writes a picture, and `memory` their values and places.
-/// Those in tiles are not read.
+/// Texels in tiles are not read.
 #[test]
 fn texels_in_rows_are_shown() {
     let folder = TempDir::new().unwrap();

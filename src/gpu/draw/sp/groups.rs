@@ -1,12 +1,13 @@
 //! The launcher of workgroups. They run in order, or as if they did: side by side, where none reads what another one stored.
 
+use std::ops::Range;
+
 use super::journal::Journal;
-use super::launch::{Done, Launched, Worker, in_order, launch_reading, note_textures};
+use super::launch::{Done, Launched, Threads, Worker, in_order, launch_reading, note_textures};
 use super::log::ShaderLog;
 use super::memory::GpuMemory;
 use super::state::StageState;
 use crate::budget::{Budget, Ends, Work};
-use crate::draw::sp::launch::Threads;
 use crate::limits::CHUNK_INSTRUCTIONS;
 use crate::memory::Memory;
 use crate::parallel::{self, Helpers};
@@ -76,8 +77,8 @@ fn side_by_side(
 
 /// A chunk of groups that ran.
 struct Ran {
-    /// For each group that ran: its result, and the number of stores before it.
-    groups: Vec<(Done<()>, usize)>,
+    /// For each group that ran: its result, and its stores.
+    groups: Vec<(Done<()>, Range<usize>)>,
     journal: Journal,
 }
 
@@ -92,13 +93,14 @@ fn run_chunks(
 ) -> Vec<Ran> {
     let begin = || Worker::new(stage, GpuMemory::Journaled(memory, Box::default())).until(ends);
     parallel::each_with(chunks, Helpers::TakeFirst, begin, |worker, chunk| {
-        worker.memory.begin_journal(memory);
         let mut groups = Vec::with_capacity(chunk.len());
         for group in chunk {
-            let before = worker.memory.journal().map_or(0, Journal::begin_group);
+            let first = worker.memory.journal().map_or(0, Journal::begin_group);
             let done = worker.job(group, share, work);
-            let ends = done.ends() || worker.memory.journal().is_none_or(|journal| journal.is_given_up());
-            groups.push((done, before));
+            let (end, is_given_up) =
+                worker.memory.journal().map_or((first, true), |it| (it.count(), it.is_given_up()));
+            let ends = done.ends() || is_given_up;
+            groups.push((done, first..end));
             if ends {
                 break;
             }
@@ -125,13 +127,11 @@ fn settle(
         if !journal.holds(&written) {
             return from(0);
         }
-        let ends =
-            groups.iter().skip(1).map(|(_, before)| *before).chain([journal.count()]).collect::<Vec<_>>();
-        for (index, ((mut done, before), end)) in groups.into_iter().zip(ends).enumerate() {
+        for (index, (mut done, stores)) in groups.into_iter().enumerate() {
             if !done.fits(budget.share(Work::Copy16, 1)) {
                 return from(index);
             }
-            journal.make(before..end, memory, &mut done.log);
+            journal.make(stores, memory, &mut done.log);
             launched.add(done, budget);
             if launched.is_over(budget) {
                 return Vec::new();

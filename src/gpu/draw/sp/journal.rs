@@ -10,7 +10,7 @@ use a4emu_decoder::adreno::address::Address;
 
 use super::log::ShaderLog;
 use crate::limits::{JOURNAL_BUFFERS, JOURNAL_BYTES};
-use crate::memory::{Memory, PAGE};
+use crate::memory::Memory;
 
 /// The stores of a chunk of workgroups, and the buffers that it used.
 #[derive(Default)]
@@ -81,10 +81,9 @@ impl Journal {
         }
     }
 
-    /// Drops all stores: the chunk has to run in order.
+    /// Notes that the chunk has to run in order. Its stores are not made.
     pub fn give_up(&mut self) {
         self.is_given_up = true;
-        self.stores.truncate(self.before);
     }
 
     /// Returns whether the chunk has to run in order.
@@ -110,9 +109,7 @@ impl Journal {
     /// Makes a range of the stores. Those outside of all buffers go to `log`.
     pub fn make(&self, stores: Range<usize>, memory: &mut Memory, log: &mut ShaderLog) {
         for (address, bytes) in &self.stores[stores] {
-            if !memory.write(Address::new(*address), &self.bytes[bytes.clone()]) {
-                log.lose(Address::new(address - address % u64::from(PAGE)));
-            }
+            log.store(memory, *address, &self.bytes[bytes.clone()]);
         }
     }
 }

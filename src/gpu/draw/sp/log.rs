@@ -6,6 +6,7 @@ use crate::draw::work::ShaderWork;
 use crate::fault::{Fault, Missing};
 use crate::fidelity::Rests;
 use crate::machine::Stage;
+use crate::memory::{Memory, PAGE};
 use a4emu_shader::{Chosen, InstructionCount, ShaderFault};
 
 /// Maximum number of recorded pages of invalid stores.
@@ -72,6 +73,13 @@ impl ShaderLog {
         self.work.add(&later.work);
         if !later.counts.is_empty() {
             InstructionCount::merge(&mut self.counts, &later.counts);
+        }
+    }
+
+    /// Stores `bytes` at `address`. Records the first page of a store outside of all buffers.
+    pub fn store(&mut self, memory: &mut Memory, address: u64, bytes: &[u8]) {
+        if !memory.write(Address::new(address), bytes) {
+            self.lose(Address::new(address - address % u64::from(PAGE)));
         }
     }
 

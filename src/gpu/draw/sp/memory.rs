@@ -13,7 +13,7 @@ use a4emu_shader::{
     Reach, Sample, Space, UniformLoad, Width, lanes_of,
 };
 
-use super::buffer::Buffer;
+use super::buffer::{Buffer, DescriptorPlaces};
 use super::journal::Journal;
 use super::log::{OutsideInputs, ShaderLog};
 use super::state::StageState;
@@ -69,15 +69,6 @@ impl GpuMemory<'_> {
     fn note_read(&mut self, address: u64, len: usize) {
         if let Self::Journaled(memory, journal) = self {
             journal.note_read(memory, address, len);
-        }
-    }
-
-    /// Returns the memory for writes, if this worker may write.
-    fn get_mut(&mut self) -> Option<&mut Memory> {
-        match self {
-            Self::ReadOnly(..) | Self::Journaled(..) => None,
-            Self::ReadWrite(memory) => Some(memory),
-            Self::Overlay(memory) => Some(memory),
         }
     }
 }
@@ -178,12 +169,6 @@ impl<'a> ShaderMemory<'a> {
         self.private.clear();
     }
 
-    /// Begins a journal of stores to `memory`.
-    pub(super) fn begin_journal(&mut self, memory: &'a Memory) {
-        self.gpu = GpuMemory::Journaled(memory, Box::default());
-        self.described.clear();
-    }
-
     /// Returns the journal.
     pub(super) fn journal(&mut self) -> Option<&mut Journal> {
         match &mut self.gpu {
@@ -192,8 +177,9 @@ impl<'a> ShaderMemory<'a> {
         }
     }
 
-    /// Returns the journal, and begins another.
+    /// Returns the journal, and begins another, which has to note each descriptor itself.
     pub(super) fn take_journal(&mut self) -> Journal {
+        self.described.clear();
         self.journal().map(std::mem::take).unwrap_or_default()
     }
 
@@ -304,12 +290,6 @@ impl<'a> ShaderMemory<'a> {
         let allowed = self.left() > 0;
         self.spend_accesses(u64::from(mask.count_ones()));
         allowed
-    }
-
-    /// Clears workgroup memory for a new group.
-    pub fn clear_group(&mut self) {
-        self.spend_clearing(self.group.len() as u64 / 16);
-        self.group.fill(0);
     }
 
     /// Runs ldg, ldl and ldp.
@@ -461,13 +441,18 @@ impl<'a> ShaderMemory<'a> {
     }
 
     fn write_global(&mut self, address: u64, bytes: &[u8]) {
-        if let GpuMemory::Journaled(memory, journal) = &mut self.gpu {
-            journal.store(memory, address, bytes);
+        match &mut self.gpu {
+            GpuMemory::ReadOnly(..) => {}
+            GpuMemory::ReadWrite(memory) => self.log.store(memory, address, bytes),
+            GpuMemory::Overlay(memory) => self.log.store(memory, address, bytes),
+            GpuMemory::Journaled(memory, journal) => journal.store(memory, address, bytes),
         }
-        if let Some(memory) = self.gpu.get_mut()
-            && !memory.write(Address::new(address), bytes)
-        {
-            self.log.lose(Address::new(address - address % u64::from(crate::memory::PAGE)));
+    }
+
+    /// Notes a read of descriptor `slot`, or of the one behind a bindless base.
+    fn note_descriptor(&mut self, places: &DescriptorPlaces, base: Option<u8>, slot: u32) {
+        if let Some(address) = places.descriptor(self.gpu.get(), base, slot) {
+            self.gpu.note_read(address.get(), 1);
         }
     }
 
@@ -481,8 +466,7 @@ impl<'a> ShaderMemory<'a> {
             return *buffer;
         }
         let buffer = places.buffer(self.gpu.get(), base, slot);
-        let descriptor = places.descriptor(self.gpu.get(), base, slot);
-        descriptor.into_iter().for_each(|address| self.gpu.note_read(address.get(), 1));
+        self.note_descriptor(places, base, slot);
         if self.described.len() == DESCRIBED {
             self.described.clear();
         }
@@ -509,11 +493,8 @@ impl<'a> ShaderMemory<'a> {
             let block = match known {
                 Some((of, block)) if of == slot => block,
                 _ => {
-                    let memory = self.gpu.get();
-                    let descriptor = places.descriptor(memory, request.base, slot);
-                    let block = places.uniform(memory, request.base, slot);
-                    descriptor.into_iter().for_each(|address| self.gpu.note_read(address.get(), 1));
-                    block
+                    self.note_descriptor(places, request.base, slot);
+                    places.uniform(self.gpu.get(), request.base, slot)
                 }
             };
             known = Some((slot, block));
@@ -685,17 +666,12 @@ fn gather<const W: usize>(
     out: &mut [Lanes],
     value: impl Fn(&[u8; W]) -> u32,
 ) {
-    if let [row] = out {
-        return gather_rows(bytes, at, [row], value);
-    }
-    if let [x, y] = out {
-        return gather_rows(bytes, at, [x, y], value);
-    }
-    if let [x, y, z, w] = out {
-        return gather_rows(bytes, at, [x, y, z, w], value);
-    }
-    for (n, row) in out.iter_mut().enumerate() {
-        gather_rows(&bytes[W * n..], at, [row], &value);
+    match out {
+        [x] => gather_rows(bytes, at, [x], value),
+        [x, y] => gather_rows(bytes, at, [x, y], value),
+        [x, y, z] => gather_rows(bytes, at, [x, y, z], value),
+        [x, y, z, w, ..] => gather_rows(bytes, at, [x, y, z, w], value),
+        [] => {}
     }
 }
 

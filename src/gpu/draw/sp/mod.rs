@@ -3,7 +3,8 @@
 //! 1. [`state`] reads what a stage runs with: its program, constants and descriptors. [`stage_cache`] keeps it between draws,
 //!    and [`programs`] keeps lowered programs.
 //! 2. A stage (`vs`, `hs`, `ds`, `gs`, `fs`, `cs`) divides its work into jobs. [`launch`] runs them, in warps of 32 lanes, on
-//!    threads, within the budget. [`groups`] does it for workgroups, whose stores [`journal`] keeps. [`spare`] keeps warps for the next draw with the same program.
+//!    threads, within the budget. [`groups`] does it for workgroups, whose stores [`journal`] keeps. [`spare`] keeps warps
+//!    for the next draw with the same program.
 //! 3. [`environment`] is what a shader asks while it runs: [`memory`] (global, local and private), [`buffer`] (storage
 //!    buffers and images), textures (`tpl1`), [`primitive_inputs`] (vertices that geometry and hull shaders read).
 //! 4. [`log`] collects work, faults and guesses of the jobs, and [`catch`] stops at the warp that a debugger wants.
