@@ -441,6 +441,11 @@ impl Memory {
         Some((block.base, block.all_bytes()?))
     }
 
+    /// All bytes of the buffer with this base, if they are known without looking at single pages.
+    pub fn buffer_at_base(&self, base: u64) -> Option<&[u8]> {
+        self.blocks.get(&base)?.all_bytes()
+    }
+
     /// The `len` bytes at `addr` for the GPU to write in place, if they are in one buffer.
     pub fn slice_mut(&mut self, addr: impl Into<Address>, len: usize) -> Option<&mut [u8]> {
         let addr = self.reached(addr)?;

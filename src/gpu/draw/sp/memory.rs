@@ -10,11 +10,12 @@ use crate::memory::{Memory, little_endian};
 use a4emu_shader::jit::{Routine, Texels};
 use a4emu_shader::{
     Atomic, AtomicPlace, ImageAccess, ImageLayout, LANES, Lanes, Lowered, Mask, MemoryAccess, Plain, Query,
-    Reach, Sample, Space, UniformLoad, Width, lanes_of,
+    Reach, Sample, Space, UniformLoad, lanes_of,
 };
 
 use super::buffer::{Buffer, DescriptorPlaces};
 use super::journal::Journal;
+use super::load::{self, FoundBuffers};
 use super::log::{OutsideInputs, ShaderLog};
 use super::state::StageState;
 use crate::draw::tpl1::{Answered, BoundBank, DirectReads, FILTERED, TextureBank};
@@ -113,6 +114,8 @@ pub struct ShaderMemory<'a> {
     left: u64,
     /// Descriptors in memory that were read: bindless base and slot of each.
     described: Vec<(DescriptorKey, Option<Buffer>)>,
+    /// Buffers that loads found.
+    found: FoundBuffers,
 }
 
 /// The bindless base and the slot of a descriptor.
@@ -126,8 +129,8 @@ impl<'a> ShaderMemory<'a> {
     pub(super) fn new(gpu: GpuMemory<'a>, stage: &'a StageState) -> Self {
         let (group, private, inputs) = (Vec::new(), Vec::new(), Vec::new());
         let (used_textures, left) = (0, u64::MAX);
-        let (parts, log, work, described) = Default::default();
-        Self { gpu, stage, used_textures, group, private, inputs, parts, log, work, left, described }
+        let (parts, log, work, described, found) = Default::default();
+        Self { gpu, stage, used_textures, group, private, inputs, parts, log, work, left, described, found }
     }
 
     /// Returns copies of the memory apart from GPU memory.
@@ -298,7 +301,7 @@ impl<'a> ShaderMemory<'a> {
             return out.fill(Lanes::ZERO);
         }
         if request.space == Space::Global
-            && let Some(base) = load_from_buffer(self.gpu.get(), request, mask, out)
+            && let Some(base) = self.load_from_buffer(request, mask, out)
         {
             return self.journal().into_iter().for_each(|journal| journal.note_read_of(base));
         }
@@ -318,6 +321,19 @@ impl<'a> ShaderMemory<'a> {
                 row[lane] = u32::from_le_bytes(word);
             }
         }
+    }
+
+    /// Runs a load from global memory, if all lanes of `mask` read the same buffer. Returns its base address. Returns `None`,
+    /// and does nothing, if they do not. Other lanes of `out` are overwritten.
+    fn load_from_buffer(
+        &mut self,
+        request: &MemoryAccess<&Lanes>,
+        mask: Mask,
+        out: &mut [Lanes],
+    ) -> Option<u64> {
+        let first = request.address(mask.trailing_zeros() as usize % LANES);
+        let buffer = self.found.at(self.gpu.get(), first)?;
+        load::load(buffer, request, mask, out).then_some(buffer.0)
     }
 
     /// Runs stg, stl and stp.
@@ -629,69 +645,6 @@ impl<'a> ShaderMemory<'a> {
         old[lane] = u32::from_le_bytes(bytes);
         let new = request.apply(lane, old[lane]);
         self.write_global(address, &new.to_le_bytes());
-    }
-}
-
-/// Runs a load from global memory, if all lanes of `mask` read the same buffer. Returns its base address. Returns `None`, and
-/// does nothing, if they do not. Other lanes of `out` are overwritten.
-fn load_from_buffer(
-    memory: &Memory,
-    request: &MemoryAccess<&Lanes>,
-    mask: Mask,
-    out: &mut [Lanes],
-) -> Option<u64> {
-    let mut at = request.addresses();
-    let first = Address::new(at[mask.trailing_zeros() as usize % LANES]);
-    let (base, bytes) = memory.buffer_bytes(first)?;
-    let width = request.width.bytes() as usize;
-    let last = bytes.len().checked_sub(width * out.len())?;
-    at.iter_mut().for_each(|at| *at = at.wrapping_sub(base));
-    // A lane that takes no part reads the first bytes.
-    lanes_of(!mask).for_each(|lane| at[lane] = 0);
-    if at.iter().any(|at| *at > last as u64) {
-        return None;
-    }
-    match request.width {
-        Width::Word => gather(bytes, &at, out, |word: &[u8; 4]| u32::from_le_bytes(*word)),
-        Width::Half => gather(bytes, &at, out, |half: &[u8; 2]| u16::from_le_bytes(*half).into()),
-        Width::Byte => gather(bytes, &at, out, |byte: &[u8; 1]| byte[0].into()),
-    }
-    Some(base)
-}
-
-/// Loads a vector of values of `W` bytes for each lane, at the offsets `at` of `bytes`. All of them lie inside.
-fn gather<const W: usize>(
-    bytes: &[u8],
-    at: &[u64; LANES],
-    out: &mut [Lanes],
-    value: impl Fn(&[u8; W]) -> u32,
-) {
-    match out {
-        [x] => gather_rows(bytes, at, [x], value),
-        [x, y] => gather_rows(bytes, at, [x, y], value),
-        [x, y, z] => gather_rows(bytes, at, [x, y, z], value),
-        [x, y, z, w, ..] => gather_rows(bytes, at, [x, y, z, w], value),
-        [] => {}
-    }
-}
-
-/// Loads vectors of `N` values to their rows.
-fn gather_rows<const W: usize, const N: usize>(
-    bytes: &[u8],
-    at: &[u64; LANES],
-    rows: [&mut Lanes; N],
-    value: impl Fn(&[u8; W]) -> u32,
-) {
-    let vector = |at: u64| bytes[at as usize..][..W * N].as_chunks().0;
-    let start = at[0];
-    if at.iter().all(|at| *at == start) {
-        return rows.into_iter().zip(vector(start)).for_each(|(row, one)| row.fill(value(one)));
-    }
-    for (lane, at) in at.iter().enumerate() {
-        let values = vector(*at);
-        for n in 0..N {
-            rows[n][lane] = value(&values[n]);
-        }
     }
 }
 

@@ -5,8 +5,8 @@
 //! 2. A stage (`vs`, `hs`, `ds`, `gs`, `fs`, `cs`) divides its work into jobs. [`launch`] runs them, in warps of 32 lanes, on
 //!    threads, within the budget. [`groups`] does it for workgroups, whose stores [`journal`] keeps. [`spare`] keeps warps
 //!    for the next draw with the same program.
-//! 3. [`environment`] is what a shader asks while it runs: [`memory`] (global, local and private), [`buffer`] (storage
-//!    buffers and images), textures (`tpl1`), [`primitive_inputs`] (vertices that geometry and hull shaders read).
+//! 3. [`environment`] is what a shader asks while it runs: [`memory`] (global, local and private; [`load`] reads
+//!    global memory for a whole warp), [`buffer`] (storage buffers and images), textures (`tpl1`), [`primitive_inputs`] (vertices that geometry and hull shaders read).
 //! 4. [`log`] collects work, faults and guesses of the jobs, and [`catch`] stops at the warp that a debugger wants.
 pub mod buffer;
 pub mod catch;
@@ -14,6 +14,7 @@ pub mod environment;
 pub mod groups;
 pub mod journal;
 pub mod launch;
+pub mod load;
 pub mod log;
 pub mod memory;
 pub mod primitive_inputs;
