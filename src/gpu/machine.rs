@@ -2,6 +2,7 @@
 
 mod chip;
 mod gmem;
+mod host;
 mod loaded;
 mod model;
 
@@ -10,6 +11,7 @@ pub use a4emu_decoder::adreno::load_state::Stage;
 
 pub use chip::{CHIPS, Chip, ChipRow, Kind, refusal};
 pub use gmem::Gmem;
+pub use host::Host;
 pub use loaded::{
     CONSTANTS, CodeSource, INSTRUCTIONS, LoadedState, SSBOS, ShaderState, SsboState, StateChanges, TEXTURES,
 };
@@ -69,6 +71,8 @@ pub struct Machine {
     pub(crate) counters: Counters,
     /// The source of clock ticks.
     pub clock: Clock,
+    /// The program beside the GPU, on a live device.
+    pub host: Option<Host>,
     /// The stream-out program, in the order of its register writes.
     pub stream_out: Vec<VPC_SO_PROG>,
     /// Registers that the last draw advanced, with their new values. The command processor writes them after
@@ -100,6 +104,7 @@ impl Machine {
             loaded: LoadedState::default(),
             counters: Counters::default(),
             clock: Clock::default(),
+            host: None,
             stream_out: Vec::new(),
             written_back: Vec::new(),
             report: Report::default(),

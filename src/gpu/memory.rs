@@ -412,6 +412,11 @@ impl Memory {
         self.shared_change = self.tick();
     }
 
+    /// Whether code outside the GPU may write the byte at `addr` while the GPU runs.
+    pub fn is_seen(&self, addr: impl Into<Address>) -> bool {
+        self.reached(addr.into()).and_then(|addr| self.block(addr)).is_some_and(|block| block.seen.is_noted())
+    }
+
     /// Whether the `len` bytes at `addr` are in one buffer and unchanged since `time`. Changes are tracked by
     /// page.
     pub fn is_unchanged(&self, addr: impl Into<Address>, len: u32, time: u64) -> bool {

@@ -553,3 +553,44 @@ fn many_mappings_do_not_slow_down_a_submit() {
         assert!(many < Duration::from_millis(20), "{many:?}");
     });
 }
+
+/// CP_WAIT_REG_MEM until the dword at `address` is at least `value`.
+fn wait_for(address: u64, value: u32) -> [u32; 7] {
+    let memory_at_least = 5 | 1 << 4;
+    [packet(0x3c, 6), memory_at_least, address as u32, (address >> 32) as u32, value, !0, 32]
+}
+
+/// Submits a wait for the program and a store, and ends the wait. tinygrad starts graphs in this way.
+fn end_a_wait() {
+    let fd = open();
+    let (commands, target) = (Object::new(&fd, 4096), Object::new(&fd, 4096));
+    let context = context(&fd, CONTEXT).unwrap();
+    for value in 1..4 {
+        commands.map.put(0, &store(target.address() + 128, value));
+        commands.map.put(4, &wait_for(target.address(), value));
+        commands.map.put(11, &store(target.address() + 64, value));
+        let timestamp = submit(&fd, context, &[(commands.address(), 60)]).unwrap();
+        let start = Instant::now();
+        while target.map.get(32) != value {
+            assert!(start.elapsed() < MINUTE, "what comes before the wait has run");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+        assert_eq!(target.map.get(16), value - 1, "the GPU waits");
+        target.map.put(0, &[value]);
+        wait(&fd, context, timestamp, 10_000).unwrap();
+        assert_eq!(target.map.get(16), value);
+    }
+}
+
+#[test]
+fn the_gpu_waits_for_the_program() {
+    with_kgsl("the_gpu_waits_for_the_program", end_a_wait);
+}
+
+/// Where each call waits for its submit, it returns when the GPU waits for the program.
+#[test]
+fn the_gpu_waits_for_a_program_that_waits_for_each_submit() {
+    let variables = [GPU[0], ("A4EMU_STRICT", "1")];
+    with_variables("kgsl::the_gpu_waits_for_a_program_that_waits_for_each_submit", &variables, end_a_wait);
+}

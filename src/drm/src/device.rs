@@ -266,13 +266,13 @@ impl Call {
         self.wait(deadline, |state| (state.ring.completed >= number).then_some(())).is_some()
     }
 
-    /// Waits until submit `number` has finished.
+    /// Waits until submit `number` has finished, or until its ioctl may return without that.
     ///
     /// # Errors
     /// The call fails with `EIO` if the submit failed in strict mode.
     pub fn completed(&self, number: u64) -> Result<(), Errno> {
         let done = self.wait(Deadline::NEVER, |state| {
-            (state.ring.completed >= number).then(|| state.ring.failed.remove(&number))
+            state.ring.may_return(number).then(|| state.ring.failed.remove(&number))
         });
         done.flatten().map_or(Ok(()), Err)
     }

@@ -4,13 +4,13 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use a4emu_gpu::ambient::{self, Members};
 use a4emu_gpu::budget::{Budget, OptionNames};
 use a4emu_gpu::cp::{Call, Cp, Flow, Observer, Renderer, Tee};
 use a4emu_gpu::draw::Schedule;
-use a4emu_gpu::gpu::{Chip, Clock, Gpu};
+use a4emu_gpu::gpu::{Chip, Clock, Gpu, Host};
 use a4emu_gpu::memory::Address;
 use a4emu_gpu::settled::Running;
 use a4emu_process::ledger::Word;
@@ -22,7 +22,7 @@ use rustix::io::Errno;
 
 use crate::arena;
 use crate::bo::Bo;
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::ffi::{Inode, threads};
 use crate::frames::{Frames, Taken};
 use crate::kgsl::places::Change;
@@ -34,6 +34,10 @@ use crate::ring::{Job, Reach, Span};
 use crate::settings;
 use crate::share::{ShareTask, SharedFiles};
 use crate::uapi;
+
+/// Time that a submit may wait for the program to write memory. The kernel's drivers take a GPU for hung after two seconds;
+/// here the program may share its processor with the GPU.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The option of `a4emu run` that allows more work, for messages.
 const OPTIONS: OptionNames = OptionNames { work: "--max-work", ..OptionNames::NONE };
@@ -87,6 +91,14 @@ impl Observer for Counts {
             Call::Dispatch(_) => self.dispatches += 1,
         }
         Flow::Continue
+    }
+}
+
+/// Lets the ioctl of the running submit return, so that the program can write what the GPU waits for.
+fn release_program() {
+    if let Some(device) = device::existing() {
+        device.state().ring.release();
+        device.announce_progress();
     }
 }
 
@@ -208,6 +220,7 @@ impl Engine {
     fn execute(&mut self, job: &Job) {
         let Self { gpu, threads, last, watch, .. } = self;
         gpu.budget = Budget::new(settings::get().max_work).naming(OPTIONS);
+        gpu.host = Some(Host { awaited: release_program, patience: PATIENCE });
         // The program may have written memory until now. All command buffers of the submit see one state.
         gpu.memory_mut().host_may_have_written();
         gpu.pipeline.schedule = if watch.is_some() { Schedule::InOrder } else { Schedule::Deferred };

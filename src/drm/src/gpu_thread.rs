@@ -17,7 +17,7 @@ use crate::engine::{Engine, Outcome};
 use crate::ffi::{own_table, threads};
 use crate::file::Object;
 use crate::kgsl::file::Reset;
-use crate::ring::Job;
+use crate::ring::{Awaited, Job};
 use crate::share::ShareTask;
 
 /// Time that the GPU thread polls for the next submit before it sleeps. A wake-up takes a good part of that
@@ -92,6 +92,7 @@ impl Device {
                 continue;
             }
             if let Some(next) = state.ring.jobs.pop_front() {
+                state.ring.awaited = next.1.awaited;
                 return next;
             }
             state = match poll_time.take() {
@@ -109,7 +110,7 @@ impl Device {
         let mut state = self.state();
         state.ring.completed = number;
         state.ring.count();
-        if outcome.failed && job.awaited {
+        if outcome.failed && job.awaited != Awaited::No && state.ring.released != number {
             state.ring.failed.insert(number, Errno::IO);
         }
         state.ring.hangs += u64::from(outcome.hung);

@@ -47,6 +47,18 @@ pub enum Reach {
     All,
 }
 
+/// Whether the ioctl of a submit waits for its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Awaited {
+    /// It returns at once.
+    #[default]
+    No,
+    /// It waits, so that errors and findings belong to the submit. It returns when the GPU waits for the program.
+    Observed,
+    /// It waits, since the program or another device relies on the end.
+    Needed,
+}
+
 /// A checked submit.
 #[derive(Default)]
 pub struct Job {
@@ -61,7 +73,7 @@ pub struct Job {
     /// Owners of the buffers, which keep them alive, and the access to each.
     pub owners: Vec<(Arc<Bo>, u32)>,
     /// Whether the ioctl waits for its end.
-    pub awaited: bool,
+    pub awaited: Awaited,
     /// Words to store before the commands run: address and value.
     pub patches: Vec<(u64, u32)>,
     /// What has changed in the address space of the KGSL device since the submit before.
@@ -88,10 +100,14 @@ pub struct Ring {
     pub share_tasks: VecDeque<Order>,
     /// Whether the thread has started.
     pub started: bool,
+    /// Whether the ioctl of the running submit waits.
+    pub awaited: Awaited,
     /// Number of accepted submits of all files. Each submit has its number, from 1.
     submitted: u64,
     /// Number of finished submits.
     pub completed: u64,
+    /// The last submit whose ioctl returned because the GPU waits for the program.
+    pub released: u64,
     /// Errors of finished submits whose ioctl has not returned them yet.
     pub failed: BTreeMap<u64, Errno>,
     /// Number of submits that were cut off, which the kernel calls hangs.
@@ -106,6 +122,18 @@ impl Ring {
         self.jobs.push_back((self.submitted, job));
         self.count();
         self.submitted
+    }
+
+    /// Lets the ioctl of the running submit return, if it only observes.
+    pub fn release(&mut self) {
+        if self.awaited == Awaited::Observed {
+            self.released = self.completed + 1;
+        }
+    }
+
+    /// Whether the ioctl of a submit may return.
+    pub fn may_return(&self, number: u64) -> bool {
+        self.completed >= number || self.released == number
     }
 
     /// Notes the number of unfinished submits, for [`is_idle`].

@@ -10,7 +10,7 @@ use crate::device::{Call, State};
 use crate::fence;
 use crate::ffi::user;
 use crate::file::Syncobj;
-use crate::ring::{Job, Span};
+use crate::ring::{Awaited, Job, Span};
 use crate::settings;
 use crate::syncobj;
 use crate::uapi::{self, submit as flag};
@@ -32,7 +32,7 @@ type Signals = Vec<(Arc<Syncobj>, u64)>;
 const UNFINISHED: u64 = 2;
 
 /// Queues a submit for the GPU. The call waits for its end only if the end is visible other than by the
-/// fence's number or by waiting for a buffer: see [`is_awaited`].
+/// fence's number or by waiting for a buffer: see [`awaited`].
 ///
 /// # Errors
 /// The call fails like the kernel: with `EINVAL` for invalid tables, such as a bad handle, a command outside
@@ -142,7 +142,7 @@ fn job(call: &Call, submit: &uapi::GemSubmit, entries: &[Entry]) -> Result<Job, 
     let buffers = entries.iter().map(|entry| Span { address: entry.bo.address.into(), len: entry.bo.size });
     let mut job =
         Job { file: call.file, queue: submit.queueid, buffers: buffers.collect(), ..Job::default() };
-    job.awaited = is_awaited(submit, entries);
+    job.awaited = awaited(submit, entries);
     job.owners = entries.iter().map(|entry| (entry.bo.clone(), entry.row.flags)).collect();
     let mut relocs = MAX;
     for command in user::read_array::<uapi::SubmitCmd>(submit.cmds, submit.nr_cmds, MAX)? {
@@ -209,10 +209,15 @@ fn relocated(reloc: &uapi::Reloc, address: u64) -> u32 {
 
 /// Whether the program may continue only after the submit has finished: if it gets a signalled fence, if
 /// other devices or processes may access a buffer, or if each submit is observed.
-fn is_awaited(submit: &uapi::GemSubmit, entries: &[Entry]) -> bool {
-    submit.flags & (flag::FENCE_FD_OUT | flag::SYNCOBJ_OUT) != 0
-        || entries.iter().any(|entry| entry.bo.can_present())
-        || settings::get().one_by_one()
+fn awaited(submit: &uapi::GemSubmit, entries: &[Entry]) -> Awaited {
+    let has_fence = submit.flags & (flag::FENCE_FD_OUT | flag::SYNCOBJ_OUT) != 0;
+    if has_fence || entries.iter().any(|entry| entry.bo.can_present()) {
+        Awaited::Needed
+    } else if settings::get().one_by_one() {
+        Awaited::Observed
+    } else {
+        Awaited::No
+    }
 }
 
 /// Queues the job for the GPU.
@@ -238,7 +243,7 @@ pub fn enqueue(call: &Call, make: impl FnOnce(&mut State) -> Result<Job, Errno>)
         (state.ring.push(job), awaited)
     };
     call.device.ask();
-    if awaited {
+    if awaited != Awaited::No {
         return call.completed(number);
     }
     call.has_run(number.saturating_sub(UNFINISHED), Deadline::NEVER);

@@ -102,15 +102,32 @@ impl Cp<'_> {
         self.wait(Comparison { control: packet.control, polled, reference, mask });
     }
 
-    /// Waits until a comparison holds. Tests it once, as memory does not change during a wait. A wait that would never end
-    /// is a fault; execution continues.
+    /// Waits until a comparison holds. In a replay memory does not change during a wait, so that it is tested once. A wait
+    /// that would never end is a fault; execution continues.
     pub(super) fn wait(&mut self, until: Comparison) {
         self.gpu.mem.host_may_have_written();
         let value = self.polled(&until, "the condition of CP_WAIT_REG_MEM");
-        if !until.holds(value) {
+        if !until.holds(value) && !self.is_met_by_host(&until) {
             let (polled, value) = (until.polled, value & until.mask);
             self.trouble(Fault::EndlessWait { polled, value, reference: until.reference });
         }
+    }
+
+    /// Waits for the program beside the GPU, if there is one that sees the polled memory. Returns whether the comparison
+    /// came to hold.
+    fn is_met_by_host(&mut self, until: &Comparison) -> bool {
+        let polls_memory = until.control.POLL() != PollMemoryType::POLL_REGISTER;
+        let Some(mut host) = self.gpu.host.filter(|_| polls_memory && self.gpu.mem.is_seen(until.polled)) else {
+            return false;
+        };
+        // The program may first look at the results of the work so far.
+        self.gpu.settle();
+        let is_met = host.wait(|| {
+            self.gpu.mem.host_may_have_written();
+            until.holds(self.gpu.fetch_u32(Client::Packet, until.polled))
+        });
+        self.gpu.host = Some(host);
+        is_met
     }
 
     /// Whether a comparison holds. `what` names it.

@@ -12,7 +12,7 @@ use crate::fence;
 use crate::ffi::user;
 use crate::file::Object;
 use crate::param::timestamp;
-use crate::ring::{Job, Reach, Span};
+use crate::ring::{Awaited, Job, Reach, Span};
 use crate::settings;
 use crate::submit::enqueue;
 
@@ -59,7 +59,7 @@ pub fn command(call: &Call, ask: &mut args::GpuCommand) -> Result<(), Errno> {
     for object in rows::<args::CommandObject>(ask.objlist, ask.objsize, ask.numobjs)? {
         note_object(&object, &mut job)?;
     }
-    job.awaited = settings::get().one_by_one();
+    job.awaited = if settings::get().one_by_one() { Awaited::Observed } else { Awaited::No };
     enqueue(call, |state| {
         look(state)?;
         let context = state.kgsl(call.file)?.context(ask.context_id)?;
