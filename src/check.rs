@@ -4,6 +4,7 @@ mod artifacts;
 mod bless;
 mod case;
 mod gtest;
+mod memory;
 mod report;
 mod verdict;
 
@@ -55,7 +56,7 @@ pub struct Args {
     /// Report in JUnit form (- for stdout, in place of the lines for people)
     #[arg(long, value_name = "FILE", conflicts_with = "bless")]
     pub junit: Option<PathBuf>,
-    /// Write how each case differs into DIR/CASE: actual.png, expected.png, difference.png, state, packets
+    /// Write how each case differs into DIR/CASE: actual.png, expected.png, difference.png, state, packets, memory
     ///
     /// --junit names the files, and how long each case took.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["bless", "gtest_list_tests"])]

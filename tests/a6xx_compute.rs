@@ -29,7 +29,7 @@ fn capture(buffers: &str, program: &str, registers: &str, dispatch: &str) -> Vec
             zero 0x400
         }}
         {buffers}
-        include "a6xx-compute.a4i"
+        include "kernel.a4i"
         buffer main {{
             use kernel(64, 1, 1)
             {registers}
@@ -38,8 +38,8 @@ fn capture(buffers: &str, program: &str, registers: &str, dispatch: &str) -> Vec
         submit main
         "#
     );
-    let name = concat!(env!("CARGO_MANIFEST_DIR"), "/captures/test.a4");
-    let mut disk = Disk::new(Folders::new([concat!(env!("CARGO_MANIFEST_DIR"), "/captures")]));
+    let name = concat!(env!("CARGO_MANIFEST_DIR"), "/captures/kernels/test.a4");
+    let mut disk = Disk::new(Folders::new([concat!(env!("CARGO_MANIFEST_DIR"), "/captures/kernels")]));
     assemble(name, &source, &mut disk, Bounds::default()).unwrap_or_else(|error| panic!("{error}\n{source}"))
 }
 

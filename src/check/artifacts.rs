@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::case::Case;
-use super::verdict::{Actual, PACKETS, STATE};
+use super::verdict::{Actual, MEMORY, PACKETS, STATE};
 use a4emu_inspect::golden::{Difference, FRAME, Frame};
 use a4emu_support::out_file::{self, OutFile, make_folder};
 
@@ -19,7 +19,7 @@ const DIFFERENCE: &str = "difference.png";
 /// The differences in state, one a line.
 const STATE_DIFFERENCE: &str = "state.diff";
 
-/// Writes a folder with the name of the case into `folder`: state and packets of this run, the differences in state, and
+/// Writes a folder with the name of the case into `folder`: state, packets and memory of this run, the differences in state, and
 /// pictures if the case has one. Returns the paths.
 ///
 /// # Errors
@@ -35,12 +35,18 @@ pub fn write(
     make_folder(&folder)?;
     let state: String = differences.iter().map(|difference| format!("{difference}\n")).collect();
     let mut written = Vec::new();
-    for (name, text) in [(STATE, &actual.state), (PACKETS, &actual.packets), (STATE_DIFFERENCE, &state)] {
-        if name != STATE_DIFFERENCE || !text.is_empty() {
-            let path = folder.join(name);
-            out_file::write(&path, text.as_bytes(), &case.inputs)?;
-            written.push(path);
-        }
+    let state = Some(&state).filter(|state| !state.is_empty());
+    let texts = [
+        (STATE, Some(&actual.state)),
+        (PACKETS, Some(&actual.packets)),
+        (MEMORY, actual.memory.as_ref()),
+        (STATE_DIFFERENCE, state),
+    ];
+    for (name, text) in texts {
+        let Some(text) = text else { continue };
+        let path = folder.join(name);
+        out_file::write(&path, text.as_bytes(), &case.inputs)?;
+        written.push(path);
     }
     written.extend(pictures(case, actual, &folder)?);
     Ok(written)

@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 
 use super::case::Case;
-use super::verdict::{Actual, Depth, PACKETS, Run, STATE, against_golden, first_line, replay};
+use super::verdict::{Actual, Depth, MEMORY, PACKETS, Run, STATE, against_golden, first_line, replay};
 use a4emu_inspect::golden::FRAME;
 use a4emu_support::out_file::{self, OutFile};
 
@@ -19,10 +19,14 @@ pub fn bless(case: &Case, run: &Run) -> anyhow::Result<Vec<String>> {
     agree(&actual, &replay(case, Depth::Frame, run)?)?;
     let changes = changes(case, &actual);
     // Check all paths before the first file is written.
-    let [state, packets, path] = [case.writable(STATE)?, case.writable(PACKETS)?, case.writable(FRAME)?];
+    let [state, packets, memory, path] =
+        [case.writable(STATE)?, case.writable(PACKETS)?, case.writable(MEMORY)?, case.writable(FRAME)?];
     let inputs = &case.inputs;
     out_file::write(&state, actual.state.as_bytes(), inputs)?;
     out_file::write(&packets, actual.packets.as_bytes(), inputs)?;
+    if let Some(text) = &actual.memory {
+        out_file::write(&memory, text.as_bytes(), inputs)?;
+    }
     if let Some(frame) = &actual.frame {
         let mut out = OutFile::create(&path, inputs)?;
         frame.write(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
@@ -39,8 +43,9 @@ pub fn agree(first: &Actual, second: &Actual) -> anyhow::Result<()> {
             bail!("two runs disagree, nothing written: {line}");
         }
     }
-    if first.frame != second.frame {
-        bail!("two runs disagree, nothing written: {FRAME}");
+    if (&first.memory, &first.frame) != (&second.memory, &second.frame) {
+        let file = if first.memory == second.memory { FRAME } else { MEMORY };
+        bail!("two runs disagree, nothing written: {file}");
     }
     Ok(())
 }

@@ -9,7 +9,8 @@ use a4emu_decoder::similar::{hint, near};
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 
-use super::verdict::{PACKETS, STATE};
+use super::memory::Ranges;
+use super::verdict::{MEMORY, PACKETS, STATE};
 use a4emu_inspect::asm::{Disk, capture_of};
 use a4emu_inspect::golden::{FRAME, Tolerance};
 use a4emu_inspect::selection::Selection;
@@ -40,6 +41,9 @@ pub struct Manifest {
     /// What the case needs of a4emu. With `render`, the case has a frame; the others are for readers.
     #[serde(default)]
     pub needs: Vec<Need>,
+    /// Ranges of memory that `memory.txt` has as they are at the end: `0x1040000+64`.
+    #[serde(default)]
+    pub memory: Ranges,
     /// Reason why the case differs from its golden files. If it does not differ, the check fails.
     pub known_failure: Option<String>,
     /// Allowed difference between the frame and `frame.png`.
@@ -143,7 +147,7 @@ impl Case {
     /// Protects its capture and its golden files from being overwritten by a report.
     pub fn protect(&self) {
         self.inputs.add(&self.capture());
-        [STATE, PACKETS, FRAME].iter().for_each(|file| self.inputs.add(&self.dir.join(file)));
+        [STATE, PACKETS, MEMORY, FRAME].iter().for_each(|file| self.inputs.add(&self.dir.join(file)));
     }
 
     /// The path at which the golden file called `file` is written. No part of it may be a symbolic link,

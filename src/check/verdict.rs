@@ -19,6 +19,8 @@ use a4emu_support::status::{Status, status_of};
 
 /// Name of the golden file with the state at each draw.
 pub const STATE: &str = "state.txt";
+/// Name of the golden file with the memory that the case holds.
+pub const MEMORY: &str = "memory.txt";
 /// Name of the golden file with the executed packets.
 pub const PACKETS: &str = "packets.txt";
 
@@ -29,6 +31,8 @@ pub struct Actual {
     pub state: String,
     /// Packets, one a line.
     pub packets: String,
+    /// Memory in the golden format, if the case holds some.
+    pub memory: Option<String>,
     /// The last colour surface, if the case was rendered.
     pub frame: Option<Frame>,
     /// Status of the replay itself.
@@ -110,6 +114,8 @@ impl Outcome {
 pub enum Depth {
     /// Draws are listed but do not run.
     State,
+    /// Draws run. The case has no frame.
+    Memory,
     /// Draws run.
     Frame,
 }
@@ -119,7 +125,11 @@ impl Depth {
     /// in their manifest, are rendered.
     pub fn of(case: &Case) -> Self {
         let rendered = case.manifest.needs.contains(&Need::Render) || case.dir.join(FRAME).exists();
-        if rendered { Self::Frame } else { Self::State }
+        match rendered {
+            true => Self::Frame,
+            false if !case.manifest.memory.is_empty() => Self::Memory,
+            false => Self::State,
+        }
     }
 }
 
@@ -137,7 +147,7 @@ pub fn replay(case: &Case, depth: Depth, run: &Run) -> anyhow::Result<Actual> {
     let mut recorder = Recorder::new(State::default());
     let sections = case.open()?;
     let (mut renderer, mut skip) = (Renderer, Skip::default());
-    let engine: &mut dyn Engine = if depth == Depth::Frame { &mut renderer } else { &mut skip };
+    let engine: &mut dyn Engine = if depth == Depth::State { &mut skip } else { &mut renderer };
     playback.run(sections, engine, &mut Tee(vec![&mut window, &mut trace, &mut recorder]));
     let mut state = recorder.end(&playback.gpu);
     let shown = |record: &Record| selection.contains(record.submit, record.number, record.frame_draw);
@@ -145,9 +155,11 @@ pub fn replay(case: &Case, depth: Depth, run: &Run) -> anyhow::Result<Actual> {
     trace.finish()?;
     window.finish(&playback.gpu)?;
     let packets = String::from_utf8(packets)?;
+    let ranges = Some(&case.manifest.memory).filter(|ranges| !ranges.is_empty());
+    let memory = ranges.map(|ranges| ranges.text(playback.gpu.sync().memory()));
     let (frame, report) = (Frame::of(playback.gpu.sync()), &playback.gpu.report);
-    let cut = report.troubles.first_cut();
-    Ok(Actual { state: state.to_string(), packets, frame, status: run.shared.status_of(report), cut })
+    let (status, cut) = (run.shared.status_of(report), report.troubles.first_cut());
+    Ok(Actual { state: state.to_string(), packets, memory, frame, status, cut })
 }
 
 /// What keeps files of a case that differs, and returns their paths.
@@ -200,6 +212,9 @@ pub fn against_golden(case: &Case, actual: &Actual) -> anyhow::Result<(Vec<Strin
         differences = compare(&old, &golden::parse(&actual.state)?);
     }
     notes.extend(first_line(PACKETS, &case.golden(PACKETS)?, &actual.packets));
+    if let Some(memory) = &actual.memory {
+        notes.extend(first_line(MEMORY, &case.golden(MEMORY)?, memory));
+    }
     if Depth::of(case) == Depth::Frame {
         notes.extend(match &actual.frame {
             Some(frame) => frame

@@ -4,7 +4,8 @@
 //! Each command runs in a child process with limits. It must end with a documented exit status within the
 //! limits of `tests/bounded/command.rs`. `replay` must write equal bytes for 1, 2 and 5 threads, compiled or
 //! not, with any additional output ([`same`]). A run makes a few mutants; `A4EMU_MUTANTS=N` makes N
-//! (scripts/fuzz does), and `A4EMU_SEED=S` starts at another one. Under CI the seed is random, and printed.
+//! (scripts/fuzz does), `A4EMU_SEED=S` starts at another one, and `A4EMU_SOURCES=TEXT` takes only sources whose
+//! path has the text. Under CI the seed is random, and printed.
 //!
 //! `replays_write_the_same` needs only this program and the folder `captures`. On another machine,
 //! `A4EMU_ROOT` names the folder that contains `captures`, and `A4EMU_KEEP` the folder for failed mutants.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::{fmt, fs};
 
@@ -80,6 +80,25 @@ pub fn run(capture: &[u8], tally: &Tally) -> Result<(), String> {
             return Err(format!("replay {way} writes another {name} than with {other}"));
         }
     }
+    kernels_store_the_same(&path, folder.path())
+}
+
+/// The memory that the sources of `captures/kernels` store to.
+const DATA: &str = "0x500010000+0x1000";
+
+/// Compares the memory that a kernel stores to, for any number of threads, compiled or not. In other captures nothing is there.
+fn kernels_store_the_same(capture: &Path, folder: &Path) -> Result<(), String> {
+    let mut first = None;
+    for [threads, jit] in [["1", "off"], ["1", "on"], ["2", "on"], ["5", "auto"]] {
+        let out = folder.join(format!("memory-{threads}-{jit}"));
+        let mut command = command("memory", capture)?;
+        command.arg(DATA).arg("--out").arg(&out).args(["--threads", threads, "--jit", jit]);
+        run_to_end(command, "memory")?;
+        let stored = fs::read(&out).ok();
+        if *first.get_or_insert_with(|| stored.clone()) != stored {
+            return Err(format!("memory --threads {threads} --jit {jit} differs from --threads 1 --jit off"));
+        }
+    }
     Ok(())
 }
 
@@ -91,16 +110,27 @@ fn is_cut(written: &BTreeMap<String, Vec<u8>>) -> bool {
 
 /// Runs `replay` with its output in `out`. Returns the exit status.
 fn replay(capture: &Path, out: &Path, way: &[&str], file: &Path) -> Result<i32, String> {
-    let itself = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut command = limited();
-    command.arg(itself).env(AS_COMMAND, "").arg("replay").arg(capture).arg("--out").arg(out);
-    command.args(["--max-work", WORK]);
+    let mut command = command("replay", capture)?;
+    command.arg("--out").arg(out);
     way.iter().for_each(|argument| {
         match *argument {
             "FILE" => command.arg(file),
             argument => command.arg(argument),
         };
     });
+    run_to_end(command, &format!("replay {}", way.join(" ")))
+}
+
+/// A command of a4emu on a capture, with a work limit.
+fn command(name: &str, capture: &Path) -> Result<Command, String> {
+    let itself = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = limited();
+    command.arg(itself).env(AS_COMMAND, "").arg(name).arg(capture).args(["--max-work", WORK]);
+    Ok(command)
+}
+
+/// Runs a command, which `named` names in messages. Returns the exit status.
+fn run_to_end(mut command: Command, named: &str) -> Result<i32, String> {
     let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
     let output = output.map_err(|error| error.to_string())?;
     match output.status.code() {
@@ -108,7 +138,7 @@ fn replay(capture: &Path, out: &Path, way: &[&str], file: &Path) -> Result<i32, 
         _ => {
             let said = String::from_utf8_lossy(&output.stderr);
             let said: Vec<&str> = said.lines().take(12).collect();
-            Err(format!("replay {}: {}\n{}", way.join(" "), output.status, said.join("\n")))
+            Err(format!("{named}: {}\n{}", output.status, said.join("\n")))
         }
     }
 }

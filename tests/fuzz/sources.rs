@@ -64,10 +64,11 @@ fn written(path: &Path) -> Source {
     Source::new(path.display().to_string(), std::fs::read_to_string(path).expect("text"))
 }
 
-/// All sources, sorted by name.
+/// All sources, sorted by name, or those whose name has the text of `A4EMU_SOURCES`.
 pub fn all() -> Vec<Source> {
+    let chosen = std::env::var("A4EMU_SOURCES").ok();
     let folder = captures();
-    let folders = [folder.clone(), folder.join("geometry")];
+    let folders = [folder.clone(), folder.join("geometry"), folder.join("kernels")];
     let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("captures are there"));
     let mut paths: Vec<_> = files.map(|entry| entry.expect("readable").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "a4"));
@@ -77,5 +78,6 @@ pub fn all() -> Vec<Source> {
         .iter()
         .map(|path| written(path))
         .chain(RECORDED.iter().map(|name| recorded(&folder, name)))
+        .filter(|source| chosen.as_ref().is_none_or(|chosen| source.name.contains(chosen)))
         .collect()
 }

@@ -126,6 +126,7 @@ fn bless_refuses_what_is_not_the_same_twice() {
     let actual = |state: &str| Actual {
         state: state.to_owned(),
         packets: String::new(),
+        memory: None,
         frame: None,
         status: a4emu_support::status::Status::Fine,
         cut: None,
@@ -445,4 +446,40 @@ fn image(path: &str) -> Vec<u8> {
     let info = reader.next_frame(&mut pixels).unwrap();
     pixels.truncate(info.buffer_size());
     pixels
+}
+
+/// A kernel has no frame: its results are memory.
+#[test]
+fn check_holds_memory() {
+    let cases = scratch("memory");
+    let case = cases.join("reduce");
+    fs::create_dir_all(&case).unwrap();
+    let capture = case.join("reduce.rd");
+    let assembled = a4emu(&["asm", "captures/kernels/reduce.a4", "-o", capture.to_str().unwrap()]);
+    assert_eq!(assembled.status.code(), Some(0));
+    let check = |ranges: &str, options: &[&str]| {
+        let manifest = format!("capture = \"reduce.rd\"\nmemory = [{ranges}]\n");
+        fs::write(case.join("case.toml"), manifest).unwrap();
+        let output = a4emu(&[&["check", "--fixtures", cases.to_str().unwrap()], options].concat());
+        (output.status.code(), stdout(&output) + &String::from_utf8_lossy(&output.stderr))
+    };
+    let ranges = "\"0x500010000+24\", \"0x7000000000..0x7000000004\"";
+    check(ranges, &["--bless"]);
+    let golden = "0x500010000+24\n  500010000: 000007e0 000017e0 000027e0 000037e0\n  500010010: 000047e0 000057e0\n\
+                  0x7000000000+4\n  7000000000: missing\n";
+    assert_eq!(fs::read_to_string(case.join("memory.txt")).unwrap(), golden);
+    assert!(!case.join("frame.png").exists());
+    assert_eq!(check(ranges, &[]).0, Some(0));
+    fs::write(case.join("memory.txt"), golden.replace("000057e0", "000057e1")).unwrap();
+    let (status, text) = check(ranges, &[]);
+    let line = "memory.txt line 3: 500010010: 000047e0 000057e1 -> 500010010: 000047e0 000057e0";
+    assert!(status == Some(1) && text.contains(line), "{text}");
+    for (wrong, why) in [
+        ("\"0x500010000+6\"", "is no range of dwords"),
+        ("\"0x500010000\"", "is no range of dwords"),
+        ("\"0x500010000+2M\"", "more than 1048576 bytes"),
+    ] {
+        let (status, text) = check(wrong, &[]);
+        assert!(status == Some(2) && text.contains(why), "{text}");
+    }
 }

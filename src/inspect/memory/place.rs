@@ -97,6 +97,17 @@ struct Pointed {
     layout: Option<Layout>,
 }
 
+impl Place {
+    /// The address and the number of bytes, if it says both.
+    pub fn range(&self) -> Option<(Address, u64)> {
+        match (&self.what, self.extent) {
+            (What::Address(start), Extent::Bytes(bytes)) => Some((*start, bytes)),
+            (What::Address(start), Extent::End(end)) => Some((*start, end.get().checked_sub(start.get())?)),
+            _ => None,
+        }
+    }
+}
+
 impl From<Name> for Place {
     fn from(name: Name) -> Self {
         Self { what: What::Name(name), extent: Extent::Rest }
