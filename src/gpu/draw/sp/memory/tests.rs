@@ -3,7 +3,7 @@
 use super::*;
 use crate::machine::Stage;
 use a4emu_shader::format::{Format, Layout, Swap, Transfer, Type};
-use a4emu_shader::{AtomicOp, Few, Index, Number};
+use a4emu_shader::{AtomicOp, Few, Index, Number, Width};
 
 const R8: Format = Format { layout: Layout::array(1, 8), ty: Type::Unorm };
 
@@ -93,6 +93,40 @@ fn loads_find_the_buffer_of_each_lane() {
     let [first, _] = load(&|lane| if lane == 7 { 28 } else { u32::MAX }, 1 << 7);
     assert_eq!(first[7], 1007, "other lanes take no part");
     assert_eq!(seen.log.missing.iter().count(), 1);
+}
+
+#[test]
+fn loads_of_all_widths_and_orders_read_the_bytes_of_each_lane() {
+    let (mut memory, base) = far_memory();
+    let bytes = memory.slice(Address::new(base), 256).unwrap().to_vec();
+    let stage = stage();
+    let mut seen = ShaderMemory::new(GpuMemory::ReadWrite(&mut memory), &stage);
+    let orders: [fn(u32, u32) -> u32; 4] = [
+        |_, _| 12,
+        |lane, size| lane * size % 240,
+        |lane, size| (31 - lane) * size % 240,
+        |lane, _| lane * 36 % 240,
+    ];
+    for (width, count, order) in [Width::Byte, Width::Half, Width::Word]
+        .into_iter()
+        .flat_map(|width| (1..=4).flat_map(move |count| orders.map(|order| (width, count, order))))
+    {
+        let size = width.bytes() as usize;
+        let at = Lanes(std::array::from_fn(|lane| order(lane as u32, (size * count) as u32)));
+        let mut out = vec![Lanes::ZERO; count];
+        far(base, &at, |request| seen.load(&MemoryAccess { width, ..*request }, Mask::MAX, &mut out));
+        for (component, row) in out.iter().enumerate() {
+            for lane in 0..LANES {
+                let mut word = [0; 4];
+                word[..size].copy_from_slice(&bytes[at[lane] as usize + component * size..][..size]);
+                assert_eq!(
+                    row[lane],
+                    u32::from_le_bytes(word),
+                    "{width:?} {component} of {count}, lane {lane}"
+                );
+            }
+        }
+    }
 }
 
 #[test]
