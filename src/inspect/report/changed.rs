@@ -1,6 +1,6 @@
 //! Lists the differences between the states of two draws, path by path.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Maximum number of lines of a draw.
 const MAX_LINES: usize = 16;
@@ -90,28 +90,47 @@ fn line(path: &str, before: &Value, after: &Value) -> String {
     format!("{path}: {} -> {}", text(before), text(after))
 }
 
+/// The text of a value whose path has its name.
 fn text(value: &Value) -> String {
-    let text = whole_text(value);
+    let text = match value {
+        Value::Object(map) => object_text(map, &NAMES),
+        _ => whole_text(value),
+    };
     match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
     }
 }
 
-/// The value in words: `none`, `a b c` for a list, `key value, key value` for an object, without empty values.
+/// The value in words: `none`, `a b c` for a list, `key value, key value` for an object, without empty values, and `x value, y
+/// value` for the components of a constant.
 fn whole_text(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
         Value::String(text) => text.clone(),
         Value::Bool(_) | Value::Number(_) => value.to_string(),
         Value::Array(list) => list.iter().map(whole_text).collect::<Vec<_>>().join(" "),
-        Value::Object(map) => {
-            let shown = map.iter().filter(|(key, _)| !LEFT_OUT.contains(&key.as_str()));
-            let pairs =
-                shown.map(|(key, value)| (key, whole_text(value))).filter(|(_, text)| !text.is_empty());
-            pairs.map(|(key, text)| format!("{key} {text}")).collect::<Vec<_>>().join(", ")
-        }
+        Value::Object(map) => object_text(map, &[]),
     }
+}
+
+/// An object in words, without the keys of `named`.
+fn object_text(map: &Map<String, Value>, named: &[&str]) -> String {
+    if let (Some(Value::String(components)), Some(Value::Array(values))) =
+        (map.get("components"), map.get("values"))
+    {
+        let value = |name: char| Some((name, values.get("xyzw".find(name)?)?));
+        let pairs = components.chars().filter_map(value);
+        return pairs
+            .map(|(name, value)| format!("{name} {}", whole_text(value)))
+            .collect::<Vec<_>>()
+            .join(", ");
+    }
+    let shown = |key: &&str| !LEFT_OUT.contains(key) && !named.contains(key);
+    let pairs =
+        map.iter().filter(|(key, _)| shown(&key.as_str())).map(|(key, value)| (key, whole_text(value)));
+    let pairs = pairs.filter(|(_, text)| !text.is_empty());
+    pairs.map(|(key, text)| format!("{key} {text}")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -128,7 +147,7 @@ mod tests {
         assert_eq!(changed(&before, &after), ["depth.func: LESS -> ALWAYS", "shaders[VS].hash: a -> b"]);
         assert!(changed(&before, &before).is_empty());
         let constant = json!({"constants": [{"components": "xy", "values": ["0.5", "1.0"], "bits": [1, 2], "buffers": []}]});
-        let added = "constants[0]: none -> components xy, values 0.5 1.0";
+        let added = "constants[0]: none -> x 0.5, y 1.0";
         assert_eq!(changed(&json!({"constants": []}), &constant), [added]);
     }
 
@@ -142,7 +161,7 @@ mod tests {
         };
         let (plain, tessellated) = (of(&[("VS", 1), ("FS", 2)]), of(&[("VS", 1), ("HS", 7), ("FS", 3)]));
         let lines = changed(&plain, &tessellated);
-        let added = "shaders[HS]: none -> constants index 4, values 7, stage HS";
+        let added = "shaders[HS]: none -> constants index 4, values 7";
         assert_eq!(lines, [added, "shaders[FS].constants[4].values[0]: 2 -> 3"]);
         assert!(changed(&tessellated, &plain).last().is_some_and(|line| line.starts_with("shaders[HS]: ")));
     }
