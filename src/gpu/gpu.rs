@@ -7,9 +7,9 @@ use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::capture::{NamedChip, ProcessPattern};
 
 pub use crate::machine::{
-    CHIPS, CONSTANTS, Chip, ChipRow, Clock, CodeSource, Counters, Gmem, Host, INSTRUCTIONS, Kind, LoadedState,
-    Machine, Model, SSBOS, STAGES, STREAM_OUT, ShaderState, SsboState, Stage, StateChanges, TEXTURES,
-    refusal,
+    CHIPS, CONSTANTS, Chip, ChipRow, Clock, CodeSource, Counters, Gmem, Host, INSTRUCTIONS, Kind,
+    LoadedState, Machine, Model, SSBOS, STAGES, STREAM_OUT, ShaderState, SsboState, Stage, StateChanges,
+    TEXTURES, refusal,
 };
 
 use crate::cp::HangSearch;

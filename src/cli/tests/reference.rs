@@ -13,10 +13,18 @@ Made from the definitions of the arguments by `REFERENCE_BLESS=1 cargo test --li
 [What the commands do](commands.md) says what they mean.
 ";
 
-/// Escapes text for a cell of a table.
+/// Escapes text for a cell of a table. Paragraphs become sentences: the first one has no point in the help of a terminal.
 fn cell(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").replace('|', "\\|").replace('<', "\\<")
+    let line = |paragraph: &str| paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+    let paragraphs: Vec<String> = text.split("\n\n").map(line).collect();
+    let mut joined = String::new();
+    for paragraph in paragraphs {
+        if !joined.is_empty() {
+            joined += if joined.ends_with(['.', ':', '?']) { " " } else { ". " };
+        }
+        joined += &paragraph;
+    }
+    joined.replace('|', "\\|").replace('<', "\\<")
 }
 
 /// The help of an argument, with its possible values and its default.

@@ -117,7 +117,8 @@ impl Cp<'_> {
     /// came to hold.
     fn is_met_by_host(&mut self, until: &Comparison) -> bool {
         let polls_memory = until.control.POLL() != PollMemoryType::POLL_REGISTER;
-        let Some(mut host) = self.gpu.host.filter(|_| polls_memory && self.gpu.mem.is_seen(until.polled)) else {
+        let Some(mut host) = self.gpu.host.filter(|_| polls_memory && self.gpu.mem.is_seen(until.polled))
+        else {
             return false;
         };
         // The program may first look at the results of the work so far.
