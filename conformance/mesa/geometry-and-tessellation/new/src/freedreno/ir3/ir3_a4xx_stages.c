@@ -7,7 +7,8 @@
  * - The stage before a geometry or hull shader does not store its outputs. They go through a map of
  *   registers, as outputs for the rasterizer do, and the hardware puts them into local memory. With V
  *   vertices in a primitive, vertex v has its position at 0x40 * v, its point size at 0x40 * v + 0x10, and
- *   output N at 0x40 * V + 0x10 * (N * V + v).
+ *   output N at 0x40 * V + 0x10 * (N * V + v). No register of a domain shader's point size is known, so it
+ *   is one of the outputs there.
  * - Each stage is launched on its own. It finds a word in r0.x (4:0 place of the primitive in local memory,
  *   14:10 invocation, 24:15 vertex), the primitive's number in r0.y and the patch's number in r0.z.
  * - A word of a geometry shader says where a primitive begins (bit 2), the stream (1:0), the viewport (from
@@ -30,7 +31,7 @@ ir3_a4xx_slot_index(gl_varying_slot slot)
    static const uint8_t legacy[] = {
       VARYING_SLOT_COL0, VARYING_SLOT_COL1, VARYING_SLOT_BFC0, VARYING_SLOT_BFC1,
       VARYING_SLOT_FOGC, VARYING_SLOT_CLIP_DIST0, VARYING_SLOT_CLIP_DIST1,
-      VARYING_SLOT_CLIP_VERTEX, VARYING_SLOT_LAYER, VARYING_SLOT_VIEWPORT,
+      VARYING_SLOT_CLIP_VERTEX, VARYING_SLOT_LAYER, VARYING_SLOT_VIEWPORT, VARYING_SLOT_PSIZ,
    };
    for (unsigned i = 0; i < ARRAY_SIZE(legacy); i++) {
       if (legacy[i] == slot)
@@ -55,16 +56,24 @@ vertices_in(nir_builder *b)
    return nir_load_patch_vertices_in(b);
 }
 
+/* Whether an input is in the block of its vertex, and not among the outputs of the stage before. */
+static bool
+in_system_block(const struct ir3_shader_variant *so, unsigned slot)
+{
+   bool behind_domain = so->type == MESA_SHADER_GEOMETRY && so->key.tessellation;
+   return slot == VARYING_SLOT_POS || (slot == VARYING_SLOT_PSIZ && !behind_domain);
+}
+
 /* Where a component of an input lies in local memory. */
 static nir_def *
-input_address(nir_builder *b, nir_intrinsic_instr *intr)
+input_address(nir_builder *b, nir_intrinsic_instr *intr, const struct ir3_shader_variant *so)
 {
    unsigned slot = nir_intrinsic_io_semantics(intr).location;
    nir_def *vertex = intr->src[0].ssa, *index = intr->src[1].ssa;
    nir_def *place = nir_imul24(b, nir_iand_imm(b, header(b), 0x1f), nir_load_vs_primitive_stride_ir3(b));
    nir_def *at;
 
-   if (slot == VARYING_SLOT_POS || slot == VARYING_SLOT_PSIZ) {
+   if (in_system_block(so, slot)) {
       at = nir_iadd_imm(b, nir_ishl_imm(b, vertex, 6), slot == VARYING_SLOT_PSIZ ? 0x10 : 0);
    } else {
       nir_def *first = nir_load_primitive_location_ir3(b, ir3_a4xx_slot_index(slot));
@@ -82,7 +91,7 @@ lower_input(nir_builder *b, nir_intrinsic_instr *intr, void *data)
    switch (intr->intrinsic) {
    case nir_intrinsic_load_per_vertex_input: {
       nir_def *value = nir_load_shared_ir3(b, intr->def.num_components, intr->def.bit_size,
-                                           input_address(b, intr));
+                                           input_address(b, intr, data));
       nir_def_replace(&intr->def, value);
       return true;
    }
@@ -182,11 +191,11 @@ build_primitive_word(nir_shader *s)
 
 /* How many entries of the map the shader needs in its constants. */
 static unsigned
-input_map_size(nir_shader *s)
+input_map_size(nir_shader *s, const struct ir3_shader_variant *so)
 {
    unsigned size = 0;
    u_foreach_bit64 (slot, s->info.inputs_read) {
-      if (slot != VARYING_SLOT_POS && slot != VARYING_SLOT_PSIZ)
+      if (!in_system_block(so, slot))
          size = MAX2(size, ir3_a4xx_slot_index(slot) + 1);
    }
    return size;
@@ -195,8 +204,8 @@ input_map_size(nir_shader *s)
 static void
 lower_inputs(nir_shader *s, struct ir3_shader_variant *so)
 {
-   nir_shader_intrinsics_pass(s, lower_input, nir_metadata_control_flow, NULL);
-   so->input_size = input_map_size(s);
+   nir_shader_intrinsics_pass(s, lower_input, nir_metadata_control_flow, so);
+   so->input_size = input_map_size(s, so);
 }
 
 bool

@@ -1,6 +1,6 @@
 /*
- * Geometry shaders of the driver: one that adds gl_PrimitiveID, for fragment shaders that read it where the
- * program has none, and one that clears all layers.
+ * Geometry shaders of the driver, for programs that have none: one that passes all on, with gl_PrimitiveID and
+ * point sizes, and one that clears all layers.
  * SPDX-License-Identifier: MIT
  */
 
@@ -11,12 +11,13 @@
 #include "fd4_context.h"
 #include "fd4_stages.h"
 
-/* Such a shader depends on the outputs of the stage before and on the vertices of a primitive alone. One that
- * clears has no outputs here, and the number of layers instead of vertices.
+/* Such a shader depends on the outputs of the stage before, on what of them is stored, and on the vertices of a
+ * primitive. One that clears has no outputs here, and the number of layers instead of vertices.
  */
 struct passthrough {
    uint64_t outputs;
    unsigned vertices_in;
+   struct pipe_stream_output_info stored;
    void *state;
 };
 
@@ -99,12 +100,12 @@ build_passthrough(const nir_shader_compiler_options *options, uint64_t outputs, 
 }
 
 static void *
-create_state(struct fd_context *ctx, nir_shader *s)
+create_state(struct fd_context *ctx, nir_shader *s, const struct pipe_stream_output_info *stored)
 {
    struct pipe_screen *pscreen = &ctx->screen->base;
    free(pscreen->finalize_nir(pscreen, s));
 
-   struct pipe_shader_state cso = {.type = PIPE_SHADER_IR_NIR, .ir.nir = s};
+   struct pipe_shader_state cso = {.type = PIPE_SHADER_IR_NIR, .ir.nir = s, .stream_output = *stored};
    return ctx->base.create_gs_state(&ctx->base, &cso);
 }
 
@@ -148,26 +149,64 @@ fd4_layered_clear_gs(struct fd_context *ctx, unsigned layers)
          return known->state;
    }
    nir_shader *s = build_layered_clear(ir3_get_compiler_options(ctx->screen->compiler), layers);
-   struct passthrough made = {0, layers, create_state(ctx, s)};
+   struct passthrough made = {.vertices_in = layers};
+   made.state = create_state(ctx, s, &made.stored);
    util_dynarray_append(all, struct passthrough, made);
    return made.state;
+}
+
+/* What an evaluation shader stores, of the outputs of the shader behind it. Both number theirs in the order of
+ * slots. A vertex shader stores by itself.
+ */
+static void
+store_same(struct pipe_stream_output_info *stored, struct ir3_shader_state *before, uint64_t outputs)
+{
+   const struct shader_info *info = ir3_get_shader_info(before);
+   const struct ir3_stream_output_info *wanted = &ir3_get_shader(before)->stream_output;
+
+   if (info->stage != MESA_SHADER_TESS_EVAL)
+      return;
+
+   stored->num_outputs = wanted->num_outputs;
+   for (unsigned i = 0; i < PIPE_MAX_SO_BUFFERS; i++)
+      stored->stride[i] = wanted->stride[i];
+
+   for (unsigned i = 0; i < wanted->num_outputs; i++) {
+      uint64_t written = info->outputs_written;
+      for (unsigned k = 0; k < wanted->output[i].register_index; k++)
+         written &= written - 1;
+      uint64_t below = (written & -written) - 1;
+
+      stored->output[i].register_index = util_bitcount64(outputs & below);
+      stored->output[i].start_component = wanted->output[i].start_component;
+      stored->output[i].num_components = wanted->output[i].num_components;
+      stored->output[i].output_buffer = wanted->output[i].output_buffer;
+      stored->output[i].dst_offset = wanted->output[i].dst_offset;
+      stored->output[i].stream = wanted->output[i].stream;
+   }
 }
 
 struct ir3_shader_state *
 fd4_passthrough_gs(struct fd_context *ctx, struct ir3_shader_state *before, unsigned vertices_in)
 {
    struct util_dynarray *all = &fd4_context(ctx)->passthrough;
-   uint64_t outputs = VARYING_BIT_POS |
+   struct passthrough made;
+
+   memset(&made, 0, sizeof(made));
+   made.vertices_in = vertices_in;
+   made.outputs = VARYING_BIT_POS |
       (ir3_get_shader_info(before)->outputs_written &
        ~(VARYING_BIT_LAYER | VARYING_BIT_VIEWPORT | VARYING_BIT_EDGE));
+   store_same(&made.stored, before, made.outputs);
 
    util_dynarray_foreach (all, struct passthrough, known) {
-      if (known->outputs == outputs && known->vertices_in == vertices_in)
+      if (known->outputs == made.outputs && known->vertices_in == vertices_in &&
+          !memcmp(&known->stored, &made.stored, sizeof(made.stored)))
          return known->state;
    }
 
-   nir_shader *s = build_passthrough(ir3_get_compiler_options(ctx->screen->compiler), outputs, vertices_in);
-   struct passthrough made = {outputs, vertices_in, create_state(ctx, s)};
+   nir_shader *s = build_passthrough(ir3_get_compiler_options(ctx->screen->compiler), made.outputs, vertices_in);
+   made.state = create_state(ctx, s, &made.stored);
    util_dynarray_append(all, struct passthrough, made);
    return made.state;
 }

@@ -25,6 +25,14 @@ needs_primitive_id(struct ir3_shader_state *fs)
    return ir3_get_shader_info(fs)->inputs_read & VARYING_BIT_PRIMITIVE_ID;
 }
 
+/* No field is known that names the register of an evaluation shader's point size. Geometry shaders have one. */
+static bool
+makes_sized_points(struct ir3_shader_state *ds)
+{
+   const struct shader_info *info = ir3_get_shader_info(ds);
+   return info->tess.point_mode && (info->outputs_written & VARYING_BIT_PSIZ);
+}
+
 /* Vertices of a primitive that goes to a geometry shader. */
 static unsigned
 vertices_of_gs(const struct pipe_draw_info *info, struct ir3_shader_state *ds)
@@ -54,7 +62,7 @@ fd4_key_stages(struct fd_context *ctx, const struct pipe_draw_info *info, struct
       key->patch_vertices = ctx->patch_vertices;
       key->key.tessellation = ir3_tess_mode(ir3_get_shader_info(ds)->tess._primitive_mode);
    }
-   if (!key->gs && needs_primitive_id(key->fs))
+   if (!key->gs && (needs_primitive_id(key->fs) || (key->ds && makes_sized_points(key->ds))))
       key->gs = fd4_passthrough_gs(ctx, key->ds ? key->ds : key->vs, vertices_of_gs(info, key->ds));
    key->key.has_gs = !!key->gs;
    if (key->ds)
@@ -94,11 +102,15 @@ fd4_stage_primtype(struct fd_context *ctx, const struct fd4_program_state *prog,
    return (DI_PT_PATCHES0 + ctx->patch_vertices) | FD4_TESS_MODE(mode);
 }
 
-/* An output that is no position and no point size. Those have a place of their own. */
+/* An output that is no position and no point size. Those have a place of their own, but for the size of a
+ * domain shader.
+ */
 static bool
-is_attribute(const struct ir3_shader_output *output)
+is_attribute(const struct ir3_shader_variant *v, unsigned output)
 {
-   return VALIDREG(output->regid) && output->slot != VARYING_SLOT_POS && output->slot != VARYING_SLOT_PSIZ;
+   unsigned slot = v->outputs[output].slot;
+   return VALIDREG(v->outputs[output].regid) && slot != VARYING_SLOT_POS &&
+          (slot != VARYING_SLOT_PSIZ || v->type == MESA_SHADER_TESS_EVAL);
 }
 
 /* Outputs are numbered in the order of their slots, so that those of an array follow each other. */
@@ -107,7 +119,7 @@ attribute_number(const struct ir3_shader_variant *v, unsigned output)
 {
    unsigned number = 0;
    for (unsigned i = 0; i < v->outputs_count; i++)
-      number += is_attribute(&v->outputs[i]) && v->outputs[i].slot < v->outputs[output].slot;
+      number += is_attribute(v, i) && v->outputs[i].slot < v->outputs[output].slot;
    return number;
 }
 
@@ -116,7 +128,7 @@ fd4_attributes(const struct ir3_shader_variant *v)
 {
    unsigned count = 0;
    for (unsigned i = 0; i < v->outputs_count; i++)
-      count += is_attribute(&v->outputs[i]);
+      count += is_attribute(v, i);
    return count;
 }
 
@@ -125,7 +137,7 @@ fd4_link_next(struct ir3_shader_linkage *l, const struct ir3_shader_variant *v)
 {
    l->cnt = fd4_attributes(v);
    for (unsigned i = 0; i < v->outputs_count; i++) {
-      if (!is_attribute(&v->outputs[i]))
+      if (!is_attribute(v, i))
          continue;
       unsigned number = attribute_number(v, i), reg = v->outputs[i].regid;
       unsigned registers = 4 * (v->info.max_reg + 1) - reg;
@@ -143,7 +155,7 @@ fd4_input_map(uint32_t map[64], const struct ir3_shader_variant *v, unsigned ver
 {
    memset(map, 0, 64 * sizeof(map[0]));
    for (unsigned i = 0; i < v->outputs_count; i++) {
-      if (!is_attribute(&v->outputs[i]))
+      if (!is_attribute(v, i))
          continue;
       map[ir3_a4xx_slot_index(v->outputs[i].slot)] =
          vertices * (IR3_A4XX_SYSTEM_BLOCK + IR3_A4XX_ATTRIBUTE * attribute_number(v, i));

@@ -56,7 +56,7 @@ unsigned fd4_attributes(const struct ir3_shader_variant *v);
 unsigned fd4_frame_height(struct fd_batch *batch);
 void fd4_emit_sysmem_depth(struct fd_batch *batch, struct fd_ringbuffer *ring);
 
-/* A geometry shader that adds gl_PrimitiveID to the outputs of the stage `before`. */
+/* A geometry shader that passes on the outputs of the stage `before`, and adds gl_PrimitiveID. */
 struct ir3_shader_state *fd4_passthrough_gs(struct fd_context *ctx, struct ir3_shader_state *before,
                                             unsigned vertices_in) assert_dt;
 /* A geometry shader that makes a rectangle in each layer of one point. */
