@@ -134,9 +134,11 @@ impl<'p> Emitter<'p> {
         self.marks.push(Mark { place, from: self.asm.len() });
     }
 
-    /// Stores the results in their rows.
+    /// Stores the results in their rows. Those that are left stay in the plan, because a register for one of
+    /// them may evict another ([`Self::settle`]).
     fn results(&mut self) -> Result<(), Refusal> {
-        for (row, value) in std::mem::take(&mut self.plan.results) {
+        while !self.plan.results.is_empty() {
+            let (row, value) = self.plan.results.remove(0);
             let register = self.register(value)?;
             match self.asm.masked {
                 false => self.asm.store(Source::Row(row), register),

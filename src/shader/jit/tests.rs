@@ -175,6 +175,30 @@ fn every_half_is_converted_as_its_row_does() {
     }
 }
 
+/// Results fill all registers and some lie in spill rows, so that storing one of those evicts another.
+#[test]
+fn a_result_that_is_evicted_at_the_end_is_stored() {
+    const VALUES: u16 = 40;
+    let op = AluOp::from(Cat2Op::AddU);
+    let add = |dst, src| {
+        let (and, xor) = ([u32::MAX; 3], [0; 3]);
+        Alu { kernel: kernel(op), op, dst, src: [src, src, src], and, xor, cond: Cond::Lt, width: 32 }
+    };
+    let doubled = (0..VALUES).map(|n| add(VALUES + n, n));
+    let again = (0..VALUES).map(|n| add(2 * VALUES + n, VALUES + n));
+    let program = program_of(vec![(doubled.chain(again).collect(), Effect::End)]);
+    let rows: Vec<Lanes> = (1..=u32::from(VALUES)).map(Lanes::splat).collect();
+    for machine in machines() {
+        let routine = Routine::for_machine(&program, machine).expect("code");
+        native(&routine);
+        for mask in MASKS.into_iter().filter(|mask| *mask != 0) {
+            let expected = left(&program, None, &rows, mask);
+            let got = left(&program, Some(&routine), &rows, mask);
+            assert_eq!(got, expected, "{machine:?} {mask:x}");
+        }
+    }
+}
+
 /// A warp with an instruction limit below a straight-line program's length stops where the interpreter stops.
 #[test]
 fn a_limit_cuts_a_line_as_it_cuts_steps() {
