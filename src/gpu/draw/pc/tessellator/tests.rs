@@ -9,15 +9,15 @@ fn run(domain: Domain, spacing: Spacing, outer: [f32; 4], inner: [f32; 2]) -> Me
     Tessellation { domain, spacing, connection }.run(&Factors { outer, inner })
 }
 
-/// Returns pseudo-random factors of every kind.
-fn factors() -> impl Iterator<Item = ([f32; 4], [f32; 2])> {
+/// Returns `count` sets of pseudo-random factors of every kind.
+fn factors(count: usize) -> impl Iterator<Item = ([f32; 4], [f32; 2])> {
     let mut state = 1u32;
     let mut next = move || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let fine = (state >> 8) as f32 / (1 << 24) as f32;
         if state & 0x80 == 0 { 0.5 + 8.0 * fine } else { (65.0 * fine).ceil() }
     };
-    (0..300).map(move |_| ([next(), next(), next(), next()], [next(), next()]))
+    (0..count).map(move |_| ([next(), next(), next(), next()], [next(), next()]))
 }
 
 fn doubled_area(points: &[[f32; 2]], t: &[u32]) -> f64 {
@@ -72,9 +72,66 @@ fn uniform_quads_are_grids() {
     }
 }
 
+/// The segments of an edge, as section 11.2.2 of the OpenGL 4.6 specification clamps and rounds a factor.
+fn segments(factor: f32, spacing: Spacing) -> u32 {
+    match spacing {
+        Spacing::Equal => factor.clamp(1.0, 64.0).ceil() as u32,
+        Spacing::FractionalEven => 2 * (factor.clamp(2.0, 64.0) / 2.0).ceil() as u32,
+        Spacing::FractionalOdd => 2 * ((factor.clamp(1.0, 63.0) - 1.0) / 2.0).ceil() as u32 + 1,
+    }
+}
+
+/// The numbers of points and of primitives that the specification gives a patch: rings around each other, of which each edge has
+/// two segments less than the one around it.
+fn specified(domain: Domain, spacing: Spacing, outer: [f32; 4], inner: [f32; 2]) -> (u32, u32) {
+    let [edges, insides] = domain.factors();
+    let rows = segments(outer[0], Spacing::Equal);
+    let outer: Vec<u32> = outer[..edges].iter().map(|factor| segments(*factor, spacing)).collect();
+    let mut inner: Vec<u32> = inner[..insides].iter().map(|factor| segments(*factor, spacing)).collect();
+    let is_plain = outer.iter().chain(&inner).all(|segments| *segments == 1);
+    // A factor of 1 inside counts as a little more than 1, unless all are 1.
+    let least = if spacing == Spacing::FractionalOdd { 3 } else { 2 };
+    inner.iter_mut().filter(|segments| **segments == 1).for_each(|segments| *segments = least);
+    let around: u32 = outer.iter().sum();
+    match domain {
+        Domain::Triangles if is_plain => (3, 1),
+        Domain::Quads if is_plain => (4, 2),
+        Domain::Triangles => {
+            let (mut points, mut triangles, mut within) = (around, around, inner[0] - 2);
+            triangles += 3 * within;
+            while within > 1 {
+                points += 3 * within;
+                triangles += 3 * (within + within - 2);
+                within -= 2;
+            }
+            if within == 1 { (points + 3, triangles + 1) } else { (points + 1, triangles) }
+        }
+        Domain::Quads => {
+            let [u, v] = [inner[0] - 2, inner[1] - 2];
+            (around + (u + 1) * (v + 1), around + 2 * (u + v) + 2 * u * v)
+        }
+        Domain::Isolines => (rows * (outer[1] + 1), rows * outer[1]),
+    }
+}
+
+#[test]
+fn counts_are_those_of_the_specification() {
+    for (outer, inner) in factors(1000) {
+        for domain in [Domain::Quads, Domain::Triangles, Domain::Isolines] {
+            for spacing in SPACINGS {
+                let mesh = run(domain, spacing, outer, inner);
+                let corners = if domain == Domain::Isolines { 2 } else { 3 };
+                let counts = (mesh.points.len() as u32, mesh.indices.len() as u32 / corners);
+                let expected = specified(domain, spacing, outer, inner);
+                assert_eq!(counts, expected, "{domain:?} {spacing:?} {outer:?} {inner:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn meshes_cover_their_domain_once_without_gaps() {
-    for (outer, inner) in factors() {
+    for (outer, inner) in factors(300) {
         for (domain, area) in [(Domain::Quads, 2.0), (Domain::Triangles, 1.0)] {
             for spacing in SPACINGS {
                 let mesh = run(domain, spacing, outer, inner);
