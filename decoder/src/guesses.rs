@@ -155,19 +155,19 @@ guesses! {
     }
     InputsOutside "inputs-outside" Guess {
         says: "local memory outside of the primitive's inputs reads 0",
-        because: "on the chip it is what was there before",
+        because: "on the chip it is what was there before. GL's tests read nothing there that shows",
         settles: "nothing: it is not defined",
         counts: "a geometry or hull shader read there"
     }
     GeometryKill "geometry-kill" Guess {
         says: "the run of a geometry shader that kills makes a vertex if it wrote its position before",
-        because: "both forms of the vendor's shaders work so",
+        because: "both forms of the vendor's shaders work so. GL cannot tell whether any run that kills makes a vertex. Nine cases of dEQP rule out that each does, with Mesa's form of shaders (conformance/mesa/geometry-and-tessellation)",
         settles: "a kill in the first run, before and after the position is written, on a chip",
         counts: "a geometry shader ran"
     }
     LayerVertex "layer-vertex" Guess {
         says: "the provoking vertex names the layer and the viewport of a primitive",
-        because: "GL leaves it open",
+        because: "GL leaves it open, and GL's tests cannot tell (conformance/mesa/geometry-and-tessellation)",
         settles: "a vendor's board with vertices that differ",
         counts: "a primitive chose its layer or viewport"
     }
@@ -179,13 +179,13 @@ guesses! {
     }
     PatchNumber "patch-number" Inferred {
         says: "the patch number of a hull shader counts on over instances",
-        because: "each patch needs a place of its own for its factors",
+        because: "each patch needs a place of its own for its factors. Settled by GL if hull shaders of all instances run first: five tests of piglit (primitiveid-instanced) fail where it begins anew",
         settles: "a vendor stream with instanced patches",
         counts: "patches were drawn instanced"
     }
     TessellatorConnects "tessellator-connects" Guess {
         says: "domain points connect as Direct3D 11 says",
-        because: "other implementations do",
+        because: "other implementations do. GL's tests cannot tell: with the other diagonals the same ones pass (conformance/mesa/geometry-and-tessellation)",
         settles: "a vendor's picture of a coarse wire frame",
         counts: "a patch was tessellated"
     }
