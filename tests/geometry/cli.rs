@@ -106,7 +106,7 @@ fn lanes_have_a_primitive_a_vertex_and_an_invocation() {
     let said = String::from_utf8(said.stdout).unwrap();
     for lane in [
         "lane 0: primitive 0, vertex 0, invocation 0 at 0",
-        "lane 17: primitive 0, vertex 1, invocation 1 at 0",
+        "lane 5: primitive 0, vertex 1, invocation 1 at 0",
     ] {
         assert!(said.contains(lane), "{said}");
     }

@@ -79,16 +79,18 @@ fn the_number_of_threads_is_not_seen() {
 }
 
 #[test]
-fn two_primitives_share_a_warp_and_two_instances_do() {
+fn primitives_and_instances_share_a_warp() {
     let warps = |name: &str, setting| row(&Scene::named(name).play_as(setting)).cost.warps;
     // 5 points of 4 invocations of 3 vertices each.
     assert_eq!(warps("gs-instanced", Setting::Single), 20);
     assert_eq!(warps("gs-instanced", Setting::DualInstanced), 10);
     assert_eq!(warps("gs-instanced", Setting::DualObject), 10);
+    assert_eq!(warps("gs-instanced", Setting::Auto), 3);
     // 5 points of 4 vertices: a primitive with one instance cannot share its warp with another instance.
     assert_eq!(warps("gs-points-to-quads", Setting::Single), 5);
     assert_eq!(warps("gs-points-to-quads", Setting::DualInstanced), 5);
     assert_eq!(warps("gs-points-to-quads", Setting::DualObject), 3);
+    assert_eq!(warps("gs-points-to-quads", Setting::Auto), 1);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::draw::vertices::Vertices;
 use a4emu_shader::{LANES, Lanes, Warp};
 
 use super::cost::Cost;
-use super::dispatch::{Choice, Mode, SUBWARPS};
+use super::dispatch::{Choice, SUBWARPS};
 use super::emitted::Emitted;
 use super::probe::{self, Excess};
 use super::runs::{Made, Run};
@@ -85,7 +85,7 @@ impl GeometryDraw<'_> {
 impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
     fn new(draw: &'d GeometryDraw<'d>, worker: &'w mut Worker<'a>) -> Self {
         let layout = draw.layout();
-        let slots = if draw.choice.mode == Mode::DualObject { draw.choice.subwarps } else { 1 };
+        let slots = if draw.choice.mode.mixes_primitives() { draw.choice.subwarps } else { 1 };
         worker.memory.inputs = vec![0; slots * layout.stride()];
         let lanes = if slots == 1 { LANES } else { draw.choice.lanes };
         worker.memory.parts = Some(InputParts { lanes, bytes: layout.stride() });

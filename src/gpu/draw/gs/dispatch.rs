@@ -1,12 +1,12 @@
 //! Assignment of geometry shader invocations to the 32 lanes of a warp.
 //!
-//! The three modes are those of Intel's i965 driver (docs/hardware/geometry-and-tessellation.md, section 4).
+//! Three modes are those of Intel's i965 driver (docs/hardware/geometry-and-tessellation.md, section 4).
 //! There they fill two halves of a vec4 register, here two halves of a warp. A geometry shader seldom makes
-//! 32 vertices, so a second invocation can use the idle lanes. The mode has no effect on what is drawn, fed
-//! back or stored.
+//! 32 vertices, so a second invocation can use the idle lanes. The fourth mode packs more than two where an
+//! invocation makes at most ten. The mode has no effect on what is drawn, fed back or stored.
 //!
 //! Budget: a warp has the 48 vec4 registers that an ir3 program can name (r0 to r47, [`REGISTERS`] / 4). Each
-//! of two objects needs the shader's full footprint. Registers beyond that would be in private memory. This
+//! half of a warp needs the shader's full footprint. Registers beyond that would be in private memory. This
 //! emulator has a row of 32 words for every register in any mode. So a spill only counts what a machine with
 //! that budget would have to move, and costs nothing.
 //!
@@ -23,7 +23,10 @@ pub const BUDGET: u32 = 48;
 pub const MAX_INPUTS: usize = 64;
 
 /// Maximum number of invocations in a warp.
-pub const SUBWARPS: usize = 2;
+pub const SUBWARPS: usize = 8;
+
+/// Invocations in a warp of the dual modes.
+const DUAL: usize = 2;
 
 /// Dispatch mode: contents of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -35,6 +38,15 @@ pub enum Mode {
     DualInstanced,
     /// Two invocations of any primitives.
     DualObject,
+    /// Three to eight invocations of any primitives, with lanes for all of their vertices.
+    Packed,
+}
+
+impl Mode {
+    /// Whether invocations of different primitives share a warp.
+    pub fn mixes_primitives(self) -> bool {
+        matches!(self, Self::DualObject | Self::Packed)
+    }
 }
 
 /// Setting of `--gs-dispatch`.
@@ -74,6 +86,9 @@ pub enum Why {
     Asked,
     /// Registers of two objects fit into the budget.
     Fits,
+    /// Registers of two objects fit into the budget, and an invocation makes so few vertices that three or more
+    /// have lanes.
+    FewVertices,
     /// Registers of two objects exceed the budget. Two instances share their inputs, and may spill.
     RegistersExceedBudget,
     /// The vertices have more than 64 input components, which the dual modes do not support.
@@ -89,6 +104,8 @@ pub struct Demand {
     pub registers: u32,
     /// Varying components of an input vertex.
     pub inputs: usize,
+    /// Maximum number of vertices of an invocation.
+    pub vertices: u32,
     /// Whether it stores to global or local memory. Private memory does not count, because no other lane sees
     /// it.
     pub stores: bool,
@@ -113,18 +130,25 @@ impl Choice {
     /// Selects the mode for a shader and a setting.
     pub fn new(setting: Setting, demand: &Demand) -> Self {
         let fits = 2 * demand.registers <= BUDGET;
+        let packed = (LANES / (demand.vertices as usize).clamp(1, LANES)).min(SUBWARPS);
         let (mode, why) = match setting {
             _ if demand.stores => (Mode::Single, Why::StoresInOrder),
             Setting::Single => (Mode::Single, Why::Asked),
             _ if demand.inputs > MAX_INPUTS => (Mode::Single, Why::InputsExceedLimit),
             Setting::DualInstanced => (Mode::DualInstanced, Why::Asked),
             Setting::DualObject => (Mode::DualObject, Why::Asked),
+            Setting::Auto if fits && packed > DUAL => (Mode::Packed, Why::FewVertices),
             Setting::Auto if fits => (Mode::DualObject, Why::Fits),
             Setting::Auto => (Mode::DualInstanced, Why::RegistersExceedBudget),
         };
-        let subwarps = if mode == Mode::Single { 1 } else { SUBWARPS };
+        let subwarps = match mode {
+            Mode::Single => 1,
+            Mode::DualInstanced | Mode::DualObject => DUAL,
+            Mode::Packed => packed,
+        };
         let lanes = if demand.stores { 1 } else { LANES / subwarps };
-        let spills = (subwarps as u32 * demand.registers).saturating_sub(BUDGET);
+        let objects = subwarps.min(DUAL) as u32;
+        let spills = (objects * demand.registers).saturating_sub(BUDGET);
         Self { mode, why, subwarps, lanes, spills }
     }
 
@@ -142,7 +166,7 @@ impl Choice {
 mod tests {
     use super::*;
 
-    const SMALL: Demand = Demand { registers: 8, inputs: 12, stores: false };
+    const SMALL: Demand = Demand { registers: 8, inputs: 12, vertices: 16, stores: false };
 
     fn choose(setting: Setting, demand: Demand) -> (Mode, Why) {
         let choice = Choice::new(setting, &demand);
@@ -171,6 +195,26 @@ mod tests {
         let message = choice.refusal(Setting::DualObject, &wide).expect("refused");
         assert!(message.contains("65 input components, more than 64"), "{message}");
         assert_eq!(choice.refusal(Setting::Auto, &wide), None);
+    }
+
+    #[test]
+    fn few_vertices_leave_lanes_for_more_than_two() {
+        let shape = |vertices| {
+            let Choice { mode, subwarps, lanes, spills, .. } =
+                Choice::new(Setting::Auto, &Demand { vertices, ..SMALL });
+            (mode, subwarps, lanes, spills)
+        };
+        assert_eq!(shape(1), (Mode::Packed, 8, 4, 0));
+        assert_eq!(shape(4), (Mode::Packed, 8, 4, 0));
+        assert_eq!(shape(5), (Mode::Packed, 6, 5, 0));
+        assert_eq!(shape(10), (Mode::Packed, 3, 10, 0));
+        assert_eq!(shape(11), (Mode::DualObject, 2, 16, 0));
+        assert_eq!(shape(1024), (Mode::DualObject, 2, 16, 0));
+        let few = Demand { vertices: 3, ..SMALL };
+        assert_eq!(choose(Setting::Auto, few), (Mode::Packed, Why::FewVertices));
+        assert_eq!(choose(Setting::DualObject, few), (Mode::DualObject, Why::Asked));
+        let more = Demand { registers: 25, ..few };
+        assert_eq!(choose(Setting::Auto, more), (Mode::DualInstanced, Why::RegistersExceedBudget));
     }
 
     #[test]

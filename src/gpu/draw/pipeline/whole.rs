@@ -86,6 +86,7 @@ fn shade_geometry(
     let demand = Demand {
         registers: state.stage.program.registers(),
         inputs: vertices.varying_components(),
+        vertices: state.max_vertices,
         stores: state.stage.stores() || state.stage.summary.stores_locally,
     };
     let setting = context.pipeline.gs_dispatch;
