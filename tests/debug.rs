@@ -44,7 +44,7 @@ fn golden_pixel(x: usize, y: usize) -> [u8; 4] {
 #[test]
 fn a_fragment_ends_with_the_colour_of_its_pixel() {
     for (draw, pixel, [x, y]) in [("1", "100,100", [100, 100]), ("f1", "131,90", [131, 90])] {
-        let arguments = ["--draw", draw, "--stage", "fs", "--pixel", pixel];
+        let arguments = ["--draw", draw, "--stage", "FS", "--pixel", pixel];
         let (out, err, status) = session("captures/triangle.rd.gz", &arguments, "c\nr r0\nr r1\n");
         let lines: Vec<&str> = out.lines().collect();
         assert!(lines[0].starts_with("   0  bary.f r0.z, 0, r0.x   [lanes 0x"), "{out}");

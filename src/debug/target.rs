@@ -78,7 +78,7 @@ pub struct Target {
     #[arg(long, value_name = "DRAW", value_parser = Draws::one, help_heading = "Place")]
     pub draw: Option<Draws>,
     /// The stage
-    #[arg(long, help_heading = "Place")]
+    #[arg(long, ignore_case = true, help_heading = "Place")]
     pub stage: Option<StageName>,
     /// The fragment at this pixel of the render target
     #[arg(long, value_name = "X,Y", group = "place", help_heading = "Place")]
