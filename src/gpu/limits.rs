@@ -172,3 +172,14 @@ pub(crate) const JOURNAL_BYTES: usize = 16 << 20;
 /// Warp instructions of a chunk of workgroups. More: fewer jobs for threads. Fewer: shorter waits at the end of a dispatch.
 /// Measure: as for [`JOURNAL_BUFFERS`].
 pub(crate) const CHUNK_INSTRUCTIONS: u64 = 8 << 10;
+
+/// Buffers of global memory that loads of a job keep. More: kernels that read many in turns. Fewer: less to compare.
+/// Measure: as for [`JOURNAL_BUFFERS`].
+pub(crate) const FOUND_BUFFERS: usize = 4;
+
+/// Time for which a wait for the program beside the GPU polls without a pause. More: a prompter end. Less: less of the processor
+/// that the program may need. Measure: `run --gpu 630` of a call of tinygrad's TinyJit.
+pub(crate) const HOST_POLL: Duration = Duration::from_micros(200);
+
+/// Time between two looks at the memory after [`HOST_POLL`]. More: a later end. Less: as there. Measure: as there.
+pub(crate) const HOST_PAUSE: Duration = Duration::from_micros(50);

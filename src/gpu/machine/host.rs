@@ -2,11 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Time for which a wait polls without a pause. Programs often write right after the submit.
-const POLL: Duration = Duration::from_micros(200);
-
-/// Time between two looks at the memory after that.
-const PAUSE: Duration = Duration::from_micros(50);
+use crate::limits::{HOST_PAUSE, HOST_POLL};
 
 /// A program that may write memory that a packet waits for.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +25,7 @@ impl Host {
                 self.patience = self.patience.saturating_sub(elapsed);
                 return is_done;
             }
-            if elapsed < POLL { std::thread::yield_now() } else { std::thread::sleep(PAUSE) }
+            if elapsed < HOST_POLL { std::thread::yield_now() } else { std::thread::sleep(HOST_PAUSE) }
         }
     }
 }

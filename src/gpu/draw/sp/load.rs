@@ -4,11 +4,9 @@ use std::ops::Range;
 
 use multiversion::multiversion;
 
+use crate::limits::FOUND_BUFFERS;
 use crate::memory::{Address, Memory};
 use a4emu_shader::{LANES, Lanes, Mask, MemoryAccess, Width};
-
-/// Most buffers that are kept. A kernel reads few in turns.
-const KEPT: usize = 4;
 
 /// The buffers that loads found last: base and end of each. A shader neither maps memory nor removes it.
 #[derive(Default)]
@@ -31,11 +29,11 @@ impl FoundBuffers {
     fn find<'a>(&mut self, memory: &'a Memory, address: u64) -> Option<(u64, &'a [u8])> {
         let (base, bytes) = memory.buffer_bytes(Address::new(address))?;
         let buffer = base..base + bytes.len() as u64;
-        if self.buffers.len() < KEPT {
+        if self.buffers.len() < FOUND_BUFFERS {
             self.buffers.push(buffer);
         } else {
             self.buffers[self.oldest] = buffer;
-            self.oldest = (self.oldest + 1) % KEPT;
+            self.oldest = (self.oldest + 1) % FOUND_BUFFERS;
         }
         Some((base, bytes))
     }
