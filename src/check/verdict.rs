@@ -116,7 +116,7 @@ pub enum Depth {
     State,
     /// Draws run. The case has no frame.
     Memory,
-    /// Draws run.
+    /// Draws run. The case has a frame.
     Frame,
 }
 

@@ -16,9 +16,8 @@ Made from the definitions of the arguments by `REFERENCE_BLESS=1 cargo test --li
 /// Escapes text for a cell of a table. Paragraphs become sentences: the first one has no point in the help of a terminal.
 fn cell(text: &str) -> String {
     let line = |paragraph: &str| paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
-    let paragraphs: Vec<String> = text.split("\n\n").map(line).collect();
     let mut joined = String::new();
-    for paragraph in paragraphs {
+    for paragraph in text.split("\n\n").map(line) {
         if !joined.is_empty() {
             joined += if joined.ends_with(['.', ':', '?']) { " " } else { ". " };
         }

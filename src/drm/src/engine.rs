@@ -30,7 +30,7 @@ use crate::ledger::Reporter;
 use crate::param::timestamp;
 use crate::record::{Group, Recorder, process};
 use crate::replica::Wanted;
-use crate::ring::{Job, Reach, Span};
+use crate::ring::{Awaited, Job, Reach, Span};
 use crate::settings;
 use crate::share::{ShareTask, SharedFiles};
 use crate::uapi;
@@ -220,7 +220,8 @@ impl Engine {
     fn execute(&mut self, job: &Job) {
         let Self { gpu, threads, last, watch, .. } = self;
         gpu.budget = Budget::new(settings::get().max_work).naming(OPTIONS);
-        gpu.host = Some(Host { awaited: release_program, patience: PATIENCE });
+        let awaited = if job.awaited == Awaited::Observed { release_program } else { || () };
+        gpu.host = Some(Host { awaited, patience: PATIENCE });
         // The program may have written memory until now. All command buffers of the submit see one state.
         gpu.memory_mut().host_may_have_written();
         gpu.pipeline.schedule = if watch.is_some() { Schedule::InOrder } else { Schedule::Deferred };

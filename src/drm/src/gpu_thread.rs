@@ -92,7 +92,6 @@ impl Device {
                 continue;
             }
             if let Some(next) = state.ring.jobs.pop_front() {
-                state.ring.awaited = next.1.awaited;
                 return next;
             }
             state = match poll_time.take() {

@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use crate::bo::Bo;
 use crate::ffi::Inode;
 use crate::kgsl::places::Change;
+use crate::settings;
 use crate::share::Order;
 
 /// Number of accepted submits that have not finished, for who may take no lock.
@@ -50,13 +51,20 @@ pub enum Reach {
 /// Whether the ioctl of a submit waits for its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Awaited {
-    /// It returns at once.
+    /// The ioctl returns at once.
     #[default]
     No,
-    /// It waits, so that errors and findings belong to the submit. It returns when the GPU waits for the program.
+    /// The ioctl waits, so that errors and findings belong to the submit. It returns when the GPU waits for the program.
     Observed,
-    /// It waits, since the program or another device relies on the end.
+    /// The ioctl waits, since the program or another device relies on the end of the submit.
     Needed,
+}
+
+impl Awaited {
+    /// What the run's options ask for each submit.
+    pub fn by_options() -> Self {
+        if settings::get().one_by_one() { Self::Observed } else { Self::No }
+    }
 }
 
 /// A checked submit.
@@ -100,8 +108,6 @@ pub struct Ring {
     pub share_tasks: VecDeque<Order>,
     /// Whether the thread has started.
     pub started: bool,
-    /// Whether the ioctl of the running submit waits.
-    pub awaited: Awaited,
     /// Number of accepted submits of all files. Each submit has its number, from 1.
     submitted: u64,
     /// Number of finished submits.
@@ -124,11 +130,9 @@ impl Ring {
         self.submitted
     }
 
-    /// Lets the ioctl of the running submit return, if it only observes.
+    /// Lets the ioctl of the running submit return.
     pub fn release(&mut self) {
-        if self.awaited == Awaited::Observed {
-            self.released = self.completed + 1;
-        }
+        self.released = self.completed + 1;
     }
 
     /// Whether the ioctl of a submit may return.

@@ -11,7 +11,6 @@ use crate::fence;
 use crate::ffi::user;
 use crate::file::Syncobj;
 use crate::ring::{Awaited, Job, Span};
-use crate::settings;
 use crate::syncobj;
 use crate::uapi::{self, submit as flag};
 
@@ -211,13 +210,8 @@ fn relocated(reloc: &uapi::Reloc, address: u64) -> u32 {
 /// other devices or processes may access a buffer, or if each submit is observed.
 fn awaited(submit: &uapi::GemSubmit, entries: &[Entry]) -> Awaited {
     let has_fence = submit.flags & (flag::FENCE_FD_OUT | flag::SYNCOBJ_OUT) != 0;
-    if has_fence || entries.iter().any(|entry| entry.bo.can_present()) {
-        Awaited::Needed
-    } else if settings::get().one_by_one() {
-        Awaited::Observed
-    } else {
-        Awaited::No
-    }
+    let is_needed = has_fence || entries.iter().any(|entry| entry.bo.can_present());
+    if is_needed { Awaited::Needed } else { Awaited::by_options() }
 }
 
 /// Queues the job for the GPU.

@@ -123,10 +123,8 @@ impl Cp<'_> {
         };
         // The program may first look at the results of the work so far.
         self.gpu.settle();
-        let is_met = host.wait(|| {
-            self.gpu.mem.host_may_have_written();
-            until.holds(self.gpu.fetch_u32(Client::Packet, until.polled))
-        });
+        let is_met = host.wait(|| until.holds(self.gpu.fetch_u32(Client::Packet, until.polled)));
+        self.gpu.mem.host_may_have_written();
         self.gpu.host = Some(host);
         is_met
     }

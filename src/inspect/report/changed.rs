@@ -116,21 +116,17 @@ fn whole_text(value: &Value) -> String {
 
 /// An object in words, without the keys of `named`.
 fn object_text(map: &Map<String, Value>, named: &[&str]) -> String {
-    if let (Some(Value::String(components)), Some(Value::Array(values))) =
-        (map.get("components"), map.get("values"))
-    {
-        let value = |name: char| Some((name, values.get("xyzw".find(name)?)?));
-        let pairs = components.chars().filter_map(value);
-        return pairs
-            .map(|(name, value)| format!("{name} {}", whole_text(value)))
-            .collect::<Vec<_>>()
-            .join(", ");
-    }
-    let shown = |key: &&str| !LEFT_OUT.contains(key) && !named.contains(key);
-    let pairs =
-        map.iter().filter(|(key, _)| shown(&key.as_str())).map(|(key, value)| (key, whole_text(value)));
-    let pairs = pairs.filter(|(_, text)| !text.is_empty());
-    pairs.map(|(key, text)| format!("{key} {text}")).collect::<Vec<_>>().join(", ")
+    let pairs: Vec<(&str, &Value)> = match (map.get("components"), map.get("values")) {
+        (Some(Value::String(components)), Some(Value::Array(values))) => ["x", "y", "z", "w"]
+            .into_iter()
+            .zip(values)
+            .filter(|(name, _)| components.contains(name))
+            .collect(),
+        _ => map.iter().map(|(key, value)| (key.as_str(), value)).collect(),
+    };
+    let shown = pairs.into_iter().filter(|(key, _)| !LEFT_OUT.contains(key) && !named.contains(key));
+    let texts = shown.map(|(key, value)| (key, whole_text(value))).filter(|(_, text)| !text.is_empty());
+    texts.map(|(key, text)| format!("{key} {text}")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

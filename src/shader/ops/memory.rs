@@ -2,7 +2,7 @@
 use std::borrow::Borrow;
 
 use super::Few;
-use crate::lanes::{LANES, Lanes};
+use crate::lanes::Lanes;
 
 /// An address space of plain loads and stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,12 +76,6 @@ impl<R: Copy> MemoryAccess<R> {
 }
 
 impl<L: Borrow<Lanes>> MemoryAccess<L> {
-    /// Byte addresses of component 0 for all lanes.
-    #[inline]
-    pub fn addresses(&self) -> [u64; LANES] {
-        std::array::from_fn(|lane| self.address(lane))
-    }
-
     /// Byte address of component 0 for `lane`.
     #[inline]
     pub fn address(&self, lane: usize) -> u64 {

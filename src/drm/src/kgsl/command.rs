@@ -13,7 +13,6 @@ use crate::ffi::user;
 use crate::file::Object;
 use crate::param::timestamp;
 use crate::ring::{Awaited, Job, Reach, Span};
-use crate::settings;
 use crate::submit::enqueue;
 
 /// Most command buffers and objects (`KGSL_MAX_NUMIBS`).
@@ -59,7 +58,7 @@ pub fn command(call: &Call, ask: &mut args::GpuCommand) -> Result<(), Errno> {
     for object in rows::<args::CommandObject>(ask.objlist, ask.objsize, ask.numobjs)? {
         note_object(&object, &mut job)?;
     }
-    job.awaited = if settings::get().one_by_one() { Awaited::Observed } else { Awaited::No };
+    job.awaited = Awaited::by_options();
     enqueue(call, |state| {
         look(state)?;
         let context = state.kgsl(call.file)?.context(ask.context_id)?;

@@ -9,18 +9,15 @@ use crate::memory::{Address, Memory};
 use a4emu_shader::{LANES, Lanes, Mask, MemoryAccess, Width};
 
 /// The buffers that loads found last: base and end of each. A shader neither maps memory nor removes it.
+/// The newest is the first.
 #[derive(Default)]
-pub struct FoundBuffers {
-    buffers: Vec<Range<u64>>,
-    /// The one that is replaced next.
-    oldest: usize,
-}
+pub struct FoundBuffers(Vec<Range<u64>>);
 
 impl FoundBuffers {
     /// The buffer of `memory` that holds `address`: its base and its bytes.
     #[inline]
     pub fn at<'a>(&mut self, memory: &'a Memory, address: u64) -> Option<(u64, &'a [u8])> {
-        match self.buffers.iter().find(|buffer| buffer.contains(&address)) {
+        match self.0.iter().find(|buffer| buffer.contains(&address)) {
             Some(buffer) => Some((buffer.start, memory.buffer_at_base(buffer.start)?)),
             None => self.find(memory, address),
         }
@@ -28,20 +25,15 @@ impl FoundBuffers {
 
     fn find<'a>(&mut self, memory: &'a Memory, address: u64) -> Option<(u64, &'a [u8])> {
         let (base, bytes) = memory.buffer_bytes(Address::new(address))?;
-        let buffer = base..base + bytes.len() as u64;
-        if self.buffers.len() < FOUND_BUFFERS {
-            self.buffers.push(buffer);
-        } else {
-            self.buffers[self.oldest] = buffer;
-            self.oldest = (self.oldest + 1) % FOUND_BUFFERS;
-        }
+        self.0.insert(0, base..base + bytes.len() as u64);
+        self.0.truncate(FOUND_BUFFERS);
         Some((base, bytes))
     }
 }
 
-/// How the lanes of a load lie.
+/// How the addresses of a load's lanes follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lie {
+enum Pattern {
     /// Not all of them inside the buffer.
     Outside,
     /// All at one place.
@@ -63,14 +55,14 @@ pub fn load(
     let size = request.width.bytes() as usize * out.len();
     let Some(last) = bytes.len().checked_sub(size) else { return false };
     let mut at = [0; LANES];
-    let lie = offsets(request, base, last as u64, mask, size as u32, &mut at);
-    if lie == Lie::Outside {
+    let pattern = offsets(request, base, last as u64, mask, size as u32, &mut at);
+    if pattern == Pattern::Outside {
         return false;
     }
     match request.width {
-        Width::Word => gather(bytes, (&at, lie), out, |word: &[u8; 4]| u32::from_le_bytes(*word)),
-        Width::Half => gather(bytes, (&at, lie), out, |half: &[u8; 2]| u16::from_le_bytes(*half).into()),
-        Width::Byte => gather(bytes, (&at, lie), out, |byte: &[u8; 1]| byte[0].into()),
+        Width::Word => gather(bytes, (&at, pattern), out, |word: &[u8; 4]| u32::from_le_bytes(*word)),
+        Width::Half => gather(bytes, (&at, pattern), out, |half: &[u8; 2]| u16::from_le_bytes(*half).into()),
+        Width::Byte => gather(bytes, (&at, pattern), out, |byte: &[u8; 1]| byte[0].into()),
     }
     true
 }
@@ -85,7 +77,7 @@ fn offsets(
     mask: Mask,
     size: u32,
     at: &mut [u32; LANES],
-) -> Lie {
+) -> Pattern {
     let mut furthest = 0;
     let mut put = |lane: usize, address: u64| {
         let offset = if mask >> lane & 1 != 0 { address.wrapping_sub(base) } else { 0 };
@@ -94,7 +86,7 @@ fn offsets(
     };
     (0..LANES).for_each(|lane| put(lane, request.address(lane)));
     if furthest > last {
-        return Lie::Outside;
+        return Pattern::Outside;
     }
     let (mut together, mut in_order) = (true, true);
     for (lane, offset) in (0..).zip(at.iter()) {
@@ -103,16 +95,16 @@ fn offsets(
         in_order &= distance == lane * size;
     }
     match (together, in_order) {
-        (true, _) => Lie::Together,
-        (_, true) => Lie::InOrder,
-        _ => Lie::Apart,
+        (true, _) => Pattern::Together,
+        (_, true) => Pattern::InOrder,
+        _ => Pattern::Apart,
     }
 }
 
 /// Loads a vector of values of `W` bytes for each lane, at the offsets `at` of `bytes`. All of them lie inside.
 fn gather<const W: usize>(
     bytes: &[u8],
-    at: (&[u32; LANES], Lie),
+    at: (&[u32; LANES], Pattern),
     out: &mut [Lanes],
     value: impl Fn(&[u8; W]) -> u32,
 ) {
@@ -128,23 +120,23 @@ fn gather<const W: usize>(
 /// Loads vectors of `N` values to their rows.
 fn gather_rows<const W: usize, const N: usize>(
     bytes: &[u8],
-    (at, lie): (&[u32; LANES], Lie),
+    (at, pattern): (&[u32; LANES], Pattern),
     mut rows: [&mut Lanes; N],
     value: impl Fn(&[u8; W]) -> u32,
 ) {
     let start = &bytes[at[0] as usize..];
     let vector = |bytes: &[u8]| -> [u32; N] { std::array::from_fn(|n| value(&bytes.as_chunks().0[n])) };
     let mut put = |lane: usize, values: [u32; N]| (0..N).for_each(|n| rows[n][lane] = values[n]);
-    match lie {
-        Lie::Outside => {}
-        Lie::Together => {
+    match pattern {
+        Pattern::Outside => {}
+        Pattern::Together => {
             rows.iter_mut().zip(vector(&start[..W * N])).for_each(|(row, value)| row.fill(value));
         }
-        Lie::InOrder => {
+        Pattern::InOrder => {
             let all = start[..W * N * LANES].chunks_exact(W * N);
             all.enumerate().for_each(|(lane, bytes)| put(lane, vector(bytes)));
         }
-        Lie::Apart => {
+        Pattern::Apart => {
             for (lane, at) in at.iter().enumerate() {
                 put(lane, vector(&bytes[*at as usize..][..W * N]));
             }
