@@ -15,7 +15,6 @@ use a4emu_gpu::cp::{Call, Flow, HangSearch, Observer, Renderer};
 use a4emu_gpu::fault::{Missing, Place};
 use a4emu_gpu::fidelity::Fidelity;
 use a4emu_gpu::gpu::Gpu;
-use a4emu_gpu::pass::Pass;
 use a4emu_gpu::settled::Running;
 use a4emu_inspect::decode::comm;
 use a4emu_inspect::describe::packet_name;
@@ -193,7 +192,7 @@ impl Observer for Info {
     }
 
     fn call(&mut self, _: &mut Running<'_>, call: &Call) -> Flow {
-        *self.draws.entry(call.pass().map_or("compute", Pass::name)).or_default() += 1;
+        *self.draws.entry(call.pass_name()).or_default() += 1;
         self.frame_draws = self.frame_draws.max(u64::from(call.frame_draw()) + 1);
         Flow::Continue
     }

@@ -150,7 +150,10 @@ struct Found {
 }
 
 impl Observer for Found {
-    fn call(&mut self, gpu: &mut Running<'_>, _: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Running<'_>, call: &Call) -> Flow {
+        if matches!(call, Call::Blit(_)) {
+            return Flow::Continue;
+        }
         let read = |name: &str| gpu.regs.read(REGISTERS.by_name(name).unwrap());
         let base = Address::wide(read("RB_MRT[0].BASE_LO"), read("RB_MRT[0].BASE_HI")).get();
         let constant = gpu.loaded.stage(Stage::CS).constants[0][0];
@@ -422,7 +425,11 @@ fn coverage_counts_registers_programs_and_descriptors() {
     let used: serde_json::Value = serde_json::from_str(&used).unwrap();
     let count = |kind: &str, name: &str| used[kind][name].as_u64();
     assert_eq!(count("ops", "FS isaml"), Some(1), "{}", used["ops"]);
-    assert_eq!(count("enumerators", "TEX_CONST_0.FMT=FMT6_9_9_9_E5_FLOAT"), Some(2), "two draws");
+    assert_eq!(
+        count("enumerators", "TEX_CONST_0.FMT=FMT6_9_9_9_E5_FLOAT"),
+        Some(3),
+        "two draws, and a blit before which it is set"
+    );
     assert_eq!(count("enumerators", "RB_DEPTH_BUFFER_INFO.DEPTH_FORMAT=DEPTH6_32"), Some(1));
     let counts = [("RB_MRT[].BASE_LO", Some(1)), ("RB_STENCIL_INFO", Some(0)), ("RB_DEPTH_CONTROL", None)];
     counts.into_iter().for_each(|(name, expected)| assert_eq!(count("registers", name), expected, "{name}"));
@@ -477,7 +484,7 @@ fn blits_and_targets_are_users_of_memory() {
     let folder = TempDir::new().unwrap();
     let ended = run("memory IT 0x100030000 --who", &sampling(folder.path()), folder.path());
     assert_eq!(ended.code, Some(4), "{ended}");
-    for part in ["target 0 (not rendered)", "CP_EVENT_WRITE (RB_BLIT_DST)"] {
+    for part in ["target 0 (not rendered)", "RB_BLIT_DST"] {
         assert!(ended.stdout.contains(part), "{part}: {ended}");
     }
     let copy = "gpu_id 630\nbuffer from @ 0x100010000 { zero 0x1000 }\nbuffer to @ 0x100020000 { zero 0x1000 }\n\
@@ -485,13 +492,99 @@ fn blits_and_targets_are_users_of_memory() {
                 RB_2D_DST = to  RB_2D_DST_PITCH { VALUE = 128 }  GRAS_2D_DST_BR { Y = 3 }\n\
                 CP_BLIT({ OP = BLIT_OP_COPY }) }\nsubmit main\n";
     let capture = made(folder.path(), copy);
-    for (address, part, bytes) in
-        [("0x100010000", "CP_BLIT (SP_PS_2D_SRC)", 256), ("0x100020000", "CP_BLIT (RB_2D_DST)", 512)]
-    {
+    for (address, part, bytes) in [("0x100010000", "SP_PS_2D_SRC", 256), ("0x100020000", "RB_2D_DST", 512)] {
         let ended = run(&format!("memory IT {address} --who --json"), &capture, folder.path());
         assert!(
             ended.stdout.contains(part) && ended.stdout.contains(&bytes.to_string()),
             "{address}: {ended}"
         );
     }
+}
+
+/// A copy, a fill, and in each of two tiles a load, a clear and a store.
+pub const BLITS: &str = "gpu_id 630
+    buffer from @ 0x100010000 { zero 0x1000 }
+    buffer to @ 0x100020000 { zero 0x1000 }
+    buffer tile @ 0x100030000 {
+        RB_BLIT_INFO { TYPE = BLIT_EVENT_LOAD }
+        CP_EVENT_WRITE({ EVENT = BLIT })
+        RB_BLIT_INFO { TYPE = BLIT_EVENT_CLEAR }
+        CP_EVENT_WRITE({ EVENT = BLIT })
+        RB_BLIT_INFO { TYPE = BLIT_EVENT_STORE_AND_CLEAR }
+        CP_EVENT_WRITE({ EVENT = BLIT })
+    }
+    buffer main {
+        SP_PS_2D_SRC = from  SP_PS_2D_SRC_PITCH { PITCH = 64 }  SP_PS_2D_SRC_SIZE { WIDTH = 16 | HEIGHT = 8 }
+        SP_PS_2D_SRC_INFO { COLOR_FORMAT = FMT6_8_8_8_8_UNORM | TILE_MODE = TILE6_3 | FLAGS | COLOR_SWAP = WXYZ }
+        GRAS_2D_SRC_TL_X { VALUE = 2 }  GRAS_2D_SRC_BR_X { VALUE = 5 }
+        GRAS_2D_SRC_TL_Y { VALUE = 1 }  GRAS_2D_SRC_BR_Y { VALUE = 3 }
+        RB_2D_DST = to  RB_2D_DST_PITCH { VALUE = 128 }  GRAS_2D_DST_BR { X = 3 | Y = 2 }
+        RB_2D_DST_INFO { COLOR_FORMAT = FMT6_32_FLOAT }
+        CP_BLIT({ OP = BLIT_OP_COPY })
+        RB_2D_BLIT_CNTL { SOLID_COLOR }
+        RB_2D_SRC_SOLID_C0 = 7
+        CP_BLIT({ OP = BLIT_OP_FILL })
+        CP_SET_MARKER({ MODE = RM6_BIN_RENDER_START })
+        RB_BLIT_DST = to
+        RB_BLIT_DST_PITCH { VALUE = 192 }
+        RB_BLIT_DST_INFO { COLOR_FORMAT = FMT6_5_6_5_UNORM }
+        RB_BLIT_BASE_GMEM { VALUE = 0x8000 }
+        RB_BLIT_SCISSOR_BR { X = 31 | Y = 15 }
+        CP_INDIRECT_BUFFER(IB_BASE = tile, { 12 })
+        CP_INDIRECT_BUFFER(IB_BASE = tile, { 12 })
+    }
+    submit main";
+
+#[test]
+fn blits_are_rows_with_their_surfaces() {
+    let folder = TempDir::new().unwrap();
+    let capture = made(folder.path(), BLITS);
+    let ended = run("show IT --json", &capture, folder.path());
+    let frame: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let of = |row: &serde_json::Value| {
+        let text = |key: &str| row[key].as_str().unwrap_or("none").to_owned();
+        format!("{} {} {} {} {}", text("kind"), text("name"), text("does"), text("pass"), row["runs"])
+    };
+    let rows: Vec<String> = frame["rows"].as_array().unwrap().iter().map(of).collect();
+    let expected = [
+        "blit CP_BLIT copy none 1",
+        "blit CP_BLIT fill none 1",
+        "blit BLIT load gmem 2",
+        "blit BLIT clear gmem 2",
+        "blit BLIT store_and_clear gmem 2",
+    ];
+    assert_eq!(rows, expected);
+    assert_eq!(ended.code, Some(4), "{ended}");
+    let lines = |draw: &str| run(&format!("show IT --draw {draw}"), &capture, folder.path()).stdout;
+    let copy = [
+        "draw         0 f0 submit 0 blit CP_BLIT copy\n",
+        "source       2,1 4x3 of 8_8_8_8_UNORM WXYZ in 0x100010000 pitch 64, TILE6_3 with UBWC (SP_PS_2D_SRC)\n",
+        "destination  0,0 4x3 of 32_FLOAT WZYX in 0x100020000 pitch 128, TILE6_LINEAR (RB_2D_DST)\n",
+    ];
+    let fill =
+        ["color        0x00000007 0x00000000 0x00000000 0x00000000\n", "destination  0,0 4x3 of 32_FLOAT"];
+    let memory = "0,0 32x16 of 5_6_5_UNORM WZYX in 0x100020000 pitch 192, TILE6_LINEAR (RB_BLIT_DST)\n";
+    let tile = "0,0 32x16 of 5_6_5_UNORM WZYX in tile memory 0x8000 (RB_BLIT_BASE_GMEM)\n";
+    let [load, clear, store] = [
+        vec![format!("source       {memory}"), format!("destination  {tile}")],
+        vec![format!("destination  {tile}")],
+        vec![format!("source       {tile}"), format!("destination  {memory}")],
+    ];
+    for part in copy {
+        assert!(lines("f0").contains(part), "{part}{}", lines("f0"));
+    }
+    for part in fill {
+        assert!(lines("f1").contains(part) && !lines("f1").contains("source"), "{part}{}", lines("f1"));
+    }
+    for (draw, parts) in [("f2", load), ("f3", clear), ("f4", store)] {
+        for part in parts {
+            assert!(lines(draw).contains(&part), "{part}{}", lines(draw));
+        }
+    }
+    assert!(!lines("f3").contains("source"), "{}", lines("f3"));
+    assert!(lines("f0").contains("changed      not known: it is not rendered\n"), "{}", lines("f0"));
+    let ended = run("debug IT --draw f0 --stage cs", &capture, folder.path());
+    assert!(ended.stderr.contains("is a blit (CP_BLIT), which runs no shader"), "{ended}");
+    let listed = run("decode IT", &capture, folder.path()).stdout;
+    assert!(listed.contains("draw 0 f0: blit; ") && listed.contains("draw 7 f4: blit, gmem; "), "{listed}");
 }

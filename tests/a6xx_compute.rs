@@ -415,3 +415,28 @@ fn a_blit_between_tiled_surfaces_is_reported() {
     let (_, troubles) = played(&capture("", "end", &registers, RUN_BLIT), 1);
     assert_eq!(troubles, ["blits of an Adreno 630 are not rendered yet"]);
 }
+
+/// What `--fidelity` lists of a dispatch: ids, and what the results may reach.
+fn rests(program: &str, registers: &str) -> Vec<String> {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("it.rd");
+    std::fs::write(&path, capture("", program, registers, ONE_GROUP)).unwrap();
+    let ended = crate::other_chips::run("replay IT --fidelity --stats", &path, folder.path());
+    let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{ended}"));
+    let text = |guess: &serde_json::Value| format!("{} {}", guess["id"].as_str().unwrap(), guess["reaches"]);
+    report["guesses"].as_array().unwrap().iter().map(text).collect()
+}
+
+#[test]
+fn a_run_lists_the_guesses_that_only_an_a6xx_has() {
+    let plain = "stg.u32 g[r2.x], r1.x, 1\nend";
+    assert_eq!(rests(&format!("{PLACE}{plain}"), ""), [""; 0]);
+    let indexed = format!("{PLACE}ldg.a.u32 r4.x, g[r2.x+(r4.y)<<2], 1\n(sy)stg.u32 g[r2.x], r4.x, 1\nend");
+    assert_eq!(rests(&indexed, ""), [r#"global-index ["memory"]"#]);
+    let stores = format!("{PLACE}stg.a.u32 g[r2.x+(r4.y)<<2], r1.x, 1\nend");
+    assert_eq!(rests(&stores, ""), [r#"global-index ["memory"]"#]);
+    let elects = format!("{PLACE}getone #one\njump #done\none:\nstg.u32 g[r2.x], r1.x, 1\ndone:\nend");
+    assert_eq!(rests(&elects, ""), [r#"wave-lanes ["control"]"#]);
+    let constant = "HLSQ_CS_CNTL_0 { WGIDCONSTID = 8 | WGSIZECONSTID = r63.x | WGOFFSETCONSTID = r63.x | LOCALIDREGID = r0.x }";
+    assert_eq!(rests(&format!("{PLACE}{plain}"), constant), [r#"group-constant ["address"]"#]);
+}

@@ -266,9 +266,9 @@ fn recorded_draws_have_the_state_that_cffdump_prints() {
     // The runs before these only find the bins.
     of(
         "glmark2-ideas",
-        "227",
+        "230",
         json!({
-            "frame_draw": 0,
+            "frame_draw": 1,
             "tile": first_tile,
             "vertex_inputs": [{ "address": 0xff7f_2500_u64, "bytes": 2076, "stride": 12, "format": "FMT6_32_32_32_FLOAT",
                 "register": "r0.x", "components": "xyz" }],
@@ -284,9 +284,9 @@ fn recorded_draws_have_the_state_that_cffdump_prints() {
         "wrap": ["A6XX_TEX_CLAMP_TO_EDGE", "A6XX_TEX_CLAMP_TO_EDGE", "A6XX_TEX_REPEAT"] });
     of(
         "glmark2-shadow",
-        "9",
+        "25",
         json!({
-            "frame_draw": 1,
+            "frame_draw": 5,
             "tile": first_tile,
             "depth": { "format": "DEPTH6_24_8", "gmem": 0x64000, "pitch": 2560, "write": true },
             "targets": tiles,
@@ -296,7 +296,7 @@ fn recorded_draws_have_the_state_that_cffdump_prints() {
     );
     of(
         "zink-turnip-a630-0",
-        "f0",
+        "f1",
         json!({
             "pass": "bypass",
             "frame": [96, 64],

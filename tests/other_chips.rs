@@ -38,11 +38,12 @@ const RECORDED: [(&str, &str); 3] = [
     ("es2gears-a320.rd.gz", "an Adreno 330 (GPU_ID 330)"),
 ];
 
-/// The kernel dumps of Mesa's tests of crashdec, which are of an A6xx, with the chip and the draws of each.
+/// The kernel dumps of Mesa's tests of crashdec, which are of an A6xx, with the chip and the draws of each. Blits
+/// count as draws.
 const DUMPS: [(&str, &str, u32); 3] = [
     ("crash.devcore", "630", 0),
-    ("crash_prefetch.devcore", "618", 4),
-    ("prefetch-test.devcore", "618", 4325),
+    ("crash_prefetch.devcore", "618", 534),
+    ("prefetch-test.devcore", "618", 4326),
 ];
 
 /// Commands that read commands of the capture `IT`. `FINE` is a capture of an A4xx, `FOLDER` is empty.

@@ -279,6 +279,15 @@ fn check_show(schema: &Schema, folder: &Path, damaged: &str) {
     let overlays = ["--overlay", &overlays[0], "--overlay", &overlays[1]];
     let a6xx = folder.join("a6xx-draw.rd").to_str().unwrap().to_owned();
     a4emu(&["asm", "captures/a6xx-draw.a4", "-o", &a6xx]);
+    let blits = folder.join("blits.a4");
+    fs::write(&blits, crate::a6xx::BLITS).unwrap();
+    let of_blits = folder.join("blits.rd").to_str().unwrap().to_owned();
+    a4emu(&["asm", blits.to_str().unwrap(), "-o", &of_blits]);
+    check_lines(schema, &[&of_blits]);
+    schema.holds("show --json", &json(&a4emu(&["show", &of_blits, "--json"])));
+    for draw in ["f0", "f1", "f2"] {
+        schema.holds("show --draw", &json(&a4emu(&["show", &of_blits, "--draw", draw, "--json"])));
+    }
     schema.holds("show --json", &json(&a4emu(&["show", &a6xx, "--json"])));
     for draw in ["f0", "f1", "f2"] {
         schema.holds("show --draw", &json(&a4emu(&["show", &a6xx, "--draw", draw, "--json"])));

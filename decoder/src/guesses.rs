@@ -183,6 +183,24 @@ guesses! {
         settles: "a vendor stream with instanced patches",
         counts: "patches were drawn instanced"
     }
+    GlobalIndex "global-index" Guess {
+        says: "A6xx: the index of ldg.a and stg.a is signed, and its shift does not apply to the offset",
+        because: "the text of Mesa's disassembler has the offset behind the shift; nothing says more",
+        settles: "a load with the index -1 on an A630",
+        counts: "one of them ran"
+    }
+    GroupConstant "group-constant" Guess {
+        says: "A6xx: WGIDCONSTID below r48.x names a constant",
+        because: "the name of the field. Mesa's compiler puts the number of the group to r48.x",
+        settles: "a dispatch with WGIDCONSTID below r48.x on an A630",
+        counts: "a dispatch had it"
+    }
+    WaveLanes "wave-lanes" Inferred {
+        says: "A6xx: a wave has 32 lanes, so that getone elects one lane of 32",
+        because: "the chip has 64 or 128 of them. Results are the same but for what a lane of each wave does",
+        settles: "nothing: the chip is known, this is a limit of the emulator",
+        counts: "getone ran"
+    }
     TessellatorConnects "tessellator-connects" Guess {
         says: "domain points connect as Direct3D 11 says",
         because: "other implementations do. GL's tests cannot tell: with the other diagonals the same ones pass (conformance/mesa/geometry-and-tessellation)",

@@ -138,6 +138,7 @@ impl Watch {
             Call::Draw(call) => ("draw", Some(call.initiator), Some(call.count), Some(call.instances)),
             Call::Uncounted(call) => ("draw", call.initiator, None, call.instances),
             Call::Dispatch(_) => ("dispatch", None, None, None),
+            Call::Blit(_) => ("blit", None, None, None),
         };
         let primitive = initiator.map(|initiator| Primitive::of(initiator).to_string());
         let tess_mode = initiator.and_then(tess_mode);

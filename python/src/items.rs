@@ -50,7 +50,7 @@ pub struct Draw {
     submit: u32,
     /// GPU address of its packet.
     address: u64,
-    /// 'draw', 'dispatch', or 'uncounted' where only the chip knows how much is drawn.
+    /// 'draw', 'dispatch', 'uncounted' where only the chip knows how much is drawn, or 'blit' of an A6xx.
     kind: &'static str,
     /// What it is for: 'binning', 'gmem', 'bypass', 'restore', 'resolve'; None for a dispatch.
     pass_: Option<&'static str>,
@@ -100,6 +100,7 @@ impl Met {
             Call::Draw(it) => ("draw", Some(it.initiator), Some(it.count), Some(it.instances), None),
             Call::Uncounted(it) => ("uncounted", it.initiator, None, it.instances, None),
             Call::Dispatch(it) => ("dispatch", None, None, None, Some(it.groups.into())),
+            Call::Blit(_) => ("blit", None, None, None, None),
         };
         let primitive = primitive.map(|initiator| Primitive::of(initiator).to_string());
         let pass_ = call.pass().map(|pass| pass.name());

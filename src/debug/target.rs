@@ -241,6 +241,7 @@ impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Reaching<'_, W> {
             },
             (Call::Draw(call), stage) => inspect_vertices(&mut gpu.draws(), call, stage, place, look),
             (Call::Uncounted(call), _) => bail!("draw {number} is a {}, which does not run", call.packet),
+            (Call::Blit(call), _) => bail!("draw {number} is a blit ({}), which runs no shader", call.name()),
         };
         gpu.report_cut();
         let looked = looked.map_err(|stop| failure(number, &stop))?;
@@ -250,6 +251,10 @@ impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Reaching<'_, W> {
 
     /// The requested stage. For a dispatch the default is CS.
     fn stage(&self, call: &Call) -> anyhow::Result<Stage> {
+        // A blit has no stage, which `look` says.
+        if matches!(call, Call::Blit(_)) {
+            return Ok(Stage::CS);
+        }
         let is_dispatch = matches!(call, Call::Dispatch(_));
         match (self.target.stage.map(StageName::stage), is_dispatch) {
             (None, true) | (Some(Stage::CS), true) => Ok(Stage::CS),

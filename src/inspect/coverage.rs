@@ -302,6 +302,7 @@ impl Observer for Coverage {
             Call::Draw(draw) => format!("draws {} {}", draw.pass, name(draw.topology)),
             Call::Dispatch(_) => "dispatches".to_owned(),
             Call::Uncounted(draw) => format!("draws of {}", draw.packet),
+            Call::Blit(blit) => format!("blits of {}", blit.name()),
         };
         count(&mut self.used.states, state);
         if gpu.chip.generation().number == A6XX.number {

@@ -15,7 +15,7 @@ use anyhow::{Context, bail, ensure};
 use crate::describe::Runs;
 use crate::explain::{value_of, wide_value_of};
 use crate::register_names::{self, Asked};
-use a4emu_gpu::cp::{Call, Engine, Flow, Surfaces};
+use a4emu_gpu::cp::{Call, Engine, Flow};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::machine::{CONSTANTS, CodeSource, INSTRUCTIONS};
 
@@ -295,10 +295,6 @@ impl<E: Engine> Engine for Editing<'_, E> {
         gpu.settle();
         undo.into_iter().rev().for_each(|undo| undo(gpu));
         flow
-    }
-
-    fn blit(&mut self, gpu: &mut Gpu, between: Surfaces) {
-        self.inner.blit(gpu, between);
     }
 }
 

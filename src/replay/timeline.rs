@@ -143,7 +143,7 @@ impl<W: Write> Timeline<W> {
 
     /// Writes a draw that ran in `span`.
     fn drawn(&mut self, call: &Call, span: Span) {
-        let pass = call.pass().map_or("compute", |pass| pass.name());
+        let pass = call.pass_name();
         let (submit, draw, frame_draw) = (call.submit(), call.number(), call.frame_draw());
         let name = format!("draw {draw} f{frame_draw} {pass}");
         let details = Details { submit: Some(submit), draw: Some(draw), frame_draw: Some(frame_draw) };

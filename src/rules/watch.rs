@@ -3,7 +3,7 @@
 use a4emu_decoder::a4xx::pm4::Pm4;
 use a4emu_decoder::a4xx::regs::gras::GRAS_DEBUG_ECO_CONTROL;
 use a4emu_decoder::a4xx::regs::rbbm_perfctr::RBBM_PERFCTR_CTL;
-use a4emu_decoder::a6xx::enums::VgtEventType;
+use a4emu_decoder::a6xx::regs::blit::RB_CCU_CNTL;
 use a4emu_decoder::a6xx::{A6XX, pm4 as a6xx_pm4};
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::load_state::StateKind;
@@ -41,6 +41,8 @@ pub struct Watch {
     pub programs: Programs,
     highest: Highest,
     batch: Batch,
+    /// What units of an A6xx wrote in this submit.
+    traffic_a6xx: a6xx::Traffic,
     /// Whether the last register write was to RBBM_PERFCTR_CTL. It belongs to the batch of the next one.
     held: bool,
     /// Whether a submit is running, or the run ended within one.
@@ -137,9 +139,12 @@ impl Watch {
         let mut violations = Violations::default();
         match call {
             Call::Draw(call) if call.count > 0 && call.instances > 0 => {
-                a6xx::draw(gpu, call, &mut self.programs, &mut violations);
+                a6xx::draw(gpu, call, &mut self.programs, &mut self.traffic_a6xx, &mut violations);
             }
-            Call::Dispatch(_) => a6xx::dispatch(gpu, &mut self.programs, &mut violations),
+            Call::Dispatch(_) => {
+                a6xx::dispatch(gpu, &mut self.programs, &mut self.traffic_a6xx, &mut violations);
+            }
+            Call::Blit(call) => a6xx::blit(gpu, call, &mut self.traffic_a6xx, &mut violations),
             Call::Draw(_) | Call::Uncounted(_) => {}
         }
         violations
@@ -188,17 +193,18 @@ fn is_a6xx(gpu: &Gpu) -> bool {
 }
 
 /// Checks a packet of an A6xx that is about to execute.
-fn packet_a6xx(gpu: &mut Running<'_>, packet: &Packet<'_>, violations: &mut Violations) {
+fn packet_a6xx(
+    gpu: &mut Running<'_>,
+    packet: &Packet<'_>,
+    traffic: &mut a6xx::Traffic,
+    violations: &mut Violations,
+) {
     let Packet::Command { opcode, payload, .. } = *packet else {
         return a6xx::registers(gpu, packet, violations);
     };
     let command = a6xx_pm4::Pm4::parse(opcode, payload);
     a6xx::command(gpu.sync(), &command, violations);
-    let is_resolve =
-        matches!(command, a6xx_pm4::Pm4::EventWrite(event) if event.event.EVENT() == VgtEventType::BLIT);
-    if is_resolve {
-        a6xx::resolve(gpu.sync(), violations);
-    }
+    traffic.command(gpu.sync(), &command, violations);
 }
 
 impl Observer for Watch {
@@ -209,6 +215,7 @@ impl Observer for Watch {
 
     fn submit(&mut self, _: &mut Running<'_>, _: Address, _: u32) -> Flow {
         self.running = true;
+        self.traffic_a6xx = a6xx::Traffic::default();
         Flow::Continue
     }
 
@@ -221,7 +228,7 @@ impl Observer for Watch {
     fn packet(&mut self, gpu: &mut Running<'_>, packet: &Packet<'_>) {
         let mut violations = Violations::default();
         if is_a6xx(gpu) {
-            packet_a6xx(gpu, packet, &mut violations);
+            packet_a6xx(gpu, packet, &mut self.traffic_a6xx, &mut violations);
             return self.tell(gpu, violations);
         }
         if !is_a4xx(gpu) {
@@ -243,6 +250,11 @@ impl Observer for Watch {
     }
 
     fn register(&mut self, gpu: &mut Running<'_>, offset: u32, _: Option<u32>) {
+        if is_a6xx(gpu) && offset == RB_CCU_CNTL::ROW.offset {
+            let mut violations = Violations::default();
+            self.traffic_a6xx.ccu_control(gpu.regs.read(offset), &mut violations);
+            self.tell(gpu, violations);
+        }
         if !is_a4xx(gpu) {
             return;
         }
@@ -262,7 +274,10 @@ impl Observer for Watch {
         }
     }
 
-    fn store(&mut self, _: &mut Running<'_>, address: Address, bytes: &[u8]) {
+    fn store(&mut self, gpu: &mut Running<'_>, address: Address, bytes: &[u8]) {
+        if is_a6xx(gpu) {
+            return self.traffic_a6xx.store(address, bytes.len());
+        }
         if let Some(address) = address.narrow() {
             self.batch.traffic.store(address, bytes.len());
         }
@@ -298,7 +313,7 @@ impl Observer for Watch {
         let mut violations = match call {
             Call::Draw(call) if call.count > 0 && call.instances > 0 => self.draw(gpu.sync(), call),
             Call::Dispatch(call) => self.dispatch(gpu.sync(), call),
-            Call::Draw(_) | Call::Uncounted(_) => Violations::default(),
+            Call::Draw(_) | Call::Uncounted(_) | Call::Blit(_) => Violations::default(),
         };
         self.batch.waits.call(gpu, call, &mut violations);
         self.batch.traffic.begin(gpu.sync());

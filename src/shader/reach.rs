@@ -135,7 +135,11 @@ impl<'a> Backwards<'a> {
         };
         let mut rows = self.behind(next);
         let Some((alu, later)) = self.alus[step.first as usize..step.end as usize].split_first() else {
-            let mut reach = Reach::default();
+            let mut reach = match &step.effect {
+                Effect::Branch(_) | Effect::Kill(_) => Reach::CONTROL,
+                Effect::Op(Op::Store { .. } | Op::ImageStore { .. }, _) => Reach::MEMORY,
+                _ => Reach::default(),
+            };
             step.effect.visit_writes(|row| reach |= rows[usize::from(row)]);
             return reach;
         };

@@ -179,7 +179,9 @@ impl Look for Looker<'_> {
         if self.args.mesh.is_some() && self.mesh.is_none() {
             self.mesh = Some(match call {
                 Call::Draw(call) => Mesh::of(gpu, call).map_err(no_vertices),
-                Call::Dispatch(_) | Call::Uncounted(_) => Err(anyhow::anyhow!("no vertices: it is no draw")),
+                Call::Dispatch(_) | Call::Uncounted(_) | Call::Blit(_) => {
+                    Err(anyhow::anyhow!("no vertices: it is no draw"))
+                }
             });
         }
     }

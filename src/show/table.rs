@@ -201,6 +201,7 @@ fn frame_draws(row: &Row) -> String {
 
 fn pass(row: &Row) -> String {
     match (row.pass, row.runs) {
+        (None, _) if matches!(row.command, Command::Blit { .. }) => "blit".to_owned(),
         (None, _) => "compute".to_owned(),
         (Some(pass), 1) => pass.to_string(),
         (Some(Pass::Gmem), runs) => format!("gmem {runs} tiles"),
@@ -215,6 +216,7 @@ pub(super) fn command(command: &Command) -> String {
         Command::Draw { primitive, count, instances } => format!("{primitive} {count} x {instances}"),
         Command::Dispatch { groups: [x, y, z], .. } => format!("dispatch {x} x {y} x {z}"),
         Command::Uncounted { name } => (*name).to_owned(),
+        Command::Blit { name, does } => format!("{name} {}", does.replace('_', " ")),
     }
 }
 

@@ -4,12 +4,13 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use a4emu_decoder::bits::value::{Show, WordText};
+use a4emu_gpu::pass::Pass;
 
 use super::draw::{Answer, Register};
 use super::table::{command, short};
 use a4emu_inspect::describe::{
-    Blend, Constant, Depth, Draw, Indices, Raster, Resolve, Sampler, ShaderStage, StageCounts, StencilFace,
-    SurfacePlace, Target, Texture, VertexInput,
+    Blend, Blit, BlitSurface, Constant, Depth, Draw, Indices, Raster, Resolve, Sampler, ShaderStage,
+    StageCounts, StencilFace, SurfacePlace, Target, Texture, Tile, VertexInput,
 };
 use a4emu_inspect::describe::{PatchFactors, Tessellation};
 use a4emu_rules::Finding;
@@ -59,7 +60,8 @@ impl<W: Write> Text<'_, W> {
     fn heading(&mut self, answer: &Answer) -> io::Result<()> {
         let draw = &answer.state;
         let names: Vec<String> = answer.frame_draws.iter().map(|number| format!("f{number}")).collect();
-        let pass = draw.pass.map_or("compute", a4emu_gpu::pass::Pass::name);
+        let other = if draw.blit.is_some() { "blit" } else { "compute" };
+        let pass = draw.pass.map_or(other, Pass::name);
         let asked = command(&draw.command);
         self.row(
             "draw",
@@ -73,8 +75,7 @@ impl<W: Write> Text<'_, W> {
             None if answer.runs > 1 => self.row("runs", answer.runs)?,
             _ => {}
         }
-        let tile =
-            |tile: &a4emu_inspect::describe::Tile| rectangle([tile.x, tile.y, tile.width, tile.height]);
+        let tile = |tile: &Tile| rectangle([tile.x, tile.y, tile.width, tile.height]);
         let tiles: Vec<String> = answer.tiles.iter().map(tile).collect();
         if tiles.is_empty() { Ok(()) } else { self.row("tiles", tiles.join("; ")) }
     }
@@ -171,7 +172,17 @@ impl<W: Write> Text<'_, W> {
         if let Some([r, g, b, a]) = draw.blend_constant.filter(|_| uses_constant(draw)) {
             self.row("blend const", format_args!("{r} {g} {b} {a}"))?;
         }
-        draw.resolve.iter().try_for_each(|resolve| self.row("resolve", resolve_text(resolve)))
+        draw.resolve.iter().try_for_each(|resolve| self.row("resolve", resolve_text(resolve)))?;
+        draw.blit.iter().try_for_each(|blit| self.blit(blit))
+    }
+
+    /// Writes the surfaces of a blit.
+    fn blit(&mut self, blit: &Blit) -> io::Result<()> {
+        blit.source.iter().try_for_each(|source| self.row("source", surface_text(source)))?;
+        if let Some(color) = blit.color {
+            self.row("color", color.map(|bits| format!("{bits:#010x}")).join(" "))?;
+        }
+        self.row("destination", surface_text(&blit.destination))
     }
 
     /// Writes the cost and the changes of the draw.
@@ -195,6 +206,7 @@ impl<W: Write> Text<'_, W> {
             true => "nothing",
             false => "nothing: what was stored is what was there before",
         };
+        let nothing = if answer.state.runs { nothing } else { "not known: it is not rendered" };
         if has_changed { Ok(()) } else { self.row("changed", nothing) }
     }
 
@@ -390,6 +402,18 @@ fn target_text(target: &Target) -> String {
         text += &format!(", logic {}", enumerator(rop));
     }
     text
+}
+
+fn surface_text(surface: &BlitSurface) -> String {
+    let BlitSurface { register, format, swap, tile_mode, ubwc, place, pitch, rectangle: area, .. } = surface;
+    let Tile { x, y, width, height } = *area;
+    let ubwc = if *ubwc { " with UBWC" } else { "" };
+    let place = match place {
+        SurfacePlace::Gmem(offset) => format!("tile memory {offset:#x}"),
+        SurfacePlace::Address(address) => format!("{address} pitch {pitch}, {tile_mode}{ubwc}"),
+    };
+    let area = rectangle([x, y, width, height]);
+    format!("{area} of {} {swap} in {place} ({register})", short(format))
 }
 
 fn resolve_text(resolve: &Resolve) -> String {

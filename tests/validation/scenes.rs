@@ -93,8 +93,8 @@ fn each_rule_of_state_has_a_scene() {
 }
 
 /// Rules without a scene, because no good capture can break them with one change. src/rules tests
-/// S15 and Y7, and C34 on a stream of an A6xx; S29, S33, C9 and F2 have no test.
-const ELSEWHERE: [&str; 7] = ["Y7", "S15", "S29", "S33", "C9", "F2", "C34"];
+/// S15 and Y7, and C34 and F6 to F10 on streams of an A6xx; S29, S33, C9 and F2 have no test.
+const ELSEWHERE: [&str; 12] = ["Y7", "S15", "S29", "S33", "C9", "F2", "C34", "F6", "F7", "F8", "F9", "F10"];
 
 #[test]
 fn no_rule_is_without_a_broken_stream() {

@@ -89,6 +89,7 @@ impl Observer for Counts {
         match call {
             Call::Draw(_) | Call::Uncounted(_) => self.draws += 1,
             Call::Dispatch(_) => self.dispatches += 1,
+            Call::Blit(_) => {}
         }
         Flow::Continue
     }

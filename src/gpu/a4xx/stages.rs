@@ -168,7 +168,7 @@ pub fn dispatch(regs: &RegFile, call: &DispatchCall, stage: &StageState) -> Resu
     put(constants, used(groups_constant), &call.groups);
     let group = used(control.WGIDCONSTID()).map(GroupId::Constant);
     let local_id = used(control.LOCALIDREGID());
-    Ok(DispatchState { stage, groups: call.groups, size, group, local_id, linear_id: None })
+    Ok(DispatchState { stage, groups: call.groups, size, group, local_id, linear_id: None, rests: &[] })
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! CP_BLIT of an A6xx: fills of linear surfaces, and copies between two of one format. A driver copies buffers so, as surfaces
-//! with one row. Source of the registers: a6xx.xml and `fd6_blitter.cc` of Mesa 25.0.7.
+//! Blits of an A6xx: the surfaces that CP_BLIT and the event BLIT name, and what of CP_BLIT runs. That is fills of linear
+//! surfaces, and copies between two of one format. A driver copies buffers so, as surfaces with one row. Source of the
+//! registers: a6xx.xml, `fd6_blitter.cc` and `fd6_gmem.cc` of Mesa 25.0.7.
 
-use a4emu_decoder::a6xx::enums::{Ifmt2d, MsaaSamples, Rotation, TileMode};
+use a4emu_decoder::a6xx::enums::{BlitEventType, ColorSwap, Format, Ifmt2d, MsaaSamples, Rotation, TileMode};
 use a4emu_decoder::a6xx::regs::blit::*;
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::bits::Register;
@@ -12,11 +13,98 @@ use crate::fault::{Client, Fault, Miss, Trouble};
 use crate::gpu::Gpu;
 use crate::regfile::RegFile;
 
+/// A surface in memory that a blit names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Surface {
+    /// The register of its address.
+    pub register: &'static str,
+    /// Address of its first texel.
+    pub start: Address,
+    /// Bytes from row to row.
+    pub pitch: u32,
+    /// Columns and rows that are copied: those of the first texel, and those of the last one.
+    pub corners: [[u32; 2]; 2],
+    /// Number of rows from the first one of the surface to the last one that may be used.
+    pub rows: u32,
+    /// Format of a texel.
+    pub format: Format,
+    /// Order of its components.
+    pub swap: ColorSwap,
+    /// How texels are arranged.
+    pub tile_mode: TileMode,
+    /// Whether it is compressed (UBWC).
+    pub has_flags: bool,
+}
+
+impl Surface {
+    /// The surface that CP_BLIT reads. `None` if it fills with a colour.
+    pub fn source(regs: &RegFile) -> Option<Self> {
+        if regs.get::<RB_2D_BLIT_CNTL>().SOLID_COLOR() {
+            return None;
+        }
+        let (info, size) = (regs.get::<SP_PS_2D_SRC_INFO>(), regs.get::<SP_PS_2D_SRC_SIZE>());
+        let [left, right] = [regs.get::<GRAS_2D_SRC_TL_X>().VALUE(), regs.get::<GRAS_2D_SRC_BR_X>().VALUE()];
+        let [top, bottom] = [regs.get::<GRAS_2D_SRC_TL_Y>().VALUE(), regs.get::<GRAS_2D_SRC_BR_Y>().VALUE()];
+        Some(Self {
+            register: "SP_PS_2D_SRC",
+            start: regs.address(SP_PS_2D_SRC_LO::ROW.offset),
+            pitch: regs.get::<SP_PS_2D_SRC_PITCH>().PITCH(),
+            corners: [[left, top], [right, bottom]].map(|corner| corner.map(i32::cast_unsigned)),
+            rows: size.HEIGHT(),
+            format: info.COLOR_FORMAT(),
+            swap: info.COLOR_SWAP(),
+            tile_mode: info.TILE_MODE(),
+            has_flags: info.FLAGS(),
+        })
+    }
+
+    /// The surface that CP_BLIT writes.
+    pub fn destination(regs: &RegFile) -> Self {
+        let info = regs.get::<RB_2D_DST_INFO>();
+        let (first, last) = (regs.get::<GRAS_2D_DST_TL>(), regs.get::<GRAS_2D_DST_BR>());
+        Self {
+            register: "RB_2D_DST",
+            start: regs.address(RB_2D_DST_LO::ROW.offset),
+            pitch: regs.get::<RB_2D_DST_PITCH>().VALUE(),
+            corners: [[first.X(), first.Y()], [last.X(), last.Y()]],
+            rows: last.Y() + 1,
+            format: info.COLOR_FORMAT(),
+            swap: info.COLOR_SWAP(),
+            tile_mode: info.TILE_MODE(),
+            has_flags: info.FLAGS(),
+        }
+    }
+
+    /// What the event BLIT does, and its surface in memory. Of a clear, only format and part of the surface count.
+    pub fn resolved(regs: &RegFile) -> (BlitEventType, Self) {
+        let info = regs.get::<RB_BLIT_DST_INFO>();
+        let (first, last) = (regs.get::<RB_BLIT_SCISSOR_TL>(), regs.get::<RB_BLIT_SCISSOR_BR>());
+        let surface = Self {
+            register: "RB_BLIT_DST",
+            start: regs.address(RB_BLIT_DST_LO::ROW.offset),
+            pitch: regs.get::<RB_BLIT_DST_PITCH>().VALUE(),
+            corners: [[first.X(), first.Y()], [last.X(), last.Y()]],
+            rows: last.Y() + 1,
+            format: info.COLOR_FORMAT(),
+            swap: info.COLOR_SWAP(),
+            tile_mode: info.TILE_MODE(),
+            has_flags: info.FLAGS(),
+        };
+        (regs.get::<RB_BLIT_INFO>().TYPE(), surface)
+    }
+
+    /// The first address and the one behind the rows that may be used.
+    pub fn range(&self) -> (u64, u64) {
+        let start = self.start.get();
+        (start, start.saturating_add(u64::from(self.pitch) * u64::from(self.rows)))
+    }
+}
+
 /// The bits of SP_PS_2D_SRC_INFO and RB_2D_DST_INFO that describe a surface. They have the same places in both.
 const SURFACE: u32 = 0xffff;
 
 /// Rows of a linear surface.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rows {
     /// Address of the first texel of the first row.
     start: Address,
@@ -25,7 +113,7 @@ struct Rows {
 }
 
 /// Where texels come from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     /// All are this one.
     Texel(u128),
@@ -33,7 +121,7 @@ enum Source {
 }
 
 /// A fill or a copy that is supported.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blit {
     source: Source,
     destination: Rows,

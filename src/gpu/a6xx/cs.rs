@@ -5,6 +5,7 @@ use std::sync::Arc;
 use a4emu_decoder::a4xx::regs::groups::used;
 use a4emu_decoder::a6xx::regs::compute::{HLSQ_CS_CNTL_0, HLSQ_CS_CNTL_1, HLSQ_CS_NDRANGE_0};
 use a4emu_decoder::adreno::ir3::Reg;
+use a4emu_decoder::guesses::Guess;
 
 use crate::draw::call::DispatchCall;
 use crate::draw::cs::state::{DispatchState, GroupId, checked_size, put};
@@ -27,7 +28,8 @@ pub fn dispatch(regs: &RegFile, call: &DispatchCall, stage: &StageState) -> Resu
     let (ids, linear) = (regs.get::<HLSQ_CS_CNTL_0>(), regs.get::<HLSQ_CS_CNTL_1>());
     let mut stage = stage.clone();
     put(Arc::make_mut(&mut stage.constants), used(ids.WGSIZECONSTID()), &size);
-    // Mesa's compiler puts the id of the group to r48.x; below that, the name of the field says that it is a constant.
+    // Mesa's compiler puts the id of the group to r48.x; below that, the name of the field says that it is a constant
+    // (guess `group-constant`).
     let group = used(ids.WGIDCONSTID()).map(|id| match id.checked_sub(Reg::SHARED.0.into()) {
         Some(shared) => GroupId::Shared(shared),
         None => GroupId::Constant(id),
@@ -39,5 +41,6 @@ pub fn dispatch(regs: &RegFile, call: &DispatchCall, stage: &StageState) -> Resu
         group,
         local_id: used(ids.LOCALIDREGID()),
         linear_id: used(linear.LINEARLOCALIDREGID()),
+        rests: if matches!(group, Some(GroupId::Constant(_))) { &[Guess::GroupConstant] } else { &[] },
     })
 }

@@ -133,6 +133,8 @@ impl Cp<'_> {
                 self.dispatch(groups, Some(it.local_size.local_size()))
             }
             Pm4::RunOpencl(_) => self.run_opencl_a6xx(),
+            Pm4::Blit(_) => self.copy(),
+            Pm4::EventWrite(it) => self.event_a6xx(it.event, it.ADDR_0.zip(it.DATA)),
             _ => {
                 self.state_command_a6xx(opcode, &packet);
                 Step::Next
@@ -172,8 +174,6 @@ impl Cp<'_> {
             Pm4::MemToMem(it) => self.add_memory(it.control, it.DST, &it.sources().collect::<Vec<_>>()),
             Pm4::Memcpy(it) => self.memcpy(it),
             Pm4::CondWrite5(it) => self.cond_write5(it),
-            Pm4::EventWrite(it) => self.event_a6xx(it.event, it.ADDR_0.zip(it.DATA)),
-            Pm4::Blit(_) => self.copy(),
             Pm4::SetMarker(it) => self.set_marker(it.marker),
             Pm4::RegTest(it) => self.reg_test(it.control, it.PRED_MASK.zip(it.PRED_VAL)),
             Pm4::DrawPredEnableGlobal(it) => {
@@ -395,12 +395,21 @@ impl Cp<'_> {
     }
 
     /// Runs an event. `write` is the address and value of the long form.
-    fn event_a6xx(&mut self, event: CP_EVENT_WRITE_0, write: Option<(Address, u32)>) {
-        match event.EVENT() {
-            VgtEventType::ZPASS_DONE => return self.store_sample_count(),
-            VgtEventType::BLIT => self.blit(),
-            _ => {}
-        }
+    fn event_a6xx(&mut self, event: CP_EVENT_WRITE_0, write: Option<(Address, u32)>) -> Step {
+        let step = match event.EVENT() {
+            VgtEventType::ZPASS_DONE => {
+                self.store_sample_count();
+                return Step::Next;
+            }
+            VgtEventType::BLIT => self.launch(|at, pass| at.blit(Some(pass), Surfaces::TileMemory)),
+            _ => Step::Next,
+        };
+        self.store_of_event(event, write);
+        step
+    }
+
+    /// What an event stores: the time, or a value.
+    fn store_of_event(&mut self, event: CP_EVENT_WRITE_0, write: Option<(Address, u32)>) {
         let Some((address, value)) = write else { return };
         if event.TIMESTAMP() {
             self.gpu.settle();
@@ -425,16 +434,12 @@ impl Cp<'_> {
     }
 
     /// CP_BLIT: copies between surfaces in memory.
-    fn copy(&mut self) {
+    fn copy(&mut self) -> Step {
         let blit = Blit::of(&self.gpu.regs);
-        if self.charge(Work::Copy16, blit.map_or(0, |blit| blit.cost())) {
-            self.engine.blit(self.gpu, Surfaces::Memory(blit));
+        match self.charge(Work::Copy16, blit.map_or(0, |blit| blit.cost())) {
+            true => self.launch(|at, _| at.blit(None, Surfaces::Memory(blit))),
+            false => Step::Next,
         }
-    }
-
-    /// The event BLIT: copies between tile memory and memory.
-    fn blit(&mut self) {
-        self.engine.blit(self.gpu, Surfaces::TileMemory);
     }
 
     /// CP_RUN_OPENCL: registers hold the group counts.

@@ -12,6 +12,8 @@ use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::guesses::Guess;
 
+use super::engine::Surfaces;
+use super::observer::BlitCall;
 use super::stream::Step;
 use super::{Call, Cp, Flow, Group};
 use crate::a4xx;
@@ -21,11 +23,19 @@ use crate::pass::Pass;
 use crate::settled::Running;
 use a4emu_shader::Reach;
 
-/// The numbers of a draw or dispatch.
-struct Identity {
+/// The numbers of a draw, dispatch or blit.
+pub(super) struct Identity {
     number: u32,
     frame_draw: u32,
     submit: u32,
+}
+
+impl Identity {
+    /// The blit with these numbers.
+    pub(super) fn blit(self, pass: Option<Pass>, between: Surfaces) -> Call {
+        let Self { number, frame_draw, submit } = self;
+        Call::Blit(BlitCall { number, frame_draw, submit, pass, between })
+    }
 }
 
 /// The contents of a draw packet, before the draw gets its numbers.
@@ -256,9 +266,9 @@ impl Cp<'_> {
         if self.gpu.cp.draw_predicate.draws() { self.launch(call) } else { Step::Next }
     }
 
-    /// Launches a draw or dispatch: gives it its numbers and its pass, shows it to the observer, and runs it
+    /// Launches a draw, dispatch or blit: gives it its numbers and its pass, shows it to the observer, and runs it
     /// in the engine.
-    fn launch(&mut self, call: impl FnOnce(Identity, Pass) -> Call) -> Step {
+    pub(super) fn launch(&mut self, call: impl FnOnce(Identity, Pass) -> Call) -> Step {
         let at = &mut self.gpu.machine.at;
         at.frame_draw = self.gpu.cp.frame_draws.number(at.address);
         let identity = Identity { number: at.draws, frame_draw: at.frame_draw, submit: at.submit };

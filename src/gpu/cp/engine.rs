@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use a4emu_decoder::a4xx::regs::rb::{RB_COPY_DEST_BASE, RB_DEPTH_INFO, RB_MRT_BASE, TARGETS};
 use a4emu_decoder::a4xx::regs::vpc::{VPC_SO_BUFFER_BASE, VPC_SO_BUFFER_SIZE};
 
+use super::observer::BlitCall;
 use super::{Call, Flow};
 use crate::a6xx::blit::Blit;
 use crate::budget::Work;
@@ -19,7 +20,7 @@ use crate::pass::Pass;
 const STREAM_OUT_BUFFERS: u32 = 4;
 
 /// The surfaces of a blit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surfaces {
     /// Two in memory (CP_BLIT). `None` if what it does is not supported.
     Memory(Option<Blit>),
@@ -27,19 +28,10 @@ pub enum Surfaces {
     TileMemory,
 }
 
-/// Runs the draws and dispatches of the command processor.
+/// Runs the draws, dispatches and blits of the command processor.
 pub trait Engine {
     /// Runs `call`, or skips it.
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow;
-
-    /// Runs a copy between surfaces that is no draw, or skips it. Chips before the A6xx have none. An engine that renders
-    /// needs no other.
-    fn blit(&mut self, gpu: &mut Gpu, between: Surfaces) {
-        match between {
-            Surfaces::Memory(Some(blit)) => blit.run(gpu),
-            Surfaces::Memory(None) | Surfaces::TileMemory => not_rendered(gpu, "blits"),
-        }
-    }
 
     /// Whether a skipped draw may have written to `address`.
     fn is_stale(&self, address: Address) -> bool {
@@ -54,7 +46,7 @@ pub trait Engine {
     }
 }
 
-/// Runs every draw and dispatch. Draws of a chip that does not render are left out, and reported.
+/// Runs every draw, dispatch and blit. Draws of a chip that does not render are left out, and reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Renderer;
 
@@ -65,6 +57,8 @@ impl Engine for Renderer {
             Call::Draw(call) => draw::run(&mut gpu.draws(), call),
             Call::Dispatch(call) => draw::dispatch(&mut gpu.draws(), call),
             Call::Uncounted(call) => gpu.machine.unsupported(call.packet),
+            Call::Blit(BlitCall { between: Surfaces::Memory(Some(blit)), .. }) => blit.run(gpu),
+            Call::Blit(_) => not_rendered(gpu, "blits"),
         }
         Flow::Continue
     }
@@ -76,7 +70,7 @@ fn not_rendered(gpu: &mut Gpu, what: &str) {
     gpu.machine.report.troubles.note(Trouble::NotRendered(what), gpu.machine.at);
 }
 
-/// Skips every draw and dispatch, and remembers which buffers they could have written. Packets that read
+/// Skips every draw, dispatch and blit, and remembers which buffers they could have written. Packets that read
 /// there get the contents of the capture, not what the chip would see.
 #[derive(Clone, Debug, Default)]
 pub struct Skip {
@@ -151,11 +145,6 @@ impl Engine for Skip {
             None => self.ssbos(gpu, &gpu.loaded.ssbo_compute),
         }
         Flow::Continue
-    }
-
-    fn blit(&mut self, gpu: &mut Gpu, _: Surfaces) {
-        self.skipped = true;
-        super::a6xx::written(gpu).for_each(|address| self.buffer(gpu, address));
     }
 
     fn is_stale(&self, address: Address) -> bool {

@@ -37,7 +37,7 @@ pub use crate::bindless::BindlessBase;
 pub use engine::{Engine, Renderer, Skip, Surfaces};
 pub use frame_draws::FrameDraws;
 pub use hang::HangSearch;
-pub use observer::{Call, Flow, Observer, Silent};
+pub use observer::{BlitCall, Call, Flow, Observer, Silent};
 pub use state::{CpState, DrawPredicate, GROUPS, Group, Passes};
 pub use tee::Tee;
 

@@ -7,6 +7,7 @@ use a4emu_decoder::adreno::packet::Packet;
 use a4emu_decoder::bits::WordRow;
 use a4emu_decoder::generation::Generation;
 
+use super::engine::Surfaces;
 use crate::draw::{DispatchCall, DrawCall, UncountedDraw};
 use crate::fault::Trouble;
 use crate::generation::draw_readers;
@@ -24,7 +25,7 @@ pub enum Flow {
     Stop,
 }
 
-/// A draw or a dispatch, as the command processor counts them.
+/// A draw, a dispatch or a blit, as the command processor counts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     /// A draw.
@@ -33,6 +34,33 @@ pub enum Call {
     Dispatch(DispatchCall),
     /// A draw whose number of vertices is not known.
     Uncounted(UncountedDraw),
+    /// A blit of an A6xx. Chips before it draw their copies.
+    Blit(BlitCall),
+}
+
+/// A copy or a fill that runs no shader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlitCall {
+    /// Number among draws and dispatches, from 0 over the whole capture.
+    pub number: u32,
+    /// Number that all runs of the packet for different tiles share.
+    pub frame_draw: u32,
+    /// Number of its submit.
+    pub submit: u32,
+    /// Pass of a blit of tile memory. A blit between surfaces in memory has none.
+    pub pass: Option<Pass>,
+    /// What it copies between.
+    pub between: Surfaces,
+}
+
+impl BlitCall {
+    /// The packet or event.
+    pub fn name(&self) -> &'static str {
+        match self.between {
+            Surfaces::Memory(_) => "CP_BLIT",
+            Surfaces::TileMemory => "BLIT",
+        }
+    }
 }
 
 impl Call {
@@ -42,6 +70,7 @@ impl Call {
             Self::Draw(call) => call.number,
             Self::Dispatch(call) => call.number,
             Self::Uncounted(call) => call.number,
+            Self::Blit(call) => call.number,
         }
     }
 
@@ -51,6 +80,7 @@ impl Call {
             Self::Draw(call) => call.frame_draw,
             Self::Dispatch(call) => call.frame_draw,
             Self::Uncounted(call) => call.frame_draw,
+            Self::Blit(call) => call.frame_draw,
         }
     }
 
@@ -60,6 +90,7 @@ impl Call {
             Self::Draw(call) => call.submit,
             Self::Dispatch(call) => call.submit,
             Self::Uncounted(call) => call.submit,
+            Self::Blit(call) => call.submit,
         }
     }
 
@@ -68,19 +99,30 @@ impl Call {
         let initiator = match self {
             Self::Draw(call) => Some(call.initiator),
             Self::Uncounted(call) => call.initiator,
-            Self::Dispatch(_) => None,
+            Self::Dispatch(_) | Self::Blit(_) => None,
         };
-        let draw = self.pass().map(|pass| (draw_readers(chip).stages)(pass, regs, initiator));
-        let compute = draw.is_none().then_some(Stage::CS);
+        let pass = self.pass().filter(|_| !matches!(self, Self::Blit(_)));
+        let draw = pass.map(|pass| (draw_readers(chip).stages)(pass, regs, initiator));
+        let compute = matches!(self, Self::Dispatch(_)).then_some(Stage::CS);
         draw.into_iter().flatten().chain(compute)
     }
 
-    /// The pass of a draw. A dispatch has none.
+    /// The name of the pass; `compute` for a dispatch, and `blit` for a blit between surfaces in memory.
+    pub fn pass_name(&self) -> &'static str {
+        match (self.pass(), self) {
+            (Some(pass), _) => pass.name(),
+            (None, Self::Blit(_)) => "blit",
+            (None, _) => "compute",
+        }
+    }
+
+    /// The pass of a draw. A dispatch has none, nor has a blit between surfaces in memory.
     pub fn pass(&self) -> Option<Pass> {
         match self {
             Self::Draw(call) => Some(call.pass),
             Self::Dispatch(_) => None,
             Self::Uncounted(call) => Some(call.pass),
+            Self::Blit(call) => call.pass,
         }
     }
 }

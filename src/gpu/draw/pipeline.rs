@@ -81,7 +81,7 @@ use super::vertex_stages::VertexStages;
 use super::vertices::VertexStream;
 use super::vs::{Shaded, VertexState};
 use super::work::Geometry;
-use a4emu_shader::Counting;
+use a4emu_shader::{Counting, Reach};
 
 /// What draws work on: the machine, and what the pipeline keeps between draws.
 pub struct DrawContext<'g> {
@@ -313,6 +313,7 @@ fn vertices_only(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<(), S
 fn compute(context: &mut DrawContext<'_>, call: &DispatchCall) -> Result<(), Stop> {
     let stage = stage(context, Stage::CS)?;
     let state = (readers(context.machine.chip).dispatch)(&context.machine.regs, call, &stage)?;
+    state.rests.iter().for_each(|guess| context.machine.note_guess(*guess, Reach::ADDRESS));
     let log = state.run(&mut context.machine.mem, &mut context.machine.budget);
     record_cost(context, Stage::CS, &log);
     record_log(context, "compute", log);

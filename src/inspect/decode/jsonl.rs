@@ -26,6 +26,7 @@ use a4emu_gpu::cp::Call;
 use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::fault::Trouble;
 use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::pass::Pass;
 
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -76,6 +77,13 @@ enum Event<'a> {
         draw: u32,
         frame_draw: u32,
         groups: [u32; 3],
+    },
+    Blit {
+        submit: u32,
+        draw: u32,
+        frame_draw: u32,
+        name: &'static str,
+        pass: Option<&'static str>,
     },
     Query {
         submit: u32,
@@ -461,6 +469,9 @@ impl Sink for Jsonl<'_> {
                 pass: call.pass.name(),
             },
             Call::Dispatch(call) => Event::Dispatch { submit, draw, frame_draw, groups: call.groups },
+            Call::Blit(call) => {
+                Event::Blit { submit, draw, frame_draw, name: call.name(), pass: call.pass.map(Pass::name) }
+            }
         })
     }
 

@@ -126,6 +126,7 @@ impl<'a> Query<'a> {
             Call::Draw(call) => write!(self.lines.out, "{} {}", Primitive::of(call.initiator), call.pass)?,
             Call::Uncounted(call) => write!(self.lines.out, "{} {}", call.packet, call.pass)?,
             Call::Dispatch(_) => write!(self.lines.out, "dispatch")?,
+            Call::Blit(call) => write!(self.lines.out, "{}", call.name())?,
         }
         writeln!(self.lines.out, ": {}", Held { subject, value })
     }

@@ -16,8 +16,8 @@ use super::sink::{Sink, Submit};
 use super::state_text;
 use super::tracker::{Change, Tracker};
 use a4emu_gpu::budget::Budget;
-use a4emu_gpu::cp::Call;
 use a4emu_gpu::cp::observer::Load;
+use a4emu_gpu::cp::{BlitCall, Call};
 use a4emu_gpu::draw::DrawCall;
 use a4emu_gpu::fault::{Place, Trouble};
 use a4emu_gpu::gpu::Gpu;
@@ -237,6 +237,8 @@ impl Sink for Text<'_> {
                 let [x, y, z] = call.groups;
                 write!(self.out, "dispatch {x} x {y} x {z}")?;
             }
+            Call::Blit(BlitCall { pass: Some(pass), .. }) => write!(self.out, "blit, {pass}")?,
+            Call::Blit(_) => write!(self.out, "blit")?,
         }
         let written = tracker.written().len();
         writeln!(self.out, "; {written} registers written, {} changed", tracker.changed(&gpu.regs).count())?;

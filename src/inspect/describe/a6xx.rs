@@ -15,7 +15,7 @@ use a4emu_decoder::bits::{Register, WordRow};
 use a4emu_gpu::a6xx::formats;
 use a4emu_gpu::a6xx::registers::StageRegisters;
 use a4emu_gpu::a6xx::tpl1::{swap, texture_state};
-use a4emu_gpu::cp::{BindlessBase, Call};
+use a4emu_gpu::cp::{BindlessBase, Call, Surfaces};
 use a4emu_gpu::draw::gras::clip::Viewport;
 use a4emu_gpu::draw::rb::depth;
 use a4emu_gpu::draw::tpl1::TextureError;
@@ -28,6 +28,7 @@ use a4emu_rules::shader::{Named, Shader, Shaders, Taken, Uses};
 use a4emu_shader::format::Transfer;
 use a4emu_shader::format::arrangement::Tiling;
 
+use super::blits::Blit;
 use super::draw::{AlphaTest, Draw, Tile};
 use super::fetch::{Indices, VertexInput};
 use super::name::{Address, components, name, register};
@@ -54,13 +55,17 @@ fn wide_at<Low: Register>(regs: &RegFile, index: u32) -> GpuAddress {
 /// `bare` with the state of `call`.
 pub(super) fn describe(bare: Draw, gpu: Synced<'_>, call: &Call, shaders: &mut Shaders) -> Draw {
     let regs = &gpu.regs;
+    if let Call::Blit(call) = call {
+        let runs = matches!(call.between, Surfaces::Memory(Some(_)));
+        return Draw { blit: Some(Blit::of(regs, call)), runs, ..bare };
+    }
     let stages = STAGES.into_iter().filter(|stage| runs(&gpu, call, *stage));
     let with_programs =
         Draw { shaders: stages.map(|stage| program(gpu, stage, shaders)).collect(), samples: None, ..bare };
     let Some(pass) = call.pass() else { return with_programs };
     let indices = match call {
         Call::Draw(call) => Some(indices(regs, call)),
-        Call::Dispatch(_) | Call::Uncounted(_) => None,
+        Call::Dispatch(_) | Call::Uncounted(_) | Call::Blit(_) => None,
     };
     let fetching = Draw {
         vertex_inputs: vertex_inputs(regs),

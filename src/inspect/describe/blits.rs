@@ -1,100 +1,117 @@
-//! The surfaces that a blit of an A6xx names: CP_BLIT between surfaces, and the event BLIT between tile memory and memory.
+//! What a blit of an A6xx copies: from where, to where, and how. Chips before it draw their copies.
 
-use std::sync::LazyLock;
-
-use a4emu_decoder::a6xx::enums::VgtEventType;
-use a4emu_decoder::a6xx::pm4::Pm4;
-use a4emu_decoder::a6xx::regs::REGISTERS;
-use a4emu_decoder::adreno::packet::Packet;
-use a4emu_decoder::bits::value::{FieldValue, Value, fields};
-use a4emu_gpu::gpu::Gpu;
+use a4emu_decoder::a6xx::enums::BlitEventType;
+use a4emu_decoder::a6xx::regs::blit::{RB_2D_BLIT_CNTL, RB_2D_SRC_SOLID_C0, RB_BLIT_BASE_GMEM};
+use a4emu_decoder::bits::Register;
+use a4emu_gpu::a6xx::blit::Surface;
+use a4emu_gpu::cp::{BlitCall, Surfaces};
 use a4emu_gpu::regfile::RegFile;
+use serde::Serialize;
 
-use super::users::Access;
+use super::draw::Tile;
+use super::name::{Address, name};
+use super::target::SurfacePlace;
 
-/// A field of a register, by the names of both.
-type Field = (&'static str, &'static str);
-
-/// What the last field of a [`Row`] counts.
-#[derive(Clone, Copy)]
-enum Rows {
-    /// All rows.
-    All(Field),
-    /// All rows but the last one.
-    BeforeLast(Field),
+/// A copy between surfaces, a fill, or a load, store or clear of tile memory.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Blit {
+    /// What it reads; none for a fill and a clear.
+    pub source: Option<BlitSurface>,
+    /// What it writes.
+    pub destination: BlitSurface,
+    /// The bits of the four components that fill.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub color: Option<[u32; 4]>,
 }
 
-/// A surface: its name, the field with bytes from row to row, and the field with its rows.
-type Row = (&'static str, Field, Rows);
+/// A surface of a blit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BlitSurface {
+    /// The register of its address.
+    pub register: &'static str,
+    /// Format.
+    pub format: String,
+    /// Order of components in memory.
+    pub swap: String,
+    /// Tile mode in memory.
+    pub tile_mode: String,
+    /// Whether it is compressed (UBWC).
+    pub ubwc: bool,
+    /// Place of its first texel.
+    #[serde(flatten)]
+    pub place: SurfacePlace,
+    /// Bytes from row to row; 0 in tile memory.
+    pub pitch: u32,
+    /// Bytes of the rows that it may use; 0 in tile memory.
+    pub bytes: u64,
+    /// The part that is copied.
+    pub rectangle: Tile,
+}
 
-/// What CP_BLIT reads and writes.
-const COPIED: [Row; 2] = [
-    ("SP_PS_2D_SRC", ("SP_PS_2D_SRC_PITCH", "PITCH"), Rows::All(("SP_PS_2D_SRC_SIZE", "HEIGHT"))),
-    ("RB_2D_DST", ("RB_2D_DST_PITCH", "VALUE"), Rows::BeforeLast(("GRAS_2D_DST_BR", "Y"))),
-];
-
-/// What the event BLIT reads or writes.
-const RESOLVED: Row =
-    ("RB_BLIT_DST", ("RB_BLIT_DST_PITCH", "VALUE"), Rows::BeforeLast(("RB_BLIT_SCISSOR_BR", "Y")));
-
-/// RB_BLIT_INFO.TYPE from 2 on does not write memory: BLIT_EVENT_CLEAR clears tile memory, BLIT_EVENT_LOAD fills it.
-const KIND: Field = ("RB_BLIT_INFO", "TYPE");
-
-static OFFSETS: LazyLock<[u32; 3]> = LazyLock::new(|| {
-    [COPIED[0].0, COPIED[1].0, RESOLVED.0]
-        .map(|name| REGISTERS.by_name(&format!("{name}_LO")).expect("a register of the A6xx"))
-});
-
-/// A use of memory by a blit: how, by which register, and the first and the last address behind it.
-pub(super) type Blitted = (Access, &'static str, (u64, u64));
-
-/// What `packet`, which is about to run on an A6xx, reads and writes as a blit.
-pub(super) fn blitted(gpu: &Gpu, packet: &Packet<'_>) -> Vec<Blitted> {
-    let Packet::Command { opcode, payload, .. } = *packet else { return Vec::new() };
-    let [source, destination, resolved] = *OFFSETS;
-    match Pm4::parse(opcode, payload) {
-        Pm4::Blit(_) => [
-            surface(&gpu.regs, Access::Read, source, &COPIED[0]),
-            surface(&gpu.regs, Access::Written, destination, &COPIED[1]),
-        ]
-        .into_iter()
-        .flatten()
-        .collect(),
-        Pm4::EventWrite(event) if event.event.EVENT() == VgtEventType::BLIT => {
-            let access = match raw(&gpu.regs, KIND) {
-                0 | 1 => Access::Written,
-                2 => return Vec::new(),
-                _ => Access::Read,
-            };
-            surface(&gpu.regs, access, resolved, &RESOLVED).into_iter().collect()
+impl BlitSurface {
+    fn of(surface: &Surface) -> Self {
+        let [[left, top], [right, bottom]] = surface.corners;
+        let side = |first: u32, last: u32| last.wrapping_sub(first).wrapping_add(1);
+        let (start, end) = surface.range();
+        Self {
+            register: surface.register,
+            format: name(surface.format),
+            swap: name(surface.swap),
+            tile_mode: name(surface.tile_mode),
+            ubwc: surface.has_flags,
+            place: SurfacePlace::Address(Address::of(surface.start)),
+            pitch: surface.pitch,
+            bytes: end - start,
+            rectangle: Tile { x: left, y: top, width: side(left, right), height: side(top, bottom) },
         }
-        _ => Vec::new(),
+    }
+
+    /// The same pixels in tile memory.
+    fn in_tiles(self, regs: &RegFile) -> Self {
+        let place = SurfacePlace::Gmem(regs.get::<RB_BLIT_BASE_GMEM>().VALUE());
+        Self { register: "RB_BLIT_BASE_GMEM", place, pitch: 0, bytes: 0, ..self }
     }
 }
 
-fn surface(regs: &RegFile, access: Access, low: u32, (name, pitch, rows): &Row) -> Option<Blitted> {
-    let start = regs.address(low).get();
-    let rows = match rows {
-        Rows::All(field) => number(regs, *field),
-        Rows::BeforeLast(field) => number(regs, *field) + 1,
-    };
-    let bytes = number(regs, *pitch) * rows;
-    (start != 0).then(|| (access, *name, (start, start.saturating_add(bytes))))
+/// What `call` does: `copy` or `fill` of CP_BLIT; `store`, `store_and_clear`, `clear` or `load` of the event BLIT.
+pub(super) fn does(regs: &RegFile, call: &BlitCall) -> String {
+    match call.between {
+        Surfaces::Memory(_) if regs.get::<RB_2D_BLIT_CNTL>().SOLID_COLOR() => "fill".to_owned(),
+        Surfaces::Memory(_) => "copy".to_owned(),
+        Surfaces::TileMemory => {
+            let event = name(Surface::resolved(regs).0);
+            event.strip_prefix("BLIT_EVENT_").unwrap_or(&event).to_lowercase()
+        }
+    }
 }
 
-fn found(regs: &RegFile, (register, field): Field) -> Option<FieldValue> {
-    let offset = REGISTERS.by_name(register)?;
-    fields(REGISTERS.fields(offset), regs.read(offset)).find(|it| it.row.name == field)
-}
+impl Blit {
+    /// What `call` does with the registers `regs`.
+    pub(super) fn of(regs: &RegFile, call: &BlitCall) -> Self {
+        match call.between {
+            Surfaces::Memory(_) => Self::between_surfaces(regs),
+            Surfaces::TileMemory => Self::of_tiles(regs),
+        }
+    }
 
-fn raw(regs: &RegFile, field: Field) -> u32 {
-    found(regs, field).map_or(0, |it| it.raw)
-}
+    fn between_surfaces(regs: &RegFile) -> Self {
+        let source = Surface::source(regs);
+        let color = std::array::from_fn(|n| regs.read(RB_2D_SRC_SOLID_C0::ROW.offset + n as u32));
+        Self {
+            color: source.is_none().then_some(color),
+            source: source.as_ref().map(BlitSurface::of),
+            destination: BlitSurface::of(&Surface::destination(regs)),
+        }
+    }
 
-/// The value of a field that is a number, shifted as its row says.
-fn number(regs: &RegFile, field: Field) -> u64 {
-    match found(regs, field).map(|it| it.value()) {
-        Some(Value::Uint(value) | Value::Hex(value)) => value,
-        _ => 0,
+    fn of_tiles(regs: &RegFile) -> Self {
+        let (event, surface) = Surface::resolved(regs);
+        let memory = BlitSurface::of(&surface);
+        let (source, destination) = match event {
+            BlitEventType::BLIT_EVENT_CLEAR => (None, memory.in_tiles(regs)),
+            BlitEventType::BLIT_EVENT_LOAD => (Some(memory.clone()), memory.in_tiles(regs)),
+            _ => (Some(memory.clone().in_tiles(regs)), memory),
+        };
+        Self { source, destination, color: None }
     }
 }

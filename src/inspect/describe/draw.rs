@@ -1,4 +1,4 @@
-//! A draw or dispatch with its whole state.
+//! A draw, dispatch or blit with its whole state.
 
 use a4emu_decoder::a4xx::regs::hlsq::HLSQ_CL_NDRANGE_0;
 use a4emu_decoder::a4xx::regs::rb::*;
@@ -7,6 +7,7 @@ use a4emu_decoder::generation::DEFAULT;
 use serde::{Serialize, Serializer};
 
 use super::a6xx;
+use super::blits::{Blit, does};
 use super::fetch::{Indices, VertexInput};
 use super::name::{Address, name};
 use super::raster::{Raster, Scissors};
@@ -44,7 +45,7 @@ impl Key {
     }
 }
 
-/// A draw, a dispatch, or a draw whose count only the chip knows. Keys are in the order of the pipeline.
+/// A draw, a dispatch, a draw whose count only the chip knows, or a blit. Keys are in the order of the pipeline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Draw {
     /// Number of the run, from 0 over the capture. Dispatches count too.
@@ -55,7 +56,7 @@ pub struct Draw {
     pub submit: u32,
     /// Address of the packet.
     pub packet: Address,
-    /// The pass of the draw; none for a dispatch.
+    /// The pass of the draw; none for a dispatch, and for a blit between surfaces in memory.
     #[serde(serialize_with = "pass_name")]
     pub pass: Option<Pass>,
     /// The tile that is rendered.
@@ -95,6 +96,12 @@ pub struct Draw {
     pub targets: Vec<Target>,
     /// The copy of a draw in the resolve pass.
     pub resolve: Option<Resolve>,
+    /// The surfaces of a blit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blit: Option<Blit>,
+    /// Whether it runs here. Draws and most blits of an A6xx do not.
+    #[serde(skip)]
+    pub runs: bool,
     /// The key of the command.
     #[serde(skip)]
     pub key: Key,
@@ -160,6 +167,13 @@ pub enum Command {
         /// Name of the packet.
         name: &'static str,
     },
+    /// A blit of an A6xx.
+    Blit {
+        /// Name of the packet or event.
+        name: &'static str,
+        /// What it does: `copy` or `fill` of CP_BLIT; `store`, `store_and_clear`, `clear` or `load` of the event BLIT.
+        does: String,
+    },
 }
 
 /// The alpha test.
@@ -197,6 +211,7 @@ impl Draw {
             }
             Call::Uncounted(call) => bare.drawn(gpu, call.pass, call.initiator, shaders),
             Call::Dispatch(_) => Self { shaders: vec![ShaderStage::of(gpu, Stage::CS, shaders)], ..bare },
+            Call::Blit(_) => bare,
         }
     }
 
@@ -227,6 +242,8 @@ impl Draw {
             blend_constant: None,
             targets: Vec::new(),
             resolve: None,
+            blit: None,
+            runs: gpu.chip.renders() || matches!(call, Call::Dispatch(_)),
             key,
         }
     }
@@ -277,6 +294,7 @@ impl Command {
             },
             Call::Dispatch(call) => Self::Dispatch { groups: call.groups, local_size: local_size(gpu, call) },
             Call::Uncounted(call) => Self::Uncounted { name: call.packet },
+            Call::Blit(call) => Self::Blit { name: call.name(), does: does(&gpu.regs, call) },
         }
     }
 }

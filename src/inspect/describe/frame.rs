@@ -81,7 +81,7 @@ impl fmt::Display for Stood {
     }
 }
 
-/// A draw or dispatch with its runs for all tiles.
+/// A draw, dispatch or blit with its runs for all tiles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// Number of the command and of its first run.
@@ -94,7 +94,7 @@ pub struct Row {
     pub submit: u32,
     /// Number of runs: one for each tile.
     pub runs: u32,
-    /// The pass of the draw; none for a dispatch.
+    /// The pass of the draw; none for a dispatch, and for a blit between surfaces in memory.
     #[serde(serialize_with = "super::draw::pass_name")]
     pub pass: Option<Pass>,
     /// The command that the packet holds.
@@ -444,13 +444,15 @@ impl Draw {
         textures.map(row).collect()
     }
 
-    /// The targets that the draw writes: those with a write mask, depth if stored, stencil, or the copy of a
-    /// resolve.
+    /// The targets that the draw writes: those with a write mask, depth if stored, stencil, the copy of a
+    /// resolve, or the destination of a blit.
     fn row_targets(&self) -> Vec<RowTarget> {
         let color = self.targets.iter().filter(|target| !target.write_mask.is_empty());
         let color = color.map(|target| (format!("color{}", target.index), &target.format, target.place));
         let depth = self.depth.iter().filter(|depth| depth.test && depth.write);
         let depth = depth.map(|depth| ("depth".to_owned(), &depth.format, depth.place));
+        let blit = self.blit.iter().map(|it| &it.destination);
+        let blit = blit.map(|it| (it.register.to_owned(), &it.format, it.place));
         let resolve = self.resolve.iter();
         let resolve =
             resolve.map(|it| (it.content.to_owned(), &it.format, SurfacePlace::Address(it.address)));
@@ -459,6 +461,6 @@ impl Draw {
             format: format.clone(),
             place,
         };
-        color.chain(depth).chain(resolve).map(row).collect()
+        color.chain(depth).chain(resolve).chain(blit).map(row).collect()
     }
 }

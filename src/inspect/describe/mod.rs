@@ -59,6 +59,7 @@ mod written;
 
 pub use a4emu_rules::number::{Number, NumberUse};
 pub use a4emu_rules::shader::{Shader, Shaders, Uses};
+pub use blits::{Blit, BlitSurface};
 pub use counts::{Counts, StageCounts};
 pub use draw::{AlphaTest, Command, Draw, Key, Tile};
 pub use fetch::{IndexBuffer, Indices, VertexInput};

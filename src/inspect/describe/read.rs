@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::draw::{Command, Draw};
 use super::fetch::{Indices, VertexInput};
 use super::name::{Address, slot_name};
+use super::target::SurfacePlace;
 use a4emu_gpu::memory::{Memory, little_endian};
 
 /// A range of memory that a draw fetches.
@@ -34,7 +35,7 @@ impl Read {
 
 impl Draw {
     /// The ranges that the draw fetches, in the order of the pipeline: indices, vertex buffers between the
-    /// least and the greatest index, textures, storage buffers. Loads of shaders through pointers are not
+    /// least and the greatest index, textures, storage buffers; the source of a blit. Loads of shaders through pointers are not
     /// included.
     pub fn reads(&self, memory: &Memory) -> Vec<Read> {
         let mut reads = Vec::new();
@@ -56,6 +57,12 @@ impl Draw {
                 address: buffer.address,
                 bytes: buffer.held(memory),
             }));
+        }
+        if let Some(source) = self.blit.as_ref().and_then(|blit| blit.source.as_ref())
+            && let SurfacePlace::Address(address) = source.place
+        {
+            let bytes = u32::try_from(source.bytes).unwrap_or(u32::MAX);
+            reads.push(Read { what: source.register.to_owned(), address, bytes });
         }
         reads
     }

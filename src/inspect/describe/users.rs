@@ -10,7 +10,7 @@ use a4emu_decoder::adreno::load_state::StateKind;
 use a4emu_decoder::adreno::packet::Packet;
 use serde::Serialize;
 
-use super::blits::blitted;
+use super::blits::BlitSurface;
 use super::draw::Draw;
 use super::name::{Address, packet_name};
 use super::target::SurfacePlace;
@@ -210,8 +210,13 @@ fn reads(gpu: Synced<'_>, draw: &Draw) -> Vec<NamedRange> {
     all
 }
 
-/// The targets in memory of a draw of an A6xx, which is not rendered: whole rows, as tiles are not known.
+/// What a draw or blit of an A6xx writes by its registers: whole rows, as draws are not rendered, and tiles not known.
 fn unrendered(gpu: &Gpu, draw: &Draw) -> Vec<NamedRange> {
+    if let Some(BlitSurface { place: SurfacePlace::Address(Address(start)), bytes, register, .. }) =
+        draw.blit.as_ref().map(|blit| &blit.destination)
+    {
+        return vec![((*register).to_owned(), (*start, start.saturating_add(*bytes)))];
+    }
     let Some([_, rows]) = draw.frame.filter(|_| gpu.chip.generation().number == A6XX.number) else {
         return Vec::new();
     };
@@ -291,9 +296,6 @@ impl Observer for UsingPackets<'_> {
             users.add(gpu, None, Access::Read, COMMANDS.to_owned(), (start, start + 4 * dwords as u64));
         }
         if gpu.chip.generation().number == A6XX.number {
-            for (access, surface, range) in blitted(gpu, packet) {
-                users.add(gpu, None, access, format!("{} ({surface})", self.packet), range);
-            }
             for (address, bytes) in loads_a6xx(packet) {
                 let start = address.get();
                 users.add(gpu, None, Access::Read, self.packet.clone(), (start, start.saturating_add(bytes)));
@@ -343,31 +345,8 @@ fn loads(packet: &Packet<'_>) -> Vec<(u32, u32)> {
 
 /// As [`loads`], of an A6xx.
 fn loads_a6xx(packet: &Packet<'_>) -> Vec<(GpuAddress, u64)> {
-    use a6xx::pm4::Pm4;
     let Packet::Command { opcode, payload, .. } = *packet else { return Vec::new() };
-    match Pm4::parse(opcode, payload) {
-        Pm4::DrawIndirect(packet) => vec![(packet.INDIRECT, 16)],
-        Pm4::DrawIndxIndirect(packet) => vec![(packet.INDIRECT, 20)],
-        Pm4::DrawIndirectMulti(packet) => {
-            let Some(layout) = packet.layout() else { return Vec::new() };
-            let each = if layout.indices.is_some() { 20 } else { 16 };
-            let further = u64::from(packet.DRAW_COUNT.saturating_sub(1)) * u64::from(layout.stride);
-            let draws = (layout.parameters, further + each);
-            [Some(draws), layout.count.map(|count| (count, 4))].into_iter().flatten().collect()
-        }
-        Pm4::ExecCsIndirect(packet) => vec![(packet.ADDR, 12)],
-        Pm4::MemToReg(packet) => vec![(packet.SRC, 4 * u64::from(packet.control.CNT().max(1)))],
-        Pm4::MemToMem(packet) => {
-            let bytes = if packet.control.DOUBLE() { 8 } else { 4 };
-            packet.sources().take(3).map(|source| (source, bytes)).collect()
-        }
-        Pm4::WaitRegMem(packet) if packet.control.POLL() != PollMemoryType::POLL_REGISTER => {
-            vec![(packet.POLL_ADDR, 4)]
-        }
-        Pm4::WaitMemGte(packet) => vec![(packet.POLL_ADDR, 4)],
-        Pm4::CondExec(packet) => vec![(packet.ADDR0, 4), (packet.ADDR1, 4)],
-        _ => Vec::new(),
-    }
+    a6xx::pm4::Pm4::parse(opcode, payload).reads()
 }
 
 /// What a load of state loads.

@@ -67,6 +67,7 @@ fn strict(command: &Command) -> impl Hash + Eq + use<> {
 fn loose(command: &Command) -> impl Hash + Eq + use<> {
     let primitive = match &command.draw.command {
         describe::Command::Draw { primitive, .. } => format!("{primitive:?}"),
+        describe::Command::Blit { does, .. } => does.clone(),
         describe::Command::Dispatch { .. } | describe::Command::Uncounted { .. } => String::new(),
     };
     (purpose(command), primitive)

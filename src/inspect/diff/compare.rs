@@ -211,6 +211,7 @@ pub fn title(draw: &describe::Draw) -> String {
         }
         describe::Command::Dispatch { groups: [x, y, z], .. } => format!("dispatch {x}x{y}x{z}"),
         describe::Command::Uncounted { name } => format!("{pass} {name}"),
+        describe::Command::Blit { name, does } => format!("{name} {does}"),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::describe::{
 };
 use crate::selection::{Draws, Selection};
 use a4emu_gpu::budget::Work;
-use a4emu_gpu::cp::{Call, Engine, Flow, Silent, Skip, Surfaces};
+use a4emu_gpu::cp::{Call, Engine, Flow, Silent, Skip};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::settled::Synced;
@@ -277,10 +277,6 @@ impl Engine for Collector {
             self.look(gpu, call);
         }
         self.skip.run(gpu, call)
-    }
-
-    fn blit(&mut self, gpu: &mut Gpu, between: Surfaces) {
-        self.skip.blit(gpu, between);
     }
 
     fn is_stale(&self, address: GpuAddress) -> bool {

@@ -7,7 +7,7 @@ use super::compare::Unread;
 use super::player::Player;
 use super::side::{Side, reads};
 use crate::describe::{Draw, Read, Shaders};
-use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent, Skip, Surfaces};
+use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent, Skip};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_support::options::Shared;
 
@@ -84,13 +84,6 @@ impl<L: Look> Engine for Visitor<L> {
             _ if self.wanted.is_empty() => Flow::Stop,
             Play::Captured => self.skip.run(gpu, call),
             Play::Rendered => Renderer.run(gpu, call),
-        }
-    }
-
-    fn blit(&mut self, gpu: &mut Gpu, between: Surfaces) {
-        match self.play {
-            Play::Captured => self.skip.blit(gpu, between),
-            Play::Rendered => Renderer.blit(gpu, between),
         }
     }
 

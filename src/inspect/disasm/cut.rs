@@ -14,7 +14,7 @@ use a4emu_decoder::asm::pack;
 
 use super::prelude;
 use crate::selection::{Selection, Span, of_process};
-use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Skip, Surfaces};
+use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::PAGE;
 use a4emu_gpu::pass::Pass;
@@ -79,12 +79,6 @@ impl Engine for UpTo {
         match u64::from(call.submit()) < self.last {
             true => Renderer.run(gpu, call),
             false => Flow::Continue,
-        }
-    }
-
-    fn blit(&mut self, gpu: &mut Gpu, between: Surfaces) {
-        if u64::from(gpu.at.submit) < self.last {
-            Renderer.blit(gpu, between);
         }
     }
 }

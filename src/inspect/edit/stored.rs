@@ -18,7 +18,7 @@ use anyhow::{Context, bail, ensure};
 use super::packets::{Around, around};
 use super::{Change, Edit};
 use crate::describe::Capture;
-use a4emu_gpu::cp::{Call, Engine, Flow, GROUPS, Group, Observer, Skip, Surfaces};
+use a4emu_gpu::cp::{Call, Engine, Flow, GROUPS, Group, Observer, Skip};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::settled::Running;
 use a4emu_support::limits::Limits;
@@ -393,10 +393,6 @@ impl Engine for Placing<'_> {
             }
         }
         self.skip.run(gpu, call)
-    }
-
-    fn blit(&mut self, gpu: &mut Gpu, between: Surfaces) {
-        self.skip.blit(gpu, between);
     }
 }
 

@@ -147,7 +147,7 @@ impl Event {
             submit: call.submit(),
             draw: call.number(),
             frame_draw: call.frame_draw(),
-            pass: call.pass().map_or("compute", |pass| pass.name()),
+            pass: call.pass_name(),
             address: address.get(),
             what,
         }

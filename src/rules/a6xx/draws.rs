@@ -1,23 +1,26 @@
 //! Checks of draws, dispatches and resolves: programs, vertices, indices, descriptors, targets.
 
-use std::sync::LazyLock;
-
-use a4emu_decoder::a6xx::enums::{BuffersLocation, DepthFormat, Format};
-use a4emu_decoder::a6xx::regs::REGISTERS;
+use a4emu_decoder::a6xx::enums::{BuffersLocation, DepthFormat, Format, MsaaSamples, TileMode};
 use a4emu_decoder::a6xx::regs::compute::{SP_CS_IBO_LO, SP_IBO_LO};
 use a4emu_decoder::a6xx::regs::draw::*;
 use a4emu_decoder::a6xx::regs::sets::A6XX_SP_XS_CONFIG;
-use a4emu_decoder::a6xx::regs::tex::{SAMPLER, TEX_CONST_4, TEX_CONST_5, TEXTURE};
+use a4emu_decoder::a6xx::regs::tex::{
+    SAMPLER, TEX_CONST_0, TEX_CONST_1, TEX_CONST_2, TEX_CONST_4, TEX_CONST_5, TEXTURE,
+};
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::bits::Register;
+use a4emu_gpu::a6xx::formats;
 use a4emu_gpu::a6xx::registers::StageRegisters;
-use a4emu_gpu::cp::BindlessBase;
+use a4emu_gpu::cp::{BindlessBase, BlitCall, Surfaces};
 use a4emu_gpu::draw::{DrawCall, IndexSource};
 use a4emu_gpu::gpu::{STAGES, Stage};
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
 use a4emu_gpu::settled::Synced;
+use a4emu_shader::format::{Swap, Transfer};
 
+use super::traffic::Traffic;
+use super::uses::{Fetched, Half, Target, stored};
 use super::{agree, holds};
 use crate::program::Checked;
 use crate::programs::Programs;
@@ -29,48 +32,60 @@ use crate::state::Violations;
 const GROUP: u32 = 16;
 const INSTRUCTION: u32 = 8;
 
-/// Registers of a resolve: its destination, its pitch, its last row, and what it does.
-struct ResolveRegisters {
-    base: u32,
-    pitch: u32,
-    end: u32,
-    info: u32,
-}
-
-static RESOLVE: LazyLock<ResolveRegisters> = LazyLock::new(|| {
-    let offset = |name: &str| REGISTERS.by_name(name).expect("a register of the A6xx");
-    ResolveRegisters {
-        base: offset("RB_BLIT_DST_LO"),
-        pitch: offset("RB_BLIT_DST_PITCH"),
-        end: offset("RB_BLIT_SCISSOR_BR"),
-        info: offset("RB_BLIT_INFO"),
-    }
-});
-
 /// Checks a draw with vertices that is about to run.
-pub fn draw(gpu: Synced<'_>, call: &DrawCall, programs: &mut Programs, violations: &mut Violations) {
+pub fn draw(
+    gpu: Synced<'_>,
+    call: &DrawCall,
+    programs: &mut Programs,
+    traffic: &mut Traffic,
+    violations: &mut Violations,
+) {
     let is_binning = call.pass == Pass::Binning;
     let runs = |stage: &Stage| match stage {
         Stage::CS => false,
         Stage::FS => !is_binning,
         _ => gpu.regs.read(StageRegisters::of(*stage).length) != 0 || *stage == Stage::VS,
     };
-    STAGES.into_iter().filter(runs).for_each(|stage| program(gpu, stage, programs, violations));
-    attributes(gpu, call, violations);
-    indices(gpu, call, violations);
+    let mut fetched = Vec::new();
+    STAGES.into_iter().filter(runs).for_each(|stage| program(gpu, stage, programs, &mut fetched, violations));
+    attributes(gpu, call, &mut fetched, violations);
+    indices(gpu, call, &mut fetched, violations);
+    let mut written = Vec::new();
     if !is_binning {
         agree::check(&gpu.regs, violations);
-        targets(gpu, violations);
+        let targets = targets(&gpu.regs);
+        if gpu.regs.get::<RB_BIN_CONTROL>().BUFFERS_LOCATION() == BuffersLocation::BUFFERS_IN_GMEM {
+            in_tile_memory(&gpu.regs, &targets, violations);
+        } else {
+            in_memory(gpu, &targets, violations);
+            written = targets;
+        }
     }
+    traffic.fetch(gpu, &fetched, violations);
+    traffic.draw(call.pass, &written, violations);
 }
 
 /// Checks a dispatch that is about to run.
-pub fn dispatch(gpu: Synced<'_>, programs: &mut Programs, violations: &mut Violations) {
-    program(gpu, Stage::CS, programs, violations);
+pub fn dispatch(
+    gpu: Synced<'_>,
+    programs: &mut Programs,
+    traffic: &mut Traffic,
+    violations: &mut Violations,
+) {
+    let mut fetched = Vec::new();
+    program(gpu, Stage::CS, programs, &mut fetched, violations);
+    traffic.fetch(gpu, &fetched, violations);
+    traffic.dispatch(gpu);
 }
 
-/// Checks M7 for a program, the rules of programs, and its descriptors.
-fn program(gpu: Synced<'_>, stage: Stage, programs: &mut Programs, violations: &mut Violations) {
+/// Checks M7 for a program, the rules of programs, and its descriptors. Adds what these name to `fetched`.
+fn program(
+    gpu: Synced<'_>,
+    stage: Stage,
+    programs: &mut Programs,
+    fetched: &mut Vec<Fetched>,
+    violations: &mut Violations,
+) {
     let StageRegisters { start, length, .. } = *StageRegisters::of(stage);
     let (address, groups) = (gpu.regs.address(start), gpu.regs.read(length));
     if groups == 0 {
@@ -83,11 +98,11 @@ fn program(gpu: Synced<'_>, stage: Stage, programs: &mut Programs, violations: &
     });
     let Some(checked) = programs.at(gpu, stage, address, instructions) else { return };
     checked.broken.iter().for_each(|broken| violations.add(broken.clone()));
-    descriptors(gpu, &checked, violations);
+    descriptors(gpu, &checked, fetched, violations);
 }
 
 /// Checks M3, M6, S28 and S29: what a program's instructions name by number.
-fn descriptors(gpu: Synced<'_>, checked: &Checked, violations: &mut Violations) {
+fn descriptors(gpu: Synced<'_>, checked: &Checked, fetched: &mut Vec<Fetched>, violations: &mut Violations) {
     let stage = checked.program.stage;
     let config = A6XX_SP_XS_CONFIG(gpu.regs.read(StageRegisters::of(stage).config));
     let uses = &checked.program.shader.uses;
@@ -107,31 +122,41 @@ fn descriptors(gpu: Synced<'_>, checked: &Checked, violations: &mut Violations) 
             format!("{name}: {what} {slot}, SP_{name}_CONFIG has {count}")
         });
         if named.taken != Taken::Sampler {
-            resource(gpu, stage, named, (what, rule), violations);
+            fetched.extend(resource(gpu, stage, named, (what, rule), violations));
         }
     }
 }
 
-/// Checks that the descriptor of a texture, image or buffer is bound, and that its memory is there.
+/// Checks that the descriptor of a texture, image or buffer is bound, and that its memory is there. Returns that memory.
 fn resource(
     gpu: Synced<'_>,
     stage: Stage,
     named: Named,
-    (what, rule): (&str, Id),
+    (what, rule): (&'static str, Id),
     violations: &mut Violations,
-) {
-    let Some(place) = place(gpu, stage, named) else { return };
-    let words = gpu.memory().known_dwords(place, TEXTURE.len());
-    let Some([low, high]) = words.get(4..6).and_then(|words| <[u32; 2]>::try_from(words).ok()) else {
-        return;
-    };
+) -> Option<Fetched> {
+    let words = gpu.memory().known_dwords(place(gpu, stage, named)?, TEXTURE.len());
+    let [size, pitch, _, low, high] = *words.get(1..)?.first_chunk()?;
     let (name, slot) = (stage.name(), named.slot);
     if words.iter().all(|word| *word == 0) {
-        return violations.report(Id::S29, format!("{name}: {what} {slot} is not bound"));
+        violations.report(Id::S29, format!("{name}: {what} {slot} is not bound"));
+        return None;
     }
     let base = Address::wide(TEX_CONST_4(low).BASE_LO(), TEX_CONST_5(high).BASE_HI());
-    violations
-        .unless(holds(gpu, base, 1), rule, || format!("{name}: {what} {slot} at {base} is in no buffer"));
+    // Rows of the first level and layer, with the padding of a pitch. A buffer has no pitch: its first byte.
+    let rows = u64::from(TEX_CONST_2(pitch).PITCH()) * u64::from(TEX_CONST_1(size).HEIGHT());
+    let is_linear = TEX_CONST_0(words[0]).TILE_MODE() == TileMode::TILE6_LINEAR;
+    let needed = match TEX_CONST_1(size).HEIGHT() {
+        // The last row may be shorter than the pitch. Padding of tiles is not known.
+        height if height > 0 && is_linear => rows - u64::from(TEX_CONST_2(pitch).PITCH()) + 1,
+        _ => 1,
+    };
+    violations.unless(holds(gpu, base, needed), rule, || match needed {
+        1 => format!("{name}: {what} {slot} at {base} is in no buffer"),
+        bytes => format!("{name}: {what} {slot}: {bytes} bytes at {base} are in no one buffer"),
+    });
+    let range = (base.get(), base.get().saturating_add(rows.max(1)));
+    Some(Fetched { stage: Some(stage), what, slot: Some((slot.into(), named.base)), range })
 }
 
 /// Where a descriptor is; none if its bindless base does not exist.
@@ -158,7 +183,7 @@ fn wide_at<Low: Register>(regs: &RegFile, index: u32) -> Address {
 }
 
 /// Checks M1, M2 and P17.
-fn attributes(gpu: Synced<'_>, call: &DrawCall, violations: &mut Violations) {
+fn attributes(gpu: Synced<'_>, call: &DrawCall, fetched: &mut Vec<Fetched>, violations: &mut Violations) {
     let regs = &gpu.regs;
     let counts = regs.get::<VFD_CONTROL_0>();
     let fetches = counts.FETCH_CNT().min(VFD_FETCH_SIZE::ROW.len);
@@ -168,6 +193,8 @@ fn attributes(gpu: Synced<'_>, call: &DrawCall, violations: &mut Violations) {
         violations.unless(holds(gpu, base, size.into()), Id::M1, || {
             format!("vertex buffer {fetch}: {size} bytes at {base} are in no one buffer")
         });
+        let range = (base.get(), base.get().saturating_add(size.into()));
+        fetched.push(Fetched { stage: None, what: "vertex buffer", slot: Some((fetch, None)), range });
     }
     for attribute in 0..counts.DECODE_CNT().min(VFD_DECODE_INSTR::ROW.len) {
         let decode = regs.at::<VFD_DECODE_INSTR>(attribute);
@@ -189,64 +216,101 @@ fn attributes(gpu: Synced<'_>, call: &DrawCall, violations: &mut Violations) {
 }
 
 /// Checks M7 and P19 for indices.
-fn indices(gpu: Synced<'_>, call: &DrawCall, violations: &mut Violations) {
+fn indices(gpu: Synced<'_>, call: &DrawCall, fetched: &mut Vec<Fetched>, violations: &mut Violations) {
     let IndexSource::Memory { base, size, width, first } = call.indices else { return };
     violations.unless(holds(gpu, base, size.into()), Id::M7, || {
         format!("indices: {size} bytes at {base} are in no one buffer")
     });
+    let range = (base.get(), base.get().saturating_add(size.into()));
+    fetched.push(Fetched { stage: None, what: "indices", slot: None, range });
     let bytes = (u64::from(first) + u64::from(call.count)) * u64::from(width);
     violations.unless(u64::from(size) >= bytes, Id::P19, || {
         format!("the index buffer has {size} bytes, indices have {bytes}")
     });
 }
 
-/// Checks T4 for targets in tile memory, and M4 for those in memory.
-fn targets(gpu: Synced<'_>, violations: &mut Violations) {
-    let regs = &gpu.regs;
-    let in_tiles = regs.get::<RB_BIN_CONTROL>().BUFFERS_LOCATION() == BuffersLocation::BUFFERS_IN_GMEM;
-    let rows = regs.get::<GRAS_SC_WINDOW_SCISSOR_BR>().Y();
-    let mut places: Vec<(String, u32)> = Vec::new();
-    let mut add = |name: String, gmem: u32, base: Address, pitch: u32, violations: &mut Violations| {
-        if !in_tiles {
-            // The last row may be shorter than the pitch.
-            let bytes = u64::from(pitch) * u64::from(rows) + 1;
-            return violations.unless(holds(gpu, base, bytes), Id::M4, || {
-                format!("{name}: {bytes} bytes at {base} are in no one buffer")
-            });
-        }
-        if let Some((other, _)) = places.iter().find(|(_, place)| *place == gmem) {
-            violations.report(Id::T4, format!("{other} and {name} are both at {gmem:#x} of tile memory"));
-        }
-        places.push((name, gmem));
+/// The targets that a draw may write.
+fn targets(regs: &RegFile) -> Vec<Target> {
+    let rows = regs.get::<GRAS_SC_WINDOW_SCISSOR_BR>().Y() + 1;
+    let samples = match regs.get::<RB_DEST_MSAA_CNTL>().SAMPLES() {
+        MsaaSamples::MSAA_TWO => 1,
+        MsaaSamples::MSAA_FOUR => 2,
+        MsaaSamples::MSAA_EIGHT => 3,
+        MsaaSamples::MSAA_ONE | MsaaSamples::Other(_) => 0,
     };
     let components = regs.read(RB_RENDER_COMPONENTS::ROW.offset);
+    let mut all = Vec::new();
     for index in 0..regs.get::<RB_FS_OUTPUT_CNTL1>().MRT().min(RB_MRT_CONTROL::ROW.len) {
-        let is_none = regs.at::<RB_MRT_BUF_INFO>(index).COLOR_FORMAT() == Format::FMT6_NONE;
-        if components >> (4 * index) & 0xf != 0 && !is_none {
-            let (gmem, pitch) = (regs.at::<RB_MRT_BASE_GMEM>(index), regs.at::<RB_MRT_PITCH>(index));
-            let base = wide_at::<RB_MRT_BASE_LO>(regs, index);
-            add(format!("target {index}"), gmem.VALUE(), base, pitch.VALUE(), violations);
+        let format = regs.at::<RB_MRT_BUF_INFO>(index).COLOR_FORMAT();
+        if components >> (4 * index) & 0xf != 0 && format != Format::FMT6_NONE {
+            let codec = formats::texture(format).and_then(|it| it.codec(Swap::WZYX, Transfer::Linear));
+            all.push(Target {
+                name: format!("target {index}"),
+                half: Half::Color,
+                base: wide_at::<RB_MRT_BASE_LO>(regs, index),
+                gmem: regs.at::<RB_MRT_BASE_GMEM>(index).VALUE(),
+                pitch: regs.at::<RB_MRT_PITCH>(index).VALUE(),
+                rows,
+                pixel: codec.map(|codec| codec.bytes() << samples),
+            });
         }
     }
-    if regs.get::<RB_DEPTH_BUFFER_INFO>().DEPTH_FORMAT() != DepthFormat::DEPTH6_NONE
-        && regs.get::<RB_DEPTH_CNTL>().Z_TEST_ENABLE()
-    {
-        let (gmem, pitch) = (regs.get::<RB_DEPTH_BUFFER_BASE_GMEM>(), regs.get::<RB_DEPTH_BUFFER_PITCH>());
-        let base = regs.address(RB_DEPTH_BUFFER_BASE_LO::ROW.offset);
-        add("depth".to_owned(), gmem.VALUE(), base, pitch.VALUE(), violations);
+    let bytes = match regs.get::<RB_DEPTH_BUFFER_INFO>().DEPTH_FORMAT() {
+        DepthFormat::DEPTH6_16 => 2,
+        DepthFormat::DEPTH6_24_8 | DepthFormat::DEPTH6_32 => 4,
+        DepthFormat::DEPTH6_NONE | DepthFormat::Other(_) => return all,
+    };
+    if regs.get::<RB_DEPTH_CNTL>().Z_TEST_ENABLE() {
+        all.push(Target {
+            name: "depth".to_owned(),
+            half: Half::Depth,
+            base: regs.address(RB_DEPTH_BUFFER_BASE_LO::ROW.offset),
+            gmem: regs.get::<RB_DEPTH_BUFFER_BASE_GMEM>().VALUE(),
+            pitch: regs.get::<RB_DEPTH_BUFFER_PITCH>().VALUE(),
+            rows,
+            pixel: Some(bytes << samples),
+        });
+    }
+    all
+}
+
+/// Checks M4.
+fn in_memory(gpu: Synced<'_>, targets: &[Target], violations: &mut Violations) {
+    for target in targets {
+        let (start, behind) = target.range();
+        let (name, base, bytes) = (&target.name, target.base, behind - start);
+        violations.unless(holds(gpu, base, bytes), Id::M4, || {
+            format!("{name}: {bytes} bytes at {base} are in no one buffer")
+        });
     }
 }
 
-/// Checks M5: the event BLIT copies between tile memory and memory.
-pub fn resolve(gpu: Synced<'_>, violations: &mut Violations) {
-    // Bits 1:0 of RB_BLIT_INFO are 0 and 1 for a copy out of tile memory, BLIT_EVENT_STORE and BLIT_EVENT_STORE_AND_CLEAR.
-    if gpu.regs.read(RESOLVE.info) & 3 > 1 {
-        return;
+/// Checks T4: each target has a bin of its own in tile memory.
+fn in_tile_memory(regs: &RegFile, targets: &[Target], violations: &mut Violations) {
+    let bin = regs.get::<RB_BIN_CONTROL>();
+    let pixels = u64::from(bin.BINW()) * u64::from(bin.BINH());
+    let range = |it: &Target| {
+        let bytes = pixels * u64::from(it.pixel.unwrap_or(1));
+        (u64::from(it.gmem), u64::from(it.gmem) + bytes.max(1))
+    };
+    for (index, target) in targets.iter().enumerate() {
+        let (first, behind) = range(target);
+        let others = targets[..index].iter();
+        for other in others.filter(|other| first < range(other).1 && range(other).0 < behind) {
+            let (name, other) = (&target.name, &other.name);
+            violations.report(Id::T4, format!("{other} and {name} share {first:#x} of tile memory"));
+        }
     }
-    let (base, pitch) = (gpu.regs.address(RESOLVE.base), gpu.regs.read(RESOLVE.pitch) << 6);
-    let rows = gpu.regs.read(RESOLVE.end) >> 16 & 0x3fff;
-    let bytes = u64::from(pitch) * u64::from(rows) + 1;
-    violations.unless(holds(gpu, base, bytes), Id::M5, || {
-        format!("resolve: {bytes} bytes at {base} are in no one buffer")
-    });
+}
+
+/// Checks a blit that is about to run. M5: the event BLIT copies out of tile memory.
+pub fn blit(gpu: Synced<'_>, call: &BlitCall, traffic: &mut Traffic, violations: &mut Violations) {
+    if let (Surfaces::TileMemory, Some(surface)) = (call.between, stored(&gpu.regs)) {
+        // The last row may be shorter than the pitch.
+        let bytes = u64::from(surface.pitch) * u64::from(surface.rows - 1) + 1;
+        violations.unless(holds(gpu, surface.start, bytes), Id::M5, || {
+            format!("resolve: {bytes} bytes at {} are in no one buffer", surface.start)
+        });
+    }
+    traffic.blit(gpu, call, violations);
 }

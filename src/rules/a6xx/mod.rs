@@ -7,9 +7,12 @@ mod draws;
 mod packets;
 #[cfg(test)]
 mod tests;
+mod traffic;
+mod uses;
 
-pub use draws::{dispatch, draw, resolve};
+pub use draws::{blit, dispatch, draw};
 pub use packets::{command, registers};
+pub use traffic::Traffic;
 
 use a4emu_decoder::adreno::address::Address;
 use a4emu_gpu::settled::Synced;

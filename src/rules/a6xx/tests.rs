@@ -1,8 +1,11 @@
 //! Each rule is broken by one change of a stream that keeps all of them.
 
+use a4emu_decoder::adreno::capture::Sections;
 use a4emu_decoder::asm::{Bounds, FileError, Files, Image, assemble};
 
-use crate::found_in;
+use crate::{Watch, found_in};
+use a4emu_gpu::cp::Renderer;
+use a4emu_gpu::playback::Playback;
 
 const STREAM: &str = include_str!("draw.a4");
 
@@ -66,10 +69,17 @@ impl Files for NoFiles {
     }
 }
 
+fn assembled(source: &str) -> Vec<u8> {
+    assemble("it.a4", source, &mut NoFiles, Bounds::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// The rules that a stream breaks, each once.
 fn broken(source: &str) -> Vec<&'static str> {
-    let capture = assemble("it.a4", source, &mut NoFiles, Bounds::default()).expect(source);
-    let (watch, _) = found_in(&capture, Default::default());
+    let (watch, _) = found_in(&assembled(source), Default::default());
+    rules(&watch)
+}
+
+fn rules(watch: &Watch) -> Vec<&'static str> {
     let mut rules: Vec<_> = watch.findings().map(|finding| finding.broken.rule.rule().id).collect();
     rules.sort_unstable();
     rules.dedup();
@@ -96,4 +106,46 @@ fn memory_is_not_judged_where_buffers_are_not_whole() {
         .replace("zero 0xff8", "zero 0xf8")
         .replace("zero 0xff0", "zero 0xf0");
     assert_eq!(broken(&parts.replace("VFD_FETCH[0].SIZE = 64", "VFD_FETCH[0].SIZE = 0x2000")), [""; 0]);
+}
+
+const TRAFFIC: &str = include_str!("traffic.a4");
+
+/// A part of a comment at the line of a flush, invalidation or wait, and the rule that is broken without it.
+const NEEDED: [(&str, &str); 17] = [
+    ("(packet to packet)", "F6"),
+    ("(blit to packet)", "F7"),
+    ("(blit to packet, flushed)", "F7"),
+    ("(blit to texture)", "F8"),
+    ("(blit to texture, flushed)", "F8"),
+    ("(blit to texture, invalidated)", "F8"),
+    ("(target to blit)", "F8"),
+    ("(blit to mode)", "F10"),
+    ("(flush to mode)", "F10"),
+    ("(binning)", "F7"),
+    ("(binning, flushed)", "F7"),
+    ("(binning, arrived)", "F7"),
+    ("(bin to texture)", "F8"),
+    ("(bin to texture, invalidated)", "F8"),
+    ("(shader to shader)", "F9"),
+    ("(shader to packet)", "F7"),
+    ("(shader to packet, flushed)", "F7"),
+];
+
+/// The rules that a stream breaks when its dispatches run.
+fn broken_in_a_run(source: &str) -> Vec<&'static str> {
+    let (capture, mut playback) = (assembled(source), Playback::default());
+    let mut watch = Watch::of_device(&mut playback.gpu);
+    playback.run(Sections::new(capture.as_slice()).unwrap(), &mut Renderer, &mut watch);
+    watch.finish(&mut playback.gpu);
+    rules(&watch)
+}
+
+#[test]
+fn each_flush_invalidation_and_wait_is_needed() {
+    assert_eq!(broken_in_a_run(TRAFFIC), [""; 0]);
+    for (comment, rule) in NEEDED {
+        let lines: Vec<&str> = TRAFFIC.lines().filter(|line| !line.contains(comment)).collect();
+        assert_eq!(lines.len() + 1, TRAFFIC.lines().count(), "{comment}");
+        assert_eq!(broken_in_a_run(&lines.join("\n")), [rule], "{comment}");
+    }
 }

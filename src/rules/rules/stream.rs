@@ -88,4 +88,20 @@ super::rules! { 1;
     F5 [4] W Doc "Vertex buffers that are bound anew are fetched behind UCHE_INVALIDATE: the cache may hold old vertices";
         mend "write UCHE_INVALIDATE0 and 1 behind VFD_FETCH";
         from "Mesa bb19f2c3c4, hazards.md 4.3", break "remove the invalidation behind VFD_FETCH";
+    F6 [6] W Doc "What a packet stored is read by a packet behind CP_WAIT_MEM_WRITES";
+        mend "write CP_WAIT_MEM_WRITES between them"; from "tu_cmd_buffer.h (TU_ACCESS_CP_WRITE)",
+        break "remove CP_WAIT_MEM_WRITES";
+    F7 [6] W Doc "What draws, blits and shaders wrote is read by the command processor behind a flush and waits";
+        mend "write the flush of what wrote it, CP_WAIT_FOR_IDLE and, for what does not wait for that, CP_WAIT_FOR_ME";
+        from "freedreno.rst (the command processor reads no cache), tu_cmd_buffer.cc (vk2tu_single_stage, tu6_emit_binning_pass)",
+        break "remove CP_WAIT_FOR_IDLE";
+    F8 [6] W Doc "What packets, targets and blits wrote is fetched behind a flush, CACHE_INVALIDATE and CP_WAIT_FOR_IDLE";
+        mend "write PC_CCU_FLUSH_COLOR_TS or PC_CCU_FLUSH_DEPTH_TS (of a packet: CP_WAIT_MEM_WRITES), CACHE_INVALIDATE, CP_WAIT_FOR_IDLE";
+        from "tu_cmd_buffer.cc (tu_flush_for_access)", break "remove CACHE_INVALIDATE";
+    F9 [6] W Doc "What a shader stored is fetched by a later draw or dispatch behind CP_WAIT_FOR_IDLE";
+        mend "write CP_WAIT_FOR_IDLE between them"; from "tu_cmd_buffer.cc (tu_flush_for_stage)",
+        break "remove CP_WAIT_FOR_IDLE";
+    F10 [6] W Doc "RB_CCU_CNTL changes when CCU is flushed and the chip is idle";
+        mend "write PC_CCU_FLUSH_COLOR_TS, PC_CCU_FLUSH_DEPTH_TS and CP_WAIT_FOR_IDLE before it";
+        from "tu_cmd_buffer.h (tu_cmd_ccu_state)", break "remove CP_WAIT_FOR_IDLE";
 }

@@ -175,7 +175,7 @@ impl Waits {
         match call {
             Call::Draw(call) => self.draw(gpu, call, violations),
             Call::Dispatch(_) => self.dispatched = true,
-            Call::Uncounted(_) => {}
+            Call::Uncounted(_) | Call::Blit(_) => {}
         }
         self.busy = true;
         self.caches = Flush::Needed;

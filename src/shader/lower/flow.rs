@@ -1,7 +1,9 @@
 //! Lowering of categories 0 and 7, and of flags that affect control flow.
-use a4emu_decoder::adreno::ir3::{Cat0, Cat0Op, Cat7, Cat7Op, Instr, Predicate};
+use a4emu_decoder::adreno::ir3::{Cat0, Cat0Op, Cat7, Cat7Op, Instr, Isa, Predicate};
+use a4emu_decoder::guesses::Guess;
 
 use super::{Lowerer, SyncFlag};
+use crate::doubt::When;
 use crate::effect::{Branch, Condition, Effect, Region, Test, Vote};
 use crate::rowmap::PREDICATES;
 
@@ -23,7 +25,13 @@ impl Lowerer {
             Cat0Op::Bany => branch(Condition::If(first), Vote::Any),
             Cat0Op::Ball => branch(Condition::If(first), Vote::All),
             Cat0Op::Jump => branch(Condition::Always, Vote::Each),
-            Cat0Op::Getone => branch(Condition::Always, Vote::AllButOne),
+            Cat0Op::Getone => {
+                // A wave of the chip has more lanes (guess `wave-lanes`).
+                if self.isa == Isa::A6xx {
+                    self.builder.doubt(When::Always(Guess::WaveLanes));
+                }
+                branch(Condition::Always, Vote::AllButOne)
+            }
             // Each warp runs the preamble ([`crate::preamble`]).
             Cat0Op::Shps | Cat0Op::Shpe => return,
             Cat0Op::Call => Effect::Call { target },

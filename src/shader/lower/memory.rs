@@ -3,10 +3,12 @@ use a4emu_decoder::adreno::ir3::{
     Cat6, Cat6Class, Cat6Form, Cat6Op, ConstantTarget, Descriptor, DescriptorMode, Isa, Reg, RegOrImm,
     Through, Type, View,
 };
+use a4emu_decoder::guesses::Guess;
 
 use super::Lowerer;
 use super::operands::{Bank, step};
 use crate::alu::Row;
+use crate::doubt::When;
 use crate::effect::Effect;
 use crate::extra::Extra;
 use crate::lowered::Uniform;
@@ -40,12 +42,15 @@ impl Lowerer {
                 self.store(instr, value, to, count);
             }
             Cat6Form::Varying { dst, location, count } => self.varyings(ty, dst, location, count),
+            // The index is signed (guess `global-index`).
             Cat6Form::IndexedLoad { dst, address, index, shift, offset, count } => {
+                self.builder.doubt(When::Always(Guess::GlobalIndex));
                 let index = Some(Index { value: Bank::Full.source(index), shift });
                 let from = MemoryAccess { index, ..self.access(instr, address, 4 * i32::from(offset)) };
                 self.load(instr, dst, from, count);
             }
             Cat6Form::IndexedStore { value, address, index, shift, offset, count } => {
+                self.builder.doubt(When::Always(Guess::GlobalIndex));
                 let index = Some(Index { value: Bank::Full.source(index), shift });
                 let to = MemoryAccess { index, ..self.access(instr, address, 4 * i32::from(offset)) };
                 self.store(instr, value, to, count);

@@ -58,6 +58,15 @@ enums! {
         CACHE_INVALIDATE = 49, LABEL = 63,
     }
 
+    a6xx_blit_event_type => BlitEventType {
+        BLIT_EVENT_STORE = 0, BLIT_EVENT_STORE_AND_CLEAR = 1, BLIT_EVENT_CLEAR = 2, BLIT_EVENT_LOAD = 3,
+    }
+
+    a6xx_ccu_cache_size => CcuCacheSize {
+        CCU_CACHE_SIZE_FULL = 0, CCU_CACHE_SIZE_HALF = 1, CCU_CACHE_SIZE_QUARTER = 2,
+        CCU_CACHE_SIZE_EIGHTH = 3,
+    }
+
     a6xx_threadsize => Threadsize { THREAD64 = 0, THREAD128 = 1 }
 
     a6xx_const_ram_mode => ConstRamMode {

@@ -34,15 +34,6 @@ enum_tables! {
 
     a6xx_fragcoord_sample_mode => FragcoordSampleMode { FRAGCOORD_CENTER = 0, FRAGCOORD_SAMPLE = 3 }
 
-    a6xx_blit_event_type => BlitEventType {
-        BLIT_EVENT_STORE = 0, BLIT_EVENT_STORE_AND_CLEAR = 1, BLIT_EVENT_CLEAR = 2, BLIT_EVENT_LOAD = 3,
-    }
-
-    a6xx_ccu_cache_size => CcuCacheSize {
-        CCU_CACHE_SIZE_FULL = 0, CCU_CACHE_SIZE_HALF = 1, CCU_CACHE_SIZE_QUARTER = 2,
-        CCU_CACHE_SIZE_EIGHTH = 3,
-    }
-
     a6xx_polygon_mode => PolygonMode { POLYMODE6_POINTS = 1, POLYMODE6_LINES = 2, POLYMODE6_TRIANGLES = 3 }
 
     a6xx_tess_spacing => TessSpacing { TESS_EQUAL = 0, TESS_FRACTIONAL_ODD = 2, TESS_FRACTIONAL_EVEN = 3 }

@@ -2,6 +2,7 @@
 
 use super::rows::*;
 use super::words::*;
+use crate::a6xx::enums::PollMemoryType;
 use crate::adreno::address::Address;
 use crate::adreno::pm4::{DwordRow, IndirectBufferCall, PacketRow, joined, whole};
 use crate::bits::{FieldRow, Hex, Uint};
@@ -190,5 +191,44 @@ impl<'a> Pm4<'a> {
             }
             _ => None,
         }
+    }
+}
+
+impl Pm4<'_> {
+    /// The memory that the command processor reads to execute the packet: addresses and bytes. The buffers that it calls are not
+    /// included, nor are loads of state.
+    pub fn reads(&self) -> Vec<(Address, u64)> {
+        let polls_memory = |control: CP_WAIT_REG_MEM_0| control.POLL() != PollMemoryType::POLL_REGISTER;
+        match self {
+            Self::DrawIndirect(it) => vec![(it.INDIRECT, 16)],
+            Self::DrawIndxIndirect(it) => vec![(it.INDIRECT, 20)],
+            Self::DrawIndirectMulti(it) => {
+                it.layout().map_or(Vec::new(), |layout| layout.reads(it.DRAW_COUNT))
+            }
+            Self::ExecCsIndirect(it) => vec![(it.ADDR, 12)],
+            Self::MemToReg(it) => vec![(it.SRC, 4 * u64::from(it.control.CNT().max(1)))],
+            Self::MemToMem(it) => {
+                let bytes = if it.control.DOUBLE() { 8 } else { 4 };
+                it.sources().take(3).map(|source| (source, bytes)).collect()
+            }
+            Self::Memcpy(it) => vec![(it.SRC, 4 * u64::from(it.DWORDS))],
+            Self::RegToMemOffsetMem(it) => vec![(it.OFFSET, 4)],
+            Self::WaitRegMem(it) if polls_memory(it.control) => vec![(it.POLL_ADDR, 4)],
+            Self::CondWrite5(it) if polls_memory(it.control) => vec![(it.POLL_ADDR, 4)],
+            Self::WaitMemGte(it) => vec![(it.POLL_ADDR, 4)],
+            Self::CondExec(it) => vec![(it.ADDR0, 4), (it.ADDR1, 4)],
+            Self::DrawPredSet(it) => it.MEM_ADDR.map(|address| (address, 8)).into_iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl IndirectDraws {
+    /// The memory with the parameters of at most `draws` draws, and with their number.
+    fn reads(&self, draws: u32) -> Vec<(Address, u64)> {
+        let each = if self.indices.is_some() { 20 } else { 16 };
+        let further = u64::from(draws.saturating_sub(1)) * u64::from(self.stride);
+        let parameters = (self.parameters, further + each);
+        [Some(parameters), self.count.map(|count| (count, 4))].into_iter().flatten().collect()
     }
 }

@@ -19,6 +19,7 @@ registers! {
         21..21 FORCE_LRZ_WRITE_DIS: Bool; 22..23 BUFFERS_LOCATION: BuffersLocation;
         24..26 LRZ_FEEDBACK_ZMODE_MASK: LrzFeedbackMask;
     }
+    0x8803 RB_DEST_MSAA_CNTL { 0..1 SAMPLES: MsaaSamples; 2..2 MSAA_DISABLE: Bool; }
     0x880c RB_FS_OUTPUT_CNTL1 { 0..3 MRT: Uint; }
     0x880d RB_RENDER_COMPONENTS {
         0..3 RT0: Hex; 4..7 RT1: Hex; 8..11 RT2: Hex; 12..15 RT3: Hex; 16..19 RT4: Hex; 20..23 RT5: Hex;

@@ -39,7 +39,7 @@ static BLOCKS: [Block; 18] = [
     Block::new("SP", "shader processor", sp::REGS),
     Block::new("SP", "what dispatches read: the compute stage, bindless bases, the clock", compute::REGS),
     Block::new("SP", "what draws read: targets, vertex buffers, scissors, prefetched textures", draw::REGS),
-    Block::new("RB", "what blits between surfaces in memory read", blit::REGS),
+    Block::new("RB", "what blits read", blit::REGS),
     Block::new("TPL1", "texture pipe", tpl1::REGS),
     Block::new("HLSQ", "high level sequencer: constant and program stores, dispatch", hlsq::REGS),
     Block::new("UCHE", "unified cache", uche::REGS),

@@ -10,7 +10,6 @@ register_rows! {
         12..12 INNERCONSERVATIVERASEN: Bool; 14..14 FLAG_DEPTH: Bool; 16..23 FLAG_MRTS: Hex;
     }
     0x8802 RB_RAS_MSAA_CNTL { 0..1 SAMPLES: MsaaSamples; 2..2 UNK2: Bool; 3..3 UNK3: Bool; }
-    0x8803 RB_DEST_MSAA_CNTL { 0..1 SAMPLES: MsaaSamples; 2..2 MSAA_DISABLE: Bool; }
     0x8804 RB_SAMPLE_CONFIG { like A6XX_SAMPLE_CONFIG }
     0x8805 RB_SAMPLE_LOCATION_0 { like A6XX_SAMPLE_LOCATIONS }
     0x8806 RB_SAMPLE_LOCATION_1 { like A6XX_SAMPLE_LOCATIONS }
@@ -58,18 +57,9 @@ register_rows! {
     0x88c0 RB_Z_CLAMP_MIN { 0..31 VALUE: Float; }
     0x88c1 RB_Z_CLAMP_MAX { 0..31 VALUE: Float; }
     0x88d0 RB_UNKNOWN_88D0 { 0..12 UNK0: Hex; 16..26 UNK16: Hex; }
-    0x88d1 RB_BLIT_SCISSOR_TL { like A6XX_REG_XY }
-    0x88d2 RB_BLIT_SCISSOR_BR { like A6XX_REG_XY }
     0x88d3 RB_BIN_CONTROL2 { 0..5 BINW: Shl<5>; 8..14 BINH: Shl<4>; }
     0x88d4 RB_WINDOW_OFFSET2 { like A6XX_REG_XY }
     0x88d5 RB_BLIT_GMEM_MSAA_CNTL { 3..4 SAMPLES: MsaaSamples; }
-    0x88d6 RB_BLIT_BASE_GMEM { 12..31 VALUE: Addr<12>; }
-    0x88d7 RB_BLIT_DST_INFO {
-        0..1 TILE_MODE: TileMode; 2..2 FLAGS: Bool; 3..4 SAMPLES: MsaaSamples; 5..6 COLOR_SWAP: ColorSwap;
-        7..14 COLOR_FORMAT: Format; 15..15 UNK15: Bool;
-    }
-    wide 0x88d8 RB_BLIT_DST {}
-    0x88da RB_BLIT_DST_PITCH { 0..15 VALUE: Shl<6>; }
     0x88db RB_BLIT_DST_ARRAY_PITCH { 0..28 VALUE: Shl<6>; }
     wide 0x88dc RB_BLIT_FLAG_DST {}
     0x88de RB_BLIT_FLAG_DST_PITCH { 0..10 PITCH: Shl<6>; 11..27 ARRAY_PITCH: Shl<7>; }
@@ -77,10 +67,6 @@ register_rows! {
     0x88e0 RB_BLIT_CLEAR_COLOR_DW1 {}
     0x88e1 RB_BLIT_CLEAR_COLOR_DW2 {}
     0x88e2 RB_BLIT_CLEAR_COLOR_DW3 {}
-    0x88e3 RB_BLIT_INFO {
-        0..1 TYPE: BlitEventType; 2..2 SAMPLE_0: Bool; 3..3 DEPTH: Bool; 4..7 CLEAR_MASK: Hex; 8..9 LAST: Hex;
-        12..15 BUFFER_ID: Hex;
-    }
     0x88f0 RB_UNKNOWN_88F0 {}
     wide 0x88f1 RB_UNK_FLAG_BUFFER_BASE {}
     0x88f3 RB_UNK_FLAG_BUFFER_PITCH { 0..10 PITCH: Shl<6>; 11..23 ARRAY_PITCH: Shl<7>; }
@@ -108,11 +94,6 @@ register_rows! {
     0x8e01 RB_UNKNOWN_8E01 {}
     0x8e04 RB_DBG_ECO_CNTL {}
     0x8e05 RB_ADDR_MODE_CNTL { 0..31 VALUE: AddressMode; }
-    0x8e07 RB_CCU_CNTL {
-        0..0 GMEM_FAST_CLEAR_DISABLE: Bool; 2..2 CONCURRENT_RESOLVE: Bool; 7..7 DEPTH_OFFSET_HI: Hex;
-        9..9 COLOR_OFFSET_HI: Hex; 10..11 DEPTH_CACHE_SIZE: CcuCacheSize; 12..20 DEPTH_OFFSET: Addr<12>;
-        21..22 COLOR_CACHE_SIZE: CcuCacheSize; 23..31 COLOR_OFFSET: Addr<12>;
-    }
     0x8e08 RB_NC_MODE_CNTL {
         0..0 MODE: Bool; 1..2 LOWER_BIT: Uint; 3..3 MIN_ACCESS_LENGTH: Bool; 4..4 AMSBC: Bool;
         10..10 UPPER_BIT: Uint; 11..11 RGB565_PREDICATOR: Bool; 12..13 UNK12: Hex;

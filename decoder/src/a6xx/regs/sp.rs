@@ -144,7 +144,6 @@ register_rows! {
     0xb183 SP_UNKNOWN_B183 {}
     0xb190 SP_UNKNOWN_B190 {}
     0xb191 SP_UNKNOWN_B191 {}
-    0xb4c1 SP_PS_2D_SRC_SIZE { 0..14 WIDTH: Uint; 15..29 HEIGHT: Uint; }
     wide 0xb4c5 SP_PS_2D_SRC_PLANE1 {}
     0xb4c7 SP_PS_2D_SRC_PLANE_PITCH { 0..11 VALUE: Shl<6>; }
     wide 0xb4c8 SP_PS_2D_SRC_PLANE2 {}

@@ -1,5 +1,7 @@
 //! State of a dispatch.
 
+use a4emu_decoder::guesses::Guess;
+
 use crate::draw::call::DispatchCall;
 use crate::draw::sp::state::StageState;
 use crate::fault::Fault;
@@ -21,6 +23,8 @@ pub struct DispatchState {
     pub local_id: Option<u32>,
     /// Register of the local id as one number.
     pub linear_id: Option<u32>,
+    /// The guesses that this state rests on.
+    pub rests: &'static [Guess],
 }
 
 /// Where x, y and z of a group id go.

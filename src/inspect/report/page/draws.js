@@ -9,12 +9,13 @@ const MOST_UNFOLDED = 300;
 
 /** "TRILIST 36 x 2", "dispatch 4x4x1", as the row says. */
 function commandText(row) {
+  if (row.kind === "blit") return `${row.name} ${row.does.replaceAll("_", " ")}`;
   if (row.kind === "dispatch") return `dispatch ${row.groups.join("x")} of ${row.local_size.join("x")}`;
   if (row.kind !== "draw") return row.name;
   return `${row.primitive} ${row.count}${row.instances > 1 ? ` × ${row.instances}` : ""}`;
 }
 
-const passText = (row) => row.pass ?? "compute";
+const passText = (row) => row.pass ?? (row.kind === "blit" ? "blit" : "compute");
 const instructionsOf = (row) => Object.values(row.cost.instructions).reduce((sum, count) => sum + count, 0);
 /** Text for screen readers only. */
 const hidden = (text) => make("span", { class: "hidden" }, text);
