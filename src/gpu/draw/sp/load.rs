@@ -1,9 +1,10 @@
-//! Loads of a warp from one buffer of global memory.
+//! Loads of a warp from one buffer of global memory, or from the inputs of primitives.
 
 use std::ops::Range;
 
 use multiversion::multiversion;
 
+use super::memory::InputParts;
 use crate::limits::FOUND_BUFFERS;
 use crate::memory::{Address, Memory};
 use a4emu_shader::{LANES, Lanes, Mask, MemoryAccess, Width};
@@ -65,6 +66,34 @@ pub fn load(
         Width::Byte => gather(bytes, (&at, pattern), out, |byte: &[u8; 1]| byte[0].into()),
     }
     true
+}
+
+/// Runs a load of words for the lanes of `mask` from `inputs`, of which each lane has a part. Returns false, and does nothing,
+/// if a lane reads beyond its part. Other lanes of `out` are overwritten.
+pub fn load_inputs(
+    inputs: &[u8],
+    parts: Option<InputParts>,
+    request: &MemoryAccess<&Lanes>,
+    mask: Mask,
+    out: &mut [Lanes],
+) -> bool {
+    let size = 4 * out.len();
+    let InputParts { lanes, bytes } = parts.unwrap_or(InputParts { lanes: LANES, bytes: inputs.len() });
+    let Some(last) = bytes.min(inputs.len()).checked_sub(size) else { return false };
+    let mut at = [0; LANES];
+    if offsets(request, 0, last as u64, mask, size as u32, &mut at) == Pattern::Outside {
+        return false;
+    }
+    for (part, first) in (0..LANES).step_by(lanes).enumerate() {
+        for (lane, at) in (first..).zip(at.iter_mut().skip(first).take(lanes)) {
+            *at = if mask >> lane & 1 != 0 { *at + (part * bytes) as u32 } else { 0 };
+        }
+    }
+    let end = inputs.len() - size;
+    at.iter().all(|at| *at as usize <= end) && {
+        gather(inputs, (&at, Pattern::Apart), out, |word: &[u8; 4]| u32::from_le_bytes(*word));
+        true
+    }
 }
 
 /// Computes the offset of each lane from `base`, of which none may exceed `last`. A lane that takes no part has that of the

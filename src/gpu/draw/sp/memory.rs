@@ -10,7 +10,7 @@ use crate::memory::{Memory, little_endian};
 use a4emu_shader::jit::{Routine, Texels};
 use a4emu_shader::{
     Atomic, AtomicPlace, ImageAccess, ImageLayout, LANES, Lanes, Lowered, Mask, MemoryAccess, Plain, Query,
-    Reach, Sample, Space, UniformLoad, lanes_of,
+    Reach, Sample, Space, UniformLoad, Width, lanes_of,
 };
 
 use super::buffer::{Buffer, DescriptorPlaces};
@@ -304,6 +304,11 @@ impl<'a> ShaderMemory<'a> {
             && let Some(base) = self.load_from_buffer(request, mask, out)
         {
             return self.journal().into_iter().for_each(|journal| journal.note_read_of(base));
+        }
+        if (request.space, request.width) == (Space::Stage, Width::Word)
+            && load::load_inputs(&self.inputs, self.parts, request, mask, out)
+        {
+            return;
         }
         let width = request.width.bytes() as usize;
         let mut bytes = [0; 16];

@@ -167,3 +167,49 @@ fn atomics_of_global_memory_take_turns() {
     assert_eq!((old[0], old[31]), (1002, 1033));
     assert_eq!(memory.read_u32(Address::new(base + 8)), Some(1034));
 }
+
+/// Loads at any address, inside and outside of a lane's part.
+#[test]
+fn a_load_of_inputs_reads_the_part_of_its_lane() {
+    const PART: usize = 48;
+    let (mut memory, stage) = (Memory::new(), StageState { stage: Stage::GS, ..StageState::of("end\n") });
+    let mut seen = ShaderMemory::new(GpuMemory::ReadWrite(&mut memory), &stage);
+    seen.inputs = (0..6 * PART).map(|at| (at * 7) as u8).collect();
+    let (mut inside, mut outside) = (0, 0);
+    for (parts, size) in [(None, 6 * PART), (Some(InputParts { lanes: 5, bytes: PART }), PART)] {
+        for (components, first) in (1..=4).flat_map(|count| [0, 3, 21, 240].map(|first| (count, first))) {
+            // Six parts are those of 30 lanes.
+            for mask in [Mask::MAX >> 2, 0x2102_0408] {
+                let address = Lanes(std::array::from_fn(|lane| first + lane as u32 * 5 % 17));
+                let request = MemoryAccess {
+                    space: Space::Stage,
+                    address: &address,
+                    high: None,
+                    index: None,
+                    offset: 0,
+                    width: Width::Word,
+                };
+                let mut out = vec![Lanes::ZERO; components];
+                seen.parts = parts;
+                seen.load(&request, mask, &mut out);
+                let noted = std::mem::take(&mut seen.log.outside_inputs);
+                for lane in lanes_of(mask) {
+                    let (start, at) = (parts.map_or(0, |_| lane / 5 * PART), address[lane] as usize);
+                    let byte = |at: usize| if at < size { seen.inputs[start + at] } else { 0 };
+                    for (c, row) in out.iter().enumerate() {
+                        let want = u32::from_le_bytes(std::array::from_fn(|k| byte(at + 4 * c + k)));
+                        assert_eq!(row[lane], want, "component {c} of lane {lane} at {at} with {parts:?}");
+                    }
+                    let is_inside = at + 4 * components <= size;
+                    (inside, outside) = (inside + u32::from(is_inside), outside + u32::from(!is_inside));
+                    assert_eq!(
+                        noted.iter().any(|noted| noted.lane == lane),
+                        !is_inside,
+                        "lane {lane} at {at}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(inside > 500 && outside > 100, "{inside} {outside}");
+}
