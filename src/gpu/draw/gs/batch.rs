@@ -11,7 +11,7 @@ use crate::draw::sp::log::{OutsideInputs, ShaderLog};
 use crate::draw::sp::memory::{InputParts, ShaderMemory};
 use crate::draw::sp::primitive_inputs::InputLayout;
 use crate::draw::vertices::Vertices;
-use a4emu_shader::{LANES, Lanes, Warp};
+use a4emu_shader::{LANES, Lanes, Mask, Warp};
 
 use super::cost::Cost;
 use super::dispatch::{Choice, SUBWARPS};
@@ -40,8 +40,8 @@ pub struct GeometryDraw<'a> {
 /// Results of a batch of primitives.
 #[derive(Default)]
 pub struct Batch {
-    /// Emitted vertices, by primitive and invocation.
-    pub emitted: Vec<Emitted>,
+    /// Emitted vertices of all invocations.
+    pub emitted: Emitted,
     /// Cost of the batch.
     pub cost: Cost,
     /// First excess of vertices, if any.
@@ -62,6 +62,8 @@ struct BatchRun<'w, 'a, 'd> {
     full: Vec<Invocation>,
     /// First access outside the inputs, with its invocation and vertex.
     outside: Option<((usize, usize), OutsideInputs)>,
+    /// Rows of the vertices of a warp.
+    rows: Vec<u32>,
     batch: Batch,
 }
 
@@ -90,7 +92,8 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
         let lanes = if slots == 1 { LANES } else { draw.choice.lanes };
         worker.memory.parts = Some(InputParts { lanes, bytes: layout.stride() });
         let (subwarps, width, full) = (Subwarps::new(draw.choice), draw.choice.lanes, Vec::new());
-        Self { draw, layout, worker, subwarps, width, full, outside: None, batch: Batch::default() }
+        let (rows, batch) = (vec![0; LANES * draw.state.stride()], Batch::default());
+        Self { draw, layout, worker, subwarps, width, full, outside: None, rows, batch }
     }
 
     fn run(mut self, invocations: impl Iterator<Item = Invocation>) -> Batch {
@@ -104,7 +107,9 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
             if self.worker.is_stopped() {
                 break;
             }
-            (0..SUBWARPS).for_each(|subwarp| self.harvest(subwarp, counts[subwarp]));
+            self.draw.state.export(&self.worker.warp, &mut self.rows);
+            let makes = self.makes();
+            (0..SUBWARPS).for_each(|subwarp| self.harvest(subwarp, counts[subwarp], makes));
         }
         self.worker.memory.log.outside_inputs.extend(self.outside.map(|(_, outside)| outside));
         let probed = probe::run(self.draw, &self.full, self.worker);
@@ -119,7 +124,7 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
         self.subwarps.fill(invocations, |subwarp, invocation| begun[subwarp] = Some(invocation));
         for (subwarp, invocation) in begun.iter().enumerate() {
             let Some(invocation) = invocation else { continue };
-            self.batch.emitted.push(Emitted::default());
+            self.batch.emitted.invocations += 1;
             let stride = self.layout.stride();
             let place = &mut self.worker.memory.inputs[self.subwarps.slot(subwarp) * stride..][..stride];
             self.layout.fill(place, self.draw.vertices, self.draw.primitives.primitive(invocation.primitive));
@@ -171,8 +176,8 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
 
     /// Returns the lanes of a subwarp up to the first that killed, among `count` lanes that ran.
     fn real(&self, subwarp: usize, count: usize) -> usize {
-        let killed = (0..count).position(|k| self.is_killed(self.lane(subwarp, k)));
-        killed.map_or(count, |k| k + 1)
+        let killed = self.worker.warp.killed() >> self.subwarps.first_lane(subwarp).min(LANES - 1);
+        count.min(killed.trailing_zeros() as usize + 1)
     }
 
     fn lane(&self, subwarp: usize, k: usize) -> usize {
@@ -208,50 +213,58 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
     /// that the shader cannot see the assignment to warps.
     fn entry(&self) -> (Lanes, Lanes) {
         let (mut entry, mut ids) = (Lanes::ZERO, Lanes::ZERO);
-        for lane in 0..self.draw.choice.lanes * self.draw.choice.subwarps {
-            let (subwarp, k) = self.subwarps.subwarp_of(lane);
+        let lanes = self.draw.choice.lanes;
+        let places = entry.chunks_exact_mut(lanes).zip(ids.chunks_exact_mut(lanes));
+        for (subwarp, (entry, ids)) in places.take(self.draw.choice.subwarps).enumerate() {
             let Some(Running { invocation, next }) = self.subwarps.get(subwarp) else { continue };
-            entry[lane] = (self.draw.state.entry.word)(StageEntry {
-                slot: 0,
-                invocation: invocation.number,
-                vertex: next + k as u32,
-            });
-            ids[lane] = self.draw.primitives.ids[invocation.primitive];
+            for (vertex, entry) in (next..).zip(entry) {
+                *entry = (self.draw.state.entry.word)(StageEntry {
+                    slot: 0,
+                    invocation: invocation.number,
+                    vertex,
+                });
+            }
+            ids.fill(self.draw.primitives.ids[invocation.primitive]);
         }
         (entry, ids)
+    }
+
+    /// Returns the lanes that make a vertex if they ran.
+    fn makes(&self) -> Mask {
+        !self.worker.warp.killed() | self.draw.state.positioned(&self.worker.warp)
     }
 
     /// Notes the run of `lane`, which has just been collected.
     fn note(&mut self, running: &Running, lane: usize, makes: bool) {
         let (_, k) = self.subwarps.subwarp_of(lane);
         let Running { invocation, next } = *running;
-        let emitted = &self.batch.emitted[invocation.index];
+        let state = self.draw.state;
+        let row = &self.rows[lane * state.stride()..][..state.stride()];
         self.batch.runs.push(Run {
             invocation: invocation.number,
             vertex: next + k as u32,
             warp: self.batch.cost.warps - 1,
             lane,
             kills: self.is_killed(lane),
-            made: makes.then(|| Made::last(emitted, self.draw.state.outputs.components)).flatten(),
+            made: makes.then(|| Made::new(row, state.word(&self.worker.warp, lane))),
         });
     }
 
-    /// Collects the vertices of a subwarp of which `count` lanes ran.
-    fn harvest(&mut self, subwarp: usize, count: usize) {
+    /// Collects the vertices of a subwarp of which `count` lanes ran. `makes` has the lanes that make one if they ran.
+    fn harvest(&mut self, subwarp: usize, count: usize, makes: Mask) {
         let Some(running) = self.subwarps.get(subwarp) else { return };
         let real = self.real(subwarp, count);
         let first = self.lane(subwarp, 0);
-        for lane in first..first + real {
-            self.batch.cost.runs += 1;
-            let makes = !self.is_killed(lane) || self.draw.state.has_position(&self.worker.warp, lane);
-            if makes {
-                let emitted = &mut self.batch.emitted[running.invocation.index];
-                self.draw.state.export(&self.worker.warp, lane, emitted);
-                self.batch.cost.vertices += 1;
-            }
-            if self.draw.watched == Some(running.invocation.primitive) {
-                self.note(&running, lane, makes);
-            }
+        let (state, warp) = (self.draw.state, &self.worker.warp);
+        // Only the last of them can have killed, so those that make a vertex are the first.
+        let made = (first..first + real).take_while(|lane| makes >> lane & 1 != 0).count();
+        let rows = &self.rows[first * state.stride()..][..made * state.stride()];
+        let words = (first..first + made).map(|lane| state.word(warp, lane));
+        self.batch.emitted.add(running.invocation.index, rows, words);
+        self.batch.cost.runs += real as u64;
+        self.batch.cost.vertices += made as u64;
+        if self.draw.watched == Some(running.invocation.primitive) {
+            (first..first + real).for_each(|lane| self.note(&running, lane, lane < first + made));
         }
         let killed = real > 0 && self.is_killed(first + real - 1);
         let next = Running { next: running.next + real as u32, ..running };

@@ -1,17 +1,33 @@
 //! Results of geometry shaders: rows of vertices, and the strips that they form.
 
+use std::ops::Range;
+
 use crate::draw::stage_words::PrimitiveWord;
 use crate::draw::topology::Topology;
 
 use crate::draw::vertices::{RESTART, Vertices};
 
-/// The vertices of one invocation, in order.
+/// The vertices of some invocations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Emitted {
+    /// Number of invocations.
+    pub invocations: usize,
     /// Rows of [`Vertices`].
-    pub rows: Vec<u32>,
+    rows: Vec<u32>,
     /// Primitive word of each vertex.
-    pub words: Vec<PrimitiveWord>,
+    words: Vec<PrimitiveWord>,
+    /// Which vertices an invocation emitted. Those of one invocation are in order.
+    pieces: Vec<(usize, Range<usize>)>,
+}
+
+impl Emitted {
+    /// Adds vertices of an invocation.
+    pub fn add(&mut self, invocation: usize, rows: &[u32], words: impl Iterator<Item = PrimitiveWord>) {
+        let first = self.words.len();
+        self.rows.extend_from_slice(rows);
+        self.words.extend(words);
+        self.pieces.push((invocation, first..self.words.len()));
+    }
 }
 
 /// All emitted vertices of a draw, with their list.
@@ -27,11 +43,6 @@ pub struct Strips {
 }
 
 impl Strips {
-    /// Creates empty strips for vertices with `components` varyings.
-    pub fn new(components: usize) -> Self {
-        Self { vertices: Vertices::new(components, 0), ..Self::default() }
-    }
-
     /// Returns the number of complete primitives of stream 0. A strip has one for each vertex that ends it.
     pub fn primitives(&self, topology: Topology) -> u64 {
         let missing = match topology {
@@ -43,26 +54,44 @@ impl Strips {
         runs.map(|run| run.len().saturating_sub(missing) as u64).sum()
     }
 
-    /// Adds an invocation. It always starts a new strip.
-    pub fn push(&mut self, topology: Topology, emitted: &Emitted) {
-        let first = self.words.len() as u32;
-        match topology {
-            Topology::SizedPoints => {
-                let drawn = (first..).zip(&emitted.words).filter(|(_, word)| word.stream == 0);
-                self.list.extend(drawn.map(|(number, _)| number));
-            }
-            _ => {
+    /// Adds invocations in order. Each starts a new strip.
+    pub fn push(&mut self, topology: Topology, mut emitted: Emitted) {
+        emitted.pieces.sort_by_key(|(invocation, _)| *invocation);
+        let mut number = self.words.len() as u32;
+        let mut pieces = emitted.pieces.iter().peekable();
+        for invocation in 0..emitted.invocations {
+            if topology != Topology::SizedPoints {
                 self.list.push(RESTART);
-                for (number, word) in (first..).zip(&emitted.words) {
-                    if word.cut {
-                        self.list.push(RESTART);
-                    }
-                    self.list.push(number);
-                }
+            }
+            while let Some((_, vertices)) = pieces.next_if(|(of, _)| *of == invocation) {
+                let words = &emitted.words[vertices.clone()];
+                self.list_vertices(topology, number, words);
+                number += words.len() as u32;
             }
         }
-        self.vertices.extend(&emitted.rows);
-        self.words.extend_from_slice(&emitted.words);
+        if emitted.pieces.is_sorted_by_key(|(_, vertices)| vertices.start) {
+            self.vertices.extend(&emitted.rows);
+            self.words.extend_from_slice(&emitted.words);
+            return;
+        }
+        let stride = self.vertices.stride();
+        for (_, vertices) in emitted.pieces {
+            self.vertices.extend(&emitted.rows[vertices.start * stride..vertices.end * stride]);
+            self.words.extend_from_slice(&emitted.words[vertices]);
+        }
+    }
+
+    /// Adds vertices from `number` on to the list.
+    fn list_vertices(&mut self, topology: Topology, number: u32, words: &[PrimitiveWord]) {
+        for (number, word) in (number..).zip(words) {
+            match topology {
+                Topology::SizedPoints if word.stream != 0 => continue,
+                Topology::SizedPoints => {}
+                _ if word.cut => self.list.push(RESTART),
+                _ => {}
+            }
+            self.list.push(number);
+        }
     }
 }
 
@@ -76,12 +105,18 @@ mod tests {
     }
 
     fn emitted(words: &[u32]) -> Emitted {
-        Emitted { rows: vec![0; 5 * words.len()], words: words.iter().map(|word| of(*word)).collect() }
+        let mut emitted = Emitted { invocations: 1, ..Emitted::default() };
+        emitted.add(0, &vec![0; 5 * words.len()], words.iter().map(|word| of(*word)));
+        emitted
+    }
+
+    fn empty() -> Strips {
+        Strips { vertices: Vertices::new(0, 0), ..Strips::default() }
     }
 
     fn list(topology: Topology, invocations: &[&[u32]]) -> Vec<u32> {
-        let mut strips = Strips::new(0);
-        invocations.iter().for_each(|words| strips.push(topology, &emitted(words)));
+        let mut strips = empty();
+        invocations.iter().for_each(|words| strips.push(topology, emitted(words)));
         assert_eq!(strips.vertices.len(), strips.words.len());
         strips.list
     }
@@ -95,12 +130,27 @@ mod tests {
     #[test]
     fn a_strip_has_a_primitive_for_each_vertex_that_completes_one() {
         let count = |topology| {
-            let mut strips = Strips::new(0);
-            strips.push(topology, &emitted(&[0, 0, 0, 0, 4, 0, 4]));
+            let mut strips = empty();
+            strips.push(topology, emitted(&[0, 0, 0, 0, 4, 0, 4]));
             strips.primitives(topology)
         };
         let topologies = [Topology::SizedPoints, Topology::LineStrip, Topology::TriangleStrip];
         assert_eq!(topologies.map(count), [7, 3 + 1, 2]);
+    }
+
+    /// The first of three invocations goes on after the second has ended, and the third makes nothing.
+    #[test]
+    fn vertices_of_an_invocation_follow_each_other() {
+        let mut emitted = Emitted { invocations: 3, ..Emitted::default() };
+        for (invocation, vertices) in [(0, [10, 11]), (1, [20, 21]), (0, [12, 13])] {
+            let rows = vertices.map(|number| [number; 5]).concat();
+            emitted.add(invocation, &rows, vertices.into_iter().map(|_| of(0)));
+        }
+        let mut strips = empty();
+        strips.push(Topology::LineStrip, emitted);
+        let numbers: Vec<u32> = (0..6).map(|v| strips.vertices.row(v)[0]).collect();
+        assert_eq!(numbers, [10, 11, 12, 13, 20, 21]);
+        assert_eq!(strips.list, [RESTART, 0, 1, 2, 3, RESTART, 4, 5, RESTART]);
     }
 
     #[test]

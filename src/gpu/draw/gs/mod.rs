@@ -30,6 +30,7 @@ use crate::draw::gras::setup;
 use crate::draw::sp::launch::{Threads, Worker, launch};
 use crate::draw::sp::log::ShaderLog;
 use crate::draw::stop::MAX_HELD;
+use crate::draw::vertices::Vertices;
 use crate::fault::Fault;
 use crate::limits::{GEOMETRY_BATCH_VERTICES, GEOMETRY_BATCHES};
 use crate::memory::Memory;
@@ -68,7 +69,8 @@ pub fn shade(draw: &GeometryDraw<'_>, memory: &mut Memory, budget: &mut Budget) 
     let per = per.clamp(1, 64) as usize;
     let count = draw.primitives.len();
     let batches: Vec<_> = (0..count).step_by(per).map(|first| first..(first + per).min(count)).collect();
-    let mut shaded = Shaded { strips: Strips::new(state.outputs.components), ..Shaded::default() };
+    let vertices = Vertices::to_come(state.outputs.components, &state.stage.lists);
+    let mut shaded = Shaded { strips: Strips { vertices, ..Strips::default() }, ..Shaded::default() };
     for wave in batches.chunks(GEOMETRY_BATCHES) {
         let jobs = wave.iter().cloned();
         let work = |worker: &mut Worker<'_>, batch| draw.run_batch(worker, batch);
@@ -88,7 +90,7 @@ pub fn shade(draw: &GeometryDraw<'_>, memory: &mut Memory, budget: &mut Budget) 
 
 impl Shaded {
     fn add(&mut self, draw: &GeometryDraw<'_>, batch: Batch) {
-        batch.emitted.iter().for_each(|emitted| self.strips.push(draw.state.topology, emitted));
+        self.strips.push(draw.state.topology, batch.emitted);
         self.runs.extend(batch.runs);
         self.cost.add(&batch.cost);
         let max = draw.state.max_vertices;
@@ -114,7 +116,6 @@ impl Shaded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::vertices::Vertices;
 
     #[test]
     fn geometry_shader_output_has_a_byte_limit() {

@@ -70,7 +70,8 @@ fn probe(draw: &GeometryDraw<'_>, invocations: &[Invocation], worker: &mut Worke
         return Some(Excess::NoKill);
     }
     let warp = &worker.warp;
-    let excess = |lane: usize| match (warp.killed() & (1 << lane) != 0, draw.state.has_position(warp, lane)) {
+    let positioned = draw.state.positioned(warp);
+    let excess = |lane: usize| match (warp.killed() & (1 << lane) != 0, positioned & (1 << lane) != 0) {
         (false, _) => Some(Excess::NoKill),
         (true, true) => Some(Excess::OneMore),
         (true, false) => None,

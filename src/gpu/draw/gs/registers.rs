@@ -1,10 +1,10 @@
 //! Inputs and outputs of a geometry shader in registers.
 
 use crate::draw::vertices::HEADER;
-use a4emu_shader::{Killed, Lanes, Warp};
+use a4emu_shader::{Killed, Lanes, Mask, Warp};
 
 use super::state::GeometryState;
-use crate::draw::gs::emitted::Emitted;
+use crate::draw::stage_words::PrimitiveWord;
 
 /// Value of position registers before the shader: a NaN that no operation makes. A run that kills with this
 /// value unchanged makes no vertex.
@@ -27,27 +27,28 @@ impl GeometryState {
         *warp.full_mut(1) = *ids;
     }
 
-    /// Returns whether a lane wrote its position. Registers that contain inputs are ignored.
-    pub(super) fn has_position(&self, warp: &Warp, lane: usize) -> bool {
+    /// Returns the lanes that wrote their position. Registers that contain inputs are ignored.
+    pub(super) fn positioned(&self, warp: &Warp) -> Mask {
         let position = self.outputs.position;
-        (position..position + 4).filter(|id| *id > 1).any(|id| warp.full(id)[lane] != UNWRITTEN)
+        let changed = |id: u32| Lanes(warp.full(id).map(|word| word ^ UNWRITTEN)).nonzero();
+        (position..position + 4).filter(|id| *id > 1).fold(0, |lanes, id| lanes | changed(id))
     }
 
-    /// Appends the vertex of a lane.
-    pub(super) fn export(&self, warp: &Warp, lane: usize, emitted: &mut Emitted) {
-        let outputs = &self.outputs;
-        let start = emitted.rows.len();
-        emitted.rows.resize(start + HEADER + outputs.components, 0);
-        let row = &mut emitted.rows[start..];
-        for c in 0..4 {
-            let value = warp.full(outputs.position + c)[lane];
-            row[c as usize] = if value == UNWRITTEN { 0 } else { value };
+    /// Returns the words of a vertex.
+    pub(super) fn stride(&self) -> usize {
+        HEADER + self.outputs.components
+    }
+
+    /// Writes the vertices of all lanes to rows. Components that no register has are not written.
+    pub(super) fn export(&self, warp: &Warp, rows: &mut [u32]) {
+        self.outputs.export(warp, rows, self.stride());
+        for row in rows.chunks_exact_mut(self.stride()) {
+            row[..4].iter_mut().filter(|word| **word == UNWRITTEN).for_each(|word| *word = 0);
         }
-        row[4] = outputs.point_size.map_or(0, |id| warp.full(id)[lane]);
-        for (id, location) in &outputs.varyings {
-            row[HEADER + location] = warp.full(*id)[lane];
-        }
-        let word = self.primitive_word.map_or(0, |id| warp.full(id)[lane]);
-        emitted.words.push((self.read_word)(word));
+    }
+
+    /// Returns the primitive word of a lane.
+    pub(super) fn word(&self, warp: &Warp, lane: usize) -> PrimitiveWord {
+        (self.read_word)(self.primitive_word.map_or(0, |id| warp.full(id)[lane]))
     }
 }

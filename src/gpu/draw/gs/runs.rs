@@ -4,8 +4,6 @@ use crate::draw::stage_words::PrimitiveWord;
 
 use crate::draw::vertices::HEADER;
 
-use super::emitted::Emitted;
-
 /// A run of the program: the making of one vertex, or of none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
@@ -48,11 +46,10 @@ pub struct GeometryRuns {
 }
 
 impl Made {
-    /// The last vertex of `emitted`.
-    pub(super) fn last(emitted: &Emitted, components: usize) -> Option<Self> {
-        let row = &emitted.rows[emitted.rows.len().checked_sub(HEADER + components)?..];
+    /// The vertex of this row and primitive word.
+    pub(super) fn new(row: &[u32], word: PrimitiveWord) -> Self {
         let floats = |words: &[u32]| words.iter().map(|word| f32::from_bits(*word)).collect::<Vec<_>>();
         let position = std::array::from_fn(|c| f32::from_bits(row[c]));
-        Some(Self { position, varyings: floats(&row[HEADER..]), word: *emitted.words.last()? })
+        Self { position, varyings: floats(&row[HEADER..]), word }
     }
 }
