@@ -10,4 +10,5 @@ mod hostile;
 mod layers;
 mod malformed;
 mod page;
+mod repeated;
 pub mod scene;

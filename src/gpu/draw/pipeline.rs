@@ -63,7 +63,7 @@ use super::gs::cost::DispatchCosts;
 use super::gs::dispatch::Setting;
 use super::gs::state::Layers;
 use super::inspection::{Inspected, Inspection, Observation};
-use super::primitive_cache::{PrimitiveCache, looked_through};
+use super::primitive_cache::PrimitiveCache;
 use super::queue::batch::Finished;
 use super::queue::{KnownTiles, Queue, Results, Store};
 use super::rb::rendered::Surfaces;
@@ -75,12 +75,12 @@ use super::schedule::Schedule;
 use super::sp::log::ShaderLog;
 use super::sp::programs::{Programs, Watched};
 use super::state_cache::StateCache;
-use super::stats::{Stats, StatsReport, Stopwatch, TessellationCost};
+use super::stats::{Stats, StatsReport, Stopwatch};
 use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::VertexStages;
 use super::vertices::VertexStream;
 use super::vs::{Shaded, VertexState};
-use super::work::Geometry;
+use super::work::{Geometry, TessellationCost};
 use a4emu_shader::{Counting, Reach};
 
 /// What draws work on: the machine, and what the pipeline keeps between draws.
@@ -357,19 +357,30 @@ fn vertices(
     Ok(record_vertices(context, shaded, start))
 }
 
+/// Returns whether the primitives of the draw can be those of the last tile. Later stages than the vertex shader run again
+/// where a caller looks at them.
+fn may_be_known(context: &DrawContext<'_>, stages: &VertexStages) -> bool {
+    let is_seen = context.pipeline.observation() > Observation::None || context.machine.fidelity.is_some();
+    stages.feedback.is_none() && (stages.is_plain() || (stages.may_repeat() && !is_seen))
+}
+
 /// Returns the cached primitives of the draw from the previous tile, if they are still valid.
 fn cached_primitives(
     context: &mut DrawContext<'_>,
     stages: &VertexStages,
     state: &Arc<PrimitiveState>,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
-    if !stages.is_reusable() || context.pipeline.inspection.pixels.is_some() {
+    if !may_be_known(context, stages) || context.pipeline.inspection.pixels.is_some() {
         return Ok(None);
     }
-    let looked_through = looked_through(&stages.vertex) / 16;
-    charge(&mut context.machine.budget, Work::Copy16, looked_through)?;
+    if !stages.is_plain() {
+        sync(context, stages.later().map(MemoryRead::Stage));
+    }
     let slot = context.pipeline.states.slots.of(context.machine.at.address);
-    let found = context.pipeline.primitives.find(slot, &stages.vertex, state, &context.machine.mem);
+    let (cache, memory) = (&mut context.pipeline.primitives, &context.machine.mem);
+    let looked_through = cache.looked_through(slot, stages, memory) / 16;
+    charge(&mut context.machine.budget, Work::Copy16, looked_through)?;
+    let found = cache.find(slot, stages, state, memory);
     // Without counts of instructions they are no answer where these are requested.
     let is_counted = |made: &Arc<Primitives>| {
         let Geometry { work, counts, .. } = &made.geometry;
@@ -428,10 +439,10 @@ fn cache_made(
     made: Primitives,
 ) -> Arc<Primitives> {
     let made = Arc::new(made);
-    if stages.repeats() {
+    if stages.may_repeat() && may_be_known(context, &stages) {
         let slot = context.pipeline.states.slots.of(context.machine.at.address);
         let (cache, state) = (&mut context.pipeline.primitives, state.primitive.clone());
-        cache.keep(slot, stages.vertex, state, &context.machine.mem, &made);
+        cache.keep(slot, stages, state, &context.machine.mem, &made);
     }
     made
 }

@@ -1,8 +1,8 @@
 //! Cache of primitives of draws that run once per tile, kept from one tile to the next.
 //!
 //! A draw packet makes the same primitives again if none of its inputs changed. State is compared field by
-//! field, and memory tells when the pages of vertices and indices changed. Draws with more stages than the
-//! vertex shader are not cached.
+//! field, and memory tells when the pages of vertices and indices changed. What a hull shader stores belongs to the
+//! inputs as well: while nobody else stores there, a second run would store the same again.
 
 use std::sync::Arc;
 
@@ -11,14 +11,15 @@ use crate::memory::Memory;
 
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::PrimitiveState;
-use crate::draw::reads::MemoryRead;
-use crate::draw::vs::VertexState;
+use crate::draw::reads;
+use crate::draw::vertex_stages::VertexStages;
+use crate::draw::work::LaterStages;
 use crate::limits::{HEAVY_PRIMITIVES, HEAVY_SUBMITS, PRIMITIVE_CACHE};
 
 struct Entry {
-    vertex: VertexState,
+    stages: VertexStages,
     primitive: Arc<PrimitiveState>,
-    /// Memory of vertices, indices and textures.
+    /// Memory of vertices, indices and textures, and the buffers of hull and domain shader.
     read: ReadSet,
     made: Arc<Primitives>,
     bytes: usize,
@@ -46,10 +47,15 @@ impl PrimitiveCache {
     /// Begins a submit. Drops heavy entries without recent use, because a frame seldom repeats them later.
     pub fn begin_submit(&mut self) {
         self.submits += 1;
+        self.drop_heavy(HEAVY_SUBMITS);
+    }
+
+    /// Drops heavy entries that the last submits before this one did not use.
+    fn drop_heavy(&mut self, submits: u64) {
         for slot in std::mem::take(&mut self.heavy) {
             match self.entries.get(slot) {
                 Some(entry) if entry.bytes < HEAVY_PRIMITIVES => {}
-                Some(entry) if entry.used + HEAVY_SUBMITS >= self.submits => self.heavy.push(slot),
+                Some(entry) if entry.used + submits >= self.submits => self.heavy.push(slot),
                 _ => self.remove(slot),
             }
         }
@@ -60,17 +66,24 @@ impl PrimitiveCache {
         self.entries.remove(slot);
     }
 
+    /// Returns how many bytes [`PrimitiveCache::find`] reads for `stages`: the times of their pages.
+    pub fn looked_through(&self, slot: usize, stages: &VertexStages, memory: &Memory) -> u64 {
+        let nothing = LaterStages::default();
+        let later = self.entries.get(slot).map_or(&nothing, |entry| &entry.made.geometry.later);
+        reads::pages(stages, later, memory) * size_of::<u64>() as u64
+    }
+
     /// Returns the primitives of the packet of `slot`, if its inputs are unchanged.
     pub fn find(
         &mut self,
         slot: usize,
-        vertex: &VertexState,
+        stages: &VertexStages,
         primitive: &Arc<PrimitiveState>,
         memory: &Memory,
     ) -> Option<Arc<Primitives>> {
         let entry = self.entries.get_mut(slot)?;
         let same = (Arc::ptr_eq(&entry.primitive, primitive) || entry.primitive == *primitive)
-            && entry.vertex.is_same(vertex)
+            && entry.stages.is_same(stages)
             && entry.read.has_same_memory(memory);
         if same {
             entry.used = self.submits;
@@ -85,15 +98,20 @@ impl PrimitiveCache {
     pub fn keep(
         &mut self,
         slot: usize,
-        vertex: VertexState,
+        stages: VertexStages,
         primitive: Arc<PrimitiveState>,
         memory: &Memory,
         made: &Arc<Primitives>,
     ) {
-        let Some(read) = MemoryRead::all(MemoryRead::of_vertices(&vertex), memory) else { return };
+        let Some(read) = reads::all(&stages, &made.geometry.later, memory) else { return };
         // Draws may share their constants. Each entry counts them as its own.
-        let bytes = made.bytes() + size_of::<Entry>() + 4 * vertex.stage.constants.len();
+        let all = stages.later().chain([&*stages.vertex.stage]);
+        let constants: usize = all.map(|stage| stage.constants.len()).sum();
+        let bytes = made.bytes() + size_of::<Entry>() + 4 * constants;
         self.remove(slot);
+        if self.bytes + bytes > PRIMITIVE_CACHE {
+            self.drop_heavy(0);
+        }
         if self.bytes + bytes > PRIMITIVE_CACHE {
             self.clear();
         }
@@ -102,13 +120,8 @@ impl PrimitiveCache {
             self.heavy.push(slot);
         }
         let (used, made) = (self.submits, made.clone());
-        self.entries.put(slot, Entry { vertex, primitive, read, made, bytes, used });
+        self.entries.put(slot, Entry { stages, primitive, read, made, bytes, used });
     }
-}
-
-/// Returns how many bytes [`PrimitiveCache::find`] reads for `vertex`: the times of its pages.
-pub fn looked_through(vertex: &VertexState) -> u64 {
-    MemoryRead::pages(MemoryRead::of_vertices(vertex)) * size_of::<u64>() as u64
 }
 
 #[cfg(test)]
@@ -117,11 +130,14 @@ mod tests {
 
     use super::*;
     use crate::draw::gras::state::Viewports;
+    use crate::draw::pc::assembler::Provoking;
     use crate::draw::sp::state::StageState;
     use crate::draw::vertices::Vertices;
     use crate::draw::vfd::state::FetchState;
     use crate::draw::vpc::state::VertexOutputs;
+    use crate::draw::vs::VertexState;
     use crate::machine::Model;
+    use crate::pass::Pass;
 
     struct Scene {
         cache: PrimitiveCache,
@@ -142,23 +158,31 @@ mod tests {
             }
         }
 
-        fn vertex(&self, count: u32) -> VertexState {
+        fn stages(&self, count: u32) -> VertexStages {
             let outputs =
                 VertexOutputs { position: 0, point_size: None, varyings: Vec::new(), components: 0 };
             let fetch = FetchState { count, ..FetchState::default() };
-            VertexState { fetch, stage: self.stage.clone(), outputs: outputs.into() }
+            VertexStages {
+                vertex: VertexState { fetch, stage: self.stage.clone(), outputs: outputs.into() },
+                tessellation: None,
+                geometry: None,
+                feedback: None,
+                topology: Topology::Triangles,
+                provoking: Provoking::Last,
+                pass: Pass::Gmem,
+            }
         }
 
         /// Caches `vertices` vertices for the draw of `slot`.
         fn keep(&mut self, slot: usize, vertices: u32) {
             let made = Primitives::new(Vertices::new(0, vertices as usize), Vec::new(), Vec::new());
-            let vertex = self.vertex(vertices);
-            self.cache.keep(slot, vertex, self.primitive.clone(), &self.memory, &Arc::new(made));
+            let stages = self.stages(vertices);
+            self.cache.keep(slot, stages, self.primitive.clone(), &self.memory, &Arc::new(made));
         }
 
         fn finds(&mut self, slot: usize, vertices: u32) -> bool {
-            let vertex = self.vertex(vertices);
-            self.cache.find(slot, &vertex, &self.primitive.clone(), &self.memory).is_some()
+            let stages = self.stages(vertices);
+            self.cache.find(slot, &stages, &self.primitive.clone(), &self.memory).is_some()
         }
     }
 
@@ -182,6 +206,26 @@ mod tests {
         (0..=HEAVY_SUBMITS).for_each(|_| scene.cache.begin_submit());
         assert_eq!([(1, MANY), (2, 3)].map(|(slot, count)| scene.finds(slot, count)), [false, true]);
         assert!(scene.cache.heavy.is_empty());
+    }
+
+    #[test]
+    fn a_full_cache_loses_heavy_entries_of_earlier_submits_first() {
+        let mut scene = Scene::new();
+        let half = PRIMITIVE_CACHE as u32 / 2 / 20;
+        scene.keep(0, half);
+        scene.keep(1, 3);
+        scene.cache.begin_submit();
+        scene.keep(2, half / 2);
+        scene.keep(3, half);
+        assert_eq!(
+            [(0, half), (1, 3), (2, half / 2), (3, half)].map(|(slot, count)| scene.finds(slot, count)),
+            [false, true, true, true]
+        );
+        scene.keep(4, half);
+        assert_eq!(
+            [(1, 3), (3, half), (4, half)].map(|(slot, count)| scene.finds(slot, count)),
+            [false, false, true]
+        );
     }
 
     #[test]

@@ -5,7 +5,9 @@ use a4emu_decoder::adreno::address::Address;
 
 use super::call::IndexSource;
 use super::sp::state::StageState;
+use super::vertex_stages::VertexStages;
 use super::vs::VertexState;
+use super::work::LaterStages;
 use crate::memo::ReadSet;
 use crate::memory::{Memory, PAGE};
 
@@ -63,24 +65,42 @@ impl<'a> MemoryRead<'a> {
             Self::Fetch(_) => self.ranges().any(overlaps),
         }
     }
+}
 
-    /// Returns how many whole pages `reads` reach.
-    pub fn pages(reads: [Self; 2]) -> u64 {
-        reads.into_iter().flat_map(Self::ranges).map(|(from, to)| (to - from) / u64::from(PAGE)).sum()
-    }
+/// Returns how many whole pages [`all`] looks at for `stages`.
+pub(crate) fn pages(stages: &VertexStages, later: &LaterStages, memory: &Memory) -> u64 {
+    let fixed = fixed(stages).flat_map(MemoryRead::ranges).map(|(from, to)| to - from);
+    let used = later
+        .buffers
+        .iter()
+        .filter_map(|base| memory.buffer_at(Address::new(*base)))
+        .map(|(_, len)| len.into());
+    fixed.chain(used).map(|bytes: u64| bytes / u64::from(PAGE)).sum()
+}
 
-    /// Returns all that `reads` read. `None` if some of it is missing, or any memory may be read.
-    pub fn all(reads: [Self; 2], memory: &Memory) -> Option<ReadSet> {
-        let place = |(from, to): (u64, u64)| {
-            let place = (Address::new(from), u32::try_from(to - from).ok()?);
-            memory.slice(place.0, place.1 as usize).map(|_| place)
-        };
-        let ranges: Option<Vec<(Address, u32)>> =
-            reads.into_iter().flat_map(Self::ranges).map(place).collect();
-        ranges
-            .filter(|_| !reads.into_iter().any(Self::is_anywhere))
-            .map(|ranges| ReadSet::of_memory(memory, ranges))
+/// Returns all memory that `stages` read and stored to when they ran as `later` says. `None` if some of it is missing or not
+/// known, or if they would find something else now that their stores are made.
+pub(crate) fn all(stages: &VertexStages, later: &LaterStages, memory: &Memory) -> Option<ReadSet> {
+    let place = |(from, to): (u64, u64)| {
+        let place = (Address::new(from), u32::try_from(to - from).ok()?);
+        memory.slice(place.0, place.1 as usize).map(|_| place)
+    };
+    let is_stored = |(from, to): (u64, u64)| {
+        let written = later.written.iter().filter_map(|base| memory.buffer_at(Address::new(*base)));
+        written.map(|(base, len)| bytes_of(base, len.into())).any(|(base, end)| from < end && base < to)
+    };
+    if later.is_single || MemoryRead::Stage(&stages.vertex.stage).is_anywhere() {
+        return None;
     }
+    let fixed = fixed(stages).flat_map(MemoryRead::ranges);
+    let fixed = fixed.map(|range| place(range).filter(|_| !is_stored(range)));
+    let used = later.buffers.iter().map(|base| memory.buffer_at(Address::new(*base)));
+    Some(ReadSet::of_memory(memory, fixed.chain(used).collect::<Option<_>>()?))
+}
+
+/// Returns the reads of `stages` other than loads.
+fn fixed(stages: &VertexStages) -> impl Iterator<Item = MemoryRead<'_>> {
+    MemoryRead::of_vertices(&stages.vertex).into_iter().chain(stages.later().map(MemoryRead::Stage))
 }
 
 /// The first of so many bytes at an address, and one past the last.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::gs::cost::CostRow;
-use super::work::{Geometry, ShaderWork};
+use super::work::{Geometry, ShaderWork, TessellationCost};
 use crate::fault::Place;
 use crate::fidelity::Line;
 use crate::machine::{STAGES, Stage};
@@ -63,6 +63,7 @@ impl Stats {
         self.vertices += geometry.vertices;
         self.primitives += geometry.primitives;
         self.add_work(Stage::VS, &geometry.work);
+        geometry.later.work.iter().for_each(|(stage, work)| self.add_work(*stage, work));
     }
 
     /// Adds what the chip runs for the shader of a stage.
@@ -130,19 +131,6 @@ impl StageTimes {
             compute: each(self.compute, before.compute),
         }
     }
-}
-
-/// Cost of tessellation so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct TessellationCost {
-    /// Number of patches.
-    pub patches: u64,
-    /// Number of patches without points.
-    pub culled: u64,
-    /// Number of domain points.
-    pub points: u64,
-    /// Number of output points, lines and triangles.
-    pub primitives: u64,
 }
 
 /// Cost of the shader of a stage for a draw, or for some of its fragments: what the chip runs.

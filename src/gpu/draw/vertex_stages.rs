@@ -12,6 +12,7 @@ use super::pc::state::PatchState;
 use super::sp::state::StageState;
 use super::vpc::state::FeedbackState;
 use super::vs::VertexState;
+use crate::machine::Stage;
 use crate::pass::Pass;
 
 /// State of the stages before set-up.
@@ -42,6 +43,18 @@ pub struct Tessellation {
     pub domain: DomainState,
 }
 
+impl Tessellation {
+    fn is_same(&self, other: &Self) -> bool {
+        let (one, two) = (&self.domain, &other.domain);
+        self.patches.is_same(&other.patches)
+            && self.hull.is_same(&other.hull)
+            && self.hull.has_same_buffers(&other.hull)
+            && one.stage.has_same_buffers(&two.stage)
+            && (&one.outputs, one.coordinate) == (&two.outputs, two.coordinate)
+            && one.stage.is_same(&two.stage)
+    }
+}
+
 impl VertexStages {
     /// Returns the type of the list that reaches set-up.
     pub fn topology(&self) -> Topology {
@@ -62,9 +75,26 @@ impl VertexStages {
         self.is_plain() && self.feedback.is_none()
     }
 
-    /// Returns whether the draw may run again for the next tile, with the same primitives. The bypass pass has no tiles.
-    pub fn repeats(&self) -> bool {
-        self.is_reusable() && self.pass != Pass::Bypass
+    /// Returns whether the draw may run again for the next tile, and makes the same primitives where its stages find the same
+    /// memory. The bypass pass has no tiles.
+    pub fn may_repeat(&self) -> bool {
+        let store = self.later().any(|stage| stage.stage != Stage::HS && stage.stores());
+        let is_anywhere = self.geometry.iter().any(|geometry| geometry.stage.reads_buffers());
+        self.feedback.is_none() && self.pass != Pass::Bypass && !store && !is_anywhere
+    }
+
+    /// Returns whether both make the same primitives from the same memory.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let tessellation = match (&self.tessellation, &other.tessellation) {
+            (Some(one), Some(other)) => one.is_same(other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        let geometry = match (&self.geometry, &other.geometry) {
+            (Some(one), Some(other)) => one.is_same(other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        let lists = (self.topology, self.provoking) == (other.topology, other.provoking);
+        lists && tessellation && geometry && self.vertex.is_same(&other.vertex)
     }
 
     /// Returns whether the stages write memory.

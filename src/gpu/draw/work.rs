@@ -1,7 +1,13 @@
 //! The work of shaders: what the emulator ran, and what the chip runs.
 
 use crate::budget::{Budget, Work};
+use crate::machine::Stage;
 use a4emu_shader::{InstructionClass, InstructionCount};
+use serde::Serialize;
+
+use super::gs::cost::Cost;
+use super::gs::dispatch::Choice;
+use super::sp::used::UsedBuffers;
 
 /// Work of shaders, by the kinds of work in a budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,7 +104,7 @@ pub struct KnownRun {
     pub counts: Vec<InstructionCount>,
 }
 
-/// What the chip runs to make the primitives of a draw that has no stage before set-up but the vertex shader.
+/// What the chip runs to make the primitives of a draw.
 #[derive(Clone, Debug, Default)]
 pub struct Geometry {
     /// Vertices shaded.
@@ -109,6 +115,61 @@ pub struct Geometry {
     pub work: ShaderWork,
     /// Execution count of each instruction, empty unless enabled.
     pub counts: Vec<InstructionCount>,
+    /// What the stages behind the vertex shader run.
+    pub later: LaterStages,
+}
+
+/// Cost of tessellation so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TessellationCost {
+    /// Number of patches.
+    pub patches: u64,
+    /// Number of patches without points.
+    pub culled: u64,
+    /// Number of domain points.
+    pub points: u64,
+    /// Number of output points, lines and triangles.
+    pub primitives: u64,
+}
+
+impl TessellationCost {
+    /// Adds the cost of a later draw.
+    pub fn add(&mut self, later: &Self) {
+        self.patches += later.patches;
+        self.culled += later.culled;
+        self.points += later.points;
+        self.primitives += later.primitives;
+    }
+}
+
+/// What the stages between vertex shader and set-up ran for a draw.
+#[derive(Clone, Debug, Default)]
+pub struct LaterStages {
+    /// The work of each stage that ran.
+    pub work: Vec<(Stage, ShaderWork)>,
+    /// Cost of tessellation.
+    pub tessellation: TessellationCost,
+    /// Assignment of the geometry shader's invocations to lanes, with its cost.
+    pub dispatch: Option<(Choice, Cost)>,
+    /// Base addresses of the buffers that hull and domain shader used.
+    pub buffers: Vec<u64>,
+    /// Base addresses of those that the hull shader stored to.
+    pub written: Vec<u64>,
+    /// Whether a second run could do something else, or has something to report.
+    pub is_single: bool,
+}
+
+impl LaterStages {
+    /// Adds the work of the next stage, and the buffers that it used.
+    pub fn add(&mut self, stage: Stage, work: ShaderWork, buffers: &UsedBuffers) {
+        let UsedBuffers { read, written, has_others } = buffers;
+        self.work.push((stage, work));
+        self.buffers.extend(read.iter().chain(written));
+        let reads_its_stores = read.iter().any(|base| written.contains(base));
+        let stores_late = stage != Stage::HS && !written.is_empty();
+        self.written.extend(written);
+        self.is_single |= *has_others || reads_its_stores || stores_late;
+    }
 }
 
 impl Geometry {

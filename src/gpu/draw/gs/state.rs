@@ -29,6 +29,18 @@ pub struct GeometryState {
     pub layers: Layers,
 }
 
+impl GeometryState {
+    /// Returns whether both make the same vertices from the same primitives.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let Self { stage, outputs, entry: _, read_word: _, primitive_word, .. } = self;
+        let numbers = |state: &Self| (state.max_vertices, state.invocations, state.topology, state.layers);
+        numbers(self) == numbers(other)
+            && (outputs, primitive_word) == (&other.outputs, &other.primitive_word)
+            && stage.is_same(&other.stage)
+            && stage.has_same_buffers(&other.stage)
+    }
+}
+
 /// Selection of the layer of the render target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layers {

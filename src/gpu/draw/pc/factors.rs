@@ -29,7 +29,7 @@ pub struct Problems {
 /// Reads the factors of `patches` patches of the draw of this number. Unreadable factors are 0, which culls the patch.
 pub fn read(state: &PatchState, draw: u32, patches: usize, memory: &Memory) -> (Vec<Factors>, Problems) {
     let [outer, inner] = state.tessellator.domain.factors();
-    let len = 4 * (1 + outer + inner);
+    let len = state.factor_bytes();
     let mut problems = Problems { draw, ..Problems::default() };
     let mut bytes = [0; 28];
     let mut of = |patch: usize| {

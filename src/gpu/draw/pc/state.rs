@@ -22,6 +22,18 @@ pub struct PatchState {
 }
 
 impl PatchState {
+    /// Returns whether both are the same.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let numbers = |state: &Self| (state.vertices_in, state.vertices_out, state.factors);
+        numbers(self) == numbers(other) && self.tessellator == other.tessellator
+    }
+
+    /// Returns the bytes of the factors of a patch, with its primitive id.
+    pub fn factor_bytes(&self) -> usize {
+        let [outer, inner] = self.tessellator.domain.factors();
+        4 * (1 + outer + inner)
+    }
+
     /// Returns the type of the output list.
     pub fn topology(&self) -> Topology {
         match self.tessellator.primitive_vertices() {

@@ -15,7 +15,7 @@ use crate::draw::stats::StageCost;
 use crate::draw::stop::Stop;
 use crate::draw::vertices::Vertices;
 use crate::draw::vs::Shaded;
-use crate::draw::work::{Geometry, ShaderWork};
+use crate::draw::work::{Geometry, LaterStages, ShaderWork};
 use crate::fault::{Client, Fault, Miss};
 use crate::machine::Stage;
 use a4emu_shader::{InstructionCount, Reach};
@@ -41,7 +41,7 @@ pub(super) fn record_vertices(context: &mut DrawContext<'_>, mut shaded: Shaded,
     record_cost(context, Stage::VS, &shaded.log);
     let mut log = std::mem::take(&mut shaded.log);
     shaded.geometry =
-        Geometry { vertices, primitives: 0, work: log.work, counts: std::mem::take(&mut log.counts) };
+        Geometry { vertices, work: log.work, counts: std::mem::take(&mut log.counts), ..Geometry::default() };
     record_log(context, "vertex", log);
     context.pipeline.stats.ms.vertex += start.milliseconds();
     shaded
@@ -76,6 +76,28 @@ pub(super) fn no_room(context: &mut DrawContext<'_>, left_out: usize) {
     }
 }
 
+/// Records the work and the faults of a `stage` behind the vertex shader, and adds its work to `later`.
+pub(super) fn record_later(
+    context: &mut DrawContext<'_>,
+    stage: Stage,
+    name: &str,
+    log: ShaderLog,
+    later: &mut LaterStages,
+) {
+    later.add(stage, log.work, &log.buffers);
+    later.is_single |= !log.is_silent();
+    record_cost(context, stage, &log);
+    record_log(context, &format!("draw {}: {name}", context.machine.at.draws), log);
+}
+
+/// Records what the stages behind the vertex shader cost, apart from the work of their shaders.
+pub(super) fn record_stages(context: &mut DrawContext<'_>, later: &LaterStages) {
+    context.pipeline.tessellation.add(&later.tessellation);
+    if let Some((choice, cost)) = &later.dispatch {
+        context.pipeline.dispatches.add(choice, cost);
+    }
+}
+
 /// Records the work of the fragments of a draw.
 pub(super) fn record_fragments(context: &mut DrawContext<'_>, log: ShaderLog) {
     context.machine.counters.samples_passed += log.work.samples;
@@ -86,6 +108,7 @@ pub(super) fn record_fragments(context: &mut DrawContext<'_>, log: ShaderLog) {
 /// Records what the chip runs to make `made`, which the emulator knew.
 pub(super) fn record_known(context: &mut DrawContext<'_>, made: &Primitives) {
     context.pipeline.stats.add_geometry(&made.geometry);
+    record_stages(context, &made.geometry.later);
     add_cost(context, Stage::VS, &made.geometry.work, &made.geometry.counts);
 }
 

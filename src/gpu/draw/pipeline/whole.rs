@@ -7,17 +7,21 @@ use crate::draw::gs::runs::GeometryRuns;
 use crate::draw::gs::state::GeometryState;
 use crate::draw::hs::Hull;
 use crate::draw::pc::assembler::PrimitiveList;
+use crate::draw::pc::state::PatchState;
 use crate::draw::pipeline::DrawContext;
+use crate::draw::sp::used::UsedBuffers;
 use crate::draw::stop::{Stop, charge};
 use crate::draw::vertex_stages::{Tessellation, VertexStages};
 use crate::draw::vertices::{VertexStream, Vertices};
 use crate::draw::vpc::state::FeedbackState;
 use crate::draw::vs::Shaded;
+use crate::draw::work::{Geometry, LaterStages, TessellationCost};
 use crate::draw::{ds, gs, pc};
 use crate::fault::Client;
 use crate::machine::Stage;
+use crate::memory::Memory;
 
-use super::record::{record_cost, record_log};
+use super::record::{record_later, record_stages};
 use super::sync::finish;
 
 /// Runs the stages that take whole primitives.
@@ -32,14 +36,17 @@ pub(super) fn whole_primitives(
         context.machine.unsupported(what);
         return Ok(None);
     };
+    let mut later = LaterStages::default();
     let (vertices, primitives) = match &stages.tessellation {
-        Some(tessellation) => tessellate(context, tessellation, &shaded.vertices, &primitives, draw)?,
+        Some(tessellation) => tessellate(context, tessellation, &shaded.vertices, &primitives, &mut later)?,
         None => (shaded.vertices, primitives),
     };
-    Ok(Some(match &stages.geometry {
-        Some(geometry) => shade_geometry(context, geometry, &vertices, &primitives, draw)?,
+    let stream = match &stages.geometry {
+        Some(geometry) => shade_geometry(context, geometry, &vertices, &primitives, &mut later),
         None => VertexStream { vertices, list: primitives.vertices, ..VertexStream::default() },
-    }))
+    };
+    record_stages(context, &later);
+    Ok(Some(VertexStream { geometry: Geometry { later, ..shaded.geometry }, ..stream }))
 }
 
 /// Runs hull shader, tessellator and domain shader.
@@ -48,16 +55,18 @@ fn tessellate(
     tessellation: &Tessellation,
     vertices: &Vertices,
     primitives: &PrimitiveList,
-    draw: u32,
+    later: &mut LaterStages,
 ) -> Result<(Vertices, PrimitiveList), Stop> {
+    let draw = context.machine.at.draws;
     let Tessellation { hull, patches, domain } = tessellation;
     let log = Hull { stage: hull, state: patches, vertices, patches: primitives }
         .shade(&mut context.machine.mem, &mut context.machine.budget);
     let failed = log.fault.is_some();
-    record_cost(context, Stage::HS, &log);
-    record_log(context, &format!("draw {draw}: hull"), log);
+    record_later(context, Stage::HS, "hull", log, later);
     let count = if failed { 0 } else { primitives.len() };
     let (factors, problems) = pc::factors::read(patches, draw, count, &context.machine.mem);
+    note_factors(patches, count, &context.machine.mem, later);
+    later.is_single |= !problems.faults.is_empty();
     context.machine.report.missing.extend(problems.missing.iter());
     problems.faults.into_iter().for_each(|fault| context.machine.fault(fault));
     let components = domain.outputs.components;
@@ -65,14 +74,22 @@ fn tessellate(
         ds::points(patches, draw, components, &primitives.ids, &factors, &mut context.machine.budget)?;
     let (shaded, log) =
         ds::shade(domain, &points.points, &mut context.machine.mem, &mut context.machine.budget);
-    record_cost(context, Stage::DS, &log);
-    record_log(context, &format!("draw {draw}: domain"), log);
-    let cost = &mut context.pipeline.tessellation;
-    cost.patches += primitives.len() as u64;
-    cost.culled += points.culled + (primitives.len() - count) as u64;
-    cost.points += points.points.len() as u64;
-    cost.primitives += points.primitives.len() as u64;
+    record_later(context, Stage::DS, "domain", log, later);
+    later.tessellation = TessellationCost {
+        patches: primitives.len() as u64,
+        culled: points.culled + (primitives.len() - count) as u64,
+        points: points.points.len() as u64,
+        primitives: points.primitives.len() as u64,
+    };
     Ok((shaded, points.primitives))
+}
+
+/// Notes the buffer of the factors of so many patches.
+fn note_factors(patches: &PatchState, count: usize, memory: &Memory, later: &mut LaterStages) {
+    let mut read = UsedBuffers::default();
+    read.note_read(memory, patches.factors.get(), patches.factor_bytes() * count);
+    later.buffers.extend(read.read);
+    later.is_single |= read.has_others;
 }
 
 /// Runs the geometry shader.
@@ -81,8 +98,9 @@ fn shade_geometry(
     state: &GeometryState,
     vertices: &Vertices,
     primitives: &PrimitiveList,
-    draw: u32,
-) -> Result<VertexStream, Stop> {
+    later: &mut LaterStages,
+) -> VertexStream {
+    let draw = context.machine.at.draws;
     let demand = Demand {
         registers: state.stage.program.registers(),
         inputs: vertices.varying_components(),
@@ -93,6 +111,7 @@ fn shade_geometry(
     let choice = Choice::new(setting, &demand);
     if let Some(what) = choice.refusal(setting, &demand) {
         context.machine.unsupported(format!("draw {draw}: {what}"));
+        later.is_single = true;
     }
     // A draw runs again for each tile: its first run is shown.
     let is_first = context.pipeline.inspected.geometry_runs.is_none();
@@ -105,18 +124,18 @@ fn shade_geometry(
         let (primitives, most) = (primitives.len(), state.max_vertices);
         context.pipeline.inspected.geometry_runs = Some(GeometryRuns { primitive, primitives, most, runs });
     }
-    context.pipeline.dispatches.add(&choice, &shaded.cost);
-    record_cost(context, Stage::GS, &shaded.log);
-    record_log(context, &format!("draw {draw}: geometry"), shaded.log);
+    later.dispatch = Some((choice, shaded.cost));
+    later.is_single |= shaded.fault.is_some() || shaded.too_large.is_some();
+    record_later(context, Stage::GS, "geometry", shaded.log, later);
     shaded.fault.into_iter().for_each(|fault| context.machine.fault(fault));
     shaded.too_large.into_iter().for_each(|what| context.machine.cut(what));
     let strips = shaded.strips;
-    Ok(VertexStream {
+    VertexStream {
         vertices: strips.vertices,
         list: strips.list,
         words: strips.words,
         ..VertexStream::default()
-    })
+    }
 }
 
 /// Runs transform feedback.

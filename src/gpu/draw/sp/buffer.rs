@@ -10,7 +10,7 @@ use crate::bindless::{BindlessBase, DescriptorWords};
 use crate::memory::Memory;
 
 /// A storage buffer or image.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Buffer {
     /// Width, height and depth as in the fields.
     pub size: [u32; 3],
@@ -23,7 +23,7 @@ pub struct Buffer {
 }
 
 /// The place of a buffer or linear image in memory.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
     /// Address of the first element.
     pub base: Address,

@@ -6,9 +6,8 @@
 
 use std::ops::Range;
 
-use a4emu_decoder::adreno::address::Address;
-
 use super::log::ShaderLog;
+use super::used::{Inside, inside, note};
 use crate::limits::{JOURNAL_BUFFERS, JOURNAL_BYTES};
 use crate::memory::Memory;
 
@@ -27,16 +26,6 @@ pub struct Journal {
     before: usize,
     /// Whether the chunk has to run in order instead.
     is_given_up: bool,
-}
-
-/// Where an access lies.
-enum Inside {
-    /// In the buffer with this base address.
-    Buffer(u64),
-    /// In no buffer.
-    None,
-    /// In more than one buffer, or in a part of one.
-    Parts,
 }
 
 impl Journal {
@@ -111,21 +100,5 @@ impl Journal {
         for (address, bytes) in &self.stores[stores] {
             log.store(memory, *address, &self.bytes[bytes.clone()]);
         }
-    }
-}
-
-/// Adds `base`, unless it is there.
-fn note(bases: &mut Vec<u64>, base: u64) {
-    if bases.last() != Some(&base) && !bases.contains(&base) {
-        bases.push(base);
-    }
-}
-
-fn inside(memory: &Memory, address: u64, len: usize) -> Inside {
-    let end = address.saturating_add(len as u64);
-    match memory.buffer_at(Address::new(address)) {
-        Some((base, size)) if end <= base.get() + u64::from(size) => Inside::Buffer(base.get()),
-        None if !memory.holds_any(address, end) => Inside::None,
-        _ => Inside::Parts,
     }
 }

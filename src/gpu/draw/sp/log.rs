@@ -2,6 +2,7 @@
 
 use a4emu_decoder::adreno::address::Address;
 
+use super::used::UsedBuffers;
 use crate::draw::work::ShaderWork;
 use crate::fault::{Fault, Missing};
 use crate::fidelity::Rests;
@@ -29,6 +30,8 @@ pub struct ShaderLog {
     pub rests: Option<Box<Rests>>,
     /// Registers selected by a0.x, if the program is watched for that.
     pub chosen: Option<Box<Chosen>>,
+    /// Buffers that it used, for hull and domain shaders.
+    pub buffers: UsedBuffers,
     /// Work of the shader.
     pub work: ShaderWork,
     /// Execution count of each instruction, empty unless enabled.
@@ -44,13 +47,14 @@ impl ShaderLog {
             && self.fault.is_none()
     }
 
+    /// Returns whether the log contains nothing that has to be reported.
+    pub fn is_silent(&self) -> bool {
+        self.is_quiet() && self.outside_inputs.is_empty() && self.rests.is_none() && self.chosen.is_none()
+    }
+
     /// Returns the work, and the log itself if it contains anything else. Most logs do not, and there are many.
     pub fn split(self) -> (ShaderWork, Option<Box<Self>>) {
-        let is_work_alone = self.is_quiet()
-            && self.outside_inputs.is_empty()
-            && self.rests.is_none()
-            && self.chosen.is_none()
-            && self.counts.is_empty();
+        let is_work_alone = self.is_silent() && self.counts.is_empty();
         let work = self.work;
         (work, (!is_work_alone).then(|| Self { work: ShaderWork::default(), ..self }.into()))
     }
@@ -70,6 +74,7 @@ impl ShaderLog {
         if let Some(later) = later.chosen {
             self.chosen.get_or_insert_default().append(&later);
         }
+        self.buffers.append(&later.buffers);
         self.work.add(&later.work);
         if !later.counts.is_empty() {
             InstructionCount::merge(&mut self.counts, &later.counts);

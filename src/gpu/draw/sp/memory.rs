@@ -6,6 +6,7 @@ use a4emu_decoder::adreno::address::Address;
 
 use crate::budget::Work;
 use crate::fault::{Client, Miss};
+use crate::machine::Stage;
 use crate::memory::{Memory, little_endian};
 use a4emu_shader::jit::{Routine, Texels};
 use a4emu_shader::{
@@ -116,6 +117,8 @@ pub struct ShaderMemory<'a> {
     described: Vec<(DescriptorKey, Option<Buffer>)>,
     /// Buffers that loads found.
     found: FoundBuffers,
+    /// Whether the log has the buffers that are used.
+    notes_buffers: bool,
 }
 
 /// The bindless base and the slot of a descriptor.
@@ -130,7 +133,22 @@ impl<'a> ShaderMemory<'a> {
         let (group, private, inputs) = (Vec::new(), Vec::new(), Vec::new());
         let (used_textures, left) = (0, u64::MAX);
         let (parts, log, work, described, found) = Default::default();
-        Self { gpu, stage, used_textures, group, private, inputs, parts, log, work, left, described, found }
+        let notes_buffers = matches!(stage.stage, Stage::HS | Stage::DS);
+        Self {
+            gpu,
+            stage,
+            used_textures,
+            group,
+            private,
+            inputs,
+            parts,
+            log,
+            work,
+            left,
+            described,
+            found,
+            notes_buffers,
+        }
     }
 
     /// Returns copies of the memory apart from GPU memory.
@@ -303,6 +321,9 @@ impl<'a> ShaderMemory<'a> {
         if request.space == Space::Global
             && let Some(base) = self.load_from_buffer(request, mask, out)
         {
+            if self.notes_buffers {
+                self.log.buffers.note_read_of(base);
+            }
             return self.journal().into_iter().for_each(|journal| journal.note_read_of(base));
         }
         if (request.space, request.width) == (Space::Stage, Width::Word)
@@ -433,6 +454,9 @@ impl<'a> ShaderMemory<'a> {
 
     fn read_global(&mut self, client: Client, address: u64, out: &mut [u8]) {
         self.gpu.note_read(address, out.len());
+        if self.notes_buffers {
+            self.log.buffers.note_read(self.gpu.get(), address, out.len());
+        }
         let address = Address::new(address);
         if !self.gpu.get().read(address, out) {
             self.spend_accesses(MISS);
@@ -462,6 +486,9 @@ impl<'a> ShaderMemory<'a> {
     }
 
     fn write_global(&mut self, address: u64, bytes: &[u8]) {
+        if self.notes_buffers {
+            self.log.buffers.note_store(self.gpu.get(), address, bytes.len());
+        }
         match &mut self.gpu {
             GpuMemory::ReadOnly(..) => {}
             GpuMemory::ReadWrite(memory) => self.log.store(memory, address, bytes),

@@ -73,6 +73,11 @@ impl StageState {
             && (!self.summary.samples || self.textures == other.textures)
     }
 
+    /// Returns whether both states find the same storage buffers.
+    pub fn has_same_buffers(&self, other: &Self) -> bool {
+        self.descriptors.is_none() && other.descriptors.is_none() && self.buffers == other.buffers
+    }
+
     /// Returns the state with another program.
     pub fn with_program(&self, program: Arc<Program>) -> Self {
         Self { program, spare: SpareWarps::default(), ..self.clone() }
