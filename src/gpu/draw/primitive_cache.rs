@@ -13,7 +13,6 @@ use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::PrimitiveState;
 use crate::draw::reads;
 use crate::draw::vertex_stages::VertexStages;
-use crate::draw::work::LaterStages;
 use crate::limits::{HEAVY_PRIMITIVES, HEAVY_SUBMITS, PRIMITIVE_CACHE};
 
 struct Entry {
@@ -68,8 +67,7 @@ impl PrimitiveCache {
 
     /// Returns how many bytes [`PrimitiveCache::find`] reads for `stages`: the times of their pages.
     pub fn looked_through(&self, slot: usize, stages: &VertexStages, memory: &Memory) -> u64 {
-        let nothing = LaterStages::default();
-        let later = self.entries.get(slot).map_or(&nothing, |entry| &entry.made.geometry.later);
+        let later = self.entries.get(slot).and_then(|entry| entry.made.geometry.later.as_deref());
         reads::pages(stages, later, memory) * size_of::<u64>() as u64
     }
 
@@ -103,7 +101,7 @@ impl PrimitiveCache {
         memory: &Memory,
         made: &Arc<Primitives>,
     ) {
-        let Some(read) = reads::all(&stages, &made.geometry.later, memory) else { return };
+        let Some(read) = reads::all(&stages, made.geometry.later.as_deref(), memory) else { return };
         // Draws may share their constants. Each entry counts them as its own.
         let all = stages.later().chain([&*stages.vertex.stage]);
         let constants: usize = all.map(|stage| stage.constants.len()).sum();

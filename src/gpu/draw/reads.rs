@@ -68,39 +68,46 @@ impl<'a> MemoryRead<'a> {
 }
 
 /// Returns how many whole pages [`all`] looks at for `stages`.
-pub(crate) fn pages(stages: &VertexStages, later: &LaterStages, memory: &Memory) -> u64 {
-    let fixed = fixed(stages).flat_map(MemoryRead::ranges).map(|(from, to)| to - from);
-    let used = later
-        .buffers
-        .iter()
-        .filter_map(|base| memory.buffer_at(Address::new(*base)))
-        .map(|(_, len)| len.into());
-    fixed.chain(used).map(|bytes: u64| bytes / u64::from(PAGE)).sum()
+pub(crate) fn pages(stages: &VertexStages, later: Option<&LaterStages>, memory: &Memory) -> u64 {
+    let used = later.into_iter().flat_map(|later| buffers(&later.buffers, memory));
+    let used = used.flatten().map(|(_, len)| u64::from(len));
+    let bytes = fixed(stages).map(|(from, to)| to - from).chain(used);
+    bytes.map(|bytes| bytes / u64::from(PAGE)).sum()
 }
 
 /// Returns all memory that `stages` read and stored to when they ran as `later` says. `None` if some of it is missing or not
 /// known, or if they would find something else now that their stores are made.
-pub(crate) fn all(stages: &VertexStages, later: &LaterStages, memory: &Memory) -> Option<ReadSet> {
+pub(crate) fn all(stages: &VertexStages, later: Option<&LaterStages>, memory: &Memory) -> Option<ReadSet> {
     let place = |(from, to): (u64, u64)| {
         let place = (Address::new(from), u32::try_from(to - from).ok()?);
         memory.slice(place.0, place.1 as usize).map(|_| place)
     };
-    let is_stored = |(from, to): (u64, u64)| {
-        let written = later.written.iter().filter_map(|base| memory.buffer_at(Address::new(*base)));
-        written.map(|(base, len)| bytes_of(base, len.into())).any(|(base, end)| from < end && base < to)
-    };
-    if later.is_single || MemoryRead::Stage(&stages.vertex.stage).is_anywhere() {
+    if MemoryRead::Stage(&stages.vertex.stage).is_anywhere() || later.is_some_and(|later| later.is_single) {
         return None;
     }
-    let fixed = fixed(stages).flat_map(MemoryRead::ranges);
-    let fixed = fixed.map(|range| place(range).filter(|_| !is_stored(range)));
-    let used = later.buffers.iter().map(|base| memory.buffer_at(Address::new(*base)));
-    Some(ReadSet::of_memory(memory, fixed.chain(used).collect::<Option<_>>()?))
+    let mut ranges = fixed(stages).map(place).collect::<Option<Vec<_>>>()?;
+    if let Some(later) = later {
+        let is_stored = |(base, len): (Address, u32)| {
+            let (stored, stored_end) = bytes_of(base, len.into());
+            fixed(stages).any(|(from, to)| from < stored_end && stored < to)
+        };
+        if buffers(&later.written, memory).flatten().any(is_stored) {
+            return None;
+        }
+        ranges.extend(buffers(&later.buffers, memory).collect::<Option<Vec<_>>>()?);
+    }
+    Some(ReadSet::of_memory(memory, ranges))
 }
 
-/// Returns the reads of `stages` other than loads.
-fn fixed(stages: &VertexStages) -> impl Iterator<Item = MemoryRead<'_>> {
-    MemoryRead::of_vertices(&stages.vertex).into_iter().chain(stages.later().map(MemoryRead::Stage))
+/// Returns the ranges that `stages` read other than by loads: the first address, and one past the last.
+fn fixed(stages: &VertexStages) -> impl Iterator<Item = (u64, u64)> {
+    let reads = MemoryRead::of_vertices(&stages.vertex).into_iter();
+    reads.chain(stages.later().map(MemoryRead::Stage)).flat_map(MemoryRead::ranges)
+}
+
+/// Returns the buffers with these base addresses, as far as they exist.
+fn buffers(bases: &[u64], memory: &Memory) -> impl Iterator<Item = Option<(Address, u32)>> {
+    bases.iter().map(|base| memory.buffer_at(Address::new(*base)))
 }
 
 /// The first of so many bytes at an address, and one past the last.

@@ -63,7 +63,8 @@ impl Stats {
         self.vertices += geometry.vertices;
         self.primitives += geometry.primitives;
         self.add_work(Stage::VS, &geometry.work);
-        geometry.later.work.iter().for_each(|(stage, work)| self.add_work(*stage, work));
+        let later = geometry.later.iter().flat_map(|later| &later.work);
+        later.for_each(|(stage, work)| self.add_work(*stage, work));
     }
 
     /// Adds what the chip runs for the shader of a stage.

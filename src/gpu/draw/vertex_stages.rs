@@ -15,16 +15,16 @@ use super::vs::VertexState;
 use crate::machine::Stage;
 use crate::pass::Pass;
 
-/// State of the stages before set-up.
+/// State of the stages before set-up. What few draws have is in boxes: the state of most draws is compared for each tile.
 pub struct VertexStages {
     /// Vertex fetch and shader.
     pub vertex: VertexState,
     /// Hull shader, tessellator, domain shader.
-    pub tessellation: Option<Tessellation>,
+    pub tessellation: Option<Box<Tessellation>>,
     /// Geometry shader.
-    pub geometry: Option<GeometryState>,
+    pub geometry: Option<Box<GeometryState>>,
     /// Transform feedback.
-    pub feedback: Option<FeedbackState>,
+    pub feedback: Option<Box<FeedbackState>>,
     /// Primitive type of the draw packet.
     pub topology: Topology,
     /// Provoking vertex of a primitive.

@@ -115,8 +115,8 @@ pub struct Geometry {
     pub work: ShaderWork,
     /// Execution count of each instruction, empty unless enabled.
     pub counts: Vec<InstructionCount>,
-    /// What the stages behind the vertex shader run.
-    pub later: LaterStages,
+    /// What the stages behind the vertex shader run, if there are any.
+    pub later: Option<Box<LaterStages>>,
 }
 
 /// Cost of tessellation so far.

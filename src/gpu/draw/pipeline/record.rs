@@ -108,7 +108,7 @@ pub(super) fn record_fragments(context: &mut DrawContext<'_>, log: ShaderLog) {
 /// Records what the chip runs to make `made`, which the emulator knew.
 pub(super) fn record_known(context: &mut DrawContext<'_>, made: &Primitives) {
     context.pipeline.stats.add_geometry(&made.geometry);
-    record_stages(context, &made.geometry.later);
+    made.geometry.later.iter().for_each(|later| record_stages(context, later));
     add_cost(context, Stage::VS, &made.geometry.work, &made.geometry.counts);
 }
 

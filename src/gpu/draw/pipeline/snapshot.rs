@@ -87,15 +87,15 @@ pub(super) fn vertex_stages(context: &mut DrawContext<'_>, call: &DrawCall) -> R
     let read = context.read();
     Ok(VertexStages {
         vertex: vertex_state(context, call)?,
-        tessellation: tessellation(context, call)?,
+        tessellation: tessellation(context, call)?.map(Box::new),
         geometry: match (read.has_geometry_shader)(&context.machine.regs) {
             true => {
                 let stage = stage(context, Stage::GS)?;
-                Some((read.geometry)(&context.machine.regs, stage))
+                Some((read.geometry)(&context.machine.regs, stage).into())
             }
             false => None,
         },
-        feedback: (read.feedback)(context.machine.view()),
+        feedback: (read.feedback)(context.machine.view()).map(Box::new),
         topology: call.topology,
         provoking: (read.provoking)(&context.machine.regs),
         pass: call.pass,

@@ -46,7 +46,7 @@ pub(super) fn whole_primitives(
         None => VertexStream { vertices, list: primitives.vertices, ..VertexStream::default() },
     };
     record_stages(context, &later);
-    Ok(Some(VertexStream { geometry: Geometry { later, ..shaded.geometry }, ..stream }))
+    Ok(Some(VertexStream { geometry: Geometry { later: Some(later.into()), ..shaded.geometry }, ..stream }))
 }
 
 /// Runs hull shader, tessellator and domain shader.
