@@ -7,6 +7,7 @@ use a4emu_gpu::draw::gs::dispatch::Setting;
 use a4emu_gpu::gpu::Model;
 use a4emu_inspect::decode::{Format, QueryMode};
 use a4emu_inspect::describe::mesh::Side;
+use a4emu_inspect::describe::stages::Part;
 use a4emu_shader::Jit;
 
 /// A parser of values by name. Each value has its own help text.
@@ -75,6 +76,17 @@ pub fn side() -> impl TypedValueParser<Value = Side> {
     parser(&[
         ("inputs", Side::Inputs, "As they are fetched"),
         ("outputs", Side::Outputs, "As they reach the rasteriser"),
+        (
+            "vs",
+            Side::Stage(Part::Vs),
+            "Of a draw with further stages: as the vertex shader takes and makes them",
+        ),
+        ("hs-inputs", Side::Stage(Part::HsInputs), "Those of the patches that the hull shader takes"),
+        ("hs", Side::Stage(Part::Hs), "What each invocation of the hull shader stores"),
+        ("factors", Side::Stage(Part::Factors), "The tessellation factors of each patch"),
+        ("ds", Side::Stage(Part::Ds), "The points that the domain shader takes, and what it makes of them"),
+        ("gs-inputs", Side::Stage(Part::GsInputs), "Those of the primitives that the geometry shader takes"),
+        ("gs", Side::Stage(Part::Gs), "Those that the geometry shader makes, with their primitive words"),
     ])
 }
 

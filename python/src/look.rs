@@ -37,6 +37,9 @@ pub struct Shown {
     inputs: Option<Py<PyDict>>,
     /// Its vertices as they reach the rasteriser: 'position.x', 'v0' and so on. None for a dispatch.
     outputs: Option<Py<PyDict>>,
+    /// What each stage between takes and makes, by the names of `--mesh-of`: 'vs', 'hs-inputs', 'hs', 'factors', 'ds',
+    /// 'gs-inputs', 'gs'. Each is a dictionary of arrays. Empty for a draw with the vertex shader alone.
+    stages: Py<PyDict>,
     /// The text of its programs by stage, 'VS', which replay(edit=) takes.
     shaders: Py<PyDict>,
 }
@@ -143,8 +146,14 @@ pub fn show(py: Python<'_>, source: &Source, name: Draws) -> PyResult<Shown> {
     let state = json::object(py, &Answer { draw: &state, written: &written })?;
     let shaders = PyDict::new(py);
     texts.into_iter().try_for_each(|(stage, text)| shaders.set_item(stage, text))?;
+    let stages = PyDict::new(py);
     let (inputs, outputs) = match mesh {
-        Some(mesh) => (Some(columns(py, &mesh.inputs)?), Some(columns(py, &mesh.outputs)?)),
+        Some(mesh) => {
+            for stage in &mesh.stages.all {
+                stages.set_item(stage.part.name(), columns(py, &stage.table)?)?;
+            }
+            (Some(columns(py, &mesh.inputs)?), Some(columns(py, &mesh.outputs)?))
+        }
         None => (None, None),
     };
     Ok(Shown {
@@ -155,6 +164,7 @@ pub fn show(py: Python<'_>, source: &Source, name: Draws) -> PyResult<Shown> {
         textures: levels(py, textures)?,
         inputs,
         outputs,
+        stages: stages.unbind(),
         shaders: shaders.unbind(),
     })
 }

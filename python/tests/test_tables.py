@@ -53,6 +53,21 @@ def test_a_draw_is_shown_as_the_command_line_shows_it(tmp_path):
         capture.show("f99")
 
 
+def test_stages_are_shown_as_the_command_line_shows_them(tmp_path):
+    path = tmp_path / "tess-gs.rd"
+    command("asm", ROOT / "captures/geometry/tess-gs.a4", "--include", ROOT / "captures", "-o", path)
+    stages = a4emu.open(path).show("f1").stages
+    assert list(stages) == ["vs", "hs-inputs", "hs", "factors", "ds", "gs-inputs", "gs"]
+    for part, columns in stages.items():
+        text = command("show", path, "--draw", "f1", "--mesh", "-", "--mesh-of", part).decode()
+        rows = list(csv.DictReader(io.StringIO(text)))
+        assert list(columns) == list(rows[0]) and {len(column) for column in columns.values()} == {len(rows)}
+        for name, column in columns.items():
+            if column.dtype == np.float32:
+                assert np.allclose([float(row[name]) for row in rows], column), (part, name)
+    assert opened("cube").show("f1").stages == {}
+
+
 def test_what_a_dispatch_stores_is_shown_as_the_command_line_shows_it():
     shown = opened("compute").show("f0")
     written = json.loads(command("show", ROOT / "captures/compute.rd.gz", "--draw", "f0", "--json"))["written"]

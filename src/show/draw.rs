@@ -22,7 +22,7 @@ use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::Alpha;
 use a4emu_inspect::decode::Fields;
 use a4emu_inspect::describe::canvas::{Changes, Keep, Snapshot, Which};
-use a4emu_inspect::describe::mesh::Mesh;
+use a4emu_inspect::describe::mesh::{Mesh, Side};
 use a4emu_inspect::describe::{
     Capture, Cost, Draw, Look, Looking, PacketStores, RUNS, Runs, ShaderStage, Shaders, StageCounts, Tile,
     Touched, Written, WrittenBy, find,
@@ -177,12 +177,16 @@ impl Look for Looker<'_> {
         let reasons = self.reasons.take();
         self.note_pixels(reasons, &draw);
         if self.args.mesh.is_some() && self.mesh.is_none() {
-            self.mesh = Some(match call {
+            let made = match call {
                 Call::Draw(call) => Mesh::of(gpu, call).map_err(no_vertices),
                 Call::Dispatch(_) | Call::Uncounted(_) | Call::Blit(_) => {
                     Err(anyhow::anyhow!("no vertices: it is no draw"))
                 }
-            });
+            };
+            if let (Ok(Mesh { stages, .. }), Side::Stage(_)) = (&made, self.args.mesh_of) {
+                stages.left_out.iter().for_each(|what| gpu.cut(what.as_str()));
+            }
+            self.mesh = Some(made);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::io::{Cursor, Write};
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use exr::prelude::{Image as ExrImage, SpecificChannels, Vec2, WritableImage};
 
 use a4emu_gpu::gpu::Gpu;
@@ -146,7 +146,18 @@ fn exr(texels: &Texels) -> anyhow::Result<Vec<u8>> {
 /// # Errors
 /// The call fails if the extension is unknown, or if the file cannot be written.
 pub fn write_mesh(mesh: &Mesh, side: Side, path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
+    if let Side::Stage(part) = side {
+        let stages = &mesh.stages;
+        let what = || stages.left_out.clone().unwrap_or_else(|| format!("the draw has no `{}`", part.name()));
+        ensure!(stages.get(part).is_some(), "no vertices: {}", what());
+    }
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    if let Side::Stage(part) = side
+        && !part.has_positions()
+        && ["obj", "ply"].contains(&extension.as_str())
+    {
+        bail!("{}: `{}` has no positions, and is written as .csv", path.display(), part.name());
+    }
     let mut out = OutFile::create(path, inputs)?;
     let written = match extension.as_str() {
         "csv" => mesh.write_csv(side, &mut out),

@@ -12,3 +12,4 @@ mod malformed;
 mod page;
 mod repeated;
 pub mod scene;
+mod stages;

@@ -286,3 +286,151 @@ pub fn a_narrow_screen_shows_the_picture_first() -> Outcome {
     let inside = "document.querySelector('#events').parentElement.getBoundingClientRect()";
     browser.wait(&format!("{last}.bottom <= {inside}.bottom + 1"))
 }
+
+/// What each stage takes and makes: as `show --mesh-of` has it, linked with the drawing both ways and with each other,
+/// and as a file.
+pub fn stages_have_tables() -> Outcome {
+    let folder = TempDir::new()?;
+    let (source, capture) = (captures().join("geometry/tess-gs.a4"), folder.path().join("tess-gs.rd"));
+    a4emu(&["asm", text(&source), "--include", text(&captures()), "-o", text(&capture), "-q"]);
+    let page = folder.path().join("tess-gs.html");
+    a4emu(&["report", text(&capture), "-o", text(&page), "-q"]);
+    let cells = "Array.from(document.querySelectorAll('#vertices tbody tr'), row => Array.from(row.cells, cell => cell.textContent))";
+    let chosen = "page.details.mesh.chosen";
+    for is_live in [false, true] {
+        let (server, mut browser) = match is_live {
+            false => (None, Browser::open(&page)?),
+            true => live::open(&capture).map(|(server, browser)| (Some(server), browser))?,
+        };
+        browser.value(
+            "page.select(page.frame.draws.findIndex(draw => draw.id === 1)), page.showTab('mesh'), 0",
+        )?;
+        browser.wait("document.querySelector('#mesh [data-side=gs]') !== null")?;
+        let sides = "Array.from(document.querySelectorAll('#mesh [data-side]'), button => button.dataset.side).join()";
+        same("sides", browser.value(sides)?, json!("in,vs,hs-inputs,hs,factors,ds,gs-inputs,gs,out"))?;
+        for part in ["vs", "hs-inputs", "hs", "factors", "ds", "gs-inputs", "gs"] {
+            turn(&mut browser, part)?;
+            let shown = ["show", text(&capture), "--draw", "f1", "--mesh", "-", "--mesh-of", part, "-q"];
+            let csv = String::from_utf8(a4emu(&shown))?;
+            let expected: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+            let names = "Array.from(document.querySelectorAll('#vertices thead tr:last-child th'), cell => cell.textContent).slice(1)";
+            same(part, browser.value(names)?, json!(expected[0]))?;
+            let rows: Vec<Vec<String>> = serde_json::from_value(browser.value(cells)?)?;
+            same("rows", rows.len(), expected.len() - 1)?;
+            for (row, expected) in rows.iter().zip(&expected[1..]) {
+                same(part, row[1..].iter().zip(expected).all(|(a, b)| is_same_cell(a, b)), true)?;
+            }
+            let saved = "new Promise(done => {
+                const make = URL.createObjectURL;
+                URL.createObjectURL = (blob) => (blob.text().then(done), URL.createObjectURL = make, make(blob));
+                document.querySelector('#mesh-csv').click();
+            })";
+            let saved = browser.value(saved)?;
+            same("file", saved.as_str().and_then(|text| text.lines().next()), csv.lines().next())?;
+            // From the table to the drawing, and back: a point belongs to the row, and the first row of its own to it.
+            browser.click("#vertices tbody tr:last-child button")?;
+            same("chosen", browser.value(chosen)?, json!(expected.len() - 2))?;
+            let belongs = "((mesh) => mesh.points.findIndex((_, point) => mesh.isOf(mesh.chosen)(point)))(page.details.mesh)";
+            let point = browser.value(belongs)?;
+            same("a point is marked", point.as_i64() >= Some(0), true)?;
+            browser.value("document.querySelector('#mesh-view').scrollIntoView()")?;
+            let place =
+                browser.value(&format!("page.details.mesh.flat(page.details.mesh.points[{point}])"))?;
+            let [x, y] = [0, 1].map(|axis| place[axis].as_f64().expect("a number"));
+            browser.value("page.details.mesh.choose(null), 0")?;
+            browser.click_in("#mesh-view", [x as u32, y as u32])?;
+            browser.wait(&format!("{chosen} !== null"))?;
+            let marked = "((mesh) => mesh.points.findIndex((_, point) => mesh.isOf(mesh.chosen)(point)))(page.details.mesh)";
+            let near = format!(
+                "((mesh, at) => Math.hypot(mesh.flat(mesh.points[at])[0] - {x}, mesh.flat(mesh.points[at])[1] - {y}) < 3)(page.details.mesh, {marked})"
+            );
+            same(
+                "what is there is chosen",
+                browser.value(&near)? == json!(true) || part == "hs" || part == "factors",
+                true,
+            )?;
+            same(
+                "its row",
+                browser.value("Number(document.querySelector('#vertices .now').dataset.vertex)")?,
+                browser.value(chosen)?,
+            )?;
+        }
+        // A vertex that the geometry shader makes leads to the corners of its primitive, and on to their points.
+        turn(&mut browser, "gs")?;
+        browser.click("#vertices tbody tr:nth-child(8) button")?;
+        turn(&mut browser, "gs-inputs")?;
+        let number = |name: &str| {
+            format!(
+                "((mesh) => mesh.tables[mesh.side].word(mesh.chosen, mesh.tables[mesh.side].column('{name}')))(page.details.mesh)"
+            )
+        };
+        same("its primitive", browser.value(&number("primitive"))?, json!(2))?;
+        let vertex = browser.value(&number("ds_vertex"))?;
+        turn(&mut browser, "ds")?;
+        same("its point", browser.value(chosen)?, vertex)?;
+        same("console", browser.complaints(), Vec::new())?;
+        drop(server);
+    }
+    Ok(())
+}
+
+/// Mesa's vertex shaders before a hull shader write no w: their positions are drawn as they are.
+pub fn positions_without_w_are_drawn() -> Outcome {
+    let folder = TempDir::new()?;
+    let page = folder.path().join("grass.html");
+    a4emu(&["report", text(&captures().join("geometry/gl-grass.rd.gz")), "-o", text(&page), "-q"]);
+    let mut browser = Browser::open(&page)?;
+    browser
+        .value("page.select(page.frame.draws.findIndex(draw => draw.id === 1)), page.showTab('mesh'), 0")?;
+    browser.wait("document.querySelector('#mesh [data-side=vs]') !== null")?;
+    turn(&mut browser, "vs")?;
+    let mesh = "(({ points, tables, side }) => [points.length, points.every(Boolean), tables[side].word(0, tables[side].column('position.w'))])(page.details.mesh)";
+    same("drawn", browser.value(mesh)?, json!([8, true, 0]))
+}
+
+/// Shows the table of a stage.
+fn turn(browser: &mut Browser, part: &str) -> Outcome {
+    browser.click(&format!("#mesh [data-side={part}]"))?;
+    browser.wait(&format!("page.details.mesh.side === '{part}' && page.details.mesh.tables !== null && document.querySelector('#vertices tbody tr') !== null"))
+}
+
+/// Whether cells have the same text, or the same number: JavaScript writes floats with fewer digits.
+fn is_same_cell(page: &str, command: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().ok();
+    match (number(page), number(command)) {
+        (Some(a), Some(b)) => (a - b).abs() <= b.abs() * 1e-6,
+        _ => page == command,
+    }
+}
+
+/// A draw of which no primitive is left still shows what its stages made, and nothing of a draw without a mesh stays.
+pub fn a_draw_without_primitives_has_tables() -> Outcome {
+    let folder = TempDir::new()?;
+    let (source, capture) = (captures().join("geometry/tess-gs.a4"), folder.path().join("none.rd"));
+    let text_of =
+        std::fs::read_to_string(source)?.replace("f32 4.0, 4.0, 4.0, 4.0", "f32 0.0, 4.0, 4.0, 4.0");
+    let changed = folder.path().join("none.a4");
+    std::fs::write(&changed, text_of)?;
+    let include = captures().join("geometry");
+    a4emu(&[
+        "asm",
+        text(&changed),
+        "--include",
+        text(&include),
+        "--include",
+        text(&captures()),
+        "-o",
+        text(&capture),
+        "-q",
+    ]);
+    let page = folder.path().join("none.html");
+    a4emu(&["report", text(&capture), "-o", text(&page), "-q"]);
+    let mut browser = Browser::open(&page)?;
+    browser
+        .value("page.select(page.frame.draws.findIndex(draw => draw.id === 1)), page.showTab('mesh'), 0")?;
+    browser.wait("document.querySelector('#mesh [data-side=factors]') !== null")?;
+    turn(&mut browser, "factors")?;
+    let row = "document.querySelector('#vertices tbody tr').textContent";
+    same("culled", browser.value(row)?, json!("00004440"))?;
+    same("console", browser.complaints(), Vec::new())
+}

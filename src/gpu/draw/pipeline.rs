@@ -3,6 +3,7 @@
 //! Only this file and its submodules access the whole machine. The other files of `draw/` take state
 //! and values. They return results and the log entries to record.
 //!
+//! - [`between`]: what the stages before set-up pass on, for inspection tools.
 //! - `trial_run`: trial runs with discarded results.
 //! - `guesses`: the guesses that the results of a draw rest on.
 //! - [`look`]: the contents of a draw, for inspection tools.
@@ -15,6 +16,7 @@
 //! - `geometry`: small draws that wait for primitives, and the worker threads that make these.
 //! - `whole`: the stages that take whole primitives.
 
+pub mod between;
 mod geometry;
 mod guesses;
 pub mod look;
@@ -40,6 +42,7 @@ use crate::pass::Pass;
 use crate::pool::Pool;
 use crate::work_trace::{Activity, begin};
 
+use between::Between;
 use geometry::GeometryQueue;
 use guesses::record_guesses;
 use look::watched;
@@ -126,6 +129,8 @@ pub struct Pipeline {
     inspection: Inspection,
     /// What was recorded of draws since that call.
     inspected: Inspected,
+    /// What the stages before set-up pass on, if a trial run records it.
+    between: Option<Box<Between>>,
 }
 
 impl Pipeline {

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::name::component;
+use super::stages::{Part, StageTable, StageTables};
 use a4emu_gpu::draw::DrawCall;
 use a4emu_gpu::draw::pc::assembler::{Provoking, assemble};
 use a4emu_gpu::draw::pipeline::look::{DrawVertices, vertices_of};
@@ -11,6 +12,7 @@ use a4emu_gpu::draw::topology::Topology;
 use a4emu_gpu::draw::vertices::{HEADER, RESTART, Vertices};
 use a4emu_gpu::draw::vfd::state::{Attribute, Integers};
 use a4emu_gpu::gpu::Gpu;
+use a4emu_rules::number as words;
 
 /// The side of the vertex stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +22,8 @@ pub enum Side {
     Inputs,
     /// Vertices as they reach the rasteriser.
     Outputs,
+    /// What a stage between takes or makes.
+    Stage(Part),
 }
 
 /// A table of vertices.
@@ -47,6 +51,11 @@ pub enum Number {
     Float,
     /// An integer.
     Integer,
+    /// Bits, such as an address.
+    Bits,
+    /// The word of this index among those that the row stores. The column before the first of them has their number. What
+    /// they are taken for follows from all of them.
+    Word(usize),
 }
 
 /// The vertices of a draw.
@@ -55,6 +64,8 @@ pub struct Mesh {
     pub inputs: Table,
     /// The vertices that reach the rasteriser.
     pub outputs: Table,
+    /// What the stages between take and make.
+    pub stages: StageTables,
     /// Vertices of `inputs` in drawing order, and their primitive type.
     order: (Vec<u32>, Topology),
     /// Vertices of `outputs` in drawing order, and their primitive type.
@@ -69,7 +80,7 @@ impl Mesh {
     /// # Errors
     /// The call fails if the draw cannot run.
     pub fn of(gpu: &mut Gpu, call: &DrawCall) -> Result<Self, Stop> {
-        let DrawVertices { attributes, fetched, topology, stream, out_topology, is_plain } =
+        let DrawVertices { attributes, fetched, topology, between, stream, out_topology, is_plain } =
             vertices_of(&mut gpu.draws(), call)?;
         let stream = stream.unwrap_or_default();
         let inputs = {
@@ -83,34 +94,45 @@ impl Mesh {
             }
             table
         };
-        Ok(Self {
+        let stages = between.map_or_else(StageTables::default, |between| {
+            StageTables::new(&between, (&inputs, &fetched.list), &stream)
+        });
+        let mut made = Self {
             inputs,
             outputs: Table::of_vertices(&stream.vertices),
+            stages,
             order: (fetched.list, topology),
             out_order: (stream.list, out_topology),
             is_plain,
-        })
+        };
+        let primitives = made.primitive_list(Side::Outputs);
+        if let Some(last) = made.stages.all.last_mut().filter(|table| table.part == Part::Gs) {
+            last.primitives = primitives;
+        }
+        Ok(made)
     }
 
-    fn side(&self, side: Side) -> (&Table, &[u32], Topology) {
+    /// The table of `side`. Empty if the draw has no such stage.
+    pub fn table(&self, side: Side) -> &Table {
+        const NONE: &Table = &Table { columns: Vec::new(), values: Vec::new() };
         match side {
-            Side::Inputs => (&self.inputs, &self.order.0, self.order.1),
-            Side::Outputs => (&self.outputs, &self.out_order.0, self.out_order.1),
+            Side::Inputs => &self.inputs,
+            Side::Outputs => &self.outputs,
+            Side::Stage(part) => self.stages.get(part).map_or(NONE, |stage| &stage.table),
         }
     }
 
-    /// Number of vertices in drawing order.
-    pub fn count(&self, side: Side) -> usize {
-        self.side(side).1.iter().filter(|vertex| **vertex != RESTART).count()
-    }
-
     /// Writes a CSV line for each vertex in drawing order: its number and its columns. If row n of both
-    /// tables is the same vertex, the line has inputs and outputs.
+    /// tables is the same vertex, the line has inputs and outputs. Tables of the stages between are written as they are.
     ///
     /// # Errors
     /// The call fails if `out` cannot be written.
     pub fn write_csv(&self, side: Side, out: &mut impl Write) -> io::Result<()> {
-        let (table, order, _) = self.side(side);
+        let (table, order) = match side {
+            Side::Inputs => (&self.inputs, &self.order.0),
+            Side::Outputs => (&self.outputs, &self.out_order.0),
+            Side::Stage(_) => return self.table(side).write_csv(out),
+        };
         let both = [&self.inputs, &self.outputs];
         let tables: &[&Table] = if self.is_plain { &both } else { &[table] };
         let names = tables.iter().flat_map(|table| &table.columns).map(|column| column.name.as_str());
@@ -145,7 +167,7 @@ impl Mesh {
     /// # Errors
     /// The call fails if `out` cannot be written.
     pub fn write_ply(&self, side: Side, out: &mut impl Write) -> io::Result<()> {
-        let (table, ..) = self.side(side);
+        let table = self.table(side);
         let (positions, primitives) = (self.positions(side), self.primitives(side));
         let (lines, faces): (Vec<_>, Vec<_>) =
             primitives.iter().filter(|vertices| vertices.len() > 1).partition(|vertices| vertices.len() == 2);
@@ -203,7 +225,7 @@ impl Mesh {
 
     /// Positions: the first attribute of inputs; for outputs, the position after the perspective division.
     fn positions(&self, side: Side) -> Vec<[f32; 3]> {
-        let (table, ..) = self.side(side);
+        let table = self.table(side);
         let prefix = if side == Side::Inputs { "in" } else { "position." };
         let first = table
             .columns
@@ -219,7 +241,7 @@ impl Mesh {
             };
             let [x, y, z] = [0, 1, 2].map(|c| column(c).unwrap_or(0.0));
             match (side, column(3)) {
-                (Side::Outputs, Some(w)) if w != 0.0 => [x / w, y / w, z / w],
+                (Side::Outputs | Side::Stage(_), Some(w)) if w != 0.0 => [x / w, y / w, z / w],
                 _ => [x, y, z],
             }
         };
@@ -228,11 +250,17 @@ impl Mesh {
 
     /// The vertices of each point, line and triangle; empty for other primitive types.
     fn primitives(&self, side: Side) -> Vec<Vec<u32>> {
-        let (_, order, topology) = self.side(side);
+        let (order, topology) = match side {
+            Side::Inputs => (&self.order.0, self.order.1),
+            Side::Outputs => (&self.out_order.0, self.out_order.1),
+            Side::Stage(part) => {
+                return self.stages.get(part).map_or_else(Vec::new, StageTable::each_primitive);
+            }
+        };
         let mut primitives = Vec::new();
         for run in order.split(|vertex| *vertex == RESTART) {
             let known = assemble(topology, Provoking::First, run, &mut |vertices, _| {
-                primitives.push(without_neighbours(vertices));
+                primitives.push(without_neighbours(vertices).collect());
             });
             if known.is_none() {
                 break;
@@ -243,12 +271,23 @@ impl Mesh {
 }
 
 /// The vertices of a primitive without its adjacent vertices.
-fn without_neighbours(vertices: &[u32]) -> Vec<u32> {
-    match vertices {
-        [_, a, b, _] => vec![*a, *b],
-        [a, _, b, _, c, _] => vec![*a, *b, *c],
-        all => all.to_vec(),
-    }
+pub(super) fn without_neighbours(vertices: &[u32]) -> impl Iterator<Item = u32> {
+    let (among, step) = match vertices {
+        [_, among @ .., _] if vertices.len() == 4 => (among, 1),
+        all if all.len() == 6 => (all, 2),
+        all => (all, 1),
+    };
+    among.iter().copied().step_by(step)
+}
+
+/// The columns of the rows of `vertices`.
+pub(super) fn outputs(vertices: &Vertices) -> impl Iterator<Item = Column> {
+    let varyings = if vertices.is_empty() { 0 } else { vertices.varying_components() };
+    let header = ["position.x", "position.y", "position.z", "position.w", "point_size"];
+    debug_assert_eq!(header.len(), HEADER);
+    let names =
+        header.map(str::to_owned).into_iter().chain((0..varyings).map(|location| format!("v{location}")));
+    names.map(|name| Column { name, number: Number::Float })
 }
 
 /// Rows of `len` values each.
@@ -268,7 +307,7 @@ impl Number {
     fn float(self, bits: u32) -> f32 {
         match self {
             Self::Float => f32::from_bits(bits),
-            Self::Integer => bits.cast_signed() as f32,
+            Self::Integer | Self::Bits | Self::Word(_) => bits.cast_signed() as f32,
         }
     }
 }
@@ -287,12 +326,7 @@ impl Table {
     }
 
     fn of_vertices(vertices: &Vertices) -> Self {
-        let varyings = if vertices.is_empty() { 0 } else { vertices.varying_components() };
-        let header = ["position.x", "position.y", "position.z", "position.w", "point_size"];
-        debug_assert_eq!(header.len(), HEADER);
-        let names =
-            header.map(str::to_owned).into_iter().chain((0..varyings).map(|location| format!("v{location}")));
-        let columns = names.map(|name| Column { name, number: Number::Float }).collect();
+        let columns = outputs(vertices).collect();
         let values = (0..vertices.len() as u32).flat_map(|vertex| vertices.row(vertex)).copied().collect();
         Self { columns, values }
     }
@@ -300,11 +334,35 @@ impl Table {
     /// Writes the values of `vertex`, each after a separator.
     fn write_row(&self, vertex: u32, separator: &str, out: &mut impl Write) -> io::Result<()> {
         let row = self.values.chunks_exact(self.columns.len()).nth(vertex as usize).unwrap_or_default();
-        for (column, bits) in self.columns.iter().zip(row) {
+        self.write_values(row, separator, out)
+    }
+
+    fn write_values(&self, row: &[u32], separator: &str, out: &mut impl Write) -> io::Result<()> {
+        for (at, (column, bits)) in self.columns.iter().zip(row).enumerate() {
             match column.number {
                 Number::Float => write!(out, "{separator}{}", f32::from_bits(*bits))?,
                 Number::Integer => write!(out, "{separator}{}", bits.cast_signed())?,
+                Number::Bits => write!(out, "{separator}{bits:#010x}")?,
+                Number::Word(index) => {
+                    let first = at - index;
+                    let words = &row[first..][..row[first - 1] as usize];
+                    let word = |bits: &u32| words::Number::guess(words.iter().copied()).text(*bits);
+                    write!(out, "{separator}{}", words.get(index).map_or_else(String::new, word))?;
+                }
             }
+        }
+        Ok(())
+    }
+
+    /// Writes a line of names, and a line for each row.
+    fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
+        let names: Vec<_> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        writeln!(out, "{}", names.join(","))?;
+        for row in self.values.chunks_exact(self.columns.len().max(1)) {
+            let mut line = Vec::new();
+            self.write_values(row, ",", &mut line)?;
+            out.write_all(&line[1..])?;
+            writeln!(out)?;
         }
         Ok(())
     }

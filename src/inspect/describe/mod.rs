@@ -30,7 +30,7 @@
 //! - [`Following`] renders, and records what all draws did to the pixels of the last picture.
 //! - [`Touched`] records what happened to the pixels of a picture: the joined [`Draw::map`]s of single runs.
 //!   [`Counts`] counts how often instructions ran.
-//! - [`mesh`] has the vertices of a draw before and after the vertex stages.
+//! - [`mesh`] has the vertices of a draw before and after the vertex stages, and [`stages`] what these pass on.
 //!
 //! Cost: [`Draw::of`] takes a few microseconds and some kilobytes. A caller that keeps one for each draw has
 //! to limit their number.
@@ -49,6 +49,7 @@ mod raster;
 mod read;
 mod run;
 mod stage;
+pub mod stages;
 mod target;
 mod tessellation;
 mod texels;

@@ -181,7 +181,8 @@ fn primitives(
     gpu.report = report;
     let made = made.map_err(|stop| stop.to_string())?;
     let (size, indices) = made.primitive_list(Side::Outputs);
-    if indices.is_empty() {
+    // Where stages between lose all of them, their tables say where.
+    if indices.is_empty() && made.is_plain {
         return Err("no point, line or triangle of it reaches the rasteriser".into());
     }
     // Stages behind the vertex shader make other vertices than it has.
@@ -201,5 +202,5 @@ fn primitives(
         in_size: if made.is_plain { size } else { in_size },
         in_indices: (!made.is_plain).then(|| list(&in_indices)),
     };
-    Ok((mesh, VertexTables::new(&made)))
+    Ok((mesh, VertexTables::of_report(&made)))
 }

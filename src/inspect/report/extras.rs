@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::pack::{base64, encoded, packed};
 use crate::describe::Texels;
-use crate::describe::mesh::{Mesh, Number, Table};
+use crate::describe::mesh::{Column, Mesh, Number, Table};
 use crate::memory::Starts;
 use a4emu_gpu::budget::{Budget, Work};
 
@@ -24,6 +24,9 @@ const LEAST: usize = 256 << 10;
 
 /// An extra is at most this part of the page without extras.
 const SHARE: usize = 20;
+
+/// Bytes of JSON that the tables of stages of a draw have at most in a report.
+const MOST_OF_STAGES: usize = KEPT / 8;
 
 /// Bytes of the key of an extra in the page, and of what separates it.
 const AROUND: usize = 24;
@@ -163,16 +166,48 @@ pub struct VertexTables {
     #[serde(rename = "in")]
     inputs: VertexTable,
     out: VertexTable,
+    /// What the stages between take and make.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stages: Vec<TableOfStage>,
+    /// What of that is left out, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stages_left_out: Option<String>,
+}
+
+/// What a stage takes or makes.
+#[derive(Debug, Serialize)]
+struct TableOfStage {
+    /// Which stage, as `--mesh-of` names it.
+    part: &'static str,
+    #[serde(flatten)]
+    table: VertexTable,
+    /// Number of columns of what the stage takes. It makes the others.
+    taken: usize,
+    /// Number of vertices of a primitive.
+    size: u32,
+    /// Rows of each primitive, in base64.
+    #[serde(serialize_with = "in_base64")]
+    indices: Vec<u32>,
 }
 
 /// A table of vertices.
 #[derive(Debug, Serialize)]
 struct VertexTable {
-    /// Name of each column, and whether it has floats (else integers).
-    columns: Vec<(String, bool)>,
+    /// Name of each column, and what it has.
+    columns: Vec<(String, Kind)>,
     /// The values, row by row: 32 bits each, in base64.
     #[serde(serialize_with = "in_base64")]
     values: Vec<u32>,
+}
+
+/// How the page reads the values of a column.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(untagged)]
+enum Kind {
+    /// Whether they are floats (else integers).
+    Number(bool),
+    /// `bits`, or `word` for one of the words that the row stores.
+    Other(&'static str),
 }
 
 fn in_base64<S: Serializer>(values: &[u32], to: S) -> Result<S::Ok, S::Error> {
@@ -183,21 +218,58 @@ impl VertexTables {
     /// The tables of a mesh.
     pub fn new(mesh: &Mesh) -> Self {
         let [inputs, out] = [&mesh.inputs, &mesh.outputs].map(VertexTable::new);
-        Self { inputs, out }
+        let stages = mesh.stages.all.iter().map(|stage| {
+            let (size, indices) = stage.primitives.clone();
+            let table = VertexTable::new(&stage.table);
+            TableOfStage { part: stage.part.name(), table, taken: stage.taken, size, indices }
+        });
+        Self { inputs, out, stages: stages.collect(), stages_left_out: mesh.stages.left_out.clone() }
+    }
+
+    /// Those of a report. Tables of stages that are large would take the room of all others.
+    pub fn of_report(mesh: &Mesh) -> Self {
+        let mut all = Self::new(mesh);
+        let bytes: usize = all.stages.iter().map(TableOfStage::bytes).sum();
+        if bytes > MOST_OF_STAGES {
+            all.stages.clear();
+            let why = format!(
+                "The tables of the stages have {} MB and are left out: a4emu serve shows them.",
+                bytes >> 20
+            );
+            all.stages_left_out = Some(why);
+        }
+        all
     }
 
     /// Bytes of their JSON, roughly.
     fn bytes(&self) -> usize {
-        let table = |table: &VertexTable| 16 * table.columns.len() + table.values.len() * 16 / 3;
-        table(&self.inputs) + table(&self.out)
+        let stages: usize = self.stages.iter().map(TableOfStage::bytes).sum();
+        self.inputs.bytes() + self.out.bytes() + stages
+    }
+}
+
+impl TableOfStage {
+    /// Bytes of its JSON, roughly.
+    fn bytes(&self) -> usize {
+        self.table.bytes() + self.indices.len() * 16 / 3
     }
 }
 
 impl VertexTable {
     fn new(table: &Table) -> Self {
-        let column =
-            |column: &crate::describe::mesh::Column| (column.name.clone(), column.number == Number::Float);
+        let kind = |number| match number {
+            Number::Float => Kind::Number(true),
+            Number::Integer => Kind::Number(false),
+            Number::Bits => Kind::Other("bits"),
+            Number::Word(_) => Kind::Other("word"),
+        };
+        let column = |column: &Column| (column.name.clone(), kind(column.number));
         Self { columns: table.columns.iter().map(column).collect(), values: table.values.clone() }
+    }
+
+    /// Bytes of its JSON, roughly.
+    fn bytes(&self) -> usize {
+        16 * self.columns.len() + self.values.len() * 16 / 3
     }
 }
 

@@ -20,11 +20,11 @@ const CHUNK: usize = 8 * LANES;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DomainPoint {
     /// Id of its patch in the instance.
-    id: u32,
+    pub id: u32,
     /// Number of its patch in the draw.
-    patch: u32,
+    pub patch: u32,
     /// u and v.
-    at: [f32; 2],
+    pub at: [f32; 2],
 }
 
 /// All points of a draw, and their primitives.

@@ -124,7 +124,9 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
         self.subwarps.fill(invocations, |subwarp, invocation| begun[subwarp] = Some(invocation));
         for (subwarp, invocation) in begun.iter().enumerate() {
             let Some(invocation) = invocation else { continue };
-            self.batch.emitted.invocations += 1;
+            let Invocation { index, primitive, number } = *invocation;
+            debug_assert_eq!(index, self.batch.emitted.invocations.len());
+            self.batch.emitted.invocations.push([primitive as u32, number]);
             let stride = self.layout.stride();
             let place = &mut self.worker.memory.inputs[self.subwarps.slot(subwarp) * stride..][..stride];
             self.layout.fill(place, self.draw.vertices, self.draw.primitives.primitive(invocation.primitive));

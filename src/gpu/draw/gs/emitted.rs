@@ -10,8 +10,8 @@ use crate::draw::vertices::{RESTART, Vertices};
 /// The vertices of some invocations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Emitted {
-    /// Number of invocations.
-    pub invocations: usize,
+    /// The primitive of each invocation, and its number for that.
+    pub invocations: Vec<[u32; 2]>,
     /// Rows of [`Vertices`].
     rows: Vec<u32>,
     /// Primitive word of each vertex.
@@ -30,6 +30,17 @@ impl Emitted {
     }
 }
 
+/// An invocation that made vertices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Maker {
+    /// Number of the primitive in the draw.
+    pub primitive: u32,
+    /// Number of the invocation of the primitive.
+    pub invocation: u32,
+    /// Number of its first vertex among those of the draw.
+    pub first: u32,
+}
+
 /// All emitted vertices of a draw, with their list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Strips {
@@ -40,6 +51,8 @@ pub struct Strips {
     /// Vertex numbers, with a restart at the end of each strip. For points only stream 0, because only that
     /// stream is drawn.
     pub list: Vec<u32>,
+    /// The invocations that made vertices.
+    pub makers: Vec<Maker>,
 }
 
 impl Strips {
@@ -59,7 +72,8 @@ impl Strips {
         emitted.pieces.sort_by_key(|(invocation, _)| *invocation);
         let mut number = self.words.len() as u32;
         let mut pieces = emitted.pieces.iter().peekable();
-        for invocation in 0..emitted.invocations {
+        for (invocation, &[primitive, of_primitive]) in emitted.invocations.iter().enumerate() {
+            let first = number;
             if topology != Topology::SizedPoints {
                 self.list.push(RESTART);
             }
@@ -67,6 +81,9 @@ impl Strips {
                 let words = &emitted.words[vertices.clone()];
                 self.list_vertices(topology, number, words);
                 number += words.len() as u32;
+            }
+            if number > first {
+                self.makers.push(Maker { primitive, invocation: of_primitive, first });
             }
         }
         if emitted.pieces.is_sorted_by_key(|(_, vertices)| vertices.start) {
@@ -105,7 +122,7 @@ mod tests {
     }
 
     fn emitted(words: &[u32]) -> Emitted {
-        let mut emitted = Emitted { invocations: 1, ..Emitted::default() };
+        let mut emitted = Emitted { invocations: vec![[0, 0]], ..Emitted::default() };
         emitted.add(0, &vec![0; 5 * words.len()], words.iter().map(|word| of(*word)));
         emitted
     }
@@ -141,7 +158,7 @@ mod tests {
     /// The first of three invocations goes on after the second has ended, and the third makes nothing.
     #[test]
     fn vertices_of_an_invocation_follow_each_other() {
-        let mut emitted = Emitted { invocations: 3, ..Emitted::default() };
+        let mut emitted = Emitted { invocations: vec![[0, 0], [0, 1], [1, 0]], ..Emitted::default() };
         for (invocation, vertices) in [(0, [10, 11]), (1, [20, 21]), (0, [12, 13])] {
             let rows = vertices.map(|number| [number; 5]).concat();
             emitted.add(invocation, &rows, vertices.into_iter().map(|_| of(0)));

@@ -4,6 +4,7 @@
 //! outputs of the shader are stores.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::draw::stage_words::StageEntry;
 
@@ -14,9 +15,13 @@ use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
 use crate::draw::sp::log::ShaderLog;
 use crate::draw::sp::primitive_inputs::InputLayout;
 use crate::draw::sp::state::StageState;
+use crate::draw::sp::stores::{LaneStore, LaneStores};
 use crate::draw::vertices::Vertices;
 use crate::memory::Memory;
 use a4emu_shader::{LANES, Warp};
+
+/// Maximum number of stores of a hull shader that are recorded.
+pub const MAX_HULL_STORES: usize = 1 << 16;
 
 /// The hull stage of a draw.
 pub struct Hull<'a> {
@@ -28,15 +33,75 @@ pub struct Hull<'a> {
     pub vertices: &'a Vertices,
     /// The input patches.
     pub patches: &'a PrimitiveList,
+    /// Whether stores are recorded.
+    pub watch: Watch,
+}
+
+/// Whether the stores of a hull shader are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// They are not.
+    Off,
+    /// The first [`MAX_HULL_STORES`] are.
+    Stores,
+}
+
+/// What a hull shader stores to memory.
+#[derive(Default)]
+pub struct HullStores {
+    /// The stores, by patch and invocation, each in their order.
+    pub all: Vec<HullStore>,
+    /// Number of stores for which there was no room.
+    pub left_out: u64,
+}
+
+/// A store of an invocation of a hull shader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HullStore {
+    /// Number of the patch in the draw.
+    pub patch: u32,
+    /// Number of the invocation in the patch: the output vertex.
+    pub invocation: u32,
+    /// What it stores.
+    pub stored: LaneStore,
 }
 
 impl Hull<'_> {
     /// Runs the stage for all patches. Each job is a warp.
-    pub fn shade(&self, memory: &mut Memory, budget: &mut Budget) -> ShaderLog {
+    pub fn shade(&self, memory: &mut Memory, budget: &mut Budget) -> (ShaderLog, HullStores) {
         let slots = LANES / self.state.vertices_out;
         let count = self.patches.len();
         let jobs = (0..count).step_by(slots).map(|first| first..(first + slots).min(count));
-        launch(self.stage, memory, budget, Threads::All, jobs, |worker, job| self.warp(worker, job)).log
+        // Jobs of a shader that stores run one after the other.
+        let room = AtomicUsize::new(if self.watch == Watch::Stores { MAX_HULL_STORES } else { 0 });
+        let launched = launch(self.stage, memory, budget, Threads::All, jobs, |worker, job| {
+            self.watched(worker, job, &room)
+        });
+        let mut stores = HullStores::default();
+        for mut job in launched.results {
+            stores.all.append(&mut job.all);
+            stores.left_out += job.left_out;
+        }
+        (launched.log, stores)
+    }
+
+    /// Runs a warp. Returns its stores, if they are recorded.
+    fn watched(&self, worker: &mut Worker<'_>, job: Range<usize>, room: &AtomicUsize) -> HullStores {
+        let first = job.start;
+        worker.memory.stores =
+            (self.watch == Watch::Stores).then(|| LaneStores::new(room.load(Ordering::Relaxed)));
+        self.warp(worker, job);
+        let Some(stores) = worker.memory.stores.take() else { return HullStores::default() };
+        room.store(stores.room, Ordering::Relaxed);
+        let vertices = self.state.vertices_out;
+        let of_lane = |stored: LaneStore| HullStore {
+            patch: (first + stored.lane / vertices) as u32,
+            invocation: (stored.lane % vertices) as u32,
+            stored,
+        };
+        let mut all: Vec<_> = stores.all.into_iter().map(of_lane).collect();
+        all.sort_by_key(|store| store.stored.lane);
+        HullStores { all, left_out: stores.left_out }
     }
 
     fn warp(&self, worker: &mut Worker<'_>, job: Range<usize>) {

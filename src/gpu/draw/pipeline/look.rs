@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::draw::topology::Topology;
 
+use super::between::Between;
 use super::record::{no_room, unknown_type};
 use super::snapshot::{draw_state, missing_code, stage, vertex_stages};
 use super::sync::finish;
@@ -183,6 +184,8 @@ pub struct DrawVertices {
     pub fetched: Fetched,
     /// Primitive type of the fetched vertex list.
     pub topology: Topology,
+    /// What the stages between pass on. `None` if there is the vertex shader alone.
+    pub between: Option<Box<Between>>,
     /// The vertices that reach set-up. `None` when the primitive type is not supported.
     pub stream: Option<VertexStream>,
     /// Primitive type of the vertex list that reaches set-up.
@@ -228,12 +231,15 @@ pub fn factors_of(
 
 fn vertices_apart(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<DrawVertices, Stop> {
     let stages = VertexStages { feedback: None, ..vertex_stages(context, call)? };
+    context.pipeline.between = (!stages.is_plain()).then(Box::default);
     let fetched = stages.vertex.fetched(&mut context.machine.mem, &mut context.machine.budget)?;
+    let stream = vertex_stream(context, &stages, None)?;
     Ok(DrawVertices {
         attributes: stages.vertex.fetch.attributes.clone(),
         fetched,
         topology: stages.topology,
-        stream: vertex_stream(context, &stages, None)?,
+        between: context.pipeline.between.take().filter(|_| stream.is_some()),
+        stream,
         out_topology: stages.topology(),
         is_plain: stages.is_plain(),
     })

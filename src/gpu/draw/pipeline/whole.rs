@@ -1,11 +1,12 @@
 //! The stages between vertex shader and set-up that take whole primitives, and transform feedback.
 
 use crate::budget::Work;
+use crate::draw::ds::Points;
 use crate::draw::gs::batch::GeometryDraw;
 use crate::draw::gs::dispatch::{Choice, Demand};
 use crate::draw::gs::runs::GeometryRuns;
 use crate::draw::gs::state::GeometryState;
-use crate::draw::hs::Hull;
+use crate::draw::hs::{Hull, Watch};
 use crate::draw::pc::assembler::PrimitiveList;
 use crate::draw::pc::state::PatchState;
 use crate::draw::pipeline::DrawContext;
@@ -21,6 +22,7 @@ use crate::fault::Client;
 use crate::machine::Stage;
 use crate::memory::Memory;
 
+use super::between::Tessellated;
 use super::record::{record_later, record_stages};
 use super::sync::finish;
 
@@ -38,11 +40,26 @@ pub(super) fn whole_primitives(
     };
     let mut later = LaterStages::default();
     let (vertices, primitives) = match &stages.tessellation {
-        Some(tessellation) => tessellate(context, tessellation, &shaded.vertices, &primitives, &mut later)?,
+        Some(tessellation) => {
+            let made = tessellate(context, tessellation, &shaded.vertices, &primitives, &mut later)?;
+            if let Some(between) = &mut context.pipeline.between {
+                (between.shaded, between.primitives) = (shaded.vertices, primitives);
+            }
+            made
+        }
         None => (shaded.vertices, primitives),
     };
     let stream = match &stages.geometry {
-        Some(geometry) => shade_geometry(context, geometry, &vertices, &primitives, &mut later),
+        Some(geometry) => {
+            let stream = shade_geometry(context, geometry, &vertices, &primitives, &mut later);
+            if let Some(between) = &mut context.pipeline.between {
+                match &mut between.tessellated {
+                    Some(tessellated) => tessellated.shaded = Some(vertices),
+                    None => (between.shaded, between.primitives) = (vertices, primitives),
+                }
+            }
+            stream
+        }
         None => VertexStream { vertices, list: primitives.vertices, ..VertexStream::default() },
     };
     record_stages(context, &later);
@@ -59,7 +76,8 @@ fn tessellate(
 ) -> Result<(Vertices, PrimitiveList), Stop> {
     let draw = context.machine.at.draws;
     let Tessellation { hull, patches, domain } = tessellation;
-    let log = Hull { stage: hull, state: patches, vertices, patches: primitives }
+    let watch = if context.pipeline.between.is_some() { Watch::Stores } else { Watch::Off };
+    let (log, stores) = Hull { stage: hull, state: patches, vertices, patches: primitives, watch }
         .shade(&mut context.machine.mem, &mut context.machine.budget);
     let failed = log.fault.is_some();
     record_later(context, Stage::HS, "hull", log, later);
@@ -81,7 +99,12 @@ fn tessellate(
         points: points.points.len() as u64,
         primitives: points.primitives.len() as u64,
     };
-    Ok((shaded, points.primitives))
+    let Points { points, primitives, .. } = points;
+    if let Some(between) = &mut context.pipeline.between {
+        let (state, primitives) = (*patches, primitives.clone());
+        between.tessellated = Some(Tessellated { state, stores, factors, points, primitives, shaded: None });
+    }
+    Ok((shaded, primitives))
 }
 
 /// Notes the buffer of the factors of so many patches.
@@ -130,6 +153,9 @@ fn shade_geometry(
     shaded.fault.into_iter().for_each(|fault| context.machine.fault(fault));
     shaded.too_large.into_iter().for_each(|what| context.machine.cut(what));
     let strips = shaded.strips;
+    if let Some(between) = &mut context.pipeline.between {
+        between.makers = Some(strips.makers);
+    }
     VertexStream {
         vertices: strips.vertices,
         list: strips.list,

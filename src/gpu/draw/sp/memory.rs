@@ -19,6 +19,7 @@ use super::journal::Journal;
 use super::load::{self, FoundBuffers};
 use super::log::{OutsideInputs, ShaderLog};
 use super::state::StageState;
+use super::stores::{LaneStore, LaneStores};
 use crate::draw::tpl1::{Answered, BoundBank, DirectReads, FILTERED, TextureBank};
 use crate::draw::work::ShaderWork;
 use crate::limits::DIRECT_READ_WARPS;
@@ -107,6 +108,8 @@ pub struct ShaderMemory<'a> {
     pub inputs: Vec<u8>,
     /// Division of the inputs among lanes, unless every lane has all of them.
     pub parts: Option<InputParts>,
+    /// The stores of each lane to GPU memory, if they are recorded.
+    pub stores: Option<LaneStores>,
     /// Log of reports.
     pub log: ShaderLog,
     /// Work of the current job so far.
@@ -132,7 +135,7 @@ impl<'a> ShaderMemory<'a> {
     pub(super) fn new(gpu: GpuMemory<'a>, stage: &'a StageState) -> Self {
         let (group, private, inputs) = (Vec::new(), Vec::new(), Vec::new());
         let (used_textures, left) = (0, u64::MAX);
-        let (parts, log, work, described, found) = Default::default();
+        let (parts, stores, log, work, described, found) = Default::default();
         let notes_buffers = matches!(stage.stage, Stage::HS | Stage::DS);
         Self {
             gpu,
@@ -142,6 +145,7 @@ impl<'a> ShaderMemory<'a> {
             private,
             inputs,
             parts,
+            stores,
             log,
             work,
             left,
@@ -366,6 +370,16 @@ impl<'a> ShaderMemory<'a> {
     pub fn store(&mut self, request: &MemoryAccess<&Lanes>, mask: Mask, values: &[&Lanes]) {
         if !self.charge(mask) {
             return;
+        }
+        if request.space == Space::Global
+            && let Some(stores) = &mut self.stores
+        {
+            for lane in lanes_of(mask) {
+                let mut words = [0; 4];
+                words.iter_mut().zip(values).for_each(|(word, row)| *word = row[lane]);
+                let address = Address::new(request.address(lane));
+                stores.add(LaneStore { lane, address, values: words, count: values.len() });
+            }
         }
         let width = request.width.bytes() as usize;
         let size = width * values.len();

@@ -7,7 +7,8 @@
 //!    for the next draw with the same program.
 //! 3. [`environment`] is what a shader asks while it runs: [`memory`] (global, local and private; [`load`] reads
 //!    global memory for a whole warp), [`buffer`] (storage buffers and images), textures (`tpl1`), [`primitive_inputs`] (vertices that geometry and hull shaders read).
-//! 4. [`log`] collects work, faults, guesses and [`used`] buffers of the jobs, and [`catch`] stops at the warp that a debugger wants.
+//! 4. [`log`] collects work, faults, guesses and [`used`] buffers of the jobs, [`catch`] stops at the warp that a debugger wants,
+//!    and [`stores`] are those of each lane.
 pub mod buffer;
 pub mod catch;
 pub mod environment;
@@ -22,4 +23,5 @@ pub mod programs;
 pub mod spare;
 pub mod stage_cache;
 pub mod state;
+pub mod stores;
 pub mod used;
