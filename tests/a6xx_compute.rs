@@ -432,7 +432,7 @@ fn a_run_lists_the_guesses_that_only_an_a6xx_has() {
     let plain = "stg.u32 g[r2.x], r1.x, 1\nend";
     assert_eq!(rests(&format!("{PLACE}{plain}"), ""), [""; 0]);
     let indexed = format!("{PLACE}ldg.a.u32 r4.x, g[r2.x+(r4.y)<<2], 1\n(sy)stg.u32 g[r2.x], r4.x, 1\nend");
-    assert_eq!(rests(&indexed, ""), [r#"global-index ["memory"]"#]);
+    assert_eq!(rests(&indexed, ""), [r#"global-index ["output","memory"]"#]);
     let stores = format!("{PLACE}stg.a.u32 g[r2.x+(r4.y)<<2], r1.x, 1\nend");
     assert_eq!(rests(&stores, ""), [r#"global-index ["memory"]"#]);
     let elects = format!("{PLACE}getone #one\njump #done\none:\nstg.u32 g[r2.x], r1.x, 1\ndone:\nend");

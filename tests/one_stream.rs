@@ -96,7 +96,10 @@ fn decoded(capture: &str) -> Sequence {
     each_line(&["decode", "--format", "jsonl", capture], |line| {
         if line.starts_with(r#"{"kind":"reg""#) {
             all.write(number(line, r#""reg":"#), number(line, r#""value":"#));
-        } else if line.starts_with(r#"{"kind":"draw""#) || line.starts_with(r#"{"kind":"dispatch""#) {
+        } else if ["draw", "dispatch", "blit"]
+            .iter()
+            .any(|kind| line.starts_with(&format!(r#"{{"kind":"{kind}""#)))
+        {
             let [submit, draw, frame_draw] = draw_of(line);
             all.draw(submit, draw, frame_draw);
         }
@@ -194,7 +197,7 @@ fn replayed(capture: &str) -> Vec<Draw> {
     all.draws
 }
 
-/// The counts of `info`: draws (with dispatches), frame draws, register writes.
+/// The counts of `info`: draws (with dispatches and blits), frame draws, register writes.
 fn counted(capture: &str) -> [u64; 3] {
     let mut counts = BTreeMap::new();
     each_line(&["info", capture], |line| {

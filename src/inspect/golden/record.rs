@@ -122,13 +122,15 @@ impl<S: Sink> Observer for Recorder<S> {
     }
 }
 
-/// A description of the call: pass, primitive, counts and indices, or the groups of a dispatch; of a blit, its packet.
+/// A description of the call: pass, primitive, counts and indices, or the groups of a dispatch; of a blit, its pass and packet.
 pub fn call_text(call: &Call) -> String {
     match call {
         Call::Draw(call) => draw_text(call),
         Call::Dispatch(call) => dispatch_text(call),
         Call::Uncounted(UncountedDraw { packet, pass, .. }) => format!("{pass} {packet}"),
-        Call::Blit(call) => call.name().to_owned(),
+        Call::Blit(call) => {
+            call.pass.map_or_else(|| call.name().to_owned(), |pass| format!("{pass} {}", call.name()))
+        }
     }
 }
 
