@@ -153,7 +153,7 @@ fn an_a6xx_has_its_own_names() {
         let rows = rows(&tables, table);
         assert!(rows.iter().any(|row| row.contains(part)), "no {part} in {rows:#?}");
     };
-    has("captures", "gpu: 630, submits: 1, draws: 3, frame_draws: 3,");
+    has("captures", "gpu: 630, submits: 1, draws: 4, frame_draws: 4,");
     has("captures", "generation: 6}");
     has("submits", "address: 4295294976, dwords: 134,");
     has(
@@ -164,6 +164,7 @@ fn an_a6xx_has_its_own_names() {
     has("packets", "kind: 4, opcode: null, name: null, dwords: 3, payload: []}");
     has("packets", "kind: 7, opcode: 101, name: \"CP_SET_MARKER\", dwords: 1, payload: [1]}");
     has("draws", "frame_draw: 2, address: 4295295484, kind: \"dispatch\"");
+    has("draws", "frame_draw: 3, address: 4295295504, kind: \"blit\"");
     let database = |name: &str| {
         let file = File::open(tables.join(format!("{name}.parquet"))).unwrap();
         let reader = SerializedFileReader::new(file).unwrap();

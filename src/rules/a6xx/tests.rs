@@ -111,8 +111,9 @@ fn memory_is_not_judged_where_buffers_are_not_whole() {
 const TRAFFIC: &str = include_str!("traffic.a4");
 
 /// A part of a comment at the line of a flush, invalidation or wait, and the rule that is broken without it.
-const NEEDED: [(&str, &str); 17] = [
+const NEEDED: [(&str, &str); 18] = [
     ("(packet to packet)", "F6"),
+    ("(poll)", "F6"),
     ("(blit to packet)", "F7"),
     ("(blit to packet, flushed)", "F7"),
     ("(blit to texture)", "F8"),

@@ -120,6 +120,8 @@ pub struct Traffic {
     running: Option<u64>,
     stores: Option<Stores>,
     writes: Vec<Write>,
+    /// Whether the running packet is an event, whose stores are in order with draws.
+    is_event: bool,
     /// What packets and blits stored since the first store of a shader. Their pages are not taken for a shader's.
     others: Vec<Range>,
     /// There were more of these than are remembered. Nothing is taken for a shader's store then.
@@ -170,6 +172,11 @@ impl Traffic {
         if self.writes.len() < MAX_WRITES {
             self.writes.push(Write::new(writer, range));
         }
+        self.note_other(range);
+    }
+
+    /// Notes a range that no shader stored to.
+    fn note_other(&mut self, range: Range) {
         if self.others.len() < MAX_WRITES {
             self.others.push(range);
         } else {
@@ -180,6 +187,7 @@ impl Traffic {
     /// Checks a command that is about to execute.
     pub fn command(&mut self, gpu: Synced<'_>, packet: &Pm4<'_>, violations: &mut Violations) {
         self.settle(gpu);
+        self.is_event = matches!(packet, Pm4::EventWrite(_));
         match packet {
             Pm4::WaitForIdle(_) => self.idle(),
             Pm4::WaitMemWrites(_) => self.land(),
@@ -193,8 +201,10 @@ impl Traffic {
             Pm4::MemToMem(packet) if packet.control.WAIT_FOR_MEM_WRITES() => self.land(),
             _ => {}
         }
-        // A poll reads until the value is there.
-        if !matches!(packet, Pm4::WaitRegMem(_) | Pm4::WaitMemGte(_)) {
+        if matches!(packet, Pm4::WaitRegMem(_) | Pm4::WaitMemGte(_)) {
+            // A poll reads until the value is there.
+            packet.reads().into_iter().for_each(|read| self.land_in(read));
+        } else {
             self.packet_reads(gpu, packet, violations);
         }
         if matches!(packet, Pm4::MemToReg(_) | Pm4::MemToMem(_) | Pm4::RegToMem(_)) {
@@ -284,6 +294,13 @@ impl Traffic {
         self.writes.iter_mut().filter(|it| it.writer == Writer::Packet).for_each(|it| it.flushed = true);
     }
 
+    /// The stores of packets to this address and so many bytes are complete.
+    fn land_in(&mut self, (address, bytes): (Address, u64)) {
+        let range = (address.get(), address.get().saturating_add(bytes));
+        let stored = self.writes.iter_mut().filter(|it| it.writer == Writer::Packet);
+        stored.filter(|it| meets(it.range, range)).for_each(|it| it.flushed = true);
+    }
+
     /// The chip is idle.
     fn idle(&mut self) {
         (self.busy, self.behind) = (false, true);
@@ -327,7 +344,11 @@ impl Traffic {
 
     /// Records a store of a packet.
     pub fn store(&mut self, address: Address, bytes: usize) {
-        self.add(Writer::Packet, (address.get(), address.get().saturating_add(bytes as u64)));
+        let range = (address.get(), address.get().saturating_add(bytes as u64));
+        if self.is_event {
+            return self.note_other(range);
+        }
+        self.add(Writer::Packet, range);
     }
 
     /// Checks what a draw or dispatch fetches.
