@@ -86,7 +86,7 @@ fn a_hull_shader_that_reads_its_own_stores_runs_again() {
         "ldg.u32 r9.x, g[r1.z+64], 1\n(sy)add.u r9.x, r9.x, 1\n(rpt5)nop\nstg.u32 g[r1.z+64], r9.x, 1\n";
     let scene = twice("tess-grow", "")
         .with("(rpt3)mov.f32f32 r3.x, c2.w", &format!("(rpt3)mov.f32f32 r3.x, c2.w\n{count}"));
-    // What is not known would be reported, and that alone makes it run again.
+    // Memory that is not known would be reported, and that alone makes the draw run again.
     let scene = scene.with("buffer main {\n", "buffer main {\nCP_MEM_WRITE(factors + 64, 7)\n");
     assert_eq!(known(&scene), 0);
 }

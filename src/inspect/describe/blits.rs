@@ -66,7 +66,7 @@ impl BlitSurface {
         }
     }
 
-    /// The same pixels in tile memory.
+    /// The surface in tile memory with the pixels of this one.
     fn in_tiles(self, regs: &RegFile) -> Self {
         let place = SurfacePlace::Gmem(regs.get::<RB_BLIT_BASE_GMEM>().VALUE());
         Self { register: "RB_BLIT_BASE_GMEM", place, pitch: 0, bytes: 0, ..self }

@@ -74,7 +74,7 @@ impl StageTable {
 pub struct StageTables {
     /// The tables, in the order of the stages. Empty if there is the vertex shader alone.
     pub all: Vec<StageTable>,
-    /// What is left out, and why.
+    /// The tables or stores that are left out, and why.
     pub left_out: Option<String>,
 }
 

@@ -226,7 +226,7 @@ impl VertexTables {
         Self { inputs, out, stages: stages.collect(), stages_left_out: mesh.stages.left_out.clone() }
     }
 
-    /// Those of a report. Tables of stages that are large would take the room of all others.
+    /// The extras of a report. Tables of stages that are large would take the room of all others.
     pub fn of_report(mesh: &Mesh) -> Self {
         let mut all = Self::new(mesh);
         let bytes: usize = all.stages.iter().map(TableOfStage::bytes).sum();

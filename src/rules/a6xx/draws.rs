@@ -20,7 +20,7 @@ use a4emu_gpu::settled::Synced;
 use a4emu_shader::format::{Swap, Transfer};
 
 use super::traffic::Traffic;
-use super::uses::{Fetched, Half, Target, stored};
+use super::uses::{Fetched, Half, Target, bytes_of_rows, stored};
 use super::{agree, holds};
 use crate::program::Checked;
 use crate::programs::Programs;
@@ -143,19 +143,16 @@ fn resource(
         return None;
     }
     let base = Address::wide(TEX_CONST_4(low).BASE_LO(), TEX_CONST_5(high).BASE_HI());
-    // Rows of the first level and layer, with the padding of a pitch. A buffer has no pitch: its first byte.
-    let rows = u64::from(TEX_CONST_2(pitch).PITCH()) * u64::from(TEX_CONST_1(size).HEIGHT());
+    // Rows of the first level and layer. A buffer has no pitch: its first byte. Padding of tiles is not known.
+    let (pitch, rows) = (TEX_CONST_2(pitch).PITCH(), TEX_CONST_1(size).HEIGHT());
     let is_linear = TEX_CONST_0(words[0]).TILE_MODE() == TileMode::TILE6_LINEAR;
-    let needed = match TEX_CONST_1(size).HEIGHT() {
-        // The last row may be shorter than the pitch. Padding of tiles is not known.
-        height if height > 0 && is_linear => rows - u64::from(TEX_CONST_2(pitch).PITCH()) + 1,
-        _ => 1,
-    };
+    let needed = if is_linear { bytes_of_rows(pitch, rows) } else { 1 };
     violations.unless(holds(gpu, base, needed), rule, || match needed {
         1 => format!("{name}: {what} {slot} at {base} is in no buffer"),
         bytes => format!("{name}: {what} {slot}: {bytes} bytes at {base} are in no one buffer"),
     });
-    let range = (base.get(), base.get().saturating_add(rows.max(1)));
+    let bytes = u64::from(pitch) * u64::from(rows);
+    let range = (base.get(), base.get().saturating_add(bytes.max(1)));
     Some(Fetched { stage: Some(stage), what, slot: Some((slot.into(), named.base)), range })
 }
 
@@ -306,8 +303,7 @@ fn in_tile_memory(regs: &RegFile, targets: &[Target], violations: &mut Violation
 /// Checks a blit that is about to run. M5: the event BLIT copies out of tile memory.
 pub fn blit(gpu: Synced<'_>, call: &BlitCall, traffic: &mut Traffic, violations: &mut Violations) {
     if let (Surfaces::TileMemory, Some(surface)) = (call.between, stored(&gpu.regs)) {
-        // The last row may be shorter than the pitch.
-        let bytes = u64::from(surface.pitch) * u64::from(surface.rows - 1) + 1;
+        let bytes = bytes_of_rows(surface.pitch, surface.rows);
         violations.unless(holds(gpu, surface.start, bytes), Id::M5, || {
             format!("resolve: {bytes} bytes at {} are in no one buffer", surface.start)
         });

@@ -60,25 +60,18 @@ impl Writer {
 struct Write {
     writer: Writer,
     range: Range,
-    /// It was flushed to memory, or the flush has begun.
+    /// Whether a flush to memory has begun.
     flushed: bool,
-    /// The flush was waited for.
+    /// Whether the flush was waited for.
     arrived: bool,
-    /// UCHE was invalidated, or begins to be.
+    /// Whether an invalidation of UCHE has begun.
     invalidated: bool,
-    /// That was waited for.
-    visible: bool,
 }
 
 impl Write {
     fn new(writer: Writer, range: Range) -> Self {
         let flushed = writer == Writer::Resolve;
-        Self { writer, range, flushed, arrived: false, invalidated: false, visible: false }
-    }
-
-    /// Whether every reader sees it.
-    fn is_done(&self) -> bool {
-        self.arrived && self.visible
+        Self { writer, range, flushed, arrived: false, invalidated: false }
     }
 
     /// What lacks for the command processor.
@@ -90,14 +83,13 @@ impl Write {
         }
     }
 
-    /// What lacks for what reads through UCHE.
+    /// What lacks for what reads through UCHE. A wait forgets the writes to which nothing else lacks.
     fn lacks_for_uche(&self) -> Option<&'static str> {
-        match self {
-            Self { flushed: false, .. } => Some(self.writer.flush()),
-            Self { invalidated: false, .. } => Some("CACHE_INVALIDATE"),
-            Self { arrived: false, .. } | Self { visible: false, .. } => Some("CP_WAIT_FOR_IDLE"),
-            _ => None,
-        }
+        Some(match self {
+            Self { flushed: false, .. } => self.writer.flush(),
+            Self { invalidated: false, .. } => "CACHE_INVALIDATE",
+            _ => "CP_WAIT_FOR_IDLE",
+        })
     }
 }
 
@@ -106,10 +98,11 @@ impl Write {
 struct Stores {
     /// Memory time of the first store.
     since: u64,
+    /// Whether a flush to memory has begun.
     flushed: bool,
-    /// The flush was waited for.
+    /// Whether the flush was waited for.
     arrived: bool,
-    /// The stores were waited for.
+    /// Whether the stores were waited for.
     waited: bool,
 }
 
@@ -124,7 +117,7 @@ pub struct Traffic {
     is_event: bool,
     /// What packets and blits stored since the first store of a shader. Their pages are not taken for a shader's.
     others: Vec<Range>,
-    /// There were more of these than are remembered. Nothing is taken for a shader's store then.
+    /// Whether there were more of `others` than are remembered. Nothing is taken for a shader's store then.
     is_full: bool,
     /// Whether a wait for idle has begun that the command processor itself did not wait for.
     behind: bool,
@@ -145,9 +138,9 @@ enum Streams {
     Made,
     /// CACHE_FLUSH_TS was written.
     Flushed,
-    /// It was waited for.
+    /// The flush was waited for.
     Arrived,
-    /// The command processor waited for it, or there are none.
+    /// The command processor waited for the flush, or no binning pass ran.
     #[default]
     Usable,
 }
@@ -193,7 +186,7 @@ impl Traffic {
             Pm4::WaitMemWrites(_) => self.land(),
             Pm4::WaitForMe(_) => self.catch_up(),
             Pm4::EventWrite(packet) => self.event(packet.event.EVENT()),
-            // These wait for idle and for the command processor before they read.
+            // CP_REG_RMW and CP_REG_TO_SCRATCH wait for idle and for the command processor before they read.
             Pm4::RegRmw(_) | Pm4::RegToScratch(_) => {
                 self.idle();
                 self.catch_up();
@@ -304,11 +297,8 @@ impl Traffic {
     /// The chip is idle.
     fn idle(&mut self) {
         (self.busy, self.behind) = (false, true);
-        for write in &mut self.writes {
-            write.arrived |= write.flushed;
-            write.visible |= write.flushed && write.invalidated;
-        }
-        self.writes.retain(|it| !it.is_done());
+        self.writes.retain(|it| !(it.flushed && it.invalidated));
+        self.writes.iter_mut().for_each(|it| it.arrived = it.flushed);
         if let Some(stores) = &mut self.stores {
             (stores.waited, stores.arrived) = (true, stores.flushed);
         }
@@ -320,7 +310,7 @@ impl Traffic {
     /// The command processor has waited for what came before.
     fn catch_up(&mut self) {
         self.behind = false;
-        self.stores = self.stores.filter(|it| !(it.arrived && it.waited));
+        self.stores = self.stores.filter(|it| !it.arrived);
         if self.streams == Streams::Arrived {
             self.streams = Streams::Usable;
         }

@@ -40,8 +40,13 @@ impl Target {
     /// The first address in memory, and one behind all rows but the end of the last one, which may be shorter.
     pub fn range(&self) -> (u64, u64) {
         let start = self.base.get();
-        (start, start.saturating_add(u64::from(self.pitch) * u64::from(self.rows.saturating_sub(1)) + 1))
+        (start, start.saturating_add(bytes_of_rows(self.pitch, self.rows)))
     }
+}
+
+/// The bytes that so many rows surely have: the last row may be shorter than the pitch.
+pub fn bytes_of_rows(pitch: u32, rows: u32) -> u64 {
+    u64::from(pitch) * u64::from(rows.saturating_sub(1)) + 1
 }
 
 /// Memory that a draw, dispatch or blit reads through UCHE.

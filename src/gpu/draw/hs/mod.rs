@@ -40,9 +40,9 @@ pub struct Hull<'a> {
 /// Whether the stores of a hull shader are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
-    /// They are not.
+    /// Stores are not recorded.
     Off,
-    /// The first [`MAX_HULL_STORES`] are.
+    /// The first [`MAX_HULL_STORES`] stores are recorded.
     Stores,
 }
 

@@ -8,9 +8,9 @@ use crate::memory::Memory;
 /// The buffers of global memory that a stage used, by their base addresses.
 #[derive(Clone, Debug, Default)]
 pub struct UsedBuffers {
-    /// Those that it read.
+    /// The buffers that the stage read.
     pub read: Vec<u64>,
-    /// Those that it stored to.
+    /// The buffers that the stage stored to.
     pub written: Vec<u64>,
     /// Whether it used others: too many, parts of one, or what is no buffer.
     pub has_others: bool,
@@ -42,7 +42,7 @@ impl UsedBuffers {
         self.written.truncate(JOURNAL_BUFFERS);
     }
 
-    /// Adds those of a later job.
+    /// Adds the buffers of a later job.
     pub fn append(&mut self, later: &Self) {
         later.read.iter().for_each(|base| self.note_read_of(*base));
         later.written.iter().for_each(|base| note(&mut self.written, *base));
