@@ -21,6 +21,7 @@
 #include "ir3_a4xx_stages.h"
 #include "ir3_context.h"
 #include "ir3_nir.h"
+#include "ir3_ra.h"
 
 unsigned
 ir3_a4xx_slot_index(gl_varying_slot slot)
@@ -321,12 +322,18 @@ ir3_a4xx_write_position_last(struct ir3_context *ctx, struct ir3_instruction *en
    foreach_block (block, &so->ir->block_list) {
       foreach_instr (instr, &block->instr_list) {
          foreach_dst (reg, instr) {
-            if (is_reg_gpr(reg) && !(reg->flags & IR3_REG_HALF))
+            if (reg->flags & IR3_REG_HALF)
+               continue;
+            if (reg->flags & IR3_REG_RELATIV)
+               top = MAX2(top, reg->array.base + reg->size - 1);
+            else if (is_reg_gpr(reg))
                top = MAX2(top, reg->num + util_last_bit(reg->wrmask) - 1);
          }
       }
    }
    unsigned fresh = align(top + 1, 4);
+   if (fresh + 4 > RA_HALF_SIZE)
+      return; /* ir3_a4xx_reserved_registers keeps some */
 
    for (unsigned i = 0; i < end->srcs_count; i++) {
       if (so->outputs[end->end.outidxs[i]].slot == VARYING_SLOT_POS)

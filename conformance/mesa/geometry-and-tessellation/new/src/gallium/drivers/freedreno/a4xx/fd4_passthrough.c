@@ -11,12 +11,14 @@
 #include "fd4_context.h"
 #include "fd4_stages.h"
 
-/* Such a shader depends on the outputs of the stage before, on what of them is stored, and on the vertices of a
- * primitive. One that clears has no outputs here, and the number of layers instead of vertices.
+/* Such a shader depends on the outputs of the stage before, on what of them is stored, on the vertices of a
+ * primitive, and on whether two primitives are a quad. One that clears has no outputs here, and the number of layers
+ * instead of vertices.
  */
 struct passthrough {
    uint64_t outputs;
    unsigned vertices_in;
+   bool quads;
    struct pipe_stream_output_info stored;
    void *state;
 };
@@ -66,7 +68,8 @@ variable(nir_shader *s, nir_variable_mode mode, const struct glsl_type *type, un
 }
 
 static nir_shader *
-build_passthrough(const nir_shader_compiler_options *options, uint64_t outputs, unsigned vertices_in)
+build_passthrough(const nir_shader_compiler_options *options, uint64_t outputs, unsigned vertices_in,
+                  bool quads)
 {
    struct corners corners = corners_of(vertices_in);
    nir_builder b = nir_builder_init_simple_shader(MESA_SHADER_GEOMETRY, options, "primitive id");
@@ -86,12 +89,13 @@ build_passthrough(const nir_shader_compiler_options *options, uint64_t outputs, 
       out[slot] = variable(s, nir_var_shader_out, type, slot);
    }
    nir_variable *id = variable(s, nir_var_shader_out, glsl_int_type(), VARYING_SLOT_PRIMITIVE_ID);
+   nir_def *number = nir_ushr_imm(&b, nir_load_primitive_id(&b), quads);
 
    for (unsigned i = 0; i < corners.count; i++) {
       u_foreach_bit64 (slot, outputs)
          nir_store_var(&b, out[slot], nir_load_array_var_imm(&b, in[slot], corners.first + corners.step * i),
                        slot == VARYING_SLOT_PSIZ ? 0x1 : 0xf);
-      nir_store_var(&b, id, nir_load_primitive_id(&b), 0x1);
+      nir_store_var(&b, id, number, 0x1);
       nir_emit_vertex(&b, .stream_id = 0);
    }
    nir_end_primitive(&b, .stream_id = 0);
@@ -187,25 +191,27 @@ store_same(struct pipe_stream_output_info *stored, struct ir3_shader_state *befo
 }
 
 struct ir3_shader_state *
-fd4_passthrough_gs(struct fd_context *ctx, struct ir3_shader_state *before, unsigned vertices_in)
+fd4_passthrough_gs(struct fd_context *ctx, struct ir3_shader_state *before, unsigned vertices_in, bool quads)
 {
    struct util_dynarray *all = &fd4_context(ctx)->passthrough;
    struct passthrough made;
 
    memset(&made, 0, sizeof(made));
    made.vertices_in = vertices_in;
+   made.quads = quads;
    made.outputs = VARYING_BIT_POS |
       (ir3_get_shader_info(before)->outputs_written &
        ~(VARYING_BIT_LAYER | VARYING_BIT_VIEWPORT | VARYING_BIT_EDGE));
    store_same(&made.stored, before, made.outputs);
 
    util_dynarray_foreach (all, struct passthrough, known) {
-      if (known->outputs == made.outputs && known->vertices_in == vertices_in &&
+      if (known->outputs == made.outputs && known->vertices_in == vertices_in && known->quads == quads &&
           !memcmp(&known->stored, &made.stored, sizeof(made.stored)))
          return known->state;
    }
 
-   nir_shader *s = build_passthrough(ir3_get_compiler_options(ctx->screen->compiler), made.outputs, vertices_in);
+   nir_shader *s =
+      build_passthrough(ir3_get_compiler_options(ctx->screen->compiler), made.outputs, vertices_in, quads);
    made.state = create_state(ctx, s, &made.stored);
    util_dynarray_append(all, struct passthrough, made);
    return made.state;

@@ -63,7 +63,8 @@ fd4_key_stages(struct fd_context *ctx, const struct pipe_draw_info *info, struct
       key->key.tessellation = ir3_tess_mode(ir3_get_shader_info(ds)->tess._primitive_mode);
    }
    if (!key->gs && (needs_primitive_id(key->fs) || (key->ds && makes_sized_points(key->ds))))
-      key->gs = fd4_passthrough_gs(ctx, key->ds ? key->ds : key->vs, vertices_of_gs(info, key->ds));
+      key->gs = fd4_passthrough_gs(ctx, key->ds ? key->ds : key->vs, vertices_of_gs(info, key->ds),
+                                   info->was_quads);
    key->key.has_gs = !!key->gs;
    if (key->ds)
       key->key.tcs_store_primid = reads_primitive_id(key->ds) || reads_primitive_id(key->gs);
@@ -135,9 +136,9 @@ fd4_attributes(const struct ir3_shader_variant *v)
 void
 fd4_link_next(struct ir3_shader_linkage *l, const struct ir3_shader_variant *v)
 {
-   l->cnt = fd4_attributes(v);
+   l->cnt = MIN2(fd4_attributes(v), FD4_STAGE_OUTPUTS);
    for (unsigned i = 0; i < v->outputs_count; i++) {
-      if (!is_attribute(v, i))
+      if (!is_attribute(v, i) || attribute_number(v, i) >= l->cnt)
          continue;
       unsigned number = attribute_number(v, i), reg = v->outputs[i].regid;
       unsigned registers = 4 * (v->info.max_reg + 1) - reg;

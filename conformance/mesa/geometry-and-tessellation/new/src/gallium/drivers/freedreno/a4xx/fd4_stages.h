@@ -45,6 +45,9 @@ void fd4_dirty_stages(struct fd_context *ctx, const struct fd4_program_state *pr
 enum pc_di_primtype fd4_stage_primtype(struct fd_context *ctx, const struct fd4_program_state *prog,
                                        enum pc_di_primtype primtype) assert_dt;
 
+/* Outputs of a stage for which there are registers. */
+#define FD4_STAGE_OUTPUTS 32
+
 /* Registers of all outputs of a stage, each with four components, for the next geometry or hull shader. */
 void fd4_link_next(struct ir3_shader_linkage *l, const struct ir3_shader_variant *v);
 /* Where the next stage finds the outputs of `v` in the local memory of a primitive of `vertices` vertices. */
@@ -56,9 +59,11 @@ unsigned fd4_attributes(const struct ir3_shader_variant *v);
 unsigned fd4_frame_height(struct fd_batch *batch);
 void fd4_emit_sysmem_depth(struct fd_batch *batch, struct fd_ringbuffer *ring);
 
-/* A geometry shader that passes on the outputs of the stage `before`, and adds gl_PrimitiveID. */
+/* A geometry shader that passes on the outputs of the stage `before`, and adds gl_PrimitiveID. Of `quads` each is two
+ * primitives.
+ */
 struct ir3_shader_state *fd4_passthrough_gs(struct fd_context *ctx, struct ir3_shader_state *before,
-                                            unsigned vertices_in) assert_dt;
+                                            unsigned vertices_in, bool quads) assert_dt;
 /* A geometry shader that makes a rectangle in each layer of one point. */
 void *fd4_layered_clear_gs(struct fd_context *ctx, unsigned layers) assert_dt;
 void fd4_passthrough_fini(struct fd_context *ctx);

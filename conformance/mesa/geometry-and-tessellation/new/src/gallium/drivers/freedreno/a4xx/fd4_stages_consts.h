@@ -147,6 +147,36 @@ emit_middle_consts(struct fd_context *ctx, struct fd_ringbuffer *ring, struct fd
    emit_last_driver_params(ctx, ring, emit);
 }
 
+/* Private memory is for registers that are spilled and for large arrays. Mesa's word for a shader without any is
+ * 0x08000001. The A5xx has the memory of a fiber in 7:0, in units of 512 bytes. It has that of a core in 23:8, in
+ * units of 2048.
+ */
+#define PVT_MEM_PARAM(fiber, core) (0x08000000 | (core) >> 11 << 8 | (fiber) >> 9)
+
+static void
+emit_private_memory(struct fd_context *ctx, struct fd_ringbuffer *ring, struct fd4_emit *emit)
+{
+   const struct {
+      const struct ir3_shader_variant *v;
+      uint32_t reg;
+   } stages[] = {
+      {emit->prog->vs, REG_A4XX_SP_VS_PVT_MEM_PARAM}, {emit->prog->hs, REG_A4XX_SP_HS_PVT_MEM_PARAM},
+      {emit->prog->ds, REG_A4XX_SP_DS_PVT_MEM_PARAM}, {emit->prog->gs, REG_A4XX_SP_GS_PVT_MEM_PARAM},
+      {emit->prog->fs, REG_A4XX_SP_FS_PVT_MEM_PARAM},
+   };
+
+   for (unsigned i = 0; i < ARRAY_SIZE(stages); i++) {
+      if (!stages[i].v || !stages[i].v->pvtmem_size)
+         continue;
+      ir3_get_private_mem(ctx, stages[i].v);
+
+      fd_wfi(ctx->batch, ring);
+      OUT_PKT0(ring, stages[i].reg, 2);
+      OUT_RING(ring, PVT_MEM_PARAM(ctx->pvtmem[0].per_fiber_size, ctx->pvtmem[0].per_sp_size));
+      OUT_RELOC(ring, ctx->pvtmem[0].bo, 0, 0, 0);
+   }
+}
+
 static void
 emit_middle_textures(struct fd_context *ctx, struct fd_ringbuffer *ring, struct fd4_emit *emit)
 {

@@ -98,16 +98,18 @@ static void
 emit_stage_outputs(struct fd_ringbuffer *ring, const struct ir3_shader_linkage *l, unsigned out_reg,
                    unsigned dst_reg)
 {
-   for (unsigned i = 0; i < l->cnt; i += 2) {
+   unsigned count = MIN2(l->cnt, FD4_STAGE_OUTPUTS);
+
+   for (unsigned i = 0; i < count; i += 2) {
       OUT_PKT0(ring, out_reg + i / 2, 1);
       OUT_RING(ring, A4XX_SP_GS_OUT_REG_A_REGID(l->var[i].regid) |
                         A4XX_SP_GS_OUT_REG_A_COMPMASK(l->var[i].compmask) |
-                        COND(i + 1 < l->cnt, A4XX_SP_GS_OUT_REG_B_REGID(l->var[i + 1].regid) |
+                        COND(i + 1 < count, A4XX_SP_GS_OUT_REG_B_REGID(l->var[i + 1].regid) |
                                                 A4XX_SP_GS_OUT_REG_B_COMPMASK(l->var[i + 1].compmask)));
    }
-   for (unsigned i = 0; i < l->cnt; i += 4) {
+   for (unsigned i = 0; i < count; i += 4) {
       uint32_t word = 0;
-      for (unsigned k = i; k < MIN2(l->cnt, i + 4); k++)
+      for (unsigned k = i; k < MIN2(count, i + 4); k++)
          word |= (l->var[k].loc + 8) << (8 * (k - i));
       OUT_PKT0(ring, dst_reg + i / 4, 1);
       OUT_RING(ring, word);
@@ -151,7 +153,7 @@ emit_streamout_program(struct fd_ringbuffer *ring, const struct ir3_shader_varia
                        struct ir3_shader_linkage *l)
 {
    const struct ir3_stream_output_info *info = &v->stream_output;
-   uint32_t words[(FIRST_VARYING + 128) / 2] = {};
+   uint32_t words[(FIRST_VARYING + 256) / 2] = {};
 
    for (unsigned i = 0; i < info->num_outputs; i++) {
       const struct ir3_stream_output *out = &info->output[i];
