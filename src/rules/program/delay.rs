@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use a4emu_decoder::adreno::ir3::access::{Access, Role};
-use a4emu_decoder::adreno::ir3::{Body, Cat0Class, Cat0Op, Instr, Isa};
+use a4emu_decoder::adreno::ir3::{Body, Cat0Op, Instr, Isa};
 
 use super::flow::control;
 use super::{Program, is_index, last_of};
@@ -155,12 +155,14 @@ fn nops(isa: Isa, instr: &Instr) -> u32 {
     }
 }
 
-/// Whether the instruction takes no slot in the compiler's count: branches and jumps.
+/// Whether the instruction takes no slot in the compiler's count: a branch or jump that it may remove later. Branches by a vote are
+/// none (Mesa: `count_instruction` in ir3_legalize.c).
 fn is_free(instr: &Instr) -> bool {
     control(instr).is_some_and(|cat0| {
-        cat0.op == Cat0Op::Jump
-            || matches!(cat0.op.class(), Cat0Class::Branch1 | Cat0Class::Branch2 | Cat0Class::BranchIndex)
-            || cat0.op == Cat0Op::Brax
+        matches!(
+            cat0.op,
+            Cat0Op::Jump | Cat0Op::Br | Cat0Op::Brao | Cat0Op::Braa | Cat0Op::Brac | Cat0Op::Brax
+        )
     })
 }
 
@@ -231,6 +233,11 @@ mod tests {
         let of = |source: &str| [Isa::A5xx, Isa::A6xx].map(|isa| missing(isa, source));
         let add = |nops: &str| format!("{nops}add.f r0.x, r1.x, r2.x\nadd.f r0.y, r0.x, r2.x");
         assert_eq!(["", "(nop1) ", "(nop3) "].map(|nops| of(&add(nops))), [[3, 3], [2, 2], [0, 0]]);
+        // A branch takes no slot, but one by a vote does.
+        let branch = |op: &str| {
+            format!("add.u r0.x, r1.x, r2.x\n{op} p0.x, #l\n(rpt4)nop\nl:\n(rpt4)nop\nrsq r0.y, r0.x")
+        };
+        assert_eq!(["br", "ball", "bany"].map(|op| missing(Isa::A6xx, &branch(op))), [1, 0, 0]);
         // Compiled programs of an A630 rest on the nops of bary.f: the (r) of an instruction that does not repeat.
         let bary = |inputs: &str| format!("bary.f (ei)r0.x, {inputs}\nadd.f r0.y, r0.x, r2.x");
         let inputs = ["3, r1.x", "(r)3, r1.x", "3, (r)r1.x", "(r)3, (r)r1.x"];
