@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use a4emu_decoder::a4xx::stage_words::STAGE_ENTRY;
-use a4emu_decoder::adreno::ir3::Instr;
+use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::adreno::load_state::Stage;
 
 use super::session::Line;
@@ -26,11 +26,11 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Makes a subject of the ir3 program `words`. Its source is the disassembly.
-    pub fn ir3(name: String, words: &[u64], lane: usize, lanes: Vec<String>) -> Self {
+    /// Makes a subject of the program `words` of an instruction set. Its source is the disassembly.
+    pub fn ir3(name: String, (isa, words): (Isa, &[u64]), lane: usize, lanes: Vec<String>) -> Self {
         let used = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
         let line = |(at, word): (usize, &u64)| Line {
-            text: Instr::decode(*word).to_string(),
+            text: isa.decode(*word).to_string(),
             trap: false,
             source: Some(at as u32 + 1),
         };

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::flags::Flags;
 use a4emu_decoder::adreno::capture::Ahead;
+use a4emu_decoder::adreno::ir3::Isa;
 use anyhow::{Context, anyhow, bail};
 use serde::Deserialize;
 
@@ -227,10 +228,11 @@ impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Reaching<'_, W> {
         let name = format!("draw {number} {stage:?}");
         let (lane, shared, work) = (self.target.lane, self.shared, &mut self.work);
         let budget = self.target.limits.of_steps(SHARES);
+        let isa = gpu.chip.generation().isa();
         let look = |launch: Launch<'_>| {
             if let Some(work) = work.take() {
                 let within = |session: Session<'_>, subject: &Subject| work(session.within(budget), subject);
-                done = with_session(launch, (name, stage), lane.map(Lane::get), shared, within);
+                done = with_session(launch, (name, stage, isa), lane.map(Lane::get), shared, within);
             }
         };
         let looked = match (call, stage) {
@@ -296,7 +298,7 @@ fn place_text(pixels: Option<&WarpPixels>, lane: &str) -> String {
 
 fn with_session(
     launch: Launch<'_>,
-    (name, stage): (String, Stage),
+    (name, stage, isa): (String, Stage, Isa),
     lane: Option<usize>,
     shared: &Shared,
     work: impl FnOnce(Session<'_>, &Subject) -> io::Result<()>,
@@ -304,7 +306,7 @@ fn with_session(
     let Launch { words, program, warp, environment, lane: placed, pixels } = launch;
     let first = warp.covered().trailing_zeros() as usize % a4emu_shader::LANES;
     let lane = lane.or(placed).unwrap_or(first);
-    let subject = Subject::ir3(name, words, lane, lane_names(&warp, pixels.as_ref(), Some(stage)));
+    let subject = Subject::ir3(name, (isa, words), lane, lane_names(&warp, pixels.as_ref(), Some(stage)));
     if !shared.quiet {
         terminal::say_plainly(place_text(pixels.as_ref(), subject.lane_name(lane)));
     }

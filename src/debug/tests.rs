@@ -1,5 +1,6 @@
 //! Tests of debugger sessions with small programs.
 
+use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::adreno::ir3::program::assemble;
 
 use super::editor::Commands;
@@ -27,7 +28,7 @@ fn session(source: &str, commands: &'static str) -> (String, u32) {
     let mut warp = Warp::new(&program, &[0, 1.5f32.to_bits()]);
     warp.restart(&program, 3, 0);
     warp.full_mut(0).0[1] = 7;
-    let subject = Subject::ir3("test".into(), &code, 1, lane_names(&warp, None, None));
+    let subject = Subject::ir3("test".into(), (Isa::A4xx, &code), 1, lane_names(&warp, None, None));
     let (mut machine, mut out) = (Counter::default(), Vec::new());
     let session = Session::new(&program, &subject.lines, warp, &mut machine);
     let commands = Commands::Piped(Box::new(commands.as_bytes()));
