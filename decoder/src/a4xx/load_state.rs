@@ -21,6 +21,7 @@ pub const fn unit_dwords(kind: StateKind) -> u32 {
         | StateKind::Ubos(_)
         | StateKind::SsboSizes(_)
         | StateKind::SsboAddresses(_)
+        | StateKind::SharedConstants(_)
         | StateKind::Unknown => 2,
     }
 }
@@ -35,6 +36,7 @@ const fn words(kind: StateKind) -> &'static [WordRow] {
         | StateKind::Constants(_)
         | StateKind::Ubos(_)
         | StateKind::SsboAddresses(_)
+        | StateKind::SharedConstants(_)
         | StateKind::Unknown => &[],
     }
 }

@@ -17,6 +17,7 @@ pub const fn unit_dwords(kind: StateKind) -> u32 {
         StateKind::Instructions(_) => 32,
         StateKind::Textures(_) | StateKind::SsboDescriptors(_) => 16,
         StateKind::Constants(_) | StateKind::Samplers(_) => 4,
+        StateKind::SharedConstants(_) => 1,
         StateKind::Ubos(_) | StateKind::SsboSizes(_) | StateKind::SsboAddresses(_) | StateKind::Unknown => 2,
     }
 }
@@ -28,6 +29,7 @@ const fn words(kind: StateKind) -> &'static [WordRow] {
         StateKind::Ubos(_) => tex::UBO,
         StateKind::Instructions(_)
         | StateKind::Constants(_)
+        | StateKind::SharedConstants(_)
         | StateKind::SsboSizes(_)
         | StateKind::SsboAddresses(_)
         | StateKind::Unknown => &[],
@@ -64,7 +66,7 @@ fn family(block: StateBlock) -> Family {
 }
 
 /// The kind of state that `block` and `kind` name together. Images of the compute stage stand in its shader block, as
-/// type ST6_IBO.
+/// type ST6_IBO. Shared constants of both pipes stand in the block of the other images (a6xx.xml, HLSQ_SHARED_CONSTS).
 pub fn state_kind(block: StateBlock, kind: StateType) -> StateKind {
     use StateType as T;
     match (family(block), kind) {
@@ -74,6 +76,8 @@ pub fn state_kind(block: StateBlock, kind: StateType) -> StateKind {
         (Family::Texture(stage), T::ST6_CONSTANTS) => StateKind::Textures(stage),
         (Family::Shader(stage) | Family::Texture(stage), T::ST6_UBO) => StateKind::Ubos(stage),
         (Family::Shader(Stage::CS), T::ST6_IBO) => StateKind::SsboDescriptors(Pipe::Compute),
+        (Family::Images(Pipe::Graphics), T::ST6_CONSTANTS) => StateKind::SharedConstants(Pipe::Graphics),
+        (Family::Images(Pipe::Graphics), T::ST6_UBO) => StateKind::SharedConstants(Pipe::Compute),
         (Family::Images(pipe), T::ST6_SHADER | T::ST6_IBO) => StateKind::SsboDescriptors(pipe),
         _ => StateKind::Unknown,
     }

@@ -27,6 +27,8 @@ pub enum StateKind {
     Instructions(Stage),
     /// Constant file of a stage, in vec4s.
     Constants(Stage),
+    /// Constants that the stages of a pipe share, from c504.x on, in dwords; from A6xx on.
+    SharedConstants(Pipe),
     /// Sampler slots of a stage.
     Samplers(Stage),
     /// Texture slots of a stage.
@@ -87,7 +89,10 @@ impl StateKind {
             | Self::Samplers(stage)
             | Self::Textures(stage)
             | Self::Ubos(stage) => Some(stage),
-            Self::SsboDescriptors(pipe) | Self::SsboSizes(pipe) | Self::SsboAddresses(pipe) => match pipe {
+            Self::SharedConstants(pipe)
+            | Self::SsboDescriptors(pipe)
+            | Self::SsboSizes(pipe)
+            | Self::SsboAddresses(pipe) => match pipe {
                 Pipe::Graphics => None,
                 Pipe::Compute => Some(Stage::CS),
             },

@@ -125,6 +125,7 @@ impl fmt::Display for StateTarget {
         match self.kind() {
             StateKind::Instructions(stage) => write(&stage, "shader"),
             StateKind::Constants(stage) => write(&stage, "constants"),
+            StateKind::SharedConstants(_) => f.write_str("shared_constants"),
             StateKind::Samplers(stage) => write(&stage, "samplers"),
             StateKind::Textures(stage) => write(&stage, "textures"),
             StateKind::Ubos(stage) => match self.block.to_bits() < SHADER_BLOCKS {

@@ -16,7 +16,7 @@ use a4emu_decoder::a6xx::regs::compute::{
     CP_ALWAYS_ON_COUNTER_LO, HLSQ_CS_KERNEL_GROUP_X, HLSQ_CS_KERNEL_GROUP_Y, HLSQ_CS_KERNEL_GROUP_Z,
 };
 use a4emu_decoder::adreno::address::Address;
-use a4emu_decoder::adreno::load_state::StateKind;
+use a4emu_decoder::adreno::load_state::{Pipe, StateKind};
 use a4emu_decoder::bits::Register;
 
 use super::command::CommandSet;
@@ -49,7 +49,10 @@ pub(super) static COMMANDS: CommandSet = CommandSet {
     ticks: TICKS,
     // Descriptors of textures, samplers and images are read where SP_xS_TEX_CONST and its like point.
     // Programs are read where SP_xS_OBJ_START points: a load of them fills a cache of the chip.
-    keeps: |kind| matches!(kind, StateKind::Constants(_) | StateKind::Ubos(_)),
+    keeps: |kind| {
+        use StateKind::{Constants, SharedConstants, Ubos};
+        matches!(kind, Constants(_) | SharedConstants(Pipe::Compute) | Ubos(_))
+    },
     pass: |gpu| gpu.cp.pass(),
 };
 

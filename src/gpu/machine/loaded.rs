@@ -2,11 +2,15 @@
 
 use a4emu_decoder::adreno::load_state::{Pipe, Stage, StateKind};
 
+use super::STAGES;
+
 /// Vec4s in a stage's constant file.
 ///
 /// The chip has 512 for all stages together (docs/hardware/command-processor.md, section 7.2). Offsets in
 /// packets are relative to the stage's own part. A full file for each stage is enough for any partition.
 pub const CONSTANTS: usize = 512;
+/// The first vec4 of the constants that stages share, from A6xx on (a6xx.xml, HLSQ_SHARED_CONSTS).
+const SHARED: usize = 504;
 /// Instructions in a stage's instruction store: 64 groups of 16.
 pub const INSTRUCTIONS: usize = 64 * 16;
 /// Texture and sampler slots of a stage. The driver uses 16; blob traces go higher.
@@ -130,6 +134,17 @@ impl LoadedState {
             StateKind::Constants(stage) => {
                 let state = self.stage_mut(stage);
                 fill(&mut state.constants, &mut state.changes.constants, first, data);
+            }
+            StateKind::SharedConstants(pipe) => {
+                let stages = match pipe {
+                    Pipe::Compute => &STAGES[Stage::CS as usize..],
+                    Pipe::Graphics => &STAGES[..Stage::CS as usize],
+                };
+                for stage in stages {
+                    let state = self.stage_mut(*stage);
+                    let shared = state.constants[SHARED..].as_flattened_mut().as_chunks_mut::<1>().0;
+                    fill(shared, &mut state.changes.constants, first, data);
+                }
             }
             StateKind::Textures(stage) => {
                 let state = self.stage_mut(stage);

@@ -259,6 +259,7 @@ fn what(kind: StateKind) -> &'static str {
     match kind {
         StateKind::Instructions(_) => "instructions",
         StateKind::Constants(_) => "constants",
+        StateKind::SharedConstants(_) => "shared-constants",
         StateKind::Samplers(_) => "samplers",
         StateKind::Textures(_) => "textures",
         StateKind::Ubos(_) => "ubos",

@@ -354,6 +354,7 @@ fn loaded(kind: StateKind) -> String {
     let what = match kind {
         StateKind::Instructions(_) => "program",
         StateKind::Constants(_) => "constants",
+        StateKind::SharedConstants(_) => "shared constants",
         StateKind::Samplers(_) => "samplers",
         StateKind::Textures(_) => "textures",
         StateKind::Ubos(_) => "uniform buffers",

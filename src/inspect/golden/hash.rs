@@ -39,12 +39,13 @@ fn part_of(kind: StateKind) -> Option<usize> {
     Some(match kind {
         StateKind::Instructions(stage) => of_stage(stage, 0),
         StateKind::Constants(stage) => of_stage(stage, 1),
+        StateKind::SharedConstants(Pipe::Compute) => of_stage(Stage::CS, 1),
         StateKind::Samplers(stage) => of_stage(stage, 2),
         StateKind::Textures(stage) => of_stage(stage, 3),
         StateKind::SsboDescriptors(pipe) | StateKind::SsboSizes(pipe) | StateKind::SsboAddresses(pipe) => {
             of_pipe(pipe)
         }
-        StateKind::Ubos(_) | StateKind::Unknown => return None,
+        StateKind::SharedConstants(Pipe::Graphics) | StateKind::Ubos(_) | StateKind::Unknown => return None,
     })
 }
 

@@ -163,6 +163,7 @@ pub fn kind_name(kind: StateKind) -> String {
     match kind {
         StateKind::Instructions(stage) => format!("{stage:?} instructions"),
         StateKind::Constants(stage) => format!("{stage:?} constants"),
+        StateKind::SharedConstants(of) => format!("{} shared constants", pipe(of)),
         StateKind::Samplers(stage) => format!("{stage:?} samplers"),
         StateKind::Textures(stage) => format!("{stage:?} textures"),
         StateKind::Ubos(stage) => format!("{stage:?} ubos"),

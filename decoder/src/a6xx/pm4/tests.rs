@@ -113,6 +113,10 @@ fn loads_say_kind_size_and_source() {
     let ubo = load(0x32, 1, 3, 0x9, 1, &[0xe_0000, 0]);
     assert_eq!(ubo, (StateKind::Constants(Stage::HS), 4, Source::Ubo { ubo: 14, offset: 0 }));
     assert_eq!(load(0x32, 2, 0, 0x0, 1, &[0, 0]).0, StateKind::Ubos(Stage::VS));
+    for (opcode, kind, pipe) in [(0x34, 2, Pipe::Compute), (0x36, 1, Pipe::Graphics)] {
+        let shared = load(opcode, kind, 0, 0xe, 2, &[0, 0, 7, 8, 9]);
+        assert_eq!(shared, (StateKind::SharedConstants(pipe), 2, Source::Inline(&[7, 8])));
+    }
 }
 
 #[test]
