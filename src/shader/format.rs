@@ -11,6 +11,7 @@ pub mod avx512;
 mod block;
 mod codec;
 mod convert;
+mod macrotiles;
 mod srgb;
 
 pub use block::{Block, Compression, Profile};

@@ -1,14 +1,15 @@
-//! Blits of an A6xx: the surfaces that CP_BLIT and the event BLIT name, and what of CP_BLIT runs. That is fills of linear
-//! surfaces, and copies between two of one format. A driver copies buffers so, as surfaces with one row. Source of the
+//! Blits of an A6xx: the surfaces that CP_BLIT and the event BLIT name, and what of CP_BLIT runs. That is fills,
+//! and copies between two surfaces of one format and size. A driver copies buffers so, as surfaces with one row. Source of the
 //! registers: a6xx.xml, `fd6_blitter.cc` and `fd6_gmem.cc` of Mesa 25.0.7.
 
 use a4emu_decoder::a6xx::enums::{BlitEventType, ColorSwap, Format, Ifmt2d, MsaaSamples, Rotation, TileMode};
 use a4emu_decoder::a6xx::regs::blit::*;
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::bits::Register;
+use a4emu_shader::format::arrangement::Tiling;
 use a4emu_shader::format::{Codec, Transfer};
 
-use super::{formats, tpl1};
+use super::{formats, tiling, tpl1};
 use crate::fault::{Client, Fault, Miss, Trouble};
 use crate::gpu::Gpu;
 use crate::regfile::RegFile;
@@ -96,20 +97,40 @@ impl Surface {
     /// The first address and the one behind the rows that may be used.
     pub fn range(&self) -> (u64, u64) {
         let start = self.start.get();
-        (start, start.saturating_add(u64::from(self.pitch) * u64::from(self.rows)))
+        let rows = match self.tile_mode {
+            TileMode::TILE6_LINEAR => self.rows,
+            _ => self.rows.next_multiple_of(TILE_ROWS),
+        };
+        (start, start.saturating_add(u64::from(self.pitch) * u64::from(rows)))
     }
 }
 
-/// The bits of SP_PS_2D_SRC_INFO and RB_2D_DST_INFO that describe a surface. They have the same places in both.
-const SURFACE: u32 = 0xffff;
+/// The most rows of texels in a row of tiles.
+const TILE_ROWS: u32 = 32;
 
-/// Rows of a linear surface.
+/// Texels of a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Rows {
-    /// Address of the first texel of the first row.
+struct Texels {
+    /// Address of the surface.
     start: Address,
     /// Bytes from row to row.
-    pitch: u64,
+    pitch: u32,
+    /// Order of texels.
+    tiling: Tiling,
+    /// The first of them.
+    corner: [u32; 2],
+}
+
+impl Texels {
+    /// The places of the `count` texels of a row, each with `size` bytes: offsets and lengths of parts that are in one piece.
+    fn row(self, row: u32, count: u32, size: u32) -> impl Iterator<Item = (u64, usize)> {
+        let [left, top] = self.corner;
+        let (parts, texels) = if self.tiling == Tiling::Linear { (1, count) } else { (count, 1) };
+        (0..parts).map(move |part| {
+            let at = [left.saturating_add(part), top.saturating_add(row)];
+            (self.tiling.offset(at, self.pitch, size), texels as usize * size as usize)
+        })
+    }
 }
 
 /// Where texels come from.
@@ -117,14 +138,14 @@ struct Rows {
 enum Source {
     /// All are this one.
     Texel(u128),
-    Surface(Rows),
+    Surface(Texels),
 }
 
 /// A fill or a copy that is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blit {
     source: Source,
-    destination: Rows,
+    destination: Texels,
     /// Texels of a row.
     width: u32,
     /// Number of rows.
@@ -134,44 +155,53 @@ pub struct Blit {
 }
 
 impl Blit {
-    /// The blit of the registers `regs`. `None` if it is not supported: between formats, sizes and tiled surfaces.
+    /// The blit of the registers `regs`. `None` if it is not supported: between formats or sizes, and of tiles whose order is not
+    /// known.
     pub fn of(regs: &RegFile) -> Option<Self> {
         let (control, info) = (regs.get::<RB_2D_BLIT_CNTL>(), regs.get::<RB_2D_DST_INFO>());
         let is_plain = control.ROTATE() == Rotation::ROTATE_0
             && !control.SCISSOR()
             && !control.D24S8()
             && control.MASK() == 0xf
-            && info.TILE_MODE() == TileMode::TILE6_LINEAR
             && info.SAMPLES() == MsaaSamples::MSAA_ONE
-            && !info.FLAGS()
             && !info.SRGB();
         let format = formats::texture(info.COLOR_FORMAT()).filter(|_| is_plain)?;
         let codec = format.codec(tpl1::swap(info.COLOR_SWAP()), Transfer::Linear)?;
         let (first, last) = (regs.get::<GRAS_2D_DST_TL>(), regs.get::<GRAS_2D_DST_BR>());
         let width = (last.X() + 1).checked_sub(first.X()).filter(|width| *width > 0)?;
         let height = (last.Y() + 1).checked_sub(first.Y()).filter(|height| *height > 0)?;
-        let rows = |start: Address, pitch: u32, [x, y]: [u32; 2]| {
-            let offset = u64::from(y) * u64::from(pitch) + u64::from(x) * u64::from(codec.bytes());
-            Rows { start: start + offset, pitch: pitch.into() }
+        let destination = Texels {
+            start: regs.address(RB_2D_DST_LO::ROW.offset),
+            pitch: regs.get::<RB_2D_DST_PITCH>().VALUE(),
+            tiling: tiling(info.TILE_MODE(), codec.bytes())?,
+            corner: [first.X(), first.Y()],
         };
-        let start = regs.address(RB_2D_DST_LO::ROW.offset);
-        let destination = rows(start, regs.get::<RB_2D_DST_PITCH>().VALUE(), [first.X(), first.Y()]);
         let source = match control.SOLID_COLOR() {
             true => Source::Texel(solid(regs, &codec, control.IFMT())?),
             false => {
-                let [from, to] =
-                    [SP_PS_2D_SRC_INFO::ROW, RB_2D_DST_INFO::ROW].map(|row| regs.read(row.offset) & SURFACE);
-                let corner = source_corner(regs, [width, height]).filter(|_| from == to)?;
-                let start = regs.address(SP_PS_2D_SRC_LO::ROW.offset);
-                Source::Surface(rows(start, regs.get::<SP_PS_2D_SRC_PITCH>().PITCH(), corner))
+                let from = regs.get::<SP_PS_2D_SRC_INFO>();
+                let is_alike = from.COLOR_FORMAT() == info.COLOR_FORMAT()
+                    && from.COLOR_SWAP() == info.COLOR_SWAP()
+                    && from.SAMPLES() == info.SAMPLES()
+                    && !from.SRGB();
+                Source::Surface(Texels {
+                    start: regs.address(SP_PS_2D_SRC_LO::ROW.offset),
+                    pitch: regs.get::<SP_PS_2D_SRC_PITCH>().PITCH(),
+                    tiling: tiling(from.TILE_MODE(), codec.bytes())?,
+                    corner: source_corner(regs, [width, height]).filter(|_| is_alike)?,
+                })
             }
         };
         Some(Self { source, destination, width, height, texel: codec.bytes() })
     }
 
-    /// Returns the blocks of 16 bytes that it moves.
+    /// Returns the blocks of 16 bytes that it moves. Each texel of a tiled surface is one.
     pub fn cost(&self) -> u64 {
-        self.row_bytes() as u64 * u64::from(self.height) / 16 + 1
+        let is_tiled = |texels: &Texels| texels.tiling != Tiling::Linear;
+        let from = matches!(&self.source, Source::Surface(texels) if is_tiled(texels));
+        let row =
+            if from || is_tiled(&self.destination) { self.width as usize } else { self.row_bytes() / 16 };
+        row as u64 * u64::from(self.height) + 1
     }
 
     /// Moves the texels.
@@ -181,25 +211,36 @@ impl Blit {
             let one = texel.to_le_bytes();
             bytes.chunks_exact_mut(self.texel as usize).for_each(|to| to.copy_from_slice(&one[..to.len()]));
         }
-        for row in 0..u64::from(self.height) {
+        for row in 0..self.height {
             self.run_row(row, &mut bytes, gpu);
         }
     }
 
     /// Moves the texels of a row, whose `bytes` a fill knows.
-    fn run_row(&self, row: u64, bytes: &mut [u8], gpu: &mut Gpu) {
+    fn run_row(&self, row: u32, bytes: &mut [u8], gpu: &mut Gpu) {
         let memory = gpu.memory_mut();
-        let to = memory.behind(self.destination.start, row * self.destination.pitch);
-        let mut missing = None;
-        if let Source::Surface(rows) = self.source {
-            let address = memory.behind(rows.start, row * rows.pitch);
-            let known = memory.read(address, bytes);
-            missing = (!known).then_some(Miss { client: Client::Texture, address, len: bytes.len() as u32 });
+        let (mut missing, mut lost) = (None, None);
+        if let Source::Surface(texels) = self.source {
+            let mut rest = &mut *bytes;
+            for (offset, len) in texels.row(row, self.width, self.texel) {
+                let address = memory.behind(texels.start, offset);
+                let Some(part) = rest.split_off_mut(..len) else { break };
+                if !memory.read(address, part) {
+                    missing = missing.or(Some(Miss { client: Client::Texture, address, len: len as u32 }));
+                }
+            }
         }
-        let stored = memory.write(to, bytes);
+        let mut rest = &*bytes;
+        for (offset, len) in self.destination.row(row, self.width, self.texel) {
+            let to = memory.behind(self.destination.start, offset);
+            let Some(part) = rest.split_off(..len) else { break };
+            if !memory.write(to, part) {
+                lost = lost.or(Some((to, len)));
+            }
+        }
         missing.into_iter().for_each(|miss| gpu.machine.report.missing.note(miss));
-        if !stored {
-            let what = format!("a blit stores {} bytes at {to:#x}, outside of all buffers", bytes.len());
+        if let Some((to, len)) = lost {
+            let what = format!("a blit stores {len} bytes at {to:#x}, outside of all buffers");
             gpu.machine.report.troubles.note(Trouble::Fault(Fault::Draw(what)), gpu.machine.at);
         }
     }

@@ -1,6 +1,5 @@
 //! The registers and descriptors of a shader stage: where its program is, storage buffers and images.
 
-use a4emu_decoder::a6xx::enums::TileMode;
 use a4emu_decoder::a6xx::regs::compute::{
     SP_CS_CONFIG, SP_CS_CTRL_REG0, SP_CS_IBO_LO, SP_CS_INSTRLEN, SP_CS_OBJ_START_LO, SP_CS_PVT_MEM_PARAM,
 };
@@ -12,7 +11,7 @@ use a4emu_decoder::bits::Register;
 use a4emu_shader::format::Transfer;
 use a4emu_shader::{Dialect, Halves, Program, SyncFlag};
 
-use super::{formats, tpl1};
+use super::{formats, tiling, tpl1};
 use crate::bindless::{BindlessBase, DescriptorWords};
 use crate::draw::sp::buffer::{Buffer, DescriptorPlaces, Place};
 use crate::draw::sp::memory::PRIVATE_BYTES;
@@ -63,14 +62,12 @@ fn descriptors(chip: ChipView<'_>, stage: Stage) -> DescriptorPlaces {
     }
 }
 
-/// Decodes the descriptor of a storage buffer or image. `None` for tiled images, whose order of texels is not known here.
+/// Decodes the descriptor of a storage buffer or image. `None` for images whose order of texels is not known here.
 fn buffer(words: &DescriptorWords) -> Option<Buffer> {
     let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
     let (c3, c4, c5) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]), TEX_CONST_5(words[5]));
-    if c0.TILE_MODE() != TileMode::TILE6_LINEAR || c3.FLAG() {
-        return None;
-    }
     let format = formats::texture(c0.FMT());
+    let tiling = tiling(c0.TILE_MODE(), format.map_or(0, |format| format.block().bytes))?;
     Some(Buffer {
         size: [c1.WIDTH(), c1.HEIGHT(), c5.DEPTH()],
         elements: c1.HEIGHT() << 15 | c1.WIDTH(),
@@ -79,6 +76,7 @@ fn buffer(words: &DescriptorWords) -> Option<Buffer> {
             base: Address::wide(c4.BASE_LO(), c5.BASE_HI()),
             pitch: c2.PITCH(),
             layer: c3.ARRAY_PITCH(),
+            tiling,
         }),
     })
 }

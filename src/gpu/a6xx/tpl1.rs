@@ -1,7 +1,7 @@
 //! Descriptors of textures and samplers, and the addresses of border colours.
 
 use a4emu_decoder::a6xx::enums::{
-    ColorSwap, CompareFunc, MsaaSamples, TexClamp, TexFilter, TexSwiz, TexType, TileMode,
+    ColorSwap, CompareFunc, MsaaSamples, TexClamp, TexFilter, TexSwiz, TexType,
 };
 use a4emu_decoder::a6xx::regs::compute::{
     SP_CS_CONFIG, SP_CS_TEX_CONST_LO, SP_CS_TEX_SAMP_LO, SP_PS_TP_BORDER_COLOR_BASE_ADDR_LO,
@@ -13,7 +13,7 @@ use a4emu_shader::format::arrangement::{Arrangement, Tiling};
 use a4emu_shader::format::{Swap, Transfer};
 use a4emu_shader::{BindlessKind, BindlessSlot};
 
-use super::formats;
+use super::{formats, tiling};
 use crate::bindless::{BindlessBase, DescriptorWords};
 use crate::draw::compare::Compare;
 use crate::draw::tpl1::{
@@ -79,22 +79,24 @@ fn with_bindless(
 /// Decodes a texture's descriptor.
 ///
 /// # Errors
-/// The texture cannot be sampled: its format or type is unknown, or its texels are not in rows.
+/// The texture cannot be sampled: its format, its type or the order of its texels is unknown.
 pub fn texture_state(words: &DescriptorWords) -> Result<TextureState, TextureError> {
     let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
     let (c3, c4, c5) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]), TEX_CONST_5(words[5]));
     if c0.SAMPLES() == MsaaSamples::MSAA_EIGHT {
         return Err(TextureError::Samples("TEX_CONST_0.SAMPLES"));
     }
-    if c0.TILE_MODE() != TileMode::TILE6_LINEAR || c3.FLAG() {
-        return Err(TextureError::Tiled("TEX_CONST_0.TILE_MODE", c0.TILE_MODE().to_bits()));
-    }
     let unknown = || TextureError::Format("TEX_CONST_0.FMT", c0.FMT().to_bits());
+    let format = formats::texture(c0.FMT()).ok_or_else(unknown)?;
+    let tiling = tiling(c0.TILE_MODE(), format.block().bytes);
+    // The places of further levels of a tiled texture are not known here.
+    let tiling = tiling.filter(|tiling| *tiling == Tiling::Linear || c0.MIPLVLS() == 0);
+    let tiling = tiling.ok_or(TextureError::Tiled("TEX_CONST_0.TILE_MODE", c0.TILE_MODE().to_bits()))?;
     let kind = kind(c2.TYPE())?;
     let is_buffer = kind == TextureKind::Buffer;
     Ok(TextureState {
         kind,
-        format: formats::texture(c0.FMT()).ok_or_else(unknown)?,
+        format,
         swap: swap(c0.SWAP()),
         transfer: if c0.SRGB() { Transfer::Srgb } else { Transfer::Linear },
         swizzle: [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()].map(swizzle),
@@ -103,7 +105,7 @@ pub fn texture_state(words: &DescriptorWords) -> Result<TextureState, TextureErr
         height: c1.HEIGHT(),
         depth: c5.DEPTH(),
         levels: c0.MIPLVLS() + 1,
-        arrangement: Arrangement { samples: 1 << c0.SAMPLES().to_bits(), tiling: Tiling::Linear },
+        arrangement: Arrangement { samples: 1 << c0.SAMPLES().to_bits(), tiling },
         pitch: c2.PITCH(),
         least_pitch: 64 << c2.PITCHALIGN(),
         layer_size: c3.ARRAY_PITCH(),

@@ -94,9 +94,9 @@ impl Texture {
         }
     }
 
-    /// Where its texels lie; none if it cannot be read.
+    /// Where its texels lie; none if it cannot be read, or if that has no simple rule.
     pub fn places(&self) -> Option<tpl1::TexelPlaces> {
-        self.state.as_ref().map(|state| tpl1::Texture::new(state, Model::default()).places())
+        tpl1::Texture::new(self.state.as_ref()?, Model::default()).places()
     }
 
     /// Number of layers, faces or slices of level `level`.

@@ -1,6 +1,6 @@
 //! Order of the pixels of a surface: samples and tiles.
 
-use super::{Codec, Type};
+use super::{Codec, Type, macrotiles};
 
 /// Order of pixels in memory (guess `tile-order`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub enum Tiling {
     Linear,
     /// Squares with this side, in pixels, in rows of squares. Within a square, row by row.
     Squares(u32),
+    /// The tiles of an A6xx, for pixels with this many bytes: 1, 2, 4, 8 or 16 ([`macrotiles`]).
+    Macrotiles(u32),
 }
 
 impl Tiling {
@@ -17,29 +19,35 @@ impl Tiling {
         match self {
             Self::Linear => 1,
             Self::Squares(side) => side,
+            Self::Macrotiles(cpp) => macrotiles::rows(cpp),
         }
     }
 
-    /// The position in a row-by-row surface with the same address as pixel (x, y).
+    /// The position in a row-by-row surface with the same address as pixel (x, y). A row has `pitch` bytes.
     #[inline(always)]
-    pub fn in_rows(self, [x, y]: [u32; 2]) -> [u32; 2] {
+    pub fn in_rows(self, [x, y]: [u32; 2], pitch: u32) -> [u32; 2] {
         match self {
             Self::Linear => [x, y],
             Self::Squares(side) => {
                 let (right, down) = (x % side, y % side);
                 [(x - right).wrapping_mul(side).wrapping_add(down * side + right), y - down]
             }
+            Self::Macrotiles(cpp) => macrotiles::in_rows([x, y], pitch, cpp),
         }
     }
 
     /// Offset in bytes of pixel (x, y) from the first pixel. A pixel has `cpp` bytes, a row `pitch` bytes.
     pub fn offset(self, at: [u32; 2], pitch: u32, cpp: u32) -> u64 {
-        let [x, y] = self.in_rows(at).map(u64::from);
+        let [x, y] = self.in_rows(at, pitch).map(u64::from);
         y * u64::from(pitch) + x * u64::from(cpp)
     }
 
-    /// The pixel at `offset` bytes from the first one: the inverse of [`Tiling::offset`].
+    /// The pixel at `offset` bytes from the first one: the inverse of [`Tiling::offset`]. Targets of an A4xx ask it, so that it
+    /// is not known of macrotiles.
     pub fn pixel(self, offset: u32, pitch: u32, cpp: u32) -> Option<[u32; 2]> {
+        if let Self::Macrotiles(_) = self {
+            return None;
+        }
         let rows = self.rows();
         let (band, rest) = (offset.checked_div(pitch.checked_mul(rows)?)?, offset % (pitch * rows));
         let number = rest.checked_div(cpp).filter(|_| rest.is_multiple_of(cpp))?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use a4emu_decoder::adreno::address::Address;
 use a4emu_shader::format::Codec;
+use a4emu_shader::format::arrangement::Tiling;
 use a4emu_shader::{ImageAccess, ImageLayout, Lanes};
 
 use crate::bindless::{BindlessBase, DescriptorWords};
@@ -22,7 +23,7 @@ pub struct Buffer {
     pub place: Option<Place>,
 }
 
-/// The place of a buffer or linear image in memory.
+/// The place of a buffer or image in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
     /// Address of the first element.
@@ -31,6 +32,8 @@ pub struct Place {
     pub pitch: u32,
     /// Bytes from one slice or layer to the next.
     pub layer: u32,
+    /// Order of texels.
+    pub tiling: Tiling,
 }
 
 impl Buffer {
@@ -57,9 +60,10 @@ impl Buffer {
 
     /// Returns the address of the element at `at`, if it lies inside.
     fn placed(&self, place: Place, request: &ImageAccess<&Lanes>, at: [u32; 3]) -> Option<u64> {
-        let Place { base, pitch, layer } = place;
-        let [x, y, z] = at.map(u64::from);
-        let element = self.codec.map_or(4, |codec| u64::from(codec.bytes()));
+        let Place { base, pitch, layer, tiling } = place;
+        let [x, _, z] = at.map(u64::from);
+        let bytes = self.codec.map_or(4, |codec| codec.bytes());
+        let element = u64::from(bytes);
         let offset = match (request.layout, request.dimensions) {
             (ImageLayout::Untyped, _) => {
                 let offset = x * u64::from(request.width.bytes());
@@ -67,8 +71,10 @@ impl Buffer {
             }
             _ if !self.contains(request, at) => return None,
             (ImageLayout::Typed, 1 | 4) => x * element,
-            (ImageLayout::Typed, 2) => x * element + y * u64::from(pitch),
-            (ImageLayout::Typed, _) => x * element + y * u64::from(pitch) + z * u64::from(layer),
+            (ImageLayout::Typed, dimensions) => {
+                let layer = if dimensions == 2 { 0 } else { z * u64::from(layer) };
+                layer + tiling.offset([at[0], at[1]], pitch, bytes)
+            }
         };
         Some(base.get() + offset)
     }

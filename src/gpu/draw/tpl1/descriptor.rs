@@ -112,7 +112,7 @@ impl TexelPlaces {
         let [width, height, bytes] = self.block;
         let tiling = if self.tile > 1 { Tiling::Squares(self.tile) } else { Tiling::Linear };
         let within = tiling.offset([x / width, y / height], 0, bytes * self.samples);
-        let row = u64::from(tiling.in_rows([x / width, y / height])[1]);
+        let row = u64::from(tiling.in_rows([x / width, y / height], 0)[1]);
         let sample = u64::from(sample.min(self.samples - 1)) * u64::from(bytes);
         Some(self.base + offset + u64::from(layer) * slice + row * pitch + within + sample)
     }
@@ -234,8 +234,11 @@ impl Texture {
         (self.base.get(), self.base.get() + self.extent)
     }
 
-    /// Returns where its texels lie.
-    pub fn places(&self) -> TexelPlaces {
+    /// Returns where its texels lie. `None` for macrotiles, which [`TexelPlaces`] does not describe.
+    pub fn places(&self) -> Option<TexelPlaces> {
+        if let Tiling::Macrotiles(_) = self.arrangement.tiling {
+            return None;
+        }
         let block = match self.texels {
             Texels::Plain(codec) => [1, 1, codec.bytes()],
             Texels::Block { compression, .. } => {
@@ -243,13 +246,13 @@ impl Texture {
                 [block.width, block.height, block.bytes]
             }
         };
-        TexelPlaces {
+        Some(TexelPlaces {
             base: self.base.get(),
             samples: self.arrangement.samples,
             tile: self.arrangement.tiling.rows(),
             block,
             levels: self.levels.iter().map(|level| [level.offset, level.pitch, level.slice]).collect(),
-        }
+        })
     }
 
     /// Returns the bytes from its base to the end of its last texel.

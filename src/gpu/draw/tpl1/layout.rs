@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use crate::machine::Model;
 use a4emu_shader::format::Block;
-use a4emu_shader::format::arrangement::Arrangement;
+use a4emu_shader::format::arrangement::{Arrangement, Tiling};
 
 /// Alignment of the layers of 3D levels and arrays.
 const PAGE: u32 = 4096;
@@ -181,7 +181,11 @@ impl Shape {
             let rows = u64::from(align(level.height.div_ceil(self.block.height), band)) - 1;
             let columns = align(level.width.div_ceil(self.block.width), band);
             let texel = u64::from(self.block.bytes) * u64::from(self.arrangement.samples);
-            let row = u64::from(columns) * texel;
+            let row = match self.arrangement.tiling {
+                // Blocks of one column are anywhere in their band.
+                Tiling::Macrotiles(_) => level.pitch.into(),
+                Tiling::Linear | Tiling::Squares(_) => u64::from(columns) * texel,
+            };
             let slices = u64::from(level.depth) - 1;
             u64::from(level.offset) + slices * u64::from(level.slice) + rows * u64::from(level.pitch) + row
         };
@@ -192,7 +196,6 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use a4emu_shader::format::arrangement::Tiling;
 
     fn rgba8(width: u32, height: u32, levels: u32) -> Shape {
         let block = Block { width: 1, height: 1, bytes: 4 };
