@@ -195,7 +195,40 @@ fn images_are_stored_and_fetched_through_descriptors() {
 }
 
 #[test]
-fn tiled_images_and_slots_without_a_descriptor_store_nothing() {
+fn tiled_images_are_stored_and_fetched() {
+    // Texel (x, y) gets its number. Then each is fetched, and the texel to the right of it is added to it.
+    let program = "and.b r1.x, r0.x, 7
+        shr.b r1.y, r0.x, 3
+        add.u r2.x, r0.x, 1
+        cmps.u.lt p0.x, r0.x, 32
+        br !p0.x, #done
+        stib.b.typed.2d.u32.1.imm r2.x, r1.x, 1
+        fence.g.w
+        add.u r1.z, r1.x, 1
+        mov.u32u32 r1.w, r1.y
+        (sy)isam (u32)(x)r3.x, r1.z, s#0, t#1
+        (sy)add.u r2.x, r2.x, r3.x
+        stib.b.typed.2d.u32.1.imm r2.x, r1.x, 1
+        done:
+        end";
+    let registers = "SP_CS_IBO = descriptors
+        SP_CS_TEX_CONST = descriptors
+        SP_CS_TEX_SAMP = samplers
+        SP_CS_CONFIG { ENABLED | NIBO = 2 | NTEX = 2 | NSAMP = 1 }";
+    let tiled = image("FMT6_32_UINT | TILE_MODE = TILE6_3");
+    let (dwords, troubles) = played(&capture(&tiled, program, registers, ONE_GROUP), 64);
+    assert_eq!(troubles, Vec::<String>::new());
+    let mut expected = vec![0; 64];
+    for n in 0..32u32 {
+        let (x, y) = (n & 7, n >> 3);
+        let place = x & 1 | (y & 1) << 1 | (x & 2) << 1 | (y & 2) << 2 | (x & 4) << 2;
+        expected[place as usize] = n + 1 + if x < 7 { n + 2 } else { 0 };
+    }
+    assert_eq!(dwords, expected);
+}
+
+#[test]
+fn images_of_unknown_order_and_slots_without_a_descriptor_store_nothing() {
     let program = "mov.u32u32 r1.x, 0\nmov.u32u32 r1.y, 0\nmov.f32f32 r2.x, (1.0)\nstib.b.typed.2d.f32.1.imm r2.x, r1.x, 1\nend";
     let stored =
         |registers: &str, buffers: &str| played(&capture(buffers, program, registers, ONE_GROUP), 1).0[0];
@@ -203,7 +236,7 @@ fn tiled_images_and_slots_without_a_descriptor_store_nothing() {
     let linear = image("FMT6_32_FLOAT");
     assert_eq!(stored(registers, &linear), 1f32.to_bits());
     assert_eq!(stored(&registers.replace("NIBO = 2", "NIBO = 1"), &linear), 0);
-    assert_eq!(stored(registers, &image("FMT6_32_FLOAT | TILE_MODE = TILE6_3")), 0);
+    assert_eq!(stored(registers, &image("FMT6_32_FLOAT | TILE_MODE = TILE6_2")), 0);
 }
 
 #[test]
@@ -406,10 +439,37 @@ fn a_blit_copies_rows_of_bytes() {
 }
 
 #[test]
-fn a_blit_between_tiled_surfaces_is_reported() {
+fn a_blit_to_tiles_and_back_keeps_texels() {
+    // Texels 1 to 4 of two rows go to tiles of 16 by 4, then to rows of 64 bytes in `linear`.
+    let texels = "buffer texels @ 0x500040000 { u32 1, 2, 3, 4, 5 zero 0xec u32 6, 7, 8, 9, 10 }
+        buffer tiles @ 0x500050000 { zero 0x1000 }";
+    let of = |tiled| {
+        format!(
+            "COLOR_FORMAT = FMT6_32_UINT | SAMPLES = MSAA_ONE{}",
+            if tiled { " | TILE_MODE = TILE6_3 | FLAGS" } else { "" }
+        )
+    };
+    let to = blit("IFMT = R2D_INT32", &of(false), [1, 15, 4])
+        .replace("= data", "= tiles")
+        .replace("= more", "= texels");
+    let to = to.replacen(&of(false), &of(true), 1);
+    let back = blit("IFMT = R2D_INT32", &of(true), [15, 0, 4]).replace("= more", "= tiles").replacen(
+        &of(true),
+        &of(false),
+        1,
+    );
+    let back = back.replace("PITCH = 256", "PITCH = 128");
+    let (dwords, troubles) =
+        played(&capture(texels, "end", &format!("{to}\n{RUN_BLIT}\n{back}"), RUN_BLIT), 64);
+    let copied = |n: u32| if n % 32 < 4 { n % 32 + 2 + 5 * (n / 32) } else { 0 };
+    assert_eq!((dwords, troubles), ((0..64).map(copied).collect::<Vec<u32>>(), vec![]));
+}
+
+#[test]
+fn a_blit_between_tiles_of_unknown_order_is_reported() {
     let registers = blit(
         "IFMT = R2D_UNORM8",
-        "COLOR_FORMAT = FMT6_8_UNORM | TILE_MODE = TILE6_3 | SAMPLES = MSAA_ONE",
+        "COLOR_FORMAT = FMT6_8_UNORM | TILE_MODE = TILE6_2 | SAMPLES = MSAA_ONE",
         [4, 8, 8],
     );
     let (_, troubles) = played(&capture("", "end", &registers, RUN_BLIT), 1);
@@ -435,8 +495,73 @@ fn a_run_lists_the_guesses_that_only_an_a6xx_has() {
     assert_eq!(rests(&indexed, ""), [r#"global-index ["output","memory"]"#]);
     let stores = format!("{PLACE}stg.a.u32 g[r2.x+(r4.y)<<2], r1.x, 1\nend");
     assert_eq!(rests(&stores, ""), [r#"global-index ["memory"]"#]);
-    let elects = format!("{PLACE}getone #one\njump #done\none:\nstg.u32 g[r2.x], r1.x, 1\ndone:\nend");
-    assert_eq!(rests(&elects, ""), [r#"wave-lanes ["control"]"#]);
+    let shuffles = format!("{PLACE}shfl.up.u32 r1.x, r1.x, 1\nstg.u32 g[r2.x], r1.x, 1\nend");
+    assert_eq!(rests(&shuffles, ""), [r#"wave-outside ["output","memory"]"#]);
     let constant = "HLSQ_CS_CNTL_0 { WGIDCONSTID = 8 | WGSIZECONSTID = r63.x | WGOFFSETCONSTID = r63.x | LOCALIDREGID = r0.x }";
     assert_eq!(rests(&format!("{PLACE}{plain}"), constant), [r#"group-constant ["address"]"#]);
+}
+
+#[test]
+fn shared_constants_are_counted_in_dwords_from_c504() {
+    let program = format!("{PLACE}mov.u32u32 r4.x, c505.y\nstg.u32 g[r2.x], r4.x, 1\nend");
+    let load = "CP_LOAD_STATE6_FRAG({ DST_OFF = 4 | NUM_UNIT = 2 | STATE_TYPE = ST6_UBO | STATE_BLOCK = SB6_IBO }, 0, 0) { u32 7, 8 }";
+    let (dwords, troubles) = played(&capture("", &program, load, ONE_GROUP), 64);
+    assert_eq!((dwords, troubles), (vec![8; 64], vec![]));
+}
+
+/// A scan by a loop in which each lane of the wave has its turn, between two exchanges.
+const SCAN: &str = "mov.u32u32 r3.x, 9
+    shfl.rdown.u32 r3.x, r0.x, 48
+    mov.u32u32 r48.w, 0
+    next:
+    getone #others
+    mov.u32u32 r4.x, r48.w
+    add.u r4.y, r4.x, r0.x
+    mov.u32u32 r48.w, r4.y
+    jump #behind
+    others:
+    jump #next
+    behind:
+    movmsk.w128 r49.x
+    add.u r4.z, r4.x, r49.y\n";
+
+#[test]
+fn lanes_of_a_wave_exchange_values() {
+    // Lanes of a larger wave that do not exist leave r3.x as it was.
+    for (size, outside) in [("THREAD64", None), ("THREAD128", Some(9))] {
+        let program = format!(
+            "{PLACE}{SCAN}
+            shl.b r3.x, r3.x, 16
+            (sy)(ss)add.u r4.z, r4.z, r3.x
+            stg.u32 g[r2.x], r4.z, 1
+            end"
+        );
+        let registers = format!("SP_CS_CTRL_REG0 {{ THREADSIZE = {size} | MERGEDREGS }}");
+        let (dwords, troubles) = played(&capture("", &program, &registers, ONE_GROUP), 64);
+        let expected = (0..64).map(|lane: u32| {
+            let from = outside.filter(|_| lane >= 16).unwrap_or((lane + 48) % 64);
+            (lane * lane.wrapping_sub(1) / 2).wrapping_add(u32::MAX).wrapping_add(from << 16)
+        });
+        assert_eq!((dwords, troubles), (expected.collect(), vec![]), "{size}");
+    }
+}
+
+#[test]
+fn a_debugger_sees_what_the_other_warps_of_a_wave_give() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("it.rd");
+    let program = format!("{PLACE}{SCAN}stg.u32 g[r2.x], r4.z, 1\nend");
+    std::fs::write(&path, capture("", &program, "", ONE_GROUP)).unwrap();
+    let place = ["--draw", "0", "--stage", "cs", "--invocation", "40,0,0"];
+    let (out, _, status) =
+        crate::debug::session(path.to_str().unwrap(), &place, "b 9\nc\nr r3\nb 18\nc\nr r4\nbs 100\nq\n");
+    // Invocation 40 is in the second warp: the value of lane 24, the sums of the lanes before it and with it, and that minus 1.
+    let values = |name: &str| {
+        let line = out.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{out}"));
+        let words = line.split_whitespace().skip(1).step_by(2);
+        words.map(|word| u32::from_str_radix(word, 16).unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!((values("r3")[0], &values("r4")[..3]), (24, &[780, 820, 779][..]));
+    assert!(out.contains("what was before is forgotten"), "{out}");
+    assert_eq!(status, Some(0));
 }

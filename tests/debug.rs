@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use assert_cmd::Command;
 
 /// stdout, stderr and exit status of a session.
-fn session(capture: &str, arguments: &[&str], commands: &str) -> (String, String, Option<i32>) {
+pub(crate) fn session(capture: &str, arguments: &[&str], commands: &str) -> (String, String, Option<i32>) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
     command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["debug", capture]).args(arguments);
     let output = command.write_stdin(commands).output().unwrap();

@@ -195,11 +195,11 @@ guesses! {
         settles: "a dispatch with WGIDCONSTID below r48.x on an A630",
         counts: "a dispatch had it"
     }
-    WaveLanes "wave-lanes" Inferred {
-        says: "A6xx: a wave has 32 lanes, so that getone elects one lane of 32",
-        because: "the chip has 64 or 128 of them. Results are the same but for what a lane of each wave does",
-        settles: "nothing: the chip is known, this is a limit of the emulator",
-        counts: "getone ran"
+    WaveOutside "wave-outside" Guess {
+        says: "A6xx: shfl of a lane outside the wave, and quad_shuffle of one that does not run, leave the destination as it is",
+        because: "shfl does so for a lane that does not run (Mesa: ir3_lower_subgroups.c). APIs leave the others open",
+        settles: "shfl.up by 1 in all lanes, and quad_shuffle in odd ones alone, on an A630",
+        counts: "shfl, but not rup or rdown, or quad_shuffle, ran"
     }
     TessellatorConnects "tessellator-connects" Guess {
         says: "domain points connect as Direct3D 11 says",

@@ -2,7 +2,7 @@
 //! identically.
 
 use super::access::Access;
-use a4emu_shader::{Environment, Lanes, Mask, Op, Refused};
+use a4emu_shader::{Environment, Lanes, Mask, Op, Refused, Warp};
 
 /// Maximum number of kept results. Without a limit, long runs would fill memory.
 pub const MAX_ANSWERS: usize = 1 << 17;
@@ -77,6 +77,10 @@ impl Environment for Recorder<'_> {
 
     fn barrier(&mut self) {
         self.machine.barrier();
+    }
+
+    fn wave(&mut self, warp: &mut Warp) {
+        self.machine.wave(warp);
     }
 
     fn peek(&self, address: u64) -> Option<u8> {

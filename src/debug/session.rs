@@ -105,7 +105,10 @@ impl<'a> Session<'a> {
             breakpoints: BTreeSet::new(),
             watches: BTreeSet::new(),
         };
-        session.end = session.warp.pause();
+        if session.warp.place().joined {
+            session.recorder.wave(&mut session.warp);
+        }
+        session.end = session.pause();
         session.keep();
         session
     }
@@ -205,14 +208,18 @@ impl<'a> Session<'a> {
         self.recorder.last = None;
         let mut outcome = step(self.program, &mut self.warp, &mut self.recorder);
         self.position += 1;
+        if outcome == Some(Outcome::Wave) {
+            self.meet_wave();
+            outcome = None;
+        }
         if outcome.is_none() {
-            outcome = self.warp.pause();
+            outcome = self.pause();
         }
         if outcome == Some(Outcome::Barrier) {
             if self.position > self.frontier {
                 self.recorder.barrier();
             }
-            outcome = self.warp.pause();
+            outcome = self.pause();
         }
         self.end = outcome;
         if self.position > self.frontier {
@@ -222,6 +229,29 @@ impl<'a> Session<'a> {
             }
         }
         true
+    }
+
+    /// The reason why no lane can run.
+    fn pause(&mut self) -> Option<Outcome> {
+        let outcome = self.warp.pause();
+        if outcome != Some(Outcome::Wave) {
+            return outcome;
+        }
+        self.meet_wave();
+        self.warp.pause()
+    }
+
+    /// Runs other warps of the wave, until this one can go on. They cannot go back, and so this one cannot either.
+    fn meet_wave(&mut self) {
+        self.recorder.wave(&mut self.warp);
+        self.forget();
+    }
+
+    /// Makes this place the first that the session can go back to.
+    fn forget(&mut self) {
+        self.recorder.forget();
+        self.checkpoints.clear();
+        self.keep();
     }
 
     /// Runs until `lane` has executed an instruction, or until a stop.
@@ -351,9 +381,7 @@ impl<'a> Session<'a> {
 
     fn keep_now_and_then(&mut self) {
         if self.recorder.is_full() {
-            self.recorder.forget();
-            self.checkpoints.clear();
-            self.keep();
+            self.forget();
         }
         if self.checkpoints.last().is_some_and(|last| self.position - last.position >= self.interval) {
             self.keep();

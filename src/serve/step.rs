@@ -130,7 +130,7 @@ impl Walk {
         }
         let end = session.end().map(|outcome| match outcome {
             Outcome::Fault(fault) => format!("stopped: {fault}"),
-            Outcome::Ended | Outcome::Barrier => "ended".to_owned(),
+            Outcome::Ended | Outcome::Barrier | Outcome::Wave => "ended".to_owned(),
         });
         Self { name: subject.name.clone(), lane: subject.lane_name(lane).to_owned(), inputs, steps, end }
     }

@@ -283,7 +283,11 @@ impl Effect {
             Self::Call { target } => Some(target),
             Self::Continue | Self::End | Self::Return | Self::Kill(_) | Self::Region(_) => None,
             Self::Barrier | Self::Gather(_) | Self::Scatter { .. } | Self::Derivative { .. } => None,
-            Self::Op(..) | Self::Doubt(_) | Self::Broadcast { .. } | Self::Constants(_) => None,
+            Self::Op(..)
+            | Self::Doubt(_)
+            | Self::Broadcast { .. }
+            | Self::Exchange(_)
+            | Self::Constants(_) => None,
             Self::LeftProgram | Self::Invalid | Self::Unsupported(_) => None,
         }
     }

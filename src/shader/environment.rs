@@ -8,6 +8,7 @@ use super::jit::{Routine, Texels};
 use super::lanes::{Lanes, Mask};
 use super::lowered::Lowered;
 use super::ops::{Op, Plain, Sample};
+use super::warp::Warp;
 
 /// The machine around a warp. The code that launches shaders implements it.
 pub trait Environment {
@@ -61,6 +62,11 @@ pub trait Environment {
 
     /// Notes that the warp waits at a barrier. The other warps of its group then run up to it.
     fn barrier(&mut self) {}
+
+    /// Runs the other warps of the wave of `warp` until that one can go on.
+    fn wave(&mut self, warp: &mut Warp) {
+        let _ = warp;
+    }
 
     /// The byte of global memory at `address`, for a debugger. `None` if it is not known. This is no access of the program.
     fn peek(&self, address: u64) -> Option<u8> {
@@ -116,6 +122,10 @@ impl<E: Environment + ?Sized> Environment for &mut E {
 
     fn barrier(&mut self) {
         (**self).barrier();
+    }
+
+    fn wave(&mut self, warp: &mut Warp) {
+        (**self).wave(warp);
     }
 
     fn peek(&self, address: u64) -> Option<u8> {

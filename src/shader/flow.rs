@@ -23,8 +23,10 @@ pub struct Flow {
     pub step: u32,
     /// Lanes of the running group.
     pub active: Mask,
-    /// Smallest step of a waiting group. The running group must not pass it.
+    /// Smallest step of a waiting group, and at most the fence. The running group must not pass it.
     pub meet: u32,
+    /// Where the warp stops, because others of its wave run first.
+    fence: Fence,
     waiting: Vec<Group>,
     calls: Vec<[u32; LANES]>,
     depth: [u8; LANES],
@@ -33,11 +35,28 @@ pub struct Flow {
     off: Mask,
 }
 
+/// Where a warp stops before others of its wave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fence {
+    /// It runs steps before this one.
+    Before(u32),
+    /// It runs this step, maybe several times in a row, and no other.
+    Only(u32),
+}
+
+impl Default for Fence {
+    fn default() -> Self {
+        Self::Before(u32::MAX)
+    }
+}
+
 /// Result of [`Flow::schedule`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// A group is running.
     Run,
+    /// The group with the smallest step is at the fence.
+    Fence,
     /// All remaining lanes wait at a barrier. It is released for the next call.
     Barrier,
     /// No lane remains.
@@ -51,7 +70,21 @@ impl Flow {
         self.calls.clear();
         self.depth = [0; LANES];
         (self.step, self.active, self.meet) = (0, lanes, u32::MAX);
+        self.fence = Fence::default();
         (self.inside, self.off) = (0, 0);
+    }
+
+    /// Makes the warp stop at `fence`.
+    pub fn set_fence(&mut self, fence: Fence) {
+        self.fence = fence;
+        // Before the next step, the smallest one is found.
+        self.meet = 0;
+    }
+
+    /// The smallest step of a group that can run. `None` if there is none.
+    pub fn lowest(&self) -> Option<u32> {
+        let ready = self.waiting.iter().filter(|group| !group.at_barrier).map(|group| group.step);
+        ready.chain((self.active != 0).then_some(self.step)).min()
     }
 
     /// Lanes that execute now.
@@ -115,13 +148,17 @@ impl Flow {
             self.waiting.iter().filter(|group| here(group)).fold(0, |mask, group| mask | group.mask);
         self.waiting.retain(|group| !here(group));
         let rest = self.waiting.iter().filter(|group| !group.at_barrier).map(|group| group.step);
-        self.meet = rest.min().unwrap_or(u32::MAX);
-        Next::Run
+        let (limit, runs) = match self.fence {
+            Fence::Before(fence) => (fence, step < fence),
+            Fence::Only(only) => (0, step == only),
+        };
+        self.meet = rest.min().unwrap_or(u32::MAX).min(limit);
+        if runs { Next::Run } else { Next::Fence }
     }
 
     /// The result when no group can run. Releases the barrier.
     fn idle(&mut self) -> Next {
-        self.meet = u32::MAX;
+        self.meet = 0;
         if self.waiting.is_empty() {
             return Next::Ended;
         }

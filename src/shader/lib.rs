@@ -10,6 +10,7 @@
 //!   constants they see. It is made for a program and reused for warp after
 //!   warp of one draw.
 //! - an [`Environment`]: memory, textures and varyings.
+//! - a wave of an A6xx: warps whose lanes exchange values ([`turn`], [`exchange`]).
 //!
 //! ```text
 //! let mut warp = Warp::new(&program, &constants);
@@ -62,6 +63,7 @@ pub mod testing;
 pub(crate) mod tests;
 mod texel;
 mod warp;
+mod wave;
 
 pub use chosen::{Chooser, Chosen, Way};
 pub use count::{Counting, InstructionCount, run_counting};
@@ -81,3 +83,4 @@ pub use run::{Outcome, ShaderFault, step};
 pub use summary::Summary;
 pub use texel::TexelProgram;
 pub use warp::{INSTRUCTION_LIMIT, Killed, QuadRegisters, Warp};
+pub use wave::{MAX_WARPS, Turn, WavePlace, exchange, turn};

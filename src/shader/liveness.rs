@@ -84,6 +84,7 @@ impl Effect {
             }
             Self::Derivative { src, .. } => read(*src),
             Self::Broadcast { row } => read(*row),
+            Self::Exchange(exchange) => exchange.visit_reads(read),
             Self::Constants(write) => write.visit_reads(read),
             Self::Region(Region::End) | Self::Continue | Self::End | Self::Barrier => {}
             Self::Return | Self::Call { .. } | Self::LeftProgram | Self::Invalid | Self::Unsupported(_) => {}
@@ -99,6 +100,7 @@ impl Effect {
             Self::Gather(gather) => write(gather.dst),
             Self::Derivative { dst, .. } => write(*dst),
             Self::Broadcast { row } => write(*row),
+            Self::Exchange(exchange) => exchange.written().for_each(write),
             Self::Branch(_) | Self::Kill(_) | Self::Region(_) | Self::Scatter { .. } | Self::Continue => {}
             Self::Constants(_) => {}
             Self::End | Self::Barrier | Self::Return | Self::Call { .. } => {}

@@ -116,6 +116,10 @@ impl<'a> Backwards<'a> {
             Effect::Region(Region::End) | Effect::Continue | Effect::Call { .. } | Effect::Return => {}
             // Constants reach what reads them, which is not followed.
             Effect::Constants(_) => effect.visit_reads(|row| add(rows, row, Reach::OUTPUT)),
+            Effect::Exchange(exchange) => {
+                let reach = exchange.written().fold(Reach::default(), |all, row| all | self.take(rows, row));
+                exchange.visit_reads(|row| add(rows, row, reach));
+            }
             // Its result is the row that it reads.
             Effect::Broadcast { .. } => {}
             Effect::Barrier

@@ -12,6 +12,7 @@ use super::lowered::{Lowered, Step};
 use super::ops::Op;
 use super::rowmap::{ADDRESS, REGISTERS};
 use super::warp::{Killed, Warp};
+use super::wave::exchange_alone;
 
 /// Reason why [`run`](super::run()) returned. Small enough to be returned in registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum Outcome {
     /// Every lane waits at a barrier or has ended. Call `run` again after the other warps of the group have
     /// reached it.
     Barrier,
+    /// Other warps of the wave have to run first, or do the next effect together with this one ([`crate::turn`]).
+    Wave,
     /// The warp cannot continue. The launcher records the fault and should skip the rest of the draw.
     Fault(Box<ShaderFault>),
 }
@@ -105,7 +108,7 @@ pub fn step(program: &Lowered, warp: &mut Warp, environment: &mut impl Environme
         return Some(ShaderFault::Endless { limit: warp.limit }.into());
     }
     alu::run(&program.alus[step.first as usize..step.end as usize], &mut warp.rows, executing | warp.idle);
-    apply(program, step, warp, executing, environment).err().map(Outcome::from)
+    apply(program, step, warp, executing, environment).err()
 }
 
 impl Step {
@@ -122,7 +125,7 @@ pub(super) fn apply(
     warp: &mut Warp,
     executing: Mask,
     environment: &mut impl Environment,
-) -> Result<(), ShaderFault> {
+) -> Result<(), Outcome> {
     let at = step.at;
     match &step.effect {
         Effect::Continue => {}
@@ -132,8 +135,10 @@ pub(super) fn apply(
             return Ok(());
         }
         Effect::Branch(branch) => {
-            let taken = vote(branch.vote, warp.holds(branch.condition) & executing, executing);
-            warp.flow.branch(taken, branch.target);
+            if branch.vote != Vote::Each {
+                return warp.exchange(&step.effect);
+            }
+            warp.flow.branch(warp.holds(branch.condition) & executing, branch.target);
             return Ok(());
         }
         Effect::Call { target } => {
@@ -141,7 +146,10 @@ pub(super) fn apply(
             warp.flow.branch(executing, *target);
             return Ok(());
         }
-        Effect::Return => return warp.flow.ret(executing).ok_or(ShaderFault::CallStack { at }),
+        Effect::Return => {
+            warp.flow.ret(executing).ok_or(ShaderFault::CallStack { at })?;
+            return Ok(());
+        }
         Effect::Kill(condition) => warp.kill(warp.holds(*condition) & executing),
         Effect::Region(region) => warp.region(*region),
         Effect::Barrier => {
@@ -153,28 +161,17 @@ pub(super) fn apply(
         Effect::Constants(write) => warp
             .write_constants(program, write, executing, environment)
             .map_err(|Refused| ShaderFault::Unsupported { at, what: "a write of constants" })?,
-        Effect::Broadcast { row } => warp.broadcast(*row, executing),
+        Effect::Broadcast { .. } | Effect::Exchange(_) => return warp.exchange(&step.effect),
         Effect::Derivative { axis, dst, src } => warp.derivative(*axis, *dst, *src, executing),
         Effect::Op(op, destination) => {
             warp.perform(op, *destination, executing, environment).map_err(|Refused| step.refused(op))?
         }
-        Effect::LeftProgram => return Err(ShaderFault::OutOfProgram { at }),
-        Effect::Invalid => return Err(ShaderFault::Invalid { at }),
-        Effect::Unsupported(what) => return Err(ShaderFault::Unsupported { at, what }),
+        Effect::LeftProgram => return Err(ShaderFault::OutOfProgram { at }.into()),
+        Effect::Invalid => return Err(ShaderFault::Invalid { at }.into()),
+        Effect::Unsupported(what) => return Err(ShaderFault::Unsupported { at, what }.into()),
     }
     warp.flow.step += 1;
     Ok(())
-}
-
-/// The lanes that branch. `want` are those of the `running` lanes in which the condition holds.
-fn vote(vote: Vote, want: Mask, running: Mask) -> Mask {
-    let all_if = |condition: bool| if condition { running } else { 0 };
-    match vote {
-        Vote::Each => want,
-        Vote::Any => all_if(want != 0),
-        Vote::All => all_if(want == running),
-        Vote::AllButOne => want & want.wrapping_sub(1),
-    }
 }
 
 impl Warp {
@@ -186,6 +183,7 @@ impl Warp {
         }
         match self.flow.schedule() {
             Next::Run => Ok(()),
+            Next::Fence => Err(Outcome::Wave),
             Next::Barrier => Err(Outcome::Barrier),
             Next::Ended => Err(Outcome::Ended),
         }
@@ -204,7 +202,7 @@ impl Warp {
     }
 
     /// The lanes in which `condition` holds.
-    fn holds(&self, condition: Condition) -> Mask {
+    pub(super) fn holds(&self, condition: Condition) -> Mask {
         let test = |test: Test| match test.sense {
             true => self.row(test.row).nonzero(),
             false => !self.row(test.row).nonzero(),
@@ -215,6 +213,16 @@ impl Warp {
             Condition::Both(a, b) => test(a) & test(b),
             Condition::Either(a, b) => test(a) | test(b),
         }
+    }
+
+    /// Does `effect`, which may ask other lanes, or makes the warp stand at it until its wave does it.
+    fn exchange(&mut self, effect: &Effect) -> Result<(), Outcome> {
+        if self.wave.joined && effect.is_of_wave() {
+            self.stands = true;
+            return Err(Outcome::Wave);
+        }
+        exchange_alone(effect, self);
+        Ok(())
     }
 
     /// Makes helpers of `lanes`, or ends them. If no lane's outputs count any more, the warp ends.
@@ -258,14 +266,6 @@ impl Warp {
             if let Some(row) = indexed(base, index) {
                 self.rows[row as usize][lane] = value[lane];
             }
-        }
-    }
-
-    /// Gives all lanes of `row` the value of the lowest lane of `mask`.
-    fn broadcast(&mut self, row: Row, mask: Mask) {
-        if let Some(lane) = lanes_of(mask).next() {
-            let row = &mut self.rows[row as usize];
-            *row = Lanes::splat(row[lane]);
         }
     }
 

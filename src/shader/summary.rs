@@ -1,5 +1,5 @@
 //! What a program can do, found without running it.
-use super::effect::{Effect, Vote};
+use super::effect::Effect;
 use super::ops::{Op, Space};
 
 /// Effects of the reachable instructions, other than computing.
@@ -15,6 +15,8 @@ pub struct Summary {
     pub loads: bool,
     /// Whether it samples or queries textures.
     pub samples: bool,
+    /// Whether it depends on lanes in other warps of the wave.
+    pub exchanges: bool,
     /// Whether results can differ between lanes with the same registers and constants.
     pub varies: bool,
 }
@@ -28,14 +30,15 @@ impl Summary {
     }
 
     fn add(&mut self, effect: &Effect) {
+        self.exchanges |= effect.is_of_wave();
         match effect {
             Effect::Kill(_) => self.kills = true,
-            Effect::Branch(branch) => self.varies |= branch.vote == Vote::AllButOne,
+            Effect::Branch(branch) => self.varies |= branch.vote.elects(),
             Effect::Derivative { .. } => self.varies = true,
             Effect::Op(op, _) => self.add_op(op),
             Effect::Continue | Effect::End | Effect::Call { .. } | Effect::Return | Effect::Region(_) => {}
             // What the lanes share depends on which of them execute.
-            Effect::Broadcast { .. } => self.varies = true,
+            Effect::Broadcast { .. } | Effect::Exchange(_) => self.varies = true,
             Effect::Constants(_) => (self.varies, self.loads) = (true, true),
             Effect::Barrier | Effect::Gather(_) | Effect::Scatter { .. } => {}
             Effect::LeftProgram | Effect::Invalid | Effect::Unsupported(_) | Effect::Doubt(_) => {}
@@ -80,7 +83,8 @@ mod tests {
         assert_eq!(of("bary.f r0.x, 0, r0.x"), varies);
         assert_eq!(of("ldlv.u32 r2.x, l[5], 2"), varies);
         assert_eq!(of("dsx (f32)(x)r1.y, r1.x"), varies);
-        assert_eq!(of("getone #l\nl:\nnop"), varies, "which lane it is depends on the others");
+        let elects = Summary { exchanges: true, ..varies };
+        assert_eq!(of("getone #l\nl:\nnop"), elects, "which lane it is depends on the others");
         assert_eq!(of("ldp.u32 r2.x, p[r1.x], 1"), varies);
         assert_eq!(of("kill p0.x"), Summary { kills: true, ..nothing });
         assert_eq!(of("ldg.u32 r2.x, g[r1.x], 1"), Summary { loads: true, ..nothing });

@@ -7,6 +7,7 @@ use super::flow::Flow;
 use super::lanes::{ALL, Lanes, Mask};
 use super::lowered::Lowered;
 use super::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SHARED, SHARED_COUNT, SINK, ZERO};
+use super::wave::WavePlace;
 
 /// Limit of warp instructions. A shader that exceeds it counts as endless.
 pub const INSTRUCTION_LIMIT: u64 = 1 << 22;
@@ -29,6 +30,12 @@ pub struct Warp {
     /// Data of the environment that compiled code reads.
     pub(super) frame: Vec<Lanes>,
     pub(super) flow: Flow,
+    /// Its place in the wave.
+    pub(super) wave: WavePlace,
+    /// Whether it stands at an effect of the wave.
+    pub(super) stands: bool,
+    /// Whether it runs next, as another warp of the wave has run its step.
+    pub(super) is_due: bool,
     pub(super) live: Mask,
     pub(super) killed: Mask,
     /// Lanes that were never started. Their registers may hold anything.
@@ -77,6 +84,9 @@ impl Warp {
             constants: Some(constants),
             frame: Vec::new(),
             flow: Flow::default(),
+            wave: WavePlace::default(),
+            stands: false,
+            is_due: false,
             live: 0,
             killed: 0,
             idle: ALL,
@@ -133,12 +143,23 @@ impl Warp {
     pub fn restart_but(&mut self, given: Range<u32>, program: &Lowered, live: Mask, helpers: Mask) {
         self.clear(given, program);
         self.flow.restart(live | helpers);
+        (self.wave, self.stands, self.is_due) = (WavePlace::default(), false, false);
         self.live = live;
         self.idle = !(live | helpers);
         self.killed = 0;
         self.executed = 0;
         self.compiled = 0;
         self.lane_instructions = 0;
+    }
+
+    /// Makes the restarted warp part of a wave.
+    pub fn join(&mut self, place: WavePlace) {
+        self.wave = place;
+    }
+
+    /// Its place in the wave.
+    pub fn place(&self) -> WavePlace {
+        self.wave
     }
 
     /// Prepares a warp for lockstep execution at the first instruction. Like [`Warp::restart_but`] where all

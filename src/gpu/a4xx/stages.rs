@@ -168,7 +168,8 @@ pub fn dispatch(regs: &RegFile, call: &DispatchCall, stage: &StageState) -> Resu
     put(constants, used(groups_constant), &call.groups);
     let group = used(control.WGIDCONSTID()).map(GroupId::Constant);
     let local_id = used(control.LOCALIDREGID());
-    Ok(DispatchState { stage, groups: call.groups, size, group, local_id, linear_id: None, rests: &[] })
+    let (linear_id, wave) = (None, 1);
+    Ok(DispatchState { stage, groups: call.groups, size, wave, group, local_id, linear_id, rests: &[] })
 }
 
 #[cfg(test)]

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use a4emu_decoder::a4xx::regs::groups::used;
-use a4emu_decoder::a6xx::regs::compute::{HLSQ_CS_CNTL_0, HLSQ_CS_CNTL_1, HLSQ_CS_NDRANGE_0};
+use a4emu_decoder::a6xx::enums::Threadsize;
+use a4emu_decoder::a6xx::regs::compute::{
+    HLSQ_CS_CNTL_0, HLSQ_CS_CNTL_1, HLSQ_CS_NDRANGE_0, SP_CS_CTRL_REG0,
+};
 use a4emu_decoder::adreno::ir3::Reg;
 use a4emu_decoder::guesses::Guess;
 
@@ -38,6 +41,10 @@ pub fn dispatch(regs: &RegFile, call: &DispatchCall, stage: &StageState) -> Resu
         stage,
         groups: call.groups,
         size,
+        wave: match regs.get::<SP_CS_CTRL_REG0>().THREADSIZE() {
+            Threadsize::THREAD64 => 2,
+            Threadsize::THREAD128 | Threadsize::Other(_) => 4,
+        },
         group,
         local_id: used(ids.LOCALIDREGID()),
         linear_id: used(linear.LINEARLOCALIDREGID()),

@@ -136,7 +136,7 @@ fn after(step: &Step, index: usize, before: &[RowSet], ends: &RowSet) -> RowSet 
         Effect::LeftProgram | Effect::Invalid | Effect::Unsupported(_) => RowSet::all(),
         Effect::Continue | Effect::Doubt(_) | Effect::Region(_) | Effect::Barrier => next,
         Effect::Gather(_) | Effect::Scatter { .. } | Effect::Broadcast { .. } | Effect::Constants(_) => next,
-        Effect::Derivative { .. } | Effect::Op(..) => next,
+        Effect::Exchange(_) | Effect::Derivative { .. } | Effect::Op(..) => next,
     }
 }
 
@@ -150,7 +150,11 @@ fn shared_rows(steps: &[Step]) -> RowSet {
         for step in steps {
             if matches!(
                 step.effect,
-                Effect::Derivative { .. } | Effect::Broadcast { .. } | Effect::Constants(_) | Effect::Op(..)
+                Effect::Derivative { .. }
+                    | Effect::Broadcast { .. }
+                    | Effect::Exchange(_)
+                    | Effect::Constants(_)
+                    | Effect::Op(..)
             ) {
                 step.effect.visit_reads(|row| rows.add(row));
             }

@@ -257,7 +257,7 @@ impl Warp {
         self.run_parts(program, segment, executing | self.idle, environment);
         self.flow.step = segment.last;
         let last = &program.steps[segment.last as usize];
-        apply(program, last, self, executing, environment).err().map(Outcome::from)
+        apply(program, last, self, executing, environment).err()
     }
 
     /// Runs the compiled and interpreted operations of `segment` in the lanes of `mask`.

@@ -214,7 +214,7 @@ impl Warp {
                         continue;
                     }
                     let asked = self.ask(op, *destination, executing, environment);
-                    asked.map_err(|Refused| step.refused(op))
+                    asked.map_err(|Refused| step.refused(op).into())
                 }
                 (Effect::End, _) => {
                     // No other lane remains, as lanes do not diverge on a line.
@@ -223,8 +223,8 @@ impl Warp {
                 }
                 _ => apply(program, step, self, executing, environment),
             };
-            if let Err(fault) = done {
-                return Some(fault.into());
+            if let Err(outcome) = done {
+                return Some(outcome);
             }
         }
         None

@@ -10,7 +10,7 @@ use super::operands::{Bank, Numbers, step};
 use crate::alu::Row;
 use crate::builder;
 use crate::doubt::When;
-use crate::effect::Effect;
+use crate::effect::{Effect, Exchange};
 use crate::extra::Extra;
 use crate::lowered::Uniform;
 use crate::ops::{Destination, Op, Varying};
@@ -35,13 +35,25 @@ impl Lowerer {
         match instr.op {
             Cat1Op::Mov => {}
             Cat1Op::Swz | Cat1Op::Gat | Cat1Op::Sct => return self.moves(instr),
-            Cat1Op::Movmsk => return self.builder.effect(Effect::Unsupported(instr.op.name())),
+            Cat1Op::Movmsk => return self.executing(instr),
         }
         for repetition in 0..=instr.repeat {
             self.used = 0;
             let src = self.move_source(&instr.src, instr.src_type, repetition);
             self.move_to(instr, src, repetition);
         }
+    }
+
+    /// movmsk: the lanes of the wave that execute.
+    fn executing(&mut self, instr: &Cat1) {
+        let Cat1Dst::Reg(reg) = instr.dst else {
+            return self.builder.effect(Effect::Unsupported(instr.op.name()));
+        };
+        let [dst, last] = [0, instr.repeat].map(|n| self.destination_row(Bank::Full, step(reg, n)));
+        if last != dst + Row::from(instr.repeat) {
+            return self.builder.effect(Effect::Unsupported(instr.op.name()));
+        }
+        self.builder.effect(Effect::Exchange(Exchange::Executing { dst, rows: instr.repeat + 1 }));
     }
 
     /// Several moves. All registers are read before one is written.

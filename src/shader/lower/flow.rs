@@ -1,9 +1,7 @@
 //! Lowering of categories 0 and 7, and of flags that affect control flow.
-use a4emu_decoder::adreno::ir3::{Cat0, Cat0Op, Cat7, Cat7Op, Instr, Isa, Predicate};
-use a4emu_decoder::guesses::Guess;
+use a4emu_decoder::adreno::ir3::{Cat0, Cat0Op, Cat7, Cat7Op, Instr, Predicate};
 
 use super::{Lowerer, SyncFlag};
-use crate::doubt::When;
 use crate::effect::{Branch, Condition, Effect, Region, Test, Vote};
 use crate::rowmap::PREDICATES;
 
@@ -25,15 +23,14 @@ impl Lowerer {
             Cat0Op::Bany => branch(Condition::If(first), Vote::Any),
             Cat0Op::Ball => branch(Condition::If(first), Vote::All),
             Cat0Op::Jump => branch(Condition::Always, Vote::Each),
-            Cat0Op::Getone => {
-                // A wave of the chip has more lanes (guess `wave-lanes`).
-                if self.isa == Isa::A6xx {
-                    self.builder.doubt(When::Always(Guess::WaveLanes));
-                }
-                branch(Condition::Always, Vote::AllButOne)
-            }
             // Each warp runs the preamble ([`crate::preamble`]).
-            Cat0Op::Shps | Cat0Op::Shpe => return,
+            Cat0Op::Getone if self.preamble => branch(Condition::Always, Vote::AllButOneOfWarp),
+            Cat0Op::Getone => branch(Condition::Always, Vote::AllButOne),
+            Cat0Op::Getlast => branch(Condition::Always, Vote::ClusterButLast),
+            Cat0Op::Shps | Cat0Op::Shpe => {
+                self.preamble = instr.op == Cat0Op::Shps;
+                return;
+            }
             Cat0Op::Call => Effect::Call { target },
             Cat0Op::Ret => Effect::Return,
             Cat0Op::Kill => Effect::Kill(Condition::If(first)),
@@ -47,7 +44,7 @@ impl Lowerer {
             Cat0Op::FlowRev | Cat0Op::Bkt | Cat0Op::Stks | Cat0Op::Stkr | Cat0Op::Xset | Cat0Op::Xclr => {
                 Effect::Unsupported(instr.op.name())
             }
-            Cat0Op::Dbg | Cat0Op::Getlast => Effect::Unsupported(instr.op.name()),
+            Cat0Op::Dbg => Effect::Unsupported(instr.op.name()),
         };
         self.builder.effect(effect);
     }

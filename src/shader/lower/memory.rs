@@ -1,7 +1,7 @@
 //! Lowering of category 6.
 use a4emu_decoder::adreno::ir3::{
     Cat6, Cat6Class, Cat6Form, Cat6Op, ConstantTarget, Descriptor, DescriptorMode, Isa, Reg, RegOrImm,
-    Through, Type, View,
+    ShuffleMode, Through, Type, View,
 };
 use a4emu_decoder::guesses::Guess;
 
@@ -9,7 +9,7 @@ use super::Lowerer;
 use super::operands::{Bank, step};
 use crate::alu::Row;
 use crate::doubt::When;
-use crate::effect::Effect;
+use crate::effect::{Effect, Exchange};
 use crate::extra::Extra;
 use crate::lowered::Uniform;
 use crate::ops::{
@@ -68,9 +68,17 @@ impl Lowerer {
             Cat6Form::StoreConstants { target, value, count } if !ty.is_half() && count <= CHUNK => {
                 self.constants(target, ConstantValues::Rows(Bank::Full.sources(value, count.max(1))));
             }
+            Cat6Form::Shuffle { mode, dst, src, fiber } => {
+                if matches!(mode, ShuffleMode::Up | ShuffleMode::Down | ShuffleMode::Xor) {
+                    self.builder.doubt(When::Always(Guess::WaveOutside));
+                }
+                let bank = Bank::of(ty.is_half());
+                let (dst, src, by) =
+                    (bank.destination(dst), self.source_row(bank, src), self.reg_or_imm(fiber));
+                self.builder.effect(Effect::Exchange(Exchange::Shuffle { mode, dst, src, by }));
+            }
             Cat6Form::StoreConstants { .. }
             | Cat6Form::AtomicGlobal { .. }
-            | Cat6Form::Shuffle { .. }
             | Cat6Form::ConstantLoad { .. } => self.builder.effect(Effect::Unsupported(instr.op.name())),
             Cat6Form::BufferLoad { .. } if instr.op == Cat6Op::Ldib => {
                 self.builder.effect(Effect::Unsupported(instr.op.name()));
@@ -109,7 +117,7 @@ impl Lowerer {
 
     fn reg_or_imm(&mut self, operand: RegOrImm) -> Row {
         match operand {
-            RegOrImm::Reg(reg) => Bank::Full.source(reg),
+            RegOrImm::Reg(reg) => self.source_row(Bank::Full, reg),
             RegOrImm::Immediate(value) => self.builder.uniform(Uniform::Bits(value.into())),
         }
     }
@@ -184,6 +192,10 @@ impl Lowerer {
                 let from = UniformLoad { base, block, vector, component: 0, components: 4 };
                 let target = ConstantTarget { offset: 0, a1: true };
                 self.constants(target, ConstantValues::Block(from, count));
+            }
+            Descriptor::Identity { dst } if instr.op == Cat6Op::Getfiberid => {
+                let dst = Bank::Full.destination(dst);
+                self.builder.effect(Effect::Exchange(Exchange::Number { dst }));
             }
             Descriptor::Info { .. } | Descriptor::Uniforms { .. } | Descriptor::Identity { .. } => {
                 self.builder.effect(Effect::Unsupported(instr.op.name()))

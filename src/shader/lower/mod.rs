@@ -120,8 +120,18 @@ pub(super) fn lower(
     };
     let builder = if halves == Halves::Merged { builder.merged() } else { builder };
     let (bindless, a1) = (Vec::new(), None);
-    let mut lowerer =
-        Lowerer { isa, builder, sync, stored: false, region: None, at: 0, used: 0, bindless, a1 };
+    let mut lowerer = Lowerer {
+        isa,
+        builder,
+        sync,
+        stored: false,
+        preamble: false,
+        region: None,
+        at: 0,
+        used: 0,
+        bindless,
+        a1,
+    };
     for (at, instr) in instrs.iter().enumerate().filter(|(at, _)| reached[*at]) {
         lowerer.builder.instruction(at as u32, &targets);
         lowerer.at = at as u32;
@@ -182,6 +192,8 @@ struct Lowerer {
     sync: SyncFlag,
     /// Whether a store followed the last (ss).
     stored: bool,
+    /// Whether the current instruction is in a preamble (shps to shpe).
+    preamble: bool,
     /// The test of the current predicated region.
     region: Option<Test>,
     /// Index of the current instruction.

@@ -1,11 +1,13 @@
 //! Lowering of category 5.
 use a4emu_decoder::adreno::ir3::{BindlessIndex, Cat5, Cat5Op, Cat5Slots, Reg};
+use a4emu_decoder::guesses::Guess;
 
 use super::Lowerer;
 use super::memory::{destination, number, precision};
 use super::operands::{Bank, Numbers, step};
 use crate::alu::Row;
-use crate::effect::{Axis, Effect};
+use crate::doubt::When;
+use crate::effect::{Axis, Effect, Exchange, QuadLane};
 use crate::extra::Extra;
 use crate::lowered::{BindlessKind, BindlessSlot};
 use crate::ops::{Destination, Few, Lod, Op, Precision, Query, Question, Sample, SampleKind, Slots};
@@ -47,18 +49,21 @@ impl Lowerer {
             Cat5Op::Dsy => self.derivatives(instr, Axis::Y),
             Cat5Op::Dsxpp1 => self.derivatives(instr, Axis::FineX),
             Cat5Op::Dsypp1 => self.derivatives(instr, Axis::FineY),
+            Cat5Op::BrcstActive => {
+                let size = 2 << instr.cluster;
+                self.exchange(instr, |dst, src, _| Exchange::Cluster { size, dst, src });
+            }
+            Cat5Op::QuadShuffleBrcst => self.quad(instr, QuadLane::Named),
+            Cat5Op::QuadShuffleHoriz => self.quad(instr, |_| QuadLane::Across(1)),
+            Cat5Op::QuadShuffleVert => self.quad(instr, |_| QuadLane::Across(2)),
+            Cat5Op::QuadShuffleDiag => self.quad(instr, |_| QuadLane::Across(3)),
             Cat5Op::Conv
             | Cat5Op::Convm
             | Cat5Op::Samgp0
             | Cat5Op::Samgp1
             | Cat5Op::Samgp2
             | Cat5Op::Samgp3
-            | Cat5Op::Tcinv
-            | Cat5Op::BrcstActive
-            | Cat5Op::QuadShuffleBrcst
-            | Cat5Op::QuadShuffleHoriz
-            | Cat5Op::QuadShuffleVert
-            | Cat5Op::QuadShuffleDiag => {
+            | Cat5Op::Tcinv => {
                 self.builder.effect(Effect::Unsupported(instr.op.name()));
             }
         }
@@ -180,6 +185,28 @@ impl Lowerer {
         let of_kind = self.bindless.iter().filter(|known| known.kind == kind);
         let position = of_kind.take_while(|known| **known != slot).count();
         BindlessSlot::FIRST + position as u32
+    }
+
+    /// Adds a copy between lanes per written component. `of` has the destination, the values and the second source.
+    fn exchange(&mut self, instr: &Cat5, of: impl Fn(Row, Row, Row) -> Exchange) {
+        let result = tex_result(instr);
+        let from = Bank::of(instr.half);
+        // The registers may overlap.
+        let values = self.temporaries(4);
+        for (row, n) in result.rows() {
+            let (value, src) = (values + n as Row, from.source(step(instr.src1, n as u8)));
+            // Lanes that take no value keep what they have.
+            self.builder.alu(Extra::Copy, value, &[row.into()]);
+            self.builder.effect(Effect::Exchange(of(value, src, from.source(instr.src2))));
+        }
+        for (row, n) in result.rows() {
+            self.builder.alu(Extra::Copy, row, &[(values + n as Row).into()]);
+        }
+    }
+
+    fn quad(&mut self, instr: &Cat5, lane: impl Fn(Row) -> QuadLane) {
+        self.builder.doubt(When::Always(Guess::WaveOutside));
+        self.exchange(instr, |dst, src, by| Exchange::Quad { lane: lane(by), dst, src });
     }
 
     /// Adds one derivative per written component. Results go through temporaries, as the registers may

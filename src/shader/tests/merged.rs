@@ -50,8 +50,8 @@ fn run_whole(program: &Program, warp: &mut Warp) -> Outcome {
             alu::run(&[*alu], &mut warp.rows, executing);
             keep_whole(&mut warp.rows, alu.dst);
         }
-        if let Err(fault) = apply(program, step, warp, executing, &mut ()) {
-            return fault.into();
+        if let Err(outcome) = apply(program, step, warp, executing, &mut ()) {
+            return outcome;
         }
         step.effect.visit_writes(|row| keep_whole(&mut warp.rows, row));
         if let Effect::Scatter { base, .. } = step.effect {

@@ -8,6 +8,7 @@ mod random;
 pub(super) mod reference;
 #[path = "../../../decoder/tests/seed/mod.rs"]
 pub(crate) mod seed;
+mod wave;
 
 use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::adreno::ir3::program::assemble;

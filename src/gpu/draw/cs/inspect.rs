@@ -9,14 +9,17 @@ use crate::draw::sp::memory::GpuMemory;
 use crate::draw::stop::Stop;
 use crate::fault::Fault;
 use crate::memory::Memory;
-use a4emu_shader::{Environment, LANES, Lanes, Mask, Op, Outcome, Refused, Warp};
+use a4emu_shader::{Environment, LANES, Lanes, Mask, Op, Refused, Warp};
 
-use super::Member;
 use super::state::DispatchState;
+use super::{Member, take_turns};
 
 /// A warp of a workgroup, with the other warps that share its memory and barriers.
 struct GroupWarps<'a> {
+    state: &'a DispatchState,
     worker: Worker<'a>,
+    /// The other warps of its wave, if they exchange values.
+    wave: Vec<Member>,
     /// Warps of the group that run before it.
     before: Vec<Member>,
     /// Warps of the group that run after it.
@@ -26,8 +29,7 @@ struct GroupWarps<'a> {
 impl GroupWarps<'_> {
     /// Runs warps to the next barrier. Returns the warps that reached it.
     fn meet(&mut self, warps: Vec<Member>) -> Vec<Member> {
-        let met = warps.into_iter().map(|member| member.resume(&mut self.worker));
-        met.filter(|(outcome, _)| *outcome == Some(Outcome::Barrier)).map(|(_, member)| member).collect()
+        self.state.to_barrier(&mut self.worker, warps).unwrap_or_default()
     }
 }
 
@@ -42,9 +44,15 @@ impl Environment for GroupWarps<'_> {
     }
 
     fn barrier(&mut self) {
-        let (before, after) = (std::mem::take(&mut self.before), std::mem::take(&mut self.after));
+        let [wave, before, after] = [&mut self.wave, &mut self.before, &mut self.after].map(std::mem::take);
+        self.wave = self.meet(wave);
         self.after = self.meet(after);
         self.before = self.meet(before);
+        self.wave.iter_mut().for_each(|member| member.waits = false);
+    }
+
+    fn wave(&mut self, warp: &mut Warp) {
+        take_turns(&mut self.worker, &mut self.wave, Some(warp));
     }
 }
 
@@ -86,9 +94,13 @@ impl DispatchState {
         }
         let mut worker = Worker::new(&self.stage, GpuMemory::ReadWrite(memory));
         let mut before = self.start(&mut worker, place.group);
-        let after = before.split_off(place.warp + 1);
-        let warp = before.pop().ok_or_else(|| Fault::Draw("there is no such warp".into()))?;
-        let mut company = GroupWarps { worker, before: Vec::new(), after };
+        let nothing = || Fault::Draw("there is no such warp".into());
+        let number = before.get(place.warp).ok_or_else(nothing)?.warp.place();
+        let waves = if number.joined { self.wave } else { 1 };
+        let mut wave = before.split_off(place.warp - place.warp % waves);
+        let after = wave.split_off(waves.min(wave.len()));
+        let warp = wave.remove(place.warp % waves);
+        let mut company = GroupWarps { state: self, worker, wave, before: Vec::new(), after };
         company.before = company.meet(before);
         look(warp.warp, place.lane, &mut company);
         Ok(())

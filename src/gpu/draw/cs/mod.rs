@@ -7,13 +7,17 @@ use crate::draw::sp::groups::launch_groups;
 use crate::draw::sp::launch::{WarpLanes, Worker};
 use crate::draw::sp::log::ShaderLog;
 use crate::memory::Memory;
-use a4emu_shader::{LANES, Lanes, Outcome, Warp};
+use a4emu_shader::{LANES, Lanes, Outcome, Turn, Warp, WavePlace, exchange, turn};
 use state::{DispatchState, GroupId, put};
 
 /// A warp of a workgroup, with the private memory of its lanes.
 struct Member {
     warp: Warp,
     private: Vec<u8>,
+    /// Number of its wave in the group.
+    wave: usize,
+    /// Whether it waits at a barrier.
+    waits: bool,
 }
 
 impl Member {
@@ -23,8 +27,45 @@ impl Member {
         worker.memory.swap_private(&mut self.private);
         let outcome = worker.resume(None);
         worker.memory.swap_private(&mut self.private);
-        (outcome, Self { warp: std::mem::take(&mut worker.warp), private: self.private })
+        self.warp = std::mem::take(&mut worker.warp);
+        (outcome, self)
     }
+}
+
+/// Runs `wave`, which are warps of one wave in order, until each has ended or waits. With `other`, one more warp of the wave
+/// that somebody else runs, until that one is the next. Returns false if a fault or the budget ends the group.
+fn take_turns(worker: &mut Worker<'_>, wave: &mut Vec<Member>, mut other: Option<&mut Warp>) -> bool {
+    loop {
+        let running = wave.iter_mut().filter(|member| !member.waits).map(|member| &mut member.warp);
+        let next = turn(&mut in_order(running, &mut other));
+        let number = match next {
+            None => return true,
+            Some(Turn::Exchange) => {
+                let all = wave.iter_mut().map(|member| &mut member.warp);
+                exchange(&worker.stage.program, &mut in_order(all, &mut other));
+                continue;
+            }
+            Some(Turn::Run(number)) => number,
+        };
+        let Some(at) = wave.iter().position(|member| member.warp.place().warp == number) else { return true };
+        let (outcome, member) = wave.remove(at).resume(worker);
+        match outcome {
+            Some(Outcome::Ended) => worker.reuse_warp(member.warp),
+            Some(Outcome::Barrier) => wave.insert(at, Member { waits: true, ..member }),
+            Some(Outcome::Wave) => wave.insert(at, member),
+            Some(Outcome::Fault(_)) | None => return false,
+        }
+    }
+}
+
+/// The warps and `other`, in the order of the wave.
+fn in_order<'w>(
+    warps: impl Iterator<Item = &'w mut Warp>,
+    other: &'w mut Option<&mut Warp>,
+) -> Vec<&'w mut Warp> {
+    let mut warps = warps.chain(other.as_deref_mut()).collect::<Vec<_>>();
+    warps.sort_by_key(|warp| warp.place().warp);
+    warps
 }
 
 impl DispatchState {
@@ -49,16 +90,34 @@ impl DispatchState {
     fn group(&self, worker: &mut Worker<'_>, group: [u32; 3]) {
         let mut running = self.start(worker, group);
         while !running.is_empty() {
-            let mut waiting = Vec::new();
-            for member in running {
-                match member.resume(worker) {
-                    (Some(Outcome::Barrier), member) => waiting.push(member),
-                    (Some(Outcome::Ended), member) => worker.reuse_warp(member.warp),
-                    (Some(Outcome::Fault(_)) | None, _) => return,
-                }
-            }
+            let Some(waiting) = self.to_barrier(worker, running) else { return };
             running = waiting;
         }
+    }
+
+    /// Runs warps until each has ended or waits. Returns those that wait. `None` if a fault or the budget ends the group.
+    fn to_barrier(&self, worker: &mut Worker<'_>, warps: Vec<Member>) -> Option<Vec<Member>> {
+        let mut waiting = Vec::new();
+        let mut warps = warps.into_iter().peekable();
+        while let Some(member) = warps.next() {
+            if member.warp.place().joined {
+                let number = member.wave;
+                let mut wave = vec![member];
+                wave.extend(std::iter::from_fn(|| warps.next_if(|member| member.wave == number)));
+                wave.iter_mut().for_each(|member| member.waits = false);
+                if !take_turns(worker, &mut wave, None) {
+                    return None;
+                }
+                waiting.append(&mut wave);
+                continue;
+            }
+            match member.resume(worker) {
+                (Some(Outcome::Barrier), member) => waiting.push(member),
+                (Some(Outcome::Ended), member) => worker.reuse_warp(member.warp),
+                (Some(Outcome::Wave | Outcome::Fault(_)) | None, _) => return None,
+            }
+        }
+        Some(waiting)
     }
 
     /// Prepares the warps of a group before their first instruction.
@@ -71,10 +130,23 @@ impl DispatchState {
         let count = self.size.iter().product::<u32>() as usize;
         let start = |first: usize| {
             let lanes = WarpLanes::first(count - first);
-            let warp = worker.warp_of_group(lanes, |warp, _| self.enter(warp, group, first as u32));
-            Member { warp, private: Vec::new() }
+            let warp = worker.warp_of_group(lanes, |warp, _| {
+                self.enter(warp, group, first as u32);
+                if let Some(place) = self.place_in_wave(first / LANES, count) {
+                    warp.join(place);
+                }
+            });
+            Member { warp, private: Vec::new(), wave: first / LANES / self.wave, waits: false }
         };
         (0..count).step_by(LANES).map(start).collect()
+    }
+
+    /// The place of the warp with a number in its wave, if the shader asks for it. A group has `count` invocations.
+    fn place_in_wave(&self, number: usize, count: usize) -> Option<WavePlace> {
+        let warp = number % self.wave;
+        let joined = warp > 0 || number + 1 < count.div_ceil(LANES);
+        let place = WavePlace { warp, lanes: self.wave * LANES, joined: joined && self.wave > 1 };
+        self.stage.summary.exchanges.then_some(place)
     }
 
     /// Writes the ids of a group, and the local ids of its invocations from `first` on, to registers.

@@ -17,6 +17,8 @@ pub struct DispatchState {
     pub groups: [u32; 3],
     /// Invocations of a group in x, y, z.
     pub size: [u32; 3],
+    /// Warps of a wave: 1, 2 or 4.
+    pub wave: usize,
     /// Where the group id goes.
     pub group: Option<GroupId>,
     /// First register of the local id.

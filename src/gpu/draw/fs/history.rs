@@ -367,7 +367,7 @@ impl PixelOf<'_> {
                 killed = Some(Verdict::Killed { instruction });
             }
             match outcome {
-                None | Some(Outcome::Barrier) => {}
+                None | Some(Outcome::Barrier | Outcome::Wave) => {}
                 Some(Outcome::Ended) => break None,
                 Some(Outcome::Fault(fault)) => break Some(Verdict::Failed(fault.to_string())),
             }

@@ -115,7 +115,7 @@ impl<'a> Worker<'a> {
             match self.resume(quads) {
                 Some(Outcome::Ended) => return true,
                 Some(Outcome::Barrier) => {}
-                Some(Outcome::Fault(_)) | None => return false,
+                Some(Outcome::Wave | Outcome::Fault(_)) | None => return false,
             }
         }
     }
@@ -140,7 +140,7 @@ impl<'a> Worker<'a> {
             match outcome {
                 Some(Outcome::Ended) => return true,
                 Some(Outcome::Barrier) => {}
-                Some(Outcome::Fault(_)) | None => return false,
+                Some(Outcome::Wave | Outcome::Fault(_)) | None => return false,
             }
         }
     }

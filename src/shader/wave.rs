@@ -1,0 +1,244 @@
+//! Waves: warps whose lanes exchange values.
+//!
+//! A wave of an A6xx has 64 or 128 lanes. A warp has 32. So a wave is two or four warps, which run as one would whose lanes
+//! are theirs in order: the lanes at the smallest step run, and those that are at the same step run together
+//! ([`crate::flow`]). [`turn`] selects the warp that runs. It stops before a step that others have reached, and at an effect of
+//! the wave ([`Effect::is_of_wave`], [`Outcome::Wave`](super::Outcome::Wave)), which [`exchange`] does for all that stand at it.
+//! Several warps at one step run it one after the other, before any of them runs another step.
+use a4emu_decoder::adreno::ir3::ShuffleMode;
+
+use super::alu::Row;
+use super::effect::{Effect, Exchange, QuadLane, Vote};
+use super::flow::Fence;
+use super::lanes::{LANES, Lanes, Mask};
+use super::lowered::Lowered;
+use super::rowmap::{SHARED, SHARED_COUNT};
+use super::warp::Warp;
+
+/// Most warps of a wave.
+pub const MAX_WARPS: usize = 4;
+
+/// Lanes of a cluster of getlast. Its field has no influence on that, says ir3-cat0.xml.
+const CLUSTER: u32 = 8;
+
+/// The place of a warp in its wave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WavePlace {
+    /// Number of the warp in the wave.
+    pub warp: usize,
+    /// Lanes of the wave, with those that were not started.
+    pub lanes: usize,
+    /// Whether there are other warps in it. Then the warp stops where they have to run first, or together with it.
+    pub joined: bool,
+}
+
+impl Default for WavePlace {
+    fn default() -> Self {
+        Self { warp: 0, lanes: LANES, joined: false }
+    }
+}
+
+/// What happens next in a wave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// The warp with this number runs.
+    Run(usize),
+    /// The effect at which warps stand takes place: [`exchange`] does it.
+    Exchange,
+}
+
+/// Selects what happens next. `warps` are those of the wave that have not ended and do not wait at a barrier, in order. `None` if
+/// there are none.
+pub fn turn(warps: &mut [&mut Warp]) -> Option<Turn> {
+    let step = |warp: &Warp| warp.flow.lowest().unwrap_or(u32::MAX);
+    if let Some(warp) = warps.iter_mut().find(|warp| warp.is_due) {
+        warp.is_due = false;
+        return Some(Turn::Run(warp.wave.warp));
+    }
+    let lowest = warps.iter().map(|warp| step(warp)).min()?;
+    let next = warps.iter().filter(|warp| step(warp) > lowest).map(|warp| step(warp)).min();
+    let is_alone = warps.iter().filter(|warp| step(warp) == lowest).count() == 1;
+    let mut first = None;
+    for warp in warps.iter_mut().filter(|warp| step(warp) == lowest && !warp.stands) {
+        let before = Fence::Before(next.unwrap_or(u32::MAX));
+        warp.flow.set_fence(if is_alone { before } else { Fence::Only(lowest) });
+        warp.is_due = first.is_some();
+        first = first.or(Some(warp.wave.warp));
+    }
+    Some(first.map_or(Turn::Exchange, Turn::Run))
+}
+
+/// Does the effect at which the warps with the smallest step stand. `warps` are all of the wave that have not ended, in order.
+pub fn exchange(program: &Lowered, warps: &mut [&mut Warp]) {
+    let step = warps.iter().filter(|warp| warp.stands).map(|warp| warp.flow.step).min();
+    let Some(step) = step else { return };
+    let mut standing = [false; MAX_WARPS];
+    for (stands, warp) in standing.iter_mut().zip(&mut *warps) {
+        *stands = warp.stands && warp.flow.step == step;
+        warp.stands &= !*stands;
+    }
+    apply(&program.steps[step as usize].effect, warps, &standing);
+}
+
+/// Does `effect` for one warp that is joined to none.
+pub(super) fn exchange_alone(effect: &Effect, warp: &mut Warp) {
+    apply(effect, &mut [warp], &[true]);
+}
+
+/// Does `effect` for those of `warps` that stand at it, and moves them on.
+fn apply(effect: &Effect, warps: &mut [&mut Warp], standing: &[bool]) {
+    let mut running = [0; MAX_WARPS];
+    for ((running, warp), stands) in running.iter_mut().zip(&*warps).zip(standing) {
+        *running = if *stands { warp.flow.executing() } else { 0 };
+    }
+    let running = &running[..warps.len().min(MAX_WARPS)];
+    let mut taken = [0; MAX_WARPS];
+    match effect {
+        Effect::Branch(branch) => {
+            for ((taken, warp), running) in taken.iter_mut().zip(&*warps).zip(running) {
+                *taken = warp.holds(branch.condition) & running;
+            }
+            vote(branch.vote, &mut taken[..running.len()], running);
+            for ((warp, taken), _) in warps.iter_mut().zip(taken).zip(standing).filter(|(_, stands)| **stands)
+            {
+                warp.flow.branch(taken, branch.target);
+            }
+            return;
+        }
+        Effect::Broadcast { row } => {
+            let first = warps.iter().zip(running).find(|(_, running)| **running != 0);
+            if let Some(value) =
+                first.map(|(warp, running)| warp.row(*row)[running.trailing_zeros() as usize])
+            {
+                share(warps, *row, value);
+            }
+        }
+        Effect::Exchange(exchange) => exchange.apply(warps, running),
+        _ => {}
+    }
+    for (warp, _) in warps.iter_mut().zip(standing).filter(|(_, stands)| **stands) {
+        warp.flow.step += 1;
+    }
+}
+
+/// Changes the lanes that want to branch, of those that are `running`, to those that do.
+fn vote(vote: Vote, lanes: &mut [Mask], running: &[Mask]) {
+    let all = |condition: bool, lanes: &mut [Mask]| {
+        lanes
+            .iter_mut()
+            .zip(running)
+            .for_each(|(lanes, running)| *lanes = if condition { *running } else { 0 });
+    };
+    match vote {
+        Vote::Each => {}
+        Vote::Any => all(lanes.iter().any(|lanes| *lanes != 0), lanes),
+        Vote::All => all(*lanes == *running, lanes),
+        Vote::AllButOne => {
+            if let Some(first) = lanes.iter_mut().find(|lanes| **lanes != 0) {
+                *first &= first.wrapping_sub(1);
+            }
+        }
+        Vote::AllButOneOfWarp => lanes.iter_mut().for_each(|lanes| *lanes &= lanes.wrapping_sub(1)),
+        Vote::ClusterButLast => {
+            let first = lanes.iter().position(|lanes| *lanes != 0);
+            for (index, lanes) in lanes.iter_mut().enumerate() {
+                let cluster = if Some(index) == first { first_cluster(*lanes) } else { 0 };
+                *lanes = cluster & !last_lane(cluster);
+            }
+        }
+    }
+}
+
+/// The lanes of `mask` in the first cluster that has some.
+fn first_cluster(mask: Mask) -> Mask {
+    let begin = mask.trailing_zeros() / CLUSTER * CLUSTER;
+    mask & ((1 << CLUSTER) - 1u32).checked_shl(begin).unwrap_or(0)
+}
+
+/// The highest lane of `mask`.
+fn last_lane(mask: Mask) -> Mask {
+    mask.checked_ilog2().map_or(0, |lane| 1 << lane)
+}
+
+/// Gives all lanes of the wave `value` in `row`.
+fn share(warps: &mut [&mut Warp], row: Row, value: u32) {
+    warps.iter_mut().for_each(|warp| warp.rows[usize::from(row)] = Lanes::splat(value));
+}
+
+/// Writes to `row` of each warp, in the lanes that are `running`.
+fn write(warps: &mut [&mut Warp], running: &[Mask], row: Row, value: impl Fn(&Warp) -> Lanes) {
+    for (warp, mask) in warps.iter_mut().zip(running) {
+        let value = value(warp);
+        warp.rows[usize::from(row)].merge(&value, *mask);
+    }
+}
+
+/// Whether all lanes of a wave share `row`.
+fn is_shared(row: Row) -> bool {
+    (SHARED..SHARED + SHARED_COUNT).contains(&row)
+}
+
+impl Exchange {
+    /// Does it in the lanes that are `running`.
+    fn apply(&self, warps: &mut [&mut Warp], running: &[Mask]) {
+        match *self {
+            Self::Executing { dst, rows } => {
+                for n in 0..rows {
+                    let here = warps.iter().zip(running).find(|(warp, _)| warp.wave.warp == usize::from(n));
+                    let mask = here.map_or(0, |(_, running)| *running);
+                    let row = dst + Row::from(n);
+                    match is_shared(row) {
+                        true => share(warps, row, mask),
+                        false => write(warps, running, row, |_| Lanes::splat(mask)),
+                    }
+                }
+            }
+            Self::Number { dst } => write(warps, running, dst, |warp| {
+                Lanes(std::array::from_fn(|lane| (warp.wave.warp * LANES + lane) as u32))
+            }),
+            Self::Shuffle { src, dst, .. } | Self::Quad { src, dst, .. } | Self::Cluster { src, dst, .. } => {
+                let mut values = [(usize::MAX, 0, Lanes::ZERO); MAX_WARPS];
+                for ((value, warp), running) in values.iter_mut().zip(&*warps).zip(running) {
+                    *value = (warp.wave.warp, *running, *warp.row(src));
+                }
+                // The value of a lane of the wave, if it executes.
+                let read = |lane: usize| {
+                    let (_, running, row) = values.iter().find(|(warp, ..)| *warp == lane / LANES)?;
+                    (running >> (lane % LANES) & 1 != 0).then(|| row[lane % LANES])
+                };
+                write(warps, running, dst, |warp| {
+                    let old = warp.row(dst);
+                    Lanes(std::array::from_fn(|lane| self.value(warp, lane, read).unwrap_or(old[lane])))
+                });
+            }
+        }
+    }
+
+    /// The value that `lane` of `warp` takes. `None` if it keeps what it has. `read` has the value of each lane of the wave
+    /// that executes. shfl changes nothing in a lane that names one that does not (ir3_lower_subgroups.c). It is taken to be so
+    /// outside the wave, and for quad_shuffle (guess `wave-outside`).
+    fn value(&self, warp: &Warp, lane: usize, read: impl Fn(usize) -> Option<u32>) -> Option<u32> {
+        let own = warp.wave.warp * LANES + lane;
+        let from = match *self {
+            Self::Shuffle { mode, by, .. } => {
+                let (by, lanes) = (warp.row(by)[lane] as usize, warp.wave.lanes);
+                match mode {
+                    ShuffleMode::Xor => own ^ by,
+                    ShuffleMode::Up => own.wrapping_sub(by),
+                    ShuffleMode::Down => own.wrapping_add(by),
+                    ShuffleMode::RotateUp => own.wrapping_sub(by) % lanes,
+                    ShuffleMode::RotateDown => own.wrapping_add(by) % lanes,
+                }
+            }
+            Self::Quad { lane: QuadLane::Named(by), .. } => own & !3 | warp.row(by)[lane] as usize & 3,
+            Self::Quad { lane: QuadLane::Across(bits), .. } => own ^ usize::from(bits),
+            Self::Cluster { size, .. } => {
+                let (size, half) = (usize::from(size), usize::from(size / 2));
+                let begin = own & !(size - 1);
+                return (own - begin >= half).then(|| (begin..begin + half).rev().find_map(&read)).flatten();
+            }
+            Self::Executing { .. } | Self::Number { .. } => return None,
+        };
+        read(from)
+    }
+}
