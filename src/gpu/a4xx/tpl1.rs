@@ -100,6 +100,7 @@ pub fn texture_state(words: &[u32; 8]) -> Result<TextureState, TextureError> {
         least_pitch: c2.least_pitch(),
         layer_size: c3.LAYERSZ(),
         least_layer_size: c4.LAYERSZ(),
+        level_align: 1,
     })
 }
 

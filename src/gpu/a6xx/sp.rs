@@ -11,12 +11,14 @@ use a4emu_decoder::bits::Register;
 use a4emu_shader::format::Transfer;
 use a4emu_shader::{Dialect, Halves, Program, SyncFlag};
 
-use super::{formats, tiling, tpl1};
+use super::{formats, tiling, tpl1, ubwc};
 use crate::bindless::{BindlessBase, DescriptorWords};
 use crate::draw::sp::buffer::{Buffer, DescriptorPlaces, Place};
 use crate::draw::sp::memory::PRIVATE_BYTES;
 use crate::draw::sp::state::StageReaders;
+use crate::draw::tpl1::TextureError;
 use crate::machine::{ChipView, Stage};
+use crate::memory::Memory;
 
 /// Instructions per unit of the length registers.
 const LENGTH_UNIT: u32 = 16;
@@ -62,13 +64,19 @@ fn descriptors(chip: ChipView<'_>, stage: Stage) -> DescriptorPlaces {
     }
 }
 
-/// Decodes the descriptor of a storage buffer or image. `None` for images whose order of texels is not known here.
-fn buffer(words: &DescriptorWords) -> Option<Buffer> {
+/// Decodes the descriptor of a storage buffer or image.
+///
+/// # Errors
+/// The order of the image's texels is not known, or they are compressed.
+fn buffer(words: &DescriptorWords, memory: &Memory) -> Result<Buffer, TextureError> {
     let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
     let (c3, c4, c5) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]), TEX_CONST_5(words[5]));
     let format = formats::texture(c0.FMT());
-    let tiling = tiling(c0.TILE_MODE(), format.map_or(0, |format| format.block().bytes))?;
-    Some(Buffer {
+    let tiling = tiling(c0.TILE_MODE(), format.map_or(0, |format| format.block().bytes));
+    let tiling = tiling.filter(|_| ubwc::is_plain_texture(memory, words));
+    let unknown = || TextureError::Tiled("TEX_CONST_0.TILE_MODE", c0.TILE_MODE().to_bits());
+    let tiling = tiling.ok_or_else(unknown)?;
+    Ok(Buffer {
         size: [c1.WIDTH(), c1.HEIGHT(), c5.DEPTH()],
         elements: c1.HEIGHT() << 15 | c1.WIDTH(),
         codec: format.and_then(|format| format.codec(tpl1::swap(c0.SWAP()), Transfer::Linear)),

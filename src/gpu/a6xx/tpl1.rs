@@ -13,7 +13,7 @@ use a4emu_shader::format::arrangement::{Arrangement, Tiling};
 use a4emu_shader::format::{Swap, Transfer};
 use a4emu_shader::{BindlessKind, BindlessSlot};
 
-use super::{formats, tiling};
+use super::{formats, tiling, ubwc};
 use crate::bindless::{BindlessBase, DescriptorWords};
 use crate::draw::compare::Compare;
 use crate::draw::tpl1::{
@@ -27,6 +27,8 @@ const BORDER: BorderLayout = BorderLayout { bytes: 128, floats: 0, integers: 0 }
 
 /// Bytes of a texture's descriptor.
 const TEXTURE_BYTES: u64 = super::sp::DESCRIPTOR;
+/// What every level of a texture with UBWC is a multiple of, in bytes (Mesa: fd6_layout.c).
+const COMPRESSED_LEVEL: u32 = 4096;
 /// Bytes of a sampler's descriptor.
 const SAMPLER_BYTES: u64 = 16;
 
@@ -52,7 +54,11 @@ pub fn textures(chip: ChipView<'_>, stage: Stage, bindless: &[BindlessSlot]) -> 
     let states = samplers.iter().map(|place| sampler(&place.map(words).unwrap_or_default()));
     let prepared = textures.iter().map(|place| {
         let words = place.map(words).ok_or(TextureError::Absent)?;
-        Ok(Texture::new(&texture_state(&words)?, chip.model))
+        let state = match ubwc::is_plain_texture(memory, &words) {
+            true => plain_state(&words),
+            false => texture_state(&words),
+        };
+        Ok(Texture::new(&state?, chip.model))
     });
     let read = textures.iter().chain(&samplers).flatten();
     let read = read.map(|(base, slot)| (base.descriptor(memory, *slot), base.stride as u32));
@@ -79,8 +85,18 @@ fn with_bindless(
 /// Decodes a texture's descriptor.
 ///
 /// # Errors
-/// The texture cannot be sampled: its format, its type or the order of its texels is unknown.
+/// The texture cannot be sampled: its format, its type or the order of its texels is unknown, or they may be compressed.
 pub fn texture_state(words: &DescriptorWords) -> Result<TextureState, TextureError> {
+    match TEX_CONST_3(words[3]).FLAG() {
+        true => {
+            Err(TextureError::Tiled("TEX_CONST_0.TILE_MODE", TEX_CONST_0(words[0]).TILE_MODE().to_bits()))
+        }
+        false => plain_state(words),
+    }
+}
+
+/// Decodes the descriptor of a texture whose texels are not compressed.
+fn plain_state(words: &DescriptorWords) -> Result<TextureState, TextureError> {
     let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
     let (c3, c4, c5) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]), TEX_CONST_5(words[5]));
     if c0.SAMPLES() == MsaaSamples::MSAA_EIGHT {
@@ -88,10 +104,11 @@ pub fn texture_state(words: &DescriptorWords) -> Result<TextureState, TextureErr
     }
     let unknown = || TextureError::Format("TEX_CONST_0.FMT", c0.FMT().to_bits());
     let format = formats::texture(c0.FMT()).ok_or_else(unknown)?;
-    let tiling = tiling(c0.TILE_MODE(), format.block().bytes);
-    // The places of further levels of a tiled texture are not known here.
-    let tiling = tiling.filter(|tiling| *tiling == Tiling::Linear || c0.MIPLVLS() == 0);
-    let tiling = tiling.ok_or(TextureError::Tiled("TEX_CONST_0.TILE_MODE", c0.TILE_MODE().to_bits()))?;
+    let tiling = match tiling(c0.TILE_MODE(), format.block().bytes) {
+        Some(Tiling::Macrotiles { cpp, .. }) => Tiling::Macrotiles { cpp, all: c3.TILE_ALL() },
+        Some(tiling) => tiling,
+        None => return Err(TextureError::Tiled("TEX_CONST_0.TILE_MODE", c0.TILE_MODE().to_bits())),
+    };
     let kind = kind(c2.TYPE())?;
     let is_buffer = kind == TextureKind::Buffer;
     Ok(TextureState {
@@ -110,6 +127,7 @@ pub fn texture_state(words: &DescriptorWords) -> Result<TextureState, TextureErr
         least_pitch: 64 << c2.PITCHALIGN(),
         layer_size: c3.ARRAY_PITCH(),
         least_layer_size: c3.MIN_LAYERSZ(),
+        level_align: if c3.FLAG() { COMPRESSED_LEVEL } else { 1 },
     })
 }
 

@@ -9,17 +9,34 @@ pub enum Tiling {
     Linear,
     /// Squares with this side, in pixels, in rows of squares. Within a square, row by row.
     Squares(u32),
-    /// The tiles of an A6xx, for pixels with this many bytes: 1, 2, 4, 8 or 16 ([`macrotiles`]).
-    Macrotiles(u32),
+    /// The tiles of an A6xx ([`macrotiles`]).
+    Macrotiles {
+        /// Bytes of a pixel: 1, 2, 4, 8 or 16.
+        cpp: u32,
+        /// Whether levels of a texture with less than 16 texels in a row are tiled too.
+        all: bool,
+    },
 }
 
+/// Levels of a texture with fewer texels in a row are row by row, unless all are tiled (Mesa: FDL_MIN_UBWC_WIDTH).
+const NARROW: u32 = 16;
+
 impl Tiling {
+    /// The order of texels of a level with `width` texels in a row.
+    #[inline(always)]
+    pub fn of_level(self, width: u32) -> Self {
+        match self {
+            Self::Macrotiles { all: false, .. } if width < NARROW => Self::Linear,
+            _ => self,
+        }
+    }
+
     /// Height of a tile in rows.
     pub fn rows(self) -> u32 {
         match self {
             Self::Linear => 1,
             Self::Squares(side) => side,
-            Self::Macrotiles(cpp) => macrotiles::rows(cpp),
+            Self::Macrotiles { cpp, .. } => macrotiles::rows(cpp),
         }
     }
 
@@ -32,7 +49,7 @@ impl Tiling {
                 let (right, down) = (x % side, y % side);
                 [(x - right).wrapping_mul(side).wrapping_add(down * side + right), y - down]
             }
-            Self::Macrotiles(cpp) => macrotiles::in_rows([x, y], pitch, cpp),
+            Self::Macrotiles { cpp, .. } => macrotiles::in_rows([x, y], pitch, cpp),
         }
     }
 
@@ -45,7 +62,7 @@ impl Tiling {
     /// The pixel at `offset` bytes from the first one: the inverse of [`Tiling::offset`]. Targets of an A4xx ask it, so that it
     /// is not known of macrotiles.
     pub fn pixel(self, offset: u32, pitch: u32, cpp: u32) -> Option<[u32; 2]> {
-        if let Self::Macrotiles(_) = self {
+        if let Self::Macrotiles { .. } = self {
             return None;
         }
         let rows = self.rows();

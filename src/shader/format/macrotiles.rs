@@ -26,8 +26,8 @@ pub(super) fn in_rows([x, y]: [u32; 2], pitch: u32, cpp: u32) -> [u32; 2] {
     let (across, down) = (x / width, y / height);
     let right = across & 1;
     let chosen = if cpp < 16 { across & 2 } else { 0 };
-    let from_x = right * 7 ^ chosen ^ (across >> 1 << 3);
-    let from_y = (down & 1) * 6 ^ (down >> 1 & 1) * 3;
+    let from_x = (right * 7) ^ chosen ^ (across >> 1 << 3);
+    let from_y = ((down & 1) * 6) ^ ((down >> 1 & 1) * 3);
     let bank = (down & banks(pitch / (width * cpp), cpp)) << (HIGHEST_BANK_BIT - 3);
     let bytes = ((from_x ^ from_y) << 8) ^ bank;
     [bytes / cpp + within(x % width, y % height), down / BAND * rows(cpp)]
@@ -80,9 +80,10 @@ mod tests {
         assert_eq!([at(0, 4), at(0, 8), at(0, 12), at(0, 16)], [6 << 8, 3 << 8, 5 << 8, 32 << 8]);
         // From 32 blocks on, bit 2 of the row of blocks selects a bank, and from 64 on bit 3.
         let at = |blocks: u32, y| offset([0, y], blocks * 64, 4);
-        assert_eq!([at(32, 16), at(64, 32)], [(32 * 4 << 8) ^ 1 << 14, (64 * 8 << 8) ^ 1 << 15]);
-        assert_eq!(at(32, 32), 32 * 8 << 8);
+        let block = |number: u32| number << 8;
+        assert_eq!([at(32, 16), at(64, 32)], [block(32 * 4) ^ 1 << 14, block(64 * 8) ^ 1 << 15]);
+        assert_eq!(at(32, 32), block(32 * 8));
         let bytes = |blocks: u32, y| offset([0, y], blocks * 32, 1);
-        assert_eq!([bytes(32, 32), bytes(64, 32)], [32 * 4 << 8, (64 * 4 << 8) ^ 1 << 14]);
+        assert_eq!([bytes(32, 32), bytes(64, 32)], [block(32 * 4), block(64 * 4) ^ 1 << 14]);
     }
 }

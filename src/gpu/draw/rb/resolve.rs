@@ -100,7 +100,7 @@ impl ResolveState {
         }
         match self.arrangement.tiling {
             Tiling::Linear => self.run_rows(area, gmem, mem),
-            Tiling::Squares(_) | Tiling::Macrotiles(_) => self.run_tiled(area, gmem, mem),
+            Tiling::Squares(_) | Tiling::Macrotiles { .. } => self.run_tiled(area, gmem, mem),
         }
     }
 

@@ -8,6 +8,7 @@ use a4emu_shader::format::arrangement::Tiling;
 use a4emu_shader::{ImageAccess, ImageLayout, Lanes};
 
 use crate::bindless::{BindlessBase, DescriptorWords};
+use crate::draw::tpl1::TextureError;
 use crate::memory::Memory;
 
 /// A storage buffer or image.
@@ -91,8 +92,8 @@ pub struct DescriptorPlaces {
     pub bases: [Option<BindlessBase>; 8],
     /// Loaded constant buffers: address and size.
     pub uniforms: Arc<[[u32; 2]]>,
-    /// Decodes a descriptor. `None` if it cannot be accessed.
-    pub decode: fn(&DescriptorWords) -> Option<Buffer>,
+    /// Decodes a descriptor. Fails if what it describes cannot be accessed.
+    pub decode: fn(&DescriptorWords, &Memory) -> Result<Buffer, TextureError>,
 }
 
 /// The decoder is that of the chip.
@@ -105,8 +106,13 @@ impl PartialEq for DescriptorPlaces {
 
 impl DescriptorPlaces {
     /// Returns the buffer or image in `slot`, or behind a bindless base. `None` if there is none.
-    pub(super) fn buffer(&self, memory: &Memory, base: Option<u8>, slot: u32) -> Option<Buffer> {
-        (self.decode)(&self.all(base, slot)?.words(memory, slot)?)
+    pub(super) fn buffer(
+        &self,
+        memory: &Memory,
+        base: Option<u8>,
+        slot: u32,
+    ) -> Option<Result<Buffer, TextureError>> {
+        Some((self.decode)(&self.all(base, slot)?.words(memory, slot)?, memory))
     }
 
     /// Returns the address of descriptor `slot`, or of the one behind a bindless base. `None` if there is none.

@@ -562,7 +562,7 @@ pub(super) fn note_textures(bank: &BoundBank<'_>, used: u128, stage: &StageState
     let problems = bank.problems(used);
     log.missing.extend(problems.missing);
     for (slot, error) in problems.unsupported {
-        log.unsupported.push(format!("{:?} texture {slot}: {error}", stage.stage));
+        log.refuse(format!("{:?} texture {slot}: {error}", stage.stage));
     }
 }
 

@@ -63,7 +63,7 @@ impl ShaderLog {
     pub fn append(&mut self, later: Self) {
         self.missing.extend(later.missing.iter());
         later.lost_pages.into_iter().for_each(|page| self.lose(page));
-        self.unsupported.extend(later.unsupported);
+        later.unsupported.into_iter().for_each(|what| self.refuse(what));
         self.fault = self.fault.take().or(later.fault);
         if self.outside_inputs.is_empty() {
             self.outside_inputs = later.outside_inputs;
@@ -78,6 +78,13 @@ impl ShaderLog {
         self.work.add(&later.work);
         if !later.counts.is_empty() {
             InstructionCount::merge(&mut self.counts, &later.counts);
+        }
+    }
+
+    /// Notes that `what` is not supported. The same is noted once.
+    pub fn refuse(&mut self, what: String) {
+        if !self.unsupported.contains(&what) {
+            self.unsupported.push(what);
         }
     }
 

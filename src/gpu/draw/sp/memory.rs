@@ -527,7 +527,13 @@ impl<'a> ShaderMemory<'a> {
         if let Some((_, buffer)) = self.described.iter().find(|(known, _)| *known == key) {
             return *buffer;
         }
-        let buffer = places.buffer(self.gpu.get(), base, slot);
+        let buffer = match places.buffer(self.gpu.get(), base, slot) {
+            Some(Err(error)) => {
+                self.log.refuse(format!("{:?} image {slot}: {error}", self.stage.stage));
+                None
+            }
+            buffer => buffer.and_then(Result::ok),
+        };
         self.note_descriptor(places, base, slot);
         if self.described.len() == DESCRIBED {
             self.described.clear();

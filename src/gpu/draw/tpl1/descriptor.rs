@@ -71,6 +71,8 @@ pub struct TextureState {
     pub layer_size: u32,
     /// Bytes below which a slice of a level does not shrink.
     pub least_layer_size: u32,
+    /// Every level of a layer begins at a multiple of this power of two, in bytes.
+    pub level_align: u32,
 }
 
 /// Source of a component of the result.
@@ -236,7 +238,7 @@ impl Texture {
 
     /// Returns where its texels lie. `None` for macrotiles, which [`TexelPlaces`] does not describe.
     pub fn places(&self) -> Option<TexelPlaces> {
-        if let Tiling::Macrotiles(_) = self.arrangement.tiling {
+        if let Tiling::Macrotiles { .. } = self.arrangement.tiling {
             return None;
         }
         let block = match self.texels {
@@ -349,6 +351,7 @@ fn shape(state: &TextureState, slices: Slices) -> Shape {
         pitch_align: state.least_pitch,
         layer_size: state.layer_size,
         min_layer_size: state.least_layer_size,
+        level_align: state.level_align,
         slices,
     };
     match state.kind {

@@ -117,6 +117,7 @@ impl<'a> Fetcher<'a> {
         let Arrangement { samples, tiling } = self.arrangement;
         let (mut x, mut y) = ([0; LANES], [0; LANES]);
         for i in 0..LANES {
+            let tiling = tiling.of_level(images.width[i] as u32);
             let [column, row] = tiling.in_rows([at.x[i] as u32, at.y[i] as u32], images.pitch(i));
             let sample = (sample[i] as u32).min(samples - 1);
             (x[i], y[i]) = (column.wrapping_mul(samples).wrapping_add(sample) as i32, row as i32);
@@ -143,6 +144,7 @@ impl<'a> Fetcher<'a> {
         let (block, tiling) = (blocks.block(), self.arrangement.tiling);
         for i in 0..LANES {
             let (x, y, z) = (at.x[i].max(0) as u32, at.y[i].max(0) as u32, at.z[i].max(0) as u32);
+            let tiling = tiling.of_level(images.width[i] as u32);
             let [column, line] = tiling.in_rows([x / block.width, y / block.height], images.pitch(i));
             let start = column.wrapping_mul(block.bytes).wrapping_add(row(images, i, line, z));
             let texel = blocks.texel(self.bytes, start, x % block.width, y % block.height);

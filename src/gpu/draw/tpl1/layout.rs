@@ -91,6 +91,8 @@ pub(super) struct Shape {
     pub layer_size: u32,
     /// Slices of a 3D texture do not become smaller than this, in bytes.
     pub min_layer_size: u32,
+    /// Every level of a layer begins at a multiple of this power of two, in bytes.
+    pub level_align: u32,
     /// Reduction of slices from level to level.
     pub slices: Slices,
 }
@@ -133,7 +135,8 @@ impl Shape {
 
     /// Returns the number of block rows, rounded up to whole tiles.
     fn rows(&self, level: u32) -> u32 {
-        align(minify(self.height, level).div_ceil(self.block.height), self.arrangement.tiling.rows())
+        let tiling = self.arrangement.tiling.of_level(minify(self.width, level));
+        align(minify(self.height, level).div_ceil(self.block.height), tiling.rows())
     }
 
     /// Returns the levels of a 2D, cube or array texture, where each layer contains all levels. Hostile sizes
@@ -142,7 +145,8 @@ impl Shape {
         let mut offset = 0u32;
         let place = |level| {
             let at = self.level(level, self.depth, offset, self.layer_size);
-            offset = offset.saturating_add(self.rows(level).saturating_mul(at.pitch));
+            let end = offset.saturating_add(self.rows(level).saturating_mul(at.pitch));
+            offset = align(end, self.level_align);
             at
         };
         Pyramid::new((0..self.levels).map(place).collect())
@@ -177,13 +181,14 @@ impl Shape {
     /// Returns the bytes from the base to the end of the last texel.
     pub fn extent(&self, levels: &[Level]) -> u64 {
         let end = |level: &Level| {
-            let band = self.arrangement.tiling.rows();
+            let tiling = self.arrangement.tiling.of_level(level.width);
+            let band = tiling.rows();
             let rows = u64::from(align(level.height.div_ceil(self.block.height), band)) - 1;
             let columns = align(level.width.div_ceil(self.block.width), band);
             let texel = u64::from(self.block.bytes) * u64::from(self.arrangement.samples);
-            let row = match self.arrangement.tiling {
+            let row = match tiling {
                 // Blocks of one column are anywhere in their band.
-                Tiling::Macrotiles(_) => level.pitch.into(),
+                Tiling::Macrotiles { .. } => level.pitch.into(),
                 Tiling::Linear | Tiling::Squares(_) => u64::from(columns) * texel,
             };
             let slices = u64::from(level.depth) - 1;
@@ -211,6 +216,7 @@ mod tests {
             pitch_align: 128,
             layer_size: 0x1000,
             min_layer_size: 0,
+            level_align: 1,
             slices: Slices::Quartered,
         }
     }
@@ -250,6 +256,7 @@ mod tests {
             pitch_align,
             layer_size,
             min_layer_size: 0,
+            level_align: 1,
             slices: Slices::Quartered,
         };
         let slice = |slices| Shape { slices, ..shape }.level_first()[1].slice;
@@ -281,5 +288,23 @@ mod tests {
         };
         assert!(shape.extent(&shape.layer_first()) > u64::from(u32::MAX));
         assert!(shape.extent(&shape.level_first()) > u64::from(u32::MAX));
+    }
+
+    #[test]
+    fn wide_levels_of_macrotiles_are_whole_bands() {
+        let tiling = |all| Tiling::Macrotiles { cpp: 4, all };
+        let shape = |all, level_align| Shape {
+            height: 40,
+            pitch_align: 256,
+            arrangement: Arrangement { samples: 1, tiling: tiling(all) },
+            level_align,
+            ..rgba8(64, 64, 5)
+        };
+        let offsets = |shape: Shape| shape.layer_first().iter().map(|level| level.offset).collect::<Vec<_>>();
+        // 48, 32 and 16 rows of 256 bytes. The level with 8 texels in a row has 5 rows, or a band.
+        assert_eq!(offsets(shape(false, 1)), [0, 0x3000, 0x5000, 0x6000, 0x6500]);
+        assert_eq!(offsets(shape(true, 4096)), [0, 0x3000, 0x5000, 0x6000, 0x7000]);
+        assert_eq!([15, 16].map(|width| tiling(false).of_level(width)), [Tiling::Linear, tiling(false)]);
+        assert_eq!(tiling(true).of_level(1), tiling(true));
     }
 }
