@@ -9,10 +9,9 @@ use a4emu_decoder::bits::Register;
 use a4emu_shader::format::arrangement::Tiling;
 use a4emu_shader::format::{Codec, Transfer};
 
-use super::{formats, tiling, tpl1, ubwc};
+use super::{formats, tiling, tpl1};
 use crate::fault::{Client, Fault, Miss, Trouble};
 use crate::gpu::Gpu;
-use crate::memory::Memory;
 use crate::regfile::RegFile;
 
 /// A surface in memory that a blit names.
@@ -106,12 +105,6 @@ impl Surface {
     }
 }
 
-/// SP_PS_2D_SRC_FLAGS.
-const SOURCE_FLAGS: u32 = 0xb4ca;
-
-/// Bytes of flags of the source that are looked at: those of a row of its smallest surfaces.
-const FLAGS: u32 = 64;
-
 /// The most rows of texels in a row of tiles.
 const TILE_ROWS: u32 = 32;
 
@@ -162,9 +155,9 @@ pub struct Blit {
 }
 
 impl Blit {
-    /// The blit of the registers `regs`, with the flags of compression in `memory`. `None` if it is not supported: between formats or sizes, and of tiles whose order is not
+    /// The blit of the registers `regs`. `None` if it is not supported: between formats or sizes, and of tiles whose order is not
     /// known.
-    pub fn of(regs: &RegFile, memory: &Memory) -> Option<Self> {
+    pub fn of(regs: &RegFile) -> Option<Self> {
         let (control, info) = (regs.get::<RB_2D_BLIT_CNTL>(), regs.get::<RB_2D_DST_INFO>());
         let is_plain = control.ROTATE() == Rotation::ROTATE_0
             && !control.SCISSOR()
@@ -190,8 +183,7 @@ impl Blit {
                 let is_alike = from.COLOR_FORMAT() == info.COLOR_FORMAT()
                     && from.COLOR_SWAP() == info.COLOR_SWAP()
                     && from.SAMPLES() == info.SAMPLES()
-                    && !from.SRGB()
-                    && (!from.FLAGS() || ubwc::is_plain(memory, regs.address(SOURCE_FLAGS), FLAGS));
+                    && !from.SRGB();
                 Source::Surface(Texels {
                     start: regs.address(SP_PS_2D_SRC_LO::ROW.offset),
                     pitch: regs.get::<SP_PS_2D_SRC_PITCH>().PITCH(),

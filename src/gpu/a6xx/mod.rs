@@ -8,7 +8,6 @@ pub mod formats;
 pub mod registers;
 pub mod sp;
 pub mod tpl1;
-mod ubwc;
 
 use a4emu_decoder::a6xx::enums::TileMode;
 use a4emu_shader::format::arrangement::Tiling;
@@ -18,7 +17,8 @@ use crate::generation::Readers;
 /// What dispatches of an A6xx are read with.
 pub static READERS: Readers = Readers { dispatch: cs::dispatch, stage: &sp::READERS, draws: None };
 
-/// Returns the order of texels, or blocks of a compressed format, with `bytes` bytes. `None` if it is not known.
+/// Returns the order of texels, or blocks of a compressed format, with `bytes` bytes. `None` if it is not known. A surface with
+/// UBWC holds them here as one without.
 fn tiling(mode: TileMode, bytes: u32) -> Option<Tiling> {
     match mode {
         TileMode::TILE6_LINEAR => Some(Tiling::Linear),

@@ -11,14 +11,13 @@ use a4emu_decoder::bits::Register;
 use a4emu_shader::format::Transfer;
 use a4emu_shader::{Dialect, Halves, Program, SyncFlag};
 
-use super::{formats, tiling, tpl1, ubwc};
+use super::{formats, tiling, tpl1};
 use crate::bindless::{BindlessBase, DescriptorWords};
 use crate::draw::sp::buffer::{Buffer, DescriptorPlaces, Place};
 use crate::draw::sp::memory::PRIVATE_BYTES;
 use crate::draw::sp::state::StageReaders;
 use crate::draw::tpl1::TextureError;
 use crate::machine::{ChipView, Stage};
-use crate::memory::Memory;
 
 /// Instructions per unit of the length registers.
 const LENGTH_UNIT: u32 = 16;
@@ -67,13 +66,12 @@ fn descriptors(chip: ChipView<'_>, stage: Stage) -> DescriptorPlaces {
 /// Decodes the descriptor of a storage buffer or image.
 ///
 /// # Errors
-/// The order of the image's texels is not known, or they are compressed.
-fn buffer(words: &DescriptorWords, memory: &Memory) -> Result<Buffer, TextureError> {
+/// The order of the image's texels is not known.
+fn buffer(words: &DescriptorWords) -> Result<Buffer, TextureError> {
     let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
     let (c3, c4, c5) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]), TEX_CONST_5(words[5]));
     let format = formats::texture(c0.FMT());
     let tiling = tiling(c0.TILE_MODE(), format.map_or(0, |format| format.block().bytes));
-    let tiling = tiling.filter(|_| ubwc::is_plain_texture(memory, words));
     let unknown = || TextureError::Tiled("TEX_CONST_0.TILE_MODE", c0.TILE_MODE().to_bits());
     let tiling = tiling.ok_or_else(unknown)?;
     Ok(Buffer {

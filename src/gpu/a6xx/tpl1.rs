@@ -13,7 +13,7 @@ use a4emu_shader::format::arrangement::{Arrangement, Tiling};
 use a4emu_shader::format::{Swap, Transfer};
 use a4emu_shader::{BindlessKind, BindlessSlot};
 
-use super::{formats, tiling, ubwc};
+use super::{formats, tiling};
 use crate::bindless::{BindlessBase, DescriptorWords};
 use crate::draw::compare::Compare;
 use crate::draw::tpl1::{
@@ -54,11 +54,7 @@ pub fn textures(chip: ChipView<'_>, stage: Stage, bindless: &[BindlessSlot]) -> 
     let states = samplers.iter().map(|place| sampler(&place.map(words).unwrap_or_default()));
     let prepared = textures.iter().map(|place| {
         let words = place.map(words).ok_or(TextureError::Absent)?;
-        let state = match ubwc::is_plain_texture(memory, &words) {
-            true => plain_state(&words),
-            false => texture_state(&words),
-        };
-        Ok(Texture::new(&state?, chip.model))
+        Ok(Texture::new(&plain_state(&words)?, chip.model))
     });
     let read = textures.iter().chain(&samplers).flatten();
     let read = read.map(|(base, slot)| (base.descriptor(memory, *slot), base.stride as u32));
@@ -82,7 +78,7 @@ fn with_bindless(
     all
 }
 
-/// Decodes a texture's descriptor.
+/// Decodes a texture's descriptor, for tools that show texels. With UBWC a recording may be of a chip, which compresses them.
 ///
 /// # Errors
 /// The texture cannot be sampled: its format, its type or the order of its texels is unknown, or they may be compressed.
@@ -95,7 +91,7 @@ pub fn texture_state(words: &DescriptorWords) -> Result<TextureState, TextureErr
     }
 }
 
-/// Decodes the descriptor of a texture whose texels are not compressed.
+/// Decodes a texture's descriptor, as if its texels were not compressed: a4emu stores none that are.
 fn plain_state(words: &DescriptorWords) -> Result<TextureState, TextureError> {
     let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
     let (c3, c4, c5) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]), TEX_CONST_5(words[5]));

@@ -93,7 +93,7 @@ pub struct DescriptorPlaces {
     /// Loaded constant buffers: address and size.
     pub uniforms: Arc<[[u32; 2]]>,
     /// Decodes a descriptor. Fails if what it describes cannot be accessed.
-    pub decode: fn(&DescriptorWords, &Memory) -> Result<Buffer, TextureError>,
+    pub decode: fn(&DescriptorWords) -> Result<Buffer, TextureError>,
 }
 
 /// The decoder is that of the chip.
@@ -112,7 +112,7 @@ impl DescriptorPlaces {
         base: Option<u8>,
         slot: u32,
     ) -> Option<Result<Buffer, TextureError>> {
-        Some((self.decode)(&self.all(base, slot)?.words(memory, slot)?, memory))
+        Some((self.decode)(&self.all(base, slot)?.words(memory, slot)?))
     }
 
     /// Returns the address of descriptor `slot`, or of the one behind a bindless base. `None` if there is none.
