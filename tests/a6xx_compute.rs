@@ -161,6 +161,12 @@ fn image(format: &str) -> String {
     )
 }
 
+/// The registers of slots 0 and 1 of [`image`], as images and as textures.
+const IMAGES: &str = "SP_CS_IBO = descriptors
+    SP_CS_TEX_CONST = descriptors
+    SP_CS_TEX_SAMP = samplers
+    SP_CS_CONFIG { ENABLED | NIBO = 2 | NTEX = 2 | NSAMP = 1 }";
+
 const ONE_GROUP: &str = "CP_EXEC_CS(0, NGROUPS_X = 1, NGROUPS_Y = 1, NGROUPS_Z = 1)";
 
 #[test]
@@ -182,11 +188,7 @@ fn images_are_stored_and_fetched_through_descriptors() {
         (sy)stib.b.typed.2d.f32.4.imm r3.x, r1.x, 1
         done:
         end";
-    let registers = "SP_CS_IBO = descriptors
-        SP_CS_TEX_CONST = descriptors
-        SP_CS_TEX_SAMP = samplers
-        SP_CS_CONFIG { ENABLED | NIBO = 2 | NTEX = 2 | NSAMP = 1 }";
-    let capture = capture(&image("FMT6_32_32_32_32_FLOAT"), program, registers, ONE_GROUP);
+    let capture = capture(&image("FMT6_32_32_32_32_FLOAT"), program, IMAGES, ONE_GROUP);
     let (dwords, troubles) = played(&capture, 128);
     assert_eq!(troubles, Vec::<String>::new());
     let texel = |n: u32| [n as f32, 2.0 * n as f32, 0.0, 1.0].map(f32::to_bits);
@@ -211,13 +213,9 @@ fn tiled_images_are_stored_and_fetched() {
         stib.b.typed.2d.u32.1.imm r2.x, r1.x, 1
         done:
         end";
-    let registers = "SP_CS_IBO = descriptors
-        SP_CS_TEX_CONST = descriptors
-        SP_CS_TEX_SAMP = samplers
-        SP_CS_CONFIG { ENABLED | NIBO = 2 | NTEX = 2 | NSAMP = 1 }";
     let tiled = image("FMT6_32_UINT | TILE_MODE = TILE6_3");
     let tiled = tiled.replace("            zero 4\n", "            TEX_CONST_3 { TILE_ALL }\n");
-    let (dwords, troubles) = played(&capture(&tiled, program, registers, ONE_GROUP), 64);
+    let (dwords, troubles) = played(&capture(&tiled, program, IMAGES, ONE_GROUP), 64);
     assert_eq!(troubles, Vec::<String>::new());
     let mut expected = vec![0; 64];
     for n in 0..32u32 {
@@ -550,22 +548,40 @@ fn lanes_of_a_wave_exchange_values() {
     }
 }
 
-#[test]
-fn a_debugger_sees_what_the_other_warps_of_a_wave_give() {
+/// The output of debugger commands on invocation 40 of a group, which is in the second warp of its wave.
+fn debugged(program: &str, commands: &str) -> String {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("it.rd");
-    let program = format!("{PLACE}{SCAN}stg.u32 g[r2.x], r4.z, 1\nend");
-    std::fs::write(&path, capture("", &program, "", ONE_GROUP)).unwrap();
+    std::fs::write(&path, capture("", &format!("{PLACE}{program}"), "", ONE_GROUP)).unwrap();
     let place = ["--draw", "0", "--stage", "cs", "--invocation", "40,0,0"];
-    let (out, _, status) =
-        crate::debug::session(path.to_str().unwrap(), &place, "b 9\nc\nr r3\nb 18\nc\nr r4\nbs 100\nq\n");
-    // Invocation 40 is in the second warp: the value of lane 24, the sums of the lanes before it and with it, and that minus 1.
-    let values = |name: &str| {
-        let line = out.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{out}"));
-        let words = line.split_whitespace().skip(1).step_by(2);
-        words.map(|word| u32::from_str_radix(word, 16).unwrap()).collect::<Vec<_>>()
-    };
-    assert_eq!((values("r3")[0], &values("r4")[..3]), (24, &[780, 820, 779][..]));
+    let (out, _, status) = crate::debug::session(path.to_str().unwrap(), &place, commands);
+    assert_eq!(status, Some(0), "{out}");
+    out
+}
+
+/// The values of the register `name` in the output of a debugger.
+fn values(out: &str, name: &str) -> Vec<u32> {
+    let line = out.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{out}"));
+    let words = line.split_whitespace().skip(1).step_by(2);
+    words.map(|word| u32::from_str_radix(word, 16).unwrap()).collect()
+}
+
+#[test]
+fn a_debugger_sees_what_the_other_warps_of_a_wave_give() {
+    let program = format!("{SCAN}stg.u32 g[r2.x], r4.z, 1\nend");
+    let out = debugged(&program, "b 9\nc\nr r3\nb 18\nc\nr r4\nbs 100\nq\n");
+    // The value of lane 24, the sums of the lanes before it and with it, and that minus 1.
+    assert_eq!((values(&out, "r3")[0], &values(&out, "r4")[..3]), (24, &[780, 820, 779][..]));
     assert!(out.contains("what was before is forgotten"), "{out}");
-    assert_eq!(status, Some(0));
+}
+
+#[test]
+fn warps_of_a_wave_that_wait_at_a_barrier_stay_there_in_a_debugger() {
+    let program = "shfl.xor.u32 r3.x, r0.x, 32
+        (ss)(sy)bar.l
+        shfl.xor.u32 r4.x, r3.x, 32
+        stg.u32 g[r2.x], r4.x, 1
+        end";
+    let out = debugged(program, "b 10\nc\nr r4\nq\n");
+    assert_eq!(values(&out, "r4")[0], 40, "{out}");
 }

@@ -105,9 +105,6 @@ impl<'a> Session<'a> {
             breakpoints: BTreeSet::new(),
             watches: BTreeSet::new(),
         };
-        if session.warp.place().joined {
-            session.recorder.wave(&mut session.warp);
-        }
         session.end = session.pause();
         session.keep();
         session
@@ -208,11 +205,7 @@ impl<'a> Session<'a> {
         self.recorder.last = None;
         let mut outcome = step(self.program, &mut self.warp, &mut self.recorder);
         self.position += 1;
-        if outcome == Some(Outcome::Wave) {
-            self.meet_wave();
-            outcome = None;
-        }
-        if outcome.is_none() {
+        if matches!(outcome, None | Some(Outcome::Wave)) {
             outcome = self.pause();
         }
         if outcome == Some(Outcome::Barrier) {
@@ -231,20 +224,16 @@ impl<'a> Session<'a> {
         true
     }
 
-    /// The reason why no lane can run.
+    /// The reason why no lane can run. Before, other warps of the wave run until this one can go on. They cannot go back, and so
+    /// this one cannot either.
     fn pause(&mut self) -> Option<Outcome> {
         let outcome = self.warp.pause();
         if outcome != Some(Outcome::Wave) {
             return outcome;
         }
-        self.meet_wave();
-        self.warp.pause()
-    }
-
-    /// Runs other warps of the wave, until this one can go on. They cannot go back, and so this one cannot either.
-    fn meet_wave(&mut self) {
         self.recorder.wave(&mut self.warp);
         self.forget();
+        self.warp.pause()
     }
 
     /// Makes this place the first that the session can go back to.

@@ -130,7 +130,7 @@ pub enum Vote {
     All,
     /// All lanes with the condition but the lowest one: getone. That lane goes on at the next instruction.
     AllButOne,
-    /// The same in each warp: getone of a preamble, which each warp runs ([`crate::preamble`]).
+    /// All lanes with the condition but the lowest one of each warp: getone of a preamble, which each warp runs ([`crate::preamble`]).
     AllButOneOfWarp,
     /// The lanes of the first cluster that has executing ones, but the last of them: getlast.
     ClusterButLast,

@@ -38,10 +38,15 @@ pub struct Flow {
 /// Where a warp stops before others of its wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fence {
-    /// It runs steps before this one.
+    /// The warp runs steps before this one.
     Before(u32),
-    /// It runs this step, maybe several times in a row, and no other.
+    /// The warp runs this step, maybe several times in a row, and no other.
     Only(u32),
+}
+
+impl Fence {
+    /// The warp runs no step.
+    pub const CLOSED: Self = Self::Before(0);
 }
 
 impl Default for Fence {
@@ -83,8 +88,12 @@ impl Flow {
 
     /// The smallest step of a group that can run. `None` if there is none.
     pub fn lowest(&self) -> Option<u32> {
-        let ready = self.waiting.iter().filter(|group| !group.at_barrier).map(|group| group.step);
-        ready.chain((self.active != 0).then_some(self.step)).min()
+        self.ready().chain((self.active != 0).then_some(self.step)).min()
+    }
+
+    /// The steps of waiting groups that can run.
+    fn ready(&self) -> impl Iterator<Item = u32> {
+        self.waiting.iter().filter(|group| !group.at_barrier).map(|group| group.step)
     }
 
     /// Lanes that execute now.
@@ -138,8 +147,7 @@ impl Flow {
             self.park(self.active, self.step, Wait::Ready);
             self.active = 0;
         }
-        let ready = self.waiting.iter().filter(|group| !group.at_barrier).map(|group| group.step);
-        let Some(step) = ready.min() else {
+        let Some(step) = self.ready().min() else {
             return self.idle();
         };
         self.step = step;
@@ -147,18 +155,17 @@ impl Flow {
         self.active =
             self.waiting.iter().filter(|group| here(group)).fold(0, |mask, group| mask | group.mask);
         self.waiting.retain(|group| !here(group));
-        let rest = self.waiting.iter().filter(|group| !group.at_barrier).map(|group| group.step);
         let (limit, runs) = match self.fence {
             Fence::Before(fence) => (fence, step < fence),
             Fence::Only(only) => (0, step == only),
         };
-        self.meet = rest.min().unwrap_or(u32::MAX).min(limit);
+        self.meet = self.ready().min().unwrap_or(u32::MAX).min(limit);
         if runs { Next::Run } else { Next::Fence }
     }
 
     /// The result when no group can run. Releases the barrier.
     fn idle(&mut self) -> Next {
-        self.meet = 0;
+        self.meet = u32::MAX;
         if self.waiting.is_empty() {
             return Next::Ended;
         }

@@ -6,7 +6,7 @@ use a4emu_decoder::isa::semantics::float_bits;
 use super::alu::{self, Row};
 use super::effect::{Axis, Condition, Effect, File, Gather, Region, Test, Vote};
 use super::environment::{Environment, Refused};
-use super::flow::Next;
+use super::flow::{Fence, Next};
 use super::lanes::{ALL, Lanes, Mask, lanes_of};
 use super::lowered::{Lowered, Step};
 use super::ops::Op;
@@ -219,6 +219,7 @@ impl Warp {
     fn exchange(&mut self, effect: &Effect) -> Result<(), Outcome> {
         if self.wave.joined && effect.is_of_wave() {
             self.stands = true;
+            self.flow.set_fence(Fence::CLOSED);
             return Err(Outcome::Wave);
         }
         exchange_alone(effect, self);

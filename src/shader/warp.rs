@@ -3,7 +3,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::alu::Row;
-use super::flow::Flow;
+use super::flow::{Fence, Flow};
 use super::lanes::{ALL, Lanes, Mask};
 use super::lowered::Lowered;
 use super::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SHARED, SHARED_COUNT, SINK, ZERO};
@@ -152,9 +152,12 @@ impl Warp {
         self.lane_instructions = 0;
     }
 
-    /// Makes the restarted warp part of a wave.
+    /// Makes the restarted warp part of a wave. If it is joined to others, it runs when it has its turn.
     pub fn join(&mut self, place: WavePlace) {
         self.wave = place;
+        if place.joined {
+            self.flow.set_fence(Fence::CLOSED);
+        }
     }
 
     /// Its place in the wave.

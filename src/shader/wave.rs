@@ -114,7 +114,11 @@ fn apply(effect: &Effect, warps: &mut [&mut Warp], standing: &[bool]) {
             }
         }
         Effect::Exchange(exchange) => exchange.apply(warps, running),
-        _ => {}
+        // They ask no other lane.
+        Effect::Continue | Effect::Doubt(_) | Effect::End | Effect::Call { .. } | Effect::Return => {}
+        Effect::Kill(_) | Effect::Region(_) | Effect::Barrier | Effect::Gather(_) => {}
+        Effect::Scatter { .. } | Effect::Constants(_) | Effect::Derivative { .. } | Effect::Op(..) => {}
+        Effect::LeftProgram | Effect::Invalid | Effect::Unsupported(_) => {}
     }
     for (warp, _) in warps.iter_mut().zip(standing).filter(|(_, stands)| **stands) {
         warp.flow.step += 1;
@@ -169,7 +173,7 @@ fn share(warps: &mut [&mut Warp], row: Row, value: u32) {
 fn write(warps: &mut [&mut Warp], running: &[Mask], row: Row, value: impl Fn(&Warp) -> Lanes) {
     for (warp, mask) in warps.iter_mut().zip(running) {
         let value = value(warp);
-        warp.rows[usize::from(row)].merge(&value, *mask);
+        warp.write(row, &value, *mask);
     }
 }
 

@@ -198,10 +198,12 @@ impl Blit {
     /// Returns the blocks of 16 bytes that it moves. Each texel of a tiled surface is one.
     pub fn cost(&self) -> u64 {
         let is_tiled = |texels: &Texels| texels.tiling != Tiling::Linear;
-        let from = matches!(&self.source, Source::Surface(texels) if is_tiled(texels));
-        let row =
-            if from || is_tiled(&self.destination) { self.width as usize } else { self.row_bytes() / 16 };
-        row as u64 * u64::from(self.height) + 1
+        let from_tiles = matches!(&self.source, Source::Surface(texels) if is_tiled(texels));
+        let row = match from_tiles || is_tiled(&self.destination) {
+            true => 16 * u64::from(self.width),
+            false => self.row_bytes() as u64,
+        };
+        row * u64::from(self.height) / 16 + 1
     }
 
     /// Moves the texels.

@@ -72,8 +72,7 @@ fn buffer(words: &DescriptorWords) -> Result<Buffer, TextureError> {
     let (c3, c4, c5) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]), TEX_CONST_5(words[5]));
     let format = formats::texture(c0.FMT());
     let tiling = tiling(c0.TILE_MODE(), format.map_or(0, |format| format.block().bytes));
-    let unknown = || TextureError::Tiled("TEX_CONST_0.TILE_MODE", c0.TILE_MODE().to_bits());
-    let tiling = tiling.ok_or_else(unknown)?;
+    let tiling = tiling.ok_or_else(|| tpl1::unknown_order(c0))?;
     Ok(Buffer {
         size: [c1.WIDTH(), c1.HEIGHT(), c5.DEPTH()],
         elements: c1.HEIGHT() << 15 | c1.WIDTH(),

@@ -84,9 +84,7 @@ fn with_bindless(
 /// The texture cannot be sampled: its format, its type or the order of its texels is unknown, or they may be compressed.
 pub fn texture_state(words: &DescriptorWords) -> Result<TextureState, TextureError> {
     match TEX_CONST_3(words[3]).FLAG() {
-        true => {
-            Err(TextureError::Tiled("TEX_CONST_0.TILE_MODE", TEX_CONST_0(words[0]).TILE_MODE().to_bits()))
-        }
+        true => Err(unknown_order(TEX_CONST_0(words[0]))),
         false => plain_state(words),
     }
 }
@@ -103,7 +101,7 @@ fn plain_state(words: &DescriptorWords) -> Result<TextureState, TextureError> {
     let tiling = match tiling(c0.TILE_MODE(), format.block().bytes) {
         Some(Tiling::Macrotiles { cpp, .. }) => Tiling::Macrotiles { cpp, all: c3.TILE_ALL() },
         Some(tiling) => tiling,
-        None => return Err(TextureError::Tiled("TEX_CONST_0.TILE_MODE", c0.TILE_MODE().to_bits())),
+        None => return Err(unknown_order(c0)),
     };
     let kind = kind(c2.TYPE())?;
     let is_buffer = kind == TextureKind::Buffer;
@@ -125,6 +123,11 @@ fn plain_state(words: &DescriptorWords) -> Result<TextureState, TextureError> {
         least_layer_size: c3.MIN_LAYERSZ(),
         level_align: if c3.FLAG() { COMPRESSED_LEVEL } else { 1 },
     })
+}
+
+/// The error of a texture or image, the order of whose texels is not known.
+pub fn unknown_order(word: TEX_CONST_0) -> TextureError {
+    TextureError::Tiled("TEX_CONST_0.TILE_MODE", word.TILE_MODE().to_bits())
 }
 
 fn kind(ty: TexType) -> Result<TextureKind, TextureError> {

@@ -2,8 +2,6 @@
 
 use a4emu_decoder::adreno::load_state::{Pipe, Stage, StateKind};
 
-use super::STAGES;
-
 /// Vec4s in a stage's constant file.
 ///
 /// The chip has 512 for all stages together (docs/hardware/command-processor.md, section 7.2). Offsets in
@@ -135,16 +133,10 @@ impl LoadedState {
                 let state = self.stage_mut(stage);
                 fill(&mut state.constants, &mut state.changes.constants, first, data);
             }
-            StateKind::SharedConstants(pipe) => {
-                let stages = match pipe {
-                    Pipe::Compute => &STAGES[Stage::CS as usize..],
-                    Pipe::Graphics => &STAGES[..Stage::CS as usize],
-                };
-                for stage in stages {
-                    let state = self.stage_mut(*stage);
-                    let shared = state.constants[SHARED..].as_flattened_mut().as_chunks_mut::<1>().0;
-                    fill(shared, &mut state.changes.constants, first, data);
-                }
+            StateKind::SharedConstants(Pipe::Compute) => {
+                let state = self.stage_mut(Stage::CS);
+                let shared = state.constants[SHARED..].as_flattened_mut().as_chunks_mut::<1>().0;
+                fill(shared, &mut state.changes.constants, first, data);
             }
             StateKind::Textures(stage) => {
                 let state = self.stage_mut(stage);
@@ -171,7 +163,8 @@ impl LoadedState {
                 let state = self.stage_mut(stage);
                 fill(&mut state.ubos, &mut state.changes.ubos, first, data);
             }
-            StateKind::Unknown => {}
+            // Draws of an A6xx are not rendered.
+            StateKind::SharedConstants(Pipe::Graphics) | StateKind::Unknown => {}
         }
     }
 

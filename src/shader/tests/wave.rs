@@ -287,6 +287,7 @@ fn each_warp_runs_the_preamble() {
     let mut warp = Warp::new(&program, &[0; 16]);
     warp.restart(&program, ALL, 0);
     warp.join(WavePlace { warp: 1, lanes: 64, joined: true });
+    assert_eq!(turn(&mut [&mut warp]), Some(Turn::Run(1)));
     let outcome = (0..100).find_map(|_| step(&program, &mut warp, &mut ()));
     assert_eq!((outcome, warp.constants()[8]), (Some(Outcome::Wave), 5));
 }

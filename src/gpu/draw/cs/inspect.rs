@@ -12,11 +12,10 @@ use crate::memory::Memory;
 use a4emu_shader::{Environment, LANES, Lanes, Mask, Op, Refused, Warp};
 
 use super::state::DispatchState;
-use super::{Member, take_turns};
+use super::{Member, take_turns, to_barrier};
 
 /// A warp of a workgroup, with the other warps that share its memory and barriers.
 struct GroupWarps<'a> {
-    state: &'a DispatchState,
     worker: Worker<'a>,
     /// The other warps of its wave, if they exchange values.
     wave: Vec<Member>,
@@ -29,7 +28,7 @@ struct GroupWarps<'a> {
 impl GroupWarps<'_> {
     /// Runs warps to the next barrier. Returns the warps that reached it.
     fn meet(&mut self, warps: Vec<Member>) -> Vec<Member> {
-        self.state.to_barrier(&mut self.worker, warps).unwrap_or_default()
+        to_barrier(&mut self.worker, warps).unwrap_or_default()
     }
 }
 
@@ -48,7 +47,6 @@ impl Environment for GroupWarps<'_> {
         self.wave = self.meet(wave);
         self.after = self.meet(after);
         self.before = self.meet(before);
-        self.wave.iter_mut().for_each(|member| member.waits = false);
     }
 
     fn wave(&mut self, warp: &mut Warp) {
@@ -95,12 +93,12 @@ impl DispatchState {
         let mut worker = Worker::new(&self.stage, GpuMemory::ReadWrite(memory));
         let mut before = self.start(&mut worker, place.group);
         let nothing = || Fault::Draw("there is no such warp".into());
-        let number = before.get(place.warp).ok_or_else(nothing)?.warp.place();
-        let waves = if number.joined { self.wave } else { 1 };
-        let mut wave = before.split_off(place.warp - place.warp % waves);
-        let after = wave.split_off(waves.min(wave.len()));
-        let warp = wave.remove(place.warp % waves);
-        let mut company = GroupWarps { state: self, worker, wave, before: Vec::new(), after };
+        let is_joined = before.get(place.warp).ok_or_else(nothing)?.warp.place().joined;
+        let warps = if is_joined { self.wave } else { 1 };
+        let mut wave = before.split_off(place.warp - place.warp % warps);
+        let after = wave.split_off(warps.min(wave.len()));
+        let warp = wave.remove(place.warp % warps);
+        let mut company = GroupWarps { worker, wave, before: Vec::new(), after };
         company.before = company.meet(before);
         look(warp.warp, place.lane, &mut company);
         Ok(())

@@ -32,6 +32,31 @@ impl Member {
     }
 }
 
+/// Runs warps until each has ended or waits. Returns those that wait. `None` if a fault or the budget ends the group.
+fn to_barrier(worker: &mut Worker<'_>, warps: Vec<Member>) -> Option<Vec<Member>> {
+    let mut waiting = Vec::new();
+    let mut warps = warps.into_iter().peekable();
+    while let Some(member) = warps.next() {
+        if member.warp.place().joined {
+            let number = member.wave;
+            let mut wave = vec![member];
+            wave.extend(std::iter::from_fn(|| warps.next_if(|member| member.wave == number)));
+            if !take_turns(worker, &mut wave, None) {
+                return None;
+            }
+            // The others of the group follow. Then all go on.
+            waiting.extend(wave.into_iter().map(|member| Member { waits: false, ..member }));
+            continue;
+        }
+        match member.resume(worker) {
+            (Some(Outcome::Barrier), member) => waiting.push(member),
+            (Some(Outcome::Ended), member) => worker.reuse_warp(member.warp),
+            (Some(Outcome::Wave | Outcome::Fault(_)) | None, _) => return None,
+        }
+    }
+    Some(waiting)
+}
+
 /// Runs `wave`, which are warps of one wave in order, until each has ended or waits. With `other`, one more warp of the wave
 /// that somebody else runs, until that one is the next. Returns false if a fault or the budget ends the group.
 fn take_turns(worker: &mut Worker<'_>, wave: &mut Vec<Member>, mut other: Option<&mut Warp>) -> bool {
@@ -90,34 +115,9 @@ impl DispatchState {
     fn group(&self, worker: &mut Worker<'_>, group: [u32; 3]) {
         let mut running = self.start(worker, group);
         while !running.is_empty() {
-            let Some(waiting) = self.to_barrier(worker, running) else { return };
+            let Some(waiting) = to_barrier(worker, running) else { return };
             running = waiting;
         }
-    }
-
-    /// Runs warps until each has ended or waits. Returns those that wait. `None` if a fault or the budget ends the group.
-    fn to_barrier(&self, worker: &mut Worker<'_>, warps: Vec<Member>) -> Option<Vec<Member>> {
-        let mut waiting = Vec::new();
-        let mut warps = warps.into_iter().peekable();
-        while let Some(member) = warps.next() {
-            if member.warp.place().joined {
-                let number = member.wave;
-                let mut wave = vec![member];
-                wave.extend(std::iter::from_fn(|| warps.next_if(|member| member.wave == number)));
-                wave.iter_mut().for_each(|member| member.waits = false);
-                if !take_turns(worker, &mut wave, None) {
-                    return None;
-                }
-                waiting.append(&mut wave);
-                continue;
-            }
-            match member.resume(worker) {
-                (Some(Outcome::Barrier), member) => waiting.push(member),
-                (Some(Outcome::Ended), member) => worker.reuse_warp(member.warp),
-                (Some(Outcome::Wave | Outcome::Fault(_)) | None, _) => return None,
-            }
-        }
-        Some(waiting)
     }
 
     /// Prepares the warps of a group before their first instruction.
@@ -144,8 +144,8 @@ impl DispatchState {
     /// The place of the warp with a number in its wave, if the shader asks for it. A group has `count` invocations.
     fn place_in_wave(&self, number: usize, count: usize) -> Option<WavePlace> {
         let warp = number % self.wave;
-        let joined = warp > 0 || number + 1 < count.div_ceil(LANES);
-        let place = WavePlace { warp, lanes: self.wave * LANES, joined: joined && self.wave > 1 };
+        let of_wave = self.wave.min(count.div_ceil(LANES) - (number - warp));
+        let place = WavePlace { warp, lanes: self.wave * LANES, joined: of_wave > 1 };
         self.stage.summary.exchanges.then_some(place)
     }
 
