@@ -242,6 +242,73 @@ fn images_of_unknown_order_and_slots_without_a_descriptor_store_nothing() {
 }
 
 #[test]
+fn textures_and_samplers_are_named_by_registers() {
+    // At bindless base 1: textures of a row of four texels at 0 and 5, a nearest sampler at 2 that repeats, one at 3 that
+    // clamps, and a texture whose order is not known at 6.
+    let texture = |width: u32, mode: &str, place: u32| {
+        format!(
+            "TEX_CONST_0 {{ SWIZ_X = A6XX_TEX_X | FMT = FMT6_32_FLOAT{mode} }}
+            TEX_CONST_1 {{ WIDTH = {width} | HEIGHT = 1 }}
+            TEX_CONST_2 {{ TYPE = A6XX_TEX_2D | PITCH = 64 }}
+            zero 4
+            TEX_CONST_4 {{ BASE_LO = texels + {place} & 0xffffffff }}
+            TEX_CONST_5 {{ BASE_HI = texels >> 32 | DEPTH = 1 }}
+            zero 0x28\n"
+        )
+    };
+    let sampler = |wrap: &str| format!("TEX_SAMP_0 {{ WRAP_S = {wrap} }}\nzero 0x3c\n");
+    let set = [
+        texture(4, "", 0),
+        "zero 0x40\n".into(),
+        sampler("A6XX_TEX_REPEAT"),
+        sampler("A6XX_TEX_CLAMP_TO_EDGE"),
+        "zero 0x40\n".into(),
+        texture(3, "", 64),
+        texture(4, " | TILE_MODE = TILE6_2", 0),
+    ];
+    let buffers = format!(
+        "buffer texels @ 0x500061000 {{ f32 1, 2, 3, 4\nzero 0x30\nf32 10, 20, 30\nzero 0x34 }}
+        buffer set @ 0x500060000 {{ {} }}",
+        set.concat()
+    );
+    // Invocation n asks for texture 0 or 5 with sampler 2 or 3, at (1.25, 0.5): texel 1 of the repeated, the last of the
+    // clamped. Its second dword has the width.
+    let program = |other: u32| {
+        format!(
+            "and.b r3.x, r0.x, 1
+            mul.u24 r3.x, r3.x, {other}
+            shr.b r3.y, r0.x, 1
+            and.b r3.y, r3.y, 1
+            add.u r3.y, r3.y, 2
+            mov.f32f32 r4.x, (1.3)
+            mov.f32f32 r4.y, (0.5)
+            mov.u32u32 r6.x, 0
+            shl.b r1.x, r0.x, 3
+            add.u r2.x, c0.x, r1.x
+            mov.u32u32 r2.y, c0.y
+            saml.s2en.nonuniform.base1 (f32)(x)r5.x, r4.x, r6.x, r3.x
+            getsize.s2en.nonuniform.base1 (u32)(x)r5.y, r6.x, r3.x
+            (sy)stg.u32 g[r2.x], r5.x, 2
+            end"
+        )
+    };
+    let ran = |other| {
+        let registers = "SP_CS_BINDLESS_BASE[1].DESCRIPTOR = set + 3";
+        played(&capture(&buffers, &program(other), registers, ONE_GROUP), 16)
+    };
+    let (dwords, troubles) = ran(5);
+    assert_eq!(troubles, Vec::<String>::new());
+    let expected = [(2.0, 4), (10.0, 3), (4.0, 4), (30.0, 3)];
+    let expected = expected.repeat(2).into_iter().flat_map(|(texel, width)| [f32::to_bits(texel), width]);
+    assert_eq!(dwords, expected.collect::<Vec<u32>>());
+    let (dwords, troubles) = ran(6);
+    assert_eq!((dwords[2], dwords[3]), (0, 0));
+    let unknown =
+        "CS texture 6 of base 1: texture of tile mode 2 (TEX_CONST_0.TILE_MODE) is not supported yet";
+    assert_eq!(troubles, [unknown]);
+}
+
+#[test]
 fn storage_buffers_end_where_their_descriptor_says() {
     // Behind bindless base 2: 40 elements of 32 bits at `data`.
     let buffers = "buffer set @ 0x500050000 {

@@ -54,15 +54,15 @@ impl Access {
             }
             Op::Sample(sample) => self.sample(sample, lane),
             Op::Query(query) => {
-                let (_, texture) = slots(&query.slots, lane);
-                format!("query of texture {texture} -> {}", integers(&self.answer, lane))
+                let [_, texture] = slots(&query.slots, lane);
+                format!("query of {texture} -> {}", integers(&self.answer, lane))
             }
             Op::Varying(_) | Op::FlatVarying { .. } => return None,
         })
     }
 
     fn sample(&self, sample: &Sample<Lanes>, lane: usize) -> String {
-        let (sampler, texture) = slots(&sample.slots, lane);
+        let [sampler, texture] = slots(&sample.slots, lane);
         let coords = sample.coords.iter().map(|row| row[lane]);
         let coords: Vec<String> = match sample.kind {
             SampleKind::Fetch => coords.map(|bits| (bits as i32).to_string()).collect(),
@@ -72,7 +72,7 @@ impl Access {
             Number::Float => words(self.answer.iter().map(|row| row[lane])),
             Number::Uint | Number::Sint => integers(&self.answer, lane),
         };
-        format!("texture {texture}, sampler {sampler} at ({}) -> {answer}", coords.join(", "))
+        format!("{texture}, {sampler} at ({}) -> {answer}", coords.join(", "))
     }
 }
 
@@ -108,12 +108,14 @@ fn buffer(base: Option<u8>, slot: u32) -> String {
     }
 }
 
-/// The sampler and texture slots of a lane.
-fn slots(slots: &Slots<Lanes>, lane: usize) -> (u32, u32) {
-    match slots {
-        Slots::Uniform { sampler, texture } => (*sampler, *texture),
-        Slots::PerLane { sampler, texture } => (sampler[lane], texture[lane]),
-    }
+/// The text of a lane's sampler and texture.
+fn slots(slots: &Slots<Lanes>, lane: usize) -> [String; 2] {
+    let (sampler, texture) = slots.as_ref().of(lane);
+    let of = match slots {
+        Slots::Bindless { bases, .. } => bases.map(|base| format!(" of base {base}")),
+        Slots::Uniform { .. } | Slots::PerLane { .. } => Default::default(),
+    };
+    [format!("sampler {sampler}{}", of[0]), format!("texture {texture}{}", of[1])]
 }
 
 fn integers(answer: &[Lanes; 4], lane: usize) -> String {

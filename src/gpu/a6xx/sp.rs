@@ -59,7 +59,10 @@ fn descriptors(chip: ChipView<'_>, stage: Stage) -> DescriptorPlaces {
         image_count: regs.get::<SP_CS_CONFIG>().NIBO(),
         bases: std::array::from_fn(|base| BindlessBase::of(regs, Some(stage), base as u32)),
         uniforms: chip.loaded.stage(stage).ubos.as_slice().into(),
+        borders: tpl1::borders(regs),
+        model: chip.model,
         decode: buffer,
+        named: tpl1::named,
     }
 }
 

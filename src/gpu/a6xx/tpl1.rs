@@ -16,11 +16,14 @@ use a4emu_shader::{BindlessKind, BindlessSlot};
 use super::{formats, tiling};
 use crate::bindless::{BindlessBase, DescriptorWords};
 use crate::draw::compare::Compare;
+use crate::draw::sp::buffer::DescriptorPlaces;
 use crate::draw::tpl1::{
     BorderLayout, Filter, SamplerState, Swizzle, Texture, TextureBank, TextureError, TextureKind,
     TextureState, Wrap,
 };
-use crate::machine::{ChipView, Stage};
+use crate::machine::{ChipView, Model, Stage};
+use crate::memory::Memory;
+use crate::regfile::RegFile;
 
 /// The records of border colours (Mesa: fd6_texture.h, `bcolor_entry`). Their other parts have the colour in narrower formats.
 const BORDER: BorderLayout = BorderLayout { bytes: 128, floats: 0, integers: 0 };
@@ -35,9 +38,8 @@ const SAMPLER_BYTES: u64 = 16;
 /// Returns the textures and samplers of a dispatch: those of the bindings, and those of bindless bases that the program
 /// names. No other stage runs yet.
 pub fn textures(chip: ChipView<'_>, stage: Stage, bindless: &[BindlessSlot]) -> TextureBank {
-    let (regs, memory) = (chip.regs, chip.mem);
+    let regs = chip.regs;
     let counts = regs.get::<SP_CS_CONFIG>();
-    let border = regs.address(SP_PS_TP_BORDER_COLOR_BASE_ADDR_LO::ROW.offset);
     let start = |low: u32, stride: u64| BindlessBase { start: regs.address(low), stride };
     let of_kind = |kind: BindlessKind, bound: BindlessBase, count: u32| {
         let named = bindless.iter().filter(move |slot| slot.kind == kind).map(|slot| {
@@ -49,16 +51,40 @@ pub fn textures(chip: ChipView<'_>, stage: Stage, bindless: &[BindlessSlot]) -> 
         of_kind(BindlessKind::Texture, start(SP_CS_TEX_CONST_LO::ROW.offset, TEXTURE_BYTES), counts.NTEX());
     let samplers =
         of_kind(BindlessKind::Sampler, start(SP_CS_TEX_SAMP_LO::ROW.offset, SAMPLER_BYTES), counts.NSAMP());
+    bank(&textures, &samplers, (chip.mem, borders(regs), chip.model))
+}
+
+/// Returns the address of the border colours.
+pub fn borders(regs: &RegFile) -> Address {
+    regs.address(SP_PS_TP_BORDER_COLOR_BASE_ADDR_LO::ROW.offset)
+}
+
+/// Returns pairs of a sampler and a texture at bindless bases. Those of pair n are in slot n of the bank.
+pub fn named(places: &DescriptorPlaces, memory: &Memory, pairs: &[[BindlessSlot; 2]]) -> TextureBank {
+    let descriptor =
+        |slot: &BindlessSlot| Some(((*places.bases.get(usize::from(slot.base))?)?, slot.descriptor));
+    let of = |which: usize| -> Vec<Option<Descriptor>> {
+        pairs.iter().map(|pair| descriptor(&pair[which])).collect()
+    };
+    bank(&of(1), &of(0), (memory, places.borders, places.model))
+}
+
+/// Reads the descriptors of textures and samplers.
+fn bank(
+    textures: &[Option<Descriptor>],
+    samplers: &[Option<Descriptor>],
+    (memory, borders, model): (&Memory, Address, Model),
+) -> TextureBank {
     // The bank reports the descriptors that the capture lacks. They are zeros.
     let words = |(base, slot): Descriptor| base.words(memory, slot).unwrap_or_default();
     let states = samplers.iter().map(|place| sampler(&place.map(words).unwrap_or_default()));
     let prepared = textures.iter().map(|place| {
         let words = place.map(words).ok_or(TextureError::Absent)?;
-        Ok(Texture::new(&plain_state(&words)?, chip.model))
+        Ok(Texture::new(&plain_state(&words)?, model))
     });
-    let read = textures.iter().chain(&samplers).flatten();
+    let read = textures.iter().chain(samplers).flatten();
     let read = read.map(|(base, slot)| (base.descriptor(memory, *slot), base.stride as u32));
-    TextureBank::new(prepared, states, (BORDER, border), memory).described(memory, read)
+    TextureBank::new(prepared, states, (BORDER, borders), memory).described(memory, read)
 }
 
 /// A descriptor: what it counts from, and its number there.

@@ -152,27 +152,34 @@ impl Lowerer {
         self.ask(Op::Query(query), tex_result(instr));
     }
 
-    /// The slots of the instruction. `None` where registers name descriptors at a bindless base.
+    /// The slots of the instruction. `None` if they are in an a1.x whose value is not known here.
     fn slots(&mut self, instr: &Cat5) -> Option<Slots<Row>> {
         Some(match instr.slots {
             Cat5Slots::Immediate { sampler, texture } => {
                 Slots::Uniform { sampler: sampler.into(), texture: texture.into() }
             }
             Cat5Slots::Indirect { reg, .. } => {
-                let [sampler, texture] = [0, 1].map(|n| Bank::Half.source(step(reg, n)));
+                let [texture, sampler] = [0, 1].map(|n| Bank::Half.source(step(reg, n)));
                 Slots::PerLane { sampler, texture }
             }
-            Cat5Slots::Bindless { base, a1, index: BindlessIndex::Immediate { sampler, texture } } => {
-                // a1.x has the base of the sampler in its bits 2:0, and the texture above them.
-                let (sampler_base, texture) = match a1 {
-                    true => self.a1.map(|a1| ((a1 & 7) as u8, a1 >> 3 & 0xff))?,
-                    false => (base, texture.into()),
+            Cat5Slots::Bindless { base, a1, index } => {
+                // a1.x has the base of the sampler in its bits 2:0, and a texture that is not in a register above them.
+                let (sampler_base, above) = match a1 {
+                    true => self.a1.map(|a1| ((a1 & 7) as u8, Some(a1 >> 3 & 0xff)))?,
+                    false => (base, None),
                 };
+                let (sampler, texture) = match index {
+                    BindlessIndex::Immediate { sampler, texture } => (sampler, texture),
+                    BindlessIndex::Register { reg, .. } => {
+                        let [texture, sampler] = [0, 1].map(|n| Bank::Full.source(step(reg, n)));
+                        return Some(Slots::Bindless { bases: [sampler_base, base], sampler, texture });
+                    }
+                };
+                let texture = above.unwrap_or(texture.into());
                 let sampler = self.bindless(BindlessKind::Sampler, sampler_base, sampler.into());
                 let texture = self.bindless(BindlessKind::Texture, base, texture);
                 Slots::Uniform { sampler, texture }
             }
-            Cat5Slots::Bindless { index: BindlessIndex::Register { .. }, .. } => return None,
         })
     }
 

@@ -64,6 +64,15 @@ pub enum Slots<R> {
         /// Texture slot.
         texture: R,
     },
+    /// Numbers of descriptors at bindless bases, from a register pair (s2en).
+    Bindless {
+        /// The base of the sampler, and that of the texture.
+        bases: [u8; 2],
+        /// Number of the sampler.
+        sampler: R,
+        /// Number of the texture.
+        texture: R,
+    },
 }
 
 impl<R: Copy> Slots<R> {
@@ -71,16 +80,32 @@ impl<R: Copy> Slots<R> {
         match *self {
             Self::Uniform { sampler, texture } => Slots::Uniform { sampler, texture },
             Self::PerLane { sampler, texture } => Slots::PerLane { sampler: f(sampler), texture: f(texture) },
+            Self::Bindless { bases, sampler, texture } => {
+                Slots::Bindless { bases, sampler: f(sampler), texture: f(texture) }
+            }
+        }
+    }
+}
+
+impl<R> Slots<R> {
+    /// The slots with references to the registers.
+    pub fn as_ref(&self) -> Slots<&R> {
+        match self {
+            Self::Uniform { sampler, texture } => Slots::Uniform { sampler: *sampler, texture: *texture },
+            Self::PerLane { sampler, texture } => Slots::PerLane { sampler, texture },
+            Self::Bindless { bases, sampler, texture } => Slots::Bindless { bases: *bases, sampler, texture },
         }
     }
 }
 
 impl Slots<&Lanes> {
-    /// Sampler and texture slot of `lane`.
+    /// Sampler and texture slot of `lane`, or the numbers at their bindless bases.
     pub fn of(&self, lane: usize) -> (u32, u32) {
         match self {
             Self::Uniform { sampler, texture } => (*sampler, *texture),
-            Self::PerLane { sampler, texture } => (sampler[lane], texture[lane]),
+            Self::PerLane { sampler, texture } | Self::Bindless { sampler, texture, .. } => {
+                (sampler[lane], texture[lane])
+            }
         }
     }
 }

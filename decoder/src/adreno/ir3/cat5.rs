@@ -130,7 +130,7 @@ pub enum Cat5Slots {
         /// Texture slot, 0 to 127.
         texture: u8,
     },
-    /// `.s2en`: slots in two half registers, first the sampler's, then the texture's.
+    /// `.s2en`: slots in two half registers, first the texture's, then the sampler's (Mesa: ir3_cp.c).
     Indirect {
         /// The first of the two registers.
         reg: Reg,
@@ -158,9 +158,9 @@ pub enum BindlessIndex {
         /// Texture slot, 0 to 15; with `a1.x` on A6xx it is there.
         texture: u8,
     },
-    /// `.s2en`: slots in a full register.
+    /// `.s2en`: slots in two full registers, first the texture's, then the sampler's (Mesa: ir3_compiler_nir.c).
     Register {
-        /// The register.
+        /// The first of the two registers.
         reg: Reg,
         /// Whether the value may differ between the fibers of a wave.
         nonuniform: bool,

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use a4emu_decoder::adreno::address::Address;
 use a4emu_shader::format::Codec;
 use a4emu_shader::format::arrangement::Tiling;
-use a4emu_shader::{ImageAccess, ImageLayout, Lanes};
+use a4emu_shader::{BindlessSlot, ImageAccess, ImageLayout, Lanes};
 
 use crate::bindless::{BindlessBase, DescriptorWords};
-use crate::draw::tpl1::TextureError;
+use crate::draw::tpl1::{TextureBank, TextureError};
+use crate::machine::Model;
 use crate::memory::Memory;
 
 /// A storage buffer or image.
@@ -92,14 +93,20 @@ pub struct DescriptorPlaces {
     pub bases: [Option<BindlessBase>; 8],
     /// Loaded constant buffers: address and size.
     pub uniforms: Arc<[[u32; 2]]>,
+    /// Address of the border colours of samplers.
+    pub borders: Address,
+    /// What the textures are sampled by.
+    pub model: Model,
     /// Decodes a descriptor. Fails if what it describes cannot be accessed.
     pub decode: fn(&DescriptorWords) -> Result<Buffer, TextureError>,
+    /// Reads pairs of a sampler and a texture at bindless bases. Those of pair n are in slot n of the bank.
+    pub named: fn(&Self, &Memory, &[[BindlessSlot; 2]]) -> TextureBank,
 }
 
-/// The decoder is that of the chip.
+/// The decoders are those of the chip.
 impl PartialEq for DescriptorPlaces {
     fn eq(&self, other: &Self) -> bool {
-        let parts = |it: &Self| (it.images, it.image_count, it.bases);
+        let parts = |it: &Self| (it.images, it.image_count, it.bases, it.borders, it.model);
         parts(self) == parts(other) && self.uniforms == other.uniforms
     }
 }

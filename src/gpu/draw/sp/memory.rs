@@ -10,17 +10,18 @@ use crate::machine::Stage;
 use crate::memory::{Memory, little_endian};
 use a4emu_shader::jit::{Routine, Texels};
 use a4emu_shader::{
-    Atomic, AtomicPlace, ImageAccess, ImageLayout, LANES, Lanes, Lowered, Mask, MemoryAccess, Plain, Query,
-    Reach, Sample, Space, UniformLoad, Width, lanes_of,
+    Atomic, AtomicPlace, BindlessSlot, ImageAccess, ImageLayout, LANES, Lanes, Lowered, Mask, MemoryAccess,
+    Plain, Query, Reach, Sample, Slots, Space, UniformLoad, Width, lanes_of,
 };
 
 use super::buffer::{Buffer, DescriptorPlaces};
 use super::journal::Journal;
 use super::load::{self, FoundBuffers};
 use super::log::{OutsideInputs, ShaderLog};
+use super::named::NamedTextures;
 use super::state::StageState;
 use super::stores::{LaneStore, LaneStores};
-use crate::draw::tpl1::{Answered, BoundBank, DirectReads, FILTERED, TextureBank};
+use crate::draw::tpl1::{Answered, BoundBank, DirectReads, FILTERED, Problems, TextureBank, Used};
 use crate::draw::work::ShaderWork;
 use crate::limits::DIRECT_READ_WARPS;
 
@@ -248,12 +249,44 @@ impl<'a> ShaderMemory<'a> {
         }
         self.spend_texels(mask.count_ones().into());
         self.give_up_journal();
-        let Answered { used, more } = match &self.gpu {
-            GpuMemory::ReadOnly(_, bound) => bound.sample(request, mask, out),
-            gpu => self.stage.textures.sample(gpu.get(), request, mask, out),
+        let more = match self.named(&request.slots, mask) {
+            Some(named) => {
+                let request = Sample { slots: named.slots(), ..*request };
+                let Answered { used, more } = named.bank.sample(self.gpu.get(), &request, mask, out);
+                self.note_problems(&named, used);
+                more
+            }
+            None => {
+                let Answered { used, more } = match &self.gpu {
+                    GpuMemory::ReadOnly(_, bound) => bound.sample(request, mask, out),
+                    gpu => self.stage.textures.sample(gpu.get(), request, mask, out),
+                };
+                self.used_textures |= used;
+                more
+            }
         };
-        self.used_textures |= used;
         self.spend(Work::Texel, more, |work| &mut work.texels);
+    }
+
+    /// Returns the textures and samplers that the lanes of a request name at bindless bases, if it does so.
+    fn named(&mut self, slots: &Slots<&Lanes>, mask: Mask) -> Option<NamedTextures> {
+        let places = self.stage.descriptors.as_ref()?;
+        let named = NamedTextures::of(slots, mask, places, self.gpu.get())?;
+        for slot in named.pairs.as_flattened() {
+            self.note_descriptor(places, Some(slot.base), slot.descriptor);
+        }
+        self.spend_accesses(2 * named.pairs.len() as u64);
+        Some(named)
+    }
+
+    /// Notes why some of the named textures read as zero.
+    fn note_problems(&mut self, named: &NamedTextures, used: Used) {
+        let Problems { unsupported, missing } = named.problems(used, self.gpu.get());
+        self.log.missing.extend(missing);
+        for (BindlessSlot { base, descriptor, .. }, error) in unsupported {
+            let stage = self.stage.stage;
+            self.log.refuse(format!("{stage:?} texture {descriptor} of base {base}: {error}"));
+        }
     }
 
     /// Samples a texture by a fast path for common requests. Returns false if there is none. Other lanes of
@@ -307,7 +340,14 @@ impl<'a> ShaderMemory<'a> {
 
     /// Runs getsize and related queries.
     pub fn query(&mut self, request: &Query<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) {
-        self.used_textures |= self.stage.textures.query(request, mask, out);
+        match self.named(&request.slots, mask) {
+            Some(named) => {
+                let request = Query { slots: named.slots(), ..*request };
+                let used = named.bank.query(&request, mask, out);
+                self.note_problems(&named, used);
+            }
+            None => self.used_textures |= self.stage.textures.query(request, mask, out),
+        }
     }
 
     /// Charges an access of the lanes of `mask`. Returns false if the budget is used up.
@@ -453,9 +493,13 @@ impl<'a> ShaderMemory<'a> {
 
     /// Records the guesses that a texture request rests on. Its result reaches `reach`.
     pub(super) fn note_guesses(&mut self, sample: &Sample<&Lanes>, mask: Mask, reach: Reach) {
-        let Self { stage, log, .. } = self;
-        let rests = log.rests.get_or_insert_default();
-        stage.textures.guesses(sample, mask, |guess| rests.add(guess, reach));
+        let named = self.named(&sample.slots, mask);
+        let (textures, slots) = match &named {
+            Some(named) => (&named.bank, named.slots()),
+            None => (&*self.stage.textures, sample.slots),
+        };
+        let rests = self.log.rests.get_or_insert_default();
+        textures.guesses(&Sample { slots, ..*sample }, mask, |guess| rests.add(guess, reach));
     }
 
     /// Makes the stores of a journal count for nothing, and ends the job: it has to run in order.

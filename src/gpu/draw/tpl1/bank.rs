@@ -82,11 +82,11 @@ pub struct Answered {
     pub more: u64,
 }
 
-/// Problems of the textures that a draw used.
+/// Problems of the textures that a draw used. `S` names a texture: it is its slot, or its descriptor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Problems {
-    /// Slot, and reason why it read as zero.
-    pub unsupported: Vec<(usize, TextureError)>,
+pub struct Problems<S = usize> {
+    /// The texture, and the reason why it read as zero.
+    pub unsupported: Vec<(S, TextureError)>,
     /// Memory that the capture lacks.
     pub missing: Vec<Miss>,
 }

@@ -1,0 +1,53 @@
+//! Textures and samplers that registers name at bindless bases. Which ones is known only when a request runs.
+
+use a4emu_shader::{BindlessKind, BindlessSlot, Lanes, Mask, Slots, lanes_of};
+
+use super::buffer::DescriptorPlaces;
+use crate::draw::tpl1::{Problems, TextureBank, Used};
+use crate::memory::Memory;
+
+/// The textures and samplers of one request.
+pub struct NamedTextures {
+    /// Those of the n-th pair of descriptors are in slot n.
+    pub bank: TextureBank,
+    /// The slot of each lane.
+    slots: Lanes,
+    /// The descriptors of each slot: the sampler's and the texture's.
+    pub pairs: Vec<[BindlessSlot; 2]>,
+}
+
+impl NamedTextures {
+    /// Reads the descriptors that the lanes of `mask` name. `None` if the request names slots of the bindings.
+    pub fn of(slots: &Slots<&Lanes>, mask: Mask, places: &DescriptorPlaces, memory: &Memory) -> Option<Self> {
+        let Slots::Bindless { bases: [of_samplers, of_textures], .. } = *slots else { return None };
+        let (mut pairs, mut of_lanes) = (Vec::new(), Lanes::ZERO);
+        for lane in lanes_of(mask) {
+            let (sampler, texture) = slots.of(lane);
+            let pair = [
+                BindlessSlot { kind: BindlessKind::Sampler, base: of_samplers, descriptor: sampler },
+                BindlessSlot { kind: BindlessKind::Texture, base: of_textures, descriptor: texture },
+            ];
+            let known = pairs.iter().position(|known| *known == pair);
+            of_lanes[lane] = known.unwrap_or(pairs.len()) as u32;
+            if known.is_none() {
+                pairs.push(pair);
+            }
+        }
+        Some(Self { bank: (places.named)(places, memory, &pairs), slots: of_lanes, pairs })
+    }
+
+    /// The slots of the request in the bank.
+    pub fn slots(&self) -> Slots<&Lanes> {
+        match self.pairs.len() {
+            1 => Slots::Uniform { sampler: 0, texture: 0 },
+            _ => Slots::PerLane { sampler: &self.slots, texture: &self.slots },
+        }
+    }
+
+    /// Returns the problems of the slots in `used`, with the descriptors of textures in place of the slots.
+    pub fn problems(&self, used: Used, memory: &Memory) -> Problems<BindlessSlot> {
+        let Problems { unsupported, missing } = self.bank.bind(memory).problems(used);
+        let unsupported = unsupported.into_iter().map(|(slot, error)| (self.pairs[slot][1], error)).collect();
+        Problems { unsupported, missing }
+    }
+}
