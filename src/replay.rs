@@ -107,7 +107,7 @@ pub struct Args {
     /// The counts are added to those in the file, which is made if there is none (- for stdout).
     #[arg(long, value_name = "FILE", help_heading = FILES)]
     pub coverage: Option<PathBuf>,
-    /// Write when submits, passes and draws ran, what threads did and why they waited, for Perfetto
+    /// Write when submits, passes and draws ran, what threads did and what they waited for, for Perfetto
     ///
     /// The file has trace events, which https://ui.perfetto.dev shows; - for stdout.
     #[arg(long, value_name = "FILE", help_heading = FILES)]

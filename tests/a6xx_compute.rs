@@ -309,6 +309,39 @@ fn textures_and_samplers_are_named_by_registers() {
 }
 
 #[test]
+fn texels_that_a_chip_has_compressed_are_not_read() {
+    // Texture 0, with UBWC, has its texel at `data`. A blit fills that, or leaves what the capture holds.
+    let buffers = "buffer descriptors @ 0x500040000 {
+            TEX_CONST_0 { SWIZ_X = A6XX_TEX_X | FMT = FMT6_32_UINT | TILE_MODE = TILE6_3 }
+            TEX_CONST_1 { WIDTH = 1 | HEIGHT = 1 }
+            TEX_CONST_2 { TYPE = A6XX_TEX_2D | PITCH = 64 }
+            TEX_CONST_3 { FLAG }
+            TEX_CONST_4 { BASE_LO = data & 0xffffffff }
+            TEX_CONST_5 { BASE_HI = data >> 32 | DEPTH = 1 }
+            zero 0x28
+        }";
+    let program = "mov.u32u32 r1.x, 0
+        mov.u32u32 r1.y, 0
+        add.u r2.x, c0.x, 64
+        mov.u32u32 r2.y, c0.y
+        isam (u32)(x)r3.x, r1.x, s#0, t#0
+        (sy)add.u r3.x, r3.x, 1
+        stg.u32 g[r2.x], r3.x, 1
+        end";
+    let registers = "SP_CS_TEX_CONST = descriptors\nSP_CS_CONFIG { ENABLED | NTEX = 1 | NSAMP = 1 }";
+    let info = "COLOR_FORMAT = FMT6_32_UINT | SAMPLES = MSAA_ONE";
+    let fill = format!("{}\n{RUN_BLIT}", blit("SOLID_COLOR | IFMT = R2D_INT32", info, [0, 0, 1]));
+    let compressed = "CS texture 0: texture with texels that a chip has compressed (TEX_CONST_3.FLAG) is not supported yet";
+    let ran =
+        |before: &str| played(&capture(buffers, program, registers, &format!("{before}\n{ONE_GROUP}")), 17);
+    let (dwords, troubles) = ran("");
+    assert_eq!((dwords[16], troubles), (1, vec![compressed.to_owned()]));
+    // A dispatch before the fill has made the texture, and finds that it has changed.
+    let (dwords, troubles) = ran(&format!("{ONE_GROUP}\n{fill}"));
+    assert_eq!((dwords[0], dwords[16], troubles), (0x11, 0x12, vec![compressed.to_owned()]));
+}
+
+#[test]
 fn storage_buffers_end_where_their_descriptor_says() {
     // Behind bindless base 2: 40 elements of 32 bits at `data`.
     let buffers = "buffer set @ 0x500050000 {

@@ -265,7 +265,9 @@ fn instructions_are_counted_one_by_one() {
     for name in ["triangle", "control", "compute", "many", "xfb", "derivative"] {
         let capture = own(name);
         let rows = json(&["show", text(&capture), "--json", "-q"]);
-        for row in list(&rows["rows"]) {
+        let rows = list(&rows["rows"]);
+        // Hundreds of draws differ in little.
+        for row in rows.iter().step_by(rows.len().div_ceil(40)) {
             let draw = format!("f{}", row["frame_draw"]);
             let answer = json(&["show", text(&capture), "--draw", &draw, "--json", "-q"]);
             let counted: serde_json::Map<String, Value> = list(&answer["instruction_counts"])

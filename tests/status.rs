@@ -378,24 +378,26 @@ fn a_time_limit_is_kept_within_a_draw() {
 #[cfg(unix)]
 #[test]
 fn a_time_limit_ends_a_command_that_waits() {
-    let folder = Folder::new();
-    let pipe = folder.0.path().join("pipe.rd");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let waits = |command: &str, held: Option<File>| {
+    let waits = |command: &str, is_held: bool| {
+        let folder = Folder::new();
+        let pipe = folder.0.path().join("pipe.rd");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        // A file that is open for reading and writing counts as a writer, which here never writes.
+        let _held = is_held.then(|| File::options().read(true).write(true).open(&pipe).unwrap());
         let start = Instant::now();
-        let (status, stderr) = folder.run(command, Stdio::null());
+        let (status, stderr) = folder.run(&format!("{command} --time-limit 1"), Stdio::null());
         assert!(status == 4 && stderr.contains("--time-limit is over"), "{command}: {status}: {stderr}");
         // Without the limit the longest waits for a minute, the others for ever.
         assert!(start.elapsed() < Duration::from_secs(30), "{command}: {:?}", start.elapsed());
-        drop(held);
     };
-    for command in ["info pipe.rd", "pixel pipe.rd 1,1", "diff pipe.rd fine.rd", "disasm pipe.rd -o t.a4"] {
-        waits(&format!("{command} --time-limit 1"), None);
-        // A file that is open for reading and writing counts as a writer, which here never writes.
-        let held = File::options().read(true).write(true).open(&pipe).unwrap();
-        waits(&format!("{command} --time-limit 1"), Some(held));
-    }
-    waits("reduce fine.rd -o r.rd --while sleep\t60;{} --time-limit 1", None);
+    let commands = ["info pipe.rd", "pixel pipe.rd 1,1", "diff pipe.rd fine.rd", "disasm pipe.rd -o t.a4"];
+    std::thread::scope(|threads| {
+        for command in commands {
+            threads.spawn(|| waits(command, false));
+            threads.spawn(|| waits(command, true));
+        }
+        threads.spawn(|| waits("reduce fine.rd -o r.rd --while sleep\t60;{}", false));
+    });
 }
 
 #[test]

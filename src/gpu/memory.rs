@@ -417,6 +417,14 @@ impl Memory {
         self.reached(addr.into()).and_then(|addr| self.block(addr)).is_some_and(|block| block.seen.is_noted())
     }
 
+    /// Whether the byte at `addr` is what a chip left there: the capture is not one that a4emu has recorded, and the run has
+    /// not written the page.
+    pub fn is_of_a_chip(&self, addr: impl Into<Address>) -> bool {
+        let block = self.reached(addr.into()).and_then(|addr| Some((addr, self.block(addr)?)));
+        self.snapshots == Snapshots::Merged
+            && block.is_some_and(|(addr, block)| block.is_untouched((addr - block.base) as u32 / PAGE))
+    }
+
     /// Whether the `len` bytes at `addr` are in one buffer and unchanged since `time`. Changes are tracked by
     /// page.
     pub fn is_unchanged(&self, addr: impl Into<Address>, len: u32, time: u64) -> bool {

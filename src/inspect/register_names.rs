@@ -51,11 +51,17 @@ impl Asked {
 /// # Errors
 /// The call fails if `text` names no register. The message has similar names.
 pub fn find(generation: &'static Generation, text: &str) -> Result<Vec<Asked>, Failure> {
+    let found = found(generation, text);
+    if found.is_empty() { Err(unknown(generation.registers, text)) } else { Ok(found) }
+}
+
+/// The registers of a generation that `text` names, as [`find`] finds them. None if it names none.
+pub fn found(generation: &'static Generation, text: &str) -> Vec<Asked> {
     let registers = generation.registers;
     let by_pattern = is_pattern(text);
     let asked = |reg: RegRef, field| Asked { registers, offset: reg.offset(), field, by_pattern };
     if let Some(offset) = listed(generation, text).or_else(|| registers.by_name(text)) {
-        return Ok(vec![Asked { registers, offset, field: None, by_pattern }]);
+        return vec![Asked { registers, offset, field: None, by_pattern }];
     }
     let mut found: Vec<Asked> = fitting(registers, text).map(|reg| asked(reg, None)).collect();
     if found.is_empty()
@@ -71,7 +77,7 @@ pub fn find(generation: &'static Generation, text: &str) -> Result<Vec<Asked>, F
     if found.is_empty() && generation.address_bits > 32 {
         found = halves(generation, text).map(|reg| asked(reg, None)).collect();
     }
-    if found.is_empty() { Err(unknown(registers, text)) } else { Ok(found) }
+    found
 }
 
 /// The offsets of the halves of a register of 64 bits, the low one first, if that is what [`find`] found.
@@ -171,7 +177,7 @@ fn is_field(generation: &Generation, text: &str) -> bool {
 }
 
 /// The failure that `text` names no register, with similar names.
-fn unknown(registers: &RegisterTable, text: &str) -> Failure {
+pub fn unknown(registers: &RegisterTable, text: &str) -> Failure {
     let near = near_registers(registers, text);
     let message = match near.is_empty() {
         true => {

@@ -7,7 +7,7 @@ use a4emu_decoder::generation::Generation;
 use a4emu_decoder::names::{fits, is_pattern};
 use a4emu_decoder::similar::{hint, near};
 
-use crate::register_names::{Asked, find, near_names};
+use crate::register_names::{Asked, found, near_names, unknown};
 use a4emu_support::status::Failure;
 
 /// A word that has a name.
@@ -88,24 +88,23 @@ impl Subject {
     }
 }
 
-/// What `text` names: registers as [`find`] finds them; else a packet, one of its dwords (`CP_LOAD_STATE4_0`), a word of
+/// What `text` names: registers as [`found`] finds them; else a packet, one of its dwords (`CP_LOAD_STATE4_0`), a word of
 /// a descriptor (`TEX_CONST_0`), or a field of one; else an enumerator or an enumeration; else a field by its name alone.
 ///
 /// # Errors
 /// The call fails if `text` names nothing. The message has similar names.
 pub fn subjects(generation: &'static Generation, text: &str) -> Result<Vec<Subject>, Failure> {
-    let unknown = match find(generation, text) {
-        Ok(found) => return Ok(found.into_iter().map(Subject::from).collect()),
-        Err(unknown) => unknown,
-    };
-    let ways: [fn(&'static Generation, &str) -> Vec<Subject>; 4] = [packets, words, values, fields];
+    let registers = |generation, text: &str| found(generation, text).into_iter().map(Subject::from).collect();
+    let ways: [fn(&'static Generation, &str) -> Vec<Subject>; 5] =
+        [registers, packets, words, values, fields];
     let found = ways.iter().map(|way| way(generation, text)).find(|found| !found.is_empty());
-    found.ok_or_else(|| match near(text, packet_names(generation)).is_empty() {
-        true => unknown,
-        false => {
-            let near = hint(&near_names(generation.registers, text, packet_names(generation)));
-            Failure { message: format!("`{text}` is no register or packet{near}"), ..unknown }
+    found.ok_or_else(|| {
+        let unknown = unknown(generation.registers, text);
+        if near(text, packet_names(generation)).is_empty() {
+            return unknown;
         }
+        let near = hint(&near_names(generation.registers, text, packet_names(generation)));
+        Failure { message: format!("`{text}` is no register or packet{near}"), ..unknown }
     })
 }
 

@@ -4,13 +4,14 @@
 //! those of the same program, in the same run of the test, without a4emu.
 
 use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use std::os::unix::process::ExitStatusExt;
+use rayon::prelude::*;
 
 use crate::client::end_by_signals;
 use crate::library;
@@ -156,8 +157,8 @@ fn has_summary(stderr: &str) -> bool {
 fn a_process_ends_as_without_the_device() {
     let folder = tempfile::tempdir().unwrap();
     let program = program(folder.path());
-    let mut wrong = Vec::new();
-    for way in WAYS {
+    let wrong = |way: &&str| {
+        let (way, mut wrong) = (*way, Vec::new());
         let (alone, _) = end(Command::new(&program).args(["none", "none", way]));
         assert!(alone.status.is_some() && alone.stdout.starts_with("began\n"), "{way}: {alone:?}");
         for how in USES {
@@ -173,7 +174,9 @@ fn a_process_ends_as_without_the_device() {
         if run != alone && !way.starts_with("filter_") {
             wrong.push(format!("{way}, preloaded: {run:?} instead of {alone:?}\n{stderr}"));
         }
-    }
+        wrong
+    };
+    let wrong: Vec<String> = WAYS.par_iter().flat_map_iter(wrong).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

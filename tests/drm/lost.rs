@@ -286,6 +286,8 @@ fn drawing_and_breaking_a_rule() {
 mod each_write {
     //! Each write of the library and of `run` fails in turn.
 
+    use rayon::prelude::*;
+
     use super::*;
     use crate::tracer::{Fault, Write, is_allowed, trace};
 
@@ -333,7 +335,7 @@ mod each_write {
         assert_eq!((whole.submits, &whole.said[..]), (2, &[true; 3][..]), "{text}");
         let kinds = [Fault::Error(27), Fault::Error(28), Fault::Error(32), Fault::Error(5), Fault::Short];
         let all = std::env::var_os("A4EMU_ALL_FAULTS").is_some();
-        for (number, write) in writes.iter().enumerate() {
+        writes.par_iter().enumerate().for_each(|(number, write)| {
             for (index, fault) in kinds.into_iter().enumerate() {
                 // A reader of stderr that has gone away is no error.
                 let is_reader = write.file == "said" && matches!(fault, Fault::Error(32));
@@ -356,6 +358,6 @@ mod each_write {
                     assert!(status == Some(2) && is_said, "{what}");
                 }
             }
-        }
+        });
     }
 }

@@ -11,7 +11,7 @@ use super::devtools::Browser;
 use super::{Outcome, a4emu, captures, live, same, text};
 
 /// Captures whose pages are compared.
-const CAPTURES: [&str; 10] =
+pub const CAPTURES: [&str; 10] =
     ["attribs", "blend", "clip", "cube", "depth", "fbo", "many", "points", "stencil", "torus"];
 
 /// Number of pixels of a capture.
@@ -140,7 +140,8 @@ fn plain(value: &Value) -> Value {
     }
 }
 
-fn check(name: &str) -> Outcome {
+/// `report`, `serve` and `pixel` say the same about pixels of a capture.
+pub fn check(name: &str) -> Outcome {
     let capture: PathBuf = captures().join(format!("{name}.rd.gz"));
     let first = &answers(text(&capture), &[[0, 0]])[0]["surface"];
     let pixels = pixels(["width", "height"].map(|side| first[side].as_u64().expect("a number")));
@@ -165,10 +166,6 @@ fn check_pixels(capture: &Path, pixels: &[[u64; 2]]) -> Outcome {
         same(&format!("{name} at {at:?} from serve"), plain(served), plain(answer))?;
     }
     Ok(())
-}
-
-pub fn report_serve_and_pixel_agree() -> Outcome {
-    CAPTURES.into_iter().try_for_each(check)
 }
 
 /// A game: restored tiles, draws of stencil alone, culled primitives. It is compared where it is there.

@@ -422,11 +422,18 @@ fn main() {
     let has_browser = std::process::Command::new("chromium").arg("--version").output().is_ok();
     let can_be_had = std::env::var_os("A4EMU_NO_BROWSER").is_none();
     let must_be_there = can_be_had && std::env::var("CI").is_ok_and(|value| value == "true");
-    let trial = |name: &str, test: fn() -> Outcome| {
+    let named = |name: &str| {
         let missing = if has_browser { "" } else { " (no chromium: apt-get install chromium)" };
-        // Under CI the test fails instead, because ignored tests are easily missed there.
-        Trial::test(format!("{name}{missing}"), test).with_ignored_flag(!has_browser && !must_be_there)
+        format!("{name}{missing}")
     };
+    // Under CI the test fails instead, because ignored tests are easily missed there.
+    let is_ignored = !has_browser && !must_be_there;
+    let trial =
+        |name: &str, test: fn() -> Outcome| Trial::test(named(name), test).with_ignored_flag(is_ignored);
+    let agreeing = agreement::CAPTURES.map(|capture| {
+        let name = named(&format!("report_serve_and_pixel_agree: {capture}"));
+        Trial::test(name, move || agreement::check(capture)).with_ignored_flag(is_ignored)
+    });
     let mut trials = vec![
         trial("a_click_shows_state_and_picture", a_click_shows_state_and_picture),
         trial("a_click_shows_the_history_of_a_pixel", a_click_shows_the_history_of_a_pixel),
@@ -438,7 +445,6 @@ fn main() {
         trial("a_draw_is_edited", live::a_draw_is_edited),
         trial("a_register_is_explained", live::a_register_is_explained),
         trial("findings_say_what_mends_them", findings_say_what_mends_them),
-        trial("report_serve_and_pixel_agree", agreement::report_serve_and_pixel_agree),
         trial("a_game_agrees", agreement::a_game_agrees),
         trial("an_address_selects_draw_and_pixel", an_address_selects_draw_and_pixel),
         trial("groups_fold_and_passes_hide", groups_fold_and_passes_hide),
@@ -458,9 +464,10 @@ fn main() {
         trial("light_and_dark", light_and_dark),
         trial("a_hostile_name_is_text", a_hostile_name_is_text),
     ];
+    trials.extend(agreeing);
     trials.push(match npm::installed("axe-core", "4.14.1") {
         Ok(axe) => Trial::test("axe_finds_nothing", move || accessible::axe_finds_nothing(&axe))
-            .with_ignored_flag(!has_browser && !must_be_there),
+            .with_ignored_flag(is_ignored),
         Err(why) if must_be_there => Trial::test("axe_finds_nothing", move || Err(why.into())),
         Err(why) => Trial::test(format!("axe_finds_nothing ({why})"), || Ok(())).with_ignored_flag(true),
     });

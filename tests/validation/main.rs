@@ -20,6 +20,7 @@ use a4emu_rules::rules::{Id, Severity};
 use a4emu_support::folders::Folders;
 use flate2::read::MultiGzDecoder;
 use mutations::{ALL, Mutation};
+use rayon::prelude::*;
 
 /// Files for a source without includes.
 struct NoFiles;
@@ -162,15 +163,19 @@ fn indirect_dispatch() -> String {
     text.replacen("buffer b_fff60000", "buffer groups @ 0xfff00000 { u32 8, 8, 1 }\nbuffer b_fff60000", 1)
 }
 
-/// Measures all mutations on `goods`.
-fn measure(goods: impl IntoIterator<Item = Good>, most: usize) -> Vec<Tally> {
-    let mut tallies: Vec<Tally> = ALL.iter().map(|_| Tally::default()).collect();
-    for good in goods {
-        for (mutation, tally) in ALL.iter().zip(&mut tallies) {
-            good.measure(mutation, most, tally);
-        }
-    }
-    tallies
+/// Measures all mutations on `goods`, which each thread makes for itself.
+fn measure(goods: impl Fn() -> Vec<Good> + Sync, most: usize) -> Vec<Tally> {
+    let some = |mutations: &[Mutation]| {
+        let goods = goods();
+        let tally = |mutation: &Mutation| {
+            let mut tally = Tally::default();
+            goods.iter().for_each(|good| good.measure(mutation, most, &mut tally));
+            tally
+        };
+        mutations.iter().map(tally).collect::<Vec<_>>()
+    };
+    // Some mutations have many more places than others.
+    ALL.par_chunks(ALL.len().div_ceil(4 * rayon::current_num_threads())).flat_map(some).collect()
 }
 
 /// Each mutation has at least one place, and was caught.
@@ -203,7 +208,7 @@ const SPECIAL: [&str; 3] = ["binned", "indirect dispatch", "inputs"];
 #[test]
 fn mutants_are_caught() {
     let some = ["blend", "compute", "control", "cube", "depth", "indirect", "mrt", "shadow", "ubo", "xfb"];
-    let tallies = measure(some.into_iter().chain(SPECIAL).map(Good::named), 1);
+    let tallies = measure(|| some.into_iter().chain(SPECIAL).map(Good::named).collect(), 1);
     let table = table(&tallies);
     for (mutation, tally) in ALL.iter().zip(&tallies).filter(|(_, tally)| tally.mutants > 1) {
         let enough = tally.caught > 0 && (tally.caught * 3 >= tally.mutants || tally.mutants < 4);
@@ -257,7 +262,7 @@ fn the_table_of_the_page() {
     let mut paths = captures(&root().join("captures"));
     paths.extend(captures(&shared.join("captures/variants")));
     let most = std::env::var("VALIDATION_MUTANTS").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
-    let goods = paths.iter().map(|path| Good::read(path)).chain(SPECIAL.map(Good::named));
+    let goods = || paths.iter().map(|path| Good::read(path)).chain(SPECIAL.map(Good::named)).collect();
     let table = table(&measure(goods, most));
     let path = root().join("docs/validation.md");
     let page = fs::read_to_string(&path).unwrap();

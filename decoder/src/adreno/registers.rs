@@ -1,6 +1,8 @@
 //! The table of a generation's registers: rows by block, found by offset or by name.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::OnceLock;
 
 use crate::bits::{Certainty, FieldRow, Naming, RegRow};
 
@@ -28,6 +30,17 @@ pub struct RegisterTable {
     blocks: &'static [Block],
     /// Block and row of every offset.
     index: &'static [Slot],
+    /// Made when the first register is asked for by name.
+    names: OnceLock<Names>,
+}
+
+/// The names of registers. Of equal names, the first row counts.
+#[derive(Debug, Default)]
+struct Names {
+    /// Rows whose elements have an index, by the names of the row and of the register in an element.
+    indexed: HashMap<[&'static str; 2], &'static RegRow>,
+    /// Offsets of the other registers, by their whole names.
+    flat: HashMap<String, u32>,
 }
 
 /// Block and row of an offset.
@@ -61,7 +74,7 @@ pub const fn index<const SPACE: usize>(blocks: &[Block]) -> [Slot; SPACE] {
 impl RegisterTable {
     /// The table of `blocks`, with their [`index`].
     pub const fn new(blocks: &'static [Block], index: &'static [Slot]) -> Self {
-        Self { blocks, index }
+        Self { blocks, index, names: OnceLock::new() }
     }
 
     /// Every hardware block.
@@ -147,14 +160,29 @@ impl RegisterTable {
                 (name, number(index)?, sub)
             }
         };
-        let is_asked = |row: &&RegRow| row.name == name && row.sub == sub && row.naming == Naming::Indexed;
-        let row = self.rows().find(is_asked)?;
+        let row = self.names().indexed.get(&[name, sub])?;
         (index < row.len).then(|| row.offset + index * row.stride)
     }
 
     fn flat(&self, text: &str) -> Option<u32> {
-        let mut flat = self.all().filter(|reg| reg.row.naming == Naming::Flat);
-        flat.find(|reg| reg.to_string() == text).map(RegRef::offset)
+        self.names().flat.get(text).copied()
+    }
+
+    fn names(&self) -> &Names {
+        self.names.get_or_init(|| {
+            let mut names = Names::default();
+            for row in self.rows() {
+                match row.naming {
+                    Naming::Indexed => drop(names.indexed.entry([row.name, row.sub]).or_insert(row)),
+                    Naming::Flat => {
+                        for reg in (0..row.len).map(|index| RegRef { row, index }) {
+                            names.flat.entry(reg.to_string()).or_insert(reg.offset());
+                        }
+                    }
+                }
+            }
+            names
+        })
     }
 }
 

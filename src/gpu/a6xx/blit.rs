@@ -12,6 +12,7 @@ use a4emu_shader::format::{Codec, Transfer};
 use super::{formats, tiling, tpl1};
 use crate::fault::{Client, Fault, Miss, Trouble};
 use crate::gpu::Gpu;
+use crate::memory::Memory;
 use crate::regfile::RegFile;
 
 /// A surface in memory that a blit names.
@@ -155,9 +156,9 @@ pub struct Blit {
 }
 
 impl Blit {
-    /// The blit of the registers `regs`. `None` if it is not supported: between formats or sizes, and of tiles whose order is not
-    /// known.
-    pub fn of(regs: &RegFile) -> Option<Self> {
+    /// The blit of the registers `regs`. `None` if it is not supported: between formats or sizes, of tiles whose order is not
+    /// known, and of texels that a chip has compressed.
+    pub fn of(regs: &RegFile, memory: &Memory) -> Option<Self> {
         let (control, info) = (regs.get::<RB_2D_BLIT_CNTL>(), regs.get::<RB_2D_DST_INFO>());
         let is_plain = control.ROTATE() == Rotation::ROTATE_0
             && !control.SCISSOR()
@@ -184,8 +185,12 @@ impl Blit {
                     && from.COLOR_SWAP() == info.COLOR_SWAP()
                     && from.SAMPLES() == info.SAMPLES()
                     && !from.SRGB();
+                let start = regs.address(SP_PS_2D_SRC_LO::ROW.offset);
+                if from.FLAGS() && memory.is_of_a_chip(start) {
+                    return None;
+                }
                 Source::Surface(Texels {
-                    start: regs.address(SP_PS_2D_SRC_LO::ROW.offset),
+                    start,
                     pitch: regs.get::<SP_PS_2D_SRC_PITCH>().PITCH(),
                     tiling: tiling(from.TILE_MODE(), codec.bytes())?,
                     corner: source_corner(regs, [width, height]).filter(|_| is_alike)?,

@@ -80,11 +80,15 @@ fn bank(
     let states = samplers.iter().map(|place| sampler(&place.map(words).unwrap_or_default()));
     let prepared = textures.iter().map(|place| {
         let words = place.map(words).ok_or(TextureError::Absent)?;
-        Ok(Texture::new(&plain_state(&words)?, model))
+        Ok(Texture::new(&texture_state(&words, memory)?, model))
     });
     let read = textures.iter().chain(samplers).flatten();
     let read = read.map(|(base, slot)| (base.descriptor(memory, *slot), base.stride as u32));
-    TextureBank::new(prepared, states, (BORDER, borders), memory).described(memory, read)
+    // Once the run writes them, texels are no longer compressed.
+    let compressed = textures.iter().flatten().map(|place| words(*place));
+    let compressed = compressed.filter(|words| TEX_CONST_3(words[3]).FLAG()).map(|words| (base(&words), 1));
+    let bank = TextureBank::new(prepared, states, (BORDER, borders), memory);
+    bank.described(memory, read).resting_on(compressed)
 }
 
 /// A descriptor: what it counts from, and its number there.
@@ -104,21 +108,13 @@ fn with_bindless(
     all
 }
 
-/// Decodes a texture's descriptor, for tools that show texels. With UBWC a recording may be of a chip, which compresses them.
+/// Decodes a texture's descriptor. What a4emu stores with UBWC is not compressed, only what a chip has stored.
 ///
 /// # Errors
-/// The texture cannot be sampled: its format, its type or the order of its texels is unknown, or they may be compressed.
-pub fn texture_state(words: &DescriptorWords) -> Result<TextureState, TextureError> {
-    match TEX_CONST_3(words[3]).FLAG() {
-        true => Err(unknown_order(TEX_CONST_0(words[0]))),
-        false => plain_state(words),
-    }
-}
-
-/// Decodes a texture's descriptor, as if its texels were not compressed: a4emu stores none that are.
-fn plain_state(words: &DescriptorWords) -> Result<TextureState, TextureError> {
+/// The texture cannot be sampled: its format, its type or the order of its texels is unknown, or they are compressed.
+pub fn texture_state(words: &DescriptorWords, memory: &Memory) -> Result<TextureState, TextureError> {
     let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
-    let (c3, c4, c5) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]), TEX_CONST_5(words[5]));
+    let (c3, c5) = (TEX_CONST_3(words[3]), TEX_CONST_5(words[5]));
     if c0.SAMPLES() == MsaaSamples::MSAA_EIGHT {
         return Err(TextureError::Samples("TEX_CONST_0.SAMPLES"));
     }
@@ -129,6 +125,10 @@ fn plain_state(words: &DescriptorWords) -> Result<TextureState, TextureError> {
         Some(tiling) => tiling,
         None => return Err(unknown_order(c0)),
     };
+    let base = base(words);
+    if c3.FLAG() && memory.is_of_a_chip(base) {
+        return Err(TextureError::Compressed("TEX_CONST_3.FLAG"));
+    }
     let kind = kind(c2.TYPE())?;
     let is_buffer = kind == TextureKind::Buffer;
     Ok(TextureState {
@@ -137,7 +137,7 @@ fn plain_state(words: &DescriptorWords) -> Result<TextureState, TextureError> {
         swap: swap(c0.SWAP()),
         transfer: if c0.SRGB() { Transfer::Srgb } else { Transfer::Linear },
         swizzle: [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()].map(swizzle),
-        base: Address::wide(c4.BASE_LO(), c5.BASE_HI()),
+        base,
         width: if is_buffer { c1.HEIGHT() << 15 | c1.WIDTH() } else { c1.WIDTH() },
         height: c1.HEIGHT(),
         depth: c5.DEPTH(),
@@ -149,6 +149,11 @@ fn plain_state(words: &DescriptorWords) -> Result<TextureState, TextureError> {
         least_layer_size: c3.MIN_LAYERSZ(),
         level_align: if c3.FLAG() { COMPRESSED_LEVEL } else { 1 },
     })
+}
+
+/// Returns the address of a texture's first texel.
+fn base(words: &DescriptorWords) -> Address {
+    Address::wide(TEX_CONST_4(words[4]).BASE_LO(), TEX_CONST_5(words[5]).BASE_HI())
 }
 
 /// The error of a texture or image, the order of whose texels is not known.

@@ -438,7 +438,7 @@ impl Cp<'_> {
 
     /// CP_BLIT: copies between surfaces in memory.
     fn copy(&mut self) -> Step {
-        let blit = Blit::of(&self.gpu.regs);
+        let blit = Blit::of(&self.gpu.regs, &self.gpu.mem);
         match self.charge(Work::Copy16, blit.map_or(0, |blit| blit.cost())) {
             true => self.launch(|at, _| at.blit(None, Surfaces::Memory(blit))),
             false => Step::Next,

@@ -26,7 +26,7 @@ pub struct ShaderWork {
     pub cleared: u64,
     /// Lanes started, without helper lanes. Not charged.
     pub lanes: u64,
-    /// Samples that passed depth and stencil. Not charged.
+    /// Samples that passed depth and stencil: `pixels` of `Stats`. Not charged.
     pub samples: u64,
     /// Instructions by class, with those of the warps that did not run. Counted only with counts of instructions.
     pub classes: [u64; InstructionClass::COUNT],

@@ -121,6 +121,16 @@ impl Block {
         matches!(self.backing, Backing::Zeros | Backing::Captured(_))
     }
 
+    /// Whether the block is of a capture, and the GPU has not written this page of it.
+    pub(super) fn is_untouched(&self, page: u32) -> bool {
+        match &self.backing {
+            Backing::Zeros => true,
+            Backing::Captured(_) => !self.before.contains(page),
+            Backing::Blank { present, .. } => present.get(page as usize) != Some(&true),
+            Backing::Shared(_) | Backing::Lent(_) => false,
+        }
+    }
+
     /// Whether the block has no contents of the capture. Such a block is not in the page map.
     pub(super) fn is_blank(&self) -> bool {
         matches!(self.backing, Backing::Blank { .. })

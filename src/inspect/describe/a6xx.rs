@@ -21,6 +21,7 @@ use a4emu_gpu::draw::rb::depth;
 use a4emu_gpu::draw::tpl1::TextureError;
 use a4emu_gpu::draw::{DrawCall, IndexSource};
 use a4emu_gpu::gpu::{Gpu, STAGES, Stage};
+use a4emu_gpu::memory::Memory;
 use a4emu_gpu::pass::Pass;
 use a4emu_gpu::regfile::RegFile;
 use a4emu_gpu::settled::Synced;
@@ -232,7 +233,7 @@ impl<'g> Bound<'g> {
     fn textures(&self) -> Vec<Texture> {
         let each = |it: Named| {
             let samplers = self.pairs.get(&(it.base, it.slot)).cloned().unwrap_or_default();
-            texture(it, samplers, self.words(it))
+            texture(it, samplers, self.words(it), self.gpu.memory())
         };
         self.all(Taken::Texture).map(each).collect()
     }
@@ -310,9 +311,9 @@ fn unread(words: &[u32; 16], why: TextureError) -> String {
     }
 }
 
-fn texture(named: Named, samplers: Vec<u32>, words: Option<[u32; 16]>) -> Texture {
+fn texture(named: Named, samplers: Vec<u32>, words: Option<[u32; 16]>, memory: &Memory) -> Texture {
     let state = match words {
-        Some(words) => texture_state(&words).map_err(|why| unread(&words, why)),
+        Some(words) => texture_state(&words, memory).map_err(|why| unread(&words, why)),
         None => Err("its descriptor is not in the capture".to_owned()),
     };
     let words = words.unwrap_or_default();

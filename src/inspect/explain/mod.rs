@@ -19,7 +19,7 @@ use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
 use crate::describe::Capture;
-use crate::register_names::{Asked, find, near_names};
+use crate::register_names::{Asked, find, found, near_names};
 use crate::subjects::{Source, Subject, subjects, words};
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::adreno::ir3::Isa;
@@ -149,7 +149,7 @@ struct Fitting {
 
 /// Explains all whose name fits `pattern`: a line for each register, and all about the others.
 fn pattern(question: &Question, pattern: &str) -> anyhow::Result<Explained> {
-    let registers = find(question.generation, pattern).unwrap_or_default();
+    let registers = found(question.generation, pattern);
     let fitting = Fitting {
         registers: rows(&registers, None),
         packet_types: names::packets(question.generation, pattern),
@@ -218,7 +218,7 @@ fn names(question: &Question, what: &str) -> anyhow::Result<Explained> {
     if !words(question.generation, what).is_empty() {
         return registers(question, what);
     }
-    if find(question.generation, what).is_ok() {
+    if !found(question.generation, what).is_empty() {
         return registers(question, what);
     }
     let (packets, enumerations) =

@@ -32,7 +32,7 @@ pub struct TextureBank {
     /// Sampler of a slot without a descriptor.
     unset: Sampler,
     misses: Vec<Miss>,
-    /// Memory ranges of the border colours and descriptors.
+    /// Memory ranges of the border colours and descriptors, and others that the bank was made from.
     places_read: Vec<(Address, u32)>,
 }
 
@@ -119,6 +119,12 @@ impl TextureBank {
         self
     }
 
+    /// Returns the bank, which is another when these ranges of memory change: address and bytes.
+    pub fn resting_on(mut self, places: impl IntoIterator<Item = (Address, u32)>) -> Self {
+        self.places_read.extend(places);
+        self
+    }
+
     fn push_sampler(
         &mut self,
         state: &SamplerState,
@@ -142,7 +148,7 @@ impl TextureBank {
         self.samplers.push(Sampler { border, ..sampler });
     }
 
-    /// Returns the memory ranges of the border colours and descriptors: address and bytes.
+    /// Returns the memory ranges that the bank was made from, of border colours and descriptors: address and bytes.
     pub fn places_read(&self) -> &[(Address, u32)] {
         &self.places_read
     }

@@ -173,6 +173,8 @@ pub enum TextureError {
     Absent,
     /// The number of an order of texels that is not known.
     Tiled(&'static str, u32),
+    /// A chip has compressed the texels (UBWC).
+    Compressed(&'static str),
 }
 
 impl fmt::Display for TextureError {
@@ -183,6 +185,7 @@ impl fmt::Display for TextureError {
             Self::Type(field, number) => write!(f, "texture type {number} ({field})"),
             Self::Absent => write!(f, "texture without a descriptor"),
             Self::Tiled(field, number) => write!(f, "texture of tile mode {number} ({field})"),
+            Self::Compressed(field) => write!(f, "texture with texels that a chip has compressed ({field})"),
         }
     }
 }
