@@ -369,6 +369,70 @@ fn storage_buffers_end_where_their_descriptor_says() {
 }
 
 #[test]
+fn buffers_begin_some_elements_behind_their_base() {
+    // Buffer 1 begins at the fourth dword of `data`, and has 40 elements. Texture 1 is the same buffer.
+    let buffers = image("FMT6_32_UINT")
+        .replace("WIDTH = 8 | HEIGHT = 4", "WIDTH = 40")
+        .replace("PITCH = 128 | TYPE = A6XX_TEX_2D", "PITCH = 0x600 | TYPE = A6XX_TEX_BUFFER");
+    let program = "add.u r2.x, r0.x, 100
+        stib.b.untyped.1d.u32.1.imm r2.x, r0.x, 1
+        fence.g.w
+        isam.1d (u32)(x)r3.x, r0.x, s#0, t#1
+        (sy)add.u r3.x, r3.x, 1000
+        stib.b.untyped.1d.u32.1.imm r3.x, r0.x, 1
+        end";
+    let (dwords, troubles) = played(&capture(&buffers, program, IMAGES, ONE_GROUP), 64);
+    assert_eq!(troubles, Vec::<String>::new());
+    let expected = (0..64).map(|n| if (3..43).contains(&n) { 1097 + n } else { 0 });
+    assert_eq!(dwords, expected.collect::<Vec<u32>>());
+}
+
+#[test]
+fn arrays_of_rows_have_layers_in_place_of_rows() {
+    // An array of three rows of four texels. resinfo says so, and the second coordinate is the layer.
+    let images = image("FMT6_32_UINT").replace("WIDTH = 8 | HEIGHT = 4", "WIDTH = 4 | HEIGHT = 1");
+    let images = images.replace("PITCH = 128 | TYPE = A6XX_TEX_2D", "PITCH = 64 | TYPE = A6XX_TEX_1D");
+    let images = images.replace("            zero 4\n", "            TEX_CONST_3 { ARRAY_PITCH = 4096 }\n");
+    let images = images.replace("BASE_HI = data >> 32", "BASE_HI = data >> 32 | DEPTH = 3");
+    let images = images.replace("= data", "= layers");
+    let images = format!("{images}\nbuffer layers @ 0x500060000 {{ zero 0x3000 }}");
+    let program = "and.b r1.x, r0.x, 3
+        shr.b r1.y, r0.x, 2
+        add.u r2.x, r0.x, 1
+        stib.b.typed.2d.u32.1.imm r2.x, r1.x, 1
+        fence.g.w
+        add.u r3.x, r1.x, 0
+        ldib.b.typed.2d.u32.1.imm r4.x, r1.x, 1
+        resinfo.b.untyped.2d.u32.1.imm r5.x, 1
+        shl.b r2.y, r0.x, 2
+        add.u r6.x, c0.x, r2.y
+        mov.u32u32 r6.y, c0.y
+        shl.b r5.y, r5.y, 8
+        (sy)add.u r4.x, r4.x, r5.y
+        stg.u32 g[r6.x], r4.x, 1
+        end";
+    let (dwords, troubles) = played(&capture(&images, program, IMAGES, ONE_GROUP), 64);
+    assert_eq!(troubles, Vec::<String>::new());
+    let expected = (0..64).map(|n| 0x300 + if n < 12 { n + 1 } else { 0 });
+    assert_eq!(dwords, expected.collect::<Vec<u32>>());
+}
+
+#[test]
+fn a_blit_converts_texels() {
+    let texels =
+        "buffer texels @ 0x500040000 { u32 0x11223344, 0x55667788 zero 0xf8 u32 0x99aabbcc, 0xddeeff00 }";
+    let info =
+        |swap: &str| format!("COLOR_FORMAT = FMT6_8_8_8_8_UNORM | COLOR_SWAP = {swap} | SAMPLES = MSAA_ONE");
+    let registers = blit("IFMT = R2D_UNORM8", &info("WZYX"), [0, 0, 2]).replace("= more", "= texels");
+    let registers = registers.replacen(&info("WZYX"), &info("WXYZ"), 1);
+    let (dwords, troubles) = played(&capture(texels, "end", &registers, RUN_BLIT), 34);
+    let mut expected = vec![0; 34];
+    (expected[0], expected[1], expected[32], expected[33]) =
+        (0x1144_3322, 0x5588_7766, 0x99cc_bbaa, 0xdd00_ffee);
+    assert_eq!((dwords, troubles), (expected, vec![]));
+}
+
+#[test]
 fn uniform_blocks_are_loaded_by_slot() {
     let buffers = "buffer block @ 0x500060000 { u32 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 }
         buffer pointers @ 0x500061000 { u32 0, 0, block & 0xffffffff, (block >> 32) + (2 << 17) }";

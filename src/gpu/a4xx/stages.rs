@@ -30,6 +30,9 @@ use crate::fault::Fault;
 use crate::machine::Stage;
 use crate::regfile::RegFile;
 
+/// Maximum number of invocations of a workgroup that the register fields and the chips allow.
+const MAX_LOCAL: u32 = 1024;
+
 /// The word that geometry and hull shaders find in r0.x.
 pub const ENTRY: EntryLayout = EntryLayout {
     word: |StageEntry { slot, invocation, vertex }| STAGE_ENTRY::new(slot, invocation, vertex).0,
@@ -157,7 +160,7 @@ fn by_location<T: Copy>(register: impl Fn(u32) -> [T; 16]) -> [T; MAX_VARYINGS] 
 pub fn dispatch(regs: &RegFile, call: &DispatchCall, stage: &StageState) -> Result<DispatchState, Fault> {
     let range = regs.get::<HLSQ_CL_NDRANGE_0>();
     let local = || [range.LOCALSIZEX() + 1, range.LOCALSIZEY() + 1, range.LOCALSIZEZ() + 1];
-    let size = checked_size(call, call.local_size.unwrap_or_else(local))?;
+    let size = checked_size(call, call.local_size.unwrap_or_else(local), MAX_LOCAL)?;
     let control = regs.get::<HLSQ_CL_CONTROL_0>();
     let size_constant = regs.get::<HLSQ_CL_CONTROL_1>().WORKGROUPSIZECONSTID();
     let groups_constant = regs.get::<HLSQ_CL_KERNEL_CONST>().NUMWGCONSTID();

@@ -139,7 +139,35 @@ impl Texels {
 enum Source {
     /// All are this one.
     Texel(u128),
-    Surface(Texels),
+    /// Those of a surface, with this number of bytes each.
+    Surface(Texels, u32, Conversion),
+}
+
+/// What happens to the texels of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Conversion {
+    /// Their bytes are copied.
+    None,
+    /// They are decoded as the first, and encoded as the second.
+    Between(Codec, Codec),
+}
+
+impl Conversion {
+    /// Stores the texels of the row `from` in `to`.
+    fn apply(self, from: &[u8], to: &mut [u8]) {
+        match self {
+            Self::None => to.copy_from_slice(from),
+            Self::Between(decoded, encoded) => {
+                let texels = from.chunks_exact(decoded.bytes() as usize);
+                for (from, to) in texels.zip(to.chunks_exact_mut(encoded.bytes() as usize)) {
+                    let mut bytes = [0; 16];
+                    bytes[..from.len()].copy_from_slice(from);
+                    let texel = encoded.encode(decoded.decode(decoded.load(&bytes))).to_le_bytes();
+                    to.copy_from_slice(&texel[..to.len()]);
+                }
+            }
+        }
+    }
 }
 
 /// A fill or a copy that is supported.
@@ -156,8 +184,8 @@ pub struct Blit {
 }
 
 impl Blit {
-    /// The blit of the registers `regs`. `None` if it is not supported: between formats or sizes, of tiles whose order is not
-    /// known, and of texels that a chip has compressed.
+    /// The blit of the registers `regs`. `None` if it is not supported: between integers and other numbers or between sizes, of
+    /// tiles whose order is not known, and of texels that a chip has compressed.
     pub fn of(regs: &RegFile, memory: &Memory) -> Option<Self> {
         let (control, info) = (regs.get::<RB_2D_BLIT_CNTL>(), regs.get::<RB_2D_DST_INFO>());
         let is_plain = control.ROTATE() == Rotation::ROTATE_0
@@ -181,30 +209,36 @@ impl Blit {
             true => Source::Texel(solid(regs, &codec, control.IFMT())?),
             false => {
                 let from = regs.get::<SP_PS_2D_SRC_INFO>();
-                let is_alike = from.COLOR_FORMAT() == info.COLOR_FORMAT()
-                    && from.COLOR_SWAP() == info.COLOR_SWAP()
-                    && from.SAMPLES() == info.SAMPLES()
-                    && !from.SRGB();
+                let is_plain = from.SAMPLES() == info.SAMPLES() && !from.SRGB();
+                let format = formats::texture(from.COLOR_FORMAT()).filter(|_| is_plain)?;
+                let read = format.codec(tpl1::swap(from.COLOR_SWAP()), Transfer::Linear)?;
+                let conversion = match (from.COLOR_FORMAT(), from.COLOR_SWAP()) {
+                    alike if alike == (info.COLOR_FORMAT(), info.COLOR_SWAP()) => Conversion::None,
+                    _ if read.is_integer() == codec.is_integer() => Conversion::Between(read, codec),
+                    _ => return None,
+                };
                 let start = regs.address(SP_PS_2D_SRC_LO::ROW.offset);
                 if from.FLAGS() && memory.is_of_a_chip(start) {
                     return None;
                 }
-                Source::Surface(Texels {
+                let texels = Texels {
                     start,
                     pitch: regs.get::<SP_PS_2D_SRC_PITCH>().PITCH(),
-                    tiling: tiling(from.TILE_MODE(), codec.bytes())?,
-                    corner: source_corner(regs, [width, height]).filter(|_| is_alike)?,
-                })
+                    tiling: tiling(from.TILE_MODE(), read.bytes())?,
+                    corner: source_corner(regs, [width, height])?,
+                };
+                Source::Surface(texels, read.bytes(), conversion)
             }
         };
         Some(Self { source, destination, width, height, texel: codec.bytes() })
     }
 
-    /// Returns the blocks of 16 bytes that it moves. Each texel of a tiled surface is one.
+    /// Returns the blocks of 16 bytes that it moves. Each texel of a tiled surface is one, and each that is converted.
     pub fn cost(&self) -> u64 {
         let is_tiled = |texels: &Texels| texels.tiling != Tiling::Linear;
-        let from_tiles = matches!(&self.source, Source::Surface(texels) if is_tiled(texels));
-        let row = match from_tiles || is_tiled(&self.destination) {
+        let from_tiles = matches!(&self.source, Source::Surface(texels, ..) if is_tiled(texels));
+        let converts = matches!(self.source, Source::Surface(.., Conversion::Between(..)));
+        let row = match converts || from_tiles || is_tiled(&self.destination) {
             true => 16 * u64::from(self.width),
             false => self.row_bytes() as u64,
         };
@@ -227,15 +261,17 @@ impl Blit {
     fn run_row(&self, row: u32, bytes: &mut [u8], gpu: &mut Gpu) {
         let memory = gpu.memory_mut();
         let (mut missing, mut lost) = (None, None);
-        if let Source::Surface(texels) = self.source {
-            let mut rest = &mut *bytes;
-            for (offset, len) in texels.row(row, self.width, self.texel) {
+        if let Source::Surface(texels, texel, conversion) = self.source {
+            let mut read = vec![0; self.width as usize * texel as usize];
+            let mut rest = &mut *read;
+            for (offset, len) in texels.row(row, self.width, texel) {
                 let address = memory.behind(texels.start, offset);
                 let Some(part) = rest.split_off_mut(..len) else { break };
                 if !memory.read(address, part) {
                     missing = missing.or(Some(Miss { client: Client::Texture, address, len: len as u32 }));
                 }
             }
+            conversion.apply(&read, bytes);
         }
         let mut rest = &*bytes;
         for (offset, len) in self.destination.row(row, self.width, self.texel) {

@@ -16,6 +16,9 @@ use crate::draw::sp::state::StageState;
 use crate::fault::Fault;
 use crate::regfile::RegFile;
 
+/// Maximum number of invocations of a workgroup: sixteen waves of 128 (Mesa: tu_device.cc, maxComputeWorkGroupInvocations).
+const MAX_LOCAL: u32 = 2048;
+
 /// Returns the local size that registers hold: invocations of a group in x, y and z.
 pub fn local_size(regs: &RegFile) -> [u32; 3] {
     let range = regs.get::<HLSQ_CS_NDRANGE_0>();
@@ -27,7 +30,7 @@ pub fn local_size(regs: &RegFile) -> [u32; 3] {
 /// # Errors
 /// A fault when the workgroup size is not valid.
 pub fn dispatch(regs: &RegFile, call: &DispatchCall, stage: &StageState) -> Result<DispatchState, Fault> {
-    let size = checked_size(call, call.local_size.unwrap_or_else(|| local_size(regs)))?;
+    let size = checked_size(call, call.local_size.unwrap_or_else(|| local_size(regs)), MAX_LOCAL)?;
     let (ids, linear) = (regs.get::<HLSQ_CS_CNTL_0>(), regs.get::<HLSQ_CS_CNTL_1>());
     let mut stage = stage.clone();
     put(Arc::make_mut(&mut stage.constants), used(ids.WGSIZECONSTID()), &size);

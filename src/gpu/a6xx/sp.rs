@@ -1,5 +1,6 @@
 //! The registers and descriptors of a shader stage: where its program is, storage buffers and images.
 
+use a4emu_decoder::a6xx::enums::TexType;
 use a4emu_decoder::a6xx::regs::compute::{
     SP_CS_CONFIG, SP_CS_CTRL_REG0, SP_CS_IBO_LO, SP_CS_INSTRLEN, SP_CS_OBJ_START_LO, SP_CS_PVT_MEM_PARAM,
 };
@@ -16,7 +17,7 @@ use crate::bindless::{BindlessBase, DescriptorWords};
 use crate::draw::sp::buffer::{Buffer, DescriptorPlaces, Place};
 use crate::draw::sp::memory::PRIVATE_BYTES;
 use crate::draw::sp::state::StageReaders;
-use crate::draw::tpl1::TextureError;
+use crate::draw::tpl1::{TextureError, TextureKind};
 use crate::machine::{ChipView, Stage};
 
 /// Instructions per unit of the length registers.
@@ -72,19 +73,21 @@ fn descriptors(chip: ChipView<'_>, stage: Stage) -> DescriptorPlaces {
 /// The order of the image's texels is not known.
 fn buffer(words: &DescriptorWords) -> Result<Buffer, TextureError> {
     let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
-    let (c3, c4, c5) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]), TEX_CONST_5(words[5]));
+    let (c3, c5) = (TEX_CONST_3(words[3]), TEX_CONST_5(words[5]));
     let format = formats::texture(c0.FMT());
     let tiling = tiling(c0.TILE_MODE(), format.map_or(0, |format| format.block().bytes));
     let tiling = tiling.ok_or_else(|| tpl1::unknown_order(c0))?;
+    let (width, layer) = (c1.WIDTH(), c3.ARRAY_PITCH());
+    // The second coordinate of an array of rows is the layer: Mesa's compiler gives one row no coordinate.
+    let (size, pitch) = match c2.TYPE() {
+        TexType::A6XX_TEX_1D => ([width, c5.DEPTH().max(1), 1], layer),
+        _ => ([width, c1.HEIGHT(), c5.DEPTH()], c2.PITCH()),
+    };
+    let is_buffer = tpl1::kind(c2.TYPE()) == Ok(TextureKind::Buffer);
     Ok(Buffer {
-        size: [c1.WIDTH(), c1.HEIGHT(), c5.DEPTH()],
-        elements: c1.HEIGHT() << 15 | c1.WIDTH(),
+        size,
+        elements: if is_buffer { c1.HEIGHT() << 15 | width } else { width },
         codec: format.and_then(|format| format.codec(tpl1::swap(c0.SWAP()), Transfer::Linear)),
-        place: Some(Place {
-            base: Address::wide(c4.BASE_LO(), c5.BASE_HI()),
-            pitch: c2.PITCH(),
-            layer: c3.ARRAY_PITCH(),
-            tiling,
-        }),
+        place: Some(Place { base: tpl1::base(words), pitch, layer, tiling }),
     })
 }

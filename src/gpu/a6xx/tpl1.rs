@@ -1,7 +1,7 @@
 //! Descriptors of textures and samplers, and the addresses of border colours.
 
 use a4emu_decoder::a6xx::enums::{
-    ColorSwap, CompareFunc, MsaaSamples, TexClamp, TexFilter, TexSwiz, TexType,
+    ColorSwap, CompareFunc, Format, MsaaSamples, TexClamp, TexFilter, TexSwiz, TexType,
 };
 use a4emu_decoder::a6xx::regs::compute::{
     SP_CS_CONFIG, SP_CS_TEX_CONST_LO, SP_CS_TEX_SAMP_LO, SP_PS_TP_BORDER_COLOR_BASE_ADDR_LO,
@@ -113,6 +113,13 @@ fn with_bindless(
 /// # Errors
 /// The texture cannot be sampled: its format, its type or the order of its texels is unknown, or they are compressed.
 pub fn texture_state(words: &DescriptorWords, memory: &Memory) -> Result<TextureState, TextureError> {
+    // Drivers of Vulkan write zeros for no texture at all, which reads zero (VK_EXT_robustness2): a buffer without elements.
+    if *words == [0; 16] {
+        let mut empty = *words;
+        empty[0] = Format::FMT6_8_UINT.to_bits() << 22;
+        empty[2] = TexType::A6XX_TEX_BUFFER.to_bits() << 29;
+        return texture_state(&empty, memory);
+    }
     let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
     let (c3, c5) = (TEX_CONST_3(words[3]), TEX_CONST_5(words[5]));
     if c0.SAMPLES() == MsaaSamples::MSAA_EIGHT {
@@ -151,9 +158,19 @@ pub fn texture_state(words: &DescriptorWords, memory: &Memory) -> Result<Texture
     })
 }
 
-/// Returns the address of a texture's first texel.
-fn base(words: &DescriptorWords) -> Address {
-    Address::wide(TEX_CONST_4(words[4]).BASE_LO(), TEX_CONST_5(words[5]).BASE_HI())
+/// Returns the address of the first texel of a texture, an image or a buffer.
+///
+/// That of a buffer is some elements behind its base, which is a multiple of 64. Mesa calls bits 21:16 of TEX_CONST_2
+/// STARTOFFSETTEXELS then (`fdl6_buffer_view_init`, `write_buffer_descriptor_addr`). They are a part of PITCH.
+pub fn base(words: &DescriptorWords) -> Address {
+    let (c0, c2) = (TEX_CONST_0(words[0]), TEX_CONST_2(words[2]));
+    let base = Address::wide(TEX_CONST_4(words[4]).BASE_LO(), TEX_CONST_5(words[5]).BASE_HI());
+    let elements = match kind(c2.TYPE()) {
+        Ok(TextureKind::Buffer) => u64::from(c2.PITCH() >> 9 & 0x3f),
+        _ => 0,
+    };
+    let bytes = formats::texture(c0.FMT()).map_or(0, |format| format.block().bytes);
+    Address::new(base.get() + elements * u64::from(bytes))
 }
 
 /// The error of a texture or image, the order of whose texels is not known.
@@ -161,7 +178,11 @@ pub fn unknown_order(word: TEX_CONST_0) -> TextureError {
     TextureError::Tiled("TEX_CONST_0.TILE_MODE", word.TILE_MODE().to_bits())
 }
 
-fn kind(ty: TexType) -> Result<TextureKind, TextureError> {
+/// Returns the kind of a texture.
+///
+/// # Errors
+/// The number of the type is unknown.
+pub fn kind(ty: TexType) -> Result<TextureKind, TextureError> {
     Ok(match ty {
         TexType::A6XX_TEX_BUFFER | TexType::A6XX_TEX_IMG_BUFFER => TextureKind::Buffer,
         TexType::A6XX_TEX_1D | TexType::A6XX_TEX_2D => TextureKind::Planar,

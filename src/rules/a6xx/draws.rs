@@ -4,14 +4,13 @@ use a4emu_decoder::a6xx::enums::{BuffersLocation, DepthFormat, Format, MsaaSampl
 use a4emu_decoder::a6xx::regs::compute::{SP_CS_IBO_LO, SP_IBO_LO};
 use a4emu_decoder::a6xx::regs::draw::*;
 use a4emu_decoder::a6xx::regs::sets::A6XX_SP_XS_CONFIG;
-use a4emu_decoder::a6xx::regs::tex::{
-    SAMPLER, TEX_CONST_0, TEX_CONST_1, TEX_CONST_2, TEX_CONST_4, TEX_CONST_5, TEXTURE,
-};
+use a4emu_decoder::a6xx::regs::tex::{SAMPLER, TEX_CONST_0, TEX_CONST_1, TEX_CONST_2, TEXTURE};
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::bits::Register;
-use a4emu_gpu::a6xx::formats;
 use a4emu_gpu::a6xx::registers::StageRegisters;
+use a4emu_gpu::a6xx::{formats, tpl1};
 use a4emu_gpu::cp::{BindlessBase, BlitCall, Surfaces};
+use a4emu_gpu::draw::tpl1::TextureKind;
 use a4emu_gpu::draw::{DrawCall, IndexSource};
 use a4emu_gpu::gpu::{STAGES, Stage};
 use a4emu_gpu::pass::Pass;
@@ -136,15 +135,17 @@ fn resource(
     violations: &mut Violations,
 ) -> Option<Fetched> {
     let words = gpu.memory().known_dwords(place(gpu, stage, named)?, TEXTURE.len());
-    let [size, pitch, _, low, high] = *words.get(1..)?.first_chunk()?;
+    let words: [u32; 16] = words.try_into().ok()?;
+    let (size, pitch) = (TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
     let (name, slot) = (stage.name(), named.slot);
     if words.iter().all(|word| *word == 0) {
         violations.report(Id::S29, format!("{name}: {what} {slot} is not bound"));
         return None;
     }
-    let base = Address::wide(TEX_CONST_4(low).BASE_LO(), TEX_CONST_5(high).BASE_HI());
+    let base = tpl1::base(&words);
     // Rows of the first level and layer. A buffer has no pitch: its first byte. Padding of tiles is not known.
-    let (pitch, rows) = (TEX_CONST_2(pitch).PITCH(), TEX_CONST_1(size).HEIGHT());
+    let is_buffer = tpl1::kind(pitch.TYPE()) == Ok(TextureKind::Buffer);
+    let (pitch, rows) = (if is_buffer { 0 } else { pitch.PITCH() }, size.HEIGHT());
     let is_linear = TEX_CONST_0(words[0]).TILE_MODE() == TileMode::TILE6_LINEAR;
     let needed = if is_linear { bytes_of_rows(pitch, rows) } else { 1 };
     violations.unless(holds(gpu, base, needed), rule, || match needed {

@@ -36,7 +36,7 @@ descriptors! {
     TEX_CONST_2 {
         /// The pitch of a mip level is at least 64 << PITCHALIGN bytes.
         0..3 PITCHALIGN: Uint;
-        /// Bytes per row of the first level.
+        /// Bytes per row of the first level. Of a buffer, bits 21:16 of the word are the number of elements before the first one.
         7..28 PITCH: Uint;
         29..31 TYPE: TexType;
     }

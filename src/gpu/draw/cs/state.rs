@@ -6,9 +6,6 @@ use crate::draw::call::DispatchCall;
 use crate::draw::sp::state::StageState;
 use crate::fault::Fault;
 
-/// Maximum number of invocations of a workgroup that the register fields and the chips allow.
-const MAX_LOCAL: u32 = 1024;
-
 /// A dispatch, ready to run.
 pub struct DispatchState {
     /// The shader. Its constants contain the values that all groups share.
@@ -38,14 +35,14 @@ pub enum GroupId {
     Shared(u32),
 }
 
-/// Returns the size of the groups of `call`.
+/// Returns the size of the groups of `call`, of at most `most` invocations.
 ///
 /// # Errors
 /// A fault if a group has no invocations, or too many.
-pub(crate) fn checked_size(call: &DispatchCall, size: [u32; 3]) -> Result<[u32; 3], Fault> {
+pub(crate) fn checked_size(call: &DispatchCall, size: [u32; 3], most: u32) -> Result<[u32; 3], Fault> {
     let invocations = size.iter().try_fold(1u32, |product, s| product.checked_mul(*s));
     match invocations {
-        Some(1..=MAX_LOCAL) => Ok(size),
+        Some(count) if (1..=most).contains(&count) => Ok(size),
         _ => Err(Fault::Draw(format!("dispatch of {:?} groups of {size:?}", call.groups))),
     }
 }

@@ -50,6 +50,18 @@ impl Buffer {
         }
     }
 
+    /// Returns how many components of `request` lie inside, if its element does. A chip that computes the addresses itself tests
+    /// each component of a buffer (dEQP-VK.robustness.robustness2, which an A630 passes).
+    pub(super) fn components(&self, request: &ImageAccess<&Lanes>, lane: usize) -> usize {
+        if self.place.is_none() || request.layout == ImageLayout::Typed {
+            return usize::MAX;
+        }
+        let index = request.position[0][lane].wrapping_add(request.offset.into());
+        let element = self.codec.map_or(4, |codec| codec.bytes());
+        let rest = u64::from(self.elements) * u64::from(element) / u64::from(request.width.bytes());
+        rest.saturating_sub(index.into()) as usize
+    }
+
     /// Returns whether `at` lies inside. A buffer image has its size in the same fields as a buffer.
     fn contains(&self, request: &ImageAccess<&Lanes>, at: [u32; 3]) -> bool {
         let [width, height, depth] = self.size;

@@ -631,12 +631,16 @@ impl<'a> ShaderMemory<'a> {
         }
         for lane in lanes_of(mask) {
             let mut bytes = [0; 16];
-            let buffer = self.buffer(request, lane);
+            let described = self.described(request.base, request.slot[lane]);
+            let address = described.and_then(|buffer| buffer.address(request, lane));
+            // Outside of an image that has a place, components that its format lacks are 1 as well (dEQP-VK.robustness).
+            let known = described.filter(|buffer| buffer.place.is_some() || address.is_some());
             let codec =
-                buffer.and_then(|(buffer, _)| buffer.codec).filter(|_| request.layout == ImageLayout::Typed);
+                known.and_then(|buffer| buffer.codec).filter(|_| request.layout == ImageLayout::Typed);
             let width = request.width.bytes() as usize;
-            let len = codec.as_ref().map_or(width * out.len().min(4), |codec| codec.bytes() as usize);
-            if let Some((_, address)) = buffer {
+            let components = known.map_or(0, |buffer| buffer.components(request, lane)).min(out.len().min(4));
+            let len = codec.as_ref().map_or(width * components, |codec| codec.bytes() as usize);
+            if let Some(address) = address {
                 self.read_global(Client::Ssbo, address, &mut bytes[..len]);
             }
             let values = match codec {
@@ -667,7 +671,7 @@ impl<'a> ShaderMemory<'a> {
                         .chunks_exact_mut(width)
                         .zip(lanes)
                         .for_each(|(to, v)| to.copy_from_slice(&v.to_le_bytes()[..width]));
-                    width * values.len().min(4)
+                    width * buffer.components(request, lane).min(values.len().min(4))
                 }
             };
             self.write_global(address, &bytes[..len]);
