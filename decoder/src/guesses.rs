@@ -400,9 +400,9 @@ guesses! {
         counts: "a sampler had one"
     }
     TexelOutside "texel-outside" Guess {
-        says: "fetches outside of a texture give 0, and a level that does not exist has size 0",
-        because: "GL leaves it open",
-        settles: "isam and getsize outside, on a chip",
+        says: "A4xx: fetches outside of a texture give a texel of zeros, in which a component that the format lacks is as it is inside. A level that does not exist has size 0",
+        because: "an A630 does so: dEQP-VK.robustness passes on it. GL leaves it open",
+        settles: "isam and getsize outside, on an A4xx",
         counts: "a texel was fetched by number, or a size asked for"
     }
     ConditionalBuffer "conditional-buffer" Guess {

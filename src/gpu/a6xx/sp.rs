@@ -80,7 +80,7 @@ fn buffer(words: &DescriptorWords) -> Result<Buffer, TextureError> {
     let (width, layer) = (c1.WIDTH(), c3.ARRAY_PITCH());
     // The second coordinate of an array of rows is the layer: Mesa's compiler gives one row no coordinate.
     let (size, pitch) = match c2.TYPE() {
-        TexType::A6XX_TEX_1D => ([width, c5.DEPTH().max(1), 1], layer),
+        TexType::A6XX_TEX_1D => ([width, c5.DEPTH(), 0], layer),
         _ => ([width, c1.HEIGHT(), c5.DEPTH()], c2.PITCH()),
     };
     let is_buffer = tpl1::kind(c2.TYPE()) == Ok(TextureKind::Buffer);

@@ -1,7 +1,7 @@
 //! Descriptors of textures and samplers, and the addresses of border colours.
 
 use a4emu_decoder::a6xx::enums::{
-    ColorSwap, CompareFunc, Format, MsaaSamples, TexClamp, TexFilter, TexSwiz, TexType,
+    ColorSwap, CompareFunc, MsaaSamples, TexClamp, TexFilter, TexSwiz, TexType,
 };
 use a4emu_decoder::a6xx::regs::compute::{
     SP_CS_CONFIG, SP_CS_TEX_CONST_LO, SP_CS_TEX_SAMP_LO, SP_PS_TP_BORDER_COLOR_BASE_ADDR_LO,
@@ -113,12 +113,8 @@ fn with_bindless(
 /// # Errors
 /// The texture cannot be sampled: its format, its type or the order of its texels is unknown, or they are compressed.
 pub fn texture_state(words: &DescriptorWords, memory: &Memory) -> Result<TextureState, TextureError> {
-    // Drivers of Vulkan write zeros for no texture at all, which reads zero (VK_EXT_robustness2): a buffer without elements.
     if *words == [0; 16] {
-        let mut empty = *words;
-        empty[0] = Format::FMT6_8_UINT.to_bits() << 22;
-        empty[2] = TexType::A6XX_TEX_BUFFER.to_bits() << 29;
-        return texture_state(&empty, memory);
+        return Err(TextureError::Null);
     }
     let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
     let (c3, c5) = (TEX_CONST_3(words[3]), TEX_CONST_5(words[5]));

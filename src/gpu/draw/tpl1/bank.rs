@@ -352,8 +352,9 @@ impl<'a> BoundBank<'a> {
         let mut problems = Problems::default();
         for slot in (0..SLOTS.min(self.slots.len())).filter(|slot| used >> slot & 1 != 0) {
             problems.missing.extend(self.bytes(slot).and_then(|bytes| bytes.missing));
-            if let Err(error) = self.bank.textures[slot] {
-                problems.unsupported.push((slot, error));
+            match self.bank.textures[slot] {
+                Ok(_) | Err(TextureError::Null) => {}
+                Err(error) => problems.unsupported.push((slot, error)),
             }
         }
         if used != 0 {

@@ -171,6 +171,8 @@ pub enum TextureError {
     Type(&'static str, u32),
     /// There is no descriptor.
     Absent,
+    /// The descriptor is zeros: by that, drivers of Vulkan mean no texture at all, which reads zero (VK_EXT_robustness2).
+    Null,
     /// The number of an order of texels that is not known.
     Tiled(&'static str, u32),
     /// A chip has compressed the texels (UBWC).
@@ -184,6 +186,7 @@ impl fmt::Display for TextureError {
             Self::Format(field, number) => write!(f, "texture format {number:#x} ({field})"),
             Self::Type(field, number) => write!(f, "texture type {number} ({field})"),
             Self::Absent => write!(f, "texture without a descriptor"),
+            Self::Null => write!(f, "descriptor of zeros"),
             Self::Tiled(field, number) => write!(f, "texture of tile mode {number} ({field})"),
             Self::Compressed(field) => write!(f, "texture with texels that a chip has compressed ({field})"),
         }
@@ -324,6 +327,11 @@ impl Texels {
             Self::Plain(codec) => Some(codec),
             Self::Block { .. } => None,
         }
+    }
+
+    /// Returns what a fetch gives that is outside of the texture: a texel of zeros (guess `texel-outside`).
+    pub(super) fn outside(&self) -> [u32; 4] {
+        self.codec().map_or([0; 4], |codec| codec.decode(codec.load(&[0; 16])))
     }
 
     /// Returns whether lanes contain integers.

@@ -170,8 +170,7 @@ impl Unit<'_> {
             Some(sample) => fetcher.samples(&images, &texel, integers(sample), &mut color),
             None => fetcher.texels(&images, &texel, &mut color),
         }
-        // Texels that do not exist are 0 (guess `texel-outside`).
-        replace(&mut color, &outside, &[0; 4]);
+        replace(&mut color, &outside, &self.texture.texels.outside());
         self.finish(&color, request, out);
         fetcher.decoded()
     }
