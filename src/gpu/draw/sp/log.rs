@@ -10,6 +10,8 @@ use crate::machine::Stage;
 use crate::memory::{Memory, PAGE};
 use a4emu_shader::{Chosen, InstructionCount, ShaderFault};
 
+/// Maximum number of things that are noted as not supported. Registers may name any number of descriptors.
+const MAX_UNSUPPORTED: usize = 64;
 /// Maximum number of recorded pages of invalid stores.
 const MAX_LOST_PAGES: usize = 64;
 
@@ -81,9 +83,9 @@ impl ShaderLog {
         }
     }
 
-    /// Notes that `what` is not supported. The same is noted once.
+    /// Notes that `what` is not supported. The same is noted once, and no more than some.
     pub fn refuse(&mut self, what: String) {
-        if !self.unsupported.contains(&what) {
+        if self.unsupported.len() < MAX_UNSUPPORTED && !self.unsupported.contains(&what) {
             self.unsupported.push(what);
         }
     }
@@ -137,6 +139,13 @@ mod tests {
         let mut log = of(1);
         log.append(of(2));
         assert_eq!(log.fault, Some(ShaderFault::Invalid { at: 1 }));
+    }
+
+    #[test]
+    fn what_is_not_supported_is_not_kept_without_end() {
+        let mut log = ShaderLog::default();
+        (0..1000).for_each(|descriptor| log.refuse(format!("CS image {descriptor}")));
+        assert_eq!(log.unsupported.len(), MAX_UNSUPPORTED);
     }
 
     #[test]

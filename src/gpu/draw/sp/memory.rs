@@ -31,6 +31,8 @@ const GROUP_BYTES: usize = 64 << 10;
 pub const PRIVATE_BYTES: usize = 16 << 10;
 /// Extra accesses charged for a read of missing memory, for its log entry.
 const MISS: u64 = 16;
+/// Accesses charged for a texture and its sampler that registers name: they are prepared for each request.
+const NAMED: u64 = 32;
 /// Maximum number of texels of compressed blocks that a request decodes in a lane: two levels, the eight
 /// corners of a volume, the largest blocks.
 const MOST_DECODED: u64 = 2 * 8 * 12 * 12;
@@ -275,7 +277,7 @@ impl<'a> ShaderMemory<'a> {
         for slot in named.pairs.as_flattened() {
             self.note_descriptor(places, Some(slot.base), slot.descriptor);
         }
-        self.spend_accesses(2 * named.pairs.len() as u64);
+        self.spend_accesses(NAMED * named.pairs.len() as u64);
         Some(named)
     }
 
