@@ -149,7 +149,15 @@ enum Conversion {
     /// Their bytes are copied.
     None,
     /// They are decoded as the first, and encoded as the second.
-    Between(Codec, Codec),
+    Between(Kind, Kind),
+}
+
+/// Format of texels, and order of their components.
+type Kind = (Format, ColorSwap);
+
+/// The codec of texels. `None` if they are compressed, or their format is unknown.
+fn codec((format, swap): Kind) -> Option<Codec> {
+    formats::texture(format)?.codec(tpl1::swap(swap), Transfer::Linear)
 }
 
 impl Conversion {
@@ -158,6 +166,7 @@ impl Conversion {
         match self {
             Self::None => to.copy_from_slice(from),
             Self::Between(decoded, encoded) => {
+                let (Some(decoded), Some(encoded)) = (codec(decoded), codec(encoded)) else { return };
                 let texels = from.chunks_exact(decoded.bytes() as usize);
                 for (from, to) in texels.zip(to.chunks_exact_mut(encoded.bytes() as usize)) {
                     let mut bytes = [0; 16];
@@ -194,28 +203,30 @@ impl Blit {
             && control.MASK() == 0xf
             && info.SAMPLES() == MsaaSamples::MSAA_ONE
             && !info.SRGB();
-        let format = formats::texture(info.COLOR_FORMAT()).filter(|_| is_plain)?;
-        let codec = format.codec(tpl1::swap(info.COLOR_SWAP()), Transfer::Linear)?;
+        let kind = (info.COLOR_FORMAT(), info.COLOR_SWAP());
+        let written = codec(kind).filter(|_| is_plain)?;
         let (first, last) = (regs.get::<GRAS_2D_DST_TL>(), regs.get::<GRAS_2D_DST_BR>());
         let width = (last.X() + 1).checked_sub(first.X()).filter(|width| *width > 0)?;
         let height = (last.Y() + 1).checked_sub(first.Y()).filter(|height| *height > 0)?;
         let destination = Texels {
             start: regs.address(RB_2D_DST_LO::ROW.offset),
             pitch: regs.get::<RB_2D_DST_PITCH>().VALUE(),
-            tiling: tiling(info.TILE_MODE(), codec.bytes())?,
+            tiling: tiling(info.TILE_MODE(), written.bytes())?,
             corner: [first.X(), first.Y()],
         };
         let source = match control.SOLID_COLOR() {
-            true => Source::Texel(solid(regs, &codec, control.IFMT())?),
+            true => Source::Texel(solid(regs, &written, control.IFMT())?),
             false => {
                 let from = regs.get::<SP_PS_2D_SRC_INFO>();
                 let is_plain = from.SAMPLES() == info.SAMPLES() && !from.SRGB();
-                let format = formats::texture(from.COLOR_FORMAT()).filter(|_| is_plain)?;
-                let read = format.codec(tpl1::swap(from.COLOR_SWAP()), Transfer::Linear)?;
-                let conversion = match (from.COLOR_FORMAT(), from.COLOR_SWAP()) {
-                    alike if alike == (info.COLOR_FORMAT(), info.COLOR_SWAP()) => Conversion::None,
-                    _ if read.is_integer() == codec.is_integer() => Conversion::Between(read, codec),
-                    _ => return None,
+                let of_source = (from.COLOR_FORMAT(), from.COLOR_SWAP());
+                let read = codec(of_source).filter(|_| is_plain)?;
+                let conversion = match of_source == kind {
+                    true => Conversion::None,
+                    false if read.is_integer() == written.is_integer() => {
+                        Conversion::Between(of_source, kind)
+                    }
+                    false => return None,
                 };
                 let start = regs.address(SP_PS_2D_SRC_LO::ROW.offset);
                 if from.FLAGS() && memory.is_of_a_chip(start) {
@@ -230,7 +241,7 @@ impl Blit {
                 Source::Surface(texels, read.bytes(), conversion)
             }
         };
-        Some(Self { source, destination, width, height, texel: codec.bytes() })
+        Some(Self { source, destination, width, height, texel: written.bytes() })
     }
 
     /// Returns the blocks of 16 bytes that it moves. Each texel of a tiled surface is one, and each that is converted.
