@@ -106,6 +106,10 @@ impl Surface {
     }
 }
 
+/// How many blocks of 16 bytes are copied while one texel is moved alone. A blit of 4096 x 4096 from or to tiles takes a second, one that
+/// converts 0.6 s, and the default budget 20 s.
+const ALONE: u64 = 64;
+
 /// The most rows of texels in a row of tiles.
 const TILE_ROWS: u32 = 32;
 
@@ -244,13 +248,16 @@ impl Blit {
         Some(Self { source, destination, width, height, texel: written.bytes() })
     }
 
-    /// Returns the blocks of 16 bytes that it moves. Each texel of a tiled surface is one, and each that is converted.
+    /// Returns the blocks of 16 bytes that it moves. A texel that is moved alone, since it is in tiles or is converted, counts as
+    /// many as take that long.
     pub fn cost(&self) -> u64 {
         let is_tiled = |texels: &Texels| texels.tiling != Tiling::Linear;
-        let from_tiles = matches!(&self.source, Source::Surface(texels, ..) if is_tiled(texels));
-        let converts = matches!(self.source, Source::Surface(.., Conversion::Between(..)));
-        let row = match converts || from_tiles || is_tiled(&self.destination) {
-            true => 16 * u64::from(self.width),
+        let from_alone = match &self.source {
+            Source::Texel(_) => false,
+            Source::Surface(texels, _, conversion) => is_tiled(texels) || *conversion != Conversion::None,
+        };
+        let row = match from_alone || is_tiled(&self.destination) {
+            true => 16 * ALONE * u64::from(self.width),
             false => self.row_bytes() as u64,
         };
         row * u64::from(self.height) / 16 + 1
