@@ -24,6 +24,8 @@ pub struct Journal {
     bytes: Vec<u8>,
     /// Number of stores of the workgroups before the current one.
     before: usize,
+    /// Whether the last store lies in a buffer.
+    is_last_inside: bool,
     /// Whether the chunk has to run in order instead.
     is_given_up: bool,
 }
@@ -50,9 +52,14 @@ impl Journal {
         self.is_given_up |= self.written.contains(&base) || self.read.len() > JOURNAL_BUFFERS;
     }
 
-    /// Keeps a store. One outside of all buffers is kept too, since it is reported when it is made.
+    /// Keeps a store. One outside of all buffers is kept too, since it is reported when it is made. It is not joined with others,
+    /// as each is reported.
     pub fn store(&mut self, memory: &Memory, address: u64, bytes: &[u8]) {
-        match inside(memory, address, bytes.len()) {
+        let place = inside(memory, address, bytes.len());
+        let is_inside = matches!(place, Inside::Buffer(_));
+        let joins = is_inside && self.is_last_inside;
+        self.is_last_inside = is_inside;
+        match place {
             Inside::Buffer(base) => note(&mut self.written, base),
             Inside::None => {}
             Inside::Parts => self.give_up(),
@@ -65,7 +72,7 @@ impl Journal {
         self.bytes.extend_from_slice(bytes);
         let end = self.bytes.len();
         match self.stores[self.before..].last_mut() {
-            Some((first, place)) if *first + place.len() as u64 == address => place.end = end,
+            Some((first, place)) if joins && *first + place.len() as u64 == address => place.end = end,
             _ => self.stores.push((address, start..end)),
         }
     }
@@ -100,5 +107,28 @@ impl Journal {
         for (address, bytes) in &self.stores[stores] {
             log.store(memory, *address, &self.bytes[bytes.clone()]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is made of stores of four bytes at these addresses: their number, and how many pages were lost. A buffer is at 0x2000.
+    fn made(addresses: &[u64]) -> (usize, usize, Vec<u32>) {
+        let mut memory = Memory::default();
+        memory.announce(0x2000, 0x1000, Some(&[0; 0x1000]));
+        let (mut journal, mut log) = (Journal::default(), ShaderLog::default());
+        addresses.iter().for_each(|address| journal.store(&memory, *address, &[1, 0, 0, 0]));
+        journal.make(0..journal.count(), &mut memory, &mut log);
+        let dwords = (0..2).map(|n| memory.read_u32(0x2000 + 4 * n).expect("a buffer")).collect();
+        (journal.count(), log.lost_pages.len(), dwords)
+    }
+
+    #[test]
+    fn stores_are_joined_inside_of_buffers_alone() {
+        assert_eq!(made(&[0x2000, 0x2004]), (1, 0, vec![1, 1]));
+        assert_eq!(made(&[0x8000, 0x8004]), (2, 2, vec![0, 0]), "each is reported, as in order");
+        assert_eq!(made(&[0x1ffc, 0x2000, 0x2004]), (2, 1, vec![1, 1]), "what is inside is stored");
     }
 }
