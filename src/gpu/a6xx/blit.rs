@@ -106,8 +106,8 @@ impl Surface {
     }
 }
 
-/// How many blocks of 16 bytes are copied while one texel is moved alone. A blit of 4096 x 4096 from or to tiles takes a second, one that
-/// converts 0.6 s, and the default budget 20 s.
+/// How many blocks of 16 bytes are copied while one texel is moved alone. A blit of 4096 x 4096 to tiles takes a second, one that
+/// converts takes 0.6 s. The default budget is for 20 s.
 const ALONE: u64 = 64;
 
 /// The most rows of texels in a row of tiles.
@@ -143,16 +143,16 @@ impl Texels {
 enum Source {
     /// All are this one.
     Texel(u128),
-    /// Those of a surface, with this number of bytes each.
+    /// The texels are those of a surface. The number is the bytes of one.
     Surface(Texels, u32, Conversion),
 }
 
 /// What happens to the texels of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Conversion {
-    /// Their bytes are copied.
+    /// The bytes of texels are copied.
     None,
-    /// They are decoded as the first, and encoded as the second.
+    /// Texels are decoded as the first kind, and encoded as the second.
     Between(Kind, Kind),
 }
 

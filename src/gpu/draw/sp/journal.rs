@@ -114,7 +114,8 @@ impl Journal {
 mod tests {
     use super::*;
 
-    /// What is made of stores of four bytes at these addresses: their number, and how many pages were lost. A buffer is at 0x2000.
+    /// Makes stores of four bytes at these addresses, beside a buffer at 0x2000. Returns how many stores the journal kept, how many
+    /// pages were lost, and the first dwords of the buffer.
     fn made(addresses: &[u64]) -> (usize, usize, Vec<u32>) {
         let mut memory = Memory::default();
         memory.announce(0x2000, 0x1000, Some(&[0; 0x1000]));

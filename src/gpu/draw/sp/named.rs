@@ -8,7 +8,7 @@ use crate::memory::Memory;
 
 /// The textures and samplers of one request.
 pub struct NamedTextures {
-    /// Those of the n-th pair of descriptors are in slot n.
+    /// The textures and samplers: those of pair n in `pairs` are in slot n.
     pub bank: TextureBank,
     /// The slot of each lane.
     slots: Lanes,
