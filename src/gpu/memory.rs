@@ -18,6 +18,7 @@ mod overlay;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -552,22 +553,33 @@ impl Memory {
             return true;
         }
         let mut complete = true;
-        let mut at = addr.get();
-        let mut rest = out;
-        while !rest.is_empty() {
-            let step = self.run_at(at).min(rest.len());
-            let (chunk, tail) = rest.split_at_mut(step);
-            match self.slice(Address::new(at), step) {
-                Some(bytes) => chunk.copy_from_slice(bytes),
+        for (part, bytes) in self.parts(addr, out.len()) {
+            match bytes {
+                Some(bytes) => out[part].copy_from_slice(bytes),
                 None => {
-                    chunk.fill(0);
+                    out[part].fill(0);
                     complete = false;
                 }
             }
-            at = at.saturating_add(step as u64);
-            rest = tail;
         }
         complete
+    }
+
+    /// Whether all of the `len` bytes from `addr` on are known.
+    pub fn is_known(&self, addr: impl Into<Address>, len: usize) -> bool {
+        let addr = addr.into();
+        self.slice(addr, len).is_some() || self.parts(addr, len).all(|(_, bytes)| bytes.is_some())
+    }
+
+    /// The `len` bytes from `addr` on, in parts: which of them, and what they are if they are known.
+    fn parts(&self, addr: Address, len: usize) -> impl Iterator<Item = (Range<usize>, Option<&[u8]>)> {
+        let mut done = 0;
+        std::iter::from_fn(move || {
+            let at = addr.get().saturating_add(done as u64);
+            let start = done;
+            done += self.run_at(at).min(len - start);
+            (start < len).then(|| (start..done, self.slice(Address::new(at), done - start)))
+        })
     }
 
     /// The number of bytes from `at` on that are either all in one page of one buffer or all in no buffer. At

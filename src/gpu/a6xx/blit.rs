@@ -164,22 +164,14 @@ fn codec((format, swap): Kind) -> Option<Codec> {
     formats::texture(format)?.codec(tpl1::swap(swap), Transfer::Linear)
 }
 
-impl Conversion {
-    /// Stores the texels of the row `from` in `to`.
-    fn apply(self, from: &[u8], to: &mut [u8]) {
-        match self {
-            Self::None => to.copy_from_slice(from),
-            Self::Between(decoded, encoded) => {
-                let (Some(decoded), Some(encoded)) = (codec(decoded), codec(encoded)) else { return };
-                let texels = from.chunks_exact(decoded.bytes() as usize);
-                for (from, to) in texels.zip(to.chunks_exact_mut(encoded.bytes() as usize)) {
-                    let mut bytes = [0; 16];
-                    bytes[..from.len()].copy_from_slice(from);
-                    let texel = encoded.encode(decoded.decode(decoded.load(&bytes))).to_le_bytes();
-                    to.copy_from_slice(&texel[..to.len()]);
-                }
-            }
-        }
+/// Decodes the texels of the row `from`, and encodes them in `to`.
+fn convert(from: &[u8], decoded: &Codec, to: &mut [u8], encoded: &Codec) {
+    let texels = from.chunks_exact(decoded.bytes() as usize);
+    for (from, to) in texels.zip(to.chunks_exact_mut(encoded.bytes() as usize)) {
+        let mut bytes = [0; 16];
+        bytes[..from.len()].copy_from_slice(from);
+        let texel = encoded.encode(decoded.decode(decoded.load(&bytes))).to_le_bytes();
+        to.copy_from_slice(&texel[..to.len()]);
     }
 }
 
@@ -266,32 +258,50 @@ impl Blit {
     /// Moves the texels.
     pub fn run(&self, gpu: &mut Gpu) {
         let mut bytes = vec![0; self.row_bytes()];
-        if let Source::Texel(texel) = self.source {
-            let one = texel.to_le_bytes();
-            bytes.chunks_exact_mut(self.texel as usize).for_each(|to| to.copy_from_slice(&one[..to.len()]));
-        }
-        for row in 0..self.height {
-            self.run_row(row, &mut bytes, gpu);
+        match self.source {
+            Source::Texel(texel) => {
+                let one = texel.to_le_bytes();
+                bytes
+                    .chunks_exact_mut(self.texel as usize)
+                    .for_each(|to| to.copy_from_slice(&one[..to.len()]));
+                (0..self.height).for_each(|row| self.write_row(row, &bytes, gpu));
+            }
+            Source::Surface(texels, _, Conversion::None) => {
+                for row in 0..self.height {
+                    self.read_row(texels, row, self.texel, &mut bytes, gpu);
+                    self.write_row(row, &bytes, gpu);
+                }
+            }
+            Source::Surface(texels, texel, Conversion::Between(decoded, encoded)) => {
+                let (Some(decoded), Some(encoded)) = (codec(decoded), codec(encoded)) else { return };
+                let mut read = vec![0; self.width as usize * texel as usize];
+                for row in 0..self.height {
+                    self.read_row(texels, row, texel, &mut read, gpu);
+                    convert(&read, &decoded, &mut bytes, &encoded);
+                    self.write_row(row, &bytes, gpu);
+                }
+            }
         }
     }
 
-    /// Moves the texels of a row, whose `bytes` a fill knows.
-    fn run_row(&self, row: u32, bytes: &mut [u8], gpu: &mut Gpu) {
+    /// Reads a row of the source, whose texels have `texel` bytes.
+    fn read_row(&self, texels: Texels, row: u32, texel: u32, bytes: &mut [u8], gpu: &mut Gpu) {
         let memory = gpu.memory_mut();
-        let (mut missing, mut lost) = (None, None);
-        if let Source::Surface(texels, texel, conversion) = self.source {
-            let mut read = vec![0; self.width as usize * texel as usize];
-            let mut rest = &mut *read;
-            for (offset, len) in texels.row(row, self.width, texel) {
-                let address = memory.behind(texels.start, offset);
-                let Some(part) = rest.split_off_mut(..len) else { break };
-                if !memory.read(address, part) {
-                    missing = missing.or(Some(Miss { client: Client::Texture, address, len: len as u32 }));
-                }
+        let (mut rest, mut missing) = (bytes, None);
+        for (offset, len) in texels.row(row, self.width, texel) {
+            let address = memory.behind(texels.start, offset);
+            let Some(part) = rest.split_off_mut(..len) else { break };
+            if !memory.read(address, part) {
+                missing = missing.or(Some(Miss { client: Client::Texture, address, len: len as u32 }));
             }
-            conversion.apply(&read, bytes);
         }
-        let mut rest = &*bytes;
+        missing.into_iter().for_each(|miss| gpu.machine.report.missing.note(miss));
+    }
+
+    /// Writes a row of the destination.
+    fn write_row(&self, row: u32, bytes: &[u8], gpu: &mut Gpu) {
+        let memory = gpu.memory_mut();
+        let (mut rest, mut lost) = (bytes, None);
         for (offset, len) in self.destination.row(row, self.width, self.texel) {
             let to = memory.behind(self.destination.start, offset);
             let Some(part) = rest.split_off(..len) else { break };
@@ -299,7 +309,6 @@ impl Blit {
                 lost = lost.or(Some((to, len)));
             }
         }
-        missing.into_iter().for_each(|miss| gpu.machine.report.missing.note(miss));
         if let Some((to, len)) = lost {
             let what = format!("a blit stores {len} bytes at {to:#x}, outside of all buffers");
             gpu.machine.report.troubles.note(Trouble::Fault(Fault::Draw(what)), gpu.machine.at);

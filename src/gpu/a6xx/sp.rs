@@ -14,10 +14,11 @@ use a4emu_shader::{Dialect, Halves, Program, SyncFlag};
 
 use super::{formats, tiling, tpl1};
 use crate::bindless::{BindlessBase, DescriptorWords};
-use crate::draw::sp::buffer::{Buffer, DescriptorPlaces, Place};
+use crate::draw::sp::buffer::{Buffer, Place};
+use crate::draw::sp::descriptors::DescriptorPlaces;
 use crate::draw::sp::memory::PRIVATE_BYTES;
 use crate::draw::sp::state::StageReaders;
-use crate::draw::tpl1::{TextureError, TextureKind};
+use crate::draw::tpl1::TextureError;
 use crate::machine::{ChipView, Stage};
 
 /// Instructions per unit of the length registers.
@@ -83,10 +84,9 @@ fn buffer(words: &DescriptorWords) -> Result<Buffer, TextureError> {
         TexType::A6XX_TEX_1D => ([width, c5.DEPTH(), 0], layer),
         _ => ([width, c1.HEIGHT(), c5.DEPTH()], c2.PITCH()),
     };
-    let is_buffer = tpl1::kind(c2.TYPE()) == Ok(TextureKind::Buffer);
     Ok(Buffer {
         size,
-        elements: if is_buffer { c1.HEIGHT() << 15 | width } else { width },
+        elements: tpl1::elements(words).unwrap_or(width),
         codec: format.and_then(|format| format.codec(tpl1::swap(c0.SWAP()), Transfer::Linear)),
         place: Some(Place { base: tpl1::base(words), pitch, layer, tiling }),
     })

@@ -16,7 +16,7 @@ use a4emu_shader::{BindlessKind, BindlessSlot};
 use super::{formats, tiling};
 use crate::bindless::{BindlessBase, DescriptorWords};
 use crate::draw::compare::Compare;
-use crate::draw::sp::buffer::DescriptorPlaces;
+use crate::draw::sp::descriptors::DescriptorPlaces;
 use crate::draw::tpl1::{
     BorderLayout, Filter, SamplerState, Swizzle, Texture, TextureBank, TextureError, TextureKind,
     TextureState, Wrap,
@@ -132,16 +132,14 @@ pub fn texture_state(words: &DescriptorWords, memory: &Memory) -> Result<Texture
     if c3.FLAG() && memory.is_of_a_chip(base) {
         return Err(TextureError::Compressed("TEX_CONST_3.FLAG"));
     }
-    let kind = kind(c2.TYPE())?;
-    let is_buffer = kind == TextureKind::Buffer;
     Ok(TextureState {
-        kind,
+        kind: kind(c2.TYPE())?,
         format,
         swap: swap(c0.SWAP()),
         transfer: if c0.SRGB() { Transfer::Srgb } else { Transfer::Linear },
         swizzle: [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()].map(swizzle),
         base,
-        width: if is_buffer { c1.HEIGHT() << 15 | c1.WIDTH() } else { c1.WIDTH() },
+        width: elements(words).unwrap_or(c1.WIDTH()),
         height: c1.HEIGHT(),
         depth: c5.DEPTH(),
         levels: c0.MIPLVLS() + 1,
@@ -161,12 +159,15 @@ pub fn texture_state(words: &DescriptorWords, memory: &Memory) -> Result<Texture
 pub fn base(words: &DescriptorWords) -> Address {
     let (c0, c2) = (TEX_CONST_0(words[0]), TEX_CONST_2(words[2]));
     let base = Address::wide(TEX_CONST_4(words[4]).BASE_LO(), TEX_CONST_5(words[5]).BASE_HI());
-    let elements = match kind(c2.TYPE()) {
-        Ok(TextureKind::Buffer) => u64::from(c2.PITCH() >> 9 & 0x3f),
-        _ => 0,
-    };
+    let skipped = elements(words).map_or(0, |_| u64::from(c2.PITCH() >> 9 & 0x3f));
     let bytes = formats::texture(c0.FMT()).map_or(0, |format| format.block().bytes);
-    Address::new(base.get() + elements * u64::from(bytes))
+    Address::new(base.get() + skipped * u64::from(bytes))
+}
+
+/// Returns the number of elements of a buffer. `None` if the descriptor is of something else.
+pub fn elements(words: &DescriptorWords) -> Option<u32> {
+    let (c1, ty) = (TEX_CONST_1(words[1]), TEX_CONST_2(words[2]).TYPE());
+    (kind(ty) == Ok(TextureKind::Buffer)).then(|| c1.HEIGHT() << 15 | c1.WIDTH())
 }
 
 /// The error of a texture or image, the order of whose texels is not known.

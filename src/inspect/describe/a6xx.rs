@@ -14,7 +14,7 @@ use a4emu_decoder::adreno::ir3::Isa;
 use a4emu_decoder::bits::{Register, WordRow};
 use a4emu_gpu::a6xx::formats;
 use a4emu_gpu::a6xx::registers::StageRegisters;
-use a4emu_gpu::a6xx::tpl1::{base, swap, texture_state};
+use a4emu_gpu::a6xx::tpl1::{base, elements, swap, texture_state};
 use a4emu_gpu::cp::{BindlessBase, Call, Surfaces};
 use a4emu_gpu::draw::gras::clip::Viewport;
 use a4emu_gpu::draw::rb::depth;
@@ -270,20 +270,20 @@ impl View {
         let (c0, c1, c2, c3) =
             (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]), TEX_CONST_3(words[3]));
         let high = TEX_CONST_5(words[5]);
-        let is_buffer = matches!(c2.TYPE(), TexType::A6XX_TEX_BUFFER | TexType::A6XX_TEX_IMG_BUFFER);
+        let elements = elements(words);
         let kind = match c2.TYPE() {
-            _ if is_buffer => "buffer".to_owned(),
+            _ if elements.is_some() => "buffer".to_owned(),
             TexType::A6XX_TEX_CUBE => "cube".to_owned(),
             other => texture_name(other),
         };
         Self {
             address: Address::of(base(words)),
             kind,
-            size: match is_buffer {
-                true => [c1.HEIGHT() << 15 | c1.WIDTH(), 1, 1],
-                false => [c1.WIDTH(), c1.HEIGHT(), high.DEPTH().max(1)],
+            size: match elements {
+                Some(count) => [count, 1, 1],
+                None => [c1.WIDTH(), c1.HEIGHT(), high.DEPTH().max(1)],
             },
-            pitch: if is_buffer { 0 } else { c2.PITCH() },
+            pitch: if elements.is_some() { 0 } else { c2.PITCH() },
             layer_bytes: c3.ARRAY_PITCH(),
             format: c0.FMT(),
         }

@@ -1,16 +1,9 @@
 //! Storage buffers and images, as their descriptors describe them.
 
-use std::sync::Arc;
-
 use a4emu_decoder::adreno::address::Address;
 use a4emu_shader::format::Codec;
 use a4emu_shader::format::arrangement::Tiling;
-use a4emu_shader::{BindlessSlot, ImageAccess, ImageLayout, Lanes};
-
-use crate::bindless::{BindlessBase, DescriptorWords};
-use crate::draw::tpl1::{TextureBank, TextureError};
-use crate::machine::Model;
-use crate::memory::Memory;
+use a4emu_shader::{ImageAccess, ImageLayout, Lanes};
 
 /// A storage buffer or image.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,9 +50,17 @@ impl Buffer {
             return usize::MAX;
         }
         let index = request.position[0][lane].wrapping_add(request.offset.into());
-        let element = self.codec.map_or(4, |codec| codec.bytes());
-        let rest = u64::from(self.elements) * u64::from(element) / u64::from(request.width.bytes());
-        rest.saturating_sub(index.into()) as usize
+        (self.bytes() / u64::from(request.width.bytes())).saturating_sub(index.into()) as usize
+    }
+
+    /// Size of an element.
+    fn element_bytes(&self) -> u32 {
+        self.codec.map_or(4, |codec| codec.bytes())
+    }
+
+    /// Size of a buffer.
+    fn bytes(&self) -> u64 {
+        u64::from(self.elements) * u64::from(self.element_bytes())
     }
 
     /// Returns whether `at` lies inside. A buffer image has its size in the same fields as a buffer.
@@ -76,87 +77,19 @@ impl Buffer {
     fn placed(&self, place: Place, request: &ImageAccess<&Lanes>, at: [u32; 3]) -> Option<u64> {
         let Place { base, pitch, layer, tiling } = place;
         let [x, _, z] = at.map(u64::from);
-        let bytes = self.codec.map_or(4, |codec| codec.bytes());
-        let element = u64::from(bytes);
+        let element = u64::from(self.element_bytes());
         let offset = match (request.layout, request.dimensions) {
             (ImageLayout::Untyped, _) => {
                 let offset = x * u64::from(request.width.bytes());
-                (offset < u64::from(self.elements) * element).then_some(offset)?
+                (offset < self.bytes()).then_some(offset)?
             }
             _ if !self.contains(request, at) => return None,
             (ImageLayout::Typed, 1 | 4) => x * element,
             (ImageLayout::Typed, dimensions) => {
                 let layer = if dimensions == 2 { 0 } else { z * u64::from(layer) };
-                layer + tiling.offset([at[0], at[1]], pitch, bytes)
+                layer + tiling.offset([at[0], at[1]], pitch, self.element_bytes())
             }
         };
         Some(base.get() + offset)
-    }
-}
-
-/// The descriptors of a stage that programs find in memory, on chips that have no store for them.
-#[derive(Clone, Debug)]
-pub struct DescriptorPlaces {
-    /// The first descriptor of images and buffers, and how many there are.
-    pub images: BindlessBase,
-    /// Number of these descriptors.
-    pub image_count: u32,
-    /// Bindless bases.
-    pub bases: [Option<BindlessBase>; 8],
-    /// Loaded constant buffers: address and size.
-    pub uniforms: Arc<[[u32; 2]]>,
-    /// Address of the border colours of samplers.
-    pub borders: Address,
-    /// What the textures are sampled by.
-    pub model: Model,
-    /// Decodes a descriptor. Fails if what it describes cannot be accessed.
-    pub decode: fn(&DescriptorWords) -> Result<Buffer, TextureError>,
-    /// Reads pairs of a sampler and a texture at bindless bases. Those of pair n are in slot n of the bank.
-    pub named: fn(&Self, &Memory, &[[BindlessSlot; 2]]) -> TextureBank,
-}
-
-/// The decoders are those of the chip.
-impl PartialEq for DescriptorPlaces {
-    fn eq(&self, other: &Self) -> bool {
-        let parts = |it: &Self| (it.images, it.image_count, it.bases, it.borders, it.model);
-        parts(self) == parts(other) && self.uniforms == other.uniforms
-    }
-}
-
-impl DescriptorPlaces {
-    /// Returns the buffer or image in `slot`, or behind a bindless base. `None` if there is none.
-    pub(super) fn buffer(
-        &self,
-        memory: &Memory,
-        base: Option<u8>,
-        slot: u32,
-    ) -> Option<Result<Buffer, TextureError>> {
-        Some((self.decode)(&self.all(base, slot)?.words(memory, slot)?))
-    }
-
-    /// Returns the address of descriptor `slot`, or of the one behind a bindless base. `None` if there is none.
-    pub(super) fn descriptor(&self, memory: &Memory, base: Option<u8>, slot: u32) -> Option<Address> {
-        Some(self.all(base, slot)?.descriptor(memory, slot))
-    }
-
-    /// Returns the descriptors of the bindings, or those behind a bindless base.
-    fn all(&self, base: Option<u8>, slot: u32) -> Option<BindlessBase> {
-        match base {
-            Some(base) => *self.bases.get(usize::from(base))?,
-            None => Some(self.images).filter(|_| slot < self.image_count),
-        }
-    }
-
-    /// Returns address and bytes of the uniform block in `slot`, or behind a bindless base.
-    pub(super) fn uniform(&self, memory: &Memory, base: Option<u8>, slot: u32) -> Option<(Address, u64)> {
-        let [low, high] = match base {
-            Some(base) => {
-                let words = (*self.bases.get(usize::from(base))?)?.words(memory, slot)?;
-                [words[0], words[1]]
-            }
-            None => *self.uniforms.get(slot as usize)?,
-        };
-        // The upper bits are the size in vectors.
-        Some((Address::wide(low, high & 0x1_ffff), 16 * u64::from(high >> 17)))
     }
 }

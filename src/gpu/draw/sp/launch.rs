@@ -1,10 +1,10 @@
 //! The launcher: runs the warps of any stage within the budget.
 //!
 //! A stage divides its work into *jobs* (512 vertices, 32 rows of pixels, a workgroup, ...) and defines what
-//! a [`Worker`] does for a job. Jobs run in *waves* of [`WAVE`], on all threads. Jobs of a shader that stores
-//! run one after the other. Each job of a wave may cost an equal share of the remaining budget. After the
-//! wave, the work is charged in the order of the jobs. So the cut is the same for any number of threads: the
-//! sizes of jobs and waves are fixed.
+//! a [`Worker`] does for a job. Jobs run in *rounds* of [`ROUND`], on all threads. Jobs of a shader that stores
+//! run one after the other. Each job of a round may cost an equal share of the remaining budget. After the
+//! round, the work is charged in the order of the jobs. So the cut is the same for any number of threads: the
+//! sizes of jobs and rounds are fixed.
 
 use std::iter;
 use std::ops::Range;
@@ -12,10 +12,11 @@ use std::sync::Arc;
 
 use super::environment::StageEnvironment;
 use super::log::ShaderLog;
-use super::memory::{GpuMemory, ShaderMemory, most_for_texels};
+use super::memory::{GpuMemory, ShaderMemory};
+use super::sampling::most_for_texels;
 use super::state::StageState;
 use crate::budget::{Budget, Ends, Work};
-use crate::draw::tpl1::{BoundBank, TextureBank};
+use crate::draw::tpl1::{TextureBank, Used};
 use crate::draw::vpc::interpolate::WarpQuads;
 use crate::draw::work::{KnownRun, KnownWarps, ShaderWork};
 use crate::memory::Memory;
@@ -26,8 +27,11 @@ use a4emu_shader::{
     run_counting, run_lockstep, step,
 };
 
-/// Number of jobs in a wave.
-const WAVE: usize = 32;
+/// Number of jobs in a round.
+const ROUND: usize = 32;
+
+/// How many blocks of 16 bytes are copied while the next warp of a wave is selected.
+const TURN: u64 = 96;
 
 /// Threads that run the jobs of a shader that does not store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +94,17 @@ impl<'a> Worker<'a> {
     #[must_use]
     pub fn until(self, ends: &Option<Ends>) -> Self {
         Self { ends: ends.clone(), ..self }
+    }
+
+    /// Lets what follows cost `units`.
+    pub fn allow(&mut self, units: u64) {
+        self.memory.allow(units);
+        self.exhausted = None;
+    }
+
+    /// Returns whether the budget has ended the job.
+    pub fn is_cut(&self) -> bool {
+        self.exhausted.is_some()
     }
 
     /// Returns whether the job has ended early: by a fault, or by its budget.
@@ -337,6 +352,11 @@ impl<'a> Worker<'a> {
         known.instructions
     }
 
+    /// Charges the selection of the warp of a wave that runs next.
+    pub fn charge_turn(&mut self) {
+        self.memory.spend_clearing(TURN);
+    }
+
     /// Stops the job, because the wanted warp was caught.
     pub fn stop(&mut self) {
         self.exhausted = Some(Work::Warp);
@@ -351,8 +371,8 @@ impl<'a> Worker<'a> {
     ) -> (R, ShaderLog, Option<Work>) {
         self.memory.used_textures = 0;
         let Done { result, mut log, exhausted } = self.job((), share, |worker, ()| work(worker));
-        if let GpuMemory::ReadOnly(_, bank) = &self.memory.gpu {
-            note_textures(bank, self.memory.used_textures, self.stage, &mut log);
+        if let GpuMemory::ReadOnly(memory, _) = &self.memory.gpu {
+            note_textures(self.stage, self.memory.used_textures, memory, &mut log);
         }
         (result, log, exhausted)
     }
@@ -459,7 +479,7 @@ pub fn launch<J: Send, R: Send>(
     if !stage.only_reads() {
         let mut launched = Launched { results: Vec::new(), log: ShaderLog::default() };
         let used = in_order(stage, memory, budget, jobs, &work, &mut launched);
-        note_textures(&stage.textures.bind(memory), used, stage, &mut launched.log);
+        note_textures(stage, used, memory, &mut launched.log);
         return launched;
     }
     launch_reading(stage, memory, budget, threads, jobs, work)
@@ -478,7 +498,7 @@ pub fn launch_reading<J: Send, R: Send>(
     let bank = stage.textures.bind(memory);
     let gpu = || GpuMemory::ReadOnly(memory, &bank);
     let used = side_by_side(stage, gpu, budget, threads, jobs, work, &mut launched);
-    note_textures(&bank, used, stage, &mut launched.log);
+    note_textures(stage, used, memory, &mut launched.log);
     launched
 }
 
@@ -502,7 +522,7 @@ pub(super) fn in_order<J, R>(
     worker.retire()
 }
 
-/// Runs the jobs in waves. Returns the textures that were used.
+/// Runs the jobs in rounds. Returns the textures that were used.
 fn side_by_side<'a, J: Send, R: Send>(
     stage: &'a StageState,
     gpu: impl Fn() -> GpuMemory<'a> + Sync,
@@ -531,15 +551,15 @@ fn side_by_side<'a, J: Send, R: Send>(
             launched.add(done, budget);
             break;
         }
-        let wave: Vec<J> = iter::once(next).chain(jobs.by_ref()).take(WAVE).collect();
-        let share = budget.share(Work::Copy16, wave.len());
+        let round: Vec<J> = iter::once(next).chain(jobs.by_ref()).take(ROUND).collect();
+        let share = budget.share(Work::Copy16, round.len());
         let done: Vec<_> = match threads {
             Threads::This => {
                 let mine = mine.get_or_insert_with(worker);
-                wave.into_iter().map(|next| job(mine, next, share)).collect()
+                round.into_iter().map(|next| job(mine, next, share)).collect()
             }
             Threads::All => parallel::each_with(
-                wave,
+                round,
                 Helpers::TakeLast,
                 || PooledWorker(worker()),
                 |hand, next| job(&mut hand.0, next, share),
@@ -555,13 +575,13 @@ fn side_by_side<'a, J: Send, R: Send>(
 }
 
 /// Records problems with the textures that were used.
-pub(super) fn note_textures(bank: &BoundBank<'_>, used: u128, stage: &StageState, log: &mut ShaderLog) {
+pub(super) fn note_textures(stage: &StageState, used: Used, memory: &Memory, log: &mut ShaderLog) {
     if used == 0 {
         return;
     }
-    let problems = bank.problems(used);
-    log.missing.extend(problems.missing);
-    for (slot, error) in problems.unsupported {
+    log.missing.extend(stage.textures.missing_texels(used, memory));
+    log.missing.extend(stage.textures.missing_descriptors().iter().copied());
+    for (slot, error) in stage.textures.unsupported(used) {
         log.refuse(format!("{:?} texture {slot}: {error}", stage.stage));
     }
 }
@@ -611,8 +631,8 @@ mod tests {
 
     #[test]
     fn all_runs_when_the_budget_is_large_enough() {
-        // Numbers of jobs: one, a full wave and one more, and more than two waves.
-        for (jobs, stores) in [1, WAVE + 1, 70].into_iter().flat_map(|jobs| [(jobs, false), (jobs, true)]) {
+        // Numbers of jobs: one, a full round and one more, and more than two rounds.
+        for (jobs, stores) in [1, ROUND + 1, 70].into_iter().flat_map(|jobs| [(jobs, false), (jobs, true)]) {
             let (wanted, warps) = (vec![3; jobs], 3 * jobs as u64);
             let (ran, work, cut) = run(&stage("end\n", stores), &wanted, 64 * warps * WARP, 2);
             assert_eq!((ran, work.warps, cut), (wanted, warps, None), "{stores}");
@@ -637,7 +657,7 @@ mod tests {
         for stores in [false, true] {
             let (_, work, cut) = run(&stage("end\n", stores), &[1 << 20; 40], 1000 * WARP, 5);
             assert_eq!(cut, Some(Work::Warp));
-            assert!((1000..=1000 + WAVE as u64).contains(&work.warps), "{} warps", work.warps);
+            assert!((1000..=1000 + ROUND as u64).contains(&work.warps), "{} warps", work.warps);
         }
     }
 

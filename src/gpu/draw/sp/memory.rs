@@ -8,22 +8,20 @@ use crate::budget::Work;
 use crate::fault::{Client, Miss};
 use crate::machine::Stage;
 use crate::memory::{Memory, little_endian};
-use a4emu_shader::jit::{Routine, Texels};
 use a4emu_shader::{
-    Atomic, AtomicPlace, BindlessSlot, ImageAccess, ImageLayout, LANES, Lanes, Lowered, Mask, MemoryAccess,
-    Plain, Query, Reach, Sample, Slots, Space, UniformLoad, Width, lanes_of,
+    Atomic, AtomicPlace, ImageAccess, ImageLayout, LANES, Lanes, Mask, MemoryAccess, Space, UniformLoad,
+    Width, lanes_of,
 };
 
-use super::buffer::{Buffer, DescriptorPlaces};
+use super::buffer::Buffer;
+use super::descriptors::DescriptorPlaces;
 use super::journal::Journal;
 use super::load::{self, FoundBuffers};
 use super::log::{OutsideInputs, ShaderLog};
-use super::named::NamedTextures;
 use super::state::StageState;
 use super::stores::{LaneStore, LaneStores};
-use crate::draw::tpl1::{Answered, BoundBank, DirectReads, FILTERED, Problems, TextureBank, Used};
+use crate::draw::tpl1::BoundBank;
 use crate::draw::work::ShaderWork;
-use crate::limits::DIRECT_READ_WARPS;
 
 /// Maximum size of workgroup memory in bytes.
 const GROUP_BYTES: usize = 64 << 10;
@@ -31,23 +29,6 @@ const GROUP_BYTES: usize = 64 << 10;
 pub const PRIVATE_BYTES: usize = 16 << 10;
 /// Extra accesses charged for a read of missing memory, for its log entry.
 const MISS: u64 = 16;
-/// Accesses charged for a texture and its sampler that registers name: they are prepared for each request.
-const NAMED: u64 = 32;
-/// Maximum number of texels of compressed blocks that a request decodes in a lane: two levels, the eight
-/// corners of a volume, the largest blocks.
-const MOST_DECODED: u64 = 2 * 8 * 12 * 12;
-
-/// Returns the units that texel requests of a whole warp cost, for textures that are not compressed.
-fn price_of_texels(requests: u64) -> u64 {
-    requests.saturating_mul(LANES as u64 * FILTERED * Work::Texel.price())
-}
-
-/// Returns the maximum units that texel requests of a whole warp cost, with the textures of a stage.
-pub(super) fn most_for_texels(requests: u64, textures: &TextureBank) -> u64 {
-    let decoded = requests.saturating_mul(LANES as u64 * MOST_DECODED * Work::Texel.price());
-    price_of_texels(requests).saturating_add(if textures.is_compressed() { decoded } else { 0 })
-}
-
 /// Access of a worker to GPU memory.
 pub enum GpuMemory<'a> {
     /// Shared with other workers. Stores are dropped. Textures are bound once for all workers.
@@ -101,7 +82,7 @@ pub struct OwnMemory {
 pub struct ShaderMemory<'a> {
     /// GPU memory.
     pub gpu: GpuMemory<'a>,
-    stage: &'a StageState,
+    pub(super) stage: &'a StageState,
     /// Texture slots that were read, one bit each.
     pub(super) used_textures: u128,
     /// Workgroup memory, empty until the first store.
@@ -197,6 +178,11 @@ impl<'a> ShaderMemory<'a> {
         self.private.clear();
     }
 
+    /// Lets the rest of the job cost `units`.
+    pub(super) fn allow(&mut self, units: u64) {
+        self.left = units;
+    }
+
     /// Returns the journal.
     pub(super) fn journal(&mut self) -> Option<&mut Journal> {
         match &mut self.gpu {
@@ -223,14 +209,7 @@ impl<'a> ShaderMemory<'a> {
         self.left = self.left.saturating_sub(count.saturating_mul(kind.price()));
     }
 
-    /// Charges the texels that a request of `lanes` lanes reads.
-    #[inline]
-    fn spend_texels(&mut self, lanes: u64) {
-        let texels = FILTERED * lanes;
-        self.spend(Work::Texel, texels, |work| &mut work.texels);
-    }
-
-    fn spend_accesses(&mut self, count: u64) {
+    pub(super) fn spend_accesses(&mut self, count: u64) {
         self.spend(Work::LaneAccess, count, |work| &mut work.accesses);
     }
 
@@ -242,114 +221,6 @@ impl<'a> ShaderMemory<'a> {
     /// Charges the clearing of blocks of 16 bytes.
     pub(super) fn spend_clearing(&mut self, blocks: u64) {
         self.spend(Work::Copy16, blocks, |work| &mut work.cleared);
-    }
-
-    /// Samples a texture. A job without budget reads zero, as its warp ends soon.
-    pub fn sample(&mut self, request: &Sample<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) {
-        if self.left() == 0 {
-            return out.fill(Lanes::ZERO);
-        }
-        self.spend_texels(mask.count_ones().into());
-        self.give_up_journal();
-        let more = match self.named(&request.slots, mask) {
-            Some(named) => {
-                let request = Sample { slots: named.slots(), ..*request };
-                let Answered { used, more } = named.bank.sample(self.gpu.get(), &request, mask, out);
-                self.note_problems(&named, used);
-                more
-            }
-            None => {
-                let Answered { used, more } = match &self.gpu {
-                    GpuMemory::ReadOnly(_, bound) => bound.sample(request, mask, out),
-                    gpu => self.stage.textures.sample(gpu.get(), request, mask, out),
-                };
-                self.used_textures |= used;
-                more
-            }
-        };
-        self.spend(Work::Texel, more, |work| &mut work.texels);
-    }
-
-    /// Returns the textures and samplers that the lanes of a request name at bindless bases, if it does so.
-    fn named(&mut self, slots: &Slots<&Lanes>, mask: Mask) -> Option<NamedTextures> {
-        let places = self.stage.descriptors.as_ref()?;
-        let named = NamedTextures::of(slots, mask, places, self.gpu.get())?;
-        for slot in named.pairs.as_flattened() {
-            self.note_descriptor(places, Some(slot.base), slot.descriptor);
-        }
-        self.spend_accesses(NAMED * named.pairs.len() as u64);
-        Some(named)
-    }
-
-    /// Notes why some of the named textures read as zero.
-    fn note_problems(&mut self, named: &NamedTextures, used: Used) {
-        let Problems { unsupported, missing } = named.problems(used, self.gpu.get());
-        self.log.missing.extend(missing);
-        for (BindlessSlot { base, descriptor, .. }, error) in unsupported {
-            let stage = self.stage.stage;
-            self.log.refuse(format!("{stage:?} texture {descriptor} of base {base}: {error}"));
-        }
-    }
-
-    /// Samples a texture by a fast path for common requests. Returns false if there is none. Other lanes of
-    /// `out` are overwritten.
-    #[inline]
-    pub fn filter(&mut self, request: &Plain<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> bool {
-        let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return false };
-        if self.left() == 0 {
-            return false;
-        }
-        let Some(used) = bound.filter(request, out) else { return false };
-        self.spend_texels(mask.count_ones().into());
-        self.used_textures |= used;
-        true
-    }
-
-    /// Returns the data that compiled code needs to read textures directly. `None` if it cannot, or if the
-    /// budget does not cover all requests of a warp.
-    pub fn for_code(&self, routine: &Routine, program: &Lowered) -> Option<&DirectReads<'a>> {
-        let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return None };
-        let for_code = match self.work.warps >= DIRECT_READ_WARPS {
-            true => bound.for_code(routine, program)?,
-            false => bound.known_for_code()?,
-        };
-        (self.left > price_of_texels(for_code.requests)).then_some(for_code)
-    }
-
-    /// Charges the requests of the compiled code, for `lanes` lanes.
-    pub fn sampled(&mut self, lanes: u64) {
-        let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return };
-        let Some(DirectReads { texels, used, .. }) = bound.known_for_code() else { return };
-        self.used_textures |= used;
-        self.spend_texels(texels.len() as u64 * lanes);
-    }
-
-    /// Returns the textures of the compiled code.
-    pub fn texels(&self) -> &[Texels<'a>] {
-        match &self.gpu {
-            GpuMemory::ReadOnly(_, bound) => bound.known_for_code().map_or(&[], |for_code| &for_code.texels),
-            GpuMemory::ReadWrite(_) | GpuMemory::Overlay(_) | GpuMemory::Journaled(..) => &[],
-        }
-    }
-
-    /// Returns the bytes of the texture in a slot from its base on, if memory does not change.
-    pub fn texture_bytes(&mut self, slot: u32) -> Option<&[u8]> {
-        let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return None };
-        let (bytes, used) = bound.texture_bytes(slot)?;
-        self.used_textures |= used;
-        Some(bytes)
-    }
-
-    /// Runs getsize and related queries.
-    pub fn query(&mut self, request: &Query<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) {
-        match self.named(&request.slots, mask) {
-            Some(named) => {
-                let request = Query { slots: named.slots(), ..*request };
-                let used = named.bank.query(&request, mask, out);
-                self.note_problems(&named, used);
-            }
-            None => self.used_textures |= self.stage.textures.query(request, mask, out),
-        }
     }
 
     /// Charges an access of the lanes of `mask`. Returns false if the budget is used up.
@@ -493,19 +364,8 @@ impl<'a> ShaderMemory<'a> {
         }
     }
 
-    /// Records the guesses that a texture request rests on. Its result reaches `reach`.
-    pub(super) fn note_guesses(&mut self, sample: &Sample<&Lanes>, mask: Mask, reach: Reach) {
-        let named = self.named(&sample.slots, mask);
-        let (textures, slots) = match &named {
-            Some(named) => (&named.bank, named.slots()),
-            None => (&*self.stage.textures, sample.slots),
-        };
-        let rests = self.log.rests.get_or_insert_default();
-        textures.guesses(&Sample { slots, ..*sample }, mask, |guess| rests.add(guess, reach));
-    }
-
     /// Makes the stores of a journal count for nothing, and ends the job: it has to run in order.
-    fn give_up_journal(&mut self) {
+    pub(super) fn give_up_journal(&mut self) {
         if let GpuMemory::Journaled(_, journal) = &mut self.gpu {
             journal.give_up();
             self.left = 0;
@@ -558,13 +418,14 @@ impl<'a> ShaderMemory<'a> {
     }
 
     /// Notes a read of descriptor `slot`, or of the one behind a bindless base.
-    fn note_descriptor(&mut self, places: &DescriptorPlaces, base: Option<u8>, slot: u32) {
+    pub(super) fn note_descriptor(&mut self, places: &DescriptorPlaces, base: Option<u8>, slot: u32) {
         if let Some(address) = places.descriptor(self.gpu.get(), base, slot) {
             self.gpu.note_read(address.get(), 1);
         }
     }
 
-    /// Returns the buffer or image in `slot`, or behind a bindless base.
+    /// Returns the buffer or image in `slot`, or behind a bindless base. The access pays for it: which descriptors are known
+    /// already depends on the worker.
     fn described(&mut self, base: Option<u8>, slot: u32) -> Option<Buffer> {
         let Some(places) = &self.stage.descriptors else {
             return self.stage.buffers.get(slot as usize).copied();
@@ -585,7 +446,6 @@ impl<'a> ShaderMemory<'a> {
             self.described.clear();
         }
         self.described.push((key, buffer));
-        self.spend_accesses(1);
         buffer
     }
 
@@ -688,6 +548,9 @@ impl<'a> ShaderMemory<'a> {
         mask: Mask,
         out: &mut [Lanes; 4],
     ) {
+        if !self.charge(mask) {
+            return out.fill(Lanes::ZERO);
+        }
         for lane in lanes_of(mask) {
             let Some(buffer) = self.described(base, slot[lane]) else { continue };
             let size = match buffer.place {

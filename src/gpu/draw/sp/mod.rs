@@ -6,12 +6,13 @@
 //!    threads, within the budget. [`groups`] does it for workgroups, whose stores [`journal`] keeps. [`spare`] keeps warps
 //!    for the next draw with the same program.
 //! 3. [`environment`] is what a shader asks while it runs: [`memory`] (global, local and private; [`load`] reads
-//!    global memory for a whole warp), [`buffer`] (storage buffers and images), textures (`tpl1`;
-//!    [`named`]: those that registers name), [`primitive_inputs`] (vertices that geometry and hull shaders read).
+//!    global memory for a whole warp), [`buffer`] (storage buffers and images), [`sampling`] of textures (`tpl1`;
+//!    [`named`]: those that registers name), [`descriptors`] in memory, [`primitive_inputs`] (vertices that geometry and hull shaders read).
 //! 4. [`log`] collects work, faults, guesses and [`used`] buffers of the jobs, [`catch`] stops at the warp that a debugger wants,
 //!    and [`stores`] are those of each lane.
 pub mod buffer;
 pub mod catch;
+pub mod descriptors;
 pub mod environment;
 pub mod groups;
 pub mod journal;
@@ -22,6 +23,7 @@ pub mod memory;
 pub mod named;
 pub mod primitive_inputs;
 pub mod programs;
+pub mod sampling;
 pub mod spare;
 pub mod stage_cache;
 pub mod state;

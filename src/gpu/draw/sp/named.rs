@@ -2,8 +2,8 @@
 
 use a4emu_shader::{BindlessKind, BindlessSlot, Lanes, Mask, Slots, lanes_of};
 
-use super::buffer::DescriptorPlaces;
-use crate::draw::tpl1::{Problems, TextureBank, Used};
+use super::descriptors::DescriptorPlaces;
+use crate::draw::tpl1::{TextureBank, TextureError, Used};
 use crate::memory::Memory;
 
 /// The textures and samplers of one request.
@@ -44,10 +44,8 @@ impl NamedTextures {
         }
     }
 
-    /// Returns the problems of the slots in `used`, with the descriptors of textures in place of the slots.
-    pub fn problems(&self, used: Used, memory: &Memory) -> Problems<BindlessSlot> {
-        let Problems { unsupported, missing } = self.bank.bind(memory).problems(used);
-        let unsupported = unsupported.into_iter().map(|(slot, error)| (self.pairs[slot][1], error)).collect();
-        Problems { unsupported, missing }
+    /// The textures that read as zero, and why.
+    pub fn unsupported(&self) -> impl Iterator<Item = (BindlessSlot, TextureError)> {
+        self.bank.unsupported(Used::MAX).map(|(slot, error)| (self.pairs[slot][1], error))
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::buffer::{Buffer, DescriptorPlaces};
+use super::buffer::Buffer;
+use super::descriptors::DescriptorPlaces;
 use super::programs::{Loaded, Programs};
 use super::spare::SpareWarps;
 use super::state::{CodePlace, StageReaders, StageState, code, constants, has_constants};

@@ -9,8 +9,9 @@ use crate::machine::{ChipView, CodeSource, INSTRUCTIONS, Stage};
 use crate::memory::Memory;
 use a4emu_shader::{BindlessSlot, Counting, Dialect, INSTRUCTION_LIMIT, Program, Summary, Warp};
 
-use super::buffer::{Buffer, DescriptorPlaces};
+use super::buffer::Buffer;
 use super::catch::Catch;
+use super::descriptors::DescriptorPlaces;
 use super::spare::SpareWarps;
 use crate::draw::tpl1::TextureBank;
 use crate::draw::vertices::SpareLists;

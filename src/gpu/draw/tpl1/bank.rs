@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use a4emu_decoder::adreno::address::Address;
 use a4emu_decoder::guesses::Guess;
 
-use super::descriptor::{self, Bytes, Texture, TextureError};
+use super::descriptor::{self, Texture, TextureError};
 use super::guesses;
 use super::nearest::ByteTexels;
 use super::planar::Planar;
@@ -62,13 +62,13 @@ pub struct DirectReads<'a> {
 /// Data of a texture, cached at its first use.
 #[derive(Clone, Default)]
 struct Slot<'a> {
-    bytes: OnceLock<Bytes<'a>>,
+    bytes: OnceLock<Cow<'a, [u8]>>,
     /// Fast path of the texture with the sampler of its first request, and the number of this sampler.
     common: OnceLock<Option<(u32, Planar<'a>)>>,
 }
 
 /// Mask of the texture slots that a request read, one bit each; merge with `|`. Pass the sum of a draw to
-/// [`BoundBank::problems`].
+/// [`TextureBank::unsupported`] and [`TextureBank::missing_texels`].
 pub type Used = u128;
 
 /// Cost of a request.
@@ -80,15 +80,6 @@ pub struct Answered {
     /// texture after the other, blocks are decoded completely, and memory that is not contiguous is copied
     /// first.
     pub more: u64,
-}
-
-/// Problems of the textures that a draw used. `S` names a texture: it is its slot, or its descriptor.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Problems<S = usize> {
-    /// The texture, and the reason why it read as zero.
-    pub unsupported: Vec<(S, TextureError)>,
-    /// Memory that the capture lacks.
-    pub missing: Vec<Miss>,
 }
 
 impl TextureBank {
@@ -186,7 +177,7 @@ impl TextureBank {
         out: &mut [Lanes; 4],
     ) -> Answered {
         self.sample_with(request, mask, out, |slot| match self.textures.get(slot) {
-            Some(Ok(texture)) => texture.bytes(memory).bytes,
+            Some(Ok(texture)) => texture.bytes(memory),
             _ => Cow::Borrowed(&[]),
         })
     }
@@ -258,6 +249,26 @@ impl TextureBank {
         }
     }
 
+    /// Returns the slots of `used` whose textures read as zero, and why. They are in slot order.
+    pub fn unsupported(&self, used: Used) -> impl Iterator<Item = (usize, TextureError)> {
+        let errors = self.used(used).filter_map(|(slot, texture)| Some((slot, *texture.as_ref().err()?)));
+        errors.filter(|(_, error)| *error != TextureError::Null)
+    }
+
+    /// Returns the misses of the texels of the slots in `used`.
+    pub fn missing_texels(&self, used: Used, memory: &Memory) -> impl Iterator<Item = Miss> {
+        self.used(used).filter_map(|(_, texture)| texture.as_ref().ok()?.missing(memory))
+    }
+
+    /// Returns the misses of border colours and descriptors.
+    pub fn missing_descriptors(&self) -> &[Miss] {
+        &self.misses
+    }
+
+    fn used(&self, used: Used) -> impl Iterator<Item = (usize, &Result<Texture, TextureError>)> {
+        self.textures.iter().take(SLOTS).enumerate().filter(move |(slot, _)| used >> slot & 1 != 0)
+    }
+
     /// Returns whether any texture is compressed. The cost of a request is then not known in advance.
     pub fn is_compressed(&self) -> bool {
         self.textures
@@ -271,7 +282,7 @@ impl<'a> BoundBank<'a> {
     /// Runs a texture request in the lanes of its mask.
     pub fn sample(&self, request: &Sample<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Answered {
         self.bank.sample_with(request, mask, out, |slot| {
-            Cow::Borrowed(self.bytes(slot).map_or(&[][..], |it| &it.bytes))
+            Cow::Borrowed(self.bytes(slot).map_or(&[][..], |bytes| bytes))
         })
     }
 
@@ -320,7 +331,7 @@ impl<'a> BoundBank<'a> {
 
     /// Returns the fast path to cache for a texture. Its memory must be contiguous.
     fn common(&self, texture: u32, sampler: u32) -> Option<(u32, Planar<'a>)> {
-        let Cow::Borrowed(bytes) = self.bytes(texture as usize)?.bytes else { return None };
+        let Cow::Borrowed(bytes) = *self.bytes(texture as usize)? else { return None };
         let planar =
             Planar::new(self.bank.texture(texture)?, self.bank.samplers.get(sampler as usize)?, bytes)?;
         Some((sampler, planar))
@@ -329,15 +340,15 @@ impl<'a> BoundBank<'a> {
     /// Returns the fast path of a texture and a sampler, if both have one.
     fn planar(&self, texture: u32, sampler: u32) -> Option<Planar<'_>> {
         let (bytes, sampler) = (self.bytes(texture as usize)?, self.bank.samplers.get(sampler as usize)?);
-        Planar::new(self.bank.texture(texture)?, sampler, &bytes.bytes)
+        Planar::new(self.bank.texture(texture)?, sampler, bytes)
     }
 
     /// Returns the bytes of the texture in a slot from its base on, for reads without a request.
     pub fn texture_bytes(&self, slot: u32) -> Option<(&[u8], Used)> {
-        Some((&self.bytes(slot as usize)?.bytes, bit(slot)))
+        Some((self.bytes(slot as usize)?, bit(slot)))
     }
 
-    fn bytes(&self, slot: usize) -> Option<&Bytes<'a>> {
+    fn bytes(&self, slot: usize) -> Option<&Cow<'a, [u8]>> {
         let texture = self.bank.texture(slot as u32)?;
         Some(self.slots.get(slot)?.bytes.get_or_init(|| texture.bytes(self.memory)))
     }
@@ -345,22 +356,6 @@ impl<'a> BoundBank<'a> {
     /// Runs getsize and related queries.
     pub fn query(&self, request: &Query<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Used {
         self.bank.query(request, mask, out)
-    }
-
-    /// Returns the problems of the slots in `used`, in slot order.
-    pub fn problems(&self, used: Used) -> Problems {
-        let mut problems = Problems::default();
-        for slot in (0..SLOTS.min(self.slots.len())).filter(|slot| used >> slot & 1 != 0) {
-            problems.missing.extend(self.bytes(slot).and_then(|bytes| bytes.missing));
-            match self.bank.textures[slot] {
-                Ok(_) | Err(TextureError::Null) => {}
-                Err(error) => problems.unsupported.push((slot, error)),
-            }
-        }
-        if used != 0 {
-            problems.missing.extend(&self.bank.misses);
-        }
-        problems
     }
 }
 

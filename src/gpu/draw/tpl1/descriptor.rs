@@ -195,14 +195,6 @@ impl fmt::Display for TextureError {
 
 impl std::error::Error for TextureError {}
 
-/// The bytes of a texture.
-#[derive(Clone, Debug)]
-pub(super) struct Bytes<'m> {
-    pub bytes: Cow<'m, [u8]>,
-    /// Miss, if the capture lacks a part.
-    pub missing: Option<Miss>,
-}
-
 impl Texture {
     /// Whether the texels are in ASTC blocks.
     pub fn is_astc(&self) -> bool {
@@ -270,17 +262,26 @@ impl Texture {
 
     /// Returns its bytes: a slice where memory is contiguous, else a copy with zeros for missing parts (never
     /// larger than the buffer at its base).
-    pub(super) fn bytes<'m>(&self, memory: &'m Memory) -> Bytes<'m> {
-        let wanted = self.extent.min(u64::from(u32::MAX)) as u32;
-        let held = wanted.min(memory.room(self.base));
-        let missing = |len| Some(Miss { client: Client::Texture, address: self.base, len });
-        if let Some(bytes) = memory.slice(self.base, held as usize) {
-            let missing = if held < wanted { missing(wanted) } else { None };
-            return Bytes { bytes: Cow::Borrowed(bytes), missing };
+    pub(super) fn bytes<'m>(&self, memory: &'m Memory) -> Cow<'m, [u8]> {
+        let held = self.len().min(memory.room(self.base)) as usize;
+        if let Some(bytes) = memory.slice(self.base, held) {
+            return Cow::Borrowed(bytes);
         }
-        let mut copy = vec![0; held as usize];
-        let complete = memory.read(self.base, &mut copy) && held == wanted;
-        Bytes { bytes: Cow::Owned(copy), missing: if complete { None } else { missing(wanted) } }
+        let mut copy = vec![0; held];
+        // What is missing is reported once, by `missing`.
+        let _is_complete = memory.read(self.base, &mut copy);
+        Cow::Owned(copy)
+    }
+
+    /// Returns the miss of its bytes, if the buffer at its base lacks some of them.
+    pub(super) fn missing(&self, memory: &Memory) -> Option<Miss> {
+        let len = self.len();
+        let is_complete = len <= memory.room(self.base) && memory.is_known(self.base, len as usize);
+        (!is_complete).then_some(Miss { client: Client::Texture, address: self.base, len })
+    }
+
+    fn len(&self) -> u32 {
+        self.extent.min(u64::from(u32::MAX)) as u32
     }
 }
 
