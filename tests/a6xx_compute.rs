@@ -9,6 +9,7 @@ use a4emu_gpu::playback::Playback;
 use a4emu_inspect::asm::Disk;
 use a4emu_shader::Jit;
 use a4emu_support::folders::Folders;
+use a4emu_support::status::Status;
 use pretty_assertions::assert_eq;
 use rayon::ThreadPoolBuilder;
 
@@ -712,15 +713,67 @@ fn lanes_of_a_wave_exchange_values() {
     }
 }
 
+/// To select which warp of a wave runs next takes longer than an instruction, and costs more of the budget.
+#[test]
+fn turns_of_a_wave_are_charged() {
+    let of_loop = |instruction: &str| {
+        let program = format!(
+            "mov.u32u32 r5.x, 0
+            mov.u32u32 r6.x, 1000
+            turn: add.u r5.x, r5.x, 1
+            {instruction}
+            cmps.u.lt p0.x, r5.x, r6.x
+            (rpt5)nop
+            br p0.x, #turn
+            end"
+        );
+        played_within(&capture("", &program, "", ONE_GROUP), 1, Jit::On, Budget::fixed(1 << 19)).1
+    };
+    assert_eq!(of_loop("mov.u32u32 r4.x, 0"), Vec::<String>::new());
+    assert!(of_loop("movmsk.w128 r49.x")[0].contains("cut off: no more work is allowed"));
+}
+
 /// The output of debugger commands on invocation 40 of a group, which is in the second warp of its wave.
 fn debugged(program: &str, commands: &str) -> String {
+    let (out, _, status) = debugged_within("1G", program, commands);
+    assert_eq!(status, Some(0), "{out}");
+    out
+}
+
+/// What the debugger writes to its two streams, and its status, with so much work.
+fn debugged_within(work: &str, program: &str, commands: &str) -> (String, String, Option<i32>) {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("it.rd");
     std::fs::write(&path, capture("", &format!("{PLACE}{program}"), "", ONE_GROUP)).unwrap();
-    let place = ["--draw", "0", "--stage", "cs", "--invocation", "40,0,0"];
-    let (out, _, status) = crate::debug::session(path.to_str().unwrap(), &place, commands);
-    assert_eq!(status, Some(0), "{out}");
-    out
+    let place = ["--draw", "0", "--stage", "cs", "--invocation", "40,0,0", "--max-work", work];
+    crate::debug::session(path.to_str().unwrap(), &place, commands)
+}
+
+/// The first warp loops for ever. The budget ends it, and the debugger says so.
+#[test]
+fn a_debugger_does_not_wait_for_warps_that_do_not_end() {
+    let program = |before: &str, after: &str| {
+        format!(
+            "cmps.u.lt p0.x, r0.x, 32
+            mov.u32u32 r4.x, c0.x
+            (rpt5)nop
+            {before}
+            loop:
+            br p0.x, #loop
+            {after}
+            ldg.u32 r4.x, g[r2.x], 1
+            end"
+        )
+    };
+    let at_once = debugged_within("1M", &program("", "(ss)(sy)bar.l"), "c\nq\n");
+    let behind =
+        debugged_within("1M", &program("(ss)(sy)bar.l", "shfl.xor.u32 r3.x, r0.x, 32"), "c\nr r0\nq\n");
+    for (out, error, status) in [&at_once, &behind] {
+        assert_eq!(*status, Some(Status::Unsupported as i32), "{out}");
+        assert!(error.contains("the run may do no more work"), "{error}");
+    }
+    assert_eq!(at_once.0, "");
+    assert_eq!(values(&behind.0, "r0")[0], 40);
 }
 
 /// The values of the register `name` in the output of a debugger.

@@ -50,17 +50,22 @@ pub enum Turn {
 /// Selects what happens next. `warps` are those of the wave that have not ended and do not wait at a barrier, in order. `None` if
 /// there are none.
 pub fn turn(warps: &mut [&mut Warp]) -> Option<Turn> {
-    let step = |warp: &Warp| warp.flow.lowest().unwrap_or(u32::MAX);
     if let Some(warp) = warps.iter_mut().find(|warp| warp.is_due) {
         warp.is_due = false;
         return Some(Turn::Run(warp.wave.warp));
     }
-    let lowest = warps.iter().map(|warp| step(warp)).min()?;
-    let next = warps.iter().filter(|warp| step(warp) > lowest).map(|warp| step(warp)).min();
-    let is_alone = warps.iter().filter(|warp| step(warp) == lowest).count() == 1;
+    let mut steps = [u32::MAX; MAX_WARPS];
+    for (step, warp) in steps.iter_mut().zip(&*warps) {
+        *step = warp.flow.lowest().unwrap_or(u32::MAX);
+    }
+    let steps = &steps[..warps.len().min(MAX_WARPS)];
+    let lowest = *steps.iter().min()?;
+    let next = steps.iter().filter(|step| **step > lowest).min();
+    let is_alone = steps.iter().filter(|step| **step == lowest).count() == 1;
     let mut first = None;
-    for warp in warps.iter_mut().filter(|warp| step(warp) == lowest && !warp.stands) {
-        let before = Fence::Before(next.unwrap_or(u32::MAX));
+    let at_lowest = warps.iter_mut().zip(steps).filter(|(warp, step)| **step == lowest && !warp.stands);
+    for (warp, _) in at_lowest {
+        let before = Fence::Before(*next.unwrap_or(&u32::MAX));
         warp.flow.set_fence(if is_alone { before } else { Fence::Only(lowest) });
         warp.is_due = first.is_some();
         first = first.or(Some(warp.wave.warp));

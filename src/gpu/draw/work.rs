@@ -22,7 +22,7 @@ pub struct ShaderWork {
     pub texels: u64,
     /// Loads, stores and atomics of single lanes.
     pub accesses: u64,
-    /// 16 bytes of a shader's own memory cleared.
+    /// 16 bytes of a shader's own memory cleared, or the time that this takes.
     pub cleared: u64,
     /// Lanes started, without helper lanes. Not charged.
     pub lanes: u64,

@@ -2,7 +2,7 @@
 
 use a4emu_decoder::adreno::address::Address;
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Work};
 use crate::draw::sp::environment::StageEnvironment;
 use crate::draw::sp::launch::{Threads, Worker, launch};
 use crate::draw::sp::memory::GpuMemory;
@@ -23,12 +23,27 @@ struct GroupWarps<'a> {
     before: Vec<Member>,
     /// Warps of the group that run after it.
     after: Vec<Member>,
+    /// Whether the budget ended the other warps. The chosen one goes on alone.
+    is_cut: bool,
 }
 
 impl GroupWarps<'_> {
     /// Runs warps to the next barrier. Returns the warps that reached it.
     fn meet(&mut self, warps: Vec<Member>) -> Vec<Member> {
-        to_barrier(&mut self.worker, warps).unwrap_or_default()
+        if self.is_cut {
+            return Vec::new();
+        }
+        let waiting = to_barrier(&mut self.worker, warps).unwrap_or_default();
+        self.go_on_alone_if_cut();
+        waiting
+    }
+
+    fn go_on_alone_if_cut(&mut self) {
+        if self.worker.is_cut() {
+            self.is_cut = true;
+            [&mut self.wave, &mut self.before, &mut self.after].into_iter().for_each(Vec::clear);
+            self.worker.allow(u64::MAX);
+        }
     }
 }
 
@@ -51,6 +66,7 @@ impl Environment for GroupWarps<'_> {
 
     fn wave(&mut self, warp: &mut Warp) {
         take_turns(&mut self.worker, &mut self.wave, Some(warp));
+        self.go_on_alone_if_cut();
     }
 }
 
@@ -76,7 +92,8 @@ impl DispatchState {
     /// warps of the group have reached the first barrier.
     ///
     /// # Errors
-    /// A fault if there is no such warp.
+    /// A fault if there is no such warp. The budget ended other warps of the group: the chosen one went on alone if that was
+    /// behind its first barrier.
     pub fn inspect(
         &self,
         chosen: WhichWarp,
@@ -90,7 +107,8 @@ impl DispatchState {
             let work = |worker: &mut Worker<'_>, group| self.group(worker, group);
             launch(&self.stage, memory, budget, Threads::This, before, work);
         }
-        let mut worker = Worker::new(&self.stage, GpuMemory::ReadWrite(memory));
+        let mut worker = Worker::new(&self.stage, GpuMemory::ReadWrite(memory)).until(&budget.ends());
+        worker.allow(budget.share(Work::Copy16, 1));
         let mut before = self.start(&mut worker, place.group);
         let nothing = || Fault::Draw("there is no such warp".into());
         let is_joined = before.get(place.warp).ok_or_else(nothing)?.warp.place().joined;
@@ -98,10 +116,12 @@ impl DispatchState {
         let mut wave = before.split_off(place.warp - place.warp % warps);
         let after = wave.split_off(warps.min(wave.len()));
         let warp = wave.remove(place.warp % warps);
-        let mut company = GroupWarps { worker, wave, before: Vec::new(), after };
+        let mut company = GroupWarps { worker, wave, before: Vec::new(), after, is_cut: false };
         company.before = company.meet(before);
-        look(warp.warp, place.lane, &mut company);
-        Ok(())
+        if !company.is_cut {
+            look(warp.warp, place.lane, &mut company);
+        }
+        if company.is_cut { Err(Stop::NoBudget) } else { Ok(()) }
     }
 
     /// Returns the position of the chosen warp.

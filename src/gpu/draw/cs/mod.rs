@@ -22,13 +22,13 @@ struct Member {
 
 impl Member {
     /// Runs the warp until it ends, waits or faults, as [`Worker::resume`] does.
-    fn resume(mut self, worker: &mut Worker<'_>) -> (Option<Outcome>, Self) {
-        worker.warp = self.warp;
+    fn resume(&mut self, worker: &mut Worker<'_>) -> Option<Outcome> {
+        std::mem::swap(&mut worker.warp, &mut self.warp);
         worker.memory.swap_private(&mut self.private);
         let outcome = worker.resume(None);
         worker.memory.swap_private(&mut self.private);
-        self.warp = std::mem::take(&mut worker.warp);
-        (outcome, self)
+        std::mem::swap(&mut worker.warp, &mut self.warp);
+        outcome
     }
 }
 
@@ -36,7 +36,7 @@ impl Member {
 fn to_barrier(worker: &mut Worker<'_>, warps: Vec<Member>) -> Option<Vec<Member>> {
     let mut waiting = Vec::new();
     let mut warps = warps.into_iter().peekable();
-    while let Some(member) = warps.next() {
+    while let Some(mut member) = warps.next() {
         if member.warp.place().joined {
             let number = member.wave;
             let mut wave = vec![member];
@@ -49,9 +49,9 @@ fn to_barrier(worker: &mut Worker<'_>, warps: Vec<Member>) -> Option<Vec<Member>
             continue;
         }
         match member.resume(worker) {
-            (Some(Outcome::Barrier), member) => waiting.push(member),
-            (Some(Outcome::Ended), member) => worker.reuse_warp(member.warp),
-            (Some(Outcome::Wave | Outcome::Fault(_)) | None, _) => return None,
+            Some(Outcome::Barrier) => waiting.push(member),
+            Some(Outcome::Ended) => worker.reuse_warp(member.warp),
+            Some(Outcome::Wave | Outcome::Fault(_)) | None => return None,
         }
     }
     Some(waiting)
@@ -61,6 +61,7 @@ fn to_barrier(worker: &mut Worker<'_>, warps: Vec<Member>) -> Option<Vec<Member>
 /// that somebody else runs, until that one is the next. Returns false if a fault or the budget ends the group.
 fn take_turns(worker: &mut Worker<'_>, wave: &mut Vec<Member>, mut other: Option<&mut Warp>) -> bool {
     loop {
+        worker.charge_turn();
         let running = wave.iter_mut().filter(|member| !member.waits).map(|member| &mut member.warp);
         let next = turn(&mut in_order(running, &mut other));
         let number = match next {
@@ -73,23 +74,25 @@ fn take_turns(worker: &mut Worker<'_>, wave: &mut Vec<Member>, mut other: Option
             Some(Turn::Run(number)) => number,
         };
         let Some(at) = wave.iter().position(|member| member.warp.place().warp == number) else { return true };
-        let (outcome, member) = wave.remove(at).resume(worker);
-        match outcome {
-            Some(Outcome::Ended) => worker.reuse_warp(member.warp),
-            Some(Outcome::Barrier) => wave.insert(at, Member { waits: true, ..member }),
-            Some(Outcome::Wave) => wave.insert(at, member),
+        match wave[at].resume(worker) {
+            Some(Outcome::Ended) => worker.reuse_warp(wave.remove(at).warp),
+            Some(Outcome::Barrier) => wave[at].waits = true,
+            Some(Outcome::Wave) => {}
             Some(Outcome::Fault(_)) | None => return false,
         }
     }
 }
 
-/// The warps and `other`, in the order of the wave.
+/// The `warps`, which are in the order of the wave, and `other`.
 fn in_order<'w>(
     warps: impl Iterator<Item = &'w mut Warp>,
     other: &'w mut Option<&mut Warp>,
 ) -> Vec<&'w mut Warp> {
-    let mut warps = warps.chain(other.as_deref_mut()).collect::<Vec<_>>();
-    warps.sort_by_key(|warp| warp.place().warp);
+    let mut warps = warps.collect::<Vec<_>>();
+    if let Some(other) = other.as_deref_mut() {
+        let at = warps.partition_point(|warp| warp.place().warp < other.place().warp);
+        warps.insert(at, other);
+    }
     warps
 }
 
