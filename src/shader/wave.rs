@@ -206,27 +206,24 @@ impl Exchange {
                 Lanes(std::array::from_fn(|lane| (warp.wave.warp * LANES + lane) as u32))
             }),
             Self::Shuffle { src, dst, .. } | Self::Quad { src, dst, .. } | Self::Cluster { src, dst, .. } => {
-                let mut values = [(usize::MAX, 0, Lanes::ZERO); MAX_WARPS];
-                for ((value, warp), running) in values.iter_mut().zip(&*warps).zip(running) {
-                    *value = (warp.wave.warp, *running, *warp.row(src));
+                let mut wave = WaveValues { executing: 0, rows: [Lanes::ZERO; MAX_WARPS] };
+                for (warp, running) in warps.iter().zip(running) {
+                    let number = warp.wave.warp % MAX_WARPS;
+                    wave.executing |= u128::from(*running) << (number * LANES);
+                    wave.rows[number] = *warp.row(src);
                 }
-                // The value of a lane of the wave, if it executes.
-                let read = |lane: usize| {
-                    let (_, running, row) = values.iter().find(|(warp, ..)| *warp == lane / LANES)?;
-                    (running >> (lane % LANES) & 1 != 0).then(|| row[lane % LANES])
-                };
                 write(warps, running, dst, |warp| {
                     let old = warp.row(dst);
-                    Lanes(std::array::from_fn(|lane| self.value(warp, lane, read).unwrap_or(old[lane])))
+                    Lanes(std::array::from_fn(|lane| self.value(warp, lane, &wave).unwrap_or(old[lane])))
                 });
             }
         }
     }
 
-    /// The value that `lane` of `warp` takes. `None` if it keeps what it has. `read` has the value of each lane of the wave
-    /// that executes. shfl changes nothing in a lane that names one that does not (ir3_lower_subgroups.c). It is taken to be so
-    /// outside the wave, and for quad_shuffle (guess `wave-outside`).
-    fn value(&self, warp: &Warp, lane: usize, read: impl Fn(usize) -> Option<u32>) -> Option<u32> {
+    /// The value that `lane` of `warp` takes of those of the `wave`. `None` if it keeps what it has. shfl changes nothing in a
+    /// lane that names one that does not execute (ir3_lower_subgroups.c). It is taken to be so outside the wave, and for
+    /// quad_shuffle (guess `wave-outside`).
+    fn value(&self, warp: &Warp, lane: usize, wave: &WaveValues) -> Option<u32> {
         let own = warp.wave.warp * LANES + lane;
         let from = match *self {
             Self::Shuffle { mode, by, .. } => {
@@ -244,10 +241,33 @@ impl Exchange {
             Self::Cluster { size, .. } => {
                 let (size, half) = (usize::from(size), usize::from(size / 2));
                 let begin = own & !(size - 1);
-                return (own - begin >= half).then(|| (begin..begin + half).rev().find_map(&read)).flatten();
+                let is_upper = own - begin >= half;
+                return is_upper.then(|| wave.last(begin, half).and_then(|lane| wave.read(lane))).flatten();
             }
             Self::Executing { .. } | Self::Number { .. } => return None,
         };
-        read(from)
+        wave.read(from)
+    }
+}
+
+/// A row of all lanes of a wave.
+struct WaveValues {
+    /// The lanes that execute.
+    executing: u128,
+    /// By the number of the warp.
+    rows: [Lanes; MAX_WARPS],
+}
+
+impl WaveValues {
+    /// The value of a lane, if it executes.
+    fn read(&self, lane: usize) -> Option<u32> {
+        let row = self.rows.get(lane / LANES)?;
+        (self.executing >> lane & 1 != 0).then(|| row[lane % LANES])
+    }
+
+    /// The last lane that executes, of `count` lanes from `begin` on: at most half a wave.
+    fn last(&self, begin: usize, count: usize) -> Option<usize> {
+        let lanes = ((1 << count) - 1) << begin;
+        (self.executing & lanes).checked_ilog2().map(|lane| lane as usize)
     }
 }

@@ -48,6 +48,13 @@ const SCENES: &[Scene] = &[
     Scene { kind: "warps", command: "info --threads 1 {capture}", source: warps },
     Scene { kind: "instructions", command: "info --threads 1 {capture}", source: instructions },
     Scene { kind: "accesses", command: "info --threads 1 {capture}", source: accesses },
+    Scene { kind: "barriers", command: "info --threads 1 {capture}", source: barriers },
+    Scene { kind: "exchanges of a wave", command: "info --threads 1 {capture}", source: exchanges },
+    Scene {
+        kind: "texels of 64 MB of zeros",
+        command: "info --threads 1 {capture}",
+        source: texels_of_zeros,
+    },
 ];
 
 /// The only test. It takes minutes and needs a machine without other load.
@@ -77,10 +84,10 @@ impl Scene {
     fn ns_per_unit(&self) -> Result<f64, Failed> {
         let folder = TempDir::new()?;
         let [source, capture] = ["scene.a4", "scene.rd"].map(|name| folder.path().join(name));
-        std::fs::copy(
-            concat!(env!("CARGO_MANIFEST_DIR"), "/captures/setup.a4i"),
-            folder.path().join("setup.a4i"),
-        )?;
+        for name in ["setup.a4i", "kernels/kernel.a4i"] {
+            let included = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures").join(name);
+            std::fs::copy(&included, folder.path().join(included.file_name().ok_or("no name")?))?;
+        }
         std::fs::write(&source, (self.source)())?;
         if source.metadata()?.len() > 0 {
             let assembled = a4emu(limited(), [Path::new("asm"), &source, Path::new("-o"), &capture], "")?;
@@ -263,4 +270,62 @@ fn instructions() -> String {
 
 fn accesses() -> String {
     looping("ldg.u32 r2.x, g[r1.x], 1")
+}
+
+/// An endless kernel of an A630 in a group of 1,024 invocations, with a texture of zeros.
+/// They are so many that they do not lie in one piece.
+fn kernel(body: &str) -> String {
+    format!(
+        "chip_id 0x06030002
+buffer data @ 0x500010000 {{ zero 0x1000 }}
+buffer more @ 0x500020000 {{ zero 0x1000 }}
+buffer zeros @ 0x500100000 size 0x4000000 {{ zero 0x1000 }}
+buffer code @ 0x500030000 {{ shader {{
+    shl.b r1.x, r0.x, 2
+    add.u r2.x, c0.x, r1.x
+    mov.u32u32 r2.y, c0.y
+    cmps.u.lt p0.x, r0.x, 0x3ff
+    (rpt5)nop
+loop:
+    {body}
+    br p0.x, #loop
+    jump #loop
+    end
+}}
+zero 0x800
+}}
+buffer textures @ 0x500040000 {{
+    TEX_CONST_0 {{ FMT = FMT6_8_8_8_8_UNORM | SWIZ_X = A6XX_TEX_X }}
+    TEX_CONST_1 {{ WIDTH = 4096 | HEIGHT = 4096 }}
+    TEX_CONST_2 {{ PITCH = 16384 | TYPE = A6XX_TEX_2D }}
+    zero 4
+    TEX_CONST_4 {{ BASE_LO = zeros & 0xffffffff }}
+    TEX_CONST_5 {{ BASE_HI = zeros >> 32 | DEPTH = 1 }}
+    zero 0x28
+}}
+buffer samplers @ 0x500041000 {{ zero 0x20 }}
+include \"kernel.a4i\"
+buffer main {{
+    use kernel(1024, 1, 1)
+    SP_CS_TEX_CONST = textures
+    SP_CS_TEX_SAMP = samplers
+    SP_CS_CONFIG {{ ENABLED | NTEX = 1 | NSAMP = 1 }}
+    CP_EXEC_CS(0, NGROUPS_X = 1, NGROUPS_Y = 1, NGROUPS_Z = 1)
+}}
+submit main
+"
+    )
+}
+
+fn barriers() -> String {
+    kernel(&"(ss)(sy)bar.l\n    ".repeat(8))
+}
+
+fn exchanges() -> String {
+    kernel(&"shfl.xor.u32 r4.x, r0.x, 3\n    ".repeat(8))
+}
+
+/// A program that stores, so that each request reads memory anew.
+fn texels_of_zeros() -> String {
+    kernel("stg.u32 g[r2.x], r0.x, 1\n    sam (f32)(xyzw)r4.x, r1.x, s#0, t#0")
 }

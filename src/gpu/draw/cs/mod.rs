@@ -23,6 +23,7 @@ struct Member {
 impl Member {
     /// Runs the warp until it ends, waits or faults, as [`Worker::resume`] does.
     fn resume(&mut self, worker: &mut Worker<'_>) -> Option<Outcome> {
+        worker.charge_turn();
         std::mem::swap(&mut worker.warp, &mut self.warp);
         worker.memory.swap_private(&mut self.private);
         let outcome = worker.resume(None);
@@ -61,12 +62,12 @@ fn to_barrier(worker: &mut Worker<'_>, warps: Vec<Member>) -> Option<Vec<Member>
 /// that somebody else runs, until that one is the next. Returns false if a fault or the budget ends the group.
 fn take_turns(worker: &mut Worker<'_>, wave: &mut Vec<Member>, mut other: Option<&mut Warp>) -> bool {
     loop {
-        worker.charge_turn();
         let running = wave.iter_mut().filter(|member| !member.waits).map(|member| &mut member.warp);
         let next = turn(&mut in_order(running, &mut other));
         let number = match next {
             None => return true,
             Some(Turn::Exchange) => {
+                worker.charge_turn();
                 let all = wave.iter_mut().map(|member| &mut member.warp);
                 exchange(&worker.stage.program, &mut in_order(all, &mut other));
                 continue;

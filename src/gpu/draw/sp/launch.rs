@@ -30,7 +30,8 @@ use a4emu_shader::{
 /// Number of jobs in a round.
 const ROUND: usize = 32;
 
-/// How many blocks of 16 bytes are copied while the next warp of a wave is selected.
+/// How many blocks of 16 bytes are copied in the time of a change to another warp, or of an exchange between those of a wave.
+/// Measure: `scripts/prices`.
 const TURN: u64 = 96;
 
 /// Threads that run the jobs of a shader that does not store.
@@ -352,7 +353,7 @@ impl<'a> Worker<'a> {
         known.instructions
     }
 
-    /// Charges the selection of the warp of a wave that runs next.
+    /// Charges a change to another warp, or an exchange between those of a wave.
     pub fn charge_turn(&mut self) {
         self.memory.spend_clearing(TURN);
     }

@@ -264,13 +264,10 @@ impl Texture {
     /// larger than the buffer at its base).
     pub(super) fn bytes<'m>(&self, memory: &'m Memory) -> Cow<'m, [u8]> {
         let held = self.len().min(memory.room(self.base)) as usize;
-        if let Some(bytes) = memory.slice(self.base, held) {
-            return Cow::Borrowed(bytes);
+        match memory.slice(self.base, held) {
+            Some(bytes) => Cow::Borrowed(bytes),
+            None => Cow::Owned(memory.copied(self.base, held)),
         }
-        let mut copy = vec![0; held];
-        // What is missing is reported once, by `missing`.
-        let _is_complete = memory.read(self.base, &mut copy);
-        Cow::Owned(copy)
     }
 
     /// Returns the miss of its bytes, if the buffer at its base lacks some of them.
