@@ -42,7 +42,9 @@ fn parts(page: &str, attribute: &str) -> Vec<Value> {
     let unpacked = elements.map(|rest| {
         let (data, _) = rest.split_once("</script>").expect("an end");
         let packed = STANDARD.decode(data).expect("base64");
-        serde_json::from_reader(DeflateDecoder::new(&packed[..])).expect("JSON")
+        let mut json = Vec::new();
+        DeflateDecoder::new(&packed[..]).read_to_end(&mut json).expect("a stream");
+        serde_json::from_slice(&json).expect("JSON")
     });
     unpacked.collect()
 }

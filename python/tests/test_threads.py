@@ -76,7 +76,7 @@ def assembled():
     a4emu.assemble(LARGE, path=TRIANGLE)
 
 
-LARGE = TRIANGLE.read_text() + "".join(f"buffer b{n} {{ f32 {n}.0, 1.0, 2.0, 3.0 }}\n" for n in range(20000))
+LARGE = TRIANGLE.read_text() + "".join(f"buffer b{n} {{ f32 {n}.0, 1.0, 2.0, 3.0 }}\n" for n in range(4000))
 
 
 # That something is done in a row: for as long as it takes once, the other thread may get no core.

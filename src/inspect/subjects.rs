@@ -143,6 +143,7 @@ pub fn words(generation: &'static Generation, text: &str) -> Vec<Subject> {
     let name = generation.unprefixed(name);
     let name = ["__MASK", "__SHIFT"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
     let name = name.split_once('(').map_or(name, |(name, _)| name);
+    let by_pattern = is_pattern(name);
     let of = |source: Source| {
         let owners: Vec<&str> = match source {
             Source::Dword(row, _) => row.names().collect(),
@@ -166,11 +167,13 @@ pub fn words(generation: &'static Generation, text: &str) -> Vec<Subject> {
         }
         let is_asked = |row: &FieldRow| {
             let field = row.name.to_ascii_uppercase();
+            if !by_pattern && !name.ends_with(&field) {
+                return false;
+            }
             let mut heads = words.iter().map(String::as_str).chain(owners.iter().copied());
             let header = words.iter().any(|word| fits(name, &format!("{word}_{field}")));
             header || heads.any(|head| fits(name, &format!("{head}.{field}")))
         };
-        let by_pattern = is_pattern(name);
         source.some_fields(is_asked).map(|subject| Subject { by_pattern, ..subject }).collect()
     };
     all_words(generation).flat_map(of).collect()

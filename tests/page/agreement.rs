@@ -15,7 +15,7 @@ pub const CAPTURES: [&str; 10] =
     ["attribs", "blend", "clip", "cube", "depth", "fbo", "many", "points", "stencil", "torus"];
 
 /// Number of pixels of a capture.
-const PIXELS: usize = 64;
+const PIXELS: usize = 16;
 
 /// Pseudo-random pixels of a picture, the same in each run.
 fn pixels([width, height]: [u64; 2]) -> Vec<[u64; 2]> {
