@@ -40,7 +40,7 @@ pub fn launch_groups(
     if !launched.is_over(budget) {
         used |= in_order(stage, memory, budget, left.into_iter().chain(groups), &work, &mut launched);
     }
-    note_textures(stage, used, memory, &mut launched.log);
+    note_textures(&stage.textures.bind(memory), used, stage, &mut launched.log);
     launched.log
 }
 

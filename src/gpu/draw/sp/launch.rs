@@ -16,7 +16,7 @@ use super::memory::{GpuMemory, ShaderMemory};
 use super::sampling::most_for_texels;
 use super::state::StageState;
 use crate::budget::{Budget, Ends, Work};
-use crate::draw::tpl1::{TextureBank, Used};
+use crate::draw::tpl1::{BoundBank, TextureBank, Used};
 use crate::draw::vpc::interpolate::WarpQuads;
 use crate::draw::work::{KnownRun, KnownWarps, ShaderWork};
 use crate::memory::Memory;
@@ -372,8 +372,8 @@ impl<'a> Worker<'a> {
     ) -> (R, ShaderLog, Option<Work>) {
         self.memory.used_textures = 0;
         let Done { result, mut log, exhausted } = self.job((), share, |worker, ()| work(worker));
-        if let GpuMemory::ReadOnly(memory, _) = &self.memory.gpu {
-            note_textures(self.stage, self.memory.used_textures, memory, &mut log);
+        if let GpuMemory::ReadOnly(_, bank) = &self.memory.gpu {
+            note_textures(bank, self.memory.used_textures, self.stage, &mut log);
         }
         (result, log, exhausted)
     }
@@ -480,7 +480,7 @@ pub fn launch<J: Send, R: Send>(
     if !stage.only_reads() {
         let mut launched = Launched { results: Vec::new(), log: ShaderLog::default() };
         let used = in_order(stage, memory, budget, jobs, &work, &mut launched);
-        note_textures(stage, used, memory, &mut launched.log);
+        note_textures(&stage.textures.bind(memory), used, stage, &mut launched.log);
         return launched;
     }
     launch_reading(stage, memory, budget, threads, jobs, work)
@@ -499,7 +499,7 @@ pub fn launch_reading<J: Send, R: Send>(
     let bank = stage.textures.bind(memory);
     let gpu = || GpuMemory::ReadOnly(memory, &bank);
     let used = side_by_side(stage, gpu, budget, threads, jobs, work, &mut launched);
-    note_textures(stage, used, memory, &mut launched.log);
+    note_textures(&bank, used, stage, &mut launched.log);
     launched
 }
 
@@ -576,13 +576,12 @@ fn side_by_side<'a, J: Send, R: Send>(
 }
 
 /// Records problems with the textures that were used.
-pub(super) fn note_textures(stage: &StageState, used: Used, memory: &Memory, log: &mut ShaderLog) {
+pub(super) fn note_textures(bank: &BoundBank<'_>, used: Used, stage: &StageState, log: &mut ShaderLog) {
     if used == 0 {
         return;
     }
-    log.missing.extend(stage.textures.missing_texels(used, memory));
-    log.missing.extend(stage.textures.missing_descriptors().iter().copied());
-    for (slot, error) in stage.textures.unsupported(used) {
+    log.missing.extend(bank.missing(used));
+    for (slot, error) in bank.unsupported(used) {
         log.refuse(format!("{:?} texture {slot}: {error}", stage.stage));
     }
 }

@@ -6,7 +6,7 @@ use a4emu_shader::{BindlessSlot, LANES, Lanes, Lowered, Mask, Plain, Query, Reac
 
 use super::memory::{GpuMemory, ShaderMemory};
 use super::named::NamedTextures;
-use crate::draw::tpl1::{Answered, DirectReads, FILTERED, TextureBank, Used};
+use crate::draw::tpl1::{Answered, DirectReads, FILTERED, TextureBank};
 use crate::limits::DIRECT_READ_WARPS;
 
 /// Accesses charged for a texture and its sampler that registers name: they are prepared for each request.
@@ -45,7 +45,7 @@ impl<'a> ShaderMemory<'a> {
             Some(named) => {
                 let request = Sample { slots: named.slots(), ..*request };
                 let Answered { more, .. } = named.bank.sample(self.gpu.get(), &request, mask, out);
-                self.log.missing.extend(named.bank.missing_texels(Used::MAX, self.gpu.get()));
+                self.log.missing.extend(named.bank.missing_texels(self.gpu.get()));
                 more
             }
             None => {

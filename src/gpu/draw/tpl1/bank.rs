@@ -63,12 +63,13 @@ pub struct DirectReads<'a> {
 #[derive(Clone, Default)]
 struct Slot<'a> {
     bytes: OnceLock<Cow<'a, [u8]>>,
+    missing: OnceLock<Option<Miss>>,
     /// Fast path of the texture with the sampler of its first request, and the number of this sampler.
     common: OnceLock<Option<(u32, Planar<'a>)>>,
 }
 
 /// Mask of the texture slots that a request read, one bit each; merge with `|`. Pass the sum of a draw to
-/// [`TextureBank::unsupported`] and [`TextureBank::missing_texels`].
+/// [`BoundBank::unsupported`] and [`BoundBank::missing`].
 pub type Used = u128;
 
 /// Cost of a request.
@@ -255,9 +256,9 @@ impl TextureBank {
         errors.filter(|(_, error)| *error != TextureError::Null)
     }
 
-    /// Returns the misses of the texels of the slots in `used`.
-    pub fn missing_texels(&self, used: Used, memory: &Memory) -> impl Iterator<Item = Miss> {
-        self.used(used).filter_map(|(_, texture)| texture.as_ref().ok()?.missing(memory))
+    /// Returns the misses of the texels of all textures.
+    pub fn missing_texels(&self, memory: &Memory) -> impl Iterator<Item = Miss> {
+        self.textures.iter().flatten().filter_map(|texture| texture.missing(memory))
     }
 
     /// Returns the misses of border colours and descriptors.
@@ -356,6 +357,20 @@ impl<'a> BoundBank<'a> {
     /// Runs getsize and related queries.
     pub fn query(&self, request: &Query<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Used {
         self.bank.query(request, mask, out)
+    }
+
+    /// Returns the slots of `used` whose textures read as zero, and why. They are in slot order.
+    pub fn unsupported(&self, used: Used) -> impl Iterator<Item = (usize, TextureError)> {
+        self.bank.unsupported(used)
+    }
+
+    /// Returns the misses of the slots in `used`: those of texels, then those of descriptors and border colours.
+    pub fn missing(&self, used: Used) -> impl Iterator<Item = Miss> {
+        let texels = self.bank.used(used).filter_map(|(slot, texture)| {
+            let texture = texture.as_ref().ok()?;
+            *self.slots[slot].missing.get_or_init(|| texture.missing(self.memory))
+        });
+        texels.chain(self.bank.misses.iter().copied().filter(move |_| used != 0))
     }
 }
 

@@ -109,7 +109,7 @@ fn unsupported_textures_are_reported_when_sampled() {
     let mut out = [Lanes::splat(9); 4];
     let used = bound.sample(&request(&[&x, &x]), ALL, &mut out).used;
     assert_eq!(out, [Lanes::ZERO; 4]);
-    let unsupported = |used| bank.unsupported(used).collect::<Vec<_>>();
+    let unsupported = |used| bound.unsupported(used).collect::<Vec<_>>();
     assert_eq!(unsupported(used), [(0, TextureError::Samples("TEX_CONST_0.SAMPLES"))]);
     assert_eq!(unsupported(0), []);
     assert_eq!(unsupported(2), [(1, TextureError::Format("TEX_CONST_0.FMT", 0))]);
@@ -125,7 +125,7 @@ fn missing_texels_are_reported_and_read_as_zero() {
     let mut out = [Lanes::ZERO; 4];
     let used = bound.sample(&request(&[&s, &t]), ALL, &mut out).used;
     assert_eq!(by_lane(&out)[0], [0.0, 0.0, 0.0, 1.0]);
-    let missing = bank.missing_texels(used, &memory).collect::<Vec<_>>();
+    let missing = bound.missing(used).collect::<Vec<_>>();
     assert_eq!(
         (missing[0].client, missing[0].address, missing[0].len),
         (Client::Texture, BASE.into(), 63 * 32 + 1)
