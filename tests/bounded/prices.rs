@@ -272,8 +272,8 @@ fn accesses() -> String {
     looping("ldg.u32 r2.x, g[r1.x], 1")
 }
 
-/// An endless kernel of an A630 in a group of 1,024 invocations, with a texture of zeros.
-/// They are so many that they do not lie in one piece.
+/// An endless kernel of an A630 in a group of 1,024 invocations, with a texture of 64 MB
+/// of zeros. Memory does not keep so many zeros in one piece, so that a request has to copy them.
 fn kernel(body: &str) -> String {
     format!(
         "chip_id 0x06030002

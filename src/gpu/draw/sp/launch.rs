@@ -110,7 +110,7 @@ impl<'a> Worker<'a> {
 
     /// Returns whether the job has ended early: by a fault, or by its budget.
     pub fn is_stopped(&self) -> bool {
-        self.memory.log.fault.is_some() || self.exhausted.is_some()
+        self.memory.log.fault.is_some() || self.is_cut()
     }
 
     /// Runs a warp of `lanes` to its end. Barriers do not wait, because all threads of the group are in this
@@ -581,7 +581,7 @@ pub(super) fn note_textures(bank: &BoundBank<'_>, used: Used, stage: &StageState
         return;
     }
     log.missing.extend(bank.missing(used));
-    for (slot, error) in bank.unsupported(used) {
+    for (slot, error) in stage.textures.unsupported(used) {
         log.refuse(format!("{:?} texture {slot}: {error}", stage.stage));
     }
 }

@@ -7,7 +7,8 @@
 //!    for the next draw with the same program.
 //! 3. [`environment`] is what a shader asks while it runs: [`memory`] (global, local and private; [`load`] reads
 //!    global memory for a whole warp), [`buffer`] (storage buffers and images), [`sampling`] of textures (`tpl1`;
-//!    [`named`]: those that registers name), [`descriptors`] in memory, [`primitive_inputs`] (vertices that geometry and hull shaders read).
+//!    [`named`]: those that registers name), [`descriptors`] in memory,
+//!    [`primitive_inputs`] (vertices that geometry and hull shaders read).
 //! 4. [`log`] collects work, faults, guesses and [`used`] buffers of the jobs, [`catch`] stops at the warp that a debugger wants,
 //!    and [`stores`] are those of each lane.
 pub mod buffer;

@@ -69,7 +69,7 @@ struct Slot<'a> {
 }
 
 /// Mask of the texture slots that a request read, one bit each; merge with `|`. Pass the sum of a draw to
-/// [`BoundBank::unsupported`] and [`BoundBank::missing`].
+/// [`TextureBank::unsupported`] and [`BoundBank::missing`].
 pub type Used = u128;
 
 /// Cost of a request.
@@ -357,11 +357,6 @@ impl<'a> BoundBank<'a> {
     /// Runs getsize and related queries.
     pub fn query(&self, request: &Query<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Used {
         self.bank.query(request, mask, out)
-    }
-
-    /// Returns the slots of `used` whose textures read as zero, and why. They are in slot order.
-    pub fn unsupported(&self, used: Used) -> impl Iterator<Item = (usize, TextureError)> {
-        self.bank.unsupported(used)
     }
 
     /// Returns the misses of the slots in `used`: those of texels, then those of descriptors and border colours.

@@ -109,7 +109,7 @@ fn unsupported_textures_are_reported_when_sampled() {
     let mut out = [Lanes::splat(9); 4];
     let used = bound.sample(&request(&[&x, &x]), ALL, &mut out).used;
     assert_eq!(out, [Lanes::ZERO; 4]);
-    let unsupported = |used| bound.unsupported(used).collect::<Vec<_>>();
+    let unsupported = |used| bank.unsupported(used).collect::<Vec<_>>();
     assert_eq!(unsupported(used), [(0, TextureError::Samples("TEX_CONST_0.SAMPLES"))]);
     assert_eq!(unsupported(0), []);
     assert_eq!(unsupported(2), [(1, TextureError::Format("TEX_CONST_0.FMT", 0))]);
