@@ -174,10 +174,10 @@ fn share(warps: &mut [&mut Warp], row: Row, value: u32) {
     warps.iter_mut().for_each(|warp| warp.rows[usize::from(row)] = Lanes::splat(value));
 }
 
-/// Writes to `row` of each warp, in the lanes that are `running`.
-fn write(warps: &mut [&mut Warp], running: &[Mask], row: Row, value: impl Fn(&Warp) -> Lanes) {
+/// Writes to `row` of each warp, in the lanes that are `running`, what `value` returns for the warp and these lanes.
+fn write(warps: &mut [&mut Warp], running: &[Mask], row: Row, value: impl Fn(&Warp, Mask) -> Lanes) {
     for (warp, mask) in warps.iter_mut().zip(running) {
-        let value = value(warp);
+        let value = value(warp, *mask);
         warp.write(row, &value, *mask);
     }
 }
@@ -198,76 +198,96 @@ impl Exchange {
                     let row = dst + Row::from(n);
                     match is_shared(row) {
                         true => share(warps, row, mask),
-                        false => write(warps, running, row, |_| Lanes::splat(mask)),
+                        false => write(warps, running, row, |_, _| Lanes::splat(mask)),
                     }
                 }
             }
-            Self::Number { dst } => write(warps, running, dst, |warp| {
+            Self::Number { dst } => write(warps, running, dst, |warp, _| {
                 Lanes(std::array::from_fn(|lane| (warp.wave.warp * LANES + lane) as u32))
             }),
-            Self::Shuffle { src, dst, .. } | Self::Quad { src, dst, .. } | Self::Cluster { src, dst, .. } => {
-                let mut wave = WaveValues { executing: 0, rows: [Lanes::ZERO; MAX_WARPS] };
+            Self::Quad { lane, dst, src } => write(warps, running, dst, |warp, running| {
+                let (values, old) = (warp.row(src), warp.row(dst));
+                match lane {
+                    QuadLane::Named(by) => {
+                        let by = warp.row(by);
+                        in_warp(values, running, old, |lane| lane & !3 | by[lane] as usize & 3)
+                    }
+                    QuadLane::Across(bits) => in_warp(values, running, old, |lane| lane ^ usize::from(bits)),
+                }
+            }),
+            Self::Cluster { size, dst, src } => write(warps, running, dst, |warp, running| {
+                last_of_halves(warp.row(src), running, warp.row(dst), size.into())
+            }),
+            Self::Shuffle { mode, dst, src, by } => {
+                let mut wave = WaveValues { executing: [0; MAX_WARPS], rows: [Lanes::ZERO; MAX_WARPS] };
                 for (warp, running) in warps.iter().zip(running) {
                     let number = warp.wave.warp % MAX_WARPS;
-                    wave.executing |= u128::from(*running) << (number * LANES);
+                    wave.executing[number] = *running;
                     wave.rows[number] = *warp.row(src);
                 }
-                write(warps, running, dst, |warp| {
+                write(warps, running, dst, |warp, _| {
+                    let (first, lanes, by) = (warp.wave.warp * LANES, warp.wave.lanes, warp.row(by));
+                    let (own, by) = (|lane: usize| first + lane, |lane: usize| by[lane] as usize);
                     let old = warp.row(dst);
-                    Lanes(std::array::from_fn(|lane| self.value(warp, lane, &wave).unwrap_or(old[lane])))
+                    match mode {
+                        ShuffleMode::Xor => wave.gather(old, |lane| own(lane) ^ by(lane)),
+                        ShuffleMode::Up => wave.gather(old, |lane| own(lane).wrapping_sub(by(lane))),
+                        ShuffleMode::Down => wave.gather(old, |lane| own(lane).wrapping_add(by(lane))),
+                        ShuffleMode::RotateUp => {
+                            wave.gather(old, |lane| own(lane).wrapping_sub(by(lane)) % lanes)
+                        }
+                        ShuffleMode::RotateDown => {
+                            wave.gather(old, |lane| own(lane).wrapping_add(by(lane)) % lanes)
+                        }
+                    }
                 });
             }
         }
     }
+}
 
-    /// The value that `lane` of `warp` takes of those of the `wave`. `None` if it keeps what it has. shfl changes nothing in a
-    /// lane that names one that does not execute (ir3_lower_subgroups.c). It is taken to be so outside the wave, and for
-    /// quad_shuffle (guess `wave-outside`).
-    fn value(&self, warp: &Warp, lane: usize, wave: &WaveValues) -> Option<u32> {
-        let own = warp.wave.warp * LANES + lane;
-        let from = match *self {
-            Self::Shuffle { mode, by, .. } => {
-                let (by, lanes) = (warp.row(by)[lane] as usize, warp.wave.lanes);
-                match mode {
-                    ShuffleMode::Xor => own ^ by,
-                    ShuffleMode::Up => own.wrapping_sub(by),
-                    ShuffleMode::Down => own.wrapping_add(by),
-                    ShuffleMode::RotateUp => own.wrapping_sub(by) % lanes,
-                    ShuffleMode::RotateDown => own.wrapping_add(by) % lanes,
-                }
-            }
-            Self::Quad { lane: QuadLane::Named(by), .. } => own & !3 | warp.row(by)[lane] as usize & 3,
-            Self::Quad { lane: QuadLane::Across(bits), .. } => own ^ usize::from(bits),
-            Self::Cluster { size, .. } => {
-                let (size, half) = (usize::from(size), usize::from(size / 2));
-                let begin = own & !(size - 1);
-                let is_upper = own - begin >= half;
-                return is_upper.then(|| wave.last(begin, half).and_then(|lane| wave.read(lane))).flatten();
-            }
-            Self::Executing { .. } | Self::Number { .. } => return None,
-        };
-        wave.read(from)
+/// For each lane of a warp, the one of `values` that is in the lane that `from` names, or the `old` value if that lane does not
+/// execute. That shfl changes nothing then is in ir3_lower_subgroups.c. It is taken to be so for quad_shuffle (guess
+/// `wave-outside`).
+fn in_warp(values: &Lanes, executing: Mask, old: &Lanes, from: impl Fn(usize) -> usize) -> Lanes {
+    let value = |lane| {
+        let from = from(lane) % LANES;
+        if executing >> from & 1 != 0 { values[from] } else { old[lane] }
+    };
+    Lanes(std::array::from_fn(value))
+}
+
+/// For each lane of a warp: the one of `values` that is in the last executing lane in the lower half of its cluster of `size`
+/// lanes, or the `old` value if there is none. Lanes in lower halves keep the old ones.
+fn last_of_halves(values: &Lanes, executing: Mask, old: &Lanes, size: usize) -> Lanes {
+    let mut all = *old;
+    for (number, cluster) in all.0.chunks_exact_mut(size).enumerate() {
+        let lower = executing >> (number * size) & ((1 << (size / 2)) - 1);
+        if let Some(last) = lower.checked_ilog2() {
+            cluster[size / 2..].fill(values[number * size + last as usize]);
+        }
     }
+    all
 }
 
 /// A row of all lanes of a wave.
 struct WaveValues {
-    /// The lanes that execute.
-    executing: u128,
+    /// The lanes that execute, by the number of the warp.
+    executing: [Mask; MAX_WARPS],
     /// By the number of the warp.
     rows: [Lanes; MAX_WARPS],
 }
 
 impl WaveValues {
-    /// The value of a lane, if it executes.
-    fn read(&self, lane: usize) -> Option<u32> {
-        let row = self.rows.get(lane / LANES)?;
-        (self.executing >> lane & 1 != 0).then(|| row[lane % LANES])
-    }
-
-    /// The last lane that executes, of `count` lanes from `begin` on: at most half a wave.
-    fn last(&self, begin: usize, count: usize) -> Option<usize> {
-        let lanes = ((1 << count) - 1) << begin;
-        (self.executing & lanes).checked_ilog2().map(|lane| lane as usize)
+    /// For each lane of a warp, the value of the lane of the wave that `from` names, or the `old` one if that does not execute
+    /// or is outside the wave (guess `wave-outside`).
+    fn gather(&self, old: &Lanes, from: impl Fn(usize) -> usize) -> Lanes {
+        let value = |lane| {
+            let from = from(lane);
+            let (warp, at) = (from / LANES % MAX_WARPS, from % LANES);
+            let executes = from < MAX_WARPS * LANES && self.executing[warp] >> at & 1 != 0;
+            if executes { self.rows[warp][at] } else { old[lane] }
+        };
+        Lanes(std::array::from_fn(value))
     }
 }
