@@ -255,7 +255,7 @@ fn main() {
         Trial::test(name, move || check(row, &shared)).with_ignored_flag(!there && !is_ci)
     });
     let matrix = matrix::trials(&shared);
-    libtest_mimic::run(&arguments, rows.chain(matrix).chain([prices::trial()]).collect()).exit();
+    libtest_mimic::run(&arguments, rows.chain(matrix).chain(prices::trials()).collect()).exit();
 }
 
 fn check(row: &Row, shared: &Path) -> Result<(), Failed> {

@@ -30,8 +30,8 @@ pub(crate) const BATCH_JOBS: usize = 2048;
 /// Most surfaces of a batch. Each new one is compared with all others. Measure: as for [`BATCH_JOBS`].
 pub(crate) const BATCH_SURFACES: usize = 64;
 
-/// Bytes of primitives from which on a batch is full. Bounds memory. Measure: `replay --loop 100` of a capture with large
-/// meshes, and its peak of memory (`/usr/bin/time -v`).
+/// Bytes of primitives and of copied textures from which on a batch is full. Bounds memory. Measure: `replay --loop 100` of a
+/// capture with large meshes, and its peak of memory (`/usr/bin/time -v`).
 pub(crate) const BATCH_BYTES: usize = 64 << 20;
 
 /// Bytes of primitives from which on a list that several tiles share counts once for [`BATCH_BYTES`]. Smaller: more lists are
@@ -145,10 +145,6 @@ pub(crate) const SPARE_SHARDS: usize = 16;
 /// Warps per job from which on it pays to check whether compiled code can read textures directly. Measure:
 /// `scripts/bench texture`.
 pub(crate) const DIRECT_READ_WARPS: u64 = 4;
-
-/// Bytes that can be copied in the time of one texel read, for the decision whether to unpack a texture. Measure:
-/// `scripts/bench texture`.
-pub(crate) const COPIED_PER_TEXEL: u64 = 64;
 
 /// Decoded blocks of compressed textures that a job keeps: more than a request of 8 quads usually needs on one level. Measure:
 /// `scripts/bench texture`.

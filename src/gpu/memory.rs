@@ -449,6 +449,14 @@ impl Memory {
         block.bytes((addr - block.base) as u32, len)
     }
 
+    /// How many of the `len` bytes at `addr` are in the buffer that holds it, and these without a copy if they are known.
+    pub fn held(&self, addr: impl Into<Address>, len: u32) -> (usize, Option<&[u8]>) {
+        let found = self.reached(addr).and_then(|at| Some((at, self.block(at)?)));
+        let Some((at, block)) = found else { return (0, None) };
+        let held = (block.end() - at).min(len.into()) as usize;
+        (held, block.bytes((at - block.base) as u32, held))
+    }
+
     /// The buffer that holds `addr`: its base and all its bytes, if they are known without looking at single pages.
     pub fn buffer_bytes(&self, addr: impl Into<Address>) -> Option<(u64, &[u8])> {
         let block = self.block(self.reached(addr)?)?;

@@ -5,7 +5,7 @@
 //! than eight times longer or shorter than the mean. Instructions take the longest, because `info` also
 //! checks for guesses while it runs them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
@@ -50,6 +50,8 @@ const SCENES: &[Scene] = &[
     Scene { kind: "accesses", command: "info --threads 1 {capture}", source: accesses },
     Scene { kind: "barriers", command: "info --threads 1 {capture}", source: barriers },
     Scene { kind: "exchanges of a wave", command: "info --threads 1 {capture}", source: exchanges },
+    Scene { kind: "exchanges of a quad", command: "info --threads 1 {capture}", source: exchanges_of_quads },
+    Scene { kind: "copies of textures", command: "info --threads 1 {capture}", source: copies },
     Scene {
         kind: "texels of 64 MB of zeros",
         command: "info --threads 1 {capture}",
@@ -57,10 +59,24 @@ const SCENES: &[Scene] = &[
     },
 ];
 
-/// The only test. It takes minutes and needs a machine without other load.
-pub fn trial() -> Trial {
-    Trial::test("prices: a unit takes as long whatever it is spent on", all_take_the_same)
-        .with_ignored_flag(true)
+/// The test that measures takes minutes, and needs a machine without other load.
+pub fn trials() -> [Trial; 2] {
+    [
+        Trial::test("prices: a unit takes as long whatever it is spent on", all_take_the_same)
+            .with_ignored_flag(true),
+        Trial::test(
+            "prices: draws that copy their textures are charged, and hold few copies",
+            copies_are_few,
+        ),
+    ]
+}
+
+/// Thousands of such draws would hold 16 MB each, if they were not charged. They would not fit in the memory that is allowed.
+fn copies_are_few() -> Result<(), Failed> {
+    let folder = TempDir::new()?;
+    let scene = SCENES.iter().find(|scene| scene.kind == "copies of textures").ok_or("no scene")?;
+    scene.cpu(&scene.assemble(folder.path())?, 4 * BUDGETS[0])?;
+    Ok(())
 }
 
 fn all_take_the_same() -> Result<(), Failed> {
@@ -83,10 +99,17 @@ fn all_take_the_same() -> Result<(), Failed> {
 impl Scene {
     fn ns_per_unit(&self) -> Result<f64, Failed> {
         let folder = TempDir::new()?;
-        let [source, capture] = ["scene.a4", "scene.rd"].map(|name| folder.path().join(name));
+        let capture = self.assemble(folder.path())?;
+        let [less, more] = [self.cpu(&capture, BUDGETS[0])?, self.cpu(&capture, BUDGETS[1])?];
+        Ok(more.saturating_sub(less).as_nanos() as f64 / UNITS as f64)
+    }
+
+    /// Writes its capture to `folder`.
+    fn assemble(&self, folder: &Path) -> Result<PathBuf, Failed> {
+        let [source, capture] = ["scene.a4", "scene.rd"].map(|name| folder.join(name));
         for name in ["setup.a4i", "kernels/kernel.a4i"] {
             let included = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures").join(name);
-            std::fs::copy(&included, folder.path().join(included.file_name().ok_or("no name")?))?;
+            std::fs::copy(&included, folder.join(included.file_name().ok_or("no name")?))?;
         }
         std::fs::write(&source, (self.source)())?;
         if source.metadata()?.len() > 0 {
@@ -95,22 +118,22 @@ impl Scene {
                 return Err(format!("{}: {}", self.kind, assembled.stderr).into());
             }
         }
-        let cpu = |units: u64| -> Result<Duration, Failed> {
-            let command = format!("{} --max-work {units}", self.command);
-            let place = |word: &str| {
-                let word = word.replace("{capture}", &capture.to_string_lossy());
-                word.replace("{out}", &folder.path().to_string_lossy())
-            };
-            let ended = a4emu(limited(), command.split(' ').map(place), "")?;
-            match ended.code()? {
-                4 => Ok(ended.cpu),
-                _ => {
-                    Err(format!("{}: the budget is not used up: {ended}\n{}", self.kind, ended.stderr).into())
-                }
-            }
+        Ok(capture)
+    }
+
+    /// Processor time of its command on the `capture`, which uses up a budget of `units`.
+    fn cpu(&self, capture: &Path, units: u64) -> Result<Duration, Failed> {
+        let command = format!("{} --max-work {units}", self.command);
+        let folder = capture.parent().ok_or("no folder")?;
+        let place = |word: &str| {
+            let word = word.replace("{capture}", &capture.to_string_lossy());
+            word.replace("{out}", &folder.to_string_lossy())
         };
-        let [less, more] = [cpu(BUDGETS[0])?, cpu(BUDGETS[1])?];
-        Ok(more.saturating_sub(less).as_nanos() as f64 / UNITS as f64)
+        let ended = a4emu(limited(), command.split(' ').map(place), "")?;
+        match ended.code()? {
+            4 => Ok(ended.cpu),
+            _ => Err(format!("{}: the budget is not used up: {ended}\n{}", self.kind, ended.stderr).into()),
+        }
     }
 }
 
@@ -141,11 +164,16 @@ const CORNERS: &str = "use attribute(0, corners, 16, 8, VFMT4_32_32_FLOAT, 2, r0
 
 /// A scene that runs `body` sixteen million times after `state`.
 fn scene(state: &str, body: &str) -> String {
+    scene_with("", state, body)
+}
+
+/// [`scene`] with more buffers.
+fn scene_with(buffers: &str, state: &str, body: &str) -> String {
     let calls =
         |level: u32| format!("buffer l{level} {{ {} }}\n", format!("call l{} ", level + 1).repeat(16));
     let levels: String = (1..=6).map(calls).collect();
     format!(
-        "{START}{levels}buffer l7 {{\n{body}\n}}\nbuffer main {{\n    {state}    call l1\n}}\nsubmit main\n"
+        "{START}{buffers}{levels}buffer l7 {{\n{body}\n}}\nbuffer main {{\n    {state}    call l1\n}}\nsubmit main\n"
     )
 }
 
@@ -323,6 +351,50 @@ fn barriers() -> String {
 
 fn exchanges() -> String {
     kernel(&"shfl.xor.u32 r4.x, r0.x, 3\n    ".repeat(8))
+}
+
+fn exchanges_of_quads() -> String {
+    kernel(&"quad_shuffle.brcst (u32)(x)r4.x, r0.x, r1.x\n    ".repeat(8))
+}
+
+/// Draws that read a texture of 16 MB in turns with another one at the same place, of which some pages are not known. So each
+/// draw copies it.
+fn copies() -> String {
+    let texture = |height: u32| {
+        format!(
+            "load FS.textures {{
+        TEX_CONST_0 {{ FMT = TFMT4_8_8_8_8_UNORM | TYPE = A4XX_TEX_2D }}
+        TEX_CONST_1 {{ HEIGHT = {height} | WIDTH = 4096 }}
+        TEX_CONST_2 {{ PITCH = 16384 }}
+        TEX_CONST_3 {{ 0 }}
+        TEX_CONST_4 {{ BASE = texels }}
+        zero 12
+    }}
+    {}",
+            draw("DI_PT_RECTLIST", 1, 3)
+        )
+    };
+    let state = format!(
+        "use frame(texels, 4096, 1000)
+    use program(vs, fs, r0.x, r0.x)
+    {CORNERS}
+    {}
+    use frame(0, 32, 32)
+    RB_MODE_CONTROL {{ ENABLE_GMEM | WIDTH = 32 | HEIGHT = 32 }}
+    use program(vs, reads, r0.x, r0.x)
+    TPL1_TP_FS_TEX_COUNT {{ FS = 1 }}
+    load FS.samplers {{ zero 16 }}
+    ",
+        draw("DI_PT_RECTLIST", 1, 3)
+    );
+    let buffers = "buffer texels @ 0x40000000 size 4096 * 1024 * 4
+buffer reads size 128 { shader {
+    isam (f32)(xyzw)r0.x, r0.x, s#0, t#0
+    (sy)nop
+    end
+} }
+";
+    scene_with(buffers, &state, &(texture(1024) + &texture(1023)))
 }
 
 /// A program that stores, so that each request reads memory anew.

@@ -77,9 +77,11 @@ use super::record::{DrawRecord, Fragments};
 use super::schedule::Schedule;
 use super::sp::log::ShaderLog;
 use super::sp::programs::{Programs, Watched};
+use super::sp::state::StageState;
 use super::state_cache::StateCache;
 use super::stats::{Stats, StatsReport, Stopwatch};
-use super::stop::{MAX_HELD, Stop, charge};
+use super::stop::{MAX_HELD, Stop, charge, must_fit};
+use super::tpl1;
 use super::vertex_stages::VertexStages;
 use super::vertices::VertexStream;
 use super::vs::{Shaded, VertexState};
@@ -262,6 +264,7 @@ fn render(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<(), Stop> {
     let state = DrawState { primitive, fragment: fragment_state(context)?, targets };
     known.iter().for_each(|known| record_known(context, known));
     sync(context, stages.later().chain([&*state.fragment.stage]).map(MemoryRead::Stage));
+    textures_fit(context, &stages)?;
     let layers = stages.layers();
     let rests = context.machine.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
     context.pipeline.stats.ms.snapshot += start.milliseconds();
@@ -311,18 +314,40 @@ fn vertices_only(context: &mut DrawContext<'_>, call: &DrawCall) -> Result<(), S
     let stages = vertex_stages(context, call)?;
     sync(context, MemoryRead::of_vertices(&stages.vertex));
     sync(context, stages.later().map(MemoryRead::Stage));
+    textures_fit(context, &stages)?;
     vertex_stream(context, &stages, None)?;
     Ok(())
 }
 
 fn compute(context: &mut DrawContext<'_>, call: &DispatchCall) -> Result<(), Stop> {
     let stage = stage(context, Stage::CS)?;
+    bytes_copied(context, &stage)?;
     let state = (readers(context.machine.chip).dispatch)(&context.machine.regs, call, &stage)?;
     state.rests.iter().for_each(|guess| context.machine.note_guess(*guess, Reach::ADDRESS));
     let log = state.run(&mut context.machine.mem, &mut context.machine.budget);
     record_cost(context, Stage::CS, &log);
     record_log(context, "compute", log);
     Ok(())
+}
+
+/// Returns how many bytes of its textures a stage copies for each launch, since they are not contiguous in memory. A stage that
+/// stores copies them for each request.
+///
+/// # Errors
+/// They are too many to hold.
+fn bytes_copied(context: &DrawContext<'_>, stage: &StageState) -> Result<u64, Stop> {
+    if stage.stores() {
+        return Ok(0);
+    }
+    let copied = stage.textures.bytes_copied(&context.machine.mem);
+    must_fit(copied, format_args!("the copy of {:?} textures", stage.stage))?;
+    Ok(copied)
+}
+
+/// Checks that what [`bytes_copied`] returns for the stages before set-up can be held.
+fn textures_fit(context: &DrawContext<'_>, stages: &VertexStages) -> Result<(), Stop> {
+    let mut all = stages.later().chain([&*stages.vertex.stage]);
+    all.try_for_each(|stage| bytes_copied(context, stage).map(|_| ()))
 }
 
 /// Runs all stages before set-up, which has this `state`. Returns `None` when the primitive type is not
@@ -508,11 +533,13 @@ fn draw_first_layer(context: &mut DrawContext<'_>, draw: DrawRecord<Arc<Primitiv
     if state.fragment.stage.stores() || !has_room {
         return draw_layer(context, &state, 0, &made, None);
     }
+    let copied = bytes_copied(context, &state.fragment.stage)?;
+    charge(&mut context.machine.budget, Work::Copy16, tpl1::blocks(copied))?;
     let plan = plan(context, &state);
     let count = affordable(context, targets, &made.bounds, visible);
     let reasons = context.pipeline.inspection.reasons.clone();
     let tile = context.pipeline.queue.tile(targets);
-    let step = Fragments { made, count, plan, area, reasons, tile };
+    let step = Fragments { made, count, plan, area, reasons, tile, copied };
     let draw = DrawRecord { at, state, step };
     with_queue(context, |queue, store| queue.add(draw, &visible, schedule, store));
     Ok(())
@@ -576,6 +603,7 @@ fn fragments(
     let Some(visible) = visible(context, state, surfaces, made) else { return Ok(()) };
     let area = visible.area;
     finish(context);
+    bytes_copied(context, &state.fragment.stage)?;
     charge(&mut context.machine.budget, Work::Copy16, copied(surfaces, area))?;
     let plan = plan(context, state);
     let count = affordable(context, &state.targets, bounds, visible);

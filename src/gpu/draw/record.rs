@@ -79,6 +79,8 @@ pub struct Fragments {
     pub reasons: Option<Arc<Reasons>>,
     /// Its surfaces in the batch.
     pub tile: Tile,
+    /// Bytes of its textures that are copied, since they are not contiguous in memory.
+    pub copied: u64,
 }
 
 /// The part of a batch that a draw uses.

@@ -51,7 +51,7 @@ pub struct Batch {
     pub(super) area: Option<Rect>,
     /// Estimated cost, in pixels to shade.
     cost: u64,
-    /// Bytes of primitives.
+    /// Bytes of primitives, and of copies of textures.
     bytes: usize,
     /// Addresses of primitive lists of at least [`SHARED_PRIMITIVES`] bytes, so that a list shared by many tiles counts
     /// once.
@@ -148,11 +148,12 @@ impl Batch {
 
     /// Adds a draw to a [`Batch::tile`], with its visible part.
     pub fn add(&mut self, draw: DrawRecord<Fragments>, visible: &Visible) {
-        let (targets, Fragments { made, plan, area, tile, .. }) = (&draw.state.targets, &draw.step);
+        let (targets, Fragments { made, plan, area, tile, copied, .. }) = (&draw.state.targets, &draw.step);
         let seen = area.seen_from(tile.anchor);
         self.extend(seen);
         self.cost += plan.cost(visible);
         self.weigh(made);
+        self.bytes = self.bytes.saturating_add(*copied as usize);
         let starts_tile = self.jobs.last().is_none_or(|job| job.draw().is_none());
         let pass = self.pass(tile.anchor, starts_tile);
         pass.extend(seen);

@@ -563,6 +563,7 @@ mod tests {
             area,
             reasons: None,
             tile: Tile::default(),
+            copied: 0,
         };
         DrawRecord { at: Place::default(), state, step }
     }

@@ -16,7 +16,7 @@ use super::memory::{GpuMemory, ShaderMemory};
 use super::sampling::most_for_texels;
 use super::state::StageState;
 use crate::budget::{Budget, Ends, Work};
-use crate::draw::tpl1::{BoundBank, TextureBank, Used};
+use crate::draw::tpl1::{self, BoundBank, TextureBank, Used};
 use crate::draw::vpc::interpolate::WarpQuads;
 use crate::draw::work::{KnownRun, KnownWarps, ShaderWork};
 use crate::memory::Memory;
@@ -496,6 +496,7 @@ pub fn launch_reading<J: Send, R: Send>(
     work: impl Fn(&mut Worker<'_>, J) -> R + Sync,
 ) -> Launched<R> {
     let mut launched = Launched { results: Vec::new(), log: ShaderLog::default() };
+    budget.settle(Work::Copy16, tpl1::blocks(stage.textures.bytes_copied(memory)));
     let bank = stage.textures.bind(memory);
     let gpu = || GpuMemory::ReadOnly(memory, &bank);
     let used = side_by_side(stage, gpu, budget, threads, jobs, work, &mut launched);

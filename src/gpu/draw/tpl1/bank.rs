@@ -12,14 +12,18 @@ use super::planar::Planar;
 use super::query;
 use super::sampler::{Border, BorderLayout, Sampler, SamplerState};
 use super::unit::Unit;
+use crate::budget::Work;
 use crate::fault::{Client, Miss};
-use crate::limits::COPIED_PER_TEXEL;
 use crate::memory::Memory;
 use a4emu_shader::jit::{Routine, Texels};
 use a4emu_shader::{LANES, Lanes, Lowered, Mask, Plain, Query, Sample, Slots, lanes_of};
 
 /// Number of texels that a filter reads per lane.
 pub const FILTERED: u64 = 4;
+
+/// How many blocks of 16 bytes are copied in the time of one that is copied to new memory, whose pages the system makes first.
+/// Measure: `scripts/prices`.
+const TO_NEW_MEMORY: u64 = 8;
 
 /// Number of texture slots that a bank distinguishes in its list of used slots.
 const SLOTS: usize = 128;
@@ -168,6 +172,11 @@ impl TextureBank {
         BoundBank { bank: self, memory, slots, for_code: OnceLock::new() }
     }
 
+    /// Returns how many bytes a bound bank copies, if all its textures are read: those that are not contiguous.
+    pub fn bytes_copied(&self, memory: &Memory) -> u64 {
+        self.textures.iter().flatten().map(|texture| texture.bytes_copied(memory)).sum()
+    }
+
     /// Runs a request as [`BoundBank::sample`] does, for draws that write memory between requests. It reads
     /// the texture's memory anew each time.
     pub fn sample(
@@ -246,7 +255,7 @@ impl TextureBank {
         let decoded = Unit { texture, sampler, bytes: &bytes }.sample(request, out);
         match bytes {
             Cow::Borrowed(_) => decoded,
-            Cow::Owned(copy) => decoded + copy.len() as u64 / COPIED_PER_TEXEL,
+            Cow::Owned(copy) => decoded + blocks(copy.len() as u64) / Work::Texel.price(),
         }
     }
 
@@ -367,6 +376,11 @@ impl<'a> BoundBank<'a> {
         });
         texels.chain(self.bank.misses.iter().copied().filter(move |_| used != 0))
     }
+}
+
+/// Returns the blocks of 16 bytes that are copied in the time of copies of `bytes` bytes of textures.
+pub fn blocks(bytes: u64) -> u64 {
+    bytes / 16 * TO_NEW_MEMORY
 }
 
 /// Calls `run(sampler, texture, mask)` once for every pair of slots among the lanes.

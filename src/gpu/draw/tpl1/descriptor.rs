@@ -263,10 +263,17 @@ impl Texture {
     /// Returns its bytes: a slice where memory is contiguous, else a copy with zeros for missing parts (never
     /// larger than the buffer at its base).
     pub(super) fn bytes<'m>(&self, memory: &'m Memory) -> Cow<'m, [u8]> {
-        let held = self.len().min(memory.room(self.base)) as usize;
-        match memory.slice(self.base, held) {
-            Some(bytes) => Cow::Borrowed(bytes),
-            None => Cow::Owned(memory.copied(self.base, held)),
+        match memory.held(self.base, self.len()) {
+            (_, Some(bytes)) => Cow::Borrowed(bytes),
+            (held, None) => Cow::Owned(memory.copied(self.base, held)),
+        }
+    }
+
+    /// Returns how many bytes [`Texture::bytes`] copies: 0 where memory is contiguous.
+    pub(super) fn bytes_copied(&self, memory: &Memory) -> u64 {
+        match memory.held(self.base, self.len()) {
+            (_, Some(_)) => 0,
+            (held, None) => held as u64,
         }
     }
 
