@@ -273,7 +273,8 @@ impl Blit {
                 }
             }
             Source::Surface(texels, texel, Conversion::Between(decoded, encoded)) => {
-                let (Some(decoded), Some(encoded)) = (codec(decoded), codec(encoded)) else { return };
+                let [decoded, encoded] =
+                    [decoded, encoded].map(|kind| codec(kind).expect("a codec, since Blit::of found it"));
                 let mut read = vec![0; self.width as usize * texel as usize];
                 for row in 0..self.height {
                     self.read_row(texels, row, texel, &mut read, gpu);

@@ -37,11 +37,11 @@ impl Draw {
         let [x0, y0] =
             [area.x.saturating_sub(origin[0]), area.y.saturating_sub(origin[1])].map(u32::cast_signed);
         let rect = Rect { x0, y0, x1: x0 + area.width as i32, y1: y0 + area.height as i32 };
-        let units = pixels / 4 * (1 + planes.len() as u64);
-        if !gpu.budget.take(Work::Copy16, units) {
+        let mut spare = spare.filter(|spare| spare.area() == rect);
+        let cleared = spare.as_ref().map_or(pixels, |spare| spare.touched_pixels());
+        if !gpu.budget.take(Work::Copy16, cleared / 4 * (1 + planes.len() as u64)) {
             return None;
         }
-        let mut spare = spare.filter(|spare| spare.area() == rect);
         if let Some(map) = spare.as_mut().and_then(Arc::get_mut) {
             map.clear();
             return spare;

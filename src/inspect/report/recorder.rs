@@ -264,9 +264,7 @@ impl Recorder {
         budget: &Budget,
     ) {
         let Some(map) = map else { return };
-        let area = map.area();
-        let pixels = u64::from(area.x0.abs_diff(area.x1)) * u64::from(area.y0.abs_diff(area.y1));
-        budget.observe(Work::Copy16, 2 * pixels);
+        budget.observe(Work::Copy16, 2 * map.touched_pixels());
         let (seen, room) = (&mut self.seen[command], &mut self.room);
         seen.reasons.extend(pictures::reasons(map, origin, room, draw.frame_draw));
         seen.cost_map.extend(cost_map::patch(map, origin, room, draw.frame_draw));

@@ -105,6 +105,11 @@ impl Reasons {
         first..self.touched.iter().rposition(is_touched).map_or(first, |last| last + 1)
     }
 
+    /// Returns the number of pixels of the rows that have anything recorded.
+    pub fn touched_pixels(&self) -> u64 {
+        (self.touched().len() * self.width()) as u64
+    }
+
     fn width(&self) -> usize {
         (self.area.x1 - self.area.x0).max(0) as usize
     }
