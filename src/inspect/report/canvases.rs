@@ -10,6 +10,7 @@ use super::pictures;
 use super::room::{DataKind, Room};
 use crate::describe::canvas::{Attachment, Canvas, NoCanvas, Which};
 use crate::describe::{Address, Draw, SurfacePlace, Tile};
+use a4emu_gpu::budget::Work;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_shader::format::arrangement::Arrangement;
 
@@ -19,6 +20,9 @@ const MAX_PARTS: usize = 256;
 
 /// Least size that a canvas is charged for, in bytes. It limits the number of canvases.
 const LEAST_BYTES: usize = 1 << 16;
+
+/// Blocks of 16 bytes that are copied while a changed pixel is decoded and encoded. Measure: `scripts/prices`.
+const PICTURE: u64 = 8;
 
 /// All canvases of a run.
 #[derive(Default)]
@@ -244,7 +248,11 @@ impl Followed {
     ) -> Result<Option<frame::Patch>, NoCanvas> {
         let changes = self.canvas.update(gpu, &from_area(attachment))?;
         let Some([x, y, width, height]) = changes.bounds else { return Ok(None) };
+        if !room.asked(DataKind::Pictures, gpu.at.frame_draw) {
+            return Ok(None);
+        }
         let area = Tile { x, y, width, height };
+        gpu.budget.observe(Work::Copy16, PICTURE * u64::from(width) * u64::from(height));
         let image = pictures::rgba(self.canvas.part(area));
         Ok(pictures::patch(&image, area, room, gpu.at.frame_draw))
     }

@@ -24,10 +24,13 @@ pub fn patch(map: &Reasons, origin: [u32; 2], room: &mut Room, draw: u32) -> Opt
     let rows = &rows[top..=bottom];
     let left = rows.iter().filter_map(|row| row.iter().position(is_spent)).min()?;
     let right = rows.iter().filter_map(|row| row.iter().rposition(is_spent)).max()?;
+    if !room.asked(DataKind::Costs, draw) {
+        return None;
+    }
     let pixels = rows.iter().flat_map(|row| row[left..=right].iter().flat_map(|cost| cost.to_le_bytes()));
     let [w, h] = [right + 1 - left, rows.len()].map(|side| side as u32);
     let image = Image { size: [w, h], kind: picture::PixelType::Rgba8, pixels: pixels.collect() };
-    let bytes = if room.has(DataKind::Costs) { encoded(&image)? } else { return None };
+    let bytes = encoded(&image)?;
     let at = |from: i32, by: usize, origin: u32| from.max(0).cast_unsigned() + by as u32 + origin;
     let (x, y) = (at(area.x0, left, origin[0]), at(area.y0, above + top, origin[1]));
     room.take(DataKind::Costs, bytes.len(), draw).then(|| Patch { x, y, w, h, png: base64(&bytes) })

@@ -10,7 +10,7 @@ use a4emu_gpu::picture;
 
 /// Encodes the picture as PNG in base64, if there is room for it.
 pub fn png(image: &Image, room: &mut Room, draw: u32) -> Option<String> {
-    if !room.has(DataKind::Pictures) {
+    if !room.asked(DataKind::Pictures, draw) {
         return None;
     }
     let bytes = encoded(image)?;

@@ -29,6 +29,9 @@ use a4emu_support::progress::Counted;
 /// Number of times that the text of a draw's state is processed: written, read, compared.
 const COMPARED: u64 = 3;
 
+/// Blocks of 16 bytes that are copied while a pixel of the two maps of a draw is read and encoded. Measure: `scripts/prices`.
+const MAP: u64 = 4;
+
 /// Maximum number of restores of one tile: eight colour targets, depth and stencil.
 const MAX_RESTORES: usize = 10;
 
@@ -264,7 +267,7 @@ impl Recorder {
         budget: &Budget,
     ) {
         let Some(map) = map else { return };
-        budget.observe(Work::Copy16, 2 * map.touched_pixels());
+        budget.observe(Work::Copy16, MAP * map.touched_pixels());
         let (seen, room) = (&mut self.seen[command], &mut self.room);
         seen.reasons.extend(pictures::reasons(map, origin, room, draw.frame_draw));
         seen.cost_map.extend(cost_map::patch(map, origin, room, draw.frame_draw));

@@ -81,6 +81,11 @@ impl Room {
         !self.left_out.contains_key(&kind)
     }
 
+    /// Whether data of this kind still fits. If not, what draw `draw` would have kept counts as left out.
+    pub fn asked(&mut self, kind: DataKind, draw: u32) -> bool {
+        self.has(kind) || self.take(kind, 0, draw)
+    }
+
     /// Notes about omitted data, such as `pictures from f12 on ...`.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         self.left_out.iter().map(|(kind, (draw, count))| {
@@ -101,9 +106,10 @@ mod tests {
         assert!(!room.take(DataKind::Meshes, 1, 7));
         assert!(!room.take(DataKind::Meshes, 0, 9));
         assert!(room.has(DataKind::Packets) && !room.has(DataKind::Meshes));
+        assert!(room.asked(DataKind::Packets, 11) && !room.asked(DataKind::Meshes, 11));
         assert_eq!(
             room.notes().collect::<Vec<_>>(),
-            ["meshes from f7 on are left out (2): there is room for 32 MB"]
+            ["meshes from f7 on are left out (3): there is room for 32 MB"]
         );
     }
 }
