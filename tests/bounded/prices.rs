@@ -40,6 +40,7 @@ const SCENES: &[Scene] = &[
     Scene { kind: "events", command: "replay --threads 1 --timeline {out}/a.json {capture}", source: draws },
     Scene { kind: "findings", command: "validate --threads 1 {capture}", source: draws },
     Scene { kind: "looks", command: "report --threads 1 {capture} -o {out}/a.html", source: draws },
+    Scene { kind: "pictures", command: "report --threads 1 {capture} -o {out}/a.html", source: pixels },
     Scene { kind: "vertices", command: "info --threads 1 {capture}", source: vertices },
     Scene { kind: "attributes", command: "info --threads 1 {capture}", source: attributes },
     Scene { kind: "missing attributes", command: "info --threads 1 {capture}", source: misses },
@@ -53,7 +54,7 @@ const SCENES: &[Scene] = &[
     Scene { kind: "exchanges of a quad", command: "info --threads 1 {capture}", source: exchanges_of_quads },
     Scene { kind: "copies of textures", command: "info --threads 1 {capture}", source: copies },
     Scene {
-        kind: "texels of 64 MB of zeros",
+        kind: "texels of 128 MB of zeros",
         command: "info --threads 1 {capture}",
         source: texels_of_zeros,
     },
@@ -300,14 +301,14 @@ fn accesses() -> String {
     looping("ldg.u32 r2.x, g[r1.x], 1")
 }
 
-/// An endless kernel of an A630 in a group of 1,024 invocations, with a texture of 64 MB
+/// An endless kernel of an A630 in a group of 1,024 invocations, with a texture of 128 MB
 /// of zeros. Memory does not keep so many zeros in one piece, so that a request has to copy them.
 fn kernel(body: &str) -> String {
     format!(
         "chip_id 0x06030002
 buffer data @ 0x500010000 {{ zero 0x1000 }}
 buffer more @ 0x500020000 {{ zero 0x1000 }}
-buffer zeros @ 0x500100000 size 0x4000000 {{ zero 0x1000 }}
+buffer zeros @ 0x500100000 size 0x8000000 {{ zero 0x1000 }}
 buffer code @ 0x500030000 {{ shader {{
     shl.b r1.x, r0.x, 2
     add.u r2.x, c0.x, r1.x
@@ -324,7 +325,7 @@ zero 0x800
 }}
 buffer textures @ 0x500040000 {{
     TEX_CONST_0 {{ FMT = FMT6_8_8_8_8_UNORM | SWIZ_X = A6XX_TEX_X }}
-    TEX_CONST_1 {{ WIDTH = 4096 | HEIGHT = 4096 }}
+    TEX_CONST_1 {{ WIDTH = 4096 | HEIGHT = 8192 }}
     TEX_CONST_2 {{ PITCH = 16384 | TYPE = A6XX_TEX_2D }}
     zero 4
     TEX_CONST_4 {{ BASE_LO = zeros & 0xffffffff }}

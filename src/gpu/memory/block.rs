@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::changes::Changes;
 use super::{PAGE, Provenance, Seen, SharedPages, Snapshots};
 
-/// The bytes of an all-zero buffer. All such buffers share them.
-static ZEROS: [u8; 1 << 24] = [0; 1 << 24];
+/// The bytes of an all-zero buffer. All such buffers share them. They take addresses, but no memory. Parts of buffers that are
+/// longer than this are copied.
+static ZEROS: [u8; 1 << 26] = [0; 1 << 26];
 
 /// The storage of a block. A [view](super::Memory::view) shares it.
 #[derive(Clone)]
