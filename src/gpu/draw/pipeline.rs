@@ -534,7 +534,7 @@ fn draw_first_layer(context: &mut DrawContext<'_>, draw: DrawRecord<Arc<Primitiv
         return draw_layer(context, &state, 0, &made, None);
     }
     let copied = bytes_copied(context, &state.fragment.stage)?;
-    charge(&mut context.machine.budget, Work::Copy16, tpl1::blocks(copied))?;
+    charge(&mut context.machine.budget, Work::Copy16, tpl1::copy_cost(copied))?;
     let plan = plan(context, &state);
     let count = affordable(context, targets, &made.bounds, visible);
     let reasons = context.pipeline.inspection.reasons.clone();

@@ -496,7 +496,7 @@ pub fn launch_reading<J: Send, R: Send>(
     work: impl Fn(&mut Worker<'_>, J) -> R + Sync,
 ) -> Launched<R> {
     let mut launched = Launched { results: Vec::new(), log: ShaderLog::default() };
-    budget.settle(Work::Copy16, tpl1::blocks(stage.textures.bytes_copied(memory)));
+    budget.settle(Work::Copy16, tpl1::copy_cost(stage.textures.bytes_copied(memory)));
     let bank = stage.textures.bind(memory);
     let gpu = || GpuMemory::ReadOnly(memory, &bank);
     let used = side_by_side(stage, gpu, budget, threads, jobs, work, &mut launched);

@@ -255,7 +255,7 @@ impl TextureBank {
         let decoded = Unit { texture, sampler, bytes: &bytes }.sample(request, out);
         match bytes {
             Cow::Borrowed(_) => decoded,
-            Cow::Owned(copy) => decoded + blocks(copy.len() as u64) / Work::Texel.price(),
+            Cow::Owned(copy) => decoded + copy_cost(copy.len() as u64) / Work::Texel.price(),
         }
     }
 
@@ -378,8 +378,8 @@ impl<'a> BoundBank<'a> {
     }
 }
 
-/// Returns the blocks of 16 bytes that are copied in the time of copies of `bytes` bytes of textures.
-pub fn blocks(bytes: u64) -> u64 {
+/// Returns the cost of copying so many bytes of textures, in blocks of 16 bytes ([`Work::Copy16`]).
+pub fn copy_cost(bytes: u64) -> u64 {
     bytes / 16 * TO_NEW_MEMORY
 }
 

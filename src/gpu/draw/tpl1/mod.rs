@@ -26,7 +26,7 @@ mod sampler;
 mod unit;
 mod wrap;
 
-pub use bank::{Answered, BoundBank, DirectReads, FILTERED, TextureBank, Used, blocks};
+pub use bank::{Answered, BoundBank, DirectReads, FILTERED, TextureBank, Used, copy_cost};
 pub use descriptor::{Swizzle, TexelPlaces, Texture, TextureError, TextureKind, TextureState};
 pub use nearest::ByteTexels;
 pub use sampler::{Border, BorderLayout, Filter, Sampler, SamplerState, Wrap};
