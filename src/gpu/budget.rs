@@ -153,7 +153,7 @@ pub struct Budget {
     ends: Option<Ends>,
     /// The kind of work that was refused first.
     cut: Option<Work>,
-    /// The external end that cut the run off, if one did.
+    /// What cut the run off, if it was not its own work.
     ended: Option<Ended>,
     /// Whether [`Budget::take_cut_notice`] has returned the notice.
     notice_taken: bool,
@@ -168,11 +168,13 @@ pub struct Ends {
     interrupt: Option<Interrupt>,
 }
 
-/// The kind of external end.
+/// What cut the run off, apart from its own work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
     Late,
     Interrupted,
+    /// The observers have used all of their allowance.
+    Observed,
 }
 
 impl Ends {
@@ -346,8 +348,8 @@ impl Budget {
         let owed = self.owed.take();
         self.left = self.left.saturating_sub(owed);
         self.spent = self.spent.saturating_add(owed);
-        if self.observed.get() > self.left.saturating_add(self.spent) {
-            self.cut.get_or_insert(Work::Text16);
+        if self.cut.is_none() && self.observed.get() > self.left.saturating_add(self.spent) {
+            (self.cut, self.ended) = (Some(Work::Text16), Some(Ended::Observed));
         }
     }
 
@@ -435,6 +437,11 @@ impl Budget {
             }
             Some(Ended::Interrupted) => {
                 format!("interrupted (it came to {work}; another run may come to others)")
+            }
+            Some(Ended::Observed) => {
+                let (most, name) = (self.left.saturating_add(self.spent), self.names.work);
+                let more = if name.is_empty() { String::new() } else { format!(" ({name} allows more)") };
+                format!("output may take no more than {most} units of work{more}")
             }
             None => {
                 let (spent, name) = (self.spent, self.names.work);
@@ -529,6 +536,7 @@ mod tests {
         budget.observe(Work::Packet, 11);
         assert!(!budget.take(Work::Packet, 1));
         assert_eq!(budget.cut(), Some(Work::Text16));
+        assert_eq!(budget.refusal().unwrap(), "output may take no more than 640 units of work");
     }
 
     #[test]
