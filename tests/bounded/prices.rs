@@ -53,6 +53,7 @@ const SCENES: &[Scene] = &[
     Scene { kind: "exchanges of a wave", command: "info --threads 1 {capture}", source: exchanges },
     Scene { kind: "exchanges of a quad", command: "info --threads 1 {capture}", source: exchanges_of_quads },
     Scene { kind: "copies of textures", command: "info --threads 1 {capture}", source: copies },
+    Scene { kind: "draws from memory", command: "info --threads 1 {capture}", source: draws_from_memory },
     Scene {
         kind: "texels of 128 MB of zeros",
         command: "info --threads 1 {capture}",
@@ -396,6 +397,18 @@ buffer reads size 128 { shader {
 } }
 ";
     scene_with(buffers, &state, &(texture(1024) + &texture(1023)))
+}
+
+/// Draws of an A630, whose parameters are missing. They are not rendered.
+fn draws_from_memory() -> String {
+    "chip_id 0x06030002
+buffer main {
+    CP_DRAW_INDIRECT_MULTI({ PRIM_TYPE = DI_PT_TRILIST }, { OPCODE = INDIRECT_OP_NORMAL }, DRAW_COUNT = 0xffffffff, \
+     0x10000, 0x1, 16)
+}
+submit main
+"
+    .into()
 }
 
 /// A program that stores, so that each request reads memory anew.

@@ -41,6 +41,9 @@ const COUNTERS: std::ops::Range<u32> = 0x400..0x500;
 /// Bytes that a sample count takes.
 const SAMPLE_COUNT: u32 = 8;
 
+/// How many packets take as long as a draw whose parameters are in memory, or are missing there. Measure: `scripts/prices`.
+const DRAW_FROM_MEMORY: u64 = 8;
+
 pub(super) static COMMANDS: CommandSet = CommandSet {
     generation: 6,
     command: |cp, opcode, payload| cp.command_a6xx(opcode, payload),
@@ -524,7 +527,7 @@ impl Cp<'_> {
         });
         for number in 0..most {
             let at = self.gpu.chip.generation().behind(at, u64::from(number) * u64::from(stride));
-            if !self.charge(Work::Packet, 1) {
+            if !self.charge(Work::Packet, DRAW_FROM_MEMORY) {
                 return Step::Stop;
             }
             if let Step::Stop = self.launch_from_memory(packet.initiator.0, buffer, at) {
