@@ -53,6 +53,7 @@ const SCENES: &[Scene] = &[
     Scene { kind: "exchanges of a wave", command: "info --threads 1 {capture}", source: exchanges },
     Scene { kind: "exchanges of a quad", command: "info --threads 1 {capture}", source: exchanges_of_quads },
     Scene { kind: "copies of textures", command: "info --threads 1 {capture}", source: copies },
+    Scene { kind: "blits to nowhere", command: "info --threads 1 {capture}", source: blits_to_nowhere },
     Scene { kind: "draws from memory", command: "info --threads 1 {capture}", source: draws_from_memory },
     Scene {
         kind: "texels of 128 MB of zeros",
@@ -397,6 +398,28 @@ buffer reads size 128 { shader {
 } }
 ";
     scene_with(buffers, &state, &(texture(1024) + &texture(1023)))
+}
+
+/// Fills of 16,384 rows of two texels, outside of all buffers.
+fn blits_to_nowhere() -> String {
+    let calls =
+        |level: u32| format!("buffer l{level} {{ {} }}\n", format!("call l{} ", level + 1).repeat(16));
+    let levels: String = (1..=6).map(calls).collect();
+    format!(
+        "chip_id 0x06030002
+{levels}buffer l7 {{ CP_BLIT({{ OP = BLIT_OP_SCALE }}) }}
+buffer main {{
+    RB_2D_BLIT_CNTL {{ SOLID_COLOR | MASK = 15 | COLOR_FORMAT = FMT6_8_8_8_8_UNORM | IFMT = R2D_UNORM8 }}
+    RB_2D_DST_INFO {{ COLOR_FORMAT = FMT6_8_8_8_8_UNORM }}
+    RB_2D_DST = 0x600000000
+    RB_2D_DST_PITCH = 64
+    GRAS_2D_DST_TL {{ X = 0 | Y = 0 }}
+    GRAS_2D_DST_BR {{ X = 1 | Y = 16383 }}
+    call l1
+}}
+submit main
+"
+    )
 }
 
 /// Draws of an A630, whose parameters are missing. They are not rendered.

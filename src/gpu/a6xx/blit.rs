@@ -110,6 +110,10 @@ impl Surface {
 /// converts takes 0.6 s. The default budget is for 20 s.
 const ALONE: u64 = 64;
 
+/// How many blocks of 16 bytes are copied while the memory of a row is looked up, also where it is missing. Measure:
+/// `scripts/prices`.
+const ROW: u64 = 128;
+
 /// The most rows of texels in a row of tiles.
 const TILE_ROWS: u32 = 32;
 
@@ -252,24 +256,24 @@ impl Blit {
             true => 16 * ALONE * u64::from(self.width),
             false => self.row_bytes() as u64,
         };
-        row * u64::from(self.height) / 16 + 1
+        (row / 16 + ROW) * u64::from(self.height)
     }
 
     /// Moves the texels.
     pub fn run(&self, gpu: &mut Gpu) {
-        let mut bytes = vec![0; self.row_bytes()];
+        let (mut bytes, mut lost) = (vec![0; self.row_bytes()], Lost::default());
         match self.source {
             Source::Texel(texel) => {
                 let one = texel.to_le_bytes();
                 bytes
                     .chunks_exact_mut(self.texel as usize)
                     .for_each(|to| to.copy_from_slice(&one[..to.len()]));
-                (0..self.height).for_each(|row| self.write_row(row, &bytes, gpu));
+                (0..self.height).for_each(|row| self.write_row(row, &bytes, gpu, &mut lost));
             }
             Source::Surface(texels, _, Conversion::None) => {
                 for row in 0..self.height {
                     self.read_row(texels, row, self.texel, &mut bytes, gpu);
-                    self.write_row(row, &bytes, gpu);
+                    self.write_row(row, &bytes, gpu, &mut lost);
                 }
             }
             Source::Surface(texels, texel, Conversion::Between(decoded, encoded)) => {
@@ -279,10 +283,11 @@ impl Blit {
                 for row in 0..self.height {
                     self.read_row(texels, row, texel, &mut read, gpu);
                     convert(&read, &decoded, &mut bytes, &encoded);
-                    self.write_row(row, &bytes, gpu);
+                    self.write_row(row, &bytes, gpu, &mut lost);
                 }
             }
         }
+        lost.report(gpu);
     }
 
     /// Reads a row of the source, whose texels have `texel` bytes.
@@ -299,25 +304,43 @@ impl Blit {
         missing.into_iter().for_each(|miss| gpu.machine.report.missing.note(miss));
     }
 
-    /// Writes a row of the destination.
-    fn write_row(&self, row: u32, bytes: &[u8], gpu: &mut Gpu) {
+    /// Writes a row of the destination. Adds to `lost` what is in no buffer.
+    fn write_row(&self, row: u32, bytes: &[u8], gpu: &mut Gpu, lost: &mut Lost) {
         let memory = gpu.memory_mut();
-        let (mut rest, mut lost) = (bytes, None);
+        let (mut rest, mut first) = (bytes, None);
         for (offset, len) in self.destination.row(row, self.width, self.texel) {
             let to = memory.behind(self.destination.start, offset);
             let Some(part) = rest.split_off(..len) else { break };
             if !memory.write(to, part) {
-                lost = lost.or(Some((to, len)));
+                first = first.or(Some((to, len)));
             }
         }
-        if let Some((to, len)) = lost {
-            let what = format!("a blit stores {len} bytes at {to:#x}, outside of all buffers");
-            gpu.machine.report.troubles.note(Trouble::Fault(Fault::Draw(what)), gpu.machine.at);
-        }
+        lost.rows += u32::from(first.is_some());
+        lost.first = lost.first.or(first);
     }
 
     fn row_bytes(&self) -> usize {
         self.width as usize * self.texel as usize
+    }
+}
+
+/// What a blit stores outside of all buffers.
+#[derive(Default)]
+struct Lost {
+    /// Address and length of the first bytes.
+    first: Option<(Address, usize)>,
+    /// Number of rows that have some.
+    rows: u32,
+}
+
+impl Lost {
+    /// Reports it, if there is any.
+    fn report(&self, gpu: &mut Gpu) {
+        let Some((to, len)) = self.first else { return };
+        let more =
+            if self.rows > 1 { format!(", and in {} more rows", self.rows - 1) } else { String::new() };
+        let what = format!("a blit stores {len} bytes at {to:#x}, outside of all buffers{more}");
+        gpu.machine.report.troubles.note(Trouble::Fault(Fault::Draw(what)), gpu.machine.at);
     }
 }
 
