@@ -112,11 +112,11 @@ fn copies_of_registers_are_paid_for() {
         let copy = packet(opcode, &[count, super::stream::DATA]);
         let mut gpu = super::stream::gpu();
         super::stream::run_on(&mut gpu, std::slice::from_ref(&copy));
-        let dwords = 1000 + copy.len() as u64;
-        assert_eq!(gpu.budget.spent(), dwords * Work::Dword.price() + Work::Packet.price(), "{opcode:#x}");
-        gpu.budget = Budget::new(1000 * Work::Dword.price());
+        let units = 1001 * Work::Packet.price() + copy.len() as u64 * Work::Dword.price();
+        assert_eq!(gpu.budget.spent(), units, "{opcode:#x}");
+        gpu.budget = Budget::new(1000 * Work::Packet.price());
         super::stream::run_on(&mut gpu, &[copy]);
-        assert_eq!(gpu.budget.cut(), Some(Work::Dword));
+        assert_eq!(gpu.budget.cut(), Some(Work::Packet));
     }
 }
 

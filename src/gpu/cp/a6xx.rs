@@ -357,7 +357,8 @@ impl Cp<'_> {
 
     /// CP_MEMCPY: copies dwords of memory.
     fn memcpy(&mut self, packet: &Memcpy<'_>) {
-        if !self.charge(Work::Dword, packet.DWORDS.into()) {
+        // Each dword is read and stored alone, and seen by the observer.
+        if !self.charge(Work::Packet, packet.DWORDS.into()) {
             return;
         }
         self.depends_on_draws("what CP_MEMCPY copies", packet.SRC);

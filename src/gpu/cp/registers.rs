@@ -114,7 +114,8 @@ impl Cp<'_> {
     pub(super) fn store_registers(&mut self, control: CP_REG_TO_MEM_0, to: Address) {
         let step: u32 = if control._64B() { 2 } else { 1 };
         let len = 4 * step as usize;
-        if !self.charge(Work::Dword, u64::from(control.CNT())) {
+        // Each is stored alone, and seen by the observer.
+        if !self.charge(Work::Packet, u64::from(control.CNT())) {
             return;
         }
         if control.ACCUMULATE() {
@@ -161,7 +162,8 @@ impl Cp<'_> {
 
     /// Loads registers with dwords of memory.
     pub(super) fn load_registers(&mut self, control: CP_MEM_TO_REG_0, from: Address) {
-        if !self.charge(Work::Dword, u64::from(control.CNT())) {
+        // A read that finds nothing takes as long as a packet.
+        if !self.charge(Work::Packet, u64::from(control.CNT())) {
             return;
         }
         self.depends_on_draws("the value of CP_MEM_TO_REG", from);
