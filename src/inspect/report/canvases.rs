@@ -22,7 +22,7 @@ const MAX_PARTS: usize = 256;
 const LEAST_BYTES: usize = 1 << 16;
 
 /// Blocks of 16 bytes that are copied while a changed pixel is decoded and encoded. Measure: `scripts/prices`.
-const PICTURE: u64 = 8;
+const PICTURE: u64 = 16;
 
 /// All canvases of a run.
 #[derive(Default)]
