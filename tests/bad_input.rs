@@ -233,7 +233,7 @@ fn a_length_that_may_be_allocates_only_what_is_there() {
     let mut input = Capture::stream(&WRITE).0;
     input.extend([12u32.to_le_bytes(), 0x0fff_fff0u32.to_le_bytes()].concat());
     input.extend([0; 100]);
-    let mut command = limited_to(250_000);
+    let mut command = limited_to(310_000);
     command.arg(assert_cmd::cargo::cargo_bin("a4emu")).args(["decode", "--format", "jsonl", "-"]);
     let assert = Command::from_std(command).write_stdin(input).timeout(PATIENCE).assert().code(3);
     assert!(String::from_utf8_lossy(&assert.get_output().stdout).contains("RB_RENDER_CONTROL"));
