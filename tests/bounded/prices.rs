@@ -170,11 +170,16 @@ fn scene(state: &str, body: &str) -> String {
     scene_with("", state, body)
 }
 
-/// [`scene`] with more buffers.
-fn scene_with(buffers: &str, state: &str, body: &str) -> String {
+/// The buffers `l1` to `l6`: a call of `l1` calls `l7` sixteen million times.
+fn levels() -> String {
     let calls =
         |level: u32| format!("buffer l{level} {{ {} }}\n", format!("call l{} ", level + 1).repeat(16));
-    let levels: String = (1..=6).map(calls).collect();
+    (1..=6).map(calls).collect()
+}
+
+/// [`scene`] with more buffers.
+fn scene_with(buffers: &str, state: &str, body: &str) -> String {
+    let levels = levels();
     format!(
         "{START}{buffers}{levels}buffer l7 {{\n{body}\n}}\nbuffer main {{\n    {state}    call l1\n}}\nsubmit main\n"
     )
@@ -402,9 +407,7 @@ buffer reads size 128 { shader {
 
 /// Fills of 16,384 rows of two texels, outside of all buffers.
 fn blits_to_nowhere() -> String {
-    let calls =
-        |level: u32| format!("buffer l{level} {{ {} }}\n", format!("call l{} ", level + 1).repeat(16));
-    let levels: String = (1..=6).map(calls).collect();
+    let levels = levels();
     format!(
         "chip_id 0x06030002
 {levels}buffer l7 {{ CP_BLIT({{ OP = BLIT_OP_SCALE }}) }}
