@@ -334,7 +334,7 @@ fn compute(context: &mut DrawContext<'_>, call: &DispatchCall) -> Result<(), Sto
 /// stores copies them for each request.
 ///
 /// # Errors
-/// They are too many to hold.
+/// The bytes that the stage would copy are more than [`MAX_HELD`].
 fn bytes_copied(context: &DrawContext<'_>, stage: &StageState) -> Result<u64, Stop> {
     if stage.stores() {
         return Ok(0);
